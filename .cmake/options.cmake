@@ -1,0 +1,38 @@
+# Compiler settings shared by every target.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+option(QCM_BUILD_TESTS "Build unit, e2e and bench programs" ON)
+set(QCM_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(QCM_CCACHE ccache)
+if(QCM_CCACHE)
+  # The sloppiness is what lets ccache reuse objects compiled with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${QCM_CCACHE})
+endif()
+
+add_library(build_flags INTERFACE)
+target_compile_options(build_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  -Wno-missing-field-initializers  # designated initialisers name what differs from the default
+  -Werror -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 reports both falsely inside coroutine frames and sanitized std::string code.
+  target_compile_options(build_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+endif()
+target_include_directories(build_flags INTERFACE ${CMAKE_SOURCE_DIR})
+if(QCM_SANITIZE)
+  add_compile_options(-fsanitize=${QCM_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${QCM_SANITIZE})
+  # GCC warns that ThreadSanitizer does not model atomic_thread_fence, which Asio uses for its refcounts.
+  add_compile_options($<$<STREQUAL:${QCM_SANITIZE},thread>:-Wno-tsan>)
+endif()

@@ -1,0 +1,4 @@
+# Memory errors, leaks and undefined behaviour end the program.
+set(CMAKE_BUILD_TYPE Debug CACHE STRING "")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1" CACHE STRING "")
+set(QCM_SANITIZE "address,undefined" CACHE STRING "")

@@ -1,0 +1,48 @@
+# qcm_library(NAME SOURCES a.cc … DEPS pkg_base … [ASIO])  a folder's static library.
+# qcm_program(NAME SOURCES … DEPS … [ASIO])                a program in build/bin.
+# qcm_test(NAME SOURCES … DEPS … [ASIO])                   a Catch2 program in build/bin, known to ctest.
+# ASIO: the sources are coroutines; they get Asio's declarations precompiled.
+
+add_library(asio_pch OBJECT ${CMAKE_SOURCE_DIR}/.cmake/asio_pch.cc)
+target_link_libraries(asio_pch PRIVATE build_flags asio)
+target_precompile_headers(asio_pch PRIVATE
+  <boost/asio/awaitable.hpp> <boost/asio/co_spawn.hpp> <boost/asio/use_awaitable.hpp>
+  <boost/asio/as_tuple.hpp> <boost/asio/steady_timer.hpp> <boost/asio/ip/tcp.hpp>
+  <boost/asio/io_context.hpp> <boost/asio/this_coro.hpp> <boost/asio/post.hpp>
+  <memory> <string> <vector> <unordered_map> <map> <functional> <optional> <chrono>)
+
+function(qcm_configure name)
+  cmake_parse_arguments(arg "ASIO" "" "SOURCES;DEPS" ${ARGN})
+  target_sources(${name} PRIVATE ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE build_flags)
+  if(arg_DEPS)
+    get_target_property(type ${name} TYPE)
+    if(type STREQUAL "STATIC_LIBRARY")
+      target_link_libraries(${name} PUBLIC ${arg_DEPS})
+    else()
+      target_link_libraries(${name} PRIVATE ${arg_DEPS})
+    endif()
+  endif()
+  if(arg_ASIO)
+    target_link_libraries(${name} PRIVATE asio)
+    target_precompile_headers(${name} REUSE_FROM asio_pch)
+  endif()
+endfunction()
+
+function(qcm_library name)
+  add_library(${name} STATIC)
+  qcm_configure(${name} ${ARGN})
+endfunction()
+
+function(qcm_program name)
+  add_executable(${name})
+  qcm_configure(${name} ${ARGN})
+endfunction()
+
+function(qcm_test name)
+  add_executable(${name})
+  qcm_configure(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE catch_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_property(GLOBAL APPEND PROPERTY QCM_UNIT_TESTS ${name})
+endfunction()

@@ -1,0 +1,83 @@
+#pragma once
+
+// Keeps a sink equal to one collection on the API server: paged list, then watch, resumed where it
+// broke, listed again only when the place in history is gone (client-machinery.md part 1).
+//
+// Promises: the sink sees every object of a complete list between BeginList() and EndList(), then
+// events in order; the resource version advances only after the sink has the event; a list that
+// fails half-way never ends with EndList(); every way round the loop that made no progress waits
+// with backoff; a watch that says nothing for too long is reopened.
+//
+// Single-threaded. The client, sink and scheduler outlive Run().
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pkg/api/resource.h"
+#include "pkg/base/asio.h"
+#include "pkg/base/backoff.h"
+#include "pkg/base/error.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/client/api_client.h"
+#include "pkg/json/projection.h"
+#include "pkg/json/value.h"
+
+namespace informers {
+
+// Where a collection goes. Calls come one at a time and must not block.
+class CollectionSink {
+ public:
+  virtual ~CollectionSink() = default;
+  // A complete list follows; may come again before EndList() when a list failed half-way.
+  virtual void BeginList() = 0;
+  // The projected object, of a list or of an ADDED or MODIFIED event. It has metadata.uid.
+  virtual void Upsert(const json::Value& object) = 0;
+  // The last state, of a DELETED event.
+  virtual void Remove(const json::Value& object) = 0;
+  // What was not upserted since BeginList() is gone. From here on the collection is synced.
+  virtual void EndList() = 0;
+  // Called when the state below changes (synced, failing, healed), for logs, metrics and readiness.
+  virtual void OnState() {}
+};
+
+struct ReflectorOptions {
+  api::GroupVersionResource resource;
+  std::vector<std::string> fields;  // dotted paths; empty: metadata only (PartialObjectMetadata)
+  std::size_t page_size = 500;
+  std::size_t max_object_bytes = std::size_t{16} << 20;
+  std::chrono::seconds watch_timeout_min{300};  // timeoutSeconds is drawn from [min, 2 min)
+  std::chrono::seconds idle_timeout{150};       // no byte for so long: reopen the watch
+  std::chrono::seconds list_idle_timeout{60};
+  base::BackoffOptions backoff;
+};
+
+struct ReflectorState {
+  bool synced = false;              // a complete list reached the sink
+  std::string resource_version;     // "" before the first list
+  std::optional<base::Error> trouble;  // why it is not making progress; nullopt when it is
+  base::TimePoint current_as_of{};  // when list, event, bookmark or healthy watch was last seen
+  std::uint64_t lists = 0;
+  std::uint64_t watches = 0;
+  std::uint64_t events = 0;
+};
+
+class Reflector {
+ public:
+  virtual ~Reflector() = default;
+  // Runs until cancelled.
+  virtual base::Task<void> Run() = 0;
+  [[nodiscard]] virtual const ReflectorState& state() const = 0;
+};
+
+std::unique_ptr<Reflector> NewReflector(client::ApiClient& client, base::Scheduler& scheduler,
+                                        CollectionSink& sink, ReflectorOptions options);
+
+// One complete, consistent list, page by page, every object handed to `object`; returns the list's
+// resourceVersion. What the reflector lists with, and the resync.
+base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, ReflectorOptions options,
+                                              std::function<void(const json::Value&)> object);
+
+}  // namespace informers

@@ -1,0 +1,66 @@
+#include "pkg/base/manual_scheduler.h"
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace base {
+
+// The timer is a condition variable: it never expires by itself, it is only cancelled.
+class ManualScheduler::ManualAlarm final : public Alarm {
+ public:
+  explicit ManualAlarm(ManualScheduler& scheduler)
+      : scheduler_(scheduler), ring_(scheduler.io_, asio::steady_timer::time_point::max()) {}
+
+  Task<void> WaitUntil(TimePoint deadline) override {
+    if (std::exchange(woken_, false) || deadline <= scheduler_.Now()) co_return;
+    deadline_ = deadline;
+    scheduler_.waiting_.push_back(this);
+    co_await ring_.async_wait(asio::as_tuple(asio::use_awaitable));
+    std::erase(scheduler_.waiting_, this);
+    woken_ = false;
+  }
+
+  void Wake() override {
+    woken_ = true;
+    ring_.cancel();
+  }
+
+  [[nodiscard]] TimePoint deadline() const { return deadline_; }
+
+ private:
+  ManualScheduler& scheduler_;
+  asio::steady_timer ring_;
+  TimePoint deadline_{};
+  bool woken_ = false;
+};
+
+std::unique_ptr<Alarm> ManualScheduler::NewAlarm() { return std::make_unique<ManualAlarm>(*this); }
+
+void ManualScheduler::RunUntilIdle() {
+  io_.restart();
+  while (io_.poll() > 0) io_.restart();
+}
+
+TimePoint ManualScheduler::NextDeadline() const {
+  TimePoint next = TimePoint::max();
+  for (const ManualAlarm* alarm : waiting_) next = std::min(next, alarm->deadline());
+  return next;
+}
+
+void ManualScheduler::RunFor(Duration duration) {
+  const TimePoint end = Now() + duration;
+  RunUntilIdle();
+  while (NextDeadline() <= end) {
+    clock_.Set(std::max(Now(), NextDeadline()));
+    const auto due = waiting_;
+    for (ManualAlarm* alarm : due) {
+      if (alarm->deadline() <= Now()) alarm->Wake();
+    }
+    RunUntilIdle();
+  }
+  clock_.Set(end);
+}
+
+}  // namespace base

@@ -1,0 +1,33 @@
+#pragma once
+
+// TEST ONLY. Virtual time for coroutines: alarms ring when the test moves the clock, and everything
+// that became ready runs before the next alarm rings.
+
+#include <vector>
+
+#include "pkg/base/scheduler.h"
+
+namespace base {
+
+class ManualScheduler final : public Scheduler {
+ public:
+  explicit ManualScheduler(asio::io_context& io) : io_(io) {}
+  [[nodiscard]] TimePoint Now() const override { return clock_.Now(); }
+  [[nodiscard]] WallTime WallNow() const override { return clock_.WallNow(); }
+  std::unique_ptr<Alarm> NewAlarm() override;
+
+  // Runs what is ready, without moving time.
+  void RunUntilIdle();
+  // Moves time by `duration`, stopping at each alarm on the way and running what it wakes.
+  void RunFor(Duration duration);
+  // The earliest deadline somebody waits for; TimePoint::max() if nobody waits.
+  [[nodiscard]] TimePoint NextDeadline() const;
+
+ private:
+  class ManualAlarm;
+  asio::io_context& io_;
+  ManualClock clock_;
+  std::vector<ManualAlarm*> waiting_;
+};
+
+}  // namespace base

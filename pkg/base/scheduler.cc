@@ -1,0 +1,50 @@
+#include "pkg/base/scheduler.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace base {
+namespace {
+
+constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+
+class RealAlarm final : public Alarm {
+ public:
+  explicit RealAlarm(asio::any_io_executor executor) : timer_(std::move(executor)) {}
+
+  Task<void> WaitUntil(TimePoint deadline) override {
+    if (std::exchange(woken_, false)) co_return;
+    timer_.expires_at(deadline);
+    co_await timer_.async_wait(kTuple);
+    woken_ = false;
+  }
+
+  void Wake() override {
+    woken_ = true;
+    timer_.cancel();
+  }
+
+ private:
+  asio::steady_timer timer_;
+  bool woken_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Alarm> RealScheduler::NewAlarm() { return std::make_unique<RealAlarm>(executor_); }
+
+Task<void> Scheduler::Sleep(Duration duration) {
+  const std::unique_ptr<Alarm> alarm = NewAlarm();
+  co_await alarm->WaitUntil(Now() + duration);
+}
+
+Task<bool> Stopping() {
+  const auto state = co_await asio::this_coro::cancellation_state;
+  co_return state.cancelled() != asio::cancellation_type::none;
+}
+
+Task<void> DeferCancellation() { co_await asio::this_coro::throw_if_cancelled(false); }
+
+}  // namespace base

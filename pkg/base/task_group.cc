@@ -1,0 +1,65 @@
+#include "pkg/base/task_group.h"
+
+#include <glog/logging.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
+
+namespace base {
+
+struct TaskGroup::Running {
+  std::string name;
+  asio::cancellation_signal stop;
+};
+
+struct TaskGroup::Joiner {
+  asio::steady_timer done;
+};
+
+TaskGroup::TaskGroup(asio::any_io_executor executor) : executor_(std::move(executor)) {}
+
+TaskGroup::~TaskGroup() {
+  CHECK(running_.empty()) << "task still running: " << running_.front()->name;
+}
+
+void TaskGroup::Spawn(std::string name, std::function<Task<void>()> task) {
+  auto running = std::make_shared<Running>();
+  running->name = std::move(name);
+  running_.push_back(running);
+  auto finish = [this, running](std::exception_ptr error) { Finish(running, std::move(error)); };
+  asio::co_spawn(executor_, std::move(task),
+                 asio::bind_cancellation_slot(running->stop.slot(), std::move(finish)));
+}
+
+void TaskGroup::Cancel() {
+  const auto snapshot = running_;  // a task may end, or start another, while it is told to stop
+  for (const auto& task : snapshot) task->stop.emit(asio::cancellation_type::terminal);
+}
+
+Task<void> TaskGroup::Join() {
+  if (running_.empty()) co_return;
+  CHECK(!joiner_) << "two joiners of one task group";
+  joiner_ = std::make_unique<Joiner>(Joiner{asio::steady_timer(executor_)});
+  joiner_->done.expires_at(asio::steady_timer::time_point::max());
+  co_await joiner_->done.async_wait(asio::as_tuple(asio::use_awaitable));
+  joiner_.reset();
+}
+
+void TaskGroup::Finish(const std::shared_ptr<Running>& task, std::exception_ptr error) {
+  try {
+    if (error) std::rethrow_exception(error);
+  } catch (const boost::system::system_error& e) {
+    CHECK(e.code() == asio::error::operation_aborted) << task->name << ": " << e.what();
+  } catch (const std::exception& e) {
+    LOG(FATAL) << task->name << ": " << e.what();
+  }
+  running_.remove(task);
+  if (running_.empty() && joiner_) joiner_->done.cancel();
+}
+
+}  // namespace base

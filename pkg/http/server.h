@@ -1,0 +1,99 @@
+#pragma once
+
+// An HTTP/1.1 server, plain or TLS, with keep-alive, bounds and deadlines. One handler gets every
+// request; it answers once, or streams.
+//
+// Promises: a client that is slow, silent, sends half a request or more than the bounds gets its own
+// answer (400, 408, 413, 431) or a closed connection, and nobody else waits for it. Stop() stops
+// accepting, lets requests in hand finish until the deadline, then closes.
+//
+// Single-threaded: everything runs on the executor's thread.
+
+#include <boost/asio/ip/tcp.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "pkg/base/asio.h"
+#include "pkg/base/error.h"
+#include "pkg/http/message.h"
+
+namespace http {
+
+struct ServerTls {
+  std::string cert_pem;
+  std::string key_pem;
+  std::string client_ca_pem;  // "" : no client certificate is asked for
+  bool require_client_cert = false;
+};
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";  // "" : every address
+  std::uint16_t port = 0;             // 0: any free one, see port()
+  std::optional<ServerTls> tls;
+  std::size_t max_body_bytes = std::size_t{8} << 20;
+  std::size_t max_header_bytes = std::size_t{64} << 10;
+  std::size_t max_connections = 4096;
+  std::chrono::milliseconds header_timeout{30'000};
+  std::chrono::milliseconds body_timeout{30'000};
+  std::chrono::milliseconds idle_timeout{95'000};  // above the 90 s of kube-apiserver's client
+  std::chrono::milliseconds write_timeout{30'000};
+};
+
+// What the connection is known by.
+struct Peer {
+  std::string address;             // "127.0.0.1:41234"
+  std::string client_common_name;  // subject of a verified client certificate; "" without one
+  std::vector<std::string> client_organizations;
+};
+
+// Answers one request. Exactly one of Send() and Start() is called, once.
+class ResponseWriter {
+ public:
+  virtual ~ResponseWriter() = default;
+  virtual base::Task<base::Result<void>> Send(Response response) = 0;
+  // A chunked body of unknown length follows, flushed by each Write(). Errors: the client has gone.
+  virtual base::Task<base::Result<void>> Start(int status, Headers headers) = 0;
+  virtual base::Task<base::Result<void>> Write(std::string bytes) = 0;
+  virtual base::Task<base::Result<void>> Finish() = 0;  // the clean end of a chunked body
+  // Closes the connection without a clean end; `reset` sends RST. For fault injection.
+  virtual void Abort(bool reset) = 0;
+};
+
+// The writer outlives the returned task. Cancelled when the server is stopped or, while streaming,
+// when the client has gone.
+using Handler = std::function<base::Task<void>(Request request, Peer peer, ResponseWriter& writer)>;
+
+class Server {
+ public:
+  virtual ~Server() = default;
+  [[nodiscard]] virtual std::uint16_t port() const = 0;
+  // Accepts until stopped; returns when the last connection is closed.
+  virtual base::Task<void> Run() = 0;
+  // Stops accepting; requests in hand get `grace` to finish. May be called more than once.
+  virtual void Stop(std::chrono::milliseconds grace) = 0;
+  // New connections use this certificate. Errors: kInvalidArgument, the old one stays.
+  virtual base::Result<void> SetTls(ServerTls tls) = 0;
+};
+
+// Binds and listens at once. Errors: kInvalidArgument for certificates and addresses that do not
+// parse, kUnavailable when the address is in use.
+base::Result<std::unique_ptr<Server>> NewServer(base::asio::any_io_executor executor,
+                                                ServerOptions options, Handler handler);
+
+// "host:port", ":8080", "[::1]:9443" as flags write them. Errors: kInvalidArgument.
+struct BindAddress {
+  std::string address;
+  std::uint16_t port = 0;
+};
+base::Result<BindAddress> ParseBindAddress(std::string_view text);
+
+// A self-signed certificate (ECDSA P-256) for these host names and addresses, valid for a year.
+struct CertificatePair {
+  std::string cert_pem;
+  std::string key_pem;
+};
+base::Result<CertificatePair> MakeSelfSigned(const std::vector<std::string>& hosts);
+
+}  // namespace http

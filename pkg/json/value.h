@@ -1,0 +1,124 @@
+#pragma once
+
+// A JSON value: what API objects are made of where they are handled whole (the sandbox, tests,
+// small answers). The hot path of the informers decodes with pkg/json/projection.h instead.
+//
+// Numbers keep their text, so that 9007199254740993, 1e3 and 0.50 survive a round trip. Objects keep
+// the order of their members; names are unique (the last one wins while parsing, as in Go).
+// Values; any thread.
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "pkg/base/error.h"
+
+namespace json {
+
+class Value;
+using Array = std::vector<Value>;
+using Member = std::pair<std::string, Value>;
+
+struct Number {
+  std::string text;  // as it stands in the document, a valid JSON number
+  bool operator==(const Number&) const = default;
+};
+
+// Members in document order. Look-ups walk: API objects have few members per level.
+class Object {
+ public:
+  Object() = default;
+  Object(std::initializer_list<Member> members);
+  [[nodiscard]] const Value* Find(std::string_view name) const;
+  [[nodiscard]] Value* Find(std::string_view name);
+  // The member, added as null at the end if it is absent.
+  Value& operator[](std::string_view name);
+  void Set(std::string_view name, Value value);
+  bool Erase(std::string_view name);  // true if it was there
+  [[nodiscard]] bool Contains(std::string_view name) const { return Find(name) != nullptr; }
+  [[nodiscard]] std::size_t size() const { return members_.size(); }
+  [[nodiscard]] bool empty() const { return members_.empty(); }
+  auto begin() const { return members_.begin(); }
+  auto end() const { return members_.end(); }
+  auto begin() { return members_.begin(); }
+  auto end() { return members_.end(); }
+  // Equal regardless of the order of members.
+  bool operator==(const Object& other) const;
+
+ private:
+  friend class TreeBuilder;  // the parser: appends, then resolves duplicates
+  std::vector<Member> members_;
+};
+
+class Value {
+ public:
+  Value() = default;  // null
+  Value(std::nullptr_t) {}                                             // NOLINT: literals read as JSON
+  Value(bool value) : data_(value) {}                                  // NOLINT
+  Value(int value) : Value(static_cast<std::int64_t>(value)) {}        // NOLINT
+  Value(std::int64_t value) : data_(Number{std::to_string(value)}) {}  // NOLINT
+  Value(std::uint64_t value) : data_(Number{std::to_string(value)}) {}  // NOLINT
+  Value(double value);                                                 // NOLINT; null if not finite
+  Value(const char* value) : data_(std::string(value)) {}              // NOLINT
+  Value(std::string_view value) : data_(std::string(value)) {}         // NOLINT
+  Value(std::string value) : data_(std::move(value)) {}                // NOLINT
+  Value(Number value) : data_(std::move(value)) {}                     // NOLINT
+  Value(Array value);                                                  // NOLINT
+  Value(Object value);                                                 // NOLINT
+
+  [[nodiscard]] bool IsNull() const { return std::holds_alternative<std::monostate>(data_); }
+  [[nodiscard]] bool IsBool() const { return std::holds_alternative<bool>(data_); }
+  [[nodiscard]] bool IsNumber() const { return std::holds_alternative<Number>(data_); }
+  [[nodiscard]] bool IsString() const { return std::holds_alternative<std::string>(data_); }
+  [[nodiscard]] bool IsArray() const { return std::holds_alternative<Array>(data_); }
+  [[nodiscard]] bool IsObject() const { return std::holds_alternative<Object>(data_); }
+  // "null", "boolean", "number", "string", "array" or "object", for messages.
+  [[nodiscard]] std::string_view TypeName() const;
+
+  // The content, or nullptr / nullopt if it is of another type.
+  [[nodiscard]] const std::string* AsString() const { return std::get_if<std::string>(&data_); }
+  [[nodiscard]] const Array* AsArray() const { return std::get_if<Array>(&data_); }
+  [[nodiscard]] Array* AsArray() { return std::get_if<Array>(&data_); }
+  [[nodiscard]] const Object* AsObject() const { return std::get_if<Object>(&data_); }
+  [[nodiscard]] Object* AsObject() { return std::get_if<Object>(&data_); }
+  [[nodiscard]] const Number* AsNumber() const { return std::get_if<Number>(&data_); }
+  [[nodiscard]] std::optional<bool> AsBool() const;
+  // nullopt also for a number that is no integer of 64 bits ("1.0" and "1e3" are none).
+  [[nodiscard]] std::optional<std::int64_t> AsInt64() const;
+  [[nodiscard]] std::optional<double> AsDouble() const;
+
+  // The member at this path of names ({"metadata", "name"}); nullptr where any step is absent.
+  [[nodiscard]] const Value* At(std::initializer_list<std::string_view> path) const;
+  // The string there, "" if absent or no string.
+  [[nodiscard]] std::string_view StringAt(std::initializer_list<std::string_view> path) const;
+  // Makes this an object if it is none, adds what is missing on the way, returns the member.
+  Value& Make(std::initializer_list<std::string_view> path);
+
+  // Deep equality; numbers are equal if their values are ("1", "1.0", "1e0").
+  bool operator==(const Value& other) const;
+
+ private:
+  std::variant<std::monostate, bool, Number, std::string, Array, Object> data_;
+};
+
+struct ParseLimits {
+  std::size_t depth = 200;  // nesting beyond this is refused, so that no input exhausts the stack
+};
+
+// One JSON document, white space around it allowed. Errors: kMalformed with what and at which byte.
+base::Result<Value> Parse(std::string_view text, ParseLimits limits = {});
+
+// Compact, members in order. Valid UTF-8 passes; invalid bytes become U+FFFD.
+std::string Write(const Value& value);
+// Indented by four blanks, as `?pretty=true` answers.
+std::string WritePretty(const Value& value);
+
+// `text` as a JSON string with its quotes.
+std::string Quote(std::string_view text);
+
+}  // namespace json

@@ -1,0 +1,35 @@
+#pragma once
+
+// For one tracked resource: which names it owns, which fields of the object it reads, and how they
+// become facts. Data and two pure functions; everything else (matching, scopes, summing, watching)
+// is shared code over that data. A new evaluator is one file in the folder of its quota API
+// (pkg/quota/core/…), listed by the build; no other file changes.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/api/resource.h"
+#include "pkg/base/clock.h"
+#include "pkg/json/value.h"
+#include "pkg/quota/facts.h"
+
+namespace quota {
+
+struct Evaluator {
+  api::GroupResource resource;
+  // True if usage under this name comes (also) from objects of `resource`.
+  std::function<bool(std::string_view name)> owns;
+  // Dotted paths (pkg/json/projection.h) below the object that `facts_of` reads; metadata.uid,
+  // .namespace, .name and .resourceVersion are always decoded beside them. Empty: the objects are
+  // listed and watched as metadata only.
+  std::vector<std::string> fields;
+  // The scopes whose attributes `facts_of` sets.
+  std::vector<std::string> scopes;
+  // Errors: kMalformed, naming the field, for an object whose amounts cannot be read or do not fit.
+  // The object's share is then unknown, not zero.
+  std::function<base::Result<ObjectFacts>(const json::Value& object, base::WallTime now)> facts_of;
+};
+
+}  // namespace quota

@@ -1,0 +1,42 @@
+#pragma once
+
+// Usage that somebody else charged to a quota (the API server's own admission plugin, another
+// replica) for objects our watch has not shown yet. Held so that a recount does not lower `used`
+// because of what is not yet seen; used up by the objects that appear; gone after `hold` (10 s), so
+// that a charge whose object was never stored heals by itself (design part 6).
+//
+// One per quota. No I/O, one thread.
+
+#include <optional>
+
+#include "pkg/base/clock.h"
+#include "pkg/quota/resource_list.h"
+
+namespace quota {
+
+class ForeignCharges {
+ public:
+  explicit ForeignCharges(base::Duration hold) : hold_(hold) {}
+
+  // Somebody else wrote the status: `used` went from `before` to `after`, while what we have counted
+  // ourselves is `counted`. Of each name the increase is held, but never more than what `after` has
+  // above `counted` and what is already held.
+  void OnForeignWrite(base::TimePoint now, const ResourceList& before, const ResourceList& after,
+                      const ResourceList& counted);
+  // An object with this usage appeared, or grew by it: the oldest charges are used up first.
+  void OnAppeared(const ResourceList& usage);
+  // What is held at `now`; expired charges are dropped.
+  [[nodiscard]] ResourceList Held(base::TimePoint now);
+  // When the next charge expires; nullopt without one.
+  [[nodiscard]] std::optional<base::TimePoint> NextExpiry() const;
+
+ private:
+  struct Charge {
+    base::TimePoint expires;
+    ResourceList amount;  // positive amounts only
+  };
+  base::Duration hold_;
+  std::vector<Charge> charges_;  // oldest first; bounded by merging what expires within 100 ms
+};
+
+}  // namespace quota

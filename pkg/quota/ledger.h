@@ -1,0 +1,86 @@
+#pragma once
+
+// Which objects of one tracked resource exist, and what each uses: per namespace uid → facts, and
+// facts → number of objects. An event costs O(1); usage is summed over distinct facts, never over
+// objects. Full objects are never kept: about 40 bytes an object, all included.
+//
+// No I/O, one thread. Reads and writes of one call are atomic in that no call suspends.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/base/clock.h"
+#include "pkg/base/error.h"
+#include "pkg/quota/facts.h"
+#include "pkg/quota/scope.h"
+
+namespace quota {
+
+// An object's uid in 16 bytes: the value of a UUID, or a hash of any other text.
+struct Uid {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  static Uid FromText(std::string_view text);
+  auto operator<=>(const Uid&) const = default;
+};
+
+// What a call changed. `before` and `after` are null for "no such object".
+struct LedgerChange {
+  std::string ns;
+  std::shared_ptr<const Facts> before;
+  std::shared_ptr<const Facts> after;
+};
+
+// How a fresh list differs from what is held: see BeginSweep().
+struct Drift {
+  std::size_t missing = 0;    // listed, but not held
+  std::size_t vanished = 0;   // held, but not listed
+  std::size_t different = 0;  // held with other facts
+  [[nodiscard]] std::size_t objects() const { return missing + vanished + different; }
+};
+
+class Ledger {
+ public:
+  Ledger();
+  ~Ledger();
+
+  // The object exists and has these facts. nullopt: nothing changed.
+  std::optional<LedgerChange> Set(std::string_view ns, Uid uid, ObjectFacts facts);
+  // The object exists, but what it uses cannot be read (a malformed object): its namespace is
+  // unknown until it is set again or removed.
+  std::optional<LedgerChange> SetUnknown(std::string_view ns, Uid uid, std::string why);
+  std::optional<LedgerChange> Remove(std::string_view ns, Uid uid);
+
+  // A relist: what is neither Set() nor SetUnknown() between the two calls is removed by EndSweep(),
+  // whose answer lists every object removed. BeginSweep() again before that starts over.
+  void BeginSweep();
+  std::vector<LedgerChange> EndSweep();
+
+  // Objects whose facts changed by time alone (LaterFacts) up to `now`, moved and reported.
+  std::vector<LedgerChange> Expire(base::WallTime now);
+  [[nodiscard]] std::optional<base::WallTime> NextExpiry() const;
+
+  // Usage of all objects of the namespace that match: each of `names` that any evaluator owns is
+  // present in the answer, zero included, when it is in `names`. Errors: kMalformed when an object
+  // of the namespace is unknown (naming why), kInvalidArgument on overflow.
+  [[nodiscard]] base::Result<ResourceList> Sum(std::string_view ns, const ScopeSelector& selector,
+                                               const std::vector<std::string>& known_scopes,
+                                               const std::vector<std::string>& names) const;
+
+  // Held facts of one object; null if it is not held or unknown.
+  [[nodiscard]] std::shared_ptr<const Facts> Find(std::string_view ns, Uid uid) const;
+  [[nodiscard]] std::size_t size() const;            // objects, all namespaces
+  [[nodiscard]] std::size_t distinct_facts() const;  // interned values alive
+  void Clear();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace quota

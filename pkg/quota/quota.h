@@ -1,0 +1,79 @@
+#pragma once
+
+// A quota as the engine sees it, and what its /status ought to be. Deciding only; no I/O; any thread.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/api/resource.h"
+#include "pkg/base/error.h"
+#include "pkg/json/value.h"
+#include "pkg/quota/evaluator.h"
+#include "pkg/quota/resource_list.h"
+#include "pkg/quota/scope.h"
+
+namespace quota {
+
+// One kind of quota with its rules. Data: nothing outside its folder names it.
+struct QuotaApi {
+  std::string name;                 // "core": the word of --quota-apis, metrics and logs
+  api::GroupVersionResource resource;
+  std::string kind;                 // "ResourceQuota"
+  std::vector<Evaluator> evaluators;
+  // The evaluator that counts any other kind by its count/<resource>.<group> name; null if this quota
+  // API has none.
+  std::function<std::optional<Evaluator>(const api::GroupResource& resource)> object_counter;
+  // The resource that a count/… name is about; nullopt if `name` is no such name, or names a
+  // resource that is never counted (events, bindings, reviews: kubernetes-resourcequota.md 3.6).
+  std::function<std::optional<api::GroupResource>(std::string_view name)> counted_resource;
+  // Fields of the quota object that Parse reads (dotted paths), for the reflector.
+  std::vector<std::string> fields;
+};
+
+struct QuotaStatus {
+  ResourceList hard;
+  ResourceList used;
+  bool operator==(const QuotaStatus&) const = default;
+};
+
+struct Quota {
+  api::ObjectKey key;
+  std::string uid;
+  std::string resource_version;
+  ResourceList hard;  // spec.hard
+  ScopeSelector selector;  // spec.scopes and spec.scopeSelector together
+  QuotaStatus status;
+  bool has_status_hard = false;  // status.hard and .used present at all: absent is not empty
+  bool has_status_used = false;
+  bool deleting = false;
+};
+
+// Errors: kMalformed, naming the field and the text ("spec.hard[pods]: quantities must match …").
+base::Result<Quota> ParseQuota(const json::Value& object);
+
+// What is known of a quota's usage when it is decided.
+struct Observed {
+  ResourceList used;                      // names whose every evaluator answered
+  std::vector<std::string> unknown;       // names owned by an evaluator that could not answer
+};
+
+// The status the quota ought to have: hard from the spec; used as observed, `held` added (usage
+// charged by somebody but not yet seen stored); unknown names keep their last value, or stay absent;
+// names that nobody owns stay as they are upstream: absent, or the stale value while in hard (5.5).
+// Errors: kInvalidArgument on overflow, naming the name.
+base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& observed,
+                                        const ResourceList& held);
+
+// True if `desired` must be written: differs in value, or the quota has no status yet.
+bool NeedsWrite(const Quota& quota, const QuotaStatus& desired);
+
+// The guarded merge patch for /status: metadata.resourceVersion, and the members that differ; names
+// that go are null. Body of PATCH with application/merge-patch+json.
+std::string StatusPatch(const Quota& quota, const QuotaStatus& desired);
+
+// The names of spec.hard that `evaluator` owns.
+std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard);
+
+}  // namespace quota

@@ -1,0 +1,42 @@
+#pragma once
+
+// Resource name → quantity, sorted by name: spec.hard, status.used, the usage of an object
+// (kubernetes-resourcequota.md 2.6). Values; any thread.
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pkg/base/error.h"
+#include "pkg/quantity/quantity.h"
+
+namespace quota {
+
+using quantity::Quantity;
+
+class ResourceList {
+ public:
+  ResourceList() = default;
+  ResourceList(std::initializer_list<std::pair<std::string, Quantity>> items);
+  [[nodiscard]] const Quantity* Find(std::string_view name) const;
+  void Set(std::string_view name, Quantity quantity);
+  void Erase(std::string_view name);
+  // Adds `times` times `other`, name by name; new names are added. Errors: overflow, naming the
+  // name; this list is then unchanged.
+  base::Result<void> Add(const ResourceList& other, std::int64_t times = 1);
+  [[nodiscard]] bool empty() const { return items_.empty(); }
+  [[nodiscard]] std::size_t size() const { return items_.size(); }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+  // The same names with the same values, whatever the notation. A missing name is not a zero.
+  bool operator==(const ResourceList& other) const;
+  // "cpu=600m,pods=2": sorted, as error texts and log lines have it.
+  [[nodiscard]] std::string ToString() const;
+
+ private:
+  std::vector<std::pair<std::string, Quantity>> items_;
+};
+
+}  // namespace quota

@@ -1,0 +1,31 @@
+#pragma once
+
+// A quota's scopes: predicates over an object's attributes (kubernetes-resourcequota.md 1.5).
+// Values; any thread.
+
+#include <string>
+#include <vector>
+
+#include "pkg/base/error.h"
+#include "pkg/quota/facts.h"
+
+namespace quota {
+
+enum class ScopeOperator : std::uint8_t { kIn, kNotIn, kExists, kDoesNotExist };
+
+// One expression. An entry of spec.scopes is the same with kExists.
+struct ScopeRequirement {
+  std::string scope;
+  ScopeOperator op = ScopeOperator::kExists;
+  std::vector<std::string> values;
+  bool operator==(const ScopeRequirement& other) const = default;
+};
+
+// All must hold. Empty: every object matches.
+using ScopeSelector = std::vector<ScopeRequirement>;
+
+// `known` are the scopes the evaluator can judge; a requirement on any other never matches (3.1).
+bool Matches(const ScopeSelector& selector, const std::vector<Attribute>& attributes,
+             const std::vector<std::string>& known);
+
+}  // namespace quota
