@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Installs what building and testing needs on Debian 12. Says nothing and changes nothing where all is there.
+set -euo pipefail
+
+packages=(
+  g++-12 g++ cmake ninja-build ccache
+  libboost1.81-dev rapidjson-dev libyaml-cpp-dev libgflags-dev libgoogle-glog-dev
+  libssl-dev zlib1g-dev prometheus-cpp-dev catch2
+  openssl ca-certificates
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$state" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+fail() {
+  echo "install-packages.sh: $1" >&2
+  echo "install-packages.sh: needed and missing: ${missing[*]}" >&2
+  exit 1
+}
+
+command -v apt-get >/dev/null || fail "no apt-get here; this script knows Debian 12 only"
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || fail "neither root nor sudo; ask an administrator to install the packages"
+  as_root=(sudo)
+fi
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0 "$@"
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+echo "installing ${#missing[@]} packages: ${missing[*]}"
+# The package lists of a fresh machine are empty or old, so they are fetched before the first install.
+{ apt update && apt install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 || {
+  tail -n 25 "$log" >&2
+  fail "apt-get failed (its last lines are above)"
+}
