@@ -1,0 +1,43 @@
+#pragma once
+
+// Which representation a client gets and sends (client-machinery.md 1.8): JSON or YAML, and the
+// object itself, its metadata, or a table. Protobuf and CBOR are never chosen: a client that
+// accepts JSON as well gets JSON, one that accepts nothing else gets 406.
+//
+// Pure; any thread.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sandbox {
+
+enum class Encoding { kJson, kYaml };
+enum class Form { kObject, kTable, kMetadata };
+
+struct Representation {
+  Encoding encoding = Encoding::kJson;
+  Form form = Form::kObject;
+  std::string meta_version = "v1";  // of meta.k8s.io, for kTable and kMetadata
+};
+
+// What is asked: lists want PartialObjectMetadataList, everything else PartialObjectMetadata; a
+// watch is never YAML.
+enum class Shape { kSingle, kList, kWatch };
+
+// The most preferred clause of `accept` that can be served; nullopt: 406. "" accepts JSON.
+std::optional<Representation> Negotiate(std::string_view accept, Shape shape);
+
+// True if some clause asks for aggregated discovery (apidiscovery.k8s.io v2), before plain JSON.
+bool AcceptsAggregatedDiscovery(std::string_view accept);
+
+// The encoding of a request body; nullopt: 415. "" counts as JSON.
+std::optional<Encoding> BodyEncoding(std::string_view content_type);
+
+enum class PatchKind { kJson, kMerge, kStrategic, kApply };
+std::optional<PatchKind> PatchKindOf(std::string_view content_type);
+
+// "application/json; charset=utf-8" → "application/json", in lower case.
+std::string MediaType(std::string_view content_type);
+
+}  // namespace sandbox
