@@ -30,7 +30,7 @@ struct TlsOptions {
 };
 
 struct ClientOptions {
-  Url server;
+  Url server;  // its path, if any, is put in front of every request's target
   TlsOptions tls;
   std::optional<Url> proxy;
   bool gzip = true;  // ask for and decode gzip bodies; never on requests opened with Open(…, false)

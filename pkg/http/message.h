@@ -21,6 +21,7 @@ class Headers {
   Headers(std::initializer_list<std::pair<std::string, std::string>> fields) : fields_(fields) {}
   void Add(std::string_view name, std::string_view value);
   void Set(std::string_view name, std::string_view value);  // replaces all of that name
+  void Remove(std::string_view name);
   [[nodiscard]] std::string_view Get(std::string_view name) const;  // the first; "" if absent
   [[nodiscard]] bool Has(std::string_view name) const;
   auto begin() const { return fields_.begin(); }
