@@ -1,10 +1,11 @@
 #pragma once
 
 // A Kubernetes quantity: an exact number and the notation it is printed in
-// (kubernetes-resourcequota.md part 2 is the law: grammar, rounding, caps, canonical form, arithmetic).
+// (kubernetes-resourcequota.md part 2 is the law: grammar, rounding, caps, canonical form,
+// arithmetic).
 //
-// The number is a 128-bit count of 10^-9. Upstream's is unbounded; here what does not fit (beyond
-// about 1.7e29) is an error of parsing or of arithmetic, never a wrapped value.
+// The number is a 128-bit count of 10^-9. Upstream's is unbounded; here what does not fit (a
+// magnitude beyond kLimitText) is an error of parsing or of arithmetic, never a wrapped value.
 //
 // Values; any thread. No I/O.
 
@@ -17,6 +18,11 @@
 
 namespace quantity {
 
+__extension__ typedef __int128 Int128;
+
+// The greatest magnitude: 2^127 - 1 nanos.
+inline constexpr std::string_view kLimitText = "170141183460469231731687303715.884105727";
+
 enum class Format : std::uint8_t { kDecimalSI, kBinarySI, kDecimalExponent };
 
 class Quantity {
@@ -25,20 +31,20 @@ class Quantity {
   // A whole number.
   static Quantity FromInt(std::int64_t value, Format format = Format::kDecimalSI);
   // Errors: kInvalidArgument with exactly one of upstream's three texts (2.1), or ours for a number
-  // that does not fit: "quantity is out of range".
+  // that does not fit: "quantity is out of range: …", naming kLimitText.
   static base::Result<Quantity> Parse(std::string_view text);
 
   // Canonical form, as upstream prints it "after modification" (2.4): no cached source text.
   [[nodiscard]] std::string ToString() const;
   [[nodiscard]] Format format() const { return format_; }
-  [[nodiscard]] __int128 nanos() const { return nanos_; }
+  [[nodiscard]] Int128 nanos() const { return nanos_; }
   [[nodiscard]] bool IsZero() const { return nanos_ == 0; }
   [[nodiscard]] int Sign() const { return nanos_ == 0 ? 0 : (nanos_ < 0 ? -1 : 1); }
   // True if it has no fraction.
   [[nodiscard]] bool IsInteger() const;
 
   // The sum keeps this one's format, or takes the other's if this one is zero (2.5).
-  // Errors: kInvalidArgument on overflow.
+  // Errors of all below: kInvalidArgument when the result does not fit.
   [[nodiscard]] base::Result<Quantity> Add(const Quantity& other) const;
   [[nodiscard]] base::Result<Quantity> Sub(const Quantity& other) const;
   [[nodiscard]] base::Result<Quantity> Mul(std::int64_t times) const;
@@ -55,8 +61,8 @@ class Quantity {
   }
 
  private:
-  Quantity(__int128 nanos, Format format) : nanos_(nanos), format_(format) {}
-  __int128 nanos_ = 0;
+  Quantity(Int128 nanos, Format format) : nanos_(nanos), format_(format) {}
+  Int128 nanos_ = 0;
   Format format_ = Format::kDecimalSI;
 };
 

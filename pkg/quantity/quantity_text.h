@@ -1,0 +1,27 @@
+#pragma once
+
+// The text of a quantity: its grammar, its canonical form, and the limits of both
+// (kubernetes-resourcequota.md 2.1 to 2.3). Everything here is used through quantity.h.
+//
+// Pure functions; any thread.
+
+#include <string>
+#include <string_view>
+
+#include "pkg/base/error.h"
+#include "pkg/quantity/quantity.h"
+
+namespace quantity {
+
+struct ParsedText {
+  Int128 nanos = 0;
+  Format format = Format::kDecimalSI;
+};
+
+base::Result<ParsedText> ParseText(std::string_view text);
+std::string PrintText(Int128 nanos, Format format);
+
+// The error of a number that does not fit.
+base::Error OutOfRange();
+
+}  // namespace quantity

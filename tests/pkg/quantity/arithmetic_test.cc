@@ -1,0 +1,115 @@
+// Sums, differences, rounding and order (kubernetes-resourcequota.md 2.5).
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "pkg/quantity/quantity.h"
+
+namespace quantity {
+namespace {
+
+Quantity Q(std::string_view text) {
+  INFO(text);
+  base::Result<Quantity> parsed = Quantity::Parse(text);
+  REQUIRE(parsed.has_value());
+  return *parsed;
+}
+
+struct Expression {
+  std::string left;
+  char op;
+  std::string right;
+  std::string result;
+  Format format;
+};
+
+TEST_CASE("quantity: the left side lends the format unless it is zero", "[quantity]") {
+  const Expression expressions[] = {
+      {"1", '+', "1Gi", "1073741825", Format::kDecimalSI},
+      {"0", '+', "1Gi", "1Gi", Format::kBinarySI},
+      {"0Ki", '+', "1", "1", Format::kDecimalSI},
+      {"0", '+', "0Ki", "0", Format::kBinarySI},
+      {"1Gi", '+', "1G", "2073741824", Format::kBinarySI},
+      {"500M", '+', "500Mi", "1024288k", Format::kDecimalSI},
+      {"500Mi", '+', "500M", "1024288000", Format::kBinarySI},
+      {"1e3", '+', "100m", "1000100e-3", Format::kDecimalExponent},
+      {"100m", '+', "1e3", "1000100m", Format::kDecimalSI},
+      {"1Gi", '+', "100m", "1073741824100m", Format::kBinarySI},
+      {"999m", '+', "1m", "1", Format::kDecimalSI},
+      {"7Ei", '+', "7Ei", "14Ei", Format::kBinarySI},
+      {"9223372036854775807", '+', "1", "9223372036854775808", Format::kDecimalSI},
+      {"1Gi", '-', "1Gi", "0", Format::kBinarySI},
+      {"1Gi", '-', "1", "1073741823", Format::kBinarySI},
+      {"1Ki", '-', "1", "1023", Format::kBinarySI},
+      {"0", '-', "1Gi", "-1Gi", Format::kBinarySI},
+      {"1Gi", '-', "1G", "73741824", Format::kBinarySI},
+      {"5", '-', "500m", "4500m", Format::kDecimalSI},
+      {"1023", '+', "1025", "2048", Format::kDecimalSI},
+  };
+  for (const Expression& e : expressions) {
+    INFO(e.left << ' ' << e.op << ' ' << e.right);
+    const base::Result<Quantity> result =
+        e.op == '+' ? Q(e.left).Add(Q(e.right)) : Q(e.left).Sub(Q(e.right));
+    REQUIRE(result.has_value());
+    CHECK(result->ToString() == e.result);
+    CHECK(result->format() == e.format);
+  }
+}
+
+TEST_CASE("quantity: a binary quantity that falls below 1Ki comes back as binary", "[quantity]") {
+  const Quantity fallen = *Q("1Ki").Sub(Q("1"));
+  CHECK(fallen.ToString() == "1023");
+  CHECK(fallen.Add(Q("1025"))->ToString() == "2Ki");
+}
+
+TEST_CASE("quantity: order is by value, whatever the notation", "[quantity]") {
+  CHECK(Q("1Gi") == Q("1073741824"));
+  CHECK(Q("1") == Q("1000m"));
+  CHECK(Q("1e3") == Q("1k"));
+  CHECK(Q("0Ki") == Quantity());
+  CHECK(Q("1G") < Q("1Gi"));
+  CHECK(Q("-1") < Q("-999m"));
+  CHECK(Q("-1n").Sign() == -1);
+  CHECK(Q("0").Sign() == 0);
+  CHECK(Q("1n").Sign() == 1);
+}
+
+TEST_CASE("quantity: overflow is an error, never a wrapped value", "[quantity]") {
+  const Quantity greatest = Q(kLimitText);
+  const Quantity lowest = *Quantity().Sub(greatest);
+  CHECK_FALSE(greatest.Add(Q("1n")).has_value());
+  CHECK_FALSE(lowest.Sub(Q("2n")).has_value());
+  CHECK_FALSE(greatest.Mul(2).has_value());
+  CHECK_FALSE(Q("1E").Mul(std::numeric_limits<std::int64_t>::max()).has_value());
+  CHECK_FALSE(greatest.RoundUpToInteger().has_value());
+  CHECK_FALSE(greatest.RoundUpToMilli().has_value());
+  CHECK(greatest.Add(Q("1n")).error().message.find(kLimitText) != std::string::npos);
+  // The one value whose magnitude is above the limit's still prints.
+  CHECK(lowest.Sub(Q("1n"))->ToString() == "-170141183460469231731687303715884105728n");
+}
+
+TEST_CASE("quantity: multiplication keeps value and format", "[quantity]") {
+  CHECK(Q("1536Mi").Mul(2)->ToString() == "3Gi");
+  CHECK(Q("100m").Mul(50'000)->ToString() == "5k");
+  CHECK(Q("1Gi").Mul(0)->format() == Format::kBinarySI);
+  CHECK(Q("1").Mul(-3)->ToString() == "-3");
+  CHECK(Quantity::FromInt(std::numeric_limits<std::int64_t>::min()).ToString() ==
+        "-9223372036854775808");
+}
+
+TEST_CASE("quantity: rounding goes away from zero and keeps whole amounts", "[quantity]") {
+  CHECK(Q("1u").RoundUpToMilli()->ToString() == "1m");
+  CHECK(Q("0.1n").RoundUpToMilli()->ToString() == "1m");
+  CHECK(Q("1.0001").RoundUpToMilli()->ToString() == "1001m");
+  CHECK(Q("-1.0001").RoundUpToMilli()->ToString() == "-1001m");
+  CHECK(Q("250m").RoundUpToMilli()->ToString() == "250m");
+  CHECK(Q("1.5Gi").RoundUpToInteger()->ToString() == "1536Mi");
+  CHECK_FALSE(Q("1500m").IsInteger());
+  CHECK(Q("1000m").IsInteger());
+}
+
+}  // namespace
+}  // namespace quantity
