@@ -1,0 +1,32 @@
+#include "pkg/queue/rate_limiter.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace queue {
+
+RetryDelays::RetryDelays(RetryOptions options, std::uint64_t seed)
+    : options_(options), random_(seed) {}
+
+base::Duration RetryDelays::After(int failures) {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  const double doubled = std::ldexp(Milliseconds(options_.initial).count(), failures);
+  const double delay = std::min(doubled, Milliseconds(options_.cap).count());
+  std::uniform_real_distribution<double> stretch(1.0, 1.0 + options_.jitter);
+  const double factor = options_.jitter > 0 ? stretch(random_) : 1.0;
+  return std::chrono::duration_cast<base::Duration>(Milliseconds(delay * factor));
+}
+
+base::Duration TokenBucket::Reserve(base::TimePoint now) {
+  using Seconds = std::chrono::duration<double>;
+  if (now > filled_at_) {
+    const double earned = Seconds(now - filled_at_).count() * options_.per_second;
+    tokens_ = std::min(options_.burst, tokens_ + earned);
+    filled_at_ = now;
+  }
+  tokens_ -= 1.0;
+  if (tokens_ >= 0) return base::Duration::zero();
+  return std::chrono::duration_cast<base::Duration>(Seconds(-tokens_ / options_.per_second));
+}
+
+}  // namespace queue

@@ -1,0 +1,26 @@
+#include "pkg/queue/work_queue.h"
+
+#include <glog/logging.h>
+
+namespace queue {
+namespace {
+
+class Silent final : public Observer {
+ public:
+  void Depth(std::size_t) override {}
+  void Added() override {}
+  void Waited(base::Duration) override {}
+  void Worked(base::Duration) override {}
+  void Retried() override {}
+};
+
+}  // namespace
+
+Observer& NoObserver() {
+  static Silent silent;
+  return silent;
+}
+
+void FailDoneWithoutGet() { LOG(FATAL) << "work queue: Done() of a key that no worker has"; }
+
+}  // namespace queue
