@@ -1,0 +1,50 @@
+#pragma once
+
+// The tests' own eyes and hands at an API server: pkg/client's RestClient behind calls that block.
+// What must work returns its answer or throws; Do() is for what may fail.
+//
+// One thread.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/base/error.h"
+#include "pkg/client/api_client.h"
+#include "pkg/json/value.h"
+
+namespace e2e {
+
+// "pods" in namespace "a" is /api/v1/namespaces/a/pods; knows the groups of what the tests use.
+std::string PathOf(std::string_view resource, std::string_view ns = {}, std::string_view name = {},
+                   std::string_view subresource = {});
+
+json::Value Json(std::string_view text);  // throws if it does not parse
+
+struct Connection;
+
+class Api {
+ public:
+  explicit Api(const std::string& kubeconfig_path);
+  ~Api();
+
+  base::Result<client::ApiResponse> Do(client::ApiRequest request);
+  // All of them, `parallel` at a time, in no particular order.
+  std::vector<base::Result<client::ApiResponse>> DoAll(std::vector<client::ApiRequest> requests,
+                                                       std::size_t parallel);
+
+  json::Value Create(const std::string& path, const json::Value& object);
+  json::Value Get(const std::string& path);
+  json::Value MergePatch(const std::string& path, const json::Value& patch);
+  // At once: grace 0. Nothing happens if there is none.
+  void Delete(const std::string& path);
+  bool Exists(const std::string& path);
+
+ private:
+  json::Value Must(client::ApiRequest request);
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace e2e

@@ -1,0 +1,200 @@
+#include "tests/e2e/harness/api_server.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+
+#include "tests/e2e/harness/api.h"
+#include "tests/e2e/harness/certificates.h"
+#include "tests/e2e/harness/proxy.h"
+#include "tests/e2e/harness/wait.h"
+
+namespace e2e {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string Asset(const std::string& name) {
+  const auto folder = Environment("KUBEBUILDER_ASSETS");
+  if (folder.empty()) throw std::runtime_error("the real tier needs KUBEBUILDER_ASSETS");
+  return folder + "/" + name;
+}
+
+std::string Local(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
+
+// What both tiers share: a folder, a port, a log, an administrator's kubeconfig.
+class ServerBase : public ApiServer {
+ public:
+  [[nodiscard]] std::uint16_t port() const override { return port_; }
+  std::string Kubeconfig(std::uint16_t port) override {
+    auto fields = Fields();
+    if (port == 0 || port == port_) return dir_.Write("admin.kubeconfig", KubeconfigText(fields));
+    fields.server = "https://" + Local(port);
+    return dir_.Write("port-" + std::to_string(port) + ".kubeconfig", KubeconfigText(fields));
+  }
+  KubeconfigFields Fields() override {
+    return {.server = "https://" + Local(port_), .ca_path = authority_.cert_path(), .token = kToken};
+  }
+  [[nodiscard]] std::string LogTail() const override { return Tail(ReadFile(log_path_), 20); }
+  [[nodiscard]] int pid() const override { return process_ ? process_->pid() : -1; }
+  void Kill() override { process_.reset(); }
+
+ protected:
+  static constexpr const char* kToken = "e2e-admin-token";
+
+  void WaitUntilReady(std::chrono::milliseconds timeout) {
+    Api api(Kubeconfig(0));
+    const auto missing = [&]() -> std::string {
+      if (!process_->Running()) throw std::runtime_error("the API server ended:\n" + LogTail());
+      const auto answer = api.Do({.path = "/readyz", .timeout = std::chrono::seconds(2)});
+      return answer ? "" : answer.error().message;
+    };
+    Eventually("the API server answers /readyz", missing, timeout);
+  }
+
+  TempDir dir_;
+  CertificateAuthority authority_{dir_.path(), "ca"};
+  KeyPair serving_ = authority_.Server("apiserver");
+  std::uint16_t port_ = FreePort();
+  std::string log_path_ = dir_.path() + "/apiserver.log";
+  std::unique_ptr<Process> process_;
+};
+
+class SandboxServer final : public ServerBase {
+ public:
+  SandboxServer() { Start(); }
+
+  void Start() override {
+    process_ = std::make_unique<Process>(ProcessOptions{
+        .argv = {BuiltProgram("sandbox-apiserver"), "--bind-address=" + Local(port_),
+                 "--tls-cert-file=" + serving_.cert_path, "--tls-private-key-file=" + serving_.key_path,
+                 std::string("--token=") + kToken},
+        .log_path = log_path_});
+    WaitUntilReady(Patience());
+  }
+  [[nodiscard]] bool keeps_objects() const override { return false; }
+};
+
+class RealServer final : public ServerBase {
+ public:
+  explicit RealServer(const ServerOptions& options) : options_(options) {
+    MakeFiles();
+    etcd_ = std::make_unique<Process>(
+        ProcessOptions{.argv = EtcdArguments(), .log_path = dir_.path() + "/etcd.log"});
+    Start();
+  }
+
+  void Start() override {
+    process_ =
+        std::make_unique<Process>(ProcessOptions{.argv = ServerArguments(), .log_path = log_path_});
+    WaitUntilReady(std::chrono::seconds(120));
+  }
+  [[nodiscard]] bool keeps_objects() const override { return true; }
+
+ private:
+  void MakeFiles() {
+    const auto key = authority_.Server("service-accounts");
+    service_account_key_ = key.key_path;
+    dir_.Write("tokens.csv", std::string(kToken) + ",admin,admin,system:masters\n" +
+                                 "e2e-stranger-token,stranger,stranger\n");
+  }
+
+  [[nodiscard]] std::vector<std::string> EtcdArguments() const {
+    const auto client = "http://" + Local(etcd_port_);
+    const auto peer = "http://" + Local(etcd_peer_port_);
+    return {Asset("etcd"),
+            "--data-dir=" + dir_.path() + "/etcd",
+            "--unsafe-no-fsync",
+            "--log-level=error",
+            "--quota-backend-bytes=8000000000",
+            "--listen-client-urls=" + client,
+            "--advertise-client-urls=" + client,
+            "--listen-peer-urls=" + peer,
+            "--initial-advertise-peer-urls=" + peer,
+            "--initial-cluster=default=" + peer};
+  }
+
+  [[nodiscard]] std::vector<std::string> ServerArguments() const {
+    std::string disabled = "ServiceAccount";
+    if (!options_.quota_plugin) disabled += ",ResourceQuota";
+    return {Asset("kube-apiserver"),
+            "--etcd-servers=http://" + Local(etcd_port_),
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            "--secure-port=" + std::to_string(port_),
+            "--tls-cert-file=" + serving_.cert_path,
+            "--tls-private-key-file=" + serving_.key_path,
+            "--client-ca-file=" + authority_.cert_path(),
+            "--token-auth-file=" + dir_.path() + "/tokens.csv",
+            "--authorization-mode=RBAC",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            "--service-account-signing-key-file=" + service_account_key_,
+            "--service-account-key-file=" + service_account_key_,
+            "--service-cluster-ip-range=10.0.0.0/16",
+            "--endpoint-reconciler-type=none",
+            "--disable-admission-plugins=" + disabled};
+  }
+
+  ServerOptions options_;
+  std::uint16_t etcd_port_ = FreePort();
+  std::uint16_t etcd_peer_port_ = FreePort();
+  std::string service_account_key_;
+  std::unique_ptr<Process> etcd_;
+};
+
+}  // namespace
+
+Tier CurrentTier() {
+  const auto name = Environment("QCM_E2E_SERVER");
+  if (name == "real") return Tier::kReal;
+  if (name.empty() || name == "sandbox") return Tier::kSandbox;
+  throw std::runtime_error("QCM_E2E_SERVER is '" + name + "': neither sandbox nor real");
+}
+
+std::string KubeconfigText(const KubeconfigFields& fields) {
+  std::string text =
+      "apiVersion: v1\nkind: Config\ncurrent-context: e2e\n"
+      "contexts:\n- name: e2e\n  context: {cluster: e2e, user: e2e}\n"
+      "clusters:\n- name: e2e\n  cluster:\n    server: " +
+      fields.server + "\n";
+  if (!fields.ca_path.empty()) text += "    certificate-authority: " + fields.ca_path + "\n";
+  text += "users:\n- name: e2e\n  user:\n";
+  if (!fields.token.empty()) text += "    token: " + fields.token + "\n";
+  return text + fields.extra_user_lines;
+}
+
+std::unique_ptr<ApiServer> StartServer(const ServerOptions& options) {
+  if (CurrentTier() == Tier::kReal) return std::make_unique<RealServer>(options);
+  return std::make_unique<SandboxServer>();
+}
+
+ApiServer& SharedServer(const ServerOptions& options) {
+  static std::map<bool, std::unique_ptr<ApiServer>> servers;
+  const bool plugin = options.quota_plugin && CurrentTier() == Tier::kReal;
+  auto& server = servers[plugin];
+  if (!server) server = StartServer({.quota_plugin = plugin});
+  return *server;
+}
+
+bool HaveBuiltinController() {
+  return CurrentTier() == Tier::kReal && std::filesystem::exists(Asset("kube-controller-manager"));
+}
+
+std::unique_ptr<Process> StartBuiltinController(const std::string& controller,
+                                                const std::string& kubeconfig,
+                                                const std::string& log_path) {
+  if (!HaveBuiltinController()) return nullptr;
+  return std::make_unique<Process>(ProcessOptions{
+      .argv = {Asset("kube-controller-manager"), "--controllers=" + controller,
+               "--kubeconfig=" + kubeconfig, "--leader-elect=false", "--secure-port=0",
+               "--use-service-account-credentials=false", "--kube-api-qps=1000",
+               "--kube-api-burst=2000"},
+      .log_path = log_path});
+}
+
+}  // namespace e2e

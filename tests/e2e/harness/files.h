@@ -1,0 +1,35 @@
+#pragma once
+
+// Small things that tests need of the file system and of the build folder.
+
+#include <string>
+#include <string_view>
+
+namespace e2e {
+
+// A folder of one's own, removed at the end unless QCM_E2E_KEEP is set (then its path is printed).
+class TempDir {
+ public:
+  TempDir();
+  ~TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // Writes path()/name and returns its full path.
+  std::string Write(std::string_view name, std::string_view content, unsigned mode = 0600) const;
+
+ private:
+  std::string path_;
+};
+
+std::string ReadFile(const std::string& path);  // "" if there is none
+
+// A program of the same build folder as the running one: build/bin/<name>.
+std::string BuiltProgram(const std::string& name);
+// A program on PATH; "" if there is none.
+std::string FindProgram(const std::string& name);
+
+// The last lines of a log, for the message of a failure.
+std::string Tail(const std::string& text, std::size_t lines);
+
+}  // namespace e2e

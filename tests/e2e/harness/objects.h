@@ -1,0 +1,36 @@
+#pragma once
+
+// The objects that scenarios make, small enough to read at the call.
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "pkg/json/value.h"
+
+namespace e2e {
+
+using Quantities = std::map<std::string, std::string>;
+
+json::Value Namespace(const std::string& name);
+// One container with these requests ({"cpu", "100m"}); none without.
+json::Value Pod(const std::string& name, const Quantities& requests = {});
+json::Value PodOfClass(const std::string& name, const std::string& priority_class);
+json::Value Quota(const std::string& name, const Quantities& hard);
+json::Value Secret(const std::string& name);
+json::Value ConfigMap(const std::string& name);
+json::Value ClusterIpService(const std::string& name);
+json::Value Claim(const std::string& name, const std::string& size);
+json::Value ReplicationController(const std::string& name);
+json::Value Deployment(const std::string& name);
+json::Value PriorityClass(const std::string& name, int value);
+
+// {"spec":{"hard":{…}}} and {"status":{"phase":…}}: merge patches.
+json::Value HardPatch(const Quantities& hard);
+json::Value PhasePatch(const std::string& phase);
+
+json::Object ToObject(const Quantities& quantities);
+Quantities ToQuantities(const json::Value* object);
+std::string ToText(const Quantities& quantities);  // "cpu=1,pods=2"
+
+}  // namespace e2e

@@ -1,0 +1,203 @@
+#include "tests/e2e/harness/proxy.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <list>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace e2e {
+namespace {
+
+sockaddr_in Loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+int ListenOnLoopback() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const auto address = Loopback(0);
+  if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      listen(fd, 128) != 0) {
+    throw std::runtime_error(std::string("cannot listen on 127.0.0.1: ") + strerror(errno));
+  }
+  return fd;
+}
+
+std::uint16_t PortOf(int fd) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  return ntohs(address.sin_port);
+}
+
+bool SendAll(int fd, const char* data, std::size_t size) {
+  while (size > 0) {
+    const auto sent = send(fd, data, size, MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    data += sent;
+    size -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+// One relayed connection: two blocking sockets, read only when poll() says so.
+struct Pair {
+  int client;
+  int server;
+  void Close() const {
+    // RST instead of FIN: the peer learns of it in mid-body, as when a network breaks.
+    const linger hard{1, 0};
+    for (const int fd : {client, server}) {
+      setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+      close(fd);
+    }
+  }
+};
+
+bool Move(int from, int to) {
+  std::array<char, 65536> buffer;
+  const auto size = recv(from, buffer.data(), buffer.size(), 0);
+  return size > 0 && SendAll(to, buffer.data(), static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
+class TcpProxy::Relay {
+ public:
+  explicit Relay(std::uint16_t target) : target_(target), listener_(ListenOnLoopback()) {
+    if (pipe(wake_) != 0) throw std::runtime_error("pipe");
+    port_ = PortOf(listener_);
+    thread_ = std::thread([this] { Run(); });
+  }
+
+  ~Relay() {
+    stop_ = true;
+    Wake();
+    thread_.join();
+    close(listener_);
+    close(wake_[0]);
+    close(wake_[1]);
+  }
+
+  void Wake() const {
+    const char byte = 0;
+    if (write(wake_[1], &byte, 1) < 0) return;  // a full pipe wakes as well
+  }
+
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> cut_{false};
+  std::atomic<bool> refuse_{false};
+  std::atomic<bool> stall_{false};
+  std::atomic<int> accepted_{0};
+  std::uint16_t port_ = 0;
+
+ private:
+  void Run() {
+    while (!stop_) {
+      std::vector<pollfd> fds{{wake_[0], POLLIN, 0}, {listener_, POLLIN, 0}};
+      const bool stalled = stall_;
+      for (const auto& pair : pairs_) {
+        // A negative descriptor is not looked at: a stalled peer that hangs up must not spin the loop.
+        fds.push_back({stalled ? -1 : pair.client, POLLIN, 0});
+        fds.push_back({stalled ? -1 : pair.server, POLLIN, 0});
+      }
+      poll(fds.data(), fds.size(), -1);
+      if (fds[0].revents != 0) DrainWake();
+      if (cut_.exchange(false)) {
+        CloseAll();
+        continue;
+      }
+      if (!stalled) RelayReady(fds);
+      if (fds[1].revents != 0) Accept();
+    }
+    CloseAll();
+  }
+
+  void DrainWake() const {
+    std::array<char, 256> bytes;
+    if (read(wake_[0], bytes.data(), bytes.size()) < 0) return;
+  }
+
+  void RelayReady(const std::vector<pollfd>& fds) {
+    std::size_t at = 2;
+    for (auto pair = pairs_.begin(); pair != pairs_.end(); at += 2) {
+      const bool alive = (fds[at].revents == 0 || Move(pair->client, pair->server)) &&
+                         (fds[at + 1].revents == 0 || Move(pair->server, pair->client));
+      if (alive) {
+        ++pair;
+      } else {
+        pair->Close();
+        pair = pairs_.erase(pair);
+      }
+    }
+  }
+
+  void Accept() {
+    const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (client < 0) return;
+    ++accepted_;
+    const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const auto address = Loopback(target_);
+    const Pair pair{client, server};
+    if (refuse_ || connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      pair.Close();
+      return;
+    }
+    pairs_.push_back(pair);
+  }
+
+  void CloseAll() {
+    for (const auto& pair : pairs_) pair.Close();
+    pairs_.clear();
+  }
+
+  std::uint16_t target_;
+  int listener_;
+  int wake_[2] = {-1, -1};
+  std::list<Pair> pairs_;  // owned by the thread
+  std::thread thread_;
+};
+
+TcpProxy::TcpProxy(std::uint16_t target_port) : relay_(std::make_unique<Relay>(target_port)) {}
+TcpProxy::~TcpProxy() = default;
+
+std::uint16_t TcpProxy::port() const { return relay_->port_; }
+
+void TcpProxy::Cut() {
+  relay_->cut_ = true;
+  relay_->Wake();
+}
+
+void TcpProxy::Refuse(bool refuse) {
+  relay_->refuse_ = refuse;
+  relay_->Wake();
+}
+
+void TcpProxy::Stall(bool stall) {
+  relay_->stall_ = stall;
+  relay_->Wake();
+}
+
+int TcpProxy::accepted() const { return relay_->accepted_; }
+
+std::uint16_t FreePort() {
+  const int fd = ListenOnLoopback();
+  const auto port = PortOf(fd);
+  close(fd);
+  return port;
+}
+
+}  // namespace e2e

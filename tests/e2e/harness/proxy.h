@@ -1,0 +1,39 @@
+#pragma once
+
+// A TCP relay between the daemon and its API server that can be cut: how tests make a network fail.
+// It carries bytes and knows no HTTP, so TLS passes through it (the certificates name 127.0.0.1).
+//
+// Runs on a thread of its own; the functions may be called from the test's thread.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace e2e {
+
+class TcpProxy {
+ public:
+  explicit TcpProxy(std::uint16_t target_port);
+  ~TcpProxy();
+  TcpProxy(const TcpProxy&) = delete;
+  TcpProxy& operator=(const TcpProxy&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const;
+  // Closes every connection, watches in mid-event included. New ones are welcome.
+  void Cut();
+  // While refusing, a new connection is closed as soon as it is accepted.
+  void Refuse(bool refuse);
+  // While stalled, connections stay open and carry no byte.
+  void Stall(bool stall);
+  // Connections accepted so far.
+  [[nodiscard]] int accepted() const;
+
+ private:
+  class Relay;
+  std::unique_ptr<Relay> relay_;
+};
+
+// A port nobody listens on at the moment.
+std::uint16_t FreePort();
+
+}  // namespace e2e

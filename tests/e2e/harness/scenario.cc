@@ -1,0 +1,66 @@
+#include "tests/e2e/harness/scenario.h"
+
+#include <iostream>
+#include <random>
+
+namespace e2e {
+
+std::string FreshName(const std::string& prefix) {
+  static std::mt19937_64 random{std::random_device{}()};
+  std::string name = prefix + "-";
+  for (int i = 0; i < 6; ++i) name += static_cast<char>('a' + random() % 26);
+  return name;
+}
+
+Scenario::Scenario(ApiServer& server)
+    : server_(server), api_(server.Kubeconfig()), ns_(FreshName("e2e")) {
+  api_.Create(PathOf("namespaces"), Namespace(ns_));
+}
+
+Scenario::~Scenario() {
+  const bool failed = std::uncaught_exceptions() > 0;
+  if (failed && daemon_) std::cerr << "the daemon's last lines:\n" << Tail(daemon_->Log(), 25) << "\n";
+  daemon_.reset();
+  // Best effort: a scenario may have left its server dead or broken.
+  for (const auto* resource : {"resourcequotas", "pods", "services"}) {
+    (void)api_.Do({.verb = "DELETE",
+                   .path = Path(resource),
+                   .query = {{"gracePeriodSeconds", "0"}},
+                   .timeout = Stretched(10s)});
+  }
+  (void)api_.Do({.verb = "DELETE", .path = PathOf("namespaces", "", ns_), .timeout = Stretched(5s)});
+}
+
+Daemon& Scenario::StartDaemon(const std::string& resync_period, const std::string& kubeconfig) {
+  daemon_ = std::make_unique<Daemon>(
+      DaemonOptions{.kubeconfig = kubeconfig.empty() ? server_.Kubeconfig() : kubeconfig,
+                    .resync_period = resync_period});
+  daemon_->WaitUntilReady();
+  return *daemon_;
+}
+
+json::Value Scenario::GetQuota(const std::string& name) {
+  return api_.Get(Path("resourcequotas", name));
+}
+
+Quantities Scenario::Used(const std::string& quota) {
+  return ToQuantities(GetQuota(quota).At({"status", "used"}));
+}
+
+void Scenario::WaitUsed(const std::string& quota, const Quantities& used,
+                        std::chrono::milliseconds timeout) {
+  const auto missing = [&]() -> std::string {
+    const auto object = GetQuota(quota);
+    const auto seen = ToQuantities(object.At({"status", "used"}));
+    const auto hard = ToQuantities(object.At({"status", "hard"}));
+    if (seen == used && hard == ToQuantities(object.At({"spec", "hard"}))) return "";
+    return "status.used " + ToText(seen) + "; status.hard " + ToText(hard);
+  };
+  Eventually("quota " + quota + " uses " + ToText(used), missing, timeout);
+}
+
+std::string Scenario::ResourceVersion(const std::string& quota) {
+  return std::string(GetQuota(quota).StringAt({"metadata", "resourceVersion"}));
+}
+
+}  // namespace e2e

@@ -1,0 +1,63 @@
+#pragma once
+
+// What nearly every scenario starts with: a server, a namespace of its own, a daemon, and waits for
+// what quotas say. Ends with no daemon and an empty namespace.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "pkg/json/value.h"
+#include "tests/e2e/harness/api.h"
+#include "tests/e2e/harness/api_server.h"
+#include "tests/e2e/harness/daemon.h"
+#include "tests/e2e/harness/objects.h"
+#include "tests/e2e/harness/wait.h"
+
+namespace e2e {
+
+class Scenario {
+ public:
+  explicit Scenario(const ServerOptions& options = {}) : Scenario(SharedServer(options)) {}
+  explicit Scenario(ApiServer& server);
+  ~Scenario();
+  Scenario(const Scenario&) = delete;
+  Scenario& operator=(const Scenario&) = delete;
+
+  [[nodiscard]] Api& api() { return api_; }
+  [[nodiscard]] ApiServer& server() { return server_; }
+  [[nodiscard]] const std::string& ns() const { return ns_; }
+  [[nodiscard]] Daemon& daemon() { return *daemon_; }
+
+  // Starts the daemon against the server itself, or what `kubeconfig` says; returns when it is ready.
+  Daemon& StartDaemon(const std::string& resync_period = "5m", const std::string& kubeconfig = "");
+  void StopDaemon() { daemon_.reset(); }
+
+  // In the scenario's namespace.
+  [[nodiscard]] std::string Path(std::string_view resource, std::string_view name = {},
+                                 std::string_view subresource = {}) const {
+    return PathOf(resource, ns_, name, subresource);
+  }
+  json::Value Create(std::string_view resource, const json::Value& object) {
+    return api_.Create(Path(resource), object);
+  }
+  void Delete(std::string_view resource, std::string_view name) { api_.Delete(Path(resource, name)); }
+
+  [[nodiscard]] json::Value GetQuota(const std::string& name);
+  [[nodiscard]] Quantities Used(const std::string& quota);
+  // Waits until status.used is exactly this, and status.hard equals spec.hard.
+  void WaitUsed(const std::string& quota, const Quantities& used,
+                std::chrono::milliseconds timeout = Patience());
+  [[nodiscard]] std::string ResourceVersion(const std::string& quota);
+
+ private:
+  ApiServer& server_;
+  Api api_;
+  std::string ns_;
+  std::unique_ptr<Daemon> daemon_;
+};
+
+// A name nobody has used yet: "<prefix>-<six letters>".
+std::string FreshName(const std::string& prefix);
+
+}  // namespace e2e

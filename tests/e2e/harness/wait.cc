@@ -1,0 +1,59 @@
+#include "tests/e2e/harness/wait.h"
+
+#include <poll.h>
+
+#include <stdexcept>
+
+namespace e2e {
+namespace {
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kSlowness = 4;
+#else
+constexpr int kSlowness = 1;
+#endif
+
+void PauseBetweenLooks(std::chrono::milliseconds interval) {
+  poll(nullptr, 0, static_cast<int>(interval.count()));
+}
+
+}  // namespace
+
+std::chrono::milliseconds Stretched(std::chrono::milliseconds duration) { return duration * kSlowness; }
+
+std::chrono::milliseconds Patience() { return Stretched(30s); }
+
+bool PollUntil(const std::function<bool()>& done, std::chrono::milliseconds timeout,
+               std::chrono::milliseconds interval) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (!done()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    PauseBetweenLooks(interval);
+  }
+  return true;
+}
+
+void Eventually(const std::string& fact, const std::function<std::string()>& missing,
+                std::chrono::milliseconds timeout) {
+  std::string last;
+  const auto done = [&] {
+    last = missing();
+    return last.empty();
+  };
+  if (!PollUntil(done, timeout)) {
+    throw std::runtime_error("not within " + std::to_string(timeout.count()) + " ms: " + fact +
+                             "\n  last seen: " + last);
+  }
+}
+
+void Always(const std::string& fact, const std::function<std::string()>& broken,
+            std::chrono::milliseconds period) {
+  std::string answer;
+  const auto fails = [&] {
+    answer = broken();
+    return !answer.empty();
+  };
+  if (PollUntil(fails, period)) throw std::runtime_error("no longer true: " + fact + "\n  seen: " + answer);
+}
+
+}  // namespace e2e

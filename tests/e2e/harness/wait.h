@@ -1,0 +1,31 @@
+#pragma once
+
+// Waiting for facts. A test never waits for time: it names the fact and how long it may take at most.
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+namespace e2e {
+
+using namespace std::chrono_literals;
+
+// How long anything may take that happens within a second when all is well. Longer under sanitizers.
+std::chrono::milliseconds Patience();
+// `duration`, stretched in the same way.
+std::chrono::milliseconds Stretched(std::chrono::milliseconds duration);
+
+// Looks until `done` is true; false if it never was within `timeout`.
+bool PollUntil(const std::function<bool()>& done, std::chrono::milliseconds timeout,
+               std::chrono::milliseconds interval = 10ms);
+
+// Looks until `missing` returns "" ; throws with `fact` and the last answer of `missing` when it never
+// does.
+void Eventually(const std::string& fact, const std::function<std::string()>& missing,
+                std::chrono::milliseconds timeout = Patience());
+
+// Looks for the whole of `period`; throws with the first non-empty answer of `broken`.
+void Always(const std::string& fact, const std::function<std::string()>& broken,
+            std::chrono::milliseconds period);
+
+}  // namespace e2e

@@ -1,0 +1,33 @@
+#pragma once
+
+// Counts, from outside, how often the quotas of one namespace were written: each write that changed
+// something is one MODIFIED event of a watch. Follows restarts of the server.
+//
+// The watch lives on a thread of its own; the functions may be called from the test's thread.
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "tests/e2e/harness/objects.h"
+
+namespace e2e {
+
+class WriteRecorder {
+ public:
+  // Counts from `resource_version` on (of any object of the server, read before the first write).
+  WriteRecorder(const std::string& kubeconfig, const std::string& ns,
+                const std::string& resource_version);
+  ~WriteRecorder();
+
+  // Writes to the quota so far.
+  [[nodiscard]] int Writes(const std::string& quota) const;
+  // Waits until the recorder has seen this resource version of the quota or a later one.
+  void WaitSeen(const std::string& quota, const std::string& resource_version) const;
+
+ private:
+  class Follower;
+  std::unique_ptr<Follower> follower_;
+};
+
+}  // namespace e2e

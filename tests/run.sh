@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# Installs, builds and runs all tests: bash tests/run.sh [--quick]
+#
+#   unit tests, then the e2e scenarios on the sandbox, then the same on a real kube-apiserver, then
+#   unit tests and sandbox scenarios again under address+undefined and under thread sanitizer.
+#   --quick: the release build's unit tests and sandbox scenarios only, built incrementally.
+#
+# The last line is "N passed, N failed, N skipped"; the exit code is 0 only if nothing failed. The
+# real tier is skipped, and counted so, where tests/k8s/build.sh has nothing to run it on; with CI=true
+# that counts as a failure. Logs: build/test-logs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+quick=false
+case ${1:-} in
+  '') ;;
+  --quick) quick=true ;;
+  *) echo "usage: bash tests/run.sh [--quick]" >&2; exit 2 ;;
+esac
+
+passed=0 failed=0 skipped=0
+failures=()
+logs=$PWD/build/test-logs
+# The build may overwrite build/, the logs must not depend on its order.
+mkdir -p "$logs"
+
+note() { printf '%s  %s\n' "$(date +%H:%M:%S)" "$*"; }
+add_failure() {
+  failed=$((failed + $1))
+  failures+=("$2")
+}
+
+# count_cases LOG PATTERN: the number before the words, in the summary that Catch2 prints; 0 if none.
+count_cases() { sed -nE "s/$2/\\1/p" "$1" | tail -n 1; }
+
+# run_program NAME LIMIT COMMAND…: runs a Catch2 program and counts its test cases. Each that is listed
+# and did not pass counts as failed, so a crash or a timeout counts all that it kept from running.
+run_program() {
+  local name=$1 limit=$2 log expected ok code=0
+  shift 2
+  log=$logs/$name.log
+  mkdir -p "$(dirname "$log")"
+  # Catch2 exits with the number of listed names.
+  expected=$(timeout 60 "$@" --list-test-names-only 2>/dev/null | grep -c . || true)
+  if [ "$expected" -eq 0 ]; then
+    add_failure 1 "$name: no test in it, or it does not start"
+    return
+  fi
+  timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 || code=$?
+  if [ $code -eq 0 ]; then
+    ok=$(count_cases "$log" '^All tests passed \(.* in ([0-9]+) test cases?\)$')
+  else
+    ok=$(count_cases "$log" '^test cases: .* ([0-9]+) passed.*$')
+  fi
+  ok=${ok:-0}
+  passed=$((passed + ok))
+  if [ "$code" -eq 0 ] && [ "$ok" -eq "$expected" ]; then
+    note "ok      $name ($ok)"
+    return
+  fi
+  local why="exit code $code"
+  [ $code -ne 124 ] && [ $code -ne 137 ] || why="not done within $limit s"
+  add_failure $((expected > ok ? expected - ok : 1)) "$name: $((expected - ok)) of $expected, $why"
+  note "FAILED  $name ($why)"
+  sed 's/^/    | /' "$log" | tail -n 120
+}
+
+# build PRESET TARGET…: with ninja's own progress on a terminal, and only its errors in a log.
+build() {
+  local preset=$1 started=$SECONDS
+  shift
+  note "building $preset ..."
+  if [ -t 1 ]; then
+    bash cmd/build.sh "$preset" "$@" || return 1
+  else
+    bash cmd/build.sh "$preset" "$@" >"$logs/build-$preset.log" 2>&1 || {
+      grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking|Creating|Generating)' "$logs/build-$preset.log" | tail -n 80
+      return 1
+    }
+  fi
+  note "built $preset in $((SECONDS - started)) s"
+}
+
+# unit PRESET BIN_FOLDER LIMIT
+unit() {
+  local test
+  while read -r test; do
+    [ -z "$test" ] || run_program "$1/$test" "$3" "$2/$test"
+  done <"$2/../unit_tests.txt"
+}
+
+# e2e PRESET TIER BIN_FOLDER LIMIT: the other tier's own scenarios are left out.
+e2e() {
+  local other=real-only
+  [ "$2" = sandbox ] || other=sandbox-only
+  QCM_E2E_SERVER=$2 run_program "$1/e2e-$2" "$4" "$3/e2e_test" "~[$other]"
+}
+
+real_tier() {
+  local assets code=0 cases
+  assets=$(bash tests/k8s/build.sh) || code=$?
+  if [ $code -eq 0 ]; then
+    KUBEBUILDER_ASSETS=$assets e2e release real build/bin 1200
+    return
+  fi
+  cases=$(build/bin/e2e_test --list-test-names-only '~[sandbox-only]' 2>/dev/null | grep -c . || true)
+  if [ $code -eq 77 ]; then
+    note "SKIPPED e2e on a real kube-apiserver: $cases scenarios (see above how to get one)"
+    skipped=$((skipped + cases))
+  else
+    note "FAILED  e2e on a real kube-apiserver: $cases scenarios had nothing to run on"
+    add_failure "$cases" "release/e2e-real: no kube-apiserver"
+  fi
+}
+
+# sanitized PRESET: what the sanitizer can judge, and nothing else is built.
+sanitized() {
+  if ! build "$1" unit_tests e2e_test quota-controller-manager sandbox-apiserver; then
+    add_failure 1 "$1: does not build"
+    return
+  fi
+  unit "$1" "build/$1/bin" 300
+  e2e "$1" sandbox "build/$1/bin" 900
+}
+
+finish() {
+  local failure
+  echo
+  for failure in "${failures[@]}"; do echo "failed: $failure"; done
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" -eq 0 ]
+}
+
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
+
+bash .ci/install-packages.sh
+if build release; then
+  unit release build/bin 120
+  e2e release sandbox build/bin 600
+  if ! $quick; then
+    real_tier
+    sanitized asan
+    sanitized tsan
+  fi
+else
+  add_failure 1 "release: does not build"
+fi
+finish
