@@ -1,0 +1,53 @@
+#pragma once
+
+// The metrics of one watched collection (client-machinery.md 9.1, and what else tells its health).
+// All start at zero. The registry outlives it.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "pkg/metrics/registry.h"
+
+namespace metrics {
+
+class InformerMetrics {
+ public:
+  struct Names {
+    std::string name;  // of the informer: what it is for
+    std::string group;
+    std::string version;
+    std::string resource;
+  };
+  InformerMetrics(Registry& registry, const Names& names);
+  ~InformerMetrics();  // the series go with it: a resource that is no longer watched
+  InformerMetrics(const InformerMetrics&) = delete;
+  InformerMetrics& operator=(const InformerMetrics&) = delete;
+
+  // informer_processing_latency_seconds: one event, from its bytes to the sink's return.
+  void Processed(std::chrono::duration<double> took) { processing_.Observe(took.count()); }
+  // informer_store_resource_version: the last 15 digits, which a double holds.
+  void SetResourceVersion(const std::string& version);
+  void SetSynced(bool synced) { synced_.Set(synced ? 1 : 0); }
+  void SetFailing(bool failing) { failing_.Set(failing ? 1 : 0); }
+  void Listed() { lists_.Increment(); }
+  void Watched() { watches_.Increment(); }
+  void Received() { events_.Increment(); }
+  void Failed() { failures_.Increment(); }
+  void Skipped() { skipped_.Increment(); }  // an object without what every object must have
+
+ private:
+  Registry& registry_;
+  Gauge queued_;  // always 0: a sink takes each event before the next one is read
+  Histogram processing_;
+  Gauge version_;
+  Gauge synced_;
+  Gauge failing_;
+  Counter lists_;
+  Counter watches_;
+  Counter events_;
+  Counter failures_;
+  Counter skipped_;
+};
+
+}  // namespace metrics

@@ -1,0 +1,18 @@
+#pragma once
+
+// What every process exports: process_* (client-machinery.md 9.1), read from /proc at each scrape,
+// and what was built.
+
+#include "pkg/metrics/registry.h"
+
+namespace metrics {
+
+// process_cpu_seconds_total, process_resident_memory_bytes, process_virtual_memory_bytes,
+// process_open_fds, process_max_fds, process_start_time_seconds. What cannot be read keeps its
+// value.
+void ExportProcess(Registry& registry);
+
+// quota_controller_manager_build_info{version, compiler, platform} 1
+void ExportBuildInfo(Registry& registry, std::string_view version);
+
+}  // namespace metrics

@@ -1,0 +1,167 @@
+#include "pkg/metrics/registry.h"
+
+#include <glog/logging.h>
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <sstream>
+#include <unordered_map>
+
+namespace metrics {
+namespace {
+
+// What a handle points to; both null once the series is removed.
+template <typename T>
+struct SeriesOf {
+  T* metric = nullptr;
+  prometheus::Family<T>* family = nullptr;
+};
+
+// The series of one metric type, found again by the library's own object.
+template <typename T, typename Series>
+class Table {
+ public:
+  ~Table() {
+    for (auto& [metric, series] : series_) *series = Series{};
+  }
+
+  template <typename... Args>
+  std::shared_ptr<Series> Get(prometheus::Family<T>& family, const Labels& labels,
+                              const Args&... args) {
+    T& metric = family.Add(labels, args...);
+    std::shared_ptr<Series>& series = series_[&metric];
+    if (!series) {
+      series = std::make_shared<Series>();
+      series->metric = &metric;
+      series->family = &family;
+    }
+    return series;
+  }
+
+  void Remove(Series* series) {
+    if (series == nullptr || series->metric == nullptr) return;
+    T* const metric = series->metric;
+    series->family->Remove(metric);
+    *series = Series{};
+    series_.erase(metric);
+  }
+
+ private:
+  std::unordered_map<T*, std::shared_ptr<Series>> series_;
+};
+
+}  // namespace
+
+struct Counter::Series : SeriesOf<prometheus::Counter> {};
+struct Gauge::Series : SeriesOf<prometheus::Gauge> {};
+struct Histogram::Series : SeriesOf<prometheus::Histogram> {};
+
+void Counter::Increment(double by) const {
+  if (series_ && series_->metric != nullptr) series_->metric->Increment(by);
+}
+double Counter::value() const {
+  return series_ && series_->metric != nullptr ? series_->metric->Value() : 0.0;
+}
+
+void Gauge::Set(double value) const {
+  if (series_ && series_->metric != nullptr) series_->metric->Set(value);
+}
+void Gauge::Add(double by) const {
+  if (series_ && series_->metric != nullptr) series_->metric->Increment(by);
+}
+double Gauge::value() const {
+  return series_ && series_->metric != nullptr ? series_->metric->Value() : 0.0;
+}
+
+void Histogram::Observe(double value) const {
+  if (series_ && series_->metric != nullptr) series_->metric->Observe(value);
+}
+std::uint64_t Histogram::count() const {
+  if (!series_ || series_->metric == nullptr) return 0;
+  return series_->metric->Collect().histogram.sample_count;
+}
+
+struct Registry::Impl {
+  prometheus::Registry registry;
+  Table<prometheus::Counter, Counter::Series> counters;
+  Table<prometheus::Gauge, Gauge::Series> gauges;
+  Table<prometheus::Histogram, Histogram::Series> histograms;
+  std::vector<std::function<void()>> refresh;
+};
+
+Registry::Registry() : impl_(std::make_unique<Impl>()) {}
+Registry::~Registry() = default;
+
+namespace {
+
+template <typename Builder>
+auto& Family(Builder builder, prometheus::Registry& registry, std::string_view name,
+             std::string_view help) {
+  return builder.Name(std::string(name)).Help(std::string(help)).Register(registry);
+}
+
+// The library throws for names, labels and types that it refuses: bugs of the caller.
+template <typename Make>
+auto OrDie(std::string_view name, const Make& make) {
+  try {
+    return make();
+  } catch (const std::exception& e) {
+    LOG(FATAL) << "metric " << name << ": " << e.what();
+    throw;
+  }
+}
+
+}  // namespace
+
+Counter Registry::NewCounter(std::string_view name, std::string_view help, const Labels& labels) {
+  return OrDie(name, [&] {
+    auto& family = Family(prometheus::BuildCounter(), impl_->registry, name, help);
+    return Counter(impl_->counters.Get(family, labels));
+  });
+}
+
+Gauge Registry::NewGauge(std::string_view name, std::string_view help, const Labels& labels) {
+  return OrDie(name, [&] {
+    auto& family = Family(prometheus::BuildGauge(), impl_->registry, name, help);
+    return Gauge(impl_->gauges.Get(family, labels));
+  });
+}
+
+Histogram Registry::NewHistogram(std::string_view name, std::string_view help,
+                                 const Buckets& buckets, const Labels& labels) {
+  return OrDie(name, [&] {
+    auto& family = Family(prometheus::BuildHistogram(), impl_->registry, name, help);
+    return Histogram(impl_->histograms.Get(family, labels, buckets));
+  });
+}
+
+void Registry::Remove(const Counter& counter) { impl_->counters.Remove(counter.series_.get()); }
+void Registry::Remove(const Gauge& gauge) { impl_->gauges.Remove(gauge.series_.get()); }
+void Registry::Remove(const Histogram& histogram) {
+  impl_->histograms.Remove(histogram.series_.get());
+}
+
+void Registry::OnScrape(std::function<void()> refresh) {
+  impl_->refresh.push_back(std::move(refresh));
+}
+
+std::string Registry::Expose() {
+  for (const auto& refresh : impl_->refresh) refresh();
+  std::vector<prometheus::MetricFamily> families = impl_->registry.Collect();
+  std::sort(families.begin(), families.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+Buckets ExponentialBuckets(double first, double factor, int count) {
+  Buckets buckets;
+  for (double bound = first; count > 0; --count, bound *= factor) buckets.push_back(bound);
+  return buckets;
+}
+
+}  // namespace metrics

@@ -1,0 +1,99 @@
+#pragma once
+
+// The program's metrics and their text form, over prometheus-cpp, which only this folder includes.
+//
+// A handle is a small value: copies name the same series, and outlive the series harmlessly (once
+// it is removed they do nothing). Asking for the same name and labels again gives the same series.
+// A name that Prometheus does not allow, or one name with two types, is a bug and ends the process.
+//
+// Single-threaded; the registry outlives nobody's handles, handles may outlive it.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace metrics {
+
+using Labels = std::map<std::string, std::string>;
+using Buckets = std::vector<double>;  // upper bounds, ascending, without +Inf
+
+class Registry;
+
+class Counter {
+ public:
+  Counter() = default;
+  void Increment(double by = 1.0) const;
+  [[nodiscard]] double value() const;  // 0 once removed
+  struct Series;
+
+ private:
+  friend class Registry;
+  explicit Counter(std::shared_ptr<Series> series) : series_(std::move(series)) {}
+  std::shared_ptr<Series> series_;
+};
+
+class Gauge {
+ public:
+  Gauge() = default;
+  void Set(double value) const;
+  void Add(double by) const;
+  [[nodiscard]] double value() const;
+  struct Series;
+
+ private:
+  friend class Registry;
+  explicit Gauge(std::shared_ptr<Series> series) : series_(std::move(series)) {}
+  std::shared_ptr<Series> series_;
+};
+
+class Histogram {
+ public:
+  Histogram() = default;
+  void Observe(double value) const;
+  [[nodiscard]] std::uint64_t count() const;
+  struct Series;
+
+ private:
+  friend class Registry;
+  explicit Histogram(std::shared_ptr<Series> series) : series_(std::move(series)) {}
+  std::shared_ptr<Series> series_;
+};
+
+class Registry {
+ public:
+  Registry();
+  ~Registry();
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  // Each starts at zero and is exported from now on.
+  Counter NewCounter(std::string_view name, std::string_view help, const Labels& labels = {});
+  Gauge NewGauge(std::string_view name, std::string_view help, const Labels& labels = {});
+  Histogram NewHistogram(std::string_view name, std::string_view help, const Buckets& buckets,
+                         const Labels& labels = {});
+
+  // The series is no longer exported, and every handle of it does nothing.
+  void Remove(const Counter& counter);
+  void Remove(const Gauge& gauge);
+  void Remove(const Histogram& histogram);
+
+  // Called before each Expose(), for values that are read rather than counted.
+  void OnScrape(std::function<void()> refresh);
+
+  // Every series in Prometheus' text format, names in order. Content type: kTextFormat.
+  std::string Expose();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+inline constexpr std::string_view kTextFormat = "text/plain; version=0.0.4; charset=utf-8";
+
+// Powers of ten: the bounds of workqueue_* (1e-8 … 10).
+Buckets ExponentialBuckets(double first, double factor, int count);
+
+}  // namespace metrics

@@ -1,0 +1,86 @@
+#include "pkg/metrics/registry.h"
+
+#include <catch2/catch.hpp>
+
+using Catch::Matchers::Contains;
+
+TEST_CASE("registry: series start at zero and are exported at once", "[metrics]") {
+  metrics::Registry registry;
+  registry.NewCounter("jobs_total", "Jobs.", {{"queue", "a"}});
+  CHECK(registry.Expose() ==
+        "# HELP jobs_total Jobs.\n# TYPE jobs_total counter\njobs_total{queue=\"a\"} 0\n");
+}
+
+TEST_CASE("registry: the same name and labels are the same series", "[metrics]") {
+  metrics::Registry registry;
+  const auto first = registry.NewCounter("jobs_total", "Jobs.", {{"queue", "a"}});
+  const auto second = registry.NewCounter("jobs_total", "Jobs.", {{"queue", "a"}});
+  const auto other = registry.NewCounter("jobs_total", "Jobs.", {{"queue", "b"}});
+  first.Increment();
+  second.Increment(2);
+  CHECK(first.value() == 3);
+  CHECK(other.value() == 0);
+}
+
+TEST_CASE("registry: histogram bounds print as shortest decimals", "[metrics]") {
+  metrics::Registry registry;
+  const auto took = registry.NewHistogram("took_seconds", "Took.", {0.005, 0.1, 1});
+  took.Observe(0.05);
+  const std::string text = registry.Expose();
+  CHECK_THAT(text, Contains("took_seconds_bucket{le=\"0.005\"} 0\n"));
+  CHECK_THAT(text, Contains("took_seconds_bucket{le=\"0.1\"} 1\n"));
+  CHECK_THAT(text, Contains("took_seconds_bucket{le=\"1\"} 1\n"));
+  CHECK_THAT(text, Contains("took_seconds_bucket{le=\"+Inf\"} 1\n"));
+  CHECK_THAT(text, Contains("took_seconds_count 1\n"));
+  CHECK_THAT(text, Contains("took_seconds_sum 0.05\n"));
+}
+
+TEST_CASE("registry: label values are escaped", "[metrics]") {
+  metrics::Registry registry;
+  registry.NewGauge("g", "G.", {{"x", "a\"b\\c\nd"}});
+  CHECK_THAT(registry.Expose(), Contains("g{x=\"a\\\"b\\\\c\\nd\"} 0"));
+}
+
+TEST_CASE("registry: a removed series is gone and its handles do nothing", "[metrics]") {
+  metrics::Registry registry;
+  const auto gone = registry.NewGauge("used", "Used.", {{"namespace", "a"}});
+  const auto copy = gone;
+  const auto stays = registry.NewGauge("used", "Used.", {{"namespace", "b"}});
+  registry.Remove(gone);
+  registry.Remove(gone);
+  copy.Set(5);
+  CHECK(copy.value() == 0);
+  const std::string text = registry.Expose();
+  CHECK_THAT(text, !Contains("namespace=\"a\""));
+  CHECK_THAT(text, Contains("used{namespace=\"b\"} 0"));
+  registry.NewGauge("used", "Used.", {{"namespace", "a"}}).Set(7);
+  CHECK_THAT(registry.Expose(), Contains("used{namespace=\"a\"} 7"));
+}
+
+TEST_CASE("registry: handles may outlive the registry", "[metrics]") {
+  metrics::Counter counter;
+  counter.Increment();
+  {
+    metrics::Registry registry;
+    counter = registry.NewCounter("c_total", "C.");
+  }
+  counter.Increment();
+  CHECK(counter.value() == 0);
+}
+
+TEST_CASE("registry: values that are read are refreshed by every scrape", "[metrics]") {
+  metrics::Registry registry;
+  int reads = 0;
+  const auto gauge = registry.NewGauge("reads", "Reads.");
+  registry.OnScrape([&] { gauge.Set(++reads); });
+  CHECK_THAT(registry.Expose(), Contains("reads 1\n"));
+  CHECK_THAT(registry.Expose(), Contains("reads 2\n"));
+}
+
+TEST_CASE("registry: names are exported in order", "[metrics]") {
+  metrics::Registry registry;
+  registry.NewGauge("b", "B.");
+  registry.NewGauge("a", "A.");
+  const std::string text = registry.Expose();
+  CHECK(text.find("# HELP a") < text.find("# HELP b"));
+}
