@@ -7,8 +7,8 @@
 //   Projection pods({"metadata.uid", "spec.containers.resources", "spec.overhead"});
 //
 // keeps `metadata.uid`, of every container only `resources` (whole: a path keeps all below it), and
-// `spec.overhead`. An array element, or the object on the way to a wanted field, stays in the result
-// even when it has none of the wanted fields: how many containers there are is not lost.
+// `spec.overhead`. An array element, or the object on the way to a wanted field, stays in the
+// result even when it has none of the wanted fields: how many containers there are is not lost.
 //
 // Immutable after construction; any thread.
 
@@ -27,7 +27,8 @@ class Projection {
   // Paths of names joined by dots; "" keeps everything.
   explicit Projection(const std::vector<std::string>& paths);
   // The same tree below a prefix: for an object inside an envelope, as in a watch event.
-  [[nodiscard]] Projection Under(std::string_view prefix, const std::vector<std::string>& beside) const;
+  [[nodiscard]] Projection Under(std::string_view prefix,
+                                 const std::vector<std::string>& beside) const;
 
   struct Node {
     std::vector<std::pair<std::string, std::unique_ptr<Node>>> members;

@@ -3,8 +3,8 @@
 // A JSON value: what API objects are made of where they are handled whole (the sandbox, tests,
 // small answers). The hot path of the informers decodes with pkg/json/projection.h instead.
 //
-// Numbers keep their text, so that 9007199254740993, 1e3 and 0.50 survive a round trip. Objects keep
-// the order of their members; names are unique (the last one wins while parsing, as in Go).
+// Numbers keep their text, so that 9007199254740993, 1e3 and 0.50 survive a round trip. Objects
+// keep the order of their members; names are unique (the last one wins while parsing, as in Go).
 // Values; any thread.
 
 #include <cstdint>
@@ -41,12 +41,13 @@ class Object {
   void Set(std::string_view name, Value value);
   bool Erase(std::string_view name);  // true if it was there
   [[nodiscard]] bool Contains(std::string_view name) const { return Find(name) != nullptr; }
-  [[nodiscard]] std::size_t size() const { return members_.size(); }
-  [[nodiscard]] bool empty() const { return members_.empty(); }
-  auto begin() const { return members_.begin(); }
-  auto end() const { return members_.end(); }
-  auto begin() { return members_.begin(); }
-  auto end() { return members_.end(); }
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  // Names may not be changed through these: they would no longer be unique.
+  [[nodiscard]] std::vector<Member>::const_iterator begin() const;
+  [[nodiscard]] std::vector<Member>::const_iterator end() const;
+  [[nodiscard]] std::vector<Member>::iterator begin();
+  [[nodiscard]] std::vector<Member>::iterator end();
   // Equal regardless of the order of members.
   bool operator==(const Object& other) const;
 
@@ -57,19 +58,19 @@ class Object {
 
 class Value {
  public:
-  Value() = default;  // null
-  Value(std::nullptr_t) {}                                             // NOLINT: literals read as JSON
-  Value(bool value) : data_(value) {}                                  // NOLINT
-  Value(int value) : Value(static_cast<std::int64_t>(value)) {}        // NOLINT
-  Value(std::int64_t value) : data_(Number{std::to_string(value)}) {}  // NOLINT
+  Value() = default;                                             // null
+  Value(std::nullptr_t) {}                                       // NOLINT: literals read as JSON
+  Value(bool value) : data_(value) {}                            // NOLINT
+  Value(int value) : Value(static_cast<std::int64_t>(value)) {}  // NOLINT
+  Value(std::int64_t value) : data_(Number{std::to_string(value)}) {}   // NOLINT
   Value(std::uint64_t value) : data_(Number{std::to_string(value)}) {}  // NOLINT
-  Value(double value);                                                 // NOLINT; null if not finite
-  Value(const char* value) : data_(std::string(value)) {}              // NOLINT
-  Value(std::string_view value) : data_(std::string(value)) {}         // NOLINT
-  Value(std::string value) : data_(std::move(value)) {}                // NOLINT
-  Value(Number value) : data_(std::move(value)) {}                     // NOLINT
-  Value(Array value);                                                  // NOLINT
-  Value(Object value);                                                 // NOLINT
+  Value(double value);                                          // NOLINT; null if not finite
+  Value(const char* value) : data_(std::string(value)) {}       // NOLINT
+  Value(std::string_view value) : data_(std::string(value)) {}  // NOLINT
+  Value(std::string value) : data_(std::move(value)) {}         // NOLINT
+  Value(Number value) : data_(std::move(value)) {}              // NOLINT
+  Value(Array value);                                           // NOLINT
+  Value(Object value);                                          // NOLINT
 
   [[nodiscard]] bool IsNull() const { return std::holds_alternative<std::monostate>(data_); }
   [[nodiscard]] bool IsBool() const { return std::holds_alternative<bool>(data_); }
@@ -105,6 +106,12 @@ class Value {
  private:
   std::variant<std::monostate, bool, Number, std::string, Array, Object> data_;
 };
+
+inline std::size_t Object::size() const { return members_.size(); }
+inline std::vector<Member>::const_iterator Object::begin() const { return members_.begin(); }
+inline std::vector<Member>::const_iterator Object::end() const { return members_.end(); }
+inline std::vector<Member>::iterator Object::begin() { return members_.begin(); }
+inline std::vector<Member>::iterator Object::end() { return members_.end(); }
 
 struct ParseLimits {
   std::size_t depth = 200;  // nesting beyond this is refused, so that no input exhausts the stack

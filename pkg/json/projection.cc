@@ -1,0 +1,154 @@
+#include "pkg/json/projection.h"
+
+#include "pkg/json/reader.h"
+#include "pkg/json/tree_builder.h"
+
+namespace json {
+namespace {
+
+using Node = Projection::Node;
+
+Node& Child(Node& node, std::string_view name) {
+  for (auto& [existing, child] : node.members) {
+    if (existing == name) return *child;
+  }
+  return *node.members.emplace_back(std::string(name), std::make_unique<Node>()).second;
+}
+
+void Insert(Node& node, std::string_view path) {
+  if (path.empty()) {
+    node.whole = true;
+    return;
+  }
+  const std::size_t dot = path.find('.');
+  const bool last = dot == std::string_view::npos;
+  Insert(Child(node, path.substr(0, dot)), last ? std::string_view() : path.substr(dot + 1));
+}
+
+void Merge(Node& into, const Node& from) {
+  into.whole |= from.whole;
+  for (const auto& [name, child] : from.members) Merge(Child(into, name), *child);
+}
+
+// What `*` wants of every member is wanted of the named members too, so that Find() needs no union.
+void SpreadStars(Node& node) {
+  const Node* star = nullptr;
+  for (const auto& [name, child] : node.members) {
+    if (name == "*") star = child.get();
+  }
+  for (auto& [name, child] : node.members) {
+    if (star != nullptr && child.get() != star) Merge(*child, *star);
+  }
+  for (auto& [name, child] : node.members) SpreadStars(*child);
+}
+
+// Builds the tree of what a projection wants. While `skipping_` is above zero the parse is inside a
+// container that nobody wants, and events only count nesting.
+class Wanted {
+ public:
+  explicit Wanted(const Node& root) : next_(&root) {}
+  [[nodiscard]] Value Take() { return tree_.Take(); }
+
+  bool Null() { return IsWanted() ? (tree_.Scalar(nullptr), true) : true; }
+  bool Bool(bool value) { return IsWanted() ? (tree_.Scalar(value), true) : true; }
+  bool Number(std::string_view text) {
+    if (IsWanted()) tree_.Scalar(json::Number{std::string(text)});
+    return true;
+  }
+  bool String(std::string_view text) {
+    if (IsWanted()) tree_.Scalar(text);
+    return true;
+  }
+
+  bool Key(std::string_view name) {
+    if (skipping_ > 0) return true;
+    const Node& node = *open_.back().node;
+    next_ = node.whole ? &node : node.Find(name);
+    if (next_ != nullptr) tree_.Key(name);
+    return true;
+  }
+
+  bool StartObject() {
+    if (Enter(false)) tree_.StartObject();
+    return true;
+  }
+  bool StartArray() {
+    if (Enter(true)) tree_.StartArray();
+    return true;
+  }
+  bool EndObject() { return Leave(); }
+  bool EndArray() { return Leave(); }
+
+ private:
+  struct Open {
+    const Node* node;
+    bool array;
+  };
+
+  // Whether the value that comes now is kept: in an array as the array is, in an object as its name
+  // is.
+  [[nodiscard]] bool IsWanted() const { return skipping_ == 0 && next_ != nullptr; }
+
+  bool Enter(bool array) {
+    if (!IsWanted()) {
+      ++skipping_;
+      return false;
+    }
+    open_.push_back({next_, array});
+    return true;
+  }
+
+  bool Leave() {
+    if (skipping_ > 0) {
+      --skipping_;
+    } else {
+      tree_.End();
+      open_.pop_back();
+    }
+    // The next element of an array is wanted as this one was; in an object a key decides.
+    if (skipping_ == 0 && !open_.empty() && open_.back().array) next_ = open_.back().node;
+    return true;
+  }
+
+  TreeBuilder tree_;
+  std::vector<Open> open_;
+  const Node* next_;  // what is wanted of the next value; nullptr: nothing
+  std::size_t skipping_ = 0;
+};
+
+}  // namespace
+
+Projection::Projection(const std::vector<std::string>& paths) : paths_(paths) {
+  auto root = std::make_shared<Node>();
+  for (const std::string& path : paths_) Insert(*root, path);
+  SpreadStars(*root);
+  root_ = std::move(root);
+}
+
+Projection Projection::Under(std::string_view prefix,
+                             const std::vector<std::string>& beside) const {
+  std::vector<std::string> paths = beside;
+  for (const std::string& path : paths_) {
+    paths.push_back(path.empty() ? std::string(prefix) : std::string(prefix) + "." + path);
+  }
+  return Projection(paths);
+}
+
+const Node* Projection::Node::Find(std::string_view name) const {
+  const Node* star = nullptr;
+  for (const auto& [member, child] : members) {
+    if (member == name) return child.get();
+    if (member == "*") star = child.get();
+  }
+  return star;
+}
+
+base::Result<Value> ParseProjected(std::string_view text, const Projection& projection,
+                                   ParseLimits limits) {
+  Wanted wanted(projection.root());
+  const base::Result<void> read = ReadDocument(text, limits, wanted);
+  if (!read) return read.error();
+  return wanted.Take();
+}
+
+}  // namespace json

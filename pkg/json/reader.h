@@ -1,0 +1,86 @@
+#pragma once
+
+// The one place that drives RapidJSON's SAX reader; private to this folder. A Handler is given the
+// events of RapidJSON's concept, numbers as their text. Numbers, nesting and UTF-8 are checked here
+// whatever the handler wants to keep.
+//
+// The reader works in a copy of the document, so that strings without escapes are not copied twice,
+// and without recursion, so that nesting costs no stack.
+
+#if defined(__SSE2__)
+#define RAPIDJSON_SSE2
+#elif defined(__ARM_NEON)
+#define RAPIDJSON_NEON
+#endif
+#include <rapidjson/error/en.h>
+#include <rapidjson/reader.h>
+
+#include <string>
+#include <string_view>
+
+#include "pkg/base/error.h"
+#include "pkg/json/utf8.h"
+#include "pkg/json/value.h"
+
+namespace json {
+
+inline base::Error MalformedAt(std::size_t offset, std::string_view why) {
+  return {.code = base::ErrorCode::kMalformed,
+          .message = "malformed JSON at byte " + std::to_string(offset) + ": " + std::string(why)};
+}
+
+// Counts nesting in front of a Handler and ends the parse where it exceeds the limit.
+template <typename Handler>
+class DepthGuard {
+ public:
+  using Ch = char;
+  using Size = rapidjson::SizeType;
+  DepthGuard(Handler& handler, std::size_t limit) : handler_(handler), limit_(limit) {}
+
+  bool Null() { return handler_.Null(); }
+  bool Bool(bool value) { return handler_.Bool(value); }
+  bool RawNumber(const char* text, Size size, bool) { return handler_.Number({text, size}); }
+  bool String(const char* text, Size size, bool) { return handler_.String({text, size}); }
+  bool Key(const char* text, Size size, bool) { return handler_.Key({text, size}); }
+  bool StartObject() { return ++depth_ <= limit_ && handler_.StartObject(); }
+  bool EndObject(Size) { return --depth_, handler_.EndObject(); }
+  bool StartArray() { return ++depth_ <= limit_ && handler_.StartArray(); }
+  bool EndArray(Size) { return --depth_, handler_.EndArray(); }
+  // Numbers arrive as text only; the concept asks for these all the same.
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(std::int64_t) { return false; }
+  bool Uint64(std::uint64_t) { return false; }
+  bool Double(double) { return false; }
+
+ private:
+  Handler& handler_;
+  std::size_t limit_;
+  std::size_t depth_ = 0;
+};
+
+// Runs `handler` over the one document in `text`.
+template <typename Handler>
+base::Result<void> ReadDocument(std::string_view text, ParseLimits limits, Handler& handler) {
+  const std::size_t invalid = FindInvalidUtf8(text);
+  if (invalid != std::string_view::npos) return MalformedAt(invalid, "not UTF-8");
+  std::string copy(text);
+  rapidjson::InsituStringStream stream(copy.data());
+  rapidjson::Reader reader;
+  DepthGuard<Handler> guard(handler, limits.depth);
+  constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
+                              rapidjson::kParseNumbersAsStringsFlag;
+  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, guard);
+  if (result.Code() == rapidjson::kParseErrorTermination) {
+    return MalformedAt(result.Offset(),
+                       "nested deeper than " + std::to_string(limits.depth) + " levels");
+  }
+  if (result.IsError()) {
+    return MalformedAt(result.Offset(), rapidjson::GetParseError_En(result.Code()));
+  }
+  // A zero byte ends the stream for RapidJSON; what follows it was not looked at.
+  if (stream.Tell() != text.size()) return MalformedAt(stream.Tell(), "a zero byte");
+  return {};
+}
+
+}  // namespace json

@@ -1,0 +1,277 @@
+#include "pkg/json/splitter.h"
+
+#include <array>
+
+#include "pkg/json/value.h"
+
+namespace json {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+using base::Result;
+
+using ByteSet = std::array<bool, 256>;
+
+constexpr ByteSet SetOf(std::string_view bytes) {
+  ByteSet set{};
+  for (const char c : bytes) set[static_cast<unsigned char>(c)] = true;
+  return set;
+}
+
+constexpr ByteSet kBlank = SetOf(" \t\r\n");
+constexpr ByteSet kStructure = SetOf("\"{}[]");
+constexpr ByteSet kStringEvent = SetOf("\"\\");
+constexpr ByteSet kScalarEnd = SetOf(" \t\r\n,]");
+
+bool In(const ByteSet& set, char c) { return set[static_cast<unsigned char>(c)]; }
+
+// The first byte at or after `at` that is in `set`; bytes.size() if there is none.
+std::size_t FindIn(const ByteSet& set, std::string_view bytes, std::size_t at) {
+  while (at < bytes.size() && !In(set, bytes[at])) ++at;
+  return at;
+}
+
+std::size_t SkipBlank(std::string_view bytes) {
+  std::size_t at = 0;
+  while (at < bytes.size() && In(kBlank, bytes[at])) ++at;
+  return at;
+}
+
+Error TooLarge(std::string_view what, std::size_t max_bytes) {
+  return {.code = ErrorCode::kTooLarge,
+          .message = std::string(what) + " of more than " + std::to_string(max_bytes) + " bytes"};
+}
+
+}  // namespace
+
+std::size_t NestingScanner::Scan(std::string_view bytes) {
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    if (in_string_) {
+      at = ScanString(bytes, at);
+      if (Complete()) return at;
+      continue;
+    }
+    at = FindIn(kStructure, bytes, at);
+    if (at == bytes.size()) break;
+    const char c = bytes[at++];
+    if (c == '"') {
+      in_string_ = true;
+    } else if (c == '{' || c == '[') {
+      ++depth_;
+    } else if (--depth_ == 0) {
+      return at;
+    }
+  }
+  return at;
+}
+
+// Behind the closing quote, or the end of `bytes`.
+std::size_t NestingScanner::ScanString(std::string_view bytes, std::size_t at) {
+  while (at < bytes.size()) {
+    if (escaped_) {
+      escaped_ = false;
+      ++at;
+      continue;
+    }
+    at = FindIn(kStringEvent, bytes, at);
+    if (at == bytes.size()) break;
+    if (bytes[at++] == '"') {
+      in_string_ = false;
+      return at;
+    }
+    escaped_ = true;
+  }
+  return at;
+}
+
+Result<void> DocumentSplitter::Feed(std::string_view bytes, const DocumentSink& sink) {
+  while (!bytes.empty()) {
+    std::size_t length = 0;
+    if (scanner_.Complete()) {
+      length = SkipBlank(bytes);
+      bytes.remove_prefix(length);
+      offset_ += length;
+      if (bytes.empty()) return {};
+      if (bytes.front() != '{' && bytes.front() != '[') {
+        return Error{.code = ErrorCode::kMalformed,
+                     .message = "no JSON document begins at byte " + std::to_string(offset_)};
+      }
+    }
+    length = scanner_.Scan(bytes);
+    if (buffer_.size() + length > max_bytes_) return TooLarge("a document", max_bytes_);
+    const std::string_view piece = bytes.substr(0, length);
+    bytes.remove_prefix(length);
+    offset_ += length;
+    if (!scanner_.Complete()) {
+      buffer_ += piece;
+      return {};
+    }
+    // A document that came in one piece is handed out where it stands.
+    if (!buffer_.empty()) buffer_ += piece;
+    const Result<void> taken = sink(buffer_.empty() ? piece : std::string_view(buffer_));
+    buffer_.clear();
+    if (!taken) return taken;
+  }
+  return {};
+}
+
+Result<void> ListSplitter::Feed(std::string_view bytes, const DocumentSink& item) {
+  while (!bytes.empty()) {
+    const Result<std::size_t> consumed = Step(bytes, item);
+    if (!consumed) return consumed.error();
+    bytes.remove_prefix(*consumed);
+    offset_ += *consumed;
+  }
+  return {};
+}
+
+Result<std::string> ListSplitter::Envelope() const {
+  if (place_ == Place::kAfter) return envelope_;
+  const std::string where = place_ == Place::kBefore ? "has not begun" : "is not complete";
+  return Error{.code = ErrorCode::kMalformed,
+               .message = "the list " + where + " after " + std::to_string(offset_) + " bytes"};
+}
+
+Result<std::size_t> ListSplitter::Step(std::string_view bytes, const DocumentSink& item) {
+  switch (place_) {
+    case Place::kKey:
+    case Place::kValue:
+      return StepNested(bytes);
+    case Place::kItem:
+      return StepItem(bytes, item);
+    case Place::kScalarItem:
+      return StepScalarItem(bytes, item);
+    default:
+      break;
+  }
+  if (const std::size_t blank = SkipBlank(bytes); blank > 0) {
+    // Kept between members: "1 2" must not become a number.
+    const bool keep = place_ == Place::kMembers;
+    const Result<void> kept = keep ? Keep(envelope_, bytes.substr(0, blank)) : Result<void>();
+    if (!kept) return kept.error();
+    return blank;
+  }
+  switch (place_) {
+    case Place::kMembers:
+      return StepMembers(bytes.front());
+    case Place::kFirstItem:
+    case Place::kNextItem:
+    case Place::kAfterItem:
+      return StepBetweenItems(bytes.front());
+    default:
+      break;
+  }
+  if (place_ == Place::kAfter || bytes.front() != '{') return Unexpected(bytes.front());
+  envelope_ = "{";
+  place_ = Place::kMembers;
+  return std::size_t{1};
+}
+
+// One byte between the braces of the document: punctuation, a byte of a scalar, or the first byte
+// of a nested value, which is left to the place it leads to.
+Result<std::size_t> ListSplitter::StepMembers(char c) {
+  if (c == '"' && expect_key_) {
+    place_ = Place::kKey;
+    key_begin_ = envelope_.size();
+    return std::size_t{0};
+  }
+  if (c == '"' || c == '{' || (c == '[' && !AtItems())) {
+    place_ = Place::kValue;
+    return std::size_t{0};
+  }
+  if (c == ']') return Unexpected(c);
+  const Result<void> kept = Keep(envelope_, std::string_view(&c, 1));
+  if (!kept) return kept.error();
+  if (c == '[') place_ = Place::kFirstItem;
+  if (c == '}') place_ = Place::kAfter;
+  if (c == ',') expect_key_ = true;
+  if (c == ':') expect_key_ = false;
+  return std::size_t{1};
+}
+
+// A key, or a value outside of items.
+Result<std::size_t> ListSplitter::StepNested(std::string_view bytes) {
+  const std::size_t length = scanner_.Scan(bytes);
+  const Result<void> kept = Keep(envelope_, bytes.substr(0, length));
+  if (!kept) return kept.error();
+  if (!scanner_.Complete()) return length;
+  if (place_ == Place::kKey) {
+    key_end_ = envelope_.size();
+    expect_key_ = false;
+  }
+  place_ = Place::kMembers;
+  return length;
+}
+
+Result<std::size_t> ListSplitter::StepBetweenItems(char c) {
+  if (c == ',' && place_ == Place::kAfterItem) {
+    place_ = Place::kNextItem;
+    return std::size_t{1};
+  }
+  if (c == ']' && place_ != Place::kNextItem) {
+    envelope_ += c;
+    place_ = Place::kMembers;
+    return std::size_t{1};
+  }
+  if (place_ == Place::kAfterItem || c == ',' || c == ']' || c == '}' || c == ':') {
+    return Unexpected(c);
+  }
+  const bool nested = c == '{' || c == '[' || c == '"';
+  place_ = nested ? Place::kItem : Place::kScalarItem;
+  return std::size_t{0};
+}
+
+Result<std::size_t> ListSplitter::StepItem(std::string_view bytes, const DocumentSink& item) {
+  const std::size_t length = scanner_.Scan(bytes);
+  const std::string_view piece = bytes.substr(0, length);
+  const Result<void> done = scanner_.Complete() ? FinishItem(piece, item) : Keep(item_, piece);
+  if (!done) return done.error();
+  return length;
+}
+
+Result<std::size_t> ListSplitter::StepScalarItem(std::string_view bytes, const DocumentSink& item) {
+  const std::size_t length = FindIn(kScalarEnd, bytes, 0);
+  const std::string_view piece = bytes.substr(0, length);
+  const Result<void> done = length < bytes.size() ? FinishItem(piece, item) : Keep(item_, piece);
+  if (!done) return done.error();
+  return length;
+}
+
+// The item is `item_` and `tail`; handed out where it stands when it came in one piece.
+Result<void> ListSplitter::FinishItem(std::string_view tail, const DocumentSink& item) {
+  if (item_.size() + tail.size() > max_bytes_) return TooLarge("a list item", max_bytes_);
+  place_ = Place::kAfterItem;
+  if (item_.empty()) return item(tail);
+  item_ += tail;
+  const Result<void> taken = item(item_);
+  item_.clear();
+  return taken;
+}
+
+Result<void> ListSplitter::Keep(std::string& kept, std::string_view bytes) const {
+  if (kept.size() + bytes.size() > max_bytes_) {
+    return TooLarge(&kept == &item_ ? "a list item" : "a list without its items", max_bytes_);
+  }
+  kept += bytes;
+  return {};
+}
+
+// Whether the value that begins now is the array of items: its key may be written with escapes.
+bool ListSplitter::AtItems() const {
+  const std::size_t last = envelope_.find_last_not_of(" \t\r\n");
+  if (expect_key_ || envelope_[last] != ':') return false;
+  const auto key = std::string_view(envelope_).substr(key_begin_, key_end_ - key_begin_);
+  if (key.find('\\') == std::string_view::npos) return key == "\"items\"";
+  const Result<Value> parsed = Parse(key);
+  return parsed && *parsed == Value("items");
+}
+
+Error ListSplitter::Unexpected(char c) const {
+  return {.code = ErrorCode::kMalformed,
+          .message = "no list: unexpected " + Quote(std::string_view(&c, 1)) + " at byte " +
+                     std::to_string(offset_)};
+}
+
+}  // namespace json

@@ -1,0 +1,166 @@
+#include "pkg/json/value.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace json {
+namespace {
+
+// A JSON number as sign · 0.digits · 10^exponent, with digits neither beginning nor ending in 0, so
+// that equal numbers have equal parts. Zero has no digits, no sign and exponent 0.
+struct Normal {
+  bool negative = false;
+  std::string digits;
+  std::int64_t exponent = 0;
+  bool operator==(const Normal&) const = default;
+};
+
+std::int64_t ExponentOf(std::string_view text) {
+  if (text.empty()) return 0;
+  text.remove_prefix(1);  // the e
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  std::int64_t exponent = 0;
+  // An exponent beyond 64 bits: as good as the largest, no quantity is there.
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), exponent);
+  if (end.ec != std::errc::result_out_of_range) return exponent;
+  return (text.front() == '-' ? -1 : 1) * (std::int64_t{1} << 62);
+}
+
+Normal Normalise(std::string_view text) {
+  Normal normal;
+  normal.negative = text.starts_with('-');
+  if (normal.negative) text.remove_prefix(1);
+  const std::size_t mantissa_end = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view mantissa = text.substr(0, mantissa_end);
+  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+  normal.digits = mantissa.substr(0, point);
+  if (point < mantissa.size()) normal.digits += mantissa.substr(point + 1);
+  const std::size_t first = normal.digits.find_first_not_of('0');
+  if (first == std::string::npos) return {};
+  normal.digits.erase(normal.digits.find_last_not_of('0') + 1);
+  normal.digits.erase(0, first);
+  normal.exponent = ExponentOf(text.substr(mantissa_end)) + static_cast<std::int64_t>(point) -
+                    static_cast<std::int64_t>(first);
+  return normal;
+}
+
+bool SameNumber(const Number& a, const Number& b) {
+  return a.text == b.text || Normalise(a.text) == Normalise(b.text);
+}
+
+template <typename T>
+std::optional<T> FromChars(const std::string& text) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Object::Object(std::initializer_list<Member> members) {
+  for (const Member& member : members) Set(member.first, member.second);
+}
+
+const Value* Object::Find(std::string_view name) const {
+  for (const Member& member : members_) {
+    if (member.first == name) return &member.second;
+  }
+  return nullptr;
+}
+
+Value* Object::Find(std::string_view name) {
+  for (Member& member : members_) {
+    if (member.first == name) return &member.second;
+  }
+  return nullptr;
+}
+
+Value& Object::operator[](std::string_view name) {
+  if (Value* found = Find(name)) return *found;
+  return members_.emplace_back(std::string(name), Value()).second;
+}
+
+void Object::Set(std::string_view name, Value value) { (*this)[name] = std::move(value); }
+
+bool Object::Erase(std::string_view name) {
+  return std::erase_if(members_, [&](const Member& member) { return member.first == name; }) > 0;
+}
+
+bool Object::operator==(const Object& other) const {
+  if (size() != other.size()) return false;
+  // Mostly both have the same order; only where they part does the look-up walk.
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const auto& [name, value] = members_[i];
+    const Member& beside = other.members_[i];
+    const Value* theirs = beside.first == name ? &beside.second : other.Find(name);
+    if (theirs == nullptr || !(value == *theirs)) return false;
+  }
+  return true;
+}
+
+Value::Value(double value) {
+  if (!std::isfinite(value)) return;
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof(text), value);
+  data_ = Number{std::string(text, end.ptr)};
+}
+
+Value::Value(Array value) : data_(std::move(value)) {}
+Value::Value(Object value) : data_(std::move(value)) {}
+
+std::string_view Value::TypeName() const {
+  constexpr std::string_view kNames[] = {"null", "boolean", "number", "string", "array", "object"};
+  return kNames[data_.index()];
+}
+
+std::optional<bool> Value::AsBool() const {
+  const bool* value = std::get_if<bool>(&data_);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+std::optional<std::int64_t> Value::AsInt64() const {
+  const Number* number = AsNumber();
+  return number == nullptr ? std::nullopt : FromChars<std::int64_t>(number->text);
+}
+
+std::optional<double> Value::AsDouble() const {
+  const Number* number = AsNumber();
+  return number == nullptr ? std::nullopt : FromChars<double>(number->text);
+}
+
+const Value* Value::At(std::initializer_list<std::string_view> path) const {
+  const Value* value = this;
+  for (const std::string_view name : path) {
+    const Object* object = value->AsObject();
+    value = object == nullptr ? nullptr : object->Find(name);
+    if (value == nullptr) return nullptr;
+  }
+  return value;
+}
+
+std::string_view Value::StringAt(std::initializer_list<std::string_view> path) const {
+  const Value* value = At(path);
+  const std::string* text = value == nullptr ? nullptr : value->AsString();
+  return text == nullptr ? std::string_view() : std::string_view(*text);
+}
+
+Value& Value::Make(std::initializer_list<std::string_view> path) {
+  Value* value = this;
+  if (!value->IsObject()) *value = Object();
+  for (const std::string_view name : path) {
+    if (!value->IsObject()) *value = Object();
+    value = &(*value->AsObject())[name];
+  }
+  return *value;
+}
+
+bool Value::operator==(const Value& other) const {
+  const Number* number = AsNumber();
+  if (number != nullptr && other.IsNumber()) return SameNumber(*number, *other.AsNumber());
+  return data_ == other.data_;
+}
+
+}  // namespace json

@@ -1,0 +1,78 @@
+#include "pkg/json/projection.h"
+
+#include <catch2/catch.hpp>
+
+namespace json {
+namespace {
+
+std::string Projected(std::string_view text, const std::vector<std::string>& paths) {
+  const auto value = ParseProjected(text, Projection(paths));
+  INFO(text);
+  REQUIRE(value.has_value());
+  return Write(*value);
+}
+
+TEST_CASE("projection: only the wanted paths stay", "[json]") {
+  const std::string pod = R"({"kind":"Pod","metadata":{"name":"p","uid":"u","labels":{"a":"b"},
+    "managedFields":[{"f":{"g":[1,{"h":2}]}}]},"spec":{"overhead":{"cpu":"1"},"x":[[1]]}})";
+  CHECK(Projected(pod, {"metadata.uid", "spec.overhead"}) ==
+        R"({"metadata":{"uid":"u"},"spec":{"overhead":{"cpu":"1"}}})");
+  CHECK(Projected(pod, {"metadata.labels"}) == R"({"metadata":{"labels":{"a":"b"}}})");
+  CHECK(Projected(pod, {"absent.path"}) == "{}");
+  CHECK(Projected(pod, {}) == "{}");
+  CHECK(*ParseProjected(pod, Projection({""})) == *Parse(pod));
+}
+
+TEST_CASE("projection: arrays are transparent and keep their number of elements", "[json]") {
+  const std::string text =
+      R"({"c":[{"name":"a","resources":{"x":[1]}},{"skip":{"resources":1}},7,{"resources":{}}],"d":1})";
+  CHECK(Projected(text, {"c.resources"}) ==
+        R"({"c":[{"resources":{"x":[1]}},{},7,{"resources":{}}]})");
+  CHECK(Projected(R"({"a":[[{"b":1,"c":2}],[{"c":3,"b":4}]]})", {"a.b"}) ==
+        R"({"a":[[{"b":1}],[{"b":4}]]})");
+}
+
+TEST_CASE("projection: a star stands for every member, beside named ones", "[json]") {
+  const std::string text = R"({"m":{"a":{"x":1,"y":2},"b":{"x":3,"y":4}}})";
+  CHECK(Projected(text, {"m.*.x"}) == R"({"m":{"a":{"x":1},"b":{"x":3}}})");
+  CHECK(Projected(text, {"m.*.x", "m.b.y"}) == R"({"m":{"a":{"x":1},"b":{"x":3,"y":4}}})");
+}
+
+TEST_CASE("projection: a whole path swallows paths below it, in either order", "[json]") {
+  const std::string text = R"({"a":{"b":{"c":1},"d":2}})";
+  CHECK(Projected(text, {"a", "a.b.c"}) == text);
+  CHECK(Projected(text, {"a.b.c", "a"}) == text);
+}
+
+TEST_CASE("projection: a field of another shape stays visible", "[json]") {
+  CHECK(Projected(R"({"spec":"text","metadata":null})", {"spec.a", "metadata.uid"}) ==
+        R"({"spec":"text","metadata":null})");
+  CHECK(Projected("3", {"a"}) == "3");
+}
+
+TEST_CASE("projection: Under() puts the tree into an envelope", "[json]") {
+  const Projection event = Projection({"metadata.uid"}).Under("object", {"type"});
+  const auto value =
+      ParseProjected(R"({"type":"ADDED","object":{"metadata":{"uid":"u","x":1}},"y":2})", event);
+  REQUIRE(value.has_value());
+  CHECK(Write(*value) == R"({"type":"ADDED","object":{"metadata":{"uid":"u"}}})");
+  CHECK(Projection({""}).Under("object", {}).paths() == std::vector<std::string>{"object"});
+}
+
+TEST_CASE("projection: what is skipped is still checked", "[json]") {
+  for (const char* text :
+       {R"({"a":1,"skip":{"b":[1,}]}})", R"({"a":1,"skip":"\xZ"})", R"({"a":1} x)",
+        "{\"a\":1,\"skip\":\"\xFF\"}", R"({"a":1,"skip":[01]})"}) {
+    const auto value = ParseProjected(text, Projection({"a"}));
+    REQUIRE(value.has_error());
+    CHECK(value.error().code == base::ErrorCode::kMalformed);
+  }
+  CHECK(ParseProjected(R"({"s":[[[[]]]]})", Projection({"a"}), {.depth = 4}).has_error());
+}
+
+TEST_CASE("projection: of a repeated member the last one stays", "[json]") {
+  CHECK(Projected(R"({"a":{"x":1},"s":0,"a":{"x":2,"y":3}})", {"a.x"}) == R"({"a":{"x":2}})");
+}
+
+}  // namespace
+}  // namespace json
