@@ -47,4 +47,8 @@ Task<bool> Stopping() {
 
 Task<void> DeferCancellation() { co_await asio::this_coro::throw_if_cancelled(false); }
 
+Task<void> IgnoreCancellation() {
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+}
+
 }  // namespace base

@@ -47,5 +47,7 @@ class RealScheduler final : public Scheduler {
 Task<bool> Stopping();
 // From here on a cancellation is a state to test, not an exception of the next co_await.
 Task<void> DeferCancellation();
+// For the clean-up of a cancelled task: its further waits are waited for in full.
+Task<void> IgnoreCancellation();
 
 }  // namespace base

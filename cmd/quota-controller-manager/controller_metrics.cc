@@ -1,0 +1,130 @@
+#include "cmd/quota-controller-manager/controller_metrics.h"
+
+#include <set>
+
+namespace manager {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+const metrics::Buckets kReconcileBuckets{0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05,
+                                         0.1,    0.25,   0.5,   1,     2.5,  5,     15};
+const metrics::Buckets kResyncBuckets{0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300};
+
+}  // namespace
+
+ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string quota_api)
+    : registry_(registry), quota_api_(std::move(quota_api)) {
+  for (const std::string_view result : {"written", "unchanged", "postponed", "conflict", "error"}) {
+    reconciles_.emplace(result, registry_.NewCounter("quota_reconcile_total",
+                                                     "Quotas looked at, by what came of it.",
+                                                     With({{"result", std::string(result)}})));
+  }
+  reconcile_seconds_ = registry_.NewHistogram("quota_reconcile_duration_seconds",
+                                              "One quota, from key to answer.", kReconcileBuckets,
+                                              With({}));
+  status_writes_ = registry_.NewCounter("quota_status_writes_total",
+                                        "Status patches that the server accepted.", With({}));
+  const auto resyncs = [&](const char* result) {
+    return registry_.NewCounter("quota_resync_total", "Periodic resyncs, by whether every list worked.",
+                                With({{"result", result}}));
+  };
+  resyncs_ = resyncs("complete");
+  failed_resyncs_ = resyncs("incomplete");
+  resync_seconds_ = registry_.NewHistogram("quota_resync_duration_seconds",
+                                           "One resync, all lists included.", kResyncBuckets, With({}));
+  quotas_ = registry_.NewGauge("quota_quotas", "Quotas that are kept.", With({}));
+  broken_quotas_ = registry_.NewGauge("quota_unreadable_quotas",
+                                      "Quotas that cannot be read and are left alone.", With({}));
+}
+
+metrics::Labels ControllerMetrics::With(const metrics::Labels& more) const {
+  metrics::Labels labels = more;
+  labels["quota_api"] = quota_api_;
+  return labels;
+}
+
+void ControllerMetrics::OnReconcile(std::string_view result, base::Duration took) {
+  const auto found = reconciles_.find(result);
+  if (found != reconciles_.end()) found->second.Increment();
+  if (result == "written") status_writes_.Increment();
+  reconcile_seconds_.Observe(Seconds(took).count());
+}
+
+void ControllerMetrics::CountDrift(const std::string& resource, std::string_view kind,
+                                   std::size_t objects) {
+  registry_
+      .NewCounter("quota_resync_drift_objects_total",
+                  "Objects that a resync found missing, vanished or different. Should stay zero.",
+                  With({{"resource", resource}, {"kind", std::string(kind)}}))
+      .Increment(static_cast<double>(objects));
+}
+
+void ControllerMetrics::OnDrift(const api::GroupResource& resource,
+                                const controllers::DriftReport& report) {
+  const std::string name = resource.ToString();
+  CountDrift(name, "missing", report.drift.missing);
+  CountDrift(name, "vanished", report.drift.vanished);
+  CountDrift(name, "different", report.drift.different);
+  for (auto& [key, gauge] : drift_usage_) {
+    if (key.starts_with(name + " ")) gauge.Set(0);
+  }
+  for (const auto& [usage, amount] : report.usage) {
+    metrics::Gauge& gauge = drift_usage_[name + " " + usage];
+    gauge = registry_.NewGauge("quota_resync_drift_usage",
+                               "Usage by which the last resync differed, as a sum of absolute amounts.",
+                               With({{"resource", name}, {"name", usage}}));
+    gauge.Set(static_cast<double>(amount.nanos()) / 1e9);
+  }
+}
+
+void ControllerMetrics::OnResync(base::Duration took, bool complete) {
+  (complete ? resyncs_ : failed_resyncs_).Increment();
+  resync_seconds_.Observe(Seconds(took).count());
+}
+
+ControllerMetrics::Tracked& ControllerMetrics::ForResource(const std::string& resource) {
+  const auto [entry, added] = tracked_.try_emplace(resource);
+  if (!added) return entry->second;
+  const metrics::Labels labels = With({{"resource", resource}});
+  entry->second = {
+      .objects = registry_.NewGauge("quota_tracked_objects", "Objects counted.", labels),
+      .distinct_facts = registry_.NewGauge("quota_tracked_distinct_facts",
+                                           "Different facts among them.", labels),
+      .synced = registry_.NewGauge("quota_tracked_synced",
+                                   "1 while the count is complete, 0 while it is stale.", labels),
+      .age = registry_.NewGauge("quota_tracked_age_seconds",
+                                "How long ago the server last confirmed what is counted.", labels)};
+  return entry->second;
+}
+
+void ControllerMetrics::Forget(const Tracked& tracked) {
+  for (const metrics::Gauge& gauge :
+       {tracked.objects, tracked.distinct_facts, tracked.synced, tracked.age}) {
+    registry_.Remove(gauge);
+  }
+}
+
+void ControllerMetrics::Refresh(const controllers::QuotaController& controller,
+                                base::TimePoint now) {
+  quotas_.Set(static_cast<double>(controller.store().size()));
+  broken_quotas_.Set(static_cast<double>(controller.store().broken()));
+  std::set<std::string> watched;
+  for (const auto& tracked : controller.tracker().Watched()) {
+    const std::string name = tracked->evaluator().resource.ToString();
+    watched.insert(name);
+    Tracked& gauges = ForResource(name);
+    gauges.objects.Set(static_cast<double>(tracked->ledger().size()));
+    gauges.distinct_facts.Set(static_cast<double>(tracked->ledger().distinct_facts()));
+    gauges.synced.Set(tracked->synced() && !tracked->state().trouble ? 1 : 0);
+    const base::TimePoint since = tracked->state().current_as_of;
+    gauges.age.Set(Seconds(now - std::max(since, tracked->started())).count());
+  }
+  std::erase_if(tracked_, [&](const auto& entry) {
+    if (watched.contains(entry.first)) return false;
+    Forget(entry.second);
+    return true;
+  });
+}
+
+}  // namespace manager

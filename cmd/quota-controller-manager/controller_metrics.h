@@ -1,0 +1,49 @@
+#pragma once
+
+// The metrics of one quota API's controller. Single-threaded; the registry outlives it.
+
+#include <map>
+#include <string>
+
+#include "controllers/quota/quota_controller.h"
+#include "pkg/metrics/registry.h"
+
+namespace manager {
+
+class ControllerMetrics final : public controllers::ControllerObserver {
+ public:
+  ControllerMetrics(metrics::Registry& registry, std::string quota_api);
+
+  void OnReconcile(std::string_view result, base::Duration took) override;
+  void OnDrift(const api::GroupResource& resource, const controllers::DriftReport& report) override;
+  void OnResync(base::Duration took, bool complete) override;
+  // Values that are read at each scrape: quotas, and every watched resource's size, state and age.
+  void Refresh(const controllers::QuotaController& controller, base::TimePoint now);
+
+ private:
+  struct Tracked {
+    metrics::Gauge objects;
+    metrics::Gauge distinct_facts;
+    metrics::Gauge synced;
+    metrics::Gauge age;
+  };
+  [[nodiscard]] metrics::Labels With(const metrics::Labels& more) const;
+  Tracked& ForResource(const std::string& resource);
+  void Forget(const Tracked& tracked);
+  void CountDrift(const std::string& resource, std::string_view kind, std::size_t objects);
+
+  metrics::Registry& registry_;
+  std::string quota_api_;
+  std::map<std::string, metrics::Counter, std::less<>> reconciles_;
+  metrics::Histogram reconcile_seconds_;
+  metrics::Counter status_writes_;
+  metrics::Counter resyncs_;
+  metrics::Counter failed_resyncs_;
+  metrics::Histogram resync_seconds_;
+  metrics::Gauge quotas_;
+  metrics::Gauge broken_quotas_;
+  std::map<std::string, Tracked> tracked_;
+  std::map<std::string, metrics::Gauge> drift_usage_;  // of the last resync, by "resource name"
+};
+
+}  // namespace manager

@@ -1,0 +1,190 @@
+// Events in, keys out: what enqueues a quota, and the workers. The reconcile itself is in
+// reconcile.cc, the periodic resync in resync.cc.
+
+#include "controllers/quota/quota_controller.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+
+namespace controllers {
+namespace {
+
+informers::ReflectorOptions QuotaReflectorOptions(informers::ReflectorOptions options,
+                                                  const quota::QuotaApi& api) {
+  options.resource = api.resource;
+  options.fields = api.fields;
+  return options;
+}
+
+// What `usage` has above `base`, name by name.
+quota::ResourceList Growth(const quota::ResourceList& usage, const quota::ResourceList* base) {
+  quota::ResourceList growth;
+  for (const auto& [name, amount] : usage) {
+    const quota::Quantity* old = base != nullptr ? base->Find(name) : nullptr;
+    if (old == nullptr) {
+      growth.Set(name, amount);
+    } else if (amount > *old) {
+      if (const auto difference = amount.Sub(*old)) growth.Set(name, *difference);
+    }
+  }
+  return growth;
+}
+
+bool AnyLower(const quota::ResourceList& before, const quota::ResourceList& after) {
+  return std::any_of(after.begin(), after.end(), [&](const auto& entry) {
+    const quota::Quantity* old = before.Find(entry.first);
+    return old != nullptr && entry.second < *old;
+  });
+}
+
+}  // namespace
+
+QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi& api,
+                                 ServedResources& served, ControllerObserver& observer,
+                                 QuotaControllerOptions options, queue::Observer& queue_observer)
+    : context_(std::move(context)),
+      api_(api),
+      observer_(observer),
+      options_(options),
+      store_(api.name, *this),
+      tracker_(context_, api_, served, *this),
+      quotas_(informers::NewReflector(*context_.client, *context_.scheduler, store_,
+                                      QuotaReflectorOptions(context_.reflector, api_))),
+      queue_(*context_.scheduler, {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}},
+             queue_observer) {}
+
+base::Task<void> QuotaController::Run() {
+  co_await base::DeferCancellation();
+  base::TaskGroup sources(context_.executor);
+  base::TaskGroup workers(context_.executor);
+  sources.Spawn("quotas " + api_.name, [this] { return quotas_->Run(); });
+  sources.Spawn("tracker " + api_.name, [this] { return tracker_.Run(); });
+  sources.Spawn("resync " + api_.name, [this] { return ResyncPeriodically(); });
+  for (std::size_t i = 0; i < options_.workers; ++i) {
+    workers.Spawn("worker " + api_.name, [this] { return Work(); });
+  }
+  // Nothing rings this alarm: the wait ends when Run() is cancelled.
+  const std::unique_ptr<base::Alarm> stopped = context_.scheduler->NewAlarm();
+  while (!co_await base::Stopping()) {
+    co_await stopped->WaitUntil(context_.scheduler->Now() + std::chrono::hours(1));
+  }
+  co_await base::IgnoreCancellation();  // the waits below end by themselves
+  queue_.ShutDown();
+  co_await workers.Join();  // a write in hand finishes, within its timeout
+  sources.Cancel();
+  co_await sources.Join();
+}
+
+bool QuotaController::Ready(std::string* why) const {
+  if (!store_.synced()) {
+    const auto& trouble = quotas_->state().trouble;
+    *why = "quotas of " + api_.name + " are not listed yet" +
+           (trouble ? ": " + trouble->message : std::string());
+    return false;
+  }
+  if (!tracker_.Settled()) {
+    *why = "resources that quotas of " + api_.name + " name are still being listed";
+    return false;
+  }
+  return true;
+}
+
+void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* after) {
+  tracker_.OnQuota(before, after);
+  if (after == nullptr) {
+    memories_.erase(before->key);
+    complaints_.erase(before->key.ToString());
+    return;
+  }
+  if (before == nullptr) return queue_.Add(after->key);
+  const Memory& memory = Remember(*after);
+  const bool ours = after->resource_version == memory.written_version ||
+                    (memory.in_flight && *memory.in_flight == after->status);
+  const bool respecified = before->hard != after->hard || before->selector != after->selector;
+  if (!ours && before->status != after->status) NoticeForeignWrite(*before, *after);
+  if (!ours || respecified) queue_.Add(after->key);
+}
+
+void QuotaController::OnQuotasSynced() {
+  LOG(INFO) << "quotas listed quota_api=" << api_.name << " quotas=" << store_.size();
+}
+
+void QuotaController::NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after) {
+  Memory& memory = Remember(after);
+  const base::TimePoint now = context_.scheduler->Now();
+  const Recount counted = Count(after);
+  memory.charges.OnForeignWrite(now, before.status.used, after.status.used, counted.observed.used);
+  // Both writers wait for each other's watch only once: a wait under way is not prolonged.
+  if (AnyLower(before.status.used, after.status.used) && memory.not_before <= now) {
+    memory.not_before = now + options_.foreign_decrease_patience;
+  }
+}
+
+void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
+                                    const quota::LedgerChange& change) {
+  for (const api::ObjectKey& key : store_.InNamespace(change.ns)) {
+    const quota::Quota* quota = store_.Find(key);
+    if (quota::OwnedNames(evaluator, quota->hard).empty()) continue;
+    const auto matches = [&](const std::shared_ptr<const quota::Facts>& facts) {
+      return facts && quota::Matches(quota->selector, facts->attributes, evaluator.scopes);
+    };
+    const bool matched = matches(change.before);
+    const bool match = matches(change.after);
+    // Facts that are null may also be those of an object that became unreadable or readable.
+    if (!matched && !match && change.before && change.after) continue;
+    if (match) {
+      Remember(*quota).charges.OnAppeared(
+          Growth(change.after->usage, matched ? &change.before->usage : nullptr));
+    }
+    queue_.Add(key);
+  }
+}
+
+void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
+  for (const api::ObjectKey& key : store_.All()) {
+    if (!quota::OwnedNames(evaluator, store_.Find(key)->hard).empty()) queue_.Add(key);
+  }
+}
+
+QuotaController::Memory& QuotaController::Remember(const quota::Quota& quota) {
+  const auto [entry, added] = memories_.try_emplace(quota.key, options_.charge_hold);
+  if (!added && entry->second.uid != quota.uid) entry->second = Memory(options_.charge_hold);
+  entry->second.uid = quota.uid;
+  return entry->second;
+}
+
+base::Task<void> QuotaController::Work() {
+  co_await base::DeferCancellation();
+  while (true) {
+    const std::optional<api::ObjectKey> key = co_await queue_.Pop();
+    if (!key) co_return;
+    const base::TimePoint began = context_.scheduler->Now();
+    const Outcome outcome = co_await Reconcile(*key);
+    observer_.OnReconcile(outcome.result, context_.scheduler->Now() - began);
+    Settle(*key, outcome);
+  }
+}
+
+void QuotaController::Settle(const api::ObjectKey& key, const Outcome& outcome) {
+  if (outcome.kind == Outcome::Kind::kRetry) {
+    queue_.AddRateLimited(key);
+  } else {
+    queue_.Forget(key);
+    if (outcome.kind == Outcome::Kind::kRevisit) queue_.AddAfter(key, outcome.after);
+  }
+  queue_.Done(key);
+}
+
+void QuotaController::ComplainOnce(const std::string& about, const std::string& message) {
+  if (message.empty()) {
+    complaints_.erase(about);
+    return;
+  }
+  std::string& said = complaints_[about];
+  if (said == message) return;
+  said = message;
+  LOG(WARNING) << "quota_api=" << api_.name << " quota=" << about << " error=\"" << message << "\"";
+}
+
+}  // namespace controllers

@@ -1,0 +1,130 @@
+#pragma once
+
+// Keeps status.hard and status.used of every quota of one quota API true.
+//
+// key → find the quota → sum usage → add what others charged and we have not seen → compare → at
+// most one guarded write. There is no suspension between summing and comparing. Nothing changed: no
+// write. Every event only enqueues keys; what to write is decided from state alone.
+//
+// Single-threaded. Run() must have returned before it is destroyed.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "controllers/quota/quota_store.h"
+#include "controllers/quota/served_resources.h"
+#include "controllers/quota/tracked_resource.h"
+#include "controllers/quota/tracker.h"
+#include "pkg/base/task_group.h"
+#include "pkg/queue/async_queue.h"
+#include "pkg/quota/foreign_charges.h"
+#include "pkg/quota/quota.h"
+
+namespace controllers {
+
+// What operators want to count. Implemented where the metrics are.
+class ControllerObserver {
+ public:
+  virtual ~ControllerObserver() = default;
+  // `result` is "written", "unchanged", "postponed", "conflict" or "error".
+  virtual void OnReconcile(std::string_view result, base::Duration took) {}
+  virtual void OnDrift(const api::GroupResource& resource, const DriftReport& report) {}
+  virtual void OnResync(base::Duration took, bool complete) {}
+};
+
+struct QuotaControllerOptions {
+  std::size_t workers = 5;
+  base::Duration resync_period = std::chrono::minutes(5);  // zero: no periodic resync
+  double resync_jitter = 0.1;                              // each period is stretched by up to this
+  base::Duration settle = std::chrono::seconds(3);  // how far a watch may lag behind a fresh list
+  // A quota's status is written at once after a change, then at most once in this time.
+  base::Duration write_interval = std::chrono::milliseconds(50);
+  // A first status waits so long for resources that are still being listed.
+  base::Duration first_count_patience = std::chrono::seconds(10);
+  // How long a charge of somebody else outlives its write without the object being seen.
+  base::Duration charge_hold = std::chrono::seconds(10);
+  // Somebody else lowered `used`: perhaps their watch is ahead of ours, so ours gets this long.
+  base::Duration foreign_decrease_patience = std::chrono::milliseconds(250);
+  base::Duration write_timeout = std::chrono::seconds(15);
+  std::uint64_t seed = 0;  // of the jitter; 0: random
+};
+
+class QuotaController final : public QuotaListener, public UsageListener {
+ public:
+  // `api`, `served`, `observer` and what `context` points to outlive the controller.
+  QuotaController(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
+                  ControllerObserver& observer, QuotaControllerOptions options,
+                  queue::Observer& queue_observer = queue::NoObserver());
+
+  // Informs and reconciles until cancelled; then finishes what is in hand.
+  base::Task<void> Run();
+
+  // True when the quotas are listed and every resource they name is synced, in trouble or absent.
+  // `why` says what is missing.
+  [[nodiscard]] bool Ready(std::string* why) const;
+
+  [[nodiscard]] const QuotaStore& store() const { return store_; }
+  [[nodiscard]] const Tracker& tracker() const { return tracker_; }
+  [[nodiscard]] queue::RunningWork running() const { return queue_.Running(); }
+
+  void OnQuota(const quota::Quota* before, const quota::Quota* after) override;
+  void OnQuotasSynced() override;
+  void OnUsageChange(const quota::Evaluator& evaluator, const quota::LedgerChange& change) override;
+  void OnResourceState(const quota::Evaluator& evaluator) override;
+
+ private:
+  // What is remembered of a quota beside its object.
+  struct Memory {
+    explicit Memory(base::Duration hold) : charges(hold) {}
+    std::string uid;
+    quota::ForeignCharges charges;
+    std::optional<quota::QuotaStatus> in_flight;  // a write under way
+    std::string written_version;                  // resourceVersion of our last write
+    base::TimePoint not_before{};                 // no write earlier than this
+  };
+  // A recount, or why it has to wait.
+  struct Recount {
+    quota::Observed observed;
+    bool pending = false;  // some source is still being listed and may be done soon
+  };
+  struct Outcome {
+    enum class Kind { kDone, kRevisit, kRetry } kind = Kind::kDone;
+    base::Duration after{};         // kRevisit
+    std::string_view result = "unchanged";  // for the observer
+  };
+
+  base::Task<void> Work();
+  base::Task<void> ResyncPeriodically();
+  base::Task<void> ResyncAll();
+  base::Task<bool> ResyncOne(std::shared_ptr<TrackedResource> tracked);
+  base::Task<Outcome> Reconcile(api::ObjectKey key);
+  base::Task<Outcome> Write(quota::Quota quota, quota::QuotaStatus desired);
+  base::Task<base::Result<quota::Quota>> PatchStatus(quota::Quota quota, quota::QuotaStatus desired);
+  base::Task<Outcome> AfterFailedWrite(api::ObjectKey key, base::Error error);
+  base::Task<void> Refresh(api::ObjectKey key);
+  [[nodiscard]] Outcome UntilChargesExpire(const Memory& memory, std::string_view result) const;
+  void Settle(const api::ObjectKey& key, const Outcome& outcome);
+  [[nodiscard]] Recount Count(const quota::Quota& quota);
+  [[nodiscard]] bool MayBeDoneSoon(const UsageSource& source) const;
+  Memory& Remember(const quota::Quota& quota);
+  void NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after);
+  void ComplainOnce(const std::string& about, const std::string& message);
+
+  TrackingContext context_;
+  const quota::QuotaApi& api_;
+  ControllerObserver& observer_;
+  QuotaControllerOptions options_;
+  QuotaStore store_;
+  Tracker tracker_;
+  std::unique_ptr<informers::Reflector> quotas_;
+  queue::AsyncQueue<api::ObjectKey> queue_;
+  std::unordered_map<api::ObjectKey, Memory> memories_;
+  std::unordered_map<std::string, std::string> complaints_;  // said once per subject until it changes
+};
+
+}  // namespace controllers

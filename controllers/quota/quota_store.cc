@@ -1,0 +1,123 @@
+#include "controllers/quota/quota_store.h"
+
+#include <glog/logging.h>
+
+#include "pkg/api/resource_version.h"
+
+namespace controllers {
+namespace {
+
+api::ObjectKey KeyOf(const json::Value& object) {
+  return {std::string(object.StringAt({"metadata", "namespace"})),
+          std::string(object.StringAt({"metadata", "name"}))};
+}
+
+}  // namespace
+
+QuotaStore::QuotaStore(std::string api_name, QuotaListener& listener)
+    : api_name_(std::move(api_name)), listener_(listener) {}
+
+void QuotaStore::BeginList() {
+  listing_ = true;
+  listed_.clear();
+}
+
+void QuotaStore::Upsert(const json::Value& object) {
+  const api::ObjectKey key = KeyOf(object);
+  if (listing_) listed_.insert(key);
+  base::Result<quota::Quota> quota = quota::ParseQuota(object);
+  if (!quota) return MarkBroken(key, quota.error());
+  broken_.erase(key);
+  Put(std::move(*quota));
+}
+
+void QuotaStore::Remove(const json::Value& object) {
+  const api::ObjectKey key = KeyOf(object);
+  const quota::Quota* held = Find(key);
+  const bool replaced = held != nullptr && held->uid != object.StringAt({"metadata", "uid"});
+  if (!replaced) Drop(key);
+  broken_.erase(key);
+}
+
+void QuotaStore::EndList() {
+  for (const api::ObjectKey& key : All()) {
+    if (!listed_.contains(key)) Drop(key);
+  }
+  std::erase_if(broken_, [this](const auto& entry) { return !listed_.contains(entry.first); });
+  listed_.clear();
+  listing_ = false;
+  if (!std::exchange(synced_, true)) listener_.OnQuotasSynced();
+}
+
+void QuotaStore::Apply(quota::Quota quota) {
+  const quota::Quota* held = Find(quota.key);
+  // Only a quota the watch has shown: one that it has removed must not come back by a late answer.
+  if (held == nullptr || held->uid != quota.uid) return;
+  Put(std::move(quota));
+}
+
+void QuotaStore::Put(quota::Quota quota) {
+  Namespace& names = namespaces_[quota.key.ns];
+  const auto found = names.find(quota.key.name);
+  if (found == names.end()) {
+    ++size_;
+    const auto added = names.emplace(quota.key.name, std::move(quota)).first;
+    return listener_.OnQuota(nullptr, &added->second);
+  }
+  const bool same_object = found->second.uid == quota.uid;
+  const bool older = same_object && api::IsOlderVersion(quota.resource_version,
+                                                        found->second.resource_version)
+                                        .value_or(false);
+  if (older || (same_object && quota.resource_version == found->second.resource_version)) return;
+  const quota::Quota before = std::exchange(found->second, std::move(quota));
+  if (same_object) return listener_.OnQuota(&before, &found->second);
+  // Deleted and created again under the same name while we were not looking.
+  listener_.OnQuota(&before, nullptr);
+  listener_.OnQuota(nullptr, &found->second);
+}
+
+void QuotaStore::Drop(const api::ObjectKey& key) {
+  const auto ns = namespaces_.find(key.ns);
+  if (ns == namespaces_.end()) return;
+  auto node = ns->second.extract(key.name);
+  if (node.empty()) return;
+  --size_;
+  if (ns->second.empty()) namespaces_.erase(ns);
+  listener_.OnQuota(&node.mapped(), nullptr);
+}
+
+void QuotaStore::MarkBroken(const api::ObjectKey& key, const base::Error& why) {
+  const auto [entry, added] = broken_.try_emplace(key, why.message);
+  if (added || entry->second != why.message) {
+    LOG(WARNING) << "quota cannot be read and is left alone quota_api=" << api_name_
+                 << " quota=" << key.ToString() << " error=\"" << why.message << "\"";
+  }
+  entry->second = why.message;
+  Drop(key);
+}
+
+const quota::Quota* QuotaStore::Find(const api::ObjectKey& key) const {
+  const auto ns = namespaces_.find(key.ns);
+  if (ns == namespaces_.end()) return nullptr;
+  const auto found = ns->second.find(key.name);
+  return found == ns->second.end() ? nullptr : &found->second;
+}
+
+std::vector<api::ObjectKey> QuotaStore::InNamespace(std::string_view ns) const {
+  std::vector<api::ObjectKey> keys;
+  const auto found = namespaces_.find(std::string(ns));
+  if (found == namespaces_.end()) return keys;
+  for (const auto& [name, quota] : found->second) keys.push_back(quota.key);
+  return keys;
+}
+
+std::vector<api::ObjectKey> QuotaStore::All() const {
+  std::vector<api::ObjectKey> keys;
+  keys.reserve(size_);
+  for (const auto& [ns, names] : namespaces_) {
+    for (const auto& [name, quota] : names) keys.push_back(quota.key);
+  }
+  return keys;
+}
+
+}  // namespace controllers

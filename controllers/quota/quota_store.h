@@ -1,0 +1,71 @@
+#pragma once
+
+// The quotas of one quota API as the API server last showed them: filled by a reflector, and by the
+// answers to our own writes, whichever is newer.
+//
+// A quota that cannot be read (a malformed quantity) is held as broken: it is named once, and no
+// other quota is hurt by it. Single-threaded; pointers are valid until the next call that changes
+// the store, and never across a suspension.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "informers/reflector.h"
+#include "pkg/api/resource.h"
+#include "pkg/quota/quota.h"
+
+namespace controllers {
+
+class QuotaListener {
+ public:
+  virtual ~QuotaListener() = default;
+  // A quota came (`before` null), changed, or went (`after` null). Also called for a quota that
+  // became broken (`after` null) or whole again (`before` null).
+  virtual void OnQuota(const quota::Quota* before, const quota::Quota* after) = 0;
+  // The first complete list is in.
+  virtual void OnQuotasSynced() = 0;
+};
+
+class QuotaStore final : public informers::CollectionSink {
+ public:
+  // `api_name` is the quota API's name, for logs. `listener` outlives the store.
+  QuotaStore(std::string api_name, QuotaListener& listener);
+
+  void BeginList() override;
+  void Upsert(const json::Value& object) override;
+  void Remove(const json::Value& object) override;
+  void EndList() override;
+
+  // The answer of a write or a live read; ignored if the store already has something newer.
+  void Apply(quota::Quota quota);
+
+  [[nodiscard]] const quota::Quota* Find(const api::ObjectKey& key) const;
+  // Names of the namespace's quotas.
+  [[nodiscard]] std::vector<api::ObjectKey> InNamespace(std::string_view ns) const;
+  [[nodiscard]] std::vector<api::ObjectKey> All() const;
+  [[nodiscard]] bool synced() const { return synced_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t broken() const { return broken_.size(); }
+
+ private:
+  using Namespace = std::map<std::string, quota::Quota, std::less<>>;  // by name
+  void Put(quota::Quota quota);
+  void Drop(const api::ObjectKey& key);
+  void MarkBroken(const api::ObjectKey& key, const base::Error& why);
+
+  std::string api_name_;
+  QuotaListener& listener_;
+  std::unordered_map<std::string, Namespace> namespaces_;
+  std::size_t size_ = 0;
+  std::unordered_map<api::ObjectKey, std::string> broken_;  // why, so that it is said once
+  bool synced_ = false;
+  bool listing_ = false;
+  std::unordered_set<api::ObjectKey> listed_;  // seen since BeginList()
+};
+
+}  // namespace controllers

@@ -1,0 +1,42 @@
+#pragma once
+
+// What the API server serves, as last discovered: from a group and resource to the version to watch.
+//
+// A group that did not answer keeps what was known of it; only a complete answer that leaves a
+// resource out makes it absent (client-machinery.md 5.4). Shared by all quota APIs. Single-threaded.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "pkg/api/resource.h"
+#include "pkg/base/asio.h"
+#include "pkg/base/error.h"
+#include "pkg/client/api_client.h"
+#include "pkg/client/discovery.h"
+
+namespace controllers {
+
+class ServedResources {
+ public:
+  explicit ServedResources(client::ApiClient& client) : discovery_(client) {}
+
+  // Asks the server. Errors: it did not answer; what was known stays, and the trouble is logged once.
+  base::Task<base::Result<void>> Refresh();
+  // The preferred version of a namespaced resource that can be listed and watched.
+  [[nodiscard]] std::optional<api::GroupVersionResource> Find(const api::GroupResource& resource) const;
+  // True if a complete answer of the resource's group did not have it.
+  [[nodiscard]] bool IsAbsent(const api::GroupResource& resource) const;
+
+ private:
+  void Take(const client::Discovered& found);
+
+  client::Discovery discovery_;
+  std::map<api::GroupResource, api::GroupVersionResource> served_;
+  std::set<std::string> failed_groups_;
+  bool answered_ = false;
+  std::string trouble_;  // said already
+};
+
+}  // namespace controllers

@@ -1,0 +1,147 @@
+#include "controllers/quota/tracked_resource.h"
+
+#include <glog/logging.h>
+
+namespace controllers {
+namespace {
+
+constexpr std::string_view kAlways[] = {"metadata.uid", "metadata.namespace", "metadata.name",
+                                        "metadata.resourceVersion"};
+// How far apart looks at the ledger's expiries are at most: a wall clock may be set forward.
+constexpr std::chrono::seconds kLongestExpiryWait{60};
+
+informers::ReflectorOptions OptionsFor(informers::ReflectorOptions options,
+                                       const api::GroupVersionResource& resource,
+                                       const quota::Evaluator& evaluator) {
+  options.resource = resource;
+  options.fields = evaluator.fields;
+  if (!evaluator.fields.empty()) {
+    for (const std::string_view field : kAlways) options.fields.emplace_back(field);
+  }
+  return options;
+}
+
+quota::Uid UidOf(const json::Value& object) {
+  return quota::Uid::FromText(object.StringAt({"metadata", "uid"}));
+}
+
+std::string NamespaceOf(const json::Value& object) {
+  return std::string(object.StringAt({"metadata", "namespace"}));
+}
+
+std::string KeyOf(const json::Value& object) {
+  return NamespaceOf(object) + "/" + std::string(object.StringAt({"metadata", "name"}));
+}
+
+}  // namespace
+
+TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResource resource,
+                                 quota::Evaluator evaluator, UsageListener& listener)
+    : context_(std::move(context)),
+      resource_(std::move(resource)),
+      evaluator_(std::move(evaluator)),
+      listener_(listener),
+      tasks_(context_.executor),
+      expiry_(context_.scheduler->NewAlarm()),
+      started_(context_.scheduler->Now()) {
+  reflector_ = informers::NewReflector(*context_.client, *context_.scheduler, *this,
+                                       OptionsFor(context_.reflector, resource_, evaluator_));
+}
+
+void TrackedResource::Start() {
+  tasks_.Spawn("reflector " + resource_.ToString(), [this] { return reflector_->Run(); });
+  tasks_.Spawn("expiry " + resource_.ToString(), [this] { return WatchExpiry(); });
+}
+
+base::Task<void> TrackedResource::Stop() {
+  tasks_.Cancel();
+  co_await tasks_.Join();
+}
+
+void TrackedResource::BeginList() {
+  drift_.reset();  // the list that begins finds what the resync was looking for
+  listing_ = true;
+  ledger_.BeginSweep();
+}
+
+void TrackedResource::Upsert(const json::Value& object) {
+  const quota::Uid uid = UidOf(object);
+  if (drift_) drift_->OnEvent(uid);
+  base::Result<quota::ObjectFacts> facts = evaluator_.facts_of(object, context_.scheduler->WallNow());
+  if (!facts) {
+    LOG_EVERY_N(WARNING, 100) << "object cannot be counted; its namespace's usage is unknown resource="
+                              << resource_.ToString() << " object=" << KeyOf(object) << " error=\""
+                              << facts.error().message << "\"";
+    const auto change = ledger_.SetUnknown(NamespaceOf(object), uid,
+                                           KeyOf(object) + ": " + facts.error().message);
+    if (change) Report(*change);
+    return;
+  }
+  const bool has_later = facts->later.has_value();
+  const auto change = ledger_.Set(NamespaceOf(object), uid, std::move(*facts));
+  if (has_later) expiry_->Wake();
+  if (change) Report(*change);
+}
+
+void TrackedResource::Remove(const json::Value& object) {
+  const quota::Uid uid = UidOf(object);
+  if (drift_) drift_->OnEvent(uid);
+  if (const auto change = ledger_.Remove(NamespaceOf(object), uid)) Report(*change);
+}
+
+void TrackedResource::EndList() {
+  listing_ = false;
+  if (!std::exchange(synced_, true)) {
+    LOG(INFO) << "counting resource=" << resource_.ToString() << " objects=" << ledger_.size()
+              << " distinct=" << ledger_.distinct_facts();
+  }
+  for (const quota::LedgerChange& change : ledger_.EndSweep()) Report(change);
+  listener_.OnResourceState(evaluator_);
+}
+
+void TrackedResource::OnState() { listener_.OnResourceState(evaluator_); }
+
+void TrackedResource::Report(const quota::LedgerChange& change) {
+  // Before the first complete list nothing is known, so nothing can have changed.
+  if (synced_) listener_.OnUsageChange(evaluator_, change);
+}
+
+base::Task<void> TrackedResource::WatchExpiry() {
+  co_await base::DeferCancellation();
+  while (!co_await base::Stopping()) {
+    const base::WallTime wall = context_.scheduler->WallNow();
+    for (const quota::LedgerChange& change : ledger_.Expire(wall)) Report(change);
+    base::Duration wait = kLongestExpiryWait;
+    if (const auto next = ledger_.NextExpiry()) {
+      wait = std::min<base::Duration>(wait, *next - wall + std::chrono::milliseconds(1));
+    }
+    co_await expiry_->WaitUntil(context_.scheduler->Now() + wait);
+  }
+}
+
+base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(base::Duration settle) {
+  if (!synced()) co_return std::optional<DriftReport>();
+  drift_.emplace(ledger_);
+  const auto listed = co_await informers::ListAll(
+      *context_.client, OptionsFor(context_.reflector, resource_, evaluator_),
+      [this](const json::Value& object) {
+        if (!drift_) return;
+        const quota::Uid uid = UidOf(object);
+        auto facts = evaluator_.facts_of(object, context_.scheduler->WallNow());
+        if (!facts) return drift_->OnListedUnreadable(uid);
+        drift_->OnListed(NamespaceOf(object), uid, std::move(*facts));
+      });
+  if (!listed) {
+    drift_.reset();
+    co_return listed.error();
+  }
+  if (drift_) drift_->OnListEnd();
+  if (drift_ && drift_->HasSuspects()) co_await context_.scheduler->Sleep(settle);
+  if (!drift_) co_return std::optional<DriftReport>();
+  DriftReport report = drift_->Settle();
+  drift_.reset();
+  for (const quota::LedgerChange& change : report.changes) Report(change);
+  co_return std::optional<DriftReport>(std::move(report));
+}
+
+}  // namespace controllers

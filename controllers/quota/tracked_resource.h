@@ -1,0 +1,87 @@
+#pragma once
+
+// One tracked resource of one quota API: its reflector, its ledger, its state and age. A resource in
+// trouble hurts nobody but itself (design part 8): it keeps what it knows and says so.
+//
+// Single-threaded. Stop() must have returned before it is destroyed.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "controllers/quota/drift_finder.h"
+#include "informers/reflector.h"
+#include "pkg/api/resource.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/base/task_group.h"
+#include "pkg/client/api_client.h"
+#include "pkg/quota/evaluator.h"
+#include "pkg/quota/ledger.h"
+
+namespace controllers {
+
+class UsageListener {
+ public:
+  virtual ~UsageListener() = default;
+  // Facts of an object changed, by an event or by time.
+  virtual void OnUsageChange(const quota::Evaluator& evaluator, const quota::LedgerChange& change) = 0;
+  // Became synced, fell into trouble, or healed.
+  virtual void OnResourceState(const quota::Evaluator& evaluator) = 0;
+};
+
+// What a tracked resource needs of the world. All outlive it.
+struct TrackingContext {
+  base::asio::any_io_executor executor;
+  base::Scheduler* scheduler = nullptr;
+  client::ApiClient* client = nullptr;
+  informers::ReflectorOptions reflector;  // the defaults; resource and fields are set per resource
+};
+
+class TrackedResource final : public informers::CollectionSink {
+ public:
+  TrackedResource(TrackingContext context, api::GroupVersionResource resource,
+                  quota::Evaluator evaluator, UsageListener& listener);
+
+  void Start();
+  base::Task<void> Stop();
+
+  // A fresh list against the ledger; repairs and reports drift. nullopt if the resource relisted
+  // meanwhile, which did the same work. Waits `settle` for the watch to catch up if there are
+  // suspects. Errors: the list failed; nothing was changed.
+  base::Task<base::Result<std::optional<DriftReport>>> Resync(base::Duration settle);
+
+  [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
+  [[nodiscard]] const quota::Evaluator& evaluator() const { return evaluator_; }
+  [[nodiscard]] const quota::Ledger& ledger() const { return ledger_; }
+  [[nodiscard]] const informers::ReflectorState& state() const { return reflector_->state(); }
+  // True if the ledger is a complete and current picture: not before the first list, and not in the
+  // middle of another one, when it holds some of the old and some of the new.
+  [[nodiscard]] bool synced() const { return synced_ && !listing_; }
+  [[nodiscard]] base::TimePoint started() const { return started_; }
+
+  void BeginList() override;
+  void Upsert(const json::Value& object) override;
+  void Remove(const json::Value& object) override;
+  void EndList() override;
+  void OnState() override;
+
+ private:
+  base::Task<void> WatchExpiry();
+  void Report(const quota::LedgerChange& change);
+
+  TrackingContext context_;
+  api::GroupVersionResource resource_;
+  quota::Evaluator evaluator_;
+  UsageListener& listener_;
+  quota::Ledger ledger_;
+  base::TaskGroup tasks_;
+  std::unique_ptr<informers::Reflector> reflector_;
+  std::unique_ptr<base::Alarm> expiry_;  // rung when the next LaterFacts may have moved closer
+  std::optional<DriftFinder> drift_;     // set while a resync is under way
+  bool synced_ = false;   // a complete list has been seen
+  bool listing_ = false;  // a list is coming in
+  base::TimePoint started_{};
+};
+
+}  // namespace controllers

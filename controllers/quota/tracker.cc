@@ -1,0 +1,176 @@
+#include "controllers/quota/tracker.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+
+namespace controllers {
+
+Tracker::Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
+                 UsageListener& listener, TrackerOptions options)
+    : context_(std::move(context)),
+      api_(api),
+      served_(served),
+      listener_(listener),
+      options_(options),
+      changed_(context_.scheduler->NewAlarm()) {}
+
+std::map<api::GroupResource, quota::Evaluator> Tracker::EvaluatorsFor(
+    const quota::ResourceList& hard) const {
+  std::map<api::GroupResource, quota::Evaluator> evaluators;
+  for (const quota::Evaluator& evaluator : api_.evaluators) {
+    if (!quota::OwnedNames(evaluator, hard).empty()) {
+      evaluators.emplace(evaluator.resource, evaluator);
+    }
+  }
+  if (!api_.counted_resource || !api_.object_counter) return evaluators;
+  for (const auto& [name, amount] : hard) {
+    const auto resource = api_.counted_resource(name);
+    if (!resource || evaluators.contains(*resource)) continue;
+    if (auto counter = api_.object_counter(*resource)) {
+      evaluators.emplace(*resource, std::move(*counter));
+    }
+  }
+  return evaluators;
+}
+
+void Tracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
+  if (before != nullptr && after != nullptr && before->hard == after->hard) return;
+  // Want first, so that a resource named by both is not dropped in between.
+  if (after != nullptr) {
+    for (const auto& [resource, evaluator] : EvaluatorsFor(after->hard)) Want(evaluator);
+  }
+  if (before != nullptr) {
+    for (const auto& [resource, evaluator] : EvaluatorsFor(before->hard)) Unwant(resource);
+  }
+}
+
+void Tracker::Want(const quota::Evaluator& evaluator) {
+  const auto [entry, added] = wanted_.try_emplace(evaluator.resource);
+  Wanted& wanted = entry->second;
+  if (added) wanted.evaluator = evaluator;
+  if (wanted.quotas++ == 0 && wanted.tracked == nullptr) {
+    wanted.since = context_.scheduler->Now();
+    changed_->Wake();
+  }
+}
+
+void Tracker::Unwant(const api::GroupResource& resource) {
+  const auto entry = wanted_.find(resource);
+  CHECK(entry != wanted_.end() && entry->second.quotas > 0) << resource.ToString();
+  if (--entry->second.quotas > 0) return;
+  entry->second.unneeded_since = context_.scheduler->Now();
+  changed_->Wake();
+}
+
+std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) const {
+  std::vector<UsageSource> sources;
+  for (const auto& [resource, wanted] : wanted_) {
+    if (quota::OwnedNames(wanted.evaluator, hard).empty()) continue;
+    sources.push_back({.evaluator = &wanted.evaluator,
+                       .tracked = wanted.tracked.get(),
+                       .wanted_since = wanted.since,
+                       .known_absent = wanted.known_absent});
+  }
+  return sources;
+}
+
+std::vector<std::shared_ptr<TrackedResource>> Tracker::Watched() const {
+  std::vector<std::shared_ptr<TrackedResource>> watched;
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.tracked) watched.push_back(wanted.tracked);
+  }
+  return watched;
+}
+
+bool Tracker::Settled() const {
+  return std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
+    const Wanted& wanted = entry.second;
+    if (wanted.quotas == 0 || wanted.known_absent) return true;
+    return wanted.tracked && (wanted.tracked->synced() || wanted.tracked->state().trouble);
+  });
+}
+
+bool Tracker::AnyUnresolved() const {
+  return std::any_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
+    return entry.second.quotas > 0 && !entry.second.tracked;
+  });
+}
+
+base::Task<void> Tracker::Run() {
+  co_await base::DeferCancellation();
+  while (!co_await base::Stopping()) {
+    const base::TimePoint now = context_.scheduler->Now();
+    const bool due = last_discovery_ == base::TimePoint{} ||
+                     now - last_discovery_ >= options_.rediscover_idle;
+    StartServed();  // from what is known already
+    if (due || AnyUnresolved()) co_await Rediscover();
+    co_await StopUnneeded();
+    co_await changed_->WaitUntil(NextLook());
+  }
+  co_await StopAll();
+}
+
+base::Task<void> Tracker::Rediscover() {
+  last_discovery_ = context_.scheduler->Now();
+  const auto refreshed = co_await served_.Refresh();
+  StartServed();
+  if (!refreshed) co_return;  // said by ServedResources; what was known stays
+  for (auto& [resource, wanted] : wanted_) {
+    const bool absent = !wanted.tracked && served_.IsAbsent(resource);
+    if (absent && !std::exchange(wanted.known_absent, true) && wanted.quotas > 0) {
+      LOG(WARNING) << "a quota names a resource that the server does not serve quota_api="
+                   << api_.name << " resource=" << resource.ToString();
+      listener_.OnResourceState(wanted.evaluator);
+    }
+  }
+}
+
+void Tracker::StartServed() {
+  for (auto& [resource, wanted] : wanted_) {
+    if (wanted.tracked || wanted.quotas == 0) continue;
+    const auto served = served_.Find(resource);
+    if (!served) continue;
+    wanted.known_absent = false;
+    wanted.tracked =
+        std::make_shared<TrackedResource>(context_, *served, wanted.evaluator, listener_);
+    wanted.tracked->Start();
+  }
+}
+
+base::Task<void> Tracker::StopUnneeded() {
+  const base::TimePoint now = context_.scheduler->Now();
+  std::vector<std::shared_ptr<TrackedResource>> stopping;
+  for (auto entry = wanted_.begin(); entry != wanted_.end();) {
+    Wanted& wanted = entry->second;
+    const bool unneeded =
+        wanted.quotas == 0 && now - wanted.unneeded_since >= options_.keep_unneeded;
+    const bool gone = wanted.tracked && served_.IsAbsent(entry->first);
+    if ((unneeded || gone) && wanted.tracked) stopping.push_back(std::exchange(wanted.tracked, {}));
+    if (gone && !unneeded) wanted.known_absent = true;
+    entry = unneeded ? wanted_.erase(entry) : std::next(entry);
+  }
+  for (const std::shared_ptr<TrackedResource>& tracked : stopping) {
+    LOG(INFO) << "no longer counting resource=" << tracked->resource().ToString();
+    co_await tracked->Stop();
+    listener_.OnResourceState(tracked->evaluator());
+  }
+}
+
+base::Task<void> Tracker::StopAll() {
+  for (auto& [resource, wanted] : wanted_) {
+    if (wanted.tracked) co_await wanted.tracked->Stop();
+  }
+}
+
+base::TimePoint Tracker::NextLook() const {
+  const base::TimePoint now = context_.scheduler->Now();
+  base::TimePoint next = now + (AnyUnresolved() ? options_.rediscover_wanted
+                                                : options_.rediscover_idle);
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.quotas == 0) next = std::min(next, wanted.unneeded_since + options_.keep_unneeded);
+  }
+  return std::max(next, now + std::chrono::milliseconds(10));
+}
+
+}  // namespace controllers

@@ -1,0 +1,82 @@
+#pragma once
+
+// Which resources are watched: those that some quota of this quota API names, as soon as the server
+// serves them, and no others. A resource that no quota names any more is dropped after a while.
+//
+// Single-threaded. Run() must have returned before it is destroyed.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "controllers/quota/served_resources.h"
+#include "controllers/quota/tracked_resource.h"
+#include "pkg/quota/quota.h"
+
+namespace controllers {
+
+struct TrackerOptions {
+  std::chrono::milliseconds rediscover_wanted{1'000};  // while a named resource is not served
+  std::chrono::milliseconds rediscover_idle{30'000};
+  std::chrono::milliseconds keep_unneeded{60'000};  // a quota may be deleted and created again
+};
+
+// One evaluator that answers for some names of a quota.
+struct UsageSource {
+  const quota::Evaluator* evaluator = nullptr;
+  const TrackedResource* tracked = nullptr;  // null: not watched (yet)
+  base::TimePoint wanted_since{};
+  bool known_absent = false;  // the server answered that it does not serve the resource
+};
+
+class Tracker {
+ public:
+  // `api`, `served` and `listener` outlive the tracker.
+  Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
+          UsageListener& listener, TrackerOptions options = {});
+
+  // The names in use changed: a quota came, changed or went (as QuotaListener::OnQuota).
+  void OnQuota(const quota::Quota* before, const quota::Quota* after);
+  // The evaluators that own names of `hard`. Valid until the next suspension.
+  [[nodiscard]] std::vector<UsageSource> SourcesOf(const quota::ResourceList& hard) const;
+  // The resources being watched now.
+  [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
+  // True if every wanted resource is synced, in trouble, or not served.
+  [[nodiscard]] bool Settled() const;
+
+  // Starts and stops watches until cancelled; then stops all.
+  base::Task<void> Run();
+
+ private:
+  struct Wanted {
+    quota::Evaluator evaluator;
+    std::size_t quotas = 0;  // that name it
+    base::TimePoint since{};
+    base::TimePoint unneeded_since{};  // when `quotas` fell to zero
+    bool known_absent = false;
+    std::shared_ptr<TrackedResource> tracked;
+  };
+
+  [[nodiscard]] std::map<api::GroupResource, quota::Evaluator> EvaluatorsFor(
+      const quota::ResourceList& hard) const;
+  void Want(const quota::Evaluator& evaluator);
+  void Unwant(const api::GroupResource& resource);
+  [[nodiscard]] bool AnyUnresolved() const;
+  base::Task<void> Rediscover();
+  void StartServed();
+  base::Task<void> StopUnneeded();
+  base::Task<void> StopAll();
+  [[nodiscard]] base::TimePoint NextLook() const;
+
+  TrackingContext context_;
+  const quota::QuotaApi& api_;
+  ServedResources& served_;
+  UsageListener& listener_;
+  TrackerOptions options_;
+  std::map<api::GroupResource, Wanted> wanted_;
+  std::unique_ptr<base::Alarm> changed_;
+  base::TimePoint last_discovery_{};
+};
+
+}  // namespace controllers

@@ -1,0 +1,24 @@
+#pragma once
+
+// metadata.resourceVersion as far as a client may look into it: an opaque text to be echoed, except
+// that two decimal ones of the same resource can be ordered (KEP-5504, client-machinery.md 1.6).
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+namespace api {
+
+inline bool IsDecimalVersion(std::string_view version) {
+  return !version.empty() && version.front() != '0' &&
+         std::all_of(version.begin(), version.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// True if `a` is known to be older than `b`; nullopt where the server's versions cannot be ordered.
+inline std::optional<bool> IsOlderVersion(std::string_view a, std::string_view b) {
+  if (a == b) return false;
+  if (!IsDecimalVersion(a) || !IsDecimalVersion(b)) return std::nullopt;
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
+}  // namespace api

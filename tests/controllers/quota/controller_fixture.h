@@ -1,0 +1,75 @@
+#pragma once
+
+// A quota controller for the core API beside a fake cluster, in virtual time.
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controllers/quota/quota_controller.h"
+#include "pkg/base/manual_scheduler.h"
+#include "pkg/base/task_group.h"
+#include "pkg/quota/core/core_quota.h"
+#include "tests/fake/fake_cluster.h"
+
+namespace fixture {
+
+inline const api::GroupVersionResource kPods{"", "v1", "pods"};
+inline const api::GroupVersionResource kSecrets{"", "v1", "secrets"};
+inline const api::GroupVersionResource kQuotas{"", "v1", "resourcequotas"};
+inline const api::GroupVersionResource kDeployments{"apps", "v1", "deployments"};
+
+json::Value MakePod(const std::string& name, const std::string& cpu = "100m",
+                    const std::string& ns = "team-a");
+json::Value MakeSecret(const std::string& name, const std::string& ns = "team-a");
+// `hard` as {{"pods","10"}, …}.
+json::Value MakeQuota(const std::string& name, const json::Object& hard,
+                      const std::string& ns = "team-a");
+
+class Recorder final : public controllers::ControllerObserver {
+ public:
+  void OnDrift(const api::GroupResource& resource, const controllers::DriftReport& report) override {
+    drift.missing += report.drift.missing;
+    drift.vanished += report.drift.vanished;
+    drift.different += report.drift.different;
+    if (report.drift.objects() > 0) drift_usage = report.usage.ToString();
+  }
+  void OnResync(base::Duration, bool complete) override { complete ? ++resyncs : ++failed_resyncs; }
+
+  quota::Drift drift;
+  std::string drift_usage;
+  int resyncs = 0;
+  int failed_resyncs = 0;
+};
+
+class ControllerFixture {
+ public:
+  explicit ControllerFixture(controllers::QuotaControllerOptions options = {});
+  ~ControllerFixture();
+
+  void Start();
+  void Stop();
+  void RunFor(base::Duration duration) { scheduler.RunFor(duration); }
+  // "pods=1,secrets=2", of status.used (or status.hard); "" without a status.
+  [[nodiscard]] std::string Used(const std::string& name, const std::string& ns = "team-a") const;
+  [[nodiscard]] std::string Hard(const std::string& name, const std::string& ns = "team-a") const;
+  // Somebody else writes the status: spec stays.
+  void WriteStatus(const std::string& name, const json::Object& hard, const json::Object& used);
+
+  base::asio::io_context io{1};
+  base::ManualScheduler scheduler{io};
+  fake::FakeCluster cluster{scheduler};
+  quota::QuotaApi api = quota::core::CoreQuotaApi();
+  controllers::ServedResources served{cluster};
+  Recorder recorder;
+  std::unique_ptr<controllers::QuotaController> controller;
+
+ private:
+  [[nodiscard]] std::string List(const std::string& name, const std::string& ns,
+                                 std::string_view field) const;
+  controllers::QuotaControllerOptions options_;
+  std::unique_ptr<base::TaskGroup> running_;
+};
+
+}  // namespace fixture

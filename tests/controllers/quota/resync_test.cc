@@ -1,0 +1,85 @@
+#include <catch2/catch.hpp>
+
+#include "tests/controllers/quota/controller_fixture.h"
+
+using namespace std::chrono_literals;
+using fixture::ControllerFixture;
+using fixture::kPods;
+using fixture::kQuotas;
+using fixture::MakePod;
+using fixture::MakeQuota;
+
+namespace {
+
+// A controller that has counted one quota and two pods of 100m, and resyncs every minute.
+struct CountedFixture : ControllerFixture {
+  CountedFixture() : ControllerFixture({.resync_period = 1min}) {
+    cluster.Put(kPods, MakePod("a"));
+    cluster.Put(kPods, MakePod("b"));
+    cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {"cpu", "10"}}));
+    RunFor(1s);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("resync: a pod whose creation was never seen is found and counted", "[controllers]") {
+  CountedFixture f;
+  f.cluster.PutUnseen(kPods, MakePod("lost", "300m"));
+  f.RunFor(50s);
+  CHECK(f.Used("q") == "cpu=200m,pods=2");
+  f.RunFor(30s);
+  CHECK(f.Used("q") == "cpu=500m,pods=3");
+  CHECK(f.recorder.drift.missing == 1);
+  CHECK(f.recorder.drift.objects() == 1);
+  CHECK(f.recorder.drift_usage == "count/pods=1,cpu=300m,pods=1,requests.cpu=300m");
+}
+
+TEST_CASE("resync: a pod whose deletion was never seen is found and released", "[controllers]") {
+  CountedFixture f;
+  f.cluster.DeleteUnseen(kPods, "team-a", "a");
+  f.RunFor(80s);
+  CHECK(f.Used("q") == "cpu=100m,pods=1");
+  CHECK(f.recorder.drift.vanished == 1);
+  CHECK(f.recorder.drift.objects() == 1);
+}
+
+TEST_CASE("resync: a change that was never seen is found", "[controllers]") {
+  CountedFixture f;
+  f.cluster.PutUnseen(kPods, MakePod("a", "1"));
+  f.RunFor(80s);
+  CHECK(f.Used("q") == "cpu=1100m,pods=2");
+  CHECK(f.recorder.drift.different == 1);
+  CHECK(f.recorder.drift.objects() == 1);
+}
+
+TEST_CASE("resync: a watch that lags is no drift", "[controllers]") {
+  CountedFixture f;
+  f.RunFor(55s);
+  f.cluster.Hold(kPods);
+  f.cluster.Put(kPods, MakePod("c"));
+  f.cluster.Delete(kPods, "team-a", "a");
+  // The resync comes 60 to 66 seconds after the start and settles for three.
+  while (f.cluster.lists < 3) f.RunFor(100ms);
+  f.cluster.Release(kPods);
+  f.RunFor(30s);
+  CHECK(f.recorder.resyncs == 1);
+  CHECK(f.recorder.drift.objects() == 0);
+  CHECK(f.Used("q") == "cpu=200m,pods=2");
+}
+
+TEST_CASE("resync: a list that fails changes nothing and is tried again", "[controllers]") {
+  CountedFixture f;
+  f.cluster.PutUnseen(kPods, MakePod("lost"));
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    const bool watch = !request.query.empty() && request.query.front().first == "watch";
+    if (request.path != "/api/v1/pods" || watch) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "503"};
+  };
+  f.RunFor(80s);
+  CHECK(f.Used("q") == "cpu=200m,pods=2");
+  CHECK(f.recorder.failed_resyncs == 1);
+  f.cluster.fault = nullptr;
+  f.RunFor(80s);
+  CHECK(f.Used("q") == "cpu=300m,pods=3");
+}

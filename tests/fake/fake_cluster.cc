@@ -1,0 +1,311 @@
+#include "tests/fake/fake_cluster.h"
+
+#include <algorithm>
+
+namespace fake {
+namespace {
+
+base::Error Failure(base::ErrorCode code, int status, std::string message) {
+  return {.code = code, .message = std::move(message), .http_status = status};
+}
+
+api::ObjectKey KeyOf(const json::Value& object) {
+  return {std::string(object.StringAt({"metadata", "namespace"})),
+          std::string(object.StringAt({"metadata", "name"}))};
+}
+
+// RFC 7386.
+void Merge(json::Value& target, const json::Value& patch) {
+  if (!patch.IsObject()) {
+    target = patch;
+    return;
+  }
+  if (!target.IsObject()) target = json::Object();
+  for (const auto& [name, value] : *patch.AsObject()) {
+    if (value.IsNull()) {
+      target.AsObject()->Erase(name);
+    } else {
+      Merge((*target.AsObject())[name], value);
+    }
+  }
+}
+
+// A list: one piece, then the end.
+class TextBody final : public http::BodyStream {
+ public:
+  explicit TextBody(std::string text) : text_(std::move(text)) {}
+  base::Task<base::Result<std::optional<std::string>>> Read(std::chrono::milliseconds) override {
+    if (done_) co_return std::optional<std::string>();
+    done_ = true;
+    co_return std::optional<std::string>(text_);
+  }
+
+ private:
+  std::string text_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+// A watch: the events after its version as they come, until the collection's watches are cut.
+class WatchBody final : public http::BodyStream {
+ public:
+  WatchBody(FakeCluster& cluster, api::GroupVersionResource resource, std::uint64_t since)
+      : cluster_(cluster),
+        resource_(std::move(resource)),
+        since_(since),
+        alarm_(cluster.scheduler_.NewAlarm()) {
+    collection().watchers.insert(alarm_.get());
+    cuts_ = collection().cuts;
+  }
+  ~WatchBody() override {
+    const auto found = cluster_.collections_.find(resource_);
+    if (found != cluster_.collections_.end()) found->second.watchers.erase(alarm_.get());
+  }
+
+  base::Task<base::Result<std::optional<std::string>>> Read(
+      std::chrono::milliseconds timeout) override {
+    const base::TimePoint deadline = cluster_.scheduler_.Now() + timeout;
+    for (;;) {
+      const auto found = cluster_.collections_.find(resource_);
+      if (found == cluster_.collections_.end() || found->second.cuts != cuts_) {
+        co_return std::optional<std::string>();
+      }
+      std::string text = Pending(found->second);
+      if (!text.empty()) co_return std::optional<std::string>(std::move(text));
+      const bool stopping = co_await base::Stopping();
+      if (stopping) co_return Failure(base::ErrorCode::kCancelled, 0, "cancelled");
+      if (cluster_.scheduler_.Now() >= deadline) {
+        co_return Failure(base::ErrorCode::kTimeout, 0, "silence");
+      }
+      co_await alarm_->WaitUntil(deadline);
+    }
+  }
+
+ private:
+  FakeCluster::Collection& collection() { return cluster_.collections_.at(resource_); }
+
+  std::string Pending(const FakeCluster::Collection& from) {
+    std::string text;
+    if (since_ < from.expired_below) {
+      since_ = ~std::uint64_t{0};
+      return "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":"
+             "\"Failure\",\"reason\":\"Expired\",\"code\":410,\"message\":\"too old\"}}\n";
+    }
+    if (cluster_.held_.contains(resource_)) return text;
+    for (const auto& event : from.history) {
+      if (event.version <= since_) continue;
+      text += event.line;
+      since_ = event.version;
+    }
+    return text;
+  }
+
+  FakeCluster& cluster_;
+  api::GroupVersionResource resource_;
+  std::uint64_t since_;
+  std::uint64_t cuts_ = 0;
+  std::unique_ptr<base::Alarm> alarm_;
+};
+
+void FakeCluster::Serve(const api::GroupVersionResource& resource, const std::string& kind) {
+  collections_[resource].kind = kind;
+}
+
+void FakeCluster::StopServing(const api::GroupVersionResource& resource) {
+  CutWatches(resource);
+  collections_.erase(resource);
+}
+
+json::Value FakeCluster::Stamp(const Collection& collection, json::Value object) {
+  const auto held = collection.objects.find(KeyOf(object));
+  if (object.StringAt({"metadata", "uid"}).empty()) {
+    object.Make({"metadata", "uid"}) =
+        held != collection.objects.end()
+            ? std::string(held->second.StringAt({"metadata", "uid"}))
+            : "00000000-0000-4000-8000-" + std::to_string(100'000'000'000 + ++uids_);
+  }
+  object.Make({"metadata", "resourceVersion"}) = std::to_string(++version_);
+  return object;
+}
+
+void FakeCluster::Announce(const api::GroupVersionResource& resource, Collection& collection,
+                           std::string_view type, const json::Value& object) {
+  collection.history.push_back({version_, "{\"type\":\"" + std::string(type) + "\",\"object\":" +
+                                              json::Write(object) + "}\n"});
+  if (held_.contains(resource)) return;
+  for (base::Alarm* watcher : collection.watchers) watcher->Wake();
+}
+
+std::string FakeCluster::Put(const api::GroupVersionResource& resource, json::Value object) {
+  Collection& collection = collections_.at(resource);
+  object = Stamp(collection, std::move(object));
+  const api::ObjectKey key = KeyOf(object);
+  const bool existed = collection.objects.contains(key);
+  collection.objects[key] = object;
+  Announce(resource, collection, existed ? "MODIFIED" : "ADDED", object);
+  return std::to_string(version_);
+}
+
+void FakeCluster::Delete(const api::GroupVersionResource& resource, const std::string& ns,
+                         const std::string& name) {
+  Collection& collection = collections_.at(resource);
+  auto node = collection.objects.extract({ns, name});
+  if (node.empty()) return;
+  node.mapped().Make({"metadata", "resourceVersion"}) = std::to_string(++version_);
+  Announce(resource, collection, "DELETED", node.mapped());
+}
+
+void FakeCluster::PutUnseen(const api::GroupVersionResource& resource, json::Value object) {
+  Collection& collection = collections_.at(resource);
+  object = Stamp(collection, std::move(object));
+  const api::ObjectKey key = KeyOf(object);
+  collection.objects[key] = std::move(object);
+}
+
+void FakeCluster::DeleteUnseen(const api::GroupVersionResource& resource, const std::string& ns,
+                               const std::string& name) {
+  collections_.at(resource).objects.erase({ns, name});
+  ++version_;
+}
+
+const json::Value* FakeCluster::Find(const api::GroupVersionResource& resource,
+                                     const std::string& ns, const std::string& name) const {
+  const Collection& collection = collections_.at(resource);
+  const auto found = collection.objects.find({ns, name});
+  return found == collection.objects.end() ? nullptr : &found->second;
+}
+
+void FakeCluster::Release(const api::GroupVersionResource& resource) {
+  held_.erase(resource);
+  for (base::Alarm* watcher : collections_.at(resource).watchers) watcher->Wake();
+}
+
+void FakeCluster::CutWatches(const api::GroupVersionResource& resource, bool expire) {
+  Collection& collection = collections_.at(resource);
+  ++collection.cuts;
+  if (expire) collection.expired_below = ++version_;
+  for (base::Alarm* watcher : collection.watchers) watcher->Wake();
+}
+
+FakeCluster::Collection* FakeCluster::Route(const std::string& path, api::ObjectKey* key) {
+  for (auto& [resource, collection] : collections_) {
+    if (path == resource.Path()) return &collection;
+    for (const auto& [object_key, object] : collection.objects) {
+      const std::string own = resource.Path(object_key.ns, object_key.name);
+      if (path != own && path != own + "/status") continue;
+      *key = object_key;
+      return &collection;
+    }
+  }
+  return nullptr;
+}
+
+base::Result<client::ApiResponse> FakeCluster::Discover(const std::string& path) const {
+  json::Array groups;
+  for (const auto& [resource, collection] : collections_) {
+    if (resource.group.empty() != (path == "/api")) continue;
+    json::Object entry{{"resource", resource.resource},
+                       {"responseKind", json::Object{{"group", resource.group},
+                                                     {"version", resource.version},
+                                                     {"kind", collection.kind}}},
+                       {"scope", "Namespaced"},
+                       {"singularResource", resource.resource},
+                       {"verbs", json::Array{"create", "delete", "get", "list", "patch", "update",
+                                             "watch"}}};
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const json::Value& known) {
+      return known.StringAt({"metadata", "name"}) == resource.group;
+    });
+    if (group == groups.end()) {
+      groups.push_back(json::Object{
+          {"metadata", json::Object{{"name", resource.group}}},
+          {"versions", json::Array{json::Object{{"version", resource.version},
+                                                {"freshness", "Current"},
+                                                {"resources", json::Array{}}}}}});
+      group = groups.end() - 1;
+    }
+    (*group->Make({"versions"}).AsArray())[0].Make({"resources"}).AsArray()->push_back(entry);
+  }
+  client::ApiResponse response{.status = 200};
+  response.headers.Set("Content-Type",
+                       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+  response.body = json::Write(json::Object{{"kind", "APIGroupDiscoveryList"},
+                                           {"apiVersion", "apidiscovery.k8s.io/v2"},
+                                           {"metadata", json::Object{}},
+                                           {"items", std::move(groups)}});
+  return response;
+}
+
+base::Result<client::ApiResponse> FakeCluster::Patch(Collection& collection,
+                                                     const api::ObjectKey& key,
+                                                     const client::ApiRequest& request) {
+  const auto patch = json::Parse(request.body);
+  if (!patch) return patch.error();
+  json::Value& object = collection.objects.at(key);
+  const std::string_view guard = patch->StringAt({"metadata", "resourceVersion"});
+  if (!guard.empty() && guard != object.StringAt({"metadata", "resourceVersion"})) {
+    return Failure(base::ErrorCode::kConflict, 409, "the object has been modified");
+  }
+  json::Value patched = object;
+  Merge(patched, *patch);
+  for (auto& [resource, own] : collections_) {
+    if (&own == &collection) Put(resource, patched);
+  }
+  return client::ApiResponse{.status = 200, .body = json::Write(collection.objects.at(key))};
+}
+
+base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest request) {
+  if (request.verb == "PATCH") writes.push_back(request);
+  if (fault) {
+    if (auto error = fault(request)) co_return *error;
+  }
+  if (request.path == "/api" || request.path == "/apis") co_return Discover(request.path);
+  api::ObjectKey key;
+  Collection* collection = Route(request.path, &key);
+  if (collection == nullptr || key.name.empty()) {
+    co_return Failure(base::ErrorCode::kNotFound, 404, "not found: " + request.path);
+  }
+  if (request.verb == "PATCH") co_return Patch(*collection, key, request);
+  co_return client::ApiResponse{.status = 200, .body = json::Write(collection->objects.at(key))};
+}
+
+std::string FakeCluster::ListBody(const Collection& collection) const {
+  json::Array items;
+  for (const auto& [key, object] : collection.objects) items.push_back(object);
+  return json::Write(json::Object{
+      {"kind", collection.kind + "List"},
+      {"metadata", json::Object{{"resourceVersion", std::to_string(version_)}}},
+      {"items", std::move(items)}});
+}
+
+base::Task<base::Result<std::unique_ptr<http::BodyStream>>> FakeCluster::Stream(
+    client::ApiRequest request) {
+  if (fault) {
+    if (auto error = fault(request)) co_return *error;
+  }
+  api::ObjectKey key;
+  Collection* collection = Route(request.path, &key);
+  if (collection == nullptr) {
+    co_return Failure(base::ErrorCode::kNotFound, 404, "not found: " + request.path);
+  }
+  std::string since;
+  bool watch = false;
+  for (const auto& [name, value] : request.query) {
+    if (name == "watch") watch = true;
+    if (name == "resourceVersion") since = value;
+  }
+  std::unique_ptr<http::BodyStream> body;
+  if (watch) {
+    ++watches;
+    for (const auto& [resource, own] : collections_) {
+      if (&own != collection) continue;
+      body = std::make_unique<WatchBody>(*this, resource, std::stoull(since));
+    }
+  } else {
+    ++lists;
+    body = std::make_unique<TextBody>(ListBody(*collection));
+  }
+  co_return base::Result<std::unique_ptr<http::BodyStream>>(std::move(body));
+}
+
+}  // namespace fake

@@ -1,0 +1,86 @@
+#pragma once
+
+// TEST ONLY. An API server as far as informers and controllers can see one, in virtual time: objects
+// with versions, lists, watches that resume, guarded merge patches, and faults. Deliberately small:
+// what a real server does with an object is the e2e tests' matter.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "pkg/api/resource.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/client/api_client.h"
+#include "pkg/json/value.h"
+
+namespace fake {
+
+class FakeCluster final : public client::ApiClient {
+ public:
+  explicit FakeCluster(base::Scheduler& scheduler) : scheduler_(scheduler) {}
+
+  // From now on the resource is served, and discovered.
+  void Serve(const api::GroupVersionResource& resource, const std::string& kind);
+  void StopServing(const api::GroupVersionResource& resource);
+
+  // Creates or replaces; sets uid (when absent) and resourceVersion. Returns the version.
+  std::string Put(const api::GroupVersionResource& resource, json::Value object);
+  void Delete(const api::GroupVersionResource& resource, const std::string& ns,
+              const std::string& name);
+  [[nodiscard]] const json::Value* Find(const api::GroupVersionResource& resource,
+                                        const std::string& ns, const std::string& name) const;
+
+  // Watches of the resource show nothing new until Release(); lists do.
+  void Hold(const api::GroupVersionResource& resource) { held_.insert(resource); }
+  void Release(const api::GroupVersionResource& resource);
+  // Every open watch of the resource ends; `expire` makes the next one answer 410.
+  void CutWatches(const api::GroupVersionResource& resource, bool expire = false);
+  // An event that no watch will ever show: the object changes, history does not.
+  void PutUnseen(const api::GroupVersionResource& resource, json::Value object);
+  void DeleteUnseen(const api::GroupVersionResource& resource, const std::string& ns,
+                    const std::string& name);
+  // Answers of matching requests, until cleared. The function returns an error to inject.
+  std::function<std::optional<base::Error>(const client::ApiRequest&)> fault;
+
+  std::size_t lists = 0;
+  std::size_t watches = 0;
+  std::vector<client::ApiRequest> writes;  // every PATCH that arrived
+
+  base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override;
+  base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
+      client::ApiRequest request) override;
+
+ private:
+  friend class WatchBody;
+  struct Event {
+    std::uint64_t version = 0;
+    std::string line;
+  };
+  struct Collection {
+    std::string kind;
+    std::map<api::ObjectKey, json::Value> objects;
+    std::vector<Event> history;
+    std::uint64_t expired_below = 0;
+    std::uint64_t cuts = 0;
+    std::set<base::Alarm*> watchers;
+  };
+  Collection* Route(const std::string& path, api::ObjectKey* key);
+  json::Value Stamp(const Collection& collection, json::Value object);
+  void Announce(const api::GroupVersionResource& resource, Collection& collection,
+                std::string_view type, const json::Value& object);
+  base::Result<client::ApiResponse> Discover(const std::string& path) const;
+  base::Result<client::ApiResponse> Patch(Collection& collection, const api::ObjectKey& key,
+                                          const client::ApiRequest& request);
+  std::string ListBody(const Collection& collection) const;
+
+  base::Scheduler& scheduler_;
+  std::map<api::GroupVersionResource, Collection> collections_;
+  std::set<api::GroupVersionResource> held_;
+  std::uint64_t version_ = 100;
+  std::uint64_t uids_ = 0;
+};
+
+}  // namespace fake
