@@ -22,11 +22,11 @@
 namespace http {
 
 struct TlsOptions {
-  std::string ca_pem;        // trusted roots; "" means the system's
-  std::string cert_pem;      // client certificate (chain), with key_pem; both "" for none
+  std::string ca_pem;    // trusted roots; "" means the system's
+  std::string cert_pem;  // client certificate (chain), with key_pem; both "" for none
   std::string key_pem;
-  std::string server_name;   // SNI and the name checked; "" means the host of the URL
-  bool insecure = false;     // skip verification of the server
+  std::string server_name;  // SNI and the name checked; "" means the host of the URL
+  bool insecure = false;    // skip verification of the server
 };
 
 struct ClientOptions {
@@ -36,18 +36,19 @@ struct ClientOptions {
   bool gzip = true;  // ask for and decode gzip bodies; never on requests opened with Open(…, false)
   std::size_t max_body_bytes = std::size_t{256} << 20;  // Do() only; decoded size
   std::size_t max_idle_connections = 25;
-  std::chrono::milliseconds idle_timeout{85'000};  // below the 90 s after which servers close
+  std::chrono::milliseconds idle_timeout{85'000};     // below the 90 s after which servers close
   std::chrono::milliseconds connect_timeout{10'000};  // name look-up, TCP, proxy and TLS together
 };
 
-// The body of a response as it arrives. Destroying it early closes the connection; reading it to the
-// end returns the connection to the pool.
+// The body of a response as it arrives. Destroying it early closes the connection; reading it to
+// the end returns the connection to the pool.
 class BodyStream {
  public:
   virtual ~BodyStream() = default;
   // The next bytes, decoded; nullopt at the clean end of the body. Errors: kTimeout after `timeout`
   // without a byte, kUnavailable when the connection ends in mid-body, kMalformed for bad gzip.
-  virtual base::Task<base::Result<std::optional<std::string>>> Read(std::chrono::milliseconds timeout) = 0;
+  virtual base::Task<base::Result<std::optional<std::string>>> Read(
+      std::chrono::milliseconds timeout) = 0;
 };
 
 struct StreamedResponse {
@@ -60,7 +61,8 @@ class Client {
  public:
   virtual ~Client() = default;
   // The whole exchange, body included, within `timeout`.
-  virtual base::Task<base::Result<Response>> Do(Request request, std::chrono::milliseconds timeout) = 0;
+  virtual base::Task<base::Result<Response>> Do(Request request,
+                                                std::chrono::milliseconds timeout) = 0;
   // Until the headers of the response, within `timeout`; the body is then read by the caller.
   virtual base::Task<base::Result<StreamedResponse>> Open(Request request, bool accept_gzip,
                                                           std::chrono::milliseconds timeout) = 0;
@@ -71,7 +73,8 @@ class Client {
   virtual base::Result<void> SetTls(TlsOptions tls) = 0;
 };
 
-// Errors: kInvalidArgument for certificates or keys that do not parse or do not match, naming which.
+// Errors: kInvalidArgument for certificates or keys that do not parse or do not match, naming
+// which.
 base::Result<std::unique_ptr<Client>> NewClient(base::asio::any_io_executor executor,
                                                 ClientOptions options);
 

@@ -3,9 +3,9 @@
 // An HTTP/1.1 server, plain or TLS, with keep-alive, bounds and deadlines. One handler gets every
 // request; it answers once, or streams.
 //
-// Promises: a client that is slow, silent, sends half a request or more than the bounds gets its own
-// answer (400, 408, 413, 431) or a closed connection, and nobody else waits for it. Stop() stops
-// accepting, lets requests in hand finish until the deadline, then closes.
+// Promises: a client that is slow, silent, sends half a request or more than the bounds gets its
+// own answer (400, 408, 413, 431) or a closed connection, and nobody else waits for it. Stop()
+// stops accepting, lets requests in hand finish until the deadline, then closes.
 //
 // Single-threaded: everything runs on the executor's thread.
 
@@ -71,7 +71,8 @@ class Server {
   [[nodiscard]] virtual std::uint16_t port() const = 0;
   // Accepts until stopped; returns when the last connection is closed.
   virtual base::Task<void> Run() = 0;
-  // Stops accepting; requests in hand get `grace` to finish. May be called more than once.
+  // Stops accepting; requests in hand get `grace` to finish. Streams, which would never end by
+  // themselves, are cancelled at once. May be called more than once.
   virtual void Stop(std::chrono::milliseconds grace) = 0;
   // New connections use this certificate. Errors: kInvalidArgument, the old one stays.
   virtual base::Result<void> SetTls(ServerTls tls) = 0;

@@ -1,0 +1,219 @@
+#include "pkg/http/certificate.h"
+
+#include <boost/asio/ip/address.hpp>
+
+#include "pkg/http/openssl.h"
+
+namespace http {
+namespace openssl {
+namespace {
+
+// No terminal prompt for an encrypted key: it is an error.
+int NoPassphrase(char*, int, int, void*) { return 0; }
+
+base::Error Invalid(std::string_view what, std::string_view why) {
+  std::string message(what);
+  message.append(": ").append(why);
+  return {.code = base::ErrorCode::kInvalidArgument, .message = std::move(message)};
+}
+
+std::string AddressText(const ASN1_OCTET_STRING* address) {
+  const unsigned char* bytes = ASN1_STRING_get0_data(address);
+  if (ASN1_STRING_length(address) == 4) {
+    boost::asio::ip::address_v4::bytes_type v4;
+    std::copy_n(bytes, v4.size(), v4.begin());
+    return boost::asio::ip::address_v4(v4).to_string();
+  }
+  if (ASN1_STRING_length(address) == 16) {
+    boost::asio::ip::address_v6::bytes_type v6;
+    std::copy_n(bytes, v6.size(), v6.begin());
+    return boost::asio::ip::address_v6(v6).to_string();
+  }
+  return "?";
+}
+
+}  // namespace
+
+base::Result<std::vector<Certificate>> ParseCertificates(const std::string& pem,
+                                                         std::string_view what) {
+  const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  std::vector<Certificate> certificates;
+  ERR_clear_error();
+  while (X509* certificate = PEM_read_bio_X509(bio.get(), nullptr, NoPassphrase, nullptr)) {
+    certificates.emplace_back(certificate);
+  }
+  const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  const std::string why = TakeError();
+  if (!at_end) return Invalid(what, "a PEM certificate does not parse (" + why + ")");
+  if (certificates.empty()) return Invalid(what, "no PEM certificate found");
+  return certificates;
+}
+
+base::Result<Key> ParseKey(const std::string& pem, std::string_view what) {
+  const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  ERR_clear_error();
+  Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr));
+  if (!key) return Invalid(what, "no usable PEM private key (" + TakeError() + ")");
+  return key;
+}
+
+std::string TakeError() {
+  const unsigned long code = ERR_peek_last_error();
+  ERR_clear_error();
+  const char* reason = ERR_reason_error_string(code);
+  return reason != nullptr ? reason : "unknown error";
+}
+
+std::string SubjectNames(const X509* certificate) {
+  const GeneralNames names(static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+  std::string text;
+  for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
+    std::string one;
+    if (name->type == GEN_DNS) {
+      one = "DNS:";
+      one.append(reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName)),
+                 static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName)));
+    } else if (name->type == GEN_IPADD) {
+      one = "IP:" + AddressText(name->d.iPAddress);
+    } else {
+      continue;
+    }
+    text += (text.empty() ? "" : ", ") + one;
+  }
+  return text.empty() ? "no name at all" : text;
+}
+
+std::vector<std::string> SubjectEntries(const X509* certificate, int nid) {
+  const X509_NAME* subject = X509_get_subject_name(certificate);
+  std::vector<std::string> values;
+  for (int i = -1; (i = X509_NAME_get_index_by_NID(subject, nid, i)) >= 0;) {
+    unsigned char* utf8 = nullptr;
+    const ASN1_STRING* value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i));
+    const int length = ASN1_STRING_to_UTF8(&utf8, value);
+    if (length < 0) continue;
+    values.emplace_back(reinterpret_cast<char*>(utf8), static_cast<std::size_t>(length));
+    OPENSSL_free(utf8);
+  }
+  return values;
+}
+
+}  // namespace openssl
+
+namespace {
+
+using openssl::Certificate;
+using openssl::Key;
+
+bool AddExtension(X509* certificate, X509* issuer, int nid, const std::string& value) {
+  X509V3_CTX context;
+  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
+  const openssl::Extension extension(X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str()));
+  return extension && X509_add_ext(certificate, extension.get(), -1) == 1;
+}
+
+bool AddHosts(X509* certificate, const std::vector<std::string>& hosts) {
+  std::string value;
+  for (const std::string& host : hosts) {
+    boost::system::error_code not_an_address;
+    boost::asio::ip::make_address(host, not_an_address);
+    if (host.find_first_of(",: \n") != std::string::npos && not_an_address) return false;
+    value += (value.empty() ? "" : ",") + std::string(not_an_address ? "DNS:" : "IP:") + host;
+  }
+  return value.empty() || AddExtension(certificate, certificate, NID_subject_alt_name, value);
+}
+
+bool AddSubject(X509* certificate, const CertificateSpec& spec) {
+  X509_NAME* subject = X509_get_subject_name(certificate);
+  const auto add = [subject](const char* field, const std::string& value) {
+    return X509_NAME_add_entry_by_txt(subject, field, MBSTRING_UTF8,
+                                      reinterpret_cast<const unsigned char*>(value.data()),
+                                      static_cast<int>(value.size()), -1, 0) == 1;
+  };
+  bool done = spec.common_name.empty() || add("CN", spec.common_name);
+  for (const std::string& organization : spec.organizations) {
+    done = done && add("O", organization);
+  }
+  return done;
+}
+
+bool SetSerial(X509* certificate) {
+  unsigned char serial[16];
+  if (RAND_bytes(serial, sizeof serial) != 1) return false;
+  serial[0] &= 0x7f;
+  const std::unique_ptr<BIGNUM, openssl::Freer<BN_free>> number(
+      BN_bin2bn(serial, sizeof serial, nullptr));
+  return number && BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr;
+}
+
+// Everything but the issuer and the signature.
+bool Describe(X509* certificate, EVP_PKEY* key, const CertificateSpec& spec) {
+  const std::string usage = spec.is_ca || spec.issuer == nullptr
+                                ? "critical,digitalSignature,keyCertSign"
+                                : "critical,digitalSignature";
+  return X509_set_version(certificate, 2) == 1 && SetSerial(certificate) &&
+         X509_gmtime_adj(X509_getm_notBefore(certificate), spec.valid_from.count()) != nullptr &&
+         X509_gmtime_adj(X509_getm_notAfter(certificate), spec.valid_until.count()) != nullptr &&
+         X509_set_pubkey(certificate, key) == 1 && AddSubject(certificate, spec) &&
+         AddExtension(certificate, certificate, NID_basic_constraints,
+                      spec.is_ca ? "critical,CA:TRUE" : "critical,CA:FALSE") &&
+         AddExtension(certificate, certificate, NID_key_usage, usage) &&
+         AddExtension(certificate, certificate, NID_subject_key_identifier, "hash") &&
+         AddHosts(certificate, spec.hosts);
+}
+
+bool Sign(X509* certificate, EVP_PKEY* key, X509* issuer, EVP_PKEY* issuer_key) {
+  X509* signer = issuer != nullptr ? issuer : certificate;
+  EVP_PKEY* signing_key = issuer_key != nullptr ? issuer_key : key;
+  return X509_set_issuer_name(certificate, X509_get_subject_name(signer)) == 1 &&
+         AddExtension(certificate, signer, NID_authority_key_identifier, "keyid") &&
+         X509_sign(certificate, signing_key, EVP_sha256()) > 0;
+}
+
+template <typename Write>
+std::string ToPem(Write write) {
+  const openssl::Bio bio(BIO_new(BIO_s_mem()));
+  if (write(bio.get()) != 1) return {};
+  char* bytes = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &bytes);
+  return std::string(bytes, static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
+base::Result<CertificatePair> MakeCertificate(const CertificateSpec& spec) {
+  Certificate issuer;
+  Key issuer_key;
+  if (spec.issuer != nullptr) {
+    auto certificates = openssl::ParseCertificates(spec.issuer->cert_pem, "issuer certificate");
+    if (!certificates) return certificates.error();
+    issuer = std::move(certificates->front());
+    auto key = openssl::ParseKey(spec.issuer->key_pem, "issuer key");
+    if (!key) return key.error();
+    issuer_key = std::move(*key);
+  }
+  const Key key(EVP_EC_gen("P-256"));
+  const Certificate certificate(X509_new());
+  ERR_clear_error();
+  if (!key || !certificate || !Describe(certificate.get(), key.get(), spec) ||
+      !Sign(certificate.get(), key.get(), issuer.get(), issuer_key.get())) {
+    return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                       .message = "make a certificate: " + openssl::TakeError()};
+  }
+  return CertificatePair{
+      ToPem([&](BIO* bio) { return PEM_write_bio_X509(bio, certificate.get()); }),
+      ToPem([&](BIO* bio) {
+        return PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+      })};
+}
+
+base::Result<CertificatePair> MakeSelfSigned(const std::vector<std::string>& hosts) {
+  CertificateSpec spec;
+  spec.common_name = hosts.empty() ? "self-signed" : hosts.front().substr(0, 64);
+  spec.hosts = hosts;
+  spec.is_ca = true;  // so that it can be its own CA bundle everywhere
+  return MakeCertificate(spec);
+}
+
+}  // namespace http

@@ -1,0 +1,115 @@
+#include "pkg/http/connection.h"
+
+#include <array>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace http {
+namespace {
+
+constexpr std::size_t kScratchBytes = std::size_t{64} << 10;
+constexpr int kBurst = 16;  // operations in a row before others get the loop
+constexpr std::size_t kLingerBytes = std::size_t{16} << 20;
+
+std::span<char> Scratch() {
+  thread_local const auto scratch = std::make_unique<std::array<char, kScratchBytes>>();
+  return *scratch;
+}
+
+}  // namespace
+
+Connection::Connection(std::shared_ptr<Socket> socket)
+    : socket_(std::move(socket)), stream_(socket_) {}
+
+Connection::~Connection() { Close(); }
+
+base::Task<void> Connection::LetOthersRun() {
+  if (++without_waiting_ < kBurst) co_return;
+  without_waiting_ = 0;
+  co_await boost::asio::post(socket_->executor(), boost::asio::use_awaitable);
+}
+
+base::Task<base::Result<void>> Connection::StartTls(std::shared_ptr<TlsStream> tls,
+                                                    base::TimePoint deadline) {
+  stream_ = std::move(tls);
+  for (;;) {
+    Attempt attempt = stream_->TryHandshake();
+    if (attempt.kind == Attempt::Kind::kDone) co_return base::Result<void>();
+    if (attempt.kind == Attempt::Kind::kFailed) co_return std::move(attempt.error);
+    auto waited = co_await socket_->Wait(Purpose::kReceive, attempt.kind, deadline);
+    if (!waited) co_return waited.error().Wrap("TLS handshake");
+  }
+}
+
+base::Task<base::Result<std::string_view>> Connection::Receive(base::TimePoint deadline) {
+  co_await LetOthersRun();
+  for (;;) {
+    if (closed_) {
+      co_return base::Error{.code = base::ErrorCode::kUnavailable,
+                            .message = peer() + ": connection closed"};
+    }
+    const std::span<char> scratch = Scratch();
+    Attempt attempt = stream_->TryRead(scratch);
+    if (attempt.kind == Attempt::Kind::kDone) {
+      co_return std::string_view(scratch.data(), attempt.bytes);
+    }
+    if (attempt.kind == Attempt::Kind::kEnd) co_return std::string_view();
+    if (attempt.kind == Attempt::Kind::kFailed) co_return std::move(attempt.error);
+    without_waiting_ = 0;
+    auto waited = co_await socket_->Wait(Purpose::kReceive, attempt.kind, deadline);
+    if (!waited) co_return waited.error();
+  }
+}
+
+base::Task<base::Result<void>> Connection::Send(std::string bytes, base::TimePoint deadline) {
+  std::string_view rest = bytes;
+  while (!rest.empty()) {
+    if (closed_) {
+      co_return base::Error{.code = base::ErrorCode::kUnavailable,
+                            .message = peer() + ": connection closed"};
+    }
+    Attempt attempt = stream_->TryWrite(rest);
+    if (attempt.kind == Attempt::Kind::kFailed) co_return std::move(attempt.error);
+    if (attempt.kind == Attempt::Kind::kDone) {
+      rest.remove_prefix(attempt.bytes);
+      if (!rest.empty()) co_await LetOthersRun();
+      continue;
+    }
+    without_waiting_ = 0;
+    auto waited = co_await socket_->Wait(Purpose::kSend, attempt.kind, deadline);
+    if (!waited) co_return waited.error();
+  }
+  co_return base::Result<void>();
+}
+
+bool Connection::StillIdle() {
+  if (closed_ || !leftover_.empty()) return false;
+  std::array<char, 1> byte{};
+  return stream_->TryRead(byte).kind == Attempt::Kind::kWantRead;
+}
+
+base::Task<void> Connection::Linger(base::TimePoint deadline) {
+  if (closed_) co_return;
+  stream_->TryGoodbye();
+  socket_->ShutdownSend();
+  for (std::size_t drained = 0; drained < kLingerBytes;) {
+    const auto received = co_await Receive(deadline);
+    if (!received || received->empty()) break;
+    drained += received->size();
+  }
+  Close();
+}
+
+void Connection::Close() {
+  if (closed_) return;
+  closed_ = true;
+  stream_->TryGoodbye();
+  socket_->Close();
+}
+
+void Connection::Reset() {
+  closed_ = true;
+  socket_->Reset();
+}
+
+}  // namespace http

@@ -1,0 +1,48 @@
+#pragma once
+
+// Internal to tls.cc and certificate.cc: owners of OpenSSL's objects, and PEM in and out.
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/base/error.h"
+
+namespace http::openssl {
+
+template <auto Free>
+struct Freer {
+  template <typename T>
+  void operator()(T* object) const {
+    Free(object);
+  }
+};
+using Bio = std::unique_ptr<BIO, Freer<BIO_free>>;
+using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
+using Extension = std::unique_ptr<X509_EXTENSION, Freer<X509_EXTENSION_free>>;
+using GeneralNames = std::unique_ptr<GENERAL_NAMES, Freer<GENERAL_NAMES_free>>;
+
+// Errors: kInvalidArgument, "<what>: …". An empty list is an error.
+base::Result<std::vector<Certificate>> ParseCertificates(const std::string& pem,
+                                                         std::string_view what);
+base::Result<Key> ParseKey(const std::string& pem, std::string_view what);
+
+// The newest error of this thread's queue in words, and the queue emptied.
+std::string TakeError();
+// What a certificate is for: "DNS:localhost, IP:127.0.0.1".
+std::string SubjectNames(const X509* certificate);
+// All values of one kind of name in a subject, in UTF-8.
+std::vector<std::string> SubjectEntries(const X509* certificate, int nid);
+
+}  // namespace http::openssl

@@ -1,0 +1,160 @@
+#include "pkg/http/parser.h"
+
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
+
+namespace http {
+namespace {
+
+namespace beast_http = boost::beast::http;
+using ErrorCode = boost::system::error_code;
+using View = boost::beast::string_view;
+
+// A line of a chunk's header, or a trailer, that goes on beyond this is no HTTP of good will.
+constexpr std::size_t kMaxUnparsed = std::size_t{128} << 10;
+
+std::string_view ToStd(View text) { return {text.data(), text.size()}; }
+
+base::Error ToError(const ErrorCode& error) {
+  if (error == beast_http::error::header_limit) {
+    return {.code = base::ErrorCode::kTooLarge,
+            .message = "the header is larger than allowed",
+            .http_status = 431};
+  }
+  if (error == beast_http::error::body_limit || error == beast_http::error::buffer_overflow) {
+    return {.code = base::ErrorCode::kTooLarge,
+            .message = "the body is larger than allowed",
+            .http_status = 413};
+  }
+  return {.code = base::ErrorCode::kMalformed,
+          .message = "not valid HTTP: " + error.message(),
+          .http_status = 400};
+}
+
+// Both kinds of message; `Base` is RequestParser or ResponseParser.
+template <bool is_request, typename Base>
+class BeastParser final : public Base, private beast_http::basic_parser<is_request> {
+  using Beast = beast_http::basic_parser<is_request>;
+
+ public:
+  BeastParser() { Beast::eager(true); }
+  using Beast::body_limit;
+  using Beast::header_limit;
+  using Beast::skip;
+
+  base::Result<std::size_t> Put(std::string_view bytes) override {
+    ErrorCode error;
+    const std::size_t consumed =
+        Beast::put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
+    if (error == beast_http::error::need_more) {
+      if (bytes.size() - consumed <= kMaxUnparsed) return consumed;
+      error = beast_http::error::header_limit;
+    }
+    if (error) return ToError(error);
+    return consumed;
+  }
+
+  base::Result<void> PutEnd() override {
+    ErrorCode error = beast_http::error::end_of_stream;
+    if (started()) Beast::put_eof(error);
+    if (!error) return {};
+    return base::Error{.code = base::ErrorCode::kUnavailable,
+                       .message = header_done() ? "connection closed in mid-body"
+                                                : "connection closed before the header's end"};
+  }
+
+  bool started() const override { return Beast::got_some(); }
+  bool header_done() const override { return Beast::is_header_done(); }
+  bool done() const override { return Beast::is_done(); }
+  bool keep_alive() const override { return header_done() && Beast::keep_alive(); }
+  std::optional<std::uint64_t> content_length() const override {
+    const auto length = Beast::content_length();
+    return length ? std::optional<std::uint64_t>(*length) : std::nullopt;
+  }
+
+ private:
+  auto& Message() {
+    if constexpr (is_request) {
+      return Base::request;
+    } else {
+      return Base::response;
+    }
+  }
+
+  void on_request_impl(beast_http::verb, View method, View target, int version,
+                       ErrorCode&) override {
+    if constexpr (is_request) {
+      Base::request.method = ToStd(method);
+      Base::request.target = ToStd(target);
+      Base::minor_version = version % 10;
+    }
+  }
+  void on_response_impl(int code, View, int, ErrorCode&) override {
+    if constexpr (!is_request) Base::response.status = code;
+  }
+  void on_field_impl(beast_http::field, View name, View value, ErrorCode&) override {
+    if (!header_done()) Message().headers.Add(ToStd(name), ToStd(value));  // no trailers
+  }
+  void on_header_impl(ErrorCode& error) override {
+    // A body in an encoding that we do not know has no end that we know either.
+    if (is_request && Message().headers.Has("Transfer-Encoding") && !Beast::chunked()) {
+      error = beast_http::error::bad_transfer_encoding;
+    }
+  }
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, ErrorCode&) override {}
+  std::size_t on_body_impl(View bytes, ErrorCode&) override { return Append(bytes); }
+  void on_chunk_header_impl(std::uint64_t, View, ErrorCode&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, View bytes, ErrorCode&) override {
+    return Append(bytes);
+  }
+  void on_finish_impl(ErrorCode&) override {}
+
+  std::size_t Append(View bytes) {
+    Message().body.append(bytes.data(), bytes.size());
+    return bytes.size();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RequestParser> NewRequestParser(ParserLimits limits) {
+  auto parser = std::make_unique<BeastParser<true, RequestParser>>();
+  parser->header_limit(static_cast<std::uint32_t>(limits.header_bytes));
+  if (limits.body_bytes) parser->body_limit(*limits.body_bytes);
+  return parser;
+}
+
+std::unique_ptr<ResponseParser> NewResponseParser(bool no_body) {
+  auto parser = std::make_unique<BeastParser<false, ResponseParser>>();
+  parser->header_limit(static_cast<std::uint32_t>(ParserLimits().header_bytes));
+  parser->body_limit(boost::none);
+  parser->skip(no_body);
+  return parser;
+}
+
+base::Task<base::Result<void>> Feed(Connection& connection, Parser& parser,
+                                    base::TimePoint deadline) {
+  std::string& leftover = connection.leftover();
+  if (!leftover.empty()) {
+    const auto consumed = parser.Put(leftover);
+    if (!consumed) co_return consumed.error();
+    leftover.erase(0, *consumed);
+    if (*consumed > 0 || parser.done()) co_return base::Result<void>();
+  }
+  const auto received = co_await connection.Receive(deadline);
+  if (!received) co_return received.error();
+  if (received->empty()) {
+    auto ended = parser.PutEnd();
+    if (!ended) co_return ended.error().Wrap(connection.peer());
+    co_return base::Result<void>();
+  }
+  // Seldom is something left over; then the bytes are parsed where they arrived.
+  std::string_view bytes = *received;
+  if (!leftover.empty()) bytes = leftover.append(bytes);
+  const auto consumed = parser.Put(bytes);
+  if (!consumed) co_return consumed.error();
+  leftover = std::string(bytes.substr(*consumed));
+  co_return base::Result<void>();
+}
+
+}  // namespace http

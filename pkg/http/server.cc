@@ -1,0 +1,187 @@
+#include "pkg/http/server.h"
+
+#include <glog/logging.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <list>
+
+#include "pkg/base/scheduler.h"
+#include "pkg/base/task_group.h"
+#include "pkg/http/server_connection.h"
+
+namespace http {
+namespace {
+
+namespace asio = boost::asio;
+constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+constexpr std::chrono::milliseconds kAcceptPause{100};  // out of descriptors: let some be closed
+
+std::string Text(const Tcp::endpoint& endpoint) {
+  const std::string address = endpoint.address().to_string();
+  return (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" +
+         std::to_string(endpoint.port());
+}
+
+class AsioServer final : public Server {
+ public:
+  AsioServer(asio::any_io_executor executor, ServerOptions options, Handler handler)
+      : options_(std::move(options)),
+        handler_(std::move(handler)),
+        acceptor_(executor),
+        pause_(executor),
+        grace_(executor),
+        tasks_(executor) {}
+
+  base::Result<void> Listen();
+  [[nodiscard]] std::uint16_t port() const override { return port_; }
+  base::Task<void> Run() override;
+  void Stop(std::chrono::milliseconds grace) override;
+  base::Result<void> SetTls(ServerTls tls) override;
+
+ private:
+  base::Result<void> ListenOn(const Tcp::endpoint& endpoint);
+  base::Task<void> AcceptOne();
+  base::Task<void> Pause(std::chrono::steady_clock::duration at_most);
+  void Begin(Tcp::socket socket);
+  void StopNow();
+
+  const ServerOptions options_;
+  const Handler handler_;
+  std::shared_ptr<const TlsContext> tls_;  // null: plain
+  Tcp::acceptor acceptor_;
+  std::uint16_t port_ = 0;
+  bool stopped_ = false;
+  asio::steady_timer pause_;  // between attempts to accept; cancelled when one may go on
+  asio::steady_timer grace_;
+  std::list<ServerConnection*> connections_;  // those running in tasks_
+  base::TaskGroup tasks_;
+};
+
+base::Result<void> AsioServer::Listen() {
+  if (options_.tls) {
+    auto done = SetTls(*options_.tls);
+    if (!done) return done;
+  }
+  if (options_.address.empty()) {
+    // Both families through one socket; where the machine has no IPv6, the older one alone.
+    auto done = ListenOn({asio::ip::address_v6::any(), options_.port});
+    return done ? done : ListenOn({asio::ip::address_v4::any(), options_.port});
+  }
+  boost::system::error_code error;
+  const std::string text = options_.address == "localhost" ? "127.0.0.1" : options_.address;
+  const asio::ip::address address = asio::ip::make_address(text, error);
+  if (error) {
+    return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                       .message = "listen on \"" + options_.address + "\": not an IP address"};
+  }
+  return ListenOn({address, options_.port});
+}
+
+base::Result<void> AsioServer::ListenOn(const Tcp::endpoint& endpoint) {
+  boost::system::error_code error;
+  acceptor_.open(endpoint.protocol(), error);
+  if (!error) acceptor_.set_option(Tcp::acceptor::reuse_address(true), error);
+  if (!error && endpoint.address().is_v6() && endpoint.address().is_unspecified()) {
+    acceptor_.set_option(asio::ip::v6_only(false), error);
+  }
+  if (!error) acceptor_.bind(endpoint, error);
+  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) {
+    port_ = acceptor_.local_endpoint().port();
+    return {};
+  }
+  boost::system::error_code ignored;
+  acceptor_.close(ignored);
+  return base::Error{.code = base::ErrorCode::kUnavailable,
+                     .message = "listen on " + Text(endpoint) + ": " + error.message()};
+}
+
+base::Result<void> AsioServer::SetTls(ServerTls tls) {
+  auto context = TlsContext::ForServer(tls);
+  if (!context) return context.error();
+  tls_ = std::move(*context);
+  return {};
+}
+
+base::Task<void> AsioServer::Run() {
+  co_await base::DeferCancellation();
+  while (!stopped_) {
+    if (connections_.size() < options_.max_connections) {
+      co_await AcceptOne();
+    } else {
+      co_await Pause(std::chrono::hours(24));
+    }
+    const bool cancelled = co_await base::Stopping();
+    if (cancelled) Stop(std::chrono::milliseconds(0));
+  }
+  while (!tasks_.empty()) {
+    co_await tasks_.Join();
+    const bool cancelled = co_await base::Stopping();
+    if (cancelled) StopNow();
+  }
+  grace_.cancel();
+}
+
+base::Task<void> AsioServer::AcceptOne() {
+  auto [error, socket] = co_await acceptor_.async_accept(kTuple);
+  if (stopped_ || error == asio::error::operation_aborted) co_return;
+  if (!error) {
+    Begin(std::move(socket));
+  } else if (error != asio::error::connection_aborted) {
+    LOG_EVERY_N(ERROR, 100) << "accept: " << error.message();
+    co_await Pause(kAcceptPause);
+  }
+}
+
+base::Task<void> AsioServer::Pause(std::chrono::steady_clock::duration at_most) {
+  pause_.expires_after(at_most);
+  co_await pause_.async_wait(kTuple);
+}
+
+void AsioServer::Begin(Tcp::socket socket) {
+  boost::system::error_code gone;
+  const Tcp::endpoint remote = socket.remote_endpoint(gone);
+  if (gone) return;
+  auto connection = std::make_shared<ServerConnection>(
+      options_, handler_, std::make_shared<Socket>(std::move(socket), Text(remote)), tls_);
+  const auto place = connections_.insert(connections_.end(), connection.get());
+  tasks_.Spawn("http connection", [this, connection, place]() -> base::Task<void> {
+    co_await connection->Run();
+    connections_.erase(place);
+    pause_.cancel();
+  });
+}
+
+void AsioServer::Stop(std::chrono::milliseconds grace) {
+  stopped_ = true;
+  boost::system::error_code ignored;
+  acceptor_.close(ignored);
+  pause_.cancel();
+  const auto snapshot = connections_;
+  for (ServerConnection* connection : snapshot) connection->Stop();
+  grace_.expires_after(grace);
+  grace_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) StopNow();
+  });
+}
+
+void AsioServer::StopNow() {
+  const auto snapshot = connections_;
+  for (ServerConnection* connection : snapshot) connection->StopNow();
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Server>> NewServer(asio::any_io_executor executor,
+                                                ServerOptions options, Handler handler) {
+  auto server =
+      std::make_unique<AsioServer>(std::move(executor), std::move(options), std::move(handler));
+  auto done = server->Listen();
+  if (!done) return done.error();
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace http

@@ -1,0 +1,290 @@
+#include "pkg/http/server_connection.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+
+#include "pkg/base/scheduler.h"
+#include "pkg/http/format.h"
+
+namespace http {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMaxPipelined = std::size_t{64} << 10;
+constexpr std::size_t kPiece = std::size_t{1} << 20;  // of a body: what has to go within a timeout
+constexpr milliseconds kLinger{2'000};
+
+base::TimePoint In(milliseconds timeout) { return base::RealClock().Now() + timeout; }
+
+bool HasNoBody(int status) { return status < 200 || status == 204 || status == 304; }
+
+bool IsContinueAwaited(const Request& request) {
+  constexpr std::string_view kContinue = "100-continue";
+  const std::string_view value = request.headers.Get("Expect");
+  return std::equal(value.begin(), value.end(), kContinue.begin(), kContinue.end(),
+                    [](char a, char b) { return (a | 0x20) == (b | 0x20); });
+}
+
+Response PlainText(int status, std::string_view text) {
+  return {.status = status,
+          .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
+          .body = std::string(text) + "\n"};
+}
+
+}  // namespace
+
+// The answer to one request.
+class ServerConnection::Writer final : public ResponseWriter {
+ public:
+  Writer(ServerConnection* owner, const Request& request, bool keep_alive, bool can_chunk)
+      : owner_(*owner),
+        head_only_(request.method == "HEAD"),
+        keep_alive_(keep_alive),
+        can_chunk_(can_chunk) {}
+
+  base::Task<base::Result<void>> Send(Response response) override;
+  base::Task<base::Result<void>> Start(int status, Headers headers) override;
+  base::Task<base::Result<void>> Write(std::string bytes) override;
+  base::Task<base::Result<void>> Finish() override;
+  void Abort(bool reset) override;
+
+  [[nodiscard]] bool answered() const { return state_ != State::kUnanswered; }
+  // The answer went out whole, and another may follow on the connection.
+  [[nodiscard]] bool reusable() const { return state_ == State::kComplete && keep_alive_; }
+  [[nodiscard]] bool complete() const { return state_ == State::kComplete; }
+
+ private:
+  enum class State { kUnanswered, kStreaming, kComplete, kBroken };
+
+  base::Task<base::Result<void>> SendAll(std::string bytes);
+  [[nodiscard]] bool Last() { return !(keep_alive_ = keep_alive_ && !owner_.stopping_); }
+
+  ServerConnection& owner_;
+  const bool head_only_;
+  bool keep_alive_;
+  const bool can_chunk_;  // false for HTTP/1.0, where closing the connection ends a stream
+  bool has_body_ = true;
+  State state_ = State::kUnanswered;
+};
+
+base::Task<base::Result<void>> ServerConnection::Writer::SendAll(std::string bytes) {
+  if (state_ == State::kBroken) {
+    co_return base::Error{.code = base::ErrorCode::kUnavailable,
+                          .message = owner_.peer_.address + ": connection closed"};
+  }
+  for (std::size_t sent = 0; sent < bytes.size(); sent += kPiece) {
+    std::string piece =
+        sent == 0 && bytes.size() <= kPiece ? std::move(bytes) : bytes.substr(sent, kPiece);
+    auto done =
+        co_await owner_.connection_.Send(std::move(piece), In(owner_.options_.write_timeout));
+    if (done) continue;
+    state_ = State::kBroken;
+    co_return done.error().Wrap("answer");
+  }
+  co_return base::Result<void>();
+}
+
+base::Task<base::Result<void>> ServerConnection::Writer::Send(Response response) {
+  CHECK(state_ == State::kUnanswered) << "a request answered twice";
+  state_ = State::kStreaming;
+  Framing framing;
+  if (!HasNoBody(response.status)) framing.content_length = response.body.size();
+  std::string bytes = FormatHead(response.status, response.headers, framing, !Last());
+  if (framing.content_length && !head_only_) bytes += response.body;
+  auto done = co_await SendAll(std::move(bytes));
+  if (done) state_ = State::kComplete;
+  co_return done;
+}
+
+base::Task<base::Result<void>> ServerConnection::Writer::Start(int status, Headers headers) {
+  CHECK(state_ == State::kUnanswered) << "a request answered twice";
+  state_ = State::kStreaming;
+  has_body_ = !head_only_ && !HasNoBody(status);
+  if (!can_chunk_) keep_alive_ = false;
+  Framing framing;
+  framing.chunked = can_chunk_ && !HasNoBody(status);
+  std::string head = FormatHead(status, headers, framing, !Last());
+  owner_.phase_ = Phase::kStreaming;
+  ServerConnection* owner = &owner_;
+  owner_.goodbye_task_.Spawn("http goodbye", [owner] { return owner->WatchForGoodbye(); });
+  if (owner_.stopping_) owner_.handler_task_.Cancel();
+  co_return co_await SendAll(std::move(head));
+}
+
+base::Task<base::Result<void>> ServerConnection::Writer::Write(std::string bytes) {
+  CHECK(answered() && !complete()) << "Write() outside Start() and Finish()";
+  if (!has_body_ || bytes.empty()) co_return co_await SendAll(std::string());
+  std::string out = can_chunk_ ? FormatChunk(bytes) : std::move(bytes);
+  co_return co_await SendAll(std::move(out));
+}
+
+base::Task<base::Result<void>> ServerConnection::Writer::Finish() {
+  CHECK(answered() && !complete()) << "Finish() without Start(), or twice";
+  auto done = co_await SendAll(std::string(has_body_ && can_chunk_ ? kLastChunk : ""));
+  if (done) state_ = State::kComplete;
+  co_return done;
+}
+
+void ServerConnection::Writer::Abort(bool reset) {
+  state_ = State::kBroken;
+  if (reset) {
+    owner_.connection_.Reset();
+  } else {
+    owner_.connection_.Close();
+  }
+}
+
+ServerConnection::ServerConnection(const ServerOptions& options, const Handler& handler,
+                                   std::shared_ptr<Socket> socket,
+                                   std::shared_ptr<const TlsContext> tls)
+    : options_(options),
+      handler_(handler),
+      connection_(std::move(socket)),
+      tls_(std::move(tls)),
+      handler_task_(connection_.socket().executor()),
+      goodbye_task_(connection_.socket().executor()) {
+  peer_.address = connection_.peer();
+}
+
+base::Task<void> ServerConnection::Run() {
+  co_await base::DeferCancellation();
+  const bool ready = co_await Handshake();
+  while (ready && !stopping_) {
+    auto request = co_await ReadRequest();
+    if (!request) {
+      co_await Refuse(request.error());
+      break;
+    }
+    if (!*request) break;
+    const bool more = co_await Answer(std::move(**request));
+    if (!more) break;
+  }
+  connection_.Close();
+}
+
+void ServerConnection::Stop() {
+  stopping_ = true;
+  if (phase_ == Phase::kHandshake || phase_ == Phase::kIdle) connection_.Close();
+  if (phase_ == Phase::kStreaming) handler_task_.Cancel();
+}
+
+void ServerConnection::StopNow() {
+  stopping_ = true;
+  handler_task_.Cancel();
+  connection_.Close();
+}
+
+base::Task<bool> ServerConnection::Handshake() {
+  if (!tls_) co_return true;
+  std::shared_ptr<TlsStream> stream = TlsStream::Server(tls_, connection_.stream(), peer_.address);
+  auto done = co_await connection_.StartTls(stream, In(options_.header_timeout));
+  if (!done) {
+    VLOG(1) << "TLS handshake failed: " << done.error().message;
+    co_return false;
+  }
+  PeerIdentity identity = stream->Identity();
+  peer_.client_common_name = std::move(identity.common_name);
+  peer_.client_organizations = std::move(identity.organizations);
+  co_return true;
+}
+
+base::Task<base::Result<std::optional<Request>>> ServerConnection::ReadRequest() {
+  phase_ = Phase::kIdle;
+  parser_ = NewRequestParser(
+      {.header_bytes = options_.max_header_bytes, .body_bytes = options_.max_body_bytes});
+  auto done = co_await ReadHeader();
+  if (!done && !parser_->started()) co_return std::optional<Request>();
+  if (done) done = co_await ReadBody();
+  if (!done) co_return done.error();
+  first_ = false;
+  co_return std::optional<Request>(std::move(parser_->request));
+}
+
+base::Task<base::Result<void>> ServerConnection::ReadHeader() {
+  base::TimePoint deadline = In(first_ ? options_.header_timeout : options_.idle_timeout);
+  while (!parser_->header_done()) {
+    auto fed = co_await Feed(connection_, *parser_, deadline);
+    if (!fed) co_return fed.error();
+    if (phase_ != Phase::kIdle || !parser_->started()) continue;
+    phase_ = Phase::kReading;
+    deadline = In(options_.header_timeout);
+  }
+  co_return base::Result<void>();
+}
+
+base::Task<base::Result<void>> ServerConnection::ReadBody() {
+  if (parser_->done()) co_return base::Result<void>();
+  const base::TimePoint deadline = In(options_.body_timeout);
+  if (IsContinueAwaited(parser_->request)) {
+    auto sent = co_await connection_.Send("HTTP/1.1 100 Continue\r\n\r\n", deadline);
+    if (!sent) co_return sent.error();
+  }
+  while (!parser_->done()) {
+    auto fed = co_await Feed(connection_, *parser_, deadline);
+    if (!fed) co_return fed.error();
+  }
+  co_return base::Result<void>();
+}
+
+// Tells a client that still listens what was wrong with its request.
+base::Task<void> ServerConnection::Refuse(base::Error why) {
+  const int status = why.Is(base::ErrorCode::kTimeout) ? 408 : why.http_status;
+  if (status == 0) co_return;
+  VLOG(1) << "request refused: peer=" << peer_.address << " status=" << status << " "
+          << why.message;
+  const Response response = PlainText(status, status == 408 ? "request timed out" : why.message);
+  std::string bytes = FormatHead(status, response.headers,
+                                 {.chunked = false, .content_length = response.body.size()}, false);
+  bytes += response.body;
+  const auto sent = co_await connection_.Send(std::move(bytes), In(options_.write_timeout));
+  if (sent) co_await connection_.Linger(In(kLinger));
+}
+
+base::Task<bool> ServerConnection::Answer(Request request) {
+  phase_ = Phase::kHandling;
+  Writer writer(this, request, parser_->keep_alive(), parser_->minor_version >= 1);
+  parser_.reset();
+  co_await RunHandler(std::move(request), writer);
+  const bool stopped = co_await base::Stopping();
+  if (stopped) co_return false;
+  if (!writer.answered()) {
+    LOG_IF(ERROR, !stopping_) << "a request was left without an answer: peer=" << peer_.address;
+    co_await writer.Send(PlainText(500, "the request was left without an answer"));
+  }
+  if (writer.reusable()) co_return true;
+  if (writer.complete()) co_await connection_.Linger(In(kLinger));
+  co_return false;
+}
+
+base::Task<void> ServerConnection::RunHandler(Request request, Writer& writer) {
+  ResponseWriter* answer = &writer;
+  handler_task_.Spawn("http handler", [this, request = std::move(request), answer]() mutable {
+    return handler_(std::move(request), peer_, *answer);
+  });
+  while (!handler_task_.empty()) {
+    co_await handler_task_.Join();
+    const bool stopped = co_await base::Stopping();
+    if (stopped) handler_task_.Cancel();
+  }
+  while (!goodbye_task_.empty()) {
+    goodbye_task_.Cancel();
+    co_await goodbye_task_.Join();
+  }
+}
+
+// A client has nothing to say while it is being answered, except goodbye, or its next request
+// early.
+base::Task<void> ServerConnection::WatchForGoodbye() {
+  co_await base::DeferCancellation();
+  while (connection_.leftover().size() < kMaxPipelined) {
+    const auto received = co_await connection_.Receive(base::TimePoint::max());
+    if (!received && received.error().Is(base::ErrorCode::kCancelled)) co_return;
+    if (!received || received->empty()) break;
+    connection_.leftover().append(*received);
+  }
+  if (connection_.leftover().size() < kMaxPipelined) handler_task_.Cancel();
+}
+
+}  // namespace http

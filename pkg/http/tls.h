@@ -1,0 +1,60 @@
+#pragma once
+
+// Internal to pkg/http, with certificate.cc the only user of OpenSSL. TLS 1.2 or newer, HTTP/1.1 by
+// ALPN. A client checks the chain and the name or IP address (subject alternative names only, as
+// Go); what it cannot trust becomes one kTls error that names the server and the reason.
+//
+// A TlsStream sits on any Stream and keeps no buffers of its own while it is idle.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pkg/http/client.h"
+#include "pkg/http/server.h"
+#include "pkg/http/stream.h"
+
+using SSL_CTX = struct ssl_ctx_st;
+
+namespace http {
+
+// Certificates and trust; shared by the connections made with them.
+class TlsContext {
+ public:
+  // Errors of both: kInvalidArgument, naming which PEM does not parse or match.
+  static base::Result<std::shared_ptr<const TlsContext>> ForClient(const TlsOptions& options);
+  static base::Result<std::shared_ptr<const TlsContext>> ForServer(const ServerTls& options);
+  ~TlsContext();
+  TlsContext(const TlsContext&) = delete;
+  TlsContext& operator=(const TlsContext&) = delete;
+
+  [[nodiscard]] SSL_CTX* get() const { return context_; }
+  [[nodiscard]] bool verifies() const { return verifies_; }
+  [[nodiscard]] bool refuses_strangers() const { return refuses_strangers_; }
+
+ private:
+  TlsContext();
+  SSL_CTX* context_;
+  bool verifies_ = false;           // looks at the peer's certificate
+  bool refuses_strangers_ = false;  // and does not go on with one that it cannot trust
+};
+
+struct PeerIdentity {
+  std::string common_name;
+  std::vector<std::string> organizations;
+};
+
+class TlsStream : public Stream {
+ public:
+  // The client's side. `name` is the host name or IP address the certificate must be for; names,
+  // not addresses, are also sent as SNI. `peer` is "host:port", for messages.
+  static std::unique_ptr<TlsStream> Client(std::shared_ptr<const TlsContext> context,
+                                           std::shared_ptr<Stream> lower, const std::string& name,
+                                           std::string peer);
+  static std::unique_ptr<TlsStream> Server(std::shared_ptr<const TlsContext> context,
+                                           std::shared_ptr<Stream> lower, std::string peer);
+  // The subject of the peer's verified certificate; empty without one.
+  [[nodiscard]] virtual PeerIdentity Identity() const = 0;
+};
+
+}  // namespace http

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <string_view>
+
+#include "pkg/http/openssl.h"
+#include "pkg/http/tls.h"
+
+namespace http {
+namespace {
+
+base::Error Invalid(std::string message) {
+  return {.code = base::ErrorCode::kInvalidArgument, .message = std::move(message)};
+}
+
+base::Result<void> UseIdentity(SSL_CTX* context, const std::string& cert_pem,
+                               const std::string& key_pem, const std::string& whose) {
+  auto chain = openssl::ParseCertificates(cert_pem, whose + " certificate");
+  if (!chain) return chain.error();
+  auto key = openssl::ParseKey(key_pem, whose + " key");
+  if (!key) return key.error();
+  ERR_clear_error();
+  if (SSL_CTX_use_certificate(context, chain->front().get()) != 1) {
+    return Invalid(whose + " certificate: " + openssl::TakeError());
+  }
+  if (SSL_CTX_use_PrivateKey(context, key->get()) != 1) {
+    return Invalid(whose + " key does not match the " + whose + " certificate (" +
+                   openssl::TakeError() + ")");
+  }
+  for (std::size_t i = 1; i < chain->size(); ++i) {
+    SSL_CTX_add1_chain_cert(context, (*chain)[i].get());
+  }
+  return {};
+}
+
+base::Result<void> Trust(SSL_CTX* context, const std::string& ca_pem, std::string_view what) {
+  auto roots = openssl::ParseCertificates(ca_pem, what);
+  if (!roots) return roots.error();
+  X509_STORE* store = SSL_CTX_get_cert_store(context);
+  // Every certificate given is an anchor, self-signed or not, as for Go's clients.
+  X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
+  for (const openssl::Certificate& root : *roots) X509_STORE_add_cert(store, root.get());
+  ERR_clear_error();  // the same certificate twice is no error
+  return {};
+}
+
+constexpr unsigned char kAlpn[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+
+// Takes http/1.1 where it is offered; without an overlap the handshake goes on without ALPN.
+int SelectAlpn(SSL*, const unsigned char** out, unsigned char* out_length, const unsigned char* in,
+               unsigned int in_length, void*) {
+  unsigned char* selected = nullptr;
+  if (SSL_select_next_proto(&selected, out_length, kAlpn, sizeof kAlpn, in, in_length) !=
+      OPENSSL_NPN_NEGOTIATED) {
+    return SSL_TLSEXT_ERR_NOACK;
+  }
+  *out = selected;
+  return SSL_TLSEXT_ERR_OK;
+}
+
+}  // namespace
+
+TlsContext::TlsContext() : context_(SSL_CTX_new(TLS_method())) {
+  SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
+  SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_options(context_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_read_ahead(context_, 1);  // one system call for a record, not two
+}
+
+TlsContext::~TlsContext() { SSL_CTX_free(context_); }
+
+base::Result<std::shared_ptr<const TlsContext>> TlsContext::ForClient(const TlsOptions& options) {
+  const std::shared_ptr<TlsContext> made(new TlsContext);
+  made->verifies_ = made->refuses_strangers_ = !options.insecure;
+  SSL_CTX_set_alpn_protos(made->context_, kAlpn, sizeof kAlpn);
+  if (options.ca_pem.empty()) {
+    SSL_CTX_set_default_verify_paths(made->context_);
+  } else if (auto done = Trust(made->context_, options.ca_pem, "certificate authority"); !done) {
+    return done.error();
+  }
+  if (options.cert_pem.empty() != options.key_pem.empty()) {
+    return Invalid(options.cert_pem.empty() ? "client key given without a client certificate"
+                                            : "client certificate given without a client key");
+  }
+  if (!options.cert_pem.empty()) {
+    auto done = UseIdentity(made->context_, options.cert_pem, options.key_pem, "client");
+    if (!done) return done.error();
+  }
+  return std::shared_ptr<const TlsContext>(made);
+}
+
+base::Result<std::shared_ptr<const TlsContext>> TlsContext::ForServer(const ServerTls& options) {
+  const std::shared_ptr<TlsContext> made(new TlsContext);
+  made->verifies_ = !options.client_ca_pem.empty();
+  made->refuses_strangers_ = options.require_client_cert;
+  if (made->refuses_strangers_ && !made->verifies_) {
+    return Invalid("client certificates are required, but no CA for them is given");
+  }
+  SSL_CTX_set_alpn_select_cb(made->context_, SelectAlpn, nullptr);
+  SSL_CTX_set_session_cache_mode(made->context_, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(made->context_, SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(made->context_, 0);
+  auto done = UseIdentity(made->context_, options.cert_pem, options.key_pem, "server");
+  if (!done) return done.error();
+  if (!made->verifies_) return std::shared_ptr<const TlsContext>(made);
+
+  done = Trust(made->context_, options.client_ca_pem, "client certificate authority");
+  if (!done) return done.error();
+  X509_STORE* store = SSL_CTX_get_cert_store(made->context_);
+  STACK_OF(X509_OBJECT)* objects = X509_STORE_get0_objects(store);
+  for (int i = 0; i < sk_X509_OBJECT_num(objects); ++i) {
+    SSL_CTX_add_client_CA(made->context_, X509_OBJECT_get0_X509(sk_X509_OBJECT_value(objects, i)));
+  }
+  return std::shared_ptr<const TlsContext>(made);
+}
+
+}  // namespace http
