@@ -1,0 +1,83 @@
+#pragma once
+
+// The Status object with which an API server says why it refused, or that it deleted: as a value,
+// from and to JSON, and the usual ones in the words of kube-apiserver
+// (client-machinery.md 4.6, 4.8).
+//
+// A Status may be the error of a boost::system::result. Values; any thread.
+
+#include <boost/assert/source_location.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/api/resource.h"
+#include "pkg/json/value.h"
+
+namespace api {
+
+struct StatusCause {
+  std::string reason;  // "FieldValueInvalid"
+  std::string message;
+  std::string field;  // "spec.hard[cpu]"
+  bool operator==(const StatusCause&) const = default;
+};
+
+// What the Status is about; empty members are left out of the JSON.
+struct StatusDetails {
+  std::string name;
+  std::string group;
+  std::string kind;  // the resource; for Invalid the kind
+  std::string uid;
+  std::vector<StatusCause> causes;
+  bool operator==(const StatusDetails&) const = default;
+};
+
+struct Status {
+  std::string status = "Failure";  // or "Success"
+  int code = 0;
+  std::string reason;  // "NotFound"
+  std::string message;
+  StatusDetails details;
+  int retry_after_seconds = 0;  // 0: no time is named
+  std::string continue_token;   // of an expired list: where an inconsistent one may go on
+
+  [[nodiscard]] json::Value ToJson() const;
+  bool operator==(const Status&) const = default;
+};
+
+// nullopt if `value` is no v1 Status (a missing apiVersion is read as v1). Members of a wrong type
+// count as absent.
+std::optional<Status> ParseStatus(const json::Value& value);
+
+// The usual failures. `what` with an empty group is a core resource.
+Status NotFound(const GroupResource& what, std::string_view name);
+Status AlreadyExists(const GroupResource& what, std::string_view name);
+Status Conflict(const GroupResource& what, std::string_view name, std::string_view why);
+// The conflict of a stale resourceVersion.
+Status ModifiedConflict(const GroupResource& what, std::string_view name);
+// With an empty name or resource these are left out of the message.
+Status Forbidden(const GroupResource& what, std::string_view name, std::string_view why);
+// `kind` is no resource: "ResourceQuota". The message joins those of the causes, with their fields.
+Status Invalid(std::string_view group, std::string_view kind, std::string_view name,
+               std::vector<StatusCause> causes);
+Status BadRequest(std::string_view message);
+Status Unauthorized();
+Status Gone(std::string_view message);
+Status Expired(std::string_view message);
+Status MethodNotAllowed(const GroupResource& what, std::string_view verb);
+Status NotAcceptable(const std::vector<std::string>& accepted);
+Status UnsupportedMediaType(const std::vector<std::string>& accepted);
+Status RequestEntityTooLarge(std::string_view why);
+Status TooManyRequests(std::string_view message, int retry_after_seconds);
+Status InternalError(std::string_view why);
+Status ServiceUnavailable(std::string_view message);
+// 504; what passed was a deadline of the server.
+Status Timeout(std::string_view why, int retry_after_seconds);
+
+// A bug: somebody asked a failed result for its value. Ends the process.
+[[noreturn]] void throw_exception_from_error(const Status& status,
+                                             const boost::source_location& where);
+
+}  // namespace api
