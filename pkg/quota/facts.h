@@ -28,8 +28,8 @@ struct Facts {
   [[nodiscard]] std::size_t Hash() const;
 };
 
-// Facts that change with time alone, as those of a pod past twice its grace: from `at` on the object
-// has `facts`. No event announces it.
+// Facts that change with time alone, as those of a pod past twice its grace: from `at` on the
+// object has `facts`. No event announces it.
 struct LaterFacts {
   base::WallTime at;
   Facts facts;

@@ -7,6 +7,7 @@
 //
 // One per quota. No I/O, one thread.
 
+#include <deque>
 #include <optional>
 
 #include "pkg/base/clock.h"
@@ -18,9 +19,9 @@ class ForeignCharges {
  public:
   explicit ForeignCharges(base::Duration hold) : hold_(hold) {}
 
-  // Somebody else wrote the status: `used` went from `before` to `after`, while what we have counted
-  // ourselves is `counted`. Of each name the increase is held, but never more than what `after` has
-  // above `counted` and what is already held.
+  // Somebody else wrote the status: `used` went from `before` to `after`, while what we have
+  // counted ourselves is `counted`. Of each name the increase is held, but never more than what
+  // `after` has above `counted` and what is already held.
   void OnForeignWrite(base::TimePoint now, const ResourceList& before, const ResourceList& after,
                       const ResourceList& counted);
   // An object with this usage appeared, or grew by it: the oldest charges are used up first.
@@ -35,8 +36,13 @@ class ForeignCharges {
     base::TimePoint expires;
     ResourceList amount;  // positive amounts only
   };
+  void DropExpired(base::TimePoint now);
+  [[nodiscard]] Quantity HeldOf(std::string_view name) const;
+
   base::Duration hold_;
-  std::vector<Charge> charges_;  // oldest first; bounded by merging what expires within 100 ms
+  // Oldest first. Bounded: what would expire within 100 ms of the newest is merged into it, so at
+  // most hold / 100 ms + 1 stand here.
+  std::deque<Charge> charges_;
 };
 
 }  // namespace quota

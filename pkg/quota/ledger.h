@@ -6,8 +6,8 @@
 //
 // No I/O, one thread. Reads and writes of one call are atomic in that no call suspends.
 
-#include <array>
-#include <cstdint>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,18 +18,12 @@
 #include "pkg/base/error.h"
 #include "pkg/quota/facts.h"
 #include "pkg/quota/scope.h"
+#include "pkg/quota/uid.h"
 
 namespace quota {
 
-// An object's uid in 16 bytes: the value of a UUID, or a hash of any other text.
-struct Uid {
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;
-  static Uid FromText(std::string_view text);
-  auto operator<=>(const Uid&) const = default;
-};
-
-// What a call changed. `before` and `after` are null for "no such object".
+// What a call changed. `before` and `after` are null for "no such object", and for one whose facts
+// are unknown.
 struct LedgerChange {
   std::string ns;
   std::shared_ptr<const Facts> before;
@@ -56,8 +50,9 @@ class Ledger {
   std::optional<LedgerChange> SetUnknown(std::string_view ns, Uid uid, std::string why);
   std::optional<LedgerChange> Remove(std::string_view ns, Uid uid);
 
-  // A relist: what is neither Set() nor SetUnknown() between the two calls is removed by EndSweep(),
-  // whose answer lists every object removed. BeginSweep() again before that starts over.
+  // A relist: what is neither Set() nor SetUnknown() between the two calls is removed by
+  // EndSweep(), whose answer lists every object removed. BeginSweep() again before that starts
+  // over. Nothing is copied for it: each object carries the number of the sweep that saw it last.
   void BeginSweep();
   std::vector<LedgerChange> EndSweep();
 
@@ -65,9 +60,10 @@ class Ledger {
   std::vector<LedgerChange> Expire(base::WallTime now);
   [[nodiscard]] std::optional<base::WallTime> NextExpiry() const;
 
-  // Usage of all objects of the namespace that match: each of `names` that any evaluator owns is
-  // present in the answer, zero included, when it is in `names`. Errors: kMalformed when an object
-  // of the namespace is unknown (naming why), kInvalidArgument on overflow.
+  // Usage of all objects of the namespace that match, under `names` (those that the evaluator
+  // owns): each is present in the answer, zero included. Costs the number of distinct facts in the
+  // namespace. Errors: kMalformed when an object of the namespace is unknown (naming why),
+  // kInvalidArgument on overflow.
   [[nodiscard]] base::Result<ResourceList> Sum(std::string_view ns, const ScopeSelector& selector,
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names) const;
@@ -76,6 +72,9 @@ class Ledger {
   [[nodiscard]] std::shared_ptr<const Facts> Find(std::string_view ns, Uid uid) const;
   [[nodiscard]] std::size_t size() const;            // objects, all namespaces
   [[nodiscard]] std::size_t distinct_facts() const;  // interned values alive
+  [[nodiscard]] std::size_t namespaces() const;      // with at least one object
+  // Every held object, unknown ones included; the ledger must not be changed meanwhile.
+  void ForEach(const std::function<void(std::string_view ns, const Uid& uid)>& visit) const;
   void Clear();
 
  private:

@@ -1,7 +1,9 @@
 #pragma once
 
-// A quota as the engine sees it, and what its /status ought to be. Deciding only; no I/O; any thread.
+// A quota as the engine sees it, and what its /status ought to be. Deciding only; no I/O; any
+// thread.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,12 +20,12 @@ namespace quota {
 
 // One kind of quota with its rules. Data: nothing outside its folder names it.
 struct QuotaApi {
-  std::string name;                 // "core": the word of --quota-apis, metrics and logs
+  std::string name;  // "core": the word of --quota-apis, metrics and logs
   api::GroupVersionResource resource;
-  std::string kind;                 // "ResourceQuota"
+  std::string kind;  // "ResourceQuota"
   std::vector<Evaluator> evaluators;
-  // The evaluator that counts any other kind by its count/<resource>.<group> name; null if this quota
-  // API has none.
+  // The evaluator that counts any other kind by its count/<resource>.<group> name; null if this
+  // quota API has none.
   std::function<std::optional<Evaluator>(const api::GroupResource& resource)> object_counter;
   // The resource that a count/… name is about; nullopt if `name` is no such name, or names a
   // resource that is never counted (events, bindings, reviews: kubernetes-resourcequota.md 3.6).
@@ -42,7 +44,7 @@ struct Quota {
   api::ObjectKey key;
   std::string uid;
   std::string resource_version;
-  ResourceList hard;  // spec.hard
+  ResourceList hard;       // spec.hard
   ScopeSelector selector;  // spec.scopes and spec.scopeSelector together
   QuotaStatus status;
   bool has_status_hard = false;  // status.hard and .used present at all: absent is not empty
@@ -55,18 +57,19 @@ base::Result<Quota> ParseQuota(const json::Value& object);
 
 // What is known of a quota's usage when it is decided.
 struct Observed {
-  ResourceList used;                      // names whose every evaluator answered
-  std::vector<std::string> unknown;       // names owned by an evaluator that could not answer
+  ResourceList used;                 // names whose every evaluator answered
+  std::vector<std::string> unknown;  // names owned by an evaluator that could not answer
 };
 
 // The status the quota ought to have: hard from the spec; used as observed, `held` added (usage
-// charged by somebody but not yet seen stored); unknown names keep their last value, or stay absent;
-// names that nobody owns stay as they are upstream: absent, or the stale value while in hard (5.5).
-// Errors: kInvalidArgument on overflow, naming the name.
+// charged by somebody but not yet seen stored); unknown names keep their last value, or stay
+// absent; names that nobody owns stay as they are upstream: absent, or the stale value while in
+// hard (5.5). Errors: kInvalidArgument on overflow, naming the name.
 base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& observed,
                                         const ResourceList& held);
 
-// True if `desired` must be written: differs in value, or the quota has no status yet.
+// True if `desired` must be written: it differs in value from the stored status. An absent status
+// is an empty one, which differs unless nothing is limited.
 bool NeedsWrite(const Quota& quota, const QuotaStatus& desired);
 
 // The guarded merge patch for /status: metadata.resourceVersion, and the members that differ; names

@@ -32,11 +32,13 @@ class ResourceList {
   auto end() const { return items_.end(); }
   // The same names with the same values, whatever the notation. A missing name is not a zero.
   bool operator==(const ResourceList& other) const;
+  // The quantity of `name`, zero if it is absent.
+  [[nodiscard]] Quantity Get(std::string_view name) const;
   // "cpu=600m,pods=2": sorted, as error texts and log lines have it.
   [[nodiscard]] std::string ToString() const;
 
  private:
-  std::vector<std::pair<std::string, Quantity>> items_;
+  std::vector<std::pair<std::string, Quantity>> items_;  // sorted by name, each name once
 };
 
 }  // namespace quota

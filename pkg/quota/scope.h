@@ -3,6 +3,7 @@
 // A quota's scopes: predicates over an object's attributes (kubernetes-resourcequota.md 1.5).
 // Values; any thread.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,0 +1,124 @@
+// Pods: counted, and measured by what they request and may use while they are neither finished nor
+// long past their deletion (kubernetes-resourcequota.md 3.2).
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "pkg/api/time.h"
+#include "pkg/quota/core/pod_resources.h"
+#include "pkg/quota/core/pod_scopes.h"
+#include "pkg/quota/evaluator.h"
+
+namespace quota::core::pods {
+namespace {
+
+constexpr std::string_view kRequests = "requests.";
+constexpr std::string_view kLimits = "limits.";
+constexpr std::string_view kHugePages = "hugepages-";
+constexpr std::string_view kDeviceClass = "deviceclass.resource.kubernetes.io/";
+constexpr std::array<std::string_view, 3> kCompute = {"cpu", "memory", "ephemeral-storage"};
+
+bool IsCompute(std::string_view name) {
+  return std::ranges::find(kCompute, name) != kCompute.end();
+}
+
+// A vendor's resource, as "example.com/gpu", or the resource that stands for a device class.
+bool IsExtended(std::string_view name) {
+  if (name.starts_with(kDeviceClass)) return true;
+  return name.find('/') != std::string_view::npos &&
+         name.find("kubernetes.io/") == std::string_view::npos && !name.starts_with(kRequests);
+}
+
+bool Owns(std::string_view name) {
+  if (name == "pods" || name == "count/pods" || IsCompute(name)) return true;
+  if (name.starts_with(kHugePages)) return true;
+  if (name.starts_with(kLimits)) return IsCompute(name.substr(kLimits.size()));
+  if (!name.starts_with(kRequests)) return false;
+  const std::string_view resource = name.substr(kRequests.size());
+  return IsCompute(resource) || resource.starts_with(kHugePages) || IsExtended(resource);
+}
+
+std::string Prefixed(std::string_view prefix, std::string_view name) {
+  return std::string(prefix).append(name);
+}
+
+ResourceList UsageOf(const Amounts& total) {
+  ResourceList usage = {{"count/pods", Quantity::FromInt(1)}, {"pods", Quantity::FromInt(1)}};
+  for (const auto& [name, request] : total.requests) {
+    const bool bare_too = IsCompute(name) || name.starts_with(kHugePages);
+    if (bare_too) usage.Set(name, request);
+    if (bare_too || IsExtended(name)) usage.Set(Prefixed(kRequests, name), request);
+  }
+  for (const auto& [name, limit] : total.limits) {
+    if (IsCompute(name)) usage.Set(Prefixed(kLimits, name), limit);
+  }
+  return usage;
+}
+
+bool IsFinished(const json::Value& pod) {
+  const std::string_view phase = pod.StringAt({"status", "phase"});
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+// From when on a pod that is being deleted, but stays because its node is lost, is free: after the
+// grace period a second time, since deletionTimestamp already contains it. nullopt for never, which
+// is also what a time beyond the clock's reach means.
+std::optional<base::WallTime> FreeFrom(const json::Value& pod) {
+  constexpr std::int64_t kLongestSeconds = std::int64_t{100} * 365 * 24 * 3600;
+  const json::Value* grace = pod.At({"metadata", "deletionGracePeriodSeconds"});
+  const auto deleted = api::ParseTime(pod.StringAt({"metadata", "deletionTimestamp"}));
+  const auto seconds = grace == nullptr ? std::nullopt : grace->AsInt64();
+  if (!deleted || !seconds || *seconds < 0 || *seconds > kLongestSeconds) return std::nullopt;
+  // The instant itself still counts.
+  return *deleted + std::chrono::seconds(*seconds) + base::WallTime::duration(1);
+}
+
+base::Result<ObjectFacts> FactsOf(const json::Value& pod, base::WallTime now) {
+  const base::Result<PodResources> resources = ParsePodResources(pod);
+  if (!resources) return resources.error();
+  base::Result<std::vector<Attribute>> attributes = PodAttributes(pod, *resources);
+  if (!attributes) return attributes.error();
+  Facts stored{.usage = {{"count/pods", Quantity::FromInt(1)}}, .attributes = *attributes};
+  const std::optional<base::WallTime> free_from = FreeFrom(pod);
+  if (IsFinished(pod) || (free_from && *free_from <= now)) {
+    return ObjectFacts{.now = std::move(stored), .later = std::nullopt};
+  }
+  const base::Result<Amounts> total = TotalOf(*resources);
+  if (!total) {
+    return base::Error{.code = base::ErrorCode::kMalformed, .message = total.error().message};
+  }
+  ObjectFacts facts;
+  facts.now = {.usage = UsageOf(*total), .attributes = std::move(*attributes)};
+  if (free_from) facts.later = LaterFacts{.at = *free_from, .facts = std::move(stored)};
+  return facts;
+}
+
+std::vector<std::string> Fields() {
+  std::vector<std::string> fields = PodResourceFields();
+  const std::vector<std::string> of_scopes = PodScopeFields();
+  fields.insert(fields.end(), of_scopes.begin(), of_scopes.end());
+  for (const char* field :
+       {"metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds", "status.phase"}) {
+    fields.emplace_back(field);
+  }
+  return fields;
+}
+
+}  // namespace
+
+Evaluator MakeEvaluator() {
+  return {
+      .resource = {.group = "", .resource = "pods"},
+      .owns = Owns,
+      .fields = Fields(),
+      .scopes = PodScopes(),
+      .facts_of = FactsOf,
+  };
+}
+
+}  // namespace quota::core::pods

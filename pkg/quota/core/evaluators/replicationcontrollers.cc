@@ -1,0 +1,10 @@
+#include "pkg/quota/core/object_counter.h"
+
+namespace quota::core::replicationcontrollers {
+
+Evaluator MakeEvaluator() {
+  return CountObjects({.group = "", .resource = "replicationcontrollers"},
+                      {"replicationcontrollers"});
+}
+
+}  // namespace quota::core::replicationcontrollers

@@ -1,0 +1,9 @@
+#include "pkg/quota/core/object_counter.h"
+
+namespace quota::core::resourcequotas {
+
+Evaluator MakeEvaluator() {
+  return CountObjects({.group = "", .resource = "resourcequotas"}, {"resourcequotas"});
+}
+
+}  // namespace quota::core::resourcequotas

@@ -1,0 +1,9 @@
+#include "pkg/quota/core/object_counter.h"
+
+namespace quota::core::secrets {
+
+Evaluator MakeEvaluator() {
+  return CountObjects({.group = "", .resource = "secrets"}, {"secrets"});
+}
+
+}  // namespace quota::core::secrets

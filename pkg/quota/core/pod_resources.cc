@@ -1,0 +1,232 @@
+#include "pkg/quota/core/pod_resources.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "pkg/quota/quantity_field.h"
+
+namespace quota::core {
+namespace {
+
+// The status of a container that reports what it really has.
+struct Actuated {
+  Amounts amounts;
+  ResourceList allocated;
+};
+using ActuatedByName = std::unordered_map<std::string, Actuated>;
+
+void RaiseTo(ResourceList& list, const ResourceList& other) {
+  for (const auto& [name, quantity] : other) {
+    const Quantity* present = list.Find(name);
+    if (present == nullptr || *present < quantity) list.Set(name, quantity);
+  }
+}
+
+bool IsPodLevelResource(std::string_view name) {
+  return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
+}
+
+const json::Array& ListAt(const json::Value& pod, std::initializer_list<std::string_view> path) {
+  static const json::Array kNone;
+  const json::Value* list = pod.At(path);
+  return list == nullptr || list->AsArray() == nullptr ? kNone : *list->AsArray();
+}
+
+base::Result<Amounts> ParseAmounts(const json::Value& holder, const std::string& field) {
+  auto requests = ResourceListFrom(holder.At({"requests"}), field + ".requests");
+  if (!requests) return requests.error();
+  auto limits = ResourceListFrom(holder.At({"limits"}), field + ".limits");
+  if (!limits) return limits.error();
+  return Amounts{std::move(*requests), std::move(*limits)};
+}
+
+base::Result<void> ParseStatuses(const json::Array& statuses, const std::string& field,
+                                 ActuatedByName& actuated) {
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    const json::Value* resources = statuses[i].At({"resources"});
+    if (resources == nullptr || resources->IsNull()) continue;
+    const std::string at = field + "[" + std::to_string(i) + "]";
+    auto amounts = ParseAmounts(*resources, at + ".resources");
+    if (!amounts) return amounts.error();
+    auto allocated =
+        ResourceListFrom(statuses[i].At({"allocatedResources"}), at + ".allocatedResources");
+    if (!allocated) return allocated.error();
+    actuated.insert_or_assign(std::string(statuses[i].StringAt({"name"})),
+                              Actuated{std::move(*amounts), std::move(*allocated)});
+  }
+  return {};
+}
+
+// The node has refused the resize for good: what the spec says will not come.
+bool IsResizeInfeasible(const json::Value& pod) {
+  for (const json::Value& condition : ListAt(pod, {"status", "conditions"})) {
+    if (condition.StringAt({"type"}) == "PodResizePending") {
+      return condition.StringAt({"reason"}) == "Infeasible";
+    }
+  }
+  return false;
+}
+
+// Taken for each container by itself, as in Kubernetes up to 1.36. From 1.37 on the larger of the
+// pod's sums is taken, which differs where one container grows while another shrinks.
+Amounts Effective(const Amounts& spec, const Actuated& actuated, bool infeasible) {
+  Amounts effective = actuated.amounts;
+  RaiseTo(effective.requests, actuated.allocated);
+  if (infeasible) return effective;
+  RaiseTo(effective.requests, spec.requests);
+  RaiseTo(effective.limits, spec.limits);
+  return effective;
+}
+
+base::Result<std::vector<Container>> ParseContainers(const json::Array& list,
+                                                     const std::string& field) {
+  std::vector<Container> containers;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Container container;
+    container.restartable = list[i].StringAt({"restartPolicy"}) == "Always";
+    if (const json::Value* resources = list[i].At({"resources"})) {
+      auto amounts = ParseAmounts(*resources, field + "[" + std::to_string(i) + "].resources");
+      if (!amounts) return amounts.error();
+      container.spec = std::move(*amounts);
+    }
+    container.effective = container.spec;
+    containers.push_back(std::move(container));
+  }
+  return containers;
+}
+
+// REQUIRES: `containers` were parsed from `list`.
+void ApplyStatus(const json::Array& list, const ActuatedByName& actuated, bool infeasible,
+                 bool only_restartable, std::vector<Container>& containers) {
+  for (std::size_t i = 0; i < containers.size(); ++i) {
+    if (only_restartable && !containers[i].restartable) continue;
+    const auto at = actuated.find(std::string(list[i].StringAt({"name"})));
+    if (at == actuated.end()) continue;
+    containers[i].effective = Effective(containers[i].spec, at->second, infeasible);
+  }
+}
+
+base::Result<void> ParseEffective(const json::Value& pod, PodResources& resources) {
+  ActuatedByName actuated;
+  for (const char* field : {"containerStatuses", "initContainerStatuses"}) {
+    auto done =
+        ParseStatuses(ListAt(pod, {"status", field}), std::string("status.") + field, actuated);
+    if (!done) return done;
+  }
+  if (actuated.empty()) return {};
+  const bool infeasible = IsResizeInfeasible(pod);
+  ApplyStatus(ListAt(pod, {"spec", "containers"}), actuated, infeasible, false,
+              resources.containers);
+  // An ordinary init container is gone before anything can be resized.
+  ApplyStatus(ListAt(pod, {"spec", "initContainers"}), actuated, infeasible, true,
+              resources.init_containers);
+  return {};
+}
+
+// The sum over what runs at the same time: all containers and sidecars, or, if that is more, an
+// init container beside the sidecars started before it.
+base::Result<ResourceList> Aggregate(const PodResources& pod, ResourceList Amounts::*list) {
+  ResourceList running;
+  ResourceList sidecars;
+  ResourceList peak;
+  for (const Container& container : pod.containers) {
+    if (auto done = running.Add(container.effective.*list); !done) return done.error();
+  }
+  for (const Container& container : pod.init_containers) {
+    const ResourceList& own = container.effective.*list;
+    ResourceList beside = sidecars;
+    if (auto done = beside.Add(own); !done) return done.error();
+    RaiseTo(peak, beside);
+    if (!container.restartable) continue;
+    sidecars = std::move(beside);
+    if (auto done = running.Add(own); !done) return done.error();
+  }
+  RaiseTo(running, peak);
+  return running;
+}
+
+void ReplaceByPodLevel(const ResourceList& pod_level, ResourceList& total) {
+  for (const auto& [name, quantity] : pod_level) {
+    if (IsPodLevelResource(name)) total.Set(name, quantity);
+  }
+}
+
+bool HasPositiveCompute(const Amounts& amounts) {
+  for (const ResourceList* list : {&amounts.requests, &amounts.limits}) {
+    for (const char* name : {"cpu", "memory"}) {
+      if (list->Get(name).Sign() > 0) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> PodResourceFields() {
+  return {"spec.overhead",
+          "spec.resources",
+          "spec.containers.name",
+          "spec.containers.resources",
+          "spec.initContainers.name",
+          "spec.initContainers.resources",
+          "spec.initContainers.restartPolicy",
+          "status.conditions.type",
+          "status.conditions.reason",
+          "status.containerStatuses.name",
+          "status.containerStatuses.resources",
+          "status.containerStatuses.allocatedResources",
+          "status.initContainerStatuses.name",
+          "status.initContainerStatuses.resources",
+          "status.initContainerStatuses.allocatedResources"};
+}
+
+base::Result<PodResources> ParsePodResources(const json::Value& pod) {
+  PodResources resources;
+  auto containers = ParseContainers(ListAt(pod, {"spec", "containers"}), "spec.containers");
+  if (!containers) return containers.error();
+  resources.containers = std::move(*containers);
+  auto init = ParseContainers(ListAt(pod, {"spec", "initContainers"}), "spec.initContainers");
+  if (!init) return init.error();
+  resources.init_containers = std::move(*init);
+  if (auto done = ParseEffective(pod, resources); !done) return done.error();
+  const json::Value* pod_level = pod.At({"spec", "resources"});
+  if (pod_level != nullptr && !pod_level->IsNull()) {
+    auto amounts = ParseAmounts(*pod_level, "spec.resources");
+    if (!amounts) return amounts.error();
+    resources.pod_level = std::move(*amounts);
+  }
+  auto overhead = ResourceListFrom(pod.At({"spec", "overhead"}), "spec.overhead");
+  if (!overhead) return overhead.error();
+  resources.overhead = std::move(*overhead);
+  return resources;
+}
+
+base::Result<Amounts> TotalOf(const PodResources& pod) {
+  auto requests = Aggregate(pod, &Amounts::requests);
+  if (!requests) return requests.error();
+  auto limits = Aggregate(pod, &Amounts::limits);
+  if (!limits) return limits.error();
+  if (pod.pod_level) {
+    ReplaceByPodLevel(pod.pod_level->requests, *requests);
+    ReplaceByPodLevel(pod.pod_level->limits, *limits);
+  }
+  if (auto done = requests->Add(pod.overhead); !done) return done.error();
+  // Overhead belongs to a limit only where there is one.
+  ResourceList limited_overhead;
+  for (const auto& [name, quantity] : pod.overhead) {
+    if (!limits->Get(name).IsZero()) limited_overhead.Set(name, quantity);
+  }
+  if (auto done = limits->Add(limited_overhead); !done) return done.error();
+  return Amounts{std::move(*requests), std::move(*limits)};
+}
+
+bool IsBestEffort(const PodResources& pod) {
+  if (pod.pod_level) return !HasPositiveCompute(*pod.pod_level);
+  const auto asks = [](const Container& container) { return HasPositiveCompute(container.spec); };
+  return std::ranges::none_of(pod.containers, asks) &&
+         std::ranges::none_of(pod.init_containers, asks);
+}
+
+}  // namespace quota::core

@@ -1,0 +1,40 @@
+#include "pkg/quota/facts_pool.h"
+
+#include <utility>
+
+namespace quota {
+
+FactsId FactsPool::Acquire(Facts facts) {
+  const std::size_t hash = facts.Hash();
+  const auto [first, last] = by_hash_.equal_range(hash);
+  for (auto at = first; at != last; ++at) {
+    Entry& entry = entries_[at->second];
+    if (*entry.facts != facts) continue;
+    ++entry.references;
+    return at->second;
+  }
+  if (free_.empty()) {
+    free_.push_back(static_cast<FactsId>(entries_.size()));
+    entries_.emplace_back();
+  }
+  const FactsId id = free_.back();
+  free_.pop_back();
+  entries_[id] = {std::make_shared<const Facts>(std::move(facts)), hash, 1};
+  by_hash_.emplace(hash, id);
+  return id;
+}
+
+void FactsPool::Release(FactsId id) {
+  Entry& entry = entries_[id];
+  if (--entry.references > 0) return;
+  const auto [first, last] = by_hash_.equal_range(entry.hash);
+  for (auto at = first; at != last; ++at) {
+    if (at->second != id) continue;
+    by_hash_.erase(at);
+    break;
+  }
+  entry = {};
+  free_.push_back(id);
+}
+
+}  // namespace quota

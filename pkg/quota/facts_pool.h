@@ -1,0 +1,39 @@
+#pragma once
+
+// Interned facts: equal facts share one value and one small id, for as long as somebody refers to
+// it. Ids of facts that nobody uses any more are given out again. One thread.
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "pkg/quota/facts.h"
+
+namespace quota {
+
+using FactsId = std::uint32_t;
+
+class FactsPool {
+ public:
+  // The id of facts equal to `facts`, with one reference more.
+  FactsId Acquire(Facts facts);
+  void Release(FactsId id);
+
+  [[nodiscard]] const std::shared_ptr<const Facts>& Get(FactsId id) const {
+    return entries_[id].facts;
+  }
+  [[nodiscard]] std::size_t size() const { return entries_.size() - free_.size(); }
+
+ private:
+  struct Entry {
+    std::shared_ptr<const Facts> facts;  // null: the id is free
+    std::size_t hash = 0;
+    std::size_t references = 0;
+  };
+  std::vector<Entry> entries_;  // by id
+  std::vector<FactsId> free_;
+  std::unordered_multimap<std::size_t, FactsId> by_hash_;
+};
+
+}  // namespace quota

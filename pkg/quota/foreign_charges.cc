@@ -1,0 +1,87 @@
+#include "pkg/quota/foreign_charges.h"
+
+#include <algorithm>
+
+namespace quota {
+namespace {
+
+constexpr base::Duration kMergeWithin = std::chrono::milliseconds(100);
+
+// a - b where that is positive, else zero. Amounts are validated to be at least 0, so nothing
+// overflows; a server that sends others gets no charge held for them.
+Quantity Excess(const Quantity& a, const Quantity& b) {
+  const base::Result<Quantity> difference = a.Sub(b);
+  return difference && difference->Sign() > 0 ? *difference : Quantity();
+}
+
+// a + b, or the larger one if the sum does not fit.
+Quantity Sum(const Quantity& a, const Quantity& b) {
+  const base::Result<Quantity> sum = a.Add(b);
+  return sum ? *sum : std::max(a, b);
+}
+
+}  // namespace
+
+void ForeignCharges::OnForeignWrite(base::TimePoint now, const ResourceList& before,
+                                    const ResourceList& after, const ResourceList& counted) {
+  DropExpired(now);
+  ResourceList charged;
+  for (const auto& [name, used] : after) {
+    const Quantity grown = Excess(used, before.Get(name));
+    const Quantity unseen = Excess(used, Sum(counted.Get(name), HeldOf(name)));
+    const Quantity amount = std::min(grown, unseen);
+    if (amount.Sign() > 0) charged.Set(name, amount);
+  }
+  if (charged.empty()) return;
+  const base::TimePoint expires = now + hold_;
+  if (charges_.empty() || expires - charges_.back().expires > kMergeWithin) {
+    charges_.push_back({expires, std::move(charged)});
+    return;
+  }
+  ResourceList& newest = charges_.back().amount;
+  for (const auto& [name, amount] : charged) newest.Set(name, Sum(newest.Get(name), amount));
+}
+
+void ForeignCharges::OnAppeared(const ResourceList& usage) {
+  for (const auto& [name, amount] : usage) {
+    Quantity left = amount;
+    for (Charge& charge : charges_) {
+      if (left.Sign() <= 0) break;
+      const Quantity held = charge.amount.Get(name);
+      const Quantity rest = Excess(held, left);
+      left = Excess(left, held);
+      if (rest.IsZero()) {
+        charge.amount.Erase(name);
+      } else {
+        charge.amount.Set(name, rest);
+      }
+    }
+  }
+  std::erase_if(charges_, [](const Charge& charge) { return charge.amount.empty(); });
+}
+
+ResourceList ForeignCharges::Held(base::TimePoint now) {
+  DropExpired(now);
+  ResourceList held;
+  for (const Charge& charge : charges_) {
+    for (const auto& [name, amount] : charge.amount) held.Set(name, Sum(held.Get(name), amount));
+  }
+  return held;
+}
+
+std::optional<base::TimePoint> ForeignCharges::NextExpiry() const {
+  if (charges_.empty()) return std::nullopt;
+  return charges_.front().expires;
+}
+
+void ForeignCharges::DropExpired(base::TimePoint now) {
+  while (!charges_.empty() && charges_.front().expires <= now) charges_.pop_front();
+}
+
+Quantity ForeignCharges::HeldOf(std::string_view name) const {
+  Quantity held;
+  for (const Charge& charge : charges_) held = Sum(held, charge.amount.Get(name));
+  return held;
+}
+
+}  // namespace quota

@@ -1,0 +1,35 @@
+#pragma once
+
+// Hashing of what the ledger looks up: 64-bit words mixed so that every bit of the input reaches
+// every bit of the answer (the finalizer of SplitMix64). Not for untrusted keys: an API server, not
+// its clients, makes up uids.
+
+#include <cstdint>
+#include <string_view>
+
+namespace quota {
+
+constexpr std::uint64_t Mix(std::uint64_t word) {
+  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9U;
+  word = (word ^ (word >> 27)) * 0x94d049bb133111ebU;
+  return word ^ (word >> 31);
+}
+
+constexpr std::uint64_t Combine(std::uint64_t seed, std::uint64_t word) {
+  return Mix(seed * 0x9e3779b97f4a7c15U + word + 1);
+}
+
+// Length and bytes of `text`, eight at a time.
+constexpr std::uint64_t HashText(std::string_view text, std::uint64_t seed = 0) {
+  std::uint64_t hash = Combine(seed, text.size());
+  while (!text.empty()) {
+    std::uint64_t word = 0;
+    const std::string_view bytes = text.substr(0, 8);
+    for (const char c : bytes) word = word << 8 | static_cast<unsigned char>(c);
+    hash = Combine(hash, word);
+    text.remove_prefix(bytes.size());
+  }
+  return hash;
+}
+
+}  // namespace quota

@@ -1,0 +1,198 @@
+#include "pkg/quota/ledger.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "pkg/quota/ledger_state.h"
+
+namespace quota {
+namespace {
+
+constexpr std::size_t kMostReasonBytes = 512;
+
+// Adds up usage under names that are fixed beforehand, without an allocation for each facts value.
+class Accumulator {
+ public:
+  explicit Accumulator(const std::vector<std::string>& names) {
+    for (const std::string& name : names) totals_.emplace_back(name, Quantity());
+    std::sort(totals_.begin(), totals_.end(), Before);
+  }
+
+  base::Result<void> Add(const ResourceList& usage, std::size_t times) {
+    for (const auto& [name, quantity] : usage) {
+      const Total wanted{name, Quantity()};
+      const auto at = std::lower_bound(totals_.begin(), totals_.end(), wanted, Before);
+      if (at == totals_.end() || at->first != name) continue;
+      const base::Result<Quantity> addend = quantity.Mul(static_cast<std::int64_t>(times));
+      if (!addend) return addend.error().Wrap(name);
+      const base::Result<Quantity> sum = at->second.Add(*addend);
+      if (!sum) return sum.error().Wrap(name);
+      at->second = *sum;
+    }
+    return {};
+  }
+
+  [[nodiscard]] ResourceList Result() const {
+    ResourceList list;
+    for (const auto& [name, total] : totals_) list.Set(name, total);
+    return list;
+  }
+
+ private:
+  using Total = std::pair<std::string_view, Quantity>;
+  static bool Before(const Total& a, const Total& b) { return a.first < b.first; }
+
+  std::vector<Total> totals_;  // sorted by name
+};
+
+base::Error UnknownObjects(const Namespace& space) {
+  const std::string& why = space.why.begin()->second;
+  const std::string what = space.why.size() == 1
+                               ? "an object"
+                               : std::to_string(space.why.size()) + " objects, for example";
+  return {
+      .code = base::ErrorCode::kMalformed,
+      .message = "namespace " + space.name + " has " + what + " that cannot be counted: " + why};
+}
+
+}  // namespace
+
+Ledger::Ledger() : state_(std::make_unique<State>()) {}
+Ledger::~Ledger() = default;
+
+std::optional<LedgerChange> Ledger::Set(std::string_view ns, Uid uid, ObjectFacts facts) {
+  State& state = *state_;
+  const NamespaceId id = state.Open(ns);
+  const FactsId after = state.pool.Acquire(std::move(facts.now));
+  const FactsId before = state.Put(*state.spaces[id], uid, after, &state.sweep);
+  state.Schedule(id, uid, std::move(facts.later));
+  std::shared_ptr<const Facts> old = state.Drop(before);
+  if (before == after) return std::nullopt;
+  return LedgerChange{std::string(ns), std::move(old), state.Look(after)};
+}
+
+std::optional<LedgerChange> Ledger::SetUnknown(std::string_view ns, Uid uid, std::string why) {
+  State& state = *state_;
+  const NamespaceId id = state.Open(ns);
+  Namespace& space = *state.spaces[id];
+  const FactsId before = state.Put(space, uid, kUnknown, &state.sweep);
+  if (why.size() > kMostReasonBytes) why.resize(kMostReasonBytes);
+  space.why.insert_or_assign(uid, std::move(why));
+  state.Unschedule(space, uid);
+  if (before == kUnknown) return std::nullopt;
+  return LedgerChange{std::string(ns), state.Drop(before), nullptr};
+}
+
+std::optional<LedgerChange> Ledger::Remove(std::string_view ns, Uid uid) {
+  State& state = *state_;
+  const auto at = state.by_name.find(ns);
+  if (at == state.by_name.end()) return std::nullopt;
+  const NamespaceId id = at->second;
+  Namespace& space = *state.spaces[id];
+  const std::size_t slot = space.objects.Find(uid);
+  if (slot == UidTable::kNone) return std::nullopt;
+  const FactsId before = space.objects.value(slot);
+  space.objects.Erase(slot);
+  state.Uncount(space, uid, before);
+  state.CloseIfEmpty(id);
+  return LedgerChange{std::string(ns), state.Drop(before), nullptr};
+}
+
+void Ledger::BeginSweep() {
+  State& state = *state_;
+  state.sweeping = true;
+  if (state.sweep < std::numeric_limits<std::uint8_t>::max()) {
+    ++state.sweep;
+    return;
+  }
+  // The numbers are used up, and marks of sweeps that never ended may still carry any of them.
+  state.sweep = 1;
+  for (const auto& space : state.spaces) {
+    if (space != nullptr) space->objects.ResetMarks();
+  }
+}
+
+std::vector<LedgerChange> Ledger::EndSweep() {
+  State& state = *state_;
+  std::vector<LedgerChange> removed;
+  if (!std::exchange(state.sweeping, false)) return removed;
+  for (NamespaceId id = 0; id < state.spaces.size(); ++id) {
+    if (state.spaces[id] == nullptr) continue;
+    Namespace& space = *state.spaces[id];
+    space.objects.EraseUnmarked(state.sweep, [&](const Uid& uid, FactsId before) {
+      state.Uncount(space, uid, before);
+      removed.push_back({space.name, state.Drop(before), nullptr});
+    });
+    state.CloseIfEmpty(id);
+  }
+  return removed;
+}
+
+std::vector<LedgerChange> Ledger::Expire(base::WallTime now) {
+  State& state = *state_;
+  std::vector<LedgerChange> changes;
+  while (!state.timers.empty() && state.timers.front().at <= now) {
+    const Timer timer = state.timers.front();
+    const bool stale = state.IsStale(timer);
+    state.PopTimer();
+    if (stale) continue;
+    Namespace& space = *state.spaces[timer.space];
+    // The reference that the change to come had passes to the object. Time is no sighting: the mark
+    // stays, or a sweep would keep an object that is gone.
+    const auto pending = space.pending.extract(timer.uid);
+    --state.pending;
+    const FactsId after = pending.mapped().facts;
+    const FactsId before = state.Put(space, timer.uid, after, nullptr);
+    std::shared_ptr<const Facts> old = state.Drop(before);
+    if (before != after) changes.push_back({space.name, std::move(old), state.Look(after)});
+  }
+  return changes;
+}
+
+std::optional<base::WallTime> Ledger::NextExpiry() const {
+  State& state = *state_;
+  while (!state.timers.empty() && state.IsStale(state.timers.front())) state.PopTimer();
+  if (state.timers.empty()) return std::nullopt;
+  return state.timers.front().at;
+}
+
+base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector& selector,
+                                       const std::vector<std::string>& known_scopes,
+                                       const std::vector<std::string>& names) const {
+  Accumulator sum(names);
+  const Namespace* space = state_->Find(ns);
+  if (space == nullptr) return sum.Result();
+  if (!space->why.empty()) return UnknownObjects(*space);
+  for (const auto& [id, count] : space->counts) {
+    const Facts& facts = *state_->pool.Get(id);
+    if (!Matches(selector, facts.attributes, known_scopes)) continue;
+    if (auto added = sum.Add(facts.usage, count); !added) {
+      return added.error().Wrap("usage of namespace " + space->name);
+    }
+  }
+  return sum.Result();
+}
+
+std::shared_ptr<const Facts> Ledger::Find(std::string_view ns, Uid uid) const {
+  const Namespace* space = state_->Find(ns);
+  if (space == nullptr) return nullptr;
+  const std::size_t slot = space->objects.Find(uid);
+  return slot == UidTable::kNone ? nullptr : state_->Look(space->objects.value(slot));
+}
+
+std::size_t Ledger::size() const { return state_->objects; }
+std::size_t Ledger::distinct_facts() const { return state_->pool.size(); }
+std::size_t Ledger::namespaces() const { return state_->by_name.size(); }
+void Ledger::ForEach(const std::function<void(std::string_view ns, const Uid& uid)>& visit) const {
+  for (const auto& space : state_->spaces) {
+    if (!space) continue;
+    for (std::size_t slot = 0; slot < space->objects.capacity(); ++slot) {
+      if (space->objects.Used(slot)) visit(space->name, space->objects.uid(slot));
+    }
+  }
+}
+
+void Ledger::Clear() { *state_ = State(); }
+
+}  // namespace quota

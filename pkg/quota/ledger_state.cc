@@ -1,0 +1,119 @@
+#include "pkg/quota/ledger_state.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace quota {
+
+NamespaceId Ledger::State::Open(std::string_view name) {
+  if (const auto at = by_name.find(name); at != by_name.end()) return at->second;
+  if (free_spaces.empty()) {
+    free_spaces.push_back(static_cast<NamespaceId>(spaces.size()));
+    spaces.emplace_back();
+  }
+  const NamespaceId id = free_spaces.back();
+  free_spaces.pop_back();
+  spaces[id] = std::make_unique<Namespace>();
+  spaces[id]->name = name;
+  by_name.emplace(name, id);
+  return id;
+}
+
+Namespace* Ledger::State::Find(std::string_view name) const {
+  const auto at = by_name.find(name);
+  return at == by_name.end() ? nullptr : spaces[at->second].get();
+}
+
+void Ledger::State::CloseIfEmpty(NamespaceId id) {
+  if (spaces[id]->objects.size() > 0) return;
+  by_name.erase(spaces[id]->name);
+  spaces[id].reset();
+  free_spaces.push_back(id);
+}
+
+FactsId Ledger::State::Put(Namespace& space, const Uid& uid, FactsId value,
+                           const std::uint8_t* mark) {
+  if (value != kUnknown) ++space.counts[value];
+  const std::size_t slot = space.objects.Find(uid);
+  if (slot == UidTable::kNone) {
+    space.objects.Insert(uid, value, mark == nullptr ? sweep : *mark);
+    ++objects;
+    return kNoObject;
+  }
+  const FactsId before = space.objects.value(slot);
+  space.objects.SetValue(slot, value);
+  if (mark != nullptr) space.objects.SetMark(slot, *mark);
+  if (before == kUnknown) {
+    if (value != kUnknown) space.why.erase(uid);
+  } else if (const auto count = space.counts.find(before); --count->second == 0) {
+    space.counts.erase(count);
+  }
+  return before;
+}
+
+void Ledger::State::Uncount(Namespace& space, const Uid& uid, FactsId value) {
+  --objects;
+  Unschedule(space, uid);
+  if (value == kUnknown) {
+    space.why.erase(uid);
+  } else if (const auto count = space.counts.find(value); --count->second == 0) {
+    space.counts.erase(count);
+  }
+}
+
+std::shared_ptr<const Facts> Ledger::State::Look(FactsId value) const {
+  return value == kNoObject || value == kUnknown ? nullptr : pool.Get(value);
+}
+
+std::shared_ptr<const Facts> Ledger::State::Drop(FactsId value) {
+  std::shared_ptr<const Facts> facts = Look(value);
+  if (facts != nullptr) pool.Release(value);
+  return facts;
+}
+
+void Ledger::State::Schedule(NamespaceId id, const Uid& uid, std::optional<LaterFacts> later) {
+  Namespace& space = *spaces[id];
+  if (!later) return Unschedule(space, uid);
+  const FactsId facts = pool.Acquire(std::move(later->facts));
+  auto [at, added] = space.pending.try_emplace(uid, Pending{later->at, facts});
+  if (added) {
+    ++pending;
+  } else {
+    const Pending before = std::exchange(at->second, {later->at, facts});
+    pool.Release(before.facts);
+    if (before.at == later->at) return;
+  }
+  timers.push_back({later->at, id, uid});
+  std::push_heap(timers.begin(), timers.end());
+  DropStaleTimers();
+}
+
+void Ledger::State::Unschedule(Namespace& space, const Uid& uid) {
+  const auto at = space.pending.find(uid);
+  if (at == space.pending.end()) return;
+  pool.Release(at->second.facts);
+  space.pending.erase(at);
+  --pending;
+}
+
+bool Ledger::State::IsStale(const Timer& timer) const {
+  const Namespace* space = spaces[timer.space].get();
+  if (space == nullptr) return true;
+  const auto at = space->pending.find(timer.uid);
+  return at == space->pending.end() || at->second.at != timer.at;
+}
+
+void Ledger::State::PopTimer() {
+  std::pop_heap(timers.begin(), timers.end());
+  timers.pop_back();
+}
+
+// Each rebuild that costs n is preceded by n / 2 timers that went stale.
+void Ledger::State::DropStaleTimers() {
+  constexpr std::size_t kSpare = 64;
+  if (timers.size() <= 2 * pending + kSpare) return;
+  std::erase_if(timers, [this](const Timer& timer) { return IsStale(timer); });
+  std::make_heap(timers.begin(), timers.end());
+}
+
+}  // namespace quota

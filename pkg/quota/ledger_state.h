@@ -1,0 +1,89 @@
+#pragma once
+
+// What a Ledger holds, and the few moves that keep it consistent. Only ledger.cc includes this.
+//
+// References to interned facts: one for each object that has them, one for each change to come.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "pkg/base/clock.h"
+#include "pkg/quota/facts_pool.h"
+#include "pkg/quota/ledger.h"
+#include "pkg/quota/uid_table.h"
+
+namespace quota {
+
+// Values of an object in the uid table besides facts ids.
+inline constexpr FactsId kNoObject = UidTable::kEmpty;
+inline constexpr FactsId kUnknown = kNoObject - 1;
+
+// Facts that an object will have from `at` on.
+struct Pending {
+  base::WallTime at;
+  FactsId facts = kNoObject;
+};
+
+struct Namespace {
+  std::string name;
+  UidTable objects;                                 // uid → facts id or kUnknown, and sweep mark
+  std::unordered_map<FactsId, std::size_t> counts;  // facts id → objects, never 0
+  std::unordered_map<Uid, std::string, UidHash> why;  // of the unknown objects
+  std::unordered_map<Uid, Pending, UidHash> pending;  // of objects that change with time alone
+};
+
+// A namespace is freed with its last object and its id is given out again.
+using NamespaceId = std::uint32_t;
+
+// When to look at an object. Stale unless the object's Pending says the same time.
+struct Timer {
+  base::WallTime at;
+  NamespaceId space = 0;
+  Uid uid;
+  // Orders a heap with the earliest on top.
+  bool operator<(const Timer& other) const { return at > other.at; }
+};
+
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return HashText(text); }
+};
+
+struct Ledger::State {
+  FactsPool pool;
+  std::vector<std::unique_ptr<Namespace>> spaces;  // by id; null: free
+  std::vector<NamespaceId> free_spaces;
+  std::unordered_map<std::string, NamespaceId, StringHash, std::equal_to<>> by_name;
+  std::size_t objects = 0;
+
+  std::vector<Timer> timers;  // a heap; at most twice the pending changes, and a few
+  std::size_t pending = 0;
+
+  std::uint8_t sweep = 1;  // the number of the last sweep begun: the mark of what is seen now
+  bool sweeping = false;
+
+  NamespaceId Open(std::string_view name);
+  [[nodiscard]] Namespace* Find(std::string_view name) const;
+  void CloseIfEmpty(NamespaceId id);
+
+  // Gives the object a value and, unless `mark` is null, a mark; returns the value it had. The
+  // caller hands in a reference to new facts, and receives that to the old ones.
+  FactsId Put(Namespace& space, const Uid& uid, FactsId value, const std::uint8_t* mark);
+  // Undoes what `value` of a removed object stands for in the namespace, but for its reference.
+  void Uncount(Namespace& space, const Uid& uid, FactsId value);
+  // The facts behind a value, null for none; and the same with the reference given back.
+  [[nodiscard]] std::shared_ptr<const Facts> Look(FactsId value) const;
+  std::shared_ptr<const Facts> Drop(FactsId value);
+
+  void Schedule(NamespaceId id, const Uid& uid, std::optional<LaterFacts> later);
+  void Unschedule(Namespace& space, const Uid& uid);
+  [[nodiscard]] bool IsStale(const Timer& timer) const;
+  void PopTimer();
+  void DropStaleTimers();
+};
+
+}  // namespace quota

@@ -1,0 +1,134 @@
+// The quota object as JSON → Quota. What the API server validated is still checked for its shape:
+// other servers, and other versions, answer too.
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "pkg/quota/quantity_field.h"
+#include "pkg/quota/quota.h"
+
+namespace quota {
+namespace {
+
+base::Error Wrong(std::string_view field, std::string_view what) {
+  return {.code = base::ErrorCode::kMalformed,
+          .message = std::string(field).append(": ").append(what)};
+}
+
+base::Error WrongType(std::string_view field, std::string_view wanted, const json::Value& value) {
+  return Wrong(field, "must be " + std::string(wanted) + ", not " + std::string(value.TypeName()));
+}
+
+bool IsAbsent(const json::Value* value) { return value == nullptr || value->IsNull(); }
+
+base::Result<std::string> RequiredText(const json::Value& object,
+                                       std::initializer_list<std::string_view> path,
+                                       std::string_view field) {
+  const std::string_view text = object.StringAt(path);
+  if (text.empty()) return Wrong(field, "must be a string and not empty");
+  return std::string(text);
+}
+
+base::Result<ScopeSelector> ParseScopes(const json::Value* scopes) {
+  ScopeSelector selector;
+  if (IsAbsent(scopes)) return selector;
+  if (scopes->AsArray() == nullptr) return WrongType("spec.scopes", "a list", *scopes);
+  for (const json::Value& scope : *scopes->AsArray()) {
+    if (!scope.IsString()) return WrongType("spec.scopes", "a list of strings", scope);
+    selector.push_back({.scope = *scope.AsString()});
+  }
+  return selector;
+}
+
+base::Result<ScopeOperator> ParseOperator(std::string_view text, std::string_view field) {
+  constexpr std::array<std::pair<std::string_view, ScopeOperator>, 4> kOperators = {{
+      {"In", ScopeOperator::kIn},
+      {"NotIn", ScopeOperator::kNotIn},
+      {"Exists", ScopeOperator::kExists},
+      {"DoesNotExist", ScopeOperator::kDoesNotExist},
+  }};
+  for (const auto& [name, op] : kOperators) {
+    if (name == text) return op;
+  }
+  return Wrong(field, "not a valid selector operator: '" + std::string(text) + "'");
+}
+
+base::Result<ScopeRequirement> ParseExpression(const json::Value& expression,
+                                               const std::string& field) {
+  if (!expression.IsObject()) return WrongType(field, "an object", expression);
+  const auto op = ParseOperator(expression.StringAt({"operator"}), field + ".operator");
+  if (!op) return op.error();
+  ScopeRequirement requirement{.scope = std::string(expression.StringAt({"scopeName"})), .op = *op};
+  if (requirement.scope.empty()) return Wrong(field + ".scopeName", "must not be empty");
+  const json::Value* values = expression.At({"values"});
+  if (IsAbsent(values)) return requirement;
+  if (!values->IsArray()) return WrongType(field + ".values", "a list", *values);
+  for (const json::Value& value : *values->AsArray()) {
+    if (!value.IsString()) return WrongType(field + ".values", "a list of strings", value);
+    requirement.values.push_back(*value.AsString());
+  }
+  return requirement;
+}
+
+base::Result<void> ParseSelector(const json::Value& object, ScopeSelector& selector) {
+  constexpr std::string_view kField = "spec.scopeSelector.matchExpressions";
+  const json::Value* expressions = object.At({"spec", "scopeSelector", "matchExpressions"});
+  if (IsAbsent(expressions)) return {};
+  if (!expressions->IsArray()) return WrongType(kField, "a list", *expressions);
+  std::size_t index = 0;
+  for (const json::Value& expression : *expressions->AsArray()) {
+    const std::string field = std::string(kField) + "[" + std::to_string(index++) + "]";
+    auto requirement = ParseExpression(expression, field);
+    if (!requirement) return requirement.error();
+    selector.push_back(std::move(*requirement));
+  }
+  return {};
+}
+
+base::Result<void> ParseIdentity(const json::Value& object, Quota& quota) {
+  auto name = RequiredText(object, {"metadata", "name"}, "metadata.name");
+  if (!name) return name.error();
+  auto uid = RequiredText(object, {"metadata", "uid"}, "metadata.uid");
+  if (!uid) return uid.error();
+  auto version = RequiredText(object, {"metadata", "resourceVersion"}, "metadata.resourceVersion");
+  if (!version) return version.error();
+  quota.key = {std::string(object.StringAt({"metadata", "namespace"})), std::move(*name)};
+  quota.uid = std::move(*uid);
+  quota.resource_version = std::move(*version);
+  quota.deleting = !IsAbsent(object.At({"metadata", "deletionTimestamp"}));
+  return {};
+}
+
+base::Result<void> ParseAmounts(const json::Value& object, Quota& quota) {
+  const auto read = [&](std::initializer_list<std::string_view> path, std::string_view field,
+                        ResourceList& into) -> base::Result<void> {
+    base::Result<ResourceList> list = ResourceListFrom(object.At(path), field);
+    if (!list) return list.error();
+    into = std::move(*list);
+    return {};
+  };
+  if (auto done = read({"spec", "hard"}, "spec.hard", quota.hard); !done) return done;
+  if (auto done = read({"status", "hard"}, "status.hard", quota.status.hard); !done) return done;
+  if (auto done = read({"status", "used"}, "status.used", quota.status.used); !done) return done;
+  quota.has_status_hard = !IsAbsent(object.At({"status", "hard"}));
+  quota.has_status_used = !IsAbsent(object.At({"status", "used"}));
+  return {};
+}
+
+}  // namespace
+
+base::Result<Quota> ParseQuota(const json::Value& object) {
+  if (!object.IsObject()) return WrongType("quota", "an object", object);
+  Quota quota;
+  if (auto done = ParseIdentity(object, quota); !done) return done.error();
+  if (auto done = ParseAmounts(object, quota); !done) return done.error();
+  auto selector = ParseScopes(object.At({"spec", "scopes"}));
+  if (!selector) return selector.error();
+  quota.selector = std::move(*selector);
+  if (auto done = ParseSelector(object, quota.selector); !done) return done.error();
+  return quota;
+}
+
+}  // namespace quota

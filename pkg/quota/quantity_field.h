@@ -1,0 +1,22 @@
+#pragma once
+
+// Quantities and resource lists as they stand in API objects: strings, numbers or null
+// (kubernetes-resourcequota.md 2.1). Pure functions; any thread.
+
+#include <string_view>
+
+#include "pkg/base/error.h"
+#include "pkg/json/value.h"
+#include "pkg/quota/resource_list.h"
+
+namespace quota {
+
+// Null is zero, and white space around a string is ignored, as the API server decodes. Errors:
+// kMalformed, "<field>: <what is wrong>".
+base::Result<Quantity> QuantityFrom(const json::Value& value, std::string_view field);
+
+// An object of quantities; absent (nullptr) and null are the empty list. Errors: kMalformed,
+// "<field>[<name>]: <what is wrong>".
+base::Result<ResourceList> ResourceListFrom(const json::Value* value, std::string_view field);
+
+}  // namespace quota

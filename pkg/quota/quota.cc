@@ -1,0 +1,64 @@
+#include "pkg/quota/quota.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace quota {
+namespace {
+
+// What a merge patch says to get from `stored` to `desired`; empty if they are equal in value.
+json::Object Difference(const ResourceList& stored, const ResourceList& desired) {
+  json::Object difference;
+  for (const auto& [name, quantity] : desired) {
+    const Quantity* before = stored.Find(name);
+    if (before == nullptr || *before != quantity) difference.Set(name, quantity.ToString());
+  }
+  for (const auto& [name, quantity] : stored) {
+    if (desired.Find(name) == nullptr) difference.Set(name, nullptr);
+  }
+  return difference;
+}
+
+}  // namespace
+
+base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& observed,
+                                        const ResourceList& held) {
+  QuotaStatus desired{.hard = quota.hard, .used = {}};
+  for (const auto& [name, limit] : quota.hard) {
+    const Quantity* last = quota.status.used.Find(name);
+    const Quantity* counted = observed.used.Find(name);
+    const bool unknown = std::ranges::find(observed.unknown, name) != observed.unknown.end();
+    if (counted == nullptr || unknown) {
+      if (last != nullptr) desired.used.Set(name, *last);
+      continue;
+    }
+    const base::Result<Quantity> used = counted->Add(held.Get(name));
+    if (!used) return used.error().Wrap("used " + name);
+    desired.used.Set(name, *used);
+  }
+  return desired;
+}
+
+// An absent map and an empty one are the same here: the API server stores them alike, so a write
+// for that difference would be repeated for ever.
+bool NeedsWrite(const Quota& quota, const QuotaStatus& desired) { return quota.status != desired; }
+
+std::string StatusPatch(const Quota& quota, const QuotaStatus& desired) {
+  json::Object status;
+  json::Object hard = Difference(quota.status.hard, desired.hard);
+  json::Object used = Difference(quota.status.used, desired.used);
+  if (!hard.empty() || !quota.has_status_hard) status.Set("hard", std::move(hard));
+  if (!used.empty() || !quota.has_status_used) status.Set("used", std::move(used));
+  const json::Object guards = {{"uid", quota.uid}, {"resourceVersion", quota.resource_version}};
+  return json::Write(json::Object{{"metadata", guards}, {"status", std::move(status)}});
+}
+
+std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard) {
+  std::vector<std::string> names;
+  for (const auto& [name, limit] : hard) {
+    if (evaluator.owns(name)) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace quota

@@ -1,0 +1,68 @@
+#include "pkg/quota/resource_list.h"
+
+#include <algorithm>
+
+namespace quota {
+namespace {
+
+// Where `name` stands or belongs. `items` may be const or not.
+auto Position(auto& items, std::string_view name) {
+  return std::lower_bound(items.begin(), items.end(), name,
+                          [](const auto& item, std::string_view key) { return item.first < key; });
+}
+
+}  // namespace
+
+ResourceList::ResourceList(std::initializer_list<std::pair<std::string, Quantity>> items) {
+  for (const auto& [name, quantity] : items) Set(name, quantity);
+}
+
+const Quantity* ResourceList::Find(std::string_view name) const {
+  const auto at = Position(items_, name);
+  return at != items_.end() && at->first == name ? &at->second : nullptr;
+}
+
+Quantity ResourceList::Get(std::string_view name) const {
+  const Quantity* quantity = Find(name);
+  return quantity == nullptr ? Quantity() : *quantity;
+}
+
+void ResourceList::Set(std::string_view name, Quantity quantity) {
+  const auto at = Position(items_, name);
+  if (at != items_.end() && at->first == name) {
+    at->second = quantity;
+  } else {
+    items_.emplace(at, name, quantity);
+  }
+}
+
+void ResourceList::Erase(std::string_view name) {
+  const auto at = Position(items_, name);
+  if (at != items_.end() && at->first == name) items_.erase(at);
+}
+
+base::Result<void> ResourceList::Add(const ResourceList& other, std::int64_t times) {
+  ResourceList sum = *this;
+  for (const auto& [name, quantity] : other) {
+    const base::Result<Quantity> addend = quantity.Mul(times);
+    if (!addend) return addend.error().Wrap(name);
+    const base::Result<Quantity> total = sum.Get(name).Add(*addend);
+    if (!total) return total.error().Wrap(name);
+    sum.Set(name, *total);
+  }
+  *this = std::move(sum);
+  return {};
+}
+
+bool ResourceList::operator==(const ResourceList& other) const { return items_ == other.items_; }
+
+std::string ResourceList::ToString() const {
+  std::string text;
+  for (const auto& [name, quantity] : items_) {
+    if (!text.empty()) text += ',';
+    text.append(name).append("=").append(quantity.ToString());
+  }
+  return text;
+}
+
+}  // namespace quota

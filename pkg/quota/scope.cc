@@ -1,0 +1,44 @@
+#include "pkg/quota/scope.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace quota {
+namespace {
+
+bool Holds(const ScopeRequirement& requirement, const std::vector<Attribute>& attributes) {
+  auto members = attributes | std::views::filter([&](const Attribute& attribute) {
+                   return attribute.first == requirement.scope;
+                 });
+  const auto listed = [&](const Attribute& attribute) {
+    return std::ranges::find(requirement.values, attribute.second) != requirement.values.end();
+  };
+  switch (requirement.op) {
+    case ScopeOperator::kExists:
+      return !members.empty();
+    case ScopeOperator::kDoesNotExist:
+      return members.empty();
+    case ScopeOperator::kIn:
+      return std::ranges::any_of(members, listed);
+    case ScopeOperator::kNotIn:
+      // An object without any class is in none of them. With several, as a claim that moves from
+      // one volume attributes class to another, one outside of the list is enough.
+      return members.empty() || !std::ranges::all_of(members, listed);
+  }
+  return false;
+}
+
+}  // namespace
+
+// Values are compared as they are. Upstream runs them through label selectors, where a class name
+// that is no label value (longer than 63 characters) fails every comparison and leaves used at 0;
+// here such a class is counted like any other.
+bool Matches(const ScopeSelector& selector, const std::vector<Attribute>& attributes,
+             const std::vector<std::string>& known) {
+  return std::ranges::all_of(selector, [&](const ScopeRequirement& requirement) {
+    return std::ranges::find(known, requirement.scope) != known.end() &&
+           Holds(requirement, attributes);
+  });
+}
+
+}  // namespace quota
