@@ -20,19 +20,20 @@ ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string qu
                                                      "Quotas looked at, by what came of it.",
                                                      With({{"result", std::string(result)}})));
   }
-  reconcile_seconds_ = registry_.NewHistogram("quota_reconcile_duration_seconds",
-                                              "One quota, from key to answer.", kReconcileBuckets,
-                                              With({}));
+  reconcile_seconds_ =
+      registry_.NewHistogram("quota_reconcile_duration_seconds", "One quota, from key to answer.",
+                             kReconcileBuckets, With({}));
   status_writes_ = registry_.NewCounter("quota_status_writes_total",
                                         "Status patches that the server accepted.", With({}));
   const auto resyncs = [&](const char* result) {
-    return registry_.NewCounter("quota_resync_total", "Periodic resyncs, by whether every list worked.",
+    return registry_.NewCounter("quota_resync_total",
+                                "Periodic resyncs, by whether every list worked.",
                                 With({{"result", result}}));
   };
   resyncs_ = resyncs("complete");
   failed_resyncs_ = resyncs("incomplete");
-  resync_seconds_ = registry_.NewHistogram("quota_resync_duration_seconds",
-                                           "One resync, all lists included.", kResyncBuckets, With({}));
+  resync_seconds_ = registry_.NewHistogram(
+      "quota_resync_duration_seconds", "One resync, all lists included.", kResyncBuckets, With({}));
   quotas_ = registry_.NewGauge("quota_quotas", "Quotas that are kept.", With({}));
   broken_quotas_ = registry_.NewGauge("quota_unreadable_quotas",
                                       "Quotas that cannot be read and are left alone.", With({}));
@@ -71,9 +72,10 @@ void ControllerMetrics::OnDrift(const api::GroupResource& resource,
   }
   for (const auto& [usage, amount] : report.usage) {
     metrics::Gauge& gauge = drift_usage_[name + " " + usage];
-    gauge = registry_.NewGauge("quota_resync_drift_usage",
-                               "Usage by which the last resync differed, as a sum of absolute amounts.",
-                               With({{"resource", name}, {"name", usage}}));
+    gauge =
+        registry_.NewGauge("quota_resync_drift_usage",
+                           "Usage by which the last resync differed, as a sum of absolute amounts.",
+                           With({{"resource", name}, {"name", usage}}));
     gauge.Set(static_cast<double>(amount.nanos()) / 1e9);
   }
 }
@@ -89,8 +91,8 @@ ControllerMetrics::Tracked& ControllerMetrics::ForResource(const std::string& re
   const metrics::Labels labels = With({{"resource", resource}});
   entry->second = {
       .objects = registry_.NewGauge("quota_tracked_objects", "Objects counted.", labels),
-      .distinct_facts = registry_.NewGauge("quota_tracked_distinct_facts",
-                                           "Different facts among them.", labels),
+      .distinct_facts =
+          registry_.NewGauge("quota_tracked_distinct_facts", "Different facts among them.", labels),
       .synced = registry_.NewGauge("quota_tracked_synced",
                                    "1 while the count is complete, 0 while it is stale.", labels),
       .age = registry_.NewGauge("quota_tracked_age_seconds",

@@ -47,8 +47,8 @@ void PrintHelp() {
   std::cout << kUsage;
   for (const gflags::CommandLineFlagInfo& flag : flags) {
     const bool ours = flag.filename.find("quota-controller-manager/flags.cc") != std::string::npos;
-    const bool log = std::find(std::begin(kLogFlags), std::end(kLogFlags), flag.name) !=
-                     std::end(kLogFlags);
+    const bool log =
+        std::find(std::begin(kLogFlags), std::end(kLogFlags), flag.name) != std::end(kLogFlags);
     if (!ours && !log) continue;
     std::cout << "  --" << WithDashes(flag.name) << "=" << flag.default_value << "\n      "
               << flag.description << "\n";

@@ -21,8 +21,9 @@ struct Options {
   std::optional<http::BindAddress> health;
 };
 
-// Parses the process's arguments. --help and --version print and exit with 0; an unknown flag or one
-// without its value ends the process with one line and 2. Errors: kInvalidArgument, naming the flag.
+// Parses the process's arguments. --help and --version print and exit with 0; an unknown flag or
+// one without its value ends the process with one line and 2. Errors: kInvalidArgument, naming the
+// flag.
 base::Result<Options> ParseFlags(int argc, char** argv);
 
 // "0.1.0", as built.

@@ -39,6 +39,12 @@ void DriftFinder::OnListedUnreadable(const quota::Uid& uid) {
   listed_.insert(uid);
 }
 
+void DriftFinder::OnRestart() {
+  listed_.clear();
+  suspects_.clear();
+  listed_count_ = 0;
+}
+
 void DriftFinder::OnListEnd() {
   ledger_.ForEach([this](std::string_view ns, const quota::Uid& uid) {
     if (listed_.contains(uid) || touched_.contains(uid)) return;

@@ -4,12 +4,11 @@
 //
 // A difference is drift only if it is not just the watch's lag: so each difference is held as a
 // suspect, an event that touches its object clears it, and what is still suspected when Settle() is
-// called, some seconds after the list, is drift and is repaired. Objects that events touch while the
-// list is read are left to the events: a page may be older than what the watch has shown since.
+// called, some seconds after the list, is drift and is repaired. Objects that events touch while
+// the list is read are left to the events: a page may be older than what the watch has shown since.
 //
 // No I/O, one thread. The ledger outlives it and is changed by Settle() only.
 
-#include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -19,17 +18,11 @@
 
 namespace controllers {
 
-struct UidHash {
-  std::size_t operator()(const quota::Uid& uid) const noexcept {
-    return static_cast<std::size_t>(uid.high ^ (uid.low * 0x9E3779B97F4A7C15ULL));
-  }
-};
-
 struct DriftReport {
   quota::Drift drift;
   std::size_t listed = 0;
-  quota::ResourceList usage;                  // per name, the sum of the absolute differences
-  std::vector<quota::LedgerChange> changes;   // the repairs, for the quotas they concern
+  quota::ResourceList usage;                 // per name, the sum of the absolute differences
+  std::vector<quota::LedgerChange> changes;  // the repairs, for the quotas they concern
 };
 
 class DriftFinder {
@@ -42,6 +35,8 @@ class DriftFinder {
   void OnListed(std::string_view ns, const quota::Uid& uid, quota::ObjectFacts facts);
   // The list has this object, but its facts cannot be read; what the ledger has stands.
   void OnListedUnreadable(const quota::Uid& uid);
+  // The list starts over.
+  void OnRestart();
   // The list is complete.
   void OnListEnd();
   [[nodiscard]] bool HasSuspects() const { return !suspects_.empty(); }
@@ -57,9 +52,9 @@ class DriftFinder {
   void Repair(const quota::Uid& uid, Suspect suspect, DriftReport& report);
 
   quota::Ledger& ledger_;
-  std::unordered_set<quota::Uid, UidHash> touched_;
-  std::unordered_set<quota::Uid, UidHash> listed_;
-  std::unordered_map<quota::Uid, Suspect, UidHash> suspects_;
+  std::unordered_set<quota::Uid, quota::UidHash> touched_;
+  std::unordered_set<quota::Uid, quota::UidHash> listed_;
+  std::unordered_map<quota::Uid, Suspect, quota::UidHash> suspects_;
   std::size_t listed_count_ = 0;
 };
 

@@ -32,9 +32,9 @@ class ControllerObserver {
  public:
   virtual ~ControllerObserver() = default;
   // `result` is "written", "unchanged", "postponed", "conflict" or "error".
-  virtual void OnReconcile(std::string_view result, base::Duration took) {}
-  virtual void OnDrift(const api::GroupResource& resource, const DriftReport& report) {}
-  virtual void OnResync(base::Duration took, bool complete) {}
+  virtual void OnReconcile(std::string_view result, base::Duration took) = 0;
+  virtual void OnDrift(const api::GroupResource& resource, const DriftReport& report) = 0;
+  virtual void OnResync(base::Duration took, bool complete) = 0;
 };
 
 struct QuotaControllerOptions {
@@ -94,7 +94,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   };
   struct Outcome {
     enum class Kind { kDone, kRevisit, kRetry } kind = Kind::kDone;
-    base::Duration after{};         // kRevisit
+    base::Duration after{};                 // kRevisit
     std::string_view result = "unchanged";  // for the observer
   };
 
@@ -104,7 +104,8 @@ class QuotaController final : public QuotaListener, public UsageListener {
   base::Task<bool> ResyncOne(std::shared_ptr<TrackedResource> tracked);
   base::Task<Outcome> Reconcile(api::ObjectKey key);
   base::Task<Outcome> Write(quota::Quota quota, quota::QuotaStatus desired);
-  base::Task<base::Result<quota::Quota>> PatchStatus(quota::Quota quota, quota::QuotaStatus desired);
+  base::Task<base::Result<quota::Quota>> PatchStatus(quota::Quota quota,
+                                                     quota::QuotaStatus desired);
   base::Task<Outcome> AfterFailedWrite(api::ObjectKey key, base::Error error);
   base::Task<void> Refresh(api::ObjectKey key);
   [[nodiscard]] Outcome UntilChargesExpire(const Memory& memory, std::string_view result) const;
@@ -124,7 +125,8 @@ class QuotaController final : public QuotaListener, public UsageListener {
   std::unique_ptr<informers::Reflector> quotas_;
   queue::AsyncQueue<api::ObjectKey> queue_;
   std::unordered_map<api::ObjectKey, Memory> memories_;
-  std::unordered_map<std::string, std::string> complaints_;  // said once per subject until it changes
+  std::unordered_map<std::string, std::string>
+      complaints_;  // said once per subject until it changes
 };
 
 }  // namespace controllers

@@ -65,9 +65,9 @@ void QuotaStore::Put(quota::Quota quota) {
     return listener_.OnQuota(nullptr, &added->second);
   }
   const bool same_object = found->second.uid == quota.uid;
-  const bool older = same_object && api::IsOlderVersion(quota.resource_version,
-                                                        found->second.resource_version)
-                                        .value_or(false);
+  const bool older =
+      same_object &&
+      api::IsOlderVersion(quota.resource_version, found->second.resource_version).value_or(false);
   if (older || (same_object && quota.resource_version == found->second.resource_version)) return;
   const quota::Quota before = std::exchange(found->second, std::move(quota));
   if (same_object) return listener_.OnQuota(&before, &found->second);

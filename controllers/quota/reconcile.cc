@@ -22,8 +22,8 @@ QuotaController::Recount QuotaController::Count(const quota::Quota& quota) {
       unknown.insert(unknown.end(), names.begin(), names.end());
       continue;
     }
-    const auto sum = source.tracked->ledger().Sum(quota.key.ns, quota.selector,
-                                                  source.evaluator->scopes, names);
+    const auto sum =
+        source.tracked->ledger().Sum(quota.key.ns, quota.selector, source.evaluator->scopes, names);
     const auto added = sum ? recount.observed.used.Add(*sum) : base::Result<void>(sum.error());
     ComplainOnce(quota.key.ToString(), added ? std::string() : added.error().message);
     if (!added) unknown.insert(unknown.end(), names.begin(), names.end());
@@ -46,8 +46,7 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
   if (recount.pending && never_counted) {
     co_return Outcome{Kind::kRevisit, options_.first_count_patience, "postponed"};
   }
-  const auto desired =
-      quota::DesiredStatus(*found, recount.observed, memory.charges.Held(now));
+  const auto desired = quota::DesiredStatus(*found, recount.observed, memory.charges.Held(now));
   if (!desired) {
     ComplainOnce(key.ToString(), desired.error().message);
     co_return Outcome{Kind::kRetry, {}, "error"};

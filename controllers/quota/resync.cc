@@ -14,8 +14,8 @@ base::Task<void> QuotaController::ResyncPeriodically() {
   std::mt19937_64 random(options_.seed != 0 ? options_.seed : std::random_device{}());
   std::uniform_real_distribution<double> stretch(1.0, 1.0 + options_.resync_jitter);
   while (true) {
-    co_await context_.scheduler->Sleep(std::chrono::duration_cast<base::Duration>(
-        options_.resync_period * stretch(random)));
+    co_await context_.scheduler->Sleep(
+        std::chrono::duration_cast<base::Duration>(options_.resync_period * stretch(random)));
     if (co_await base::Stopping()) co_return;
     co_await ResyncAll();
   }

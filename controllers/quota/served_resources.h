@@ -1,9 +1,11 @@
 #pragma once
 
-// What the API server serves, as last discovered: from a group and resource to the version to watch.
+// What the API server serves, as last discovered: from a group and resource to the version to
+// watch.
 //
 // A group that did not answer keeps what was known of it; only a complete answer that leaves a
-// resource out makes it absent (client-machinery.md 5.4). Shared by all quota APIs. Single-threaded.
+// resource out makes it absent (client-machinery.md 5.4). Shared by all quota APIs.
+// Single-threaded.
 
 #include <map>
 #include <optional>
@@ -22,10 +24,12 @@ class ServedResources {
  public:
   explicit ServedResources(client::ApiClient& client) : discovery_(client) {}
 
-  // Asks the server. Errors: it did not answer; what was known stays, and the trouble is logged once.
+  // Asks the server. Errors: it did not answer; what was known stays, and the trouble is logged
+  // once.
   base::Task<base::Result<void>> Refresh();
   // The preferred version of a namespaced resource that can be listed and watched.
-  [[nodiscard]] std::optional<api::GroupVersionResource> Find(const api::GroupResource& resource) const;
+  [[nodiscard]] std::optional<api::GroupVersionResource> Find(
+      const api::GroupResource& resource) const;
   // True if a complete answer of the resource's group did not have it.
   [[nodiscard]] bool IsAbsent(const api::GroupResource& resource) const;
 

@@ -5,8 +5,6 @@
 namespace controllers {
 namespace {
 
-constexpr std::string_view kAlways[] = {"metadata.uid", "metadata.namespace", "metadata.name",
-                                        "metadata.resourceVersion"};
 // How far apart looks at the ledger's expiries are at most: a wall clock may be set forward.
 constexpr std::chrono::seconds kLongestExpiryWait{60};
 
@@ -15,9 +13,6 @@ informers::ReflectorOptions OptionsFor(informers::ReflectorOptions options,
                                        const quota::Evaluator& evaluator) {
   options.resource = resource;
   options.fields = evaluator.fields;
-  if (!evaluator.fields.empty()) {
-    for (const std::string_view field : kAlways) options.fields.emplace_back(field);
-  }
   return options;
 }
 
@@ -44,8 +39,17 @@ TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResou
       tasks_(context_.executor),
       expiry_(context_.scheduler->NewAlarm()),
       started_(context_.scheduler->Now()) {
-  reflector_ = informers::NewReflector(*context_.client, *context_.scheduler, *this,
-                                       OptionsFor(context_.reflector, resource_, evaluator_));
+  informers::ReflectorOptions options = OptionsFor(context_.reflector, resource_, evaluator_);
+  if (context_.registry != nullptr) {
+    metrics_ = std::make_unique<metrics::InformerMetrics>(
+        *context_.registry, metrics::InformerMetrics::Names{.name = context_.name,
+                                                            .group = resource_.group,
+                                                            .version = resource_.version,
+                                                            .resource = resource_.resource});
+    options.metrics = metrics_.get();
+  }
+  reflector_ =
+      informers::NewReflector(*context_.client, *context_.scheduler, *this, std::move(options));
 }
 
 void TrackedResource::Start() {
@@ -67,13 +71,15 @@ void TrackedResource::BeginList() {
 void TrackedResource::Upsert(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
   if (drift_) drift_->OnEvent(uid);
-  base::Result<quota::ObjectFacts> facts = evaluator_.facts_of(object, context_.scheduler->WallNow());
+  base::Result<quota::ObjectFacts> facts =
+      evaluator_.facts_of(object, context_.scheduler->WallNow());
   if (!facts) {
-    LOG_EVERY_N(WARNING, 100) << "object cannot be counted; its namespace's usage is unknown resource="
-                              << resource_.ToString() << " object=" << KeyOf(object) << " error=\""
-                              << facts.error().message << "\"";
-    const auto change = ledger_.SetUnknown(NamespaceOf(object), uid,
-                                           KeyOf(object) + ": " + facts.error().message);
+    LOG_EVERY_N(WARNING, 100)
+        << "object cannot be counted; its namespace's usage is unknown resource="
+        << resource_.ToString() << " object=" << KeyOf(object) << " error=\""
+        << facts.error().message << "\"";
+    const auto change =
+        ledger_.SetUnknown(NamespaceOf(object), uid, KeyOf(object) + ": " + facts.error().message);
     if (change) Report(*change);
     return;
   }
@@ -119,7 +125,8 @@ base::Task<void> TrackedResource::WatchExpiry() {
   }
 }
 
-base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(base::Duration settle) {
+base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(
+    base::Duration settle) {
   if (!synced()) co_return std::optional<DriftReport>();
   drift_.emplace(ledger_);
   const auto listed = co_await informers::ListAll(
@@ -130,6 +137,9 @@ base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(bas
         auto facts = evaluator_.facts_of(object, context_.scheduler->WallNow());
         if (!facts) return drift_->OnListedUnreadable(uid);
         drift_->OnListed(NamespaceOf(object), uid, std::move(*facts));
+      },
+      [this] {
+        if (drift_) drift_->OnRestart();
       });
   if (!listed) {
     drift_.reset();

@@ -1,7 +1,7 @@
 #pragma once
 
-// One tracked resource of one quota API: its reflector, its ledger, its state and age. A resource in
-// trouble hurts nobody but itself (design part 8): it keeps what it knows and says so.
+// One tracked resource of one quota API: its reflector, its ledger, its state and age. A resource
+// in trouble hurts nobody but itself (design part 8): it keeps what it knows and says so.
 //
 // Single-threaded. Stop() must have returned before it is destroyed.
 
@@ -16,6 +16,7 @@
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
 #include "pkg/client/api_client.h"
+#include "pkg/metrics/informer_metrics.h"
 #include "pkg/quota/evaluator.h"
 #include "pkg/quota/ledger.h"
 
@@ -25,7 +26,8 @@ class UsageListener {
  public:
   virtual ~UsageListener() = default;
   // Facts of an object changed, by an event or by time.
-  virtual void OnUsageChange(const quota::Evaluator& evaluator, const quota::LedgerChange& change) = 0;
+  virtual void OnUsageChange(const quota::Evaluator& evaluator,
+                             const quota::LedgerChange& change) = 0;
   // Became synced, fell into trouble, or healed.
   virtual void OnResourceState(const quota::Evaluator& evaluator) = 0;
 };
@@ -36,6 +38,8 @@ struct TrackingContext {
   base::Scheduler* scheduler = nullptr;
   client::ApiClient* client = nullptr;
   informers::ReflectorOptions reflector;  // the defaults; resource and fields are set per resource
+  std::string name;                       // of the informers, in metrics: the quota API's
+  metrics::Registry* registry = nullptr;  // may be absent
 };
 
 class TrackedResource final : public informers::CollectionSink {
@@ -76,11 +80,12 @@ class TrackedResource final : public informers::CollectionSink {
   UsageListener& listener_;
   quota::Ledger ledger_;
   base::TaskGroup tasks_;
+  std::unique_ptr<metrics::InformerMetrics> metrics_;
   std::unique_ptr<informers::Reflector> reflector_;
   std::unique_ptr<base::Alarm> expiry_;  // rung when the next LaterFacts may have moved closer
   std::optional<DriftFinder> drift_;     // set while a resync is under way
-  bool synced_ = false;   // a complete list has been seen
-  bool listing_ = false;  // a list is coming in
+  bool synced_ = false;                  // a complete list has been seen
+  bool listing_ = false;                 // a list is coming in
   base::TimePoint started_{};
 };
 

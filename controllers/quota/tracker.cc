@@ -101,8 +101,8 @@ base::Task<void> Tracker::Run() {
   co_await base::DeferCancellation();
   while (!co_await base::Stopping()) {
     const base::TimePoint now = context_.scheduler->Now();
-    const bool due = last_discovery_ == base::TimePoint{} ||
-                     now - last_discovery_ >= options_.rediscover_idle;
+    const bool due =
+        last_discovery_ == base::TimePoint{} || now - last_discovery_ >= options_.rediscover_idle;
     StartServed();  // from what is known already
     if (due || AnyUnresolved()) co_await Rediscover();
     co_await StopUnneeded();
@@ -165,8 +165,8 @@ base::Task<void> Tracker::StopAll() {
 
 base::TimePoint Tracker::NextLook() const {
   const base::TimePoint now = context_.scheduler->Now();
-  base::TimePoint next = now + (AnyUnresolved() ? options_.rediscover_wanted
-                                                : options_.rediscover_idle);
+  base::TimePoint next =
+      now + (AnyUnresolved() ? options_.rediscover_wanted : options_.rediscover_idle);
   for (const auto& [resource, wanted] : wanted_) {
     if (wanted.quotas == 0) next = std::min(next, wanted.unneeded_since + options_.keep_unneeded);
   }

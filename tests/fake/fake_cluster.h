@@ -1,8 +1,8 @@
 #pragma once
 
-// TEST ONLY. An API server as far as informers and controllers can see one, in virtual time: objects
-// with versions, lists, watches that resume, guarded merge patches, and faults. Deliberately small:
-// what a real server does with an object is the e2e tests' matter.
+// TEST ONLY. An API server as far as informers and controllers can see one, in virtual time:
+// objects with versions, lists, watches that resume, guarded merge patches, and faults.
+// Deliberately small: what a real server does with an object is the e2e tests' matter.
 
 #include <functional>
 #include <map>

@@ -29,7 +29,11 @@ json::Value MakeQuota(const std::string& name, const json::Object& hard,
 
 class Recorder final : public controllers::ControllerObserver {
  public:
-  void OnDrift(const api::GroupResource& resource, const controllers::DriftReport& report) override {
+  void OnReconcile(std::string_view result, base::Duration) override {
+    ++reconciles[std::string(result)];
+  }
+  void OnDrift(const api::GroupResource& resource,
+               const controllers::DriftReport& report) override {
     drift.missing += report.drift.missing;
     drift.vanished += report.drift.vanished;
     drift.different += report.drift.different;
@@ -37,6 +41,7 @@ class Recorder final : public controllers::ControllerObserver {
   }
   void OnResync(base::Duration, bool complete) override { complete ? ++resyncs : ++failed_resyncs; }
 
+  std::map<std::string, int> reconciles;
   quota::Drift drift;
   std::string drift_usage;
   int resyncs = 0;

@@ -86,8 +86,8 @@ TEST_CASE("quota controller: a changed hard or selector is counted again", "[con
   CHECK(f.Used("q") == "cpu=200m,pods=2");
 
   quota = *f.cluster.Find(kQuotas, "team-a", "q");
-  json::Object expression{{"scopeName", "PriorityClass"}, {"operator", "In"},
-                          {"values", json::Array{"high"}}};
+  json::Object expression{
+      {"scopeName", "PriorityClass"}, {"operator", "In"}, {"values", json::Array{"high"}}};
   quota.Make({"spec", "scopeSelector"}) =
       json::Object{{"matchExpressions", json::Array{std::move(expression)}}};
   f.cluster.Put(kQuotas, quota);
@@ -160,7 +160,8 @@ TEST_CASE("quota controller: an object seen before its charge is not counted twi
 TEST_CASE("quota controller: nothing changed, nothing is written", "[controllers]") {
   ControllerFixture f({.resync_period = 10s});
   f.cluster.Put(kPods, MakePod("a"));
-  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {"secrets", "3"}, {"example.com/x", "1"}}));
+  f.cluster.Put(kQuotas,
+                MakeQuota("q", {{"pods", "10"}, {"secrets", "3"}, {"example.com/x", "1"}}));
   f.RunFor(1s);
   f.cluster.writes.clear();
   json::Value labelled = *f.cluster.Find(kQuotas, "team-a", "q");

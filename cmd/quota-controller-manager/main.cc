@@ -1,0 +1,41 @@
+// quota-controller-manager: counts what each namespace uses and writes it to the quota's /status.
+//
+// Exit codes: 0 after a clean stop; 1 when something that should work failed, or on a second signal;
+// 2 when the start can never work (a wrong flag, an unreadable kubeconfig).
+
+#include <gflags/gflags.h>
+#include <glog/logging.h>
+
+#include <boost/asio/io_context.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+
+#include "cmd/quota-controller-manager/flags.h"
+#include "cmd/quota-controller-manager/manager.h"
+
+namespace {
+
+int Refuse(const base::Error& error) {
+  std::cerr << "quota-controller-manager: " << error.message << "\n";
+  return error.Is(base::ErrorCode::kInvalidArgument) ? 2 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  FLAGS_logtostderr = true;
+  FLAGS_log_year_in_prefix = false;
+  google::InitGoogleLogging(argv[0]);
+  const auto options = manager::ParseFlags(argc, argv);
+  if (!options) return Refuse(options.error());
+  std::signal(SIGPIPE, SIG_IGN);  // a closed connection is an error of that write, nothing more
+
+  boost::asio::io_context io{1};
+  auto daemon = manager::NewManager(io, *options);
+  if (!daemon) return Refuse(daemon.error());
+  (*daemon)->Start();
+  io.run();
+  LOG(INFO) << "stopped";
+  return 0;
+}

@@ -1,0 +1,26 @@
+#pragma once
+
+// The daemon put together: client, controllers, metrics and health endpoints, signals.
+//
+// Start() spawns everything on the io_context; run() of it returns when a signal has ended the
+// daemon and nothing is left. Single-threaded.
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+
+#include "cmd/quota-controller-manager/flags.h"
+#include "pkg/base/error.h"
+
+namespace manager {
+
+class Manager {
+ public:
+  virtual ~Manager() = default;
+  virtual void Start() = 0;
+};
+
+// Errors: kInvalidArgument for a configuration that can never work; kUnavailable when an address to
+// serve at is in use.
+base::Result<std::unique_ptr<Manager>> NewManager(boost::asio::io_context& io, Options options);
+
+}  // namespace manager
