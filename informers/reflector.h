@@ -8,9 +8,15 @@
 // fails half-way never ends with EndList(); every way round the loop that made no progress waits
 // with backoff; a watch that says nothing for too long is reopened.
 //
+// What cannot be known is never taken for gone: while lists or watches fail, for whatever reason,
+// the sink keeps what it has, and state().trouble says why. An object above max_object_bytes makes
+// its own collection stale in this way (the API server itself refuses objects a tenth of the
+// default), and nothing else. An object without uid or name is left out, logged once and counted.
+//
 // Single-threaded. The client, sink and scheduler outlive Run().
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +30,10 @@
 #include "pkg/client/api_client.h"
 #include "pkg/json/projection.h"
 #include "pkg/json/value.h"
+
+namespace metrics {
+class InformerMetrics;
+}
 
 namespace informers {
 
@@ -45,23 +55,28 @@ class CollectionSink {
 
 struct ReflectorOptions {
   api::GroupVersionResource resource;
-  std::vector<std::string> fields;  // dotted paths; empty: metadata only (PartialObjectMetadata)
+  // Dotted paths. If all are below metadata, or none is given, only metadata is asked for
+  // (PartialObjectMetadata). uid, name, namespace and resourceVersion always come.
+  std::vector<std::string> fields;
   std::size_t page_size = 500;
   std::size_t max_object_bytes = std::size_t{16} << 20;
   std::chrono::seconds watch_timeout_min{300};  // timeoutSeconds is drawn from [min, 2 min)
   std::chrono::seconds idle_timeout{150};       // no byte for so long: reopen the watch
   std::chrono::seconds list_idle_timeout{60};
   base::BackoffOptions backoff;
+  metrics::InformerMetrics* metrics = nullptr;  // outlives the reflector
 };
 
 struct ReflectorState {
-  bool synced = false;              // a complete list reached the sink
-  std::string resource_version;     // "" before the first list
+  bool synced = false;                 // a complete list reached the sink
+  std::string resource_version;        // "" before the first list
   std::optional<base::Error> trouble;  // why it is not making progress; nullopt when it is
-  base::TimePoint current_as_of{};  // when list, event, bookmark or healthy watch was last seen
+  base::TimePoint current_as_of{};     // when list, event, bookmark or healthy watch was last seen
   std::uint64_t lists = 0;
   std::uint64_t watches = 0;
-  std::uint64_t events = 0;
+  std::uint64_t events = 0;    // bookmarks included
+  std::uint64_t failures = 0;  // lists and watches
+  std::uint64_t skipped = 0;   // objects without uid or name
 };
 
 class Reflector {
@@ -75,9 +90,12 @@ class Reflector {
 std::unique_ptr<Reflector> NewReflector(client::ApiClient& client, base::Scheduler& scheduler,
                                         CollectionSink& sink, ReflectorOptions options);
 
-// One complete, consistent list, page by page, every object handed to `object`; returns the list's
-// resourceVersion. What the reflector lists with, and the resync.
+// One complete, consistent list, page by page, every object that has a uid handed to `object`;
+// returns the list's resourceVersion. For the resync. When the server loses the place between two
+// pages the list is started over and objects come again: `restart` is called before that; without
+// it, that is an error (kExpired).
 base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, ReflectorOptions options,
-                                              std::function<void(const json::Value&)> object);
+                                              std::function<void(const json::Value&)> object,
+                                              std::function<void()> restart = nullptr);
 
 }  // namespace informers

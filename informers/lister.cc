@@ -1,0 +1,158 @@
+#include "informers/lister.h"
+
+#include <glog/logging.h>
+
+#include "informers/collection_requests.h"
+#include "informers/watch_event.h"
+#include "pkg/json/splitter.h"
+
+namespace informers {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+
+struct Page {
+  std::string version;
+  std::string next;  // the token of the page after it; "" for the last
+};
+
+Error Malformed(const std::string& what) {
+  return {.code = ErrorCode::kMalformed, .message = what};
+}
+
+// What is left of the answer once its items are taken out.
+base::Result<Page> ReadEnvelope(const std::string& path, const std::string& text) {
+  const base::Result<json::Value> envelope = json::Parse(text);
+  if (!envelope) return envelope.error();
+  if (envelope->StringAt({"kind"}) == "Status") {
+    const json::Value* const code = envelope->At({"code"});
+    const std::int64_t status = code != nullptr ? code->AsInt64().value_or(500) : 500;
+    return client::ErrorFromAnswer("LIST", path, static_cast<int>(status), "", text);
+  }
+  const json::Value* const items = envelope->At({"items"});
+  if (items == nullptr || !(items->IsArray() || items->IsNull())) {
+    return Malformed("the answer is no list: it has no items");
+  }
+  Page page{.version = std::string(envelope->StringAt({"metadata", "resourceVersion"})),
+            .next = std::string(envelope->StringAt({"metadata", "continue"}))};
+  if (page.version.empty()) return Malformed("the list has no resourceVersion");
+  return page;
+}
+
+// Hands out the items of one page; remembers the last one, to say where an unreadable one stands.
+class PageReader {
+ public:
+  PageReader(const ReflectorOptions& options, const ListSink& sink)
+      : path_(options.resource.Path()),
+        fields_(ObjectFields(options)),
+        splitter_(options.max_object_bytes),
+        sink_(sink) {}
+
+  base::Result<void> Feed(std::string_view bytes) {
+    const auto item = [this](std::string_view text) { return Take(text); };
+    const base::Result<void> fed = splitter_.Feed(bytes, item);
+    if (fed) return {};
+    return fed.error().Wrap(last_key_.empty() ? "first item" : "item after " + last_key_);
+  }
+
+  [[nodiscard]] base::Result<Page> Finish() const {
+    const base::Result<std::string> envelope = splitter_.Envelope();
+    if (!envelope) return envelope.error();
+    return ReadEnvelope(path_, *envelope);
+  }
+
+ private:
+  base::Result<void> Take(std::string_view text) {
+    const base::Result<json::Value> object = json::ParseProjected(text, fields_);
+    if (!object) return object.error();
+    last_key_ = KeyOf(*object);
+    sink_.object(*object);
+    return {};
+  }
+
+  std::string path_;
+  json::Projection fields_;
+  json::ListSplitter splitter_;
+  const ListSink& sink_;
+  std::string last_key_;
+};
+
+// After a cancellation the client's waits are no longer cut short, so every one is followed by
+// this.
+base::Task<std::optional<Error>> Cancelled() {
+  const bool stopping = co_await base::Stopping();
+  if (!stopping) co_return std::nullopt;
+  co_return Error{.code = ErrorCode::kCancelled, .message = "cancelled"};
+}
+
+base::Task<base::Result<Page>> ReadPage(client::ApiClient& client, const ReflectorOptions& options,
+                                        const ListSink& sink, std::string continue_token) {
+  auto opened = co_await client.Stream(ListRequest(options, continue_token));
+  std::optional<Error> stop = co_await Cancelled();
+  if (stop) co_return *stop;
+  if (!opened) co_return opened.error();
+  const std::unique_ptr<http::BodyStream> body = std::move(*opened);
+  PageReader reader(options, sink);
+  for (;;) {
+    const auto bytes = co_await body->Read(options.list_idle_timeout);
+    stop = co_await Cancelled();
+    if (stop) co_return *stop;
+    if (!bytes) co_return bytes.error();
+    if (!*bytes) co_return reader.Finish();
+    const base::Result<void> fed = reader.Feed(**bytes);
+    if (!fed) co_return fed.error();
+  }
+}
+
+// One pass over the pages. `restart` is set instead of an error when a continuation has expired.
+base::Task<base::Result<std::string>> ListOnce(client::ApiClient& client,
+                                               const ReflectorOptions& options,
+                                               const ListSink& sink, bool& restart) {
+  std::string version;
+  std::string token;
+  for (;;) {
+    const base::Result<Page> page = co_await ReadPage(client, options, sink, token);
+    if (!page) {
+      restart = page.error().Is(ErrorCode::kExpired) && !token.empty();
+      co_return page.error();
+    }
+    if (version.empty()) version = page->version;  // every page of a chain has the first one's
+    if (page->next.empty()) co_return version;
+    if (page->next == token) co_return Malformed("the same continue token came twice");
+    token = page->next;
+  }
+}
+
+}  // namespace
+
+base::Task<base::Result<std::string>> ListPages(client::ApiClient& client, ReflectorOptions options,
+                                                ListSink sink, int restarts) {
+  for (;; --restarts) {
+    sink.begin();
+    bool restart = false;
+    base::Result<std::string> version = co_await ListOnce(client, options, sink, restart);
+    if (version || version.error().Is(ErrorCode::kCancelled)) co_return version;
+    if (!restart || restarts <= 0) {
+      co_return version.error().Wrap("list " + options.resource.ToString());
+    }
+    VLOG(1) << "list started over, its continuation has expired resource="
+            << options.resource.ToString();
+  }
+}
+
+base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, ReflectorOptions options,
+                                              std::function<void(const json::Value&)> object,
+                                              std::function<void()> restart) {
+  ListSink sink;
+  sink.begin = [restart, first = true]() mutable {
+    if (!std::exchange(first, false)) restart();
+  };
+  sink.object = [object](const json::Value& value) {
+    if (IsWhole(value)) object(value);
+  };
+  const int restarts = restart ? kListRestarts : 0;
+  return ListPages(client, std::move(options), std::move(sink), restarts);
+}
+
+}  // namespace informers

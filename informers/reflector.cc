@@ -1,0 +1,258 @@
+#include "informers/reflector.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <random>
+
+#include "informers/collection_requests.h"
+#include "informers/lister.h"
+#include "informers/reflector_fsm.h"
+#include "informers/watch_event.h"
+#include "pkg/base/duration.h"
+#include "pkg/json/splitter.h"
+#include "pkg/metrics/informer_metrics.h"
+
+namespace informers {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+
+// A server may take this much longer than timeoutSeconds to end a watch.
+constexpr std::chrono::seconds kWatchGrace{30};
+
+class ReflectorImpl final : public Reflector {
+ public:
+  ReflectorImpl(client::ApiClient& client, base::Scheduler& scheduler, CollectionSink& sink,
+                ReflectorOptions options)
+      : client_(client),
+        scheduler_(scheduler),
+        sink_(sink),
+        options_(std::move(options)),
+        name_(options_.resource.ToString()),
+        decoder_(ObjectFields(options_), options_.resource.Path()),
+        fsm_(options_.backoff),
+        random_(std::random_device{}()) {}
+
+  base::Task<void> Run() override;
+  [[nodiscard]] const ReflectorState& state() const override { return state_; }
+
+ private:
+  base::Task<Step> List();
+  base::Task<Step> Watch();
+  base::Task<WatchEnd> Follow(std::unique_ptr<http::BodyStream> body, base::TimePoint limit);
+  base::Result<void> TakeFrame(std::string_view frame, bool& server_said);
+  void Deliver(const WatchEvent& event);
+  bool TakeIfWhole(const json::Value& object);
+  void SetVersion(const std::string& version);
+  void Enter(const Step& step);
+  void Fail(const Error& error);
+  void Heal();
+  std::chrono::seconds DrawWatchTimeout();
+
+  client::ApiClient& client_;
+  base::Scheduler& scheduler_;
+  CollectionSink& sink_;
+  const ReflectorOptions options_;
+  const std::string name_;
+  const WatchEventDecoder decoder_;
+  ReflectorFsm fsm_;
+  std::mt19937_64 random_;
+  ReflectorState state_;
+  base::TimePoint failing_since_{};
+  std::uint64_t failures_in_a_row_ = 0;
+};
+
+base::Task<void> ReflectorImpl::Run() {
+  co_await base::DeferCancellation();
+  Step step;
+  for (bool stopping = co_await base::Stopping(); !stopping;) {
+    if (step.act == Step::Act::kList) {
+      step = co_await List();
+    } else {
+      step = co_await Watch();
+    }
+    stopping = co_await base::Stopping();
+    if (stopping) co_return;  // how the last step ended is then no news
+    Enter(step);
+    if (step.wait > base::Duration::zero()) co_await scheduler_.Sleep(step.wait);
+    stopping = co_await base::Stopping();
+  }
+}
+
+base::Task<Step> ReflectorImpl::List() {
+  ListSink sink;
+  sink.begin = [this] { sink_.BeginList(); };
+  sink.object = [this](const json::Value& object) {
+    state_.current_as_of = scheduler_.Now();
+    if (TakeIfWhole(object)) sink_.Upsert(object);
+  };
+  const base::Result<std::string> version = co_await ListPages(client_, options_, std::move(sink));
+  const base::TimePoint now = scheduler_.Now();
+  if (!version) co_return fsm_.ListFailed(now, version.error());
+  sink_.EndList();
+  ++state_.lists;
+  if (options_.metrics != nullptr) options_.metrics->Listed();
+  state_.current_as_of = now;
+  SetVersion(*version);
+  const bool first = !std::exchange(state_.synced, true);
+  if (first) {
+    VLOG(1) << "synced resource=" << name_ << " version=" << *version;
+    if (options_.metrics != nullptr) options_.metrics->SetSynced(true);
+    if (!state_.trouble) sink_.OnState();
+  }
+  Heal();
+  co_return fsm_.Listed(*version);
+}
+
+base::Task<Step> ReflectorImpl::Watch() {
+  const std::chrono::seconds timeout = DrawWatchTimeout();
+  auto opened = co_await client_.Stream(WatchRequest(options_, fsm_.version(), timeout));
+  const base::TimePoint begin = scheduler_.Now();
+  WatchEnd end;
+  if (!opened) {
+    end.phase = WatchEnd::Phase::kOpening;
+    end.error = opened.error();
+    co_return fsm_.WatchEnded(begin, std::move(end));
+  }
+  ++state_.watches;
+  if (options_.metrics != nullptr) options_.metrics->Watched();
+  state_.current_as_of = begin;
+  if (fsm_.OpeningHeals()) Heal();
+  end = co_await Follow(std::move(*opened), begin + timeout + kWatchGrace);
+  const base::TimePoint now = scheduler_.Now();
+  end.lasted = now - begin;
+  co_return fsm_.WatchEnded(now, std::move(end));
+}
+
+// Reads events until the stream ends, by whatever reason.
+base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> body,
+                                           base::TimePoint limit) {
+  json::DocumentSplitter splitter(options_.max_object_bytes);
+  WatchEnd end;
+  bool server_said = false;
+  const json::DocumentSink take = [&](std::string_view frame) {
+    return TakeFrame(frame, server_said);
+  };
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - scheduler_.Now());
+    if (left <= std::chrono::milliseconds::zero()) co_return end;
+    const auto idle = std::chrono::milliseconds(options_.idle_timeout);
+    const auto bytes = co_await body->Read(std::min(left, idle));
+    const bool stopping = co_await base::Stopping();
+    if (stopping) co_return end;
+    if (!bytes) {
+      end.error = bytes.error();
+      co_return end;
+    }
+    if (!*bytes) {
+      if (splitter.AtBoundary()) co_return end;
+      end.error = Error{.code = ErrorCode::kUnavailable,
+                        .message = "watch " + name_ + ": the stream ended inside an event"};
+      co_return end;
+    }
+    const base::Result<void> fed = splitter.Feed(**bytes, take);
+    if (!fed) {
+      end.error = fed.error().Wrap("watch " + name_);
+      if (server_said) end.phase = WatchEnd::Phase::kEvent;
+      co_return end;
+    }
+  }
+}
+
+base::Result<void> ReflectorImpl::TakeFrame(std::string_view frame, bool& server_said) {
+  const base::TimePoint begin = scheduler_.Now();
+  const base::Result<WatchEvent> event = decoder_.Decode(frame, server_said);
+  if (!event) return event.error();
+  ++state_.events;
+  state_.current_as_of = begin;
+  Deliver(*event);
+  // Only now: what the sink does not have must come again.
+  fsm_.Applied(event->version, event->type == WatchEvent::Type::kBookmark);
+  SetVersion(event->version);
+  if (options_.metrics != nullptr) {
+    options_.metrics->Received();
+    options_.metrics->Processed(scheduler_.Now() - begin);
+  }
+  Heal();
+  return {};
+}
+
+void ReflectorImpl::Deliver(const WatchEvent& event) {
+  if (event.type == WatchEvent::Type::kBookmark || !TakeIfWhole(event.object)) return;
+  if (event.type == WatchEvent::Type::kDeleted) {
+    sink_.Remove(event.object);
+  } else {
+    sink_.Upsert(event.object);
+  }
+}
+
+bool ReflectorImpl::TakeIfWhole(const json::Value& object) {
+  if (IsWhole(object)) return true;
+  LOG_IF(ERROR, state_.skipped == 0)
+      << "object left out, it has no metadata.uid or no metadata.name resource=" << name_
+      << " key=" << KeyOf(object) << " (further ones are counted, not logged)";
+  ++state_.skipped;
+  if (options_.metrics != nullptr) options_.metrics->Skipped();
+  return false;
+}
+
+void ReflectorImpl::SetVersion(const std::string& version) {
+  if (version.empty()) return;
+  state_.resource_version = version;
+  if (options_.metrics != nullptr) options_.metrics->SetResourceVersion(version);
+}
+
+void ReflectorImpl::Enter(const Step& step) {
+  if (step.trouble) {
+    Fail(*step.trouble);
+  } else if (step.wait == base::Duration::zero()) {
+    Heal();
+  }
+}
+
+// One line when it begins, and when it becomes another kind of trouble; then it is only counted.
+void ReflectorImpl::Fail(const Error& error) {
+  const bool known = state_.trouble && state_.trouble->code == error.code;
+  if (!state_.trouble) failing_since_ = scheduler_.Now();
+  ++state_.failures;
+  ++failures_in_a_row_;
+  state_.trouble = error;
+  if (options_.metrics != nullptr) options_.metrics->Failed();
+  if (options_.metrics != nullptr) options_.metrics->SetFailing(true);
+  if (known) {
+    VLOG(1) << "still failing resource=" << name_ << " error=" << error.message;
+    return;
+  }
+  LOG(WARNING) << "cannot follow resource=" << name_
+               << (state_.synced ? " (its last known state is kept)" : " (not known yet)")
+               << ", trying on: " << error.message;
+  sink_.OnState();
+}
+
+void ReflectorImpl::Heal() {
+  if (!state_.trouble) return;
+  state_.trouble.reset();
+  if (options_.metrics != nullptr) options_.metrics->SetFailing(false);
+  const auto lasted =
+      std::chrono::duration_cast<std::chrono::milliseconds>(scheduler_.Now() - failing_since_);
+  LOG(INFO) << "following again resource=" << name_ << " after=" << base::FormatDuration(lasted)
+            << " failures=" << std::exchange(failures_in_a_row_, 0);
+  sink_.OnState();
+}
+
+std::chrono::seconds ReflectorImpl::DrawWatchTimeout() {
+  const auto low = options_.watch_timeout_min.count();
+  return std::chrono::seconds(
+      std::uniform_int_distribution<std::chrono::seconds::rep>(low, 2 * low - 1)(random_));
+}
+
+}  // namespace
+
+std::unique_ptr<Reflector> NewReflector(client::ApiClient& client, base::Scheduler& scheduler,
+                                        CollectionSink& sink, ReflectorOptions options) {
+  return std::make_unique<ReflectorImpl>(client, scheduler, sink, std::move(options));
+}
+
+}  // namespace informers

@@ -1,0 +1,98 @@
+#include "informers/reflector_fsm.h"
+
+#include <chrono>
+
+namespace informers {
+namespace {
+
+using base::ErrorCode;
+using Act = Step::Act;
+
+// A watch that ends sooner, without an event, counts as a failure.
+constexpr base::Duration kShortWatch = std::chrono::seconds(1);
+// How many in a row are called trouble: one is what a restarting load balancer does.
+constexpr int kShortWatchesInTrouble = 3;
+// How often the server may say that it has not reached our version, before we believe that it went
+// back (a restored backup) and list.
+constexpr int kAheadOfServerLimit = 3;
+
+// The version is of no use any more; see the header.
+bool LosesPlace(const base::Error& error) {
+  switch (error.code) {
+    case ErrorCode::kExpired:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kInvalid:
+    case ErrorCode::kMalformed:
+    case ErrorCode::kTooLarge:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The connection ended, by whatever side; nothing was said against the watch.
+bool IsBreak(const WatchEnd& end) {
+  return end.phase == WatchEnd::Phase::kReading &&
+         (!end.error || end.error->Is(ErrorCode::kUnavailable) ||
+          end.error->Is(ErrorCode::kTimeout));
+}
+
+}  // namespace
+
+ReflectorFsm::ReflectorFsm(base::BackoffOptions backoff, std::uint64_t seed)
+    : backoff_(backoff, seed) {}
+
+Step ReflectorFsm::Listed(std::string version) {
+  version_ = std::move(version);
+  progressed_ = false;
+  ahead_of_server_ = 0;
+  return {.act = Act::kWatch};
+}
+
+Step ReflectorFsm::ListFailed(base::TimePoint now, const base::Error& error) {
+  version_.clear();
+  opening_heals_ = true;  // of a watch, which only follows a list that did not fail
+  return Retry(now, error);
+}
+
+void ReflectorFsm::Applied(std::string version, bool bookmark) {
+  if (version.empty()) return;
+  if (!bookmark && version != version_) progressed_ = true;
+  version_ = std::move(version);
+}
+
+Step ReflectorFsm::WatchEnded(base::TimePoint now, WatchEnd end) {
+  const bool progressed = std::exchange(progressed_, false);
+  if (IsBreak(end)) {
+    ahead_of_server_ = 0;
+    if (!progressed && end.lasted < kShortWatch) return WatchedInVain(now, end);
+    watches_in_vain_ = 0;
+    opening_heals_ = true;
+    return {.act = Act::kWatch};
+  }
+  const base::Error error = end.error.value_or(base::Error{.message = "the watch ended"});
+  opening_heals_ = end.phase == WatchEnd::Phase::kOpening;
+  ahead_of_server_ = error.too_large_resource_version ? ahead_of_server_ + 1 : 0;
+  if (LosesPlace(error) || ahead_of_server_ >= kAheadOfServerLimit) version_.clear();
+  return Retry(now, error);
+}
+
+Step ReflectorFsm::WatchedInVain(base::TimePoint now, const WatchEnd& end) {
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(end.lasted);
+  base::Error error{.code = ErrorCode::kUnavailable,
+                    .message = "the watch ended " + std::to_string(milliseconds.count()) +
+                               " ms after it was opened, without an event"};
+  if (end.error) error.message += ": " + end.error->message;
+  Step step = Retry(now, error);
+  opening_heals_ = false;
+  if (++watches_in_vain_ < kShortWatchesInTrouble) step.trouble.reset();
+  return step;
+}
+
+Step ReflectorFsm::Retry(base::TimePoint now, const base::Error& error) {
+  return {.act = version_.empty() ? Act::kList : Act::kWatch,
+          .wait = backoff_.Next(now, error.retry_after),
+          .trouble = error};
+}
+
+}  // namespace informers

@@ -1,0 +1,40 @@
+#pragma once
+
+// One frame of a watch as a value (client-machinery.md 1.5). No I/O; any thread.
+
+#include <string>
+#include <string_view>
+
+#include "pkg/base/error.h"
+#include "pkg/json/projection.h"
+#include "pkg/json/value.h"
+
+namespace informers {
+
+struct WatchEvent {
+  enum class Type { kAdded, kModified, kDeleted, kBookmark };
+  Type type = Type::kBookmark;
+  json::Value object;
+  std::string version;  // of the object; "" if it has none
+};
+
+// Decodes frames of one watch. `path` is named in errors.
+class WatchEventDecoder {
+ public:
+  WatchEventDecoder(const json::Projection& object_fields, std::string path);
+  // Errors: kMalformed for what is no event; for an ERROR event the Error of its Status, with
+  // `server_said` set, so that the two are not confused.
+  base::Result<WatchEvent> Decode(std::string_view frame, bool& server_said) const;
+
+ private:
+  json::Projection fields_;
+  std::string path_;
+};
+
+// "namespace/name" of an object, for messages; "an object without a name" otherwise.
+std::string KeyOf(const json::Value& object);
+
+// Whether the object has what every stored object has: a uid and a name.
+bool IsWhole(const json::Value& object);
+
+}  // namespace informers

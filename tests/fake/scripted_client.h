@@ -1,0 +1,73 @@
+#pragma once
+
+// TEST ONLY. An ApiClient that answers what it was told to, in order, in virtual time. Every
+// request and every read lets other work run first, as a network does.
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pkg/base/scheduler.h"
+#include "pkg/client/api_client.h"
+
+namespace fake {
+
+// What one request gets: a refusal, or pieces of a body and how it ends.
+struct Answer {
+  struct Piece {
+    std::string bytes;
+    base::Duration after{};  // since the piece before it, or the headers
+  };
+  enum class End {
+    kClean,   // the body ends as it should
+    kBroken,  // the connection is lost
+    kSilent,  // nothing comes any more
+  };
+  std::optional<base::Error> refused;
+  std::vector<Piece> pieces;
+  End end = End::kClean;
+  base::Duration end_after{};
+  base::Duration delay{};  // until the headers, or the refusal
+
+  static Answer Refuse(base::Error error);
+  static Answer Refuse(base::ErrorCode code);
+  static Answer Whole(std::string body);  // one piece, clean end
+  // One piece, then nothing: a watch that stays open.
+  static Answer Open(std::string body);
+  Answer& EndingAfter(base::Duration after, End how = End::kClean);
+};
+
+class ScriptedClient final : public client::ApiClient {
+ public:
+  explicit ScriptedClient(base::Scheduler& scheduler) : scheduler_(scheduler) {}
+
+  // Queues for requests that stream a list, that watch, and for Do(). When a queue is empty, a
+  // watch stays open in silence, and everything else is refused (kUnavailable).
+  void OnList(Answer answer) { lists_.push_back(std::move(answer)); }
+  void OnWatch(Answer answer) { watches_.push_back(std::move(answer)); }
+  void OnDo(Answer answer) { calls_.push_back(std::move(answer)); }
+
+  struct Seen {
+    client::ApiRequest request;
+    base::TimePoint at;
+    // The value of a query parameter; "" if absent.
+    [[nodiscard]] std::string Query(std::string_view name) const;
+  };
+  std::vector<Seen> lists;
+  std::vector<Seen> watches;
+  std::vector<Seen> calls;
+  int open_bodies = 0;  // streams not yet destroyed
+
+  base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override;
+  base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
+      client::ApiRequest request) override;
+
+ private:
+  base::Scheduler& scheduler_;
+  std::deque<Answer> lists_;
+  std::deque<Answer> watches_;
+  std::deque<Answer> calls_;
+};
+
+}  // namespace fake

@@ -1,0 +1,93 @@
+#include <catch2/catch.hpp>
+
+#include "tests/informers/collection.h"
+
+using namespace std::chrono_literals;
+using namespace informers::testing;
+using base::ErrorCode;
+using fake::Answer;
+
+namespace {
+
+// One ListAll() in virtual time.
+struct Listing {
+  base::asio::io_context io;
+  base::ManualScheduler scheduler{io};
+  fake::ScriptedClient server{scheduler};
+  base::TaskGroup group{io.get_executor()};
+  std::vector<std::string> names;
+  bool restarts_wanted = true;
+  int restarts = 0;
+  base::Result<std::string> result = base::Error{.message = "not done"};
+
+  base::Task<void> List() {
+    std::function<void()> restart;
+    if (restarts_wanted) {
+      restart = [this] {
+        ++restarts;
+        names.clear();
+      };
+    }
+    const auto object = [this](const json::Value& value) {
+      names.emplace_back(value.StringAt({"metadata", "name"}));
+    };
+    informers::ReflectorOptions options{.resource = {"", "v1", "pods"}};
+    result = co_await informers::ListAll(server, options, object, restart);
+  }
+  void Run() {
+    group.Spawn("list", [this] { return List(); });
+    scheduler.RunUntilIdle();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("list all: every page's objects, and the first page's version", "[informers]") {
+  Listing l;
+  l.server.OnList(Answer::Whole(List("10", {"a1", "a2"}, "t")));
+  l.server.OnList(Answer::Whole(ListBody("10", {Object("a3", "1"), R"({"metadata":{}})"})));
+  l.Run();
+  REQUIRE(l.result.has_value());
+  CHECK(*l.result == "10");
+  CHECK(l.names == std::vector<std::string>{"a1", "a2", "a3"});
+}
+
+TEST_CASE("list all: started over it says so before objects come again", "[informers]") {
+  Listing l;
+  l.server.OnList(Answer::Whole(List("10", {"a1"}, "t")));
+  l.server.OnList(Answer::Refuse(ErrorCode::kExpired));
+  l.server.OnList(Answer::Whole(List("20", {"a2"})));
+  l.Run();
+  CHECK(*l.result == "20");
+  CHECK(l.restarts == 1);
+  CHECK(l.names == std::vector<std::string>{"a2"});
+}
+
+TEST_CASE("list all: without a way to say so an expired page is an error", "[informers]") {
+  Listing l;
+  l.restarts_wanted = false;
+  l.server.OnList(Answer::Whole(List("10", {"a1"}, "t")));
+  l.server.OnList(Answer::Refuse(ErrorCode::kExpired));
+  l.server.OnList(Answer::Whole(List("20", {"a2"})));
+  l.Run();
+  CHECK(l.result.error().code == ErrorCode::kExpired);
+  CHECK(l.server.lists.size() == 2);
+}
+
+TEST_CASE("list all: an error on any page is an error of the whole", "[informers]") {
+  Listing l;
+  l.server.OnList(Answer::Whole(List("10", {"a1"}, "t")));
+  l.server.OnList(Answer::Refuse(ErrorCode::kUnavailable));
+  l.Run();
+  CHECK(l.result.error().code == ErrorCode::kUnavailable);
+}
+
+TEST_CASE("list all: cancelled in mid-page it ends without a result", "[informers]") {
+  Listing l;
+  l.server.OnList(Answer::Open(R"({"items":[)" + Object("a1", "1")));
+  l.Run();
+  l.group.Cancel();
+  l.scheduler.RunUntilIdle();
+  CHECK(l.group.empty());
+  CHECK_FALSE(l.result.has_value());
+}

@@ -1,0 +1,151 @@
+#include "informers/reflector_fsm.h"
+
+#include <catch2/catch.hpp>
+
+using namespace std::chrono_literals;
+using base::Error;
+using base::ErrorCode;
+using informers::ReflectorFsm;
+using informers::Step;
+using informers::WatchEnd;
+using Act = Step::Act;
+using Phase = WatchEnd::Phase;
+
+namespace {
+
+struct Fixture {
+  base::ManualClock clock;
+  ReflectorFsm fsm{base::BackoffOptions{}, 1};
+
+  Fixture() { fsm.Listed("10"); }
+  Step Ended(Phase phase, std::optional<Error> error, base::Duration lasted = 1min) {
+    return fsm.WatchEnded(clock.Now(), {.phase = phase, .error = error, .lasted = lasted});
+  }
+  Step Opening(ErrorCode code) { return Ended(Phase::kOpening, Error{.code = code}); }
+};
+
+}  // namespace
+
+TEST_CASE("reflector fsm: after a list comes a watch from its version, at once", "[informers]") {
+  ReflectorFsm fsm({});
+  const Step step = fsm.Listed("10");
+  CHECK(step.act == Act::kWatch);
+  CHECK(step.wait == 0s);
+  CHECK_FALSE(step.trouble);
+  CHECK(fsm.version() == "10");
+}
+
+TEST_CASE("reflector fsm: what ends a watch decides what follows", "[informers]") {
+  struct Case {
+    const char* name;
+    Phase phase;
+    std::optional<ErrorCode> code;
+    bool waits;
+    Act act;
+  };
+  const auto row = GENERATE(values<Case>({
+      {"the server's own deadline", Phase::kReading, std::nullopt, false, Act::kWatch},
+      {"a lost connection", Phase::kReading, ErrorCode::kUnavailable, false, Act::kWatch},
+      {"silence", Phase::kReading, ErrorCode::kTimeout, false, Act::kWatch},
+      {"unreadable bytes", Phase::kReading, ErrorCode::kMalformed, true, Act::kList},
+      {"an event above the bound", Phase::kReading, ErrorCode::kTooLarge, true, Act::kList},
+      {"nobody listens", Phase::kOpening, ErrorCode::kUnavailable, true, Act::kWatch},
+      {"no answer in time", Phase::kOpening, ErrorCode::kTimeout, true, Act::kWatch},
+      {"an untrusted server", Phase::kOpening, ErrorCode::kTls, true, Act::kWatch},
+      {"401", Phase::kOpening, ErrorCode::kUnauthorized, true, Act::kWatch},
+      {"403", Phase::kOpening, ErrorCode::kForbidden, true, Act::kWatch},
+      {"429", Phase::kOpening, ErrorCode::kTooManyRequests, true, Act::kWatch},
+      {"404: the collection is gone, and with it the place", Phase::kOpening, ErrorCode::kNotFound,
+       true, Act::kList},
+      {"422: this version will never do", Phase::kOpening, ErrorCode::kInvalid, true, Act::kList},
+      {"HTTP 410", Phase::kOpening, ErrorCode::kExpired, true, Act::kList},
+      {"ERROR 410", Phase::kEvent, ErrorCode::kExpired, true, Act::kList},
+      {"ERROR 429", Phase::kEvent, ErrorCode::kTooManyRequests, true, Act::kWatch},
+      {"ERROR 500", Phase::kEvent, ErrorCode::kUnavailable, true, Act::kWatch},
+      {"ERROR 504", Phase::kEvent, ErrorCode::kTimeout, true, Act::kWatch},
+  }));
+  INFO(row.name);
+  Fixture f;
+  std::optional<Error> error;
+  if (row.code) error = Error{.code = *row.code, .message = "m"};
+  const Step step = f.Ended(row.phase, error);
+  CHECK(step.act == row.act);
+  CHECK((step.wait > 0s) == row.waits);
+  CHECK(step.trouble.has_value() == row.waits);
+  CHECK(f.fsm.version() == (row.act == Act::kWatch ? "10" : ""));
+}
+
+TEST_CASE("reflector fsm: delays double to the cap and start anew after two quiet minutes",
+          "[informers]") {
+  Fixture f;
+  base::Duration longest{};
+  for (const auto least : {800ms, 1600ms, 3200ms, 6400ms, 12800ms, 25600ms, 30000ms, 30000ms}) {
+    const base::Duration wait = f.Opening(ErrorCode::kUnavailable).wait;
+    CHECK(wait >= least);
+    CHECK(wait < 2 * least);
+    longest = std::max(longest, wait);
+    f.clock.Advance(wait);
+  }
+  CHECK(longest < 60s);
+  f.clock.Advance(3min);
+  CHECK(f.Opening(ErrorCode::kUnavailable).wait < 1600ms);
+}
+
+TEST_CASE("reflector fsm: a Retry-After is the least wait", "[informers]") {
+  Fixture f;
+  const Step step =
+      f.Ended(Phase::kOpening, Error{.code = ErrorCode::kTooManyRequests, .retry_after = 7s});
+  CHECK(step.wait == 7s);
+}
+
+TEST_CASE("reflector fsm: a watch that ends at once without an event waits, and keeps its place",
+          "[informers]") {
+  Fixture f;
+  for (int i = 1; i <= 3; ++i) {
+    const Step step = f.Ended(Phase::kReading, std::nullopt, 10ms);
+    CHECK(step.act == Act::kWatch);
+    CHECK(step.wait > 0s);
+    CHECK(step.trouble.has_value() == (i == 3));  // the first ones are what a restart looks like
+  }
+  CHECK_FALSE(f.fsm.OpeningHeals());
+  CHECK(f.fsm.version() == "10");
+}
+
+TEST_CASE("reflector fsm: a short watch with an event is no failure, with a bookmark it is",
+          "[informers]") {
+  Fixture f;
+  f.fsm.Applied("11", false);
+  CHECK(f.Ended(Phase::kReading, std::nullopt, 10ms).wait == 0s);
+  f.fsm.Applied("12", true);
+  CHECK(f.Ended(Phase::kReading, std::nullopt, 10ms).wait > 0s);
+  CHECK(f.fsm.version() == "12");
+}
+
+TEST_CASE("reflector fsm: the same event again and again is no progress", "[informers]") {
+  Fixture f;
+  f.fsm.Applied("10", false);
+  CHECK(f.Ended(Phase::kReading, std::nullopt, 10ms).wait > 0s);
+}
+
+TEST_CASE("reflector fsm: an object without a version does not move the place", "[informers]") {
+  Fixture f;
+  f.fsm.Applied("", false);
+  CHECK(f.fsm.version() == "10");
+}
+
+TEST_CASE("reflector fsm: a server that stays behind our version is listed again", "[informers]") {
+  Fixture f;
+  const Error behind{.code = ErrorCode::kTimeout, .too_large_resource_version = true};
+  CHECK(f.Ended(Phase::kOpening, behind).act == Act::kWatch);
+  CHECK(f.Ended(Phase::kOpening, behind).act == Act::kWatch);
+  CHECK(f.Ended(Phase::kOpening, behind).act == Act::kList);
+}
+
+TEST_CASE("reflector fsm: a failed list is tried again, later", "[informers]") {
+  ReflectorFsm fsm({});
+  base::ManualClock clock;
+  const Step step = fsm.ListFailed(clock.Now(), Error{.code = ErrorCode::kForbidden});
+  CHECK(step.act == Act::kList);
+  CHECK(step.wait > 0s);
+  CHECK(step.trouble->code == ErrorCode::kForbidden);
+}

@@ -1,0 +1,477 @@
+#include "informers/reflector.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/metrics/informer_metrics.h"
+#include "tests/informers/collection.h"
+
+using namespace std::chrono_literals;
+using namespace informers::testing;
+using base::ErrorCode;
+using Catch::Matchers::Contains;
+using fake::Answer;
+
+TEST_CASE("reflector: lists, then watches from the list's version", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {"a1", "a2"})));
+  f.server.OnWatch(Answer::Open(Added("a3", "11") + Deleted("a1", "12")));
+  f.Run();
+  CHECK(f.store.names() == Names{"a2", "a3"});
+  CHECK(f.state().synced);
+  CHECK(f.state().resource_version == "12");
+  CHECK_FALSE(f.state().trouble);
+  CHECK(f.state().current_as_of == f.scheduler.Now());
+  REQUIRE(f.server.watches.size() == 1);
+  CHECK(f.server.watches[0].Query("resourceVersion") == "10");
+  CHECK(f.server.watches[0].Query("allowWatchBookmarks") == "true");
+  const int timeout = std::stoi(f.server.watches[0].Query("timeoutSeconds"));
+  CHECK(timeout >= 300);
+  CHECK(timeout < 600);
+}
+
+TEST_CASE("reflector: pages are asked for one after the other, never from an old state",
+          "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {"a1"}, "t1")));
+  f.server.OnList(Answer::Whole(List("10", {"a2"}, "t2")));
+  f.server.OnList(Answer::Whole(List("10", {"a3"})));
+  f.Run();
+  CHECK(f.store.names() == Names{"a1", "a2", "a3"});
+  REQUIRE(f.server.lists.size() == 3);
+  CHECK(f.server.lists[1].Query("continue") == "t1");
+  CHECK(f.server.lists[2].Query("continue") == "t2");
+  for (const auto& list : f.server.lists) {
+    CHECK(list.Query("limit") == "500");
+    CHECK(list.Query("resourceVersion").empty());
+  }
+}
+
+TEST_CASE("reflector: an empty list is synced", "[informers]") {
+  Fixture f;
+  const std::string items = GENERATE("[]", "null");
+  f.server.OnList(Answer::Whole(R"({"items":)" + items +
+                                R"(,"metadata":{"resourceVersion":"10"},"kind":"PodList"})"));
+  f.Run();
+  CHECK(f.state().synced);
+  CHECK(f.store.ended == 1);
+}
+
+TEST_CASE("reflector: a 410 lists again and finds what was deleted meanwhile", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {"a1", "a2"})));
+  const Answer gone =
+      GENERATE(Answer::Whole(ServerError(410, "Expired")), Answer::Refuse(ErrorCode::kExpired));
+  f.server.OnWatch(gone);
+  f.server.OnList(Answer::Whole(List("30", {"a2"})));
+  f.RunFor(5s);
+  CHECK(f.store.names() == Names{"a2"});
+  CHECK(f.state().resource_version == "30");
+  CHECK_FALSE(f.state().trouble);
+  CHECK(f.server.watches.back().Query("resourceVersion") == "30");
+}
+
+TEST_CASE("reflector: a list that fails half-way changes nothing for good", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {"a1", "a2"})));
+  f.server.OnWatch(Answer::Whole(ServerError(410, "Expired")));
+  f.server.OnList(Answer::Whole(List("30", {"a1"}, "t1")));
+  f.server.OnList(Answer::Refuse(ErrorCode::kUnavailable));
+  f.RunFor(1700ms);
+  REQUIRE(f.server.lists.size() == 3);
+  CHECK(f.store.ended == 1);
+  CHECK(f.store.names() == Names{"a1", "a2"});  // "a2" is unknown, not gone
+  CHECK(f.state().trouble->code == ErrorCode::kUnavailable);
+  CHECK(f.state().synced);  // its last known state is kept
+  f.server.OnList(Answer::Whole(List("40", {"a1"})));
+  f.RunFor(10s);
+  CHECK(f.store.names() == Names{"a1"});
+  CHECK_FALSE(f.state().trouble);
+}
+
+TEST_CASE("reflector: an answer that is no complete list is never an empty one", "[informers]") {
+  Fixture f;
+  const std::string body = GENERATE(
+      std::string(""), std::string("<html>proxy says no</html>"), std::string("{}"),
+      std::string(R"({"kind":"PodList","metadata":{"resourceVersion":"10"}})"),
+      std::string(R"({"items":[],"metadata":{}})"),
+      std::string(R"({"items":{},"metadata":{"resourceVersion":"10"}})"),
+      std::string(R"({"items":"none","metadata":{"resourceVersion":"10"}})"),
+      std::string(
+          R"({"items":[{"metadata":{"name":"a1","uid":tru}}],"metadata":{"resourceVersion":"1"}})"),
+      std::string(R"([])"), Status(403, "Forbidden"));
+  INFO(body);
+  f.server.OnList(Answer::Whole(body));
+  f.Run();
+  CHECK(f.store.ended == 0);
+  CHECK_FALSE(f.state().synced);
+  REQUIRE(f.state().trouble);
+  CHECK_THAT(f.state().trouble->message, Contains("list pods.v1"));
+  f.server.OnList(Answer::Whole(List("10", {"a1"})));
+  f.RunFor(2s);
+  CHECK(f.store.names() == Names{"a1"});
+}
+
+TEST_CASE("reflector: what it may not see keeps its last state, and is tried again",
+          "[informers]") {
+  const ErrorCode code = GENERATE(ErrorCode::kUnauthorized, ErrorCode::kForbidden,
+                                  ErrorCode::kNotFound, ErrorCode::kTls);
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {"a1"})));
+  f.server.OnWatch(Answer::Whole("").EndingAfter(10s));
+  f.server.OnWatch(Answer::Refuse(code));
+  f.RunFor(10s);
+  CHECK(f.store.names() == Names{"a1"});
+  CHECK(f.store.ended == 1);
+  CHECK(f.state().trouble->code == code);
+  f.server.OnList(Answer::Whole(List("20", {"a1"})));
+  f.RunFor(20s);
+  CHECK_FALSE(f.state().trouble);
+}
+
+TEST_CASE("reflector: a bookmark is where the next watch begins", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {"a1"})));
+  f.server.OnWatch(Answer::Whole(Bookmark("50")).EndingAfter(2s));
+  f.RunFor(2s);
+  REQUIRE(f.server.watches.size() == 2);
+  CHECK(f.server.watches[1].Query("resourceVersion") == "50");
+  CHECK(f.server.lists.size() == 1);
+  CHECK(f.store.names() == Names{"a1"});
+}
+
+TEST_CASE("reflector: a watch that the server ends is opened again at once", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {})));
+  const auto how = GENERATE(Answer::End::kClean, Answer::End::kBroken);
+  f.server.OnWatch(Answer::Open(Added("a1", "11")).EndingAfter(300s, how));
+  f.RunFor(10s);
+  const base::TimePoint begin = f.server.watches[0].at;
+  f.options.idle_timeout = 1h;
+  f.RunFor(300s);
+  REQUIRE(f.server.watches.size() >= 2);
+  CHECK(f.server.watches[1].at - begin <= 300s);
+  CHECK(f.server.watches[1].Query("resourceVersion") == "11");
+  CHECK(f.server.lists.size() == 1);
+  CHECK_FALSE(f.state().trouble);
+}
+
+TEST_CASE("reflector: watches that end at once back off, without a list", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {"a1"})));
+  for (int i = 0; i < 1000; ++i) f.server.OnWatch(Answer::Whole(""));
+  f.RunFor(60s);
+  CHECK(f.server.watches.size() <= 8);
+  CHECK(f.server.watches.size() >= 4);
+  CHECK(f.server.lists.size() == 1);
+  CHECK(f.state().trouble->code == ErrorCode::kUnavailable);
+}
+
+TEST_CASE("reflector: trouble is over with the first event", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {})));
+  for (int i = 0; i < 3; ++i) f.server.OnWatch(Answer::Whole(""));
+  f.server.OnWatch(Answer::Open(Bookmark("12")));
+  f.RunFor(30s);
+  CHECK_FALSE(f.state().trouble);
+  CHECK(f.state().failures == 1);
+}
+
+TEST_CASE("reflector: nobody listening is waited for at the same place", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {"a1"})));
+  for (int i = 0; i < 4; ++i) f.server.OnWatch(Answer::Refuse(ErrorCode::kUnavailable));
+  f.RunFor(60s);
+  REQUIRE(f.server.watches.size() == 5);
+  CHECK(f.server.watches[4].Query("resourceVersion") == "10");
+  CHECK(f.server.watches[1].at - f.server.watches[0].at >= 800ms);
+  CHECK(f.server.watches[2].at - f.server.watches[1].at >= 1600ms);
+  CHECK(f.server.lists.size() == 1);
+  CHECK_FALSE(f.state().trouble);
+  CHECK(f.state().failures == 4);
+}
+
+TEST_CASE("reflector: an event cut off at the end comes again from the same place", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {})));
+  const std::string event = Added("a2", "12");
+  f.server.OnWatch(Answer::Whole(Added("a1", "11") + event.substr(0, 20)));
+  f.server.OnWatch(Answer::Open(event));
+  f.Run();
+  CHECK(f.store.names() == Names{"a1", "a2"});
+  CHECK(f.server.watches[1].Query("resourceVersion") == "11");
+  CHECK(f.server.lists.size() == 1);
+}
+
+TEST_CASE("reflector: what is no event makes the state suspect: list again", "[informers]") {
+  const std::string frame = GENERATE(
+      std::string("not json\n"), std::string("{\"type\":\"ADDED\",}"),
+      std::string(R"({"type":"RENAMED","object":{}})"), std::string(R"({"type":"ADDED"})"),
+      std::string(R"({"type":"ADDED","object":[]})"), std::string("[]"), std::string("{}"));
+  INFO(frame);
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {"a1"})));
+  f.server.OnWatch(Answer::Open(frame));
+  f.Run();
+  CHECK(f.state().trouble->code == ErrorCode::kMalformed);
+  CHECK_THAT(f.state().trouble->message, Contains("pods"));
+  CHECK(f.store.names() == Names{"a1"});
+  f.server.OnList(Answer::Whole(List("20", {"a2"})));
+  f.RunFor(2s);
+  CHECK(f.store.names() == Names{"a2"});
+}
+
+TEST_CASE("reflector: a stream may be cut anywhere", "[informers]") {
+  const std::string list = List("10", {"a1", "a2"});
+  const std::string watch = Added("a3", "11") + Bookmark("12") + Deleted("a1", "13");
+  const auto halves = [](const std::string& text, std::size_t at) {
+    Answer answer;
+    answer.pieces = {{text.substr(0, at), {}}, {text.substr(at), 1ms}};
+    return answer;
+  };
+  for (std::size_t at = 0; at <= std::max(list.size(), watch.size()); ++at) {
+    Fixture f;
+    f.server.OnList(halves(list, std::min(at, list.size())));
+    f.server.OnWatch(halves(watch, std::min(at, watch.size())).EndingAfter(1h));
+    f.RunFor(10ms);
+    REQUIRE(f.store.names() == Names{"a2", "a3"});
+    REQUIRE(f.state().resource_version == "13");
+    REQUIRE(f.state().failures == 0);
+  }
+}
+
+TEST_CASE("reflector: a connection lost at any byte loses nothing", "[informers]") {
+  const std::string list = List("10", {"a1", "a2"});
+  const std::string watch = Added("a3", "11") + Deleted("a1", "12");
+  const auto how = GENERATE(Answer::End::kClean, Answer::End::kBroken);
+  for (std::size_t at = 0; at < list.size(); ++at) {
+    Fixture f;
+    f.server.OnList(Answer::Whole(list.substr(0, at)).EndingAfter(0s, how));
+    f.Run();
+    REQUIRE(f.store.ended == 0);
+    f.server.OnList(Answer::Whole(List("20", {"a2"})));
+    f.RunFor(2s);
+    REQUIRE(f.store.names() == Names{"a2"});
+  }
+  const std::size_t first = Added("a3", "11").size() - 1;  // its line feed is not needed
+  for (std::size_t at = 0; at < watch.size(); ++at) {
+    Fixture f;
+    f.server.OnList(Answer::Whole(list));
+    f.server.OnWatch(Answer::Whole(watch.substr(0, at)).EndingAfter(0s, how));
+    f.server.OnWatch(Answer::Open(at < first ? watch : Deleted("a1", "12")));
+    f.RunFor(2s);
+    REQUIRE(f.store.names() == Names{"a2", "a3"});
+    REQUIRE(f.server.lists.size() == 1);
+    const std::string resumed = f.server.watches[1].Query("resourceVersion");
+    REQUIRE(resumed == (at < first ? "10" : at < watch.size() - 1 ? "11" : "12"));
+  }
+}
+
+TEST_CASE("reflector: a 429 is waited out at the same place", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {})));
+  f.server.OnWatch(Answer::Refuse({.code = ErrorCode::kTooManyRequests, .retry_after = 7s}));
+  f.RunFor(6900ms);
+  CHECK(f.server.watches.size() == 1);
+  f.RunFor(200ms);
+  CHECK(f.server.watches.size() == 2);
+  CHECK(f.server.watches[1].Query("resourceVersion") == "10");
+  CHECK(f.server.lists.size() == 1);
+}
+
+TEST_CASE("reflector: a watch that falls silent is opened again", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {})));
+  f.server.OnWatch(Answer::Open(Added("a1", "11")));
+  f.RunFor(149s);
+  CHECK(f.server.watches.size() == 1);
+  f.RunFor(2s);
+  REQUIRE(f.server.watches.size() == 2);
+  CHECK(f.server.watches[1].Query("resourceVersion") == "11");
+  CHECK(f.server.open_bodies == 1);
+  CHECK_FALSE(f.state().trouble);
+}
+
+TEST_CASE("reflector: a watch that outlives its time is ended from here", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {})));
+  Answer talkative;
+  for (int i = 0; i < 100; ++i) talkative.pieces.push_back({Bookmark(std::to_string(11 + i)), 60s});
+  f.server.OnWatch(talkative);
+  f.RunFor(299s);
+  CHECK(f.server.watches.size() == 1);
+  f.RunFor(331s);
+  REQUIRE(f.server.watches.size() >= 2);
+  const base::Duration lasted = f.server.watches[1].at - f.server.watches[0].at;
+  const int timeout = std::stoi(f.server.watches[0].Query("timeoutSeconds"));
+  CHECK(lasted == std::chrono::seconds(timeout + 30));
+}
+
+TEST_CASE("reflector: an expired continuation starts the list over", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {"a1", "a2"}, "t1")));
+  f.server.OnList(Answer::Refuse(ErrorCode::kExpired));
+  f.server.OnList(Answer::Whole(List("20", {"a2"}, "t2")));
+  f.server.OnList(Answer::Whole(List("20", {"a3"})));
+  f.Run();  // without a delay
+  CHECK(f.server.lists[2].Query("continue").empty());
+  CHECK(f.store.names() == Names{"a2", "a3"});
+  CHECK(f.store.begun == 2);
+  CHECK(f.store.ended == 1);
+  CHECK(f.state().resource_version == "20");
+}
+
+TEST_CASE("reflector: a list that expires over and over backs off", "[informers]") {
+  Fixture f;
+  for (int i = 0; i < 100; ++i) {
+    f.server.OnList(Answer::Whole(List("10", {"a1"}, "t1")));
+    f.server.OnList(Answer::Refuse(ErrorCode::kExpired));
+  }
+  f.Run();
+  CHECK(f.server.lists.size() == 8);
+  CHECK(f.state().trouble->code == ErrorCode::kExpired);
+  CHECK(f.store.ended == 0);
+}
+
+TEST_CASE("reflector: a continue token that does not move is an error, not a loop", "[informers]") {
+  Fixture f;
+  for (int i = 0; i < 100; ++i) f.server.OnList(Answer::Whole(List("10", {"a1"}, "same")));
+  f.Run();
+  CHECK(f.server.lists.size() == 2);
+  CHECK(f.state().trouble->code == ErrorCode::kMalformed);
+}
+
+TEST_CASE("reflector: an object above the bound makes its collection stale, never smaller",
+          "[informers]") {
+  Fixture f;
+  f.options.max_object_bytes = 1000;
+  const std::string huge = R"({"metadata":{"name":"huge","uid":"u","resourceVersion":"12"},"x":")" +
+                           std::string(2000, 'x') + "\"}";
+  f.server.OnList(Answer::Whole(List("10", {"a1"})));
+  f.server.OnWatch(Answer::Open(Event("ADDED", huge)));
+  f.Run();
+  CHECK(f.state().trouble->code == ErrorCode::kTooLarge);
+  f.server.OnList(Answer::Whole(ListBody("20", {Object("a2", "15"), huge})));
+  f.RunFor(1700ms);
+  CHECK(f.state().trouble->code == ErrorCode::kTooLarge);
+  CHECK_THAT(f.state().trouble->message, Contains("after a/a2") && Contains("1000 bytes"));
+  CHECK(f.store.ended == 1);
+  CHECK(f.store.versions.contains("a1"));
+  f.server.OnList(Answer::Whole(List("30", {"a2"})));  // it was made smaller, or deleted
+  f.RunFor(10s);
+  CHECK(f.store.names() == Names{"a2"});
+  CHECK_FALSE(f.state().trouble);
+}
+
+TEST_CASE("reflector: an object without uid or name is left out and counted", "[informers]") {
+  Fixture f;
+  const std::string odd = R"({"metadata":{"name":"odd","resourceVersion":"11"}})";
+  f.server.OnList(Answer::Whole(ListBody("10", {Object("a1", "1"), odd, "7", R"({"spec":{}})"})));
+  f.server.OnWatch(Answer::Open(Event("ADDED", odd) + Event("DELETED", odd) + Added("a2", "12")));
+  f.Run();
+  CHECK(f.store.names() == Names{"a1", "a2"});
+  CHECK(f.state().skipped == 5);
+  CHECK(f.state().resource_version == "12");
+  CHECK_FALSE(f.state().trouble);
+}
+
+TEST_CASE("reflector: where only metadata is wanted only metadata is asked for", "[informers]") {
+  Fixture f;
+  const bool metadata = GENERATE(true, false);
+  if (metadata) f.options.fields = {"metadata.labels"};
+  f.server.OnList(Answer::Whole(List("10", {"a1"})));
+  f.Run();
+  const std::string list = f.server.lists[0].request.accept;
+  const std::string watch = f.server.watches[0].request.accept;
+  if (metadata) {
+    CHECK(list ==
+          "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
+          "application/json");
+    CHECK(watch ==
+          "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,"
+          "application/json");
+  } else {
+    CHECK(list == "application/json");
+    CHECK(watch == "application/json");
+  }
+}
+
+TEST_CASE("reflector: a server that went back behind our version is listed again", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("1000", {"a1", "a2"})));
+  const base::Error behind{
+      .code = ErrorCode::kTimeout, .retry_after = 1s, .too_large_resource_version = true};
+  for (int i = 0; i < 3; ++i) f.server.OnWatch(Answer::Refuse(behind));
+  f.server.OnList(Answer::Whole(List("500", {"a1"})));
+  f.RunFor(60s);
+  CHECK(f.store.names() == Names{"a1"});
+  CHECK(f.server.watches.back().Query("resourceVersion") == "500");
+}
+
+TEST_CASE("reflector: its state is announced when it changes, not otherwise", "[informers]") {
+  Fixture f;
+  for (int i = 0; i < 3; ++i) f.server.OnList(Answer::Refuse(ErrorCode::kForbidden));
+  f.Run();
+  CHECK(f.store.states == 1);
+  f.RunFor(5s);
+  CHECK(f.store.states == 1);  // still the same trouble
+  CHECK(f.state().failures == 3);
+  f.server.OnList(Answer::Whole(List("10", {})));
+  f.RunFor(60s);
+  CHECK(f.store.states == 2);  // healed and synced in one
+}
+
+TEST_CASE("reflector: cancelled at any step it ends at once and leaves no stream", "[informers]") {
+  const auto script = [](Fixture& f) {
+    f.server.OnList(Answer::Whole(List("10", {"a1"}, "t1")));
+    f.server.OnList(Answer::Refuse(ErrorCode::kExpired));
+    f.server.OnList(Answer::Whole(List("10", {"a1"}, "t1")));
+    f.server.OnList(Answer::Whole(List("10", {"a2"})));
+    f.server.OnWatch(Answer::Open(Added("a3", "11")).EndingAfter(2s));
+    f.server.OnWatch(Answer::Refuse(ErrorCode::kUnavailable));
+    f.server.OnWatch(Answer::Whole(ServerError(410, "Expired")));
+    f.server.OnList(Answer::Whole(List("30", {"a1"})));
+    f.Start();
+  };
+  std::size_t steps = 0;
+  for (bool ended = false; !ended; ++steps) {
+    Fixture f;
+    script(f);
+    // Runs `steps` handlers, moving time whenever nothing is ready.
+    for (std::size_t i = 0; i < steps; ++i) {
+      f.io.restart();
+      if (f.io.poll_one() > 0) continue;
+      ended = f.scheduler.NextDeadline() - f.scheduler.Now() > 100s;  // the last, silent watch
+      if (ended) break;
+      f.scheduler.RunFor(f.scheduler.NextDeadline() - f.scheduler.Now());
+    }
+    REQUIRE(f.Stop());
+    // A stop does not complete a list.
+    if (f.store.ended == 1) REQUIRE(f.store.versions.contains("a2"));
+    if (f.store.ended == 2) REQUIRE(f.store.names() == Names{"a1"});
+    REQUIRE(f.state().failures <= 2);  // and is none
+  }
+  CHECK(steps > 15);
+}
+
+TEST_CASE("reflector: its metrics tell its state", "[informers]") {
+  metrics::Registry registry;
+  metrics::InformerMetrics metrics(registry, {"quota", "", "v1", "pods"});
+  Fixture f;
+  f.options.metrics = &metrics;
+  f.server.OnList(Answer::Refuse(ErrorCode::kForbidden));
+  f.Run();
+  const std::string labels = R"({group="",name="quota",resource="pods",version="v1"} )";
+  CHECK_THAT(registry.Expose(), Contains("informer_failing" + labels + "1\n"));
+  f.server.OnList(Answer::Whole(ListBody("10", {Object("a1", "1"), "{}"})));
+  f.server.OnWatch(Answer::Open(Added("a2", "11") + Bookmark("12")));
+  f.RunFor(2s);
+  const std::string text = registry.Expose();
+  CHECK_THAT(text, Contains("informer_failing" + labels + "0\n"));
+  CHECK_THAT(text, Contains("informer_synced" + labels + "1\n"));
+  CHECK_THAT(text, Contains("informer_lists_total" + labels + "1\n"));
+  CHECK_THAT(text, Contains("informer_events_total" + labels + "2\n"));
+  CHECK_THAT(text, Contains("informer_failures_total" + labels + "1\n"));
+  CHECK_THAT(text, Contains("informer_skipped_objects_total" + labels + "1\n"));
+  CHECK_THAT(text, Contains("informer_store_resource_version" + labels + "12\n"));
+  CHECK_THAT(text, Contains("informer_processing_latency_seconds_count" + labels + "2\n"));
+}
