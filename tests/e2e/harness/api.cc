@@ -1,5 +1,6 @@
 #include "tests/e2e/harness/api.h"
 
+#include <optional>
 #include <stdexcept>
 
 #include "pkg/base/task_group.h"
@@ -47,9 +48,11 @@ json::Value Json(std::string_view text) {
 Connection::Connection(const std::string& kubeconfig_path) {
   client::LoadOptions options;
   options.kubeconfig = kubeconfig_path;
+  options.environment = [](std::string_view) { return std::optional<std::string>(); };
   auto config = client::LoadClusterConfig(options);
   if (!config) throw std::runtime_error(config.error().message);
-  auto made = client::NewRestClient(scheduler, io.get_executor(), *config);
+  auto made = client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
+                                    {.user_agent = "quota-e2e/1"});
   if (!made) throw std::runtime_error(made.error().message);
   rest = std::move(*made);
 }
@@ -77,7 +80,8 @@ std::vector<base::Result<client::ApiResponse>> Api::DoAll(std::vector<client::Ap
       answers[mine] = co_await connection_->rest->Do(std::move(requests[mine]));
     }
   };
-  for (std::size_t i = 0; i < parallel && i < requests.size(); ++i) group.Spawn("e2e request", worker);
+  for (std::size_t i = 0; i < parallel && i < requests.size(); ++i)
+    group.Spawn("e2e request", worker);
   connection_->io.restart();
   while (!group.empty() && connection_->io.run_one() > 0) {
   }

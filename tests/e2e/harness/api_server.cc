@@ -38,7 +38,11 @@ class ServerBase : public ApiServer {
     return dir_.Write("port-" + std::to_string(port) + ".kubeconfig", KubeconfigText(fields));
   }
   KubeconfigFields Fields() override {
-    return {.server = "https://" + Local(port_), .ca_path = authority_.cert_path(), .token = kToken};
+    return {
+        .server = "https://" + Local(port_), .ca_path = authority_.cert_path(), .token = kToken};
+  }
+  KeyPair ClientCertificate(const std::string& subject) override {
+    return authority_.Client("client", subject);
   }
   [[nodiscard]] std::string LogTail() const override { return Tail(ReadFile(log_path_), 20); }
   [[nodiscard]] int pid() const override { return process_ ? process_->pid() : -1; }
@@ -72,8 +76,8 @@ class SandboxServer final : public ServerBase {
   void Start() override {
     process_ = std::make_unique<Process>(ProcessOptions{
         .argv = {BuiltProgram("sandbox-apiserver"), "--bind-address=" + Local(port_),
-                 "--tls-cert-file=" + serving_.cert_path, "--tls-private-key-file=" + serving_.key_path,
-                 std::string("--token=") + kToken},
+                 "--tls-cert-file=" + serving_.cert_path,
+                 "--tls-private-key-file=" + serving_.key_path, std::string("--token=") + kToken},
         .log_path = log_path_});
     WaitUntilReady(Patience());
   }
@@ -189,12 +193,12 @@ std::unique_ptr<Process> StartBuiltinController(const std::string& controller,
                                                 const std::string& kubeconfig,
                                                 const std::string& log_path) {
   if (!HaveBuiltinController()) return nullptr;
-  return std::make_unique<Process>(ProcessOptions{
-      .argv = {Asset("kube-controller-manager"), "--controllers=" + controller,
-               "--kubeconfig=" + kubeconfig, "--leader-elect=false", "--secure-port=0",
-               "--use-service-account-credentials=false", "--kube-api-qps=1000",
-               "--kube-api-burst=2000"},
-      .log_path = log_path});
+  return std::make_unique<Process>(
+      ProcessOptions{.argv = {Asset("kube-controller-manager"), "--controllers=" + controller,
+                              "--kubeconfig=" + kubeconfig, "--leader-elect=false",
+                              "--secure-port=0", "--use-service-account-credentials=false",
+                              "--kube-api-qps=1000", "--kube-api-burst=2000"},
+                     .log_path = log_path});
 }
 
 }  // namespace e2e

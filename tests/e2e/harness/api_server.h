@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "tests/e2e/harness/certificates.h"
 #include "tests/e2e/harness/files.h"
 #include "tests/e2e/harness/process.h"
 
@@ -22,9 +23,9 @@ struct ServerOptions {
 };
 
 struct KubeconfigFields {
-  std::string server;    // "https://127.0.0.1:6443"
-  std::string ca_path;   // "" for a plain server
-  std::string token;     // "" without one
+  std::string server;              // "https://127.0.0.1:6443"
+  std::string ca_path;             // "" for a plain server
+  std::string token;               // "" without one
   std::string extra_user_lines{};  // more of the user entry, indented by four blanks
 };
 std::string KubeconfigText(const KubeconfigFields& fields);
@@ -37,12 +38,13 @@ class ApiServer {
   // kill -9. What was stored survives on the real tier and is lost on the sandbox.
   virtual void Kill() = 0;
   [[nodiscard]] virtual bool keeps_objects() const = 0;
-  // True where discovery and objects live under TLS with a CA of our own.
   [[nodiscard]] virtual std::uint16_t port() const = 0;
   // An administrator's kubeconfig for a server behind `port` (0: the server's own).
   virtual std::string Kubeconfig(std::uint16_t port = 0) = 0;
   // The fields it is made of, for tests that bend one of them.
   virtual KubeconfigFields Fields() = 0;
+  // For a user whom the server trusts by certificate, e.g. "/O=system:masters/CN=admin".
+  virtual KeyPair ClientCertificate(const std::string& subject) = 0;
   [[nodiscard]] virtual std::string LogTail() const = 0;
   [[nodiscard]] virtual int pid() const = 0;
 };

@@ -11,8 +11,8 @@
 namespace e2e {
 namespace {
 
-const std::vector<std::string> kNewKey{"-newkey", "ec",     "-pkeyopt", "ec_paramgen_curve:prime256v1",
-                                       "-nodes",  "-keyout"};
+const std::vector<std::string> kNewKey{
+    "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout"};
 
 void OpenSsl(std::vector<std::string> arguments) {
   const auto program = FindProgram("openssl");
@@ -29,9 +29,8 @@ CertificateAuthority::CertificateAuthority(std::string folder, std::string name)
       ca_{folder_ + "/" + name + ".crt", folder_ + "/" + name + ".key"} {
   std::vector<std::string> arguments{"req", "-x509"};
   arguments.insert(arguments.end(), kNewKey.begin(), kNewKey.end());
-  const std::vector<std::string> rest{ca_.key_path, "-out",  ca_.cert_path,
-                                      "-days",      "2",     "-subj",
-                                      "/CN=" + name};
+  const std::vector<std::string> rest{ca_.key_path, "-out",  ca_.cert_path, "-days",
+                                      "2",          "-subj", "/CN=" + name};
   arguments.insert(arguments.end(), rest.begin(), rest.end());
   OpenSsl(arguments);
 }

@@ -62,7 +62,8 @@ void Daemon::WaitUntilReady() {
   const auto missing = [this]() -> std::string {
     if (!Running()) throw std::runtime_error("the daemon ended:\n" + Tail(Log(), 20));
     const int status = Probe("/readyz");
-    return status == 200 ? "" : "status " + std::to_string(status) + "; its log:\n" + Tail(Log(), 10);
+    return status == 200 ? ""
+                         : "status " + std::to_string(status) + "; its log:\n" + Tail(Log(), 10);
   };
   Eventually("the daemon's /readyz says 200", missing);
 }

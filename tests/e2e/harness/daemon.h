@@ -1,7 +1,7 @@
 #pragma once
 
-// quota-controller-manager under test: started with the flags of its command line, asked through its
-// probes and metrics, stopped or killed.
+// quota-controller-manager under test: started with the flags of its command line, asked through
+// its probes and metrics, stopped or killed.
 
 #include <chrono>
 #include <cstdint>
@@ -33,7 +33,8 @@ class Daemon {
   // With other options from now on.
   void Restart(DaemonOptions options);
 
-  // Returns when /readyz says 200; throws, with the last of its log, if the daemon ends or is too late.
+  // Returns when /readyz says 200; throws, with the last of its log, if the daemon ends or is too
+  // late.
   void WaitUntilReady();
   [[nodiscard]] int Probe(const std::string& path) const;  // the HTTP status; 0 if nobody answers
 

@@ -115,7 +115,8 @@ ProcessUsage UsageOf(int pid) {
   long total = 0;
   long resident = 0;
   if (statm >> total >> resident) usage.resident_bytes = resident * sysconf(_SC_PAGESIZE);
-  // The second field is the program's name in brackets, which may hold blanks: fields count from ')'.
+  // The second field is the program's name in brackets, which may hold blanks: fields count from
+  // ')'.
   std::ifstream stat(proc + "/stat");
   std::string line;
   std::getline(stat, line);
@@ -127,7 +128,8 @@ ProcessUsage UsageOf(int pid) {
   long user = 0;
   long system = 0;
   fields >> user >> system;
-  usage.cpu_seconds = static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  usage.cpu_seconds =
+      static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
   return usage;
 }
 

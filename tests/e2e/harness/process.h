@@ -1,7 +1,7 @@
 #pragma once
 
-// Child processes that never outlive the test: each is the leader of its own process group, is killed
-// by the kernel if the test program dies, and by the destructor if it still runs.
+// Child processes that never outlive the test: each is the leader of its own process group, is
+// killed by the kernel if the test program dies, and by the destructor if it still runs.
 //
 // Errors of the harness itself (a program that cannot be started, a deadline of the harness) are
 // exceptions: Catch2 reports them as the failure of the running test.

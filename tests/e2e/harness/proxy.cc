@@ -110,7 +110,8 @@ class TcpProxy::Relay {
       std::vector<pollfd> fds{{wake_[0], POLLIN, 0}, {listener_, POLLIN, 0}};
       const bool stalled = stall_;
       for (const auto& pair : pairs_) {
-        // A negative descriptor is not looked at: a stalled peer that hangs up must not spin the loop.
+        // A negative descriptor is not looked at: a stalled peer that hangs up must not spin the
+        // loop.
         fds.push_back({stalled ? -1 : pair.client, POLLIN, 0});
         fds.push_back({stalled ? -1 : pair.server, POLLIN, 0});
       }
@@ -152,7 +153,8 @@ class TcpProxy::Relay {
     const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const auto address = Loopback(target_);
     const Pair pair{client, server};
-    if (refuse_ || connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (refuse_ ||
+        connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
       pair.Close();
       return;
     }

@@ -19,7 +19,8 @@ Scenario::Scenario(ApiServer& server)
 
 Scenario::~Scenario() {
   const bool failed = std::uncaught_exceptions() > 0;
-  if (failed && daemon_) std::cerr << "the daemon's last lines:\n" << Tail(daemon_->Log(), 25) << "\n";
+  if (failed && daemon_)
+    std::cerr << "the daemon's last lines:\n" << Tail(daemon_->Log(), 25) << "\n";
   daemon_.reset();
   // Best effort: a scenario may have left its server dead or broken.
   for (const auto* resource : {"resourcequotas", "pods", "services"}) {
@@ -28,7 +29,8 @@ Scenario::~Scenario() {
                    .query = {{"gracePeriodSeconds", "0"}},
                    .timeout = Stretched(10s)});
   }
-  (void)api_.Do({.verb = "DELETE", .path = PathOf("namespaces", "", ns_), .timeout = Stretched(5s)});
+  (void)api_.Do(
+      {.verb = "DELETE", .path = PathOf("namespaces", "", ns_), .timeout = Stretched(5s)});
 }
 
 Daemon& Scenario::StartDaemon(const std::string& resync_period, const std::string& kubeconfig) {

@@ -29,7 +29,8 @@ class Scenario {
   [[nodiscard]] const std::string& ns() const { return ns_; }
   [[nodiscard]] Daemon& daemon() { return *daemon_; }
 
-  // Starts the daemon against the server itself, or what `kubeconfig` says; returns when it is ready.
+  // Starts the daemon against the server itself, or what `kubeconfig` says; returns when it is
+  // ready.
   Daemon& StartDaemon(const std::string& resync_period = "5m", const std::string& kubeconfig = "");
   void StopDaemon() { daemon_.reset(); }
 
@@ -41,7 +42,9 @@ class Scenario {
   json::Value Create(std::string_view resource, const json::Value& object) {
     return api_.Create(Path(resource), object);
   }
-  void Delete(std::string_view resource, std::string_view name) { api_.Delete(Path(resource, name)); }
+  void Delete(std::string_view resource, std::string_view name) {
+    api_.Delete(Path(resource, name));
+  }
 
   [[nodiscard]] json::Value GetQuota(const std::string& name);
   [[nodiscard]] Quantities Used(const std::string& quota);

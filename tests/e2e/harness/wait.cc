@@ -19,7 +19,9 @@ void PauseBetweenLooks(std::chrono::milliseconds interval) {
 
 }  // namespace
 
-std::chrono::milliseconds Stretched(std::chrono::milliseconds duration) { return duration * kSlowness; }
+std::chrono::milliseconds Stretched(std::chrono::milliseconds duration) {
+  return duration * kSlowness;
+}
 
 std::chrono::milliseconds Patience() { return Stretched(30s); }
 
@@ -53,7 +55,8 @@ void Always(const std::string& fact, const std::function<std::string()>& broken,
     answer = broken();
     return !answer.empty();
   };
-  if (PollUntil(fails, period)) throw std::runtime_error("no longer true: " + fact + "\n  seen: " + answer);
+  if (PollUntil(fails, period))
+    throw std::runtime_error("no longer true: " + fact + "\n  seen: " + answer);
 }
 
 }  // namespace e2e

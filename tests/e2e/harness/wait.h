@@ -1,6 +1,7 @@
 #pragma once
 
-// Waiting for facts. A test never waits for time: it names the fact and how long it may take at most.
+// Waiting for facts. A test never waits for time: it names the fact and how long it may take at
+// most.
 
 #include <chrono>
 #include <functional>
@@ -10,7 +11,8 @@ namespace e2e {
 
 using namespace std::chrono_literals;
 
-// How long anything may take that happens within a second when all is well. Longer under sanitizers.
+// How long anything may take that happens within a second when all is well. Longer under
+// sanitizers.
 std::chrono::milliseconds Patience();
 // `duration`, stretched in the same way.
 std::chrono::milliseconds Stretched(std::chrono::milliseconds duration);
@@ -19,8 +21,8 @@ std::chrono::milliseconds Stretched(std::chrono::milliseconds duration);
 bool PollUntil(const std::function<bool()>& done, std::chrono::milliseconds timeout,
                std::chrono::milliseconds interval = 10ms);
 
-// Looks until `missing` returns "" ; throws with `fact` and the last answer of `missing` when it never
-// does.
+// Looks until `missing` returns "" ; throws with `fact` and the last answer of `missing` when it
+// never does.
 void Eventually(const std::string& fact, const std::function<std::string()>& missing,
                 std::chrono::milliseconds timeout = Patience());
 

@@ -99,10 +99,11 @@ WriteRecorder::~WriteRecorder() = default;
 int WriteRecorder::Writes(const std::string& quota) const { return follower_->Of(quota).writes; }
 
 void WriteRecorder::WaitSeen(const std::string& quota, const std::string& resource_version) const {
-  Eventually("the recorder sees version " + resource_version + " of " + quota, [&]() -> std::string {
-    const auto seen = follower_->Of(quota).resource_version;
-    return seen >= std::stoull(resource_version) ? "" : "version " + std::to_string(seen);
-  });
+  Eventually(
+      "the recorder sees version " + resource_version + " of " + quota, [&]() -> std::string {
+        const auto seen = follower_->Of(quota).resource_version;
+        return seen >= std::stoull(resource_version) ? "" : "version " + std::to_string(seen);
+      });
 }
 
 }  // namespace e2e

@@ -1,0 +1,75 @@
+#include "cmd/quickstart/describe.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "pkg/quantity/quantity.h"
+
+namespace quickstart {
+namespace {
+
+using quantity::Quantity;
+using Row = std::array<std::string, 3>;
+
+std::string TextOf(const json::Value* value) {
+  if (value == nullptr) return "0";
+  const std::string* text = value->AsString();
+  if (text == nullptr) return json::Write(*value);
+  const auto parsed = Quantity::Parse(*text);
+  return parsed ? parsed->ToString() : *text;
+}
+
+// kubectl shows used in the notation of hard, as a whole number, where the two differ.
+std::string UsedInNotationOf(const std::string& hard_text, const std::string& used_text) {
+  const auto hard = Quantity::Parse(hard_text);
+  const auto used = Quantity::Parse(used_text);
+  if (!hard || !used || hard->format() == used->format()) return used_text;
+  const auto whole = used->RoundUpToInteger();
+  if (!whole || whole->nanos() / 1'000'000'000 > std::numeric_limits<std::int64_t>::max())
+    return used_text;
+  return Quantity::FromInt(static_cast<std::int64_t>(whole->nanos() / 1'000'000'000),
+                           hard->format())
+      .ToString();
+}
+
+std::string Aligned(const std::vector<Row>& rows) {
+  std::array<std::size_t, 2> width{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      // The lines "Name:" and "Namespace:" have two columns; their last one is not padded.
+      const bool last = i == 1 && row[2].empty();
+      if (!last) width[i] = std::max(width[i], row[i].size() + 2);
+    }
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    text += row[0] + std::string(width[0] - row[0].size(), ' ') + row[1];
+    if (!row[2].empty()) text += std::string(width[1] - row[1].size(), ' ') + row[2];
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string DescribeQuota(const json::Value& quota) {
+  std::vector<Row> rows{{"Name:", std::string(quota.StringAt({"metadata", "name"})), ""},
+                        {"Namespace:", std::string(quota.StringAt({"metadata", "namespace"})), ""},
+                        {"Resource", "Used", "Hard"},
+                        {"--------", "----", "----"}};
+  std::map<std::string, std::string> hard;
+  const json::Value* limits = quota.At({"status", "hard"});
+  if (limits != nullptr && limits->AsObject() != nullptr) {
+    for (const auto& [name, limit] : *limits->AsObject()) hard[name] = TextOf(&limit);
+  }
+  for (const auto& [name, limit] : hard) {
+    const std::string used = TextOf(quota.At({"status", "used", name}));
+    rows.push_back({name, UsedInNotationOf(limit, used), limit});
+  }
+  return Aligned(rows);
+}
+
+}  // namespace quickstart

@@ -1,0 +1,86 @@
+// The part of cmd/quickstart.sh that talks to the API server.
+
+#include <gflags/gflags.h>
+#include <signal.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cmd/quickstart/story.h"
+#include "pkg/base/task_group.h"
+#include "pkg/client/cluster_config.h"
+#include "pkg/client/rest_client.h"
+
+DEFINE_string(kubeconfig, "", "Kubeconfig of the cluster to tell the story in.");
+DEFINE_string(namespace, "quota-quickstart", "Name of the namespace to make.");
+DEFINE_bool(keep, false, "Leave the namespace behind.");
+
+namespace {
+
+std::optional<std::string> FromEnvironment(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+base::Result<std::unique_ptr<client::RestClient>> Connect(boost::asio::io_context& io,
+                                                          base::Scheduler& scheduler) {
+  client::LoadOptions load;
+  load.kubeconfig = FLAGS_kubeconfig;
+  load.environment = FromEnvironment;
+  load.home = FromEnvironment("HOME").value_or("");
+  auto config = client::LoadClusterConfig(load);
+  if (!config) return config.error();
+  return client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
+                               {.user_agent = client::UserAgent("quickstart")});
+}
+
+// Runs one task to its end; a signal cancels it. False if it failed, having said why.
+bool RunTask(boost::asio::io_context& io, std::function<base::Task<base::Result<void>>()> task) {
+  bool worked = false;
+  base::TaskGroup tasks(io.get_executor());
+  boost::asio::signal_set signals(io, SIGINT, SIGTERM);
+  signals.async_wait([&](auto error, int) {
+    if (!error) tasks.Cancel();
+  });
+  const auto run = [&]() -> base::Task<void> {
+    auto result = co_await task();
+    worked = result.has_value();
+    if (!worked) std::cerr << result.error().message << "\n";
+  };
+  tasks.Spawn("quickstart", run);
+  io.restart();
+  while (!tasks.empty() && io.run_one() > 0) {
+  }
+  return worked;
+}
+
+int Run() {
+  boost::asio::io_context io{1};
+  base::RealScheduler scheduler(io.get_executor());
+  auto client = Connect(io, scheduler);
+  if (!client) {
+    std::cerr << client.error().message << "\n";
+    return 2;
+  }
+  const bool told = RunTask(io, [&] {
+    return quickstart::TellStory(**client, scheduler, {.ns = FLAGS_namespace}, std::cout);
+  });
+  if (told && FLAGS_keep) return 0;
+  // Also after a failure and after Ctrl-C: the cluster may be somebody's own.
+  const bool cleaned = RunTask(io, [&] { return quickstart::CleanUp(**client, FLAGS_namespace); });
+  return told && cleaned ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);
+  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  return Run();
+}

@@ -1,0 +1,19 @@
+#pragma once
+
+// Who is measured: this project's daemon, or the quota controller that Kubernetes has built in.
+
+#include <memory>
+#include <string>
+
+#include "tests/e2e/harness/process.h"
+
+namespace bench {
+
+enum class Contender { kDaemon, kBuiltin };
+std::string NameOf(Contender contender);
+
+// Starts it against the server of this kubeconfig, with its log in `folder`.
+std::unique_ptr<e2e::Process> Start(Contender contender, const std::string& kubeconfig,
+                                    const std::string& folder);
+
+}  // namespace bench

@@ -1,0 +1,85 @@
+#include "tests/bench/quota_watch.h"
+
+#include <stdexcept>
+
+#include "pkg/json/value.h"
+#include "tests/e2e/harness/api.h"
+
+namespace bench {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+QuotaWatch::QuotaWatch(const std::string& kubeconfig, const std::string& ns)
+    : connection_(kubeconfig), ns_(ns) {
+  Run([this] { return Open(); });
+}
+
+QuotaWatch::~QuotaWatch() = default;
+
+// Runs the task and what it has started to the end; throws what went wrong.
+void QuotaWatch::Run(std::function<base::Task<void>()> task) {
+  error_.clear();
+  base::TaskGroup tasks(connection_.io.get_executor());
+  tasks.Spawn("quota watch", std::move(task));
+  connection_.io.restart();
+  while (!tasks.empty() && connection_.io.run_one() > 0) {
+  }
+  if (!error_.empty()) throw std::runtime_error(error_);
+}
+
+base::Task<void> QuotaWatch::Open() {
+  client::ApiRequest request;
+  request.path = e2e::PathOf("resourcequotas", ns_);
+  request.query.emplace_back("watch", "1");
+  auto stream = co_await connection_.rest->Stream(std::move(request));
+  if (stream) {
+    stream_ = std::move(*stream);
+  } else {
+    error_ = stream.error().message;
+  }
+}
+
+base::Task<void> QuotaWatch::ReadUntil(int pods, milliseconds timeout) {
+  const auto deadline = steady_clock::now() + timeout;
+  const std::string wanted = std::to_string(pods);
+  while (steady_clock::now() < deadline) {
+    for (auto end = lines_.find('\n'); end != std::string::npos; end = lines_.find('\n')) {
+      const auto event = e2e::Json(std::string_view(lines_).substr(0, end));
+      lines_.erase(0, end + 1);
+      last_ = event.StringAt({"object", "status", "used", "pods"});
+    }
+    // Looked at after all that has arrived: an older version must not count as the answer.
+    if (last_ == wanted) co_return;
+    const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
+    auto bytes = co_await stream_->Read(left);
+    if (!bytes || !bytes->has_value()) break;
+    lines_ += **bytes;
+  }
+  error_ = "status.used.pods is '" + last_ + "' and never became " + wanted;
+}
+
+void QuotaWatch::WaitForPods(int pods, std::chrono::seconds timeout) {
+  Run([this, pods, timeout] { return ReadUntil(pods, timeout); });
+}
+
+std::chrono::duration<double, std::milli> QuotaWatch::TimeDelete(const std::string& pod, int pods) {
+  const auto began = steady_clock::now();
+  base::TaskGroup beside(connection_.io.get_executor());
+  // Sent while the watch is read: the status may be there before the DELETE's own answer.
+  const auto remove = [this, &pod]() -> base::Task<void> {
+    client::ApiRequest request;
+    request.verb = "DELETE";
+    request.path = e2e::PathOf("pods", ns_, pod);
+    request.query.emplace_back("gracePeriodSeconds", "0");
+    auto answer = co_await connection_.rest->Do(std::move(request));
+    if (!answer) error_ = answer.error().message;
+  };
+  beside.Spawn("delete", remove);
+  Run([this, pods] { return ReadUntil(pods, std::chrono::seconds(60)); });
+  const auto took = steady_clock::now() - began;
+  Run([&beside] { return beside.Join(); });
+  return took;
+}
+
+}  // namespace bench

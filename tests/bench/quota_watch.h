@@ -1,0 +1,39 @@
+#pragma once
+
+// Learns of a quota's status through a watch, so that a measured time holds no polling interval.
+// One thread; every call blocks until it is done.
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "pkg/base/task_group.h"
+#include "tests/e2e/harness/connection.h"
+
+namespace bench {
+
+class QuotaWatch {
+ public:
+  // Of the only quota of this namespace, from its present state on.
+  QuotaWatch(const std::string& kubeconfig, const std::string& ns);
+  ~QuotaWatch();
+
+  // Returns when status.used.pods is `pods`; throws after `timeout`.
+  void WaitForPods(int pods, std::chrono::seconds timeout);
+  // Sends the DELETE of a pod and returns how long it took until status.used.pods was `pods`.
+  std::chrono::duration<double, std::milli> TimeDelete(const std::string& pod, int pods);
+
+ private:
+  void Run(std::function<base::Task<void>()> task);
+  base::Task<void> Open();
+  base::Task<void> ReadUntil(int pods, std::chrono::milliseconds timeout);
+
+  e2e::Connection connection_;
+  std::string ns_;
+  std::unique_ptr<http::BodyStream> stream_;
+  std::string lines_;
+  std::string last_;
+  std::string error_;
+};
+
+}  // namespace bench

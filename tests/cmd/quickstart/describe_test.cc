@@ -1,0 +1,49 @@
+#include "cmd/quickstart/describe.h"
+
+#include <catch2/catch.hpp>
+
+namespace quickstart {
+namespace {
+
+std::string Describe(std::string_view quota) { return DescribeQuota(json::Parse(quota).value()); }
+
+}  // namespace
+
+TEST_CASE("describe: columns are as wide as kubectl makes them", "[quickstart]") {
+  CHECK(Describe(R"({"metadata":{"name":"test-quota","namespace":"team-a"},"status":{
+          "hard":{"requests.memory":"4Gi","pods":"10","limits.cpu":"4","requests.cpu":"2"},
+          "used":{"limits.cpu":"1","pods":"2","requests.cpu":"600m","requests.memory":"1536Mi"}}})") ==
+        "Name:            test-quota\n"
+        "Namespace:       team-a\n"
+        "Resource         Used    Hard\n"
+        "--------         ----    ----\n"
+        "limits.cpu       1       4\n"
+        "pods             2       10\n"
+        "requests.cpu     600m    2\n"
+        "requests.memory  1536Mi  4Gi\n");
+}
+
+TEST_CASE("describe: a name that is not counted yet shows 0", "[quickstart]") {
+  CHECK(Describe(R"({"metadata":{"name":"q","namespace":"n"},"status":{"hard":{"pods":"5"}}})") ==
+        "Name:       q\n"
+        "Namespace:  n\n"
+        "Resource    Used  Hard\n"
+        "--------    ----  ----\n"
+        "pods        0     5\n");
+}
+
+TEST_CASE("describe: a quota without a status has no rows", "[quickstart]") {
+  CHECK(Describe(R"({"metadata":{"name":"q","namespace":"n"},"spec":{"hard":{"pods":"5"}}})") ==
+        "Name:       q\n"
+        "Namespace:  n\n"
+        "Resource    Used  Hard\n"
+        "--------    ----  ----\n");
+}
+
+TEST_CASE("describe: used takes the notation of hard, rounded up", "[quickstart]") {
+  const auto text = Describe(R"({"metadata":{"name":"q","namespace":"n"},
+      "status":{"hard":{"memory":"1Ki"},"used":{"memory":"500m"}}})");
+  CHECK(text.find("memory      1     1Ki\n") != std::string::npos);
+}
+
+}  // namespace quickstart

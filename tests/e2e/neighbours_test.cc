@@ -1,0 +1,118 @@
+// Beside the quota machinery that a cluster already has: both right, neither undoing the other.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/scenario.h"
+#include "tests/e2e/harness/write_recorder.h"
+
+namespace e2e {
+namespace {
+
+// Creates up to `count` pods under a limit that the built-in plugin enforces; returns how many it
+// took.
+int CreateUntilRefused(Scenario& s, int count) {
+  int created = 0;
+  for (int i = 0; i < count; ++i) {
+    const auto answer = s.api().Do({.verb = "POST",
+                                    .path = s.Path("pods"),
+                                    .content_type = std::string(client::kJson),
+                                    .body = json::Write(Pod("p" + std::to_string(i)))});
+    if (answer) {
+      ++created;
+    } else {
+      CHECK(answer.error().message.find("exceeded quota") != std::string::npos);
+    }
+  }
+  return created;
+}
+
+// No version of the quota but the present one for `period`.
+void StaysUnwritten(Scenario& s, const std::string& quota, std::chrono::milliseconds period) {
+  const auto version = s.ResourceVersion(quota);
+  Always(
+      "quota " + quota + " is not written",
+      [&]() -> std::string {
+        const auto now = s.ResourceVersion(quota);
+        return now == version ? "" : json::Write(s.GetQuota(quota));
+      },
+      period);
+}
+
+}  // namespace
+
+TEST_CASE("beside the built-in plugin: charged by it, counted and released by the daemon",
+          "[e2e][neighbours][real-only]") {
+  Scenario s({.quota_plugin = true});
+  s.Create("resourcequotas", Quota("q", {{"pods", "10"}}));
+  s.StartDaemon();
+  s.WaitUsed("q", {{"pods", "0"}});
+  CHECK(CreateUntilRefused(s, 14) == 10);
+  s.WaitUsed("q", {{"pods", "10"}});
+  s.Delete("pods", "p0");
+  s.Delete("pods", "p1");
+  s.WaitUsed("q", {{"pods", "8"}});
+  s.Create("pods", Pod("again"));
+  s.WaitUsed("q", {{"pods", "9"}});
+  StaysUnwritten(s, "q", 12s);  // longer than a charge is held
+}
+
+TEST_CASE("a charge of the built-in plugin whose object was never stored is taken back",
+          "[e2e][neighbours][real-only]") {
+  Scenario s({.quota_plugin = true});
+  s.Create("resourcequotas", Quota("q", {{"pods", "10"}}));
+  s.StartDaemon();
+  s.Create("pods", Pod("taken"));
+  s.WaitUsed("q", {{"pods", "1"}});
+  // The plugin charges before the store finds that the name is taken.
+  for (int i = 0; i < 3; ++i) {
+    CHECK_FALSE(s.api()
+                    .Do({.verb = "POST",
+                         .path = s.Path("pods"),
+                         .content_type = std::string(client::kJson),
+                         .body = json::Write(Pod("taken"))})
+                    .has_value());
+  }
+  s.WaitUsed("q", {{"pods", "1"}}, 30s);
+}
+
+TEST_CASE("beside the built-in plugin and controller: both agree and neither writes in turn",
+          "[e2e][neighbours][real-only]") {
+  if (!HaveBuiltinController()) {
+    WARN("no kube-controller-manager here: not compared");
+    return;
+  }
+  Scenario s({.quota_plugin = true});
+  TempDir dir;
+  const auto quota = s.Create(
+      "resourcequotas", Quota("q", {{"pods", "50"}, {"requests.cpu", "4"}, {"secrets", "5"}}));
+  const auto controller = StartBuiltinController(
+      "resourcequota-controller", s.server().Kubeconfig(), dir.path() + "/controller.log");
+  s.StartDaemon("2s");
+  s.WaitUsed("q", {{"pods", "0"}, {"requests.cpu", "0"}, {"secrets", "0"}}, 60s);
+  WriteRecorder recorder(s.server().Kubeconfig(), s.ns(), s.ResourceVersion("q"));
+
+  constexpr int kPods = 30;
+  for (int i = 0; i < kPods; ++i) {
+    s.Create("pods", Pod("p" + std::to_string(i), {{"cpu", "100m"}}));
+  }
+  for (int i = 0; i < 10; ++i) s.Delete("pods", "p" + std::to_string(i));
+  s.WaitUsed("q", {{"pods", "20"}, {"requests.cpu", "2"}, {"secrets", "0"}}, 60s);
+  // A charge may be held for ten seconds; after that nobody has anything left to say.
+  Eventually(
+      "the quota comes to rest",
+      [&, last = std::string(), since = std::chrono::steady_clock::now()]() mutable -> std::string {
+        const auto version = s.ResourceVersion("q");
+        const auto now = std::chrono::steady_clock::now();
+        if (version != last) {
+          last = version;
+          since = now;
+        }
+        return now - since >= 12s ? "" : "still written";
+      },
+      60s);
+  s.WaitUsed("q", {{"pods", "20"}, {"requests.cpu", "2"}, {"secrets", "0"}});
+  recorder.WaitSeen("q", s.ResourceVersion("q"));
+  // The plugin writes once per creation at most; each deletion may be noticed by both.
+  CHECK(recorder.Writes("q") <= kPods + 2 * 10 + kPods);
+}
+
+}  // namespace e2e

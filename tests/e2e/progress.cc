@@ -1,0 +1,29 @@
+// Says which scenario runs and how long it took: they take seconds, and a stuck one must be known.
+// Before the header: asks it for the listener interface.
+#define CATCH_CONFIG_EXTERNAL_INTERFACES
+#include <catch2/catch.hpp>
+#include <cstdio>
+
+namespace {
+
+class Progress : public Catch::TestEventListenerBase {
+ public:
+  using TestEventListenerBase::TestEventListenerBase;
+  void testCaseStarting(const Catch::TestCaseInfo& info) override {
+    timer_.start();
+    std::printf("scenario: %s ...\n", info.name.c_str());
+    std::fflush(stdout);
+  }
+  void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    std::printf("scenario: %s: %s in %.1f s\n", stats.testInfo.name.c_str(),
+                stats.totals.assertions.allOk() ? "ok" : "FAILED", timer_.getElapsedSeconds());
+    std::fflush(stdout);
+  }
+
+ private:
+  Catch::Timer timer_;
+};
+
+}  // namespace
+
+CATCH_REGISTER_LISTENER(Progress)
