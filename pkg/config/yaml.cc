@@ -1,0 +1,301 @@
+#include "pkg/config/yaml.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <istream>
+#include <optional>
+#include <streambuf>
+#include <unordered_map>
+#include <utility>
+
+#include "pkg/config/yaml_scalar.h"
+#include "pkg/json/tree_builder.h"
+
+namespace config {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+using base::Result;
+using json::Value;
+
+constexpr std::string_view kStandardTag = "tag:yaml.org,2002:";
+
+// What a repeated value counts against the bounds: its texts and something for each node, and how
+// deep it is nested.
+struct Extent {
+  std::size_t bytes = 0;
+  std::size_t depth = 0;
+};
+
+void Include(const Extent& inner, Extent& into) {
+  into.bytes += inner.bytes;
+  into.depth = std::max(into.depth, inner.depth + 1);
+}
+
+Extent Measure(const Value& value) {
+  constexpr std::size_t kNode = 64;
+  Extent extent{kNode, 0};
+  if (const std::string* text = value.AsString()) extent.bytes += text->size();
+  if (const json::Array* array = value.AsArray()) {
+    extent.depth = 1;
+    for (const Value& element : *array) Include(Measure(element), extent);
+  }
+  if (const json::Object* object = value.AsObject()) {
+    extent.depth = 1;
+    for (const auto& [name, member] : *object) {
+      extent.bytes += name.size();
+      Include(Measure(member), extent);
+    }
+  }
+  return extent;
+}
+
+// Builds values from yaml-cpp's events. Refuses by the exception that the parser throws itself.
+class Builder final : public YAML::EventHandler {
+ public:
+  explicit Builder(YamlLimits limits) : limits_(limits) {}
+  Value Take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark&) override {
+    root_ = nullptr;
+    open_.clear();
+    anchors_.clear();
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    AddAnchored(mark, anchor, nullptr);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& text) override {
+    if (tag == "?" && text == "<<" && AwaitsKey()) {
+      open_.back().key = Key{"<<", true};
+      return;
+    }
+    AddAnchored(mark, anchor, Resolve(mark, tag, text));
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) Refuse(mark, "an alias stands inside of what it refers to");
+    Charge(mark, found->second);
+    Add(mark, found->second);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Open(mark, anchor, false);
+  }
+  void OnSequenceEnd() override {
+    Container done = Close();
+    AddAnchored(done.mark, done.anchor, std::move(done.elements));
+  }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    Open(mark, anchor, true);
+  }
+  void OnMapEnd() override {
+    Container done = Close();
+    // Members of the map itself come last and win over merged ones.
+    json::TreeBuilder tree;
+    tree.StartObject();
+    for (auto* members : {&done.merged, &done.members}) {
+      for (json::Member& member : *members) {
+        tree.Key(member.first);
+        tree.Scalar(std::move(member.second));
+      }
+    }
+    tree.End();
+    AddAnchored(done.mark, done.anchor, tree.Take());
+  }
+
+ private:
+  struct Key {
+    std::string name;
+    bool merge = false;  // an unquoted <<
+  };
+  struct Container {
+    YAML::Mark mark;
+    YAML::anchor_t anchor = YAML::NullAnchor;
+    bool map = false;
+    std::optional<Key> key;  // of a map: read, its value is awaited
+    json::Array elements;
+    std::vector<json::Member> members;
+    std::vector<json::Member> merged;  // by <<; of equal names the last one shall win
+  };
+
+  [[noreturn]] static void Refuse(const YAML::Mark& mark, const std::string& why) {
+    throw YAML::ParserException(mark, why);
+  }
+
+  [[noreturn]] void RefuseDepth(const YAML::Mark& mark) const {
+    Refuse(mark, "nested deeper than " + std::to_string(limits_.depth) + " levels");
+  }
+
+  [[nodiscard]] bool AwaitsKey() const {
+    return !open_.empty() && open_.back().map && !open_.back().key;
+  }
+
+  void Open(const YAML::Mark& mark, YAML::anchor_t anchor, bool map) {
+    if (AwaitsKey()) Refuse(mark, "a key must be a scalar");
+    if (open_.size() >= limits_.depth) RefuseDepth(mark);
+    Container& container = open_.emplace_back();
+    container.mark = mark;
+    container.anchor = anchor;
+    container.map = map;
+  }
+
+  Container Close() {
+    Container done = std::move(open_.back());
+    open_.pop_back();
+    return done;
+  }
+
+  static Value Resolve(const YAML::Mark& mark, const std::string& tag, const std::string& text) {
+    if (tag == "!" || tag == std::string(kStandardTag) + "str") return text;
+    const bool standard = tag.starts_with(kStandardTag);
+    const std::string_view type = standard ? std::string_view(tag).substr(kStandardTag.size()) : "";
+    const bool known = type == "int" || type == "float" || type == "bool" || type == "null";
+    if (tag != "?" && !tag.empty() && !known) Refuse(mark, "unsupported tag " + tag);
+    std::optional<Value> value = ResolveScalar(text);
+    if (!value) Refuse(mark, text + " has no form in JSON");
+    const std::string_view kind = value->TypeName();
+    const bool fits = !known || kind.starts_with(type) ||
+                      (kind == "number" && (type == "int" || type == "float"));
+    if (!fits) Refuse(mark, json::Quote(text) + " is no " + std::string(type));
+    return std::move(*value);
+  }
+
+  // What is repeated counts each time, before it is copied.
+  void Charge(const YAML::Mark& mark, const Value& value) {
+    const Extent extent = Measure(value);
+    repeated_ += extent.bytes;
+    if (open_.size() + extent.depth > limits_.depth) RefuseDepth(mark);
+    if (repeated_ > limits_.alias_bytes) Refuse(mark, "aliases repeat too much");
+  }
+
+  void AddAnchored(const YAML::Mark& mark, YAML::anchor_t anchor, Value value) {
+    if (anchor != YAML::NullAnchor) {
+      Charge(mark, value);
+      anchors_.insert_or_assign(anchor, value);
+    }
+    Add(mark, std::move(value));
+  }
+
+  void Add(const YAML::Mark& mark, Value value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+    } else if (AwaitsKey()) {
+      open_.back().key = Key{KeyText(mark, value)};
+    } else if (!open_.back().map) {
+      open_.back().elements.push_back(std::move(value));
+    } else {
+      AddMember(mark, std::move(value));
+    }
+  }
+
+  void AddMember(const YAML::Mark& mark, Value value) {
+    Container& map = open_.back();
+    const Key key = std::move(*map.key);
+    map.key.reset();
+    if (key.merge) {
+      Merge(mark, map, value);
+    } else {
+      map.members.emplace_back(key.name, std::move(value));
+    }
+  }
+
+  // A map, or a sequence of maps of which the earlier ones win.
+  static void Merge(const YAML::Mark& mark, Container& into, Value& value) {
+    if (json::Array* list = value.AsArray()) {
+      for (auto map = list->rbegin(); map != list->rend(); ++map) MergeMap(mark, into, *map);
+    } else {
+      MergeMap(mark, into, value);
+    }
+  }
+
+  static void MergeMap(const YAML::Mark& mark, Container& into, Value& value) {
+    json::Object* map = value.AsObject();
+    if (map == nullptr) Refuse(mark, "<< takes a map or a sequence of maps");
+    for (json::Member& member : *map) into.merged.push_back(std::move(member));
+  }
+
+  static std::string KeyText(const YAML::Mark& mark, const Value& value) {
+    if (const std::string* text = value.AsString()) return *text;
+    if (value.IsBool() || value.IsNumber()) return json::Write(value);
+    Refuse(mark, "a key must not be " + std::string(value.TypeName()));
+  }
+
+  YamlLimits limits_;
+  Value root_;
+  std::vector<Container> open_;
+  std::unordered_map<YAML::anchor_t, Value> anchors_;
+  std::size_t repeated_ = 0;
+};
+
+// Lets a std::istream read from a view without a copy.
+class ViewBuffer final : public std::streambuf {
+ public:
+  explicit ViewBuffer(std::string_view text) {
+    char* begin = const_cast<char*>(text.data());  // never written to: there is no overflow()
+    setg(begin, begin, begin + text.size());
+  }
+};
+
+Error Malformed(const YAML::Exception& e) {
+  std::string where;
+  if (!e.mark.is_null()) {
+    where = " at line " + std::to_string(e.mark.line + 1) + ", column " +
+            std::to_string(e.mark.column + 1);
+  }
+  return {.code = ErrorCode::kMalformed, .message = "malformed YAML" + where + ": " + e.msg};
+}
+
+bool BeginsLikeJson(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
+}
+
+}  // namespace
+
+Result<std::vector<Value>> ParseYamlDocuments(std::string_view text, YamlLimits limits) {
+  // JSON is nearly YAML, but not where it escapes a pair of surrogates; and it parses faster.
+  if (BeginsLikeJson(text)) {
+    auto value = json::Parse(text, {.depth = limits.depth});
+    if (value) return std::vector<Value>{std::move(*value)};
+  }
+  std::vector<Value> documents;
+  try {
+    ViewBuffer buffer(text);
+    std::istream stream(&buffer);
+    YAML::Parser parser(stream);
+    Builder builder(limits);
+    while (parser.HandleNextDocument(builder)) {
+      Value document = builder.Take();
+      if (!document.IsNull()) documents.push_back(std::move(document));
+    }
+  } catch (const YAML::Exception& e) {
+    return Malformed(e);
+  }
+  return documents;
+}
+
+Result<Value> ParseYaml(std::string_view text, YamlLimits limits) {
+  auto documents = ParseYamlDocuments(text, limits);
+  if (!documents) return documents.error();
+  if (documents->empty()) return Value();
+  if (documents->size() > 1) {
+    return Error{
+        .code = ErrorCode::kMalformed,
+        .message = "one YAML document is wanted, there are " + std::to_string(documents->size())};
+  }
+  return std::move(documents->front());
+}
+
+}  // namespace config

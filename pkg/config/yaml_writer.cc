@@ -1,0 +1,102 @@
+#include <algorithm>
+
+#include "pkg/config/yaml.h"
+#include "pkg/config/yaml_scalar.h"
+
+namespace config {
+namespace {
+
+using json::Value;
+
+bool IsPlainByte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("._/+-=@ ").find(c) != std::string_view::npos;
+}
+
+// Whether `text` without quotes is read as this very string: cautious, quotes never harm.
+bool IsPlain(std::string_view text) {
+  const auto word = [](char c) { return IsPlainByte(c) && c != ' ' && c != '-' && c != '='; };
+  if (text.empty() || !word(text.front()) || text.back() == ' ') return false;
+  // An @ may not begin a plain text; three dots at its beginning end a document.
+  if (text.front() == '@' || text.starts_with("...")) return false;
+  if (!std::all_of(text.begin(), text.end(), IsPlainByte)) return false;
+  const auto value = ResolveScalar(text);
+  return value && value->IsString();
+}
+
+std::string Text(std::string_view text) {
+  return IsPlain(text) ? std::string(text) : json::Quote(text);
+}
+
+class Writer {
+ public:
+  std::string Take() { return std::move(out_); }
+
+  // Behind "key:" or "-": scalars and empty containers on the same line, others from the next on.
+  void WriteBehind(const Value& value, std::size_t indent) {
+    const json::Object* object = value.AsObject();
+    const json::Array* array = value.AsArray();
+    if (object != nullptr && !object->empty()) {
+      out_ += '\n';
+      WriteObject(*object, indent + 2, false);
+    } else if (array != nullptr && !array->empty()) {
+      out_ += '\n';
+      WriteArray(*array, indent);
+    } else {
+      out_ += ' ';
+      WriteInline(value);
+    }
+  }
+
+  void WriteObject(const json::Object& object, std::size_t indent, bool first_in_place) {
+    for (const auto& [name, value] : object) {
+      if (!first_in_place) out_.append(indent, ' ');
+      first_in_place = false;
+      out_ += Text(name) + ":";
+      WriteBehind(value, indent);
+    }
+  }
+
+  void WriteArray(const json::Array& array, std::size_t indent) {
+    for (const Value& value : array) {
+      out_.append(indent, ' ').append("-");
+      const json::Object* object = value.AsObject();
+      if (object != nullptr && !object->empty()) {
+        out_ += ' ';
+        WriteObject(*object, indent + 2, true);
+      } else if (value.IsArray() && !value.AsArray()->empty()) {
+        out_ += '\n';
+        WriteArray(*value.AsArray(), indent + 2);
+      } else {
+        out_ += ' ';
+        WriteInline(value);
+      }
+    }
+  }
+
+  void WriteInline(const Value& value) {
+    out_ += value.IsString() ? Text(*value.AsString()) : json::Write(value);
+    out_ += '\n';
+  }
+
+ private:
+  std::string out_;
+};
+
+}  // namespace
+
+std::string WriteYaml(const Value& value) {
+  Writer writer;
+  const json::Object* object = value.AsObject();
+  const json::Array* array = value.AsArray();
+  if (object != nullptr && !object->empty()) {
+    writer.WriteObject(*object, 0, false);
+  } else if (array != nullptr && !array->empty()) {
+    writer.WriteArray(*array, 0);
+  } else {
+    writer.WriteInline(value);
+  }
+  return writer.Take();
+}
+
+}  // namespace config
