@@ -1,0 +1,90 @@
+#include "pkg/debug/health.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+
+namespace debug {
+namespace {
+
+constexpr std::string_view kReadyz = "readyz";
+
+http::Response PlainText(int status, std::string body) {
+  return {.status = status,
+          .headers = {{"Content-Type", "text/plain; charset=utf-8"},
+                      {"X-Content-Type-Options", "nosniff"},
+                      {"Cache-Control", "no-cache, no-store, must-revalidate"}},
+          .body = std::move(body)};
+}
+
+bool IsEndpoint(std::string_view name) {
+  return name == "healthz" || name == "livez" || name == kReadyz;
+}
+
+std::vector<std::string> Excluded(const http::Target& target) {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : target.query) {
+    if (key == "exclude") names.push_back(value);
+  }
+  return names;
+}
+
+}  // namespace
+
+void Health::AddLiveness(std::string name, Check check) {
+  checks_.push_back({.name = std::move(name), .check = std::move(check)});
+}
+
+void Health::AddReadiness(std::string name, Check check) {
+  checks_.push_back({.name = std::move(name), .check = std::move(check), .readiness = true});
+}
+
+bool Health::Handles(const http::Target& target) const {
+  if (target.segments.empty() || !IsEndpoint(target.segments[0])) return false;
+  if (target.segments.size() == 1) return true;
+  const auto named = [&](const Named& check) {
+    return check.name == target.segments[1] && (!check.readiness || target.segments[0] == kReadyz);
+  };
+  return target.segments.size() == 2 &&
+         (target.segments[1] == "ping" || std::any_of(checks_.begin(), checks_.end(), named));
+}
+
+http::Response Health::Answer(const http::Target& target) {
+  const std::string& endpoint = target.segments[0];
+  const std::string only = target.segments.size() > 1 ? target.segments[1] : "";
+  std::vector<std::string> excluded = Excluded(target);
+  std::string lines = only.empty() || only == "ping" ? "[+]ping ok\n" : "";
+  std::erase(excluded, "ping");
+  bool passed = true;
+  for (Named& named : checks_) {
+    if (named.readiness && endpoint != kReadyz) continue;
+    if (!only.empty() && named.name != only) continue;
+    if (std::erase(excluded, named.name) > 0) {
+      lines += "[+]" + named.name + " excluded: ok\n";
+    } else if (Passes(named)) {
+      lines += "[+]" + named.name + " ok\n";
+    } else {
+      lines += "[-]" + named.name + " failed: reason withheld\n";
+      passed = false;
+    }
+  }
+  for (const std::string& unknown : excluded) {
+    lines += "warn: some health checks cannot be excluded: no matches for \"" + unknown + "\"\n";
+  }
+  if (!passed) return PlainText(500, lines + endpoint + " check failed\n");
+  if (!target.Has("verbose")) return PlainText(200, "ok");
+  return PlainText(200, lines + endpoint + " check passed\n");
+}
+
+bool Health::Passes(Named& named) {
+  const std::optional<std::string> failure = named.check();
+  const bool was_failing = std::exchange(named.failing, failure.has_value());
+  if (failure && !was_failing) {
+    LOG(WARNING) << "health check fails check=" << named.name << " reason=" << *failure;
+  } else if (!failure && was_failing) {
+    LOG(INFO) << "health check passes again check=" << named.name;
+  }
+  return !failure;
+}
+
+}  // namespace debug

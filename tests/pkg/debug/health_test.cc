@@ -1,0 +1,90 @@
+#include "pkg/debug/health.h"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+struct Fixture {
+  debug::Health health;
+  std::optional<std::string> live;
+  std::optional<std::string> synced;
+
+  Fixture() {
+    health.AddLiveness("loop", [this] { return live; });
+    health.AddReadiness("synced", [this] { return synced; });
+  }
+  http::Response Get(std::string_view target) {
+    const auto parsed = http::ParseTarget(target);
+    REQUIRE(parsed.has_value());
+    REQUIRE(health.Handles(*parsed));
+    return health.Answer(*parsed);
+  }
+  [[nodiscard]] bool Handles(std::string_view target) const {
+    return health.Handles(*http::ParseTarget(target));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("health: all well is 200 and ok", "[debug]") {
+  Fixture f;
+  const char* const path =
+      GENERATE("/healthz", "/livez", "/readyz", "/readyz/synced", "/livez/ping");
+  const http::Response response = f.Get(path);
+  CHECK(response.status == 200);
+  CHECK(response.body == "ok");
+  CHECK(response.headers.Get("Content-Type") == "text/plain; charset=utf-8");
+  CHECK(response.headers.Get("X-Content-Type-Options") == "nosniff");
+}
+
+TEST_CASE("health: verbose lists every check", "[debug]") {
+  Fixture f;
+  CHECK(f.Get("/readyz?verbose").body ==
+        "[+]ping ok\n[+]loop ok\n[+]synced ok\nreadyz check passed\n");
+  CHECK(f.Get("/livez?verbose=1").body == "[+]ping ok\n[+]loop ok\nlivez check passed\n");
+}
+
+TEST_CASE("health: a failed check is 500, named, its reason withheld", "[debug]") {
+  Fixture f;
+  f.synced = "pods.v1: 403 for user secret-name";
+  const http::Response response = f.Get("/readyz");
+  CHECK(response.status == 500);
+  CHECK(response.body ==
+        "[+]ping ok\n[+]loop ok\n[-]synced failed: reason withheld\nreadyz check failed\n");
+  CHECK(f.Get("/readyz/synced").status == 500);
+  CHECK(f.Get("/readyz/loop").status == 200);
+  f.synced.reset();
+  CHECK(f.Get("/readyz").status == 200);
+}
+
+TEST_CASE("health: readiness is no matter of liveness, liveness is of readiness", "[debug]") {
+  Fixture f;
+  f.synced = "not yet";
+  CHECK(f.Get("/livez").status == 200);
+  CHECK(f.Get("/healthz").status == 200);
+  f.live = "stuck";
+  CHECK(f.Get("/livez").status == 500);
+  CHECK(f.Get("/healthz").body ==
+        "[+]ping ok\n[-]loop failed: reason withheld\nhealthz check failed\n");
+  CHECK(f.Get("/readyz").status == 500);
+}
+
+TEST_CASE("health: what is excluded does not count", "[debug]") {
+  Fixture f;
+  f.synced = "not yet";
+  f.live = "stuck";
+  CHECK(f.Get("/readyz?exclude=synced").status == 500);
+  CHECK(f.Get("/readyz?exclude=synced&exclude=loop").status == 200);
+  CHECK(f.Get("/readyz?exclude=synced&exclude=loop&exclude=x&verbose").body ==
+        "[+]ping ok\n[+]loop excluded: ok\n[+]synced excluded: ok\n"
+        "warn: some health checks cannot be excluded: no matches for \"x\"\n"
+        "readyz check passed\n");
+}
+
+TEST_CASE("health: unknown paths and checks are not its own", "[debug]") {
+  const Fixture f;
+  for (const char* path : {"/", "/health", "/readyz/none", "/livez/synced", "/readyz/synced/x"}) {
+    INFO(path);
+    CHECK_FALSE(f.Handles(path));
+  }
+}
