@@ -5,9 +5,8 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
-#include <istream>
 #include <optional>
-#include <streambuf>
+#include <sstream>
 #include <unordered_map>
 #include <utility>
 
@@ -239,14 +238,17 @@ class Builder final : public YAML::EventHandler {
   std::size_t repeated_ = 0;
 };
 
-// Lets a std::istream read from a view without a copy.
-class ViewBuffer final : public std::streambuf {
- public:
-  explicit ViewBuffer(std::string_view text) {
-    char* begin = const_cast<char*>(text.data());  // never written to: there is no overflow()
-    setg(begin, begin, begin + text.size());
-  }
-};
+// The text with an empty comment at its end where that matters: yaml-cpp accepts a quote that is
+// never closed if only blanks and line ends follow it, and refuses it if anything else does.
+std::string ForParser(std::string_view text) {
+  std::string copy(text);
+  if (text.ends_with('\n')) return copy + "#";
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  const bool blank_line =
+      last == std::string_view::npos || text.find('\n', last) != std::string_view::npos;
+  if (blank_line || text.ends_with('"') || text.ends_with('\'')) copy += "\n#";
+  return copy;
+}
 
 Error Malformed(const YAML::Exception& e) {
   std::string where;
@@ -272,8 +274,7 @@ Result<std::vector<Value>> ParseYamlDocuments(std::string_view text, YamlLimits 
   }
   std::vector<Value> documents;
   try {
-    ViewBuffer buffer(text);
-    std::istream stream(&buffer);
+    std::istringstream stream(ForParser(text));
     YAML::Parser parser(stream);
     Builder builder(limits);
     while (parser.HandleNextDocument(builder)) {
