@@ -27,7 +27,9 @@ struct ApiRequest {
   std::string accept = "application/json";
   std::string content_type;  // "" without a body
   std::string body;
-  std::chrono::milliseconds timeout{30'000};  // Do(): everything, retries included; Stream(): until the headers
+  std::chrono::milliseconds timeout{
+      30'000};                // Do(): everything, retries included; Stream(): until the headers
+  std::string if_none_match;  // an ETag; then a 304 is an answer, without a body, and no error
 };
 
 // The parts of a whole answer that callers use.
@@ -44,7 +46,8 @@ class ApiClient {
   virtual base::Task<base::Result<ApiResponse>> Do(ApiRequest request) = 0;
   // Opens a body to be read piece by piece: a watch, or a large list. Not retried, never gzip for
   // a watch (a query parameter watch=1 or watch=true).
-  virtual base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(ApiRequest request) = 0;
+  virtual base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
+      ApiRequest request) = 0;
 };
 
 inline constexpr std::string_view kJson = "application/json";
@@ -53,8 +56,8 @@ inline constexpr std::string_view kJsonPatch = "application/json-patch+json";
 inline constexpr std::string_view kStrategicMergePatch = "application/strategic-merge-patch+json";
 inline constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
 
-// Do() with a JSON body in and out. Errors: also kMalformed, naming verb and path, when the answer is
-// no JSON object.
+// Do() with a JSON body in and out. Errors: also kMalformed, naming verb and path, when the answer
+// is no JSON object.
 base::Task<base::Result<json::Value>> DoJson(ApiClient& client, ApiRequest request);
 
 // The Error of an answer outside 2xx; `retry_after` is the header's value, "" if absent.

@@ -1,0 +1,19 @@
+#include "pkg/client/api_client.h"
+
+namespace client {
+
+base::Task<base::Result<json::Value>> DoJson(ApiClient& client, ApiRequest request) {
+  const std::string action = request.verb + " " + request.path;
+  base::Result<ApiResponse> answer = co_await client.Do(std::move(request));
+  if (!answer) co_return answer.error();
+  base::Result<json::Value> value = json::Parse(answer->body);
+  if (!value) co_return value.error().Wrap(action + ": the answer does not parse");
+  if (!value->IsObject()) {
+    co_return base::Error{.code = base::ErrorCode::kMalformed,
+                          .message = action + ": the answer is no JSON object but of type " +
+                                     std::string(value->TypeName())};
+  }
+  co_return value;
+}
+
+}  // namespace client

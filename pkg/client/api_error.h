@@ -1,0 +1,19 @@
+#pragma once
+
+// What an API server's refusal means: from HTTP status, Retry-After and a Status body to a
+// base::Error (client-machinery.md 4.6). ErrorFromAnswer() is declared in api_client.h. Any thread.
+
+#include <optional>
+#include <string_view>
+
+#include "pkg/base/error.h"
+#include "pkg/client/api_client.h"
+
+namespace client {
+
+// The Error in a 2xx body that is a Status of Failure; nullopt for every other body. Only small
+// bodies are looked into: a Status is never large.
+std::optional<base::Error> FailureInSuccess(std::string_view verb, std::string_view path,
+                                            std::string_view body);
+
+}  // namespace client

@@ -1,0 +1,67 @@
+#pragma once
+
+// Where the API server is and how to speak to it: resolved from flags, environment and files, with
+// every path and combination checked (client-machinery.md 4.1 and 4.3).
+//
+// Precedence: --kubeconfig alone if it is given; else the pod's own service account if the
+// environment says we run in one and no context was asked for; else $KUBECONFIG; else
+// ~/.kube/config. All errors are kInvalidArgument: a start with them can never work.
+//
+// Values; any thread. Never log a ClusterConfig: it holds secrets. Describe() may be logged.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pkg/base/error.h"
+#include "pkg/client/kubeconfig.h"
+#include "pkg/client/proxy.h"
+#include "pkg/http/client.h"
+#include "pkg/http/message.h"
+
+namespace client {
+
+struct Impersonation {
+  std::string user;
+  std::string uid;
+  std::vector<std::string> groups;
+  std::vector<std::pair<std::string, std::string>> extra;
+};
+
+struct ClusterConfig {
+  std::string source;  // "context \"kind\" of /home/a/.kube/config", "the pod's service account"
+  http::Url server;
+  http::TlsOptions tls;  // as read at start; the files below are read again
+  std::string ca_file;   // "" when the data came otherwise
+  std::string cert_file;
+  std::string key_file;
+  std::optional<http::Url> proxy;
+  bool disable_compression = false;
+  std::string ns = "default";  // of the context, or the pod's own
+  // At most one of token or token_file, username, exec; a token given beside them is where a token
+  // file starts from, and goes before a plugin.
+  std::string token;
+  std::string token_file;
+  std::string username;
+  std::string password;
+  std::optional<ExecEntry> exec;
+  json::Value exec_config;  // for the plugin, from the cluster's extension
+  std::string proxy_url;    // for the plugin, as it stood in the file
+  Impersonation impersonate;
+
+  // "https://10.0.0.1:6443 (context \"kind\" of …)", without secrets.
+  [[nodiscard]] std::string Describe() const;
+};
+
+struct LoadOptions {
+  std::string kubeconfig;  // --kubeconfig
+  std::string context;     // --context
+  Environment environment;
+  std::string home;  // "" if unknown
+  std::string service_account = "/var/run/secrets/kubernetes.io/serviceaccount";
+};
+
+base::Result<ClusterConfig> LoadClusterConfig(const LoadOptions& options);
+
+}  // namespace client

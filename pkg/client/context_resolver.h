@@ -1,0 +1,20 @@
+#pragma once
+
+// From one context of a kubeconfig to a connection: every rule on what may stand together
+// (client-machinery.md 4.1). Reads the certificate and token files that the context names. Only the
+// entries in use are judged. Errors: kInvalidArgument, naming file, entry and field. Any thread.
+
+#include <string>
+
+#include "pkg/base/error.h"
+#include "pkg/client/cluster_config.h"
+#include "pkg/client/kubeconfig.h"
+
+namespace client {
+
+// `context` "" is the current context; `files` names the kubeconfig in messages.
+base::Result<ClusterConfig> ResolveContext(const Kubeconfig& config, const std::string& context,
+                                           const std::string& files,
+                                           const Environment& environment);
+
+}  // namespace client

@@ -1,0 +1,92 @@
+#pragma once
+
+// Who we are, request by request: the Authorization header, from a token, a token file, a user name
+// and password, or an exec plugin; client certificates go to the connections instead.
+//
+// Nothing here is logged. Nothing is sent to a server that is not https: NewCredentialSource() then
+// has no credentials to give. One thread; what is passed by reference outlives the source.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pkg/base/asio.h"
+#include "pkg/base/error.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/client/cluster_config.h"
+#include "pkg/client/exec_plugin.h"
+#include "pkg/client/tls_material.h"
+#include "pkg/client/token_file.h"
+
+namespace client {
+
+struct Credential {
+  std::string authorization;     // the header's value; "" for none
+  std::uint64_t generation = 0;  // changes with the credential
+};
+
+class CredentialSource {
+ public:
+  virtual ~CredentialSource() = default;
+  virtual base::Task<base::Result<Credential>> Get() = 0;
+  // The server answered 401 to that credential. True if the next Get() may give a better one.
+  virtual bool Reject(std::uint64_t generation) = 0;
+};
+
+class StaticCredentials final : public CredentialSource {
+ public:
+  explicit StaticCredentials(std::string authorization)
+      : authorization_(std::move(authorization)) {}
+  base::Task<base::Result<Credential>> Get() override;
+  bool Reject(std::uint64_t generation) override;
+
+ private:
+  std::string authorization_;
+};
+
+class TokenFileCredentials final : public CredentialSource {
+ public:
+  TokenFileCredentials(const base::Clock& clock, TokenFile file)
+      : clock_(clock), file_(std::move(file)) {}
+  base::Task<base::Result<Credential>> Get() override;
+  bool Reject(std::uint64_t generation) override;
+
+ private:
+  const base::Clock& clock_;
+  TokenFile file_;
+};
+
+// Runs the plugin when there is no credential, it has expired, or the server refused it; callers
+// that come meanwhile wait for the same run.
+class ExecCredentials final : public CredentialSource {
+ public:
+  using Runner = std::function<base::Task<base::Result<ExecCredential>>()>;
+  ExecCredentials(base::Scheduler& scheduler, TlsMaterial& tls, Runner run)
+      : scheduler_(scheduler), tls_(tls), run_(std::move(run)) {}
+  base::Task<base::Result<Credential>> Get() override;
+  bool Reject(std::uint64_t generation) override;
+
+ private:
+  struct Flight;  // one run of the plugin and who waits for it
+  [[nodiscard]] bool Usable() const;
+  base::Result<void> Accept(ExecCredential fresh);
+  base::Task<base::Result<void>> RunOnce();
+  base::Task<base::Result<void>> WaitFor(std::shared_ptr<Flight> flight);
+
+  base::Scheduler& scheduler_;
+  TlsMaterial& tls_;
+  Runner run_;
+  std::shared_ptr<Flight> flight_;  // set while the plugin runs
+  bool known_ = false;
+  ExecCredential credential_;
+  std::uint64_t generation_ = 0;
+};
+
+// The plugin runs on `executor`.
+std::unique_ptr<CredentialSource> NewCredentialSource(base::asio::any_io_executor executor,
+                                                      base::Scheduler& scheduler, TlsMaterial& tls,
+                                                      ClusterConfig config);
+
+}  // namespace client

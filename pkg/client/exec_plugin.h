@@ -1,0 +1,37 @@
+#pragma once
+
+// Exec credential plugins (client-machinery.md 4.2): what a plugin is told, and what its answer
+// means. Never interactive: a daemon has no terminal.
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "pkg/base/asio.h"
+#include "pkg/base/clock.h"
+#include "pkg/base/error.h"
+#include "pkg/client/cluster_config.h"
+
+namespace client {
+
+struct ExecCredential {
+  std::string token;
+  std::string cert_pem;
+  std::string key_pem;
+  std::optional<base::WallTime> expiration;
+};
+
+// The value of KUBERNETES_EXEC_INFO. REQUIRES: config.exec.
+std::string ExecInfo(const ClusterConfig& config);
+
+// A plugin's standard output. Errors: kMalformed, saying what is wrong without quoting it.
+base::Result<ExecCredential> ParseExecCredential(std::string_view output,
+                                                 std::string_view api_version);
+
+// Runs the plugin of `config` once, for at most `timeout`. REQUIRES: config.exec. Errors name the
+// command, and carry the install hint when it is missing.
+base::Task<base::Result<ExecCredential>> RunExecPlugin(base::asio::any_io_executor executor,
+                                                       ClusterConfig config,
+                                                       std::chrono::milliseconds timeout);
+
+}  // namespace client

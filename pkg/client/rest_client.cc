@@ -1,0 +1,214 @@
+#include "pkg/client/rest_client.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "pkg/client/api_error.h"
+#include "pkg/client/retry_policy.h"
+
+namespace client {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+using base::Result;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMaxRefusalBytes = std::size_t{256} << 10;
+
+std::string Action(const ApiRequest& request) { return request.verb + " " + request.path; }
+
+bool IsSuccess(int status) { return status >= 200 && status < 300; }
+
+bool IsWatch(const ApiRequest& request) {
+  return std::any_of(request.query.begin(), request.query.end(), [](const auto& parameter) {
+    return parameter.first == "watch" && (parameter.second == "1" || parameter.second == "true");
+  });
+}
+
+// Header names compare without case, so keys are sent in lower case and escaped.
+std::string ExtraHeader(std::string key) {
+  std::transform(key.begin(), key.end(), key.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return "Impersonate-Extra-" + http::EncodeComponent(key);
+}
+
+http::Headers FixedHeaders(const RestOptions& options, const Impersonation& as) {
+  http::Headers headers;
+  headers.Add("User-Agent", options.user_agent);
+  if (as.user.empty()) return headers;
+  headers.Add("Impersonate-User", as.user);
+  if (!as.uid.empty()) headers.Add("Impersonate-Uid", as.uid);
+  for (const std::string& group : as.groups) headers.Add("Impersonate-Group", group);
+  for (const auto& [key, value] : as.extra) headers.Add(ExtraHeader(key), value);
+  return headers;
+}
+
+// The words of a refusal whose body arrives as a stream; what is missing of them is no matter.
+base::Task<std::string> ReadRefusal(std::unique_ptr<http::BodyStream> body, milliseconds timeout) {
+  std::string text;
+  while (text.size() < kMaxRefusalBytes) {
+    Result<std::optional<std::string>> part = co_await body->Read(timeout);
+    if (!part || !*part) break;
+    text += **part;
+  }
+  co_return text;
+}
+
+}  // namespace
+
+std::string UserAgent(std::string_view version) {
+#if defined(__aarch64__)
+  constexpr std::string_view kPlatform = "linux/arm64";
+#else
+  constexpr std::string_view kPlatform = "linux/amd64";
+#endif
+  return "quota-controller-manager/" + std::string(version) + " (" + std::string(kPlatform) + ")";
+}
+
+RestClient::RestClient(base::asio::any_io_executor executor, base::Scheduler& scheduler,
+                       std::unique_ptr<http::Client> http, ClusterConfig config,
+                       RestOptions options)
+    : scheduler_(scheduler),
+      http_(std::move(http)),
+      tls_(*http_, config, scheduler.Now()),
+      server_(config.server),
+      fixed_headers_(FixedHeaders(options, config.impersonate)),
+      compress_(!config.disable_compression),
+      observer_(options.observer) {
+  credentials_ = NewCredentialSource(std::move(executor), scheduler_, tls_, std::move(config));
+}
+
+http::Request RestClient::Prepare(const ApiRequest& request) const {
+  http::Request prepared;
+  prepared.method = request.verb;
+  prepared.target = server_.path + request.path;
+  if (!request.query.empty()) prepared.target += "?" + http::EncodeQuery(request.query);
+  prepared.headers = fixed_headers_;
+  prepared.headers.Add("Accept", request.accept);
+  if (!request.content_type.empty()) prepared.headers.Add("Content-Type", request.content_type);
+  if (!request.if_none_match.empty()) prepared.headers.Add("If-None-Match", request.if_none_match);
+  prepared.body = request.body;
+  return prepared;
+}
+
+base::Task<Result<Credential>> RestClient::Authorize() {
+  if (server_.scheme == "https") tls_.Refresh(scheduler_.Now());
+  Result<Credential> credential = co_await credentials_->Get();
+  co_return credential;
+}
+
+void RestClient::Observe(Exchange exchange, base::TimePoint began) const {
+  if (observer_ == nullptr) return;
+  exchange.took = scheduler_.Now() - began;
+  observer_->OnExchange(exchange);
+}
+
+Result<ApiResponse> RestClient::Judge(const ApiRequest& request, http::Response response) const {
+  const bool unchanged = response.status == 304 && !request.if_none_match.empty();
+  if (!IsSuccess(response.status) && !unchanged) {
+    return ErrorFromAnswer(request.verb, request.path, response.status,
+                           response.headers.Get("Retry-After"), response.body);
+  }
+  std::optional<Error> failure = FailureInSuccess(request.verb, request.path, response.body);
+  if (failure) return *std::move(failure);
+  return ApiResponse{response.status, std::move(response.headers), std::move(response.body)};
+}
+
+base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::Duration timeout) {
+  Attempt attempt;
+  const base::TimePoint deadline = scheduler_.Now() + timeout;
+  Result<Credential> credential = co_await Authorize();
+  if (!credential) {
+    attempt.answer = credential.error().Wrap(Action(request));
+    co_return attempt;
+  }
+  attempt.generation = credential->generation;
+  const base::TimePoint began = scheduler_.Now();
+  if (began >= deadline) {
+    attempt.answer = Error{.code = ErrorCode::kTimeout,
+                           .message = Action(request) + ": no time is left to send it"};
+    co_return attempt;
+  }
+  http::Request prepared = Prepare(request);
+  if (!credential->authorization.empty()) {
+    prepared.headers.Add("Authorization", credential->authorization);
+  }
+  const auto left = duration_cast<milliseconds>(deadline - began);
+  Result<http::Response> response = co_await http_->Do(std::move(prepared), left);
+  Observe({.verb = request.verb,
+           .code = response ? response->status : 0,
+           .sent_bytes = request.body.size(),
+           .received_bytes = response ? response->body.size() : 0},
+          began);
+  if (response) {
+    attempt.answer = Judge(request, std::move(*response));
+  } else {
+    attempt.answer = response.error().Wrap(Action(request));
+  }
+  co_return attempt;
+}
+
+base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
+  const base::TimePoint deadline = scheduler_.Now() + request.timeout;
+  RetryPolicy retry(request.verb);
+  bool renewed = false;  // the credentials, after a 401
+  for (;;) {
+    Attempt attempt = co_await Send(request, deadline - scheduler_.Now());
+    if (attempt.answer) co_return std::move(attempt.answer);
+    const Error& error = attempt.answer.error();
+    if (error.http_status == 401) {
+      const bool better = credentials_->Reject(attempt.generation);
+      if (!better || renewed || request.verb != "GET") co_return error;
+      renewed = true;
+      if (observer_ != nullptr) observer_->OnRetry(request.verb, error.http_status);
+      continue;
+    }
+    const std::optional<base::Duration> delay = retry.Next(error);
+    if (!delay || scheduler_.Now() + *delay >= deadline) co_return error;
+    if (observer_ != nullptr) observer_->OnRetry(request.verb, error.http_status);
+    co_await scheduler_.Sleep(*delay);
+    if (co_await base::Stopping()) {
+      co_return Error{.code = ErrorCode::kCancelled, .message = Action(request) + ": cancelled"};
+    }
+  }
+}
+
+base::Task<Result<std::unique_ptr<http::BodyStream>>> RestClient::Stream(ApiRequest request) {
+  const base::TimePoint deadline = scheduler_.Now() + request.timeout;
+  Result<Credential> credential = co_await Authorize();
+  if (!credential) co_return credential.error().Wrap(Action(request));
+  http::Request prepared = Prepare(request);
+  if (!credential->authorization.empty()) {
+    prepared.headers.Add("Authorization", credential->authorization);
+  }
+  const base::TimePoint began = scheduler_.Now();
+  const auto left = std::max(milliseconds(1), duration_cast<milliseconds>(deadline - began));
+  const bool gzip = compress_ && !IsWatch(request);
+  Result<http::StreamedResponse> response = co_await http_->Open(std::move(prepared), gzip, left);
+  Observe({.verb = request.verb, .code = response ? response->status : 0, .streamed = true}, began);
+  if (!response) co_return response.error().Wrap(Action(request));
+  if (IsSuccess(response->status)) co_return std::move(response->body);
+  if (response->status == 401) credentials_->Reject(credential->generation);
+  const std::string refusal = co_await ReadRefusal(std::move(response->body), left);
+  co_return ErrorFromAnswer(request.verb, request.path, response->status,
+                            response->headers.Get("Retry-After"), refusal);
+}
+
+Result<std::unique_ptr<RestClient>> NewRestClient(base::asio::any_io_executor executor,
+                                                  base::Scheduler& scheduler, ClusterConfig config,
+                                                  RestOptions options) {
+  http::ClientOptions http_options;
+  http_options.server = config.server;
+  http_options.tls = config.tls;
+  http_options.proxy = config.proxy;
+  http_options.gzip = !config.disable_compression;
+  Result<std::unique_ptr<http::Client>> http = http::NewClient(executor, std::move(http_options));
+  if (!http) return http.error().Wrap(config.Describe());
+  return std::make_unique<RestClient>(std::move(executor), scheduler, std::move(*http),
+                                      std::move(config), std::move(options));
+}
+
+}  // namespace client

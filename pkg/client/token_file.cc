@@ -1,0 +1,43 @@
+#include "pkg/client/token_file.h"
+
+#include <glog/logging.h>
+
+#include "pkg/client/files.h"
+
+namespace client {
+namespace {
+
+// A token is trusted for a minute and renewed ten seconds before that is over.
+constexpr std::chrono::seconds kReread{50};
+
+base::Result<std::string> ReadToken(const std::string& path) {
+  base::Result<std::string> content = ReadFile(path);
+  if (!content) return content;
+  std::string token(Trim(*content));
+  const bool broken = token.find_first_of("\r\n") != std::string::npos;
+  if (!token.empty() && !broken) return token;
+  return base::Error{
+      .code = base::ErrorCode::kInvalidArgument,
+      .message = "token file " + path + (broken ? " has more than one line" : " is empty")};
+}
+
+}  // namespace
+
+TokenFile::TokenFile(std::string path, std::string initial)
+    : path_(std::move(path)), token_(std::move(initial)) {}
+
+base::Result<std::string> TokenFile::Get(base::TimePoint now) {
+  if (due_ && now < *due_) return token_;
+  base::Result<std::string> fresh = ReadToken(path_);
+  if (!fresh && token_.empty()) return fresh;
+  due_ = now + kReread;
+  if (!fresh) {
+    LOG(WARNING) << "the last token stays in use: " << fresh.error().message;
+  } else if (*fresh != token_) {
+    token_ = std::move(*fresh);
+    ++generation_;
+  }
+  return token_;
+}
+
+}  // namespace client

@@ -1,0 +1,258 @@
+#include "pkg/client/credentials.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/base/task_group.h"
+#include "tests/pkg/client/print_result.h"
+#include "tests/pkg/client/scripted_http.h"
+#include "tests/pkg/client/temp_folder.h"
+
+namespace client {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST_CASE("token file: read again after 50 s, not before", "[client]") {
+  const TempFolder folder;
+  base::ManualClock clock;
+  TokenFile file(folder.Write("token", "one\n"), "");
+  CHECK(file.Get(clock.Now()).value() == "one");
+  folder.Write("token", "two");
+  clock.Advance(49s);
+  CHECK(file.Get(clock.Now()).value() == "one");
+  clock.Advance(1s);
+  CHECK(file.Get(clock.Now()).value() == "two");
+}
+
+TEST_CASE("token file: the last good token survives a file that cannot be read", "[client]") {
+  const TempFolder folder;
+  base::ManualClock clock;
+  const std::string path = folder.Write("token", "one");
+  TokenFile file(path, "");
+  CHECK(file.Get(clock.Now()).value() == "one");
+  SECTION("gone") { std::filesystem::remove(path); }
+  SECTION("empty") { folder.Write("token", " \n"); }
+  SECTION("two lines") { folder.Write("token", "a\nb"); }
+  clock.Advance(1min);
+  CHECK(file.Get(clock.Now()).value() == "one");
+  CHECK(file.generation() == 1);
+}
+
+TEST_CASE("token file: without any good token an error says why", "[client]") {
+  const TempFolder folder;
+  base::ManualClock clock;
+  TokenFile file(folder.Write("token", "\n"), "");
+  CHECK(file.Get(clock.Now()).error().message == "token file " + folder.path() + "/token is empty");
+  folder.Write("token", "late");
+  CHECK(file.Get(clock.Now()).value() == "late");
+}
+
+struct Fixture {
+  base::asio::io_context io;
+  base::ManualScheduler scheduler{io};
+  HttpScript script;
+  ScriptedHttp http{script};
+  ClusterConfig config;
+  std::unique_ptr<TlsMaterial> tls;
+
+  Fixture() { config.server = http::ParseUrl("https://h").value(); }
+
+  std::unique_ptr<CredentialSource> Source() {
+    tls = std::make_unique<TlsMaterial>(http, config, scheduler.Now());
+    return NewCredentialSource(io.get_executor(), scheduler, *tls, config);
+  }
+  base::Result<Credential> Get(CredentialSource& source) {
+    Running<base::Result<Credential>> running(io, [&source] { return source.Get(); });
+    scheduler.RunUntilIdle();
+    return running.value();
+  }
+};
+
+TEST_CASE("credentials: token, user name and nothing become the header", "[client]") {
+  Fixture fixture;
+  SECTION("a token") {
+    fixture.config.token = "secret";
+    CHECK(fixture.Get(*fixture.Source())->authorization == "Bearer secret");
+  }
+  SECTION("user name and password") {
+    fixture.config.username = "Aladdin";
+    fixture.config.password = "open sesame";
+    CHECK(fixture.Get(*fixture.Source())->authorization == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+  }
+  SECTION("nothing") { CHECK(fixture.Get(*fixture.Source())->authorization.empty()); }
+  SECTION("a server that is not https gets nothing") {
+    fixture.config.token = "secret";
+    fixture.config.server = http::ParseUrl("http://h").value();
+    CHECK(fixture.Get(*fixture.Source())->authorization.empty());
+  }
+  SECTION("a fixed token is not better the second time") {
+    fixture.config.token = "secret";
+    CHECK_FALSE(fixture.Source()->Reject(0));
+  }
+}
+
+TEST_CASE("credentials: a refused file token is read again at once", "[client]") {
+  const TempFolder folder;
+  Fixture fixture;
+  fixture.config.token_file = folder.Write("token", "one");
+  const auto source = fixture.Source();
+  const Credential first = fixture.Get(*source).value();
+  CHECK(first.authorization == "Bearer one");
+  CHECK_FALSE(source->Reject(first.generation));
+  folder.Write("token", "two");
+  CHECK(source->Reject(first.generation));
+  CHECK(fixture.Get(*source)->authorization == "Bearer two");
+}
+
+// A plugin whose runs end when the test says so.
+struct Plugin {
+  explicit Plugin(Fixture& fixture)
+      : source(fixture.scheduler, (fixture.Source(), *fixture.tls),
+               [this, &fixture] { return Run(fixture.scheduler); }) {}
+  base::Task<base::Result<ExecCredential>> Run(base::Scheduler& scheduler) {
+    ++runs;
+    co_await scheduler.Sleep(1s);
+    co_return answer;
+  }
+  int runs = 0;
+  base::Result<ExecCredential> answer = ExecCredential{.token = "t"};
+  ExecCredentials source;
+};
+
+TEST_CASE("exec credentials: callers at the same time share one run", "[client]") {
+  Fixture fixture;
+  Plugin plugin(fixture);
+  const auto get = [&plugin] { return plugin.source.Get(); };
+  const Running<base::Result<Credential>> first(fixture.io, get);
+  const Running<base::Result<Credential>> second(fixture.io, get);
+  fixture.scheduler.RunFor(500ms);
+  const Running<base::Result<Credential>> third(fixture.io, get);
+  fixture.scheduler.RunFor(1s);
+  CHECK(first.value()->authorization == "Bearer t");
+  CHECK(second.value()->authorization == "Bearer t");
+  CHECK(third.value()->authorization == "Bearer t");
+  CHECK(plugin.runs == 1);
+
+  SECTION("and share its failure") {
+    plugin.source.Reject(first.value()->generation);
+    plugin.answer = base::Error{.code = base::ErrorCode::kTimeout, .message = "slow"};
+    const Running<base::Result<Credential>> one(fixture.io, get);
+    const Running<base::Result<Credential>> two(fixture.io, get);
+    fixture.scheduler.RunFor(1s);
+    CHECK(one.value().error().message == "slow");
+    CHECK(two.value().error().message == "slow");
+    CHECK(plugin.runs == 2);
+  }
+}
+
+TEST_CASE("exec credentials: run again after expiry and refusal only", "[client]") {
+  Fixture fixture;
+  Plugin plugin(fixture);
+  plugin.answer->expiration = fixture.scheduler.WallNow() + 10min;
+  const auto get = [&] {
+    const Running<base::Result<Credential>> running(fixture.io,
+                                                    [&plugin] { return plugin.source.Get(); });
+    fixture.scheduler.RunFor(1s);
+    return running.value();
+  };
+  const Credential first = get().value();
+  fixture.scheduler.RunFor(9min);
+  CHECK(get());
+  CHECK(plugin.runs == 1);
+  SECTION("expiry") {
+    plugin.answer = ExecCredential{.token = "later"};
+    fixture.scheduler.RunFor(1min);
+    CHECK(get()->authorization == "Bearer later");
+    CHECK(plugin.runs == 2);
+  }
+  SECTION("refusal") {
+    CHECK(plugin.source.Reject(first.generation));
+    CHECK(get()->generation != first.generation);
+    CHECK(plugin.runs == 2);
+    plugin.source.Reject(first.generation);  // somebody slow, about the old one
+    CHECK(get());
+    CHECK(plugin.runs == 2);
+  }
+  SECTION("a credential that has expired already is an error, not a loop") {
+    fixture.scheduler.RunFor(1min);
+    CHECK(get().error().code == base::ErrorCode::kUnauthorized);
+    CHECK(plugin.runs == 2);
+  }
+}
+
+TEST_CASE("exec credentials: when the running caller is cancelled another takes over", "[client]") {
+  Fixture fixture;
+  Plugin plugin(fixture);
+  base::TaskGroup group(fixture.io.get_executor());
+  group.Spawn("first", [&plugin]() -> base::Task<void> { co_await plugin.source.Get(); });
+  fixture.scheduler.RunFor(500ms);
+  const Running<base::Result<Credential>> second(fixture.io,
+                                                 [&plugin] { return plugin.source.Get(); });
+  fixture.scheduler.RunUntilIdle();
+  group.Cancel();
+  fixture.scheduler.RunFor(2s);
+  CHECK(group.empty());
+  CHECK(second.value()->authorization == "Bearer t");
+}
+
+TEST_CASE("exec credentials: a new client certificate replaces the connections", "[client]") {
+  Fixture fixture;
+  fixture.config.tls.ca_pem = "CA";
+  Plugin plugin(fixture);
+  plugin.answer = ExecCredential{.cert_pem = "CERT", .key_pem = "KEY"};
+  const auto get = [&] {
+    const Running<base::Result<Credential>> running(fixture.io,
+                                                    [&plugin] { return plugin.source.Get(); });
+    fixture.scheduler.RunFor(1s);
+    return running.value();
+  };
+  SECTION("it is used beside the trust that was configured") {
+    CHECK(get()->authorization.empty());
+    REQUIRE(fixture.script.tls.size() == 1);
+    CHECK(fixture.script.tls[0].ca_pem == "CA");
+    CHECK(fixture.script.tls[0].cert_pem == "CERT");
+    CHECK(fixture.script.idle_closed == 1);
+    plugin.source.Reject(1);
+    CHECK(get());
+    CHECK(fixture.script.tls.size() == 1);  // the same certificate again changes nothing
+  }
+  SECTION("one that does not parse is the plugin's error") {
+    fixture.script.refuse_tls =
+        base::Error{.code = base::ErrorCode::kInvalidArgument, .message = "no key"};
+    CHECK(get().error().message == "exec credential plugin: no key");
+  }
+}
+
+TEST_CASE("tls material: files are read again after five minutes, changes only are applied",
+          "[client]") {
+  const TempFolder folder;
+  Fixture fixture;
+  fixture.config.ca_file = folder.Write("ca", "A");
+  fixture.config.tls.ca_pem = "A";
+  fixture.config.cert_file = folder.Write("cert", "C");
+  fixture.config.tls.cert_pem = "C";
+  fixture.config.key_file = folder.Write("key", "K");
+  fixture.config.tls.key_pem = "K";
+  TlsMaterial tls(fixture.http, fixture.config, fixture.scheduler.Now());
+  const auto after = [&](std::chrono::minutes wait) {
+    fixture.scheduler.RunFor(wait);
+    tls.Refresh(fixture.scheduler.Now());
+    return fixture.script.tls.size();
+  };
+  CHECK(after(5min) == 0);
+  folder.Write("cert", "C2");
+  CHECK(after(4min) == 0);
+  CHECK(after(1min) == 1);
+  CHECK(fixture.script.tls[0].cert_pem == "C2");
+  CHECK(fixture.script.tls[0].key_pem == "K");
+  CHECK(fixture.script.idle_closed == 1);
+  std::filesystem::remove(folder.path() + "/key");
+  folder.Write("ca", "A2");
+  CHECK(after(5min) == 1);  // half of a change is none
+  folder.Write("key", "K");
+  CHECK(after(5min) == 2);
+  CHECK(fixture.script.tls[1].ca_pem == "A2");
+}
+
+}  // namespace
+}  // namespace client

@@ -1,0 +1,161 @@
+#include "pkg/client/exec_plugin.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+
+#include "pkg/base/task_group.h"
+#include "pkg/client/process.h"
+#include "tests/pkg/client/print_result.h"
+#include "tests/pkg/client/scripted_http.h"
+#include "tests/pkg/client/temp_folder.h"
+
+namespace client {
+namespace {
+
+using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
+
+constexpr const char* kVersion = "client.authentication.k8s.io/v1";
+
+TEST_CASE("exec plugin: it is told the version, and the cluster if it wants to know", "[client]") {
+  ClusterConfig config;
+  config.server = http::ParseUrl("https://h:6443/p").value();
+  config.tls.ca_pem = "PEM";
+  config.tls.server_name = "kube";
+  config.proxy_url = "http://p";
+  config.exec_config = json::Parse(R"({"audience":"x"})").value();
+  config.exec = ExecEntry{.api_version = kVersion, .command = "c"};
+  CHECK(ExecInfo(config) ==
+        R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",)"
+        R"("spec":{"interactive":false}})");
+  config.exec->provide_cluster_info = true;
+  const json::Value info = json::Parse(ExecInfo(config)).value();
+  const json::Value* cluster = info.At({"spec", "cluster"});
+  REQUIRE(cluster != nullptr);
+  CHECK(*cluster == json::Parse(R"({"server":"https://h:6443/p","tls-server-name":"kube",
+      "certificate-authority-data":"UEVN","proxy-url":"http://p","config":{"audience":"x"}})")
+                        .value());
+}
+
+TEST_CASE("exec plugin: answers that are none say what is wrong, without quoting", "[client]") {
+  const std::string head =
+      R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)";
+  struct Case {
+    std::string output;
+    std::string message;
+  };
+  const std::vector<Case> cases{
+      {"", "its output is no JSON object"},
+      {"secret", "its output is no JSON object"},
+      {"{}", "its output is no ExecCredential"},
+      {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1"})",
+       "its output has another apiVersion than the kubeconfig asks for "
+       "(client.authentication.k8s.io/v1)"},
+      {head + R"("status":{}})",
+       "its output has neither a token nor a client certificate in its status"},
+      {head + R"("status":{"token":"t","clientKeyData":"k"}})",
+       "its output has one of clientCertificateData and clientKeyData without the other"},
+      {head + R"("status":{"token":"a\nb"}})", "its output has a token with a line break"},
+      {head + R"("status":{"token":"t","expirationTimestamp":"tomorrow"}})",
+       "its output has an expirationTimestamp that is no RFC 3339 time"},
+  };
+  for (const Case& test : cases) {
+    INFO(test.output);
+    const auto credential = ParseExecCredential(test.output, kVersion);
+    REQUIRE_FALSE(credential);
+    CHECK(credential.error().code == base::ErrorCode::kMalformed);
+    CHECK(credential.error().message == test.message);
+  }
+}
+
+struct Shell {
+  TempFolder folder;
+  base::asio::io_context io;
+  ClusterConfig config;
+
+  explicit Shell(const std::string& script) {
+    config.server = http::ParseUrl("https://h").value();
+    config.exec = ExecEntry{.api_version = kVersion, .interactive_mode = "Never"};
+    config.exec->command = folder.WriteScript("plugin", "#!/bin/sh\n" + script);
+  }
+  base::Result<ExecCredential> Run(std::chrono::milliseconds timeout = 20s) {
+    Running<base::Result<ExecCredential>> running(
+        io, [this, timeout] { return RunExecPlugin(io.get_executor(), config, timeout); });
+    io.restart();
+    io.run();
+    return running.value();
+  }
+};
+
+TEST_CASE("exec plugin: arguments, environment and answer travel", "[client]") {
+  Shell shell(R"(
+case "$KUBERNETES_EXEC_INFO" in *'"interactive":false'*) ;; *) exit 9 ;; esac
+if read line; then exit 8; fi
+printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":'
+printf '{"token":"%s-%s-%s","expirationTimestamp":"2026-01-02T03:04:05Z"}}' "$1" "$EXTRA" "$HOME"
+)");
+  shell.config.exec->args = {"a b"};
+  shell.config.exec->env = {{"EXTRA", "x"}, {"HOME", "/replaced"}};
+  const auto credential = shell.Run();
+  REQUIRE(credential);
+  CHECK(credential->token == "a b-x-/replaced");
+  CHECK(credential->expiration ==
+        std::chrono::sys_days(std::chrono::year(2026) / 1 / 2) + 3h + 4min + 5s);
+}
+
+TEST_CASE("exec plugin: a failed, missing or endless plugin is named", "[client]") {
+  SECTION("it fails") {
+    Shell shell("echo secret; exit 3");
+    CHECK(shell.Run().error().message ==
+          "exec credential plugin: " + shell.config.exec->command + " failed with exit status 3");
+  }
+  SECTION("it is killed") {
+    Shell shell("kill -9 $$");
+    CHECK_THAT(shell.Run().error().message, Contains("exit status 137"));
+  }
+  SECTION("it is not there") {
+    Shell shell("");
+    shell.config.exec->command = "no-such-plugin-of-qcm";
+    shell.config.exec->install_hint = "Install it from example.com";
+    const base::Error error = shell.Run().error();
+    CHECK(error.code == base::ErrorCode::kInvalidArgument);
+    CHECK(error.message ==
+          "exec credential plugin: start no-such-plugin-of-qcm: No such file or directory; Install "
+          "it from example.com");
+  }
+  SECTION("it never ends") {
+    Shell shell("sleep 600 & sleep 600");
+    const base::Error error = shell.Run(50ms).error();
+    CHECK(error.code == base::ErrorCode::kTimeout);
+    CHECK_THAT(error.message, Contains("/plugin: it did not end in time"));
+  }
+  SECTION("it closes its output and never ends") {
+    Shell shell("exec >&-; sleep 600");
+    CHECK(shell.Run(50ms).error().code == base::ErrorCode::kTimeout);
+  }
+  SECTION("it prints without end") {
+    Shell shell("while :; do echo 0123456789012345678901234567890123456789; done");
+    CHECK(shell.Run().error().code == base::ErrorCode::kTooLarge);
+  }
+}
+
+TEST_CASE("process: a cancelled run ends at once", "[client]") {
+  base::asio::io_context io;
+  base::TaskGroup group(io.get_executor());
+  std::optional<base::Result<ProcessResult>> result;
+  group.Spawn("run", [&]() -> base::Task<void> {
+    ProcessOptions options;
+    options.arguments = {"sleep", "600"};
+    result = co_await RunProcess(io.get_executor(), std::move(options));
+  });
+  io.poll();
+  CHECK_FALSE(result);
+  group.Cancel();
+  io.restart();
+  io.run();
+  CHECK(group.empty());
+  if (result) CHECK(result->error().code == base::ErrorCode::kCancelled);
+}
+
+}  // namespace
+}  // namespace client

@@ -1,0 +1,280 @@
+#include "pkg/client/rest_client.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/base/task_group.h"
+#include "tests/pkg/client/print_result.h"
+#include "tests/pkg/client/scripted_http.h"
+#include "tests/pkg/client/temp_folder.h"
+
+namespace client {
+namespace {
+
+using namespace std::chrono_literals;
+using base::ErrorCode;
+
+class Recorder final : public RequestObserver {
+ public:
+  void OnExchange(const Exchange& exchange) override {
+    lines.push_back(std::string(exchange.verb) + " " + std::to_string(exchange.code) +
+                    (exchange.streamed ? " streamed" : ""));
+  }
+  void OnRetry(std::string_view verb, int code) override {
+    lines.push_back("retry " + std::string(verb) + " " + std::to_string(code));
+  }
+  std::vector<std::string> lines;
+};
+
+struct Fixture {
+  base::asio::io_context io;
+  base::ManualScheduler scheduler{io};
+  HttpScript script;
+  Recorder recorder;
+  ClusterConfig config;
+  std::unique_ptr<RestClient> client;
+
+  Fixture() { config.server = http::ParseUrl("https://h:6443").value(); }
+
+  RestClient& Client() {
+    if (!client) {
+      client = std::make_unique<RestClient>(io.get_executor(), scheduler,
+                                            std::make_unique<ScriptedHttp>(script), config,
+                                            RestOptions{UserAgent("0.1.0"), &recorder});
+    }
+    return *client;
+  }
+  Running<base::Result<ApiResponse>> Start(ApiRequest request) {
+    return {io, [&rest = Client(), request] { return rest.Do(request); }};
+  }
+  base::Result<ApiResponse> Do(ApiRequest request, base::Duration time = 0s) {
+    const auto running = Start(std::move(request));
+    scheduler.RunFor(time);
+    REQUIRE(running.done());
+    return running.value();
+  }
+};
+
+TEST_CASE("rest client: a request carries prefix, query, headers and body", "[client]") {
+  Fixture fixture;
+  fixture.config.server = http::ParseUrl("https://h/k8s/c1").value();
+  fixture.config.token = "secret";
+  fixture.config.impersonate = {"root", "7", {"g", "h"}, {{"Scope/A", "x"}}};
+  fixture.script.Answer(201, "{}");
+  const auto answer = fixture.Do({.verb = "POST",
+                                  .path = "/api/v1/pods",
+                                  .query = {{"dryRun", "All"}, {"labelSelector", "a=b"}},
+                                  .content_type = "application/json",
+                                  .body = "{\"a\":1}"});
+  REQUIRE(answer);
+  CHECK(answer->status == 201);
+  REQUIRE(fixture.script.sent.size() == 1);
+  const http::Request& sent = fixture.script.sent[0].request;
+  CHECK(sent.method == "POST");
+  CHECK(sent.target == "/k8s/c1/api/v1/pods?dryRun=All&labelSelector=a%3Db");
+  CHECK(sent.body == "{\"a\":1}");
+  CHECK(sent.headers.Get("accept") == "application/json");
+  CHECK(sent.headers.Get("content-type") == "application/json");
+  CHECK(sent.headers.Get("authorization") == "Bearer secret");
+  CHECK_THAT(std::string(sent.headers.Get("user-agent")),
+             Catch::StartsWith("quota-controller-manager/0.1.0 (linux/"));
+  CHECK(sent.headers.Get("impersonate-user") == "root");
+  CHECK(sent.headers.Get("impersonate-uid") == "7");
+  CHECK(sent.headers.Get("impersonate-extra-scope%2fa") == "x");
+  std::vector<std::string> groups;
+  for (const auto& [name, value] : sent.headers) {
+    if (name == "Impersonate-Group") groups.push_back(value);
+  }
+  CHECK(groups == std::vector<std::string>{"g", "h"});
+  CHECK(fixture.recorder.lines == std::vector<std::string>{"POST 201"});
+}
+
+TEST_CASE("rest client: no credential goes to a server that is not https", "[client]") {
+  Fixture fixture;
+  fixture.config.server = http::ParseUrl("http://h:8080").value();
+  fixture.config.token = "secret";
+  fixture.script.Answer(200, "{}");
+  REQUIRE(fixture.Do({.path = "/x"}));
+  CHECK_FALSE(fixture.script.sent[0].request.headers.Has("Authorization"));
+}
+
+TEST_CASE("rest client: refusals are errors, and so is a Failure that came as a success",
+          "[client]") {
+  Fixture fixture;
+  fixture.script.Answer(404, "nothing here");
+  CHECK(fixture.Do({.path = "/x"}).error().code == ErrorCode::kNotFound);
+  fixture.script.Answer(
+      200, R"({"kind":"Status","status":"Failure","reason":"Conflict","message":"m","code":409})");
+  CHECK(fixture.Do({.path = "/x"}).error().message == "GET /x: 409 Conflict: m");
+  fixture.script.Fail(ErrorCode::kTls, "certificate has expired");
+  const base::Error tls = fixture.Do({.path = "/x"}).error();
+  CHECK(tls.code == ErrorCode::kTls);
+  CHECK(tls.message == "GET /x: certificate has expired");
+}
+
+TEST_CASE("rest client: it waits as the server says, then succeeds", "[client]") {
+  Fixture fixture;
+  fixture.script.Answer(429, "slow down", {{"Retry-After", "5"}});
+  fixture.script.Answer(503, "", {{"Retry-After", "2"}});
+  fixture.script.Answer(200, "{}");
+  const auto running = fixture.Start({.verb = "PATCH", .path = "/x"});
+  fixture.scheduler.RunFor(4s);
+  CHECK(fixture.script.sent.size() == 1);
+  fixture.scheduler.RunFor(1s);
+  CHECK(fixture.script.sent.size() == 2);
+  fixture.scheduler.RunFor(2s);
+  REQUIRE(running.done());
+  CHECK(running.value());
+  CHECK(fixture.recorder.lines == std::vector<std::string>{"PATCH 429", "retry PATCH 429",
+                                                           "PATCH 503", "retry PATCH 503",
+                                                           "PATCH 200"});
+}
+
+TEST_CASE("rest client: the request's timeout bounds all tries together", "[client]") {
+  Fixture fixture;
+  fixture.script.Answer(429, "", {{"Retry-After", "6"}});
+  fixture.script.Answer(429, "", {{"Retry-After", "6"}});
+  const auto running = fixture.Start({.path = "/x", .timeout = 10s});
+  fixture.scheduler.RunFor(6s);
+  REQUIRE(running.done());  // the next wait would pass the end: no use in waiting
+  CHECK(running.value().error().code == ErrorCode::kTooManyRequests);
+  CHECK(running.value().error().retry_after == 6s);
+  REQUIRE(fixture.script.sent.size() == 2);
+  CHECK(fixture.script.sent[0].timeout == 10s);
+  CHECK(fixture.script.sent[1].timeout == 4s);
+}
+
+TEST_CASE("rest client: a lost connection repeats a read and never a write", "[client]") {
+  Fixture fixture;
+  fixture.script.Fail(ErrorCode::kUnavailable, "reset");
+  SECTION("a read") {
+    fixture.script.Answer(200, "{}");
+    CHECK(fixture.Do({.path = "/x"}, 1s));
+  }
+  SECTION("a write") {
+    CHECK(fixture.Do({.verb = "PATCH", .path = "/x"}, 1s).error().message == "PATCH /x: reset");
+    CHECK(fixture.script.sent.size() == 1);
+  }
+}
+
+TEST_CASE("rest client: after a 401 the token file is read anew, and a GET repeated once",
+          "[client]") {
+  const TempFolder folder;
+  Fixture fixture;
+  fixture.config.token_file = folder.Write("token", "one");
+  fixture.script.Answer(200, "{}");
+  REQUIRE(fixture.Do({.path = "/x"}));
+  fixture.script.Answer(401, "");
+  SECTION("with a newer token") {
+    folder.Write("token", "two");
+    fixture.script.Answer(200, "{}");
+    CHECK(fixture.Do({.path = "/x"}));
+    CHECK(fixture.script.sent[2].request.headers.Get("Authorization") == "Bearer two");
+  }
+  SECTION("not more than once") {
+    folder.Write("token", "two");
+    fixture.script.Answer(401, "");
+    CHECK(fixture.Do({.path = "/x"}).error().code == ErrorCode::kUnauthorized);
+    CHECK(fixture.script.sent.size() == 3);
+  }
+  SECTION("not with the same token") {
+    CHECK(fixture.Do({.path = "/x"}).error().code == ErrorCode::kUnauthorized);
+    CHECK(fixture.script.sent.size() == 2);
+  }
+  SECTION("a write is not repeated, the next one has the new token") {
+    folder.Write("token", "two");
+    fixture.script.Answer(200, "{}");
+    CHECK(fixture.Do({.verb = "PUT", .path = "/x"}).error().code == ErrorCode::kUnauthorized);
+    CHECK(fixture.Do({.verb = "PUT", .path = "/x"}));
+    CHECK(fixture.script.sent[2].request.headers.Get("Authorization") == "Bearer two");
+  }
+}
+
+TEST_CASE("rest client: an unchanged answer is one only where it was asked for", "[client]") {
+  Fixture fixture;
+  fixture.script.Answer(304, "");
+  const auto unchanged = fixture.Do({.path = "/apis", .if_none_match = "\"E\""});
+  REQUIRE(unchanged);
+  CHECK(unchanged->status == 304);
+  CHECK(fixture.script.sent[0].request.headers.Get("If-None-Match") == "\"E\"");
+  fixture.script.Answer(304, "");
+  CHECK_FALSE(fixture.Do({.path = "/apis"}));
+}
+
+TEST_CASE("rest client: a stop during a wait ends it", "[client]") {
+  Fixture fixture;
+  fixture.script.Answer(429, "", {{"Retry-After", "20"}});
+  base::TaskGroup group(fixture.io.get_executor());
+  std::optional<base::Result<ApiResponse>> answer;
+  group.Spawn("get", [&]() -> base::Task<void> {
+    co_await base::DeferCancellation();
+    ApiRequest request;
+    request.path = "/x";
+    answer = co_await fixture.Client().Do(std::move(request));
+  });
+  fixture.scheduler.RunFor(1s);
+  CHECK_FALSE(answer);
+  group.Cancel();
+  fixture.scheduler.RunUntilIdle();
+  REQUIRE(answer);
+  CHECK(answer->error().code == ErrorCode::kCancelled);
+  CHECK(fixture.script.sent.size() == 1);
+}
+
+base::Result<std::string> ReadAll(Fixture& fixture, ApiRequest request) {
+  Running<base::Result<std::string>> running(
+      fixture.io, [&rest = fixture.Client(), request]() -> base::Task<base::Result<std::string>> {
+        auto stream = co_await rest.Stream(request);
+        if (!stream) co_return stream.error();
+        auto part = co_await (*stream)->Read(1s);
+        if (!part) co_return part.error();
+        co_return part->value_or("");
+      });
+  fixture.scheduler.RunUntilIdle();
+  return running.value();
+}
+
+TEST_CASE("rest client: a watch is never compressed, a streamed list is", "[client]") {
+  Fixture fixture;
+  fixture.script.Answer(200, "events");
+  CHECK(ReadAll(fixture, {.path = "/x", .query = {{"watch", "1"}}}).value() == "events");
+  CHECK_FALSE(fixture.script.sent[0].gzip);
+  fixture.script.Answer(200, "list");
+  CHECK(ReadAll(fixture, {.path = "/x", .query = {{"limit", "5"}}}).value() == "list");
+  CHECK(fixture.script.sent[1].gzip);
+  CHECK(fixture.recorder.lines == std::vector<std::string>{"GET 200 streamed", "GET 200 streamed"});
+}
+
+TEST_CASE("rest client: a refused stream is an error with the server's words", "[client]") {
+  Fixture fixture;
+  fixture.script.Answer(410,
+                        R"({"kind":"Status","reason":"Expired","message":"too old","code":410})");
+  const auto refused = ReadAll(fixture, {.path = "/x", .query = {{"watch", "1"}}});
+  CHECK(refused.error().code == ErrorCode::kExpired);
+  CHECK(refused.error().message == "GET /x: 410 Expired: too old");
+  fixture.script.Answer(429, "", {{"Retry-After", "4"}});
+  CHECK(ReadAll(fixture, {.path = "/x"}).error().retry_after == 4s);
+}
+
+TEST_CASE("rest client: an answer that is no JSON object names the request", "[client]") {
+  Fixture fixture;
+  const auto get = [&fixture] {
+    const Running<base::Result<json::Value>> running(
+        fixture.io, [&rest = fixture.Client()]() -> base::Task<base::Result<json::Value>> {
+          ApiRequest request;
+          request.path = "/x";
+          auto value = co_await DoJson(rest, std::move(request));
+          co_return value;
+        });
+    fixture.scheduler.RunUntilIdle();
+    return running.value();
+  };
+  fixture.script.Answer(200, "[1]");
+  CHECK(get().error().message == "GET /x: the answer is no JSON object but of type array");
+  fixture.script.Answer(200, "<html>");
+  CHECK(get().error().code == ErrorCode::kMalformed);
+  fixture.script.Answer(200, "{\"a\":1}");
+  CHECK(get()->At({"a"})->AsInt64() == 1);
+}
+
+}  // namespace
+}  // namespace client
