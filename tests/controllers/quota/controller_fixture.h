@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,7 @@ class Recorder final : public controllers::ControllerObserver {
   void OnReconcile(std::string_view result, base::Duration) override {
     ++reconciles[std::string(result)];
   }
-  void OnDrift(const api::GroupResource& resource,
-               const controllers::DriftReport& report) override {
+  void OnDrift(const api::GroupResource&, const controllers::DriftReport& report) override {
     drift.missing += report.drift.missing;
     drift.vanished += report.drift.vanished;
     drift.different += report.drift.different;
@@ -65,8 +65,8 @@ class ControllerFixture {
   base::asio::io_context io{1};
   base::ManualScheduler scheduler{io};
   fake::FakeCluster cluster{scheduler};
-  quota::QuotaApi api = quota::core::CoreQuotaApi();
-  controllers::ServedResources served{cluster};
+  quota::QuotaApi api = quota::CoreQuotaApi();
+  std::optional<controllers::ServedResources> served;  // as new as the controller
   Recorder recorder;
   std::unique_ptr<controllers::QuotaController> controller;
 
