@@ -1,7 +1,7 @@
 // quota-controller-manager: counts what each namespace uses and writes it to the quota's /status.
 //
-// Exit codes: 0 after a clean stop; 1 when something that should work failed, or on a second signal;
-// 2 when the start can never work (a wrong flag, an unreadable kubeconfig).
+// Exit codes: 0 after a clean stop; 1 when something that should work failed, or on a second
+// signal; 2 when the start can never work (a wrong flag, an unreadable kubeconfig).
 
 #include <gflags/gflags.h>
 #include <glog/logging.h>

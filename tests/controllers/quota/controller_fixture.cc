@@ -40,8 +40,9 @@ ControllerFixture::~ControllerFixture() { Stop(); }
 void ControllerFixture::Start() {
   controllers::TrackingContext context{
       .executor = io.get_executor(), .scheduler = &scheduler, .client = &cluster};
+  served.emplace(cluster);
   controller =
-      std::make_unique<controllers::QuotaController>(context, api, served, recorder, options_);
+      std::make_unique<controllers::QuotaController>(context, api, *served, recorder, options_);
   running_ = std::make_unique<base::TaskGroup>(io.get_executor());
   running_->Spawn("controller", [this] { return controller->Run(); });
   scheduler.RunUntilIdle();

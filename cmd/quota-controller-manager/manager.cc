@@ -1,0 +1,194 @@
+#include "cmd/quota-controller-manager/manager.h"
+
+#include <glog/logging.h>
+#include <unistd.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+#include <cstdlib>
+
+#include "cmd/quota-controller-manager/controller_metrics.h"
+#include "cmd/quota-controller-manager/request_metrics.h"
+#include "controllers/quota/quota_controller.h"
+#include "pkg/base/duration.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/base/task_group.h"
+#include "pkg/client/cluster_config.h"
+#include "pkg/client/rest_client.h"
+#include "pkg/debug/endpoints.h"
+#include "pkg/debug/queue_metrics.h"
+#include "pkg/http/server.h"
+#include "pkg/metrics/process_metrics.h"
+#include "pkg/quota/core/core_quota.h"
+
+namespace manager {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+// The whole stop is done within 20 s; requests in hand of the small endpoints get this much of it.
+constexpr unsigned kLongestStopSeconds = 20;
+constexpr std::chrono::milliseconds kServerGrace = 2s;
+constexpr std::chrono::milliseconds kWriteTimeout = 10s;
+
+// A server that comes back is followed again within seconds, however long it was away: an attempt
+// costs one connection, a stale count costs its users.
+constexpr base::BackoffOptions kReconnect{
+    .initial = 500ms, .factor = 2, .cap = 8s, .jitter = 0.5, .reset_after = 120s};
+
+std::optional<std::string> ReadEnvironment(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+client::LoadOptions LoadOptionsFrom(const Options& options) {
+  const char* home = std::getenv("HOME");
+  return {.kubeconfig = options.kubeconfig,
+          .context = options.context,
+          .environment = ReadEnvironment,
+          .home = home != nullptr ? home : ""};
+}
+
+class ManagerImpl final : public Manager {
+ public:
+  ManagerImpl(base::asio::io_context& io, Options options)
+      : io_(io),
+        options_(std::move(options)),
+        scheduler_(io.get_executor()),
+        signals_(io, SIGTERM, SIGINT),
+        tasks_(io.get_executor()) {}
+
+  base::Result<void> Connect(const client::ClusterConfig& config);
+  base::Result<void> Serve();
+  void Start() override;
+
+ private:
+  base::Result<void> ServeAt(const std::optional<http::BindAddress>& address, std::string_view what,
+                             debug::Endpoints endpoints);
+  void AddController();
+  base::Task<void> AwaitSignals();
+
+  base::asio::io_context& io_;
+  Options options_;
+  base::RealScheduler scheduler_;
+  base::asio::signal_set signals_;
+  metrics::Registry registry_;
+  debug::Health health_;
+  std::unique_ptr<RequestMetrics> request_metrics_;
+  std::unique_ptr<client::RestClient> client_;
+  std::unique_ptr<controllers::ServedResources> served_;
+  quota::QuotaApi core_ = quota::CoreQuotaApi();
+  std::unique_ptr<ControllerMetrics> controller_metrics_;
+  std::unique_ptr<debug::QueueMetrics> queue_metrics_;
+  std::unique_ptr<controllers::QuotaController> controller_;
+  std::vector<std::unique_ptr<http::Server>> servers_;
+  base::TaskGroup tasks_;
+};
+
+base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
+  metrics::ExportProcess(registry_);
+  metrics::ExportBuildInfo(registry_, Version());
+  request_metrics_ = std::make_unique<RequestMetrics>(registry_, config.server.Authority());
+  auto client = client::NewRestClient(
+      io_.get_executor(), scheduler_, config,
+      {.user_agent = client::UserAgent(Version()), .observer = request_metrics_.get()});
+  if (!client) return client.error();
+  client_ = std::move(*client);
+  served_ = std::make_unique<controllers::ServedResources>(*client_);
+  AddController();
+  LOG(INFO) << "quota-controller-manager version=" << Version() << " server=" << config.Describe()
+            << " resync_period=" << base::FormatDuration(options_.resync_period);
+  return {};
+}
+
+void ManagerImpl::AddController() {
+  controllers::TrackingContext context{.executor = io_.get_executor(),
+                                       .scheduler = &scheduler_,
+                                       .client = client_.get(),
+                                       .reflector = {.backoff = kReconnect},
+                                       .name = core_.name,
+                                       .registry = &registry_};
+  controller_metrics_ = std::make_unique<ControllerMetrics>(registry_, core_.name);
+  queue_metrics_ = std::make_unique<debug::QueueMetrics>(registry_, "quota_" + core_.name);
+  controller_ = std::make_unique<controllers::QuotaController>(
+      context, core_, *served_, *controller_metrics_,
+      controllers::QuotaControllerOptions{.resync_period = options_.resync_period,
+                                          .write_timeout = kWriteTimeout},
+      *queue_metrics_);
+  queue_metrics_->Follow([this] { return controller_->running(); });
+  registry_.OnScrape([this] { controller_metrics_->Refresh(*controller_, scheduler_.Now()); });
+  health_.AddLiveness("ping", [] { return std::optional<std::string>(); });
+  health_.AddReadiness("quotas-" + core_.name, [this]() -> std::optional<std::string> {
+    std::string why;
+    if (controller_->Ready(&why)) return std::nullopt;
+    return why;
+  });
+}
+
+base::Result<void> ManagerImpl::Serve() {
+  const bool together = options_.metrics && options_.health &&
+                        options_.metrics->address == options_.health->address &&
+                        options_.metrics->port == options_.health->port &&
+                        options_.metrics->port != 0;
+  debug::Endpoints metrics{.metrics = &registry_};
+  if (together) metrics.health = &health_;
+  auto served = ServeAt(options_.metrics, "metrics", metrics);
+  if (!served) return served.error().Wrap("flag --metrics-bind-address");
+  if (together) return {};
+  served = ServeAt(options_.health, "health probes", {.health = &health_});
+  if (!served) return served.error().Wrap("flag --health-probe-bind-address");
+  return {};
+}
+
+base::Result<void> ManagerImpl::ServeAt(const std::optional<http::BindAddress>& address,
+                                        std::string_view what, debug::Endpoints endpoints) {
+  if (!address) return {};
+  http::ServerOptions server_options{.address = address->address, .port = address->port};
+  server_options.max_body_bytes = 0;
+  server_options.max_connections = 64;
+  auto server = http::NewServer(io_.get_executor(), server_options, debug::NewHandler(endpoints));
+  if (!server) return server.error();
+  LOG(INFO) << "serving what=\"" << what << "\" address=" << address->address
+            << " port=" << (*server)->port();
+  servers_.push_back(std::move(*server));
+  return {};
+}
+
+void ManagerImpl::Start() {
+  for (const std::unique_ptr<http::Server>& server : servers_) {
+    tasks_.Spawn("server", [&server] { return server->Run(); });
+  }
+  tasks_.Spawn("controller " + core_.name, [this] { return controller_->Run(); });
+  tasks_.Spawn("signals", [this] { return AwaitSignals(); });
+}
+
+base::Task<void> ManagerImpl::AwaitSignals() {
+  const auto wait = base::asio::as_tuple(base::asio::use_awaitable);
+  const auto [error, signal] = co_await signals_.async_wait(wait);
+  if (error) co_return;
+  LOG(INFO) << "stopping signal=" << (signal == SIGTERM ? "SIGTERM" : "SIGINT");
+  // A second signal does not wait for anything, and nothing waits longer than promised.
+  for (const int at_once : {SIGTERM, SIGINT, SIGALRM}) std::signal(at_once, [](int) { _exit(1); });
+  alarm(kLongestStopSeconds);
+  for (const std::unique_ptr<http::Server>& server : servers_) server->Stop(kServerGrace);
+  tasks_.Cancel();
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Manager>> NewManager(boost::asio::io_context& io, Options options) {
+  const auto config = client::LoadClusterConfig(LoadOptionsFrom(options));
+  if (!config) return config.error();
+  auto manager = std::make_unique<ManagerImpl>(io, std::move(options));
+  const auto connected = manager->Connect(*config);
+  if (!connected) return connected.error();
+  const auto served = manager->Serve();
+  if (!served) return served.error();
+  return base::Result<std::unique_ptr<Manager>>(std::move(manager));
+}
+
+}  // namespace manager
