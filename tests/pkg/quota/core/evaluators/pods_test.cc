@@ -1,0 +1,321 @@
+// Fixtures of kubernetes-resourcequota.md 3.8, and one for each rule of 3.2 and 1.5.
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "pkg/api/time.h"
+#include "pkg/quota/evaluator.h"
+#include "tests/pkg/quota/quota_testing.h"
+
+namespace quota::core::pods {
+
+Evaluator MakeEvaluator();
+
+namespace {
+
+using std::chrono::seconds;
+
+const base::WallTime kNow = *api::ParseTime("2024-05-01T10:01:00Z");
+
+ObjectFacts FactsOf(std::string_view pod, base::WallTime now = kNow) {
+  const auto facts = MakeEvaluator().facts_of(Json(pod), now);
+  INFO((facts ? std::string() : facts.error().message));
+  REQUIRE(facts.has_value());
+  return *facts;
+}
+
+std::string UsageOf(std::string_view pod) { return FactsOf(pod).now.usage.ToString(); }
+
+std::string ErrorOf(std::string_view pod) {
+  const auto facts = MakeEvaluator().facts_of(Json(pod), kNow);
+  if (facts) return "no error";
+  CHECK(facts.error().code == base::ErrorCode::kMalformed);
+  return facts.error().message;
+}
+
+struct Row {
+  std::string name;
+  std::string pod;
+  std::string usage;
+};
+
+const std::vector<Row> kRows = {
+    {"nothing asked for", R"({"spec":{"containers":[{"name":"a"}]}})", "count/pods=1,pods=1"},
+    {"requests count twice, limits once",
+     R"({"spec":{"containers":[{"name":"a","resources":{
+          "requests":{"cpu":"1","memory":"50M","ephemeral-storage":"1Gi"},
+          "limits":{"cpu":"2","memory":"100M","ephemeral-storage":"2Gi"}}}]}})",
+     "count/pods=1,cpu=1,ephemeral-storage=1Gi,limits.cpu=2,limits.ephemeral-storage=2Gi,"
+     "limits.memory=100M,memory=50M,pods=1,requests.cpu=1,requests.ephemeral-storage=1Gi,"
+     "requests.memory=50M"},
+    {"a container without a limit adds none",
+     R"({"spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":"2"}}},{"name":"b"}]}})",
+     "count/pods=1,limits.cpu=2,pods=1"},
+    {"an init container that needs more than all containers",
+     R"({"spec":{
+          "initContainers":[
+            {"name":"i","resources":{"requests":{"cpu":"4","memory":"100M","x.io/dongle":"4"},
+                                     "limits":{"cpu":"8","memory":"200M","x.io/dongle":"4"}}},
+            {"name":"j","resources":{"requests":{"cpu":"1","memory":"50M","x.io/dongle":"2"},
+                                     "limits":{"cpu":"2","memory":"100M","x.io/dongle":"2"}}}],
+          "containers":[
+            {"name":"a","resources":{"requests":{"cpu":"1","memory":"50M","x.io/dongle":"1"},
+                                     "limits":{"cpu":"2","memory":"100M","x.io/dongle":"1"}}},
+            {"name":"b","resources":{"requests":{"cpu":"2","memory":"25M","x.io/dongle":"2"},
+                                     "limits":{"cpu":"5","memory":"50M","x.io/dongle":"2"}}}]}})",
+     "count/pods=1,cpu=4,limits.cpu=8,limits.memory=200M,memory=100M,pods=1,requests.cpu=4,"
+     "requests.memory=100M,requests.x.io/dongle=4"},
+    {"sidecars run beside the containers and beside later init containers",
+     R"({"spec":{
+          "initContainers":[
+            {"name":"i","resources":{"requests":{"cpu":"5"}}},
+            {"name":"s","restartPolicy":"Always","resources":{"requests":{"cpu":"2"}}},
+            {"name":"j","resources":{"requests":{"cpu":"4"}}},
+            {"name":"t","restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}}],
+          "containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]}})",
+     "count/pods=1,cpu=6,pods=1,requests.cpu=6"},
+    {"the sum of containers and sidecars, where that is more",
+     R"({"spec":{
+          "initContainers":[
+            {"name":"s","restartPolicy":"Always","resources":{"requests":{"cpu":"2"}}}],
+          "containers":[{"name":"a","resources":{"requests":{"cpu":"3"}}}]}})",
+     "count/pods=1,cpu=5,pods=1,requests.cpu=5"},
+    {"overhead adds to requests, and to limits where there are any",
+     R"({"spec":{"overhead":{"cpu":"1","memory":"10Mi"},
+          "containers":[{"name":"a","resources":{"requests":{"cpu":"1"},
+                                                 "limits":{"cpu":"2"}}}]}})",
+     "count/pods=1,cpu=2,limits.cpu=3,memory=10Mi,pods=1,requests.cpu=2,requests.memory=10Mi"},
+    {"resources of the pod replace the sum of its containers",
+     R"({"spec":{"resources":{"requests":{"cpu":"1m","hugepages-2Mi":"4Mi"},"limits":{"cpu":"2m"}},
+          "containers":[{"name":"a","resources":{"requests":{"cpu":"3","hugepages-2Mi":"8Mi"},
+                                                 "limits":{"cpu":"4"}}}]}})",
+     "count/pods=1,cpu=1m,hugepages-2Mi=4Mi,limits.cpu=2m,pods=1,requests.cpu=1m,"
+     "requests.hugepages-2Mi=4Mi"},
+    {"but not what the pod does not name, nor what cannot be given to a pod",
+     R"({"spec":{"resources":{"requests":{"memory":"1Gi","ephemeral-storage":"9Gi"}},
+          "containers":[{"name":"a","resources":{"requests":{"cpu":"1","memory":"2Gi",
+                                                             "ephemeral-storage":"500Mi"}}}]}})",
+     "count/pods=1,cpu=1,ephemeral-storage=500Mi,memory=1Gi,pods=1,requests.cpu=1,"
+     "requests.ephemeral-storage=500Mi,requests.memory=1Gi"},
+    {"hugepages under both names, their limits under none",
+     R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"hugepages-2Mi":"100Mi"},
+                                                        "limits":{"hugepages-2Mi":"100Mi"}}}]}})",
+     "count/pods=1,hugepages-2Mi=100Mi,pods=1,requests.hugepages-2Mi=100Mi"},
+    {"extended resources under requests only, device classes too, unknown ones not at all",
+     R"({"spec":{"containers":[{"name":"a","resources":{
+          "requests":{"example.com/gpu":"2","deviceclass.resource.kubernetes.io/c":"1",
+                      "other.kubernetes.io/x":"3","storage":"5"},
+          "limits":{"example.com/gpu":"2"}}}]}})",
+     "count/pods=1,pods=1,requests.deviceclass.resource.kubernetes.io/c=1,"
+     "requests.example.com/gpu=2"},
+    {"an explicit zero is present",
+     R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"0"}}}]}})",
+     "count/pods=1,cpu=0,pods=1,requests.cpu=0"},
+    {"numbers are quantities",
+     R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":0.5}}}]}})",
+     "count/pods=1,cpu=500m,pods=1,requests.cpu=500m"},
+    {"a finished pod is an object only: succeeded",
+     R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]},
+         "status":{"phase":"Succeeded"}})",
+     "count/pods=1"},
+    {"a finished pod is an object only: failed", R"({"status":{"phase":"Failed"}})",
+     "count/pods=1"},
+    {"a pending one counts fully", R"({"status":{"phase":"Pending"}})", "count/pods=1,pods=1"},
+};
+
+TEST_CASE("pods: usage", "[quota][core]") {
+  for (const Row& row : kRows) {
+    INFO(row.name);
+    CHECK(UsageOf(row.pod) == row.usage);
+  }
+}
+
+// One container "a" and one sidecar "s" of 100m and limit 200m each, with this status.
+std::string Resized(const std::string& status) {
+  return R"({"spec":{
+      "containers":[{"name":"a","resources":{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}}}],
+      "initContainers":[{"name":"s","restartPolicy":"Always",
+        "resources":{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}}}]},"status":)" +
+         status + "}";
+}
+
+std::string CpuOf(const std::string& pod) {
+  const ResourceList usage = FactsOf(pod).now.usage;
+  return usage.Get("cpu").ToString() + " of " + usage.Get("limits.cpu").ToString();
+}
+
+TEST_CASE("pods: during a resize in place the larger of wanted, allocated and actual counts",
+          "[quota][core]") {
+  CHECK(CpuOf(Resized("{}")) == "200m of 400m");
+  CHECK(CpuOf(Resized(R"({"containerStatuses":[{"name":"a","resources":{
+            "requests":{"cpu":"150m"},"limits":{"cpu":"250m"}}}]})")) == "250m of 450m");
+  CHECK(CpuOf(Resized(R"({"containerStatuses":[{"name":"a","resources":{
+            "requests":{"cpu":"50m"},"limits":{"cpu":"50m"}}}]})")) == "200m of 400m");
+  CHECK(CpuOf(Resized(R"({"containerStatuses":[{"name":"a","resources":{},
+            "allocatedResources":{"cpu":"300m"}}]})")) == "400m of 400m");
+  CHECK(CpuOf(Resized(R"({"initContainerStatuses":[{"name":"s","resources":{
+            "requests":{"cpu":"150m"}}}]})")) == "250m of 400m");
+  // Allocated alone, without what is actual, says nothing.
+  CHECK(CpuOf(Resized(R"({"containerStatuses":[{"name":"a",
+            "allocatedResources":{"cpu":"300m"}}]})")) == "200m of 400m");
+}
+
+TEST_CASE("pods: a resize that the node refused does not count what was wanted", "[quota][core]") {
+  const std::string infeasible =
+      R"("conditions":[{"type":"PodResizePending","reason":"Infeasible"}],)";
+  CHECK(CpuOf(Resized("{" + infeasible + R"("containerStatuses":[{"name":"a","resources":{
+            "requests":{"cpu":"50m"},"limits":{"cpu":"60m"}},
+            "allocatedResources":{"cpu":"70m"}}]})")) == "170m of 260m");
+  CHECK(CpuOf(Resized(R"({"conditions":[{"type":"PodResizePending","reason":"Deferred"}],
+            "containerStatuses":[{"name":"a","resources":{"requests":{"cpu":"50m"}}}]})")) ==
+        "200m of 400m");
+}
+
+TEST_CASE("pods: an ordinary init container counts as its spec says", "[quota][core]") {
+  CHECK(UsageOf(R"({"spec":{"initContainers":[{"name":"i",
+            "resources":{"requests":{"cpu":"1"}}}]},
+          "status":{"initContainerStatuses":[{"name":"i",
+            "resources":{"requests":{"cpu":"9"}}}]}})") ==
+        "count/pods=1,cpu=1,pods=1,requests.cpu=1");
+}
+
+TEST_CASE("pods: one that is being deleted is free after twice its grace", "[quota][core]") {
+  // Deleted at 09:59:30 with 30 s of grace: the timestamp is 10:00:00, free after 10:00:30.
+  constexpr std::string_view kPod = R"({"metadata":{"deletionTimestamp":"2024-05-01T10:00:00Z",
+      "deletionGracePeriodSeconds":30}})";
+  const base::WallTime deleted = *api::ParseTime("2024-05-01T10:00:00Z");
+
+  const ObjectFacts boundary = FactsOf(kPod, deleted + seconds(30));
+  CHECK(boundary.now.usage.ToString() == "count/pods=1,pods=1");
+  REQUIRE(boundary.later.has_value());
+  CHECK(boundary.later->at > deleted + seconds(30));
+  CHECK(boundary.later->at < deleted + seconds(31));
+  CHECK(boundary.later->facts.usage.ToString() == "count/pods=1");
+  CHECK(boundary.later->facts.attributes == boundary.now.attributes);
+
+  // The moment it announces is the moment from which it says so itself.
+  const ObjectFacts after = FactsOf(kPod, boundary.later->at);
+  CHECK(after.now == boundary.later->facts);
+  CHECK_FALSE(after.later.has_value());
+}
+
+TEST_CASE("pods: without a time and a grace that can be added, deletion frees nothing",
+          "[quota][core]") {
+  for (const char* metadata :
+       {R"({"deletionTimestamp":"2020-01-01T00:00:00Z"})", R"({"deletionGracePeriodSeconds":0})",
+        R"({"deletionTimestamp":"9999-01-01T00:00:00Z","deletionGracePeriodSeconds":30})",
+        R"({"deletionTimestamp":"2020-01-01T00:00:00Z",
+            "deletionGracePeriodSeconds":9223372036854775807})"}) {
+    INFO(metadata);
+    const ObjectFacts facts = FactsOf(R"({"metadata":)" + std::string(metadata) + "}");
+    CHECK(facts.now.usage.ToString() == "count/pods=1,pods=1");
+    CHECK_FALSE(facts.later.has_value());
+  }
+}
+
+bool Has(const std::string& pod, const std::string& scope, const std::string& value = "") {
+  return std::ranges::count(FactsOf(pod).now.attributes, Attribute(scope, value)) == 1;
+}
+
+TEST_CASE("pods: terminating is having an active deadline", "[quota][core]") {
+  const std::string with = R"({"spec":{"activeDeadlineSeconds":0}})";
+  CHECK(Has(with, "Terminating"));
+  CHECK_FALSE(Has(with, "NotTerminating"));
+  for (const std::string without :
+       {"{}", R"({"spec":{"activeDeadlineSeconds":null}})",
+        R"({"metadata":{"deletionTimestamp":"2024-05-01T10:00:00Z"}})"}) {
+    CHECK(Has(without, "NotTerminating"));
+    CHECK_FALSE(Has(without, "Terminating"));
+  }
+}
+
+TEST_CASE("pods: the stored class of service decides, else it is computed", "[quota][core]") {
+  const auto with = [](const std::string& resources, const std::string& rest = "") {
+    return R"({"spec":{)" + rest + R"("containers":[{"name":"a","resources":)" + resources + "}]}}";
+  };
+  for (const std::string& pod :
+       {std::string("{}"), with("{}"), with(R"({"requests":{"cpu":"0"}})"),
+        with(R"({"requests":{"ephemeral-storage":"1Gi","x.io/y":"1","hugepages-2Mi":"2Mi"}})"),
+        std::string(R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]},
+                        "status":{"qosClass":"BestEffort"}})"),
+        // Where the pod has resources of its own, only those are looked at.
+        with(R"({"requests":{"cpu":"1"}})",
+             R"("resources":{"requests":{"hugepages-2Mi":"2Mi"}},)")}) {
+    INFO(pod);
+    CHECK(Has(pod, "BestEffort"));
+    CHECK_FALSE(Has(pod, "NotBestEffort"));
+  }
+  for (const std::string& pod :
+       {with(R"({"requests":{"cpu":"1m"}})"), with(R"({"limits":{"memory":"1"}})"),
+        with("{}", R"("resources":{"limits":{"cpu":"1"}},)"),
+        with("{}", R"("initContainers":[{"name":"i","resources":{"requests":{"memory":"1"}}}],)"),
+        std::string(R"({"status":{"qosClass":"Burstable"}})")}) {
+    INFO(pod);
+    CHECK(Has(pod, "NotBestEffort"));
+    CHECK_FALSE(Has(pod, "BestEffort"));
+  }
+}
+
+TEST_CASE("pods: the priority class is an attribute with its name", "[quota][core]") {
+  CHECK(Has(R"({"spec":{"priorityClassName":"high"}})", "PriorityClass", "high"));
+  CHECK_FALSE(Has(R"({"spec":{"priorityClassName":""}})", "PriorityClass"));
+  CHECK_FALSE(Has("{}", "PriorityClass"));
+}
+
+TEST_CASE("pods: affinity crosses namespaces by a list or by any selector", "[quota][core]") {
+  const auto with = [](const std::string& kind, const std::string& when, const std::string& term) {
+    const std::string whole = when == "required" ? term : R"({"podAffinityTerm":)" + term + "}";
+    return R"({"spec":{"affinity":{")" + kind + R"(":{")" + when +
+           R"(DuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z"},)" + whole + "]}}}}";
+  };
+  for (const std::string kind : {"podAffinity", "podAntiAffinity"}) {
+    for (const std::string when : {"required", "preferred"}) {
+      INFO(kind << " " << when);
+      const std::string scope = "CrossNamespacePodAffinity";
+      CHECK(Has(with(kind, when, R"({"namespaces":["b"]})"), scope));
+      CHECK(Has(with(kind, when, R"({"namespaceSelector":{}})"), scope));
+      CHECK_FALSE(Has(with(kind, when, R"({"namespaces":[],"namespaceSelector":null})"), scope));
+      CHECK_FALSE(Has(with(kind, when, R"({"labelSelector":{}})"), scope));
+    }
+  }
+}
+
+TEST_CASE("pods: what cannot be read is an error that names the field", "[quota][core]") {
+  CHECK(ErrorOf(R"({"spec":{"containers":[{},{"resources":{"requests":{"cpu":"1x"}}}]}})")
+            .starts_with("spec.containers[1].resources.requests[cpu]: quantities must match"));
+  CHECK(ErrorOf(R"({"spec":{"initContainers":[{"resources":{"limits":[]}}]}})") ==
+        "spec.initContainers[0].resources.limits: must be an object, not array");
+  CHECK(ErrorOf(R"({"spec":{"overhead":{"cpu":{}}}})") ==
+        "spec.overhead[cpu]: must be a quantity, not object");
+  CHECK(ErrorOf(R"({"spec":{"resources":{"requests":{"cpu":"1e99"}}}})")
+            .starts_with("spec.resources.requests[cpu]: quantity is out of range"));
+  CHECK(ErrorOf(R"({"status":{"containerStatuses":[{"name":"a",
+            "resources":{"requests":{"cpu":""}}}]}})")
+            .starts_with("status.containerStatuses[0].resources.requests[cpu]: quantities"));
+  CHECK(ErrorOf(R"({"spec":{"activeDeadlineSeconds":"5"}})") ==
+        "spec.activeDeadlineSeconds: must be an integer");
+  CHECK(ErrorOf(R"({"spec":{"containers":[{"resources":{"requests":{"cpu":"1e29"}}},
+                                          {"resources":{"requests":{"cpu":"1e29"}}}]}})")
+            .starts_with("cpu: quantity is out of range"));
+}
+
+TEST_CASE("pods: names owned", "[quota][core]") {
+  const Evaluator evaluator = MakeEvaluator();
+  for (const char* name : {"pods", "count/pods", "cpu", "limits.ephemeral-storage", "hugepages-1Gi",
+                           "requests.hugepages-1Gi", "requests.nvidia.com/gpu",
+                           "requests.deviceclass.resource.kubernetes.io/c"}) {
+    INFO(name);
+    CHECK(evaluator.owns(name));
+  }
+  const ResourceList hard = List({{"pods", "1"}, {"services", "1"}, {"limits.cpu", "1"}});
+  std::vector<std::string> owned;
+  for (const auto& [name, limit] : hard) {
+    if (evaluator.owns(name)) owned.push_back(name);
+  }
+  CHECK(owned == std::vector<std::string>{"limits.cpu", "pods"});
+}
+
+}  // namespace
+}  // namespace quota::core::pods

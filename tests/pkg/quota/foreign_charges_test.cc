@@ -1,0 +1,89 @@
+#include "pkg/quota/foreign_charges.h"
+
+#include "tests/pkg/quota/quota_testing.h"
+
+namespace quota {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST_CASE("foreign charges: an increase is held until its time is over", "[quota]") {
+  base::ManualClock clock;
+  ForeignCharges charges{seconds(10)};
+  CHECK(charges.Held(clock.Now()).empty());
+  CHECK_FALSE(charges.NextExpiry().has_value());
+
+  charges.OnForeignWrite(clock.Now(), List({{"pods", "3"}, {"cpu", "2"}}),
+                         List({{"pods", "5"}, {"cpu", "2"}}), List({{"pods", "3"}, {"cpu", "2"}}));
+  CHECK(charges.Held(clock.Now()) == List({{"pods", "2"}}));
+  CHECK(charges.NextExpiry() == clock.Now() + seconds(10));
+  clock.Advance(milliseconds(9'999));
+  CHECK(charges.Held(clock.Now()) == List({{"pods", "2"}}));
+  clock.Advance(milliseconds(1));
+  CHECK(charges.Held(clock.Now()).empty());
+  CHECK_FALSE(charges.NextExpiry().has_value());
+}
+
+TEST_CASE("foreign charges: objects that appear use them up, the oldest first", "[quota]") {
+  base::ManualClock clock;
+  ForeignCharges charges{seconds(10)};
+  charges.OnForeignWrite(clock.Now(), {}, List({{"pods", "1"}, {"cpu", "500m"}}), {});
+  clock.Advance(seconds(1));
+  charges.OnForeignWrite(clock.Now(), List({{"pods", "1"}, {"cpu", "500m"}}),
+                         List({{"pods", "3"}, {"cpu", "1500m"}}), {});
+  CHECK(charges.Held(clock.Now()) == List({{"pods", "3"}, {"cpu", "1500m"}}));
+
+  charges.OnAppeared(List({{"pods", "1"}, {"cpu", "500m"}, {"memory", "1Gi"}}));
+  CHECK(charges.Held(clock.Now()) == List({{"pods", "2"}, {"cpu", "1"}}));
+  CHECK(charges.NextExpiry() == clock.Now() + seconds(10));  // the first one is used up
+  charges.OnAppeared(List({{"pods", "7"}, {"cpu", "7"}}));
+  CHECK(charges.Held(clock.Now()).empty());
+}
+
+TEST_CASE("foreign charges: no more is held than is missing from what was counted", "[quota]") {
+  base::ManualClock clock;
+  ForeignCharges charges{seconds(10)};
+  SECTION("the object was seen before the charge for it") {
+    charges.OnForeignWrite(clock.Now(), List({{"pods", "3"}}), List({{"pods", "4"}}),
+                           List({{"pods", "4"}}));
+    CHECK(charges.Held(clock.Now()).empty());
+  }
+  SECTION("a decrease is no charge") {
+    charges.OnForeignWrite(clock.Now(), List({{"pods", "9"}}), List({{"pods", "5"}}), {});
+    CHECK(charges.Held(clock.Now()).empty());
+  }
+  SECTION("what is already held is not held twice") {
+    // Another writer repeats the sum of its own count and the same unseen object.
+    charges.OnForeignWrite(clock.Now(), List({{"pods", "3"}}), List({{"pods", "4"}}),
+                           List({{"pods", "3"}}));
+    charges.OnForeignWrite(clock.Now(), List({{"pods", "3"}}), List({{"pods", "4"}}),
+                           List({{"pods", "3"}}));
+    CHECK(charges.Held(clock.Now()) == List({{"pods", "1"}}));
+  }
+}
+
+TEST_CASE("foreign charges: many in a short time stay few entries and expire on time", "[quota]") {
+  base::ManualClock clock;
+  ForeignCharges charges{seconds(10)};
+  ResourceList used;
+  for (int i = 1; i <= 1000; ++i) {
+    const ResourceList before = used;
+    used.Set("pods", Quantity::FromInt(i));
+    charges.OnForeignWrite(clock.Now(), before, used, {});
+    clock.Advance(milliseconds(1));
+  }
+  CHECK(charges.Held(clock.Now()) == List({{"pods", "1000"}}));
+  // The first left the clock 1 s ago: within 10 s of the last, all are gone, in some ten steps.
+  int steps = 0;
+  while (const auto next = charges.NextExpiry()) {
+    clock.Set(*next);
+    const ResourceList held = charges.Held(clock.Now());
+    CHECK(held.Get("pods") < Q("1000"));
+    ++steps;
+  }
+  CHECK(steps <= 11);
+}
+
+}  // namespace
+}  // namespace quota

@@ -1,0 +1,303 @@
+#include "pkg/quota/ledger.h"
+
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include "tests/pkg/quota/quota_testing.h"
+
+namespace quota {
+namespace {
+
+using std::chrono::seconds;
+
+const base::WallTime kStart = base::WallTime(seconds(1'700'000'000));
+
+ObjectFacts Now(Facts facts) { return {.now = std::move(facts), .later = std::nullopt}; }
+Facts Pod(std::string_view cpu) { return Using({{"pods", "1"}, {"cpu", cpu}}); }
+Uid Id(std::uint64_t number) { return {number * 7919, number}; }
+
+std::string SumOf(const Ledger& ledger, std::string_view ns, const ScopeSelector& selector = {}) {
+  const auto sum = ledger.Sum(ns, selector, {"S"}, {"pods", "cpu"});
+  return sum ? sum->ToString() : sum.error().message;
+}
+
+TEST_CASE("ledger: usage is the count of each distinct facts times its usage", "[quota]") {
+  Ledger ledger;
+  CHECK(SumOf(ledger, "a") == "cpu=0,pods=0");
+  for (std::uint64_t i = 0; i < 100; ++i) ledger.Set("a", Id(i), Now(Pod("250m")));
+  ledger.Set("a", Id(100), Now(Pod("2")));
+  ledger.Set("b", Id(101), Now(Pod("2")));
+  CHECK(SumOf(ledger, "a") == "cpu=27,pods=101");
+  CHECK(SumOf(ledger, "b") == "cpu=2,pods=1");
+  CHECK(ledger.size() == 102);
+  CHECK(ledger.distinct_facts() == 2);
+  CHECK(ledger.namespaces() == 2);
+}
+
+TEST_CASE("ledger: only names asked for are answered, zero included", "[quota]") {
+  Ledger ledger;
+  ledger.Set("a", Id(1), Now(Pod("1")));
+  CHECK(ledger.Sum("a", {}, {}, {"memory", "pods"})->ToString() == "memory=0,pods=1");
+  CHECK(ledger.Sum("a", {}, {}, {})->empty());
+}
+
+TEST_CASE("ledger: only objects in scope are summed", "[quota]") {
+  Ledger ledger;
+  ledger.Set("a", Id(1), Now(Using({{"pods", "1"}}, {{"S", "x"}})));
+  ledger.Set("a", Id(2), Now(Using({{"pods", "1"}}, {{"S", "y"}})));
+  ledger.Set("a", Id(3), Now(Using({{"pods", "1"}})));
+  CHECK(SumOf(ledger, "a") == "cpu=0,pods=3");
+  CHECK(SumOf(ledger, "a", {{"S", ScopeOperator::kIn, {"x"}}}) == "cpu=0,pods=1");
+  CHECK(SumOf(ledger, "a", {{"S", ScopeOperator::kNotIn, {"x"}}}) == "cpu=0,pods=2");
+  CHECK(SumOf(ledger, "a", {{"T", ScopeOperator::kNotIn, {"x"}}}) == "cpu=0,pods=0");
+}
+
+TEST_CASE("ledger: a change says what was and what is", "[quota]") {
+  Ledger ledger;
+  const auto added = ledger.Set("a", Id(1), Now(Pod("1")));
+  REQUIRE(added.has_value());
+  CHECK(added->ns == "a");
+  CHECK(added->before == nullptr);
+  CHECK(*added->after == Pod("1"));
+
+  CHECK_FALSE(ledger.Set("a", Id(1), Now(Pod("1000m"))).has_value());  // the same again
+
+  const auto changed = ledger.Set("a", Id(1), Now(Pod("2")));
+  REQUIRE(changed.has_value());
+  CHECK(*changed->before == Pod("1"));
+  CHECK(*changed->after == Pod("2"));
+  CHECK(*ledger.Find("a", Id(1)) == Pod("2"));
+
+  const auto removed = ledger.Remove("a", Id(1));
+  REQUIRE(removed.has_value());
+  CHECK(*removed->before == Pod("2"));
+  CHECK(removed->after == nullptr);
+  CHECK(ledger.Find("a", Id(1)) == nullptr);
+  CHECK_FALSE(ledger.Remove("a", Id(1)).has_value());
+  CHECK_FALSE(ledger.Remove("never", Id(1)).has_value());
+}
+
+TEST_CASE("ledger: what becomes empty is freed", "[quota]") {
+  Ledger ledger;
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    ledger.Set("ns" + std::to_string(i % 5), Id(i), Now(Pod(std::to_string(i))));
+  }
+  for (std::uint64_t i = 0; i < 50; ++i) ledger.Remove("ns" + std::to_string(i % 5), Id(i));
+  CHECK(ledger.size() == 0);
+  CHECK(ledger.distinct_facts() == 0);
+  CHECK(ledger.namespaces() == 0);
+  ledger.Set("a", Id(1), Now(Pod("1")));
+  ledger.Clear();
+  CHECK(ledger.size() == 0);
+  CHECK(SumOf(ledger, "a") == "cpu=0,pods=0");
+}
+
+TEST_CASE("ledger: one unknown object makes its namespace unknown, never zero", "[quota]") {
+  Ledger ledger;
+  ledger.Set("a", Id(1), Now(Pod("1")));
+  ledger.Set("b", Id(2), Now(Pod("1")));
+  const auto change = ledger.SetUnknown("a", Id(1), "pod a/x: spec.overhead[cpu]: nonsense");
+  REQUIRE(change.has_value());
+  CHECK(*change->before == Pod("1"));
+  CHECK(change->after == nullptr);
+  CHECK_FALSE(ledger.SetUnknown("a", Id(1), "still").has_value());
+  CHECK(ledger.Find("a", Id(1)) == nullptr);
+  CHECK(ledger.size() == 2);
+
+  const auto sum = ledger.Sum("a", {}, {}, {"pods"});
+  REQUIRE_FALSE(sum.has_value());
+  CHECK(sum.error().code == base::ErrorCode::kMalformed);
+  CHECK(sum.error().message == "namespace a has an object that cannot be counted: still");
+  CHECK(SumOf(ledger, "b") == "cpu=1,pods=1");
+
+  SECTION("until it can be read again") {
+    const auto known = ledger.Set("a", Id(1), Now(Pod("3")));
+    REQUIRE(known.has_value());
+    CHECK(known->before == nullptr);
+    CHECK(SumOf(ledger, "a") == "cpu=3,pods=1");
+  }
+  SECTION("or is gone") {
+    CHECK(ledger.Remove("a", Id(1)).has_value());
+    CHECK(SumOf(ledger, "a") == "cpu=0,pods=0");
+  }
+  SECTION("or a fresh list is without it") {
+    ledger.BeginSweep();
+    ledger.Set("b", Id(2), Now(Pod("1")));
+    CHECK(ledger.EndSweep().size() == 1);
+    CHECK(SumOf(ledger, "a") == "cpu=0,pods=0");
+  }
+}
+
+TEST_CASE("ledger: a sum that does not fit is an error that names the resource", "[quota]") {
+  Ledger ledger;
+  for (std::uint64_t i = 0; i < 2; ++i) ledger.Set("a", Id(i), Now(Pod("1e29")));
+  CHECK(SumOf(ledger, "a").starts_with("usage of namespace a: cpu: quantity is out of range"));
+  CHECK(ledger.Sum("a", {}, {}, {"pods"})->ToString() == "pods=2");  // of others it is none
+}
+
+TEST_CASE("ledger: a relist finds deletions that no event told", "[quota]") {
+  Ledger ledger;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    ledger.Set(i % 2 == 0 ? "a" : "b", Id(i), Now(Pod(std::to_string(i % 3 + 1))));
+  }
+  ledger.BeginSweep();
+  for (std::uint64_t i = 0; i < 200; i += 4) ledger.Set("a", Id(i), Now(Pod("1")));
+  ledger.Set("c", Id(1000), Now(Pod("1")));
+  const std::vector<LedgerChange> removed = ledger.EndSweep();
+  CHECK(removed.size() == 150);
+  for (const LedgerChange& change : removed) {
+    CHECK(change.before != nullptr);
+    CHECK(change.after == nullptr);
+  }
+  CHECK(SumOf(ledger, "a") == "cpu=50,pods=50");
+  CHECK(ledger.namespaces() == 2);  // nothing of b was listed
+  CHECK(ledger.size() == 51);
+  CHECK(ledger.distinct_facts() == 1);
+}
+
+TEST_CASE("ledger: a sweep that starts over forgets what the first one saw", "[quota]") {
+  Ledger ledger;
+  ledger.Set("a", Id(1), Now(Pod("1")));
+  ledger.Set("a", Id(2), Now(Pod("1")));
+  CHECK(ledger.EndSweep().empty());  // none was begun
+  // More sweeps than a mark has values.
+  for (int i = 0; i < 1000; ++i) {
+    ledger.BeginSweep();
+    if (i == 743) ledger.Set("a", Id(1), Now(Pod("1")));
+  }
+  ledger.Set("a", Id(2), Now(Pod("1")));
+  CHECK(ledger.EndSweep().size() == 1);
+  CHECK(ledger.Find("a", Id(1)) == nullptr);
+  CHECK(ledger.Find("a", Id(2)) != nullptr);
+  CHECK(ledger.EndSweep().empty());
+}
+
+TEST_CASE("ledger: facts change with time alone", "[quota]") {
+  Ledger ledger;
+  const auto leaving = [](int at) {
+    return ObjectFacts{Pod("1"), LaterFacts{kStart + seconds(at), Using({})}};
+  };
+  ledger.Set("a", Id(1), leaving(30));
+  ledger.Set("a", Id(2), leaving(10));
+  CHECK(ledger.NextExpiry() == kStart + seconds(10));
+  CHECK(ledger.Expire(kStart + seconds(9)).empty());
+
+  const std::vector<LedgerChange> changes = ledger.Expire(kStart + seconds(10));
+  REQUIRE(changes.size() == 1);
+  CHECK(*changes[0].before == Pod("1"));
+  CHECK(*changes[0].after == Using({}));
+  CHECK(SumOf(ledger, "a") == "cpu=1,pods=1");
+  CHECK(ledger.NextExpiry() == kStart + seconds(30));
+
+  SECTION("not if the object goes before") {
+    ledger.Remove("a", Id(1));
+    CHECK_FALSE(ledger.NextExpiry().has_value());
+    CHECK(ledger.Expire(kStart + seconds(60)).empty());
+    CHECK(ledger.distinct_facts() == 1);
+  }
+  SECTION("not if they will not change any more") {
+    ledger.Set("a", Id(1), Now(Pod("1")));
+    CHECK_FALSE(ledger.NextExpiry().has_value());
+    CHECK(ledger.Expire(kStart + seconds(60)).empty());
+    CHECK(SumOf(ledger, "a") == "cpu=1,pods=1");
+  }
+  SECTION("later, or sooner, if that is what the object says now") {
+    ledger.Set("a", Id(1), leaving(50));
+    CHECK(ledger.Expire(kStart + seconds(30)).empty());
+    ledger.Set("a", Id(1), leaving(40));
+    CHECK(ledger.NextExpiry() == kStart + seconds(40));
+    CHECK(ledger.Expire(kStart + seconds(40)).size() == 1);
+    CHECK(ledger.Expire(kStart + seconds(60)).empty());
+  }
+  SECTION("into the facts said last") {
+    ledger.Set("a", Id(1), {Pod("1"), LaterFacts{kStart + seconds(30), Pod("5")}});
+    CHECK(*ledger.Expire(kStart + seconds(30)).at(0).after == Pod("5"));
+  }
+  SECTION("and that is no sighting for a sweep") {
+    ledger.BeginSweep();
+    ledger.Expire(kStart + seconds(30));
+    CHECK(ledger.EndSweep().size() == 2);
+    CHECK(ledger.distinct_facts() == 0);
+  }
+}
+
+// What a ledger should answer, kept the simple way.
+struct Model {
+  struct Object {
+    Facts now;
+    std::optional<LaterFacts> later;
+  };
+  std::map<std::pair<std::string, Uid>, Object> objects;
+
+  std::string Sum(const std::string& ns) const {
+    ResourceList total = List({{"pods", "0"}, {"cpu", "0"}});
+    for (const auto& [key, object] : objects) {
+      if (key.first == ns) REQUIRE(total.Add(object.now.usage).has_value());
+    }
+    return total.ToString();
+  }
+  std::size_t Distinct() const {
+    std::set<std::string> seen;
+    for (const auto& [key, object] : objects) {
+      seen.insert(object.now.usage.ToString());
+      if (object.later) seen.insert(object.later->facts.usage.ToString());
+    }
+    return seen.size();
+  }
+  void Expire(base::WallTime now) {
+    for (auto& [key, object] : objects) {
+      if (!object.later || object.later->at > now) continue;
+      object.now = object.later->facts;
+      object.later.reset();
+    }
+  }
+};
+
+TEST_CASE("ledger: any order of events, sweeps and time gives the sum over the objects",
+          "[quota]") {
+  std::mt19937 random(42);
+  const std::string spaces[] = {"a", "b", "c"};
+  Ledger ledger;
+  Model model;
+  base::WallTime now = kStart;
+  for (int step = 0; step < 30'000; ++step) {
+    const std::uint64_t number = random() % 120;
+    const std::string& ns = spaces[number % 3];
+    const std::pair key(ns, Id(number));
+    const auto what = random() % 100;
+    if (what < 60) {
+      ObjectFacts facts = Now(Pod(std::to_string(random() % 5)));
+      if (random() % 4 == 0) {
+        facts.later = LaterFacts{now + seconds(1 + random() % 20), Using({})};
+      }
+      model.objects[key] = {facts.now, facts.later};
+      ledger.Set(ns, Id(number), std::move(facts));
+    } else if (what < 95) {
+      CHECK(ledger.Remove(ns, Id(number)).has_value() == (model.objects.erase(key) > 0));
+    } else if (what < 99) {
+      now += seconds(random() % 5);
+      ledger.Expire(now);
+      model.Expire(now);
+    } else {
+      ledger.BeginSweep();
+      for (auto at = model.objects.begin(); at != model.objects.end();) {
+        if (random() % 10 == 0) {
+          at = model.objects.erase(at);
+          continue;
+        }
+        ledger.Set(at->first.first, at->first.second, {at->second.now, at->second.later});
+        ++at;
+      }
+      ledger.EndSweep();
+    }
+    REQUIRE(ledger.size() == model.objects.size());
+    if (step % 50 != 0) continue;
+    for (const std::string& space : spaces) REQUIRE(SumOf(ledger, space) == model.Sum(space));
+    REQUIRE(ledger.distinct_facts() == model.Distinct());
+  }
+}
+
+}  // namespace
+}  // namespace quota

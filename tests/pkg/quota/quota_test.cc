@@ -1,0 +1,186 @@
+#include "pkg/quota/quota.h"
+
+#include "pkg/json/projection.h"
+#include "pkg/quota/core/core_quota.h"
+#include "tests/pkg/quota/quota_testing.h"
+
+namespace quota {
+namespace {
+
+constexpr std::string_view kWhole = R"({
+  "apiVersion": "v1", "kind": "ResourceQuota",
+  "metadata": {"name": "compute", "namespace": "team-a", "uid": "u-1", "resourceVersion": "42",
+               "labels": {"x": "y"}},
+  "spec": {
+    "hard": {"pods": "10", "requests.memory": " 4Gi ", "requests.cpu": 2, "count/secrets": 1e1},
+    "scopes": ["NotBestEffort"],
+    "scopeSelector": {"matchExpressions": [
+      {"scopeName": "PriorityClass", "operator": "In", "values": ["high", "low"]},
+      {"scopeName": "CrossNamespacePodAffinity", "operator": "Exists"}]}},
+  "status": {"hard": {"pods": "10"}, "used": {"pods": "3", "requests.cpu": null}}})";
+
+Quota Parsed(std::string_view text) {
+  const base::Result<Quota> quota = ParseQuota(Json(text));
+  INFO((quota ? "" : quota.error().message));
+  REQUIRE(quota.has_value());
+  return *quota;
+}
+
+std::string ParseError(std::string_view spec_and_status) {
+  const std::string text =
+      R"({"metadata":{"name":"q","namespace":"n","uid":"u","resourceVersion":"1"},)" +
+      std::string(spec_and_status) + "}";
+  const base::Result<Quota> quota = ParseQuota(Json(text));
+  if (quota) return "no error";
+  CHECK(quota.error().code == base::ErrorCode::kMalformed);
+  return quota.error().message;
+}
+
+TEST_CASE("quota: all of it is read from the fields that its API projects", "[quota]") {
+  const auto projected = json::ParseProjected(kWhole, json::Projection(CoreQuotaApi().fields));
+  REQUIRE(projected.has_value());
+  const base::Result<Quota> quota = ParseQuota(*projected);
+  REQUIRE(quota.has_value());
+  CHECK(quota->key.ToString() == "team-a/compute");
+  CHECK(quota->uid == "u-1");
+  CHECK(quota->resource_version == "42");
+  CHECK_FALSE(quota->deleting);
+  CHECK(quota->hard == List({{"pods", "10"},
+                             {"requests.memory", "4Gi"},
+                             {"requests.cpu", "2"},
+                             {"count/secrets", "10"}}));
+  CHECK(quota->status.hard == List({{"pods", "10"}}));
+  CHECK(quota->status.used == List({{"pods", "3"}, {"requests.cpu", "0"}}));
+  CHECK(quota->has_status_hard);
+  CHECK(quota->has_status_used);
+  const ScopeSelector selector = {{.scope = "NotBestEffort"},
+                                  {"PriorityClass", ScopeOperator::kIn, {"high", "low"}},
+                                  {.scope = "CrossNamespacePodAffinity"}};
+  CHECK(quota->selector == selector);
+}
+
+TEST_CASE("quota: what is absent is absent, not empty", "[quota]") {
+  const Quota quota = Parsed(
+      R"({"metadata":{"name":"q","uid":"u","resourceVersion":"1",
+          "deletionTimestamp":"2024-05-01T10:00:00Z"},"spec":{"hard":null},"status":{}})");
+  CHECK(quota.hard.empty());
+  CHECK(quota.selector.empty());
+  CHECK_FALSE(quota.has_status_hard);
+  CHECK_FALSE(quota.has_status_used);
+  CHECK(quota.deleting);
+}
+
+TEST_CASE("quota: an error names the field and what is wrong", "[quota]") {
+  CHECK(ParseError(R"("spec":{"hard":{"pods":"1K"}})") ==
+        "spec.hard[pods]: unable to parse quantity's suffix");
+  CHECK(ParseError(R"("spec":{"hard":{"pods":"1 0"}})")
+            .starts_with("spec.hard[pods]: quantities must match the regular expression"));
+  CHECK(ParseError(R"("spec":{"hard":{"cpu":"1e99"}})")
+            .starts_with("spec.hard[cpu]: quantity is out of range"));
+  CHECK(ParseError(R"("status":{"used":{"cpu":true}})") ==
+        "status.used[cpu]: must be a quantity, not boolean");
+  CHECK(ParseError(R"("status":{"hard":[]})") == "status.hard: must be an object, not array");
+  CHECK(ParseError(R"("spec":{"scopes":"x"})") == "spec.scopes: must be a list, not string");
+  CHECK(ParseError(R"("spec":{"scopes":[1]})") ==
+        "spec.scopes: must be a list of strings, not number");
+  CHECK(ParseError(R"("spec":{"scopeSelector":{"matchExpressions":[{"scopeName":"X",
+                      "operator":"Near"}]}})") ==
+        "spec.scopeSelector.matchExpressions[0].operator: not a valid selector operator: 'Near'");
+  CHECK(ParseQuota(Json(R"({"metadata":{"name":"q","uid":"u"}})")).error().message ==
+        "metadata.resourceVersion: must be a string and not empty");
+  CHECK(ParseQuota(Json("[]")).error().message == "quota: must be an object, not array");
+}
+
+Quota Limited(const ResourceList& hard, const QuotaStatus& status) {
+  Quota quota;
+  quota.key = {"team-a", "compute"};
+  quota.uid = "u-1";
+  quota.resource_version = "42";
+  quota.hard = hard;
+  quota.status = status;
+  quota.has_status_hard = !status.hard.empty();
+  quota.has_status_used = !status.used.empty();
+  return quota;
+}
+
+QuotaStatus Desired(const Quota& quota, const Observed& observed, const ResourceList& held = {}) {
+  const base::Result<QuotaStatus> desired = DesiredStatus(quota, observed, held);
+  REQUIRE(desired.has_value());
+  return *desired;
+}
+
+TEST_CASE("desired status: hard from the spec, used as observed with what is held", "[quota]") {
+  const Quota quota = Limited(List({{"pods", "5"}, {"cpu", "2"}}),
+                              {List({{"pods", "9"}, {"gone", "1"}}), List({{"gone", "1"}})});
+  const QuotaStatus desired = Desired(
+      quota, {.used = List({{"pods", "3"}, {"cpu", "1500m"}, {"else", "7"}}), .unknown = {}},
+      List({{"pods", "1"}, {"else", "1"}}));
+  CHECK(desired.hard.ToString() == "cpu=2,pods=5");
+  CHECK(desired.used.ToString() == "cpu=1500m,pods=4");
+}
+
+TEST_CASE("desired status: unknown is the last value or absent, never zero", "[quota]") {
+  const Quota quota = Limited(List({{"pods", "5"}, {"secrets", "5"}, {"x.io/y", "5"}, {"z", "1"}}),
+                              {{}, List({{"pods", "4"}, {"x.io/y", "2"}})});
+  // Even where one of a name's evaluators did answer. Of names that nobody owns the same holds.
+  const QuotaStatus desired =
+      Desired(quota, {.used = List({{"pods", "1"}}), .unknown = {"pods", "secrets"}},
+              List({{"pods", "1"}}));
+  CHECK(desired.used.ToString() == "pods=4,x.io/y=2");
+}
+
+TEST_CASE("desired status: a sum that does not fit names the resource", "[quota]") {
+  const Quota quota = Limited(List({{"cpu", "5"}}), {});
+  const auto desired = DesiredStatus(quota, {.used = List({{"cpu", "1e29"}}), .unknown = {}},
+                                     List({{"cpu", "1e29"}}));
+  REQUIRE_FALSE(desired.has_value());
+  CHECK(desired.error().message.starts_with("used cpu: quantity is out of range"));
+}
+
+TEST_CASE("quota status: written only if a value differs", "[quota]") {
+  const ResourceList hard = List({{"memory", "1Gi"}});
+  const QuotaStatus stored = {List({{"memory", "1073741824"}}), List({{"memory", "512Mi"}})};
+  const Quota quota = Limited(hard, stored);
+  CHECK_FALSE(NeedsWrite(quota, {hard, List({{"memory", "536870912"}})}));
+  CHECK(NeedsWrite(quota, {hard, List({{"memory", "513Mi"}})}));
+  CHECK(NeedsWrite(quota, {hard, {}}));
+  CHECK(NeedsWrite(quota, {List({{"memory", "2Gi"}}), stored.used}));
+}
+
+TEST_CASE("quota status: a quota without one needs it, unless there is nothing to say", "[quota]") {
+  const ResourceList hard = List({{"x.io/y", "1"}});
+  CHECK(NeedsWrite(Limited(hard, {}), {hard, {}}));
+  // The API server does not store empty maps: writing for them would never end.
+  CHECK_FALSE(NeedsWrite(Limited(hard, {hard, {}}), {hard, {}}));
+  CHECK_FALSE(NeedsWrite(Limited({}, {}), {}));
+}
+
+TEST_CASE("status patch: guarded, and only the members that differ", "[quota]") {
+  const Quota quota = Limited({}, {List({{"pods", "5"}, {"cpu", "1"}, {"memory", "1Gi"}}),
+                                   List({{"pods", "5"}, {"cpu", "1"}, {"memory", "1Gi"}})});
+  const QuotaStatus desired = {List({{"pods", "5"}, {"memory", "1Gi"}}),
+                               List({{"pods", "4"}, {"memory", "1024Mi"}})};
+  CHECK(Json(StatusPatch(quota, desired)) ==
+        Json(R"({"metadata":{"uid":"u-1","resourceVersion":"42"},
+                 "status":{"hard":{"cpu":null},"used":{"pods":"4","cpu":null}}})"));
+}
+
+TEST_CASE("status patch: complete where there was none, in canonical form", "[quota]") {
+  const Quota quota = Limited({}, {});
+  const QuotaStatus desired = {List({{"memory", "1024Mi"}, {"pods", "007"}}),
+                               List({{"memory", "0.5Gi"}})};
+  CHECK(Json(StatusPatch(quota, desired)) ==
+        Json(R"({"metadata":{"uid":"u-1","resourceVersion":"42"},
+                 "status":{"hard":{"memory":"1Gi","pods":"7"},"used":{"memory":"512Mi"}}})"));
+  CHECK(Json(StatusPatch(quota, {desired.hard, {}})).At({"status", "used"})->AsObject()->empty());
+}
+
+TEST_CASE("status patch: a name with quotes stays one name", "[quota]") {
+  ResourceList odd;
+  odd.Set("a\"b", Q("1"));
+  const json::Value patch = Json(StatusPatch(Limited({}, {}), {odd, {}}));
+  CHECK(patch.StringAt({"status", "hard", "a\"b"}) == "1");
+}
+
+}  // namespace
+}  // namespace quota

@@ -1,0 +1,105 @@
+#include "pkg/quota/uid_table.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace quota {
+namespace {
+
+using Model = std::map<Uid, std::pair<std::uint32_t, std::uint8_t>>;
+
+void RequireEqual(const UidTable& table, const Model& model) {
+  REQUIRE(table.size() == model.size());
+  for (const auto& [uid, entry] : model) {
+    const std::size_t slot = table.Find(uid);
+    REQUIRE(slot != UidTable::kNone);
+    REQUIRE(table.uid(slot) == uid);
+    REQUIRE(table.value(slot) == entry.first);
+    REQUIRE(table.mark(slot) == entry.second);
+  }
+}
+
+TEST_CASE("uid table: does what a map does, in any order of events", "[quota]") {
+  std::mt19937_64 random(7);
+  UidTable table;
+  Model model;
+  for (int phase = 0; phase < 6; ++phase) {
+    const bool growing = phase % 2 == 0;
+    for (int i = 0; i < 3'000; ++i) {
+      const Uid uid{0, random() % 2'000};
+      const std::size_t slot = table.Find(uid);
+      REQUIRE((slot != UidTable::kNone) == model.contains(uid));
+      const auto value = static_cast<std::uint32_t>(random() % 1000);
+      const auto mark = static_cast<std::uint8_t>(random() % 3);
+      if (slot == UidTable::kNone) {
+        if (!growing && random() % 8 != 0) continue;
+        table.Insert(uid, value, mark);
+        model[uid] = {value, mark};
+      } else if (growing) {
+        table.SetValue(slot, value);
+        table.SetMark(slot, mark);
+        model[uid] = {value, mark};
+      } else {
+        table.Erase(slot);
+        model.erase(uid);
+      }
+    }
+    RequireEqual(table, model);
+  }
+}
+
+TEST_CASE("uid table: a sweep takes exactly what is not marked", "[quota]") {
+  std::mt19937_64 random(11);
+  // Many sizes, so that runs of entries across the end of the table occur.
+  for (std::uint64_t size = 0; size < 300; ++size) {
+    UidTable table;
+    Model model;
+    Model unmarked;
+    for (std::uint64_t i = 0; i < size; ++i) {
+      const Uid uid{random(), random()};
+      const auto mark = static_cast<std::uint8_t>(random() % 2);
+      table.Insert(uid, static_cast<std::uint32_t>(i), mark);
+      (mark == 1 ? model : unmarked)[uid] = {static_cast<std::uint32_t>(i), mark};
+    }
+    std::size_t removed = 0;
+    table.EraseUnmarked(1, [&](const Uid& uid, std::uint32_t value) {
+      ++removed;
+      REQUIRE(unmarked.at(uid).first == value);
+    });
+    REQUIRE(removed == unmarked.size());
+    RequireEqual(table, model);
+  }
+}
+
+TEST_CASE("uid table: at most 40 bytes for an entry at any size, and memory is given back",
+          "[quota]") {
+  constexpr std::size_t kSlotBytes = sizeof(Uid) + sizeof(std::uint32_t) + sizeof(std::uint8_t);
+  std::mt19937_64 random(13);
+  UidTable table;
+  std::vector<Uid> uids;
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < 50'000; ++i) {
+    uids.push_back({random(), random()});
+    table.Insert(uids.back(), 1, 0);
+    if (i > 100) most = std::max(most, table.capacity() * kSlotBytes * 100 / table.size());
+  }
+  CHECK(most <= 40 * 100);
+  for (std::size_t i = 0; i + 100 < uids.size(); ++i) table.Erase(table.Find(uids[i]));
+  CHECK(table.size() == 100);
+  CHECK(table.capacity() <= 300);
+}
+
+TEST_CASE("uid table: marks can be reset together", "[quota]") {
+  UidTable table;
+  table.ResetMarks();
+  for (std::uint64_t i = 0; i < 20; ++i) table.Insert({i, i}, 1, 9);
+  table.ResetMarks();
+  for (std::uint64_t i = 0; i < 20; ++i) CHECK(table.mark(table.Find({i, i})) == 0);
+}
+
+}  // namespace
+}  // namespace quota
