@@ -5,7 +5,8 @@
 //
 // Promises: every wait has a deadline; a pooled connection that the server closed meanwhile costs a
 // repeated attempt on a fresh connection only where that is safe (no byte of the answer was read,
-// and the method is GET, HEAD or OPTIONS); bodies above the bound are refused (kTooLarge).
+// and the method is GET, HEAD or OPTIONS, or no byte of the request had left); bodies above the
+// bound are refused (kTooLarge).
 // A coroutine that is cancelled closes its connection and returns kCancelled.
 //
 // Single-threaded: all calls on the executor's thread. The client must outlive its streams.
@@ -30,7 +31,7 @@ struct TlsOptions {
 };
 
 struct ClientOptions {
-  Url server;  // its path, if any, is put in front of every request's target
+  Url server;  // its path is not used: a request's target is complete
   TlsOptions tls;
   std::optional<Url> proxy;
   bool gzip = true;  // ask for and decode gzip bodies; never on requests opened with Open(…, false)

@@ -15,20 +15,19 @@ constexpr std::size_t kMaxUnparsed = std::size_t{128} << 10;
 
 std::string_view ToStd(View text) { return {text.data(), text.size()}; }
 
-base::Error ToError(const ErrorCode& error) {
+struct Refusal {
+  base::Error error;
+  int status;
+};
+
+Refusal Explain(const ErrorCode& error) {
   if (error == beast_http::error::header_limit) {
-    return {.code = base::ErrorCode::kTooLarge,
-            .message = "the header is larger than allowed",
-            .http_status = 431};
+    return {{base::ErrorCode::kTooLarge, "the header is larger than allowed"}, 431};
   }
   if (error == beast_http::error::body_limit || error == beast_http::error::buffer_overflow) {
-    return {.code = base::ErrorCode::kTooLarge,
-            .message = "the body is larger than allowed",
-            .http_status = 413};
+    return {{base::ErrorCode::kTooLarge, "the body is larger than allowed"}, 413};
   }
-  return {.code = base::ErrorCode::kMalformed,
-          .message = "not valid HTTP: " + error.message(),
-          .http_status = 400};
+  return {{base::ErrorCode::kMalformed, "not valid HTTP: " + error.message()}, 400};
 }
 
 // Both kinds of message; `Base` is RequestParser or ResponseParser.
@@ -50,8 +49,10 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
       if (bytes.size() - consumed <= kMaxUnparsed) return consumed;
       error = beast_http::error::header_limit;
     }
-    if (error) return ToError(error);
-    return consumed;
+    if (!error) return consumed;
+    const Refusal why = Explain(error);
+    if constexpr (is_request) Base::refusal = why.status;
+    return why.error;
   }
 
   base::Result<void> PutEnd() override {
@@ -137,7 +138,7 @@ base::Task<base::Result<void>> Feed(Connection& connection, Parser& parser,
   std::string& leftover = connection.leftover();
   if (!leftover.empty()) {
     const auto consumed = parser.Put(leftover);
-    if (!consumed) co_return consumed.error();
+    if (!consumed) co_return consumed.error().Wrap(connection.peer());
     leftover.erase(0, *consumed);
     if (*consumed > 0 || parser.done()) co_return base::Result<void>();
   }
@@ -152,7 +153,7 @@ base::Task<base::Result<void>> Feed(Connection& connection, Parser& parser,
   std::string_view bytes = *received;
   if (!leftover.empty()) bytes = leftover.append(bytes);
   const auto consumed = parser.Put(bytes);
-  if (!consumed) co_return consumed.error();
+  if (!consumed) co_return consumed.error().Wrap(connection.peer());
   leftover = std::string(bytes.substr(*consumed));
   co_return base::Result<void>();
 }

@@ -18,7 +18,7 @@ class Parser {
  public:
   virtual ~Parser() = default;
   // The number of bytes consumed; the caller presents the rest again with more behind it. Errors:
-  // kMalformed and kTooLarge, with http_status the status a server answers that with.
+  // kMalformed and kTooLarge.
   virtual base::Result<std::size_t> Put(std::string_view bytes) = 0;
   // The peer has ended its side. Errors: kUnavailable when that cuts the message.
   virtual base::Result<void> PutEnd() = 0;
@@ -35,6 +35,7 @@ class RequestParser : public Parser {
  public:
   Request request;  // its body grows until done()
   int minor_version = 1;
+  int refusal = 0;  // after an error of Put(): the status that tells the client so
 };
 
 class ResponseParser : public Parser {

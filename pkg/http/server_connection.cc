@@ -230,7 +230,7 @@ base::Task<base::Result<void>> ServerConnection::ReadBody() {
 
 // Tells a client that still listens what was wrong with its request.
 base::Task<void> ServerConnection::Refuse(base::Error why) {
-  const int status = why.Is(base::ErrorCode::kTimeout) ? 408 : why.http_status;
+  const int status = why.Is(base::ErrorCode::kTimeout) ? 408 : parser_->refusal;
   if (status == 0) co_return;
   VLOG(1) << "request refused: peer=" << peer_.address << " status=" << status << " "
           << why.message;

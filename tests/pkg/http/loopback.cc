@@ -8,6 +8,8 @@
 #include <catch2/catch.hpp>
 #include <exception>
 
+#include "pkg/base/task_group.h"
+
 namespace http::test {
 
 namespace asio = boost::asio;
@@ -56,6 +58,40 @@ base::Task<std::string> Loopback::Talk(std::string text) {
   const auto sent = co_await connection->Send(std::move(text), Soon());
   REQUIRE(sent.has_value());
   co_return co_await ReadUntil(*connection, "");
+}
+
+Listener::Listener(asio::io_context& io)
+    : acceptor_(io, Tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {}
+
+std::uint16_t Listener::port() const { return acceptor_.local_endpoint().port(); }
+
+base::Task<std::unique_ptr<Connection>> Listener::Accept() {
+  Tcp::socket socket = co_await acceptor_.async_accept(asio::use_awaitable);
+  auto shared = std::make_shared<Socket>(std::move(socket), "peer");
+  co_return std::make_unique<Connection>(std::move(shared));
+}
+
+namespace {
+
+base::Task<void> Copy(Connection& from, Connection& to) {
+  for (;;) {
+    const auto received = co_await from.Receive(Soon());
+    if (!received || received->empty()) break;
+    std::string bytes(*received);
+    const auto sent = co_await to.Send(std::move(bytes), Soon());
+    if (!sent) break;
+  }
+  from.Close();
+  to.Close();
+}
+
+}  // namespace
+
+base::Task<void> Relay(Connection& a, Connection& b) {
+  base::TaskGroup directions(co_await asio::this_coro::executor);
+  directions.Spawn("there", [&] { return Copy(a, b); });
+  directions.Spawn("back", [&] { return Copy(b, a); });
+  co_await directions.Join();
 }
 
 base::Task<std::string> ReadUntil(Connection& connection, std::string marker) {

@@ -40,6 +40,17 @@ class Loopback {
   std::unique_ptr<Server> server_;
 };
 
+// A peer to be scripted: accepts one connection after another.
+class Listener {
+ public:
+  explicit Listener(base::asio::io_context& io);
+  [[nodiscard]] std::uint16_t port() const;
+  base::Task<std::unique_ptr<Connection>> Accept();
+
+ private:
+  Tcp::acceptor acceptor_;
+};
+
 // Everything until `marker` has arrived, or the peer ended its side.
 base::Task<std::string> ReadUntil(Connection& connection, std::string marker);
 
@@ -55,6 +66,9 @@ struct Authority {
   [[nodiscard]] ServerTls Serve() const;
   CertificatePair ca;
 };
+
+// Copies both ways until one side ends.
+base::Task<void> Relay(Connection& a, Connection& b);
 
 // Answers every request with its method, target and body.
 base::Task<void> Echo(Request request, Peer peer, ResponseWriter& writer);

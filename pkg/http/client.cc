@@ -1,0 +1,316 @@
+#include "pkg/http/client.h"
+
+#include <algorithm>
+#include <boost/asio/this_coro.hpp>
+
+#include "pkg/base/duration.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/http/dialer.h"
+#include "pkg/http/format.h"
+#include "pkg/http/gzip.h"
+#include "pkg/http/parser.h"
+#include "pkg/http/pool.h"
+#include "pkg/http/proxy.h"
+
+namespace http {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using base::Task;
+using base::TimePoint;
+using std::chrono::milliseconds;
+
+TimePoint Now() { return base::RealClock().Now(); }
+
+// A year is for ever, and no time point overflows.
+TimePoint In(milliseconds timeout) {
+  return Now() + std::min<milliseconds>(timeout, std::chrono::hours(24 * 365));
+}
+
+// Runs `operation` with cancellation as a state to test, whatever its caller has chosen: our calls
+// return kCancelled and never throw.
+template <typename T>
+Task<Result<T>> ReturnCancellation(Task<Result<T>> operation) {
+  namespace this_coro = boost::asio::this_coro;
+  const auto state = co_await this_coro::cancellation_state;
+  if (state.cancelled() != boost::asio::cancellation_type::none) {
+    co_return base::Error{.code = ErrorCode::kCancelled, .message = "HTTP request cancelled"};
+  }
+  const bool throws = co_await this_coro::throw_if_cancelled();
+  co_await this_coro::throw_if_cancelled(false);
+  Result<T> result = co_await std::move(operation);
+  co_await this_coro::throw_if_cancelled(throws);
+  co_return result;
+}
+
+bool IsSafeToRepeat(const std::string& method) {
+  return method == "GET" || method == "HEAD" || method == "OPTIONS";
+}
+
+bool HasBodyByNature(const std::string& method) {
+  return method == "POST" || method == "PUT" || method == "PATCH";
+}
+
+// A connection with a request sent, and its response read up to the header's end.
+struct Exchange {
+  std::unique_ptr<Connection> connection;
+  std::unique_ptr<ResponseParser> parser;
+  int generation = 0;  // of the pool, when the connection was taken
+  bool pooled = false;
+};
+
+class AsioClient;
+
+class Body final : public BodyStream {
+ public:
+  Body(Pool* pool, Exchange exchange, bool gzip)
+      : pool_(*pool), exchange_(std::move(exchange)), gunzip_(gzip ? NewGunzip() : nullptr) {}
+
+  Task<Result<std::optional<std::string>>> Read(milliseconds timeout) override;
+  Task<Result<std::optional<std::string>>> ReadBefore(TimePoint deadline);
+
+ private:
+  Result<std::string> TakePiece();
+  Result<void> End();
+
+  Pool& pool_;
+  Exchange exchange_;  // without a connection once the body has ended or failed
+  std::unique_ptr<Gunzip> gunzip_;
+  std::optional<base::Error> failed_;
+};
+
+Task<Result<std::optional<std::string>>> Body::Read(milliseconds timeout) {
+  auto piece = co_await ReturnCancellation(ReadBefore(In(timeout)));
+  if (!piece && piece.error().Is(ErrorCode::kTimeout)) {
+    base::Error silence = piece.error();
+    silence.message += ", no byte of the body for " + base::FormatDuration(timeout);
+    co_return silence;
+  }
+  co_return piece;
+}
+
+Task<Result<std::optional<std::string>>> Body::ReadBefore(TimePoint deadline) {
+  while (!failed_) {
+    auto piece = TakePiece();
+    if (piece && !piece->empty()) co_return std::optional<std::string>(std::move(*piece));
+    Result<void> done;
+    if (!piece) {
+      done = piece.error().Wrap(exchange_.connection->peer());
+    } else if (!exchange_.connection) {
+      co_return std::optional<std::string>();
+    } else if (exchange_.parser->done()) {
+      done = End();
+    } else {
+      done = co_await Feed(*exchange_.connection, *exchange_.parser, deadline);
+    }
+    if (!done) failed_ = done.error();
+  }
+  exchange_.connection.reset();
+  co_return *failed_;
+}
+
+// What of the body is there: "" for nothing yet.
+Result<std::string> Body::TakePiece() {
+  std::string raw = std::exchange(exchange_.parser->response.body, std::string());
+  if (!gunzip_) return raw;
+  if (!raw.empty()) gunzip_->Add(std::move(raw));
+  return gunzip_->Take();
+}
+
+Result<void> Body::End() {
+  if (gunzip_ && !gunzip_->AtEnd()) {
+    return base::Error{.code = ErrorCode::kMalformed,
+                       .message = exchange_.connection->peer() + ": bad gzip: ends too early"};
+  }
+  std::unique_ptr<Connection> connection = std::move(exchange_.connection);
+  if (exchange_.parser->keep_alive() && connection->leftover().empty()) {
+    pool_.Put(std::move(connection), exchange_.generation, Now());
+  }
+  return {};
+}
+
+class AsioClient final : public Client {
+ public:
+  AsioClient(base::asio::any_io_executor executor, ClientOptions options)
+      : options_(std::move(options)),
+        dialer_(std::move(executor), options_.server, options_.proxy),
+        pool_(options_.max_idle_connections, options_.idle_timeout) {}
+
+  Task<Result<Response>> Do(Request request, milliseconds timeout) override;
+  Task<Result<StreamedResponse>> Open(Request request, bool accept_gzip,
+                                      milliseconds timeout) override;
+  void CloseIdle() override { pool_.Clear(); }
+  Result<void> SetTls(TlsOptions tls) override;
+
+ private:
+  Task<Result<Response>> DoBefore(Request request, TimePoint deadline);
+  Task<Result<StreamedResponse>> OpenBefore(Request request, bool accept_gzip, TimePoint deadline);
+  Task<Result<Exchange>> Begin(Request request, TimePoint deadline);
+  Task<Result<Exchange>> Take(bool fresh, TimePoint deadline);
+  Task<Result<void>> SendAndReadHeader(Exchange& exchange, std::string bytes, bool head_only,
+                                       TimePoint deadline);
+  Task<Result<void>> ReadHeader(Exchange& exchange, bool head_only, TimePoint deadline);
+  void Complete(Request* request, bool accept_gzip) const;
+  static StreamedResponse Decode(Pool* pool, Exchange exchange, bool gzip_asked);
+
+  const ClientOptions options_;
+  Dialer dialer_;
+  Pool pool_;
+};
+
+Result<void> AsioClient::SetTls(TlsOptions tls) {
+  auto done = dialer_.SetTls(tls);
+  if (done) pool_.Clear();
+  return done;
+}
+
+Task<Result<Response>> AsioClient::Do(Request request, milliseconds timeout) {
+  auto response = co_await ReturnCancellation(DoBefore(std::move(request), In(timeout)));
+  if (!response && response.error().Is(ErrorCode::kTimeout)) {
+    base::Error late = response.error();
+    late.message += ", no whole answer within " + base::FormatDuration(timeout);
+    co_return late;
+  }
+  co_return response;
+}
+
+Task<Result<StreamedResponse>> AsioClient::Open(Request request, bool accept_gzip,
+                                                milliseconds timeout) {
+  auto response =
+      co_await ReturnCancellation(OpenBefore(std::move(request), accept_gzip, In(timeout)));
+  if (!response && response.error().Is(ErrorCode::kTimeout)) {
+    base::Error late = response.error();
+    late.message += ", no answer within " + base::FormatDuration(timeout);
+    co_return late;
+  }
+  co_return response;
+}
+
+Task<Result<Response>> AsioClient::DoBefore(Request request, TimePoint deadline) {
+  auto opened = co_await OpenBefore(std::move(request), options_.gzip, deadline);
+  if (!opened) co_return opened.error();
+  Response response{.status = opened->status, .headers = std::move(opened->headers), .body = {}};
+  auto& body = static_cast<Body&>(*opened->body);
+  for (;;) {
+    auto piece = co_await body.ReadBefore(deadline);
+    if (!piece) co_return piece.error();
+    if (!*piece) co_return response;
+    if (response.body.size() + (*piece)->size() > options_.max_body_bytes) {
+      co_return base::Error{.code = ErrorCode::kTooLarge,
+                            .message = options_.server.Authority() + ": the body is larger than " +
+                                       std::to_string(options_.max_body_bytes) + " bytes"};
+    }
+    if (response.body.empty()) {
+      response.body = std::move(**piece);
+    } else {
+      response.body.append(**piece);
+    }
+  }
+}
+
+Task<Result<StreamedResponse>> AsioClient::OpenBefore(Request request, bool accept_gzip,
+                                                      TimePoint deadline) {
+  const bool decodes = !request.headers.Has("Accept-Encoding");
+  Complete(&request, accept_gzip && options_.gzip);
+  auto exchange = co_await Begin(std::move(request), deadline);
+  if (!exchange) co_return exchange.error();
+  co_return Decode(&pool_, std::move(*exchange), decodes);
+}
+
+// Adds the fields that every request of ours has.
+void AsioClient::Complete(Request* request, bool accept_gzip) const {
+  Headers& headers = request->headers;
+  if (!headers.Has("Host")) headers.Add("Host", options_.server.Authority());
+  if (accept_gzip && !headers.Has("Accept-Encoding")) headers.Add("Accept-Encoding", "gzip");
+  if (!dialer_.absolute_targets()) return;
+  request->target = "http://" + options_.server.Authority() + request->target;
+  const std::string authorization = ProxyAuthorization(*options_.proxy);
+  if (!authorization.empty()) headers.Set("Proxy-Authorization", authorization);
+}
+
+StreamedResponse AsioClient::Decode(Pool* pool, Exchange exchange, bool decodes) {
+  StreamedResponse response;
+  response.status = exchange.parser->response.status;
+  response.headers = std::move(exchange.parser->response.headers);
+  const bool gzip = decodes && response.headers.Get("Content-Encoding") == "gzip";
+  if (gzip) {
+    response.headers.Remove("Content-Encoding");
+    response.headers.Remove("Content-Length");
+  }
+  response.body = std::make_unique<Body>(pool, std::move(exchange), gzip);
+  return response;
+}
+
+Task<Result<Exchange>> AsioClient::Begin(Request request, TimePoint deadline) {
+  Framing framing;
+  if (!request.body.empty() || HasBodyByNature(request.method)) {
+    framing.content_length = request.body.size();
+  }
+  std::string bytes = FormatHead(request, framing);
+  bytes += request.body;
+  request.body = std::string();
+  for (bool fresh = false;; fresh = true) {
+    auto exchange = co_await Take(fresh, deadline);
+    if (!exchange) co_return exchange.error();
+    const std::uint64_t written = exchange->connection->socket().bytes_written();
+    auto done = co_await SendAndReadHeader(*exchange, bytes, request.method == "HEAD", deadline);
+    if (done) co_return std::move(*exchange);
+    // The server may have closed a kept connection just when we used it.
+    const bool unsent = exchange->connection->socket().bytes_written() == written;
+    const bool stale = exchange->pooled && done.error().Is(ErrorCode::kUnavailable) &&
+                       !exchange->parser->started();
+    if (!stale || !(unsent || IsSafeToRepeat(request.method))) co_return done.error();
+  }
+}
+
+Task<Result<Exchange>> AsioClient::Take(bool fresh, TimePoint deadline) {
+  Exchange exchange;
+  exchange.generation = pool_.generation();
+  if (!fresh) exchange.connection = pool_.Take(Now());
+  exchange.pooled = exchange.connection != nullptr;
+  if (exchange.pooled) co_return exchange;
+  auto dialled = co_await dialer_.Dial(std::min(deadline, In(options_.connect_timeout)));
+  if (!dialled) co_return dialled.error();
+  exchange.connection = std::move(*dialled);
+  co_return exchange;
+}
+
+Task<Result<void>> AsioClient::SendAndReadHeader(Exchange& exchange, std::string bytes,
+                                                 bool head_only, TimePoint deadline) {
+  exchange.parser = NewResponseParser(head_only);
+  const auto sent = co_await exchange.connection->Send(std::move(bytes), deadline);
+  if (!sent && !sent.error().Is(ErrorCode::kUnavailable)) co_return sent.error();
+  // A server that refuses a body early may have answered before it closed.
+  auto done = co_await ReadHeader(exchange, head_only, deadline);
+  if (!sent && !done) co_return sent.error();
+  co_return done;
+}
+
+Task<Result<void>> AsioClient::ReadHeader(Exchange& exchange, bool head_only, TimePoint deadline) {
+  while (!exchange.parser->header_done()) {
+    auto fed = co_await Feed(*exchange.connection, *exchange.parser, deadline);
+    if (!fed) co_return fed.error();
+    if (!exchange.parser->header_done() || exchange.parser->response.status >= 200) continue;
+    exchange.parser = NewResponseParser(head_only);  // an interim answer: the real one follows
+  }
+  co_return Result<void>();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Client>> NewClient(base::asio::any_io_executor executor,
+                                          ClientOptions options) {
+  if (options.server.scheme != "http" && options.server.scheme != "https") {
+    return base::Error{
+        .code = ErrorCode::kInvalidArgument,
+        .message = "server URL: the scheme \"" + options.server.scheme + "\" is not http or https"};
+  }
+  TlsOptions tls = options.tls;
+  auto client = std::make_unique<AsioClient>(std::move(executor), std::move(options));
+  auto done = client->SetTls(std::move(tls));
+  if (!done) return done.error();
+  return std::unique_ptr<Client>(std::move(client));
+}
+
+}  // namespace http

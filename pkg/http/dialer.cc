@@ -1,0 +1,78 @@
+#include "pkg/http/dialer.h"
+
+#include "pkg/http/proxy.h"
+#include "pkg/http/resolve.h"
+
+namespace http {
+
+Dialer::Dialer(base::asio::any_io_executor executor, Url server, std::optional<Url> proxy)
+    : executor_(std::move(executor)), server_(std::move(server)), proxy_(std::move(proxy)) {}
+
+bool Dialer::absolute_targets() const {
+  return proxy_ && proxy_->scheme != "socks5" && server_.scheme == "http";
+}
+
+base::Result<void> Dialer::SetTls(const TlsOptions& options) {
+  const bool proxy_speaks_tls = proxy_ && proxy_->scheme == "https";
+  if (server_.scheme != "https" && !proxy_speaks_tls) return {};
+  auto tls = TlsContext::ForClient(options);
+  if (!tls) return tls.error();
+  auto proxy_tls = TlsContext::ForClient({.ca_pem = options.ca_pem, .insecure = options.insecure});
+  if (!proxy_tls) return proxy_tls.error();
+  tls_ = std::move(*tls);
+  proxy_tls_ = std::move(*proxy_tls);
+  server_name_ = options.server_name.empty() ? server_.host : options.server_name;
+  return {};
+}
+
+base::Task<base::Result<std::unique_ptr<Connection>>> Dialer::Dial(base::TimePoint deadline) {
+  auto connection = co_await ConnectTcp(proxy_ ? *proxy_ : server_, deadline);
+  if (!connection) co_return connection.error();
+  if (proxy_) {
+    const auto passed = co_await PassProxy(**connection, deadline);
+    if (!passed) co_return passed.error();
+  }
+  if (server_.scheme != "https") co_return std::move(*connection);
+  std::shared_ptr<TlsStream> tls =
+      TlsStream::Client(tls_, (*connection)->stream(), server_name_, server_.Authority());
+  const auto secured = co_await (*connection)->StartTls(std::move(tls), deadline);
+  if (!secured) co_return secured.error();
+  co_return std::move(*connection);
+}
+
+base::Task<base::Result<std::unique_ptr<Connection>>> Dialer::ConnectTcp(Url to,
+                                                                         base::TimePoint deadline) {
+  const auto endpoints = co_await Resolve(to.host, to.port, deadline);
+  if (!endpoints) co_return endpoints.error();
+  const std::string peer =
+      proxy_ ? server_.Authority() + " through proxy " + proxy_->Authority() : server_.Authority();
+  std::optional<base::Error> first_error;
+  for (std::size_t i = 0; i < endpoints->size(); ++i) {
+    // An address that never answers leaves the others their share of the time.
+    const base::TimePoint now = base::RealClock().Now();
+    const base::TimePoint share = now + (deadline - now) / static_cast<int>(endpoints->size() - i);
+    auto socket = std::make_shared<Socket>(Tcp::socket(executor_), peer);
+    auto connected = co_await socket->Connect((*endpoints)[i], share);
+    if (connected) co_return std::make_unique<Connection>(std::move(socket));
+    socket->Close();
+    if (connected.error().Is(base::ErrorCode::kCancelled)) co_return connected.error();
+    if (!first_error) first_error = connected.error();
+  }
+  co_return std::move(*first_error);
+}
+
+base::Task<base::Result<void>> Dialer::PassProxy(Connection& connection, base::TimePoint deadline) {
+  if (proxy_->scheme == "https") {
+    std::shared_ptr<TlsStream> tls = TlsStream::Client(
+        proxy_tls_, connection.stream(), proxy_->host, "proxy " + proxy_->Authority());
+    const auto secured = co_await connection.StartTls(std::move(tls), deadline);
+    if (!secured) co_return secured.error();
+  }
+  if (absolute_targets()) co_return base::Result<void>();
+  if (proxy_->scheme == "socks5") {
+    co_return co_await Socks5Connect(connection, *proxy_, server_, deadline);
+  }
+  co_return co_await HttpConnect(connection, *proxy_, server_, deadline);
+}
+
+}  // namespace http

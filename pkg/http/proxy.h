@@ -1,0 +1,22 @@
+#pragma once
+
+// Internal to pkg/http. What a client says to a proxy so that the connection goes on to the server.
+// Errors: kUnavailable naming proxy, server and the proxy's reason; kMalformed; those of a
+// connection.
+
+#include "pkg/http/connection.h"
+#include "pkg/http/message.h"
+
+namespace http {
+
+// "Basic …" for the proxy's user and password; "" without a user.
+std::string ProxyAuthorization(const Url& proxy);
+
+// `connection` outlives the calls.
+base::Task<base::Result<void>> HttpConnect(Connection& connection, Url proxy, Url server,
+                                           base::TimePoint deadline);
+// Names are resolved by the proxy.
+base::Task<base::Result<void>> Socks5Connect(Connection& connection, Url proxy, Url server,
+                                             base::TimePoint deadline);
+
+}  // namespace http

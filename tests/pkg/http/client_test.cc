@@ -1,0 +1,475 @@
+#include "pkg/http/client.h"
+
+#include <boost/asio/ip/address.hpp>
+#include <catch2/catch.hpp>
+
+#include "pkg/base/scheduler.h"
+#include "pkg/base/task_group.h"
+#include "tests/pkg/http/loopback.h"
+
+namespace {
+
+using base::ErrorCode;
+using base::Task;
+using http::test::Listener;
+using http::test::Loopback;
+using http::test::ReadUntil;
+using http::test::Soon;
+using namespace std::chrono_literals;
+
+constexpr auto kLong = 15s;  // only a broken test waits for it
+
+http::Request Ask(std::string method, std::string target, std::string body = "") {
+  return {.method = std::move(method), .target = std::move(target), .body = std::move(body)};
+}
+http::Request Get(std::string target) { return Ask("GET", std::move(target)); }
+http::Headers TextHeaders() { return {{"Content-Type", "text/plain"}}; }
+http::Response Body(std::string body) { return {.body = std::move(body)}; }
+
+std::unique_ptr<http::Client> NewClient(Loopback& loopback, http::ClientOptions options = {}) {
+  if (options.server.scheme.empty()) options.server = loopback.url();
+  return http::NewClient(loopback.io().get_executor(), std::move(options)).value();
+}
+std::unique_ptr<http::Client> NewClient(base::asio::io_context& io, std::uint16_t port) {
+  http::ClientOptions options;
+  options.server = {.scheme = "http", .host = "127.0.0.1", .port = port};
+  return http::NewClient(io.get_executor(), std::move(options)).value();
+}
+
+bool Contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Remembers which connections the requests came on.
+struct Connections {
+  std::vector<std::string> addresses;
+  http::Handler Handler() {
+    return
+        [this](http::Request request, http::Peer peer, http::ResponseWriter& writer) -> Task<void> {
+          addresses.push_back(peer.address);
+          co_await http::test::Echo(std::move(request), std::move(peer), writer);
+        };
+  }
+};
+
+TEST_CASE("client: a request is sent as given, and the answer comes back", "[http][client]") {
+  Loopback loopback;
+  http::Request seen;
+  std::string authority;
+  loopback.handler = [&](http::Request request, http::Peer,
+                         http::ResponseWriter& writer) -> Task<void> {
+    seen = std::move(request);
+    http::Response response;
+    response.status = 201;
+    response.headers.Add("X-Answer", "yes");
+    response.body = "made";
+    co_await writer.Send(std::move(response));
+  };
+  loopback.Run([&]() -> Task<void> {
+    authority = loopback.url().Authority();
+    const auto client = NewClient(loopback);
+    http::Request request = Ask("POST", "/api/v1/pods?dryRun=All", "{}");
+    request.headers.Add("Content-Type", "application/json");
+    const auto response = co_await client->Do(std::move(request), kLong);
+    REQUIRE(response.has_value());
+    CHECK(response->status == 201);
+    CHECK(response->headers.Get("x-answer") == "yes");
+    CHECK(response->body == "made");
+  });
+  CHECK(seen.method == "POST");
+  CHECK(seen.target == "/api/v1/pods?dryRun=All");
+  CHECK(seen.body == "{}");
+  CHECK(seen.headers.Get("Content-Type") == "application/json");
+  CHECK(seen.headers.Get("Host") == authority);
+  CHECK(seen.headers.Get("Accept-Encoding") == "gzip");
+}
+
+TEST_CASE("client: the next request takes the kept connection", "[http][client]") {
+  Loopback loopback;
+  Connections connections;
+  loopback.handler = connections.Handler();
+  loopback.Run([&]() -> Task<void> {
+    const auto client = NewClient(loopback);
+    for (int i = 0; i < 3; ++i) {
+      const auto response = co_await client->Do(Ask("POST", "/", "x"), kLong);
+      CHECK(response.has_value());
+    }
+    client->CloseIdle();
+    const auto response = co_await client->Do(Get("/"), kLong);
+    CHECK(response.has_value());
+  });
+  REQUIRE(connections.addresses.size() == 4);
+  CHECK(connections.addresses[0] == connections.addresses[2]);
+  CHECK(connections.addresses[2] != connections.addresses[3]);
+}
+
+TEST_CASE("client: an idle connection is not used after its time", "[http][client]") {
+  Loopback loopback;
+  Connections connections;
+  loopback.handler = connections.Handler();
+  loopback.Run([&]() -> Task<void> {
+    http::ClientOptions options;
+    options.idle_timeout = 0ms;
+    const auto client = NewClient(loopback, std::move(options));
+    for (int i = 0; i < 2; ++i) {
+      const auto response = co_await client->Do(Get("/"), kLong);
+      CHECK(response.has_value());
+    }
+  });
+  REQUIRE(connections.addresses.size() == 2);
+  CHECK(connections.addresses[0] != connections.addresses[1]);
+}
+
+TEST_CASE("client: a kept connection that the server closed is noticed", "[http][client]") {
+  const std::string method = GENERATE("GET", "POST");
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.Run([&]() -> Task<void> {
+    Listener listener(loopback.io());
+    base::TaskGroup server(loopback.io().get_executor());
+    server.Spawn("server", [&]() -> Task<void> {
+      for (int i = 0; i < 2; ++i) {
+        const auto connection = co_await listener.Accept();
+        co_await ReadUntil(*connection, "\r\n\r\n");
+        co_await connection->Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Soon());
+      }
+    });
+    const auto client = NewClient(loopback.io(), listener.port());
+    const auto first = co_await client->Do(Get("/"), kLong);
+    CHECK(first.has_value());
+    co_await http::test::Yield();
+    const auto second = co_await client->Do(Ask(method, "/"), kLong);
+    CHECK(second.has_value());
+    co_await server.Join();
+  });
+}
+
+// Answers a first request, and takes a second one on the same connection without answering it. A
+// repeated attempt is answered.
+Task<void> CloseOnSecond(Listener& listener, int& requests) {
+  const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+  auto connection = co_await listener.Accept();
+  co_await ReadUntil(*connection, "\r\n\r\n");
+  ++requests;
+  co_await connection->Send(answer, Soon());
+  co_await ReadUntil(*connection, "\r\n\r\n");
+  ++requests;
+  connection.reset();
+  connection = co_await listener.Accept();
+  const std::string again = co_await ReadUntil(*connection, "\r\n\r\n");
+  if (again.empty()) co_return;
+  ++requests;
+  co_await connection->Send(answer, Soon());
+}
+
+TEST_CASE("client: only a safe request is repeated when its connection dies", "[http][client]") {
+  const bool safe = GENERATE(true, false);
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  int requests = 0;
+  loopback.Run([&]() -> Task<void> {
+    Listener listener(loopback.io());
+    base::TaskGroup server(loopback.io().get_executor());
+    server.Spawn("server", [&] { return CloseOnSecond(listener, requests); });
+    const auto client = NewClient(loopback.io(), listener.port());
+    const auto first = co_await client->Do(Get("/"), kLong);
+    CHECK(first.has_value());
+    const auto second = co_await client->Do(Ask(safe ? "GET" : "DELETE", "/"), kLong);
+    CHECK(second.has_value() == safe);
+    if (!second) CHECK(second.error().Is(ErrorCode::kUnavailable));
+    server.Cancel();
+    co_await server.Join();
+  });
+  CHECK(requests == (safe ? 3 : 2));
+}
+
+TEST_CASE("client: a fresh connection that dies is not tried again", "[http][client]") {
+  Loopback loopback;
+  loopback.handler = [](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
+    writer.Abort(false);
+    co_return;
+  };
+  loopback.Run([&]() -> Task<void> {
+    const auto client = NewClient(loopback);
+    const auto response = co_await client->Do(Get("/"), kLong);
+    REQUIRE_FALSE(response.has_value());
+    CHECK(response.error().Is(ErrorCode::kUnavailable));
+    CHECK(Contains(response.error().message, loopback.url().Authority()));
+  });
+}
+
+TEST_CASE("client: what is silent runs into the deadline", "[http][client]") {
+  Loopback loopback;
+  loopback.handler = [&](http::Request request, http::Peer,
+                         http::ResponseWriter& writer) -> Task<void> {
+    if (request.target == "/half") {
+      co_await writer.Start(200, TextHeaders());
+      co_await writer.Write("half");
+    }
+    base::RealScheduler scheduler(loopback.io().get_executor());
+    co_await scheduler.Sleep(1h);
+  };
+  loopback.Run([&]() -> Task<void> {
+    const auto client = NewClient(loopback);
+    for (int i = 0; i < 2; ++i) {
+      const auto response = co_await client->Do(Get(i == 0 ? "/" : "/half"), 30ms);
+      REQUIRE_FALSE(response.has_value());
+      CHECK(response.error().Is(ErrorCode::kTimeout));
+      CHECK(Contains(response.error().message, "no whole answer within 30ms"));
+      CHECK(Contains(response.error().message, loopback.url().Authority()));
+    }
+    auto stream = co_await client->Open(Get("/half"), false, kLong);
+    REQUIRE(stream.has_value());
+    const auto first = co_await stream->body->Read(kLong);
+    CHECK(first.value() == "half");
+    const auto second = co_await stream->body->Read(30ms);
+    REQUIRE_FALSE(second.has_value());
+    CHECK(second.error().Is(ErrorCode::kTimeout));
+  });
+}
+
+TEST_CASE("client: a cancelled request returns at once and closes", "[http][client]") {
+  Loopback loopback;
+  bool streaming = false;
+  bool gone = false;
+  loopback.handler = [&](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
+    co_await base::DeferCancellation();
+    co_await writer.Start(200, TextHeaders());
+    streaming = true;
+    base::RealScheduler scheduler(loopback.io().get_executor());
+    co_await scheduler.Sleep(1h);
+    gone = co_await base::Stopping();
+  };
+  ErrorCode outcome = ErrorCode::kInternal;
+  loopback.Run([&]() -> Task<void> {
+    const auto client = NewClient(loopback);
+    base::TaskGroup tasks(loopback.io().get_executor());
+    tasks.Spawn("request", [&]() -> Task<void> {
+      const auto response = co_await client->Do(Get("/"), kLong);
+      outcome = response.error().code;
+    });
+    while (!streaming) co_await http::test::Yield();
+    tasks.Cancel();
+    co_await tasks.Join();
+    while (!gone) co_await http::test::Yield();
+  });
+  CHECK(outcome == ErrorCode::kCancelled);
+}
+
+TEST_CASE("client: a stream is read as it arrives, then its connection is kept", "[http][client]") {
+  Loopback loopback;
+  Connections connections;
+  const auto echo = connections.Handler();
+  bool go_on = false;
+  loopback.handler = [&](http::Request request, http::Peer peer,
+                         http::ResponseWriter& writer) -> Task<void> {
+    if (request.target != "/watch") {
+      co_await echo(std::move(request), std::move(peer), writer);
+      co_return;
+    }
+    connections.addresses.push_back(peer.address);
+    co_await writer.Start(200, TextHeaders());
+    co_await writer.Write("{\"type\":");
+    while (!go_on) co_await http::test::Yield();
+    co_await writer.Write("\"ADDED\"}\n");
+    co_await writer.Finish();
+  };
+  loopback.Run([&]() -> Task<void> {
+    const auto client = NewClient(loopback);
+    auto stream = co_await client->Open(Get("/watch"), false, kLong);
+    REQUIRE(stream.has_value());
+    CHECK(stream->status == 200);
+    CHECK(stream->headers.Get("Content-Type") == "text/plain");
+    const auto first = co_await stream->body->Read(kLong);
+    CHECK(first.value() == "{\"type\":");
+    go_on = true;
+    const auto second = co_await stream->body->Read(kLong);
+    CHECK(second.value() == "\"ADDED\"}\n");
+    for (int i = 0; i < 2; ++i) {
+      const auto end = co_await stream->body->Read(kLong);
+      REQUIRE(end.has_value());
+      CHECK_FALSE(end->has_value());
+    }
+    const auto next = co_await client->Do(Get("/"), kLong);
+    CHECK(next.has_value());
+  });
+  REQUIRE(connections.addresses.size() == 2);
+  CHECK(connections.addresses[0] == connections.addresses[1]);
+}
+
+TEST_CASE("client: a body that ends too early is no body", "[http][client]") {
+  const std::string head =
+      GENERATE("Content-Length: 10\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.Run([&]() -> Task<void> {
+    Listener listener(loopback.io());
+    base::TaskGroup server(loopback.io().get_executor());
+    server.Spawn("server", [&]() -> Task<void> {
+      const auto connection = co_await listener.Accept();
+      co_await ReadUntil(*connection, "\r\n\r\n");
+      co_await connection->Send("HTTP/1.1 200 OK\r\n" + head, Soon());
+    });
+    const auto client = NewClient(loopback.io(), listener.port());
+    const auto response = co_await client->Do(Get("/"), kLong);
+    REQUIRE_FALSE(response.has_value());
+    CHECK(response.error().Is(ErrorCode::kUnavailable));
+    CHECK(Contains(response.error().message, "closed in mid-body"));
+    co_await server.Join();
+  });
+}
+
+TEST_CASE("client: odd but valid answers are understood", "[http][client]") {
+  struct Case {
+    std::string name, answer, body;
+  };
+  const auto c =
+      GENERATE(Case{"until the end", "HTTP/1.1 200 OK\r\n\r\nto the end", "to the end"},
+               Case{"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nold", "old"},
+               Case{"after interim answers",
+                    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+                    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfinal",
+                    "final"});
+  CAPTURE(c.name);
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.Run([&]() -> Task<void> {
+    Listener listener(loopback.io());
+    base::TaskGroup server(loopback.io().get_executor());
+    server.Spawn("server", [&]() -> Task<void> {
+      const auto connection = co_await listener.Accept();
+      co_await ReadUntil(*connection, "\r\n\r\n");
+      co_await connection->Send(c.answer, Soon());
+    });
+    const auto client = NewClient(loopback.io(), listener.port());
+    const auto response = co_await client->Do(Get("/"), kLong);
+    REQUIRE(response.has_value());
+    CHECK(response->status == 200);
+    CHECK(response->body == c.body);
+    co_await server.Join();
+  });
+}
+
+TEST_CASE("client: an answer that is not HTTP is malformed", "[http][client]") {
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.Run([&]() -> Task<void> {
+    Listener listener(loopback.io());
+    base::TaskGroup server(loopback.io().get_executor());
+    server.Spawn("server", [&]() -> Task<void> {
+      const auto connection = co_await listener.Accept();
+      co_await ReadUntil(*connection, "\r\n\r\n");
+      co_await connection->Send("SSH-2.0-OpenSSH_9.2\r\n\r\n", Soon());
+    });
+    const auto client = NewClient(loopback.io(), listener.port());
+    const auto response = co_await client->Do(Get("/"), kLong);
+    REQUIRE_FALSE(response.has_value());
+    CHECK(response.error().Is(ErrorCode::kMalformed));
+    CHECK(response.error().http_status == 0);
+    CHECK(Contains(response.error().message, "127.0.0.1:" + std::to_string(listener.port())));
+    co_await server.Join();
+  });
+}
+
+TEST_CASE("client: HEAD has no body to wait for", "[http][client]") {
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.Run([&]() -> Task<void> {
+    const auto client = NewClient(loopback);
+    const auto response = co_await client->Do(Ask("HEAD", "/"), kLong);
+    REQUIRE(response.has_value());
+    CHECK(response->headers.Get("Content-Length") == "7");
+    CHECK(response->body.empty());
+  });
+}
+
+TEST_CASE("client: a body above the bound is refused", "[http][client]") {
+  Loopback loopback;
+  loopback.handler = [](http::Request request, http::Peer,
+                        http::ResponseWriter& writer) -> Task<void> {
+    co_await writer.Send(Body(std::string(request.target == "/fits" ? 1000 : 1001, 'x')));
+  };
+  loopback.Run([&]() -> Task<void> {
+    http::ClientOptions options;
+    options.max_body_bytes = 1000;
+    const auto client = NewClient(loopback, std::move(options));
+    const auto fits = co_await client->Do(Get("/fits"), kLong);
+    REQUIRE(fits.has_value());
+    CHECK(fits->body.size() == 1000);
+    const auto response = co_await client->Do(Get("/"), kLong);
+    REQUIRE_FALSE(response.has_value());
+    CHECK(response.error().Is(ErrorCode::kTooLarge));
+  });
+}
+
+TEST_CASE("client: large bodies arrive whole in both directions", "[http][client]") {
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  std::string large;
+  while (large.size() < (std::size_t{5} << 20)) large += std::to_string(large.size()) + " ";
+  loopback.Run([&]() -> Task<void> {
+    const auto client = NewClient(loopback);
+    const auto response = co_await client->Do(Ask("PUT", "/", large), kLong);
+    REQUIRE(response.has_value());
+    CHECK(response->body == "PUT / " + large);
+  });
+}
+
+TEST_CASE("client: a refusal of a large body is read", "[http][client]") {
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.options.max_body_bytes = 1000;
+  loopback.Run([&]() -> Task<void> {
+    const auto client = NewClient(loopback);
+    const auto response = co_await client->Do(Ask("POST", "/", std::string(3 << 20, 'x')), kLong);
+    REQUIRE(response.has_value());
+    CHECK(response->status == 413);
+  });
+}
+
+TEST_CASE("client: a server that is away is unavailable, by name", "[http][client]") {
+  base::asio::io_context io;
+  std::uint16_t port = 0;
+  { port = Listener(io).port(); }
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.Run([&]() -> Task<void> {
+    const auto client = NewClient(loopback.io(), port);
+    const auto refused = co_await client->Do(Get("/"), kLong);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().Is(ErrorCode::kUnavailable));
+    CHECK(refused.error().message ==
+          "connect to 127.0.0.1:" + std::to_string(port) + ": Connection refused");
+
+    http::ClientOptions options;
+    options.server = {.scheme = "http", .host = std::string(300, 'a'), .port = 1};
+    const auto nowhere = NewClient(loopback, std::move(options));
+    const auto unknown = co_await nowhere->Do(Get("/"), kLong);
+    REQUIRE_FALSE(unknown.has_value());
+    CHECK(unknown.error().Is(ErrorCode::kUnavailable));
+    CHECK(Contains(unknown.error().message, "look up " + std::string(300, 'a') + ":1: "));
+  });
+}
+
+TEST_CASE("client: a name with several addresses is tried until one answers", "[http][client]") {
+  Loopback loopback;  // listens on 127.0.0.1 alone, while localhost is often ::1 first
+  loopback.handler = http::test::Echo;
+  loopback.Run([&]() -> Task<void> {
+    http::ClientOptions options;
+    options.server = loopback.url("localhost");
+    const auto client = NewClient(loopback, std::move(options));
+    const auto response = co_await client->Do(Get("/"), kLong);
+    CHECK(response.has_value());
+  });
+}
+
+TEST_CASE("client: a URL of another scheme makes no client", "[http][client]") {
+  base::asio::io_context io;
+  http::ClientOptions options;
+  options.server = {.scheme = "socks5", .host = "x", .port = 1};
+  const auto client = http::NewClient(io.get_executor(), options);
+  REQUIRE_FALSE(client.has_value());
+  CHECK(client.error().Is(ErrorCode::kInvalidArgument));
+}
+
+}  // namespace
