@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -11,9 +12,21 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr std::array<std::pair<std::string_view, double>, 8> kUnits{{
-    {"ns", 1.0}, {"us", 1e3}, {"µs", 1e3}, {"μs", 1e3},
-    {"ms", 1e6}, {"s", 1e9},  {"m", 60e9}, {"h", 3600e9},
+    {"ns", 1.0},
+    {"us", 1e3},
+    {"µs", 1e3},
+    {"μs", 1e3},
+    {"ms", 1e6},
+    {"s", 1e9},
+    {"m", 60e9},
+    {"h", 3600e9},
 }};
+
+constexpr std::uint64_t kMicrosecond = 1'000;
+constexpr std::uint64_t kMillisecond = 1'000'000;
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kMinute = 60 * kSecond;
+constexpr std::uint64_t kHour = 60 * kMinute;
 
 Error Bad(std::string_view text, std::string_view why) {
   return {.code = ErrorCode::kInvalidArgument,
@@ -57,6 +70,14 @@ double TakeUnit(std::string_view& rest) {
   return 0;
 }
 
+// `count` / `unit` (a power of ten), exactly, without needless zeros: "1.5".
+std::string Decimal(std::uint64_t count, std::uint64_t unit) {
+  std::string text = std::to_string(count / unit);
+  std::string fraction = std::to_string(unit + count % unit).substr(1);
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  return fraction.empty() ? text : text + "." + fraction;
+}
+
 }  // namespace
 
 Result<nanoseconds> ParseDuration(std::string_view text) {
@@ -82,22 +103,18 @@ Result<nanoseconds> ParseDuration(std::string_view text) {
 std::string FormatDuration(nanoseconds duration) {
   if (duration.count() == 0) return "0s";
   const bool negative = duration.count() < 0;
-  const double total = std::abs(static_cast<double>(duration.count()));
-  const auto number = [](double value) {
-    std::string text = std::to_string(value);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-    return text;
-  };
-  std::string text = negative ? "-" : "";
-  if (total < 1e3) return text + number(total) + "ns";
-  if (total < 1e6) return text + number(total / 1e3) + "µs";
-  if (total < 1e9) return text + number(total / 1e6) + "ms";
-  const auto hours = static_cast<long>(total / 3600e9);
-  const auto minutes = static_cast<long>(std::fmod(total, 3600e9) / 60e9);
+  const auto count = static_cast<std::uint64_t>(duration.count());
+  const std::uint64_t total = negative ? ~count + 1 : count;
+  const std::string sign = negative ? "-" : "";
+  if (total < kMicrosecond) return sign + std::to_string(total) + "ns";
+  if (total < kMillisecond) return sign + Decimal(total, kMicrosecond) + "µs";
+  if (total < kSecond) return sign + Decimal(total, kMillisecond) + "ms";
+  const std::uint64_t hours = total / kHour;
+  const std::uint64_t minutes = total % kHour / kMinute;
+  std::string text = sign;
   if (hours > 0) text += std::to_string(hours) + "h";
   if (hours > 0 || minutes > 0) text += std::to_string(minutes) + "m";
-  return text + number(std::fmod(total, 60e9) / 1e9) + "s";
+  return text + Decimal(total % kMinute, kSecond) + "s";
 }
 
 }  // namespace base

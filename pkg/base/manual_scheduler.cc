@@ -14,7 +14,8 @@ class ManualScheduler::ManualAlarm final : public Alarm {
       : scheduler_(scheduler), ring_(scheduler.io_, asio::steady_timer::time_point::max()) {}
 
   Task<void> WaitUntil(TimePoint deadline) override {
-    if (std::exchange(woken_, false) || deadline <= scheduler_.Now()) co_return;
+    const bool stopping = co_await Stopping();
+    if (stopping || std::exchange(woken_, false) || deadline <= scheduler_.Now()) co_return;
     deadline_ = deadline;
     scheduler_.waiting_.push_back(this);
     co_await ring_.async_wait(asio::as_tuple(asio::use_awaitable));

@@ -15,7 +15,8 @@ class RealAlarm final : public Alarm {
   explicit RealAlarm(asio::any_io_executor executor) : timer_(std::move(executor)) {}
 
   Task<void> WaitUntil(TimePoint deadline) override {
-    if (std::exchange(woken_, false)) co_return;
+    const bool stopping = co_await Stopping();
+    if (stopping || std::exchange(woken_, false)) co_return;
     timer_.expires_at(deadline);
     co_await timer_.async_wait(kTuple);
     woken_ = false;

@@ -13,8 +13,9 @@
 
 namespace base {
 
-// A wait that can be ended early. Wait() returns at the deadline, on Wake(), or when the awaiting
-// coroutine is cancelled; the caller looks at its own state to learn which. At most one waiter.
+// A wait that can be ended early. WaitUntil() returns at the deadline, on Wake(), or when the
+// awaiting coroutine is cancelled, at once if it was cancelled before; the caller looks at its own
+// state to learn which. At most one waiter.
 class Alarm {
  public:
   virtual ~Alarm() = default;
@@ -26,7 +27,7 @@ class Alarm {
 class Scheduler : public Clock {
  public:
   virtual std::unique_ptr<Alarm> NewAlarm() = 0;
-  // Returns early only when the coroutine is cancelled.
+  // Returns early only when the coroutine is cancelled, at once if it was cancelled before.
   Task<void> Sleep(Duration duration);
 };
 

@@ -31,8 +31,14 @@ void TaskGroup::Spawn(std::string name, std::function<Task<void>()> task) {
   auto running = std::make_shared<Running>();
   running->name = std::move(name);
   running_.push_back(running);
+  // Posted: co_spawn would run the task's first part inside of Spawn() when called on the
+  // executor's own thread, where the caller may be in the middle of something.
+  auto start = [task = std::move(task)]() -> Task<void> {
+    co_await asio::post(asio::use_awaitable);
+    co_await task();
+  };
   auto finish = [this, running](std::exception_ptr error) { Finish(running, std::move(error)); };
-  asio::co_spawn(executor_, std::move(task),
+  asio::co_spawn(executor_, std::move(start),
                  asio::bind_cancellation_slot(running->stop.slot(), std::move(finish)));
 }
 
@@ -42,12 +48,16 @@ void TaskGroup::Cancel() {
 }
 
 Task<void> TaskGroup::Join() {
-  if (running_.empty()) co_return;
   CHECK(!joiner_) << "two joiners of one task group";
-  joiner_ = std::make_unique<Joiner>(Joiner{asio::steady_timer(executor_)});
-  joiner_->done.expires_at(asio::steady_timer::time_point::max());
-  co_await joiner_->done.async_wait(asio::as_tuple(asio::use_awaitable));
-  joiner_.reset();
+  // A joiner that is cancelled waits all the same: to leave tasks behind is not an end.
+  constexpr auto kUncancelled = asio::as_tuple(asio::use_awaitable);
+  while (!running_.empty()) {
+    joiner_ = std::make_unique<Joiner>(Joiner{asio::steady_timer(executor_)});
+    joiner_->done.expires_at(asio::steady_timer::time_point::max());
+    co_await joiner_->done.async_wait(
+        asio::bind_cancellation_slot(asio::cancellation_slot(), kUncancelled));
+    joiner_.reset();
+  }
 }
 
 void TaskGroup::Finish(const std::shared_ptr<Running>& task, std::exception_ptr error) {
