@@ -70,6 +70,7 @@ class ManagerImpl final : public Manager {
   base::Result<void> ServeAt(const std::optional<http::BindAddress>& address, std::string_view what,
                              debug::Endpoints endpoints);
   void AddController();
+  base::Task<void> Control();
   base::Task<void> AwaitSignals();
 
   base::asio::io_context& io_;
@@ -162,8 +163,13 @@ void ManagerImpl::Start() {
   for (const std::unique_ptr<http::Server>& server : servers_) {
     tasks_.Spawn("server", [&server] { return server->Run(); });
   }
-  tasks_.Spawn("controller " + core_.name, [this] { return controller_->Run(); });
+  tasks_.Spawn("controller " + core_.name, [this] { return Control(); });
   tasks_.Spawn("signals", [this] { return AwaitSignals(); });
+}
+
+base::Task<void> ManagerImpl::Control() {
+  co_await controller_->Run();
+  client_->CloseIdle();
 }
 
 base::Task<void> ManagerImpl::AwaitSignals() {

@@ -72,8 +72,10 @@ base::Task<void> QuotaController::Run() {
   co_await base::IgnoreCancellation();  // the waits below end by themselves
   queue_.ShutDown();
   co_await workers.Join();  // a write in hand finishes, within its timeout
+  VLOG(2) << "workers stopped quota_api=" << api_.name;
   sources.Cancel();
   co_await sources.Join();
+  VLOG(2) << "informers stopped quota_api=" << api_.name;
 }
 
 bool QuotaController::Ready(std::string* why) const {

@@ -59,6 +59,8 @@ class RestClient final : public ApiClient {
 
   base::Task<base::Result<ApiResponse>> Do(ApiRequest request) override;
   base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(ApiRequest request) override;
+  // Closes the connections kept for later requests: nothing more will be asked.
+  void CloseIdle() { http_->CloseIdle(); }
 
  private:
   struct Attempt {
