@@ -1,0 +1,29 @@
+#include "pkg/api/resource.h"
+
+#include <catch2/catch.hpp>
+
+namespace api {
+namespace {
+
+TEST_CASE("resource: names are those of error texts and count/ quotas", "[api]") {
+  CHECK(GroupResource{"", "pods"}.ToString() == "pods");
+  CHECK(GroupResource{"apps", "deployments"}.ToString() == "deployments.apps");
+  CHECK(GroupVersionResource{"", "v1", "pods"}.ToString() == "pods.v1");
+  CHECK(GroupVersionResource{"apps", "v1", "deployments"}.ToString() == "deployments.v1.apps");
+  CHECK(GroupVersionResource{"", "v1", "pods"}.GroupVersion() == "v1");
+  CHECK(GroupVersionResource{"apps", "v1", "deployments"}.GroupVersion() == "apps/v1");
+  CHECK(ObjectKey{"a", "b"}.ToString() == "a/b");
+  CHECK(ObjectKey{"", "b"}.ToString() == "b");
+}
+
+TEST_CASE("resource: a path leaves out what is empty", "[api]") {
+  const GroupVersionResource pods{"", "v1", "pods"};
+  const GroupVersionResource deployments{"apps", "v1", "deployments"};
+  CHECK(pods.Path() == "/api/v1/pods");
+  CHECK(pods.Path("a") == "/api/v1/namespaces/a/pods");
+  CHECK(deployments.Path("a", "x", "status") == "/apis/apps/v1/namespaces/a/deployments/x/status");
+  CHECK(GroupVersionResource{"", "v1", "nodes"}.Path("", "n") == "/api/v1/nodes/n");
+}
+
+}  // namespace
+}  // namespace api
