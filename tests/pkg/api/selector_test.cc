@@ -18,11 +18,28 @@ bool Selects(std::string_view selector, std::string_view labels) {
 
 TEST_CASE("label selector: every operator of the query form", "[api]") {
   const char* labels = R"({"a":"b","n":"5","e":""})";
-  for (const char* selector :
-       {"",     " ",          "a=b",       "a==b",        "a = b",           "a!=c",
-        "x!=b", "a in (b,c)", "a in(c,b)", "a notin (c)", "x notin (c)",     "a",
-        "!x",   "! x",        "e=",        "e",           "e in (,q)",       "n>4",
-        "n<6",  "a=b,n=5,!x", "in!=x",     "a=in",        "notin notin (in)"}) {
+  for (const char* selector : {"",
+                               " ",
+                               "a=b",
+                               "a==b",
+                               "a = b",
+                               "a!=c",
+                               "x!=b",
+                               "a in (b,c)",
+                               "a in(c,b)",
+                               "a notin (c)",
+                               "x notin (c)",
+                               "a",
+                               "!x",
+                               "! x",
+                               "e=",
+                               "e",
+                               "e in (,q)",
+                               "n>4",
+                               "n<6",
+                               "a=b,n=5,!x",
+                               "in!=x",
+                               "notin notin (in)"}) {
     INFO(selector);
     CHECK(Selects(selector, labels));
   }
