@@ -48,6 +48,10 @@ class History {
   // Forgets all; the floor becomes `version`.
   void Expire(std::uint64_t version);
   void SetCapacity(std::size_t capacity);
+  // The resource is no longer served: its watches end when they have read what there is.
+  void Close();
+  void Reopen() { closed_ = false; }
+  [[nodiscard]] bool closed() const { return closed_; }
 
  private:
   friend class Watch;
@@ -55,6 +59,7 @@ class History {
 
   std::size_t capacity_;
   std::uint64_t floor_;
+  bool closed_ = false;
   std::deque<HistoryEvent> events_;
   std::vector<Watch*> watches_;
 };

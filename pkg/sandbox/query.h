@@ -57,7 +57,6 @@ class Selection {
 
  private:
   std::string ns_;
-  TypePtr type_;
   api::LabelSelector labels_;
   api::FieldSelector fields_;
   bool has_selectors_ = false;

@@ -47,7 +47,7 @@ struct Target {
   TypePtr type;
   std::string ns;           // "" for cluster-scoped
   std::string name;         // "" for create
-  std::string subresource;  // "", "status", or "finalize" of a namespace
+  std::string subresource;  // "", "status", "finalize" of a namespace, "resize" of a pod
 };
 
 enum class FieldValidation { kIgnore, kWarn, kStrict };
@@ -161,36 +161,56 @@ class Store {
     std::shared_ptr<History> history;
   };
 
-  Collection& CollectionOf(const api::GroupResource& resource);
-  [[nodiscard]] const Collection* FindCollection(const api::GroupResource& resource) const;
-  [[nodiscard]] ObjectPtr FindStored(const api::GroupResource& resource, std::string_view ns,
-                                     std::string_view name) const;
-  [[nodiscard]] Outcome<ObjectPtr> Current(const Target& target) const;
+  using Keys = std::set<std::pair<api::GroupResource, std::string>>;
 
-  Outcome<void> CheckNamespaceForCreate(const Target& target) const;
+  Collection& CollectionOf(const ResourceType& type);
+  [[nodiscard]] const Collection* FindCollection(const ResourceType& type) const;
+  [[nodiscard]] ObjectPtr FindStored(const ResourceType& type, std::string_view key) const;
+  [[nodiscard]] Outcome<ObjectPtr> Current(const Target& target) const;
+  [[nodiscard]] Outcome<void> CheckListOptions(const ListQuery& query) const;
+  [[nodiscard]] Outcome<std::uint64_t> VersionOfList(const ListQuery& query,
+                                                     const std::optional<ContinueToken>& token,
+                                                     const Collection* collection) const;
+
+  // The steps of a write.
+  [[nodiscard]] Outcome<void> CheckNamespaceForCreate(const Target& target) const;
+  Outcome<void> Decode(PendingWrite& write) const;
+  Outcome<void> Precheck(PendingWrite& write) const;
+  Outcome<json::Value> Patched(const Target& target, const json::Value& current,
+                               const PatchRequest& patch, const WriteOptions& options) const;
   Outcome<void> CompleteCreate(PendingWrite& write);
   Outcome<void> CompleteUpdate(PendingWrite& write);
   Outcome<WriteResult> CommitCreate(PendingWrite write);
   Outcome<WriteResult> CommitUpdate(PendingWrite write);
   Outcome<WriteResult> CommitDelete(PendingWrite write);
+  [[nodiscard]] json::Value MarkedForDeletion(const PendingWrite& write, std::int64_t grace) const;
+  Outcome<WriteResult> CommitMarked(const PendingWrite& write, json::Value marked);
+  [[nodiscard]] WriteResult RemovedResult(const PendingWrite& write, ObjectPtr last) const;
 
-  // The only two ways in which objects change.
+  // The only two ways in which objects change; both give an event.
   ObjectPtr Put(const TypePtr& type, json::Value object, const ObjectPtr& old);
-  ObjectPtr Remove(const TypePtr& type, const ObjectPtr& old);
-  void AfterChange(const TypePtr& type, const ObjectPtr& now, const ObjectPtr& old);
-  void Mark(PendingWrite& write, json::Object& meta);
-  WriteResult Removed(const PendingWrite& write, const ObjectPtr& old);
+  ObjectPtr Remove(const TypePtr& type, const json::Value& last, const ObjectPtr& old);
+  void Index(const ResourceType& type, const json::Value& object, bool add);
+  void AfterPut(const ObjectPtr& crd);
+  void AfterRemove(const TypePtr& type, const json::Value& last);
 
-  void EnsureName(json::Value& object, const Target& target);
+  void EnsureName(PendingWrite& write);
+  [[nodiscard]] std::string Timestamp() const;
   std::string NewUid();
   std::string RandomSuffix();
+
+  // Background work.
   void Schedule(base::TimePoint when, std::function<void()> work);
+  void ScheduleNamespace(const std::string& name);
   void FinalizeNamespace(const std::string& name);
+  bool DeleteContents(const std::string& ns);
+  void ReapPod(const Target& target, const std::string& uid);
   void CollectDependents(const std::string& owner_uid);
+  void FinishPropagation(const Target& target, const std::string& uid, bool orphan);
+  void ReleaseDependents(const std::string& owner_uid, bool orphan);
+  void DropFinalizer(const Target& target, const std::string& finalizer);
+  void DropCrd(const json::Value& crd);
   void AddDefaultNamespaces();
-  void ServeCrd(const ObjectPtr& crd);
-  void DropCrd(const ObjectPtr& crd);
-  void DeleteContents(const api::GroupResource& resource, const std::string& ns);
 
   Registry& registry_;
   const base::Clock& clock_;
@@ -198,7 +218,9 @@ class Store {
   std::uint64_t version_;
   std::map<api::GroupResource, Collection> collections_;
   std::multimap<base::TimePoint, std::function<void()>> due_;
-  std::set<std::string> namespaces_ending_;  // with a FinalizeNamespace() scheduled
+  std::set<std::string> namespaces_due_;    // with a FinalizeNamespace() scheduled
+  std::map<std::string, Keys> dependents_;  // by the uid of an owner
+  std::set<std::string> uids_;              // of all stored objects
   std::function<void()> on_work_;
   std::mt19937_64 random_;
 };

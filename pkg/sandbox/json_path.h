@@ -1,0 +1,14 @@
+#pragma once
+
+// The JSONPath of printer columns: .name, ['name'], [2], [*], [?(@.type=="Ready")]. Any thread.
+
+#include <string_view>
+
+#include "pkg/json/value.h"
+
+namespace sandbox {
+
+// The first result; nullptr if there is none, or if the path is none of these forms.
+const json::Value* FirstByPath(const json::Value& object, std::string_view path);
+
+}  // namespace sandbox

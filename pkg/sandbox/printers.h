@@ -1,0 +1,32 @@
+#pragma once
+
+// The columns and cells of built-in kinds, as `kubectl get` shows them. Any thread.
+
+#include <vector>
+
+#include "pkg/base/clock.h"
+#include "pkg/json/value.h"
+#include "pkg/sandbox/registry.h"
+
+namespace sandbox {
+
+struct Column {
+  const char* name;
+  const char* type;
+  const char* format;
+  const char* description;
+  int priority;
+};
+
+struct Printer {
+  std::vector<Column> columns;
+  json::Array (*cells)(const json::Value& object, base::WallTime now);
+};
+
+// nullptr: the kind has no printer of its own.
+const Printer* FindPrinter(const ResourceType& type);
+
+// How long ago the timestamp was: "5m12s"; "<unknown>" if it is none.
+json::Value AgeOf(const json::Value* timestamp, base::WallTime now);
+
+}  // namespace sandbox

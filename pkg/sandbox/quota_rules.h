@@ -1,0 +1,19 @@
+#pragma once
+
+// ResourceQuota: validation and warnings (kubernetes-resourcequota.md 1.2, 1.4 to 1.7). Any thread.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/json/value.h"
+#include "pkg/sandbox/validation.h"
+
+namespace sandbox {
+
+// `old` is nullptr for a create; through "status" only the status is looked at.
+FieldErrors ValidateQuota(const json::Value& quota, const json::Value* old,
+                          std::string_view subresource);
+std::vector<std::string> QuotaWarnings(const json::Value& quota);
+
+}  // namespace sandbox
