@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "pkg/json/value.h"
+#include "pkg/quantity/quantity.h"
 #include "tests/e2e/harness/api.h"
 
 namespace bench {
@@ -42,7 +43,8 @@ base::Task<void> QuotaWatch::Open() {
 
 base::Task<void> QuotaWatch::ReadUntil(int pods, milliseconds timeout) {
   const auto deadline = steady_clock::now() + timeout;
-  const std::string wanted = std::to_string(pods);
+  // As the server prints it: a thousand pods are "1k".
+  const std::string wanted = quantity::Quantity::FromInt(pods).ToString();
   while (steady_clock::now() < deadline) {
     for (auto end = lines_.find('\n'); end != std::string::npos; end = lines_.find('\n')) {
       const auto event = e2e::Json(std::string_view(lines_).substr(0, end));

@@ -102,8 +102,7 @@ class RealServer final : public ServerBase {
 
  private:
   void MakeFiles() {
-    const auto key = authority_.Server("service-accounts");
-    service_account_key_ = key.key_path;
+    service_accounts_ = authority_.Server("service-accounts");
     dir_.Write("tokens.csv", std::string(kToken) + ",admin,admin,system:masters\n" +
                                  "e2e-stranger-token,stranger,stranger\n");
   }
@@ -137,8 +136,8 @@ class RealServer final : public ServerBase {
             "--token-auth-file=" + dir_.path() + "/tokens.csv",
             "--authorization-mode=RBAC",
             "--service-account-issuer=https://kubernetes.default.svc",
-            "--service-account-signing-key-file=" + service_account_key_,
-            "--service-account-key-file=" + service_account_key_,
+            "--service-account-signing-key-file=" + service_accounts_.key_path,
+            "--service-account-key-file=" + service_accounts_.cert_path,
             "--service-cluster-ip-range=10.0.0.0/16",
             "--endpoint-reconciler-type=none",
             "--disable-admission-plugins=" + disabled};
@@ -147,7 +146,7 @@ class RealServer final : public ServerBase {
   ServerOptions options_;
   std::uint16_t etcd_port_ = FreePort();
   std::uint16_t etcd_peer_port_ = FreePort();
-  std::string service_account_key_;
+  KeyPair service_accounts_;
   std::unique_ptr<Process> etcd_;
 };
 
