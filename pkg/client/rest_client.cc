@@ -202,6 +202,7 @@ Result<std::unique_ptr<RestClient>> NewRestClient(base::asio::any_io_executor ex
                                                   RestOptions options) {
   http::ClientOptions http_options;
   http_options.server = config.server;
+  http_options.server.path.clear();  // Prepare() puts it in front of every path
   http_options.tls = config.tls;
   http_options.proxy = config.proxy;
   http_options.gzip = !config.disable_compression;
