@@ -24,6 +24,9 @@
 
 namespace json {
 
+// The reader looks at aligned blocks of this size, so at most so far past the end of the document.
+inline constexpr std::size_t kReadAhead = 16;
+
 inline base::Error MalformedAt(std::size_t offset, std::string_view why) {
   return {.code = base::ErrorCode::kMalformed,
           .message = "malformed JSON at byte " + std::to_string(offset) + ": " + std::string(why)};
@@ -64,7 +67,9 @@ template <typename Handler>
 base::Result<void> ReadDocument(std::string_view text, ParseLimits limits, Handler& handler) {
   const std::size_t invalid = FindInvalidUtf8(text);
   if (invalid != std::string_view::npos) return MalformedAt(invalid, "not UTF-8");
-  std::string copy(text);
+  std::string copy;
+  copy.reserve(text.size() + kReadAhead);
+  copy.append(text).append(kReadAhead, '\0');
   rapidjson::InsituStringStream stream(copy.data());
   rapidjson::Reader reader;
   DepthGuard<Handler> guard(handler, limits.depth);
