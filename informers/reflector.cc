@@ -209,6 +209,8 @@ void ReflectorImpl::Enter(const Step& step) {
     Fail(*step.trouble);
   } else if (step.wait == base::Duration::zero()) {
     Heal();
+  } else if (step.act == Step::Act::kList) {
+    LOG(INFO) << "the place in history is gone, listing again resource=" << name_;
   }
 }
 

@@ -74,7 +74,10 @@ Step ReflectorFsm::WatchEnded(base::TimePoint now, WatchEnd end) {
   opening_heals_ = end.phase == WatchEnd::Phase::kOpening;
   ahead_of_server_ = error.too_large_resource_version ? ahead_of_server_ + 1 : 0;
   if (LosesPlace(error) || ahead_of_server_ >= kAheadOfServerLimit) version_.clear();
-  return Retry(now, error);
+  Step step = Retry(now, error);
+  if (error.Is(ErrorCode::kExpired))
+    step.trouble.reset();  // history is short: a list sets it right
+  return step;
 }
 
 Step ReflectorFsm::WatchedInVain(base::TimePoint now, const WatchEnd& end) {

@@ -26,7 +26,8 @@ struct Step {
   enum class Act { kList, kWatch };
   Act act = Act::kList;
   base::Duration wait{};
-  std::optional<base::Error> trouble;  // set: this is not making progress, and why
+  // Set: this is not making progress, and why. Not for a lost place, which a list sets right.
+  std::optional<base::Error> trouble;
 };
 
 struct WatchEnd {

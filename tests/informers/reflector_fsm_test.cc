@@ -71,7 +71,7 @@ TEST_CASE("reflector fsm: what ends a watch decides what follows", "[informers]"
   const Step step = f.Ended(row.phase, error);
   CHECK(step.act == row.act);
   CHECK((step.wait > 0s) == row.waits);
-  CHECK(step.trouble.has_value() == row.waits);
+  CHECK(step.trouble.has_value() == (row.waits && row.code != ErrorCode::kExpired));
   CHECK(f.fsm.version() == (row.act == Act::kWatch ? "10" : ""));
 }
 
