@@ -68,11 +68,13 @@ base::Task<base::Result<void>> Dialer::PassProxy(Connection& connection, base::T
     const auto secured = co_await connection.StartTls(std::move(tls), deadline);
     if (!secured) co_return secured.error();
   }
-  if (absolute_targets()) co_return base::Result<void>();
+  base::Result<void> passed;
   if (proxy_->scheme == "socks5") {
-    co_return co_await Socks5Connect(connection, *proxy_, server_, deadline);
+    passed = co_await Socks5Connect(connection, *proxy_, server_, deadline);
+  } else if (!absolute_targets()) {
+    passed = co_await HttpConnect(connection, *proxy_, server_, deadline);
   }
-  co_return co_await HttpConnect(connection, *proxy_, server_, deadline);
+  co_return passed;
 }
 
 }  // namespace http

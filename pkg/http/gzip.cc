@@ -32,7 +32,7 @@ class ZlibGunzip final : public Gunzip {
       zlib_.next_out = reinterpret_cast<Bytef*>(output.data() + before);
       zlib_.avail_out = static_cast<uInt>(kStep);
       const int result = Step();
-      output.resize(output.size() - zlib_.avail_out);
+      output.resize(before + (kStep - zlib_.avail_out));
       if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
         return base::Error{.code = base::ErrorCode::kMalformed,
                            .message = std::string("bad gzip: ") +

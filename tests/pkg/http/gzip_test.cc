@@ -22,7 +22,7 @@ std::string Gzip(std::string plain) {
   zlib.next_out = reinterpret_cast<Bytef*>(packed.data());
   zlib.avail_out = static_cast<uInt>(packed.size());
   REQUIRE(deflate(&zlib, Z_FINISH) == Z_STREAM_END);
-  packed.resize(packed.size() - zlib.avail_out);
+  packed.erase(zlib.total_out);
   deflateEnd(&zlib);
   return packed;
 }
