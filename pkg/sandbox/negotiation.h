@@ -34,9 +34,6 @@ bool AcceptsAggregatedDiscovery(std::string_view accept);
 // The encoding of a request body; nullopt: 415. "" counts as JSON.
 std::optional<Encoding> BodyEncoding(std::string_view content_type);
 
-enum class PatchKind { kJson, kMerge, kStrategic, kApply };
-std::optional<PatchKind> PatchKindOf(std::string_view content_type);
-
 // "application/json; charset=utf-8" → "application/json", in lower case.
 std::string MediaType(std::string_view content_type);
 

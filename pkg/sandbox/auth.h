@@ -1,0 +1,51 @@
+#pragma once
+
+// Who asks: a static bearer token, a verified client certificate, or nobody. There is no
+// authorization beyond that; who is known may do everything.
+//
+// Values; one thread.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pkg/http/message.h"
+#include "pkg/http/server.h"
+#include "pkg/json/value.h"
+
+namespace sandbox {
+
+struct User {
+  std::string name;
+  std::vector<std::string> groups;
+};
+
+struct AuthOptions {
+  std::map<std::string, User> tokens;  // by bearer token
+  bool anonymous = false;              // requests without credentials are let in
+};
+
+class Authenticator {
+ public:
+  explicit Authenticator(AuthOptions options) : options_(std::move(options)) {}
+
+  // nullopt: 401. A token that is not known is refused even where anonymous requests are not.
+  // Impersonate-User and Impersonate-Group are followed.
+  [[nodiscard]] std::optional<User> Authenticate(const http::Headers& headers,
+                                                 const http::Peer& peer) const;
+  [[nodiscard]] std::optional<User> UserOfToken(std::string_view token) const;
+
+ private:
+  AuthOptions options_;
+};
+
+// As AdmissionReview and the review objects write it.
+json::Value UserInfo(const User& user);
+
+// The answer to a posted TokenReview, SubjectAccessReview, SelfSubjectAccessReview,
+// LocalSubjectAccessReview or SelfSubjectReview; nullopt for another resource.
+std::optional<json::Value> AnswerReview(const Authenticator& authenticator, const User& user,
+                                        const std::string& resource, json::Value review);
+
+}  // namespace sandbox
