@@ -162,6 +162,7 @@ void AsioServer::Stop(std::chrono::milliseconds grace) {
   pause_.cancel();
   const auto snapshot = connections_;
   for (ServerConnection* connection : snapshot) connection->Stop();
+  if (snapshot.empty()) return;
   grace_.expires_after(grace);
   grace_.async_wait([this](const boost::system::error_code& error) {
     if (!error) StopNow();
