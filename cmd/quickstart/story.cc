@@ -13,6 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr std::string_view kQuota = "compute";
 constexpr int kPods = 3;
+constexpr base::Duration kRetryPause = milliseconds(200);
 const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
 const api::GroupVersionResource kQuotas{"", "v1", "resourcequotas"};
 const api::GroupVersionResource kPodsResource{"", "v1", "pods"};
@@ -126,7 +127,7 @@ class Story {
       if (created) co_return base::Result<void>();
       const bool too_early = created.error().message.find("serviceaccount") != std::string::npos;
       if (!too_early || scheduler_.Now() > deadline) co_return created.error();
-      co_await scheduler_.Sleep(milliseconds(200));
+      co_await scheduler_.Sleep(kRetryPause);
     }
   }
 

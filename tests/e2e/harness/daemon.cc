@@ -24,7 +24,8 @@ PlainAnswer PlainGet(std::uint16_t port, const std::string& path) {
   const auto ask = [&]() -> base::Task<void> {
     http::Request request;
     request.target = path;
-    auto response = co_await (*client)->Do(std::move(request), Stretched(5s));
+    const auto timeout = Stretched(5s);
+    auto response = co_await (*client)->Do(std::move(request), timeout);
     if (response) answer = {response->status, response->body};
   };
   group.Spawn("plain get", ask);

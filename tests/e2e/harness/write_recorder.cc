@@ -13,6 +13,9 @@
 
 namespace e2e {
 
+constexpr base::Duration kPause = 20ms;  // before a watch is opened again
+constexpr std::chrono::milliseconds kQuiet = 10min;
+
 struct Seen {
   int writes = 0;
   std::uint64_t resource_version = 0;
@@ -45,7 +48,8 @@ class WriteRecorder::Follower {
     co_await base::DeferCancellation();
     while (!co_await base::Stopping()) {
       co_await WatchOnce();
-      co_await connection_.scheduler.Sleep(20ms);
+      base::Scheduler& scheduler = connection_.scheduler;
+      co_await scheduler.Sleep(kPause);
     }
   }
 
@@ -58,8 +62,8 @@ class WriteRecorder::Follower {
     // A version that the server no longer (or not yet) knows: what it holds now comes as ADDED.
     if (!stream && stream.error().http_status != 0) from_.clear();
     std::string pending;
-    while (stream && !co_await base::Stopping()) {
-      auto bytes = co_await (*stream)->Read(10min);
+    while (stream.has_value()) {
+      auto bytes = co_await (*stream)->Read(kQuiet);
       if (!bytes || !bytes->has_value()) break;
       pending += **bytes;
       for (auto end = pending.find('\n'); end != std::string::npos; end = pending.find('\n')) {
