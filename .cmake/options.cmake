@@ -26,8 +26,9 @@ target_compile_options(build_flags INTERFACE
   -Wno-missing-field-initializers  # designated initialisers name what differs from the default
   -Werror -fno-omit-frame-pointer)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC 12 reports both falsely inside coroutine frames and sanitized std::string code.
-  target_compile_options(build_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+  # GCC 12 reports these falsely inside coroutine frames and sanitized std::string code.
+  target_compile_options(build_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict
+    -Wno-mismatched-new-delete)
 endif()
 target_include_directories(build_flags INTERFACE ${CMAKE_SOURCE_DIR})
 if(QCM_SANITIZE)
