@@ -26,8 +26,10 @@ std::string ClientHost(const std::string& address) {
 
 base::Result<void> EnsureCertificate(ApiServerOptions& options) {
   if (!options.tls || options.certificate) return {};
-  base::Result<http::CertificatePair> made =
-      http::MakeSelfSigned({"localhost", "127.0.0.1", ClientHost(options.bind.address)});
+  std::vector<std::string> hosts{"localhost", "127.0.0.1"};
+  const std::string host = ClientHost(options.bind.address);
+  if (host != hosts[0] && host != hosts[1]) hosts.push_back(host);
+  base::Result<http::CertificatePair> made = http::MakeSelfSigned(hosts);
   if (!made) return made.error();
   options.certificate = *std::move(made);
   return {};

@@ -116,18 +116,6 @@ json::Value PatchOperation(const ResourceType& type) {
                       {"x-kubernetes-group-version-kind", GroupVersionKind(type)}};
 }
 
-// An object about which nothing is said: enough for a reader that looks kinds up.
-json::Value OpenSchema(const ResourceType& type) {
-  return json::Object{{"type", "object"},
-                      {"x-kubernetes-preserve-unknown-fields", true},
-                      {"x-kubernetes-group-version-kind", json::Array{GroupVersionKind(type)}}};
-}
-
-std::string SchemaName(const ResourceType& type) {
-  return (type.group.empty() ? std::string("core") : type.group) + "." + type.version + "." +
-         type.kind;
-}
-
 }  // namespace
 
 json::Value DescribeCoreVersions(std::string_view server_address) {
@@ -213,22 +201,23 @@ json::Value DescribeOpenApi(const Registry& registry) {
 
 std::optional<json::Value> DescribeOpenApiVersion(const Registry& registry, std::string_view group,
                                                   std::string_view version) {
+  // No schemas: with one that says nothing about members, kubectl apply could not merge.
   json::Object paths;
-  json::Object schemas;
+  bool known = false;
   for (const TypePtr& type : registry.types()) {
     if (type->group != group || type->version != version) continue;
-    schemas.Set(SchemaName(*type), OpenSchema(*type));
+    known = true;
     if (!type->HasVerb("patch")) continue;
     const std::string root = "/" + DocumentPath(group, version);
     const std::string scope = type->namespaced ? "/namespaces/{namespace}/" : "/";
     paths.Set(root + scope + type->resource + "/{name}",
               json::Object{{"patch", PatchOperation(*type)}});
   }
-  if (schemas.empty()) return std::nullopt;
+  if (!known) return std::nullopt;
   return json::Object{{"openapi", "3.0.0"},
                       {"info", json::Object{{"title", "sandbox-apiserver"}, {"version", "v1"}}},
                       {"paths", std::move(paths)},
-                      {"components", json::Object{{"schemas", std::move(schemas)}}}};
+                      {"components", json::Object{{"schemas", json::Object()}}}};
 }
 
 }  // namespace sandbox

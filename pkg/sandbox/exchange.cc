@@ -3,6 +3,8 @@
 #include <charconv>
 
 #include "pkg/config/yaml.h"
+#include "pkg/sandbox/protobuf.h"
+#include "pkg/sandbox/responses.h"
 
 namespace sandbox {
 namespace {
@@ -37,15 +39,19 @@ Outcome<bool> DryRunOf(const Exchange& exchange) {
   return InvalidOption(OptionsKind(exchange.verb), "dryRun", value, "\"All\"");
 }
 
-Outcome<json::Value> ParseBody(const Exchange& exchange, Encoding encoding) {
-  const std::string& text = exchange.request.body;
-  base::Result<json::Value> parsed =
-      encoding == Encoding::kYaml ? config::ParseYaml(text) : json::Parse(text);
-  if (!parsed) {
-    return api::BadRequest("the object provided is unrecognized (must be of type " +
-                           exchange.type->kind + "): " + parsed.error().message);
-  }
-  return *std::move(parsed);
+base::Result<json::Value> ParseAs(BodyFormat format, std::string_view text) {
+  if (format == BodyFormat::kYaml) return config::ParseYaml(text);
+  return format == BodyFormat::kProtobuf ? DecodeProtobuf(text) : json::Parse(text);
+}
+
+Outcome<json::Value> ParseBody(const Exchange& exchange, BodyFormat format) {
+  base::Result<json::Value> parsed = ParseAs(format, exchange.request.body);
+  if (parsed) return *std::move(parsed);
+  const base::Error& error = parsed.error();
+  // Protobuf that is sound, but about something that we cannot read.
+  if (error.Is(base::ErrorCode::kInvalidArgument)) return StatusOfCode(415, error.message);
+  return api::BadRequest("the object provided is unrecognized (must be of type " +
+                         exchange.type->kind + "): " + error.message);
 }
 
 }  // namespace
@@ -123,10 +129,10 @@ Outcome<DeleteOptions> DeleteOptionsOf(const Exchange& exchange) {
 }
 
 Outcome<json::Value> BodyOf(const Exchange& exchange) {
-  const std::optional<Encoding> encoding =
-      BodyEncoding(exchange.request.headers.Get("Content-Type"));
-  if (!encoding) return api::UnsupportedMediaType({"application/json", "application/yaml"});
-  Outcome<json::Value> body = ParseBody(exchange, *encoding);
+  const std::optional<BodyFormat> format =
+      BodyFormatOf(exchange.request.headers.Get("Content-Type"));
+  if (!format) return api::UnsupportedMediaType({"application/json", "application/yaml"});
+  Outcome<json::Value> body = ParseBody(exchange, *format);
   if (body && !body->IsObject()) {
     return api::BadRequest("the object provided is unrecognized (must be of type " +
                            exchange.type->kind + "): it is of type " +
@@ -145,7 +151,7 @@ Outcome<PatchRequest> PatchOf(const Exchange& exchange) {
     return api::UnsupportedMediaType(accepted);
   }
   const bool yaml = *type == PatchType::kApply;
-  Outcome<json::Value> body = ParseBody(exchange, yaml ? Encoding::kYaml : Encoding::kJson);
+  Outcome<json::Value> body = ParseBody(exchange, yaml ? BodyFormat::kYaml : BodyFormat::kJson);
   if (!body) return body.error();
   return PatchRequest{*type, *std::move(body), IsTrue(exchange.target, "force")};
 }

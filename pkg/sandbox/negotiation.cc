@@ -120,10 +120,11 @@ std::string MediaType(std::string_view content_type) {
   return Lower(Trim(content_type.substr(0, content_type.find(';'))));
 }
 
-std::optional<Encoding> BodyEncoding(std::string_view content_type) {
+std::optional<BodyFormat> BodyFormatOf(std::string_view content_type) {
   const std::string type = MediaType(content_type);
-  if (type.empty() || type == "application/json") return Encoding::kJson;
-  if (type == "application/yaml") return Encoding::kYaml;
+  if (type.empty() || type == "application/json") return BodyFormat::kJson;
+  if (type == "application/yaml") return BodyFormat::kYaml;
+  if (type == "application/vnd.kubernetes.protobuf") return BodyFormat::kProtobuf;
   return std::nullopt;
 }
 

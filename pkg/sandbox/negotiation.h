@@ -1,7 +1,7 @@
 #pragma once
 
 // Which representation a client gets and sends (client-machinery.md 1.8): JSON or YAML, and the
-// object itself, its metadata, or a table. Protobuf and CBOR are never chosen: a client that
+// object itself, its metadata, or a table. Protobuf and CBOR are never answered: a client that
 // accepts JSON as well gets JSON, one that accepts nothing else gets 406.
 //
 // Pure; any thread.
@@ -31,8 +31,9 @@ std::optional<Representation> Negotiate(std::string_view accept, Shape shape);
 // True if some clause asks for aggregated discovery (apidiscovery.k8s.io v2), before plain JSON.
 bool AcceptsAggregatedDiscovery(std::string_view accept);
 
-// The encoding of a request body; nullopt: 415. "" counts as JSON.
-std::optional<Encoding> BodyEncoding(std::string_view content_type);
+// How a request body is written; nullopt: 415. "" counts as JSON.
+enum class BodyFormat { kJson, kYaml, kProtobuf };
+std::optional<BodyFormat> BodyFormatOf(std::string_view content_type);
 
 // "application/json; charset=utf-8" → "application/json", in lower case.
 std::string MediaType(std::string_view content_type);

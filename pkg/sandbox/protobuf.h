@@ -1,0 +1,21 @@
+#pragma once
+
+// Reads the protobuf bodies that kubectl's typed commands send (`kubectl create quota`, `create
+// namespace`, `auth can-i` …; client-machinery.md 1.10): they have no fallback to JSON. Answers are
+// always JSON, which the same clients accept.
+//
+// Known are the kinds such commands make, with the fields these have. A field that is not known is
+// an error, never a silent loss. Pure; any thread.
+
+#include <string_view>
+
+#include "pkg/base/error.h"
+#include "pkg/json/value.h"
+
+namespace sandbox {
+
+// The object in an envelope ("k8s\0", runtime.Unknown), with kind and apiVersion. Errors:
+// kMalformed for broken bytes, kInvalidArgument for a kind or a field that is not known.
+base::Result<json::Value> DecodeProtobuf(std::string_view body);
+
+}  // namespace sandbox
