@@ -59,6 +59,9 @@ void ValidateVersions(const Value& crd, FieldErrors& errors) {
     errors.Invalid("spec.versions", *crd.At({"spec", "versions"}),
                    "must have exactly one version marked as storage version");
   }
+  if (stored == 0) {
+    errors.Invalid("status.storedVersions", nullptr, "must have at least one stored version");
+  }
 }
 
 std::vector<PrinterColumn> ColumnsOf(const Value& version) {
@@ -72,6 +75,10 @@ std::vector<PrinterColumn> ColumnsOf(const Value& version) {
     column.format = one.StringAt({"format"});
     column.description = one.StringAt({"description"});
     column.json_path = one.StringAt({"jsonPath"});
+    if (column.description.empty()) {
+      column.description =
+          "Custom resource definition column (in JSONPath format): " + column.json_path;
+    }
     if (const Value* priority = one.At({"priority"})) {
       column.priority = priority->AsInt64().value_or(0);
     }
@@ -160,6 +167,10 @@ FieldErrors ValidateCrd(const Value& crd) {
   FieldErrors errors;
   const std::string group(crd.StringAt({"spec", "group"}));
   const std::string plural(crd.StringAt({"spec", "names", "plural"}));
+  const std::string name(crd.StringAt({"metadata", "name"}));
+  if (name != plural + "." + group) {
+    errors.Invalid("metadata.name", name, "must be spec.names.plural+\".\"+spec.group");
+  }
   if (group.empty()) errors.Required("spec.group");
   if (plural.empty()) errors.Required("spec.names.plural");
   if (crd.StringAt({"spec", "names", "kind"}).empty()) errors.Required("spec.names.kind");
@@ -168,10 +179,6 @@ FieldErrors ValidateCrd(const Value& crd) {
     errors.Required("spec.scope");
   } else if (scope != "Namespaced" && scope != "Cluster") {
     errors.NotSupported("spec.scope", scope, {"Cluster", "Namespaced"});
-  }
-  const std::string name(crd.StringAt({"metadata", "name"}));
-  if (name != plural + "." + group) {
-    errors.Invalid("metadata.name", name, "must be spec.names.plural+\".\"+spec.group");
   }
   ValidateVersions(crd, errors);
   return errors;

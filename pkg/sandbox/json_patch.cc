@@ -59,34 +59,28 @@ Value* Walk(Value& value, const Pointer& pointer, std::size_t steps) {
   return at;
 }
 
-api::Status Missing(std::string_view operation, std::string_view path) {
-  return Unprocessable(std::string(operation) +
-                       " operation does not apply: doc is missing path: \"" + std::string(path) +
-                       "\"");
-}
-
 class Patcher {
  public:
   explicit Patcher(Value document) : document_(std::move(document)) {}
 
   Outcome<void> Apply(const Value& operation) {
     const std::string_view op = operation.StringAt({"op"});
-    path_text_ = operation.StringAt({"path"});
+    const std::string_view path_text = operation.StringAt({"path"});
     if (operation.At({"path"}) == nullptr)
       return api::BadRequest("JSON patch operation without path");
-    auto path = ParsePointer(path_text_);
+    auto path = ParsePointer(path_text);
     if (!path) return path.error();
-    if (op == "remove") return Remove(*path) ? Outcome<void>() : Outcome<void>(Gone(op));
+    if (op == "remove") return Remove(*path) ? Outcome<void>() : Outcome<void>(Unprocessable());
     if (op == "move" || op == "copy") return Transfer(op, operation, *path);
     const Value* const value = operation.At({"value"});
     if (op != "add" && op != "replace" && op != "test") {
-      return api::BadRequest("Unexpected kind: " + std::string(op));
+      return Unprocessable();
     }
     const Value null;
     if (op == "add") return Add(*path, value != nullptr ? *value : null);
     Value* const at = Walk(document_, *path, path->size());
     if (op == "test") return Test(at, value != nullptr ? *value : null);
-    if (at == nullptr) return Gone(op);
+    if (at == nullptr) return Unprocessable();
     *at = value != nullptr ? *value : null;
     return {};
   }
@@ -94,12 +88,10 @@ class Patcher {
   Value Take() { return std::move(document_); }
 
  private:
-  [[nodiscard]] api::Status Gone(std::string_view op) const { return Missing(op, path_text_); }
-
-  Outcome<void> Test(const Value* at, const Value& value) const {
+  static Outcome<void> Test(const Value* at, const Value& value) {
     const Value null;
     if ((at != nullptr ? *at : null) == value) return {};
-    return Unprocessable("testing path " + std::string(path_text_) + " failed");
+    return Unprocessable();
   }
 
   Outcome<void> Add(const Pointer& path, Value value) {
@@ -108,16 +100,16 @@ class Patcher {
       return {};
     }
     Value* const parent = Walk(document_, path, path.size() - 1);
-    if (parent == nullptr) return Gone("add");
+    if (parent == nullptr) return Unprocessable();
     if (Object* object = parent->AsObject()) {
       object->Set(path.back(), std::move(value));
       return {};
     }
     Array* const array = parent->AsArray();
-    if (array == nullptr) return Gone("add");
+    if (array == nullptr) return Unprocessable();
     const auto index =
         path.back() == "-" ? array->size() : ParseIndex(path.back(), array->size() + 1);
-    if (!index) return Gone("add");
+    if (!index) return Unprocessable();
     array->insert(array->begin() + static_cast<std::ptrdiff_t>(*index), std::move(value));
     return {};
   }
@@ -143,14 +135,13 @@ class Patcher {
     if (!from) return from.error();
     if (op == "move") {
       std::optional<Value> value = Remove(*from);
-      return value ? Add(path, std::move(*value)) : Outcome<void>(Missing(op, from_text));
+      return value ? Add(path, std::move(*value)) : Outcome<void>(Unprocessable());
     }
     const Value* const value = Walk(document_, *from, from->size());
-    return value != nullptr ? Add(path, *value) : Outcome<void>(Missing(op, from_text));
+    return value != nullptr ? Add(path, *value) : Outcome<void>(Unprocessable());
   }
 
   Value document_;
-  std::string_view path_text_;
 };
 
 }  // namespace

@@ -80,7 +80,9 @@ std::vector<std::string> CheckNamePart(std::string_view name) {
 }  // namespace
 
 std::vector<std::string> CheckDns1123Label(std::string_view text) {
-  return Check(text.size() > 63, 63, IsLabel(text), kLabelText);
+  const bool only_dots = !IsLabel(text) && IsSubdomain(text);
+  return Check(text.size() > 63, 63, IsLabel(text),
+               only_dots ? "must not contain dots" : kLabelText);
 }
 
 std::vector<std::string> CheckDns1123Subdomain(std::string_view text) {

@@ -157,8 +157,8 @@ void DefaultNamespace(Value& ns) {
 
 Outcome<void> DefaultCore(const ResourceType& type, Value& object) {
   if (type.resource == "pods") {
-    Value* const spec = FindMember(object, {"spec"});
-    return spec != nullptr ? DefaultPodSpec(type, *spec) : Outcome<void>();
+    SetDefault(object, {"spec"}, Object());
+    return DefaultPodSpec(type, *FindMember(object, {"spec"}));
   }
   if (type.resource == "resourcequotas") return DefaultQuota(type, object);
   if (type.resource == "persistentvolumeclaims") return DefaultClaim(type, object);

@@ -149,6 +149,7 @@ Outcome<void> DefaultPodSpec(const ResourceType& type, Value& spec) {
   SetDefault(spec, "dnsPolicy", "ClusterFirst");
   SetDefault(spec, "securityContext", Object());
   SetDefault(spec, "schedulerName", "default-scheduler");
+  SetDefault(spec, "enableServiceLinks", true);
   if (Value* resources = FindMember(spec, {"resources"})) {
     if (auto done = DefaultResources(type, *resources); !done) return done;
   }

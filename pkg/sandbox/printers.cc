@@ -8,12 +8,8 @@
 #include "pkg/sandbox/table.h"
 
 namespace sandbox {
-namespace {
 
-using json::Array;
-using json::Value;
-
-constexpr Column kName{
+const Column kNameColumn{
     "Name", "string", "name",
     "Name must be unique within a namespace. Is required when creating resources, although some "
     "resources may allow a client to request the generation of an appropriate name automatically. "
@@ -21,13 +17,18 @@ constexpr Column kName{
     "updated. More info: "
     "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
     0};
-constexpr Column kAge{
+const Column kAgeColumn{
     "Age", "string", "",
     "CreationTimestamp is a timestamp representing the server time when this object was created. "
     "It "
     "is not guaranteed to be set in happens-before order across separate operations. Clients may "
     "not set this value. It is represented in RFC3339 form and is in UTC.",
     0};
+
+namespace {
+
+using json::Array;
+using json::Value;
 
 Value Age(const Value& object, base::WallTime now) {
   return AgeOf(object.At({"metadata", "creationTimestamp"}), now);
@@ -248,30 +249,31 @@ struct Row {
 };
 
 std::vector<Row> MakeRows() {
-  const Printer replicas{{kName, Integer("Desired"), Integer("Current"), Integer("Ready"), kAge},
-                         ReplicaCells};
+  const Printer replicas{
+      {kNameColumn, Integer("Desired"), Integer("Current"), Integer("Ready"), kAgeColumn},
+      ReplicaCells};
   return {
       {"",
        "pods",
-       {{kName, Text("Ready"), Text("Status"), Text("Restarts"), kAge, Text("IP", 1),
+       {{kNameColumn, Text("Ready"), Text("Status"), Text("Restarts"), kAgeColumn, Text("IP", 1),
          Text("Node", 1), Text("Nominated Node", 1), Text("Readiness Gates", 1)},
         PodCells}},
       {"",
        "services",
-       {{kName, Text("Type"), Text("Cluster-IP"), Text("External-IP"), Text("Port(s)"), kAge,
-         Text("Selector", 1)},
+       {{kNameColumn, Text("Type"), Text("Cluster-IP"), Text("External-IP"), Text("Port(s)"),
+         kAgeColumn, Text("Selector", 1)},
         ServiceCells}},
-      {"", "namespaces", {{kName, Text("Status"), kAge}, NamespaceCells}},
+      {"", "namespaces", {{kNameColumn, Text("Status"), kAgeColumn}, NamespaceCells}},
       {"",
        "resourcequotas",
-       {{kName,
+       {{kNameColumn,
          {"Request", "string", "",
           "Request represents a minimum amount of cpu/memory that a container may consume.", 0},
          {"Limit", "string", "",
           "Limits control the maximum amount of cpu/memory that a container may use independent of "
           "contention on the node.",
           0},
-         kAge},
+         kAgeColumn},
         QuotaCells}},
       {"",
        "events",
@@ -286,21 +288,21 @@ std::vector<Row> MakeRows() {
          {"Count", "integer", "", "", 1},
          {"Name", "string", "", "", 1}},
         EventCells}},
-      {"", "configmaps", {{kName, Integer("Data"), kAge}, ConfigMapCells}},
-      {"", "secrets", {{kName, Text("Type"), Integer("Data"), kAge}, SecretCells}},
+      {"", "configmaps", {{kNameColumn, Integer("Data"), kAgeColumn}, ConfigMapCells}},
+      {"", "secrets", {{kNameColumn, Text("Type"), Integer("Data"), kAgeColumn}, SecretCells}},
       {"",
        "persistentvolumeclaims",
-       {{kName, Text("Status"), Text("Volume"), Text("Capacity"), Text("Access Modes"),
-         Text("StorageClass"), Text("VolumeAttributesClass"), kAge, Text("VolumeMode", 1)},
+       {{kNameColumn, Text("Status"), Text("Volume"), Text("Capacity"), Text("Access Modes"),
+         Text("StorageClass"), Text("VolumeAttributesClass"), kAgeColumn, Text("VolumeMode", 1)},
         ClaimCells}},
       {"", "replicationcontrollers", replicas},
       {"apps", "replicasets", replicas},
       {"apps",
        "deployments",
-       {{kName, Text("Ready"), Integer("Up-to-date"), Integer("Available"), kAge,
+       {{kNameColumn, Text("Ready"), Integer("Up-to-date"), Integer("Available"), kAgeColumn,
          Text("Containers", 1), Text("Images", 1), Text("Selector", 1)},
         DeploymentCells}},
-      {"coordination.k8s.io", "leases", {{kName, Text("Holder"), kAge}, LeaseCells}},
+      {"coordination.k8s.io", "leases", {{kNameColumn, Text("Holder"), kAgeColumn}, LeaseCells}},
   };
 }
 

@@ -23,6 +23,10 @@ struct Printer {
   json::Array (*cells)(const json::Value& object, base::WallTime now);
 };
 
+// The columns that every kind has.
+extern const Column kNameColumn;
+extern const Column kAgeColumn;
+
 // nullptr: the kind has no printer of its own.
 const Printer* FindPrinter(const ResourceType& type);
 

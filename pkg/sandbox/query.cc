@@ -45,10 +45,6 @@ std::string ZeroText(std::string_view field) {
   return "";
 }
 
-std::string Describe(const ResourceType& type) {
-  return type.group + "/" + type.version + ", Resource=" + type.resource;
-}
-
 }  // namespace
 
 bool SupportsField(const ResourceType& type, std::string_view field) {
@@ -90,10 +86,7 @@ Outcome<Selection> Selection::Make(const ResourceType& type, std::string_view ns
   if (!fields) return api::BadRequest(fields.error().message);
   for (const api::FieldRequirement& requirement : fields->requirements()) {
     if (SupportsField(type, requirement.field)) continue;
-    return api::BadRequest("Unable to find \"" + Describe(type) + "\" that match label selector " +
-                           json::Quote(label_selector) + ", field selector " +
-                           json::Quote(field_selector) +
-                           ": field label not supported: " + requirement.field);
+    return api::BadRequest("field label not supported: " + requirement.field);
   }
   selection.labels_ = std::move(*labels);
   selection.fields_ = std::move(*fields);
@@ -122,19 +115,25 @@ Outcome<ContinueToken> DecodeToken(std::string_view text) {
   for (char& c : padded) c = c == '-' ? '+' : (c == '_' ? '/' : c);
   while (padded.size() % 4 != 0) padded += '=';
   const auto plain = base::DecodeBase64(padded);
-  if (!plain) return api::BadRequest("continue key is not valid: " + plain.error().message);
+  if (!plain)
+    return api::BadRequest("invalid continue token: continue key is not valid: " +
+                           plain.error().message);
   const auto token = json::Parse(*plain);
-  if (!token) return api::BadRequest("continue key is not valid: " + token.error().message);
+  if (!token)
+    return api::BadRequest("invalid continue token: continue key is not valid: " +
+                           token.error().message);
   if (token->StringAt({"v"}) != "meta.k8s.io/v1") {
     return api::BadRequest(
-        "continue key is not valid: server does not recognize this encoded "
+        "invalid continue token: continue key is not valid: server does not recognize this encoded "
         "version " +
         json::Quote(token->StringAt({"v"})));
   }
   const json::Value* const version = token->At({"rv"});
   const std::optional<std::int64_t> number = version != nullptr ? version->AsInt64() : std::nullopt;
   if (!number || *number < 0 || token->StringAt({"start"}).empty()) {
-    return api::BadRequest("continue key is not valid: incorrect encoded start resourceVersion");
+    return api::BadRequest(
+        "invalid continue token: continue key is not valid: incorrect encoded start "
+        "resourceVersion");
   }
   return ContinueToken{static_cast<std::uint64_t>(*number),
                        std::string(token->StringAt({"start"}))};
@@ -145,9 +144,9 @@ Outcome<std::optional<std::uint64_t>> ParseVersion(std::string_view text) {
   std::uint64_t version = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return api::BadRequest("resourceVersion: Invalid value: " + json::Quote(text) +
-                           ": strconv.ParseUint: parsing " + json::Quote(text) +
-                           ": invalid syntax");
+    return api::BadRequest(
+        "invalid resource version: resourceVersion: Invalid value: " + json::Quote(text) +
+        ": strconv.ParseUint: parsing " + json::Quote(text) + ": invalid syntax");
   }
   return std::optional<std::uint64_t>(version);
 }

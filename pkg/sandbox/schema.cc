@@ -29,6 +29,11 @@ bool TakesAnyMember(const Value& schema) {
          IsTrue(schema, "additionalProperties");
 }
 
+// The type as the messages name it.
+std::string_view GoTypeName(const Value& value) {
+  return value.AsInt64() ? "integer" : value.TypeName();
+}
+
 std::string Join(const std::string& path, std::string_view member) {
   return path.empty() ? std::string(member) : path + "." + std::string(member);
 }
@@ -76,9 +81,9 @@ class SchemaValidator {
   bool HasType(const Value& schema, const Value& value, const std::string& path) {
     if (IsTrue(schema, "x-kubernetes-int-or-string")) {
       if (value.IsString() || value.AsInt64()) return true;
-      errors_.TypeInvalid(path, value.TypeName(),
+      errors_.TypeInvalid(path, GoTypeName(value),
                           InBody(path) + " must be of type integer,string: \"" +
-                              std::string(value.TypeName()) + "\"");
+                              std::string(GoTypeName(value)) + "\"");
       return false;
     }
     const std::string type(schema.StringAt({"type"}));
@@ -90,8 +95,8 @@ class SchemaValidator {
         (type == "number" && value.IsNumber()) || (type == "integer" && integral);
     if (fits) return true;
     errors_.TypeInvalid(
-        path, value.TypeName(),
-        InBody(path) + " must be of type " + type + ": \"" + std::string(value.TypeName()) + "\"");
+        path, GoTypeName(value),
+        InBody(path) + " must be of type " + type + ": \"" + std::string(GoTypeName(value)) + "\"");
     return false;
   }
 

@@ -20,13 +20,11 @@ api::Status AlreadyExistsBeingDeleted(const ResourceType& type, std::string_view
   return status;
 }
 
-api::Status Unprocessable(std::string_view cause) {
+api::Status Unprocessable() {
   api::Status status;
   status.code = 422;
   status.reason = "Invalid";
   status.message = "the server rejected our request due to an error in our request";
-  status.details.causes = {
-      {.reason = "UnexpectedServerResponse", .message = std::string(cause), .field = ""}};
   return status;
 }
 

@@ -17,7 +17,7 @@ api::Status NamespaceTerminating(const ResourceType& type, std::string_view name
 // The name is taken by an object that is being deleted.
 api::Status AlreadyExistsBeingDeleted(const ResourceType& type, std::string_view name);
 // 422 without a kind: a patch that does not apply.
-api::Status Unprocessable(std::string_view cause);
+api::Status Unprocessable();
 // 413.
 api::Status TooManyPatchOperations(std::size_t operations, std::size_t limit);
 // 410 "too old resource version: <wanted> (<oldest>)".

@@ -126,7 +126,7 @@ Outcome<void> Store::CheckListOptions(const ListQuery& query) const {
   }
   if (match != "Exact" && match != "NotOlderThan") {
     return InvalidListOptions(kField, "Unsupported value: " + json::Quote(match) +
-                                          ": supported values: \"Exact\", \"NotOlderThan\"");
+                                          ": supported values: \"Exact\", \"NotOlderThan\", \"\"");
   }
   if (match == "Exact" && query.resource_version == "0") {
     return InvalidListOptions(kField,

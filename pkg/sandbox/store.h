@@ -175,7 +175,6 @@ class Store {
   // The steps of a write.
   [[nodiscard]] Outcome<void> CheckNamespaceForCreate(const Target& target) const;
   Outcome<void> Decode(PendingWrite& write) const;
-  Outcome<void> Precheck(PendingWrite& write) const;
   Outcome<json::Value> Patched(const Target& target, const json::Value& current,
                                const PatchRequest& patch, const WriteOptions& options) const;
   Outcome<void> CompleteCreate(PendingWrite& write);

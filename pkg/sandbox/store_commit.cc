@@ -60,7 +60,8 @@ void AddFinalizer(Value& object, std::string_view finalizer) {
 bool AnswersWithObject(const ResourceType& type) {
   if (!type.group.empty()) return false;
   constexpr std::string_view kKinds[] = {"Pod",         "PersistentVolume", "PersistentVolumeClaim",
-                                         "PodTemplate", "ResourceQuota",    "ServiceAccount"};
+                                         "PodTemplate", "ResourceQuota",    "ServiceAccount",
+                                         "Service"};
   return std::find(std::begin(kKinds), std::end(kKinds), type.kind) != std::end(kKinds);
 }
 
@@ -120,9 +121,13 @@ Outcome<WriteResult> Store::CommitUpdate(PendingWrite write) {
   }
   result.changed = true;
   result.removed = leaving;
-  const ObjectPtr stored =
-      leaving ? Remove(type, write.object, *current) : Put(type, std::move(write.object), *current);
-  result.object = InVersion(stored, *type);
+  if (leaving) {
+    // The answer keeps the version before the removal; only the event has a new one.
+    Remove(type, write.object, *current);
+    result.object = std::make_shared<const Value>(std::move(write.object));
+  } else {
+    result.object = InVersion(Put(type, std::move(write.object), *current), *type);
+  }
   return result;
 }
 
@@ -163,7 +168,10 @@ Outcome<WriteResult> Store::CommitDelete(PendingWrite write) {
   Value marked = MarkedForDeletion(write, grace);
   if (grace > 0 || HasFinalizers(*type, marked)) return CommitMarked(write, std::move(marked));
   if (write.dry_run) return RemovedResult(write, *current);
-  return RemovedResult(write, Remove(type, **current, *current));
+  ObjectPtr last = *current;
+  // Watches see a pod marked before they see it go, even without any grace.
+  if (type->IsCore("pods") && !(marked == *last)) last = Put(type, std::move(marked), last);
+  return RemovedResult(write, Remove(type, *last, last));
 }
 
 Outcome<WriteResult> Store::CommitMarked(const PendingWrite& write, Value marked) {

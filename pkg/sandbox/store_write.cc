@@ -83,6 +83,38 @@ void Keep(Value& object, const Value& old, std::string_view member) {
   }
 }
 
+// The demands of a body: the uid and the version that it names are those stored.
+Outcome<void> CheckUid(const PendingWrite& write) {
+  const std::string uid(api::Uid(write.object));
+  const std::string stored(api::Uid(*write.old_object));
+  if (uid.empty() || uid == stored) return {};
+  return api::Conflict(
+      write.target.type->group_resource(), write.target.name,
+      "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + stored);
+}
+
+Outcome<void> CheckVersion(const PendingWrite& write) {
+  const std::string_view version = api::ResourceVersion(write.object);
+  if (version.empty() || version == api::ResourceVersion(*write.old_object)) return {};
+  return api::ModifiedConflict(write.target.type->group_resource(), write.target.name);
+}
+
+// Kinds that a PUT of a missing name creates.
+bool AllowsCreateOnUpdate(const Target& target) {
+  if (!target.subresource.empty()) return false;
+  const std::string& kind = target.type->kind;
+  return !target.type->custom && (kind == "Lease" || kind == "Endpoints" || kind == "Event");
+}
+
+api::Status FailedPrecondition(const Target& target, std::string_view what,
+                               const std::string& wanted, const std::string& stored,
+                               std::string_view guess) {
+  return api::Conflict({target.type->group, target.type->kind}, target.name,
+                       "the " + std::string(what) + " in the precondition (" + wanted +
+                           ") does not match the " + std::string(what) + " in record (" + stored +
+                           "). The object might have been " + std::string(guess));
+}
+
 api::Status RequiredForApply() {
   return api::Invalid("meta.k8s.io", "PatchOptions", "",
                       {{.reason = "FieldValueRequired",
@@ -136,7 +168,9 @@ Outcome<void> Store::Decode(PendingWrite& write) const {
       if (write.options.field_validation == FieldValidation::kWarn) write.warnings.push_back(text);
     }
     if (!unknown.empty() && write.options.field_validation == FieldValidation::kStrict) {
-      return api::BadRequest("strict decoding error: " + listed);
+      return api::BadRequest(type.kind + " in version \"" + type.version +
+                             "\" cannot be handled as a " + type.kind +
+                             ": strict decoding error: " + listed);
     }
   }
   return ApplyDefaults(type, write.object);
@@ -181,35 +215,23 @@ Outcome<PendingWrite> Store::PrepareUpdate(const Target& target, Value body,
   if (auto checked = CheckNameOfBody(target, write.object); !checked) return checked.error();
   if (auto checked = CheckNamespaceOfBody(target, write.object); !checked) return checked.error();
   auto current = Current(target);
-  if (!current) return current.error();
+  if (!current) {
+    const bool creates = AllowsCreateOnUpdate(target) && api::ResourceVersion(write.object).empty();
+    if (!creates) return current.error();
+    return PrepareCreate(target, std::move(write.object), options);
+  }
   write.old_object = *current;
   write.unconditional = api::ResourceVersion(write.object).empty();
   if (write.unconditional && target.type->custom) {
-    FieldErrors errors;
-    errors.Add({"FieldValueInvalid", "metadata.resourceVersion",
-                "Invalid value: 0x0: must be specified for an update"});
-    return errors.ToStatus(*target.type, target.name);
+    return api::Invalid(target.type->group, target.type->resource, target.name,
+                        {{.reason = "FieldValueInvalid",
+                          .message = "Invalid value: 0: must be specified for an update",
+                          .field = "metadata.resourceVersion"}});
   }
-  if (auto checked = Precheck(write); !checked) return checked.error();
+  if (auto checked = CheckUid(write); !checked) return checked.error();
+  if (auto checked = CheckVersion(write); !checked) return checked.error();
   if (auto decoded = Decode(write); !decoded) return decoded.error();
   return write;
-}
-
-// The demands of the body: the uid and the version that it names are those stored.
-Outcome<void> Store::Precheck(PendingWrite& write) const {
-  const api::GroupResource resource = write.target.type->group_resource();
-  const std::string uid(api::Uid(write.object));
-  const std::string stored(api::Uid(*write.old_object));
-  if (!uid.empty() && uid != stored) {
-    return api::Conflict(
-        resource, write.target.name,
-        "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + stored);
-  }
-  const std::string_view version = api::ResourceVersion(write.object);
-  if (!version.empty() && version != api::ResourceVersion(*write.old_object)) {
-    return api::ModifiedConflict(resource, write.target.name);
-  }
-  return {};
 }
 
 Outcome<Value> Store::Patched(const Target& target, const Value& current, const PatchRequest& patch,
@@ -261,7 +283,8 @@ Outcome<PendingWrite> Store::PreparePatch(const Target& target, const PatchReque
   if (auto checked = CheckKind(type, write.object); !checked) return checked.error();
   if (auto checked = CheckNameOfBody(target, write.object); !checked) return checked.error();
   if (auto checked = CheckNamespaceOfBody(target, write.object); !checked) return checked.error();
-  if (auto checked = Precheck(write); !checked) return checked.error();
+  // A patch that names another uid is no failed precondition: it changes what cannot change.
+  if (auto checked = CheckVersion(write); !checked) return checked.error();
   if (auto decoded = Decode(write); !decoded) return decoded.error();
   return write;
 }
@@ -272,16 +295,12 @@ Outcome<PendingWrite> Store::PrepareDelete(const Target& target, const DeleteOpt
   const api::GroupResource resource = target.type->group_resource();
   const std::string uid(api::Uid(**current));
   if (!options.uid.empty() && options.uid != uid) {
-    return api::Conflict(resource, target.name,
-                         "Precondition failed: UID in precondition: " + options.uid +
-                             ", UID in object meta: " + uid);
+    return FailedPrecondition(target, "UID", options.uid, uid, "deleted and then recreated");
   }
   const std::string version(api::ResourceVersion(**current));
   if (!options.resource_version.empty() && options.resource_version != version) {
-    return api::Conflict(
-        resource, target.name,
-        "Precondition failed: ResourceVersion in precondition: " + options.resource_version +
-            ", ResourceVersion in object meta: " + version);
+    return FailedPrecondition(target, "ResourceVersion", options.resource_version, version,
+                              "modified");
   }
   const bool eternal =
       target.name == "default" || target.name == "kube-system" || target.name == "kube-public";
@@ -334,10 +353,11 @@ Outcome<void> Store::CompleteUpdate(PendingWrite& write) {
   Value& object = write.object;
   if (auto defaulted = ApplyDefaults(type, object); !defaulted) return defaulted;
   PrepareForUpdate(type, object, old, write.target.subresource);
-  for (std::string_view member : {"uid", "creationTimestamp", "deletionTimestamp", "generation",
+  for (std::string_view member : {"creationTimestamp", "deletionTimestamp", "generation",
                                   "deletionGracePeriodSeconds", "resourceVersion", "selfLink"}) {
     Keep(object, old, member);
   }
+  if (api::Uid(object).empty()) Keep(object, old, "uid");
   if (object.At({"metadata", "managedFields"}) == nullptr) Keep(object, old, "managedFields");
   if (HasGeneration(type) && SpecChanged(type, object, old)) {
     const Value* const before = old.At({"metadata", "generation"});

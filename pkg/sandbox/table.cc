@@ -39,12 +39,14 @@ Value CustomCell(const PrinterColumn& column, const Value& object, base::WallTim
 }
 
 Array CustomDefinitions(const ResourceType& type) {
-  Array columns{Definition("Name", "string", "name", "", 0)};
+  Array columns{Definition("Name", "string", "name", kNameColumn.description, 0)};
   for (const PrinterColumn& column : type.columns) {
     columns.push_back(
         Definition(column.name, column.type, column.format, column.description, column.priority));
   }
-  if (type.columns.empty()) columns.push_back(Definition("Age", "date", "", "", 0));
+  if (type.columns.empty()) {
+    columns.push_back(Definition("Age", "date", "", kAgeColumn.description, 0));
+  }
   return columns;
 }
 
@@ -52,8 +54,8 @@ Array Definitions(const ResourceType& type) {
   if (type.custom) return CustomDefinitions(type);
   const Printer* const printer = FindPrinter(type);
   if (printer == nullptr) {
-    return {Definition("Name", "string", "name", "", 0),
-            Definition("Created At", "date", "", "", 0)};
+    return {Definition("Name", "string", "name", kNameColumn.description, 0),
+            Definition("Created At", "date", "", kAgeColumn.description, 0)};
   }
   Array columns;
   for (const Column& column : printer->columns) {

@@ -54,6 +54,8 @@ TEST_CASE_METHOD(DeletionTest, "deletion: finalizers hold the object, the last o
 
   auto freed = Merge(target, R"({"metadata":{"finalizers":null}})");
   REQUIRE(freed);
+  CHECK(Version(freed->object) == Version(deleted->object));
+  CHECK(Version(freed->object) != std::to_string(store_.current_version()));
   CHECK(freed->removed);
   CHECK_FALSE(Exists(target));
 }
@@ -62,7 +64,12 @@ TEST_CASE_METHOD(DeletionTest, "deletion: preconditions must hold", "[sandbox]")
   auto made = Make("configmaps", R"({"metadata":{"name":"a"}})");
   DeleteOptions options;
   options.uid = "other";
-  CHECK(store_.Delete(At("configmaps", "a"), options).error().reason == "Conflict");
+  CHECK(
+      store_.Delete(At("configmaps", "a"), options).error().message ==
+      "Operation cannot be fulfilled on ConfigMap \"a\": the UID in the precondition (other) does "
+      "not match the UID in record (" +
+          std::string(api::Uid(*made->object)) +
+          "). The object might have been deleted and then recreated");
   options.uid = api::Uid(*made->object);
   options.resource_version = "1";
   CHECK(store_.Delete(At("configmaps", "a"), options).error().reason == "Conflict");
@@ -86,10 +93,22 @@ TEST_CASE_METHOD(DeletionTest, "deletion: options are read from a body", "[sandb
 
 TEST_CASE_METHOD(DeletionTest, "deletion: an unscheduled pod has no grace", "[sandbox]") {
   REQUIRE(MakePod("p"));
+  WatchQuery query;
+  query.resource_version = std::to_string(store_.current_version());
+  auto watch = store_.StartWatch(Core("pods"), query, {});
+  REQUIRE(watch);
   auto deleted = store_.Delete(At("pods", "p"));
   REQUIRE(deleted);
   CHECK(deleted->removed);
   CHECK_FALSE(deleted->show_status);
+  // As on a real server: marked, then gone.
+  const auto marked = (*watch)->Next();
+  REQUIRE(marked);
+  CHECK(marked->type == EventType::kModified);
+  CHECK(api::IsBeingDeleted(*marked->object));
+  CHECK(marked->object->At({"metadata", "generation"})->AsInt64() == 2);
+  CHECK((*watch)->Next()->type == EventType::kDeleted);
+  CHECK_FALSE((*watch)->Next());
 }
 
 TEST_CASE_METHOD(DeletionTest, "deletion: a scheduled pod lives until its grace ends",

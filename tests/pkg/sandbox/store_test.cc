@@ -180,7 +180,10 @@ TEST_CASE_METHOD(StoreTest, "store: a patch with a stale version or uid conflict
   REQUIRE_FALSE(stale);
   CHECK(stale.error().code == 409);
   auto uid = store_.Patch(status, {PatchType::kMerge, J(R"({"metadata":{"uid":"other"}})")});
-  CHECK(uid.error().code == 409);
+  REQUIRE_FALSE(uid);
+  CHECK(uid.error().message ==
+        "ResourceQuota \"q\" is invalid: metadata.uid: Invalid value: \"other\": field is "
+        "immutable");
 }
 
 TEST_CASE_METHOD(StoreTest, "store: a commit after somebody else's write conflicts", "[sandbox]") {
@@ -265,8 +268,16 @@ TEST_CASE_METHOD(StoreTest, "store: a strategic patch of a custom resource is 41
   auto put = store_.Update(target, J(R"({"metadata":{"name":"w"}})"));
   REQUIRE_FALSE(put);
   CHECK(put.error().message ==
-        "Widget.example.com \"w\" is invalid: metadata.resourceVersion: Invalid value: 0x0: must "
-        "be specified for an update");
+        "widgets.example.com \"w\" is invalid: metadata.resourceVersion: Invalid value: 0: must be "
+        "specified for an update");
+}
+
+TEST_CASE_METHOD(StoreTest, "store: PUT of a missing lease creates it", "[sandbox]") {
+  const TypePtr type = Type("coordination.k8s.io", "v1", "leases");
+  auto put = store_.Update({type, "default", "l", ""}, J(R"({"metadata":{"name":"l"}})"));
+  REQUIRE(put);
+  CHECK(put->created);
+  CHECK_FALSE(api::Uid(*put->object).empty());
 }
 
 }  // namespace
