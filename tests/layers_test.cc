@@ -1,0 +1,142 @@
+// The layers of the tree as a test: a header that needs no symbol of a higher folder links all the
+// same, so the linker alone does not keep them.
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Include {
+  std::string file;    // that includes, from the root of the tree
+  std::string folder;  // of that file, as below
+  std::string target;  // what is included, as written
+};
+
+// "pkg/http", "informers", "controllers", "cmd".
+std::string FolderOf(const std::string& path) {
+  const std::size_t first = path.find('/');
+  if (path.substr(0, first) != "pkg") return path.substr(0, first);
+  return path.substr(0, path.find('/', first + 1));
+}
+
+std::vector<Include> AllIncludes() {
+  const fs::path root = QCM_SOURCE_DIR;
+  const std::regex line_form("#\\s*include\\s*[\"<]([^\">]+)[\">].*");
+  std::vector<Include> includes;
+  for (const char* top : {"pkg", "informers", "controllers", "cmd"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+      const fs::path& path = entry.path();
+      if (path.extension() != ".h" && path.extension() != ".cc") continue;
+      const std::string file = path.lexically_relative(root).string();
+      std::ifstream stream(path);
+      std::smatch match;
+      for (std::string line; std::getline(stream, line);) {
+        if (std::regex_match(line, match, line_form)) {
+          includes.push_back({file, FolderOf(file), match[1]});
+        }
+      }
+    }
+  }
+  return includes;
+}
+
+// What each folder may include beside itself.
+const std::map<std::string, std::set<std::string>> kBelow = {
+    {"pkg/base", {}},
+    {"pkg/json", {"pkg/base"}},
+    {"pkg/quantity", {"pkg/base"}},
+    {"pkg/api", {"pkg/base", "pkg/json"}},
+    {"pkg/config", {"pkg/base", "pkg/json"}},
+    {"pkg/http", {"pkg/base"}},
+    {"pkg/queue", {"pkg/base"}},
+    {"pkg/metrics", {"pkg/base"}},
+    {"pkg/quota", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api"}},
+    {"pkg/debug", {"pkg/base", "pkg/http", "pkg/metrics", "pkg/queue"}},
+    {"pkg/client", {"pkg/base", "pkg/json", "pkg/api", "pkg/config", "pkg/http"}},
+    {"pkg/sandbox", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/config", "pkg/http"}},
+    {"informers", {"pkg/base", "pkg/json", "pkg/api", "pkg/http", "pkg/client", "pkg/metrics"}},
+    {"controllers",
+     {"informers", "pkg/base", "pkg/json", "pkg/api", "pkg/client", "pkg/queue", "pkg/quota",
+      "pkg/metrics"}},
+};
+
+// Which folders a library's headers may appear in.
+const std::map<std::string, std::set<std::string>> kAdapters = {
+    {"rapidjson/", {"pkg/json"}},
+    {"yaml-cpp/", {"pkg/config"}},
+    {"boost/beast", {"pkg/http"}},
+    {"openssl/", {"pkg/http"}},
+    {"boost/asio/ssl", {"pkg/http"}},
+    {"prometheus/", {"pkg/metrics"}},
+    {"gflags/", {"cmd"}},
+    {"zlib.h", {"pkg/http"}},
+};
+
+const std::set<std::string> kWithoutAsio = {"pkg/json",  "pkg/quantity", "pkg/api",
+                                            "pkg/quota", "pkg/config",   "pkg/metrics"};
+
+bool IsOurs(const std::string& target) {
+  return target.starts_with("pkg/") || target.starts_with("informers/") ||
+         target.starts_with("controllers/") || target.starts_with("cmd/") ||
+         target.starts_with("tests/");
+}
+
+}  // namespace
+
+TEST_CASE("layers: a folder includes only what lies below it", "[layers]") {
+  std::size_t checked = 0;
+  for (const Include& include : AllIncludes()) {
+    if (!IsOurs(include.target) || include.folder == "cmd") continue;
+    const std::string target = FolderOf(include.target);
+    if (target == include.folder) continue;
+    INFO(include.file << " includes " << include.target);
+    const auto allowed = kBelow.find(include.folder);
+    REQUIRE(allowed != kBelow.end());
+    CHECK(allowed->second.contains(target));
+    ++checked;
+  }
+  CHECK(checked > 100);
+}
+
+TEST_CASE("layers: nothing but tests includes tests", "[layers]") {
+  for (const Include& include : AllIncludes()) {
+    INFO(include.file << " includes " << include.target);
+    CHECK_FALSE(include.target.starts_with("tests/"));
+  }
+}
+
+TEST_CASE("layers: a library is used in the one folder that adapts it", "[layers]") {
+  for (const Include& include : AllIncludes()) {
+    for (const auto& [prefix, folders] : kAdapters) {
+      if (!include.target.starts_with(prefix)) continue;
+      INFO(include.file << " includes " << include.target);
+      CHECK(folders.contains(include.folder));
+    }
+  }
+}
+
+TEST_CASE("layers: values and arithmetic know no I/O", "[layers]") {
+  for (const Include& include : AllIncludes()) {
+    if (!kWithoutAsio.contains(include.folder)) continue;
+    INFO(include.file << " includes " << include.target);
+    CHECK_FALSE(include.target.starts_with("boost/asio"));
+    CHECK(include.target != "pkg/base/asio.h");
+    CHECK(include.target != "pkg/base/scheduler.h");
+  }
+}
+
+TEST_CASE("layers: headers keep the log library to themselves", "[layers]") {
+  for (const Include& include : AllIncludes()) {
+    if (!include.file.ends_with(".h")) continue;
+    INFO(include.file << " includes " << include.target);
+    CHECK_FALSE(include.target.starts_with("glog/"));
+  }
+}
