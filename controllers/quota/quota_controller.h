@@ -42,8 +42,10 @@ struct QuotaControllerOptions {
   base::Duration resync_period = std::chrono::minutes(5);  // zero: no periodic resync
   double resync_jitter = 0.1;                              // each period is stretched by up to this
   base::Duration settle = std::chrono::seconds(3);  // how far a watch may lag behind a fresh list
-  // A quota's status is written at once after a change, then at most once in this time.
-  base::Duration write_interval = std::chrono::milliseconds(50);
+  // A quota's status is written at once after a change, so many times in a row; under lasting churn
+  // then once in this time.
+  int write_burst = 40;
+  base::Duration write_interval = std::chrono::milliseconds(55);
   // A first status waits so long for resources that are still being listed.
   base::Duration first_count_patience = std::chrono::seconds(10);
   // How long a charge of somebody else outlives its write without the object being seen.
@@ -86,6 +88,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
     std::optional<quota::QuotaStatus> in_flight;  // a write under way
     std::string written_version;                  // resourceVersion of our last write
     base::TimePoint not_before{};                 // no write earlier than this
+    base::TimePoint paid_until{};                 // each write moves it on by write_interval
   };
   // A recount, or why it has to wait.
   struct Recount {
@@ -112,6 +115,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   void Settle(const api::ObjectKey& key, const Outcome& outcome);
   [[nodiscard]] Recount Count(const quota::Quota& quota);
   [[nodiscard]] bool MayBeDoneSoon(const UsageSource& source) const;
+  [[nodiscard]] base::TimePoint EarliestWrite(const Memory& memory) const;
   Memory& Remember(const quota::Quota& quota);
   void NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after);
   void ComplainOnce(const std::string& about, const std::string& message);

@@ -52,10 +52,14 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
     co_return Outcome{Kind::kRetry, {}, "error"};
   }
   if (!quota::NeedsWrite(*found, *desired)) co_return UntilChargesExpire(memory, "unchanged");
-  if (memory.not_before > now) {
-    co_return Outcome{Kind::kRevisit, memory.not_before - now, "postponed"};
-  }
+  const base::TimePoint earliest = EarliestWrite(memory);
+  if (earliest > now) co_return Outcome{Kind::kRevisit, earliest - now, "postponed"};
   co_return co_await Write(*found, *desired);
+}
+
+base::TimePoint QuotaController::EarliestWrite(const Memory& memory) const {
+  const base::Duration ahead = options_.write_interval * (options_.write_burst - 1);
+  return std::max(memory.not_before, memory.paid_until - ahead);
 }
 
 QuotaController::Outcome QuotaController::UntilChargesExpire(const Memory& memory,
@@ -70,7 +74,8 @@ base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
   {
     Memory& memory = Remember(quota);
     memory.in_flight = desired;
-    memory.not_before = context_.scheduler->Now() + options_.write_interval;
+    memory.paid_until =
+        std::max(memory.paid_until, context_.scheduler->Now()) + options_.write_interval;
   }
   const auto written = co_await PatchStatus(quota, desired);
 

@@ -54,18 +54,31 @@ TEST_CASE("quota controller: the first change is written without a delay", "[con
   CHECK(f.Used("q") == "pods=0");
 }
 
-TEST_CASE("quota controller: a burst of changes costs few writes", "[controllers]") {
+TEST_CASE("quota controller: changes one after the other are each written at once",
+          "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1000"}}));
   f.RunFor(1s);
-  f.cluster.writes.clear();
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 1; i <= 30; ++i) {
     f.cluster.Put(kPods, MakePod("p" + std::to_string(i)));
-    f.RunFor(1ms);
+    f.scheduler.RunUntilIdle();
+    CHECK(f.Used("q") == "pods=" + std::to_string(i));
   }
+}
+
+TEST_CASE("quota controller: lasting churn costs at most twenty writes a second", "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "100000"}}));
   f.RunFor(1s);
-  CHECK(f.Used("q") == "pods=200");
-  CHECK(f.cluster.writes.size() <= 6);  // 200 ms at one write each 50 ms, and the first and last
+  f.cluster.writes.clear();
+  for (int i = 0; i < 5000; ++i) {
+    f.cluster.Put(kPods, MakePod("p" + std::to_string(i)));
+    f.RunFor(2ms);
+  }
+  CHECK(f.cluster.writes.size() <= 10 * 20 + 40);
+  CHECK(f.cluster.writes.size() >= 100);
+  f.RunFor(100ms);
+  CHECK(f.Used("q") == "pods=5k");
 }
 
 TEST_CASE("quota controller: a changed hard or selector is counted again", "[controllers]") {
