@@ -131,8 +131,8 @@ json::Value FakeCluster::Stamp(const Collection& collection, json::Value object)
 
 void FakeCluster::Announce(const api::GroupVersionResource& resource, Collection& collection,
                            std::string_view type, const json::Value& object) {
-  collection.history.push_back({version_, "{\"type\":\"" + std::string(type) + "\",\"object\":" +
-                                              json::Write(object) + "}\n"});
+  collection.history.push_back({version_, "{\"type\":\"" + std::string(type) +
+                                              "\",\"object\":" + json::Write(object) + "}\n"});
   if (held_.contains(resource)) return;
   for (base::Alarm* watcher : collection.watchers) watcher->Wake();
 }
@@ -205,23 +205,23 @@ base::Result<client::ApiResponse> FakeCluster::Discover(const std::string& path)
   json::Array groups;
   for (const auto& [resource, collection] : collections_) {
     if (resource.group.empty() != (path == "/api")) continue;
-    json::Object entry{{"resource", resource.resource},
-                       {"responseKind", json::Object{{"group", resource.group},
-                                                     {"version", resource.version},
-                                                     {"kind", collection.kind}}},
-                       {"scope", "Namespaced"},
-                       {"singularResource", resource.resource},
-                       {"verbs", json::Array{"create", "delete", "get", "list", "patch", "update",
-                                             "watch"}}};
+    json::Object entry{
+        {"resource", resource.resource},
+        {"responseKind",
+         json::Object{
+             {"group", resource.group}, {"version", resource.version}, {"kind", collection.kind}}},
+        {"scope", "Namespaced"},
+        {"singularResource", resource.resource},
+        {"verbs", json::Array{"create", "delete", "get", "list", "patch", "update", "watch"}}};
     auto group = std::find_if(groups.begin(), groups.end(), [&](const json::Value& known) {
       return known.StringAt({"metadata", "name"}) == resource.group;
     });
     if (group == groups.end()) {
-      groups.push_back(json::Object{
-          {"metadata", json::Object{{"name", resource.group}}},
-          {"versions", json::Array{json::Object{{"version", resource.version},
-                                                {"freshness", "Current"},
-                                                {"resources", json::Array{}}}}}});
+      groups.push_back(
+          json::Object{{"metadata", json::Object{{"name", resource.group}}},
+                       {"versions", json::Array{json::Object{{"version", resource.version},
+                                                             {"freshness", "Current"},
+                                                             {"resources", json::Array{}}}}}});
       group = groups.end() - 1;
     }
     (*group->Make({"versions"}).AsArray())[0].Make({"resources"}).AsArray()->push_back(entry);
@@ -272,10 +272,10 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
 std::string FakeCluster::ListBody(const Collection& collection) const {
   json::Array items;
   for (const auto& [key, object] : collection.objects) items.push_back(object);
-  return json::Write(json::Object{
-      {"kind", collection.kind + "List"},
-      {"metadata", json::Object{{"resourceVersion", std::to_string(version_)}}},
-      {"items", std::move(items)}});
+  return json::Write(
+      json::Object{{"kind", collection.kind + "List"},
+                   {"metadata", json::Object{{"resourceVersion", std::to_string(version_)}}},
+                   {"items", std::move(items)}});
 }
 
 base::Task<base::Result<std::unique_ptr<http::BodyStream>>> FakeCluster::Stream(
