@@ -22,7 +22,7 @@ namespace quota {
 using Attribute = std::pair<std::string, std::string>;
 
 struct Facts {
-  ResourceList usage;                 // names the object does not use are absent, not zero
+  ResourceList usage;                 // what is absent is not used; a zero says the same
   std::vector<Attribute> attributes;  // sorted
   bool operator==(const Facts& other) const = default;
   [[nodiscard]] std::size_t Hash() const;

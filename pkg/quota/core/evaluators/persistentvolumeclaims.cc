@@ -1,22 +1,74 @@
-// Claims are counted. Their one scope is the volume attributes class, of which a claim that moves
-// between two refers to both (kubernetes-resourcequota.md 3.4).
+// Claims: counted, and measured by the storage they ask for, in all and for their StorageClass.
+// Their one scope is the volume attributes class, of which a claim that moves between two refers to
+// both (kubernetes-resourcequota.md 3.4).
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "pkg/quota/core/object_counter.h"
+#include "pkg/quota/quantity_field.h"
 
 namespace quota::core::persistentvolumeclaims {
 namespace {
 
 constexpr const char* kScope = "VolumeAttributesClass";
+constexpr const char* kClaims = "persistentvolumeclaims";
+constexpr const char* kStorage = "requests.storage";
+constexpr std::string_view kOfClass = ".storageclass.storage.k8s.io/";
+constexpr std::string_view kBetaClass = "volume.beta.kubernetes.io/storage-class";
 
-base::Result<ObjectFacts> FactsOf(const json::Value& claim, base::WallTime /*now*/) {
-  ObjectFacts facts;
-  facts.now.usage = {{"persistentvolumeclaims", Quantity::FromInt(1)},
-                     {"count/persistentvolumeclaims", Quantity::FromInt(1)}};
-  std::vector<Attribute>& attributes = facts.now.attributes;
+bool IsOfClass(std::string_view name, std::string_view counted) {
+  if (!name.ends_with(counted)) return false;
+  name.remove_suffix(counted.size());
+  return name.ends_with(kOfClass);
+}
+
+bool Owns(std::string_view name) {
+  return name == kClaims || name == kStorage || name == "count/persistentvolumeclaims" ||
+         IsOfClass(name, kClaims) || IsOfClass(name, kStorage);
+}
+
+std::string OfClass(std::string_view storage_class, std::string_view counted) {
+  return std::string(storage_class).append(kOfClass).append(counted);
+}
+
+// The annotation of old wins over the field, even where it is empty.
+std::string_view StorageClassOf(const json::Value& claim) {
+  const bool beta = claim.At({"metadata", "annotations", kBetaClass}) != nullptr;
+  return beta ? claim.StringAt({"metadata", "annotations", kBetaClass})
+              : claim.StringAt({"spec", "storageClassName"});
+}
+
+// Whole bytes, rounded up; nullopt where no amount stands.
+base::Result<std::optional<Quantity>> BytesFrom(const json::Value* amount, const char* field) {
+  if (amount == nullptr) return std::optional<Quantity>();
+  const base::Result<Quantity> exact = QuantityFrom(*amount, field);
+  if (!exact) return exact.error();
+  const base::Result<Quantity> rounded = exact->RoundUpToInteger();
+  if (!rounded) {
+    return base::Error{.code = base::ErrorCode::kMalformed,
+                       .message = std::string(field) + ": " + rounded.error().message};
+  }
+  return std::optional<Quantity>(*rounded);
+}
+
+// What is asked for, or what was allocated while that is more: a claim made smaller after a failed
+// expansion still holds the larger volume.
+base::Result<std::optional<Quantity>> StorageOf(const json::Value& claim) {
+  const auto requested = BytesFrom(claim.At({"spec", "resources", "requests", "storage"}),
+                                   "spec.resources.requests[storage]");
+  if (!requested || !*requested) return requested;
+  const auto allocated = BytesFrom(claim.At({"status", "allocatedResources", "storage"}),
+                                   "status.allocatedResources[storage]");
+  if (!allocated) return allocated;
+  return *allocated && **allocated > **requested ? allocated : requested;
+}
+
+std::vector<Attribute> AttributesOf(const json::Value& claim) {
+  std::vector<Attribute> attributes;
   for (const std::string_view name :
        {claim.StringAt({"spec", "volumeAttributesClassName"}),
         claim.StringAt({"status", "currentVolumeAttributesClassName"}),
@@ -25,19 +77,40 @@ base::Result<ObjectFacts> FactsOf(const json::Value& claim, base::WallTime /*now
   }
   std::sort(attributes.begin(), attributes.end());
   attributes.erase(std::unique(attributes.begin(), attributes.end()), attributes.end());
+  return attributes;
+}
+
+base::Result<ObjectFacts> FactsOf(const json::Value& claim, base::WallTime /*now*/) {
+  const base::Result<std::optional<Quantity>> storage = StorageOf(claim);
+  if (!storage) return storage.error();
+  const Quantity one = Quantity::FromInt(1);
+  ObjectFacts facts;
+  ResourceList& usage = facts.now.usage;
+  usage = {{kClaims, one}, {"count/persistentvolumeclaims", one}};
+  if (*storage) usage.Set(kStorage, **storage);
+  const std::string_view storage_class = StorageClassOf(claim);
+  if (!storage_class.empty()) {
+    usage.Set(OfClass(storage_class, kClaims), one);
+    if (*storage) usage.Set(OfClass(storage_class, kStorage), **storage);
+  }
+  facts.now.attributes = AttributesOf(claim);
   return facts;
 }
 
 }  // namespace
 
 Evaluator MakeEvaluator() {
-  Evaluator evaluator =
-      CountObjects({.group = "", .resource = "persistentvolumeclaims"}, {"persistentvolumeclaims"});
-  evaluator.fields = {"spec.volumeAttributesClassName", "status.currentVolumeAttributesClassName",
-                      "status.modifyVolumeStatus.targetVolumeAttributesClassName"};
-  evaluator.scopes = {kScope};
-  evaluator.facts_of = FactsOf;
-  return evaluator;
+  return {
+      .resource = {.group = "", .resource = "persistentvolumeclaims"},
+      .owns = Owns,
+      // Annotations whole: the wanted one has dots in its name, which a path cannot say.
+      .fields = {"metadata.annotations", "spec.storageClassName", "spec.resources.requests.storage",
+                 "spec.volumeAttributesClassName", "status.allocatedResources.storage",
+                 "status.currentVolumeAttributesClassName",
+                 "status.modifyVolumeStatus.targetVolumeAttributesClassName"},
+      .scopes = {kScope},
+      .facts_of = FactsOf,
+  };
 }
 
 }  // namespace quota::core::persistentvolumeclaims

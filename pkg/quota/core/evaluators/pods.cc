@@ -27,11 +27,14 @@ bool IsCompute(std::string_view name) {
   return std::ranges::find(kCompute, name) != kCompute.end();
 }
 
+bool IsForeign(std::string_view name) {
+  return name.find('/') != std::string_view::npos &&
+         name.find("kubernetes.io/") == std::string_view::npos;
+}
+
 // A vendor's resource, as "example.com/gpu", or the resource that stands for a device class.
 bool IsExtended(std::string_view name) {
-  if (name.starts_with(kDeviceClass)) return true;
-  return name.find('/') != std::string_view::npos &&
-         name.find("kubernetes.io/") == std::string_view::npos && !name.starts_with(kRequests);
+  return name.starts_with(kDeviceClass) || (IsForeign(name) && !name.starts_with(kRequests));
 }
 
 bool Owns(std::string_view name) {
@@ -40,7 +43,8 @@ bool Owns(std::string_view name) {
   if (name.starts_with(kLimits)) return IsCompute(name.substr(kLimits.size()));
   if (!name.starts_with(kRequests)) return false;
   const std::string_view resource = name.substr(kRequests.size());
-  return IsCompute(resource) || resource.starts_with(kHugePages) || IsExtended(resource);
+  return IsCompute(resource) || resource.starts_with(kHugePages) ||
+         resource.starts_with(kDeviceClass) || IsForeign(name);
 }
 
 std::string Prefixed(std::string_view prefix, std::string_view name) {

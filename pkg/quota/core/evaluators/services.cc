@@ -1,9 +1,63 @@
+// Services: counted, and by their type also the load balancers and node ports they ask for
+// (kubernetes-resourcequota.md 3.3). What counts is the intent, not what has been allocated: a
+// port's number is often not there yet when the service is.
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
 #include "pkg/quota/core/object_counter.h"
 
 namespace quota::core::services {
+namespace {
+
+constexpr const char* kLoadBalancers = "services.loadbalancers";
+constexpr const char* kNodePorts = "services.nodeports";
+
+bool HasNodePort(const json::Value& port) {
+  const json::Value* number = port.At({"nodePort"});
+  return number != nullptr && number->AsInt64().value_or(0) != 0;
+}
+
+// A load balancer may do without node ports: then only those that it names are taken.
+bool TakesNamedPortsOnly(const json::Value& service) {
+  const json::Value* allocate = service.At({"spec", "allocateLoadBalancerNodePorts"});
+  return allocate != nullptr && allocate->AsBool() == false;
+}
+
+base::Result<ObjectFacts> FactsOf(const json::Value& service, base::WallTime /*now*/) {
+  static const json::Array kNone;
+  const json::Value* list = service.At({"spec", "ports"});
+  const bool none = list == nullptr || list->IsNull();
+  if (!none && !list->IsArray()) {
+    return base::Error{.code = base::ErrorCode::kMalformed,
+                       .message = "spec.ports: must be a list"};
+  }
+  const json::Array& ports = none ? kNone : *list->AsArray();
+  const std::string_view type = service.StringAt({"spec", "type"});
+  const bool load_balancer = type == "LoadBalancer";
+  std::int64_t node_ports = 0;
+  if (load_balancer && TakesNamedPortsOnly(service)) {
+    node_ports = std::ranges::count_if(ports, HasNodePort);
+  } else if (load_balancer || type == "NodePort") {
+    node_ports = std::ssize(ports);
+  }
+  ObjectFacts facts;
+  facts.now.usage = {{"services", Quantity::FromInt(1)},
+                     {"count/services", Quantity::FromInt(1)},
+                     {kLoadBalancers, Quantity::FromInt(load_balancer ? 1 : 0)},
+                     {kNodePorts, Quantity::FromInt(node_ports)}};
+  return facts;
+}
+
+}  // namespace
 
 Evaluator MakeEvaluator() {
-  return CountObjects({.group = "", .resource = "services"}, {"services"});
+  Evaluator evaluator =
+      CountObjects({.group = "", .resource = "services"}, {"services", kLoadBalancers, kNodePorts});
+  evaluator.fields = {"spec.type", "spec.allocateLoadBalancerNodePorts", "spec.ports.nodePort"};
+  evaluator.facts_of = FactsOf;
+  return evaluator;
 }
 
 }  // namespace quota::core::services

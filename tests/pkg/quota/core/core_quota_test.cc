@@ -3,6 +3,7 @@
 #include "pkg/quota/core/core_quota.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
@@ -12,36 +13,43 @@
 namespace quota {
 namespace {
 
-// Every name without a slash that the API server accepts, and the counts that are their twins.
-const std::vector<std::string> kFixedNames = {"cpu",
-                                              "requests.cpu",
-                                              "limits.cpu",
-                                              "memory",
-                                              "requests.memory",
-                                              "limits.memory",
-                                              "ephemeral-storage",
-                                              "requests.ephemeral-storage",
-                                              "limits.ephemeral-storage",
-                                              "hugepages-2Mi",
-                                              "requests.hugepages-2Mi",
-                                              "requests.storage",
-                                              "pods",
-                                              "services",
-                                              "services.loadbalancers",
-                                              "services.nodeports",
-                                              "replicationcontrollers",
-                                              "resourcequotas",
-                                              "secrets",
-                                              "configmaps",
-                                              "persistentvolumeclaims",
-                                              "count/pods",
-                                              "count/services",
-                                              "count/replicationcontrollers",
-                                              "count/resourcequotas",
-                                              "count/secrets",
-                                              "count/configmaps",
-                                              "count/persistentvolumeclaims",
-                                              "requests.example.com/gpu"};
+// Every name without a slash that the API server accepts, the counts that are their twins, and one
+// of each family of names with a slash.
+const std::vector<std::string> kCountedNames = {"cpu",
+                                                "requests.cpu",
+                                                "limits.cpu",
+                                                "memory",
+                                                "requests.memory",
+                                                "limits.memory",
+                                                "ephemeral-storage",
+                                                "requests.ephemeral-storage",
+                                                "limits.ephemeral-storage",
+                                                "hugepages-2Mi",
+                                                "requests.hugepages-2Mi",
+                                                "requests.storage",
+                                                "pods",
+                                                "services",
+                                                "services.loadbalancers",
+                                                "services.nodeports",
+                                                "replicationcontrollers",
+                                                "resourcequotas",
+                                                "secrets",
+                                                "configmaps",
+                                                "persistentvolumeclaims",
+                                                "count/pods",
+                                                "count/services",
+                                                "count/replicationcontrollers",
+                                                "count/resourcequotas",
+                                                "count/secrets",
+                                                "count/configmaps",
+                                                "count/persistentvolumeclaims",
+                                                "count/resourceclaims.resource.k8s.io",
+                                                "gold.storageclass.storage.k8s.io/requests.storage",
+                                                "gold.storageclass.storage.k8s.io/"
+                                                "persistentvolumeclaims",
+                                                "gpu.deviceclass.resource.k8s.io/devices",
+                                                "requests.deviceclass.resource.kubernetes.io/gpu",
+                                                "requests.example.com/gpu"};
 
 TEST_CASE("core quota: it is v1 ResourceQuota", "[quota][core]") {
   const QuotaApi core = CoreQuotaApi();
@@ -56,27 +64,59 @@ TEST_CASE("core evaluators: each file of the folder is one, for a resource of it
   for (const Evaluator& evaluator : core::AllEvaluators()) {
     CHECK(resources.insert(evaluator.resource.ToString()).second);
   }
-  for (const char* resource : {"pods", "configmaps", "secrets", "services", "resourcequotas",
-                               "replicationcontrollers", "persistentvolumeclaims"}) {
+  for (const char* resource :
+       {"pods", "configmaps", "secrets", "services", "resourcequotas", "replicationcontrollers",
+        "persistentvolumeclaims", "resourceclaims.resource.k8s.io"}) {
     INFO(resource);
     CHECK(resources.contains(resource));
   }
 }
 
-TEST_CASE("core evaluators: no fixed name has two owners", "[quota][core]") {
-  for (const std::string& name : kFixedNames) {
+TEST_CASE("core evaluators: each name that is counted has one owner", "[quota][core]") {
+  const std::vector<Evaluator> all = core::AllEvaluators();
+  for (const std::string& name : kCountedNames) {
+    INFO(name);
+    CHECK(std::ranges::count_if(
+              all, [&](const Evaluator& evaluator) { return evaluator.owns(name); }) == 1);
+  }
+}
+
+TEST_CASE("core evaluators: a class whose name starts as a request does is measured with the pods",
+          "[quota][core]") {
+  // Such a name reads as an extended resource too. Pods add nothing to it, but they own it.
+  for (const char* name : {"requests.x.storageclass.storage.k8s.io/requests.storage",
+                           "requests.x.deviceclass.resource.k8s.io/devices"}) {
     INFO(name);
     CHECK(std::ranges::count_if(core::AllEvaluators(), [&](const Evaluator& evaluator) {
             return evaluator.owns(name);
-          }) <= 1);
+          }) == 2);
   }
 }
 
 TEST_CASE("core evaluators: nobody owns what is accepted but never counted", "[quota][core]") {
-  for (const char* name :
-       {"limits.example.com/gpu", "example.com/gpu", "count/services.loadbalancers", "storage",
-        "limits.storage", "limits.hugepages-2Mi", "count/deployments.apps", "count/events", "",
-        "requests.", "requests.kubernetes.io/x", "podsx"}) {
+  for (const char* name : {"limits.example.com/gpu",
+                           "example.com/gpu",
+                           "count/services.loadbalancers",
+                           "storage",
+                           "limits.storage",
+                           "limits.hugepages-2Mi",
+                           "count/deployments.apps",
+                           "count/events",
+                           "",
+                           "count/resourceclaims",
+                           "count/persistentvolumeclaims.apps",
+                           "services.clusterips",
+                           "gold.storageclass.storage.k8s.io/pods",
+                           "gold.storageclass.storage.k8s.io/storage",
+                           "storageclass.storage.k8s.io/requests.storage",
+                           "gold.example.storage.k8s.io/persistentvolumeclaims",
+                           "example.com/persistentvolumeclaims",
+                           "gpu.deviceclass.resource.k8s.io/claims",
+                           "deviceclass.resource.k8s.io/devices",
+                           "deviceclass.resource.kubernetes.io/gpu",
+                           "requests.",
+                           "requests.kubernetes.io/x",
+                           "podsx"}) {
     for (const Evaluator& evaluator : core::AllEvaluators()) {
       INFO(name << " " << evaluator.resource.ToString());
       CHECK_FALSE(evaluator.owns(name));
@@ -139,11 +179,20 @@ TEST_CASE("core evaluators: what they read is what they ask for", "[quota][core]
   // The evaluator's answer for the whole object and for its projection is the same.
   constexpr std::string_view kObject = R"({
     "metadata": {"name": "x", "deletionTimestamp": "2024-05-01T10:00:00Z",
-                 "deletionGracePeriodSeconds": 30},
+                 "deletionGracePeriodSeconds": 30,
+                 "annotations": {"volume.beta.kubernetes.io/storage-class": "fast"}},
     "spec": {
+      "type": "LoadBalancer", "allocateLoadBalancerNodePorts": false,
+      "ports": [{"port": 80, "nodePort": 30080}, {"port": 81}],
+      "devices": {"requests": [
+        {"name": "r", "exactly": {"deviceClassName": "gpu", "allocationMode": "ExactCount",
+                                  "count": 3}},
+        {"name": "s", "firstAvailable": [
+          {"name": "t", "deviceClassName": "gpu", "allocationMode": "All"},
+          {"name": "u", "deviceClassName": "fpga", "allocationMode": "ExactCount", "count": 2}]}]},
       "activeDeadlineSeconds": 5, "priorityClassName": "high", "overhead": {"cpu": "10m"},
-      "resources": {"requests": {"memory": "1Gi"}},
-      "volumeAttributesClassName": "gold",
+      "resources": {"requests": {"memory": "1Gi", "storage": "1500m"}},
+      "storageClassName": "slow", "volumeAttributesClassName": "gold",
       "affinity": {
         "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
           {"topologyKey": "zone", "namespaces": ["other"]}]},
@@ -154,12 +203,13 @@ TEST_CASE("core evaluators: what they read is what they ask for", "[quota][core]
                           "resources": {"limits": {"cpu": "2"}}}]},
     "status": {
       "phase": "Running", "qosClass": "Burstable",
-      "currentVolumeAttributesClassName": "silver",
+      "allocatedResources": {"storage": "5"}, "currentVolumeAttributesClassName": "silver",
       "modifyVolumeStatus": {"targetVolumeAttributesClassName": "gold"},
       "conditions": [{"type": "PodResizePending", "reason": "Infeasible"}],
       "containerStatuses": [{"name": "a", "resources": {"requests": {"cpu": "3"}},
                              "allocatedResources": {"cpu": "4"}}],
       "initContainerStatuses": [{"name": "s", "resources": {"limits": {"cpu": "3"}}}]}})";
+  std::map<std::string, Facts> seen;
   for (const Evaluator& evaluator : core::AllEvaluators()) {
     INFO(evaluator.resource.ToString());
     std::vector<std::string> fields = evaluator.fields;
@@ -172,13 +222,21 @@ TEST_CASE("core evaluators: what they read is what they ask for", "[quota][core]
     REQUIRE(of_projected.has_value());
     CHECK(of_whole->now == of_projected->now);
     CHECK(of_whole->later.has_value() == of_projected->later.has_value());
-    // And for pods nearly every field shows in the answer, so that equal does not mean equally blind.
-    if (evaluator.resource.resource != "pods") continue;
-    CHECK(of_projected->now.usage.Get("requests.cpu") == Q("4010m"));
-    CHECK(of_projected->now.usage.Get("limits.cpu") == Q("3010m"));
-    CHECK(of_projected->now.attributes.size() == 4);
-    CHECK(of_projected->later.has_value());
+    seen[evaluator.resource.resource] = of_projected->now;
+    if (evaluator.resource.resource == "pods") CHECK(of_projected->later.has_value());
   }
+  // And nearly every field shows in the answers, so that equal does not mean equally blind.
+  CHECK(seen["pods"].usage.Get("requests.cpu") == Q("4010m"));
+  CHECK(seen["pods"].usage.Get("limits.cpu") == Q("3010m"));
+  CHECK(seen["pods"].attributes.size() == 4);
+  CHECK(seen["services"].usage.Get("services.loadbalancers") == Q("1"));
+  CHECK(seen["services"].usage.Get("services.nodeports") == Q("1"));
+  const Facts& volumes = seen["persistentvolumeclaims"];
+  CHECK(volumes.usage.Get("fast.storageclass.storage.k8s.io/requests.storage") == Q("5"));
+  CHECK(volumes.attributes.size() == 2);
+  const Facts& devices = seen["resourceclaims"];
+  CHECK(devices.usage.Get("gpu.deviceclass.resource.k8s.io/devices") == Q("35"));
+  CHECK(devices.usage.Get("fpga.deviceclass.resource.k8s.io/devices") == Q("2"));
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// The evaluators that only count: configmaps, secrets, replicationcontrollers, resourcequotas and
-// services.
+// The evaluators that only count: configmaps, secrets, replicationcontrollers and resourcequotas.
 
 #include <algorithm>
 #include <string>
@@ -13,7 +12,7 @@ namespace {
 TEST_CASE("object counters: the alias and the count are both one, whatever the content",
           "[quota][core]") {
   for (const std::string resource :
-       {"configmaps", "secrets", "replicationcontrollers", "resourcequotas", "services"}) {
+       {"configmaps", "secrets", "replicationcontrollers", "resourcequotas"}) {
     INFO(resource);
     const std::vector<Evaluator> all = AllEvaluators();
     const auto evaluator = std::ranges::find_if(all, [&](const Evaluator& candidate) {

@@ -1,4 +1,7 @@
+// One for each rule of kubernetes-resourcequota.md 3.4.
+
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pkg/quota/evaluator.h"
@@ -10,7 +13,115 @@ Evaluator MakeEvaluator();
 
 namespace {
 
-TEST_CASE("claims: counted twice, in the classes they refer to", "[quota][core]") {
+base::Result<ObjectFacts> FactsOf(std::string_view claim) {
+  return MakeEvaluator().facts_of(Json(claim), base::WallTime());
+}
+
+struct UsageRow {
+  std::string name;
+  std::string claim;
+  std::string usage;
+};
+
+const UsageRow kUsageRows[] = {
+    {"no storage, no class", R"({"spec":{}})",
+     "count/persistentvolumeclaims=1,persistentvolumeclaims=1"},
+    {"storage", R"({"spec":{"resources":{"requests":{"storage":"10Gi"}}}})",
+     "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=10Gi"},
+    {"limits are no requests", R"({"spec":{"resources":{"limits":{"storage":"10Gi"}}}})",
+     "count/persistentvolumeclaims=1,persistentvolumeclaims=1"},
+    {"storage of a class",
+     R"({"spec":{"storageClassName":"gold","resources":{"requests":{"storage":"10Gi"}}}})",
+     "count/persistentvolumeclaims=1,gold.storageclass.storage.k8s.io/persistentvolumeclaims=1,"
+     "gold.storageclass.storage.k8s.io/requests.storage=10Gi,persistentvolumeclaims=1,"
+     "requests.storage=10Gi"},
+    {"a class without storage", R"({"spec":{"storageClassName":"gold"}})",
+     "count/persistentvolumeclaims=1,gold.storageclass.storage.k8s.io/persistentvolumeclaims=1,"
+     "persistentvolumeclaims=1"},
+    {"the annotation wins",
+     R"({"metadata":{"annotations":{"volume.beta.kubernetes.io/storage-class":"old"}},
+         "spec":{"storageClassName":"gold","resources":{"requests":{"storage":"1"}}}})",
+     "count/persistentvolumeclaims=1,old.storageclass.storage.k8s.io/persistentvolumeclaims=1,"
+     "old.storageclass.storage.k8s.io/requests.storage=1,persistentvolumeclaims=1,"
+     "requests.storage=1"},
+    {"also where it is empty",
+     R"({"metadata":{"annotations":{"volume.beta.kubernetes.io/storage-class":""}},
+         "spec":{"storageClassName":"gold","resources":{"requests":{"storage":"1"}}}})",
+     "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=1"},
+    {"no class by an empty name", R"({"spec":{"storageClassName":""}})",
+     "count/persistentvolumeclaims=1,persistentvolumeclaims=1"},
+    {"other annotations name no class",
+     R"({"metadata":{"annotations":{"storage-class":"old"}},"spec":{"storageClassName":null}})",
+     "count/persistentvolumeclaims=1,persistentvolumeclaims=1"},
+    {"a fraction of a byte is one more",
+     R"({"spec":{"storageClassName":"gold","resources":{"requests":{"storage":"1000000000000001m"}}}})",
+     "count/persistentvolumeclaims=1,gold.storageclass.storage.k8s.io/persistentvolumeclaims=1,"
+     "gold.storageclass.storage.k8s.io/requests.storage=1000000000001,persistentvolumeclaims=1,"
+     "requests.storage=1000000000001"},
+    {"more allocated than asked for",
+     R"({"spec":{"resources":{"requests":{"storage":"10Gi"}}},
+         "status":{"allocatedResources":{"storage":"20Gi"}}})",
+     "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=20Gi"},
+    {"the allocated amount is rounded up too",
+     R"({"spec":{"resources":{"requests":{"storage":"1"}}},
+         "status":{"allocatedResources":{"storage":"2500m"}}})",
+     "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=3"},
+    {"less allocated than asked for",
+     R"({"spec":{"resources":{"requests":{"storage":"10Gi"}}},
+         "status":{"allocatedResources":{"storage":"9Gi"}}})",
+     "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=10Gi"},
+    {"other resources are allocated",
+     R"({"spec":{"resources":{"requests":{"storage":"10Gi"}}},
+         "status":{"allocatedResources":{"example.com/x":"20Gi"}}})",
+     "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=10Gi"},
+    {"allocated, but not asked for", R"({"status":{"allocatedResources":{"storage":"20Gi"}}})",
+     "count/persistentvolumeclaims=1,persistentvolumeclaims=1"},
+    {"what is bound may be more; only the request counts",
+     R"({"spec":{"resources":{"requests":{"storage":"1Gi"}}},
+         "status":{"capacity":{"storage":"5Gi"}}})",
+     "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=1Gi"},
+};
+
+TEST_CASE("claims: storage in whole bytes, in all and for the storage class", "[quota][core]") {
+  for (const UsageRow& row : kUsageRows) {
+    INFO(row.name);
+    const auto facts = FactsOf(row.claim);
+    REQUIRE(facts.has_value());
+    CHECK(facts->now.usage.ToString() == row.usage);
+    CHECK_FALSE(facts->later.has_value());
+  }
+}
+
+TEST_CASE("claims: storage that cannot be read is an error that names the field", "[quota][core]") {
+  const auto error = [](std::string_view claim) {
+    const auto facts = FactsOf(claim);
+    if (facts) return std::string("no error");
+    CHECK(facts.error().code == base::ErrorCode::kMalformed);
+    return facts.error().message;
+  };
+  CHECK(error(R"({"spec":{"resources":{"requests":{"storage":"much"}}}})")
+            .starts_with("spec.resources.requests[storage]: "));
+  CHECK(error(R"({"spec":{"resources":{"requests":{"storage":"1"}}},
+                  "status":{"allocatedResources":{"storage":[]}}})") ==
+        "status.allocatedResources[storage]: must be a quantity, not array");
+  CHECK(error(R"({"spec":{"resources":{"requests":{
+                  "storage":"170141183460469231731687303715.884105727"}}}})")
+            .starts_with("spec.resources.requests[storage]: "));
+}
+
+TEST_CASE("claims: names owned", "[quota][core]") {
+  const Evaluator evaluator = MakeEvaluator();
+  for (const char* name : {"persistentvolumeclaims", "count/persistentvolumeclaims",
+                           "requests.storage", "a.b.storageclass.storage.k8s.io/requests.storage",
+                           "a.storageclass.storage.k8s.io/persistentvolumeclaims"}) {
+    INFO(name);
+    CHECK(evaluator.owns(name));
+  }
+  CHECK_FALSE(evaluator.owns("a.storageclass.storage.k8s.io/xrequests.storage"));
+  CHECK_FALSE(evaluator.owns("limits.storage"));
+}
+
+TEST_CASE("claims: the volume attributes classes they refer to", "[quota][core]") {
   using Classes = std::vector<std::string>;
   struct Row {
     std::string name;
@@ -36,13 +147,10 @@ TEST_CASE("claims: counted twice, in the classes they refer to", "[quota][core]"
            "targetVolumeAttributesClassName":"bronze"}}})",
        {"bronze"}},
   };
-  const Evaluator evaluator = MakeEvaluator();
   for (const Row& row : rows) {
     INFO(row.name);
-    const auto facts = evaluator.facts_of(Json(row.claim), base::WallTime());
+    const auto facts = FactsOf(row.claim);
     REQUIRE(facts.has_value());
-    CHECK(facts->now.usage ==
-          List({{"persistentvolumeclaims", "1"}, {"count/persistentvolumeclaims", "1"}}));
     std::vector<Attribute> expected;
     for (const std::string& name : row.classes) {
       expected.emplace_back("VolumeAttributesClass", name);

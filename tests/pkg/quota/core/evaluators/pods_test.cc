@@ -303,9 +303,10 @@ TEST_CASE("pods: what cannot be read is an error that names the field", "[quota]
 
 TEST_CASE("pods: names owned", "[quota][core]") {
   const Evaluator evaluator = MakeEvaluator();
-  for (const char* name : {"pods", "count/pods", "cpu", "limits.ephemeral-storage", "hugepages-1Gi",
-                           "requests.hugepages-1Gi", "requests.nvidia.com/gpu",
-                           "requests.deviceclass.resource.kubernetes.io/c"}) {
+  for (const char* name :
+       {"pods", "count/pods", "cpu", "limits.ephemeral-storage", "hugepages-1Gi",
+        "requests.hugepages-1Gi", "requests.nvidia.com/gpu",
+        "requests.deviceclass.resource.kubernetes.io/c", "requests.requests.example.com/gpu"}) {
     INFO(name);
     CHECK(evaluator.owns(name));
   }

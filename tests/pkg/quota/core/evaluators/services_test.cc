@@ -1,0 +1,69 @@
+// Fixtures of kubernetes-resourcequota.md 3.8, and one for each row of 3.3.
+
+#include <string>
+
+#include "pkg/quota/evaluator.h"
+#include "tests/pkg/quota/quota_testing.h"
+
+namespace quota::core::services {
+
+Evaluator MakeEvaluator();
+
+namespace {
+
+TEST_CASE("services: load balancers and node ports by type, all four names always there",
+          "[quota][core]") {
+  struct Row {
+    std::string spec;
+    std::string load_balancers;
+    std::string node_ports;
+  };
+  const Row rows[] = {
+      {R"({})", "0", "0"},
+      {R"({"ports":[{"port":80}]})", "0", "0"},
+      {R"({"type":"ClusterIP","ports":[{"port":80},{"port":81}]})", "0", "0"},
+      {R"({"type":"ClusterIP","ports":[{"port":80,"nodePort":30080}]})", "0", "0"},
+      {R"({"type":"ExternalName","externalName":"x.example.com"})", "0", "0"},
+      {R"({"type":"NodePort","ports":[{"port":80},{"port":81,"nodePort":30081}]})", "0", "2"},
+      {R"({"type":"NodePort","ports":null})", "0", "0"},
+      // It is for load balancers only.
+      {R"({"type":"NodePort","allocateLoadBalancerNodePorts":false,"ports":[{"port":80}]})", "0",
+       "1"},
+      {R"({"type":"LoadBalancer"})", "1", "0"},
+      {R"({"type":"LoadBalancer","ports":[{"port":80},{"port":81}]})", "1", "2"},
+      {R"({"type":"LoadBalancer","allocateLoadBalancerNodePorts":null,"ports":[{"port":80}]})", "1",
+       "1"},
+      {R"({"type":"LoadBalancer","allocateLoadBalancerNodePorts":true,"healthCheckNodePort":30000,
+           "ports":[{"port":80,"nodePort":30080}]})",
+       "1", "1"},
+      {R"({"type":"LoadBalancer","allocateLoadBalancerNodePorts":false,
+           "ports":[{"port":80},{"port":81}]})",
+       "1", "0"},
+      {R"({"type":"LoadBalancer","allocateLoadBalancerNodePorts":false,
+           "ports":[{"port":80,"nodePort":30080},{"port":81,"nodePort":30081},
+                    {"port":82,"nodePort":0}]})",
+       "1", "2"},
+  };
+  const Evaluator evaluator = MakeEvaluator();
+  for (const Row& row : rows) {
+    INFO(row.spec);
+    const auto facts = evaluator.facts_of(Json(R"({"spec":)" + row.spec + "}"), base::WallTime());
+    REQUIRE(facts.has_value());
+    CHECK(facts->now == Using({{"services", "1"},
+                               {"count/services", "1"},
+                               {"services.loadbalancers", row.load_balancers},
+                               {"services.nodeports", row.node_ports}}));
+    CHECK_FALSE(facts->later.has_value());
+  }
+}
+
+TEST_CASE("services: ports that cannot be read are an error, not none", "[quota][core]") {
+  const auto facts =
+      MakeEvaluator().facts_of(Json(R"({"spec":{"type":"NodePort","ports":7}})"), base::WallTime());
+  REQUIRE_FALSE(facts.has_value());
+  CHECK(facts.error().code == base::ErrorCode::kMalformed);
+  CHECK(facts.error().message == "spec.ports: must be a list");
+}
+
+}  // namespace
+}  // namespace quota::core::services
