@@ -107,7 +107,10 @@ json::Value Api::MergePatch(const std::string& path, const json::Value& patch) {
 }
 
 void Api::Delete(const std::string& path) {
-  const auto answer = Do({.verb = "DELETE", .path = path, .query = {{"gracePeriodSeconds", "0"}}});
+  const auto answer =
+      Do({.verb = "DELETE",
+          .path = path,
+          .query = {{"gracePeriodSeconds", "0"}, {"propagationPolicy", "Background"}}});
   if (!answer && !answer.error().Is(base::ErrorCode::kNotFound)) {
     throw std::runtime_error(answer.error().message);
   }

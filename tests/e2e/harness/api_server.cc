@@ -77,7 +77,8 @@ class SandboxServer final : public ServerBase {
     process_ = std::make_unique<Process>(ProcessOptions{
         .argv = {BuiltProgram("sandbox-apiserver"), "--bind-address=" + Local(port_),
                  "--tls-cert-file=" + serving_.cert_path,
-                 "--tls-private-key-file=" + serving_.key_path, std::string("--token=") + kToken},
+                 "--tls-private-key-file=" + serving_.key_path,
+                 "--client-ca-file=" + authority_.cert_path(), std::string("--token=") + kToken},
         .log_path = log_path_});
     WaitUntilReady(Patience());
   }

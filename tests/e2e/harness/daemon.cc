@@ -90,7 +90,7 @@ std::optional<double> Daemon::Metric(const std::string& name) const {
 void Daemon::WaitForLog(const std::string& text) const {
   Eventually("the daemon's log says: " + text, [&]() -> std::string {
     const auto log = Log();
-    return log.find(text) != std::string::npos ? "" : Tail(log, 10);
+    return log.find(text) != std::string::npos ? "" : "its last lines:\n" + Tail(log, 10);
   });
 }
 
