@@ -218,6 +218,7 @@ void ApiHandler::Apply(const Fault& fault) {
   if (fault.IsWaiting()) {
     faults_.Add(fault);
   } else if (fault.kind == FaultKind::kExpire) {
+    watches_.CatchUp();
     store_.ExpireHistory();
   } else if (fault.kind == FaultKind::kShrinkHistory) {
     store_.SetHistorySize(fault.size);

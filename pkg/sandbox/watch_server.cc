@@ -284,4 +284,8 @@ void WatchServer::Inject(const Fault& fault) {
   }
 }
 
+void WatchServer::CatchUp() {
+  for (Stream* stream : streams_) stream->watch->Advance(store_.current_version());
+}
+
 }  // namespace sandbox

@@ -36,6 +36,8 @@ class WatchServer {
   // Lets a fault hit the open watches that it matches: kDropWatches, kSendEvent, kRepeatEvent, and
   // kDelayWatch, which later watches feel as well.
   void Inject(const Fault& fault);
+  // Before history is forgotten: watches that have read it all are not cut.
+  void CatchUp();
   void ClearDelays() { delays_.clear(); }
   [[nodiscard]] std::size_t open() const { return streams_.size(); }
 
