@@ -23,17 +23,12 @@ DEFINE_bool(keep, false, "Leave the namespace behind.");
 
 namespace {
 
-std::optional<std::string> FromEnvironment(std::string_view name) {
-  const char* value = std::getenv(std::string(name).c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
 base::Result<std::unique_ptr<client::RestClient>> Connect(boost::asio::io_context& io,
                                                           base::Scheduler& scheduler) {
   client::LoadOptions load;
   load.kubeconfig = FLAGS_kubeconfig;
-  load.environment = FromEnvironment;
-  load.home = FromEnvironment("HOME").value_or("");
+  load.environment = client::ProcessEnvironment;
+  load.home = client::ProcessEnvironment("HOME").value_or("");
   auto config = client::LoadClusterConfig(load);
   if (!config) return config.error();
   return client::NewRestClient(io.get_executor(), scheduler, std::move(*config),

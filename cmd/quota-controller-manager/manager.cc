@@ -7,7 +7,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
-#include <cstdlib>
 
 #include "cmd/quota-controller-manager/controller_metrics.h"
 #include "cmd/quota-controller-manager/request_metrics.h"
@@ -39,18 +38,11 @@ constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 constexpr base::BackoffOptions kReconnect{
     .initial = 500ms, .factor = 2, .cap = 8s, .jitter = 0.5, .reset_after = 120s};
 
-std::optional<std::string> ReadEnvironment(std::string_view name) {
-  const char* value = std::getenv(std::string(name).c_str());
-  if (value == nullptr) return std::nullopt;
-  return value;
-}
-
 client::LoadOptions LoadOptionsFrom(const Options& options) {
-  const char* home = std::getenv("HOME");
   return {.kubeconfig = options.kubeconfig,
           .context = options.context,
-          .environment = ReadEnvironment,
-          .home = home != nullptr ? home : ""};
+          .environment = client::ProcessEnvironment,
+          .home = client::ProcessEnvironment("HOME").value_or("")};
 }
 
 class ManagerImpl final : public Manager {

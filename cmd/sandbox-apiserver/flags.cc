@@ -4,12 +4,10 @@
 
 #include <gflags/gflags.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 
+#include "cmd/command_line/command_line.h"
 #include "pkg/base/duration.h"
 
 DEFINE_string(bind_address, "127.0.0.1:0", "Where to listen; port 0 is any free one.");
@@ -23,13 +21,10 @@ DEFINE_bool(anonymous, false, "Let requests without credentials in.");
 DEFINE_string(bookmark_interval, "1m", "How often a watch gets a bookmark.");
 DEFINE_int32(history, 10000, "Events kept for each resource; watches of older versions get 410.");
 
-// Declared by gflags' sources, not by its header: what it calls after reporting a wrong flag.
-namespace GFLAGS_NAMESPACE {
-extern void (*gflags_exitfunc)(int);
-}
-
 namespace sandbox_apiserver {
 namespace {
+
+using command_line::BadFlag;
 
 constexpr std::string_view kUsage =
     "sandbox-apiserver is an API server in memory, for first runs and tests. It keeps nothing, "
@@ -37,45 +32,8 @@ constexpr std::string_view kUsage =
     "whoever has a token may do everything: it is not for production.\n\n"
     "Usage: sandbox-apiserver [flags]\n\n";
 
-std::string WithDashes(std::string name) {
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
-
-void PrintHelp() {
-  std::vector<gflags::CommandLineFlagInfo> flags;
-  gflags::GetAllFlags(&flags);
-  std::cout << kUsage;
-  for (const gflags::CommandLineFlagInfo& flag : flags) {
-    if (flag.filename.find("sandbox-apiserver/flags.cc") == std::string::npos) continue;
-    std::cout << "  --" << WithDashes(flag.name) << "=" << flag.default_value << "\n      "
-              << flag.description << "\n";
-  }
-  std::cout << "  --version\n      Print the version and exit.\n"
-            << "  --help\n      Print this and exit.\n";
-}
-
-// gflags would print every flag of every library, and end with 1.
-void HandleHelpAndVersion(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == "--help" || argument == "-help" || argument == "-h") {
-      PrintHelp();
-      std::exit(0);
-    }
-    if (argument == "--version" || argument == "-version") {
-      std::cout << "sandbox-apiserver " << QCM_VERSION << "\n";
-      std::exit(0);
-    }
-  }
-}
-
 base::Error Bad(std::string message) {
   return {.code = base::ErrorCode::kInvalidArgument, .message = std::move(message)};
-}
-
-base::Error BadFlag(const std::string& name, const std::string& why) {
-  return Bad("flag --" + WithDashes(name) + ": " + why);
 }
 
 base::Result<std::string> ReadFile(const std::string& flag, const std::string& path) {
@@ -105,10 +63,12 @@ base::Result<void> ReadCertificates(sandbox::ApiServerOptions& server) {
 }  // namespace
 
 base::Result<Flags> ParseFlags(int argc, char** argv) {
-  HandleHelpAndVersion(argc, argv);
-  GFLAGS_NAMESPACE::gflags_exitfunc = [](int) { std::exit(2); };
-  gflags::ParseCommandLineFlags(&argc, &argv, true);
-  if (argc > 1) return Bad("unexpected argument \"" + std::string(argv[1]) + "\"");
+  const auto parsed = command_line::Parse({.name = "sandbox-apiserver",
+                                           .version = QCM_VERSION,
+                                           .usage = kUsage,
+                                           .flags_file = "sandbox-apiserver/flags.cc"},
+                                          argc, argv);
+  if (!parsed) return parsed.error();
   Flags flags;
   base::Result<http::BindAddress> bind = http::ParseBindAddress(FLAGS_bind_address);
   if (!bind) return BadFlag("bind_address", bind.error().message);

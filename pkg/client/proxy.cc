@@ -1,5 +1,7 @@
 #include "pkg/client/proxy.h"
 
+#include <cstdlib>
+
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/network_v4.hpp>
@@ -131,6 +133,11 @@ Result<std::optional<http::Url>> ProxyFromEnvironment(const http::Url& server,
   Result<http::Url> proxy = ParseProxyUrl(value);
   if (!proxy) return proxy.error().Wrap("environment variable " + name);
   return std::optional<http::Url>(std::move(*proxy));
+}
+
+std::optional<std::string> ProcessEnvironment(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 }  // namespace client

@@ -15,6 +15,8 @@ namespace client {
 
 // The value of an environment variable; nullopt if it is not set.
 using Environment = std::function<std::optional<std::string>(std::string_view name)>;
+// The process's own.
+std::optional<std::string> ProcessEnvironment(std::string_view name);
 
 // nullopt: connect directly. Loopback servers never go through a proxy of the environment.
 // Errors: kInvalidArgument, naming the variable, for a proxy URL that does not parse.
