@@ -12,6 +12,7 @@
 
 #include "pkg/config/yaml_scalar.h"
 #include "pkg/json/tree_builder.h"
+#include "pkg/json/utf8.h"
 
 namespace config {
 namespace {
@@ -56,10 +57,13 @@ Extent Measure(const Value& value) {
 // Builds values from yaml-cpp's events. Refuses by the exception that the parser throws itself.
 class Builder final : public YAML::EventHandler {
  public:
-  explicit Builder(YamlLimits limits) : limits_(limits) {}
+  Builder(std::string_view text, YamlLimits limits) : lines_(Lines(text)), limits_(limits) {}
   Value Take() { return std::move(root_); }
 
-  void OnDocumentStart(const YAML::Mark&) override {
+  // yaml-cpp takes what it cannot make sense of behind a document for the next one, without end.
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (started_ && !MayStartAt(mark)) Refuse(mark, "unexpected text behind the document");
+    started_ = true;
     root_ = nullptr;
     open_.clear();
     anchors_.clear();
@@ -128,6 +132,31 @@ class Builder final : public YAML::EventHandler {
     std::vector<json::Member> members;
     std::vector<json::Member> merged;  // by <<; of equal names the last one shall win
   };
+
+  static std::vector<std::string_view> Lines(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (true) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      lines.push_back(text.substr(0, end));
+      if (end == text.size()) return lines;
+      text.remove_prefix(end + 1);
+    }
+  }
+
+  // Whether a document that is not the first may: at ---, or on a line after the ... of the last
+  // one.
+  bool MayStartAt(const YAML::Mark& mark) {
+    auto line = std::min(static_cast<std::size_t>(mark.line), lines_.size() - 1);
+    if (std::exchange(last_start_, line) == line) return false;
+    if (lines_[line].starts_with("---")) return true;
+    while (line > 0) {
+      const std::string_view before = lines_[--line];
+      const std::size_t text = before.find_first_not_of(" \t\r");
+      if (text == std::string_view::npos || before[text] == '#') continue;
+      return before.starts_with("...");
+    }
+    return false;
+  }
 
   [[noreturn]] static void Refuse(const YAML::Mark& mark, const std::string& why) {
     throw YAML::ParserException(mark, why);
@@ -231,7 +260,10 @@ class Builder final : public YAML::EventHandler {
     Refuse(mark, "a key must not be " + std::string(value.TypeName()));
   }
 
+  const std::vector<std::string_view> lines_;
   YamlLimits limits_;
+  bool started_ = false;        // a document has begun
+  std::size_t last_start_ = 0;  // the line where the last one but the first did
   Value root_;
   std::vector<Container> open_;
   std::unordered_map<YAML::anchor_t, Value> anchors_;
@@ -272,11 +304,16 @@ Result<std::vector<Value>> ParseYamlDocuments(std::string_view text, YamlLimits 
     auto value = json::Parse(text, {.depth = limits.depth});
     if (value) return std::vector<Value>{std::move(*value)};
   }
+  if (const std::size_t at = json::FindInvalidUtf8(text); at != std::string_view::npos) {
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(at), '\n');
+    return Error{.code = ErrorCode::kMalformed,
+                 .message = "malformed YAML at line " + std::to_string(line) + ": not UTF-8"};
+  }
   std::vector<Value> documents;
   try {
     std::istringstream stream(ForParser(text));
     YAML::Parser parser(stream);
-    Builder builder(limits);
+    Builder builder(text, limits);
     while (parser.HandleNextDocument(builder)) {
       Value document = builder.Take();
       if (!document.IsNull()) documents.push_back(std::move(document));

@@ -82,6 +82,7 @@ TEST_CASE("yaml: errors name line and column", "[config]") {
   CHECK(Says(ErrorOf("a: 1\nb: [1, 2\nc: 3\n"), "malformed YAML at line "));
   CHECK(Says(ErrorOf("a: 1\n b: 2\n"), "line 2, column 3"));
   CHECK(Says(ErrorOf("a: 1\nb: .inf\n"), "line 2, column 4: .inf has no form in JSON"));
+  CHECK(Says(ErrorOf("a: 1\nb: \xFF\n"), "line 2: not UTF-8"));
   CHECK(Says(ErrorOf("a: !!int x\n"), "\"x\" is no int"));
   CHECK(Says(ErrorOf("a: !custom x\n"), "unsupported tag"));
   for (const char* text : {"a: 'b", "{", "]", "\"", "a: \"b\n", "a: 'b\n  \n  ", "a: '",
@@ -100,6 +101,15 @@ TEST_CASE("yaml: documents are parted, empty ones left out", "[config]") {
   CHECK(Json("# only a comment\n") == "null");
   CHECK(Json("--- {a: 1}\n---\n") == R"({"a":1})");
   CHECK(Says(ErrorOf("a: 1\n---\nb: 2\n"), "there are 2"));
+}
+
+TEST_CASE("yaml: text behind a document is an error, not another document", "[config]") {
+  CHECK(Says(ErrorOf("- x\ny\n"), "line 2, column 1: unexpected text behind the document"));
+  CHECK(Says(ErrorOf("{a: 1}\n:\n"), "line 2"));
+  CHECK(Says(ErrorOf("a: 1\n---\n- x\ny\n"), "line 4"));
+  const auto documents = ParseYamlDocuments("a: 1\n...\n# next\n\nb: 2\n---\nc: 3\n--- d\n");
+  REQUIRE(documents.has_value());
+  CHECK(documents->size() == 4);
 }
 
 TEST_CASE("yaml: nesting is bounded, also through aliases", "[config]") {
