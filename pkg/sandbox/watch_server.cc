@@ -120,7 +120,11 @@ base::TimePoint WatchServer::NextWake(const Stream& stream) const {
 base::Task<void> WatchServer::Run(Stream& stream) {
   while (true) {
     const bool stopping = co_await base::Stopping();
-    if (stopping) co_return;
+    if (stopping) {
+      // The server stops, or the client has gone and will not miss it.
+      co_await stream.writer.Finish();
+      co_return;
+    }
     if (stream.end == Stream::End::kReset) {
       stream.writer.Abort(true);
       co_return;
