@@ -18,6 +18,13 @@ std::string RandomToken() {
   return token;
 }
 
+// A server that is started again has forgotten everything. Its versions go on above all those of
+// its former lives, so that clients who resume there are told 410 instead of waiting in silence.
+std::uint64_t VersionOfNow(base::WallTime now) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count());
+}
+
 // What a client on this machine connects to.
 std::string ClientHost(const std::string& address) {
   if (address.empty() || address == "0.0.0.0" || address == "::") return "127.0.0.1";
@@ -63,6 +70,8 @@ base::Result<std::unique_ptr<ApiServer>> ApiServer::New(base::asio::any_io_execu
   if (options.token.empty()) options.token = RandomToken();
   options.handler.auth.tokens.emplace(options.token, User{"admin", {"system:masters"}});
   if (base::Result<void> ensured = EnsureCertificate(options); !ensured) return ensured.error();
+  StoreOptions& store = options.handler.store;
+  if (store.first_version <= 1) store.first_version = VersionOfNow(base::RealClock().WallNow());
   const http::ServerOptions listen = ServerOptionsOf(options);
   std::unique_ptr<ApiServer> made(new ApiServer(executor, std::move(options)));
   ApiHandler& handler = made->handler_;

@@ -77,7 +77,7 @@ Store::~Store() = default;
 Store::Collection& Store::CollectionOf(const ResourceType& type) {
   Collection& collection = collections_[type.group_resource()];
   if (collection.history == nullptr) {
-    collection.history = std::make_shared<History>(options_.history, 0);
+    collection.history = std::make_shared<History>(options_.history, options_.first_version);
   }
   return collection;
 }

@@ -34,6 +34,17 @@ class WatchTest : public CoreFixture {
   int notified_ = 0;
 };
 
+TEST_CASE("watch: a version of the server's former life is too old", "[sandbox]") {
+  Registry registry;
+  base::ManualClock clock;
+  Store store(registry, clock, {.first_version = 1000, .seed = 1});
+  WatchQuery query;
+  query.resource_version = "900";
+  const auto watch = store.StartWatch(registry.Find("", "v1", "configmaps"), query, {});
+  REQUIRE_FALSE(watch.has_value());
+  CHECK(watch.error().code == 410);
+}
+
 TEST_CASE_METHOD(WatchTest, "watch: from a version come all later events in order", "[sandbox]") {
   MakeMap("old");
   WatchQuery query;
