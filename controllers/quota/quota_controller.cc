@@ -11,7 +11,9 @@ namespace controllers {
 namespace {
 
 informers::ReflectorOptions QuotaReflectorOptions(informers::ReflectorOptions options,
-                                                  const quota::QuotaApi& api) {
+                                                  const quota::QuotaApi& api,
+                                                  metrics::InformerMetrics* metrics) {
+  options.metrics = metrics;
   options.resource = api.resource;
   options.fields = api.fields;
   return options;
@@ -49,8 +51,10 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       options_(options),
       store_(api.name, *this),
       tracker_(context_, api_, served, *this),
-      quotas_(informers::NewReflector(*context_.client, *context_.scheduler, store_,
-                                      QuotaReflectorOptions(context_.reflector, api_))),
+      quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
+      quotas_(informers::NewReflector(
+          *context_.client, *context_.scheduler, store_,
+          QuotaReflectorOptions(context_.reflector, api_, quota_metrics_.get()))),
       queue_(*context_.scheduler, {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}},
              queue_observer) {}
 

@@ -126,6 +126,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   QuotaControllerOptions options_;
   QuotaStore store_;
   Tracker tracker_;
+  std::unique_ptr<metrics::InformerMetrics> quota_metrics_;
   std::unique_ptr<informers::Reflector> quotas_;
   queue::AsyncQueue<api::ObjectKey> queue_;
   std::unordered_map<api::ObjectKey, Memory> memories_;

@@ -30,6 +30,16 @@ std::string KeyOf(const json::Value& object) {
 
 }  // namespace
 
+std::unique_ptr<metrics::InformerMetrics> NewInformerMetrics(
+    const TrackingContext& context, std::string name, const api::GroupVersionResource& resource) {
+  if (context.registry == nullptr) return nullptr;
+  const metrics::InformerMetrics::Names names{.name = std::move(name),
+                                              .group = resource.group,
+                                              .version = resource.version,
+                                              .resource = resource.resource};
+  return std::make_unique<metrics::InformerMetrics>(*context.registry, names);
+}
+
 TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResource resource,
                                  quota::Evaluator evaluator, UsageListener& listener)
     : context_(std::move(context)),
@@ -37,17 +47,11 @@ TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResou
       evaluator_(std::move(evaluator)),
       listener_(listener),
       tasks_(context_.executor),
+      metrics_(NewInformerMetrics(context_, context_.name, resource_)),
       expiry_(context_.scheduler->NewAlarm()),
       started_(context_.scheduler->Now()) {
   informers::ReflectorOptions options = OptionsFor(context_.reflector, resource_, evaluator_);
-  if (context_.registry != nullptr) {
-    metrics_ = std::make_unique<metrics::InformerMetrics>(
-        *context_.registry, metrics::InformerMetrics::Names{.name = context_.name,
-                                                            .group = resource_.group,
-                                                            .version = resource_.version,
-                                                            .resource = resource_.resource});
-    options.metrics = metrics_.get();
-  }
+  options.metrics = metrics_.get();
   reflector_ =
       informers::NewReflector(*context_.client, *context_.scheduler, *this, std::move(options));
 }

@@ -42,6 +42,10 @@ struct TrackingContext {
   metrics::Registry* registry = nullptr;  // may be absent
 };
 
+// The metrics of one watched collection, under this informer name; null without a registry.
+std::unique_ptr<metrics::InformerMetrics> NewInformerMetrics(
+    const TrackingContext& context, std::string name, const api::GroupVersionResource& resource);
+
 class TrackedResource final : public informers::CollectionSink {
  public:
   TrackedResource(TrackingContext context, api::GroupVersionResource resource,
