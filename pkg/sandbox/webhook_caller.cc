@@ -32,14 +32,9 @@ std::optional<std::chrono::seconds> RetryAfter(const http::Response& response) {
   return std::chrono::seconds(seconds);
 }
 
-std::string PathWithTimeout(std::string_view url, const http::Url& parsed,
-                            std::chrono::seconds timeout) {
-  const std::size_t query = url.find('?');
-  const std::string before =
-      query == std::string_view::npos ? "?" : std::string(url.substr(query)) + "&";
-  const std::string path = parsed.path.empty() ? "/" : parsed.path;
-  return path.substr(0, path.find('?')) + before + "timeout=" + std::to_string(timeout.count()) +
-         "s";
+// A webhook's URL has no query of its own.
+std::string TargetOf(const http::Url& url, std::chrono::seconds timeout) {
+  return (url.path.empty() ? "/" : url.path) + "?timeout=" + std::to_string(timeout.count()) + "s";
 }
 
 const json::Value* LabelsOf(const json::Value* object) {
@@ -198,7 +193,7 @@ base::Task<base::Result<http::Response>> WebhookCaller::PostOverHttp(const Webho
   if (!client) co_return client.error();
   http::Request request;
   request.method = "POST";
-  request.target = PathWithTimeout(webhook.url, *url, webhook.timeout);
+  request.target = TargetOf(*url, webhook.timeout);
   request.headers.Set("Content-Type", "application/json");
   request.headers.Set("Accept", "application/json");
   request.headers.Set("User-Agent", "sandbox-apiserver-admission");

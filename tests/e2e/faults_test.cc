@@ -126,7 +126,7 @@ TEST_CASE("a quota with a malformed quantity hurts no other", "[e2e][faults][san
   // No server stores such a quota; the event pretends that one did.
   auto event = s.GetQuota("bad");
   event.Make({"spec", "hard", "pods"}) = "ten";
-  event.Make({"metadata", "resourceVersion"}) = "999999999";
+  event.Make({"metadata", "resourceVersion"}) = "9000000000000000000";
   json::Value line;
   line.Make({"type"}) = "MODIFIED";
   line.Make({"object"}) = event;

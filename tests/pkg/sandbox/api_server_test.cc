@@ -3,6 +3,7 @@
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
 
+#include "pkg/base/base64.h"
 #include "pkg/base/task_group.h"
 #include "pkg/config/yaml.h"
 #include "pkg/http/client.h"
@@ -106,6 +107,54 @@ TEST_CASE_METHOD(ServerFixture, "api server: a dropped watch is seen as a reset"
     const auto end = co_await watch->body->Read(kPatience);
     CHECK((!end && end.error().Is(base::ErrorCode::kUnavailable)));
     client->CloseIdle();
+  });
+}
+
+TEST_CASE_METHOD(ServerFixture, "api server: a webhook is called over TLS, as its URL says",
+                 "[sandbox]") {
+  const http::CertificatePair pair = http::MakeSelfSigned({"127.0.0.1"}).value();
+  http::ServerOptions listen;
+  listen.tls = http::ServerTls{pair.cert_pem, pair.key_pem, "", false};
+  std::vector<std::string> targets;
+  const auto webhook =
+      http::NewServer(io_.get_executor(), listen,
+                      [&targets](http::Request request, http::Peer,
+                                 http::ResponseWriter& writer) -> base::Task<void> {
+                        targets.push_back(request.target);
+                        const json::Value review = json::Parse(request.body).value();
+                        json::Value answer = json::Object{{"kind", "AdmissionReview"},
+                                                          {"apiVersion", "admission.k8s.io/v1"}};
+                        answer.Make({"response", "uid"}) = review.StringAt({"request", "uid"});
+                        answer.Make({"response", "allowed"}) = false;
+                        http::Response response{200, {}, json::Write(answer)};
+                        co_await writer.Send(std::move(response));
+                      })
+          .value();
+  base::TaskGroup tasks(io_.get_executor());
+  tasks.Spawn("webhook", [&webhook] { return webhook->Run(); });
+  Run({}, [&]() -> base::Task<void> {
+    const std::string url =
+        "https://127.0.0.1:" + std::to_string(webhook->port()) + "/validate/all";
+    const auto client = Client(server_->ca_pem());
+    http::Request configure =
+        Get("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations");
+    configure.method = "POST";
+    configure.body =
+        R"({"metadata":{"name":"w"},"webhooks":[{"name":"w.example.com","sideEffects":"None",
+            "admissionReviewVersions":["v1"],"timeoutSeconds":7,
+            "rules":[{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],
+                      "resources":["configmaps"]}],"clientConfig":{"url":")" +
+        url + R"(","caBundle":")" + base::EncodeBase64(pair.cert_pem) + R"("}}]})";
+    const auto configured = co_await client->Do(std::move(configure), kPatience);
+    CHECK((configured && configured->status == 201));
+    http::Request create = Get("/api/v1/namespaces/default/configmaps");
+    create.method = "POST";
+    create.body = R"({"metadata":{"name":"c"}})";
+    const auto denied = co_await client->Do(std::move(create), kPatience);
+    CHECK((denied && denied->status == 400));
+    CHECK(targets == std::vector<std::string>{"/validate/all?timeout=7s"});
+    client->CloseIdle();
+    webhook->Stop(std::chrono::milliseconds(0));
   });
 }
 

@@ -103,12 +103,12 @@ is 'Error from server (AlreadyExists): error when creating "'"$home"'/pod.yaml":
 # A watch sees the deletion, and so does wait.
 timeout 20 "$kubectl" "--cache-dir=$home/cache" get pods -w --output-watch-events >"$home/watch" 2>&1 &
 watch_pid=$!
-for _ in {1..100}; do grep -q ADDED "$home/watch" && break; sleep 0.1; done
+for _ in {1..100}; do grep -qs ADDED "$home/watch" && break; sleep 0.1; done
 k wait --for=delete pod/p --timeout=20s >"$home/wait" 2>&1 &
 wait_pid=$!
 has '^pod "p" force deleted' k delete pod p --grace-period=0 --force
 wait "$wait_pid"
-for _ in {1..100}; do grep -q DELETED "$home/watch" && break; sleep 0.1; done
+for _ in {1..100}; do grep -qs DELETED "$home/watch" && break; sleep 0.1; done
 kill "$watch_pid" 2>/dev/null
 has '^ADDED +p ' cat "$home/watch"
 has '^DELETED +p ' cat "$home/watch"
