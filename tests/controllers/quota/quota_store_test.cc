@@ -1,0 +1,108 @@
+#include "controllers/quota/quota_store.h"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+using controllers::QuotaStore;
+
+namespace {
+
+// Writes down what it is told: "+q" came, "~q" changed, "-q" went.
+class Told final : public controllers::QuotaListener {
+ public:
+  void OnQuota(const quota::Quota* before, const quota::Quota* after) override {
+    const char* sign = before == nullptr ? "+" : (after == nullptr ? "-" : "~");
+    what.push_back(sign + (after != nullptr ? after : before)->key.name);
+  }
+  void OnQuotasSynced() override { what.emplace_back("synced"); }
+  std::vector<std::string> what;
+};
+
+json::Value MakeQuota(const std::string& name, const std::string& version,
+                      const std::string& pods = "10", const std::string& uid = "") {
+  return json::Object{{"metadata", json::Object{{"name", name},
+                                                {"namespace", "ns"},
+                                                {"uid", uid.empty() ? "uid-" + name : uid},
+                                                {"resourceVersion", version}}},
+                      {"spec", json::Object{{"hard", json::Object{{"pods", pods}}}}}};
+}
+
+struct StoreFixture {
+  void List(const std::vector<json::Value>& quotas) {
+    store.BeginList();
+    for (const json::Value& quota : quotas) store.Upsert(quota);
+    store.EndList();
+  }
+  Told told;
+  QuotaStore store{"core", told};
+  using Names = std::vector<std::string>;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(StoreFixture, "quota store: synced after the first complete list",
+                 "[controllers]") {
+  store.BeginList();
+  store.Upsert(MakeQuota("a", "1"));
+  CHECK_FALSE(store.synced());
+  store.EndList();
+  CHECK(store.synced());
+  CHECK(told.what == Names{"+a", "synced"});
+}
+
+TEST_CASE_METHOD(StoreFixture, "quota store: a relist finds what vanished meanwhile",
+                 "[controllers]") {
+  List({MakeQuota("a", "1"), MakeQuota("b", "2")});
+  told.what.clear();
+  List({MakeQuota("b", "2"), MakeQuota("c", "5")});
+  CHECK(told.what == Names{"+c", "-a"});
+  CHECK(store.size() == 2);
+}
+
+TEST_CASE_METHOD(StoreFixture, "quota store: what is older than what is held is ignored",
+                 "[controllers]") {
+  List({MakeQuota("a", "9")});
+  told.what.clear();
+  store.Apply(*quota::ParseQuota(MakeQuota("a", "12", "20")));
+  store.Upsert(MakeQuota("a", "10", "15"));
+  CHECK(told.what == Names{"~a"});
+  CHECK(store.Find({"ns", "a"})->hard.ToString() == "pods=20");
+}
+
+TEST_CASE_METHOD(StoreFixture, "quota store: a late answer does not bring a deleted quota back",
+                 "[controllers]") {
+  List({MakeQuota("a", "1")});
+  store.Remove(MakeQuota("a", "3"));
+  store.Apply(*quota::ParseQuota(MakeQuota("a", "2")));
+  CHECK(store.size() == 0);
+}
+
+TEST_CASE_METHOD(StoreFixture, "quota store: the same name with another uid is another quota",
+                 "[controllers]") {
+  List({MakeQuota("a", "1")});
+  told.what.clear();
+  store.Upsert(MakeQuota("a", "7", "10", "uid-new"));
+  CHECK(told.what == Names{"-a", "+a"});
+  told.what.clear();
+  store.Remove(MakeQuota("a", "6"));  // the deletion of the first, late
+  CHECK(told.what.empty());
+  CHECK(store.size() == 1);
+}
+
+TEST_CASE_METHOD(StoreFixture, "quota store: a quota that cannot be read is set aside until it can",
+                 "[controllers]") {
+  List({MakeQuota("a", "1"), MakeQuota("b", "2")});
+  told.what.clear();
+  store.Upsert(MakeQuota("a", "3", "many"));
+  CHECK(told.what == Names{"-a"});
+  CHECK(store.broken() == 1);
+  store.Upsert(MakeQuota("a", "4", "5"));
+  CHECK(told.what == Names{"-a", "+a"});
+  CHECK(store.broken() == 0);
+  store.Upsert(MakeQuota("b", "5", "many"));
+  store.Remove(MakeQuota("b", "6", "many"));
+  CHECK(store.broken() == 0);
+}
