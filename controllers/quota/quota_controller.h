@@ -46,7 +46,7 @@ struct QuotaControllerOptions {
   // then once in this time.
   int write_burst = 40;
   base::Duration write_interval = std::chrono::milliseconds(55);
-  // A first status waits so long for resources that are still being listed.
+  // A first status, or one with new names, waits so long for resources that are still being listed.
   base::Duration first_count_patience = std::chrono::seconds(10);
   // How long a charge of somebody else outlives its write without the object being seen.
   base::Duration charge_hold = std::chrono::seconds(10);

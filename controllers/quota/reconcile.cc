@@ -42,8 +42,10 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
   // Observe and decide. No suspension from here to the write below.
   Memory& memory = Remember(*found);
   const Recount recount = Count(*found);
-  const bool never_counted = !found->has_status_hard || !found->has_status_used;
-  if (recount.pending && never_counted) {
+  // A name enters status.hard together with its first count, if that is coming soon.
+  const bool settled =
+      found->has_status_hard && found->has_status_used && found->hard == found->status.hard;
+  if (recount.pending && !settled) {
     co_return Outcome{Kind::kRevisit, options_.first_count_patience, "postponed"};
   }
   const auto desired = quota::DesiredStatus(*found, recount.observed, memory.charges.Held(now));

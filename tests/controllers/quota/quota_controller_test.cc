@@ -108,6 +108,21 @@ TEST_CASE("quota controller: a changed hard or selector is counted again", "[con
   CHECK(f.Used("q") == "cpu=100m,pods=1");
 }
 
+TEST_CASE("quota controller: a new name enters the status together with its count",
+          "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Put(kSecrets, MakeSecret("s"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
+  f.RunFor(1s);
+  f.cluster.writes.clear();
+  json::Value quota = *f.cluster.Find(kQuotas, "team-a", "q");
+  quota.Make({"spec", "hard"}) = json::Object{{"pods", "10"}, {"secrets", "5"}};
+  f.cluster.Put(kQuotas, quota);
+  f.RunFor(2s);
+  CHECK(f.Used("q") == "pods=0,secrets=1");
+  CHECK(f.cluster.writes.size() == 1);
+}
+
 TEST_CASE("quota controller: a status changed by somebody else is repaired", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kPods, MakePod("a"));
