@@ -1,0 +1,203 @@
+// Kinds that are measured by more than their number, and kinds that come and go.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/scenario.h"
+
+namespace e2e {
+namespace {
+
+constexpr const char* kStorageOfGold = "gold.storageclass.storage.k8s.io/requests.storage";
+constexpr const char* kClaimsOfGold = "gold.storageclass.storage.k8s.io/persistentvolumeclaims";
+constexpr const char* kDevices = "gpu.deviceclass.resource.k8s.io/devices";
+
+json::Value Service(const std::string& name, const std::string& type, int ports) {
+  auto service = ClusterIpService(name);
+  service.Make({"spec", "type"}) = type;
+  json::Array list;
+  for (int i = 0; i < ports; ++i) {
+    json::Object port;
+    port.Set("name", "p" + std::to_string(i));
+    port.Set("port", 80 + i);
+    list.emplace_back(std::move(port));
+  }
+  service.Make({"spec", "ports"}) = std::move(list);
+  return service;
+}
+
+json::Value ClaimOfClass(const std::string& name, const std::string& size,
+                         const std::string& storage_class) {
+  auto claim = Claim(name, size);
+  claim.Make({"spec", "storageClassName"}) = storage_class;
+  return claim;
+}
+
+json::Value DeviceClaim(const std::string& name, int devices) {
+  auto claim = Json(R"({"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","spec":{"devices":
+      {"requests":[{"name":"r","exactly":{"deviceClassName":"gpu"}}]}}})");
+  claim.Make({"metadata", "name"}) = name;
+  auto& request = (*claim.Make({"spec", "devices", "requests"}).AsArray())[0];
+  request.Make({"exactly", "count"}) = devices;
+  return claim;
+}
+
+// A custom kind of a group of its own, so that scenarios do not meet.
+struct CustomKind {
+  explicit CustomKind(std::string name)
+      : plural(std::move(name)), group(FreshName("g") + ".test") {}
+
+  [[nodiscard]] std::string Crd() const { return plural + "." + group; }
+  [[nodiscard]] std::string CountName() const { return "count/" + Crd(); }
+  [[nodiscard]] std::string Path(const std::string& ns, const std::string& name = "") const {
+    const auto path = "/apis/" + group + "/v1/namespaces/" + ns + "/" + plural;
+    return name.empty() ? path : path + "/" + name;
+  }
+  [[nodiscard]] json::Value Object(const std::string& name) const {
+    auto object = Json(R"({"kind":"Thing"})");
+    object.Make({"apiVersion"}) = group + "/v1";
+    object.Make({"metadata", "name"}) = name;
+    return object;
+  }
+  [[nodiscard]] json::Value Definition() const {
+    auto crd = Json(R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+        "spec":{"scope":"Namespaced","names":{"kind":"Thing"},"versions":[{"name":"v1",
+        "served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
+        "x-kubernetes-preserve-unknown-fields":true}}}]}})");
+    crd.Make({"metadata", "name"}) = Crd();
+    crd.Make({"spec", "group"}) = group;
+    crd.Make({"spec", "names", "plural"}) = plural;
+    return crd;
+  }
+
+  std::string plural;
+  std::string group;
+};
+
+// Once a definition is accepted its kind is served a little later.
+void CreateCustom(Scenario& s, const CustomKind& kind, const std::string& name) {
+  Eventually("an object of " + kind.Crd() + " can be created", [&]() -> std::string {
+    const auto answer = s.api().Do({.verb = "POST",
+                                    .path = kind.Path(s.ns()),
+                                    .content_type = std::string(client::kJson),
+                                    .body = json::Write(kind.Object(name))});
+    return answer ? "" : answer.error().message;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("services are counted by their type", "[e2e][kinds]") {
+  Scenario s;
+  s.Create("resourcequotas", Quota("q", {{"services", "9"},
+                                         {"services.loadbalancers", "9"},
+                                         {"services.nodeports", "9"}}));
+  s.StartDaemon();
+  s.Create("services", Service("internal", "ClusterIP", 1));
+  s.Create("services", Service("node", "NodePort", 2));
+  s.Create("services", Service("balanced", "LoadBalancer", 3));
+  s.WaitUsed("q",
+             {{"services", "3"}, {"services.loadbalancers", "1"}, {"services.nodeports", "5"}});
+  s.Delete("services", "balanced");
+  s.WaitUsed("q",
+             {{"services", "2"}, {"services.loadbalancers", "0"}, {"services.nodeports", "2"}});
+}
+
+TEST_CASE("claims are counted by size and storage class", "[e2e][kinds]") {
+  Scenario s;
+  s.Create("resourcequotas", Quota("q", {{"persistentvolumeclaims", "9"},
+                                         {"requests.storage", "90Gi"},
+                                         {kStorageOfGold, "90Gi"},
+                                         {kClaimsOfGold, "9"}}));
+  s.StartDaemon();
+  s.Create("persistentvolumeclaims", ClaimOfClass("a", "5Gi", "gold"));
+  s.Create("persistentvolumeclaims", ClaimOfClass("b", "2Gi", "silver"));
+  s.WaitUsed("q", {{"persistentvolumeclaims", "2"},
+                   {"requests.storage", "7Gi"},
+                   {kStorageOfGold, "5Gi"},
+                   {kClaimsOfGold, "1"}});
+  for (const auto* name : {"a", "b"}) {
+    s.api().MergePatch(s.Path("persistentvolumeclaims", name),
+                       Json(R"({"metadata":{"finalizers":null}})"));
+    s.Delete("persistentvolumeclaims", name);
+  }
+  s.WaitUsed("q", {{"persistentvolumeclaims", "0"},
+                   {"requests.storage", "0"},
+                   {kStorageOfGold, "0"},
+                   {kClaimsOfGold, "0"}});
+}
+
+TEST_CASE("resource claims are counted by the devices of a class", "[e2e][kinds]") {
+  Scenario s;
+  s.Create("resourcequotas",
+           Quota("q", {{"count/resourceclaims.resource.k8s.io", "9"}, {kDevices, "40"}}));
+  s.StartDaemon();
+  const std::string path = "/apis/resource.k8s.io/v1/namespaces/" + s.ns() + "/resourceclaims";
+  s.api().Create(path, DeviceClaim("one", 1));
+  s.api().Create(path, DeviceClaim("five", 5));
+  s.WaitUsed("q", {{"count/resourceclaims.resource.k8s.io", "2"}, {kDevices, "6"}});
+  s.api().Delete(path + "/five");
+  s.WaitUsed("q", {{"count/resourceclaims.resource.k8s.io", "1"}, {kDevices, "1"}});
+  s.api().Delete(path + "/one");
+  s.WaitUsed("q", {{"count/resourceclaims.resource.k8s.io", "0"}, {kDevices, "0"}});
+}
+
+TEST_CASE("a custom kind that appears after its quota is counted, and may go again",
+          "[e2e][kinds]") {
+  Scenario s;
+  const CustomKind things("things");
+  s.Create("resourcequotas", Quota("q", {{"pods", "9"}, {things.CountName(), "5"}}));
+  s.StartDaemon();
+  s.WaitUsed("q", {{"pods", "0"}});  // nobody knows the kind: its name has no count
+
+  s.api().Create(PathOf("customresourcedefinitions"), things.Definition());
+  s.WaitUsed("q", {{"pods", "0"}, {things.CountName(), "0"}}, Stretched(10s));
+  CreateCustom(s, things, "one");
+  s.WaitUsed("q", {{"pods", "0"}, {things.CountName(), "1"}});
+  s.api().Delete(things.Path(s.ns(), "one"));
+  s.WaitUsed("q", {{"pods", "0"}, {things.CountName(), "0"}});
+
+  s.api().Delete(PathOf("customresourcedefinitions", "", things.Crd()));
+  s.Create("pods", Pod("p"));
+  s.WaitUsed("q", {{"pods", "1"}, {things.CountName(), "0"}});
+}
+
+TEST_CASE("a kind that cannot be listed hurts nobody else", "[e2e][kinds][real-only]") {
+  Scenario s;
+  const CustomKind broken("things");
+  auto definition = broken.Definition();
+  s.api().Create(PathOf("customresourcedefinitions"), definition);
+  CreateCustom(s, broken, "stored-as-v1");
+  // A second version that is preferred, and a conversion webhook where nobody listens.
+  const auto patch = Json(R"({"spec":{"conversion":{"strategy":"Webhook","webhook":{
+      "conversionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1:1/convert"}}},
+      "versions":[{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{
+      "type":"object","x-kubernetes-preserve-unknown-fields":true}}},{"name":"v1","served":true,
+      "storage":true,"schema":{"openAPIV3Schema":{"type":"object",
+      "x-kubernetes-preserve-unknown-fields":true}}}]}})");
+  s.api().MergePatch(PathOf("customresourcedefinitions", "", broken.Crd()), patch);
+  Eventually("the broken version is served", [&]() -> std::string {
+    const auto path = "/apis/" + broken.group + "/v2/" + broken.plural;
+    const auto answer = s.api().Do({.path = path});
+    if (answer) return "it can be listed";
+    // 429 while the server's own cache of the kind cannot be filled, 500 without one.
+    const int status = answer.error().http_status;
+    return status == 429 || status >= 500 ? "" : answer.error().message;
+  });
+
+  s.Create("resourcequotas", Quota("q", {{"pods", "9"}, {broken.CountName(), "5"}}));
+  s.Create("resourcequotas", Quota("other", {{"secrets", "9"}}));
+  auto& daemon = s.StartDaemon();
+  s.Create("pods", Pod("p"));
+  s.WaitUsed("q", {{"pods", "1"}});
+  s.WaitUsed("other", {{"secrets", "0"}});
+  s.Delete("pods", "p");
+  s.WaitUsed("q", {{"pods", "0"}});
+  CHECK(daemon.Running());
+
+  // Healed: counted again by itself.
+  s.api().MergePatch(PathOf("customresourcedefinitions", "", broken.Crd()),
+                     Json(R"({"spec":{"conversion":{"strategy":"None","webhook":null}}})"));
+  s.WaitUsed("q", {{"pods", "0"}, {broken.CountName(), "1"}}, Stretched(60s));
+  s.api().Delete(PathOf("customresourcedefinitions", "", broken.Crd()));
+}
+
+}  // namespace e2e
