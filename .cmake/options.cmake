@@ -5,6 +5,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
+option(QCM_PRECOMPILE "Share precompiled headers; off for tools that cannot read GCC's" ON)
 option(QCM_BUILD_TESTS "Build unit, e2e and bench programs" ON)
 set(QCM_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 
