@@ -100,7 +100,9 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   tracker_.OnQuota(before, after);
   if (after == nullptr) {
     memories_.erase(before->key);
-    complaints_.erase(before->key.ToString());
+    for (const char* about : {"count of ", "sum of ", "status of "}) {
+      complaints_.erase(about + before->key.ToString());
+    }
     return;
   }
   if (before == nullptr) return queue_.Add(after->key);
@@ -190,7 +192,7 @@ void QuotaController::ComplainOnce(const std::string& about, const std::string& 
   std::string& said = complaints_[about];
   if (said == message) return;
   said = message;
-  LOG(WARNING) << "quota_api=" << api_.name << " quota=" << about << " error=\"" << message << "\"";
+  LOG(WARNING) << about << " fails quota_api=" << api_.name << " error=\"" << message << "\"";
 }
 
 }  // namespace controllers

@@ -15,6 +15,7 @@ bool QuotaController::MayBeDoneSoon(const UsageSource& source) const {
 QuotaController::Recount QuotaController::Count(const quota::Quota& quota) {
   Recount recount;
   std::vector<std::string>& unknown = recount.observed.unknown;
+  std::string trouble;
   for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
     const std::vector<std::string> names = quota::OwnedNames(*source.evaluator, quota.hard);
     if (source.tracked == nullptr || !source.tracked->synced()) {
@@ -25,11 +26,13 @@ QuotaController::Recount QuotaController::Count(const quota::Quota& quota) {
     const auto sum =
         source.tracked->ledger().Sum(quota.key.ns, quota.selector, source.evaluator->scopes, names);
     const auto added = sum ? recount.observed.used.Add(*sum) : base::Result<void>(sum.error());
-    ComplainOnce(quota.key.ToString(), added ? std::string() : added.error().message);
-    if (!added) unknown.insert(unknown.end(), names.begin(), names.end());
+    if (added) continue;
+    unknown.insert(unknown.end(), names.begin(), names.end());
+    trouble += (trouble.empty() ? "" : "; ") + added.error().message;
   }
   // A name that two evaluators share is known only if both answered.
   for (const std::string& name : unknown) recount.observed.used.Erase(name);
+  ComplainOnce("count of " + quota.key.ToString(), trouble);
   return recount;
 }
 
@@ -50,9 +53,10 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
   }
   const auto desired = quota::DesiredStatus(*found, recount.observed, memory.charges.Held(now));
   if (!desired) {
-    ComplainOnce(key.ToString(), desired.error().message);
+    ComplainOnce("sum of " + key.ToString(), desired.error().message);
     co_return Outcome{Kind::kRetry, {}, "error"};
   }
+  ComplainOnce("sum of " + key.ToString(), "");
   if (!quota::NeedsWrite(*found, *desired)) co_return UntilChargesExpire(memory, "unchanged");
   const base::TimePoint earliest = EarliestWrite(memory);
   if (earliest > now) co_return Outcome{Kind::kRevisit, earliest - now, "postponed"};
@@ -86,7 +90,7 @@ base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
   const bool same = memory != memories_.end() && memory->second.uid == quota.uid;
   if (same) memory->second.in_flight.reset();
   if (!written) co_return co_await AfterFailedWrite(quota.key, written.error());
-  ComplainOnce(quota.key.ToString(), "");
+  ComplainOnce("status of " + quota.key.ToString(), "");
   VLOG(1) << "status written quota_api=" << api_.name << " quota=" << quota.key.ToString()
           << " used=\"" << written->status.used.ToString() << "\"";
   if (!same) co_return Outcome{Outcome::Kind::kDone, {}, "written"};
@@ -118,7 +122,7 @@ base::Task<QuotaController::Outcome> QuotaController::AfterFailedWrite(api::Obje
     co_return Outcome{Kind::kRetry, {}, "conflict"};
   }
   if (!error.Is(base::ErrorCode::kCancelled)) {
-    ComplainOnce(key.ToString(), error.Wrap("write status").message);
+    ComplainOnce("status of " + key.ToString(), error.message);
   }
   co_return Outcome{Kind::kRetry, {}, "error"};
 }
