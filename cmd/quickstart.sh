@@ -29,9 +29,15 @@ cd "$(dirname "$0")/.."
 
 home=$(mktemp -d "${TMPDIR:-/tmp}/quota-quickstart.XXXXXX")
 processes=()
+story=
 finish() {
   local code=$?
   trap - EXIT INT TERM
+  # The story first: it takes its namespace away again, and needs the API server for that.
+  if [ -n "$story" ]; then
+    kill "$story" 2>/dev/null || true
+    wait "$story" 2>/dev/null || true
+  fi
   if [ $code -ne 0 ] && [ -s "$home/daemon.log" ]; then
     echo "the daemon's last lines:" >&2
     tail -n 5 "$home/daemon.log" >&2
@@ -91,12 +97,17 @@ daemon=${processes[-1]}
 echo "[4/4] a quota in $where"
 echo
 namespace=quota-quickstart-$$
-story=(build/bin/quickstart-story "--kubeconfig=$kubeconfig" "--namespace=$namespace")
-if $keep; then story+=(--keep); fi
-"${story[@]}" || {
+arguments=("--kubeconfig=$kubeconfig" "--namespace=$namespace")
+if $keep; then arguments+=(--keep); fi
+# In the background, because a signal interrupts `wait` but not a program in the foreground.
+setpriv --pdeathsig TERM build/bin/quickstart-story "${arguments[@]}" </dev/null &
+story=$!
+wait "$story" || {
+  story=
   kill -0 "$daemon" 2>/dev/null || echo "quickstart: the daemon has ended" >&2
   fail "the story did not come to its end"
 }
+story=
 
 echo
 if $keep; then

@@ -91,7 +91,7 @@ unit() {
 
 # script NAME LIMIT COMMAND…: one test; exit code 77 says that what it needs is not here.
 script() {
-  local name=$1 limit=$2 code=0
+  local name=$1 limit=$2 log code=0
   shift 2
   log=$logs/$name.log
   mkdir -p "$(dirname "$log")"
@@ -159,6 +159,7 @@ bash .ci/install-packages.sh
 if build release; then
   unit release build/bin 120
   e2e release sandbox build/bin 600
+  script release/quickstart 300 bash tests/cmd/quickstart/quickstart_test.sh
   if ! $quick; then
     real_tier
     sanitized asan

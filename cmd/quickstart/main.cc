@@ -1,6 +1,7 @@
 // The part of cmd/quickstart.sh that talks to the API server.
 
 #include <gflags/gflags.h>
+#include <glog/logging.h>
 #include <signal.h>
 
 #include <boost/asio/io_context.hpp>
@@ -35,18 +36,26 @@ base::Result<std::unique_ptr<client::RestClient>> Connect(boost::asio::io_contex
                                {.user_agent = client::UserAgent("quickstart")});
 }
 
-// Runs one task to its end; a signal cancels it. False if it failed, having said why.
-bool RunTask(boost::asio::io_context& io, std::function<base::Task<base::Result<void>>()> task) {
+// Runs one task to its end; Ctrl-C cancels it if it may. False if it failed, having said why.
+bool RunTask(boost::asio::io_context& io, bool interruptible,
+             std::function<base::Task<base::Result<void>>()> task) {
   bool worked = false;
   base::TaskGroup tasks(io.get_executor());
-  boost::asio::signal_set signals(io, SIGINT, SIGTERM);
-  signals.async_wait([&](auto error, int) {
-    if (!error) tasks.Cancel();
-  });
+  for (const int stop : {SIGINT, SIGTERM}) signal(stop, SIG_IGN);
+  boost::asio::signal_set signals(io);
+  if (interruptible) {
+    signals.add(SIGINT);
+    signals.add(SIGTERM);
+    signals.async_wait([&](auto error, int) {
+      if (!error) tasks.Cancel();
+    });
+  }
   const auto run = [&]() -> base::Task<void> {
     auto result = co_await task();
     worked = result.has_value();
-    if (!worked) std::cerr << result.error().message << "\n";
+    if (worked) co_return;
+    const bool interrupted = result.error().Is(base::ErrorCode::kCancelled);
+    std::cerr << (interrupted ? "interrupted" : result.error().message) << "\n";
   };
   tasks.Spawn("quickstart", run);
   io.restart();
@@ -63,18 +72,23 @@ int Run() {
     std::cerr << client.error().message << "\n";
     return 2;
   }
-  const bool told = RunTask(io, [&] {
+  const bool told = RunTask(io, true, [&] {
     return quickstart::TellStory(**client, scheduler, {.ns = FLAGS_namespace}, std::cout);
   });
   if (told && FLAGS_keep) return 0;
   // Also after a failure and after Ctrl-C: the cluster may be somebody's own.
-  const bool cleaned = RunTask(io, [&] { return quickstart::CleanUp(**client, FLAGS_namespace); });
+  const bool cleaned =
+      RunTask(io, false, [&] { return quickstart::CleanUp(**client, FLAGS_namespace); });
   return told && cleaned ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  // What the client would warn of, the daemon says in its log beside us.
+  FLAGS_logtostderr = true;
+  FLAGS_minloglevel = google::GLOG_ERROR;
+  google::InitGoogleLogging(argv[0]);
   signal(SIGPIPE, SIG_IGN);
   gflags::ParseCommandLineFlags(&argc, &argv, true);
   return Run();

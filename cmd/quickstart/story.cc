@@ -156,6 +156,7 @@ class Story {
     while (scheduler_.Now() < deadline) {
       const auto left = std::chrono::ceil<milliseconds>(deadline - scheduler_.Now());
       auto bytes = co_await watch.Read(left);
+      if (!bytes && bytes.error().Is(base::ErrorCode::kCancelled)) co_return bytes.error();
       if (!bytes || !bytes->has_value()) break;
       lines += **bytes;
       for (auto end = lines.find('\n'); end != std::string::npos; end = lines.find('\n')) {
