@@ -17,6 +17,23 @@
 
 namespace quota {
 
+// Which requests can raise what an object uses, and what a limited object must state: what
+// admission needs beside the facts (kubernetes-resourcequota.md 3, "Handles" and "Constraints").
+// A CREATE of the object itself always can.
+struct Guard {
+  bool updates = false;  // an UPDATE of the object itself can, too
+  // CEL over `object` and `oldObject`: false for every update that can neither raise usage nor move
+  // the object into another scope. "": none is excluded.
+  std::string update_condition;
+  std::vector<std::string> subresources;  // whose UPDATE can, such as "resize"
+  // Fields that `constraints` reads beside those of the evaluator.
+  std::vector<std::string> fields;
+  // "" or what is missing, "must specify cpu for: a,b", when `names` are limited. Null: nothing is
+  // ever required.
+  std::function<std::string(const json::Value& object, const std::vector<std::string>& names)>
+      constraints;
+};
+
 struct Evaluator {
   api::GroupResource resource;
   // True if usage under this name comes (also) from objects of `resource`.
@@ -30,6 +47,7 @@ struct Evaluator {
   // Errors: kMalformed, naming the field, for an object whose amounts cannot be read or do not fit.
   // The object's share is then unknown, not zero.
   std::function<base::Result<ObjectFacts>(const json::Value& object, base::WallTime now)> facts_of;
+  Guard guard = {};
 };
 
 }  // namespace quota

@@ -1,0 +1,61 @@
+#pragma once
+
+// An AdmissionReview of admission.k8s.io/v1 as values: what an API server asks, and what it is
+// answered (client-machinery.md 7.1, 7.2). No I/O; any thread.
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/api/resource.h"
+#include "pkg/base/error.h"
+#include "pkg/json/value.h"
+
+namespace admission {
+
+enum class Operation { kCreate, kUpdate, kDelete, kConnect };
+
+// The `request` of a review. Of the objects only the wanted fields are decoded.
+struct Review {
+  std::string uid;  // of the call, echoed in the answer; not the object's
+  api::GroupVersionResource resource;
+  std::string subresource;  // "" for the object itself
+  Operation operation = Operation::kCreate;
+  std::string ns;    // "" for cluster-scoped objects
+  std::string name;  // request.name, else metadata.name, else generateName, else "Unknown"
+  bool dry_run = false;
+  json::Value object;      // null for a DELETE
+  json::Value old_object;  // null for a CREATE
+};
+
+// The fields of an object of this resource that the decision reads (pkg/json/projection.h);
+// metadata.{name,namespace,uid,resourceVersion,generateName,deletionTimestamp} are always decoded.
+using FieldsOf = std::function<std::vector<std::string>(const api::GroupResource& resource)>;
+
+// Errors: kMalformed for what is no JSON, no AdmissionReview, or has no request, uid, resource or
+// operation (each named); kInvalidArgument for another apiVersion than admission.k8s.io/v1.
+base::Result<Review> ParseReview(std::string_view body, const FieldsOf& fields_of);
+
+// What the API server is told.
+struct Answer {
+  enum class Kind {
+    kAllowed,
+    kRefused,      // an answered review with allowed=false
+    kBusy,         // HTTP 429 and Retry-After: the API server's client calls again by itself
+    kUnavailable,  // HTTP 503: the review could not be decided in time
+  };
+  Kind kind = Kind::kAllowed;
+  int code = 403;                   // kRefused: status.code
+  std::string reason;               // kRefused: status.reason, "Forbidden"
+  std::string message;              // why; "" when allowed
+  std::vector<std::string> warnings;  // shown by kubectl; at most 256 characters each
+  std::chrono::seconds retry_after{1};  // kBusy
+};
+
+// The body of an answered review (kAllowed or kRefused). `uid` is the review's. A refusal's
+// details carry the resource and name, as the API server's own refusals do.
+std::string FormatAnswer(const Review& review, const Answer& answer);
+
+}  // namespace admission

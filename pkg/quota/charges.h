@@ -1,0 +1,59 @@
+#pragma once
+
+// Usage that our own admission granted to objects that the watch has not shown yet, for one quota.
+// A charge belongs to the object (its uid), not to the call, and is absolute: what the object may
+// use in all (design part 5). So an API server that asks ten times for one stored write is charged
+// once, and a charge whose object was never stored is gone after `hold`.
+//
+// No I/O, one thread.
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "pkg/base/clock.h"
+#include "pkg/quota/resource_list.h"
+#include "pkg/quota/uid.h"
+
+namespace quota {
+
+class Charges {
+ public:
+  explicit Charges(base::Duration hold) : hold_(hold) {}
+
+  // The object may use `amount`; of a name charged already the larger counts. `seen` is what the
+  // watch has shown of it so far, under the same names (null: nothing). The hold starts anew.
+  void Grant(base::TimePoint now, const Uid& uid, const ResourceList& amount,
+             const ResourceList* seen);
+  // What covers a repeated call for the object; null if it has no charge, or one older than half of
+  // the hold: the rest is left for the write to be stored and seen before the charge expires.
+  [[nodiscard]] const ResourceList* Covering(base::TimePoint now, const Uid& uid) const;
+  // The watch shows that the object uses `usage` (null: it is gone, or no longer matches). A charge
+  // that is reached is dropped. The answer is what of `usage` the charge did not grant: usage that
+  // came by somebody else's leave.
+  ResourceList OnSeen(const Uid& uid, const ResourceList& before, const ResourceList* usage);
+  // What was granted is not used: another quota refused the object.
+  void Release(const Uid& uid);
+  // Drops what expired, and says how many.
+  std::size_t Expire(base::TimePoint now);
+
+  // Over all charges, what is granted above what is seen.
+  [[nodiscard]] ResourceList Outstanding() const;
+  [[nodiscard]] std::optional<base::TimePoint> NextExpiry() const;
+  [[nodiscard]] std::size_t size() const { return charges_.size(); }
+
+ private:
+  struct Charge {
+    ResourceList amount;
+    ResourceList seen;
+    base::TimePoint granted;
+  };
+  base::Duration hold_;
+  std::unordered_map<Uid, Charge, UidHash> charges_;
+  // In the order of granting; an entry whose charge is gone or younger is skipped.
+  std::deque<std::pair<base::TimePoint, Uid>> order_;
+};
+
+}  // namespace quota

@@ -1,0 +1,70 @@
+#pragma once
+
+// Whether requests fit the quotas they touch, and what to charge: the rules of
+// kubernetes-resourcequota.md 4.5 and 4.6, with charges by object (design part 5). Pure functions;
+// any thread.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pkg/quota/charges.h"
+#include "pkg/quota/evaluator.h"
+#include "pkg/quota/quota.h"
+
+namespace quota {
+
+// What an object uses, resolved, and what scopes see of it.
+struct Subject {
+  ResourceList usage;
+  std::vector<Attribute> attributes;
+};
+
+// A request as quota sees it. `evaluator` and `object` outlive it.
+struct Request {
+  const Evaluator* evaluator = nullptr;
+  const json::Value* object = nullptr;  // for Guard::constraints
+  Uid uid;                              // of the object
+  Subject after;
+  std::optional<Subject> before;  // an UPDATE's old object
+  bool dry_run = false;           // judged, not charged
+};
+
+// A quota of the request's namespace as it is known now.
+struct Standing {
+  const Quota* quota = nullptr;
+  ResourceList used;                      // status.used and what earlier requests of a batch add
+  const ResourceList* covering = nullptr;  // the charge that covers the request's object already
+};
+
+// What admitting a request adds to one quota.
+struct Need {
+  std::size_t standing = 0;  // index
+  ResourceList amount;       // to add to status.used; positive amounts only
+  ResourceList absolute;     // what the object may use then, of the names of status.hard
+};
+
+struct Verdict {
+  enum class Kind {
+    kFree,     // needs nothing from anybody
+    kFits,     // `needs` is not empty
+    kRefused,  // `code` and `message`
+  };
+  Kind kind = Kind::kFree;
+  int code = 403;
+  std::string message;  // "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"
+  std::vector<Need> needs;
+};
+
+// Judges one request. Does not change the standings.
+Verdict Decide(const Request& request, const std::vector<Standing>& standings);
+
+// Adds an admitted request's needs, so that the next one is judged against them. Errors: overflow.
+base::Result<void> Apply(const std::vector<Need>& needs, std::vector<Standing>& standings);
+
+// "compute: pods 19 of 20" for every limited name that `needs` leaves less than a tenth of; in the
+// order of the standings and names, after Apply().
+std::vector<std::string> NearLimits(const std::vector<Need>& needs,
+                                    const std::vector<Standing>& standings);
+
+}  // namespace quota
