@@ -30,11 +30,11 @@ class Charges {
   // What covers a repeated call for the object; null if it has no charge, or one older than half of
   // the hold: the rest is left for the write to be stored and seen before the charge expires.
   [[nodiscard]] const ResourceList* Covering(base::TimePoint now, const Uid& uid) const;
-  // The watch shows that the object uses `usage` (null: it is gone, or no longer matches). A charge
-  // that is reached is dropped. The answer is what of `usage` the charge did not grant: usage that
-  // came by somebody else's leave.
+  // The watch shows that the object, which used `before`, uses `usage` now (null: none that this
+  // quota counts). A charge that is reached is dropped. The answer is the growth that no charge of
+  // ours granted: usage that came by somebody else's leave.
   ResourceList OnSeen(const Uid& uid, const ResourceList& before, const ResourceList* usage);
-  // What was granted is not used: another quota refused the object.
+  // What was granted is not used: another quota refused the object, or it is gone.
   void Release(const Uid& uid);
   // Drops what expired, and says how many.
   std::size_t Expire(base::TimePoint now);
@@ -50,6 +50,8 @@ class Charges {
     ResourceList seen;
     base::TimePoint granted;
   };
+  [[nodiscard]] bool IsStale(const std::pair<base::TimePoint, Uid>& place) const;
+
   base::Duration hold_;
   std::unordered_map<Uid, Charge, UidHash> charges_;
   // In the order of granting; an entry whose charge is gone or younger is skipped.

@@ -65,4 +65,22 @@ std::string ResourceList::ToString() const {
   return text;
 }
 
+ResourceList Excess(const ResourceList& a, const ResourceList& b) {
+  ResourceList excess;
+  for (const auto& [name, amount] : a) {
+    const base::Result<Quantity> difference = amount.Sub(b.Get(name));
+    if (difference && difference->Sign() > 0) excess.Set(name, *difference);
+  }
+  return excess;
+}
+
+ResourceList Larger(const ResourceList& a, const ResourceList& b) {
+  ResourceList larger = a;
+  for (const auto& [name, amount] : b) {
+    const Quantity* other = larger.Find(name);
+    if (other == nullptr || *other < amount) larger.Set(name, amount);
+  }
+  return larger;
+}
+
 }  // namespace quota

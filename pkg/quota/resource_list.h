@@ -41,4 +41,11 @@ class ResourceList {
   std::vector<std::pair<std::string, Quantity>> items_;  // sorted by name, each name once
 };
 
+// Of each name what `a` has above `b`, positive amounts only. Amounts are at least 0 (the API
+// server's validation), so nothing overflows; one that would counts as none.
+ResourceList Excess(const ResourceList& a, const ResourceList& b);
+
+// All names of both, each with the larger quantity.
+ResourceList Larger(const ResourceList& a, const ResourceList& b);
+
 }  // namespace quota

@@ -1,0 +1,157 @@
+#include "pkg/quota/decision.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace quota {
+namespace {
+
+using Names = std::vector<std::string>;
+
+ResourceList Only(const ResourceList& list, const Names& names) {
+  ResourceList kept;
+  for (const std::string& name : names) {
+    if (const Quantity* amount = list.Find(name)) kept.Set(name, *amount);
+  }
+  return kept;
+}
+
+std::string Join(const Names& names) {
+  std::string text;
+  for (const std::string& name : names) text.append(text.empty() ? "" : ",").append(name);
+  return text;
+}
+
+Verdict Refuse(std::string message) {
+  return {.kind = Verdict::Kind::kRefused, .code = 403, .message = std::move(message), .needs = {}};
+}
+
+// A quota that the request has to do with: it matches the object, and limits something of its kind.
+struct Concern {
+  std::size_t standing = 0;
+  Names names;  // of status.hard, those that the evaluator owns
+};
+
+std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standing>& standings) {
+  std::vector<Concern> concerns;
+  for (std::size_t i = 0; i < standings.size(); ++i) {
+    const Quota& quota = *standings[i].quota;
+    Names names = OwnedNames(*request.evaluator, quota.status.hard);
+    if (names.empty()) continue;
+    if (!Matches(quota.selector, request.after.attributes, request.evaluator->scopes)) continue;
+    concerns.push_back({i, std::move(names)});
+  }
+  return concerns;
+}
+
+// What must be known before amounts are compared; "" if it is.
+std::string Objection(const Request& request, const Standing& standing, const Names& names) {
+  const std::string& quota = standing.quota->key.name;
+  if (request.evaluator->guard.constraints && request.object != nullptr) {
+    const std::string missing = request.evaluator->guard.constraints(*request.object, names);
+    if (!missing.empty()) return "failed quota: " + quota + ": " + missing;
+  }
+  const ResourceList& used = standing.quota->status.used;
+  const bool unknown =
+      std::ranges::any_of(names, [&](const auto& name) { return used.Find(name) == nullptr; });
+  if (unknown) return "status unknown for quota: " + quota + ", resources: " + Join(names);
+  return "";
+}
+
+std::string NegativeUsage(const ResourceList& usage) {
+  Names names;
+  for (const auto& [name, amount] : usage) {
+    if (amount.Sign() < 0) names.push_back(name);
+  }
+  return names.empty() ? "" : "quota usage is negative for resource(s): " + Join(names);
+}
+
+// What the object may use already as far as this quota is concerned: as stored, or as charged. A
+// quota that did not match the old object starts from nothing.
+ResourceList BaseOf(const Request& request, const Standing& standing) {
+  ResourceList base;
+  if (request.before &&
+      Matches(standing.quota->selector, request.before->attributes, request.evaluator->scopes)) {
+    base = request.before->usage;
+  }
+  return standing.covering != nullptr ? Larger(base, *standing.covering) : base;
+}
+
+std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& standings,
+                          const std::vector<Concern>& concerns) {
+  std::vector<Need> needs;
+  for (const auto& [index, names] : concerns) {
+    ResourceList absolute = Only(request.after.usage, names);
+    ResourceList amount = Excess(absolute, BaseOf(request, standings[index]));
+    if (!amount.empty()) needs.push_back({index, std::move(amount), std::move(absolute)});
+  }
+  return needs;
+}
+
+// "" if it fits. Only names that grow are compared, so a quota that is exceeded elsewhere is no
+// obstacle.
+std::string Exceeded(const Standing& standing, const ResourceList& amount) {
+  ResourceList requested;
+  ResourceList used;
+  ResourceList limited;
+  for (const auto& [name, grown] : amount) {
+    const Quantity limit = standing.quota->status.hard.Get(name);
+    const Quantity now = standing.used.Get(name);
+    const base::Result<Quantity> then = now.Add(grown);
+    if (then && *then <= limit) continue;
+    requested.Set(name, grown);
+    used.Set(name, now);
+    limited.Set(name, limit);
+  }
+  if (requested.empty()) return "";
+  return "exceeded quota: " + standing.quota->key.name + ", requested: " + requested.ToString() +
+         ", used: " + used.ToString() + ", limited: " + limited.ToString();
+}
+
+}  // namespace
+
+Verdict Decide(const Request& request, const std::vector<Standing>& standings) {
+  const std::vector<Concern> concerns = ConcernsOf(request, standings);
+  std::vector<Need> needs = NeedsOf(request, standings, concerns);
+  if (request.before && needs.empty()) return {};  // whatever else is wrong, it was so before
+  for (const auto& [index, names] : concerns) {
+    std::string objection = Objection(request, standings[index], names);
+    if (!objection.empty()) return Refuse(std::move(objection));
+  }
+  std::string negative = NegativeUsage(request.after.usage);
+  if (!concerns.empty() && !negative.empty()) return Refuse(std::move(negative));
+  for (const Need& need : needs) {
+    std::string exceeded = Exceeded(standings[need.standing], need.amount);
+    if (!exceeded.empty()) return Refuse(std::move(exceeded));
+  }
+  if (needs.empty()) return {};
+  return {.kind = Verdict::Kind::kFits, .message = "", .needs = std::move(needs)};
+}
+
+base::Result<void> Apply(const std::vector<Need>& needs, std::vector<Standing>& standings) {
+  for (const Need& need : needs) {
+    const auto added = standings[need.standing].used.Add(need.amount);
+    if (!added) return added.error();
+  }
+  return {};
+}
+
+std::vector<std::string> NearLimits(const std::vector<Need>& needs,
+                                    const std::vector<Standing>& standings) {
+  std::vector<std::string> warnings;
+  for (const Need& need : needs) {
+    const Standing& standing = standings[need.standing];
+    for (const auto& [name, grown] : need.amount) {
+      const Quantity limit = standing.quota->status.hard.Get(name);
+      const Quantity used = standing.used.Get(name);
+      const base::Result<Quantity> left = limit.Sub(used);
+      const base::Result<Quantity> tenfold = left ? left->Mul(10) : left;
+      if (!tenfold || *tenfold >= limit) continue;
+      warnings.push_back(standing.quota->key.name + ": " + name + " " + used.ToString() + " of " +
+                         limit.ToString());
+    }
+  }
+  return warnings;
+}
+
+}  // namespace quota

@@ -1,0 +1,182 @@
+#include "pkg/quota/charges.h"
+
+#include <map>
+#include <random>
+
+#include "tests/pkg/quota/quota_testing.h"
+
+namespace quota {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const Uid kPod{1, 1};
+const Uid kOther{1, 2};
+
+TEST_CASE("charges: what is granted is outstanding until the watch shows it", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  charges.Grant(clock.Now(), kPod, List({{"pods", "1"}, {"cpu", "500m"}}), nullptr);
+  CHECK(charges.Outstanding() == List({{"pods", "1"}, {"cpu", "500m"}}));
+
+  const ResourceList seen = List({{"pods", "1"}, {"cpu", "500m"}, {"memory", "1Gi"}});
+  CHECK(charges.OnSeen(kPod, {}, &seen) == List({{"memory", "1Gi"}}));
+  CHECK(charges.Outstanding().empty());
+  CHECK(charges.size() == 0);
+}
+
+TEST_CASE("charges: the same object is charged once, however often it is asked for", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  for (int call = 0; call < 5; ++call) {
+    charges.Grant(clock.Now(), kPod, List({{"cpu", "2"}}), nullptr);
+  }
+  CHECK(charges.Outstanding() == List({{"cpu", "2"}}));
+  REQUIRE(charges.Covering(clock.Now(), kPod) != nullptr);
+  CHECK(*charges.Covering(clock.Now(), kPod) == List({{"cpu", "2"}}));
+  CHECK(charges.Covering(clock.Now(), kOther) == nullptr);
+
+  charges.Grant(clock.Now(), kPod, List({{"cpu", "1"}, {"memory", "1Gi"}}), nullptr);
+  CHECK(charges.Outstanding() == List({{"cpu", "2"}, {"memory", "1Gi"}}));
+}
+
+TEST_CASE("charges: of an object that is stored only the growth is outstanding", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  const ResourceList stored = List({{"cpu", "1"}});
+  charges.Grant(clock.Now(), kPod, List({{"cpu", "3"}}), &stored);
+  CHECK(charges.Outstanding() == List({{"cpu", "2"}}));
+
+  SECTION("an older version that comes late changes nothing") {
+    CHECK(charges.OnSeen(kPod, stored, &stored).empty());
+    CHECK(charges.Outstanding() == List({{"cpu", "2"}}));
+  }
+  SECTION("part of the way") {
+    const ResourceList more = List({{"cpu", "2"}});
+    CHECK(charges.OnSeen(kPod, stored, &more).empty());
+    CHECK(charges.Outstanding() == List({{"cpu", "1"}}));
+  }
+  SECTION("beyond what was granted") {
+    const ResourceList most = List({{"cpu", "7"}});
+    CHECK(charges.OnSeen(kPod, stored, &most) == List({{"cpu", "4"}}));
+    CHECK(charges.size() == 0);
+  }
+  SECTION("what is stored already is no charge at all") {
+    Charges others{seconds(10)};
+    others.Grant(clock.Now(), kPod, stored, &stored);
+    CHECK(others.size() == 0);
+  }
+}
+
+TEST_CASE("charges: an object that is never stored is free again after the hold", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  charges.Grant(clock.Now(), kPod, List({{"pods", "1"}}), nullptr);
+  CHECK(charges.NextExpiry() == clock.Now() + seconds(10));
+  clock.Advance(milliseconds(9'999));
+  CHECK(charges.Expire(clock.Now()) == 0);
+  CHECK(charges.Outstanding() == List({{"pods", "1"}}));
+  clock.Advance(milliseconds(1));
+  CHECK(charges.Expire(clock.Now()) == 1);
+  CHECK(charges.Outstanding().empty());
+  CHECK_FALSE(charges.NextExpiry().has_value());
+}
+
+TEST_CASE("charges: a charge covers calls for half of its hold only", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  charges.Grant(clock.Now(), kPod, List({{"pods", "1"}}), nullptr);
+  clock.Advance(seconds(5));
+  CHECK(charges.Covering(clock.Now(), kPod) != nullptr);
+  clock.Advance(milliseconds(1));
+  CHECK(charges.Covering(clock.Now(), kPod) == nullptr);
+
+  charges.Grant(clock.Now(), kPod, List({{"pods", "1"}}), nullptr);
+  CHECK(charges.Covering(clock.Now(), kPod) != nullptr);
+  CHECK(charges.Outstanding() == List({{"pods", "1"}}));
+  clock.Advance(seconds(9));
+  CHECK(charges.Expire(clock.Now()) == 0);  // the hold starts with the newest grant
+  clock.Advance(seconds(1));
+  CHECK(charges.Expire(clock.Now()) == 1);
+}
+
+TEST_CASE("charges: a released charge is gone at once", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  charges.Grant(clock.Now(), kPod, List({{"pods", "1"}}), nullptr);
+  charges.Grant(clock.Now(), kOther, List({{"pods", "1"}}), nullptr);
+  charges.Release(kPod);
+  CHECK(charges.Outstanding() == List({{"pods", "1"}}));
+  clock.Advance(seconds(10));
+  CHECK(charges.Expire(clock.Now()) == 1);
+}
+
+TEST_CASE("charges: growth without a charge is somebody else's", "[quota]") {
+  Charges charges{seconds(10)};
+  const ResourceList now = List({{"cpu", "3"}, {"pods", "1"}});
+  CHECK(charges.OnSeen(kPod, List({{"cpu", "1"}, {"pods", "1"}}), &now) == List({{"cpu", "2"}}));
+  CHECK(charges.OnSeen(kPod, now, nullptr).empty());
+}
+
+TEST_CASE("charges: outstanding is what brute force says, whatever happens", "[quota]") {
+  std::mt19937 random(7);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  struct Model {
+    std::int64_t amount = 0;
+    std::int64_t seen = 0;
+    base::TimePoint granted;
+  };
+  std::map<Uid, Model> model;
+  std::map<Uid, std::int64_t> stored;
+  for (int step = 0; step < 20'000; ++step) {
+    const Uid uid{0, static_cast<std::uint64_t>(below(5))};
+    const std::int64_t cpu = 1 + below(9);
+    const ResourceList usage{{"cpu", Quantity::FromInt(cpu)}};
+    const auto held = model.find(uid);
+    switch (below(4)) {
+      case 0: {
+        const bool exists = stored.contains(uid);
+        const ResourceList seen{{"cpu", Quantity::FromInt(exists ? stored[uid] : 0)}};
+        charges.Grant(clock.Now(), uid, usage, exists ? &seen : nullptr);
+        Model& entry = model[uid];
+        entry = {std::max(entry.amount, cpu), exists ? stored[uid] : entry.seen, clock.Now()};
+        if (entry.seen >= entry.amount) model.erase(uid);
+        break;
+      }
+      case 1: {
+        const ResourceList before{{"cpu", Quantity::FromInt(stored[uid])}};
+        charges.OnSeen(uid, before, &usage);
+        stored[uid] = cpu;
+        if (held != model.end()) {
+          held->second.seen = cpu;
+          if (cpu >= held->second.amount) model.erase(held);
+        }
+        break;
+      }
+      case 2:
+        if (below(4) != 0) break;
+        charges.Release(uid);
+        stored.erase(uid);
+        if (held != model.end()) model.erase(held);
+        break;
+      default:
+        clock.Advance(milliseconds(below(3'000)));
+    }
+    charges.Expire(clock.Now());
+    std::erase_if(model, [&](const auto& entry) {
+      return clock.Now() - entry.second.granted >= seconds(10);
+    });
+    std::int64_t outstanding = 0;
+    for (const auto& [id, entry] : model) {
+      outstanding += std::max<std::int64_t>(0, entry.amount - entry.seen);
+    }
+    REQUIRE(charges.size() == model.size());
+    REQUIRE(charges.Outstanding().Get("cpu") == Quantity::FromInt(outstanding));
+  }
+}
+
+}  // namespace
+}  // namespace quota

@@ -1,0 +1,188 @@
+#include "pkg/quota/decision.h"
+
+#include "pkg/quota/core/core_quota.h"
+#include "tests/pkg/quota/quota_testing.h"
+
+namespace quota {
+namespace {
+
+using Kind = Verdict::Kind;
+using Items = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+const Evaluator kThings{
+    .resource = {.group = "", .resource = "things"},
+    .owns =
+        [](std::string_view name) { return name == "things" || name == "cpu" || name == "mem"; },
+    .fields = {},
+    .scopes = {"Long"},
+    .facts_of = nullptr,
+};
+
+Quota MakeQuota(std::string name, Items hard, Items used, ScopeSelector selector = {}) {
+  Quota quota{.key = {"ns", std::move(name)}};
+  quota.hard = List(hard);
+  quota.status = {List(hard), List(used)};
+  quota.selector = std::move(selector);
+  return quota;
+}
+
+Request Create(Items usage, std::vector<Attribute> attributes = {}) {
+  return {.evaluator = &kThings, .uid = {1, 1}, .after = {List(usage), std::move(attributes)}};
+}
+
+Request Update(Items before, Items after, std::vector<Attribute> was = {},
+               std::vector<Attribute> is = {}) {
+  Request request = Create(after, std::move(is));
+  request.before = Subject{List(before), std::move(was)};
+  return request;
+}
+
+std::vector<Standing> Standings(const std::vector<const Quota*>& quotas) {
+  std::vector<Standing> standings;
+  for (const Quota* quota : quotas) {
+    standings.push_back({.quota = quota, .used = quota->status.used, .covering = nullptr});
+  }
+  return standings;
+}
+
+TEST_CASE("decision: what fits is charged, also what fits exactly", "[quota]") {
+  const Quota quota =
+      MakeQuota("q", {{"things", "3"}, {"cpu", "1"}}, {{"things", "2"}, {"cpu", "0"}});
+  const Verdict verdict =
+      Decide(Create({{"things", "1"}, {"cpu", "400m"}, {"mem", "9"}}), Standings({&quota}));
+  REQUIRE(verdict.kind == Kind::kFits);
+  REQUIRE(verdict.needs.size() == 1);
+  CHECK(verdict.needs[0].amount == List({{"things", "1"}, {"cpu", "400m"}}));
+  CHECK(verdict.needs[0].absolute == List({{"things", "1"}, {"cpu", "400m"}}));
+}
+
+TEST_CASE("decision: a refusal names request, use and limit of what is exceeded only", "[quota]") {
+  const Quota quota = MakeQuota("q", {{"cpu", "800m"}, {"mem", "800Mi"}, {"things", "9"}},
+                                {{"cpu", "600m"}, {"mem", "600Mi"}, {"things", "1"}});
+  const Verdict verdict =
+      Decide(Create({{"cpu", "300m"}, {"mem", "450Mi"}, {"things", "1"}}), Standings({&quota}));
+  CHECK(verdict.kind == Kind::kRefused);
+  CHECK(verdict.code == 403);
+  CHECK(verdict.message ==
+        "exceeded quota: q, requested: cpu=300m,mem=450Mi, used: cpu=600m,mem=600Mi, "
+        "limited: cpu=800m,mem=800Mi");
+  CHECK(verdict.needs.empty());
+}
+
+TEST_CASE("decision: a quota over its limit stops only what needs more of that name", "[quota]") {
+  const Quota quota =
+      MakeQuota("q", {{"cpu", "1"}, {"things", "9"}}, {{"cpu", "5"}, {"things", "1"}});
+  CHECK(Decide(Create({{"things", "1"}}), Standings({&quota})).kind == Kind::kFits);
+  CHECK(Decide(Update({{"cpu", "3"}}, {{"cpu", "2"}}), Standings({&quota})).kind == Kind::kFree);
+  CHECK(Decide(Update({{"cpu", "3"}}, {{"cpu", "3"}}), Standings({&quota})).kind == Kind::kFree);
+  CHECK(Decide(Update({{"cpu", "3"}}, {{"cpu", "4"}}), Standings({&quota})).kind == Kind::kRefused);
+}
+
+TEST_CASE("decision: status.hard is enforced, not spec.hard", "[quota]") {
+  Quota quota = MakeQuota("q", {{"cpu", "1"}}, {{"cpu", "0"}});
+  quota.hard = List({{"cpu", "10"}});
+  CHECK(Decide(Create({{"cpu", "2"}}), Standings({&quota})).kind == Kind::kRefused);
+  quota.status = {};
+  CHECK(Decide(Create({{"cpu", "2"}}), Standings({&quota})).kind == Kind::kFree);
+}
+
+TEST_CASE("decision: an update needs the difference", "[quota]") {
+  const Quota quota = MakeQuota("q", {{"cpu", "10"}}, {{"cpu", "4"}});
+  const Verdict verdict = Decide(Update({{"cpu", "3"}}, {{"cpu", "5"}}), Standings({&quota}));
+  REQUIRE(verdict.needs.size() == 1);
+  CHECK(verdict.needs[0].amount == List({{"cpu", "2"}}));
+  CHECK(verdict.needs[0].absolute == List({{"cpu", "5"}}));
+}
+
+TEST_CASE("decision: an object that moves into a scope takes its full usage there", "[quota]") {
+  const ScopeSelector terminating = {{.scope = "Long"}};
+  const Quota scoped = MakeQuota("scoped", {{"cpu", "10"}}, {{"cpu", "4"}}, terminating);
+  const Quota all = MakeQuota("all", {{"cpu", "10"}}, {{"cpu", "7"}});
+  const Verdict verdict = Decide(Update({{"cpu", "3"}}, {{"cpu", "3"}}, {}, {{"Long", ""}}),
+                                 Standings({&scoped, &all}));
+  REQUIRE(verdict.kind == Kind::kFits);
+  REQUIRE(verdict.needs.size() == 1);
+  CHECK(verdict.needs[0].standing == 0);
+  CHECK(verdict.needs[0].amount == List({{"cpu", "3"}}));
+  CHECK(Decide(Update({{"cpu", "3"}}, {{"cpu", "3"}}, {{"Long", ""}}, {}), Standings({&scoped}))
+            .kind == Kind::kFree);
+}
+
+TEST_CASE("decision: what the object was charged already is not needed again", "[quota]") {
+  const Quota quota = MakeQuota("q", {{"cpu", "5"}}, {{"cpu", "5"}});
+  std::vector<Standing> standings = Standings({&quota});
+  const ResourceList covering = List({{"cpu", "3"}});
+  standings[0].covering = &covering;
+  CHECK(Decide(Create({{"cpu", "3"}}), standings).kind == Kind::kFree);
+  CHECK(Decide(Update({{"cpu", "1"}}, {{"cpu", "3"}}), standings).kind == Kind::kFree);
+  const Verdict more = Decide(Create({{"cpu", "4"}}), standings);
+  CHECK(more.message == "exceeded quota: q, requested: cpu=1, used: cpu=5, limited: cpu=5");
+}
+
+TEST_CASE("decision: every quota must admit, and one refusal charges none", "[quota]") {
+  const Quota roomy = MakeQuota("roomy", {{"cpu", "10"}}, {{"cpu", "0"}});
+  const Quota tight = MakeQuota("tight", {{"cpu", "1"}}, {{"cpu", "1"}});
+  const Verdict refused = Decide(Create({{"cpu", "1"}}), Standings({&roomy, &tight}));
+  CHECK(refused.kind == Kind::kRefused);
+  CHECK(refused.needs.empty());
+  const Verdict fits = Decide(Create({{"cpu", "1"}}), Standings({&roomy, &roomy}));
+  CHECK(fits.needs.size() == 2);
+}
+
+TEST_CASE("decision: without a count nothing is promised", "[quota]") {
+  const Quota quota = MakeQuota("q", {{"cpu", "5"}, {"mem", "5"}}, {{"mem", "1"}});
+  CHECK(Decide(Create({{"things", "1"}}), Standings({&quota})).message ==
+        "status unknown for quota: q, resources: cpu,mem");
+  CHECK(Decide(Update({{"cpu", "2"}}, {{"cpu", "2"}}), Standings({&quota})).kind == Kind::kFree);
+}
+
+TEST_CASE("decision: a negative amount is refused by name", "[quota]") {
+  const Quota quota = MakeQuota("q", {{"cpu", "5"}}, {{"cpu", "1"}});
+  CHECK(Decide(Create({{"cpu", "-1"}, {"mem", "-2"}}), Standings({&quota})).message ==
+        "quota usage is negative for resource(s): cpu,mem");
+}
+
+TEST_CASE("decision: what the object must state is asked of the limited names only", "[quota]") {
+  Evaluator strict = kThings;
+  strict.guard.constraints = [](const json::Value&, const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : "+") + name;
+    return "must specify " + text;
+  };
+  const json::Value object = Json("{}");
+  const Quota quota = MakeQuota("q", {{"cpu", "5"}, {"unowned", "1"}}, {{"cpu", "1"}});
+  Request request = Create({});
+  request.evaluator = &strict;
+  request.object = &object;
+  CHECK(Decide(request, Standings({&quota})).message == "failed quota: q: must specify cpu");
+  request.before = Subject{};
+  CHECK(Decide(request, Standings({&quota})).kind == Kind::kFree);
+}
+
+TEST_CASE("decision: a batch is judged in order against what it adds itself", "[quota]") {
+  const Quota quota = MakeQuota("q", {{"things", "3"}}, {{"things", "1"}});
+  std::vector<Standing> standings = Standings({&quota});
+  int admitted = 0;
+  for (int i = 0; i < 5; ++i) {
+    const Verdict verdict = Decide(Create({{"things", "1"}}), standings);
+    if (verdict.kind != Kind::kFits) continue;
+    REQUIRE(Apply(verdict.needs, standings).has_value());
+    ++admitted;
+  }
+  CHECK(admitted == 2);
+  CHECK(standings[0].used == List({{"things", "3"}}));
+}
+
+TEST_CASE("decision: less than a tenth left is worth a word", "[quota]") {
+  const Quota quota =
+      MakeQuota("q", {{"things", "20"}, {"cpu", "10"}}, {{"things", "17"}, {"cpu", "1"}});
+  std::vector<Standing> standings = Standings({&quota});
+  const Verdict verdict = Decide(Create({{"things", "1"}, {"cpu", "1"}}), standings);
+  REQUIRE(Apply(verdict.needs, standings).has_value());
+  CHECK(NearLimits(verdict.needs, standings).empty());  // exactly a tenth
+  REQUIRE(Apply(verdict.needs, standings).has_value());
+  CHECK(NearLimits(verdict.needs, standings) == std::vector<std::string>{"q: things 19 of 20"});
+}
+
+}  // namespace
+}  // namespace quota
