@@ -63,9 +63,12 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"pkg/client", {"pkg/base", "pkg/json", "pkg/api", "pkg/config", "pkg/http"}},
     {"pkg/sandbox", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/config", "pkg/http"}},
     {"informers", {"pkg/base", "pkg/json", "pkg/api", "pkg/http", "pkg/client", "pkg/metrics"}},
+    {"pkg/admission",
+     {"informers", "pkg/base", "pkg/json", "pkg/api", "pkg/quantity", "pkg/http", "pkg/client",
+      "pkg/queue", "pkg/quota", "pkg/metrics"}},
     {"controllers",
-     {"informers", "pkg/base", "pkg/json", "pkg/api", "pkg/client", "pkg/queue", "pkg/quota",
-      "pkg/metrics"}},
+     {"informers", "pkg/admission", "pkg/base", "pkg/json", "pkg/api", "pkg/client", "pkg/queue",
+      "pkg/quota", "pkg/metrics"}},
 };
 
 // Which folders a library's headers may appear in.

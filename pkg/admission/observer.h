@@ -1,0 +1,35 @@
+#pragma once
+
+// What operators want to know of admission. Implemented where the metrics are; the handler and the
+// admitters call it, on their own thread, and it must not call back.
+
+#include <cstddef>
+#include <string_view>
+
+#include "pkg/base/clock.h"
+
+namespace admission {
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // A review was answered, or its request refused. `result` is "allowed", "refused", "busy",
+  // "unavailable" or "malformed"; `took` runs from the whole request's arrival to the decision.
+  virtual void OnDecision(std::string_view quota_api, std::string_view result,
+                          base::Duration took) = 0;
+  // An admitted request carries a warning.
+  virtual void OnWarning(std::string_view quota_api) = 0;
+  // One turn of a namespace's writer: how many requests it decided, with how many status writes.
+  virtual void OnBatch(std::string_view quota_api, std::size_t requests, std::size_t writes) = 0;
+  // A status write met a newer version of its quota.
+  virtual void OnConflict(std::string_view quota_api) = 0;
+  // Charges now held for objects that no watch has shown yet.
+  virtual void OnChargesHeld(std::string_view quota_api, std::size_t charges) = 0;
+  // Charges whose object was not seen in time: their quotas are recounted.
+  virtual void OnChargesExpired(std::string_view quota_api, std::size_t charges) = 0;
+};
+
+// For tests, and programs without metrics.
+Observer& NoObserver();
+
+}  // namespace admission
