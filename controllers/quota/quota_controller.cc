@@ -150,6 +150,7 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
 }
 
 void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
+  tracker_.OnResourceState();
   for (const api::ObjectKey& key : store_.All()) {
     if (!quota::OwnedNames(evaluator, store_.Find(key)->hard).empty()) queue_.Add(key);
   }

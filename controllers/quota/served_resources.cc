@@ -24,14 +24,28 @@ void ServedResources::Take(const client::Discovered& found) {
   for (const client::GroupVersion& version : found.failed) failed.insert(version.group);
   // A group of which nothing is known any more keeps what was known of it.
   std::erase_if(served_, [&](const auto& entry) { return !failed.contains(entry.first.group); });
+  std::erase_if(versions_, [&](const auto& gvr) { return !failed.contains(gvr.group); });
   for (const client::ApiResource& resource : found.resources) {
     const bool countable = resource.namespaced && resource.Has("list") && resource.Has("watch");
-    if (resource.preferred && countable) {
-      served_.insert_or_assign(resource.gvr.WithoutVersion(), resource.gvr);
-    }
+    if (!countable) continue;
+    versions_.insert(resource.gvr);
+    if (resource.preferred) served_.insert_or_assign(resource.gvr.WithoutVersion(), resource.gvr);
   }
+  SayFailed(failed);
   failed_groups_ = std::move(failed);
   answered_ = true;
+}
+
+void ServedResources::SayFailed(const std::set<std::string>& failed) const {
+  for (const std::string& group : failed) {
+    if (failed_groups_.contains(group)) continue;
+    LOG(WARNING) << "the server cannot say what it serves of an API group, what was known of it is "
+                    "used group="
+                 << group;
+  }
+  for (const std::string& group : failed_groups_) {
+    if (!failed.contains(group)) LOG(INFO) << "the API group answers again group=" << group;
+  }
 }
 
 std::optional<api::GroupVersionResource> ServedResources::Find(
@@ -43,6 +57,14 @@ std::optional<api::GroupVersionResource> ServedResources::Find(
 
 bool ServedResources::IsAbsent(const api::GroupResource& resource) const {
   return answered_ && !failed_groups_.contains(resource.group) && !served_.contains(resource);
+}
+
+bool ServedResources::IsUnknown(const api::GroupResource& resource) const {
+  return answered_ && failed_groups_.contains(resource.group) && !served_.contains(resource);
+}
+
+bool ServedResources::HasVersion(const api::GroupVersionResource& resource) const {
+  return versions_.contains(resource);
 }
 
 }  // namespace controllers

@@ -4,7 +4,8 @@
 // watch.
 //
 // A group that did not answer keeps what was known of it; only a complete answer that leaves a
-// resource out makes it absent (client-machinery.md 5.4). Shared by all quota APIs.
+// resource out makes it absent (client-machinery.md 5.4). Of a resource of such a group that was
+// never seen nothing is known: it is neither served nor absent. Shared by all quota APIs.
 // Single-threaded.
 
 #include <map>
@@ -32,12 +33,18 @@ class ServedResources {
       const api::GroupResource& resource) const;
   // True if a complete answer of the resource's group did not have it.
   [[nodiscard]] bool IsAbsent(const api::GroupResource& resource) const;
+  // True if the server answered, but cannot say whether it serves the resource: its group is stale.
+  [[nodiscard]] bool IsUnknown(const api::GroupResource& resource) const;
+  // True if this very version can be listed and watched, as far as is known.
+  [[nodiscard]] bool HasVersion(const api::GroupVersionResource& resource) const;
 
  private:
   void Take(const client::Discovered& found);
+  void SayFailed(const std::set<std::string>& failed) const;
 
   client::Discovery discovery_;
-  std::map<api::GroupResource, api::GroupVersionResource> served_;
+  std::map<api::GroupResource, api::GroupVersionResource> served_;  // preferred versions
+  std::set<api::GroupVersionResource> versions_;                    // all of them
   std::set<std::string> failed_groups_;
   bool answered_ = false;
   std::string trouble_;  // said already

@@ -91,20 +91,39 @@ bool Tracker::Settled() const {
   });
 }
 
+void Tracker::OnResourceState() {
+  if (AnyUnresolved()) changed_->Wake();
+}
+
+// Named, and not watched; or not found where it is watched, so it may be gone or have moved.
+bool Tracker::IsUnresolved(const Wanted& wanted) {
+  if (wanted.quotas == 0) return false;
+  if (!wanted.tracked) return true;
+  const auto& trouble = wanted.tracked->state().trouble;
+  return trouble && trouble->Is(base::ErrorCode::kNotFound);
+}
+
 bool Tracker::AnyUnresolved() const {
-  return std::any_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
-    return entry.second.quotas > 0 && !entry.second.tracked;
+  return std::any_of(wanted_.begin(), wanted_.end(),
+                     [](const auto& entry) { return IsUnresolved(entry.second); });
+}
+
+bool Tracker::IsLookDue() const {
+  if (last_discovery_ == base::TimePoint{}) return true;
+  const base::Duration since = context_.scheduler->Now() - last_discovery_;
+  if (since >= options_.rediscover_idle) return true;
+  const bool never_asked_for = std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& entry) {
+    return IsUnresolved(entry.second) && entry.second.since > last_discovery_;
   });
+  return never_asked_for || (AnyUnresolved() && since >= options_.rediscover_wanted);
 }
 
 base::Task<void> Tracker::Run() {
   co_await base::DeferCancellation();
   while (!co_await base::Stopping()) {
-    const base::TimePoint now = context_.scheduler->Now();
-    const bool due =
-        last_discovery_ == base::TimePoint{} || now - last_discovery_ >= options_.rediscover_idle;
     StartServed();  // from what is known already
-    if (due || AnyUnresolved()) co_await Rediscover();
+    const bool due = IsLookDue();
+    if (due) co_await Rediscover();
     co_await StopUnneeded();
     co_await changed_->WaitUntil(NextLook());
   }
@@ -115,15 +134,26 @@ base::Task<void> Tracker::Rediscover() {
   last_discovery_ = context_.scheduler->Now();
   const auto refreshed = co_await served_.Refresh();
   StartServed();
-  if (!refreshed) co_return;  // said by ServedResources; what was known stays
+  if (refreshed) NoticeMissing();  // else said by ServedResources; what was known stays
+}
+
+// Nobody waits for the first count of what the server does not serve, or cannot say that it serves.
+void Tracker::NoticeMissing() {
   for (auto& [resource, wanted] : wanted_) {
-    const bool absent = !wanted.tracked && served_.IsAbsent(resource);
-    if (absent && !std::exchange(wanted.known_absent, true) && wanted.quotas > 0) {
-      LOG(WARNING) << "a quota names a resource that the server does not serve quota_api="
-                   << api_.name << " resource=" << resource.ToString();
-      listener_.OnResourceState(wanted.evaluator);
-    }
+    if (wanted.tracked || wanted.quotas == 0) continue;
+    const bool absent = served_.IsAbsent(resource);
+    if (!absent && !served_.IsUnknown(resource)) continue;
+    if (std::exchange(wanted.known_absent, true)) continue;
+    LOG(WARNING) << "a quota names a resource that the server "
+                 << (absent ? "does not serve" : "cannot say that it serves")
+                 << " quota_api=" << api_.name << " resource=" << resource.ToString();
+    listener_.OnResourceState(wanted.evaluator);
   }
+}
+
+bool Tracker::MustMove(const TrackedResource& tracked) const {
+  return !served_.HasVersion(tracked.resource()) &&
+         served_.Find(tracked.resource().WithoutVersion()).has_value();
 }
 
 void Tracker::StartServed() {
@@ -146,10 +176,12 @@ base::Task<void> Tracker::StopUnneeded() {
     const bool unneeded =
         wanted.quotas == 0 && now - wanted.unneeded_since >= options_.keep_unneeded;
     const bool gone = wanted.tracked && served_.IsAbsent(entry->first);
-    if ((unneeded || gone) && wanted.tracked) stopping.push_back(std::exchange(wanted.tracked, {}));
+    const bool stops = wanted.tracked && (unneeded || gone || MustMove(*wanted.tracked));
+    if (stops) stopping.push_back(std::exchange(wanted.tracked, {}));
     if (gone && !unneeded) wanted.known_absent = true;
     entry = unneeded ? wanted_.erase(entry) : std::next(entry);
   }
+  StartServed();  // those that move
   for (const std::shared_ptr<TrackedResource>& tracked : stopping) {
     LOG(INFO) << "no longer counting resource=" << tracked->resource().ToString();
     co_await tracked->Stop();
@@ -166,7 +198,7 @@ base::Task<void> Tracker::StopAll() {
 base::TimePoint Tracker::NextLook() const {
   const base::TimePoint now = context_.scheduler->Now();
   base::TimePoint next =
-      now + (AnyUnresolved() ? options_.rediscover_wanted : options_.rediscover_idle);
+      last_discovery_ + (AnyUnresolved() ? options_.rediscover_wanted : options_.rediscover_idle);
   for (const auto& [resource, wanted] : wanted_) {
     if (wanted.quotas == 0) next = std::min(next, wanted.unneeded_since + options_.keep_unneeded);
   }

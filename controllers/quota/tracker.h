@@ -1,7 +1,11 @@
 #pragma once
 
 // Which resources are watched: those that some quota of this quota API names, as soon as the server
-// serves them, and no others. A resource that no quota names any more is dropped after a while.
+// serves them, and no others. A resource that no quota names any more is dropped after a while; one
+// whose version is no longer served is watched in another.
+//
+// Nobody tells when a kind comes, changes or goes, so discovery is asked now and then: seldom while
+// all is well, often while a named resource is missing or not found where it was.
 //
 // Single-threaded. Run() must have returned before it is destroyed.
 
@@ -17,7 +21,7 @@
 namespace controllers {
 
 struct TrackerOptions {
-  std::chrono::milliseconds rediscover_wanted{1'000};  // while a named resource is not served
+  std::chrono::milliseconds rediscover_wanted{1'000};  // while a named resource is missing
   std::chrono::milliseconds rediscover_idle{30'000};
   std::chrono::milliseconds keep_unneeded{60'000};  // a quota may be deleted and created again
 };
@@ -27,7 +31,7 @@ struct UsageSource {
   const quota::Evaluator* evaluator = nullptr;
   const TrackedResource* tracked = nullptr;  // null: not watched (yet)
   base::TimePoint wanted_since{};
-  bool known_absent = false;  // the server answered that it does not serve the resource
+  bool known_absent = false;  // the server answered, and does not serve it as far as it can say
 };
 
 class Tracker {
@@ -38,6 +42,8 @@ class Tracker {
 
   // The names in use changed: a quota came, changed or went (as QuotaListener::OnQuota).
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
+  // The state of a watched resource changed (as UsageListener::OnResourceState).
+  void OnResourceState();
   // The evaluators that own names of `hard`. Valid until the next suspension.
   [[nodiscard]] std::vector<UsageSource> SourcesOf(const quota::ResourceList& hard) const;
   // The resources being watched now.
@@ -62,11 +68,15 @@ class Tracker {
       const quota::ResourceList& hard) const;
   void Want(const quota::Evaluator& evaluator);
   void Unwant(const api::GroupResource& resource);
+  [[nodiscard]] static bool IsUnresolved(const Wanted& wanted);
   [[nodiscard]] bool AnyUnresolved() const;
+  [[nodiscard]] bool IsLookDue() const;
   base::Task<void> Rediscover();
+  void NoticeMissing();
   void StartServed();
   base::Task<void> StopUnneeded();
   base::Task<void> StopAll();
+  [[nodiscard]] bool MustMove(const TrackedResource& tracked) const;
   [[nodiscard]] base::TimePoint NextLook() const;
 
   TrackingContext context_;

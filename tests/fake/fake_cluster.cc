@@ -201,38 +201,73 @@ FakeCluster::Collection* FakeCluster::Route(const std::string& path, api::Object
   return nullptr;
 }
 
-base::Result<client::ApiResponse> FakeCluster::Discover(const std::string& path) const {
+// The element called so; a fresh one in front if there is none.
+json::Value& ElementOf(json::Array& array, std::initializer_list<std::string_view> path,
+                       const std::string& name, const json::Value& fresh) {
+  const auto found = std::find_if(array.begin(), array.end(), [&](const json::Value& known) {
+    return known.StringAt(path) == name;
+  });
+  if (found != array.end()) return *found;
+  return *array.insert(array.begin(), fresh);
+}
+
+json::Array FakeCluster::DescribeGroups(bool core) const {
   json::Array groups;
+  const auto version_of = [&](const std::string& group,
+                              const std::string& version) -> json::Value& {
+    json::Value& entry = ElementOf(
+        groups, {"metadata", "name"}, group,
+        json::Object{{"metadata", json::Object{{"name", group}}}, {"versions", json::Array{}}});
+    return ElementOf(*entry.Make({"versions"}).AsArray(), {"version"}, version,
+                     json::Object{{"version", version},
+                                  {"freshness", stale_.contains(group) ? "Stale" : "Current"},
+                                  {"resources", json::Array{}}});
+  };
   for (const auto& [resource, collection] : collections_) {
-    if (resource.group.empty() != (path == "/api")) continue;
-    json::Object entry{
-        {"resource", resource.resource},
-        {"responseKind",
-         json::Object{
-             {"group", resource.group}, {"version", resource.version}, {"kind", collection.kind}}},
-        {"scope", "Namespaced"},
-        {"singularResource", resource.resource},
-        {"verbs", json::Array{"create", "delete", "get", "list", "patch", "update", "watch"}}};
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const json::Value& known) {
-      return known.StringAt({"metadata", "name"}) == resource.group;
-    });
-    if (group == groups.end()) {
-      groups.push_back(
-          json::Object{{"metadata", json::Object{{"name", resource.group}}},
-                       {"versions", json::Array{json::Object{{"version", resource.version},
-                                                             {"freshness", "Current"},
-                                                             {"resources", json::Array{}}}}}});
-      group = groups.end() - 1;
-    }
-    (*group->Make({"versions"}).AsArray())[0].Make({"resources"}).AsArray()->push_back(entry);
+    if (resource.group.empty() != core) continue;
+    json::Value& version = version_of(resource.group, resource.version);
+    if (stale_.contains(resource.group)) continue;
+    version.Make({"resources"})
+        .AsArray()
+        ->push_back(json::Object{
+            {"resource", resource.resource},
+            {"responseKind", json::Object{{"group", resource.group},
+                                          {"version", resource.version},
+                                          {"kind", collection.kind}}},
+            {"scope", "Namespaced"},
+            {"singularResource", resource.resource},
+            {"verbs", json::Array{"create", "delete", "get", "list", "patch", "update", "watch"}}});
   }
+  for (const std::string& group : stale_) {
+    if (!core) version_of(group, "v1");
+  }
+  return groups;
+}
+
+void FakeCluster::SetStale(const std::string& group, bool stale) {
+  stale ? (void)stale_.insert(group) : (void)stale_.erase(group);
+  for (const auto& [resource, collection] : collections_) {
+    if (resource.group == group) CutWatches(resource);
+  }
+}
+
+std::optional<base::Error> FakeCluster::Away(const std::string& path) const {
+  for (const std::string& group : stale_) {
+    if (path.starts_with("/apis/" + group + "/")) {
+      return Failure(base::ErrorCode::kUnavailable, 503, "service unavailable");
+    }
+  }
+  return std::nullopt;
+}
+
+base::Result<client::ApiResponse> FakeCluster::Discover(const std::string& path) const {
   client::ApiResponse response{.status = 200};
   response.headers.Set("Content-Type",
                        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
   response.body = json::Write(json::Object{{"kind", "APIGroupDiscoveryList"},
                                            {"apiVersion", "apidiscovery.k8s.io/v2"},
                                            {"metadata", json::Object{}},
-                                           {"items", std::move(groups)}});
+                                           {"items", DescribeGroups(path == "/api")}});
   return response;
 }
 
@@ -259,6 +294,7 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
   if (fault) {
     if (auto error = fault(request)) co_return *error;
   }
+  if (auto error = Away(request.path)) co_return *error;
   if (request.path == "/api" || request.path == "/apis") co_return Discover(request.path);
   api::ObjectKey key;
   Collection* collection = Route(request.path, &key);
@@ -283,6 +319,7 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> FakeCluster::Stream(
   if (fault) {
     if (auto error = fault(request)) co_return *error;
   }
+  if (auto error = Away(request.path)) co_return *error;
   api::ObjectKey key;
   Collection* collection = Route(request.path, &key);
   if (collection == nullptr) {

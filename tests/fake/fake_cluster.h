@@ -25,6 +25,8 @@ class FakeCluster final : public client::ApiClient {
   // From now on the resource is served, and discovered.
   void Serve(const api::GroupVersionResource& resource, const std::string& kind);
   void StopServing(const api::GroupVersionResource& resource);
+  // The server of this API group is away: discovery calls its v1 stale, its collections answer 503.
+  void SetStale(const std::string& group, bool stale);
 
   // Creates or replaces; sets uid (when absent) and resourceVersion. Returns the version.
   std::string Put(const api::GroupVersionResource& resource, json::Value object);
@@ -67,6 +69,9 @@ class FakeCluster final : public client::ApiClient {
     std::uint64_t cuts = 0;
     std::set<base::Alarm*> watchers;
   };
+  // The answer to everything of a stale group.
+  std::optional<base::Error> Away(const std::string& path) const;
+  json::Array DescribeGroups(bool core) const;
   Collection* Route(const std::string& path, api::ObjectKey* key);
   json::Value Stamp(const Collection& collection, json::Value object);
   void Announce(const api::GroupVersionResource& resource, Collection& collection,
@@ -79,6 +84,7 @@ class FakeCluster final : public client::ApiClient {
   base::Scheduler& scheduler_;
   std::map<api::GroupVersionResource, Collection> collections_;
   std::set<api::GroupVersionResource> held_;
+  std::set<std::string> stale_;
   std::uint64_t version_ = 100;
   std::uint64_t uids_ = 0;
 };

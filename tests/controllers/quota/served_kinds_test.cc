@@ -1,0 +1,117 @@
+// Kinds that come, go, move and fall silent, as the controller sees them through discovery.
+#include <catch2/catch.hpp>
+#include <chrono>
+
+#include "tests/controllers/quota/controller_fixture.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using fixture::ControllerFixture;
+using fixture::kPods;
+using fixture::kQuotas;
+using fixture::MakePod;
+using fixture::MakeQuota;
+
+const api::GroupVersionResource kWidgets{"example.com", "v1", "widgets"};
+const api::GroupVersionResource kNewWidgets{"example.com", "v2", "widgets"};
+constexpr const char* kCount = "count/widgets.example.com";
+
+json::Value Widget(const std::string& name) {
+  json::Value object;
+  object.Make({"metadata", "name"}) = name;
+  object.Make({"metadata", "namespace"}) = "team-a";
+  return object;
+}
+
+std::string Watched(const ControllerFixture& f) {
+  std::string text;
+  for (const auto& tracked : f.controller->tracker().Watched()) {
+    text += (text.empty() ? "" : " ") + tracked->resource().ToString();
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("served kinds: a kind deleted and created again is counted within seconds",
+          "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Serve(kWidgets, "Widget");
+  f.cluster.Put(kWidgets, Widget("a"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {kCount, "3"}}));
+  f.RunFor(40s);
+  CHECK(f.Used("q") == "count/widgets.example.com=1,pods=0");
+
+  f.cluster.StopServing(kWidgets);
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "count/widgets.example.com=1,pods=0");
+  CHECK(Watched(f) == "pods.v1");
+  f.cluster.Serve(kWidgets, "Widget");
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "count/widgets.example.com=0,pods=0");
+}
+
+TEST_CASE("served kinds: a version that is no longer served is watched in another",
+          "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Serve(kWidgets, "Widget");
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kCount, "3"}}));
+  f.RunFor(40s);
+  // A version that comes moves nobody: the old one answers.
+  f.cluster.Serve(kNewWidgets, "Widget");
+  f.cluster.Put(kNewWidgets, Widget("a"));
+  f.RunFor(40s);
+  CHECK(Watched(f) == kWidgets.ToString());
+
+  f.cluster.StopServing(kWidgets);
+  f.RunFor(5s);
+  CHECK(Watched(f) == kNewWidgets.ToString());
+  CHECK(f.Used("q") == "count/widgets.example.com=1");
+}
+
+TEST_CASE("served kinds: a stale group keeps its values and delays nobody", "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Serve(kWidgets, "Widget");
+  f.cluster.Put(kWidgets, Widget("a"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {kCount, "3"}}));
+  f.RunFor(1s);
+  f.cluster.SetStale("example.com", true);
+  f.cluster.Put(kPods, MakePod("p"));
+  f.RunFor(90s);
+  CHECK(f.Used("q") == "count/widgets.example.com=1,pods=1");
+  CHECK(Watched(f) == "pods.v1 " + kWidgets.ToString());
+  f.cluster.SetStale("example.com", false);
+  f.cluster.Put(kWidgets, Widget("b"));
+  f.RunFor(60s);
+  CHECK(f.Used("q") == "count/widgets.example.com=2,pods=1");
+}
+
+TEST_CASE("served kinds: nobody waits for a group that was stale from the beginning",
+          "[controllers]") {
+  ControllerFixture f;
+  f.cluster.SetStale("example.com", true);
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {kCount, "3"}}));
+  f.RunFor(2s);
+  CHECK(f.Used("q") == "pods=0");
+  std::string why;
+  CHECK(f.controller->Ready(&why));
+
+  f.cluster.SetStale("example.com", false);
+  f.cluster.Serve(kWidgets, "Widget");
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "count/widgets.example.com=0,pods=0");
+}
+
+TEST_CASE("served kinds: a kind that stays away is asked for once a second", "[controllers]") {
+  ControllerFixture f;
+  int looks = 0;
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    looks += request.path == "/apis" ? 1 : 0;
+    return std::nullopt;
+  };
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {kCount, "3"}}));
+  f.RunFor(60s);
+  CHECK(looks >= 55);
+  CHECK(looks <= 65);
+}
