@@ -1,0 +1,50 @@
+#include "pkg/base/gate.h"
+
+#include <glog/logging.h>
+
+namespace base {
+
+Gate::~Gate() { CHECK(!busy_ && waiting_.empty()) << "a gate is destroyed while in use"; }
+
+bool Gate::TryEnter() {
+  if (busy_) return false;
+  busy_ = true;
+  return true;
+}
+
+Task<bool> Gate::Enter(TimePoint deadline) {
+  if (TryEnter()) co_return true;
+  const auto place = waiting_.emplace(waiting_.end());
+  place->alarm = scheduler_.NewAlarm();
+  // The place must be given back also when the waiting coroutine is cancelled by an exception.
+  struct Cleanup {
+    Gate& gate;
+    std::list<Waiter>::iterator place;
+    bool kept = false;
+    ~Cleanup() {
+      const bool inside = place->inside;
+      gate.waiting_.erase(place);
+      if (inside && !kept) gate.Leave();
+    }
+  } cleanup{*this, place};
+  while (!place->inside && scheduler_.Now() < deadline) {
+    co_await place->alarm->WaitUntil(deadline);
+    const bool stopping = co_await Stopping();
+    if (stopping) break;
+  }
+  cleanup.kept = place->inside;
+  co_return cleanup.kept;
+}
+
+void Gate::Leave() {
+  CHECK(busy_) << "left without entering";
+  for (Waiter& waiter : waiting_) {
+    if (waiter.inside) continue;
+    waiter.inside = true;
+    waiter.alarm->Wake();
+    return;
+  }
+  busy_ = false;
+}
+
+}  // namespace base
