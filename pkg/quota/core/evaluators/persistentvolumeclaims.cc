@@ -20,6 +20,14 @@ constexpr const char* kStorage = "requests.storage";
 constexpr std::string_view kOfClass = ".storageclass.storage.k8s.io/";
 constexpr std::string_view kBetaClass = "volume.beta.kubernetes.io/storage-class";
 
+// What is bound to the claim, and its status, cost nothing more.
+constexpr const char* kCanNeedMore =
+    "object.spec.?resources.?requests.?storage != oldObject.spec.?resources.?requests.?storage || "
+    "object.spec.?storageClassName != oldObject.spec.?storageClassName || "
+    "object.spec.?volumeAttributesClassName != oldObject.spec.?volumeAttributesClassName || "
+    "object.metadata.?annotations[?'volume.beta.kubernetes.io/storage-class'] != "
+    "oldObject.metadata.?annotations[?'volume.beta.kubernetes.io/storage-class']";
+
 bool IsOfClass(std::string_view name, std::string_view counted) {
   if (!name.ends_with(counted)) return false;
   name.remove_suffix(counted.size());
@@ -110,6 +118,11 @@ Evaluator MakeEvaluator() {
                  "status.modifyVolumeStatus.targetVolumeAttributesClassName"},
       .scopes = {kScope},
       .facts_of = FactsOf,
+      .guard = {.updates = true,
+                .update_condition = kCanNeedMore,
+                .subresources = {},
+                .fields = {},
+                .constraints = nullptr},
   };
 }
 

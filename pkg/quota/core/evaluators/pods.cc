@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "pkg/api/time.h"
+#include "pkg/quota/core/pod_constraints.h"
 #include "pkg/quota/core/pod_resources.h"
 #include "pkg/quota/core/pod_scopes.h"
 #include "pkg/quota/evaluator.h"
@@ -122,6 +123,14 @@ Evaluator MakeEvaluator() {
       .fields = Fields(),
       .scopes = PodScopes(),
       .facts_of = FactsOf,
+      // A pod's resources change by resize alone. Any other update can at most move it between the
+      // scopes Terminating and NotTerminating.
+      .guard = {.updates = true,
+                .update_condition = "has(object.spec.activeDeadlineSeconds) != "
+                                    "has(oldObject.spec.activeDeadlineSeconds)",
+                .subresources = {"resize"},
+                .fields = {},
+                .constraints = MissingFromPod},
   };
 }
 

@@ -14,6 +14,13 @@ namespace {
 constexpr const char* kLoadBalancers = "services.loadbalancers";
 constexpr const char* kNodePorts = "services.nodeports";
 
+// Other types take neither load balancers nor node ports.
+constexpr const char* kCanNeedMore =
+    "object.spec.?type.orValue('') in ['LoadBalancer', 'NodePort'] && ("
+    "object.spec.?type != oldObject.spec.?type || "
+    "object.spec.?ports != oldObject.spec.?ports || "
+    "object.spec.?allocateLoadBalancerNodePorts != oldObject.spec.?allocateLoadBalancerNodePorts)";
+
 bool HasNodePort(const json::Value& port) {
   const json::Value* number = port.At({"nodePort"});
   return number != nullptr && number->AsInt64().value_or(0) != 0;
@@ -57,6 +64,8 @@ Evaluator MakeEvaluator() {
       CountObjects({.group = "", .resource = "services"}, {"services", kLoadBalancers, kNodePorts});
   evaluator.fields = {"spec.type", "spec.allocateLoadBalancerNodePorts", "spec.ports.nodePort"};
   evaluator.facts_of = FactsOf;
+  evaluator.guard.updates = true;
+  evaluator.guard.update_condition = kCanNeedMore;
   return evaluator;
 }
 

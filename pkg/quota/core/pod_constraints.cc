@@ -1,0 +1,73 @@
+#include "pkg/quota/core/pod_constraints.h"
+
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <string_view>
+
+namespace quota::core {
+namespace {
+
+// Where a name that can be required must stand in a container's resources.
+struct Requirement {
+  std::string_view name;
+  std::string_view list;
+  std::string_view resource;
+};
+
+constexpr Requirement kRequirements[] = {
+    {"cpu", "requests", "cpu"},          {"memory", "requests", "memory"},
+    {"requests.cpu", "requests", "cpu"}, {"requests.memory", "requests", "memory"},
+    {"limits.cpu", "limits", "cpu"},     {"limits.memory", "limits", "memory"},
+};
+
+// A pod with any amount of its own is excused, even where that says nothing about the name.
+bool HasOwnResources(const json::Value& pod) {
+  for (const std::string_view list : {"requests", "limits"}) {
+    const json::Value* amounts = pod.At({"spec", "resources", list});
+    if (amounts == nullptr || !amounts->IsObject()) continue;
+    for (const auto& [name, amount] : *amounts->AsObject()) {
+      if (name == "cpu" || name == "memory" || name.starts_with("hugepages-")) return true;
+    }
+  }
+  return false;
+}
+
+// Adds the names of the containers that lack it. A zero is an amount.
+void FindMissing(const json::Value* containers, const Requirement& required,
+                 std::set<std::string>& missing) {
+  if (containers == nullptr || !containers->IsArray()) return;
+  for (const json::Value& container : *containers->AsArray()) {
+    const json::Value* amount = container.At({"resources", required.list, required.resource});
+    if (amount == nullptr || amount->IsNull()) missing.emplace(container.StringAt({"name"}));
+  }
+}
+
+std::string Join(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+}  // namespace
+
+std::string MissingFromPod(const json::Value& pod, const std::vector<std::string>& names) {
+  if (HasOwnResources(pod)) return "";
+  const std::set<std::string_view> wanted(names.begin(), names.end());
+  std::map<std::string_view, std::set<std::string>> missing;
+  for (const Requirement& required : kRequirements) {
+    if (!wanted.contains(required.name)) continue;
+    for (const std::string_view list : {"containers", "initContainers"}) {
+      FindMissing(pod.At({"spec", list}), required, missing[required.name]);
+    }
+  }
+  std::string text;
+  for (const auto& [name, containers] : missing) {
+    if (containers.empty()) continue;
+    text += text.empty() ? "must specify " : "; ";
+    text.append(name).append(" for: ").append(Join(containers));
+  }
+  return text;
+}
+
+}  // namespace quota::core

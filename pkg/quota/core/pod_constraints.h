@@ -1,0 +1,18 @@
+#pragma once
+
+// What a pod must state to be admitted under a quota (kubernetes-resourcequota.md 3.2,
+// "Constraints"). A pure function; any thread.
+
+#include <string>
+#include <vector>
+
+#include "pkg/json/value.h"
+
+namespace quota::core {
+
+// "must specify cpu for: a,b; memory for: c", or "" if nothing of `names` is missing. Only cpu and
+// memory, bare or under requests. or limits., can be required. Reads the names and resources of
+// containers and init containers, and spec.resources.
+std::string MissingFromPod(const json::Value& pod, const std::vector<std::string>& names);
+
+}  // namespace quota::core
