@@ -6,6 +6,7 @@
 // (pkg/quota/core/…), listed by the build; no other file changes.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "pkg/api/resource.h"
 #include "pkg/base/clock.h"
 #include "pkg/json/value.h"
+#include "pkg/quota/class_table.h"
 #include "pkg/quota/facts.h"
 
 namespace quota {
@@ -34,6 +36,23 @@ struct Guard {
       constraints;
 };
 
+// The cluster-scoped objects by whose names facts refer to usage (Facts::classes). They are watched
+// only while a quota has a name that they concern, and a changed class moves the quotas whose
+// objects refer to it; no object is looked at again.
+struct ClassSource {
+  api::GroupResource resource;
+  std::vector<std::string> fields;  // below the class object, as Evaluator::fields
+  // What one unit uses. Errors: kMalformed; usage by this class is then unknown.
+  std::function<base::Result<ResourceList>(const json::Value& object)> usage_of;
+  MissingClass missing = MissingClass::kUsesNothing;
+  // True if usage under this name can depend on classes. Without them it is unknown, unless the
+  // server does not serve them: then there are none.
+  std::function<bool(std::string_view name)> concerns;
+  // True if these classes make such a name the evaluator's, beyond what Evaluator::owns says. Null:
+  // they never do.
+  std::function<bool(std::string_view name, const ClassTable& classes)> owns = {};
+};
+
 struct Evaluator {
   api::GroupResource resource;
   // True if usage under this name comes (also) from objects of `resource`.
@@ -48,6 +67,9 @@ struct Evaluator {
   // The object's share is then unknown, not zero.
   std::function<base::Result<ObjectFacts>(const json::Value& object, base::WallTime now)> facts_of;
   Guard guard = {};
+  std::optional<ClassSource> classes = {};
+  // The resource of the objects that `facts_of` ties its own to (Tie), if it does.
+  std::optional<api::GroupResource> owners = {};
 };
 
 }  // namespace quota

@@ -17,6 +17,10 @@ std::size_t Facts::Hash() const {
     hash = HashText(scope, hash);
     hash = HashText(value, hash);
   }
+  for (const ClassUnits& units : classes) {
+    hash = HashText(units.name, hash);
+    hash = Combine(hash, static_cast<std::uint64_t>(units.units));
+  }
   return static_cast<std::size_t>(hash);
 }
 

@@ -13,6 +13,7 @@
 
 #include "pkg/base/clock.h"
 #include "pkg/quota/resource_list.h"
+#include "pkg/quota/uid.h"
 
 namespace quota {
 
@@ -21,9 +22,18 @@ namespace quota {
 // that does not hold is absent; its negation ("NotBestEffort") is an attribute of its own.
 using Attribute = std::pair<std::string, std::string>;
 
+// So many units of a class. What one of them uses is said by the class object, not by this one, and
+// is looked up when usage is summed (pkg/quota/class_table.h).
+struct ClassUnits {
+  std::string name;
+  std::int64_t units = 0;
+  bool operator==(const ClassUnits& other) const = default;
+};
+
 struct Facts {
-  ResourceList usage;                 // what is absent is not used; a zero says the same
-  std::vector<Attribute> attributes;  // sorted
+  ResourceList usage;                    // what is absent is not used; a zero says the same
+  std::vector<Attribute> attributes;     // sorted
+  std::vector<ClassUnits> classes = {};  // sorted by name, each name once
   bool operator==(const Facts& other) const = default;
   [[nodiscard]] std::size_t Hash() const;
 };
@@ -35,9 +45,21 @@ struct LaterFacts {
   Facts facts;
 };
 
+// Ties an object to the one that it was made for, as a claim to its pod: what the owner uses under
+// a name, the owned object does not use again. Both say it: the owned one whose it is, the owner
+// which object it means, once it knows. Seldom, and different for each object, so it stands beside
+// the facts and keeps them shared.
+struct Tie {
+  std::optional<Uid> owner;  // of the owned object; nullopt: this is an owner
+  std::string name;          // the owned object's, on both sides
+  std::string created;       // the owned object's creationTimestamp, which sorts as text
+  bool operator==(const Tie& other) const = default;
+};
+
 struct ObjectFacts {
   Facts now;
   std::optional<LaterFacts> later;
+  std::optional<Tie> tie = {};
 };
 
 }  // namespace quota

@@ -11,51 +11,6 @@ namespace {
 
 constexpr std::size_t kMostReasonBytes = 512;
 
-// Adds up usage under names that are fixed beforehand, without an allocation for each facts value.
-class Accumulator {
- public:
-  explicit Accumulator(const std::vector<std::string>& names) {
-    for (const std::string& name : names) totals_.emplace_back(name, Quantity());
-    std::sort(totals_.begin(), totals_.end(), Before);
-  }
-
-  base::Result<void> Add(const ResourceList& usage, std::size_t times) {
-    for (const auto& [name, quantity] : usage) {
-      const Total wanted{name, Quantity()};
-      const auto at = std::lower_bound(totals_.begin(), totals_.end(), wanted, Before);
-      if (at == totals_.end() || at->first != name) continue;
-      const base::Result<Quantity> addend = quantity.Mul(static_cast<std::int64_t>(times));
-      if (!addend) return addend.error().Wrap(name);
-      const base::Result<Quantity> sum = at->second.Add(*addend);
-      if (!sum) return sum.error().Wrap(name);
-      at->second = *sum;
-    }
-    return {};
-  }
-
-  [[nodiscard]] ResourceList Result() const {
-    ResourceList list;
-    for (const auto& [name, total] : totals_) list.Set(name, total);
-    return list;
-  }
-
- private:
-  using Total = std::pair<std::string_view, Quantity>;
-  static bool Before(const Total& a, const Total& b) { return a.first < b.first; }
-
-  std::vector<Total> totals_;  // sorted by name
-};
-
-base::Error UnknownObjects(const Namespace& space) {
-  const std::string& why = space.why.begin()->second;
-  const std::string what = space.why.size() == 1
-                               ? "an object"
-                               : std::to_string(space.why.size()) + " objects, for example";
-  return {
-      .code = base::ErrorCode::kMalformed,
-      .message = "namespace " + space.name + " has " + what + " that cannot be counted: " + why};
-}
-
 }  // namespace
 
 Ledger::Ledger() : state_(std::make_unique<State>()) {}
@@ -67,9 +22,10 @@ std::optional<LedgerChange> Ledger::Set(std::string_view ns, Uid uid, ObjectFact
   const FactsId after = state.pool.Acquire(std::move(facts.now));
   const FactsId before = state.Put(*state.spaces[id], uid, after, &state.sweep);
   state.Schedule(id, uid, std::move(facts.later));
+  const bool tied = State::SetTie(*state.spaces[id], uid, std::move(facts.tie));
   std::shared_ptr<const Facts> old = state.Drop(before);
-  if (before == after) return std::nullopt;
-  return LedgerChange{std::string(ns), std::move(old), state.Look(after)};
+  if (before == after && !tied) return std::nullopt;
+  return LedgerChange{std::string(ns), uid, std::move(old), state.Look(after)};
 }
 
 std::optional<LedgerChange> Ledger::SetUnknown(std::string_view ns, Uid uid, std::string why) {
@@ -80,8 +36,9 @@ std::optional<LedgerChange> Ledger::SetUnknown(std::string_view ns, Uid uid, std
   if (why.size() > kMostReasonBytes) why.resize(kMostReasonBytes);
   space.why.insert_or_assign(uid, std::move(why));
   state.Unschedule(space, uid);
+  space.ties.erase(uid);
   if (before == kUnknown) return std::nullopt;
-  return LedgerChange{std::string(ns), state.Drop(before), nullptr};
+  return LedgerChange{std::string(ns), uid, state.Drop(before), nullptr};
 }
 
 std::optional<LedgerChange> Ledger::Remove(std::string_view ns, Uid uid) {
@@ -96,7 +53,7 @@ std::optional<LedgerChange> Ledger::Remove(std::string_view ns, Uid uid) {
   space.objects.Erase(slot);
   state.Uncount(space, uid, before);
   state.CloseIfEmpty(id);
-  return LedgerChange{std::string(ns), state.Drop(before), nullptr};
+  return LedgerChange{std::string(ns), uid, state.Drop(before), nullptr};
 }
 
 void Ledger::BeginSweep() {
@@ -122,7 +79,7 @@ std::vector<LedgerChange> Ledger::EndSweep() {
     Namespace& space = *state.spaces[id];
     space.objects.EraseUnmarked(state.sweep, [&](const Uid& uid, FactsId before) {
       state.Uncount(space, uid, before);
-      removed.push_back({space.name, state.Drop(before), nullptr});
+      removed.push_back({space.name, uid, state.Drop(before), nullptr});
     });
     state.CloseIfEmpty(id);
   }
@@ -145,7 +102,8 @@ std::vector<LedgerChange> Ledger::Expire(base::WallTime now) {
     const FactsId after = pending.mapped().facts;
     const FactsId before = state.Put(space, timer.uid, after, nullptr);
     std::shared_ptr<const Facts> old = state.Drop(before);
-    if (before != after) changes.push_back({space.name, std::move(old), state.Look(after)});
+    if (before == after) continue;
+    changes.push_back({space.name, timer.uid, std::move(old), state.Look(after)});
   }
   return changes;
 }
@@ -157,28 +115,18 @@ std::optional<base::WallTime> Ledger::NextExpiry() const {
   return state.timers.front().at;
 }
 
-base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector& selector,
-                                       const std::vector<std::string>& known_scopes,
-                                       const std::vector<std::string>& names) const {
-  Accumulator sum(names);
-  const Namespace* space = state_->Find(ns);
-  if (space == nullptr) return sum.Result();
-  if (!space->why.empty()) return UnknownObjects(*space);
-  for (const auto& [id, count] : space->counts) {
-    const Facts& facts = *state_->pool.Get(id);
-    if (!Matches(selector, facts.attributes, known_scopes)) continue;
-    if (auto added = sum.Add(facts.usage, count); !added) {
-      return added.error().Wrap("usage of namespace " + space->name);
-    }
-  }
-  return sum.Result();
-}
-
 std::shared_ptr<const Facts> Ledger::Find(std::string_view ns, Uid uid) const {
   const Namespace* space = state_->Find(ns);
   if (space == nullptr) return nullptr;
   const std::size_t slot = space->objects.Find(uid);
   return slot == UidTable::kNone ? nullptr : state_->Look(space->objects.value(slot));
+}
+
+const Tie* Ledger::FindTie(std::string_view ns, const Uid& uid) const {
+  const Namespace* space = state_->Find(ns);
+  if (space == nullptr) return nullptr;
+  const auto at = space->ties.find(uid);
+  return at == space->ties.end() ? nullptr : &at->second;
 }
 
 std::size_t Ledger::size() const { return state_->objects; }

@@ -16,6 +16,7 @@
 
 #include "pkg/base/clock.h"
 #include "pkg/base/error.h"
+#include "pkg/quota/class_table.h"
 #include "pkg/quota/facts.h"
 #include "pkg/quota/scope.h"
 #include "pkg/quota/uid.h"
@@ -23,9 +24,10 @@
 namespace quota {
 
 // What a call changed. `before` and `after` are null for "no such object", and for one whose facts
-// are unknown.
+// are unknown; they are the same if only the object's Tie changed.
 struct LedgerChange {
   std::string ns;
+  Uid uid;
   std::shared_ptr<const Facts> before;
   std::shared_ptr<const Facts> after;
 };
@@ -36,6 +38,17 @@ struct Drift {
   std::size_t vanished = 0;   // held, but not listed
   std::size_t different = 0;  // held with other facts
   [[nodiscard]] std::size_t objects() const { return missing + vanished + different; }
+};
+
+class Ledger;
+
+// What facts leave open, for sums.
+struct Beside {
+  const ClassTable* classes = nullptr;  // null: classes use nothing
+  // The owners of tied objects (Tie): what an owner uses under a name is subtracted from what its
+  // object uses under it, never below zero. Of several objects of one owner that means none of them
+  // only the oldest counts as its own. Null: nothing is subtracted.
+  const Ledger* owners = nullptr;
 };
 
 class Ledger {
@@ -61,15 +74,22 @@ class Ledger {
   [[nodiscard]] std::optional<base::WallTime> NextExpiry() const;
 
   // Usage of all objects of the namespace that match, under `names` (those that the evaluator
-  // owns): each is present in the answer, zero included. Costs the number of distinct facts in the
-  // namespace. Errors: kMalformed when an object of the namespace is unknown (naming why),
-  // kInvalidArgument on overflow.
+  // owns): each is present in the answer, zero included. Costs the number of distinct facts and of
+  // tied objects in the namespace. Errors: kMalformed when an object of the namespace, or a class,
+  // is unknown (naming why), kInvalidArgument on overflow.
   [[nodiscard]] base::Result<ResourceList> Sum(std::string_view ns, const ScopeSelector& selector,
                                                const std::vector<std::string>& known_scopes,
-                                               const std::vector<std::string>& names) const;
+                                               const std::vector<std::string>& names,
+                                               const Beside& beside = {}) const;
+  // What one object with these facts uses: its share of the sum, under all names.
+  [[nodiscard]] base::Result<ResourceList> UsageOf(std::string_view ns, const Uid& uid,
+                                                   const Facts& facts, const Beside& beside) const;
+  // True if facts of the namespace's objects refer to this class.
+  [[nodiscard]] bool Refers(std::string_view ns, std::string_view class_name) const;
 
   // Held facts of one object; null if it is not held or unknown.
   [[nodiscard]] std::shared_ptr<const Facts> Find(std::string_view ns, Uid uid) const;
+  [[nodiscard]] const Tie* FindTie(std::string_view ns, const Uid& uid) const;  // null: not tied
   [[nodiscard]] std::size_t size() const;            // objects, all namespaces
   [[nodiscard]] std::size_t distinct_facts() const;  // interned values alive
   [[nodiscard]] std::size_t namespaces() const;      // with at least one object

@@ -54,6 +54,7 @@ FactsId Ledger::State::Put(Namespace& space, const Uid& uid, FactsId value,
 void Ledger::State::Uncount(Namespace& space, const Uid& uid, FactsId value) {
   --objects;
   Unschedule(space, uid);
+  space.ties.erase(uid);
   if (value == kUnknown) {
     space.why.erase(uid);
   } else if (const auto count = space.counts.find(value); --count->second == 0) {
@@ -69,6 +70,18 @@ std::shared_ptr<const Facts> Ledger::State::Drop(FactsId value) {
   std::shared_ptr<const Facts> facts = Look(value);
   if (facts != nullptr) pool.Release(value);
   return facts;
+}
+
+bool Ledger::State::SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie) {
+  const auto at = space.ties.find(uid);
+  if (!tie) {
+    if (at == space.ties.end()) return false;
+    space.ties.erase(at);
+    return true;
+  }
+  if (at != space.ties.end() && at->second == *tie) return false;
+  space.ties.insert_or_assign(uid, std::move(*tie));
+  return true;
 }
 
 void Ledger::State::Schedule(NamespaceId id, const Uid& uid, std::optional<LaterFacts> later) {

@@ -34,6 +34,7 @@ struct Namespace {
   std::unordered_map<FactsId, std::size_t> counts;  // facts id → objects, never 0
   std::unordered_map<Uid, std::string, UidHash> why;  // of the unknown objects
   std::unordered_map<Uid, Pending, UidHash> pending;  // of objects that change with time alone
+  std::unordered_map<Uid, quota::Tie, UidHash> ties;  // of objects that have one
 };
 
 // A namespace is freed with its last object and its id is given out again.
@@ -78,6 +79,9 @@ struct Ledger::State {
   // The facts behind a value, null for none; and the same with the reference given back.
   [[nodiscard]] std::shared_ptr<const Facts> Look(FactsId value) const;
   std::shared_ptr<const Facts> Drop(FactsId value);
+
+  // The object's tie, or that it has none; true if it had another.
+  static bool SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie);
 
   void Schedule(NamespaceId id, const Uid& uid, std::optional<LaterFacts> later);
   void Unschedule(Namespace& space, const Uid& uid);

@@ -53,10 +53,23 @@ std::string StatusPatch(const Quota& quota, const QuotaStatus& desired) {
   return json::Write(json::Object{{"metadata", guards}, {"status", std::move(status)}});
 }
 
-std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard) {
+std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard,
+                                    const ClassTable* classes) {
+  const bool by_class = classes != nullptr && evaluator.classes && evaluator.classes->owns;
   std::vector<std::string> names;
   for (const auto& [name, limit] : hard) {
-    if (evaluator.owns(name)) names.push_back(name);
+    const bool owned =
+        evaluator.owns(name) || (by_class && evaluator.classes->owns(name, *classes));
+    if (owned) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> NamesOfClasses(const Evaluator& evaluator, const ResourceList& hard) {
+  std::vector<std::string> names;
+  if (!evaluator.classes) return names;
+  for (const auto& [name, limit] : hard) {
+    if (evaluator.classes->concerns(name)) names.push_back(name);
   }
   return names;
 }

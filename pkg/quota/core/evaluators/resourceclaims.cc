@@ -1,18 +1,20 @@
 // Device claims: counted, and by device class the most devices they can be given
-// (kubernetes-resourcequota.md 3.5).
-//
-// Not here: what a claim adds to requests.<extended resource> and to
-// requests.deviceclass.resource.kubernetes.io/<class>. That takes the DeviceClass objects and, to
-// subtract what is charged already, the pod that owns the claim: no object says it alone.
+// (kubernetes-resourcequota.md 3.5). The same devices count as the extended resource that stands
+// for the class and as the one that the class declares; the latter only the DeviceClass object
+// says, so the facts refer to it. A claim that the scheduler made for a pod's extended resources is
+// tied to the pod, which is charged already.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "pkg/quota/core/extended_resources.h"
 #include "pkg/quota/evaluator.h"
 
 namespace quota::core::resourceclaims {
@@ -23,6 +25,7 @@ constexpr std::string_view kDevices = ".deviceclass.resource.k8s.io/devices";
 constexpr std::int64_t kMostDevices = 32;
 
 constexpr const char* kCount = "count/resourceclaims.resource.k8s.io";
+constexpr const char* kMadeForPod = "resource.kubernetes.io/extended-resource-claim";
 
 bool Owns(std::string_view name) { return name == kCount || name.ends_with(kDevices); }
 
@@ -72,9 +75,50 @@ base::Result<ResourceList> UsageOf(const json::Value& request, const std::string
   return ResourceList{{DevicesOfClass(*exactly), *devices}};
 }
 
+std::string Requests(std::string_view prefix, std::string_view name) {
+  return std::string(kRequestsPrefix).append(prefix).append(name);
+}
+
+// The devices that `usage` has of each class, as that class's extended resources.
+base::Result<void> AddExtended(Facts& facts) {
+  constexpr quantity::Int128 kOne = 1'000'000'000;
+  const ResourceList devices = facts.usage;
+  for (const auto& [name, quantity] : devices) {
+    if (!name.ends_with(kDevices) || quantity.Sign() <= 0) continue;
+    const std::string of_class = name.substr(0, name.size() - kDevices.size());
+    if (of_class.empty()) continue;
+    const quantity::Int128 units = quantity.nanos() / kOne;
+    if (units > std::numeric_limits<std::int64_t>::max()) return Malformed(name, "is too much");
+    facts.usage.Set(Requests(kImplicitDeviceClass, of_class), quantity);
+    facts.classes.push_back({of_class, static_cast<std::int64_t>(units)});
+  }
+  std::ranges::sort(facts.classes, {}, &ClassUnits::name);
+  return {};
+}
+
+// Whoever makes a claim can write the annotation and the reference; so the ledger lets one claim of
+// a pod share what the pod is charged, not each.
+std::optional<Tie> TieOf(const json::Value& claim) {
+  if (claim.StringAt({"metadata", "annotations", kMadeForPod}) != "true") return std::nullopt;
+  const json::Value* references = claim.At({"metadata", "ownerReferences"});
+  const json::Array* list = references == nullptr ? nullptr : references->AsArray();
+  if (list == nullptr) return std::nullopt;
+  for (const json::Value& reference : *list) {
+    const json::Value* controls = reference.At({"controller"});
+    if (controls == nullptr || !controls->AsBool().value_or(false)) continue;
+    const bool pod =
+        reference.StringAt({"kind"}) == "Pod" && reference.StringAt({"apiVersion"}) == "v1";
+    if (!pod) return std::nullopt;  // there is one controller at most
+    return Tie{.owner = Uid::FromText(reference.StringAt({"uid"})),
+               .name = std::string(claim.StringAt({"metadata", "name"})),
+               .created = std::string(claim.StringAt({"metadata", "creationTimestamp"}))};
+  }
+  return std::nullopt;
+}
+
 base::Result<ObjectFacts> FactsOf(const json::Value& claim, base::WallTime /*now*/) {
   const std::string field = "spec.devices.requests";
-  ObjectFacts facts;
+  ObjectFacts facts{.now = {}, .later = std::nullopt, .tie = TieOf(claim)};
   facts.now.usage.Set(kCount, Quantity::FromInt(1));
   const json::Value* requests = claim.At({"spec", "devices", "requests"});
   if (requests == nullptr || requests->IsNull()) return facts;
@@ -87,13 +131,43 @@ base::Result<ObjectFacts> FactsOf(const json::Value& claim, base::WallTime /*now
     const base::Result<void> added = facts.now.usage.Add(*usage);
     if (!added) return Malformed(at, added.error().message);
   }
+  if (auto added = AddExtended(facts.now); !added) return added.error();
   return facts;
+}
+
+// Several classes may declare the same resource, as while one takes over from another: claims of
+// all of them count under it.
+base::Result<ResourceList> UsageOfOne(const json::Value& device_class) {
+  const std::string_view extended = device_class.StringAt({"spec", "extendedResourceName"});
+  if (extended.empty()) return ResourceList();
+  return ResourceList{{Requests("", extended), Quantity::FromInt(1)}};
+}
+
+bool OwnsByClass(std::string_view name, const ClassTable& classes) {
+  if (!IsExtendedRequest(name)) return false;
+  const std::string_view resource = name.substr(kRequestsPrefix.size());
+  if (!IsImplicitDeviceClass(resource)) return classes.AnyUses(name);
+  return classes.Has(resource.substr(kImplicitDeviceClass.size()));
+}
+
+ClassSource DeviceClasses() {
+  return {
+      .resource = {.group = "resource.k8s.io", .resource = "deviceclasses"},
+      .fields = {"spec.extendedResourceName"},
+      .usage_of = UsageOfOne,
+      .missing = MissingClass::kUsesNothing,
+      .concerns = IsExtendedRequest,
+      .owns = OwnsByClass,
+  };
 }
 
 }  // namespace
 
 Evaluator MakeEvaluator() {
-  std::vector<std::string> fields;
+  std::vector<std::string> fields = {"metadata.annotations", "metadata.creationTimestamp"};
+  for (const char* field : {"apiVersion", "kind", "uid", "controller"}) {
+    fields.push_back(std::string("metadata.ownerReferences.") + field);
+  }
   for (const char* form :
        {"spec.devices.requests.exactly.", "spec.devices.requests.firstAvailable."}) {
     for (const char* field : {"deviceClassName", "allocationMode", "count"}) {
@@ -106,6 +180,8 @@ Evaluator MakeEvaluator() {
       .fields = std::move(fields),
       .scopes = {},
       .facts_of = FactsOf,
+      .classes = DeviceClasses(),
+      .owners = api::GroupResource{.group = "", .resource = "pods"},
   };
 }
 

@@ -1,0 +1,160 @@
+// What a ledger's objects use in all: facts times their number, classes looked up, and what tied
+// objects share with their owners taken away.
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "pkg/quota/ledger.h"
+#include "pkg/quota/ledger_state.h"
+
+namespace quota {
+namespace {
+
+// Adds up usage under names that are fixed beforehand, without an allocation for each facts value.
+class Accumulator {
+ public:
+  explicit Accumulator(const std::vector<std::string>& names) {
+    for (const std::string& name : names) totals_.emplace_back(name, Quantity());
+    std::sort(totals_.begin(), totals_.end(), Before);
+  }
+
+  base::Result<void> Add(const ResourceList& usage, std::int64_t times) {
+    for (const auto& [name, quantity] : usage) {
+      const Total wanted{name, Quantity()};
+      const auto at = std::lower_bound(totals_.begin(), totals_.end(), wanted, Before);
+      if (at == totals_.end() || at->first != name) continue;
+      const base::Result<Quantity> addend = quantity.Mul(times);
+      if (!addend) return addend.error().Wrap(name);
+      const base::Result<Quantity> sum = at->second.Add(*addend);
+      if (!sum) return sum.error().Wrap(name);
+      at->second = *sum;
+    }
+    return {};
+  }
+
+  [[nodiscard]] ResourceList Result() const {
+    ResourceList list;
+    for (const auto& [name, total] : totals_) list.Set(name, total);
+    return list;
+  }
+
+ private:
+  using Total = std::pair<std::string_view, Quantity>;
+  static bool Before(const Total& a, const Total& b) { return a.first < b.first; }
+
+  std::vector<Total> totals_;  // sorted by name
+};
+
+base::Error UnknownObjects(const Namespace& space) {
+  const std::string& why = space.why.begin()->second;
+  const std::string what = space.why.size() == 1
+                               ? "an object"
+                               : std::to_string(space.why.size()) + " objects, for example";
+  return {
+      .code = base::ErrorCode::kMalformed,
+      .message = "namespace " + space.name + " has " + what + " that cannot be counted: " + why};
+}
+
+// Of each owner the oldest of its objects; of the same age the first by name.
+using OldestByOwner = std::unordered_map<Uid, const Tie*, UidHash>;
+
+OldestByOwner FindOldest(const Namespace& space) {
+  OldestByOwner oldest;
+  for (const auto& [uid, tie] : space.ties) {
+    if (!tie.owner) continue;
+    const Tie*& held = oldest[*tie.owner];
+    const bool older =
+        held == nullptr || std::tie(tie.created, tie.name) < std::tie(held->created, held->name);
+    if (older) held = &tie;
+  }
+  return oldest;
+}
+
+// The owner means this object: it says so, or says nothing and has none that is older.
+bool IsMeant(const Tie& tie, const Tie* of_owner, const OldestByOwner& oldest) {
+  return of_owner != nullptr ? of_owner->name == tie.name : oldest.at(*tie.owner)->name == tie.name;
+}
+
+// Name by name the smaller amount, of those that are in both and positive.
+ResourceList Common(const ResourceList& a, const ResourceList& b) {
+  ResourceList common;
+  for (const auto& [name, amount] : a) {
+    const Quantity* other = b.Find(name);
+    if (other == nullptr || amount.Sign() <= 0 || other->Sign() <= 0) continue;
+    common.Set(name, std::min(amount, *other));
+  }
+  return common;
+}
+
+base::Result<ResourceList> Resolved(const Facts& facts, const ClassTable* classes) {
+  if (facts.classes.empty() || classes == nullptr) return facts.usage;
+  return classes->Resolve(facts);
+}
+
+// What the object with `usage` shares with its owner: nothing, if that is not there or does not
+// mean it.
+ResourceList SharedWithOwner(const Namespace& space, const Tie& tie, const ResourceList& usage,
+                             const Ledger& owners, const OldestByOwner& oldest) {
+  const auto owner = tie.owner ? owners.Find(space.name, *tie.owner) : nullptr;
+  if (owner == nullptr) return {};
+  if (!IsMeant(tie, owners.FindTie(space.name, *tie.owner), oldest)) return {};
+  return Common(usage, owner->usage);
+}
+
+}  // namespace
+
+base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector& selector,
+                                       const std::vector<std::string>& known_scopes,
+                                       const std::vector<std::string>& names,
+                                       const Beside& beside) const {
+  Accumulator sum(names);
+  const Namespace* space = state_->Find(ns);
+  if (space == nullptr) return sum.Result();
+  if (!space->why.empty()) return UnknownObjects(*space);
+  for (const auto& [id, count] : space->counts) {
+    const Facts& facts = *state_->pool.Get(id);
+    if (!Matches(selector, facts.attributes, known_scopes)) continue;
+    const auto times = static_cast<std::int64_t>(count);
+    const auto usage = Resolved(facts, beside.classes);
+    const auto added = usage ? sum.Add(*usage, times) : base::Result<void>(usage.error());
+    if (!added) return added.error().Wrap("usage of namespace " + space->name);
+  }
+  if (space->ties.empty() || beside.owners == nullptr) return sum.Result();
+  const OldestByOwner oldest = FindOldest(*space);
+  for (const auto& [uid, tie] : space->ties) {
+    const Facts& facts = *state_->Look(space->objects.value(space->objects.Find(uid)));
+    if (!Matches(selector, facts.attributes, known_scopes)) continue;
+    const auto usage = Resolved(facts, beside.classes);
+    if (!usage) return usage.error();
+    const auto shared = SharedWithOwner(*space, tie, *usage, *beside.owners, oldest);
+    if (auto added = sum.Add(shared, -1); !added) return added.error();
+  }
+  return sum.Result();
+}
+
+base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Uid& uid, const Facts& facts,
+                                           const Beside& beside) const {
+  base::Result<ResourceList> usage = Resolved(facts, beside.classes);
+  const Namespace* space = state_->Find(ns);
+  if (!usage || space == nullptr || beside.owners == nullptr) return usage;
+  const auto tie = space->ties.find(uid);
+  if (tie == space->ties.end()) return usage;
+  const ResourceList shared =
+      SharedWithOwner(*space, tie->second, *usage, *beside.owners, FindOldest(*space));
+  if (auto taken = usage->Add(shared, -1); !taken) return taken.error();
+  return usage;
+}
+
+bool Ledger::Refers(std::string_view ns, std::string_view class_name) const {
+  const Namespace* space = state_->Find(ns);
+  if (space == nullptr) return false;
+  return std::any_of(space->counts.begin(), space->counts.end(), [&](const auto& entry) {
+    const auto& classes = state_->pool.Get(entry.first)->classes;
+    return std::any_of(classes.begin(), classes.end(),
+                       [&](const ClassUnits& units) { return units.name == class_name; });
+  });
+}
+
+}  // namespace quota
