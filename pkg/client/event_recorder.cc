@@ -1,0 +1,262 @@
+#include "pkg/client/event_recorder.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "pkg/api/resource.h"
+#include "pkg/api/time.h"
+#include "pkg/base/backoff.h"
+#include "pkg/client/event_correlator.h"
+#include "pkg/json/value.h"
+
+namespace client {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+using std::chrono::milliseconds;
+
+const api::GroupVersionResource kEvents{"", "v1", "events"};
+constexpr std::size_t kMaxInstance = 128;
+
+std::string_view TypeName(EventType type) {
+  return type == EventType::kWarning ? "Warning" : "Normal";
+}
+
+json::Object Reference(const ObjectReference& about) {
+  json::Object reference{{"apiVersion", about.api_version},
+                         {"kind", about.kind},
+                         {"name", about.name},
+                         {"uid", about.uid}};
+  if (!about.ns.empty()) reference.Set("namespace", about.ns);
+  if (!about.resource_version.empty()) reference.Set("resourceVersion", about.resource_version);
+  return reference;
+}
+
+std::string WholeBody(const EventWrite& write, const EventRecorderOptions& options) {
+  return json::Write(json::Object{
+      {"apiVersion", "v1"},
+      {"kind", "Event"},
+      {"metadata", json::Object{{"name", write.name}, {"namespace", write.ns}}},
+      {"involvedObject", Reference(write.event.about)},
+      {"reason", write.event.reason},
+      {"message", write.event.message},
+      {"type", TypeName(write.event.type)},
+      {"source", json::Object{{"component", options.component}}},
+      {"firstTimestamp", api::FormatTime(write.first)},
+      {"lastTimestamp", api::FormatTime(write.last)},
+      {"count", write.count},
+      {"reportingComponent", options.component},
+      {"reportingInstance", options.instance.substr(0, kMaxInstance)},
+  });
+}
+
+std::string RepeatBody(const EventWrite& write) {
+  return json::Write(json::Object{{"count", write.count},
+                                  {"lastTimestamp", api::FormatTime(write.last)},
+                                  {"message", write.event.message}});
+}
+
+// The server, or what stands before it, may answer better later; otherwise it has decided.
+bool MayPass(const Error& error) {
+  return error.http_status == 0 || error.http_status == 429 || error.http_status >= 500;
+}
+
+// Nothing can be created where a namespace is going or gone, and its quotas go with it.
+bool NamespaceIsGone(const Error& error) {
+  constexpr std::string_view kTerminating = "because it is being terminated";
+  return error.Is(ErrorCode::kNotFound) ||
+         (error.Is(ErrorCode::kForbidden) && error.message.find(kTerminating) != std::string::npos);
+}
+
+class Recorder final : public ApiEventRecorder {
+ public:
+  Recorder(ApiClient& client, base::Scheduler& scheduler, EventRecorderOptions options)
+      : client_(client),
+        scheduler_(scheduler),
+        options_(std::move(options)),
+        interval_(base::Duration(std::chrono::seconds(1)) / std::max(1, options_.per_second)),
+        wake_(scheduler.NewAlarm()),
+        backoff_({.initial = options_.first_pause, .cap = options_.longest_pause, .jitter = 0.2}) {}
+
+  bool Record(Event event) override;
+  base::Task<void> Run() override;
+
+ private:
+  struct Pending {
+    EventWrite write;
+    int tries = 0;
+  };
+
+  base::Task<void> SendNext();
+  base::Task<base::Result<void>> Send(EventWrite& write, base::TimePoint deadline);
+  base::Task<base::Result<void>> Exchange(EventWrite write, base::TimePoint deadline);
+  base::Task<void> Flush();
+  bool Join(const EventWrite& write);
+  void Settle(Pending pending, const base::Result<void>& sent, bool last_chance);
+  void Complain(const Error& error);
+  void Count(std::string_view outcome) const;
+  [[nodiscard]] base::TimePoint NextSend() const;
+
+  ApiClient& client_;
+  base::Scheduler& scheduler_;
+  const EventRecorderOptions options_;
+  const base::Duration interval_;
+  std::unique_ptr<base::Alarm> wake_;
+  base::Backoff backoff_;
+  EventCorrelator correlator_;
+  std::deque<Pending> queue_;
+  base::TimePoint paid_until_{};  // each request moves it on by `interval_`
+  base::TimePoint not_before_{};  // no request earlier than this, after one without an answer
+  bool away_ = false;             // said already, until the server answers again
+  std::set<ErrorCode> refusals_;  // said already
+};
+
+bool Recorder::Record(Event event) {
+  if (queue_.size() >= options_.queue) {
+    Count("queue_full");
+    return false;
+  }
+  auto write = correlator_.Observe(std::move(event), scheduler_.Now(), scheduler_.WallNow());
+  if (!write) {
+    Count("silenced");
+    return true;
+  }
+  VLOG(1) << "event object=" << write->ns << "/" << write->event.about.name
+          << " reason=" << write->event.reason << " count=" << write->count << " message=\""
+          << write->event.message << "\"";
+  if (write->repeats && Join(*write)) return true;
+  queue_.push_back({std::move(*write)});
+  wake_->Wake();
+  return true;
+}
+
+// A repetition of an event that still waits is said together with it.
+bool Recorder::Join(const EventWrite& write) {
+  const auto waiting = std::ranges::find_if(
+      queue_, [&](const Pending& pending) { return pending.write.name == write.name; });
+  if (waiting == queue_.end()) return false;
+  waiting->write.count = write.count;
+  waiting->write.last = write.last;
+  waiting->write.event.message = write.event.message;
+  return true;
+}
+
+base::TimePoint Recorder::NextSend() const {
+  if (queue_.empty()) return scheduler_.Now() + std::chrono::hours(1);
+  return std::max(not_before_, paid_until_ - interval_ * (options_.burst - 1));
+}
+
+base::Task<void> Recorder::Run() {
+  co_await base::DeferCancellation();
+  while (!co_await base::Stopping()) {
+    const base::TimePoint next = NextSend();
+    if (next <= scheduler_.Now()) {
+      co_await SendNext();
+      continue;
+    }
+    co_await wake_->WaitUntil(next);
+  }
+  co_await base::IgnoreCancellation();  // the flush ends by itself
+  co_await Flush();
+}
+
+base::Task<void> Recorder::SendNext() {
+  paid_until_ = std::max(paid_until_, scheduler_.Now()) + interval_;
+  Pending pending = std::move(queue_.front());
+  queue_.pop_front();
+  const base::Result<void> sent = co_await Send(pending.write, scheduler_.Now() + options_.timeout);
+  const bool stopping = co_await base::Stopping();
+  if (!sent && stopping && MayPass(sent.error())) {
+    queue_.push_front(std::move(pending));  // cut off by the stop: the flush says it again
+    co_return;
+  }
+  Settle(std::move(pending), sent, false);
+}
+
+base::Task<base::Result<void>> Recorder::Send(EventWrite& write, base::TimePoint deadline) {
+  base::Result<void> sent = co_await Exchange(write, deadline);
+  if (sent || !write.repeats || !sent.error().Is(ErrorCode::kNotFound)) co_return sent;
+  write.repeats = false;  // the server has forgotten it, as it does with events
+  co_return co_await Exchange(write, deadline);
+}
+
+base::Task<base::Result<void>> Recorder::Exchange(EventWrite write, base::TimePoint deadline) {
+  const auto left = std::chrono::ceil<milliseconds>(deadline - scheduler_.Now());
+  ApiRequest request{.timeout = std::max(left, milliseconds(1))};
+  if (write.repeats) {
+    request.verb = "PATCH";
+    request.path = kEvents.Path(write.ns, write.name);
+    request.content_type = std::string(kMergePatch);
+    request.body = RepeatBody(write);
+  } else {
+    request.verb = "POST";
+    request.path = kEvents.Path(write.ns);
+    request.content_type = std::string(kJson);
+    request.body = WholeBody(write, options_);
+  }
+  const auto answer = co_await client_.Do(std::move(request));
+  // The name is ours alone: an earlier try was stored, only its answer was lost.
+  if (answer || answer.error().Is(ErrorCode::kAlreadyExists)) co_return base::Result<void>();
+  co_return answer.error();
+}
+
+void Recorder::Settle(Pending pending, const base::Result<void>& sent, bool last_chance) {
+  if (sent) {
+    if (std::exchange(away_, false)) LOG(INFO) << "events are sent again";
+    backoff_.Reset();
+    return Count(pending.write.repeats ? "repeated" : "created");
+  }
+  const Error& error = sent.error();
+  if (!MayPass(error)) {
+    if (NamespaceIsGone(error)) return Count("namespace_gone");
+    Complain(error);
+    return Count("refused");
+  }
+  Complain(error);
+  not_before_ = scheduler_.Now() + backoff_.Next(scheduler_.Now(), error.retry_after);
+  if (last_chance || ++pending.tries >= options_.tries) return Count("unsent");
+  queue_.push_front(std::move(pending));
+}
+
+base::Task<void> Recorder::Flush() {
+  const base::TimePoint deadline = scheduler_.Now() + options_.flush;
+  while (!queue_.empty() && scheduler_.Now() < deadline) {
+    Pending pending = std::move(queue_.front());
+    queue_.pop_front();
+    const base::Result<void> sent = co_await Send(pending.write, deadline);
+    Settle(std::move(pending), sent, true);
+    if (!sent && MayPass(sent.error())) break;
+  }
+  if (queue_.empty()) co_return;
+  LOG(WARNING) << "events were not sent before the end events=" << queue_.size();
+  for (std::size_t i = 0; i < queue_.size(); ++i) Count("unsent");
+  queue_.clear();
+}
+
+// Whoever may not write events is told so once, not at each event.
+void Recorder::Complain(const Error& error) {
+  if (!MayPass(error)) {
+    if (!refusals_.insert(error.code).second) return;
+    LOG(WARNING) << "an event was refused, further ones are only counted error=\"" << error.message
+                 << "\"";
+  } else if (!std::exchange(away_, true)) {
+    LOG(WARNING) << "events cannot be sent, trying on error=\"" << error.message << "\"";
+  }
+}
+
+void Recorder::Count(std::string_view outcome) const {
+  if (options_.observer != nullptr) options_.observer->OnEvent(outcome);
+}
+
+}  // namespace
+
+std::unique_ptr<ApiEventRecorder> NewEventRecorder(ApiClient& client, base::Scheduler& scheduler,
+                                                   EventRecorderOptions options) {
+  return std::make_unique<Recorder>(client, scheduler, std::move(options));
+}
+
+}  // namespace client

@@ -1,0 +1,84 @@
+#pragma once
+
+// Events: what a controller has to say about an object, for `kubectl describe` and `kubectl get
+// events` (client-machinery.md 8.1). Record() never waits and never fails whoever calls it: an
+// event is worth an attempt, not a delay.
+//
+// Promises of the recorder that sends them: the same event said again within ten minutes raises
+// the count of the first; an object that has too much to say is silenced (EventCorrelator); the
+// queue is bounded; at most `per_second` requests reach the server; a server that forbids events,
+// or is away, is logged once. When Run() is cancelled, what is queued has two more seconds.
+//
+// Single-threaded; on the executor's thread. Client and scheduler outlive the recorder.
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "pkg/base/asio.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/client/api_client.h"
+
+namespace client {
+
+// What an event is about.
+struct ObjectReference {
+  std::string api_version;  // "v1"
+  std::string kind;         // "ResourceQuota"
+  std::string ns;           // "" for a cluster-scoped object; its events are kept in "default"
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+};
+
+enum class EventType { kNormal, kWarning };
+
+struct Event {
+  ObjectReference about;
+  EventType type = EventType::kNormal;
+  std::string reason;   // CamelCase, for machines: "QuotaStale"
+  std::string message;  // for people; the first 1024 bytes are kept
+};
+
+class EventRecorder {
+ public:
+  virtual ~EventRecorder() = default;
+  // False if the event was dropped because too many wait: the caller may say it again later.
+  virtual bool Record(Event event) = 0;
+};
+
+// For metrics. `outcome` is "created", "repeated" (the count of an earlier one was raised),
+// "silenced" (its object says too much), "queue_full", "refused" (by the server), "unsent" (no
+// answer after all tries) or "namespace_gone".
+class EventObserver {
+ public:
+  virtual ~EventObserver() = default;
+  virtual void OnEvent(std::string_view outcome) = 0;
+};
+
+struct EventRecorderOptions {
+  std::string component;  // who reports: "quota-controller-manager"
+  std::string instance;   // and which one: the host or pod name
+  std::size_t queue = 1000;
+  int burst = 100;  // requests without a pause, then `per_second`
+  int per_second = 20;
+  int tries = 12;                                // of one event, while the server does not answer
+  std::chrono::milliseconds first_pause{1'000};  // between tries; doubles up to the longest
+  std::chrono::milliseconds longest_pause{10'000};
+  std::chrono::milliseconds timeout{10'000};  // of one request
+  std::chrono::milliseconds flush{2'000};     // what is queued gets this long after a cancellation
+  EventObserver* observer = nullptr;          // may be absent; outlives the recorder
+};
+
+// The recorder that sends to an API server.
+class ApiEventRecorder : public EventRecorder {
+ public:
+  // Sends until cancelled, then flushes.
+  virtual base::Task<void> Run() = 0;
+};
+
+std::unique_ptr<ApiEventRecorder> NewEventRecorder(ApiClient& client, base::Scheduler& scheduler,
+                                                   EventRecorderOptions options);
+
+}  // namespace client
