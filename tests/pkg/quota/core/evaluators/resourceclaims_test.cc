@@ -3,11 +3,18 @@
 #include <string>
 
 #include "pkg/quota/evaluator.h"
+#include "pkg/quota/ledger.h"
+#include "pkg/quota/quota.h"
 #include "tests/pkg/quota/quota_testing.h"
 
 namespace quota::core::resourceclaims {
 
 Evaluator MakeEvaluator();
+}
+namespace quota::core::pods {
+Evaluator MakeEvaluator();
+}
+namespace quota::core::resourceclaims {
 
 namespace {
 
@@ -71,6 +78,43 @@ const Row kRows[] = {
      R"([{"firstAvailable":[{"deviceClassName":"a","allocationMode":"Some","count":9}]}])", ""},
 };
 
+constexpr std::string_view kDevices = ".deviceclass.resource.k8s.io/devices";
+constexpr std::string_view kImplicit = "requests.deviceclass.resource.kubernetes.io/";
+
+ResourceList WithoutExtended(const ResourceList& usage) {
+  ResourceList rest;
+  for (const auto& [name, amount] : usage) {
+    if (!name.starts_with(kImplicit)) rest.Set(name, amount);
+  }
+  return rest;
+}
+
+// The same amounts, each under the name of its class's devices.
+ResourceList ExtendedAsDevices(const Facts& facts) {
+  ResourceList devices;
+  for (const auto& [name, amount] : facts.usage) {
+    if (!name.starts_with(kImplicit)) continue;
+    devices.Set(name.substr(kImplicit.size()).append(kDevices), amount);
+  }
+  return devices;
+}
+
+ResourceList UnitsAsDevices(const Facts& facts) {
+  ResourceList devices;
+  for (const ClassUnits& units : facts.classes) {
+    devices.Set(units.name + std::string(kDevices), Quantity::FromInt(units.units));
+  }
+  return devices;
+}
+
+ResourceList OnlyPositiveDevices(const ResourceList& usage) {
+  ResourceList devices;
+  for (const auto& [name, amount] : usage) {
+    if (name.ends_with(kDevices) && amount.Sign() > 0) devices.Set(name, amount);
+  }
+  return devices;
+}
+
 TEST_CASE("device claims: the most devices of each class", "[quota][core]") {
   for (const Row& row : kRows) {
     INFO(row.name);
@@ -78,9 +122,12 @@ TEST_CASE("device claims: the most devices of each class", "[quota][core]") {
     REQUIRE(facts.has_value());
     // Sorted by name: of the classes here all sort before "count/".
     const std::string expected = row.devices.empty() ? kClaim : row.devices + "," + kClaim;
-    CHECK(facts->now.usage.ToString() == expected);
+    CHECK(WithoutExtended(facts->now.usage).ToString() == expected);
     CHECK(facts->now.attributes.empty());
     CHECK_FALSE(facts->later.has_value());
+    CHECK_FALSE(facts->tie.has_value());
+    CHECK(ExtendedAsDevices(facts->now) == OnlyPositiveDevices(facts->now.usage));
+    CHECK(UnitsAsDevices(facts->now) == OnlyPositiveDevices(facts->now.usage));
   }
 }
 
@@ -99,14 +146,202 @@ TEST_CASE("device claims: what cannot be read is an error that names the field",
         "spec.devices.requests[1].firstAvailable[0].count: must be a whole number");
 }
 
+base::Result<ResourceList> DeviceClass(const std::string& extended) {
+  json::Value object = Json(R"({"metadata":{"name":"gpu"},"spec":{}})");
+  if (!extended.empty()) object.Make({"spec", "extendedResourceName"}) = extended;
+  return MakeEvaluator().classes->usage_of(object);
+}
+
 TEST_CASE("device claims: names owned", "[quota][core]") {
   const Evaluator evaluator = MakeEvaluator();
   CHECK(evaluator.resource == api::GroupResource{"resource.k8s.io", "resourceclaims"});
   CHECK(evaluator.owns("count/resourceclaims.resource.k8s.io"));
   CHECK(evaluator.owns("gpu.example.com.deviceclass.resource.k8s.io/devices"));
-  // Pods are what counts under these.
-  CHECK_FALSE(evaluator.owns("requests.deviceclass.resource.kubernetes.io/gpu"));
-  CHECK_FALSE(evaluator.owns("requests.example.com/gpu"));
+  for (const char* name :
+       {"resourceclaims", "storage", "ephemeral-storage", "gpu.storage.k8s.io/requests.storage",
+        "bronze.deviceclass.resource.k8s.io/storage"}) {
+    CHECK_FALSE(evaluator.owns(name));
+    CHECK_FALSE(evaluator.classes->concerns(name));
+  }
+}
+
+TEST_CASE("device claims: names owned on account of a class", "[quota][core]") {
+  const Evaluator evaluator = MakeEvaluator();
+  const ResourceList hard = List({{"requests.deviceclass.resource.kubernetes.io/gpu", "1"},
+                                  {"requests.example.com/gpu", "1"},
+                                  {"requests.cpu", "1"}});
+  CHECK(NamesOfClasses(evaluator, hard).size() == 2);
+  ClassTable classes;
+  CHECK(OwnedNames(evaluator, hard).empty());
+  CHECK(OwnedNames(evaluator, hard, &classes).empty());
+  classes.Set("tpu", DeviceClass("example.com/tpu"));
+  CHECK(OwnedNames(evaluator, hard, &classes).empty());
+  classes.Set("gpu", DeviceClass(""));
+  CHECK(OwnedNames(evaluator, hard, &classes) ==
+        std::vector<std::string>{"requests.deviceclass.resource.kubernetes.io/gpu"});
+  classes.Set("gpu", DeviceClass("example.com/gpu"));
+  CHECK(OwnedNames(evaluator, hard, &classes).size() == 2);
+}
+
+// A pod and the claims made for it, as upstream's fixtures have them: class gpu declares
+// example.com/gpu.
+class Shared {
+ public:
+  Shared() { classes_.Set("gpu", DeviceClass("example.com/gpu")); }
+
+  // Containers (and init containers) by what each requests, as JSON objects.
+  void SetPod(const std::string& containers, const std::string& init_containers,
+              const std::string& status) {
+    const auto list = [](const std::string& requests) {
+      return requests.empty() ? "[]"
+                              : R"([{"name":"c","resources":{"requests":)" + requests + "}}]";
+    };
+    const auto facts = pods::MakeEvaluator().facts_of(
+        Json(R"({"metadata":{"name":"p"},"spec":{"containers":)" + list(containers) +
+             R"(,"initContainers":)" + list(init_containers) + R"(},"status":)" + status + "}"),
+        base::WallTime());
+    REQUIRE(facts.has_value());
+    pods_.Set("ns", kPod, *facts);
+  }
+
+  // A claim for so many single devices of class gpu.
+  void AddClaim(const std::string& name, int requests, const std::string& created,
+                const std::string& marked = "true") {
+    json::Value claim = Json(R"({"metadata":{"annotations":{},"ownerReferences":[{
+        "apiVersion":"v1","kind":"Pod","name":"p","uid":"uid","controller":true}]},
+        "spec":{"devices":{"requests":[]}}})");
+    claim.Make({"metadata", "name"}) = name;
+    claim.Make({"metadata", "creationTimestamp"}) = created;
+    claim.Make({"metadata", "annotations", "resource.kubernetes.io/extended-resource-claim"}) =
+        marked;
+    for (int i = 0; i < requests; ++i) {
+      claim.Make({"spec", "devices", "requests"})
+          .AsArray()
+          ->push_back(Json(R"({"exactly":{"deviceClassName":"gpu","count":1}})"));
+    }
+    const auto facts = MakeEvaluator().facts_of(claim, base::WallTime());
+    REQUIRE(facts.has_value());
+    claims_.Set("ns", Uid::FromText(name), *facts);
+  }
+  void RemoveClaim(const std::string& name) { claims_.Remove("ns", Uid::FromText(name)); }
+  void RemovePod() { pods_.Remove("ns", kPod); }
+
+  // "devices / implicit / explicit" of all claims.
+  [[nodiscard]] std::string Claims() const {
+    const std::vector<std::string> names = {std::string("gpu").append(kDevices),
+                                            std::string(kImplicit).append("gpu"),
+                                            "requests.example.com/gpu"};
+    const auto sum = claims_.Sum("ns", {}, {}, names, {.classes = &classes_, .owners = &pods_});
+    if (!sum) return sum.error().message;
+    std::string text;
+    for (const std::string& name : names) {
+      text += (text.empty() ? "" : " / ") + sum->Get(name).ToString();
+    }
+    return text;
+  }
+
+ private:
+  const Uid kPod = Uid::FromText("uid");
+  Ledger pods_;
+  Ledger claims_;
+  ClassTable classes_;
+};
+
+constexpr const char* kEarly = "2026-01-01T00:00:00Z";
+constexpr const char* kLate = "2026-01-01T00:00:01Z";
+constexpr const char* kSaysFoo = R"({"extendedResourceClaimStatus":{"resourceClaimName":"foo"}})";
+constexpr const char* kExplicit = R"({"example.com/gpu":"1"})";
+constexpr const char* kImplicitOne = R"({"deviceclass.resource.kubernetes.io/gpu":"1"})";
+constexpr const char* kBoth =
+    R"({"example.com/gpu":"1","deviceclass.resource.kubernetes.io/gpu":"1"})";
+
+TEST_CASE("device claims: what the pod is charged already is not charged again", "[quota][core]") {
+  Shared s;
+  SECTION("by the name that stands for the class") {
+    s.SetPod(kImplicitOne, "", kSaysFoo);
+    s.AddClaim("foo", 1, kEarly);
+    CHECK(s.Claims() == "1 / 0 / 1");
+  }
+  SECTION("by the name that the class declares") {
+    s.SetPod("", kExplicit, kSaysFoo);
+    s.AddClaim("foo", 1, kEarly);
+    CHECK(s.Claims() == "1 / 1 / 0");
+  }
+  SECTION("by both, in containers and init containers") {
+    s.SetPod(kBoth, kBoth, kSaysFoo);
+    s.AddClaim("foo", 2, kEarly);
+    CHECK(s.Claims() == "2 / 1 / 1");
+  }
+  SECTION("before the pod says which claim it means") {
+    s.SetPod(kImplicitOne, kExplicit, "{}");
+    s.AddClaim("foo", 2, kEarly);
+    CHECK(s.Claims() == "2 / 1 / 1");
+  }
+  SECTION("never more than the claim itself has") {
+    s.SetPod(R"({"example.com/gpu":"5"})", "", kSaysFoo);
+    s.AddClaim("foo", 2, kEarly);
+    CHECK(s.Claims() == "2 / 2 / 0");
+  }
+}
+
+TEST_CASE("device claims: one claim of a pod shares what it is charged", "[quota][core]") {
+  Shared s;
+  s.SetPod(kImplicitOne, kExplicit, "{}");
+  SECTION("the oldest, while the pod says nothing") {
+    s.AddClaim("younger", 2, kLate);
+    s.AddClaim("z-oldest", 3, kEarly);
+    CHECK(s.Claims() == "5 / 4 / 4");
+    s.RemoveClaim("z-oldest");
+    CHECK(s.Claims() == "2 / 1 / 1");
+  }
+  SECTION("of the same age the first by name") {
+    s.SetPod(R"({"example.com/gpu":"9"})", "", "{}");
+    s.AddClaim("foo-copy", 2, kEarly);
+    s.AddClaim("foo", 3, kEarly);
+    CHECK(s.Claims() == "5 / 5 / 2");
+  }
+  SECTION("the one that the pod names, however old") {
+    s.SetPod(R"({"example.com/gpu":"9"})", "", kSaysFoo);
+    s.AddClaim("first", 2, kEarly);
+    s.AddClaim("foo", 3, kLate);
+    CHECK(s.Claims() == "5 / 5 / 2");
+    s.RemoveClaim("foo");
+    CHECK(s.Claims() == "2 / 2 / 2");
+  }
+}
+
+TEST_CASE("device claims: without their pod's word they count in full", "[quota][core]") {
+  Shared s;
+  s.SetPod(kBoth, "", kSaysFoo);
+  s.AddClaim("foo", 1, kEarly);
+  REQUIRE(s.Claims() == "1 / 0 / 0");
+  SECTION("the pod is gone") { s.RemovePod(); }
+  SECTION("the pod has finished and is charged no more") {
+    s.SetPod(kBoth, "", R"({"phase":"Succeeded",
+        "extendedResourceClaimStatus":{"resourceClaimName":"foo"}})");
+  }
+  SECTION("the pod means another claim") {
+    s.SetPod(kBoth, "", R"({"extendedResourceClaimStatus":{"resourceClaimName":"other"}})");
+  }
+  SECTION("the claim is not marked as made for a pod") { s.AddClaim("foo", 1, kEarly, "false"); }
+  CHECK(s.Claims() == "1 / 1 / 1");
+}
+
+TEST_CASE("device claims: only a controlling pod is an owner", "[quota][core]") {
+  const auto tied = [](const std::string& reference) {
+    const auto facts = MakeEvaluator().facts_of(
+        Json(R"({"metadata":{"name":"c","ownerReferences":[)" + reference +
+             R"(],"annotations":{"resource.kubernetes.io/extended-resource-claim":"true"}}})"),
+        base::WallTime());
+    return facts.has_value() && facts->tie.has_value();
+  };
+  CHECK(tied(R"({"apiVersion":"v1","kind":"Pod","uid":"u","controller":true})"));
+  CHECK_FALSE(tied(R"({"apiVersion":"v1","kind":"Pod","uid":"u"})"));
+  CHECK_FALSE(tied(R"({"apiVersion":"v2","kind":"Pod","uid":"u","controller":true})"));
+  CHECK_FALSE(tied(R"({"apiVersion":"apps/v1","kind":"ReplicaSet","uid":"u","controller":true})"));
+  CHECK(tied(R"({"apiVersion":"apps/v1","kind":"ReplicaSet","uid":"o","controller":false},
+                {"apiVersion":"v1","kind":"Pod","uid":"u","controller":true})"));
+  CHECK_FALSE(tied(""));
 }
 
 }  // namespace
