@@ -43,7 +43,15 @@ ResourceList Charges::OnSeen(const Uid& uid, const ResourceList& before,
   return foreign;
 }
 
-void Charges::Release(const Uid& uid) { charges_.erase(uid); }
+void Charges::Release(const Uid& uid, const ResourceList* before) {
+  const auto found = charges_.find(uid);
+  if (found == charges_.end()) return;
+  Charge& charge = found->second;
+  if (before != nullptr) charge.amount = *before;
+  if (before == nullptr || Reaches(charge.seen, charge.amount)) charges_.erase(found);
+}
+
+void Charges::OnGone(const Uid& uid) { charges_.erase(uid); }
 
 std::size_t Charges::Expire(base::TimePoint now) {
   std::size_t expired = 0;

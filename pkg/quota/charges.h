@@ -34,8 +34,10 @@ class Charges {
   // quota counts). A charge that is reached is dropped. The answer is the growth that no charge of
   // ours granted: usage that came by somebody else's leave.
   ResourceList OnSeen(const Uid& uid, const ResourceList& before, const ResourceList* usage);
-  // What was granted is not used: another quota refused the object, or it is gone.
-  void Release(const Uid& uid);
+  // What was granted last will not be used, because another quota refused it: the charge is
+  // `before` again, what covered the object earlier (null: none).
+  void Release(const Uid& uid, const ResourceList* before);
+  void OnGone(const Uid& uid);
   // Drops what expired, and says how many.
   std::size_t Expire(base::TimePoint now);
 

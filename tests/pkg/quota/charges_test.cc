@@ -106,10 +106,20 @@ TEST_CASE("charges: a released charge is gone at once", "[quota]") {
   Charges charges{seconds(10)};
   charges.Grant(clock.Now(), kPod, List({{"pods", "1"}}), nullptr);
   charges.Grant(clock.Now(), kOther, List({{"pods", "1"}}), nullptr);
-  charges.Release(kPod);
+  charges.Release(kPod, nullptr);
   CHECK(charges.Outstanding() == List({{"pods", "1"}}));
   clock.Advance(seconds(10));
   CHECK(charges.Expire(clock.Now()) == 1);
+}
+
+TEST_CASE("charges: what an earlier call was granted survives the refusal of a later one", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  charges.Grant(clock.Now(), kPod, List({{"cpu", "1"}}), nullptr);
+  const ResourceList before = *charges.Covering(clock.Now(), kPod);
+  charges.Grant(clock.Now(), kPod, List({{"cpu", "3"}}), nullptr);
+  charges.Release(kPod, &before);
+  CHECK(charges.Outstanding() == List({{"cpu", "1"}}));
 }
 
 TEST_CASE("charges: growth without a charge is somebody else's", "[quota]") {
@@ -158,7 +168,7 @@ TEST_CASE("charges: outstanding is what brute force says, whatever happens", "[q
       }
       case 2:
         if (below(4) != 0) break;
-        charges.Release(uid);
+        charges.OnGone(uid);
         stored.erase(uid);
         if (held != model.end()) model.erase(held);
         break;

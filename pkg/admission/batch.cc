@@ -1,0 +1,87 @@
+#include "pkg/admission/batch.h"
+
+#include <map>
+#include <utility>
+
+namespace admission {
+namespace {
+
+class Planner {
+ public:
+  Planner(const std::vector<const quota::Quota*>& quotas, const CoveringOf& covering_of)
+      : covering_of_(covering_of), writes_(quotas.size()) {
+    for (const quota::Quota* quota : quotas) {
+      standings_.push_back({.quota = quota, .used = quota->status.used, .covering = nullptr});
+    }
+  }
+
+  void Add(std::size_t index, const quota::Request& request, BatchPlan& plan) {
+    CoverFor(request.uid);
+    quota::Verdict verdict = quota::Decide(request, standings_);
+    std::vector<std::string> warnings;
+    if (verdict.kind == quota::Verdict::Kind::kFits && !request.dry_run) {
+      const auto applied = quota::Apply(verdict.needs, standings_);
+      if (applied) {
+        warnings = quota::NearLimits(verdict.needs, standings_);
+        Charge(index, request, verdict);
+      } else {  // cannot come from what fits below a limit, but is no reason to end the process
+        verdict = {.kind = quota::Verdict::Kind::kRefused,
+                   .code = 500,
+                   .message = applied.error().message,
+                   .needs = {}};
+      }
+    }
+    plan.verdicts.push_back(std::move(verdict));
+    plan.warnings.push_back(std::move(warnings));
+  }
+
+  void Finish(BatchPlan& plan) {
+    for (std::size_t i = 0; i < writes_.size(); ++i) {
+      if (writes_[i].members.empty()) continue;
+      writes_[i].quota = *standings_[i].quota;
+      writes_[i].used = std::move(standings_[i].used);
+      plan.writes.push_back(std::move(writes_[i]));
+    }
+  }
+
+ private:
+  void CoverFor(const quota::Uid& uid) {
+    for (std::size_t i = 0; i < standings_.size(); ++i) {
+      const auto charged = charged_.find({i, uid});
+      standings_[i].covering =
+          charged != charged_.end() ? &charged->second : covering_of_(*standings_[i].quota, uid);
+    }
+  }
+
+  void Charge(std::size_t index, const quota::Request& request, const quota::Verdict& verdict) {
+    for (const quota::Need& need : verdict.needs) {
+      const quota::ResourceList* covering = standings_[need.standing].covering;
+      quota::ResourceList before = covering != nullptr ? *covering : quota::ResourceList();
+      charged_.insert_or_assign(std::pair(need.standing, request.uid),
+                                quota::Larger(need.absolute, before));
+      writes_[need.standing].members.push_back(index);
+      writes_[need.standing].grants.push_back({.evaluator = request.evaluator,
+                                               .uid = request.uid,
+                                               .absolute = need.absolute,
+                                               .before = std::move(before)});
+    }
+  }
+
+  const CoveringOf& covering_of_;
+  std::vector<quota::Standing> standings_;
+  std::vector<PlannedWrite> writes_;  // by standing
+  std::map<std::pair<std::size_t, quota::Uid>, quota::ResourceList> charged_;
+};
+
+}  // namespace
+
+BatchPlan PlanBatch(const std::vector<const quota::Request*>& requests,
+                    const std::vector<const quota::Quota*>& quotas, const CoveringOf& covering_of) {
+  BatchPlan plan;
+  Planner planner(quotas, covering_of);
+  for (std::size_t i = 0; i < requests.size(); ++i) planner.Add(i, *requests[i], plan);
+  planner.Finish(plan);
+  return plan;
+}
+
+}  // namespace admission

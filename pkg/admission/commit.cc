@@ -1,0 +1,184 @@
+// The writers of namespaces: batches, one write for each quota, conflicts decided again.
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/admission/quota_admitter.h"
+#include "pkg/admission/waiter.h"
+
+namespace admission {
+namespace {
+
+// How long a namespace is remembered after its last batch: whether there is load now.
+constexpr std::chrono::milliseconds kLately{200};
+constexpr std::chrono::seconds kLongestPause{1};
+
+// Tried again within the waiters' time. Anything else will not get better by waiting.
+bool MayPass(const base::Error& error) {
+  switch (error.code) {
+    case base::ErrorCode::kConflict:
+    case base::ErrorCode::kTimeout:
+    case base::ErrorCode::kUnavailable:
+    case base::ErrorCode::kTooManyRequests:
+    case base::ErrorCode::kCancelled:
+    case base::ErrorCode::kTls:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What became of the writes that one request needs.
+struct Fate {
+  bool written = true;  // all of them
+  const base::Error* final_error = nullptr;
+  const base::Error* passing = nullptr;
+};
+
+std::vector<Fate> FatesOf(std::size_t requests, const std::vector<PlannedWrite>& writes,
+                          const std::vector<base::Result<void>>& outcomes) {
+  std::vector<Fate> fates(requests);
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    if (outcomes[i]) continue;
+    for (const std::size_t member : writes[i].members) {
+      fates[member].written = false;
+      const base::Error& error = outcomes[i].error();
+      (MayPass(error) ? fates[member].passing : fates[member].final_error) = &error;
+    }
+  }
+  return fates;
+}
+
+}  // namespace
+
+QuotaAdmitter::Batch QuotaAdmitter::TakeBatch(Namespace& space) const {
+  Batch batch;
+  while (!space.waiting.empty() && batch.size() < options_.max_batch) {
+    if (!space.waiting.front()->abandoned) batch.push_back(std::move(space.waiting.front()));
+    space.waiting.pop_front();
+  }
+  return batch;
+}
+
+base::Task<void> QuotaAdmitter::WriteBatches(std::string ns) {
+  co_await base::DeferCancellation();
+  while (true) {
+    co_await Gather(ns);
+    Namespace& space = namespaces_[ns];
+    Batch batch = TakeBatch(space);
+    if (batch.empty()) break;
+    space.company = batch.size() > 1;
+    co_await Commit(ns, std::move(batch));
+    namespaces_[ns].last_commit = scheduler_.Now();
+  }
+  Forget(ns);
+}
+
+// Under load a few milliseconds cost nobody anything, and save the API server most of the writes.
+base::Task<void> QuotaAdmitter::Gather(std::string ns) {
+  const Namespace& space = namespaces_[ns];
+  const bool loaded = space.company && scheduler_.Now() - space.last_commit < kLately;
+  if (loaded && !space.waiting.empty()) co_await scheduler_.Sleep(options_.gather);
+}
+
+// The writer ends; what is known of the namespace's load stays for a while.
+void QuotaAdmitter::Forget(const std::string& ns) {
+  namespaces_[ns].writing = false;
+  const base::TimePoint now = scheduler_.Now();
+  std::erase_if(namespaces_, [&](const auto& entry) {
+    return !entry.second.writing && now - entry.second.last_commit >= kLately;
+  });
+}
+
+base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
+  base::Duration pause = options_.retry;
+  while (true) {
+    std::erase_if(batch, [this](const std::shared_ptr<Waiter>& waiter) {
+      if (waiter->abandoned) ReleaseCharges(*waiter);
+      return waiter->abandoned;
+    });
+    if (batch.empty()) co_return;
+    std::vector<const quota::Request*> requests;
+    base::TimePoint deadline{};
+    for (const std::shared_ptr<Waiter>& waiter : batch) {
+      requests.push_back(&waiter->request);
+      deadline = std::max(deadline, waiter->deadline);
+    }
+    BatchPlan plan = PlanFor(ns, requests);
+    observer_.OnBatch(api_.name, batch.size(), plan.writes.size());
+    const std::vector<base::Result<void>> outcomes = co_await Write(plan.writes, deadline);
+    if (Settle(batch, plan, outcomes)) continue;
+    co_await scheduler_.Sleep(pause);
+    pause = std::min<base::Duration>(pause * 2, kLongestPause);
+  }
+}
+
+// `writes` stay with the caller until all are done.
+base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Write(
+    const std::vector<PlannedWrite>& writes, base::TimePoint deadline) {
+  std::vector<base::Result<void>> outcomes(writes.size());
+  base::TaskGroup group(executor_);
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    group.Spawn("charge", [this, &writes, &outcomes, i, deadline]() -> base::Task<void> {
+      const PlannedWrite& write = writes[i];
+      outcomes[i] = co_await book_.Charge(write.quota, write.used, write.grants, deadline);
+    });
+  }
+  co_await group.Join();
+  co_return outcomes;
+}
+
+// Answers those whose fate is known and leaves the others in `batch`. False: something failed that
+// needs a pause.
+bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
+                           const std::vector<base::Result<void>>& outcomes) {
+  const std::vector<Fate> fates = FatesOf(batch.size(), plan.writes, outcomes);
+  bool all_written = true;
+  bool pause = false;
+  for (std::size_t i = 0; i < plan.writes.size(); ++i) {
+    const PlannedWrite& write = plan.writes[i];
+    if (!outcomes[i]) {
+      all_written = false;
+      if (outcomes[i].error().Is(base::ErrorCode::kConflict)) {
+        observer_.OnConflict(api_.name);
+      } else {
+        pause = true;
+      }
+      continue;
+    }
+    for (std::size_t m = 0; m < write.members.size(); ++m) {
+      batch[write.members[m]]->granted.push_back({write.quota.key, write.grants[m]});
+    }
+  }
+  Batch again;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const bool fits = plan.verdicts[i].kind == quota::Verdict::Kind::kFits;
+    const bool charged = fits && !batch[i]->request.dry_run && fates[i].written;
+    if (fates[i].final_error != nullptr) {
+      Conclude(*batch[i], Failed(*fates[i].final_error));
+    } else if (all_written || charged) {
+      Conclude(*batch[i], AnswerOf(plan.verdicts[i], std::move(plan.warnings[i])));
+    } else {
+      // A refusal, too, was decided against what the failed write was to add.
+      if (fates[i].passing != nullptr) batch[i]->trouble = fates[i].passing->message;
+      again.push_back(std::move(batch[i]));
+    }
+  }
+  batch = std::move(again);
+  return !pause;
+}
+
+void QuotaAdmitter::Conclude(Waiter& waiter, Answer answer) {
+  if (waiter.abandoned || answer.kind != Answer::Kind::kAllowed) ReleaseCharges(waiter);
+  waiter.answer = std::move(answer);
+  waiter.alarm->Wake();
+}
+
+void QuotaAdmitter::ReleaseCharges(Waiter& waiter) {
+  const std::vector<Waiter::Granted> granted = std::exchange(waiter.granted, {});
+  for (auto last = granted.rbegin(); last != granted.rend(); ++last) {
+    book_.Release(last->quota, last->grant);
+  }
+}
+
+}  // namespace admission

@@ -1,0 +1,193 @@
+// Which reviews concern quota at all, and what can be answered at once. The writers are in
+// commit.cc.
+
+#include "pkg/admission/quota_admitter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/admission/waiter.h"
+
+namespace admission {
+namespace {
+
+bool Handles(const quota::Evaluator& evaluator, const Review& review) {
+  const std::string& subresource = review.subresource;
+  if (review.operation == Operation::kCreate) return subresource.empty();
+  if (review.operation != Operation::kUpdate) return false;
+  if (subresource.empty()) return evaluator.guard.updates;
+  return std::ranges::find(evaluator.guard.subresources, subresource) !=
+         evaluator.guard.subresources.end();
+}
+
+// An update of an object that is being deleted is never refused, or its finalizers could not go.
+bool IsGoing(const Review& review) {
+  return review.operation == Operation::kUpdate &&
+         !review.old_object.StringAt({"metadata", "deletionTimestamp"}).empty();
+}
+
+Answer Refuse(int code, std::string message) {
+  return {.kind = Answer::Kind::kRefused,
+          .code = code,
+          .reason = code == 403 ? "Forbidden" : "InternalError",
+          .message = std::move(message)};
+}
+
+}  // namespace
+
+Answer Unavailable(std::string message) {
+  return {
+      .kind = Answer::Kind::kUnavailable, .code = 503, .reason = "", .message = std::move(message)};
+}
+
+Answer Failed(const base::Error& error) { return Refuse(500, error.message); }
+
+Answer AnswerOf(const quota::Verdict& verdict, std::vector<std::string> warnings) {
+  if (verdict.kind == quota::Verdict::Kind::kRefused) return Refuse(verdict.code, verdict.message);
+  Answer answer;
+  for (std::string& warning : warnings) {
+    answer.warnings.push_back("quota nearly used up: " + std::move(warning));
+  }
+  return answer;
+}
+
+QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
+                             const quota::QuotaApi& api, QuotaBook& book, Observer& observer,
+                             QuotaAdmitterOptions options)
+    : executor_(executor),
+      scheduler_(scheduler),
+      api_(api),
+      book_(book),
+      observer_(observer),
+      options_(options),
+      writers_(executor) {}
+
+QuotaAdmitter::~QuotaAdmitter() = default;
+
+const quota::Evaluator* QuotaAdmitter::EvaluatorFor(const api::GroupResource& resource) {
+  for (const quota::Evaluator& evaluator : api_.evaluators) {
+    if (evaluator.resource == resource) return &evaluator;
+  }
+  if (!api_.object_counter) return nullptr;
+  const auto known = counters_.find(resource);
+  if (known != counters_.end()) return known->second.get();
+  auto counter = api_.object_counter(resource);
+  if (!counter) return nullptr;
+  auto owned = std::make_unique<quota::Evaluator>(std::move(*counter));
+  return counters_.emplace(resource, std::move(owned)).first->second.get();
+}
+
+std::vector<std::string> QuotaAdmitter::FieldsOf(const api::GroupResource& resource) {
+  const quota::Evaluator* evaluator = EvaluatorFor(resource);
+  if (evaluator == nullptr) return {};
+  std::vector<std::string> fields = evaluator->fields;
+  fields.insert(fields.end(), evaluator->guard.fields.begin(), evaluator->guard.fields.end());
+  return fields;
+}
+
+base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
+  const Review& review = waiter.review;
+  quota::Request& request = waiter.request;
+  const base::WallTime now = scheduler_.WallNow();
+  request.object = &review.object;
+  request.uid = quota::Uid::FromText(review.object.StringAt({"metadata", "uid"}));
+  request.dry_run = review.dry_run;
+  const auto subject_of = [&](const json::Value& object) -> base::Result<quota::Subject> {
+    const auto facts = request.evaluator->facts_of(object, now);
+    if (!facts) return facts.error();
+    return book_.SubjectOf(*request.evaluator, review.ns, request.uid, facts->now);
+  };
+  base::Result<quota::Subject> after = subject_of(review.object);
+  if (!after) return after.error();
+  request.after = std::move(*after);
+  // An object that an update creates has no old version with a resourceVersion.
+  if (review.old_object.StringAt({"metadata", "resourceVersion"}).empty()) return {};
+  base::Result<quota::Subject> before = subject_of(review.old_object);
+  if (!before) return before.error();
+  request.before = std::move(*before);
+  return {};
+}
+
+base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
+  const quota::Evaluator* evaluator = EvaluatorFor(review.resource.WithoutVersion());
+  if (evaluator == nullptr || review.ns.empty()) co_return Answer{};
+  if (!Handles(*evaluator, review) || IsGoing(review)) co_return Answer{};
+  if (review.operation == Operation::kUpdate && review.old_object.IsNull()) {
+    co_return Refuse(403,
+                     "unable to get previous usage since prior version of object was not found");
+  }
+  if (!book_.Current()) {
+    const auto refreshed = co_await book_.Refresh(review.ns, deadline);
+    if (!refreshed) {
+      co_return Unavailable("quotas of namespace " + review.ns +
+                            " cannot be read: " + refreshed.error().message);
+    }
+  }
+  if (book_.InNamespace(review.ns).empty()) co_return Answer{};
+  auto waiter = std::make_shared<Waiter>();
+  waiter->review = std::move(review);
+  waiter->deadline = deadline;
+  waiter->request.evaluator = evaluator;
+  const auto prepared = Prepare(*waiter);
+  if (!prepared) co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message);
+  const Answer answer = co_await Decide(std::move(waiter));
+  for (std::size_t i = 0; i < answer.warnings.size(); ++i) observer_.OnWarning(api_.name);
+  co_return answer;
+}
+
+BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
+                                 const std::vector<const quota::Request*>& requests) const {
+  BatchPlan plan = PlanBatch(requests, book_.InNamespace(ns),
+                             [this](const quota::Quota& quota, const quota::Uid& uid) {
+                               return book_.Covering(quota, uid);
+                             });
+  if (!options_.warn_near_limits) {
+    for (auto& warnings : plan.warnings) warnings.clear();
+  }
+  return plan;
+}
+
+base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
+  BatchPlan plan = PlanFor(waiter->review.ns, {&waiter->request});
+  if (!plan.writes.empty()) co_return co_await Wait(std::move(waiter));
+  co_return AnswerOf(plan.verdicts.front(), std::move(plan.warnings.front()));
+}
+
+base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
+  if (waiting_ >= options_.max_waiting) {
+    co_return Answer{.kind = Answer::Kind::kBusy,
+                     .code = 429,
+                     .reason = "TooManyRequests",
+                     .message = "too many requests wait for quota decisions"};
+  }
+  const std::string& ns = waiter->review.ns;
+  waiter->alarm = scheduler_.NewAlarm();
+  ++waiting_;
+  Namespace& space = namespaces_[ns];
+  space.waiting.push_back(waiter);
+  if (!std::exchange(space.writing, true)) {
+    writers_.Spawn("quota writer " + ns, [this, ns] { return WriteBatches(ns); });
+  }
+  // However this coroutine ends, the writer must learn that nobody waits: it gives back what the
+  // request may be charged meanwhile.
+  struct Leaving {
+    std::size_t& waiting;
+    Waiter& waiter;
+    ~Leaving() {
+      --waiting;
+      waiter.abandoned = !waiter.answer;
+    }
+  } const leaving{waiting_, *waiter};
+  bool stopping = false;
+  while (!waiter->answer && !stopping && scheduler_.Now() < waiter->deadline) {
+    co_await waiter->alarm->WaitUntil(waiter->deadline);
+    stopping = co_await base::Stopping();
+  }
+  if (waiter->answer) co_return *waiter->answer;
+  co_return Unavailable("resource quota evaluation timed out" +
+                        (waiter->trouble.empty() ? "" : ": " + waiter->trouble));
+}
+
+base::Task<void> QuotaAdmitter::Stop() { co_await writers_.Join(); }
+
+}  // namespace admission

@@ -1,0 +1,94 @@
+#pragma once
+
+// Decides reviews against the quotas of one quota API, and charges what it admits: group commit.
+//
+// What needs nothing, and what does not fit anyhow, is answered at once. The rest waits behind its
+// namespace's writer, which takes all that wait, decides them in order against the newest status
+// known, and writes each changed quota once for all of them, guarded by its resourceVersion. While
+// a write is under way the next batch gathers. After a conflict all that are not yet answered are
+// decided again, against all their quotas: never against a subset, which could admit what another
+// quota refuses. Whoever is refused, or given up, leaves no charge behind.
+//
+// Single-threaded. Stop() must have returned before it is destroyed.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "pkg/admission/admitter.h"
+#include "pkg/admission/batch.h"
+#include "pkg/admission/observer.h"
+#include "pkg/admission/quota_book.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/base/task_group.h"
+
+namespace admission {
+
+struct QuotaAdmitterOptions {
+  std::size_t max_waiting = 4096;  // in all namespaces; beyond it reviews are answered kBusy
+  std::size_t max_batch = 512;
+  // Under load, when the last batch had company, the next one gathers so long.
+  base::Duration gather = std::chrono::milliseconds(5);
+  base::Duration retry = std::chrono::milliseconds(50);  // after a failed write, doubled each time
+  bool warn_near_limits = true;
+};
+
+class QuotaAdmitter final : public Admitter {
+ public:
+  // All but `options` outlive the admitter.
+  QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
+                const quota::QuotaApi& api, QuotaBook& book, Observer& observer,
+                QuotaAdmitterOptions options = {});
+  ~QuotaAdmitter() override;
+
+  [[nodiscard]] const std::string& name() const override { return api_.name; }
+  [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource& resource) override;
+  base::Task<Answer> Admit(Review review, base::TimePoint deadline) override;
+  // Lets the batches in hand finish; their waiters are answered.
+  base::Task<void> Stop();
+
+ private:
+  struct Waiter;
+  // The requests of one namespace that wait for its writer.
+  struct Namespace {
+    std::deque<std::shared_ptr<Waiter>> waiting;
+    bool writing = false;           // its writer runs
+    bool company = false;           // the last batch had more than one member
+    base::TimePoint last_commit{};  // when that batch ended
+  };
+  using Batch = std::vector<std::shared_ptr<Waiter>>;
+
+  const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource);
+  base::Result<void> Prepare(Waiter& waiter) const;
+  [[nodiscard]] BatchPlan PlanFor(const std::string& ns,
+                                  const std::vector<const quota::Request*>& requests) const;
+  base::Task<Answer> Decide(std::shared_ptr<Waiter> waiter);
+  base::Task<Answer> Wait(std::shared_ptr<Waiter> waiter);
+  base::Task<void> WriteBatches(std::string ns);
+  base::Task<void> Gather(std::string ns);
+  [[nodiscard]] Batch TakeBatch(Namespace& space) const;
+  base::Task<void> Commit(std::string ns, Batch batch);
+  base::Task<std::vector<base::Result<void>>> Write(const std::vector<PlannedWrite>& writes,
+                                                    base::TimePoint deadline);
+  bool Settle(Batch& batch, BatchPlan& plan, const std::vector<base::Result<void>>& outcomes);
+  void Forget(const std::string& ns);
+  void Conclude(Waiter& waiter, Answer answer);
+  void ReleaseCharges(Waiter& waiter);
+
+  base::asio::any_io_executor executor_;
+  base::Scheduler& scheduler_;
+  const quota::QuotaApi& api_;
+  QuotaBook& book_;
+  Observer& observer_;
+  QuotaAdmitterOptions options_;
+  std::map<api::GroupResource, std::unique_ptr<quota::Evaluator>> counters_;
+  std::unordered_map<std::string, Namespace> namespaces_;  // with somebody waiting, or lately
+  std::size_t waiting_ = 0;
+  base::TaskGroup writers_;
+};
+
+}  // namespace admission

@@ -1,0 +1,56 @@
+#pragma once
+
+// What admission knows of the quotas of one quota API, and how it charges them. Implemented by the
+// quota controller, which owns the quotas, the ledgers and the charges: what one of the two writes,
+// the other never mistakes for somebody else's.
+//
+// Single-threaded. Pointers are valid until the next suspension.
+
+#include <string_view>
+#include <vector>
+
+#include "pkg/base/asio.h"
+#include "pkg/base/clock.h"
+#include "pkg/quota/decision.h"
+#include "pkg/quota/quota.h"
+
+namespace admission {
+
+// What an admitted object may use of one quota, in all.
+struct Grant {
+  const quota::Evaluator* evaluator = nullptr;
+  quota::Uid uid;
+  quota::ResourceList absolute;
+  quota::ResourceList before;  // what covered it earlier; empty: nothing
+};
+
+class QuotaBook {
+ public:
+  virtual ~QuotaBook() = default;
+  // True if the quotas are listed and followed: what InNamespace() says is what is stored, but for
+  // the time an event takes.
+  [[nodiscard]] virtual bool Current() const = 0;
+  [[nodiscard]] virtual std::vector<const quota::Quota*> InNamespace(std::string_view ns) const = 0;
+  // Null: the object is not charged to this quota.
+  [[nodiscard]] virtual const quota::ResourceList* Covering(const quota::Quota& quota,
+                                                            const quota::Uid& uid) const = 0;
+  // What an object with these facts uses, its class resolved. Errors: its class is unknown.
+  [[nodiscard]] virtual base::Result<quota::Subject> SubjectOf(const quota::Evaluator& evaluator,
+                                                               std::string_view ns,
+                                                               const quota::Uid& uid,
+                                                               const quota::Facts& facts) const = 0;
+
+  // Writes `used`, guarded by the version of `quota`, and holds the charges. An answer that was
+  // lost is looked up. Errors: kConflict when the quota changed or went, with the newest version
+  // read and known; else what kept the write from being made.
+  virtual base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
+                                                std::vector<Grant> grants,
+                                                base::TimePoint deadline) = 0;
+  // A charge of ours will not be used after all: it is `grant.before` again, and the quota is
+  // recounted. No-op if the quota is gone.
+  virtual void Release(const api::ObjectKey& key, const Grant& grant) = 0;
+  // Reads the namespace's quotas live, for when Current() is false. Errors: they cannot be read.
+  virtual base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) = 0;
+};
+
+}  // namespace admission

@@ -1,0 +1,35 @@
+#pragma once
+
+// Internal to the quota admitter: a review while it is decided.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pkg/admission/quota_admitter.h"
+
+namespace admission {
+
+struct QuotaAdmitter::Waiter {
+  // What a written quota holds for the request's object.
+  struct Granted {
+    api::ObjectKey quota;
+    Grant grant;
+  };
+  Review review;
+  quota::Request request;  // refers to `review`
+  base::TimePoint deadline{};
+  std::unique_ptr<base::Alarm> alarm;  // rung with the answer
+  std::optional<Answer> answer;
+  bool abandoned = false;  // nobody waits for the answer any more
+  std::string trouble;     // what the last write met, for a waiter that gives up
+  std::vector<Granted> granted;
+};
+
+Answer Unavailable(std::string message);
+// A write that failed for good, in the API server's own words.
+Answer Failed(const base::Error& error);
+Answer AnswerOf(const quota::Verdict& verdict, std::vector<std::string> warnings);
+
+}  // namespace admission
