@@ -217,8 +217,10 @@ base::Result<ParsedText> ParseText(std::string_view text) {
   if (!parts) return FormatWrong();
   const std::optional<Scale> scale = ParseSuffix(parts->suffix);
   if (!scale) return SuffixWrong();
-  // Missing digits are a zero (".", "-", "e3"), except where upstream needs them to round.
-  if (parts->whole.empty() && parts->fraction.empty() && scale->ten < -kNanoDigits) {
+  // Missing digits are a zero (".", "-", "e3", "Ti"), except where upstream needs them to round or
+  // to multiply: below nano and from Pi on.
+  const bool needed = scale->ten < -kNanoDigits || scale->two >= 50;
+  if (parts->whole.empty() && parts->fraction.empty() && needed) {
     return Invalid("unable to parse numeric part of quantity");
   }
   return Number(*parts, *scale);

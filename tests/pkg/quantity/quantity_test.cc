@@ -41,9 +41,9 @@ const Format kExponent = Format::kDecimalExponent;
 
 const std::vector<Example> kExamples = {
     {{"0", "-0", "0.0", "."}, "0", kSI, "0"},
-    {{"0Ki"}, "0", kBinary, "0"},
+    {{"0Ki", "Ki", ".Ti", "0Ei"}, "0", kBinary, "0"},
     {{"0e3", "e3"}, "0", kExponent, "0"},
-    {{"-", "+", "000", "0e100", "-.0"}, "0", Format::kDecimalSI, "0"},
+    {{"-", "+", "000", "0e100", "-.0", "n", "E"}, "0", Format::kDecimalSI, "0"},
     {{"007"}, "7", kSI, "7"},
     {{"+5"}, "5", kSI, "5"},
     {{"5."}, "5", kSI, "5"},
@@ -134,7 +134,7 @@ TEST_CASE("quantity: what the three errors are for", "[quantity]") {
           "quantities must match the regular expression "
           "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
   }
-  for (const char* text : {"e-30", "+e-30", ".E-10"}) {
+  for (const char* text : {"e-30", "+e-30", ".E-10", "Pi", "-.Ei"}) {
     INFO(text);
     CHECK(ErrorOf(text) == "unable to parse numeric part of quantity");
   }
