@@ -10,11 +10,12 @@ base::Error Malformed(std::string_view field, std::string_view what) {
           .message = std::string(field).append(": ").append(what)};
 }
 
+// Blanks only: upstream trims what stands between the quotes before escapes are resolved, and other
+// white space stands there escaped.
 std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\n\v\f\r";
-  const std::size_t first = text.find_first_not_of(kSpace);
+  const std::size_t first = text.find_first_not_of(' ');
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
 }  // namespace
