@@ -136,12 +136,16 @@ base::Result<ResourceList> Aggregate(const PodResources& pod, ResourceList Amoun
   }
   for (const Container& container : pod.init_containers) {
     const ResourceList& own = container.effective.*list;
-    ResourceList beside = sidecars;
-    if (auto done = beside.Add(own); !done) return done.error();
+    if (container.restartable) {
+      if (auto done = running.Add(own); !done) return done.error();
+      if (auto done = sidecars.Add(own); !done) return done.error();
+      RaiseTo(peak, sidecars);
+      continue;
+    }
+    // The first summand lends the notation: here the container, above the sidecars before it.
+    ResourceList beside = own;
+    if (auto done = beside.Add(sidecars); !done) return done.error();
     RaiseTo(peak, beside);
-    if (!container.restartable) continue;
-    sidecars = std::move(beside);
-    if (auto done = running.Add(own); !done) return done.error();
   }
   RaiseTo(running, peak);
   return running;

@@ -82,6 +82,11 @@ const std::vector<Row> kRows = {
             {"name":"s","restartPolicy":"Always","resources":{"requests":{"cpu":"2"}}}],
           "containers":[{"name":"a","resources":{"requests":{"cpu":"3"}}}]}})",
      "count/pods=1,cpu=5,pods=1,requests.cpu=5"},
+    {"an init container lends its notation to the sum with the sidecars before it",
+     R"({"spec":{"initContainers":[
+            {"name":"s","restartPolicy":"Always","resources":{"requests":{"memory":"1Gi"}}},
+            {"name":"i","resources":{"requests":{"memory":"1024"}}}]}})",
+     "count/pods=1,memory=1073742848,pods=1,requests.memory=1073742848"},
     {"overhead adds to requests, and to limits where there are any",
      R"({"spec":{"overhead":{"cpu":"1","memory":"10Mi"},
           "containers":[{"name":"a","resources":{"requests":{"cpu":"1"},
