@@ -1,6 +1,7 @@
 #include "pkg/http/certificate.h"
 
 #include <boost/asio/ip/address.hpp>
+#include <ctime>
 
 #include "pkg/http/openssl.h"
 
@@ -57,6 +58,18 @@ base::Result<Key> ParseKey(const std::string& pem, std::string_view what) {
   return key;
 }
 
+std::string TextOf(BIO* bio) {
+  char* bytes = nullptr;
+  const long size = BIO_get_mem_data(bio, &bytes);
+  return std::string(bytes, static_cast<std::size_t>(size));
+}
+
+std::string ToPem(const X509* certificate) {
+  const Bio bio(BIO_new(BIO_s_mem()));
+  if (PEM_write_bio_X509(bio.get(), certificate) != 1) return {};
+  return TextOf(bio.get());
+}
+
 std::string TakeError() {
   const unsigned long code = ERR_peek_last_error();
   ERR_clear_error();
@@ -64,23 +77,27 @@ std::string TakeError() {
   return reason != nullptr ? reason : "unknown error";
 }
 
-std::string SubjectNames(const X509* certificate) {
+std::vector<SubjectHost> SubjectHosts(const X509* certificate) {
   const GeneralNames names(static_cast<GENERAL_NAMES*>(
       X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
-  std::string text;
+  std::vector<SubjectHost> hosts;
   for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
     const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
-    std::string one;
     if (name->type == GEN_DNS) {
-      one = "DNS:";
-      one.append(reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName)),
-                 static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName)));
+      const unsigned char* bytes = ASN1_STRING_get0_data(name->d.dNSName);
+      const auto size = static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName));
+      hosts.push_back({"DNS", std::string(reinterpret_cast<const char*>(bytes), size)});
     } else if (name->type == GEN_IPADD) {
-      one = "IP:" + AddressText(name->d.iPAddress);
-    } else {
-      continue;
+      hosts.push_back({"IP", AddressText(name->d.iPAddress)});
     }
-    text += (text.empty() ? "" : ", ") + one;
+  }
+  return hosts;
+}
+
+std::string SubjectNames(const X509* certificate) {
+  std::string text;
+  for (const SubjectHost& host : SubjectHosts(certificate)) {
+    text += (text.empty() ? "" : ", ") + std::string(host.kind) + ":" + host.text;
   }
   return text.empty() ? "no name at all" : text;
 }
@@ -147,18 +164,33 @@ bool SetSerial(X509* certificate) {
   return number && BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr;
 }
 
+bool SetLifetime(X509* certificate, const CertificateSpec& spec) {
+  const base::WallTime now = spec.now.value_or(base::RealClock().WallNow());
+  const std::time_t from = std::chrono::system_clock::to_time_t(now + spec.valid_from);
+  const std::time_t until = std::chrono::system_clock::to_time_t(now + spec.valid_until);
+  return ASN1_TIME_set(X509_getm_notBefore(certificate), from) != nullptr &&
+         ASN1_TIME_set(X509_getm_notAfter(certificate), until) != nullptr;
+}
+
+// What the key may be used for.
+bool AddPurpose(X509* certificate, const CertificateSpec& spec) {
+  const bool only_signs = spec.is_ca && spec.hosts.empty();
+  std::string constraints = "critical,CA:FALSE";
+  std::string usage = "critical,digitalSignature";
+  if (spec.is_ca) constraints = only_signs ? "critical,CA:TRUE,pathlen:0" : "critical,CA:TRUE";
+  if (spec.is_ca || spec.issuer == nullptr) usage += ",keyCertSign";
+  if (only_signs) usage = "critical,keyCertSign,cRLSign";
+  const bool only_serves = !spec.is_ca && !spec.hosts.empty();
+  return AddExtension(certificate, certificate, NID_basic_constraints, constraints) &&
+         AddExtension(certificate, certificate, NID_key_usage, usage) &&
+         (!only_serves || AddExtension(certificate, certificate, NID_ext_key_usage, "serverAuth"));
+}
+
 // Everything but the issuer and the signature.
 bool Describe(X509* certificate, EVP_PKEY* key, const CertificateSpec& spec) {
-  const std::string usage = spec.is_ca || spec.issuer == nullptr
-                                ? "critical,digitalSignature,keyCertSign"
-                                : "critical,digitalSignature";
   return X509_set_version(certificate, 2) == 1 && SetSerial(certificate) &&
-         X509_gmtime_adj(X509_getm_notBefore(certificate), spec.valid_from.count()) != nullptr &&
-         X509_gmtime_adj(X509_getm_notAfter(certificate), spec.valid_until.count()) != nullptr &&
-         X509_set_pubkey(certificate, key) == 1 && AddSubject(certificate, spec) &&
-         AddExtension(certificate, certificate, NID_basic_constraints,
-                      spec.is_ca ? "critical,CA:TRUE" : "critical,CA:FALSE") &&
-         AddExtension(certificate, certificate, NID_key_usage, usage) &&
+         SetLifetime(certificate, spec) && X509_set_pubkey(certificate, key) == 1 &&
+         AddSubject(certificate, spec) && AddPurpose(certificate, spec) &&
          AddExtension(certificate, certificate, NID_subject_key_identifier, "hash") &&
          AddHosts(certificate, spec.hosts);
 }
@@ -171,13 +203,13 @@ bool Sign(X509* certificate, EVP_PKEY* key, X509* issuer, EVP_PKEY* issuer_key) 
          X509_sign(certificate, signing_key, EVP_sha256()) > 0;
 }
 
-template <typename Write>
-std::string ToPem(Write write) {
-  const openssl::Bio bio(BIO_new(BIO_s_mem()));
-  if (write(bio.get()) != 1) return {};
-  char* bytes = nullptr;
-  const long size = BIO_get_mem_data(bio.get(), &bytes);
-  return std::string(bytes, static_cast<std::size_t>(size));
+std::string KeyToPem(EVP_PKEY* key) {
+  // The buffer is wiped when it is freed.
+  const openssl::Bio bio(BIO_new(BIO_s_secmem()));
+  if (PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) != 1) {
+    return {};
+  }
+  return openssl::TextOf(bio.get());
 }
 
 }  // namespace
@@ -201,11 +233,7 @@ base::Result<CertificatePair> MakeCertificate(const CertificateSpec& spec) {
     return base::Error{.code = base::ErrorCode::kInvalidArgument,
                        .message = "make a certificate: " + openssl::TakeError()};
   }
-  return CertificatePair{
-      ToPem([&](BIO* bio) { return PEM_write_bio_X509(bio, certificate.get()); }),
-      ToPem([&](BIO* bio) {
-        return PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-      })};
+  return CertificatePair{openssl::ToPem(certificate.get()), KeyToPem(key.get())};
 }
 
 base::Result<CertificatePair> MakeSelfSigned(const std::vector<std::string>& hosts) {

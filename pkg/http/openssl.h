@@ -40,6 +40,16 @@ base::Result<Key> ParseKey(const std::string& pem, std::string_view what);
 
 // The newest error of this thread's queue in words, and the queue emptied.
 std::string TakeError();
+// The text that a memory BIO holds.
+std::string TextOf(BIO* bio);
+// Empty when memory is short.
+std::string ToPem(const X509* certificate);
+
+struct SubjectHost {
+  std::string_view kind;  // "DNS" or "IP"
+  std::string text;
+};
+std::vector<SubjectHost> SubjectHosts(const X509* certificate);
 // What a certificate is for: "DNS:localhost, IP:127.0.0.1".
 std::string SubjectNames(const X509* certificate);
 // All values of one kind of name in a subject, in UTF-8.
