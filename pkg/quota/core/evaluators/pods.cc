@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "pkg/api/time.h"
+#include "pkg/quota/core/extended_resources.h"
 #include "pkg/quota/core/pod_constraints.h"
 #include "pkg/quota/core/pod_resources.h"
 #include "pkg/quota/core/pod_scopes.h"
@@ -18,34 +19,26 @@
 namespace quota::core::pods {
 namespace {
 
-constexpr std::string_view kRequests = "requests.";
 constexpr std::string_view kLimits = "limits.";
 constexpr std::string_view kHugePages = "hugepages-";
-constexpr std::string_view kDeviceClass = "deviceclass.resource.kubernetes.io/";
 constexpr std::array<std::string_view, 3> kCompute = {"cpu", "memory", "ephemeral-storage"};
 
 bool IsCompute(std::string_view name) {
   return std::ranges::find(kCompute, name) != kCompute.end();
 }
 
-bool IsForeign(std::string_view name) {
-  return name.find('/') != std::string_view::npos &&
-         name.find("kubernetes.io/") == std::string_view::npos;
-}
-
 // A vendor's resource, as "example.com/gpu", or the resource that stands for a device class.
 bool IsExtended(std::string_view name) {
-  return name.starts_with(kDeviceClass) || (IsForeign(name) && !name.starts_with(kRequests));
+  return IsImplicitDeviceClass(name) || (IsForeign(name) && !name.starts_with(kRequestsPrefix));
 }
 
 bool Owns(std::string_view name) {
   if (name == "pods" || name == "count/pods" || IsCompute(name)) return true;
   if (name.starts_with(kHugePages)) return true;
   if (name.starts_with(kLimits)) return IsCompute(name.substr(kLimits.size()));
-  if (!name.starts_with(kRequests)) return false;
-  const std::string_view resource = name.substr(kRequests.size());
-  return IsCompute(resource) || resource.starts_with(kHugePages) ||
-         resource.starts_with(kDeviceClass) || IsForeign(name);
+  if (!name.starts_with(kRequestsPrefix)) return false;
+  const std::string_view resource = name.substr(kRequestsPrefix.size());
+  return IsCompute(resource) || resource.starts_with(kHugePages) || IsExtendedRequest(name);
 }
 
 std::string Prefixed(std::string_view prefix, std::string_view name) {
@@ -57,7 +50,7 @@ ResourceList UsageOf(const Amounts& total) {
   for (const auto& [name, request] : total.requests) {
     const bool bare_too = IsCompute(name) || name.starts_with(kHugePages);
     if (bare_too) usage.Set(name, request);
-    if (bare_too || IsExtended(name)) usage.Set(Prefixed(kRequests, name), request);
+    if (bare_too || IsExtended(name)) usage.Set(Prefixed(kRequestsPrefix, name), request);
   }
   for (const auto& [name, limit] : total.limits) {
     if (IsCompute(name)) usage.Set(Prefixed(kLimits, name), limit);
@@ -83,6 +76,15 @@ std::optional<base::WallTime> FreeFrom(const json::Value& pod) {
   return *deleted + std::chrono::seconds(*seconds) + base::WallTime::duration(1);
 }
 
+// The claim that the scheduler made for the pod's extended resources, once it says which.
+std::optional<Tie> TieOf(const json::Value& pod) {
+  const json::Value* status = pod.At({"status", "extendedResourceClaimStatus"});
+  if (status == nullptr || status->IsNull()) return std::nullopt;
+  return Tie{.owner = std::nullopt,
+             .name = std::string(status->StringAt({"resourceClaimName"})),
+             .created = {}};
+}
+
 base::Result<ObjectFacts> FactsOf(const json::Value& pod, base::WallTime now) {
   const base::Result<PodResources> resources = ParsePodResources(pod);
   if (!resources) return resources.error();
@@ -91,13 +93,13 @@ base::Result<ObjectFacts> FactsOf(const json::Value& pod, base::WallTime now) {
   Facts stored{.usage = {{"count/pods", Quantity::FromInt(1)}}, .attributes = *attributes};
   const std::optional<base::WallTime> free_from = FreeFrom(pod);
   if (IsFinished(pod) || (free_from && *free_from <= now)) {
-    return ObjectFacts{.now = std::move(stored), .later = std::nullopt};
+    return ObjectFacts{.now = std::move(stored), .later = std::nullopt, .tie = TieOf(pod)};
   }
   const base::Result<Amounts> total = TotalOf(*resources);
   if (!total) {
     return base::Error{.code = base::ErrorCode::kMalformed, .message = total.error().message};
   }
-  ObjectFacts facts;
+  ObjectFacts facts{.now = {}, .later = std::nullopt, .tie = TieOf(pod)};
   facts.now = {.usage = UsageOf(*total), .attributes = std::move(*attributes)};
   if (free_from) facts.later = LaterFacts{.at = *free_from, .facts = std::move(stored)};
   return facts;
@@ -108,7 +110,8 @@ std::vector<std::string> Fields() {
   const std::vector<std::string> of_scopes = PodScopeFields();
   fields.insert(fields.end(), of_scopes.begin(), of_scopes.end());
   for (const char* field :
-       {"metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds", "status.phase"}) {
+       {"metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds", "status.phase",
+        "status.extendedResourceClaimStatus.resourceClaimName"}) {
     fields.emplace_back(field);
   }
   return fields;
