@@ -33,13 +33,14 @@ bool HasOwnResources(const json::Value& pod) {
   return false;
 }
 
-// Adds the names of the containers that lack it. A zero is an amount.
+// Adds the names of the containers that lack it. A zero is an amount, and so is null, which reads
+// as zero.
 void FindMissing(const json::Value* containers, const Requirement& required,
                  std::set<std::string>& missing) {
   if (containers == nullptr || !containers->IsArray()) return;
   for (const json::Value& container : *containers->AsArray()) {
     const json::Value* amount = container.At({"resources", required.list, required.resource});
-    if (amount == nullptr || amount->IsNull()) missing.emplace(container.StringAt({"name"}));
+    if (amount == nullptr) missing.emplace(container.StringAt({"name"}));
   }
 }
 

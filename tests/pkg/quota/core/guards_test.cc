@@ -201,6 +201,13 @@ TEST_CASE("guards: a pod with resources of its own need not state them in contai
   CHECK(with("{}") == "must specify memory for: a");
 }
 
+TEST_CASE("guards: a null amount is a zero, and a zero is stated", "[quota][core]") {
+  CHECK(Missing(R"({"containers":[{"name":"a","resources":{
+                    "requests":{"cpu":null,"memory":"0"}}}]})",
+                {"cpu", "memory"})
+            .empty());
+}
+
 TEST_CASE("guards: overhead states nothing", "[quota][core]") {
   CHECK(Missing(R"({"containers":[{"name":"a"}],"overhead":{"cpu":"1"}})", {"cpu"}) ==
         "must specify cpu for: a");
