@@ -2,12 +2,13 @@
 # Installs, builds and runs all tests: bash tests/run.sh [--quick]
 #
 #   unit tests, then the e2e scenarios on the sandbox, then the same on a real kube-apiserver, then
-#   unit tests and sandbox scenarios again under address+undefined and under thread sanitizer.
+#   random objects against upstream's own evaluators, then unit tests and sandbox scenarios again under
+#   address+undefined and under thread sanitizer.
 #   --quick: the release build's unit tests and sandbox scenarios only, built incrementally.
 #
 # The last line is "N passed, N failed, N skipped"; the exit code is 0 only if nothing failed. The
-# real tier is skipped, and counted so, where tests/k8s/build.sh has nothing to run it on; with CI=true
-# that counts as a failure. Logs: build/test-logs.
+# real tier and the comparison are skipped, and counted so, where tests/k8s/build.sh and
+# tests/differential/build.sh have nothing to run them on; with CI=true that counts as a failure. Logs: build/test-logs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -133,6 +134,24 @@ real_tier() {
   fi
 }
 
+# Random objects, counted by us and by upstream's own code.
+differential() {
+  local upstream cases code=0
+  upstream=$(bash tests/differential/build.sh) || code=$?
+  if [ $code -eq 0 ]; then
+    run_program release/differential 600 build/bin/differential_test --upstream "$upstream"
+    return
+  fi
+  cases=$(build/bin/differential_test --list-test-names-only 2>/dev/null | grep -c . || true)
+  if [ $code -eq 77 ]; then
+    note "SKIPPED comparison with upstream's evaluators: $cases tests (see above what they need)"
+    skipped=$((skipped + cases))
+  else
+    note "FAILED  comparison with upstream's evaluators: $cases tests had nothing to compare with"
+    add_failure "$cases" "release/differential: upstream's evaluators were not built"
+  fi
+}
+
 # sanitized PRESET: what the sanitizer can judge, and nothing else is built.
 sanitized() {
   if ! build "$1" unit_tests e2e_test quota-controller-manager sandbox-apiserver; then
@@ -162,6 +181,7 @@ if build release; then
   script release/quickstart 300 bash tests/cmd/quickstart/quickstart_test.sh
   if ! $quick; then
     real_tier
+    differential
     sanitized asan
     sanitized tsan
   fi

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Prints the program that answers as upstream's quota code does (upstream/, built from the Go modules
+# that go.mod pins), built when it is not there yet and kept outside the work tree.
+#
+# Exit 77: there is no Go to build it with (with CI=true that is a failure, exit 1).
+set -euo pipefail
+cd "$(dirname "$0")"
+
+say() { echo "tests/differential: $*" >&2; }
+
+find_go() {
+  local candidate release
+  for candidate in "$(command -v go || true)" /usr/local/go/bin/go /usr/lib/go-1.2[6-9]/bin/go; do
+    [ -x "$candidate" ] || continue
+    release=$(GOTOOLCHAIN=local "$candidate" env GOVERSION 2>/dev/null || true)
+    if [[ $release =~ ^go1\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 26 ]; then
+      echo "$candidate"
+      return
+    fi
+  done
+}
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/quota-controller-manager
+stamp=$(cat go.mod go.sum build.sh upstream/*.go | sha256sum | cut -c1-16)
+program=$cache/upstream-$stamp
+if [ -x "$program" ]; then
+  echo "$program"
+  exit
+fi
+go=$(find_go)
+if [ -z "$go" ]; then
+  say "NOTHING TO COMPARE WITH: upstream's evaluators need Go >= 1.26 to be built"
+  [ "${CI:-}" != true ] || exit 1
+  exit 77
+fi
+mkdir -p "$cache"
+fresh=$(mktemp "$program.XXXXXX")
+trap 'rm -f "$fresh"' EXIT
+say "building upstream's evaluators (once; about a minute with 2 cores) ..."
+CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
+  "$go" build -trimpath -buildvcs=false -o "$fresh" ./upstream >&2 || {
+  say "the Go build failed (its messages are above)"
+  exit 1
+}
+rm -f "$cache"/upstream-????????????????
+mv "$fresh" "$program"
+trap - EXIT
+echo "$program"

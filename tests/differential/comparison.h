@@ -1,0 +1,39 @@
+#pragma once
+
+// What a comparison found: how much was compared, which differences there were, and how often each
+// known departure was met. One thread.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "pkg/json/value.h"
+#include "pkg/quantity/quantity.h"
+#include "tests/differential/departures.h"
+
+namespace differential {
+
+class Comparison {
+ public:
+  // Differences beyond the first few are counted only.
+  void Differ(std::string what);
+  // Ours against upstream's amount ({"nanos", "format", "text"}).
+  void CompareAmount(const std::string& what, const quantity::Quantity& ours,
+                     const json::Value& theirs);
+
+  [[nodiscard]] std::size_t differences() const { return differences_; }
+  [[nodiscard]] const std::string& first_differences() const { return first_; }
+  Departures departures;
+
+ private:
+  std::size_t differences_ = 0;
+  std::string first_;
+};
+
+// Asks upstream `count` questions, made by `make`, in batches, and gives each answer to
+// `compare(question, answer)`.
+void AskAll(std::size_t count, const std::function<std::string()>& make,
+            const std::function<void(const std::string&, const json::Value&)>& compare);
+
+}  // namespace differential

@@ -1,0 +1,210 @@
+// Objects against upstream's own evaluators: usage by value, notation and text; names; scopes; what
+// a limited object must state.
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "pkg/api/time.h"
+#include "pkg/json/projection.h"
+#include "pkg/quota/core/core_quota.h"
+#include "tests/differential/comparison.h"
+#include "tests/differential/random_objects.h"
+#include "tests/differential/settings.h"
+
+namespace differential {
+namespace {
+
+using quota::ScopeOperator;
+
+std::string RandomQuestion(Random& random, json::Object (*make)(Random&)) {
+  json::Array names;
+  json::Array selectors;
+  for (int i = 0; i < 3; ++i) {
+    names.emplace_back(RandomQuotaName(random));
+    selectors.emplace_back(RandomSelector(random));
+  }
+  return json::Write(json::Object{{"object", make(random)},
+                                  {"now", RandomNow(random)},
+                                  {"names", std::move(names)},
+                                  {"limited", RandomLimitedNames(random)},
+                                  {"selectors", std::move(selectors)}});
+}
+
+quota::ScopeRequirement RequirementFrom(const json::Value& selector) {
+  static const std::map<std::string_view, ScopeOperator> kOperators = {
+      {"In", ScopeOperator::kIn},
+      {"NotIn", ScopeOperator::kNotIn},
+      {"Exists", ScopeOperator::kExists},
+      {"DoesNotExist", ScopeOperator::kDoesNotExist}};
+  quota::ScopeRequirement requirement{.scope = std::string(selector.StringAt({"scopeName"})),
+                                      .op = kOperators.at(selector.StringAt({"operator"}))};
+  if (const json::Value* values = selector.At({"values"})) {
+    for (const json::Value& value : *values->AsArray()) {
+      requirement.values.push_back(*value.AsString());
+    }
+  }
+  return requirement;
+}
+
+class ObjectComparison : public Comparison {
+ public:
+  explicit ObjectComparison(const api::GroupResource& resource)
+      : evaluator_(Find(resource)), projection_(Fields(evaluator_)) {}
+
+  void Compare(const std::string& text, const json::Value& answer) {
+    const auto question = json::Parse(text);
+    REQUIRE(question.has_value());
+    what_ = text;
+    if (answer.At({"error"}) != nullptr) {
+      Differ("upstream cannot read it: " + json::Write(answer) + " of " + what_);
+      return;
+    }
+    // As the reflector decodes it: no more than the evaluator asks for.
+    const auto object = json::ParseProjected(json::Write(*question->At({"object"})), projection_);
+    const auto now = api::ParseTime(question->StringAt({"now"}));
+    REQUIRE(object.has_value());
+    REQUIRE(now.has_value());
+    CompareNames(*question->At({"names"})->AsArray(), *answer.At({"owned"}));
+    CompareMissing(*object, *question->At({"limited"})->AsArray(), answer.StringAt({"missing"}));
+    const auto facts = evaluator_.facts_of(*object, *now);
+    if (!facts) {
+      CheckRefusal(facts.error().message, *question->At({"object"}), answer);
+      return;
+    }
+    CompareUsage(facts->now.usage, *answer.At({"usage"})->AsObject());
+    const json::Array& selectors = *question->At({"selectors"})->AsArray();
+    for (std::size_t i = 0; i < selectors.size(); ++i) {
+      CompareScope(RequirementFrom(selectors[i]), facts->now.attributes,
+                   *(*answer.At({"matched"})->AsArray())[i].AsString());
+    }
+  }
+
+ private:
+  static std::vector<std::string> Fields(const quota::Evaluator& evaluator) {
+    std::vector<std::string> fields = evaluator.fields;
+    fields.insert(fields.end(), evaluator.guard.fields.begin(), evaluator.guard.fields.end());
+    return fields;
+  }
+
+  static quota::Evaluator Find(const api::GroupResource& resource) {
+    for (quota::Evaluator& evaluator : quota::core::AllEvaluators()) {
+      if (evaluator.resource == resource) return evaluator;
+    }
+    FAIL("no evaluator for " << resource.ToString());
+    return {};
+  }
+
+  void CheckRefusal(const std::string& why, const json::Value& object, const json::Value& answer) {
+    if (why.find("quantity is out of range") != std::string::npos && MayPassLimit(object)) {
+      departures.Add(Departure::kBeyondLimit);
+    } else if (why.ends_with("is too much") && HasManyDevices(*answer.At({"usage"})->AsObject())) {
+      departures.Add(Departure::kManyDevices);
+    } else {
+      Differ(what_ + ": " + why);
+    }
+  }
+
+  void CompareNames(const json::Array& names, const json::Value& owned) {
+    std::set<std::string> theirs;
+    if (owned.IsArray()) {
+      for (const json::Value& name : *owned.AsArray()) theirs.insert(*name.AsString());
+    }
+    for (const json::Value& name : names) {
+      const bool ours = evaluator_.owns(*name.AsString());
+      if (ours != theirs.contains(*name.AsString())) {
+        Differ(evaluator_.resource.ToString() + (ours ? " owns " : " does not own ") +
+               *name.AsString() + ", unlike upstream");
+      }
+    }
+  }
+
+  void CompareMissing(const json::Value& object, const json::Array& limited,
+                      std::string_view theirs) {
+    std::vector<std::string> names;
+    for (const json::Value& name : limited) names.push_back(*name.AsString());
+    const auto& constraints = evaluator_.guard.constraints;
+    const std::string ours = constraints ? constraints(object, names) : "";
+    if (ours != theirs) {
+      Differ("missing: ours '" + ours + "', upstream '" + std::string(theirs) + "': " + what_);
+    }
+  }
+
+  void CompareUsage(const quota::ResourceList& ours, const json::Object& theirs) {
+    for (const auto& [name, amount] : ours) {
+      if (const json::Value* found = theirs.Find(name)) {
+        CompareAmount(name + " of " + what_, amount, *found);
+      } else {
+        Differ(name + "=" + amount.ToString() + " only here: " + what_);
+      }
+    }
+    for (const auto& [name, amount] : theirs) {
+      if (ours.Find(name) == nullptr) Differ(name + " only upstream: " + what_);
+    }
+  }
+
+  void CompareScope(const quota::ScopeRequirement& requirement,
+                    const std::vector<quota::Attribute>& attributes, const std::string& theirs) {
+    const bool known =
+        std::ranges::find(evaluator_.scopes, requirement.scope) != evaluator_.scopes.end();
+    if (known && IsOperatorOnPredicate(requirement)) {
+      departures.Add(Departure::kPredicate);
+      return;
+    }
+    const bool error = known && IsNoLabelSelector(requirement);
+    if (error) departures.Add(Departure::kLabelSelector);
+    const bool ours = quota::Matches({requirement}, attributes, evaluator_.scopes);
+    const std::string expected = error ? "error" : (ours ? "yes" : "no");
+    if (expected != theirs) {
+      Differ(requirement.scope + ": ours " + expected + ", upstream " + theirs + ": " + what_);
+    }
+  }
+
+  quota::Evaluator evaluator_;
+  json::Projection projection_;
+  std::string what_;
+};
+
+void CompareObjects(const api::GroupResource& resource, json::Object (*make)(Random&),
+                    std::size_t percent) {
+  const std::size_t count = TheSettings().count * percent / 100;
+  Random random(TheSettings().seed + percent);
+  ObjectComparison comparison(resource);
+  AskAll(
+      count, [&] { return RandomQuestion(random, make); },
+      [&](const std::string& question, const json::Value& answer) {
+        comparison.Compare(question, answer);
+      });
+  std::cout << resource.ToString() << ": " << count
+            << " objects; departures: " << comparison.departures.ToString() << std::endl;
+  INFO(comparison.first_differences());
+  CHECK(comparison.differences() == 0);
+}
+
+// The shares add up to the count.
+TEST_CASE("pods: random ones are counted as upstream counts them", "[differential]") {
+  CompareObjects({"", "pods"}, RandomPod, 60);
+}
+
+TEST_CASE("services: random ones are counted as upstream counts them", "[differential]") {
+  CompareObjects({"", "services"}, RandomService, 10);
+}
+
+TEST_CASE("claims: random ones are counted as upstream counts them", "[differential]") {
+  CompareObjects({"", "persistentvolumeclaims"}, RandomVolumeClaim, 16);
+}
+
+TEST_CASE("device claims: random ones are counted as upstream counts them", "[differential]") {
+  CompareObjects({"resource.k8s.io", "resourceclaims"}, RandomDeviceClaim, 12);
+}
+
+TEST_CASE("object counters: random objects are counted as upstream counts them", "[differential]") {
+  CompareObjects({"", "configmaps"}, RandomConfigMap, 2);
+}
+
+}  // namespace
+}  // namespace differential

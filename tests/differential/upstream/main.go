@@ -1,0 +1,159 @@
+// Upstream answers, line by line, what Kubernetes' own quota code says of the question on that line:
+// the usage, scopes and names of one object, or the sums of two quantities. It decides nothing
+// itself; tests/differential/upstream.h describes the lines.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	quota "k8s.io/apiserver/pkg/quota/v1"
+	"k8s.io/apiserver/pkg/quota/v1/generic"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/dynamic-resource-allocation/deviceclass/extendedresourcecache"
+	"k8s.io/klog/v2"
+	resourcedefaults "k8s.io/kubernetes/pkg/apis/resource/v1"
+	"k8s.io/kubernetes/pkg/quota/v1/evaluator/core"
+	testingclock "k8s.io/utils/clock/testing"
+)
+
+type question struct {
+	// Of an object, whose kind says what it is.
+	Object    json.RawMessage                            `json:"object"`
+	Now       time.Time                                  `json:"now"`
+	Names     []corev1.ResourceName                      `json:"names"`
+	Limited   []corev1.ResourceName                      `json:"limited"`
+	Selectors []corev1.ScopedResourceSelectorRequirement `json:"selectors"`
+	// Of two quantities.
+	Left  *string `json:"left"`
+	Right string  `json:"right"`
+	Times int64   `json:"times"`
+}
+
+type objectAnswer struct {
+	Usage   map[corev1.ResourceName]quantityAnswer `json:"usage"`
+	Owned   []corev1.ResourceName                  `json:"owned"`
+	Matched []string                               `json:"matched"`
+	Missing string                                 `json:"missing"`
+}
+
+func noLister(schema.GroupVersionResource) (cache.GenericLister, error) {
+	return nil, fmt.Errorf("one object is asked about at a time")
+}
+
+var clock = testingclock.NewFakeClock(time.Time{})
+
+// No class declares an extended resource: what those add takes several objects to know.
+var deviceClasses = extendedresourcecache.NewExtendedResourceCache(klog.Background())
+
+var evaluators = map[string]struct {
+	evaluator quota.Evaluator
+	empty     func() runtime.Object
+}{
+	"Pod":                   {core.NewPodEvaluator(noLister, clock), func() runtime.Object { return &corev1.Pod{} }},
+	"Service":               {core.NewServiceEvaluator(noLister), func() runtime.Object { return &corev1.Service{} }},
+	"PersistentVolumeClaim": {core.NewPersistentVolumeClaimEvaluator(noLister), func() runtime.Object { return &corev1.PersistentVolumeClaim{} }},
+	"ResourceClaim":         {core.NewResourceClaimEvaluator(noLister, deviceClasses, nil, nil), func() runtime.Object { return &resourcev1.ResourceClaim{} }},
+	"ConfigMap":             {objectCounter("configmaps", "configmaps"), func() runtime.Object { return &corev1.ConfigMap{} }},
+}
+
+func objectCounter(resource string, alias corev1.ResourceName) quota.Evaluator {
+	counted := schema.GroupVersionResource{Version: "v1", Resource: resource}
+	return generic.NewObjectCountEvaluator(counted.GroupResource(), generic.ListResourceUsingListerFunc(noLister, counted), alias)
+}
+
+func answerObject(q *question) (any, error) {
+	var kind struct {
+		Kind string `json:"kind"`
+	}
+	if err := json.Unmarshal(q.Object, &kind); err != nil {
+		return nil, err
+	}
+	known, ok := evaluators[kind.Kind]
+	if !ok {
+		return nil, fmt.Errorf("no evaluator for kind %q", kind.Kind)
+	}
+	object := known.empty()
+	if err := json.Unmarshal(q.Object, object); err != nil {
+		return nil, err
+	}
+	// A claim is seen as the API server serves it: with its count and its mode.
+	if claim, ok := object.(*resourcev1.ResourceClaim); ok {
+		resourcedefaults.SetObjectDefaults_ResourceClaim(claim)
+	}
+	clock.SetTime(q.Now)
+	used, err := known.evaluator.Usage(object)
+	if err != nil {
+		return nil, err
+	}
+	answer := objectAnswer{Usage: map[corev1.ResourceName]quantityAnswer{}}
+	for name, amount := range used {
+		answer.Usage[name] = describe(amount)
+	}
+	for _, name := range q.Names {
+		if len(known.evaluator.MatchingResources([]corev1.ResourceName{name})) > 0 {
+			answer.Owned = append(answer.Owned, name)
+		}
+	}
+	for _, selector := range q.Selectors {
+		answer.Matched = append(answer.Matched, match(known.evaluator, object, selector))
+	}
+	if err := known.evaluator.Constraints(q.Limited, object); err != nil {
+		answer.Missing = err.Error()
+	}
+	return answer, nil
+}
+
+func match(evaluator quota.Evaluator, object runtime.Object, selector corev1.ScopedResourceSelectorRequirement) string {
+	matched, err := evaluator.MatchingScopes(object, []corev1.ScopedResourceSelectorRequirement{selector})
+	switch {
+	case err != nil:
+		return "error"
+	case len(matched) == 1:
+		return "yes"
+	default:
+		return "no"
+	}
+}
+
+func answer(line []byte) (any, error) {
+	var q question
+	if err := json.Unmarshal(line, &q); err != nil {
+		return nil, err
+	}
+	if q.Left != nil {
+		return answerQuantities(*q.Left, q.Right, q.Times), nil
+	}
+	return answerObject(&q)
+}
+
+func main() {
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	out := bufio.NewWriterSize(os.Stdout, 1<<20)
+	defer out.Flush()
+	encoder := json.NewEncoder(out)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		result, err := answer(line)
+		if err != nil {
+			result = map[string]string{"error": err.Error()}
+		}
+		if err := encoder.Encode(result); err != nil {
+			return
+		}
+		// The asker waits for the answers of what it has sent so far.
+		if in.Buffered() == 0 {
+			out.Flush()
+		}
+	}
+}
