@@ -8,7 +8,8 @@
 #
 # The last line is "N passed, N failed, N skipped"; the exit code is 0 only if nothing failed. The
 # real tier and the comparison are skipped, and counted so, where tests/k8s/build.sh and
-# tests/differential/build.sh have nothing to run them on; with CI=true that counts as a failure. Logs: build/test-logs.
+# tests/differential/build.sh have nothing to run them on; with CI=true that counts as a failure.
+# Logs: build/test-logs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
