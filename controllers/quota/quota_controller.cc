@@ -51,6 +51,10 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       options_(options),
       store_(api.name, *this),
       tracker_(context_, api_, served, *this),
+      reporter_(
+          *context_.scheduler, context_.events, api_, store_, tracker_,
+          [this] { return quotas_->state().trouble.has_value(); },
+          PatienceFor(context_.reflector.backoff)),
       quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
       quotas_(informers::NewReflector(
           *context_.client, *context_.scheduler, store_,
@@ -64,6 +68,7 @@ base::Task<void> QuotaController::Run() {
   base::TaskGroup workers(context_.executor);
   sources.Spawn("quotas " + api_.name, [this] { return quotas_->Run(); });
   sources.Spawn("tracker " + api_.name, [this] { return tracker_.Run(); });
+  sources.Spawn("reporter " + api_.name, [this] { return reporter_.Run(); });
   sources.Spawn("resync " + api_.name, [this] { return ResyncPeriodically(); });
   for (std::size_t i = 0; i < options_.workers; ++i) {
     workers.Spawn("worker " + api_.name, [this] { return Work(); });
@@ -98,6 +103,7 @@ bool QuotaController::Ready(std::string* why) const {
 
 void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   tracker_.OnQuota(before, after);
+  reporter_.OnQuota(before, after);
   if (after == nullptr) {
     memories_.erase(before->key);
     for (const char* about : {"count of ", "sum of ", "status of "}) {
@@ -152,7 +158,9 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
 void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
   tracker_.OnResourceState();
   for (const api::ObjectKey& key : store_.All()) {
-    if (!quota::OwnedNames(evaluator, store_.Find(key)->hard).empty()) queue_.Add(key);
+    if (quota::OwnedNames(evaluator, store_.Find(key)->hard).empty()) continue;
+    reporter_.OnResourceState(key);
+    queue_.Add(key);
   }
 }
 

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "controllers/quota/quota_reporter.h"
 #include "controllers/quota/quota_store.h"
 #include "controllers/quota/served_resources.h"
 #include "controllers/quota/tracked_resource.h"
@@ -72,6 +73,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
 
   [[nodiscard]] const QuotaStore& store() const { return store_; }
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
+  [[nodiscard]] const QuotaConditions& conditions() const { return reporter_.conditions(); }
   [[nodiscard]] queue::RunningWork running() const { return queue_.Running(); }
 
   void OnQuota(const quota::Quota* before, const quota::Quota* after) override;
@@ -126,6 +128,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   QuotaControllerOptions options_;
   QuotaStore store_;
   Tracker tracker_;
+  QuotaReporter reporter_;
   std::unique_ptr<metrics::InformerMetrics> quota_metrics_;
   std::unique_ptr<informers::Reflector> quotas_;
   queue::AsyncQueue<api::ObjectKey> queue_;

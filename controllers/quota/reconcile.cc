@@ -16,6 +16,7 @@ QuotaController::Recount QuotaController::Count(const quota::Quota& quota) {
   Recount recount;
   std::vector<std::string>& unknown = recount.observed.unknown;
   std::string trouble;
+  std::vector<Obstacle> unreadable;
   for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
     const std::vector<std::string> names = quota::OwnedNames(*source.evaluator, quota.hard);
     if (source.tracked == nullptr || !source.tracked->synced()) {
@@ -29,10 +30,15 @@ QuotaController::Recount QuotaController::Count(const quota::Quota& quota) {
     if (added) continue;
     unknown.insert(unknown.end(), names.begin(), names.end());
     trouble += (trouble.empty() ? "" : "; ") + added.error().message;
+    unreadable.push_back({.kind = Obstacle::Kind::kUnreadable,
+                          .resource = source.evaluator->resource.ToString(),
+                          .names = names,
+                          .why = added.error().message});
   }
   // A name that two evaluators share is known only if both answered.
   for (const std::string& name : unknown) recount.observed.used.Erase(name);
   ComplainOnce("count of " + quota.key.ToString(), trouble);
+  reporter_.OnCount(quota.key, std::move(unreadable));
   return recount;
 }
 

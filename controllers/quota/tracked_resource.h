@@ -16,6 +16,7 @@
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
 #include "pkg/client/api_client.h"
+#include "pkg/client/event_recorder.h"
 #include "pkg/metrics/informer_metrics.h"
 #include "pkg/quota/evaluator.h"
 #include "pkg/quota/ledger.h"
@@ -40,6 +41,7 @@ struct TrackingContext {
   informers::ReflectorOptions reflector;  // the defaults; resource and fields are set per resource
   std::string name;                       // of the informers, in metrics: the quota API's
   metrics::Registry* registry = nullptr;  // may be absent
+  client::EventRecorder* events = nullptr;  // may be absent
 };
 
 // The metrics of one watched collection, under this informer name; null without a registry.

@@ -25,6 +25,14 @@ json::Value MakeQuota(const std::string& name, const json::Object& hard, const s
   return json::Object{{"metadata", Meta(name, ns)}, {"spec", json::Object{{"hard", hard}}}};
 }
 
+std::vector<std::string> EventList::Texts() const {
+  std::vector<std::string> texts;
+  for (const client::Event& event : said) {
+    texts.push_back(event.reason + " " + event.about.name + ": " + event.message);
+  }
+  return texts;
+}
+
 ControllerFixture::ControllerFixture(controllers::QuotaControllerOptions options)
     : options_(options) {
   options_.seed = 1;
@@ -38,8 +46,10 @@ ControllerFixture::ControllerFixture(controllers::QuotaControllerOptions options
 ControllerFixture::~ControllerFixture() { Stop(); }
 
 void ControllerFixture::Start() {
-  controllers::TrackingContext context{
-      .executor = io.get_executor(), .scheduler = &scheduler, .client = &cluster};
+  controllers::TrackingContext context{.executor = io.get_executor(),
+                                       .scheduler = &scheduler,
+                                       .client = &cluster,
+                                       .events = &events};
   served.emplace(cluster);
   controller =
       std::make_unique<controllers::QuotaController>(context, api, *served, recorder, options_);

@@ -48,6 +48,21 @@ class Recorder final : public controllers::ControllerObserver {
   int failed_resyncs = 0;
 };
 
+// What was said of any quota, in order.
+class EventList final : public client::EventRecorder {
+ public:
+  bool Record(client::Event event) override {
+    if (full) return false;
+    said.push_back(std::move(event));
+    return true;
+  }
+  // "QuotaStale q: message" each.
+  [[nodiscard]] std::vector<std::string> Texts() const;
+
+  std::vector<client::Event> said;
+  bool full = false;
+};
+
 class ControllerFixture {
  public:
   explicit ControllerFixture(controllers::QuotaControllerOptions options = {});
@@ -68,6 +83,7 @@ class ControllerFixture {
   quota::QuotaApi api = quota::CoreQuotaApi();
   std::optional<controllers::ServedResources> served;  // as new as the controller
   Recorder recorder;
+  EventList events;
   std::unique_ptr<controllers::QuotaController> controller;
 
  private:

@@ -1,0 +1,177 @@
+#include "controllers/quota/quota_conditions.h"
+
+#include <algorithm>
+
+namespace controllers {
+namespace {
+
+using client::EventType;
+
+std::string Join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string Are(const std::vector<std::string>& names) {
+  return Join(names) + (names.size() == 1 ? " is" : " are");
+}
+
+bool Contains(const std::vector<std::string>& all, const std::vector<std::string>& some) {
+  return std::ranges::all_of(
+      some, [&](const std::string& name) { return std::ranges::find(all, name) != all.end(); });
+}
+
+Announcement StaleNames(const Obstacle& obstacle) {
+  return {EventType::kWarning, "QuotaStale",
+          Are(obstacle.names) + " stale, status.used keeps what was last known: " + obstacle.why};
+}
+
+Announcement NamesNotServed(const Obstacle& obstacle) {
+  return {EventType::kWarning, "ResourceNotServed",
+          Are(obstacle.names) + " not counted until the API server serves " + obstacle.resource +
+              " as a namespaced resource that can be listed and watched"};
+}
+
+Announcement Healed(const std::vector<std::string>& names) {
+  return {EventType::kNormal, "QuotaHealed", Are(names) + " counted again"};
+}
+
+Announcement UnknownNames(const std::vector<std::string>& names) {
+  return {EventType::kWarning, "UnknownResourceName",
+          "nothing is counted under " + Join(names) + ": such a limit has no effect"};
+}
+
+}  // namespace
+
+QuotaConditions::Topic QuotaConditions::TopicOf(Obstacle::Kind kind) {
+  if (kind == Obstacle::Kind::kPending) return Topic::kNone;
+  return kind == Obstacle::Kind::kNotServed ? Topic::kNotServed : Topic::kStale;
+}
+
+base::TimePoint QuotaConditions::DueAt(const Standing& standing, Obstacle::Kind kind,
+                                       base::TimePoint server_since) const {
+  std::chrono::seconds patience{0};
+  if (kind == Obstacle::Kind::kRefused) patience = patience_.refused;
+  if (kind == Obstacle::Kind::kSilent) patience = patience_.silent;
+  if (kind == Obstacle::Kind::kNotServed) patience = patience_.not_served;
+  if (kind == Obstacle::Kind::kUnreadable) return standing.since;
+  return std::max(std::max(standing.since, server_since) + patience,
+                  server_since + patience_.after_outage);
+}
+
+std::optional<base::TimePoint> QuotaConditions::Look(const quota::Quota& quota,
+                                                     const std::vector<Obstacle>& obstacles,
+                                                     const std::vector<std::string>& uncountable,
+                                                     base::TimePoint now,
+                                                     base::TimePoint server_since, const Say& say) {
+  const auto found = memories_.find(quota.uid);
+  if (found == memories_.end() && obstacles.empty() && uncountable.empty()) return std::nullopt;
+  Memory& memory = found == memories_.end() ? memories_[quota.uid] : found->second;
+  When again = Heal(memory, quota, obstacles, now, say);
+  const auto sooner = [&](When other) {
+    if (other) again = std::min(again.value_or(*other), *other);
+  };
+  for (const Obstacle& obstacle : obstacles) {
+    Standing& standing = memory.standings[obstacle.resource];
+    sooner(LookAt(standing, obstacle, now, server_since, say));
+  }
+  sooner(LookAtUncountable(memory, uncountable, now, say));
+  if (memory.standings.empty() && memory.uncountable.empty()) memories_.erase(quota.uid);
+  return again;
+}
+
+QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle& obstacle,
+                                              base::TimePoint now, base::TimePoint server_since,
+                                              const Say& say) const {
+  const Topic topic = TopicOf(obstacle.kind);
+  if (standing.topic != topic) standing.since = now;
+  standing.topic = topic;
+  if (topic == Topic::kNone) return now + patience_.pending;
+  if (standing.said == topic && Contains(standing.names, obstacle.names)) return std::nullopt;
+  const base::TimePoint due = DueAt(standing, obstacle.kind, server_since);
+  if (due > now) return due;
+  const bool taken = say(topic == Topic::kStale ? StaleNames(obstacle) : NamesNotServed(obstacle));
+  if (!taken) return now + patience_.say_again;
+  standing.said = topic;
+  standing.names = obstacle.names;
+  return std::nullopt;
+}
+
+QuotaConditions::When QuotaConditions::Heal(Memory& memory, const quota::Quota& quota,
+                                            const std::vector<Obstacle>& obstacles,
+                                            base::TimePoint now, const Say& say) const {
+  When again;
+  for (auto entry = memory.standings.begin(); entry != memory.standings.end();) {
+    const auto here = entry++;
+    const bool stands =
+        std::ranges::find(obstacles, here->first, &Obstacle::resource) != obstacles.end();
+    if (stands) continue;
+    std::vector<std::string>& names = here->second.names;
+    // Of a name that the quota no longer has, nobody wants to hear.
+    std::erase_if(names, [&](const std::string& name) { return !quota.hard.Find(name); });
+    if (names.empty() || say(Healed(names))) {
+      memory.standings.erase(here);
+    } else {
+      again = now + patience_.say_again;
+    }
+  }
+  return again;
+}
+
+QuotaConditions::When QuotaConditions::LookAtUncountable(Memory& memory,
+                                                         const std::vector<std::string>& names,
+                                                         base::TimePoint now,
+                                                         const Say& say) const {
+  if (!Contains(memory.uncountable, names) && !say(UnknownNames(names))) {
+    return now + patience_.say_again;
+  }
+  memory.uncountable = names;
+  return std::nullopt;
+}
+
+void QuotaConditions::Forget(const std::string& uid) { memories_.erase(uid); }
+
+QuotaConditions::Standings QuotaConditions::Count() const {
+  Standings counts;
+  for (const auto& [uid, memory] : memories_) {
+    for (const auto& [resource, standing] : memory.standings) {
+      if (standing.said == Topic::kNone) continue;
+      ++counts[{resource, standing.said == Topic::kStale ? "stale" : "not-served"}];
+    }
+  }
+  return counts;
+}
+
+std::vector<std::string> UncountableNames(const quota::QuotaApi& api,
+                                          const quota::ResourceList& hard) {
+  std::vector<std::string> names;
+  for (const auto& [name, limit] : hard) {
+    const bool owned = std::ranges::any_of(
+        api.evaluators,
+        [&key = name](const quota::Evaluator& evaluator) { return evaluator.owns(key); });
+    const auto counted = api.counted_resource ? api.counted_resource(name) : std::nullopt;
+    const bool countable = counted && api.object_counter && api.object_counter(*counted);
+    if (!owned && !countable) names.push_back(name);
+  }
+  return names;
+}
+
+std::optional<Announcement> BecameExceeded(const quota::QuotaStatus& before,
+                                           const quota::QuotaStatus& after) {
+  std::string text;
+  for (const auto& [name, limit] : after.hard) {
+    const quota::Quantity* used = after.used.Find(name);
+    if (used == nullptr || *used <= limit) continue;
+    const quota::Quantity* old = before.hard.Find(name);
+    const bool lowered = old == nullptr || limit < *old || before.used.Find(name) == nullptr;
+    if (!lowered) continue;
+    text += (text.empty() ? "" : "; ") + name + ": used " + used->ToString() + ", hard " +
+            limit.ToString();
+  }
+  if (text.empty()) return std::nullopt;
+  return Announcement{EventType::kWarning, "QuotaExceeded",
+                      "the limit lies below what is used, nothing more can be created: " + text};
+}
+
+}  // namespace controllers

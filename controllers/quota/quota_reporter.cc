@@ -1,0 +1,172 @@
+#include "controllers/quota/quota_reporter.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <array>
+
+namespace controllers {
+namespace {
+
+using base::ErrorCode;
+
+// How often a server that is away, or a quota in trouble, is looked at.
+constexpr std::chrono::seconds kLookInterval{1};
+constexpr std::chrono::hours kNothingToDo{1};
+// A resource that a quota just named takes a moment to be discovered.
+constexpr std::chrono::seconds kDiscoveryPatience{10};
+// So many quotas are looked at before others have their turn.
+constexpr std::size_t kBatch = 200;
+
+// The server took the question and answered it badly. Who we are (401) is not about a resource.
+bool IsAboutResource(const base::Error& error) {
+  constexpr std::array kOwnWords = {ErrorCode::kMalformed, ErrorCode::kTooLarge};
+  if (error.Is(ErrorCode::kUnauthorized)) return false;
+  return error.http_status != 0 || std::ranges::find(kOwnWords, error.code) != kOwnWords.end();
+}
+
+}  // namespace
+
+ConditionPatience PatienceFor(const base::BackoffOptions& pauses) {
+  constexpr std::chrono::seconds kAttempt{3};
+  const auto longest = pauses.cap * (1 + pauses.jitter);
+  return {.after_outage = std::chrono::ceil<std::chrono::seconds>(longest) + kAttempt};
+}
+
+QuotaReporter::QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* events,
+                             const quota::QuotaApi& api, const QuotaStore& store,
+                             const Tracker& tracker, std::function<bool()> server_away,
+                             ConditionPatience patience)
+    : scheduler_(scheduler),
+      events_(events),
+      api_(api),
+      store_(store),
+      tracker_(tracker),
+      server_away_(std::move(server_away)),
+      conditions_(patience),
+      wake_(scheduler.NewAlarm()) {}
+
+void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* after) {
+  if (after == nullptr) {
+    conditions_.Forget(before->uid);
+    due_.erase(before->key);
+    unreadable_.erase(before->key);
+    return;
+  }
+  if (before == nullptr || before->hard != after->hard) LookSoon(after->key);
+  if (before == nullptr || before->status == after->status) return;
+  if (const auto exceeded = BecameExceeded(before->status, after->status)) Say(*after, *exceeded);
+}
+
+void QuotaReporter::OnResourceState(const api::ObjectKey& key) {
+  away_ = away_ || server_away_();
+  LookSoon(key);
+}
+
+void QuotaReporter::OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable) {
+  const auto known = unreadable_.find(key);
+  if (known == unreadable_.end() ? unreadable.empty() : known->second == unreadable) return;
+  if (unreadable.empty()) {
+    unreadable_.erase(known);
+  } else {
+    unreadable_[key] = std::move(unreadable);
+  }
+  LookSoon(key);
+}
+
+void QuotaReporter::LookSoon(const api::ObjectKey& key) {
+  due_[key] = scheduler_.Now();
+  wake_->Wake();
+}
+
+base::TimePoint QuotaReporter::NextLook() const {
+  const base::TimePoint now = scheduler_.Now();
+  base::TimePoint next = now + (away_ ? base::Duration(kLookInterval) : kNothingToDo);
+  if (away_) return next;
+  for (const auto& [key, due] : due_) next = std::min(next, due);
+  // Whoever waits for a patience to end must not miss that the server was away meanwhile.
+  if (!due_.empty()) next = std::min(next, now + kLookInterval);
+  return next;
+}
+
+base::Task<void> QuotaReporter::Run() {
+  co_await base::DeferCancellation();
+  while (!co_await base::Stopping()) {
+    const bool away = server_away_();
+    const bool back = std::exchange(away_, away) && !away;
+    if (back) server_since_ = scheduler_.Now();
+    if (!away) co_await LookAtAllDue();
+    co_await wake_->WaitUntil(NextLook());
+  }
+}
+
+base::Task<void> QuotaReporter::LookAtAllDue() {
+  const base::TimePoint now = scheduler_.Now();
+  std::vector<api::ObjectKey> keys;
+  for (const auto& [key, due] : due_) {
+    if (due <= now) keys.push_back(key);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i % kBatch == kBatch - 1) co_await scheduler_.Sleep(std::chrono::milliseconds(1));
+    if (due_.erase(keys[i]) > 0) LookAt(keys[i]);  // else it went meanwhile
+  }
+}
+
+void QuotaReporter::LookAt(const api::ObjectKey& key) {
+  const quota::Quota* quota = store_.Find(key);
+  if (quota == nullptr || quota->deleting) return;
+  const auto again = conditions_.Look(
+      *quota, ObstaclesOf(*quota), UncountableNames(api_, quota->hard), scheduler_.Now(),
+      server_since_, [&](const Announcement& announcement) { return Say(*quota, announcement); });
+  if (again) due_[key] = *again;
+}
+
+std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) const {
+  std::vector<Obstacle> obstacles;
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+    const bool counted =
+        source.tracked != nullptr && source.tracked->synced() && !source.tracked->state().trouble;
+    if (counted) continue;
+    Obstacle obstacle = Judge(source);
+    obstacle.resource = source.evaluator->resource.ToString();
+    obstacle.names = quota::OwnedNames(*source.evaluator, quota.hard);
+    obstacles.push_back(std::move(obstacle));
+  }
+  const auto unreadable = unreadable_.find(quota.key);
+  if (unreadable == unreadable_.end()) return obstacles;
+  for (const Obstacle& obstacle : unreadable->second) {
+    const bool known =
+        std::ranges::find(obstacles, obstacle.resource, &Obstacle::resource) != obstacles.end();
+    if (!known) obstacles.push_back(obstacle);
+  }
+  return obstacles;
+}
+
+// Why this source does not count.
+Obstacle QuotaReporter::Judge(const UsageSource& source) const {
+  using Kind = Obstacle::Kind;
+  if (source.tracked == nullptr) {
+    if (source.known_absent) return {.kind = Kind::kNotServed};
+    if (scheduler_.Now() - source.wanted_since < kDiscoveryPatience) return {};
+    return {.kind = Kind::kSilent, .why = "discovery does not answer for its API group"};
+  }
+  const std::optional<base::Error>& trouble = source.tracked->state().trouble;
+  if (!trouble) return {};
+  return {.kind = IsAboutResource(*trouble) ? Kind::kRefused : Kind::kSilent,
+          .why = trouble->message};
+}
+
+bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcement) {
+  if (events_ == nullptr) return true;
+  return events_->Record({.about = {.api_version = api_.resource.GroupVersion(),
+                                    .kind = api_.kind,
+                                    .ns = quota.key.ns,
+                                    .name = quota.key.name,
+                                    .uid = quota.uid,
+                                    .resource_version = quota.resource_version},
+                          .type = announcement.type,
+                          .reason = announcement.reason,
+                          .message = announcement.message});
+}
+
+}  // namespace controllers
