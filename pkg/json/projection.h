@@ -47,4 +47,10 @@ class Projection {
 base::Result<Value> ParseProjected(std::string_view text, const Projection& projection,
                                    ParseLimits limits = {});
 
+// The same, several times faster where little of a large document is wanted, for senders that write
+// correct JSON: what is not wanted is skipped by its brackets and quotes, so that a mistake inside
+// goes unnoticed. Of a correct document it gives what ParseProjected() gives.
+base::Result<Value> Skim(std::string_view text, const Projection& projection,
+                         ParseLimits limits = {});
+
 }  // namespace json

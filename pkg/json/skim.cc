@@ -1,0 +1,122 @@
+// Skim(): the wanted members' text is copied into a small document, which is then parsed. What is
+// skipped is only looked at for its end, so that the cost is that of the little that is wanted.
+
+#include <string>
+
+#include "pkg/json/projection.h"
+#include "pkg/json/skip.h"
+
+namespace json {
+namespace {
+
+using Node = Projection::Node;
+
+class Pruner {
+ public:
+  Pruner(std::string_view text, std::size_t max_depth) : text_(text), depth_left_(max_depth) {}
+
+  // False for what is not clearly a document; the parser says what is wrong with it.
+  bool Run(const Node& root) {
+    at_ = SkipBlank(text_, 0);
+    if (!Value(root)) return false;
+    return SkipBlank(text_, at_) == text_.size();
+  }
+  [[nodiscard]] const std::string& out() const { return out_; }
+
+ private:
+  [[nodiscard]] char Next() {
+    at_ = SkipBlank(text_, at_);
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+
+  bool Skip() {
+    at_ = SkipBlank(text_, at_);
+    at_ = SkipValue(text_, at_);
+    return at_ != std::string_view::npos;
+  }
+
+  bool Copy() {
+    const std::size_t begin = at_ = SkipBlank(text_, at_);
+    if (!Skip()) return false;
+    out_.append(text_, begin, at_ - begin);
+    return true;
+  }
+
+  bool Value(const Node& node) {
+    const char first = Next();
+    if (node.whole || (first != '{' && first != '[')) return Copy();
+    if (depth_left_ == 0) return false;
+    --depth_left_;
+    const bool done = first == '{' ? Object(node) : Array(node);
+    ++depth_left_;
+    return done;
+  }
+
+  bool Array(const Node& node) {
+    out_ += '[';
+    ++at_;
+    if (Next() != ']') {
+      while (Value(node) && Next() == ',') {
+        out_ += ',';
+        ++at_;
+      }
+    }
+    return Close(']');
+  }
+
+  bool Object(const Node& node) {
+    out_ += '{';
+    ++at_;
+    const std::size_t begin = out_.size();
+    if (Next() != '}') {
+      while (Member(node, out_.size() == begin) && Next() == ',') ++at_;
+    }
+    return Close('}');
+  }
+
+  bool Close(char bracket) {
+    if (at_ == std::string_view::npos || Next() != bracket) return false;
+    out_ += bracket;
+    ++at_;
+    return true;
+  }
+
+  bool Member(const Node& node, bool first) {
+    if (Next() != '"') return Fail();
+    const std::size_t begin = at_;
+    if (!Skip()) return false;
+    const std::string_view key = text_.substr(begin, at_ - begin);
+    const std::string_view name = key.substr(1, key.size() - 2);
+    // An escaped name may be a wanted one; nobody writes such.
+    if (name.find('\\') != std::string_view::npos || Next() != ':') return Fail();
+    ++at_;
+    const Node* wanted = node.Find(name);
+    if (wanted == nullptr) return Skip();
+    if (!first) out_ += ',';
+    out_.append(key).append(":");
+    return Value(*wanted);
+  }
+
+  bool Fail() {
+    at_ = std::string_view::npos;
+    return false;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;  // npos after a failure
+  std::size_t depth_left_;
+  std::string out_;
+};
+
+}  // namespace
+
+base::Result<Value> Skim(std::string_view text, const Projection& projection, ParseLimits limits) {
+  Pruner pruner(text, limits.depth);
+  if (pruner.Run(projection.root())) {
+    auto parsed = Parse(pruner.out(), limits);
+    if (parsed) return parsed;
+  }
+  return ParseProjected(text, projection, limits);  // for the error, at its place in `text`
+}
+
+}  // namespace json

@@ -1,0 +1,120 @@
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "pkg/json/projection.h"
+
+namespace json {
+namespace {
+
+void CheckSame(const std::string& text, const std::vector<std::string>& paths) {
+  const Projection projection(paths);
+  const auto expected = ParseProjected(text, projection);
+  const auto skimmed = Skim(text, projection);
+  CAPTURE(text, paths);
+  REQUIRE(expected.has_value());
+  REQUIRE(skimmed.has_value());
+  CHECK(Write(*skimmed) == Write(*expected));
+}
+
+// A document of every kind of value, with much white space and strings full of brackets.
+class Generator {
+ public:
+  explicit Generator(unsigned seed) : random_(seed) {}
+
+  std::string Value(int depth) {
+    switch (Pick(depth > 0 ? 7 : 5)) {
+      case 0:
+        return Blank() + "null";
+      case 1:
+        return Blank() + "-12.5e3" + Blank();
+      case 2:
+        return "true";
+      case 3:
+      case 4:
+        return Blank() + String();
+      case 5:
+        return Container('[', ']', depth);
+      default:
+        return Container('{', '}', depth);
+    }
+  }
+  std::string Container(char open, char close, int depth) {
+    std::string text = Blank() + open + Blank();
+    const unsigned count = Pick(5);
+    for (unsigned i = 0; i < count; ++i) {
+      if (i > 0) text += "," + Blank();
+      if (open == '{') text += "\"" + std::string(1, "abcde"[i]) + "\"" + Blank() + ":";
+      text += Value(depth - 1);
+    }
+    return text + Blank() + close + Blank();
+  }
+
+ private:
+  unsigned Pick(unsigned below) { return static_cast<unsigned>(random_()) % below; }
+  std::string Blank() { return std::string(Pick(12) == 0 ? Pick(70) : 0, ' '); }
+  std::string String() {
+    static const std::vector<std::string> kParts{"{",    "}",    "[",       "]", "\\\"",
+                                                 "\\\\", "name", "\\u00e9", "é", ","};
+    std::string text = "\"";
+    for (unsigned i = Pick(Pick(20) == 0 ? 200 : 8); i > 0; --i) {
+      text += kParts[Pick(static_cast<unsigned>(kParts.size()))];
+    }
+    return text + "\"";
+  }
+
+  std::mt19937 random_;
+};
+
+TEST_CASE("skim: gives what the projecting parser gives", "[json]") {
+  const std::vector<std::vector<std::string>> projections = {
+      {}, {""}, {"a"}, {"a.b", "c"}, {"*.a"}, {"a.b.c", "b.*.a", "d"}, {"e.e.e"}};
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    Generator generator(seed);
+    const std::string text = generator.Container('{', '}', 5);
+    for (const auto& paths : projections) CheckSame(text, paths);
+  }
+  CheckSame(" 7 ", {"a"});
+  CheckSame(R"([[{"a":1,"b":2}],{"a":3}])", {"a"});
+  CheckSame(R"({"a":1,"x":2,"a":{"b":1}})", {"a.b"});
+  CheckSame(R"({"\u0061":{"b":1}})", {"a.b"});
+}
+
+TEST_CASE("skim: a backslash at the end of a block escapes the first byte of the next", "[json]") {
+  for (std::size_t length = 0; length < 140; ++length) {
+    const std::string fill(length, 'x');
+    CheckSame("{\"skip\":{\"k\":\"" + fill + "\\\"}{\"},\"a\":1}", {"a"});
+    CheckSame("{\"skip\":{\"k\":\"" + fill + "\\\\\"},\"a\":[]}", {"a"});
+    CheckSame("{\"skip\":[\"" + fill + "\\\\\\\"]\"],\"a\":1}", {"a"});
+  }
+}
+
+TEST_CASE("skim: errors are those of the parser, at their place", "[json]") {
+  const Projection projection({"a.b"});
+  const std::string good = R"({"skip":[1,{"x":"y"}],"a":{"b":"text","c":[]}})";
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    const std::string text = good.substr(0, length);
+    const auto skimmed = Skim(text, projection);
+    CAPTURE(text);
+    REQUIRE_FALSE(skimmed.has_value());
+    CHECK(skimmed.error().message == ParseProjected(text, projection).error().message);
+  }
+  for (const char* text :
+       {R"({"a":{"b":01}})", R"({"a":{"b":1},})", R"({"a":1}})", R"({"a" 1})", R"({"a":{"b":tru}})",
+        R"({"a":})", R"([1,])", R"({a:1})", "{\"a\":{\"b\":\"\xff\"}}"}) {
+    const auto skimmed = Skim(text, projection);
+    CAPTURE(text);
+    REQUIRE_FALSE(skimmed.has_value());
+    CHECK(skimmed.error().Is(base::ErrorCode::kMalformed));
+  }
+  CHECK_FALSE(Skim(std::string(1000, '['), projection).has_value());
+}
+
+TEST_CASE("skim: a mistake in what is skipped goes unnoticed", "[json]") {
+  const Projection projection({"a"});
+  const auto skimmed = Skim(R"({"skip":{"x":tru,,},"a":1})", projection);
+  REQUIRE(skimmed.has_value());
+  CHECK(Write(*skimmed) == R"({"a":1})");
+}
+
+}  // namespace
+}  // namespace json
