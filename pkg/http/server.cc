@@ -38,6 +38,7 @@ class AsioServer final : public Server {
   base::Result<void> Listen();
   [[nodiscard]] std::uint16_t port() const override { return port_; }
   base::Task<void> Run() override;
+  void Drain() override;
   void Stop(std::chrono::milliseconds grace) override;
   base::Result<void> SetTls(ServerTls tls) override;
 
@@ -53,6 +54,7 @@ class AsioServer final : public Server {
   std::shared_ptr<const TlsContext> tls_;  // null: plain
   Tcp::acceptor acceptor_;
   std::uint16_t port_ = 0;
+  bool draining_ = false;
   bool stopped_ = false;
   asio::steady_timer pause_;  // between attempts to accept; cancelled when one may go on
   asio::steady_timer grace_;
@@ -147,12 +149,18 @@ void AsioServer::Begin(Tcp::socket socket) {
   if (gone) return;
   auto connection = std::make_shared<ServerConnection>(
       options_, handler_, std::make_shared<Socket>(std::move(socket), Text(remote)), tls_);
+  if (draining_) connection->Drain();
   const auto place = connections_.insert(connections_.end(), connection.get());
   tasks_.Spawn("http connection", [this, connection, place]() -> base::Task<void> {
     co_await connection->Run();
     connections_.erase(place);
     pause_.cancel();
   });
+}
+
+void AsioServer::Drain() {
+  draining_ = true;
+  for (ServerConnection* connection : connections_) connection->Drain();
 }
 
 void AsioServer::Stop(std::chrono::milliseconds grace) {

@@ -39,6 +39,11 @@ struct ServerOptions {
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds idle_timeout{95'000};  // above the 90 s of kube-apiserver's client
   std::chrono::milliseconds write_timeout{30'000};
+  // Beyond these the next answer says `Connection: close`, so that clients which keep connections
+  // are spread over all replicas again; no request is lost by it. 0: no bound. Ages vary by up to a
+  // tenth, so that connections made together do not end together.
+  std::size_t max_requests_per_connection = 0;
+  std::chrono::milliseconds max_connection_age{0};
 };
 
 // What the connection is known by.
@@ -71,6 +76,9 @@ class Server {
   [[nodiscard]] virtual std::uint16_t port() const = 0;
   // Accepts until stopped; returns when the last connection is closed.
   virtual base::Task<void> Run() = 0;
+  // Every answer from now on says `Connection: close`; new connections and requests are still
+  // answered. To be called while clients learn that this server goes, ahead of Stop().
+  virtual void Drain() = 0;
   // Stops accepting; requests in hand get `grace` to finish. Streams, which would never end by
   // themselves, are cancelled at once. May be called more than once.
   virtual void Stop(std::chrono::milliseconds grace) = 0;

@@ -18,6 +18,14 @@ constexpr milliseconds kLinger{2'000};
 
 base::TimePoint In(milliseconds timeout) { return base::RealClock().Now() + timeout; }
 
+// When a connection that begins now is old. Clients take one port after the other, so the port
+// spreads them.
+base::TimePoint OldAt(milliseconds age, std::uint16_t port) {
+  constexpr int kSteps = 16;
+  if (age.count() == 0) return base::TimePoint::max();
+  return In(age - age / 10 * (port % kSteps) / kSteps);
+}
+
 bool HasNoBody(int status) { return status < 200 || status == 204 || status == 304; }
 
 bool IsContinueAwaited(const Request& request) {
@@ -59,7 +67,7 @@ class ServerConnection::Writer final : public ResponseWriter {
   enum class State { kUnanswered, kStreaming, kComplete, kBroken };
 
   base::Task<base::Result<void>> SendAll(std::string bytes);
-  [[nodiscard]] bool Last() { return !(keep_alive_ = keep_alive_ && !owner_.stopping_); }
+  [[nodiscard]] bool Last() { return !(keep_alive_ = keep_alive_ && !owner_.IsLast()); }
 
   ServerConnection& owner_;
   const bool head_only_;
@@ -146,6 +154,7 @@ ServerConnection::ServerConnection(const ServerOptions& options, const Handler& 
       handler_task_(connection_.socket().executor()),
       goodbye_task_(connection_.socket().executor()) {
   peer_.address = connection_.peer();
+  old_at_ = OldAt(options_.max_connection_age, connection_.socket().peer_port());
 }
 
 base::Task<void> ServerConnection::Run() {
@@ -164,9 +173,20 @@ base::Task<void> ServerConnection::Run() {
   connection_.Close();
 }
 
+bool ServerConnection::IsLast() const {
+  if (stopping_ || draining_) return true;
+  if (options_.max_requests_per_connection != 0 &&
+      requests_ >= options_.max_requests_per_connection) {
+    return true;
+  }
+  return old_at_ != base::TimePoint::max() && base::RealClock().Now() >= old_at_;
+}
+
 void ServerConnection::Stop() {
   stopping_ = true;
-  if (phase_ == Phase::kHandshake || phase_ == Phase::kIdle) connection_.Close();
+  // A request that has arrived is answered, read or not.
+  const bool asked = phase_ == Phase::kIdle && connection_.socket().HasArrivals();
+  if ((phase_ == Phase::kHandshake || phase_ == Phase::kIdle) && !asked) connection_.Close();
   if (phase_ == Phase::kStreaming) handler_task_.Cancel();
 }
 
@@ -244,6 +264,7 @@ base::Task<void> ServerConnection::Refuse(base::Error why) {
 
 base::Task<bool> ServerConnection::Answer(Request request) {
   phase_ = Phase::kHandling;
+  ++requests_;
   Writer writer(this, request, parser_->keep_alive(), parser_->minor_version >= 1);
   parser_.reset();
   co_await RunHandler(std::move(request), writer);

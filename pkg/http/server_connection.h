@@ -24,6 +24,8 @@ class ServerConnection {
 
   // Returns when the connection is closed.
   base::Task<void> Run();
+  // No request after the next answer.
+  void Drain() { draining_ = true; }
   // Closes as soon as the request in hand is answered: now, if there is none. Streams end now.
   void Stop();
   // Closes now; a handler is cancelled.
@@ -43,6 +45,8 @@ class ServerConnection {
   base::Task<bool> Answer(Request request);
   base::Task<void> RunHandler(Request request, Writer& writer);
   base::Task<void> WatchForGoodbye();
+  // Whether the answer that begins now is the connection's last.
+  [[nodiscard]] bool IsLast() const;
 
   const ServerOptions& options_;
   const Handler& handler_;
@@ -50,8 +54,11 @@ class ServerConnection {
   std::shared_ptr<const TlsContext> tls_;
   Peer peer_;
   Phase phase_ = Phase::kHandshake;
-  bool first_ = true;                      // no request was read yet
-  bool stopping_ = false;                  // no request after this one
+  bool first_ = true;         // no request was read yet
+  bool stopping_ = false;     // no request after this one
+  bool draining_ = false;     // none after the next answer
+  std::size_t requests_ = 0;  // answered, or being answered
+  base::TimePoint old_at_ = base::TimePoint::max();
   std::unique_ptr<RequestParser> parser_;  // of the request in hand
   base::TaskGroup handler_task_;
   base::TaskGroup goodbye_task_;  // runs while a handler streams

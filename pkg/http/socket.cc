@@ -114,6 +114,17 @@ Attempt Socket::TryWrite(std::string_view bytes) {
   return Attempt::Failed(Unavailable(peer_, error.message()));
 }
 
+bool Socket::HasArrivals() const {
+  boost::system::error_code gone;
+  return socket_.available(gone) > 0 && !gone;
+}
+
+std::uint16_t Socket::peer_port() const {
+  boost::system::error_code gone;
+  const Tcp::endpoint remote = socket_.remote_endpoint(gone);
+  return gone ? std::uint16_t{0} : remote.port();
+}
+
 void Socket::ShutdownSend() {
   boost::system::error_code ignored;
   socket_.shutdown(Tcp::socket::shutdown_send, ignored);

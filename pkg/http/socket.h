@@ -49,6 +49,9 @@ class Socket final : public Stream, public std::enable_shared_from_this<Socket> 
   void Reset();  // closes with RST instead of FIN
 
   [[nodiscard]] const std::string& peer() const { return peer_; }
+  // Bytes have arrived that nobody has read yet.
+  [[nodiscard]] bool HasArrivals() const;
+  [[nodiscard]] std::uint16_t peer_port() const;  // 0 when the peer has gone
   [[nodiscard]] std::uint64_t bytes_written() const { return bytes_written_; }
   [[nodiscard]] base::asio::any_io_executor executor() { return socket_.get_executor(); }
 
