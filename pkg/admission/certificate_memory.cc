@@ -1,0 +1,74 @@
+#include "pkg/admission/certificate_memory.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+
+#include "pkg/admission/certificate_keyring.h"
+
+namespace admission {
+namespace {
+
+// Between two looks: a clock that jumps is noticed within the longest.
+constexpr base::Duration kShortestWait = std::chrono::seconds(10);
+constexpr base::Duration kLongestWait = std::chrono::minutes(10);
+
+class MemoryCertificates final : public CertificateSource {
+ public:
+  MemoryCertificates(base::Scheduler& scheduler, std::vector<std::string> hosts,
+                     CertificatePolicy policy)
+      : CertificateSource(scheduler), hosts_(std::move(hosts)), policy_(policy) {}
+
+  // At most one step, so that those who are told of it can follow.
+  base::Result<void> Look() {
+    const base::WallTime now = WallNow();
+    const CertificateStep step =
+        PlanCertificates(report_.state, now, BundleWasPublished(), policy_);
+    next_ = step.next;
+    if (step.action == CertificateAction::kNone) return {};
+    auto made = CarryOut(step.action, keyring_, hosts_, now, policy_);
+    if (!made) return made.error();
+    KeyringReport report = Inspect(*made, hosts_);
+    if (!report.state.leaf) {
+      return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                         .message = "the certificate made is of no use: " + report.trouble};
+    }
+    LOG(INFO) << "admission certificate: " << ToString(step.action) << ", for " << step.reason;
+    keyring_ = std::move(*made);
+    report_ = std::move(report);
+    Offer({keyring_.cert_pem, keyring_.key_pem, keyring_.ca_pem, report_.state.leaf->not_after});
+    return {};
+  }
+
+  base::Task<void> Run() override {
+    co_await base::DeferCancellation();
+    const std::unique_ptr<base::Alarm> alarm = scheduler().NewAlarm();
+    for (;;) {
+      const base::Result<void> done = Look();
+      SetTrouble(done ? "" : done.error().message);
+      const auto wanted = std::chrono::duration_cast<base::Duration>(next_ - WallNow());
+      co_await alarm->WaitUntil(scheduler().Now() +
+                                std::clamp(wanted, kShortestWait, kLongestWait));
+      const bool stopping = co_await base::Stopping();
+      if (stopping) co_return;
+    }
+  }
+
+ private:
+  std::vector<std::string> hosts_;
+  CertificatePolicy policy_;
+  Keyring keyring_;
+  KeyringReport report_;
+  base::WallTime next_{};
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<CertificateSource>> NewMemoryCertificates(
+    base::Scheduler& scheduler, std::vector<std::string> hosts, CertificatePolicy policy) {
+  auto source = std::make_unique<MemoryCertificates>(scheduler, std::move(hosts), policy);
+  if (auto made = source->Look(); !made) return made.error().Wrap("admission certificate");
+  return std::unique_ptr<CertificateSource>(std::move(source));
+}
+
+}  // namespace admission

@@ -1,0 +1,127 @@
+#include "pkg/admission/certificate_keyring.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/http/certificate.h"
+
+namespace {
+
+using admission::CarryOut;
+using admission::CertificateAction;
+using admission::CertificatePolicy;
+using admission::Inspect;
+using admission::Keyring;
+using namespace std::chrono_literals;
+
+const base::WallTime kNow(std::chrono::hours(24 * 365 * 60));
+const std::vector<std::string> kHosts = {"web.ns.svc", "127.0.0.1"};
+
+Keyring Do(CertificateAction action, const Keyring& keyring = {}, base::WallTime now = kNow) {
+  return CarryOut(action, keyring, kHosts, now, CertificatePolicy()).value();
+}
+
+bool Accepts(const Keyring& trusting, const Keyring& serving) {
+  return http::CheckServer(serving.cert_pem, trusting.ca_pem, {.host = "web.ns.svc", .at = kNow})
+      .has_value();
+}
+
+TEST_CASE("certificate keyring: a fresh one is whole and dated as the policy says", "[admission]") {
+  const Keyring keyring = Do(CertificateAction::kStartOver);
+  const auto report = Inspect(keyring, kHosts);
+  CHECK(report.trouble.empty());
+  REQUIRE(report.state.signer);
+  REQUIRE(report.state.leaf);
+  CHECK(report.state.leaf_by_signer);
+  CHECK(report.state.others.empty());
+  CHECK(report.state.leaf->not_before == kNow - 1h);
+  CHECK(report.state.leaf->not_after == kNow + 24h * 90);
+  CHECK(report.state.signer->not_after == kNow + 24h * 365);
+}
+
+TEST_CASE("certificate keyring: a leaf never outlives its CA", "[admission]") {
+  const Keyring keyring = Do(CertificateAction::kStartOver);
+  const Keyring late = Do(CertificateAction::kIssueLeaf, keyring, kNow + 24h * 300);
+  const auto report = Inspect(late, kHosts);
+  CHECK(report.state.leaf->not_after == report.state.signer->not_after);
+}
+
+TEST_CASE("certificate keyring: a rotation in three steps is accepted at every step",
+          "[admission]") {
+  const Keyring first = Do(CertificateAction::kStartOver);
+  const Keyring published = Do(CertificateAction::kPublishCa, first);
+  CHECK(published.cert_pem == first.cert_pem);
+  CHECK(published.key_pem == first.key_pem);
+  CHECK_FALSE(Inspect(published, kHosts).state.leaf_by_signer);
+  CHECK(Inspect(published, kHosts).state.others.size() == 1);
+
+  const Keyring switched = Do(CertificateAction::kIssueLeaf, published);
+  CHECK(switched.ca_pem == published.ca_pem);
+  const Keyring dropped = Do(CertificateAction::kDropOld, switched);
+  CHECK(dropped.cert_pem == switched.cert_pem);
+  CHECK(Inspect(dropped, kHosts).state.others.empty());
+
+  // Who is one step behind, or ahead, still accepts.
+  CHECK(Accepts(first, published));
+  CHECK(Accepts(published, first));
+  CHECK(Accepts(published, switched));
+  CHECK(Accepts(switched, published));
+  CHECK(Accepts(switched, dropped));
+  CHECK(Accepts(dropped, switched));
+  CHECK_FALSE(Accepts(dropped, first));
+}
+
+TEST_CASE("certificate keyring: what is broken is named by its part", "[admission]") {
+  const Keyring good = Do(CertificateAction::kStartOver);
+  const Keyring other = Do(CertificateAction::kStartOver);
+
+  Keyring mixed = good;
+  mixed.key_pem = other.key_pem;
+  CHECK(Inspect(mixed, kHosts).trouble ==
+        "tls.crt, tls.key: the private key is not that of the certificate");
+  CHECK_FALSE(Inspect(mixed, kHosts).state.leaf);
+  CHECK(Inspect(mixed, kHosts).state.signer);
+
+  Keyring no_ca = good;
+  no_ca.ca_pem = "garbage";
+  CHECK(Inspect(no_ca, kHosts).trouble.starts_with("ca.crt: no PEM certificate found"));
+  CHECK_FALSE(Inspect(no_ca, kHosts).state.signer);
+  CHECK_FALSE(Inspect(no_ca, kHosts).state.leaf);
+
+  Keyring strange_key = good;
+  strange_key.ca_key_pem = other.ca_key_pem;
+  CHECK(Inspect(strange_key, kHosts).trouble.starts_with("ca.key: "));
+  CHECK(Inspect(strange_key, kHosts).state.leaf);
+
+  Keyring strange_leaf = good;
+  strange_leaf.cert_pem = other.cert_pem;
+  strange_leaf.key_pem = other.key_pem;
+  CHECK_FALSE(Inspect(strange_leaf, kHosts).state.leaf);
+
+  CHECK(Inspect(good, {"elsewhere.ns.svc"}).trouble ==
+        "tls.crt, tls.key: the certificate is for DNS:web.ns.svc, IP:127.0.0.1, not for "
+        "elsewhere.ns.svc");
+}
+
+TEST_CASE("certificate keyring: what is absent is no trouble, and asks to be made", "[admission]") {
+  CHECK(Inspect({}, kHosts).trouble.empty());
+  Keyring without = Do(CertificateAction::kStartOver);
+  without.ca_key_pem.clear();
+  CHECK(Inspect(without, kHosts).trouble.empty());
+  CHECK_FALSE(Inspect(without, kHosts).state.signer);
+  CHECK(Inspect(without, kHosts).state.leaf);
+  without.key_pem.clear();
+  CHECK(Inspect(without, kHosts).trouble.empty());
+}
+
+TEST_CASE("certificate keyring: a bundle stuffed by others stays bounded and keeps what serves",
+          "[admission]") {
+  Keyring keyring = Do(CertificateAction::kStartOver);
+  std::string stuffed;
+  for (int i = 0; i < 20; ++i) stuffed += Do(CertificateAction::kStartOver).ca_pem;
+  keyring.ca_pem = stuffed + keyring.ca_pem;
+  const Keyring published = Do(CertificateAction::kPublishCa, keyring);
+  CHECK(Inspect(published, kHosts).state.leaf);
+  CHECK(Inspect(published, kHosts).state.others.size() == 1);
+}
+
+}  // namespace
