@@ -1,0 +1,34 @@
+#pragma once
+
+// Tells the metrics what admission does. Single-threaded; the metrics outlive it.
+
+#include "pkg/admission/observer.h"
+#include "pkg/metrics/admission_metrics.h"
+
+namespace manager {
+
+class AdmissionObserver final : public admission::Observer {
+ public:
+  explicit AdmissionObserver(metrics::AdmissionMetrics& metrics) : metrics_(metrics) {}
+
+  void OnDecision(std::string_view quota_api, std::string_view result,
+                  base::Duration took) override {
+    metrics_.Decided(quota_api, result, took);
+  }
+  void OnWarning(std::string_view quota_api) override { metrics_.Warned(quota_api); }
+  void OnBatch(std::string_view quota_api, std::size_t requests, std::size_t writes) override {
+    metrics_.Batch(quota_api, requests, writes);
+  }
+  void OnConflict(std::string_view quota_api) override { metrics_.Conflict(quota_api); }
+  void OnChargesHeld(std::string_view quota_api, std::size_t charges) override {
+    metrics_.ChargesHeld(quota_api, charges);
+  }
+  void OnChargesExpired(std::string_view quota_api, std::size_t charges) override {
+    metrics_.ChargesExpired(quota_api, charges);
+  }
+
+ private:
+  metrics::AdmissionMetrics& metrics_;
+};
+
+}  // namespace manager
