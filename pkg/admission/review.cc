@@ -1,12 +1,11 @@
 #include "pkg/admission/review.h"
 
 #include <array>
-#include <optional>
+#include <initializer_list>
 #include <utility>
 
 #include "pkg/api/object_meta.h"
 #include "pkg/api/status.h"
-#include "pkg/json/projection.h"
 
 namespace admission {
 namespace {
@@ -16,7 +15,8 @@ using json::Value;
 
 constexpr std::string_view kApiVersion = "admission.k8s.io/v1";
 constexpr std::string_view kKind = "AdmissionReview";
-constexpr std::size_t kWarningCharacters = 256;  // what is longer the API server cuts itself
+constexpr std::size_t kWarningCharacters = 256;  // the API server cuts what is longer
+constexpr std::size_t kMaxPrepared = 1024;       // resources; the names come from outside
 
 constexpr std::array<std::pair<std::string_view, Operation>, 4> kOperations{{
     {"CREATE", Operation::kCreate},
@@ -29,6 +29,16 @@ base::Error Malformed(std::string message) {
   return {.code = ErrorCode::kMalformed, .message = std::move(message)};
 }
 
+base::Error NoReview(std::string_view why) {
+  return Malformed("not an AdmissionReview: " + std::string(why));
+}
+
+base::Error WrongType(std::string_view field, const Value& value, std::string_view expected) {
+  std::string message(field);
+  message.append(" is of type ").append(value.TypeName()).append(", not ").append(expected);
+  return Malformed(std::move(message));
+}
+
 const json::Projection& EnvelopeFields() {
   static const json::Projection fields({"apiVersion", "kind", "request.uid", "request.resource",
                                         "request.subResource", "request.operation",
@@ -36,14 +46,188 @@ const json::Projection& EnvelopeFields() {
   return fields;
 }
 
-}  // namespace
-
-base::Result<Review> ParseReview(std::string_view, const FieldsOf&) {
-  (void)EnvelopeFields();
-  (void)kApiVersion; (void)kKind; (void)kOperations; (void)kWarningCharacters;
-  return Malformed("not an AdmissionReview");
+base::Result<void> CheckEnvelope(const Value& review) {
+  if (!review.IsObject()) return NoReview("the body is of type " + std::string(review.TypeName()));
+  const std::string_view kind = review.StringAt({"kind"});
+  if (kind.empty()) return NoReview("it has no kind");
+  if (kind != kKind) return NoReview("its kind is " + json::Quote(kind));
+  const std::string_view version = review.StringAt({"apiVersion"});
+  if (version != kApiVersion) {
+    return base::Error{.code = ErrorCode::kInvalidArgument,
+                       .message = "an AdmissionReview of version " + json::Quote(version) +
+                                  " is not understood, only " + std::string(kApiVersion)};
+  }
+  const Value* request = review.At({"request"});
+  if (request == nullptr || request->IsNull()) return Malformed("the review has no request");
+  if (!request->IsObject()) return WrongType("request", *request, "an object");
+  return {};
 }
 
-std::string FormatAnswer(const Review&, const Answer&) { return {}; }
+std::string FieldName(std::initializer_list<std::string_view> path) {
+  std::string field = "request";
+  for (const std::string_view name : path) field.append(".").append(name);
+  return field;
+}
+
+// Takes the string at `path` below the request. An absent one is an error only where `required`.
+base::Result<void> TakeText(const Value& request, std::initializer_list<std::string_view> path,
+                            bool required, std::string* into) {
+  const Value* value = request.At(path);
+  if (value != nullptr && !value->IsNull()) {
+    if (!value->IsString()) return WrongType(FieldName(path), *value, "a string");
+    *into = *value->AsString();
+  }
+  if (required && into->empty()) return Malformed("the review has no " + FieldName(path));
+  return {};
+}
+
+base::Result<void> TakeOperation(const Value& request, Operation* into) {
+  std::string text;
+  auto taken = TakeText(request, {"operation"}, true, &text);
+  if (!taken) return taken;
+  for (const auto& [name, operation] : kOperations) {
+    if (name != text) continue;
+    *into = operation;
+    return {};
+  }
+  return Malformed("request.operation " + json::Quote(text) +
+                   " is none of CREATE, UPDATE, DELETE and CONNECT");
+}
+
+base::Result<void> TakeDryRun(const Value& request, bool* into) {
+  const Value* value = request.At({"dryRun"});
+  if (value == nullptr || value->IsNull()) return {};
+  if (!value->IsBool()) return WrongType("request.dryRun", *value, "a boolean");
+  *into = *value->AsBool();
+  return {};
+}
+
+base::Result<Review> TakeEnvelope(const Value& envelope) {
+  auto good = CheckEnvelope(envelope);
+  if (!good) return good.error();
+  const Value& request = *envelope.At({"request"});
+  Review review;
+  good = TakeText(request, {"uid"}, true, &review.uid);
+  if (good) good = TakeText(request, {"resource", "resource"}, true, &review.resource.resource);
+  if (good) good = TakeText(request, {"resource", "group"}, false, &review.resource.group);
+  if (good) good = TakeText(request, {"resource", "version"}, false, &review.resource.version);
+  if (good) good = TakeText(request, {"subResource"}, false, &review.subresource);
+  if (good) good = TakeOperation(request, &review.operation);
+  if (good) good = TakeText(request, {"namespace"}, false, &review.ns);
+  if (good) good = TakeText(request, {"name"}, false, &review.name);
+  if (good) good = TakeDryRun(request, &review.dry_run);
+  if (!good) return good.error();
+  return review;
+}
+
+base::Result<void> TakeObject(Value& document, std::string_view name, Value* into) {
+  Value& value = document.Make({"request", name});
+  if (value.IsNull()) return {};
+  if (!value.IsObject()) return WrongType(FieldName({name}), value, "an object");
+  *into = std::move(value);
+  return {};
+}
+
+std::string NameOf(const Review& review) {
+  if (!review.name.empty()) return review.name;
+  for (const Value* object : {&review.object, &review.old_object}) {
+    const std::string_view name = api::Name(*object);
+    if (!name.empty()) return std::string(name);
+    const std::string_view generated = object->StringAt({"metadata", "generateName"});
+    if (!generated.empty()) return std::string(generated);
+  }
+  return "Unknown";
+}
+
+json::Projection OfReview(const std::vector<std::string>& fields) {
+  std::vector<std::string> paths;
+  for (const std::string_view object : {"request.object", "request.oldObject"}) {
+    const std::string below = std::string(object) + ".";
+    for (const std::string_view name :
+         {"name", "namespace", "uid", "resourceVersion", "generateName", "deletionTimestamp"}) {
+      paths.push_back(below + "metadata." + std::string(name));
+    }
+    for (const std::string& field : fields) {
+      paths.push_back(field.empty() ? std::string(object) : below + field);
+    }
+  }
+  return json::Projection(paths);
+}
+
+// What is left of `text` when it is cut behind so many characters, not bytes.
+std::string_view FirstCharacters(std::string_view text, std::size_t limit) {
+  std::size_t characters = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool continues = (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+    if (!continues && ++characters > limit) return text.substr(0, at);
+  }
+  return text;
+}
+
+api::Status RefusalStatus(const Review& review, const Answer& answer) {
+  const api::GroupResource resource = review.resource.WithoutVersion();
+  api::Status status = api::Forbidden(resource, review.name, answer.message);
+  if (answer.code != status.code) {
+    status.code = answer.code;
+    status.message = answer.message;
+    status.reason.clear();
+  }
+  if (!answer.reason.empty()) status.reason = answer.reason;
+  return status;
+}
+
+}  // namespace
+
+base::Result<Review> ReviewParser::Parse(std::string_view body, const FieldsOf& fields_of) {
+  const auto envelope = json::Skim(body, EnvelopeFields());
+  if (!envelope) return NoReview(envelope.error().message);
+  auto review = TakeEnvelope(*envelope);
+  if (!review) return review;
+  const api::GroupResource resource = review->resource.WithoutVersion();
+  auto document = json::Skim(body, For(resource, fields_of(resource)));
+  if (!document) return NoReview(document.error().message);
+  auto taken = TakeObject(*document, "object", &review->object);
+  if (taken) taken = TakeObject(*document, "oldObject", &review->old_object);
+  if (!taken) return taken.error();
+  const bool judged =
+      review->operation == Operation::kCreate || review->operation == Operation::kUpdate;
+  if (judged && review->object.IsNull()) return Malformed("the review has no request.object");
+  review->name = NameOf(*review);
+  return review;
+}
+
+// What is wanted of a resource may change, when its kind is found to be counted.
+const json::Projection& ReviewParser::For(const api::GroupResource& resource,
+                                          std::vector<std::string> fields) {
+  const auto found = wanted_.find(resource);
+  if (found != wanted_.end() && found->second.fields == fields) return found->second.of_review;
+  if (wanted_.size() >= kMaxPrepared) wanted_.clear();
+  json::Projection of_review = OfReview(fields);
+  const auto made =
+      wanted_.insert_or_assign(resource, Wanted{std::move(fields), std::move(of_review)}).first;
+  return made->second.of_review;
+}
+
+base::Result<Review> ParseReview(std::string_view body, const FieldsOf& fields_of) {
+  return ReviewParser().Parse(body, fields_of);
+}
+
+std::string FormatAnswer(const Review& review, const Answer& answer) {
+  const bool allowed = answer.kind == Answer::Kind::kAllowed;
+  std::string body = R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1",)";
+  body.append(R"("response":{"uid":)").append(json::Quote(review.uid));
+  body.append(R"(,"allowed":)").append(allowed ? "true" : "false");
+  if (!allowed) {
+    body.append(R"(,"status":)").append(json::Write(RefusalStatus(review, answer).ToJson()));
+  }
+  if (!answer.warnings.empty()) {
+    json::Array warnings;
+    for (const std::string& warning : answer.warnings) {
+      warnings.emplace_back(FirstCharacters(warning, kWarningCharacters));
+    }
+    body.append(R"(,"warnings":)").append(json::Write(std::move(warnings)));
+  }
+  return body += "}}";
+}
 
 }  // namespace admission

@@ -5,12 +5,14 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "pkg/api/resource.h"
 #include "pkg/base/error.h"
+#include "pkg/json/projection.h"
 #include "pkg/json/value.h"
 
 namespace admission {
@@ -34,9 +36,25 @@ struct Review {
 // metadata.{name,namespace,uid,resourceVersion,generateName,deletionTimestamp} are always decoded.
 using FieldsOf = std::function<std::vector<std::string>(const api::GroupResource& resource)>;
 
-// Errors: kMalformed for what is no JSON, no AdmissionReview, or has no request, uid, resource or
-// operation (each named); kInvalidArgument for another apiVersion than admission.k8s.io/v1.
+// Errors: kMalformed for what is no JSON, no AdmissionReview, or has no request, uid, resource,
+// operation or object (each named); kInvalidArgument for another apiVersion than
+// admission.k8s.io/v1. An UPDATE without its old object is a review: the admitter knows what to
+// say.
 base::Result<Review> ParseReview(std::string_view body, const FieldsOf& fields_of);
+
+// The same for one review after another: what is wanted of a resource is prepared once. One thread.
+class ReviewParser {
+ public:
+  base::Result<Review> Parse(std::string_view body, const FieldsOf& fields_of);
+
+ private:
+  struct Wanted {
+    std::vector<std::string> fields;  // as fields_of named them
+    json::Projection of_review;
+  };
+  const json::Projection& For(const api::GroupResource& resource, std::vector<std::string> fields);
+  std::map<api::GroupResource, Wanted> wanted_;
+};
 
 // What the API server is told.
 struct Answer {
@@ -47,15 +65,16 @@ struct Answer {
     kUnavailable,  // HTTP 503: the review could not be decided in time
   };
   Kind kind = Kind::kAllowed;
-  int code = 403;                   // kRefused: status.code
-  std::string reason;               // kRefused: status.reason, "Forbidden"
-  std::string message;              // why; "" when allowed
-  std::vector<std::string> warnings;  // shown by kubectl; at most 256 characters each
+  int code = 403;                       // kRefused: status.code
+  std::string reason;                   // kRefused: status.reason, "Forbidden"
+  std::string message;                  // why; "" when allowed
+  std::vector<std::string> warnings;    // shown by kubectl; cut at 256 characters each
   std::chrono::seconds retry_after{1};  // kBusy
 };
 
 // The body of an answered review (kAllowed or kRefused). `uid` is the review's. A refusal's
-// details carry the resource and name, as the API server's own refusals do.
+// details carry the resource and name, as the API server's own refusals do; where its code is 403
+// so does its message: `pods "p" is forbidden: ` and the answer's.
 std::string FormatAnswer(const Review& review, const Answer& answer);
 
 }  // namespace admission

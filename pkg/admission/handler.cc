@@ -1,0 +1,230 @@
+#include "pkg/admission/handler.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "pkg/api/status.h"
+#include "pkg/base/duration.h"
+
+namespace admission {
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr int kRetryAfterSeconds = 1;  // the least that the header can say
+
+http::Response JsonResponse(int status, std::string body) {
+  return {
+      .status = status, .headers = {{"Content-Type", std::string(kJson)}}, .body = std::move(body)};
+}
+
+http::Response Failure(const api::Status& status) {
+  http::Response response = JsonResponse(status.code, json::Write(status.ToJson()));
+  if (status.retry_after_seconds > 0) {
+    response.headers.Add("Retry-After", std::to_string(status.retry_after_seconds));
+  }
+  return response;
+}
+
+http::Response MethodNotAllowed(std::string_view method) {
+  api::Status status = api::BadRequest("reviews are sent by POST, not by " + std::string(method));
+  status.code = 405;
+  status.reason = "MethodNotAllowed";
+  http::Response response = Failure(status);
+  response.headers.Add("Allow", "POST");
+  return response;
+}
+
+http::Response UnknownPath(std::string_view target) {
+  const std::string path(target.substr(0, target.find('?')));
+  api::Status status = api::BadRequest("no quota API is admitted at " + path);
+  status.code = 404;
+  status.reason = "NotFound";
+  return Failure(status);
+}
+
+// "application/json; charset=utf-8" is one.
+bool IsJson(std::string_view content_type) {
+  std::string_view media = content_type.substr(0, content_type.find(';'));
+  while (media.ends_with(' ') || media.ends_with('\t')) media.remove_suffix(1);
+  return std::equal(media.begin(), media.end(), kJson.begin(), kJson.end(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a | 0x20 : a) == b; });
+}
+
+std::string_view ResultOf(Answer::Kind kind) {
+  switch (kind) {
+    case Answer::Kind::kAllowed:
+      return "allowed";
+    case Answer::Kind::kRefused:
+      return "refused";
+    case Answer::Kind::kBusy:
+      return "busy";
+    case Answer::Kind::kUnavailable:
+      break;
+  }
+  return "unavailable";
+}
+
+// Without a Retry-After in a 503: whoever is told so has waited for most of his timeout already,
+// and calling again would double the work of an API server that is in trouble. With it, the API
+// server's client would call again until its timeout, and show that instead of our words.
+http::Response ResponseFor(const Review& review, const Answer& answer) {
+  switch (answer.kind) {
+    case Answer::Kind::kAllowed:
+    case Answer::Kind::kRefused:
+      return JsonResponse(200, FormatAnswer(review, answer));
+    case Answer::Kind::kBusy: {
+      const auto seconds = std::max<std::int64_t>(answer.retry_after.count(), kRetryAfterSeconds);
+      return Failure(api::TooManyRequests(answer.message, static_cast<int>(seconds)));
+    }
+    case Answer::Kind::kUnavailable:
+      break;
+  }
+  return Failure(api::ServiceUnavailable(answer.message));
+}
+
+class ReviewHandler {
+ public:
+  ReviewHandler(std::vector<Admitter*> admitters, Observer& observer, const base::Clock& clock,
+                HandlerOptions options)
+      : observer_(observer), clock_(clock), options_(std::move(options)) {
+    for (Admitter* admitter : admitters) {
+      const auto fields_of = [admitter](const api::GroupResource& resource) {
+        return admitter->FieldsOf(resource);
+      };
+      endpoints_.emplace(options_.path + "/" + admitter->name(),
+                         Endpoint{*admitter, fields_of, ReviewParser()});
+    }
+  }
+
+  base::Task<void> Handle(http::Request request, http::ResponseWriter& writer) {
+    const base::TimePoint begun = clock_.Now();
+    auto target = http::ParseTarget(request.target);
+    const auto found = target ? endpoints_.find(target->path) : endpoints_.end();
+    if (found == endpoints_.end()) {
+      http::Response unknown = UnknownPath(request.target);
+      co_await writer.Send(std::move(unknown));
+      co_return;
+    }
+    Endpoint& endpoint = found->second;
+    auto asked = Ask(endpoint, request, *target, begun);
+    if (!asked.review) {
+      observer_.OnDecision(endpoint.admitter.name(), asked.result, clock_.Now() - begun);
+      co_await writer.Send(std::move(asked.refusal));
+      co_return;
+    }
+    std::string().swap(request.body);  // who waits for a decision holds no more than it needs
+    const Review answered = Envelope(*asked.review);
+    const Answer answer = co_await Decide(endpoint, std::move(*asked.review), asked.deadline);
+    observer_.OnDecision(endpoint.admitter.name(), ResultOf(answer.kind), clock_.Now() - begun);
+    http::Response response = ResponseFor(answered, answer);
+    co_await writer.Send(std::move(response));
+  }
+
+ private:
+  struct Endpoint {
+    Admitter& admitter;
+    FieldsOf fields_of;
+    ReviewParser parser;
+  };
+  // A request as it was understood: a review, or the refusal.
+  struct Asked {
+    std::optional<Review> review;
+    base::TimePoint deadline{};
+    http::Response refusal;
+    std::string_view result;  // of a refusal
+  };
+  // Counts a review while it is in hand, however that ends.
+  struct InHand {
+    explicit InHand(std::size_t& counter) : count(counter) { ++count; }
+    ~InHand() { --count; }
+    InHand(const InHand&) = delete;
+    InHand& operator=(const InHand&) = delete;
+    std::size_t& count;
+  };
+
+  static Asked Refuse(http::Response refusal, std::string_view result = "malformed") {
+    return {.review = {}, .refusal = std::move(refusal), .result = result};
+  }
+
+  // What an answer repeats of its review.
+  static Review Envelope(const Review& review) {
+    Review envelope;
+    envelope.uid = review.uid;
+    envelope.resource = review.resource;
+    envelope.name = review.name;
+    return envelope;
+  }
+
+  Asked Ask(Endpoint& endpoint, const http::Request& request, const http::Target& target,
+            base::TimePoint begun) {
+    if (request.method != "POST") return Refuse(MethodNotAllowed(request.method));
+    if (!IsJson(request.headers.Get("Content-Type"))) {
+      return Refuse(Failure(api::UnsupportedMediaType({std::string(kJson)})));
+    }
+    if (in_hand_ >= options_.max_in_hand) {
+      return Refuse(Failure(api::TooManyRequests(
+                        "too many reviews at once: " + std::to_string(in_hand_) + " are in hand",
+                        kRetryAfterSeconds)),
+                    "busy");
+    }
+    const auto wait = WaitFor(target.Get("timeout"));
+    if (!wait) return Refuse(Failure(api::BadRequest(wait.error().message)));
+    auto review = endpoint.parser.Parse(request.body, endpoint.fields_of);
+    if (!review) return Refuse(Failure(api::BadRequest(review.error().message)));
+    return {.review = std::move(*review), .deadline = begun + *wait, .refusal = {}, .result = {}};
+  }
+
+  // How long an admitter may take. A caller that names no time has some of his own all the same.
+  base::Result<base::Duration> WaitFor(std::string_view timeout) const {
+    if (timeout.empty()) return options_.max_wait;
+    auto parsed = base::ParseDuration(timeout);
+    if (!parsed) return parsed.error().Wrap("timeout");
+    if (parsed->count() < 0) {
+      return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                         .message = "timeout: " + std::string(timeout) + " is negative"};
+    }
+    if (parsed->count() == 0) return options_.max_wait;
+    const base::Duration margin = std::min<base::Duration>(options_.margin, *parsed / 4);
+    return std::min<base::Duration>(options_.max_wait, *parsed - margin);
+  }
+
+  base::Task<Answer> Decide(Endpoint& endpoint, Review review, base::TimePoint deadline) {
+    // What goes frees quota, and what connects uses none.
+    const bool judged =
+        review.operation == Operation::kCreate || review.operation == Operation::kUpdate;
+    if (!judged) co_return Answer{};
+    const InHand in_hand(in_hand_);
+    co_return co_await endpoint.admitter.Admit(std::move(review), deadline);
+  }
+
+  Observer& observer_;
+  const base::Clock& clock_;
+  const HandlerOptions options_;
+  std::map<std::string, Endpoint> endpoints_;  // by path
+  std::size_t in_hand_ = 0;
+};
+
+}  // namespace
+
+http::Handler NewHandler(std::vector<Admitter*> admitters, Observer& observer,
+                         const base::Clock& clock, HandlerOptions options) {
+  auto handler =
+      std::make_shared<ReviewHandler>(std::move(admitters), observer, clock, std::move(options));
+  return [handler](http::Request request, http::Peer, http::ResponseWriter& writer) {
+    return handler->Handle(std::move(request), writer);
+  };
+}
+
+http::ServerOptions WebhookServerOptions() {
+  http::ServerOptions options;
+  options.max_body_bytes = std::size_t{16} << 20;
+  options.header_timeout = options.body_timeout = std::chrono::seconds(15);
+  options.max_requests_per_connection = 50'000;
+  options.max_connection_age = std::chrono::minutes(5);
+  return options;
+}
+
+}  // namespace admission
