@@ -132,6 +132,7 @@ base::Task<void> ApiHandler::Handle(http::Request request, http::Peer peer,
   std::optional<User> user = authenticator_.Authenticate(request.headers, peer);
   if (!response && !user) response = StatusResponse(api::Unauthorized());
   if (!response) response = AnswerAdmin(request, *target);
+  if (!response) response = AnswerAway(*target);
   if (!response) response = AnswerDiscovery(request, *target);
   const std::optional<ResourcePath> path = ParseResourcePath(target->segments);
   if (!response && !path) response = PageNotFound();
@@ -154,6 +155,13 @@ std::optional<http::Response> ApiHandler::AnswerPublic(const http::Target& targe
   return std::nullopt;
 }
 
+std::optional<http::Response> ApiHandler::AnswerAway(const http::Target& target) const {
+  const std::vector<std::string>& path = target.segments;
+  if (path.size() < 3 || path[0] != "apis") return std::nullopt;
+  if (!faults_.stale_groups().contains(path[1])) return std::nullopt;
+  return PlainText(503, "service unavailable\n");
+}
+
 std::optional<http::Response> ApiHandler::AnswerDiscovery(const http::Request& request,
                                                           const http::Target& target) const {
   const std::vector<std::string>& path = target.segments;
@@ -163,13 +171,15 @@ std::optional<http::Response> ApiHandler::AnswerDiscovery(const http::Request& r
   std::optional<json::Value> document;
   if ((core || path[0] == "apis") && path.size() == 1) {
     if (aggregated) {
-      return DiscoveryResponse(request, DescribeAggregated(registry_, core), true);
+      return DiscoveryResponse(request, DescribeAggregated(registry_, faults_.stale_groups(), core),
+                               true);
     }
-    document = core ? DescribeCoreVersions(options_.server_address) : DescribeGroups(registry_);
+    document = core ? DescribeCoreVersions(options_.server_address)
+                    : DescribeGroups(registry_, faults_.stale_groups());
   } else if (core && path.size() == 2) {
     document = DescribeVersion(registry_, "", path[1]);
   } else if (path[0] == "apis" && path.size() == 2) {
-    document = DescribeGroup(registry_, path[1]);
+    document = DescribeGroup(registry_, faults_.stale_groups(), path[1]);
   } else if (path[0] == "apis" && path.size() == 3) {
     document = DescribeVersion(registry_, path[1], path[2]);
   } else if (path.size() >= 2 && path[0] == "openapi" && path[1] == "v3") {
@@ -222,6 +232,10 @@ void ApiHandler::Apply(const Fault& fault) {
     store_.ExpireHistory();
   } else if (fault.kind == FaultKind::kShrinkHistory) {
     store_.SetHistorySize(fault.size);
+  } else if (fault.kind == FaultKind::kStaleGroup) {
+    faults_.AddStaleGroup(fault);
+    Fault end{.kind = FaultKind::kDropWatches, .group = fault.group};
+    watches_.Inject(end);
   } else {
     watches_.Inject(fault);
   }

@@ -57,6 +57,7 @@ class ApiHandler {
 
   // nullopt: the path is none of these.
   std::optional<http::Response> AnswerPublic(const http::Target& target) const;
+  std::optional<http::Response> AnswerAway(const http::Target& target) const;
   std::optional<http::Response> AnswerDiscovery(const http::Request& request,
                                                 const http::Target& target) const;
   std::optional<http::Response> AnswerAdmin(const http::Request& request,

@@ -62,6 +62,7 @@ const std::vector<Row>& Rows() {
       {"networking.k8s.io/v1", "ingressclasses", "IngressClass", kCluster},
       {"networking.k8s.io/v1", "ingresses", "Ingress", kStatus, {"ing"}},
       {"networking.k8s.io/v1", "networkpolicies", "NetworkPolicy", kPlain, {"netpol"}},
+      {"node.k8s.io/v1", "runtimeclasses", "RuntimeClass", kCluster},
       {"policy/v1", "poddisruptionbudgets", "PodDisruptionBudget", kStatus, {"pdb"}},
       {"rbac.authorization.k8s.io/v1", "clusterrolebindings", "ClusterRoleBinding", kCluster},
       {"rbac.authorization.k8s.io/v1", "clusterroles", "ClusterRole", kCluster},

@@ -66,9 +66,30 @@ json::Value AggregatedResource(const ResourceType& type) {
   return entry;
 }
 
-json::Value AggregatedGroup(const Registry& registry, const std::string& group) {
+std::vector<std::string> GroupsOf(const Registry& registry, const StaleGroups& stale) {
+  std::vector<std::string> groups = registry.Groups();
+  for (const auto& [group, version] : stale) {
+    if (registry.Versions(group).empty()) groups.push_back(group);
+  }
+  return groups;
+}
+
+std::vector<std::string> VersionsOf(const Registry& registry, const StaleGroups& stale,
+                                    std::string_view group) {
+  std::vector<std::string> versions = registry.Versions(group);
+  const auto found = stale.find(group);
+  if (versions.empty() && found != stale.end()) versions.push_back(found->second);
+  return versions;
+}
+
+json::Value AggregatedGroup(const Registry& registry, const StaleGroups& stale,
+                            const std::string& group) {
   json::Array versions;
-  for (const std::string& version : registry.Versions(group)) {
+  for (const std::string& version : VersionsOf(registry, stale, group)) {
+    if (stale.contains(group)) {
+      versions.push_back(json::Object{{"version", version}, {"freshness", "Stale"}});
+      continue;
+    }
     json::Array resources;
     for (const TypePtr& type : registry.types()) {
       if (type->group == group && type->version == version) {
@@ -85,9 +106,10 @@ json::Value AggregatedGroup(const Registry& registry, const std::string& group) 
 }
 
 // A Group without kind and apiVersion, as it stands in an APIGroupList.
-json::Object LegacyGroup(const Registry& registry, const std::string& group) {
+json::Object LegacyGroup(const Registry& registry, const StaleGroups& stale,
+                         const std::string& group) {
   json::Array versions;
-  for (const std::string& version : registry.Versions(group)) {
+  for (const std::string& version : VersionsOf(registry, stale, group)) {
     versions.push_back(json::Object{{"groupVersion", group + "/" + version}, {"version", version}});
   }
   json::Object entry{{"name", group}, {"versions", versions}};
@@ -125,19 +147,20 @@ json::Value DescribeCoreVersions(std::string_view server_address) {
                       {"serverAddressByClientCIDRs", json::Array{std::move(server)}}};
 }
 
-json::Value DescribeGroups(const Registry& registry) {
+json::Value DescribeGroups(const Registry& registry, const StaleGroups& stale) {
   json::Array groups;
-  for (const std::string& group : registry.Groups()) {
-    groups.push_back(LegacyGroup(registry, group));
+  for (const std::string& group : GroupsOf(registry, stale)) {
+    groups.push_back(LegacyGroup(registry, stale, group));
   }
   return json::Object{
       {"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
 }
 
-std::optional<json::Value> DescribeGroup(const Registry& registry, std::string_view group) {
-  if (group.empty() || registry.Versions(group).empty()) return std::nullopt;
+std::optional<json::Value> DescribeGroup(const Registry& registry, const StaleGroups& stale,
+                                         std::string_view group) {
+  if (group.empty() || VersionsOf(registry, stale, group).empty()) return std::nullopt;
   json::Object document{{"kind", "APIGroup"}, {"apiVersion", "v1"}};
-  for (const json::Member& member : LegacyGroup(registry, std::string(group))) {
+  for (const json::Member& member : LegacyGroup(registry, stale, std::string(group))) {
     document.Set(member.first, member.second);
   }
   return document;
@@ -162,12 +185,12 @@ std::optional<json::Value> DescribeVersion(const Registry& registry, std::string
                       {"resources", std::move(resources)}};
 }
 
-json::Value DescribeAggregated(const Registry& registry, bool core) {
+json::Value DescribeAggregated(const Registry& registry, const StaleGroups& stale, bool core) {
   json::Array items;
-  if (core) items.push_back(AggregatedGroup(registry, ""));
+  if (core) items.push_back(AggregatedGroup(registry, stale, ""));
   if (!core) {
-    for (const std::string& group : registry.Groups()) {
-      items.push_back(AggregatedGroup(registry, group));
+    for (const std::string& group : GroupsOf(registry, stale)) {
+      items.push_back(AggregatedGroup(registry, stale, group));
     }
   }
   return json::Object{{"kind", "APIGroupDiscoveryList"},

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "pkg/json/value.h"
+#include "pkg/sandbox/faults.h"
 #include "pkg/sandbox/registry.h"
 
 namespace sandbox {
@@ -16,15 +17,16 @@ namespace sandbox {
 // GET /api. `server_address` is "host:port".
 json::Value DescribeCoreVersions(std::string_view server_address);
 // GET /apis.
-json::Value DescribeGroups(const Registry& registry);
+json::Value DescribeGroups(const Registry& registry, const StaleGroups& stale);
 // GET /apis/<group>; nullopt: no such group.
-std::optional<json::Value> DescribeGroup(const Registry& registry, std::string_view group);
+std::optional<json::Value> DescribeGroup(const Registry& registry, const StaleGroups& stale,
+                                         std::string_view group);
 // GET /api/v1 and /apis/<group>/<version>; nullopt: no such version.
 std::optional<json::Value> DescribeVersion(const Registry& registry, std::string_view group,
                                            std::string_view version);
 
 // GET /api (core) or /apis with the Accept of aggregated discovery.
-json::Value DescribeAggregated(const Registry& registry, bool core);
+json::Value DescribeAggregated(const Registry& registry, const StaleGroups& stale, bool core);
 inline constexpr std::string_view kAggregatedContentType =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 

@@ -8,7 +8,7 @@
 namespace sandbox {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, FaultKind>, 11> kNames{{
+constexpr std::array<std::pair<std::string_view, FaultKind>, 12> kNames{{
     {"answer", FaultKind::kAnswer},
     {"slow-body", FaultKind::kSlowBody},
     {"truncate-body", FaultKind::kTruncateBody},
@@ -20,6 +20,7 @@ constexpr std::array<std::pair<std::string_view, FaultKind>, 11> kNames{{
     {"delay-watch", FaultKind::kDelayWatch},
     {"expire", FaultKind::kExpire},
     {"shrink-history", FaultKind::kShrinkHistory},
+    {"stale-group", FaultKind::kStaleGroup},
 }};
 
 base::Error Bad(std::string message) {
@@ -51,6 +52,7 @@ base::Result<void> SetText(std::string_view member, const json::Value& value, Fa
   if (member == "body" || member == "raw") fault.body = *text;
   if (member == "contentType") fault.content_type = *text;
   if (member == "type") fault.event_type = *text;
+  if (member == "version") fault.version = *text;
   if (member != "delay") return {};
   base::Result<std::chrono::nanoseconds> delay = base::ParseDuration(*text);
   if (!delay) return delay.error().Wrap("delay");
@@ -77,7 +79,7 @@ base::Result<void> SetNumber(std::string_view member, const json::Value& value, 
 bool IsText(std::string_view member) {
   for (std::string_view name :
        {"verb", "group", "resource", "subresource", "namespace", "name", "reason", "message",
-        "body", "raw", "contentType", "type", "delay"}) {
+        "body", "raw", "contentType", "type", "version", "delay"}) {
     if (member == name) return true;
   }
   return false;
@@ -131,6 +133,9 @@ base::Result<Fault> ParseFault(const json::Value& value) {
   }
   if (fault.kind == FaultKind::kAnswer && (fault.code < 200 || fault.code > 599)) {
     return Bad("code must be an HTTP status of 200 to 599");
+  }
+  if (fault.kind == FaultKind::kStaleGroup && (!fault.group || fault.group->empty())) {
+    return Bad("a stale group needs its name");
   }
   if (fault.times == 0) return Bad("times must be positive, or -1 for ever");
   return fault;

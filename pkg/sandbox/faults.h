@@ -18,12 +18,17 @@
 //   {"fault":"delay-watch","resource":"pods","delay":"500ms"}     until cleared or set to "0"
 //   {"fault":"expire"}                                            now: older versions are gone
 //   {"fault":"shrink-history","size":10}                          from now on
+//   {"fault":"stale-group","group":"metrics.example.com","version":"v1"}   until cleared: the
+//   server
+//          behind this group is away. Discovery names it as stale, everything of it answers 503,
+//          its watches end. `version` (v1) is that of a group which nothing else serves.
 //
 // `verb`, `resource`, `group`, `subresource`, `namespace` and `name` narrow a fault; absent means
 // any. Faults with `times` (1 unless given, -1 for ever) wait for requests; the others act at once.
 // GET lists what still waits, DELETE clears it. Values; one thread.
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,7 +51,11 @@ enum class FaultKind {
   kDelayWatch,
   kExpire,
   kShrinkHistory,
+  kStaleGroup,
 };
+
+// API groups whose server is away, with the version that is named of a group nothing else serves.
+using StaleGroups = std::map<std::string, std::string, std::less<>>;
 
 struct Fault {
   FaultKind kind = FaultKind::kAnswer;
@@ -69,6 +78,7 @@ struct Fault {
   std::string body;
   std::string content_type;
   std::string event_type;
+  std::string version = "v1";
   bool reset = false;
   std::int64_t by = 0;
   std::size_t size = 0;
@@ -88,13 +98,19 @@ json::Value DescribeFault(const Fault& fault);
 class FaultTable {
  public:
   void Add(Fault fault) { waiting_.push_back(std::move(fault)); }
-  void Clear() { waiting_.clear(); }
+  void AddStaleGroup(const Fault& fault) { stale_[*fault.group] = fault.version; }
+  void Clear() {
+    waiting_.clear();
+    stale_.clear();
+  }
   // The oldest fault that hits this request, counted down.
   std::optional<Fault> Take(Verb verb, const ResourcePath& path);
   [[nodiscard]] const std::vector<Fault>& waiting() const { return waiting_; }
+  [[nodiscard]] const StaleGroups& stale_groups() const { return stale_; }
 
  private:
   std::vector<Fault> waiting_;
+  StaleGroups stale_;
 };
 
 }  // namespace sandbox

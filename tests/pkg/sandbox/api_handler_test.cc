@@ -175,6 +175,36 @@ TEST_CASE_METHOD(ApiFixture, "api: discovery in both forms, with a tag", "[sandb
   CHECK(Ask("GET", "/apis/example.com/v1/widgets").status == 200);
 }
 
+TEST_CASE_METHOD(ApiFixture, "api: a group whose server is away is stale and answers 503",
+                 "[sandbox]") {
+  REQUIRE(Ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", kCrd).status ==
+          201);
+  const RecordingWriter& watch = Open("GET", "/apis/example.com/v1/widgets?watch=1");
+  const auto versions = [this](const std::string& group) {
+    const json::Value list = Json(
+        Ask("GET", "/apis", "",
+            {{"Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}}));
+    for (const json::Value& item : *list.At({"items"})->AsArray()) {
+      if (item.StringAt({"metadata", "name"}) == group) return json::Write(*item.At({"versions"}));
+    }
+    return std::string();
+  };
+  Inject(R"([{"fault":"stale-group","group":"example.com"},
+             {"fault":"stale-group","group":"metrics.test","version":"v1beta1"}])");
+  scheduler_.RunUntilIdle();
+  CHECK(watch.finished);
+  CHECK(versions("example.com") == R"([{"version":"v1","freshness":"Stale"}])");
+  CHECK(versions("metrics.test") == R"([{"version":"v1beta1","freshness":"Stale"}])");
+  CHECK(Ask("GET", "/apis/example.com").status == 200);
+  CHECK(Ask("GET", "/apis/metrics.test/v1beta1").status == 503);
+  CHECK(Ask("GET", "/apis/example.com/v1/widgets").status == 503);
+  CHECK(Ask("GET", "/apis/apps/v1/deployments").status == 200);
+
+  Ask("DELETE", "/sandbox/faults");
+  CHECK(Ask("GET", "/apis/example.com/v1/widgets").status == 200);
+  CHECK(versions("metrics.test").empty());
+}
+
 TEST_CASE_METHOD(ApiFixture, "api: requests are counted by verb, resource and code", "[sandbox]") {
   MakePod("a");
   Ask("GET", std::string(kPods) + "/nope");

@@ -48,12 +48,23 @@ TEST_CASE("faults: a spoilt body is not for watches", "[sandbox]") {
   CHECK(faults.Take(Verb::kList, kPods));
 }
 
+TEST_CASE("faults: a stale group hits no request by itself, and is forgotten when cleared",
+          "[sandbox]") {
+  FaultTable faults;
+  faults.AddStaleGroup(Parse(R"({"fault":"stale-group","group":"g.test","version":"v2"})").value());
+  CHECK_FALSE(faults.Take(Verb::kList, {{"g.test", "v2", "things"}, "", "", ""}));
+  CHECK(faults.stale_groups() == StaleGroups{{"g.test", "v2"}});
+  faults.Clear();
+  CHECK(faults.stale_groups().empty());
+}
+
 TEST_CASE("faults: what is wrong with one is named", "[sandbox]") {
   const auto message = [](const char* text) { return Parse(text).error().message; };
   CHECK(message(R"({"code":500})") == "the member \"fault\" is missing");
   CHECK(message(R"({"fault":"nonsense"})") == "unknown fault \"nonsense\"");
   CHECK(message(R"({"fault":"answer","code":7})") == "code must be an HTTP status of 200 to 599");
   CHECK(message(R"({"fault":"expire","tiems":1})") == "unknown member \"tiems\"");
+  CHECK(message(R"({"fault":"stale-group"})") == "a stale group needs its name");
   CHECK(message(R"({"fault":"expire","times":0})") == "times must be positive, or -1 for ever");
   CHECK(message(R"({"fault":"delay-watch","delay":"5 minutes"})").find("delay: ") == 0);
   CHECK(message("[]") == "a fault is a JSON object, not []");
