@@ -11,7 +11,7 @@ namespace {
 
 // How long a namespace is remembered after its last batch: whether there is load now.
 constexpr std::chrono::milliseconds kLately{200};
-constexpr std::chrono::seconds kLongestPause{1};
+constexpr std::chrono::milliseconds kLongestPause{250};
 
 // Tried again within the waiters' time. Anything else will not get better by waiting.
 bool MayPass(const base::Error& error) {
@@ -30,9 +30,8 @@ bool MayPass(const base::Error& error) {
 
 // What became of the writes that one request needs.
 struct Fate {
-  bool written = true;  // all of them
-  const base::Error* final_error = nullptr;
-  const base::Error* passing = nullptr;
+  bool written = true;                 // all of them
+  std::optional<base::Error> failure;  // of one that was not, a final one first
 };
 
 std::vector<Fate> FatesOf(std::size_t requests, const std::vector<PlannedWrite>& writes,
@@ -40,10 +39,11 @@ std::vector<Fate> FatesOf(std::size_t requests, const std::vector<PlannedWrite>&
   std::vector<Fate> fates(requests);
   for (std::size_t i = 0; i < writes.size(); ++i) {
     if (outcomes[i]) continue;
+    const base::Error error = outcomes[i].error();
     for (const std::size_t member : writes[i].members) {
-      fates[member].written = false;
-      const base::Error& error = outcomes[i].error();
-      (MayPass(error) ? fates[member].passing : fates[member].final_error) = &error;
+      Fate& fate = fates[member];
+      fate.written = false;
+      if (!fate.failure || !MayPass(error)) fate.failure = error;
     }
   }
   return fates;
@@ -120,8 +120,12 @@ base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Write(
   base::TaskGroup group(executor_);
   for (std::size_t i = 0; i < writes.size(); ++i) {
     group.Spawn("charge", [this, &writes, &outcomes, i, deadline]() -> base::Task<void> {
-      const PlannedWrite& write = writes[i];
-      outcomes[i] = co_await book_.Charge(write.quota, write.used, write.grants, deadline);
+      quota::Quota quota = writes[i].quota;
+      quota::ResourceList used = writes[i].used;
+      std::vector<Grant> grants = writes[i].grants;
+      const auto outcome =
+          co_await book_.Charge(std::move(quota), std::move(used), std::move(grants), deadline);
+      outcomes[i] = outcome;
     });
   }
   co_await group.Join();
@@ -154,13 +158,13 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const bool fits = plan.verdicts[i].kind == quota::Verdict::Kind::kFits;
     const bool charged = fits && !batch[i]->request.dry_run && fates[i].written;
-    if (fates[i].final_error != nullptr) {
-      Conclude(*batch[i], Failed(*fates[i].final_error));
+    if (fates[i].failure && !MayPass(*fates[i].failure)) {
+      Conclude(*batch[i], Failed(*fates[i].failure));
     } else if (all_written || charged) {
       Conclude(*batch[i], AnswerOf(plan.verdicts[i], std::move(plan.warnings[i])));
     } else {
       // A refusal, too, was decided against what the failed write was to add.
-      if (fates[i].passing != nullptr) batch[i]->trouble = fates[i].passing->message;
+      if (fates[i].failure) batch[i]->trouble = fates[i].failure->message;
       again.push_back(std::move(batch[i]));
     }
   }

@@ -1,0 +1,72 @@
+#include "tests/pkg/admission/fake_book.h"
+
+namespace admission {
+
+quota::Quota& FakeBook::Put(const std::string& name, quota::ResourceList hard,
+                            quota::ResourceList used) {
+  quota::Quota& quota = quotas_[name].quota;
+  quota.key = {"ns", name};
+  quota.uid = "uid of " + name;
+  quota.resource_version = std::to_string(++version_);
+  quota.hard = hard;
+  quota.status = {std::move(hard), std::move(used)};
+  return quota;
+}
+
+void FakeBook::Touch(const std::string& name, const std::function<void(quota::Quota&)>& change) {
+  quota::Quota& quota = quotas_.at(name).quota;
+  change(quota);
+  quota.resource_version = std::to_string(++version_);
+}
+
+std::vector<const quota::Quota*> FakeBook::InNamespace(std::string_view ns) const {
+  std::vector<const quota::Quota*> quotas;
+  for (const auto& [name, entry] : quotas_) {
+    if (entry.quota.key.ns == ns) quotas.push_back(&entry.quota);
+  }
+  return quotas;
+}
+
+const quota::ResourceList* FakeBook::Covering(const quota::Quota& quota,
+                                              const quota::Uid& uid) const {
+  return quotas_.at(quota.key.name).charges.Covering(scheduler_.Now(), uid);
+}
+
+base::Task<base::Result<void>> FakeBook::Charge(quota::Quota quota, quota::ResourceList used,
+                                                std::vector<Grant> grants,
+                                                base::TimePoint deadline) {
+  const base::Error conflict{.code = base::ErrorCode::kConflict, .message = "changed meanwhile"};
+  ++attempts;
+  std::optional<base::Error> failure = fault ? fault(quota) : std::nullopt;
+  const base::TimePoint answered = scheduler_.Now() + write_takes;
+  co_await scheduler_.Sleep(std::min(answered, deadline) - scheduler_.Now());
+  if (answered > deadline) {
+    failure = base::Error{.code = base::ErrorCode::kTimeout, .message = "no answer"};
+  }
+  if (failure) co_return *failure;
+  const auto entry = quotas_.find(quota.key.name);
+  if (entry == quotas_.end()) co_return conflict;
+  if (entry->second.quota.resource_version != quota.resource_version) co_return conflict;
+  Touch(quota.key.name, [&](quota::Quota& stored) { stored.status.used = std::move(used); });
+  for (const Grant& grant : grants) {
+    entry->second.charges.Grant(scheduler_.Now(), grant.uid, grant.absolute, nullptr);
+  }
+  ++writes;
+  if (written) written(entry->second.quota);
+  co_return base::Result<void>();
+}
+
+void FakeBook::Release(const api::ObjectKey& key, const Grant& grant) {
+  ++releases;
+  const auto entry = quotas_.find(key.name);
+  if (entry == quotas_.end()) return;
+  entry->second.charges.Release(grant.uid, grant.before.empty() ? nullptr : &grant.before);
+}
+
+base::Task<base::Result<void>> FakeBook::Refresh(std::string /*ns*/, base::TimePoint /*deadline*/) {
+  ++refreshes;
+  if (unreadable) co_return *unreadable;
+  co_return base::Result<void>();
+}
+
+}  // namespace admission

@@ -1,0 +1,71 @@
+#pragma once
+
+// TEST ONLY. Quotas, charges and guarded writes as the quota controller gives them to admission, in
+// virtual time, with faults.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pkg/admission/quota_book.h"
+#include "pkg/base/gate.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/quota/charges.h"
+
+namespace admission {
+
+class FakeBook final : public QuotaBook {
+ public:
+  explicit FakeBook(base::Scheduler& scheduler) : scheduler_(scheduler) {}
+
+  quota::Quota& Put(const std::string& name, quota::ResourceList hard, quota::ResourceList used);
+  void Drop(const std::string& name) { quotas_.erase(name); }
+  [[nodiscard]] const quota::Quota& Get(const std::string& name) const {
+    return quotas_.at(name).quota;
+  }
+  [[nodiscard]] quota::ResourceList Outstanding(const std::string& name) const {
+    return quotas_.at(name).charges.Outstanding();
+  }
+  // Somebody else writes the quota.
+  void Touch(const std::string& name, const std::function<void(quota::Quota&)>& change);
+
+  [[nodiscard]] bool Current() const override { return current; }
+  [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
+  [[nodiscard]] const quota::ResourceList* Covering(const quota::Quota& quota,
+                                                    const quota::Uid& uid) const override;
+  [[nodiscard]] base::Result<quota::Subject> SubjectOf(const quota::Evaluator&, std::string_view,
+                                                       const quota::Uid&,
+                                                       const quota::Facts& facts) const override {
+    return quota::Subject{facts.usage, facts.attributes};
+  }
+  base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
+                                        std::vector<Grant> grants,
+                                        base::TimePoint deadline) override;
+  void Release(const api::ObjectKey& key, const Grant& grant) override;
+  base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
+
+  bool current = true;
+  std::optional<base::Error> unreadable;  // Refresh() fails
+  base::Duration write_takes = std::chrono::milliseconds(4);
+  // Asked before each write; an error is its outcome.
+  std::function<std::optional<base::Error>(const quota::Quota& quota)> fault;
+  std::size_t writes = 0;  // that succeeded
+  std::size_t attempts = 0;
+  std::size_t releases = 0;
+  std::size_t refreshes = 0;
+  // Called after each successful write.
+  std::function<void(const quota::Quota& quota)> written;
+
+ private:
+  struct Entry {
+    quota::Quota quota;
+    quota::Charges charges{std::chrono::seconds(10)};
+  };
+  base::Scheduler& scheduler_;
+  std::map<std::string, Entry> quotas_;
+  int version_ = 1;
+};
+
+}  // namespace admission
