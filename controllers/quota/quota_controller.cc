@@ -139,7 +139,7 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
                                     const quota::LedgerChange& change) {
   for (const api::ObjectKey& key : store_.InNamespace(change.ns)) {
     const quota::Quota* quota = store_.Find(key);
-    if (quota::OwnedNames(evaluator, quota->hard).empty()) continue;
+    if (tracker_.OwnedNames(evaluator, quota->hard).empty()) continue;
     const auto matches = [&](const std::shared_ptr<const quota::Facts>& facts) {
       return facts && quota::Matches(quota->selector, facts->attributes, evaluator.scopes);
     };
@@ -148,8 +148,10 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
     // Facts that are null may also be those of an object that became unreadable or readable.
     if (!matched && !match && change.before && change.after) continue;
     if (match) {
-      Remember(*quota).charges.OnAppeared(
-          Growth(change.after->usage, matched ? &change.before->usage : nullptr));
+      quota::ResourceList before;
+      if (matched) before = UsageOf(evaluator, change, *change.before);
+      const quota::ResourceList after = UsageOf(evaluator, change, *change.after);
+      Remember(*quota).charges.OnAppeared(Growth(after, matched ? &before : nullptr));
     }
     queue_.Add(key);
   }
@@ -158,7 +160,7 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
 void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
   tracker_.OnResourceState();
   for (const api::ObjectKey& key : store_.All()) {
-    if (quota::OwnedNames(evaluator, store_.Find(key)->hard).empty()) continue;
+    if (tracker_.OwnedNames(evaluator, store_.Find(key)->hard).empty()) continue;
     reporter_.OnResourceState(key);
     queue_.Add(key);
   }

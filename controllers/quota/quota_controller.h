@@ -80,6 +80,8 @@ class QuotaController final : public QuotaListener, public UsageListener {
   void OnQuotasSynced() override;
   void OnUsageChange(const quota::Evaluator& evaluator, const quota::LedgerChange& change) override;
   void OnResourceState(const quota::Evaluator& evaluator) override;
+  void OnClassChange(const quota::Evaluator& evaluator, const std::string& name) override;
+  void OnClassState(const quota::Evaluator& evaluator) override;
 
  private:
   // What is remembered of a quota beside its object.
@@ -116,6 +118,11 @@ class QuotaController final : public QuotaListener, public UsageListener {
   [[nodiscard]] Outcome UntilChargesExpire(const Memory& memory, std::string_view result) const;
   void Settle(const api::ObjectKey& key, const Outcome& outcome);
   [[nodiscard]] Recount Count(const quota::Quota& quota);
+  std::string AddUsage(const UsageSource& source, const quota::Quota& quota,
+                       quota::Observed& observed) const;
+  [[nodiscard]] quota::ResourceList UsageOf(const quota::Evaluator& evaluator,
+                                            const quota::LedgerChange& change,
+                                            const quota::Facts& facts) const;
   [[nodiscard]] bool MayBeDoneSoon(const UsageSource& source) const;
   [[nodiscard]] base::TimePoint EarliestWrite(const Memory& memory) const;
   Memory& Remember(const quota::Quota& quota);

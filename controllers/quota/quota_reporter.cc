@@ -124,12 +124,11 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
 std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) const {
   std::vector<Obstacle> obstacles;
   for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
-    const bool counted =
-        source.tracked != nullptr && source.tracked->synced() && !source.tracked->state().trouble;
+    const bool counted = source.tracked != nullptr && source.tracked->synced() && !source.trouble;
     if (counted) continue;
     Obstacle obstacle = Judge(source);
-    obstacle.resource = source.evaluator->resource.ToString();
-    obstacle.names = quota::OwnedNames(*source.evaluator, quota.hard);
+    obstacle.resource = source.resource.ToString();
+    obstacle.names = source.names;
     obstacles.push_back(std::move(obstacle));
   }
   const auto unreadable = unreadable_.find(quota.key);
@@ -145,15 +144,16 @@ std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) cons
 // Why this source does not count.
 Obstacle QuotaReporter::Judge(const UsageSource& source) const {
   using Kind = Obstacle::Kind;
+  if (source.trouble) {
+    return {.kind = IsAboutResource(*source.trouble) ? Kind::kRefused : Kind::kSilent,
+            .why = source.trouble->message};
+  }
   if (source.tracked == nullptr) {
     if (source.known_absent) return {.kind = Kind::kNotServed};
     if (scheduler_.Now() - source.wanted_since < kDiscoveryPatience) return {};
     return {.kind = Kind::kSilent, .why = "discovery does not answer for its API group"};
   }
-  const std::optional<base::Error>& trouble = source.tracked->state().trouble;
-  if (!trouble) return {};
-  return {.kind = IsAboutResource(*trouble) ? Kind::kRefused : Kind::kSilent,
-          .why = trouble->message};
+  return {};
 }
 
 bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcement) {

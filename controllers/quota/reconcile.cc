@@ -9,7 +9,7 @@ namespace controllers {
 bool QuotaController::MayBeDoneSoon(const UsageSource& source) const {
   if (source.known_absent) return false;
   if (context_.scheduler->Now() - source.wanted_since > options_.first_count_patience) return false;
-  return source.tracked == nullptr || !source.tracked->state().trouble;
+  return !source.trouble;
 }
 
 QuotaController::Recount QuotaController::Count(const quota::Quota& quota) {
@@ -18,22 +18,18 @@ QuotaController::Recount QuotaController::Count(const quota::Quota& quota) {
   std::string trouble;
   std::vector<Obstacle> unreadable;
   for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
-    const std::vector<std::string> names = quota::OwnedNames(*source.evaluator, quota.hard);
     if (source.tracked == nullptr || !source.tracked->synced()) {
       recount.pending = recount.pending || MayBeDoneSoon(source);
-      unknown.insert(unknown.end(), names.begin(), names.end());
+      unknown.insert(unknown.end(), source.names.begin(), source.names.end());
       continue;
     }
-    const auto sum =
-        source.tracked->ledger().Sum(quota.key.ns, quota.selector, source.evaluator->scopes, names);
-    const auto added = sum ? recount.observed.used.Add(*sum) : base::Result<void>(sum.error());
-    if (added) continue;
-    unknown.insert(unknown.end(), names.begin(), names.end());
-    trouble += (trouble.empty() ? "" : "; ") + added.error().message;
+    const std::string why = AddUsage(source, quota, recount.observed);
+    if (why.empty()) continue;
+    trouble += (trouble.empty() ? "" : "; ") + why;
     unreadable.push_back({.kind = Obstacle::Kind::kUnreadable,
                           .resource = source.evaluator->resource.ToString(),
-                          .names = names,
-                          .why = added.error().message});
+                          .names = source.names,
+                          .why = why});
   }
   // A name that two evaluators share is known only if both answered.
   for (const std::string& name : unknown) recount.observed.used.Erase(name);

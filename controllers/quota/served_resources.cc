@@ -26,10 +26,11 @@ void ServedResources::Take(const client::Discovered& found) {
   std::erase_if(served_, [&](const auto& entry) { return !failed.contains(entry.first.group); });
   std::erase_if(versions_, [&](const auto& gvr) { return !failed.contains(gvr.group); });
   for (const client::ApiResource& resource : found.resources) {
-    const bool countable = resource.namespaced && resource.Has("list") && resource.Has("watch");
-    if (!countable) continue;
+    if (!resource.Has("list") || !resource.Has("watch")) continue;
     versions_.insert(resource.gvr);
-    if (resource.preferred) served_.insert_or_assign(resource.gvr.WithoutVersion(), resource.gvr);
+    if (!resource.preferred) continue;
+    const auto scope = resource.namespaced ? ResourceScope::kNamespaced : ResourceScope::kCluster;
+    served_.insert_or_assign(resource.gvr.WithoutVersion(), Served{resource.gvr, scope});
   }
   SayFailed(failed);
   failed_groups_ = std::move(failed);
@@ -48,19 +49,19 @@ void ServedResources::SayFailed(const std::set<std::string>& failed) const {
   }
 }
 
-std::optional<api::GroupVersionResource> ServedResources::Find(
-    const api::GroupResource& resource) const {
+std::optional<api::GroupVersionResource> ServedResources::Find(const api::GroupResource& resource,
+                                                               ResourceScope scope) const {
   const auto found = served_.find(resource);
-  if (found == served_.end()) return std::nullopt;
-  return found->second;
+  if (found == served_.end() || found->second.scope != scope) return std::nullopt;
+  return found->second.preferred;
 }
 
-bool ServedResources::IsAbsent(const api::GroupResource& resource) const {
-  return answered_ && !failed_groups_.contains(resource.group) && !served_.contains(resource);
+bool ServedResources::IsAbsent(const api::GroupResource& resource, ResourceScope scope) const {
+  return answered_ && !failed_groups_.contains(resource.group) && !Find(resource, scope);
 }
 
-bool ServedResources::IsUnknown(const api::GroupResource& resource) const {
-  return answered_ && failed_groups_.contains(resource.group) && !served_.contains(resource);
+bool ServedResources::IsUnknown(const api::GroupResource& resource, ResourceScope scope) const {
+  return answered_ && failed_groups_.contains(resource.group) && !Find(resource, scope);
 }
 
 bool ServedResources::HasVersion(const api::GroupVersionResource& resource) const {

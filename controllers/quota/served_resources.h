@@ -21,6 +21,8 @@
 
 namespace controllers {
 
+enum class ResourceScope : std::uint8_t { kNamespaced, kCluster };
+
 class ServedResources {
  public:
   explicit ServedResources(client::ApiClient& client) : discovery_(client) {}
@@ -28,13 +30,15 @@ class ServedResources {
   // Asks the server. Errors: it did not answer; what was known stays, and the trouble is logged
   // once.
   base::Task<base::Result<void>> Refresh();
-  // The preferred version of a namespaced resource that can be listed and watched.
+  // The preferred version of a resource of this scope that can be listed and watched.
   [[nodiscard]] std::optional<api::GroupVersionResource> Find(
-      const api::GroupResource& resource) const;
+      const api::GroupResource& resource, ResourceScope scope = ResourceScope::kNamespaced) const;
   // True if a complete answer of the resource's group did not have it.
-  [[nodiscard]] bool IsAbsent(const api::GroupResource& resource) const;
+  [[nodiscard]] bool IsAbsent(const api::GroupResource& resource,
+                              ResourceScope scope = ResourceScope::kNamespaced) const;
   // True if the server answered, but cannot say whether it serves the resource: its group is stale.
-  [[nodiscard]] bool IsUnknown(const api::GroupResource& resource) const;
+  [[nodiscard]] bool IsUnknown(const api::GroupResource& resource,
+                               ResourceScope scope = ResourceScope::kNamespaced) const;
   // True if this very version can be listed and watched, as far as is known.
   [[nodiscard]] bool HasVersion(const api::GroupVersionResource& resource) const;
 
@@ -43,8 +47,12 @@ class ServedResources {
   void SayFailed(const std::set<std::string>& failed) const;
 
   client::Discovery discovery_;
-  std::map<api::GroupResource, api::GroupVersionResource> served_;  // preferred versions
-  std::set<api::GroupVersionResource> versions_;                    // all of them
+  struct Served {
+    api::GroupVersionResource preferred;
+    ResourceScope scope = ResourceScope::kNamespaced;
+  };
+  std::map<api::GroupResource, Served> served_;
+  std::set<api::GroupVersionResource> versions_;  // all of them
   std::set<std::string> failed_groups_;
   bool answered_ = false;
   std::string trouble_;  // said already

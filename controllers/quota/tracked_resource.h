@@ -31,6 +31,10 @@ class UsageListener {
                              const quota::LedgerChange& change) = 0;
   // Became synced, fell into trouble, or healed.
   virtual void OnResourceState(const quota::Evaluator& evaluator) = 0;
+  // A class that the evaluator reads came, changed or went.
+  virtual void OnClassChange(const quota::Evaluator& evaluator, const std::string& name) = 0;
+  // The classes became known, or are no longer.
+  virtual void OnClassState(const quota::Evaluator& evaluator) = 0;
 };
 
 // What a tracked resource needs of the world. All outlive it.

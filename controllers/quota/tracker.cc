@@ -13,6 +13,16 @@ Tracker::Tracker(TrackingContext context, const quota::QuotaApi& api, ServedReso
       served_(served),
       listener_(listener),
       options_(options),
+      classes_(
+          context_, api_, served_, options_.keep_unneeded,
+          [this](const quota::Evaluator& evaluator) {
+            WantByClasses();
+            listener_.OnClassState(evaluator);
+          },
+          [this](const quota::Evaluator& evaluator, const std::string& name) {
+            WantByClasses();
+            listener_.OnClassChange(evaluator, name);
+          }),
       changed_(context_.scheduler->NewAlarm()) {}
 
 std::map<api::GroupResource, quota::Evaluator> Tracker::EvaluatorsFor(
@@ -43,6 +53,18 @@ void Tracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   if (before != nullptr) {
     for (const auto& [resource, evaluator] : EvaluatorsFor(before->hard)) Unwant(resource);
   }
+  if (classes_.OnQuota(before, after)) changed_->Wake();
+  WantByClasses();
+}
+
+// An evaluator is also wanted while its classes make some quota's name its own.
+void Tracker::WantByClasses() {
+  for (const quota::Evaluator& evaluator : api_.evaluators) {
+    if (!evaluator.classes) continue;
+    const bool wanted = classes_.GiveNames(evaluator);
+    if (wanted && wanted_by_classes_.insert(evaluator.resource).second) Want(evaluator);
+    if (!wanted && wanted_by_classes_.erase(evaluator.resource) > 0) Unwant(evaluator.resource);
+  }
 }
 
 void Tracker::Want(const quota::Evaluator& evaluator) {
@@ -66,13 +88,52 @@ void Tracker::Unwant(const api::GroupResource& resource) {
 std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) const {
   std::vector<UsageSource> sources;
   for (const auto& [resource, wanted] : wanted_) {
-    if (quota::OwnedNames(wanted.evaluator, hard).empty()) continue;
+    std::vector<std::string> names = OwnedNames(wanted.evaluator, hard);
+    if (names.empty()) continue;
     sources.push_back({.evaluator = &wanted.evaluator,
+                       .names = std::move(names),
+                       .resource = resource,
+                       .classes = classes_.Of(resource).table,
                        .tracked = wanted.tracked.get(),
                        .wanted_since = wanted.since,
                        .known_absent = wanted.known_absent});
+    if (wanted.tracked) sources.back().trouble = wanted.tracked->state().trouble;
+  }
+  for (const quota::Evaluator& evaluator : api_.evaluators) {
+    std::vector<std::string> names = quota::NamesOfClasses(evaluator, hard);
+    if (names.empty()) continue;
+    const KnownClasses known = classes_.Of(evaluator.resource);
+    if (known.table != nullptr) continue;
+    sources.push_back({.evaluator = &evaluator,
+                       .names = std::move(names),
+                       .resource = evaluator.classes->resource,
+                       .classes = nullptr,
+                       .tracked = nullptr,
+                       .wanted_since = known.wanted_since,
+                       .known_absent = known.unsaid,
+                       .trouble = known.trouble});
   }
   return sources;
+}
+
+std::vector<std::string> Tracker::OwnedNames(const quota::Evaluator& evaluator,
+                                             const quota::ResourceList& hard) const {
+  const bool classes = evaluator.classes.has_value();
+  return quota::OwnedNames(evaluator, hard,
+                           classes ? classes_.Of(evaluator.resource).table : nullptr);
+}
+
+const TrackedResource* Tracker::Find(const api::GroupResource& resource) const {
+  const auto at = wanted_.find(resource);
+  return at == wanted_.end() ? nullptr : at->second.tracked.get();
+}
+
+quota::Beside Tracker::BesideOf(const quota::Evaluator& evaluator) const {
+  quota::Beside beside;
+  if (evaluator.classes) beside.classes = classes_.Of(evaluator.resource).table;
+  const TrackedResource* owners = evaluator.owners ? Find(*evaluator.owners) : nullptr;
+  if (owners != nullptr) beside.owners = &owners->ledger();
+  return beside;
 }
 
 std::vector<std::shared_ptr<TrackedResource>> Tracker::Watched() const {
@@ -84,11 +145,11 @@ std::vector<std::shared_ptr<TrackedResource>> Tracker::Watched() const {
 }
 
 bool Tracker::Settled() const {
-  return std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
-    const Wanted& wanted = entry.second;
-    if (wanted.quotas == 0 || wanted.known_absent) return true;
-    return wanted.tracked && (wanted.tracked->synced() || wanted.tracked->state().trouble);
-  });
+  return classes_.Settled() && std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
+           const Wanted& wanted = entry.second;
+           if (wanted.quotas == 0 || wanted.known_absent) return true;
+           return wanted.tracked && (wanted.tracked->synced() || wanted.tracked->state().trouble);
+         });
 }
 
 void Tracker::OnResourceState() {
@@ -104,7 +165,8 @@ bool Tracker::IsUnresolved(const Wanted& wanted) {
 }
 
 bool Tracker::AnyUnresolved() const {
-  return std::any_of(wanted_.begin(), wanted_.end(),
+  return classes_.AnyUnresolved() ||
+         std::any_of(wanted_.begin(), wanted_.end(),
                      [](const auto& entry) { return IsUnresolved(entry.second); });
 }
 
@@ -115,7 +177,8 @@ bool Tracker::IsLookDue() const {
   const bool never_asked_for = std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& entry) {
     return IsUnresolved(entry.second) && entry.second.since > last_discovery_;
   });
-  return never_asked_for || (AnyUnresolved() && since >= options_.rediscover_wanted);
+  return never_asked_for || classes_.AnyUnresolved(last_discovery_) ||
+         (AnyUnresolved() && since >= options_.rediscover_wanted);
 }
 
 base::Task<void> Tracker::Run() {
@@ -157,6 +220,7 @@ bool Tracker::MustMove(const TrackedResource& tracked) const {
 }
 
 void Tracker::StartServed() {
+  classes_.StartServed();
   for (auto& [resource, wanted] : wanted_) {
     if (wanted.tracked || wanted.quotas == 0) continue;
     const auto served = served_.Find(resource);
@@ -187,12 +251,14 @@ base::Task<void> Tracker::StopUnneeded() {
     co_await tracked->Stop();
     listener_.OnResourceState(tracked->evaluator());
   }
+  co_await classes_.StopUnneeded();
 }
 
 base::Task<void> Tracker::StopAll() {
   for (auto& [resource, wanted] : wanted_) {
     if (wanted.tracked) co_await wanted.tracked->Stop();
   }
+  co_await classes_.StopAll();
 }
 
 base::TimePoint Tracker::NextLook() const {
@@ -202,7 +268,7 @@ base::TimePoint Tracker::NextLook() const {
   for (const auto& [resource, wanted] : wanted_) {
     if (wanted.quotas == 0) next = std::min(next, wanted.unneeded_since + options_.keep_unneeded);
   }
-  return std::max(next, now + std::chrono::milliseconds(10));
+  return std::max(classes_.NextDrop(next), now + std::chrono::milliseconds(10));
 }
 
 }  // namespace controllers

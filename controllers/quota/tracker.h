@@ -12,8 +12,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
+#include "controllers/quota/class_tracker.h"
 #include "controllers/quota/served_resources.h"
 #include "controllers/quota/tracked_resource.h"
 #include "pkg/quota/quota.h"
@@ -26,12 +28,17 @@ struct TrackerOptions {
   std::chrono::milliseconds keep_unneeded{60'000};  // a quota may be deleted and created again
 };
 
-// One evaluator that answers for some names of a quota.
+// One evaluator that answers for some names of a quota. One whose classes are not known yet may
+// stand there twice: not watched, for the names that would then perhaps be its own.
 struct UsageSource {
   const quota::Evaluator* evaluator = nullptr;
-  const TrackedResource* tracked = nullptr;  // null: not watched (yet)
+  std::vector<std::string> names;              // never empty
+  api::GroupResource resource;                 // what has to be listed for them
+  const quota::ClassTable* classes = nullptr;  // that it reads, if they are known
+  const TrackedResource* tracked = nullptr;    // null: not watched (yet)
   base::TimePoint wanted_since{};
   bool known_absent = false;  // the server answered, and does not serve it as far as it can say
+  std::optional<base::Error> trouble = {};  // why it cannot be listed or watched
 };
 
 class Tracker {
@@ -46,6 +53,13 @@ class Tracker {
   void OnResourceState();
   // The evaluators that own names of `hard`. Valid until the next suspension.
   [[nodiscard]] std::vector<UsageSource> SourcesOf(const quota::ResourceList& hard) const;
+  // The names of `hard` that the evaluator owns, by what is known of its classes.
+  [[nodiscard]] std::vector<std::string> OwnedNames(const quota::Evaluator& evaluator,
+                                                    const quota::ResourceList& hard) const;
+  // What is watched for this resource; null if it is not.
+  [[nodiscard]] const TrackedResource* Find(const api::GroupResource& resource) const;
+  // What the facts of the evaluator's objects leave open. Valid until the next suspension.
+  [[nodiscard]] quota::Beside BesideOf(const quota::Evaluator& evaluator) const;
   // The resources being watched now.
   [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
   // True if every wanted resource is synced, in trouble, or not served.
@@ -68,6 +82,7 @@ class Tracker {
       const quota::ResourceList& hard) const;
   void Want(const quota::Evaluator& evaluator);
   void Unwant(const api::GroupResource& resource);
+  void WantByClasses();
   [[nodiscard]] static bool IsUnresolved(const Wanted& wanted);
   [[nodiscard]] bool AnyUnresolved() const;
   [[nodiscard]] bool IsLookDue() const;
@@ -85,6 +100,8 @@ class Tracker {
   UsageListener& listener_;
   TrackerOptions options_;
   std::map<api::GroupResource, Wanted> wanted_;
+  ClassTracker classes_;
+  std::set<api::GroupResource> wanted_by_classes_;  // counted in Wanted::quotas, too
   std::unique_ptr<base::Alarm> changed_;
   base::TimePoint last_discovery_{};
 };

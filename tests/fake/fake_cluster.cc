@@ -108,8 +108,10 @@ class WatchBody final : public http::BodyStream {
   std::unique_ptr<base::Alarm> alarm_;
 };
 
-void FakeCluster::Serve(const api::GroupVersionResource& resource, const std::string& kind) {
+void FakeCluster::Serve(const api::GroupVersionResource& resource, const std::string& kind,
+                        bool namespaced) {
   collections_[resource].kind = kind;
+  collections_[resource].namespaced = namespaced;
 }
 
 void FakeCluster::StopServing(const api::GroupVersionResource& resource) {
@@ -234,7 +236,7 @@ json::Array FakeCluster::DescribeGroups(bool core) const {
             {"responseKind", json::Object{{"group", resource.group},
                                           {"version", resource.version},
                                           {"kind", collection.kind}}},
-            {"scope", "Namespaced"},
+            {"scope", collection.namespaced ? "Namespaced" : "Cluster"},
             {"singularResource", resource.resource},
             {"verbs", json::Array{"create", "delete", "get", "list", "patch", "update", "watch"}}});
   }

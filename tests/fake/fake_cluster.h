@@ -23,7 +23,8 @@ class FakeCluster final : public client::ApiClient {
   explicit FakeCluster(base::Scheduler& scheduler) : scheduler_(scheduler) {}
 
   // From now on the resource is served, and discovered.
-  void Serve(const api::GroupVersionResource& resource, const std::string& kind);
+  void Serve(const api::GroupVersionResource& resource, const std::string& kind,
+             bool namespaced = true);
   void StopServing(const api::GroupVersionResource& resource);
   // The server of this API group is away: discovery calls its v1 stale, its collections answer 503.
   void SetStale(const std::string& group, bool stale);
@@ -63,6 +64,7 @@ class FakeCluster final : public client::ApiClient {
   };
   struct Collection {
     std::string kind;
+    bool namespaced = true;
     std::map<api::ObjectKey, json::Value> objects;
     std::vector<Event> history;
     std::uint64_t expired_below = 0;

@@ -1,0 +1,170 @@
+#include "controllers/quota/class_tracker.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+
+namespace controllers {
+
+ClassTracker::ClassTracker(TrackingContext context, const quota::QuotaApi& api,
+                           ServedResources& served, base::Duration keep_unneeded, Listener on_state,
+                           ChangeListener on_change)
+    : context_(std::move(context)),
+      api_(api),
+      served_(served),
+      keep_unneeded_(keep_unneeded),
+      on_state_(std::move(on_state)),
+      on_change_(std::move(on_change)) {}
+
+bool ClassTracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
+  bool turned = false;
+  for (const quota::Evaluator& evaluator : api_.evaluators) {
+    if (!evaluator.classes) continue;
+    // What comes first, so that what both have is not dropped in between.
+    if (after != nullptr) turned = Count(evaluator, after->hard, true) || turned;
+    if (before != nullptr) turned = Count(evaluator, before->hard, false) || turned;
+  }
+  return turned;
+}
+
+// True if the classes became needed or unneeded.
+bool ClassTracker::Count(const quota::Evaluator& evaluator, const quota::ResourceList& hard,
+                         bool more) {
+  const std::vector<std::string> names = quota::NamesOfClasses(evaluator, hard);
+  if (names.empty()) return false;
+  Wanted& wanted = wanted_[evaluator.resource];
+  wanted.evaluator = &evaluator;
+  const bool was_needed = !wanted.names.empty();
+  for (const std::string& name : names) {
+    if (more) {
+      ++wanted.names[name];
+    } else if (--wanted.names.at(name) == 0) {
+      wanted.names.erase(name);
+    }
+  }
+  const bool needed = !wanted.names.empty();
+  if (needed == was_needed) return false;
+  (needed ? wanted.since : wanted.unneeded_since) = context_.scheduler->Now();
+  return true;
+}
+
+KnownClasses ClassTracker::Of(const api::GroupResource& resource) const {
+  const auto at = wanted_.find(resource);
+  if (at == wanted_.end()) return {};
+  const Wanted& wanted = at->second;
+  KnownClasses known{.table = nullptr, .wanted_since = wanted.since, .unsaid = wanted.unsaid};
+  if (wanted.watch) {
+    if (wanted.watch->synced()) known.table = &wanted.watch->table();
+    known.trouble = wanted.watch->state().trouble;
+  } else if (wanted.absent) {
+    known.table = &none_;
+  }
+  return known;
+}
+
+bool ClassTracker::GiveNames(const quota::Evaluator& evaluator) const {
+  const auto at = wanted_.find(evaluator.resource);
+  if (at == wanted_.end() || !evaluator.classes || !evaluator.classes->owns) return false;
+  // While a list comes in, and while they are in trouble, the classes known last still count.
+  const quota::ClassTable& table = at->second.watch ? at->second.watch->table() : none_;
+  return std::any_of(at->second.names.begin(), at->second.names.end(), [&](const auto& entry) {
+    return evaluator.classes->owns(entry.first, table);
+  });
+}
+
+bool ClassTracker::Settled() const {
+  return std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
+    const Wanted& wanted = entry.second;
+    if (wanted.names.empty() || wanted.absent || wanted.unsaid) return true;
+    return wanted.watch && (wanted.watch->synced() || wanted.watch->state().trouble);
+  });
+}
+
+bool ClassTracker::AnyUnresolved(base::TimePoint since) const {
+  return std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& entry) {
+    const Wanted& wanted = entry.second;
+    if (wanted.names.empty() || wanted.since <= since) return false;
+    if (!wanted.watch) return !wanted.absent;
+    const auto& trouble = wanted.watch->state().trouble;
+    return trouble && trouble->Is(base::ErrorCode::kNotFound);
+  });
+}
+
+base::TimePoint ClassTracker::NextDrop(base::TimePoint latest) const {
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.names.empty()) latest = std::min(latest, wanted.unneeded_since + keep_unneeded_);
+  }
+  return latest;
+}
+
+void ClassTracker::StartServed() {
+  for (auto& [resource, wanted] : wanted_) {
+    if (wanted.watch || wanted.names.empty()) continue;
+    auto served = served_.Find(wanted.evaluator->classes->resource, ResourceScope::kCluster);
+    if (served) Start(wanted, std::move(*served));
+  }
+  NoticeMissing();
+}
+
+void ClassTracker::Start(Wanted& wanted, api::GroupVersionResource resource) {
+  wanted.absent = wanted.unsaid = false;
+  const quota::Evaluator& evaluator = *wanted.evaluator;
+  ClassWatch::Callbacks callbacks{
+      .on_change = [this, &evaluator](const std::string& name) { on_change_(evaluator, name); },
+      .on_state = [this, &evaluator] { on_state_(evaluator); }};
+  wanted.watch = std::make_shared<ClassWatch>(context_, std::move(resource), *evaluator.classes,
+                                              std::move(callbacks));
+  wanted.watch->Start();
+}
+
+void ClassTracker::NoticeMissing() {
+  for (auto& [resource, wanted] : wanted_) {
+    if (wanted.watch || wanted.names.empty()) continue;
+    const api::GroupResource& classes = wanted.evaluator->classes->resource;
+    const bool absent = served_.IsAbsent(classes, ResourceScope::kCluster);
+    const bool unsaid = served_.IsUnknown(classes, ResourceScope::kCluster);
+    if (absent == wanted.absent && unsaid == wanted.unsaid) continue;
+    wanted.absent = absent;
+    wanted.unsaid = unsaid;
+    VLOG(1) << "classes are " << (absent ? "not served" : "perhaps served")
+            << " resource=" << classes.ToString();
+    on_state_(*wanted.evaluator);
+  }
+}
+
+bool ClassTracker::MustStop(const Wanted& wanted) const {
+  if (!wanted.watch) return false;
+  const api::GroupVersionResource& resource = wanted.watch->resource();
+  const api::GroupResource any_version = resource.WithoutVersion();
+  if (served_.IsAbsent(any_version, ResourceScope::kCluster)) return true;
+  return !served_.HasVersion(resource) && served_.Find(any_version, ResourceScope::kCluster);
+}
+
+base::Task<void> ClassTracker::StopUnneeded() {
+  const base::TimePoint now = context_.scheduler->Now();
+  std::map<std::shared_ptr<ClassWatch>, const quota::Evaluator*> stopping;
+  for (auto entry = wanted_.begin(); entry != wanted_.end();) {
+    Wanted& wanted = entry->second;
+    const bool unneeded = wanted.names.empty() && now - wanted.unneeded_since >= keep_unneeded_;
+    if (wanted.watch && (unneeded || MustStop(wanted))) {
+      stopping.emplace(std::exchange(wanted.watch, {}), wanted.evaluator);
+      wanted.absent =
+          served_.IsAbsent(wanted.evaluator->classes->resource, ResourceScope::kCluster);
+    }
+    entry = unneeded ? wanted_.erase(entry) : std::next(entry);
+  }
+  StartServed();  // those that move to another version
+  for (const auto& [watch, evaluator] : stopping) {
+    LOG(INFO) << "no longer reading classes resource=" << watch->resource().ToString();
+    co_await watch->Stop();
+    on_state_(*evaluator);
+  }
+}
+
+base::Task<void> ClassTracker::StopAll() {
+  for (auto& [resource, wanted] : wanted_) {
+    if (wanted.watch) co_await wanted.watch->Stop();
+  }
+}
+
+}  // namespace controllers

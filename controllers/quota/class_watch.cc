@@ -1,0 +1,74 @@
+#include "controllers/quota/class_watch.h"
+
+#include <glog/logging.h>
+
+namespace controllers {
+namespace {
+
+std::string NameOf(const json::Value& object) {
+  return std::string(object.StringAt({"metadata", "name"}));
+}
+
+}  // namespace
+
+ClassWatch::ClassWatch(TrackingContext context, api::GroupVersionResource resource,
+                       const quota::ClassSource& source, Callbacks callbacks)
+    : context_(std::move(context)),
+      resource_(std::move(resource)),
+      source_(source),
+      callbacks_(std::move(callbacks)),
+      table_(source.missing),
+      tasks_(context_.executor),
+      metrics_(NewInformerMetrics(context_, context_.name, resource_)) {
+  informers::ReflectorOptions options = context_.reflector;
+  options.resource = resource_;
+  options.fields = source_.fields;
+  options.metrics = metrics_.get();
+  reflector_ =
+      informers::NewReflector(*context_.client, *context_.scheduler, *this, std::move(options));
+}
+
+void ClassWatch::Start() {
+  tasks_.Spawn("classes " + resource_.ToString(), [this] { return reflector_->Run(); });
+}
+
+base::Task<void> ClassWatch::Stop() {
+  tasks_.Cancel();
+  co_await tasks_.Join();
+}
+
+void ClassWatch::BeginList() {
+  listing_ = true;
+  table_.BeginSweep();
+}
+
+void ClassWatch::Upsert(const json::Value& object) {
+  const std::string name = NameOf(object);
+  base::Result<quota::ResourceList> one = source_.usage_of(object);
+  if (!one) {
+    LOG(WARNING) << "class cannot be read; what its objects use is unknown resource="
+                 << resource_.ToString() << " class=" << name << " error=\"" << one.error().message
+                 << "\"";
+  }
+  if (table_.Set(name, std::move(one)) && synced_) callbacks_.on_change(name);
+}
+
+void ClassWatch::Remove(const json::Value& object) {
+  const std::string name = NameOf(object);
+  if (table_.Remove(name) && synced_) callbacks_.on_change(name);
+}
+
+void ClassWatch::EndList() {
+  listing_ = false;
+  const std::vector<std::string> removed = table_.EndSweep();
+  if (!std::exchange(synced_, true)) {
+    LOG(INFO) << "reading classes resource=" << resource_.ToString()
+              << " classes=" << table_.size();
+  }
+  for (const std::string& name : removed) callbacks_.on_change(name);
+  callbacks_.on_state();
+}
+
+void ClassWatch::OnState() { callbacks_.on_state(); }
+
+}  // namespace controllers

@@ -1,0 +1,320 @@
+// Usage that a cluster-scoped class object decides, seen with device claims: their extended
+// resources (kubernetes-resourcequota.md 3.5).
+#include <catch2/catch.hpp>
+#include <chrono>
+
+#include "tests/controllers/quota/controller_fixture.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using fixture::ControllerFixture;
+using fixture::kPods;
+using fixture::kQuotas;
+using fixture::MakePod;
+using fixture::MakeQuota;
+
+const api::GroupVersionResource kClaims{"resource.k8s.io", "v1", "resourceclaims"};
+const api::GroupVersionResource kClasses{"resource.k8s.io", "v1", "deviceclasses"};
+constexpr const char* kGpu = "requests.example.com/gpu";
+constexpr const char* kImplicit = "requests.deviceclass.resource.kubernetes.io/gpu";
+constexpr const char* kDevices = "gpu.deviceclass.resource.k8s.io/devices";
+
+json::Value DeviceClass(const std::string& name, const std::string& extended) {
+  json::Value object = json::Object{{"metadata", json::Object{{"name", name}}}};
+  if (!extended.empty()) object.Make({"spec", "extendedResourceName"}) = extended;
+  return object;
+}
+
+json::Value DeviceClaim(const std::string& name, int devices, const std::string& of = "gpu",
+                        const std::string& ns = "team-a") {
+  json::Object exactly{{"deviceClassName", of}, {"allocationMode", "ExactCount"}};
+  exactly.Set("count", devices);
+  json::Object request{{"name", "r"}, {"exactly", std::move(exactly)}};
+  json::Value object = json::Object{{"metadata", json::Object{{"name", name}, {"namespace", ns}}}};
+  object.Make({"spec", "devices", "requests"}) = json::Array{std::move(request)};
+  return object;
+}
+
+json::Value GpuPod(const std::string& name, const std::string& gpus) {
+  json::Value pod = MakePod(name);
+  json::Object requests{{"example.com/gpu", gpus}};
+  json::Object container{{"name", "main"},
+                         {"resources", json::Object{{"requests", std::move(requests)}}}};
+  pod.Make({"spec", "containers"}) = json::Array{std::move(container)};
+  return pod;
+}
+
+json::Value OwnedBy(json::Value claim, const std::string& pod, const std::string& pod_uid) {
+  json::Object reference{
+      {"apiVersion", "v1"}, {"kind", "Pod"}, {"name", pod}, {"uid", pod_uid}, {"controller", true}};
+  claim.Make({"metadata", "ownerReferences"}) = json::Array{std::move(reference)};
+  claim.Make({"metadata", "annotations", "resource.kubernetes.io/extended-resource-claim"}) =
+      "true";
+  claim.Make({"metadata", "creationTimestamp"}) = "2026-01-01T00:00:00Z";
+  return claim;
+}
+
+// Before the controller looks, as on a server that has always served them.
+void ServeDevices(ControllerFixture& f) {
+  f.Stop();
+  f.cluster.Serve(kClaims, "ResourceClaim");
+  f.cluster.Serve(kClasses, "DeviceClass", false);
+  f.Start();
+}
+
+struct Devices : ControllerFixture {
+  Devices() : ControllerFixture({.resync_period = 0s}) {
+    ServeDevices(*this);
+  }
+  std::string Watched() const {
+    std::string text;
+    for (const auto& tracked : controller->tracker().Watched()) {
+      text += (text.empty() ? "" : " ") + tracked->resource().resource;
+    }
+    return text;
+  }
+  std::string UidOf(const std::string& pod) {
+    return std::string(cluster.Find(kPods, "team-a", pod)->StringAt({"metadata", "uid"}));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("classes: one that appears, changes and goes moves the quotas of its objects",
+          "[controllers]") {
+  Devices f;
+  f.cluster.Put(kClaims, DeviceClaim("c", 3));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "10"}, {"requests.example.com/tpu", "10"}}));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "requests.example.com/gpu=0,requests.example.com/tpu=0");
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "requests.example.com/gpu=3,requests.example.com/tpu=0");
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/tpu"));
+  f.scheduler.RunUntilIdle();
+  CHECK(f.Used("q") == "requests.example.com/gpu=0,requests.example.com/tpu=3");
+  f.cluster.Delete(kClasses, "", "gpu");
+  f.scheduler.RunUntilIdle();
+  CHECK(f.Used("q") == "requests.example.com/gpu=0,requests.example.com/tpu=0");
+}
+
+TEST_CASE("classes: claims count beside pods, and of all classes with one resource",
+          "[controllers]") {
+  Devices f;
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
+  f.cluster.Put(kClasses, DeviceClass("newer", "example.com/gpu"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "90"}, {kImplicit, "90"}, {kDevices, "90"}}));
+  f.cluster.Put(kPods, GpuPod("p", "4"));
+  f.cluster.Put(kClaims, DeviceClaim("one", 1));
+  f.cluster.Put(kClaims, DeviceClaim("two", 2, "newer"));
+  f.RunFor(5s);
+  CHECK(f.Used("q") ==
+        "gpu.deviceclass.resource.k8s.io/devices=1,"
+        "requests.deviceclass.resource.kubernetes.io/gpu=1,requests.example.com/gpu=7");
+  f.cluster.Delete(kClaims, "team-a", "two");
+  f.scheduler.RunUntilIdle();
+  CHECK(f.Used("q") ==
+        "gpu.deviceclass.resource.k8s.io/devices=1,"
+        "requests.deviceclass.resource.kubernetes.io/gpu=1,requests.example.com/gpu=5");
+}
+
+TEST_CASE("classes: a claim made for a pod is not counted again, whoever is seen first",
+          "[controllers]") {
+  Devices f;
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "90"}}));
+  f.RunFor(5s);
+  f.cluster.Put(kPods, GpuPod("p", "2"));
+  f.cluster.Put(kClaims, OwnedBy(DeviceClaim("c", 2), "p", f.UidOf("p")));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "requests.example.com/gpu=2");
+
+  SECTION("the pod is held up") {
+    f.cluster.Hold(kPods);
+    f.cluster.Put(kPods, GpuPod("late", "1"));
+    f.cluster.Put(kClaims, OwnedBy(DeviceClaim("d", 1), "late", f.UidOf("late")));
+    f.RunFor(1s);
+    CHECK(f.Used("q") == "requests.example.com/gpu=3");
+    f.cluster.Release(kPods);
+    f.RunFor(1s);
+    CHECK(f.Used("q") == "requests.example.com/gpu=3");
+  }
+  SECTION("a second claim of the same pod counts in full") {
+    json::Value second = OwnedBy(DeviceClaim("second", 2), "p", f.UidOf("p"));
+    second.Make({"metadata", "creationTimestamp"}) = "2026-01-01T00:00:05Z";
+    f.cluster.Put(kClaims, second);
+    f.RunFor(1s);
+    CHECK(f.Used("q") == "requests.example.com/gpu=4");
+    json::Value pod = *f.cluster.Find(kPods, "team-a", "p");
+    pod.Make({"status", "extendedResourceClaimStatus", "resourceClaimName"}) = "elsewhere";
+    f.cluster.Put(kPods, pod);
+    f.RunFor(1s);
+    CHECK(f.Used("q") == "requests.example.com/gpu=6");
+  }
+  SECTION("the pod finishes, and its claim is still there") {
+    json::Value pod = *f.cluster.Find(kPods, "team-a", "p");
+    pod.Make({"status", "phase"}) = "Succeeded";
+    f.cluster.Put(kPods, pod);
+    f.RunFor(1s);
+    CHECK(f.Used("q") == "requests.example.com/gpu=2");
+    f.cluster.Delete(kClaims, "team-a", "c");
+    f.RunFor(1s);
+    CHECK(f.Used("q") == "requests.example.com/gpu=0");
+  }
+}
+
+TEST_CASE("classes: claims are watched only if a class gives a quota's name to them",
+          "[controllers]") {
+  Devices f;
+  f.cluster.Put(kClasses, DeviceClass("tpu", "example.com/tpu"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "9"}, {kImplicit, "9"}}));
+  f.RunFor(5s);
+  CHECK(f.Watched() == "pods");
+  f.cluster.Put(kClasses, DeviceClass("gpu", ""));  // gives its implicit name only
+  f.RunFor(5s);
+  CHECK(f.Watched() == "pods resourceclaims");
+  f.cluster.Delete(kClasses, "", "gpu");
+  f.RunFor(2min);
+  CHECK(f.Watched() == "pods");
+}
+
+TEST_CASE("classes: nobody reads them for names that they do not concern", "[controllers]") {
+  Devices f;
+  std::size_t asked = 0;
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("deviceclasses") != std::string::npos) ++asked;
+    return std::nullopt;
+  };
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "9"}, {kDevices, "9"}}));
+  f.RunFor(1min);
+  CHECK(asked == 0);
+  f.cluster.Put(kQuotas, MakeQuota("gpus", {{kGpu, "9"}}));
+  f.RunFor(1min);
+  CHECK(asked == 2);  // one list, one watch
+  CHECK(f.Used("gpus") == "requests.example.com/gpu=0");
+}
+
+TEST_CASE("classes: an API server without them has none, and is not asked more often",
+          "[controllers]") {
+  ControllerFixture f;
+  std::size_t discoveries = 0;
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path == "/apis") ++discoveries;
+    return std::nullopt;
+  };
+  f.cluster.Put(kPods, GpuPod("p", "4"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "90"}}));
+  f.scheduler.RunUntilIdle();
+  CHECK(f.Used("q") == "requests.example.com/gpu=4");
+  std::string why;
+  CHECK(f.controller->Ready(&why));
+  f.RunFor(1s);
+  discoveries = 0;
+  f.RunFor(5min);
+  CHECK(discoveries <= 11);  // as without the quota: every 30 s
+
+  f.cluster.Serve(kClaims, "ResourceClaim");
+  f.cluster.Serve(kClasses, "DeviceClass", false);
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
+  f.cluster.Put(kClaims, DeviceClaim("c", 3));
+  f.RunFor(35s);
+  CHECK(f.Used("q") == "requests.example.com/gpu=7");
+}
+
+TEST_CASE("classes: while they cannot be listed their names keep what they have, and no others",
+          "[controllers]") {
+  Devices f;
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
+  f.cluster.Put(kClaims, DeviceClaim("c", 3));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "90"}, {"pods", "9"}, {kDevices, "9"}}));
+  f.RunFor(5s);
+  REQUIRE(f.Used("q") ==
+          "gpu.deviceclass.resource.k8s.io/devices=3,pods=0,requests.example.com/gpu=3");
+  f.Stop();
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("deviceclasses") == std::string::npos) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kForbidden, .message = "not yours"};
+  };
+  f.cluster.Put(kPods, GpuPod("p", "4"));
+  f.cluster.Put(kClaims, DeviceClaim("d", 2));
+  f.Start();
+  f.RunFor(5s);
+  CHECK(f.Used("q") ==
+        "gpu.deviceclass.resource.k8s.io/devices=5,pods=1,requests.example.com/gpu=3");
+  std::string why;
+  CHECK(f.controller->Ready(&why));
+  f.cluster.fault = nullptr;
+  f.RunFor(2min);
+  CHECK(f.Used("q") ==
+        "gpu.deviceclass.resource.k8s.io/devices=5,pods=1,requests.example.com/gpu=9");
+}
+
+TEST_CASE("classes: a change enqueues only quotas whose objects refer to the class",
+          "[controllers]") {
+  Devices f;
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
+  f.cluster.Put(kClaims, DeviceClaim("c", 3));
+  f.cluster.Put(kClaims, DeviceClaim("c", 3, "tpu", "team-b"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "90"}}));
+  f.cluster.Put(kQuotas, MakeQuota("other", {{"pods", "90"}}));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "90"}}, "team-b"));
+  f.RunFor(5s);
+  f.recorder.reconciles.clear();
+  json::Value same = DeviceClass("gpu", "example.com/gpu");
+  same.Make({"metadata", "labels", "a"}) = "b";
+  f.cluster.Put(kClasses, same);
+  f.RunFor(1s);
+  CHECK(f.recorder.reconciles.empty());
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/else"));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "requests.example.com/gpu=0");
+  // The status that the write's own watch event shows is looked at no further.
+  CHECK(f.recorder.reconciles == std::map<std::string, int>{{"written", 1}});
+}
+
+TEST_CASE("classes: a scoped quota counts no claims", "[controllers]") {
+  Devices f;
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
+  f.cluster.Put(kClaims, DeviceClaim("c", 3));
+  f.cluster.Put(kPods, GpuPod("p", "2"));
+  json::Value quota = MakeQuota("q", {{kGpu, "90"}});
+  quota.Make({"spec", "scopes"}) = json::Array{"NotTerminating"};
+  f.cluster.Put(kQuotas, quota);
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "requests.example.com/gpu=2");
+}
+
+TEST_CASE("classes: what somebody else charged for a claim is used up when it is seen",
+          "[controllers]") {
+  Devices f;
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "90"}}));
+  f.RunFor(15s);
+  f.WriteStatus("q", {{kGpu, "90"}}, {{kGpu, "3"}});  // as the API server's plugin charges
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "requests.example.com/gpu=3");
+  f.cluster.Put(kClaims, DeviceClaim("c", 3));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "requests.example.com/gpu=3");
+  f.cluster.Delete(kClaims, "team-a", "c");
+  f.scheduler.RunUntilIdle();
+  CHECK(f.Used("q") == "requests.example.com/gpu=0");
+}
+
+TEST_CASE("classes: a resync finds the status right and no drift", "[controllers]") {
+  ControllerFixture f({.resync_period = 10s});
+  ServeDevices(f);
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
+  f.cluster.Put(kPods, GpuPod("p", "2"));
+  const auto uid = f.cluster.Find(kPods, "team-a", "p")->StringAt({"metadata", "uid"});
+  f.cluster.Put(kClaims, OwnedBy(DeviceClaim("c", 3), "p", std::string(uid)));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "90"}}));
+  f.RunFor(5s);
+  REQUIRE(f.Used("q") == "requests.example.com/gpu=3");
+  f.cluster.writes.clear();
+  f.RunFor(5min);
+  CHECK(f.recorder.resyncs >= 20);
+  CHECK(f.recorder.drift.objects() == 0);
+  CHECK(f.cluster.writes.empty());
+}
