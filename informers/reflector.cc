@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "informers/collection_requests.h"
 #include "informers/lister.h"
@@ -62,6 +63,7 @@ class ReflectorImpl final : public Reflector {
   ReflectorState state_;
   base::TimePoint failing_since_{};
   std::uint64_t failures_in_a_row_ = 0;
+  std::set<ErrorCode> said_;  // kinds of trouble, since it began
 };
 
 base::Task<void> ReflectorImpl::Run() {
@@ -214,28 +216,30 @@ void ReflectorImpl::Enter(const Step& step) {
   }
 }
 
-// One line when it begins, and when it becomes another kind of trouble; then it is only counted.
+// One line when it begins, and for each kind of trouble it becomes; then it is only counted.
 void ReflectorImpl::Fail(const Error& error) {
-  const bool known = state_.trouble && state_.trouble->code == error.code;
+  const bool same = state_.trouble && state_.trouble->code == error.code;
+  const bool said = !said_.insert(error.code).second;
   if (!state_.trouble) failing_since_ = scheduler_.Now();
   ++state_.failures;
   ++failures_in_a_row_;
   state_.trouble = error;
   if (options_.metrics != nullptr) options_.metrics->Failed();
   if (options_.metrics != nullptr) options_.metrics->SetFailing(true);
-  if (known) {
+  if (said) {
     VLOG(1) << "still failing resource=" << name_ << " error=" << error.message;
-    return;
+  } else {
+    LOG(WARNING) << "cannot follow resource=" << name_
+                 << (state_.synced ? " (its last known state is kept)" : " (not known yet)")
+                 << ", trying on: " << error.message;
   }
-  LOG(WARNING) << "cannot follow resource=" << name_
-               << (state_.synced ? " (its last known state is kept)" : " (not known yet)")
-               << ", trying on: " << error.message;
-  sink_.OnState();
+  if (!same) sink_.OnState();
 }
 
 void ReflectorImpl::Heal() {
   if (!state_.trouble) return;
   state_.trouble.reset();
+  said_.clear();
   if (options_.metrics != nullptr) options_.metrics->SetFailing(false);
   const auto lasted =
       std::chrono::duration_cast<std::chrono::milliseconds>(scheduler_.Now() - failing_since_);

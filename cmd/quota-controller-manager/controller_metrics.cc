@@ -107,10 +107,28 @@ void ControllerMetrics::Forget(const Tracked& tracked) {
   }
 }
 
+void ControllerMetrics::ShowStale(const controllers::QuotaConditions::Standings& standings) {
+  std::erase_if(stale_, [&](const auto& entry) {
+    if (standings.contains(entry.first)) return false;
+    registry_.Remove(entry.second);
+    return true;
+  });
+  for (const auto& [what, quotas] : standings) {
+    const auto [entry, added] = stale_.try_emplace(what);
+    if (added) {
+      entry->second = registry_.NewGauge("quota_stale_quotas",
+                                         "Quotas with names of this resource that are not counted.",
+                                         With({{"resource", what.first}, {"reason", what.second}}));
+    }
+    entry->second.Set(static_cast<double>(quotas));
+  }
+}
+
 void ControllerMetrics::Refresh(const controllers::QuotaController& controller,
                                 base::TimePoint now) {
   quotas_.Set(static_cast<double>(controller.store().size()));
   broken_quotas_.Set(static_cast<double>(controller.store().broken()));
+  ShowStale(controller.conditions().Count());
   std::set<std::string> watched;
   for (const auto& tracked : controller.tracker().Watched()) {
     const std::string name = tracked->evaluator().resource.ToString();

@@ -30,6 +30,7 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   [[nodiscard]] metrics::Labels With(const metrics::Labels& more) const;
   Tracked& ForResource(const std::string& resource);
   void Forget(const Tracked& tracked);
+  void ShowStale(const controllers::QuotaConditions::Standings& standings);
   void CountDrift(const std::string& resource, std::string_view kind, std::size_t objects);
 
   metrics::Registry& registry_;
@@ -43,6 +44,7 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   metrics::Gauge quotas_;
   metrics::Gauge broken_quotas_;
   std::map<std::string, Tracked> tracked_;
+  std::map<std::pair<std::string, std::string>, metrics::Gauge> stale_;  // by resource and reason
   std::map<std::string, metrics::Gauge> drift_usage_;  // of the last resync, by "resource name"
 };
 

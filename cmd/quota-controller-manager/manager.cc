@@ -3,18 +3,21 @@
 #include <glog/logging.h>
 #include <unistd.h>
 
+#include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 
 #include "cmd/quota-controller-manager/controller_metrics.h"
+#include "cmd/quota-controller-manager/event_metrics.h"
 #include "cmd/quota-controller-manager/request_metrics.h"
 #include "controllers/quota/quota_controller.h"
 #include "pkg/base/duration.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
+#include "pkg/client/event_recorder.h"
 #include "pkg/client/rest_client.h"
 #include "pkg/debug/endpoints.h"
 #include "pkg/debug/queue_metrics.h"
@@ -45,6 +48,13 @@ client::LoadOptions LoadOptionsFrom(const Options& options) {
           .home = client::ProcessEnvironment("HOME").value_or("")};
 }
 
+// In a pod the pod's name.
+std::string HostName() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
 class ManagerImpl final : public Manager {
  public:
   ManagerImpl(base::asio::io_context& io, Options options)
@@ -73,6 +83,8 @@ class ManagerImpl final : public Manager {
   debug::Health health_;
   std::unique_ptr<RequestMetrics> request_metrics_;
   std::unique_ptr<client::RestClient> client_;
+  std::unique_ptr<EventMetrics> event_metrics_;
+  std::unique_ptr<client::ApiEventRecorder> events_;
   std::unique_ptr<controllers::ServedResources> served_;
   quota::QuotaApi core_ = quota::CoreQuotaApi();
   std::unique_ptr<ControllerMetrics> controller_metrics_;
@@ -91,6 +103,11 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
       {.user_agent = client::UserAgent(Version()), .observer = request_metrics_.get()});
   if (!client) return client.error();
   client_ = std::move(*client);
+  event_metrics_ = std::make_unique<EventMetrics>(registry_);
+  events_ = client::NewEventRecorder(*client_, scheduler_,
+                                     {.component = "quota-controller-manager",
+                                      .instance = HostName(),
+                                      .observer = event_metrics_.get()});
   served_ = std::make_unique<controllers::ServedResources>(*client_);
   AddController();
   LOG(INFO) << "quota-controller-manager version=" << Version() << " server=" << config.Describe()
@@ -104,7 +121,8 @@ void ManagerImpl::AddController() {
                                        .client = client_.get(),
                                        .reflector = {.backoff = kReconnect},
                                        .name = core_.name,
-                                       .registry = &registry_};
+                                       .registry = &registry_,
+                                       .events = events_.get()};
   controller_metrics_ = std::make_unique<ControllerMetrics>(registry_, core_.name);
   queue_metrics_ = std::make_unique<debug::QueueMetrics>(registry_, "quota_" + core_.name);
   controller_ = std::make_unique<controllers::QuotaController>(
@@ -160,7 +178,11 @@ void ManagerImpl::Start() {
 }
 
 base::Task<void> ManagerImpl::Control() {
+  base::TaskGroup events(io_.get_executor());
+  events.Spawn("events", [this] { return events_->Run(); });
   co_await controller_->Run();
+  events.Cancel();  // what the controller said last is still sent
+  co_await events.Join();
   client_->CloseIdle();
 }
 

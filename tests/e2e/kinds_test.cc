@@ -1,6 +1,7 @@
 // Kinds that are measured by more than their number, and kinds that come and go.
 #include <catch2/catch.hpp>
 
+#include "tests/e2e/harness/custom_kind.h"
 #include "tests/e2e/harness/scenario.h"
 
 namespace e2e {
@@ -38,49 +39,6 @@ json::Value DeviceClaim(const std::string& name, int devices) {
   auto& request = (*claim.Make({"spec", "devices", "requests"}).AsArray())[0];
   request.Make({"exactly", "count"}) = devices;
   return claim;
-}
-
-// A custom kind of a group of its own, so that scenarios do not meet.
-struct CustomKind {
-  explicit CustomKind(std::string name)
-      : plural(std::move(name)), group(FreshName("g") + ".test") {}
-
-  [[nodiscard]] std::string Crd() const { return plural + "." + group; }
-  [[nodiscard]] std::string CountName() const { return "count/" + Crd(); }
-  [[nodiscard]] std::string Path(const std::string& ns, const std::string& name = "") const {
-    const auto path = "/apis/" + group + "/v1/namespaces/" + ns + "/" + plural;
-    return name.empty() ? path : path + "/" + name;
-  }
-  [[nodiscard]] json::Value Object(const std::string& name) const {
-    auto object = Json(R"({"kind":"Thing"})");
-    object.Make({"apiVersion"}) = group + "/v1";
-    object.Make({"metadata", "name"}) = name;
-    return object;
-  }
-  [[nodiscard]] json::Value Definition() const {
-    auto crd = Json(R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
-        "spec":{"scope":"Namespaced","names":{"kind":"Thing"},"versions":[{"name":"v1",
-        "served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
-        "x-kubernetes-preserve-unknown-fields":true}}}]}})");
-    crd.Make({"metadata", "name"}) = Crd();
-    crd.Make({"spec", "group"}) = group;
-    crd.Make({"spec", "names", "plural"}) = plural;
-    return crd;
-  }
-
-  std::string plural;
-  std::string group;
-};
-
-// Once a definition is accepted its kind is served a little later.
-void CreateCustom(Scenario& s, const CustomKind& kind, const std::string& name) {
-  Eventually("an object of " + kind.Crd() + " can be created", [&]() -> std::string {
-    const auto answer = s.api().Do({.verb = "POST",
-                                    .path = kind.Path(s.ns()),
-                                    .content_type = std::string(client::kJson),
-                                    .body = json::Write(kind.Object(name))});
-    return answer ? "" : answer.error().message;
-  });
 }
 
 }  // namespace
@@ -163,25 +121,9 @@ TEST_CASE("a custom kind that appears after its quota is counted, and may go aga
 TEST_CASE("a kind that cannot be listed hurts nobody else", "[e2e][kinds][real-only]") {
   Scenario s;
   const CustomKind broken("things");
-  auto definition = broken.Definition();
-  s.api().Create(PathOf("customresourcedefinitions"), definition);
+  s.api().Create(PathOf("customresourcedefinitions"), broken.Definition());
   CreateCustom(s, broken, "stored-as-v1");
-  // A second version that is preferred, and a conversion webhook where nobody listens.
-  const auto patch = Json(R"({"spec":{"conversion":{"strategy":"Webhook","webhook":{
-      "conversionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1:1/convert"}}},
-      "versions":[{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{
-      "type":"object","x-kubernetes-preserve-unknown-fields":true}}},{"name":"v1","served":true,
-      "storage":true,"schema":{"openAPIV3Schema":{"type":"object",
-      "x-kubernetes-preserve-unknown-fields":true}}}]}})");
-  s.api().MergePatch(PathOf("customresourcedefinitions", "", broken.Crd()), patch);
-  Eventually("the broken version is served", [&]() -> std::string {
-    const auto path = "/apis/" + broken.group + "/v2/" + broken.plural;
-    const auto answer = s.api().Do({.path = path});
-    if (answer) return "it can be listed";
-    // 429 while the server's own cache of the kind cannot be filled, 500 without one.
-    const int status = answer.error().http_status;
-    return status == 429 || status >= 500 ? "" : answer.error().message;
-  });
+  BreakConversion(s, broken);
 
   s.Create("resourcequotas", Quota("q", {{"pods", "9"}, {broken.CountName(), "5"}}));
   s.Create("resourcequotas", Quota("other", {{"secrets", "9"}}));
@@ -194,8 +136,7 @@ TEST_CASE("a kind that cannot be listed hurts nobody else", "[e2e][kinds][real-o
   CHECK(daemon.Running());
 
   // Healed: counted again by itself.
-  s.api().MergePatch(PathOf("customresourcedefinitions", "", broken.Crd()),
-                     Json(R"({"spec":{"conversion":{"strategy":"None","webhook":null}}})"));
+  MendConversion(s, broken);
   s.WaitUsed("q", {{"pods", "0"}, {broken.CountName(), "1"}}, Stretched(60s));
   s.api().Delete(PathOf("customresourcedefinitions", "", broken.Crd()));
 }
