@@ -108,7 +108,10 @@ std::string RandomQuantityText(Random& random) {
 }
 
 std::string RandomAmount(Random& random) {
-  switch (random.Below(16)) {
+  switch (random.Below(18)) {
+    case 17:
+      // Equal amounts of different notation: where the larger counts, one of them stays.
+      return random.OneOf({"1024", "1Ki", "1024e0", "1.024k"});
     case 0:
       return random.OneOf({"0", "0Ki", "0e3", "0m", "-0", ".0"});
     case 1:

@@ -72,11 +72,11 @@ bool IsResizeInfeasible(const json::Value& pod) {
 // Taken for each container by itself, as in Kubernetes up to 1.36. From 1.37 on the larger of the
 // pod's sums is taken, which differs where one container grows while another shrinks.
 Amounts Effective(const Amounts& spec, const Actuated& actuated, bool infeasible) {
-  Amounts effective = actuated.amounts;
+  // Of equal amounts the first one lends the notation, so the order matters.
+  Amounts effective = infeasible ? Amounts() : spec;
+  RaiseTo(effective.requests, actuated.amounts.requests);
   RaiseTo(effective.requests, actuated.allocated);
-  if (infeasible) return effective;
-  RaiseTo(effective.requests, spec.requests);
-  RaiseTo(effective.limits, spec.limits);
+  RaiseTo(effective.limits, actuated.amounts.limits);
   return effective;
 }
 

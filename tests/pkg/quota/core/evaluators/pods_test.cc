@@ -1,4 +1,5 @@
-// Fixtures of kubernetes-resourcequota.md 3.8, and one for each rule of 3.2 and 1.5.
+// Fixtures of kubernetes-resourcequota.md 3.8, and one for each rule of 3.2 (scopes:
+// ../pod_scopes_test.cc).
 
 #include <algorithm>
 #include <chrono>
@@ -87,6 +88,17 @@ const std::vector<Row> kRows = {
             {"name":"s","restartPolicy":"Always","resources":{"requests":{"memory":"1Gi"}}},
             {"name":"i","resources":{"requests":{"memory":"1024"}}}]}})",
      "count/pods=1,memory=1073742848,pods=1,requests.memory=1073742848"},
+    {"each resource has its own peak",
+     R"({"spec":{
+          "initContainers":[{"name":"i","resources":{"requests":{"cpu":"3","memory":"10Mi"}}}],
+          "containers":[{"name":"a","resources":{"requests":{"cpu":"1","memory":"50Mi"}}}]}})",
+     "count/pods=1,cpu=3,memory=50Mi,pods=1,requests.cpu=3,requests.memory=50Mi"},
+    {"overhead adds to the peak, whatever it is of, and not to a limit of zero",
+     R"({"spec":{"overhead":{"cpu":"100m","x.io/y":"1"},
+          "initContainers":[{"name":"i","resources":{"requests":{"cpu":"3"},
+                                                     "limits":{"cpu":"0"}}}],
+          "containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]}})",
+     "count/pods=1,cpu=3100m,limits.cpu=0,pods=1,requests.cpu=3100m,requests.x.io/y=1"},
     {"overhead adds to requests, and to limits where there are any",
      R"({"spec":{"overhead":{"cpu":"1","memory":"10Mi"},
           "containers":[{"name":"a","resources":{"requests":{"cpu":"1"},
@@ -104,6 +116,16 @@ const std::vector<Row> kRows = {
                                                              "ephemeral-storage":"500Mi"}}}]}})",
      "count/pods=1,cpu=1,ephemeral-storage=500Mi,memory=1Gi,pods=1,requests.cpu=1,"
      "requests.ephemeral-storage=500Mi,requests.memory=1Gi"},
+    {"requests of the pod leave the limits of its containers, and overhead adds to both",
+     R"({"spec":{"resources":{"requests":{"cpu":"2"}},"overhead":{"cpu":"1"},
+          "containers":[{"name":"a","resources":{"requests":{"cpu":"1"},"limits":{"cpu":"4"}}}]}})",
+     "count/pods=1,cpu=3,limits.cpu=5,pods=1,requests.cpu=3"},
+    {"what the node reports of the pod as a whole is not looked at",
+     R"({"spec":{"resources":{"requests":{"cpu":"1"},"limits":{"cpu":"2"}},
+          "containers":[{"name":"a"}]},
+         "status":{"resources":{"requests":{"cpu":"5"},"limits":{"cpu":"6"}},
+                   "allocatedResources":{"cpu":"7"}}})",
+     "count/pods=1,cpu=1,limits.cpu=2,pods=1,requests.cpu=1"},
     {"hugepages under both names, their limits under none",
      R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"hugepages-2Mi":"100Mi"},
                                                         "limits":{"hugepages-2Mi":"100Mi"}}}]}})",
@@ -115,6 +137,10 @@ const std::vector<Row> kRows = {
           "limits":{"example.com/gpu":"2"}}}]}})",
      "count/pods=1,pods=1,requests.deviceclass.resource.kubernetes.io/c=1,"
      "requests.example.com/gpu=2"},
+    {"what looks like a quota's name in a container is no resource",
+     R"({"spec":{"containers":[{"name":"a","resources":{"requests":{
+          "requests.example.com/x":"1","pods":"7","services":"1","limits.cpu":"1"}}}]}})",
+     "count/pods=1,pods=1"},
     {"an explicit zero is present",
      R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"0"}}}]}})",
      "count/pods=1,cpu=0,pods=1,requests.cpu=0"},
@@ -127,6 +153,8 @@ const std::vector<Row> kRows = {
      "count/pods=1"},
     {"a finished pod is an object only: failed", R"({"status":{"phase":"Failed"}})",
      "count/pods=1"},
+    {"one of an unknown phase counts fully", R"({"status":{"phase":"Unknown"}})",
+     "count/pods=1,pods=1"},
     {"a pending one counts fully", R"({"status":{"phase":"Pending"}})", "count/pods=1,pods=1"},
 };
 
@@ -167,6 +195,34 @@ TEST_CASE("pods: during a resize in place the larger of wanted, allocated and ac
             "allocatedResources":{"cpu":"300m"}}]})")) == "200m of 400m");
 }
 
+TEST_CASE("pods: of a pod resized in two containers each counts its own maximum", "[quota][core]") {
+  // From 1.37 on the larger of the two sums would count: 300m.
+  CHECK(CpuOf(R"({"spec":{"containers":[
+            {"name":"a","resources":{"requests":{"cpu":"200m"},"limits":{"cpu":"200m"}}},
+            {"name":"b","resources":{"requests":{"cpu":"100m"},"limits":{"cpu":"100m"}}}]},
+          "status":{"containerStatuses":[
+            {"name":"a","resources":{"requests":{"cpu":"100m"},"limits":{"cpu":"100m"}}},
+            {"name":"b","resources":{"requests":{"cpu":"200m"},"limits":{"cpu":"200m"}}},
+            {"name":"gone","resources":{"requests":{"cpu":"9"},"limits":{"cpu":"9"}}}]}})") ==
+        "400m of 400m");
+}
+
+TEST_CASE("pods: of equal amounts the wanted one lends the notation, then the actual one",
+          "[quota][core]") {
+  const auto memory = [](const std::string& conditions) {
+    return FactsOf(R"({"spec":{"containers":[{"name":"a","resources":{
+                         "requests":{"memory":"2048"}}}]},
+                       "status":{"conditions":[)" +
+                   conditions + R"(],"containerStatuses":[{"name":"a","resources":{
+                         "requests":{"memory":"2Ki"}},
+                         "allocatedResources":{"memory":"2048e0"}}]}})")
+        .now.usage.Get("memory")
+        .ToString();
+  };
+  CHECK(memory("") == "2048");
+  CHECK(memory(R"({"type":"PodResizePending","reason":"Infeasible"})") == "2Ki");
+}
+
 TEST_CASE("pods: a resize that the node refused does not count what was wanted", "[quota][core]") {
   const std::string infeasible =
       R"("conditions":[{"type":"PodResizePending","reason":"Infeasible"}],)";
@@ -174,6 +230,12 @@ TEST_CASE("pods: a resize that the node refused does not count what was wanted",
             "requests":{"cpu":"50m"},"limits":{"cpu":"60m"}},
             "allocatedResources":{"cpu":"70m"}}]})")) == "170m of 260m");
   CHECK(CpuOf(Resized(R"({"conditions":[{"type":"PodResizePending","reason":"Deferred"}],
+            "containerStatuses":[{"name":"a","resources":{"requests":{"cpu":"50m"}}}]})")) ==
+        "200m of 400m");
+  // The first condition of the kind decides, and no other kind.
+  CHECK(CpuOf(Resized(R"({"conditions":[{"type":"PodResizeInProgress","reason":"Infeasible"},
+                                        {"type":"PodResizePending","reason":"Deferred"},
+                                        {"type":"PodResizePending","reason":"Infeasible"}],
             "containerStatuses":[{"name":"a","resources":{"requests":{"cpu":"50m"}}}]})")) ==
         "200m of 400m");
 }
@@ -217,73 +279,6 @@ TEST_CASE("pods: without a time and a grace that can be added, deletion frees no
     const ObjectFacts facts = FactsOf(R"({"metadata":)" + std::string(metadata) + "}");
     CHECK(facts.now.usage.ToString() == "count/pods=1,pods=1");
     CHECK_FALSE(facts.later.has_value());
-  }
-}
-
-bool Has(const std::string& pod, const std::string& scope, const std::string& value = "") {
-  return std::ranges::count(FactsOf(pod).now.attributes, Attribute(scope, value)) == 1;
-}
-
-TEST_CASE("pods: terminating is having an active deadline", "[quota][core]") {
-  const std::string with = R"({"spec":{"activeDeadlineSeconds":0}})";
-  CHECK(Has(with, "Terminating"));
-  CHECK_FALSE(Has(with, "NotTerminating"));
-  for (const std::string without :
-       {"{}", R"({"spec":{"activeDeadlineSeconds":null}})",
-        R"({"metadata":{"deletionTimestamp":"2024-05-01T10:00:00Z"}})"}) {
-    CHECK(Has(without, "NotTerminating"));
-    CHECK_FALSE(Has(without, "Terminating"));
-  }
-}
-
-TEST_CASE("pods: the stored class of service decides, else it is computed", "[quota][core]") {
-  const auto with = [](const std::string& resources, const std::string& rest = "") {
-    return R"({"spec":{)" + rest + R"("containers":[{"name":"a","resources":)" + resources + "}]}}";
-  };
-  for (const std::string& pod :
-       {std::string("{}"), with("{}"), with(R"({"requests":{"cpu":"0"}})"),
-        with(R"({"requests":{"ephemeral-storage":"1Gi","x.io/y":"1","hugepages-2Mi":"2Mi"}})"),
-        std::string(R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]},
-                        "status":{"qosClass":"BestEffort"}})"),
-        // Where the pod has resources of its own, only those are looked at.
-        with(R"({"requests":{"cpu":"1"}})",
-             R"("resources":{"requests":{"hugepages-2Mi":"2Mi"}},)")}) {
-    INFO(pod);
-    CHECK(Has(pod, "BestEffort"));
-    CHECK_FALSE(Has(pod, "NotBestEffort"));
-  }
-  for (const std::string& pod :
-       {with(R"({"requests":{"cpu":"1m"}})"), with(R"({"limits":{"memory":"1"}})"),
-        with("{}", R"("resources":{"limits":{"cpu":"1"}},)"),
-        with("{}", R"("initContainers":[{"name":"i","resources":{"requests":{"memory":"1"}}}],)"),
-        std::string(R"({"status":{"qosClass":"Burstable"}})")}) {
-    INFO(pod);
-    CHECK(Has(pod, "NotBestEffort"));
-    CHECK_FALSE(Has(pod, "BestEffort"));
-  }
-}
-
-TEST_CASE("pods: the priority class is an attribute with its name", "[quota][core]") {
-  CHECK(Has(R"({"spec":{"priorityClassName":"high"}})", "PriorityClass", "high"));
-  CHECK_FALSE(Has(R"({"spec":{"priorityClassName":""}})", "PriorityClass"));
-  CHECK_FALSE(Has("{}", "PriorityClass"));
-}
-
-TEST_CASE("pods: affinity crosses namespaces by a list or by any selector", "[quota][core]") {
-  const auto with = [](const std::string& kind, const std::string& when, const std::string& term) {
-    const std::string whole = when == "required" ? term : R"({"podAffinityTerm":)" + term + "}";
-    return R"({"spec":{"affinity":{")" + kind + R"(":{")" + when +
-           R"(DuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z"},)" + whole + "]}}}}";
-  };
-  for (const std::string kind : {"podAffinity", "podAntiAffinity"}) {
-    for (const std::string when : {"required", "preferred"}) {
-      INFO(kind << " " << when);
-      const std::string scope = "CrossNamespacePodAffinity";
-      CHECK(Has(with(kind, when, R"({"namespaces":["b"]})"), scope));
-      CHECK(Has(with(kind, when, R"({"namespaceSelector":{}})"), scope));
-      CHECK_FALSE(Has(with(kind, when, R"({"namespaces":[],"namespaceSelector":null})"), scope));
-      CHECK_FALSE(Has(with(kind, when, R"({"labelSelector":{}})"), scope));
-    }
   }
 }
 
