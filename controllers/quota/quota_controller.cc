@@ -19,20 +19,6 @@ informers::ReflectorOptions QuotaReflectorOptions(informers::ReflectorOptions op
   return options;
 }
 
-// What `usage` has above `base`, name by name.
-quota::ResourceList Growth(const quota::ResourceList& usage, const quota::ResourceList* base) {
-  quota::ResourceList growth;
-  for (const auto& [name, amount] : usage) {
-    const quota::Quantity* old = base != nullptr ? base->Find(name) : nullptr;
-    if (old == nullptr) {
-      growth.Set(name, amount);
-    } else if (amount > *old) {
-      if (const auto difference = amount.Sub(*old)) growth.Set(name, *difference);
-    }
-  }
-  return growth;
-}
-
 bool AnyLower(const quota::ResourceList& before, const quota::ResourceList& after) {
   return std::any_of(after.begin(), after.end(), [&](const auto& entry) {
     const quota::Quantity* old = before.Find(entry.first);
@@ -127,8 +113,10 @@ void QuotaController::OnQuotasSynced() {
 void QuotaController::NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after) {
   Memory& memory = Remember(after);
   const base::TimePoint now = context_.scheduler->Now();
-  const Recount counted = Count(after);
-  memory.charges.OnForeignWrite(now, before.status.used, after.status.used, counted.observed.used);
+  quota::ResourceList counted = Count(after).observed.used;
+  // What does not fit is not added: then more is held than need be, and never too little.
+  (void)counted.Add(memory.admitted.Outstanding());
+  memory.charges.OnForeignWrite(now, before.status.used, after.status.used, counted);
   // Both writers wait for each other's watch only once: a wait under way is not prolonged.
   if (AnyLower(before.status.used, after.status.used) && memory.not_before <= now) {
     memory.not_before = now + options_.foreign_decrease_patience;
@@ -147,14 +135,21 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
     const bool match = matches(change.after);
     // Facts that are null may also be those of an object that became unreadable or readable.
     if (!matched && !match && change.before && change.after) continue;
-    if (match) {
-      quota::ResourceList before;
-      if (matched) before = UsageOf(evaluator, change, *change.before);
-      const quota::ResourceList after = UsageOf(evaluator, change, *change.after);
-      Remember(*quota).charges.OnAppeared(Growth(after, matched ? &before : nullptr));
-    }
+    NoticeObject(Remember(*quota), evaluator, change, matched, match);
     queue_.Add(key);
   }
+}
+
+// What of an object's growth no charge of ours granted uses up the charges of others.
+void QuotaController::NoticeObject(Memory& memory, const quota::Evaluator& evaluator,
+                                   const quota::LedgerChange& change, bool matched, bool match) {
+  if (change.after == nullptr) return memory.admitted.OnGone(change.uid);
+  quota::ResourceList before;
+  if (matched) before = UsageOf(evaluator, change, *change.before);
+  const quota::ResourceList after = UsageOf(evaluator, change, *change.after);
+  const quota::ResourceList growth =
+      memory.admitted.OnSeen(change.uid, before, match ? &after : nullptr);
+  if (match) memory.charges.OnAppeared(growth);
 }
 
 void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
@@ -167,8 +162,11 @@ void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
 }
 
 QuotaController::Memory& QuotaController::Remember(const quota::Quota& quota) {
-  const auto [entry, added] = memories_.try_emplace(quota.key, options_.charge_hold);
-  if (!added && entry->second.uid != quota.uid) entry->second = Memory(options_.charge_hold);
+  const auto [entry, added] =
+      memories_.try_emplace(quota.key, *context_.scheduler, options_.charge_hold);
+  if (!added && entry->second.uid != quota.uid) {
+    entry->second = Memory(*context_.scheduler, options_.charge_hold);
+  }
   entry->second.uid = quota.uid;
   return entry->second;
 }

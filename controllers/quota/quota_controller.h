@@ -21,8 +21,12 @@
 #include "controllers/quota/served_resources.h"
 #include "controllers/quota/tracked_resource.h"
 #include "controllers/quota/tracker.h"
+#include "pkg/admission/observer.h"
+#include "pkg/admission/quota_book.h"
+#include "pkg/base/gate.h"
 #include "pkg/base/task_group.h"
 #include "pkg/queue/async_queue.h"
+#include "pkg/quota/charges.h"
 #include "pkg/quota/foreign_charges.h"
 #include "pkg/quota/quota.h"
 
@@ -54,10 +58,16 @@ struct QuotaControllerOptions {
   // Somebody else lowered `used`: perhaps their watch is ahead of ours, so ours gets this long.
   base::Duration foreign_decrease_patience = std::chrono::milliseconds(250);
   base::Duration write_timeout = std::chrono::seconds(15);
-  std::uint64_t seed = 0;  // of the jitter; 0: random
+  // True once admission guards the evaluator's resource: a name enters status.hard only then. Null:
+  // this quota API is not decided at admission here.
+  std::function<bool(const quota::Evaluator& evaluator)> guarded;
+  admission::Observer* admission = &admission::NoObserver();  // outlives the controller
+  std::uint64_t seed = 0;                                     // of the jitter; 0: random
 };
 
-class QuotaController final : public QuotaListener, public UsageListener {
+class QuotaController final : public QuotaListener,
+                              public UsageListener,
+                              public admission::QuotaBook {
  public:
   // `api`, `served`, `observer` and what `context` points to outlive the controller.
   QuotaController(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
@@ -83,12 +93,35 @@ class QuotaController final : public QuotaListener, public UsageListener {
   void OnClassChange(const quota::Evaluator& evaluator, const std::string& name) override;
   void OnClassState(const quota::Evaluator& evaluator) override;
 
+  // What `guarded` says changed.
+  void OnGuards();
+  // Held for objects that no watch has shown yet.
+  [[nodiscard]] std::size_t charges_held() const;
+
+  // admission::QuotaBook, in charging.cc.
+  [[nodiscard]] bool Current() const override;
+  [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
+  [[nodiscard]] const quota::ResourceList* Covering(const quota::Quota& quota,
+                                                    const quota::Uid& uid) const override;
+  [[nodiscard]] base::Result<quota::Subject> SubjectOf(const quota::Evaluator& evaluator,
+                                                       std::string_view ns, const quota::Uid& uid,
+                                                       const quota::Facts& facts) const override;
+  base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
+                                        std::vector<admission::Grant> grants,
+                                        base::TimePoint deadline) override;
+  void Release(const api::ObjectKey& key, const admission::Grant& grant) override;
+  base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
+
  private:
   // What is remembered of a quota beside its object.
   struct Memory {
-    explicit Memory(base::Duration hold) : charges(hold) {}
+    Memory(base::Scheduler& scheduler, base::Duration hold)
+        : charges(hold), admitted(hold), gate(std::make_shared<base::Gate>(scheduler)) {}
     std::string uid;
     quota::ForeignCharges charges;
+    quota::Charges admitted;                      // by our own admission
+    std::shared_ptr<base::Gate> gate;             // whoever writes the status is inside
+    bool postponed = false;                       // a recount waits for the gate
     std::optional<quota::QuotaStatus> in_flight;  // a write under way
     std::string written_version;                  // resourceVersion of our last write
     base::TimePoint not_before{};                 // no write earlier than this
@@ -111,10 +144,21 @@ class QuotaController final : public QuotaListener, public UsageListener {
   base::Task<bool> ResyncOne(std::shared_ptr<TrackedResource> tracked);
   base::Task<Outcome> Reconcile(api::ObjectKey key);
   base::Task<Outcome> Write(quota::Quota quota, quota::QuotaStatus desired);
-  base::Task<base::Result<quota::Quota>> PatchStatus(quota::Quota quota,
-                                                     quota::QuotaStatus desired);
-  base::Task<Outcome> AfterFailedWrite(api::ObjectKey key, base::Error error);
-  base::Task<void> Refresh(api::ObjectKey key);
+  base::Task<base::Result<quota::Quota>> PatchStatus(quota::Quota quota, quota::QuotaStatus desired,
+                                                     base::TimePoint deadline);
+  base::Task<Outcome> AfterFailedWrite(quota::Quota quota, base::Error error);
+  base::Task<base::Result<quota::Quota>> WriteCharge(quota::Quota quota, quota::QuotaStatus desired,
+                                                     base::TimePoint deadline);
+  base::Task<base::Error> AfterFailedCharge(quota::Quota quota, base::Error error,
+                                            base::TimePoint deadline);
+  void Hold(Memory& memory, const quota::Quota& quota, const std::vector<admission::Grant>& grants);
+  // The quota as it is stored now, which the store then knows. Errors: kNotFound also if it is
+  // another one of the same name.
+  base::Task<base::Result<quota::Quota>> ReadLive(quota::Quota quota, base::TimePoint deadline);
+  [[nodiscard]] bool IsSeen(const quota::Quota& quota, const admission::Grant& grant,
+                            quota::ResourceList& usage) const;
+  [[nodiscard]] quota::Quota Guarded(const quota::Quota& quota) const;
+  Memory* FindMemory(const quota::Quota& quota);
   [[nodiscard]] Outcome UntilChargesExpire(const Memory& memory, std::string_view result) const;
   void Settle(const api::ObjectKey& key, const Outcome& outcome);
   [[nodiscard]] Recount Count(const quota::Quota& quota);
@@ -126,6 +170,8 @@ class QuotaController final : public QuotaListener, public UsageListener {
   [[nodiscard]] bool MayBeDoneSoon(const UsageSource& source) const;
   [[nodiscard]] base::TimePoint EarliestWrite(const Memory& memory) const;
   Memory& Remember(const quota::Quota& quota);
+  void NoticeObject(Memory& memory, const quota::Evaluator& evaluator,
+                    const quota::LedgerChange& change, bool matched, bool match);
   void NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after);
   void ComplainOnce(const std::string& about, const std::string& message);
 
@@ -140,6 +186,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   std::unique_ptr<informers::Reflector> quotas_;
   queue::AsyncQueue<api::ObjectKey> queue_;
   std::unordered_map<api::ObjectKey, Memory> memories_;
+  std::unordered_map<std::string, base::TimePoint> refreshed_;  // namespaces, while not Current()
   std::unordered_map<std::string, std::string>
       complaints_;  // said once per subject until it changes
 };

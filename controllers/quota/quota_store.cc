@@ -56,6 +56,11 @@ void QuotaStore::Apply(quota::Quota quota) {
   Put(std::move(quota));
 }
 
+void QuotaStore::Forget(const api::ObjectKey& key, std::string_view uid) {
+  const quota::Quota* held = Find(key);
+  if (held != nullptr && held->uid == uid) Drop(key);
+}
+
 void QuotaStore::Put(quota::Quota quota) {
   Namespace& names = namespaces_[quota.key.ns];
   const auto found = names.find(quota.key.name);

@@ -44,6 +44,9 @@ class QuotaStore final : public informers::CollectionSink {
   // The answer of a write or a live read; ignored if the store already has something newer.
   void Apply(quota::Quota quota);
 
+  // The server says that this object is no longer there, before the watch does.
+  void Forget(const api::ObjectKey& key, std::string_view uid);
+
   [[nodiscard]] const quota::Quota* Find(const api::ObjectKey& key) const;
   // Names of the namespace's quotas.
   [[nodiscard]] std::vector<api::ObjectKey> InNamespace(std::string_view ns) const;

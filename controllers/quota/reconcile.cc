@@ -5,6 +5,23 @@
 #include "controllers/quota/quota_controller.h"
 
 namespace controllers {
+namespace {
+
+// Inside a gate that nobody else was in.
+class Inside {
+ public:
+  explicit Inside(std::shared_ptr<base::Gate> gate) : gate_(std::move(gate)) {
+    CHECK(gate_->TryEnter());
+  }
+  ~Inside() { gate_->Leave(); }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  std::shared_ptr<base::Gate> gate_;
+};
+
+}  // namespace
 
 bool QuotaController::MayBeDoneSoon(const UsageSource& source) const {
   if (source.known_absent) return false;
@@ -46,6 +63,13 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
 
   // Observe and decide. No suspension from here to the write below.
   Memory& memory = Remember(*found);
+  if (memory.gate->busy()) {  // admission writes it; then it looks again
+    memory.postponed = true;
+    co_return Outcome{Kind::kDone, {}, "postponed"};
+  }
+  if (const std::size_t expired = memory.admitted.Expire(now)) {
+    options_.admission->OnChargesExpired(api_.name, expired);
+  }
   const Recount recount = Count(*found);
   // A name enters status.hard together with its first count, if that is coming soon.
   const bool settled =
@@ -53,7 +77,10 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
   if (recount.pending && !settled) {
     co_return Outcome{Kind::kRevisit, options_.first_count_patience, "postponed"};
   }
-  const auto desired = quota::DesiredStatus(*found, recount.observed, memory.charges.Held(now));
+  quota::ResourceList held = memory.charges.Held(now);
+  const auto own = held.Add(memory.admitted.Outstanding());
+  const auto desired = own ? quota::DesiredStatus(Guarded(*found), recount.observed, held)
+                           : base::Result<quota::QuotaStatus>(own.error());
   if (!desired) {
     ComplainOnce("sum of " + key.ToString(), desired.error().message);
     co_return Outcome{Kind::kRetry, {}, "error"};
@@ -72,71 +99,113 @@ base::TimePoint QuotaController::EarliestWrite(const Memory& memory) const {
 
 QuotaController::Outcome QuotaController::UntilChargesExpire(const Memory& memory,
                                                              std::string_view result) const {
-  const auto expiry = memory.charges.NextExpiry();
+  auto expiry = memory.charges.NextExpiry();
+  const auto own = memory.admitted.NextExpiry();
+  if (!expiry || (own && *own < *expiry)) expiry = own;
   if (!expiry) return {Outcome::Kind::kDone, {}, result};
   return {Outcome::Kind::kRevisit, *expiry - context_.scheduler->Now(), result};
 }
 
+QuotaController::Memory* QuotaController::FindMemory(const quota::Quota& quota) {
+  const auto memory = memories_.find(quota.key);
+  const bool same = memory != memories_.end() && memory->second.uid == quota.uid;
+  return same ? &memory->second : nullptr;
+}
+
 base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
                                                             quota::QuotaStatus desired) {
+  const base::TimePoint now = context_.scheduler->Now();
+  std::optional<base::Result<quota::Quota>> written;
   {
     Memory& memory = Remember(quota);
     memory.in_flight = desired;
-    memory.paid_until =
-        std::max(memory.paid_until, context_.scheduler->Now()) + options_.write_interval;
+    memory.paid_until = std::max(memory.paid_until, now) + options_.write_interval;
+    const Inside inside(memory.gate);
+    written = co_await PatchStatus(quota, desired, now + options_.write_timeout);
   }
-  const auto written = co_await PatchStatus(quota, desired);
-
   // The world moved on while we waited: the quota may be gone, or another one of the same name.
-  const auto memory = memories_.find(quota.key);
-  const bool same = memory != memories_.end() && memory->second.uid == quota.uid;
-  if (same) memory->second.in_flight.reset();
-  if (!written) co_return co_await AfterFailedWrite(quota.key, written.error());
+  Memory* const memory = FindMemory(quota);
+  if (memory != nullptr) memory->in_flight.reset();
+  if (!*written) {
+    const base::Error error = written->error();
+    co_return co_await AfterFailedWrite(std::move(quota), error);
+  }
+  const quota::Quota& stored = **written;
   ComplainOnce("status of " + quota.key.ToString(), "");
   VLOG(1) << "status written quota_api=" << api_.name << " quota=" << quota.key.ToString()
-          << " used=\"" << written->status.used.ToString() << "\"";
-  if (!same) co_return Outcome{Outcome::Kind::kDone, {}, "written"};
-  memory->second.written_version = written->resource_version;
-  const Outcome outcome = UntilChargesExpire(memory->second, "written");
-  store_.Apply(*written);
+          << " used=\"" << stored.status.used.ToString() << "\"";
+  if (memory == nullptr) co_return Outcome{Outcome::Kind::kDone, {}, "written"};
+  memory->written_version = stored.resource_version;
+  const Outcome outcome = UntilChargesExpire(*memory, "written");
+  store_.Apply(stored);
   co_return outcome;
 }
 
 base::Task<base::Result<quota::Quota>> QuotaController::PatchStatus(quota::Quota quota,
-                                                                    quota::QuotaStatus desired) {
+                                                                    quota::QuotaStatus desired,
+                                                                    base::TimePoint deadline) {
+  const base::Duration left = deadline - context_.scheduler->Now();
   client::ApiRequest request{
       .verb = "PATCH",
       .path = api_.resource.Path(quota.key.ns, quota.key.name, "status"),
       .content_type = std::string(client::kMergePatch),
       .body = quota::StatusPatch(quota, desired),
-      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.write_timeout)};
+      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(left)};
   const auto answer = co_await client::DoJson(*context_.client, std::move(request));
   if (!answer) co_return answer.error();
   co_return quota::ParseQuota(*answer);
 }
 
-base::Task<QuotaController::Outcome> QuotaController::AfterFailedWrite(api::ObjectKey key,
+base::Task<QuotaController::Outcome> QuotaController::AfterFailedWrite(quota::Quota quota,
                                                                        base::Error error) {
   using Kind = Outcome::Kind;
   if (error.Is(base::ErrorCode::kNotFound)) co_return Outcome{};  // the watch will say so
   if (error.Is(base::ErrorCode::kConflict)) {
-    co_await Refresh(key);  // look again, never force
+    // Look again, never force. Where that fails, the retry starts from what the watch has shown.
+    const base::TimePoint deadline = context_.scheduler->Now() + options_.write_timeout;
+    (void)co_await ReadLive(std::move(quota), deadline);
     co_return Outcome{Kind::kRetry, {}, "conflict"};
   }
   if (!error.Is(base::ErrorCode::kCancelled)) {
-    ComplainOnce("status of " + key.ToString(), error.message);
+    ComplainOnce("status of " + quota.key.ToString(), error.message);
   }
   co_return Outcome{Kind::kRetry, {}, "error"};
 }
 
-base::Task<void> QuotaController::Refresh(api::ObjectKey key) {
+base::Task<base::Result<quota::Quota>> QuotaController::ReadLive(quota::Quota quota,
+                                                                 base::TimePoint deadline) {
+  const base::Duration left = deadline - context_.scheduler->Now();
   client::ApiRequest request{
-      .path = api_.resource.Path(key.ns, key.name),
-      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.write_timeout)};
+      .path = api_.resource.Path(quota.key.ns, quota.key.name),
+      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(left)};
   const auto answer = co_await client::DoJson(*context_.client, std::move(request));
-  if (!answer) co_return;  // the retry starts from what the watch has shown
-  auto quota = quota::ParseQuota(*answer);
-  if (quota) store_.Apply(std::move(*quota));
+  if (!answer) {
+    if (answer.error().Is(base::ErrorCode::kNotFound)) store_.Forget(quota.key, quota.uid);
+    co_return answer.error();
+  }
+  auto live = quota::ParseQuota(*answer);
+  if (!live) co_return live.error();
+  if (live->uid != quota.uid) {
+    store_.Forget(quota.key, quota.uid);
+    co_return base::Error{.code = base::ErrorCode::kNotFound,
+                          .message = "quota " + quota.key.ToString() + " was replaced"};
+  }
+  store_.Apply(*live);
+  co_return live;
+}
+
+// A name that admission does not guard yet stays out of status.hard: what is enforced is what
+// stands there.
+quota::Quota QuotaController::Guarded(const quota::Quota& quota) const {
+  quota::Quota guarded = quota;
+  if (!options_.guarded) return guarded;
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+    if (options_.guarded(*source.evaluator)) continue;
+    for (const std::string& name : source.names) {
+      if (quota.status.hard.Find(name) == nullptr) guarded.hard.Erase(name);
+    }
+  }
+  return guarded;
 }
 
 }  // namespace controllers

@@ -1,0 +1,191 @@
+// The quota controller as admission's book: what is known of quotas, and charges written to them.
+
+#include <glog/logging.h>
+
+#include <algorithm>
+
+#include "controllers/quota/quota_controller.h"
+
+namespace controllers {
+namespace {
+
+// While the quotas cannot be followed, a namespace is read again no sooner.
+constexpr std::chrono::milliseconds kRefreshAge{250};
+constexpr std::chrono::milliseconds kSyncPoll{20};
+
+base::Error Changed(const quota::Quota& quota) {
+  return {.code = base::ErrorCode::kConflict,
+          .message = "quota " + quota.key.ToString() + " changed meanwhile"};
+}
+
+// No answer came, so the write may have been made.
+bool IsUnanswered(const base::Error& error) {
+  return error.http_status == 0 &&
+         (error.Is(base::ErrorCode::kTimeout) || error.Is(base::ErrorCode::kUnavailable));
+}
+
+struct LeaveAtEnd {
+  base::Gate& gate;
+  ~LeaveAtEnd() { gate.Leave(); }
+};
+
+}  // namespace
+
+bool QuotaController::Current() const { return store_.synced() && !quotas_->state().trouble; }
+
+std::vector<const quota::Quota*> QuotaController::InNamespace(std::string_view ns) const {
+  std::vector<const quota::Quota*> quotas;
+  for (const api::ObjectKey& key : store_.InNamespace(ns)) quotas.push_back(store_.Find(key));
+  return quotas;
+}
+
+const quota::ResourceList* QuotaController::Covering(const quota::Quota& quota,
+                                                     const quota::Uid& uid) const {
+  const auto memory = memories_.find(quota.key);
+  if (memory == memories_.end() || memory->second.uid != quota.uid) return nullptr;
+  return memory->second.admitted.Covering(context_.scheduler->Now(), uid);
+}
+
+base::Result<quota::Subject> QuotaController::SubjectOf(const quota::Evaluator& evaluator,
+                                                        std::string_view ns, const quota::Uid& uid,
+                                                        const quota::Facts& facts) const {
+  quota::Subject subject{.usage = facts.usage, .attributes = facts.attributes};
+  const bool resolves = evaluator.classes || evaluator.owners;
+  const TrackedResource* tracked = resolves ? tracker_.Find(evaluator.resource) : nullptr;
+  if (tracked == nullptr) return subject;
+  auto usage = tracked->ledger().UsageOf(ns, uid, facts, tracker_.BesideOf(evaluator));
+  if (!usage) return usage.error();
+  subject.usage = std::move(*usage);
+  return subject;
+}
+
+base::Task<base::Result<void>> QuotaController::Charge(quota::Quota quota, quota::ResourceList used,
+                                                       std::vector<admission::Grant> grants,
+                                                       base::TimePoint deadline) {
+  if (FindMemory(quota) == nullptr) co_return Changed(quota);
+  const std::shared_ptr<base::Gate> gate = FindMemory(quota)->gate;
+  const bool inside = co_await gate->Enter(deadline);
+  if (!inside) {
+    co_return base::Error{.code = base::ErrorCode::kTimeout,
+                          .message = "quota " + quota.key.ToString() + " is being written"};
+  }
+  const LeaveAtEnd leave{*gate};
+  const quota::Quota* current = store_.Find(quota.key);
+  const bool same = current != nullptr && current->uid == quota.uid &&
+                    current->resource_version == quota.resource_version;
+  if (!same) co_return Changed(quota);
+  const quota::QuotaStatus desired{.hard = quota.status.hard, .used = std::move(used)};
+  const auto written = co_await WriteCharge(quota, desired, deadline);
+  Memory* const memory = FindMemory(quota);
+  if (memory != nullptr && std::exchange(memory->postponed, false)) queue_.Add(quota.key);
+  if (!written) co_return written.error();
+  if (memory == nullptr) co_return base::Result<void>();  // gone meanwhile: nothing limits any more
+  memory->written_version = written->resource_version;
+  Hold(*memory, quota, grants);
+  store_.Apply(*written);
+  co_return base::Result<void>();
+}
+
+base::Task<base::Result<quota::Quota>> QuotaController::WriteCharge(quota::Quota quota,
+                                                                    quota::QuotaStatus desired,
+                                                                    base::TimePoint deadline) {
+  Remember(quota).in_flight = desired;
+  base::Result<quota::Quota> written = co_await PatchStatus(quota, desired, deadline);
+  if (!written && IsUnanswered(written.error())) {
+    const auto live = co_await ReadLive(quota, deadline);
+    const bool ours =
+        live && live->status == desired && live->resource_version != quota.resource_version;
+    if (ours) written = *live;
+  }
+  if (Memory* const memory = FindMemory(quota)) memory->in_flight.reset();
+  if (written) co_return written;
+  const base::Error error = written.error();
+  co_return co_await AfterFailedCharge(std::move(quota), error, deadline);
+}
+
+// A conflict is only worth deciding again once the newest version is known.
+base::Task<base::Error> QuotaController::AfterFailedCharge(quota::Quota quota, base::Error error,
+                                                           base::TimePoint deadline) {
+  const bool moved = error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kNotFound);
+  if (!moved) co_return error;
+  const base::Error changed = Changed(quota);
+  const auto live = co_await ReadLive(std::move(quota), deadline);
+  if (!live && !live.error().Is(base::ErrorCode::kNotFound)) co_return live.error();
+  co_return changed;
+}
+
+void QuotaController::Hold(Memory& memory, const quota::Quota& quota,
+                           const std::vector<admission::Grant>& grants) {
+  const base::TimePoint now = context_.scheduler->Now();
+  for (const admission::Grant& grant : grants) {
+    quota::ResourceList seen;
+    const bool is_seen = IsSeen(quota, grant, seen);
+    memory.admitted.Grant(now, grant.uid, grant.absolute, is_seen ? &seen : nullptr);
+  }
+  queue_.AddAfter(quota.key, options_.charge_hold);
+}
+
+bool QuotaController::IsSeen(const quota::Quota& quota, const admission::Grant& grant,
+                             quota::ResourceList& usage) const {
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+    if (source.tracked == nullptr || source.evaluator->resource != grant.evaluator->resource) {
+      continue;
+    }
+    const auto facts = source.tracked->ledger().Find(quota.key.ns, grant.uid);
+    const bool matches =
+        facts && quota::Matches(quota.selector, facts->attributes, source.evaluator->scopes);
+    if (matches) usage = facts->usage;
+    return matches;
+  }
+  return false;
+}
+
+void QuotaController::Release(const api::ObjectKey& key, const admission::Grant& grant) {
+  const auto memory = memories_.find(key);
+  if (memory == memories_.end()) return;
+  memory->second.admitted.Release(grant.uid, grant.before.empty() ? nullptr : &grant.before);
+  queue_.Add(key);
+}
+
+base::Task<base::Result<void>> QuotaController::Refresh(std::string ns, base::TimePoint deadline) {
+  while (!store_.synced() && context_.scheduler->Now() < deadline) {
+    co_await context_.scheduler->Sleep(kSyncPoll);
+  }
+  if (!store_.synced()) {
+    co_return base::Error{.code = base::ErrorCode::kUnavailable, .message = "not listed yet"};
+  }
+  const base::TimePoint now = context_.scheduler->Now();
+  const auto last = refreshed_.find(ns);
+  if (Current() || (last != refreshed_.end() && now - last->second < kRefreshAge)) {
+    co_return base::Result<void>();
+  }
+  client::ApiRequest request{
+      .path = api_.resource.Path(ns),
+      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now)};
+  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  if (!answer) co_return answer.error();
+  const json::Value* items = answer->At({"items"});
+  const json::Array* list = items != nullptr ? items->AsArray() : nullptr;
+  if (list == nullptr) {
+    co_return base::Error{.code = base::ErrorCode::kMalformed, .message = "the list has no items"};
+  }
+  for (const json::Value& item : *list) {
+    auto quota = quota::ParseQuota(item);
+    if (quota) store_.Apply(std::move(*quota));
+  }
+  std::erase_if(refreshed_, [&](const auto& entry) { return now - entry.second >= kRefreshAge; });
+  refreshed_[ns] = now;
+  co_return base::Result<void>();
+}
+
+std::size_t QuotaController::charges_held() const {
+  std::size_t held = 0;
+  for (const auto& [key, memory] : memories_) held += memory.admitted.size();
+  return held;
+}
+
+void QuotaController::OnGuards() {
+  for (const api::ObjectKey& key : store_.All()) queue_.Add(key);
+}
+
+}  // namespace controllers
