@@ -1,0 +1,251 @@
+// Device claims as extended resources: what a DeviceClass object says decides what its claims use.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/scenario.h"
+
+namespace e2e {
+namespace {
+
+constexpr const char* kClaimCount = "count/resourceclaims.resource.k8s.io";
+
+// Classes are cluster-scoped: each scenario has names of its own, and leaves none behind.
+class Devices {
+ public:
+  explicit Devices(Scenario& scenario) : s_(scenario) {}
+  ~Devices() { s_.api().Delete(ClassPath() + "/" + name); }
+  Devices(const Devices&) = delete;
+  Devices& operator=(const Devices&) = delete;
+
+  const std::string name = FreshName("gpu");
+  const std::string domain = name + ".example.com";
+  const std::string extended = "requests." + domain + "/gpu";
+  const std::string other = "requests." + domain + "/other";
+  const std::string implicit = "requests.deviceclass.resource.kubernetes.io/" + name;
+  const std::string devices = name + ".deviceclass.resource.k8s.io/devices";
+
+  // A class that declares <domain>/<resource>; "" for none.
+  void CreateClass(const std::string& resource) {
+    auto object = Json(R"({"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","spec":{}})");
+    object.Make({"metadata", "name"}) = name;
+    if (!resource.empty()) object.Make({"spec", "extendedResourceName"}) = domain + "/" + resource;
+    s_.api().Create(ClassPath(), object);
+  }
+  void Declare(const std::string& resource) {
+    auto patch = Json(R"({"spec":{}})");
+    patch.Make({"spec", "extendedResourceName"}) = domain + "/" + resource;
+    s_.api().MergePatch(ClassPath() + "/" + name, patch);
+  }
+  void DeleteClass() { s_.api().Delete(ClassPath() + "/" + name); }
+
+  [[nodiscard]] json::Value Claim(const std::string& claim, int count) const {
+    auto object = Json(R"({"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","spec":{
+        "devices":{"requests":[{"name":"r","exactly":{"allocationMode":"ExactCount"}}]}}})");
+    object.Make({"metadata", "name"}) = claim;
+    auto& request = (*object.Make({"spec", "devices", "requests"}).AsArray())[0];
+    request.Make({"exactly", "deviceClassName"}) = name;
+    request.Make({"exactly", "count"}) = count;
+    return object;
+  }
+  // As the scheduler makes one for the extended resources of a pod.
+  [[nodiscard]] json::Value ClaimOfPod(const std::string& claim, int count,
+                                       const json::Value& pod) const {
+    auto object = Claim(claim, count);
+    object.Make({"metadata", "annotations", "resource.kubernetes.io/extended-resource-claim"}) =
+        "true";
+    json::Object owner{{"apiVersion", "v1"},
+                       {"kind", "Pod"},
+                       {"name", std::string(pod.StringAt({"metadata", "name"}))},
+                       {"uid", std::string(pod.StringAt({"metadata", "uid"}))},
+                       {"controller", true}};
+    object.Make({"metadata", "ownerReferences"}) = json::Array{std::move(owner)};
+    return object;
+  }
+  void CreateClaim(const json::Value& claim) { s_.api().Create(ClaimPath(), claim); }
+  void DeleteClaim(const std::string& claim) { s_.api().Delete(ClaimPath() + "/" + claim); }
+
+  // Extended resources are never overcommitted: the limit must be the request.
+  [[nodiscard]] json::Value PodWith(const std::string& pod, const std::string& count) const {
+    auto object = Pod(pod, {{domain + "/gpu", count}});
+    auto& container = (*object.Make({"spec", "containers"}).AsArray())[0];
+    container.Make({"resources", "limits"}) = ToObject({{domain + "/gpu", count}});
+    return object;
+  }
+  // What the scheduler writes once it has made the claim.
+  void SayClaim(const std::string& pod, const std::string& claim) {
+    auto patch = Json(R"({"status":{"extendedResourceClaimStatus":{"requestMappings":[{
+        "requestName":"r"}]}}})");
+    auto& status = patch.Make({"status", "extendedResourceClaimStatus"});
+    status.Make({"resourceClaimName"}) = claim;
+    auto& mapping = (*status.Make({"requestMappings"}).AsArray())[0];
+    mapping.Make({"resourceName"}) = domain + "/gpu";
+    const auto stored = s_.api().Get(s_.Path("pods", pod));
+    const auto& container = (*stored.At({"spec", "containers"})->AsArray())[0];
+    mapping.Make({"containerName"}) = std::string(container.StringAt({"name"}));
+    s_.api().MergePatch(s_.Path("pods", pod, "status"), patch);
+  }
+
+ private:
+  static std::string ClassPath() { return "/apis/resource.k8s.io/v1/deviceclasses"; }
+  [[nodiscard]] std::string ClaimPath() const {
+    return "/apis/resource.k8s.io/v1/namespaces/" + s_.ns() + "/resourceclaims";
+  }
+  Scenario& s_;
+};
+
+// The built-in controller on the real tier, where it is there to compare with.
+struct Builtin {
+  TempDir dir;
+  std::unique_ptr<Process> process;
+};
+std::unique_ptr<Builtin> StartBuiltin(Scenario& s) {
+  if (CurrentTier() != Tier::kReal || !HaveBuiltinController()) return nullptr;
+  auto builtin = std::make_unique<Builtin>();
+  builtin->process = StartBuiltinController("resourcequota-controller", s.server().Kubeconfig(),
+                                            builtin->dir.path() + "/controller.log");
+  return builtin;
+}
+
+}  // namespace
+
+TEST_CASE("a device class that appears late, changes its resource and goes moves the quota",
+          "[e2e][devices]") {
+  Scenario s;
+  Devices d(s);
+  d.CreateClaim(d.Claim("three", 3));
+  s.Create("resourcequotas", Quota("q", {{d.extended, "40"}, {d.other, "40"}}));
+  s.StartDaemon();
+  s.WaitUsed("q", {{d.extended, "0"}, {d.other, "0"}});  // no class says what the claim is
+  d.CreateClass("gpu");
+  s.WaitUsed("q", {{d.extended, "3"}, {d.other, "0"}});
+  d.Declare("other");
+  s.WaitUsed("q", {{d.extended, "0"}, {d.other, "3"}});
+  d.DeleteClass();
+  s.WaitUsed("q", {{d.extended, "0"}, {d.other, "0"}});
+}
+
+TEST_CASE("device claims that come and go are counted under each of their names",
+          "[e2e][devices]") {
+  Scenario s;
+  Devices d(s);
+  d.CreateClass("gpu");
+  s.Create(
+      "resourcequotas",
+      Quota("q", {{d.extended, "40"}, {d.implicit, "40"}, {d.devices, "40"}, {kClaimCount, "9"}}));
+  s.StartDaemon();
+  const auto used = [&](const std::string& amount, const std::string& claims) {
+    s.WaitUsed(
+        "q",
+        {{d.extended, amount}, {d.implicit, amount}, {d.devices, amount}, {kClaimCount, claims}});
+  };
+  used("0", "0");
+  d.CreateClaim(d.Claim("two", 2));
+  d.CreateClaim(d.Claim("five", 5));
+  used("7", "2");
+  d.DeleteClaim("two");
+  used("5", "1");
+  s.StopDaemon();
+  d.DeleteClaim("five");
+  d.CreateClaim(d.Claim("one", 1));
+  s.StartDaemon();
+  used("1", "1");
+}
+
+TEST_CASE("a claim made for a pod's extended resources is not counted twice", "[e2e][devices]") {
+  Scenario s;
+  Devices d(s);
+  d.CreateClass("gpu");
+  s.Create("resourcequotas", Quota("q", {{d.extended, "40"}, {d.implicit, "40"}}));
+  s.StartDaemon();
+  const auto pod = s.Create("pods", d.PodWith("p", "2"));
+  s.WaitUsed("q", {{d.extended, "2"}, {d.implicit, "0"}});
+  d.CreateClaim(d.ClaimOfPod("made", 2, pod));
+  s.WaitUsed("q", {{d.extended, "2"}, {d.implicit, "2"}});
+
+  // What says the same of itself, but was made later, counts in full.
+  d.CreateClaim(d.ClaimOfPod("never-made", 3, pod));
+  s.WaitUsed("q", {{d.extended, "5"}, {d.implicit, "5"}});
+  d.SayClaim("p", "made");
+  s.WaitUsed("q", {{d.extended, "5"}, {d.implicit, "5"}});
+  d.DeleteClaim("never-made");
+  s.WaitUsed("q", {{d.extended, "2"}, {d.implicit, "2"}});
+
+  // Without its pod it is a claim like any other.
+  s.Delete("pods", "p");
+  s.WaitUsed("q", {{d.extended, "2"}, {d.implicit, "2"}});
+  d.DeleteClaim("made");
+  s.WaitUsed("q", {{d.extended, "0"}, {d.implicit, "0"}});
+}
+
+TEST_CASE("claims of a class that does not exist count by what else the quota has of claims",
+          "[e2e][devices]") {
+  Scenario s;
+  Devices d(s);
+  s.Create("resourcequotas", Quota("alone", {{d.implicit, "9"}}));
+  s.Create("resourcequotas", Quota("beside", {{d.implicit, "9"}, {kClaimCount, "9"}}));
+  d.CreateClaim(d.Claim("c", 3));
+  // As upstream: the name alone is no reason to look at claims.
+  const auto controller = StartBuiltin(s);
+  if (controller == nullptr) s.StartDaemon();
+  s.WaitUsed("alone", {{d.implicit, "0"}}, 60s);
+  s.WaitUsed("beside", {{d.implicit, "3"}, {kClaimCount, "1"}}, 60s);
+  if (controller == nullptr) return;
+  s.StartDaemon();
+  const auto before = s.ResourceVersion("alone") + " " + s.ResourceVersion("beside");
+  Always(
+      "the daemon agrees",
+      [&]() -> std::string {
+        const auto now = s.ResourceVersion("alone") + " " + s.ResourceVersion("beside");
+        return now == before ? "" : json::Write(s.GetQuota("alone"));
+      },
+      3s);
+}
+
+TEST_CASE("the built-in controller counts the same of devices", "[e2e][devices][real-only]") {
+  if (!HaveBuiltinController()) {
+    WARN("no kube-controller-manager here: not compared");
+    return;
+  }
+  Scenario s;
+  Devices d(s);
+  d.CreateClass("gpu");
+  const Quantities hard = {{d.extended, "90"},
+                           {d.other, "90"},
+                           {d.implicit, "90"},
+                           {d.devices, "90"},
+                           {kClaimCount, "9"}};
+  const auto pod = s.Create("pods", d.PodWith("p", "2"));
+  const auto silent = s.Create("pods", d.PodWith("silent", "4"));
+  d.CreateClaim(d.ClaimOfPod("made", 2, pod));
+  d.CreateClaim(d.ClaimOfPod("never-made", 3, pod));
+  d.SayClaim("p", "made");
+  d.CreateClaim(d.ClaimOfPod("a-first", 7, silent));
+  d.CreateClaim(d.ClaimOfPod("b-second", 1, silent));
+  d.CreateClaim(d.Claim("free", 11));
+  s.Create("resourcequotas", Quota("ours", hard));
+  s.StartDaemon();
+  // Pods 6; of their claims 0 + 3 + 3 + 1, and 11.
+  const Quantities used = {{d.extended, "24"},
+                           {d.other, "0"},
+                           {d.implicit, "24"},
+                           {d.devices, "24"},
+                           {kClaimCount, "5"}};
+  s.WaitUsed("ours", used);
+  s.StopDaemon();
+
+  s.Create("resourcequotas", Quota("theirs", hard));
+  const auto controller = StartBuiltin(s);
+  s.WaitUsed("theirs", used, 60s);
+  d.Declare("other");
+  s.Create("resourcequotas", Quota("later", hard));
+  const auto moved = [&] {
+    auto after = used;
+    after[d.extended] = "6";
+    after[d.other] = "24";
+    return after;
+  }();
+  s.WaitUsed("later", moved, 60s);
+  s.StartDaemon();
+  s.WaitUsed("ours", moved);
+}
+
+}  // namespace e2e
