@@ -17,6 +17,11 @@ std::string Accept(const ReflectorOptions& options, std::string_view reduced) {
   return "application/json;as=" + std::string(reduced) + ";g=meta.k8s.io;v=v1,application/json";
 }
 
+void Select(const ReflectorOptions& options, client::ApiRequest& request) {
+  if (options.field_selector.empty()) return;
+  request.query.emplace_back("fieldSelector", options.field_selector);
+}
+
 }  // namespace
 
 client::ApiRequest ListRequest(const ReflectorOptions& options, const std::string& continue_token) {
@@ -25,6 +30,7 @@ client::ApiRequest ListRequest(const ReflectorOptions& options, const std::strin
   request.accept = Accept(options, "PartialObjectMetadataList");
   request.query = {{"limit", std::to_string(options.page_size)}};
   if (!continue_token.empty()) request.query.emplace_back("continue", continue_token);
+  Select(options, request);
   return request;
 }
 
@@ -37,6 +43,7 @@ client::ApiRequest WatchRequest(const ReflectorOptions& options, const std::stri
                    {"allowWatchBookmarks", "true"},
                    {"resourceVersion", version},
                    {"timeoutSeconds", std::to_string(timeout.count())}};
+  Select(options, request);
   return request;
 }
 

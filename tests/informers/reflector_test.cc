@@ -476,3 +476,15 @@ TEST_CASE("reflector: its metrics tell its state", "[informers]") {
   CHECK_THAT(text, Contains("informer_store_resource_version" + labels + "12\n"));
   CHECK_THAT(text, Contains("informer_processing_latency_seconds_count" + labels + "2\n"));
 }
+
+TEST_CASE("reflector: a selected part of a collection is listed and watched as such",
+          "[informers]") {
+  Fixture f;
+  f.options.field_selector = "metadata.name=a1";
+  f.server.OnList(Answer::Whole(List("10", {"a1"})));
+  f.Run();
+  REQUIRE(f.server.lists.size() == 1);
+  CHECK(f.server.lists[0].Query("fieldSelector") == "metadata.name=a1");
+  REQUIRE(f.server.watches.size() == 1);
+  CHECK(f.server.watches[0].Query("fieldSelector") == "metadata.name=a1");
+}

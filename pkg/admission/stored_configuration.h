@@ -1,0 +1,32 @@
+#pragma once
+
+// A ValidatingWebhookConfiguration as the API server has it: what it guards, whether it says what
+// is wanted, and how it is made to (client-machinery.md 7.3, 7.5). No I/O; any thread.
+
+#include <vector>
+
+#include "pkg/admission/webhook_configuration.h"
+#include "pkg/json/value.h"
+
+namespace admission {
+
+// What a stored configuration lets through to us; sorted. A resource whose CREATE it does not name
+// is not guarded.
+std::vector<GuardedResource> GuardedBy(const json::Value& configuration);
+// The same, of those webhooks only that agree with `desired` in everything but their rules: the
+// others may reach nobody.
+std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const json::Value& desired);
+
+// True if `live` says what `desired` does. Labels and annotations of others, what the server
+// defaults, and a CA bundle that somebody injects (cert-manager.io/inject-ca-from) do not count.
+bool SameConfiguration(const json::Value& live, const json::Value& desired);
+// True if the two differ in nothing but CA bundles.
+bool DiffersInCaBundleOnly(const json::Value& live, const json::Value& desired);
+
+// True if it carries our label: only then do we change it.
+bool IsOurs(const json::Value& configuration);
+
+// The merge patch that makes `live` say what `desired` does, guarded by its resourceVersion.
+json::Value ConfigurationPatch(const json::Value& live, json::Value desired);
+
+}  // namespace admission

@@ -1,0 +1,65 @@
+#pragma once
+
+// The ValidatingWebhookConfiguration by which an API server learns what to ask us, as data: built
+// from the guards of the tracked resources that quotas constrain (client-machinery.md 7.3).
+//
+// Rules are as narrow as they can be. What needs no condition (every CREATE, and the UPDATE of
+// subresources) is one webhook for each quota API, whatever the number of kinds. An UPDATE with a
+// condition is a webhook of its own, because conditions belong to webhooks, not to rules. Equal
+// input, in any order, gives an identical object. No I/O; any thread.
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "pkg/admission/endpoint.h"
+#include "pkg/api/resource.h"
+#include "pkg/json/value.h"
+#include "pkg/quota/evaluator.h"
+
+namespace admission {
+
+inline const api::GroupVersionResource kWebhookConfigurations{"admissionregistration.k8s.io", "v1",
+                                                              "validatingwebhookconfigurations"};
+
+// What must be let through to us of one tracked resource of one quota API, beside every CREATE.
+struct GuardedResource {
+  std::string quota_api;
+  api::GroupResource resource;
+  bool updates = false;
+  std::string update_condition;           // CEL; "": every UPDATE
+  std::vector<std::string> subresources;  // sorted
+  auto operator<=>(const GuardedResource&) const = default;
+};
+
+GuardedResource Guarded(std::string quota_api, const quota::Evaluator& evaluator);
+
+struct ConfigurationOptions {
+  std::string name = "quota-controller-manager";
+  std::variant<ServiceReference, AdmissionUrl> endpoint;  // how the API server reaches us
+  std::string failure_policy = "Fail";                    // or "Ignore"
+  // Nothing in them is asked about, nor in the namespace of the Service: the daemon can always be
+  // started again.
+  std::vector<std::string> excluded_namespaces{"kube-system"};
+  std::chrono::seconds timeout{10};
+};
+
+// What we ask for begins with "/validate/" and names the quota API: "/validate/core", below the
+// URL's own path if it has one.
+inline constexpr std::string_view kValidatePath = "/validate/";
+// By this label a configuration is known to be ours.
+inline constexpr std::string_view kManagedByLabel = "app.kubernetes.io/managed-by";
+inline constexpr std::string_view kManagedByUs = "quota-controller-manager";
+
+// True for what can stand in a rule of ours: no wildcard, no subresource.
+bool IsPlain(const api::GroupResource& resource);
+
+// `ca_pem` "": the API server's own roots, or a bundle that somebody injects. A resource that is
+// not plain is left out. REQUIRES: a resource comes once for a quota API.
+json::Value DesiredConfiguration(const ConfigurationOptions& options,
+                                 const std::vector<GuardedResource>& guarded,
+                                 std::string_view ca_pem);
+
+}  // namespace admission

@@ -1,0 +1,203 @@
+#include "pkg/admission/webhook_keeper.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/base/task_group.h"
+
+namespace admission {
+namespace {
+
+constexpr std::chrono::hours kLongestWait{1};
+// Repairs further apart than this have nothing to do with each other.
+constexpr std::chrono::minutes kQuiet{2};
+constexpr int kFight = 3;  // repairs in a row
+
+informers::ReflectorOptions ReflectorOptionsFor(informers::ReflectorOptions options,
+                                                const std::string& name) {
+  options.resource = kWebhookConfigurations;
+  options.fields = {"metadata.labels", "metadata.annotations", "webhooks"};
+  options.field_selector = "metadata.name=" + name;
+  return options;
+}
+
+}  // namespace
+
+WebhookKeeper::WebhookKeeper(base::asio::any_io_executor executor, base::Scheduler& scheduler,
+                             client::ApiClient& client, StoredRulesListener& listener,
+                             WebhookKeeperOptions options)
+    : executor_(std::move(executor)),
+      scheduler_(scheduler),
+      client_(client),
+      listener_(listener),
+      options_(std::move(options)),
+      plan_(options_.plan),
+      reflector_(informers::NewReflector(client, scheduler, *this,
+                                         ReflectorOptionsFor(options_.reflector, plan_.name()))),
+      alarm_(scheduler.NewAlarm()),
+      retry_(options_.retry),
+      repair_(options_.repair) {}
+
+base::Task<void> WebhookKeeper::Run() {
+  co_await base::DeferCancellation();
+  if (!options_.manage) co_return;
+  base::TaskGroup watching(executor_);
+  watching.Spawn("webhook configuration", [this] { return reflector_->Run(); });
+  while (!co_await base::Stopping()) {
+    Advance();
+    if (Due()) {
+      co_await Write();
+    } else {
+      co_await alarm_->WaitUntil(NextLook());
+    }
+  }
+  co_await base::IgnoreCancellation();
+  watching.Cancel();
+  co_await watching.Join();
+}
+
+void WebhookKeeper::SetWanted(const std::string& quota_api, std::vector<GuardedResource> wanted) {
+  const auto [known, added] = wanted_.try_emplace(quota_api);
+  if (!added && known->second == wanted) return;
+  known->second = std::move(wanted);
+  plan_.SetWanted(scheduler_.Now(), quota_api, known->second);
+  OnWish();
+}
+
+void WebhookKeeper::SetCaBundle(std::string pem) {
+  plan_.SetCaBundle(scheduler_.Now(), std::move(pem));
+  OnWish();
+}
+
+// More of them may follow at once.
+void WebhookKeeper::OnWish() {
+  const base::TimePoint now = scheduler_.Now();
+  if (not_before_ <= now) not_before_ = now + options_.debounce;
+  alarm_->Wake();
+}
+
+bool WebhookKeeper::Stored(std::string_view quota_api, const api::GroupResource& resource) const {
+  return !options_.manage || plan_.Stored(quota_api, resource);
+}
+
+bool WebhookKeeper::Ready(std::string* why) const {
+  if (!options_.manage) return true;
+  std::string missing = plan_.Missing();
+  if (missing.empty() && trouble_.empty()) return true;
+  *why = "webhook configuration " + plan_.name() + ": " + missing;
+  if (!trouble_.empty()) *why += (missing.empty() ? "" : ": ") + trouble_;
+  const auto& watch_trouble = reflector_->state().trouble;
+  if (trouble_.empty() && watch_trouble) *why += ": " + watch_trouble->message;
+  return false;
+}
+
+void WebhookKeeper::Upsert(const json::Value& object) {
+  if (object.StringAt({"metadata", "name"}) != plan_.name()) return;
+  listed_ = true;
+  TakeLive(&object);
+}
+
+void WebhookKeeper::Remove(const json::Value& object) {
+  if (object.StringAt({"metadata", "name"}) == plan_.name()) TakeLive(nullptr);
+}
+
+void WebhookKeeper::EndList() {
+  if (!listed_) TakeLive(nullptr);
+}
+
+void WebhookKeeper::TakeLive(const json::Value* live) {
+  const bool was_right = plan_.IsRight();
+  plan_.OnLive(scheduler_.Now(), live);
+  if (was_right && plan_.Next()) OnForeignChange();
+  SayForeign();
+  alarm_->Wake();
+}
+
+void WebhookKeeper::OnForeignChange() {
+  const base::TimePoint now = scheduler_.Now();
+  if (repaired_ + kQuiet < now) repairs_ = 0;
+  repaired_ = now;
+  ++repairs_;
+  not_before_ = now + repair_.Next(now);
+  if (repairs_ == 1) {
+    LOG(WARNING) << "webhook configuration was changed by somebody else and is repaired name="
+                 << plan_.name();
+  } else if (repairs_ == kFight) {
+    LOG(ERROR) << "webhook configuration is changed again and again, by "
+               << (plan_.HasOtherCaBundle() ? "a replica with a certificate of its own"
+                                            : "somebody who wants other rules")
+               << "; it is repaired less and less often name=" << plan_.name();
+  }
+}
+
+void WebhookKeeper::SayForeign() {
+  if (std::exchange(said_foreign_, plan_.IsForeign()) || !said_foreign_) return;
+  LOG(ERROR) << "webhook configuration is somebody else's: " << plan_.Missing()
+             << " name=" << plan_.name();
+}
+
+void WebhookKeeper::Advance() {
+  plan_.Advance(scheduler_.Now());
+  if (!plan_.Next()) trouble_.clear();  // it may be another replica that wrote
+  if (plan_.TakeChanged()) listener_.OnStoredRules();
+}
+
+bool WebhookKeeper::Due() const {
+  return not_before_ <= scheduler_.Now() && plan_.Next().has_value();
+}
+
+base::TimePoint WebhookKeeper::NextLook() const {
+  base::TimePoint next = scheduler_.Now() + kLongestWait;
+  if (const auto deadline = plan_.NextDeadline()) next = std::min(next, *deadline);
+  if (plan_.Next()) next = std::min(next, not_before_);
+  return next;
+}
+
+client::ApiRequest WebhookKeeper::RequestFor(WebhookPlan::Write write) const {
+  client::ApiRequest request;
+  request.verb = write.create ? "POST" : "PATCH";
+  request.path = kWebhookConfigurations.Path({}, write.create ? "" : plan_.name());
+  request.content_type = write.create ? client::kJson : client::kMergePatch;
+  request.body = json::Write(write.body);
+  request.timeout = options_.write_timeout;
+  return request;
+}
+
+base::Task<void> WebhookKeeper::Write() {
+  std::optional<WebhookPlan::Write> write = plan_.Next();
+  if (!write) co_return;
+  const bool created = write->create;
+  client::ApiRequest request = RequestFor(std::move(*write));
+  const auto stored = co_await client::DoJson(client_, std::move(request));
+  if (stored) {
+    OnWritten(*stored, created);
+  } else if (!stored.error().Is(base::ErrorCode::kCancelled)) {
+    OnRefused(stored.error());
+  }
+}
+
+void WebhookKeeper::OnWritten(const json::Value& stored, bool created) {
+  LOG(INFO) << "webhook configuration " << (created ? "created" : "updated")
+            << " name=" << plan_.name();
+  const base::TimePoint now = scheduler_.Now();
+  plan_.OnLive(now, &stored);
+  if (!plan_.Next()) {
+    retry_.Reset();
+  } else {
+    not_before_ = now + retry_.Next(now);  // a server that stores it otherwise is not asked at once
+  }
+}
+
+void WebhookKeeper::OnRefused(const base::Error& error) {
+  const base::TimePoint now = scheduler_.Now();
+  not_before_ = now + retry_.Next(now, error.retry_after);
+  // Another replica was faster. Its version comes by the watch.
+  if (error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kAlreadyExists)) return;
+  if (std::exchange(trouble_, error.message) == error.message) return;
+  LOG(WARNING) << "webhook configuration cannot be written name=" << plan_.name() << " error=\""
+               << error.message << "\"";
+}
+
+}  // namespace admission

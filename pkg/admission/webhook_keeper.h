@@ -1,0 +1,106 @@
+#pragma once
+
+// Keeps our ValidatingWebhookConfiguration on the API server as the WebhookPlan says: writes it,
+// watches it, and repairs what somebody else changed or deleted. Wishes that come in a burst are
+// one write. Every replica runs one; they write the same content, each guarded by resourceVersion.
+//
+// Two that want different content (a CA bundle of their own each) would write in turn for ever:
+// repairs that follow one another wait longer each time, and it is said once.
+//
+// Single-threaded. Client, scheduler and listener outlive it; Run() must have returned before it is
+// destroyed.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "informers/reflector.h"
+#include "pkg/admission/webhook_plan.h"
+#include "pkg/base/asio.h"
+#include "pkg/base/backoff.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/client/api_client.h"
+
+namespace admission {
+
+class StoredRulesListener {
+ public:
+  virtual ~StoredRulesListener() = default;
+  // The answers of Stored() changed.
+  virtual void OnStoredRules() = 0;
+};
+
+struct WebhookKeeperOptions {
+  // False: the configuration is the admin's own. Nothing is read or written, and every rule counts
+  // as stored.
+  bool manage = true;
+  WebhookPlanOptions plan;
+  base::Duration debounce = std::chrono::milliseconds(100);
+  base::BackoffOptions retry{.initial = std::chrono::milliseconds(200), .jitter = 0.5};
+  base::BackoffOptions repair{.initial = std::chrono::milliseconds(100), .jitter = 0.5};
+  std::chrono::milliseconds write_timeout{10'000};
+  informers::ReflectorOptions reflector;  // the defaults; what is watched is set by the keeper
+};
+
+class WebhookKeeper final : public informers::CollectionSink {
+ public:
+  WebhookKeeper(base::asio::any_io_executor executor, base::Scheduler& scheduler,
+                client::ApiClient& client, StoredRulesListener& listener,
+                WebhookKeeperOptions options);
+
+  // Runs until cancelled.
+  base::Task<void> Run();
+
+  // All that this quota API wants guarded, from now on. Cheap when it is what it wanted before.
+  void SetWanted(const std::string& quota_api, std::vector<GuardedResource> wanted);
+  // The certificates by which we are to be trusted, PEM. "": the API server's own roots, or a
+  // bundle that somebody injects. Nothing is written before this was called.
+  void SetCaBundle(std::string pem);
+
+  // True if the server guards the resource: its name may enter status.hard. Stays true while
+  // somebody else's change is being repaired, until nothing has wanted the rule for a while.
+  [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource) const;
+  // True if the stored configuration is as wanted. `why` says what is missing.
+  [[nodiscard]] bool Ready(std::string* why) const;
+
+  void BeginList() override { listed_ = false; }
+  void Upsert(const json::Value& object) override;
+  void Remove(const json::Value& object) override;
+  void EndList() override;
+
+ private:
+  void TakeLive(const json::Value* live);
+  void OnForeignChange();
+  void OnWish();
+  void Advance();
+  [[nodiscard]] bool Due() const;
+  [[nodiscard]] base::TimePoint NextLook() const;
+  base::Task<void> Write();
+  [[nodiscard]] client::ApiRequest RequestFor(WebhookPlan::Write write) const;
+  void OnWritten(const json::Value& stored, bool created);
+  void OnRefused(const base::Error& error);
+  void SayForeign();
+
+  base::asio::any_io_executor executor_;
+  base::Scheduler& scheduler_;
+  client::ApiClient& client_;
+  StoredRulesListener& listener_;
+  WebhookKeeperOptions options_;
+  WebhookPlan plan_;
+  std::map<std::string, std::vector<GuardedResource>> wanted_;  // by quota API
+  std::unique_ptr<informers::Reflector> reflector_;
+  std::unique_ptr<base::Alarm> alarm_;  // rung when there may be something to do
+  base::Backoff retry_;
+  base::Backoff repair_;
+  base::TimePoint not_before_{};  // no write earlier than this
+  base::TimePoint repaired_{};
+  int repairs_ = 0;      // in a row
+  std::string trouble_;  // why the last write failed; said already
+  bool said_foreign_ = false;
+  bool listed_ = false;  // seen since BeginList()
+};
+
+}  // namespace admission

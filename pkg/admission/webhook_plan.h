@@ -1,0 +1,95 @@
+#pragma once
+
+// Decides what the stored webhook configuration ought to be and what to write next; the keeper
+// (webhook_keeper.h) performs.
+//
+// A rule is added as soon as it is wanted. It goes only when nothing has wanted it for a while, and
+// never before its quota API has said what it wants: so a start, and a replica that sees a quota
+// later than another, takes away no rule. A rule counts as stored once the API server has shown it
+// and had time to hear of it itself, and from then on until we give it up.
+//
+// No I/O, one thread.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pkg/admission/webhook_configuration.h"
+#include "pkg/base/clock.h"
+#include "pkg/json/value.h"
+
+namespace admission {
+
+struct WebhookPlanOptions {
+  ConfigurationOptions configuration;
+  std::vector<std::string> quota_apis;  // that will say what they want
+  base::Duration grace = std::chrono::seconds(30);
+  // From an acknowledged write until every API server process acts by it.
+  base::Duration propagation = std::chrono::milliseconds(500);
+};
+
+class WebhookPlan {
+ public:
+  explicit WebhookPlan(WebhookPlanOptions options);
+
+  // All that this quota API wants, from now on; resources that the server serves, or a tenant's
+  // quota could fill the object with names of its own. REQUIRES: it is one of `quota_apis`.
+  void SetWanted(base::TimePoint now, const std::string& quota_api,
+                 const std::vector<GuardedResource>& wanted);
+  void SetCaBundle(base::TimePoint now, std::string pem);
+  // What the API server shows; null: there is no such object. Older than what is known: ignored.
+  void OnLive(base::TimePoint now, const json::Value* live);
+  // Lets time pass: gives up rules, and lets stored ones count.
+  void Advance(base::TimePoint now);
+
+  struct Write {
+    bool create = false;  // else a merge patch
+    json::Value body;
+  };
+  // What must be written to make the server's object right; nullopt: nothing, or not yet.
+  [[nodiscard]] std::optional<Write> Next() const;
+  // True if the server's object is as it ought to be.
+  [[nodiscard]] bool IsRight() const { return live_ && ca_pem_ && !IsForeign() && !Next(); }
+  // When Advance() may have something to do next.
+  [[nodiscard]] std::optional<base::TimePoint> NextDeadline() const;
+
+  [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource) const;
+  // True once after the answers of Stored() changed.
+  bool TakeChanged() { return std::exchange(changed_, false); }
+  // The stored object is not labelled as ours: it is left alone.
+  [[nodiscard]] bool IsForeign() const;
+  // The stored object differs in nothing but the CA bundle.
+  [[nodiscard]] bool HasOtherCaBundle() const;
+  // Why the rules are not, or may not be, as wanted; "" if all is well.
+  [[nodiscard]] std::string Missing() const;
+  [[nodiscard]] const std::string& name() const { return options_.configuration.name; }
+
+ private:
+  using Key = std::pair<std::string, api::GroupResource>;
+  struct Rule {
+    GuardedResource guarded;
+    std::optional<base::TimePoint> unwanted_since;  // nullopt: wanted
+    std::optional<base::TimePoint> shown_since;     // by the server, as it ought to be
+    bool stored = false;
+  };
+  [[nodiscard]] base::TimePoint GivenUpAt(const Rule& rule) const {
+    return *rule.unwanted_since + options_.grace;
+  }
+  [[nodiscard]] bool MayGiveUp(const Rule& rule) const;
+  [[nodiscard]] json::Value Desired() const;
+  void AdoptLive(base::TimePoint now);
+
+  WebhookPlanOptions options_;
+  std::map<Key, Rule> rules_;
+  std::set<std::string> told_;  // quota APIs that said what they want
+  std::optional<std::string> ca_pem_;
+  bool known_ = false;  // live_ is what the server has
+  std::optional<json::Value> live_;
+  bool changed_ = false;
+};
+
+}  // namespace admission

@@ -1,0 +1,138 @@
+#include "pkg/admission/webhook_configuration.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "pkg/quota/core/core_quota.h"
+#include "tests/pkg/admission/webhook_testing.h"
+
+namespace admission {
+namespace {
+
+std::vector<std::string> NamesOf(const json::Value& configuration) {
+  std::vector<std::string> names;
+  for (const json::Value& webhook : *configuration.At({"webhooks"})->AsArray()) {
+    names.emplace_back(webhook.StringAt({"name"}));
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("webhook configuration: one webhook for all that needs no condition", "[admission]") {
+  const json::Value built = DesiredConfiguration(
+      ByService(), {Pods(), Counted("secrets"), Counted("deployments", "apps")}, "PEM");
+  CHECK(built == Json(R"x({
+    "apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration",
+    "metadata":{"name":"quota-controller-manager",
+                "labels":{"app.kubernetes.io/managed-by":"quota-controller-manager"}},
+    "webhooks":[
+      {"name":"core.quota-controller-manager.io","admissionReviewVersions":["v1"],
+       "clientConfig":{"service":{"namespace":"quota-system","name":"quota",
+                                  "path":"/validate/core","port":443},"caBundle":"UEVN"},
+       "failurePolicy":"Fail","matchPolicy":"Equivalent",
+       "namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name",
+                            "operator":"NotIn","values":["kube-system","quota-system"]}]},
+       "objectSelector":{},
+       "rules":[
+         {"operations":["CREATE"],"apiGroups":[""],"apiVersions":["*"],
+          "resources":["pods","secrets"],"scope":"Namespaced"},
+         {"operations":["UPDATE"],"apiGroups":[""],"apiVersions":["*"],
+          "resources":["pods/resize"],"scope":"Namespaced"},
+         {"operations":["CREATE"],"apiGroups":["apps"],"apiVersions":["*"],
+          "resources":["deployments"],"scope":"Namespaced"}],
+       "sideEffects":"NoneOnDryRun","timeoutSeconds":10},
+      {"name":"updates.pods.core.quota-controller-manager.io","admissionReviewVersions":["v1"],
+       "clientConfig":{"service":{"namespace":"quota-system","name":"quota",
+                                  "path":"/validate/core","port":443},"caBundle":"UEVN"},
+       "failurePolicy":"Fail",
+       "matchConditions":[{"name":"can-need-quota",
+                           "expression":"has(object.spec.x) != has(oldObject.spec.x)"}],
+       "matchPolicy":"Equivalent",
+       "namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name",
+                            "operator":"NotIn","values":["kube-system","quota-system"]}]},
+       "objectSelector":{},
+       "rules":[
+         {"operations":["UPDATE"],"apiGroups":[""],"apiVersions":["*"],
+          "resources":["pods"],"scope":"Namespaced"}],
+       "sideEffects":"NoneOnDryRun","timeoutSeconds":10}]})x"));
+}
+
+TEST_CASE("webhook configuration: equal wishes make an identical object", "[admission]") {
+  std::vector<GuardedResource> wanted{Pods(), Counted("secrets"), Counted("jobs", "batch"),
+                                      Counted("resourcebindings", "work.karmada.io", "karmada")};
+  const std::string built = json::Write(DesiredConfiguration(ByService(), wanted, "PEM"));
+  std::sort(wanted.begin(), wanted.end());
+  do {
+    REQUIRE(json::Write(DesiredConfiguration(ByService(), wanted, "PEM")) == built);
+  } while (std::next_permutation(wanted.begin(), wanted.end()));
+}
+
+TEST_CASE("webhook configuration: each quota API is asked at a path of its own", "[admission]") {
+  const json::Value built = DesiredConfiguration(
+      ByService(), {Counted("secrets"), Counted("resourcebindings", "work.karmada.io", "karmada")},
+      "");
+  CHECK(NamesOf(built) == std::vector<std::string>{"core.quota-controller-manager.io",
+                                                   "karmada.quota-controller-manager.io"});
+  const json::Value& karmada = built.At({"webhooks"})->AsArray()->at(1);
+  CHECK(karmada.StringAt({"clientConfig", "service", "path"}) == "/validate/karmada");
+  CHECK(karmada.At({"clientConfig", "caBundle"}) == nullptr);
+}
+
+TEST_CASE("webhook configuration: by URL there is no namespace of ours to leave out",
+          "[admission]") {
+  ConfigurationOptions options;
+  options.endpoint = AdmissionUrl{.host = "127.0.0.1", .port = 9443, .path = ""};
+  options.failure_policy = "Ignore";
+  json::Value built = DesiredConfiguration(options, {Counted("secrets")}, "");
+  const json::Value& webhook = WebhookAt(built, 0);
+  CHECK(webhook.StringAt({"clientConfig", "url"}) == "https://127.0.0.1:9443/validate/core");
+  CHECK(webhook.At({"clientConfig", "service"}) == nullptr);
+  CHECK(webhook.StringAt({"failurePolicy"}) == "Ignore");
+  CHECK(*webhook.At({"namespaceSelector"}) ==
+        Json(R"({"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"NotIn",
+                                      "values":["kube-system"]}]})"));
+}
+
+TEST_CASE("webhook configuration: hundreds of counted kinds are one webhook", "[admission]") {
+  std::vector<GuardedResource> wanted;
+  for (int i = 0; i < 300; ++i) wanted.push_back(Counted("kind" + std::to_string(i), "x.io"));
+  const json::Value built = DesiredConfiguration(ByService(), wanted, "");
+  CHECK(NamesOf(built).size() == 1);
+  CHECK(json::Write(built).size() < 10'000);
+}
+
+TEST_CASE("webhook configuration: names that are too long get a number", "[admission]") {
+  GuardedResource a = Pods();
+  a.resource = {std::string(240, 'g'), std::string(63, 'a')};
+  GuardedResource b = a;
+  b.resource.resource = std::string(63, 'b');
+  const auto names = NamesOf(DesiredConfiguration(ByService(), {a, b}, ""));
+  REQUIRE(names.size() == 3);
+  CHECK(names[1] != names[2]);
+  for (const std::string& name : names) {
+    CHECK(name.size() <= 253);
+    CHECK(name.ends_with(".core.quota-controller-manager.io") == (name != names[0]));
+  }
+}
+
+TEST_CASE("webhook configuration: a quota cannot smuggle a wildcard into the rules",
+          "[admission]") {
+  const json::Value built = DesiredConfiguration(
+      ByService(),
+      {Counted("*"), Counted("pods/*"), Counted("pods", "*"), Counted(""), Counted("Upper")}, "");
+  CHECK(NamesOf(built).empty());
+}
+
+TEST_CASE("webhook configuration: the guards of the core evaluators fit", "[admission]") {
+  const quota::QuotaApi core = quota::CoreQuotaApi();
+  std::vector<GuardedResource> wanted;
+  for (const auto& evaluator : core.evaluators) wanted.push_back(Guarded("core", evaluator));
+  CHECK(NamesOf(DesiredConfiguration(ByService(), wanted, "")) ==
+        std::vector<std::string>{"core.quota-controller-manager.io",
+                                 "updates.persistentvolumeclaims.core.quota-controller-manager.io",
+                                 "updates.pods.core.quota-controller-manager.io",
+                                 "updates.services.core.quota-controller-manager.io"});
+}
+
+}  // namespace admission

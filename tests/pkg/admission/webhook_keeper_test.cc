@@ -1,0 +1,272 @@
+#include "pkg/admission/webhook_keeper.h"
+
+#include <boost/asio/io_context.hpp>
+#include <optional>
+
+#include "pkg/admission/stored_configuration.h"
+#include "pkg/base/manual_scheduler.h"
+#include "pkg/base/task_group.h"
+#include "tests/fake/fake_cluster.h"
+#include "tests/pkg/admission/webhook_testing.h"
+
+namespace admission {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kName = "quota-controller-manager";
+const api::GroupResource kSecrets{"", "secrets"};
+
+// The fake cluster, which can also be asked to create, and counts what was written.
+class Server final : public client::ApiClient {
+ public:
+  explicit Server(fake::FakeCluster& cluster) : cluster_(cluster) {}
+
+  base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override {
+    ++writes;
+    if (refusal) co_return *refusal;
+    if (request.verb != "POST") co_return co_await cluster_.Do(std::move(request));
+    if (cluster_.Find(kWebhookConfigurations, "", kName) != nullptr) {
+      co_return base::Error{.code = base::ErrorCode::kAlreadyExists, .message = "exists"};
+    }
+    cluster_.Put(kWebhookConfigurations, Json(request.body));
+    co_return client::ApiResponse{
+        .status = 201, .body = json::Write(*cluster_.Find(kWebhookConfigurations, "", kName))};
+  }
+  base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
+      client::ApiRequest request) override {
+    return cluster_.Stream(std::move(request));
+  }
+
+  std::optional<base::Error> refusal;
+  int writes = 0;
+
+ private:
+  fake::FakeCluster& cluster_;
+};
+
+struct Listener final : StoredRulesListener {
+  void OnStoredRules() override { ++changes; }
+  int changes = 0;
+};
+
+class KeeperFixture {
+ protected:
+  KeeperFixture() { cluster.Serve(kWebhookConfigurations, "ValidatingWebhookConfiguration"); }
+  ~KeeperFixture() {
+    running.Cancel();
+    scheduler.RunFor(60s);
+  }
+
+  std::unique_ptr<WebhookKeeper> NewKeeper(WebhookKeeperOptions options = {}) {
+    options.plan.configuration = ByService();
+    options.plan.quota_apis = {"core"};
+    return std::make_unique<WebhookKeeper>(io.get_executor(), scheduler, server, listener, options);
+  }
+  WebhookKeeper& Start(WebhookKeeperOptions options = {}) {
+    keepers.push_back(NewKeeper(std::move(options)));
+    WebhookKeeper* keeper = keepers.back().get();
+    running.Spawn("keeper", [keeper] { return keeper->Run(); });
+    scheduler.RunUntilIdle();
+    return *keeper;
+  }
+  // Wanted, trusted, stored.
+  WebhookKeeper& Settled(std::vector<GuardedResource> wanted) {
+    WebhookKeeper& keeper = Start();
+    keeper.SetWanted("core", std::move(wanted));
+    keeper.SetCaBundle("PEM");
+    scheduler.RunFor(2s);
+    REQUIRE(Why(keeper).empty());
+    return keeper;
+  }
+  [[nodiscard]] const json::Value* Live() const {
+    return cluster.Find(kWebhookConfigurations, "", kName);
+  }
+  [[nodiscard]] std::vector<GuardedResource> Guards() const {
+    return Live() == nullptr ? std::vector<GuardedResource>() : GuardedBy(*Live());
+  }
+  static std::string Why(const WebhookKeeper& keeper) {
+    std::string why;
+    const bool ready = keeper.Ready(&why);
+    CHECK(ready == why.empty());
+    return why;
+  }
+  // Somebody edits the object by hand.
+  void Edit(const std::string& policy) {
+    json::Value edited = *Live();
+    WebhookAt(edited, 0).Make({"failurePolicy"}) = policy;
+    cluster.Put(kWebhookConfigurations, edited);
+  }
+
+  base::asio::io_context io{1};
+  base::ManualScheduler scheduler{io};
+  fake::FakeCluster cluster{scheduler};
+  Server server{cluster};
+  Listener listener;
+  std::vector<std::unique_ptr<WebhookKeeper>> keepers;
+  base::TaskGroup running{io.get_executor()};
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: stores what is wanted, a burst in one write",
+                 "[admission]") {
+  WebhookKeeper& keeper = Start();
+  keeper.SetCaBundle("PEM");
+  for (int i = 0; i < 50; ++i) {
+    std::vector<GuardedResource> wanted{Pods()};
+    for (int kind = 0; kind < i; ++kind) wanted.push_back(Counted("k" + std::to_string(kind)));
+    keeper.SetWanted("core", wanted);
+    scheduler.RunFor(1ms);
+  }
+  scheduler.RunFor(200ms);
+  CHECK(server.writes == 1);
+  CHECK(Guards().size() == 50);
+  CHECK_FALSE(keeper.Stored("core", {"", "pods"}));
+  scheduler.RunFor(1s);
+  CHECK(keeper.Stored("core", {"", "pods"}));
+  CHECK(listener.changes == 1);
+  CHECK(Why(keeper).empty());
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: what is right is not written again",
+                 "[admission]") {
+  WebhookKeeper& keeper = Settled({Counted("secrets")});
+  keeper.SetWanted("core", {Counted("secrets")});
+  keeper.SetCaBundle("PEM");
+  scheduler.RunFor(1h);
+  CHECK(server.writes == 1);
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: a later wish is an update", "[admission]") {
+  WebhookKeeper& keeper = Settled({Counted("secrets")});
+  keeper.SetWanted("core", {Counted("secrets"), Pods()});
+  scheduler.RunFor(1s);
+  CHECK(server.writes == 2);
+  CHECK(Guards().size() == 2);
+  CHECK(keeper.Stored("core", {"", "pods"}));
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: hands and their slips are repaired in seconds",
+                 "[admission]") {
+  WebhookKeeper& keeper = Settled({Counted("secrets")});
+  SECTION("edited") { Edit("Ignore"); }
+  SECTION("deleted") { cluster.Delete(kWebhookConfigurations, "", kName); }
+  SECTION("edited while the watch was away") {
+    cluster.PutUnseen(kWebhookConfigurations, [&] {
+      json::Value edited = *Live();
+      edited.Make({"webhooks"}) = json::Array{};
+      return edited;
+    }());
+    cluster.CutWatches(kWebhookConfigurations, true);
+  }
+  SECTION("deleted while the watch was away") {
+    cluster.DeleteUnseen(kWebhookConfigurations, "", kName);
+    cluster.CutWatches(kWebhookConfigurations, true);
+  }
+  scheduler.RunFor(5s);
+  REQUIRE(Live() != nullptr);
+  CHECK(SameConfiguration(*Live(), DesiredConfiguration(ByService(), {Counted("secrets")}, "PEM")));
+  CHECK(keeper.Stored("core", kSecrets));
+  CHECK(Why(keeper).empty());
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: an API server that refuses is tried on",
+                 "[admission]") {
+  WebhookKeeper& keeper = Start();
+  server.refusal = base::Error{.code = base::ErrorCode::kForbidden, .message = "no right"};
+  keeper.SetWanted("core", {Counted("secrets")});
+  keeper.SetCaBundle("PEM");
+  scheduler.RunFor(5min);
+  CHECK(server.writes > 5);
+  CHECK(server.writes < 25);
+  CHECK(Why(keeper) ==
+        "webhook configuration quota-controller-manager: rules of 1 resources are not stored yet, "
+        "one is secrets: no right");
+  CHECK_FALSE(keeper.Stored("core", kSecrets));
+  server.refusal.reset();
+  scheduler.RunFor(60s);
+  CHECK(keeper.Stored("core", kSecrets));
+  CHECK(Why(keeper).empty());
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: two replicas agree and fall silent",
+                 "[admission]") {
+  WebhookKeeper& one = Start();
+  WebhookKeeper& other = Start();
+  for (WebhookKeeper* keeper : {&one, &other}) {
+    keeper->SetWanted("core", {Counted("secrets"), Pods()});
+    keeper->SetCaBundle("PEM");
+  }
+  scheduler.RunFor(5s);
+  CHECK(one.Stored("core", kSecrets));
+  CHECK(other.Stored("core", kSecrets));
+  const int writes = server.writes;
+  CHECK(writes <= 3);
+  // One of them sees a quota later than the other.
+  one.SetWanted("core", {Counted("secrets"), Pods(), Counted("configmaps")});
+  scheduler.RunFor(10s);
+  other.SetWanted("core", {Counted("secrets"), Pods(), Counted("configmaps")});
+  scheduler.RunFor(10min);
+  CHECK(server.writes == writes + 1);
+  CHECK(Guards().size() == 3);
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: replicas that cannot agree slow down",
+                 "[admission]") {
+  WebhookKeeper& one = Start();
+  WebhookKeeper& other = Start();
+  one.SetWanted("core", {Counted("secrets")});
+  other.SetWanted("core", {Counted("secrets")});
+  one.SetCaBundle("ONE");
+  other.SetCaBundle("OTHER");
+  scheduler.RunFor(1min);
+  const int writes = server.writes;
+  CHECK(writes > 2);
+  scheduler.RunFor(10min);
+  CHECK(server.writes - writes < 60);
+}
+
+TEST_CASE_METHOD(KeeperFixture,
+                 "webhook keeper: somebody else's object is neither changed nor used",
+                 "[admission]") {
+  json::Value foreign = DesiredConfiguration(ByService(), {Counted("secrets")}, "PEM");
+  foreign.Make({"metadata", "labels"}) = json::Object();
+  cluster.Put(kWebhookConfigurations, foreign);
+  WebhookKeeper& keeper = Start();
+  keeper.SetWanted("core", {Counted("secrets")});
+  keeper.SetCaBundle("PEM");
+  scheduler.RunFor(1min);
+  CHECK(server.writes == 0);
+  CHECK_FALSE(keeper.Stored("core", kSecrets));
+  CHECK(Why(keeper).find("is left alone") != std::string::npos);
+  cluster.Delete(kWebhookConfigurations, "", kName);
+  scheduler.RunFor(5s);
+  CHECK(keeper.Stored("core", kSecrets));
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: objects of other names do not matter",
+                 "[admission]") {
+  json::Value other = DesiredConfiguration(ByService(), {Counted("secrets")}, "PEM");
+  other.Make({"metadata", "name"}) = "other";
+  cluster.Put(kWebhookConfigurations, other);
+  WebhookKeeper& keeper = Settled({Pods()});
+  cluster.Delete(kWebhookConfigurations, "", "other");
+  scheduler.RunFor(1min);
+  CHECK(keeper.Stored("core", {"", "pods"}));
+  CHECK(server.writes == 1);
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: with the admin's own manifest nothing is done",
+                 "[admission]") {
+  WebhookKeeper& keeper = Start({.manage = false});
+  keeper.SetWanted("core", {Counted("secrets")});
+  keeper.SetCaBundle("PEM");
+  scheduler.RunFor(1h);
+  CHECK(server.writes == 0);
+  CHECK(cluster.lists == 0);
+  CHECK(keeper.Stored("core", kSecrets));
+  CHECK(Why(keeper).empty());
+}
+
+}  // namespace admission

@@ -1,0 +1,265 @@
+#include "pkg/admission/webhook_plan.h"
+
+#include "pkg/admission/stored_configuration.h"
+#include "tests/pkg/admission/webhook_testing.h"
+
+namespace admission {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const api::GroupResource kSecrets{"", "secrets"};
+
+// A plan, the time, and a server that stores what it is told.
+class Planned {
+ public:
+  explicit Planned(WebhookPlanOptions options = {.configuration = ByService(),
+                                                 .quota_apis = {"core"}})
+      : plan(std::move(options)) {}
+
+  void Want(const std::vector<GuardedResource>& wanted) { plan.SetWanted(now, "core", wanted); }
+  void Trust(const std::string& pem) { plan.SetCaBundle(now, pem); }
+  void Show(const json::Value& configuration) {
+    live = Shown(configuration, std::to_string(++version));
+    plan.OnLive(now, &live);
+  }
+  void ShowNothing() { plan.OnLive(now, nullptr); }
+  void Pass(base::Duration time) {
+    now += time;
+    plan.Advance(now);
+  }
+  // Does what is due; false if nothing is.
+  bool Write() {
+    const auto write = plan.Next();
+    if (!write) return false;
+    json::Value stored = write->create ? write->body : live;
+    if (!write->create) stored.Make({"webhooks"}) = *write->body.At({"webhooks"});
+    Show(stored);
+    return true;
+  }
+  // Everything wanted, trusted and stored for a while.
+  void Settle(const std::vector<GuardedResource>& wanted) {
+    Want(wanted);
+    Trust("PEM");
+    ShowNothing();
+    REQUIRE(Write());
+    Pass(seconds(1));
+    REQUIRE(plan.Missing().empty());
+  }
+  [[nodiscard]] std::vector<GuardedResource> Guards() const { return GuardedBy(live); }
+
+  base::TimePoint now{std::chrono::hours(1)};
+  WebhookPlan plan;
+  json::Value live;
+  int version = 10;
+};
+
+}  // namespace
+
+TEST_CASE("webhook plan: nothing is written before wishes, trust and server are known",
+          "[admission]") {
+  Planned p;
+  CHECK(p.plan.Missing() == "it is not known yet what is stored");
+  p.ShowNothing();
+  CHECK(p.plan.Missing() == "there is no certificate yet");
+  p.Want({Counted("secrets")});
+  CHECK_FALSE(p.plan.Next());
+  p.Trust("PEM");
+  REQUIRE(p.plan.Next());
+  CHECK(p.plan.Next()->create);
+  CHECK(p.plan.Missing() == "rules of 1 resources are not stored yet, one is secrets");
+}
+
+TEST_CASE("webhook plan: no object is made for no wish", "[admission]") {
+  Planned p;
+  p.Trust("PEM");
+  p.ShowNothing();
+  CHECK(p.plan.Missing() == "quotas of core are not listed yet");
+  p.Want({});
+  CHECK_FALSE(p.plan.Next());
+  CHECK(p.plan.Missing().empty());
+}
+
+TEST_CASE("webhook plan: a rule counts once the server has it and had time to hear of it",
+          "[admission]") {
+  Planned p;
+  p.Want({Counted("secrets")});
+  p.Trust("PEM");
+  p.ShowNothing();
+  REQUIRE(p.Write());
+  CHECK_FALSE(p.plan.Next());
+  REQUIRE(p.plan.NextDeadline() == p.now + milliseconds(500));
+  p.Pass(milliseconds(499));
+  CHECK_FALSE(p.plan.Stored("core", kSecrets));
+  CHECK_FALSE(p.plan.TakeChanged());
+  p.Pass(milliseconds(1));
+  CHECK(p.plan.Stored("core", kSecrets));
+  CHECK(p.plan.TakeChanged());
+  CHECK_FALSE(p.plan.TakeChanged());
+  CHECK_FALSE(p.plan.NextDeadline());
+  CHECK_FALSE(p.plan.Stored("karmada", kSecrets));
+  CHECK_FALSE(p.plan.Stored("core", {"", "pods"}));
+}
+
+TEST_CASE("webhook plan: a rule goes when nothing has wanted it for a while", "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets"), Pods()});
+  p.Want({Pods()});
+  CHECK_FALSE(p.plan.Next());
+  p.Pass(seconds(29));
+  CHECK(p.plan.Stored("core", kSecrets));
+  CHECK_FALSE(p.plan.Next());
+  p.Pass(seconds(1));
+  CHECK_FALSE(p.plan.Stored("core", kSecrets));  // before it is taken away
+  CHECK(p.plan.TakeChanged());
+  REQUIRE(p.Write());
+  CHECK(p.Guards() == std::vector<GuardedResource>{Pods()});
+}
+
+TEST_CASE("webhook plan: a wish that comes back in time changes nothing", "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets"), Pods()});
+  p.Want({Pods()});
+  p.Pass(seconds(20));
+  p.Want({Counted("secrets"), Pods()});
+  p.Pass(seconds(600));
+  CHECK(p.plan.Stored("core", kSecrets));
+  CHECK_FALSE(p.plan.Next());
+}
+
+TEST_CASE("webhook plan: when nothing is wanted the object stays, without webhooks",
+          "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets")});
+  p.Want({});
+  p.Pass(seconds(30));
+  REQUIRE(p.Write());
+  CHECK(p.live.At({"webhooks"})->AsArray()->empty());
+  CHECK_FALSE(p.plan.Next());
+}
+
+TEST_CASE("webhook plan: a start takes away no rule before the quotas are known", "[admission]") {
+  Planned p;
+  p.Trust("PEM");
+  p.Show(DesiredConfiguration(ByService(), {Counted("secrets"), Pods()}, "PEM"));
+  p.Pass(seconds(3600));
+  CHECK_FALSE(p.plan.Next());
+  CHECK(p.plan.Stored("core", kSecrets));
+  p.Want({Pods()});
+  p.Pass(seconds(29));
+  CHECK_FALSE(p.plan.Next());
+  p.Pass(seconds(1));
+  REQUIRE(p.Write());
+  CHECK(p.Guards() == std::vector<GuardedResource>{Pods()});
+}
+
+TEST_CASE("webhook plan: what another replica wants already is not taken away", "[admission]") {
+  Planned p;
+  p.Settle({Pods()});
+  p.Show(DesiredConfiguration(ByService(), {Counted("secrets"), Pods()}, "PEM"));
+  CHECK_FALSE(p.plan.Next());
+  p.Pass(seconds(5));
+  p.Want({Counted("secrets"), Pods()});
+  p.Pass(seconds(600));
+  CHECK_FALSE(p.plan.Next());
+  CHECK(p.plan.Stored("core", kSecrets));
+}
+
+TEST_CASE("webhook plan: rules of a quota API that is no longer enforced go", "[admission]") {
+  Planned p;
+  p.Settle({Pods()});
+  p.Show(
+      DesiredConfiguration(ByService(), {Pods(), Counted("machines", "x.io", "ironcore")}, "PEM"));
+  CHECK_FALSE(p.plan.Next());
+  p.Pass(seconds(30));
+  REQUIRE(p.Write());
+  CHECK(p.Guards() == std::vector<GuardedResource>{Pods()});
+}
+
+TEST_CASE("webhook plan: what somebody changed is put right", "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets"), Pods()});
+  SECTION("deleted") {
+    p.ShowNothing();
+    REQUIRE(p.plan.Next());
+    CHECK(p.plan.Next()->create);
+  }
+  SECTION("opened") {
+    json::Value changed = p.live;
+    WebhookAt(changed, 0).Make({"failurePolicy"}) = "Ignore";
+    p.Show(changed);
+    CHECK(p.plan.Next()->body.StringAt({"metadata", "resourceVersion"}) ==
+          std::to_string(p.version));
+  }
+  SECTION("emptied") {
+    json::Value changed = p.live;
+    changed.Make({"webhooks"}) = json::Array{};
+    p.Show(changed);
+  }
+  CHECK(p.plan.Stored("core", kSecrets));  // status.hard does not follow a hand's slip
+  REQUIRE(p.Write());
+  CHECK_FALSE(p.plan.Next());
+  CHECK(p.Guards().size() == 2);
+}
+
+TEST_CASE("webhook plan: a rule whose calls go elsewhere does not count", "[admission]") {
+  Planned p;
+  p.Want({Counted("secrets")});
+  p.Trust("PEM");
+  ConfigurationOptions elsewhere = ByService();
+  elsewhere.endpoint = AdmissionUrl{.host = "127.0.0.1", .port = 1, .path = ""};
+  p.Show(DesiredConfiguration(elsewhere, {Counted("secrets")}, "PEM"));
+  p.Pass(seconds(60));
+  CHECK_FALSE(p.plan.Stored("core", kSecrets));
+  REQUIRE(p.Write());
+  p.Pass(seconds(1));
+  CHECK(p.plan.Stored("core", kSecrets));
+}
+
+TEST_CASE("webhook plan: somebody else's object is left alone, and said", "[admission]") {
+  Planned p;
+  p.Want({Counted("secrets")});
+  p.Trust("PEM");
+  json::Value foreign = DesiredConfiguration(ByService(), {Counted("secrets")}, "PEM");
+  foreign.Make({"metadata", "labels", "app.kubernetes.io/managed-by"}) = "Helm";
+  p.Show(foreign);
+  p.Pass(seconds(60));
+  CHECK(p.plan.IsForeign());
+  CHECK_FALSE(p.plan.Next());
+  CHECK_FALSE(p.plan.Stored("core", kSecrets));
+  CHECK(p.plan.Missing() ==
+        "an object of this name does not carry the label "
+        "app.kubernetes.io/managed-by=quota-controller-manager and is left alone");
+  p.ShowNothing();
+  CHECK(p.Write());
+}
+
+TEST_CASE("webhook plan: another CA bundle is told from other changes", "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets")});
+  CHECK_FALSE(p.plan.HasOtherCaBundle());
+  p.Show(DesiredConfiguration(ByService(), {Counted("secrets")}, "OTHER"));
+  CHECK(p.plan.HasOtherCaBundle());
+  CHECK(p.plan.Next());
+  p.Trust("OTHER");
+  CHECK_FALSE(p.plan.Next());
+}
+
+TEST_CASE("webhook plan: a late look at the past changes nothing", "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets")});
+  p.Want({Counted("secrets"), Pods()});
+  const json::Value before = p.live;
+  REQUIRE(p.Write());
+  p.plan.OnLive(p.now, &before);
+  CHECK_FALSE(p.plan.Next());
+}
+
+TEST_CASE("webhook plan: a name that can stand in no rule holds up nothing", "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets"), Counted("*"), Counted("Kind", "X.io")});
+  CHECK_FALSE(p.plan.Stored("core", {"", "*"}));
+}
+
+}  // namespace admission
