@@ -134,8 +134,11 @@ bool QuotaController::IsSeen(const quota::Quota& quota, const admission::Grant& 
     const auto facts = source.tracked->ledger().Find(quota.key.ns, grant.uid);
     const bool matches =
         facts && quota::Matches(quota.selector, facts->attributes, source.evaluator->scopes);
-    if (matches) usage = facts->usage;
-    return matches;
+    if (!matches) return false;
+    auto seen = source.tracked->ledger().UsageOf(quota.key.ns, grant.uid, *facts,
+                                                 tracker_.BesideOf(*source.evaluator));
+    usage = seen ? std::move(*seen) : facts->usage;
+    return true;
   }
   return false;
 }

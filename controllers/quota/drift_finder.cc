@@ -30,7 +30,9 @@ void DriftFinder::OnListed(std::string_view ns, const quota::Uid& uid, quota::Ob
   listed_.insert(uid);
   if (touched_.contains(uid)) return;
   const auto held = ledger_.Find(ns, uid);
-  if (held && *held == facts.now) return;
+  const quota::Tie* tie = ledger_.FindTie(ns, uid);
+  const bool tied_alike = tie != nullptr ? facts.tie == *tie : !facts.tie;
+  if (held && *held == facts.now && tied_alike) return;
   suspects_[uid] = {.ns = std::string(ns), .listed = true, .facts = std::move(facts)};
 }
 

@@ -88,6 +88,16 @@ ResourceList Common(const ResourceList& a, const ResourceList& b) {
   return common;
 }
 
+// Adds what so many objects with these facts use.
+base::Result<void> AddFacts(const Facts& facts, std::size_t count, const ClassTable* classes,
+                            Accumulator& sum) {
+  const auto times = static_cast<std::int64_t>(count);
+  if (facts.classes.empty() || classes == nullptr) return sum.Add(facts.usage, times);
+  const base::Result<ResourceList> usage = classes->Resolve(facts);
+  if (!usage) return usage.error();
+  return sum.Add(*usage, times);
+}
+
 base::Result<ResourceList> Resolved(const Facts& facts, const ClassTable* classes) {
   if (facts.classes.empty() || classes == nullptr) return facts.usage;
   return classes->Resolve(facts);
@@ -116,10 +126,9 @@ base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector&
   for (const auto& [id, count] : space->counts) {
     const Facts& facts = *state_->pool.Get(id);
     if (!Matches(selector, facts.attributes, known_scopes)) continue;
-    const auto times = static_cast<std::int64_t>(count);
-    const auto usage = Resolved(facts, beside.classes);
-    const auto added = usage ? sum.Add(*usage, times) : base::Result<void>(usage.error());
-    if (!added) return added.error().Wrap("usage of namespace " + space->name);
+    if (auto added = AddFacts(facts, count, beside.classes, sum); !added) {
+      return added.error().Wrap("usage of namespace " + space->name);
+    }
   }
   if (space->ties.empty() || beside.owners == nullptr) return sum.Result();
   const OldestByOwner oldest = FindOldest(*space);

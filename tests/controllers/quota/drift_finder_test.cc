@@ -58,6 +58,22 @@ TEST_CASE_METHOD(DriftFixture, "drift: missing, vanished and different objects a
   CHECK(ledger.Sum("ns", {}, {}, {"cpu", "pods"})->ToString() == "cpu=350m,pods=2");
 }
 
+TEST_CASE_METHOD(DriftFixture, "drift: an object with another tie is different", "[controllers]") {
+  quota::ObjectFacts tied = Pods(100);
+  tied.tie = quota::Tie{.owner = std::nullopt, .name = "claim", .created = ""};
+  finder.OnListed("ns", kA, tied);
+  finder.OnListed("ns", kB, Pods(100));
+  finder.OnListEnd();
+  CHECK(finder.Settle().drift.different == 1);
+  REQUIRE(ledger.FindTie("ns", kA) != nullptr);
+
+  DriftFinder again(ledger);
+  again.OnListed("ns", kA, tied);
+  again.OnListed("ns", kB, Pods(100));
+  again.OnListEnd();
+  CHECK_FALSE(again.HasSuspects());
+}
+
 TEST_CASE_METHOD(DriftFixture, "drift: an event before its page leaves the object to the events",
                  "[controllers]") {
   ledger.Remove("ns", kA);
