@@ -91,10 +91,9 @@ class DirectoryCertificates final : public CertificateSource {
 }  // namespace
 
 std::unique_ptr<CertificateSource> NewDirectoryCertificates(base::Scheduler& scheduler,
-                                                            std::string directory,
+                                                            const std::string& directory,
                                                             std::string host) {
-  auto source =
-      std::make_unique<DirectoryCertificates>(scheduler, std::move(directory), std::move(host));
+  auto source = std::make_unique<DirectoryCertificates>(scheduler, directory, std::move(host));
   source->Look();
   return source;
 }

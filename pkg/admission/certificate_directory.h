@@ -17,7 +17,7 @@ namespace admission {
 // Reads at once: current() tells whether there is a certificate, Ready() why there is none. `host`
 // is the name or address that API servers verify.
 std::unique_ptr<CertificateSource> NewDirectoryCertificates(base::Scheduler& scheduler,
-                                                            std::string directory,
+                                                            const std::string& directory,
                                                             std::string host);
 
 }  // namespace admission

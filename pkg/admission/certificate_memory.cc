@@ -33,7 +33,7 @@ class MemoryCertificates final : public CertificateSource {
       return base::Error{.code = base::ErrorCode::kInvalidArgument,
                          .message = "the certificate made is of no use: " + report.trouble};
     }
-    LOG(INFO) << "admission certificate: " << ToString(step.action) << ", for " << step.reason;
+    LOG(INFO) << "admission certificate: " << ToString(step.action) << ": " << step.reason;
     keyring_ = std::move(*made);
     report_ = std::move(report);
     Offer({keyring_.cert_pem, keyring_.key_pem, keyring_.ca_pem, report_.state.leaf->not_after});

@@ -18,7 +18,11 @@ namespace {
 using base::Error;
 using base::ErrorCode;
 
-const api::GroupVersionResource kSecrets{"", "v1", "secrets"};
+// The collection of a namespace, or one Secret of it.
+std::string PathOf(const api::ObjectKey& key) {
+  return api::GroupVersionResource{"", "v1", "secrets"}.Path(key.ns, key.name);
+}
+
 constexpr std::chrono::seconds kRequestTimeout{10};
 constexpr int kRaces = 4;  // lost in a row, before the next round is waited for
 constexpr std::chrono::seconds kClockTolerance{30};
@@ -50,7 +54,7 @@ std::string Decode(const json::Value& secret, std::string_view key, Stored& stor
 
 Stored Parse(const json::Value& secret) {
   Stored stored{.version = std::string(api::ResourceVersion(secret)),
-                .ours = api::Label(secret, kManagedByLabel) == kManager};
+                .ours = api::Label(secret, kManagedByLabel) == kManagedByUs};
   stored.keyring.ca_pem = Decode(secret, "ca.crt", stored);
   stored.keyring.ca_key_pem = Decode(secret, "ca.key", stored);
   stored.keyring.cert_pem = Decode(secret, "tls.crt", stored);
@@ -131,8 +135,7 @@ class SecretCertificates final : public CertificateSource {
   }
 
   base::Task<base::Result<Stored>> Read() {
-    client::ApiRequest request{.path = kSecrets.Path(options_.secret.ns, options_.secret.name),
-                               .timeout = kRequestTimeout};
+    client::ApiRequest request{.path = PathOf(options_.secret), .timeout = kRequestTimeout};
     const base::Result<client::ApiResponse> answer = co_await api_.Do(std::move(request));
     if (!answer && answer.error().Is(ErrorCode::kNotFound)) co_return Stored{};
     if (!answer) co_return answer.error().Wrap("read " + What());
@@ -179,7 +182,7 @@ class SecretCertificates final : public CertificateSource {
 
   [[nodiscard]] base::Result<void> LeaveAlone(const KeyringReport& report) {
     std::string trouble = What() + " is not ours (no label " + std::string(kManagedByLabel) + "=" +
-                          std::string(kManager) + ") and is left alone";
+                          std::string(kManagedByUs) + ") and is left alone";
     if (report.state.leaf) {
       SetTrouble(trouble + "; it is used, but not renewed");
       return {};
@@ -203,7 +206,7 @@ class SecretCertificates final : public CertificateSource {
     auto made = CarryOut(step.action, stored.keyring, options_.hosts, now, options_.policy);
     if (!made) return made.error();
     std::string reason(ToString(step.action));
-    reason.append(", for ").append(step.reason).append(about);
+    reason.append(": ").append(step.reason).append(about);
     return std::optional(Write{std::move(reason), std::move(*made)});
   }
 
@@ -212,17 +215,17 @@ class SecretCertificates final : public CertificateSource {
     client::ApiRequest request{.timeout = kRequestTimeout};
     if (version.empty()) {
       request.verb = "POST";
-      request.path = kSecrets.Path(options_.secret.ns);
+      request.path = PathOf({options_.secret.ns, ""});
       request.content_type = client::kJson;
       secret.Make({"apiVersion"}) = "v1";
       secret.Make({"kind"}) = "Secret";
       secret.Make({"type"}) = "kubernetes.io/tls";
       secret.Make({"metadata", "name"}) = options_.secret.name;
       secret.Make({"metadata", "namespace"}) = options_.secret.ns;
-      secret.Make({"metadata", "labels", kManagedByLabel}) = kManager;
+      secret.Make({"metadata", "labels", kManagedByLabel}) = kManagedByUs;
     } else {
       request.verb = "PATCH";
-      request.path = kSecrets.Path(options_.secret.ns, options_.secret.name);
+      request.path = PathOf(options_.secret);
       request.content_type = client::kMergePatch;
       secret.Make({"metadata", "resourceVersion"}) = version;
     }

@@ -19,6 +19,7 @@
 #include "pkg/admission/certificate_plan.h"
 #include "pkg/admission/certificate_source.h"
 #include "pkg/admission/endpoint.h"
+#include "pkg/admission/ownership.h"
 #include "pkg/api/resource.h"
 #include "pkg/client/api_client.h"
 
@@ -38,8 +39,5 @@ SecretCertificateOptions SecretCertificatesOf(const ServiceReference& service);
 std::unique_ptr<CertificateSource> NewSecretCertificates(client::ApiClient& api,
                                                          base::Scheduler& scheduler,
                                                          SecretCertificateOptions options);
-
-inline constexpr std::string_view kManagedByLabel = "app.kubernetes.io/managed-by";
-inline constexpr std::string_view kManager = "quota-controller-manager";
 
 }  // namespace admission

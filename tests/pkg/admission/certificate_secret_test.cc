@@ -343,7 +343,7 @@ TEST_CASE("certificates of a Secret: without the right to write it, that is what
   Replica& replica = fixture.Start();
   fixture.scheduler.RunFor(1s);
   CHECK(replica.Trouble() ==
-        "no certificate: write Secret ns/web-certificate: new CA and certificate, for no usable "
+        "no certificate: write Secret ns/web-certificate: new CA and certificate: no usable "
         "CA: no right");
   CHECK(fixture.server.gets <= 2);
   fixture.scheduler.RunFor(10min);
