@@ -63,7 +63,13 @@ void QuotaReporter::OnResourceState(const api::ObjectKey& key) {
   LookSoon(key);
 }
 
-void QuotaReporter::OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable) {
+void QuotaReporter::OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable,
+                            const std::vector<std::string>& unknown) {
+  for (Obstacle& obstacle : unreadable) {
+    std::erase_if(obstacle.names, [&](const std::string& name) {
+      return std::ranges::find(unknown, name) == unknown.end();
+    });
+  }
   const auto known = unreadable_.find(key);
   if (known == unreadable_.end() ? unreadable.empty() : known->second == unreadable) return;
   if (unreadable.empty()) {
@@ -123,9 +129,12 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
 
 std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) const {
   std::vector<Obstacle> obstacles;
+  const auto known = [&](const std::string& resource) {
+    return std::ranges::find(obstacles, resource, &Obstacle::resource) != obstacles.end();
+  };
   for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
     const bool counted = source.tracked != nullptr && source.tracked->synced() && !source.trouble;
-    if (counted) continue;
+    if (counted || known(source.resource.ToString())) continue;
     Obstacle obstacle = Judge(source);
     obstacle.resource = source.resource.ToString();
     obstacle.names = source.names;
@@ -134,9 +143,7 @@ std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) cons
   const auto unreadable = unreadable_.find(quota.key);
   if (unreadable == unreadable_.end()) return obstacles;
   for (const Obstacle& obstacle : unreadable->second) {
-    const bool known =
-        std::ranges::find(obstacles, obstacle.resource, &Obstacle::resource) != obstacles.end();
-    if (!known) obstacles.push_back(obstacle);
+    if (!known(obstacle.resource)) obstacles.push_back(obstacle);
   }
   return obstacles;
 }
@@ -148,12 +155,10 @@ Obstacle QuotaReporter::Judge(const UsageSource& source) const {
     return {.kind = IsAboutResource(*source.trouble) ? Kind::kRefused : Kind::kSilent,
             .why = source.trouble->message};
   }
-  if (source.tracked == nullptr) {
-    if (source.known_absent) return {.kind = Kind::kNotServed};
-    if (scheduler_.Now() - source.wanted_since < kDiscoveryPatience) return {};
-    return {.kind = Kind::kSilent, .why = "discovery does not answer for its API group"};
-  }
-  return {};
+  if (source.tracked != nullptr) return {};
+  if (source.known_absent) return {.kind = Kind::kNotServed};
+  if (scheduler_.Now() - source.wanted_since < kDiscoveryPatience) return {};
+  return {.kind = Kind::kSilent, .why = "discovery does not answer for its API group"};
 }
 
 bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcement) {

@@ -41,8 +41,10 @@ class QuotaReporter {
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
   // The state of a resource that the quota names changed.
   void OnResourceState(const api::ObjectKey& key);
-  // The quota was counted but for these, whose objects cannot be read.
-  void OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable);
+  // The quota was counted, but objects of these could not be read; of their names those in
+  // `unknown` have no count.
+  void OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable,
+               const std::vector<std::string>& unknown);
 
   // Looks, until cancelled.
   base::Task<void> Run();

@@ -51,7 +51,7 @@ QuotaController::Recount QuotaController::Count(const quota::Quota& quota) {
   // A name that two evaluators share is known only if both answered.
   for (const std::string& name : unknown) recount.observed.used.Erase(name);
   ComplainOnce("count of " + quota.key.ToString(), trouble);
-  reporter_.OnCount(quota.key, std::move(unreadable));
+  reporter_.OnCount(quota.key, std::move(unreadable), unknown);
   return recount;
 }
 

@@ -74,4 +74,26 @@ TEST_CASE("kubectl create, describe, get, apply and delete tell the same story",
   CHECK_FALSE(s.api().Exists(s.Path("resourcequotas", "applied")));
 }
 
+TEST_CASE("kubectl events shows what is said of a quota", "[e2e][kubectl][events]") {
+  if (Kubectl().empty()) {
+    WARN("no kubectl here: not looked at");
+    return;
+  }
+  Scenario s;
+  KubectlUser kubectl(s);
+  s.StartDaemon();
+  kubectl({"create", "quota", "typo", "--hard=pods=10,example.com/gpu=2"});
+  const std::string said = "UnknownResourceName";
+  Eventually("the event is there", [&]() -> std::string {
+    const auto events = kubectl({"events", "--for=resourcequota/typo"});
+    return events.find(said) != std::string::npos ? "" : events;
+  });
+  const auto events =
+      kubectl({"get", "events", "--field-selector=involvedObject.name=typo,type=Warning"});
+  INFO(events);
+  CHECK(events.find(said + "   resourcequota/typo   nothing is counted under example.com/gpu") !=
+        std::string::npos);
+  CHECK(kubectl({"events", "--for=resourcequota/other"}).find(said) == std::string::npos);
+}
+
 }  // namespace e2e

@@ -6,6 +6,7 @@
 
 #include "pkg/base/manual_scheduler.h"
 #include "pkg/base/task_group.h"
+#include "tests/fake/captured_log.h"
 #include "tests/fake/scripted_client.h"
 
 using namespace std::chrono_literals;
@@ -171,7 +172,9 @@ TEST_CASE("event recorder: a busy server names the time to wait", "[client][even
 }
 
 TEST_CASE("event recorder: a refusal is final, and the next event is tried", "[client][events]") {
+  fake::CapturedLog log;
   Fixture f;
+  f.client.OnDo(Answer::Refuse(Refusal(ErrorCode::kForbidden, 403)));
   f.client.OnDo(Answer::Refuse(Refusal(ErrorCode::kForbidden, 403)));
   f.client.OnDo(Answer::Refuse(Refusal(ErrorCode::kInvalid, 422)));
   f.client.OnDo(Answer::Refuse(
@@ -179,11 +182,12 @@ TEST_CASE("event recorder: a refusal is final, and the next event is tried", "[c
               "unable to create new content in namespace a because it is being terminated")));
   f.client.OnDo(Answer::Refuse(Refusal(ErrorCode::kNotFound, 404)));
   f.client.OnDo(Answer::Refuse(Refusal(ErrorCode::kAlreadyExists, 409)));
-  for (const char* name : {"a", "b", "c", "d", "e"}) f.recorder->Record(Stale(name));
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) f.recorder->Record(Stale(name));
   f.scheduler.RunFor(1min);
-  CHECK(f.client.calls.size() == 5);
+  CHECK(f.client.calls.size() == 6);
   // The last one: an earlier try of it was stored.
-  CHECK(f.outcomes.seen == Counts{{"refused", 2}, {"namespace_gone", 2}, {"created", 1}});
+  CHECK(f.outcomes.seen == Counts{{"refused", 3}, {"namespace_gone", 2}, {"created", 1}});
+  CHECK(log.With("an event was refused").size() == 2);  // each kind of refusal once
 }
 
 TEST_CASE("event recorder: what finds no room is not taken, and may be said later",
