@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	quota "k8s.io/apiserver/pkg/quota/v1"
@@ -50,8 +51,18 @@ func noLister(schema.GroupVersionResource) (cache.GenericLister, error) {
 
 var clock = testingclock.NewFakeClock(time.Time{})
 
-// No class declares an extended resource: what those add takes several objects to know.
-var deviceClasses = extendedresourcecache.NewExtendedResourceCache(klog.Background())
+// The classes that objects_test.cc has, too. No claim belongs to a pod: that takes two objects.
+var deviceClasses = func() *extendedresourcecache.ExtendedResourceCache {
+	classes := extendedresourcecache.NewExtendedResourceCache(klog.Background())
+	for name, resource := range map[string]string{"gold": "example.com/gpu", "gpu": "vendor.io/fpga", "a.b": ""} {
+		class := resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if resource != "" {
+			class.Spec.ExtendedResourceName = &resource
+		}
+		classes.OnAdd(&class, true)
+	}
+	return classes
+}()
 
 var evaluators = map[string]struct {
 	evaluator quota.Evaluator
