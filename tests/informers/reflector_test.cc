@@ -488,19 +488,20 @@ TEST_CASE("reflector: a selected part of a collection is listed and watched as s
   CHECK(f.server.lists[0].Query("fieldSelector") == "metadata.name=a1");
   REQUIRE(f.server.watches.size() == 1);
   CHECK(f.server.watches[0].Query("fieldSelector") == "metadata.name=a1");
+}
 
-  TEST_CASE("reflector: each kind of trouble is logged once until it heals", "[informers]") {
-    fake::CapturedLog log;
-    Fixture f;
-    for (int i = 0; i < 5; ++i) {
-      f.server.OnList(Answer::Refuse(ErrorCode::kTooManyRequests));
-      f.server.OnList(Answer::Refuse(ErrorCode::kUnavailable));
-    }
-    f.server.OnList(Answer::Whole(List("10", {"a1"})));
-    f.Run();
-    f.scheduler.RunFor(30min);
-    CHECK(f.state().failures == 10);
-    CHECK(f.state().synced);
-    CHECK(log.With("cannot follow").size() == 2);
-    CHECK(log.With("following again").size() == 1);
+TEST_CASE("reflector: each kind of trouble is logged once until it heals", "[informers]") {
+  fake::CapturedLog log;
+  Fixture f;
+  for (int i = 0; i < 5; ++i) {
+    f.server.OnList(Answer::Refuse(ErrorCode::kTooManyRequests));
+    f.server.OnList(Answer::Refuse(ErrorCode::kUnavailable));
   }
+  f.server.OnList(Answer::Whole(List("10", {"a1"})));
+  f.Run();
+  f.scheduler.RunFor(30min);
+  CHECK(f.state().failures == 10);
+  CHECK(f.state().synced);
+  CHECK(log.With("cannot follow").size() == 2);
+  CHECK(log.With("following again").size() == 1);
+}
