@@ -7,6 +7,7 @@
 #include "pkg/sandbox/pod_rules.h"
 #include "pkg/sandbox/quota_rules.h"
 #include "pkg/sandbox/resource_lists.h"
+#include "pkg/sandbox/webhook_validation.h"
 
 namespace sandbox {
 namespace {
@@ -330,6 +331,8 @@ FieldErrors ValidateObject(const ResourceType& type, const Value& object, const 
     ValidateClaim(object, errors);
   } else if (type.group == "apiextensions.k8s.io") {
     errors = ValidateCrd(object);
+  } else if (type.group == "admissionregistration.k8s.io") {
+    errors = ValidateWebhookConfiguration(object);
   } else {
     ValidateTemplate(type, object, errors);
   }

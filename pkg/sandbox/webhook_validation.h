@@ -1,0 +1,14 @@
+#pragma once
+
+// What an API server refuses in a webhook configuration (client-machinery.md 7.3). Expressions of
+// matchConditions must be there, but are not compiled. No I/O; any thread.
+
+#include "pkg/json/value.h"
+#include "pkg/sandbox/validation.h"
+
+namespace sandbox {
+
+// REQUIRES: defaults were applied.
+FieldErrors ValidateWebhookConfiguration(const json::Value& configuration);
+
+}  // namespace sandbox

@@ -1,0 +1,285 @@
+// The webhook configuration as the API server understands it: every expression compiles, what can
+// need quota is asked about, and nothing else is. The webhook here allows everything and takes
+// notes.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <mutex>
+
+#include "pkg/admission/stored_configuration.h"
+#include "pkg/quota/core/core_quota.h"
+#include "tests/e2e/harness/scenario.h"
+#include "tests/e2e/harness/stub_server.h"
+
+namespace e2e {
+namespace {
+
+using Calls = std::vector<std::string>;  // "UPDATE pods/resize"
+
+// What the API server asked about one namespace.
+class Notes {
+ public:
+  explicit Notes(std::string ns) : ns_(std::move(ns)) {}
+
+  http::Response Answer(const http::Request& request) {
+    const json::Value review = Json(request.body);
+    Take(*review.At({"request"}));
+    json::Object response{{"uid", review.StringAt({"request", "uid"})}, {"allowed", true}};
+    const json::Value answer = json::Object{{"apiVersion", "admission.k8s.io/v1"},
+                                            {"kind", "AdmissionReview"},
+                                            {"response", std::move(response)}};
+    http::Response made{.status = 200, .headers = {}, .body = json::Write(answer)};
+    made.headers.Set("Content-Type", "application/json");
+    return made;
+  }
+  // Since the last look, each once: the API server may ask again about the same write.
+  Calls Look() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    calls_.erase(std::unique(calls_.begin(), calls_.end()), calls_.end());
+    return std::exchange(calls_, {});
+  }
+
+ private:
+  void Take(const json::Value& request) {
+    if (request.StringAt({"namespace"}) != ns_) return;
+    std::string call(request.StringAt({"operation"}));
+    call.append(" ").append(request.StringAt({"resource", "resource"}));
+    const std::string_view subresource = request.StringAt({"subResource"});
+    if (!subresource.empty()) call.append("/").append(subresource);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    calls_.push_back(std::move(call));
+  }
+
+  const std::string ns_;
+  std::mutex mutex_;
+  Calls calls_;
+};
+
+// All core evaluators and a counted kind, guarded by a webhook of ours, until it is destroyed.
+class Guarding {
+ public:
+  explicit Guarding(const ServerOptions& options = {})
+      : scenario_(options),
+        notes_(scenario_.ns()),
+        pair_(authority_.Server("webhook")),
+        webhook_([this](const http::Request& request) { return notes_.Answer(request); }, &pair_) {
+    options_.name = FreshName("webhook-rules");
+    options_.endpoint =
+        admission::AdmissionUrl{.host = "127.0.0.1", .port = webhook_.port(), .path = ""};
+    const quota::QuotaApi core = quota::CoreQuotaApi();
+    std::vector<admission::GuardedResource> guarded;
+    for (const auto& evaluator : core.evaluators) {
+      guarded.push_back(admission::Guarded("core", evaluator));
+    }
+    guarded.push_back(admission::Guarded("core", *core.object_counter({"apps", "deployments"})));
+    desired_ = admission::DesiredConfiguration(options_, guarded, ReadFile(authority_.cert_path()));
+    stored_ = api().Create(Collection(), desired_);
+    WaitUntilAsked();
+  }
+  ~Guarding() { api().Delete(Collection() + "/" + options_.name); }
+
+  [[nodiscard]] Api& api() { return scenario_.api(); }
+  [[nodiscard]] Scenario& scenario() { return scenario_; }
+  [[nodiscard]] const json::Value& desired() const { return desired_; }
+  [[nodiscard]] const json::Value& stored() const { return stored_; }
+
+  Calls Look() { return notes_.Look(); }
+  Calls Create(const std::string& resource, const json::Value& object) {
+    scenario_.Create(resource, object);
+    return notes_.Look();
+  }
+  Calls Patch(const std::string& path, const std::string& patch) {
+    api().MergePatch(path, Json(patch));
+    return notes_.Look();
+  }
+  Calls Post(const std::string& path, const std::string& body) {
+    const auto answer = api().Do(
+        {.verb = "POST", .path = path, .content_type = std::string(client::kJson), .body = body});
+    if (!answer) throw std::runtime_error(answer.error().message);
+    return notes_.Look();
+  }
+
+ private:
+  static std::string Collection() { return admission::kWebhookConfigurations.Path(); }
+
+  // The API server acts by a configuration a moment after it has stored it.
+  void WaitUntilAsked() {
+    int tries = 0;
+    Eventually("the API server asks the webhook", [&]() -> std::string {
+      const Calls calls = Create("secrets", Secret("probe-" + std::to_string(tries++)));
+      return calls.empty() ? "not asked about a secret" : "";
+    });
+  }
+
+  Scenario scenario_;
+  Notes notes_;
+  TempDir dir_;
+  CertificateAuthority authority_{dir_.path(), "ca"};
+  KeyPair pair_;
+  StubServer webhook_;
+  admission::ConfigurationOptions options_;
+  json::Value desired_;
+  json::Value stored_;
+};
+
+const char* const kLabel = R"({"metadata":{"labels":{"a":"b"}}})";
+const char* const kFinalizer = R"({"metadata":{"finalizers":["example.com/keep"]}})";
+const char* const kNoFinalizer = R"({"metadata":{"finalizers":null}})";
+
+}  // namespace
+
+TEST_CASE("the webhook configuration is stored as it was meant", "[e2e][admission]") {
+  Guarding guarding;
+  INFO(json::Write(guarding.stored()));
+  CHECK(admission::SameConfiguration(guarding.stored(), guarding.desired()));
+  CHECK(admission::GuardedAsDesired(guarding.stored(), guarding.desired()) ==
+        admission::GuardedBy(guarding.desired()));
+  // It takes its own patch, and then nothing is left to patch.
+  const std::string path = admission::kWebhookConfigurations.Path() + "/" +
+                           std::string(guarding.stored().StringAt({"metadata", "name"}));
+  json::Value other = guarding.desired();
+  other.Make({"webhooks"}).AsArray()->pop_back();
+  const json::Value patched =
+      guarding.api().MergePatch(path, admission::ConfigurationPatch(guarding.stored(), other));
+  CHECK(admission::SameConfiguration(patched, other));
+}
+
+TEST_CASE("a bad webhook configuration is refused", "[e2e][admission]") {
+  Scenario scenario;
+  const std::string path = admission::kWebhookConfigurations.Path();
+  const auto refusal = [&](const std::string& webhooks) {
+    const auto answer = scenario.api().Do(
+        {.verb = "POST",
+         .path = path,
+         .content_type = std::string(client::kJson),
+         .body =
+             R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration",
+                 "metadata":{"name":"bad-one"},"webhooks":[)" +
+             webhooks + "]}"});
+    if (answer) scenario.api().Delete(path + "/bad-one");
+    return answer ? "accepted" : answer.error().message;
+  };
+  const std::string rest =
+      R"("sideEffects":"None","admissionReviewVersions":["v1"],
+         "clientConfig":{"url":"https://127.0.0.1:1/x"})";
+  CHECK_THAT(refusal(R"({"name":"short",)" + rest + "}"),
+             Catch::Contains("should be a domain with at least three segments"));
+  CHECK_THAT(refusal(R"({"name":"a.b.c",)" + rest + R"(},{"name":"a.b.c",)" + rest + "}"),
+             Catch::Contains("Duplicate value"));
+  CHECK_THAT(refusal(R"({"name":"a.b.c","admissionReviewVersions":["v1"],
+                         "clientConfig":{"url":"https://127.0.0.1:1/x"}})"),
+             Catch::Contains("webhooks[0].sideEffects: Required value"));
+  CHECK_THAT(refusal(R"({"name":"a.b.c","sideEffects":"None","admissionReviewVersions":["v1"],
+                         "clientConfig":{"url":"http://127.0.0.1:1/x"}})"),
+             Catch::Contains("webhooks[0].clientConfig.url"));
+  CHECK_THAT(refusal(R"({"name":"a.b.c","sideEffects":"None","admissionReviewVersions":["v1"],
+                         "clientConfig":{}})"),
+             Catch::Contains("exactly one of url or service is required"));
+  CHECK_THAT(refusal(R"({"name":"a.b.c","failurePolicy":"Maybe",)" + rest + "}"),
+             Catch::Contains("webhooks[0].failurePolicy: Unsupported value"));
+}
+
+TEST_CASE("pods: asked when created, resized or given a deadline, and no other time",
+          "[e2e][admission][real-only]") {
+  Guarding guarding;
+  CHECK(guarding.Create("pods", Pod("a", {{"cpu", "100m"}})) == Calls{"CREATE pods"});
+  const std::string path = guarding.scenario().Path("pods", "a");
+  CHECK(guarding.Patch(path, kLabel).empty());
+  CHECK(guarding.Patch(path, kFinalizer).empty());
+  CHECK(guarding.Patch(path, kNoFinalizer).empty());
+  CHECK(guarding.Patch(path + "/status", R"({"status":{"phase":"Running"}})").empty());
+  CHECK(guarding.Patch(path, R"({"spec":{"activeDeadlineSeconds":600}})") == Calls{"UPDATE pods"});
+  CHECK(guarding.Patch(path, R"({"spec":{"activeDeadlineSeconds":300}})").empty());
+  const json::Value stored = guarding.api().Get(path);
+  const std::string container(
+      stored.At({"spec", "containers"})->AsArray()->at(0).StringAt({"name"}));
+  const auto resized =
+      guarding.api().Do({.verb = "PATCH",
+                         .path = path + "/resize",
+                         .content_type = std::string(client::kStrategicMergePatch),
+                         .body = R"({"spec":{"containers":[{"name":")" + container +
+                                 R"(","resources":{"requests":{"cpu":"200m"}}}]}})"});
+  INFO((resized ? "" : resized.error().message));
+  CHECK(resized.has_value());
+  CHECK(guarding.Patch(path, R"({"metadata":{"labels":{"c":"d"}}})") ==
+        Calls{"UPDATE pods/resize"});
+  CHECK(guarding
+            .Post(path + "/binding", R"({"apiVersion":"v1","kind":"Binding",
+                 "metadata":{"name":"a"},"target":{"kind":"Node","name":"n1"}})")
+            .empty());
+}
+
+TEST_CASE("services: asked when created or when type or ports change towards node ports",
+          "[e2e][admission][real-only]") {
+  Guarding guarding;
+  CHECK(guarding.Create("services", ClusterIpService("s")) == Calls{"CREATE services"});
+  const std::string path = guarding.scenario().Path("services", "s");
+  CHECK(guarding.Patch(path, kLabel).empty());
+  CHECK(guarding.Patch(path, R"({"spec":{"selector":{"x":"y"}}})").empty());
+  CHECK(guarding.Patch(path, R"({"spec":{"type":"NodePort"}})") == Calls{"UPDATE services"});
+  CHECK(guarding.Patch(path, R"({"spec":{"selector":{"x":"z"}}})").empty());
+  CHECK(guarding.Patch(path, R"({"spec":{"ports":[{"name":"a","port":80},
+                                                  {"name":"b","port":81}]}})") ==
+        Calls{"UPDATE services"});
+  CHECK(guarding.Patch(path, R"({"spec":{"type":"LoadBalancer"}})") == Calls{"UPDATE services"});
+  CHECK(guarding.Patch(path, R"({"spec":{"allocateLoadBalancerNodePorts":false}})") ==
+        Calls{"UPDATE services"});
+  CHECK(guarding
+            .Patch(path + "/status",
+                   R"({"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"}]}}})")
+            .empty());
+  CHECK(guarding.Patch(path, R"({"spec":{"type":"ClusterIP"}})").empty());
+}
+
+TEST_CASE("claims: asked when created or when size or class change",
+          "[e2e][admission][real-only]") {
+  Guarding guarding;
+  const std::string name = FreshName("grows");
+  const std::string classes = "/apis/storage.k8s.io/v1/storageclasses";
+  guarding.api().Create(
+      classes,
+      Json(R"({"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":")" +
+           name + R"("},"provisioner":"example.com/disk","allowVolumeExpansion":true})"));
+  json::Value claim = Claim("c", "1Gi");
+  claim.Make({"spec", "storageClassName"}) = name;
+  CHECK(guarding.Create("persistentvolumeclaims", claim) == Calls{"CREATE persistentvolumeclaims"});
+  const std::string path = guarding.scenario().Path("persistentvolumeclaims", "c");
+  CHECK(guarding.Patch(path, kLabel).empty());
+  CHECK(guarding.Patch(path, R"({"spec":{"volumeName":"pv-1"}})").empty());
+  CHECK(guarding
+            .Patch(path + "/status", R"({"status":{"phase":"Bound","capacity":{"storage":"1Gi"}}})")
+            .empty());
+  CHECK(guarding.Patch(path, R"({"spec":{"resources":{"requests":{"storage":"2Gi"}}}})") ==
+        Calls{"UPDATE persistentvolumeclaims"});
+  CHECK(guarding.Patch(path, R"({"spec":{"volumeAttributesClassName":"gold"}})") ==
+        Calls{"UPDATE persistentvolumeclaims"});
+  CHECK(guarding.Patch(path, R"({"metadata":{"annotations":{"note":"x"}}})").empty());
+  // A claim without a class, and one without annotations, are no error.
+  CHECK(guarding.Create("persistentvolumeclaims", Claim("d", "1Gi")) ==
+        Calls{"CREATE persistentvolumeclaims"});
+  CHECK(guarding.Patch(guarding.scenario().Path("persistentvolumeclaims", "d"), kLabel).empty());
+  guarding.api().Delete(classes + "/" + name);
+}
+
+TEST_CASE("what is only counted is asked about once, when it is created",
+          "[e2e][admission][real-only]") {
+  Guarding guarding;
+  CHECK(guarding.Create("deployments", Deployment("d")) == Calls{"CREATE deployments"});
+  const std::string deployment = guarding.scenario().Path("deployments", "d");
+  CHECK(guarding.Patch(deployment, R"({"spec":{"replicas":7}})").empty());
+  CHECK(guarding.Patch(deployment + "/scale", R"({"spec":{"replicas":8}})").empty());
+  CHECK(guarding.Create("configmaps", ConfigMap("m")) == Calls{"CREATE configmaps"});
+  CHECK(
+      guarding.Patch(guarding.scenario().Path("configmaps", "m"), R"({"data":{"a":"b"}})").empty());
+  CHECK(guarding.Create("secrets", Secret("s")) == Calls{"CREATE secrets"});
+  CHECK(guarding.Patch(guarding.scenario().Path("secrets", "s"), kLabel).empty());
+  // A dry run is judged as well.
+  const auto dry = guarding.api().Do({.verb = "POST",
+                                      .path = guarding.scenario().Path("configmaps"),
+                                      .query = {{"dryRun", "All"}},
+                                      .content_type = std::string(client::kJson),
+                                      .body = json::Write(ConfigMap("n"))});
+  CHECK(dry.has_value());
+  CHECK(guarding.Look() == Calls{"CREATE configmaps"});
+}
+
+}  // namespace e2e
