@@ -86,6 +86,19 @@ TEST_CASE("quota: an error names the field and what is wrong", "[quota]") {
   CHECK(ParseError(R"("spec":{"scopeSelector":{"matchExpressions":[{"scopeName":"X",
                       "operator":"Near"}]}})") ==
         "spec.scopeSelector.matchExpressions[0].operator: not a valid selector operator: 'Near'");
+  const auto selector = [](const std::string& expressions) {
+    return ParseError(R"("spec":{"scopeSelector":{"matchExpressions":)" + expressions + "}}");
+  };
+  CHECK(selector("{}") == "spec.scopeSelector.matchExpressions: must be a list, not object");
+  CHECK(selector("[7]") == "spec.scopeSelector.matchExpressions[0]: must be an object, not number");
+  CHECK(selector(R"([{"scopeName":"X"}])") ==
+        "spec.scopeSelector.matchExpressions[0].operator: not a valid selector operator: ''");
+  CHECK(selector(R"([{"operator":"Exists"}])") ==
+        "spec.scopeSelector.matchExpressions[0].scopeName: must not be empty");
+  CHECK(selector(R"([{"scopeName":"X","operator":"In","values":"a"}])") ==
+        "spec.scopeSelector.matchExpressions[0].values: must be a list, not string");
+  CHECK(selector(R"([{"scopeName":"X","operator":"In","values":["a",1]}])") ==
+        "spec.scopeSelector.matchExpressions[0].values: must be a list of strings, not number");
   CHECK(ParseQuota(Json(R"({"metadata":{"name":"q","uid":"u"}})")).error().message ==
         "metadata.resourceVersion: must be a string and not empty");
   CHECK(ParseQuota(Json("[]")).error().message == "quota: must be an object, not array");

@@ -178,6 +178,12 @@ TEST_CASE("guards: pods must state cpu and memory where they are limited, in eve
         "must specify limits.cpu for: a,b; limits.memory for: a,b,dummy");
 }
 
+TEST_CASE("guards: resources and containers are named in order", "[quota][core]") {
+  const std::string two = R"({"containers":[{"name":"foo"},{"name":"bar"}]})";
+  CHECK(Missing(two, {"memory"}) == "must specify memory for: bar,foo");
+  CHECK(Missing(two, {"memory", "cpu"}) == "must specify cpu for: bar,foo; memory for: bar,foo");
+}
+
 TEST_CASE("guards: containers of one name are named once", "[quota][core]") {
   CHECK(Missing(R"({"containers":[{"name":"a"}],"initContainers":[{"name":"a"}]})", {"cpu"}) ==
         "must specify cpu for: a");
