@@ -37,13 +37,13 @@ std::string RandomQuestion(Random& random, json::Object (*make)(Random&)) {
 }
 
 quota::ScopeRequirement RequirementFrom(const json::Value& selector) {
-  static const std::map<std::string_view, ScopeOperator> kOperators = {
+  static const std::map<std::string_view, ScopeOperator> operators = {
       {"In", ScopeOperator::kIn},
       {"NotIn", ScopeOperator::kNotIn},
       {"Exists", ScopeOperator::kExists},
       {"DoesNotExist", ScopeOperator::kDoesNotExist}};
   quota::ScopeRequirement requirement{.scope = std::string(selector.StringAt({"scopeName"})),
-                                      .op = kOperators.at(selector.StringAt({"operator"}))};
+                                      .op = operators.at(selector.StringAt({"operator"}))};
   if (const json::Value* values = selector.At({"values"})) {
     for (const json::Value& value : *values->AsArray()) {
       requirement.values.push_back(*value.AsString());
