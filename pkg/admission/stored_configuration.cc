@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/base/base64.h"
 
 namespace admission {
 namespace {
@@ -134,8 +135,16 @@ bool IsInjected(const json::Value& live) {
   });
 }
 
-// A bundle that was injected into a webhook of this name, or else into any: they are all the same.
-std::string InjectedBundle(const json::Array& live, std::string_view name) {
+// Its bundle is not ours to say: somebody injects it, or we were given none.
+bool LeavesBundle(const json::Value& live, const json::Value& desired) {
+  const bool given = std::ranges::any_of(Elements(desired, "webhooks"), [](const auto& webhook) {
+    return webhook.At({"clientConfig", "caBundle"}) != nullptr;
+  });
+  return !given || IsInjected(live);
+}
+
+// The bundle of the webhook of this name, or else of any: they are all the same.
+std::string StoredBundle(const json::Array& live, std::string_view name) {
   std::string bundle;
   for (const json::Value& webhook : live) {
     const std::string_view stored = webhook.StringAt({"clientConfig", "caBundle"});
@@ -145,10 +154,10 @@ std::string InjectedBundle(const json::Array& live, std::string_view name) {
   return bundle;
 }
 
-void KeepInjected(const json::Array& live, json::Array& webhooks) {
+void KeepBundles(const json::Array& live, json::Array& webhooks) {
   DropCaBundles(webhooks);
   for (json::Value& webhook : webhooks) {
-    std::string bundle = InjectedBundle(live, webhook.StringAt({"name"}));
+    std::string bundle = StoredBundle(live, webhook.StringAt({"name"}));
     if (!bundle.empty()) webhook.Make({"clientConfig", "caBundle"}) = std::move(bundle);
   }
 }
@@ -164,10 +173,11 @@ std::vector<GuardedResource> GuardedBy(const json::Value& configuration) {
 }
 
 std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const json::Value& desired) {
+  const bool leaves_bundle = LeavesBundle(live, desired);
   const auto shell = [&](const json::Value& webhook) {
     json::Array one{webhook};
     one[0].AsObject()->Erase("rules");
-    if (IsInjected(live)) DropCaBundles(one);
+    if (leaves_bundle) DropCaBundles(one);
     return one[0];
   };
   ReadByKey found;
@@ -185,7 +195,7 @@ bool SameConfiguration(const json::Value& live, const json::Value& desired) {
   if (!IsOurs(live)) return false;
   json::Array stored = WebhooksOf(live);
   json::Array wanted = WebhooksOf(desired);
-  if (IsInjected(live)) {
+  if (LeavesBundle(live, desired)) {
     DropCaBundles(stored);
     DropCaBundles(wanted);
   }
@@ -201,13 +211,20 @@ bool DiffersInCaBundleOnly(const json::Value& live, const json::Value& desired) 
   return SaysTheSame(stored, wanted);
 }
 
+bool HasCaBundle(const json::Value& configuration, std::string_view ca_pem) {
+  const std::string bundle = base::EncodeBase64(ca_pem);
+  return std::ranges::all_of(Elements(configuration, "webhooks"), [&](const auto& webhook) {
+    return webhook.StringAt({"clientConfig", "caBundle"}) == bundle;
+  });
+}
+
 bool IsOurs(const json::Value& configuration) {
   return api::Label(configuration, kManagedByLabel) == std::optional(kManagedByUs);
 }
 
 json::Value ConfigurationPatch(const json::Value& live, json::Value desired) {
   json::Array webhooks = WebhooksOf(desired);
-  if (IsInjected(live)) KeepInjected(WebhooksOf(live), webhooks);
+  if (LeavesBundle(live, desired)) KeepBundles(WebhooksOf(live), webhooks);
   return json::Object{
       {"metadata",
        json::Object{{"resourceVersion", api::ResourceVersion(live)},

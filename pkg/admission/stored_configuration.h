@@ -3,6 +3,7 @@
 // A ValidatingWebhookConfiguration as the API server has it: what it guards, whether it says what
 // is wanted, and how it is made to (client-machinery.md 7.3, 7.5). No I/O; any thread.
 
+#include <string_view>
 #include <vector>
 
 #include "pkg/admission/webhook_configuration.h"
@@ -18,10 +19,14 @@ std::vector<GuardedResource> GuardedBy(const json::Value& configuration);
 std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const json::Value& desired);
 
 // True if `live` says what `desired` does. Labels and annotations of others, what the server
-// defaults, and a CA bundle that somebody injects (cert-manager.io/inject-ca-from) do not count.
+// defaults, and a CA bundle that is not ours to say do not count: one that somebody injects
+// (cert-manager.io/inject-ca-from), and any where `desired` has none.
 bool SameConfiguration(const json::Value& live, const json::Value& desired);
 // True if the two differ in nothing but CA bundles.
 bool DiffersInCaBundleOnly(const json::Value& live, const json::Value& desired);
+
+// True if every webhook in it trusts exactly these certificates.
+bool HasCaBundle(const json::Value& configuration, std::string_view ca_pem);
 
 // True if it carries our label: only then do we change it.
 bool IsOurs(const json::Value& configuration);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "pkg/admission/endpoint.h"
+#include "pkg/admission/ownership.h"
 #include "pkg/api/resource.h"
 #include "pkg/json/value.h"
 #include "pkg/quota/evaluator.h"
@@ -49,9 +50,6 @@ struct ConfigurationOptions {
 // What we ask for begins with "/validate/" and names the quota API: "/validate/core", below the
 // URL's own path if it has one.
 inline constexpr std::string_view kValidatePath = "/validate/";
-// By this label a configuration is known to be ours.
-inline constexpr std::string_view kManagedByLabel = "app.kubernetes.io/managed-by";
-inline constexpr std::string_view kManagedByUs = "quota-controller-manager";
 
 // True for what can stand in a rule of ours: no wildcard, no subresource.
 bool IsPlain(const api::GroupResource& resource);

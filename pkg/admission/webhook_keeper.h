@@ -56,13 +56,17 @@ class WebhookKeeper final : public informers::CollectionSink {
 
   // All that this quota API wants guarded, from now on. Cheap when it is what it wanted before.
   void SetWanted(const std::string& quota_api, std::vector<GuardedResource> wanted);
-  // The certificates by which we are to be trusted, PEM. "": the API server's own roots, or a
-  // bundle that somebody injects. Nothing is written before this was called.
+  // The certificates by which we are to be trusted, PEM. "": not ours to say, whatever stands there
+  // is left alone. Nothing is written before this was called.
   void SetCaBundle(std::string pem);
 
   // True if the server guards the resource: its name may enter status.hard. Stays true while
   // somebody else's change is being repaired, until nothing has wanted the rule for a while.
   [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource) const;
+  // True if the stored configuration trusts exactly these certificates. REQUIRES: manage.
+  [[nodiscard]] bool IsCaBundleStored(std::string_view pem) const {
+    return plan_.IsCaBundleStored(pem);
+  }
   // True if the stored configuration is as wanted. `why` says what is missing.
   [[nodiscard]] bool Ready(std::string* why) const;
 

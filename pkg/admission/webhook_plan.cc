@@ -124,6 +124,10 @@ bool WebhookPlan::Stored(std::string_view quota_api, const api::GroupResource& r
 
 bool WebhookPlan::IsForeign() const { return live_ && !IsOurs(*live_); }
 
+bool WebhookPlan::IsCaBundleStored(std::string_view pem) const {
+  return known_ && !IsForeign() && (!live_ || HasCaBundle(*live_, pem));
+}
+
 bool WebhookPlan::HasOtherCaBundle() const {
   return live_ && ca_pem_ && DiffersInCaBundleOnly(*live_, Desired());
 }

@@ -62,6 +62,8 @@ class WebhookPlan {
   bool TakeChanged() { return std::exchange(changed_, false); }
   // The stored object is not labelled as ours: it is left alone.
   [[nodiscard]] bool IsForeign() const;
+  // The API server has been told to trust exactly these certificates, or calls nobody.
+  [[nodiscard]] bool IsCaBundleStored(std::string_view pem) const;
   // The stored object differs in nothing but the CA bundle.
   [[nodiscard]] bool HasOtherCaBundle() const;
   // Why the rules are not, or may not be, as wanted; "" if all is well.

@@ -131,6 +131,19 @@ TEST_CASE("stored configuration: an injected bundle is left alone", "[admission]
   CHECK(WebhookAt(patch, 1).StringAt({"clientConfig", "caBundle"}) == "SU5K");
 }
 
+TEST_CASE("stored configuration: without a bundle of ours the stored one is left alone",
+          "[admission]") {
+  const json::Value without = DesiredConfiguration(ByService(), kWanted, "");
+  json::Value live = Live();
+  CHECK(SameConfiguration(live, without));
+  CHECK(HasCaBundle(live, "PEM"));
+  CHECK_FALSE(HasCaBundle(live, "OTHER"));
+  json::Value patch = ConfigurationPatch(live, without);
+  CHECK(WebhookAt(patch, 0).StringAt({"clientConfig", "caBundle"}) == "UEVN");
+  CHECK(SameConfiguration(Shown(without, "8"), without));
+  CHECK_FALSE(SameConfiguration(Shown(without, "8"), Desired()));
+}
+
 TEST_CASE("stored configuration: the patch is guarded, and says what it changes", "[admission]") {
   json::Value live = Live();
   live.Make({"metadata", "labels"}) = json::Object{{"team", "x"}};

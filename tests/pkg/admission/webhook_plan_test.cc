@@ -239,8 +239,10 @@ TEST_CASE("webhook plan: another CA bundle is told from other changes", "[admiss
   Planned p;
   p.Settle({Counted("secrets")});
   CHECK_FALSE(p.plan.HasOtherCaBundle());
+  CHECK(p.plan.IsCaBundleStored("PEM"));
   p.Show(DesiredConfiguration(ByService(), {Counted("secrets")}, "OTHER"));
   CHECK(p.plan.HasOtherCaBundle());
+  CHECK_FALSE(p.plan.IsCaBundleStored("PEM"));
   CHECK(p.plan.Next());
   p.Trust("OTHER");
   CHECK_FALSE(p.plan.Next());
