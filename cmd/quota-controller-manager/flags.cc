@@ -5,6 +5,9 @@
 #include <gflags/gflags.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <span>
 #include <sstream>
 
 #include "cmd/command_line/command_line.h"
@@ -15,11 +18,31 @@ DEFINE_string(kubeconfig, "",
               "~/.kube/config.");
 DEFINE_string(context, "", "Context of the kubeconfig. Empty: its current-context.");
 DEFINE_string(quota_apis, "core", "Quota APIs to count, separated by commas: core.");
+DEFINE_string(enforce, "karmada",
+              "Quota APIs decided at admission by this daemon, separated by commas. Empty: none. "
+              "Name core only where the API server's own plugin is off "
+              "(--disable-admission-plugins=ResourceQuota).");
 DEFINE_string(resync_period, "5m",
               "How often all usage is compared with a fresh list and repaired; 0 turns it off.");
 DEFINE_string(metrics_bind_address, ":8080", "Where /metrics is served. Empty: not served.");
 DEFINE_string(health_probe_bind_address, ":8081",
               "Where /healthz, /livez and /readyz are served. Empty: not served.");
+
+DEFINE_string(admission_bind_address, ":9443",
+              "Where admission reviews are answered, over TLS. Empty: no admission.");
+DEFINE_string(admission_service, "",
+              "The Service by which the API server reaches the webhook: NAMESPACE/NAME:PORT.");
+DEFINE_string(admission_url, "",
+              "The URL by which it does in a local run: https://127.0.0.1:9443.");
+DEFINE_string(admission_cert_dir, "",
+              "Folder with tls.crt, tls.key and ca.crt, reread when they change. Empty: "
+              "certificates are made and rotated.");
+DEFINE_string(admission_failure_policy, "Fail",
+              "What the API server does when the webhook cannot be reached: Fail or Ignore.");
+DEFINE_bool(manage_webhook, true,
+            "Keep the ValidatingWebhookConfiguration. False: it is the admin's own.");
+DEFINE_bool(warn_near_limits, true,
+            "Warn the user when an admitted request leaves less than a tenth of a limit.");
 
 namespace manager {
 namespace {
@@ -29,19 +52,27 @@ using command_line::BadFlag;
 constexpr std::string_view kUsage =
     "quota-controller-manager keeps status.hard and status.used of every quota true.\n\n"
     "Usage: quota-controller-manager [flags]\n\n";
-base::Result<std::vector<std::string>> ParseQuotaApis() {
+// The quota APIs that a flag may name, and those that are built in.
+constexpr std::array<std::string_view, 3> kQuotaApis{"core", "karmada", "ironcore"};
+constexpr std::array<std::string_view, 1> kCounted{"core"};
+
+bool IsIn(std::string_view name, std::span<const std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Names in the order given, each once.
+base::Result<std::vector<std::string>> ParseQuotaApis(const std::string& text,
+                                                      std::span<const std::string_view> known) {
   std::vector<std::string> apis;
-  std::istringstream list(FLAGS_quota_apis);
+  std::istringstream list(text);
   for (std::string name; std::getline(list, name, ',');) {
-    if (name != "core") {
+    if (!IsIn(name, known)) {
+      std::string all;
+      for (const std::string_view one : known) all.append(all.empty() ? "" : ", ").append(one);
       return base::Error{.code = base::ErrorCode::kInvalidArgument,
-                         .message = "unknown quota API \"" + name + "\" (known: core)"};
+                         .message = "unknown quota API \"" + name + "\" (known: " + all + ")"};
     }
     if (std::find(apis.begin(), apis.end(), name) == apis.end()) apis.push_back(name);
-  }
-  if (apis.empty()) {
-    return base::Error{.code = base::ErrorCode::kInvalidArgument,
-                       .message = "at least one quota API is needed"};
   }
   return apis;
 }
@@ -51,6 +82,60 @@ base::Result<std::optional<http::BindAddress>> ParseAddress(const std::string& t
   auto address = http::ParseBindAddress(text);
   if (!address) return address.error();
   return std::optional<http::BindAddress>(std::move(*address));
+}
+
+// How the API server is to reach us: needed unless the webhook configuration is the admin's own.
+base::Result<void> ParseEndpoint(Options& options) {
+  if (!FLAGS_admission_service.empty() && !FLAGS_admission_url.empty()) {
+    return BadFlag("admission_url", "stands beside --admission-service: only one can be meant");
+  }
+  if (!FLAGS_admission_service.empty()) {
+    auto service = admission::ParseServiceReference(FLAGS_admission_service);
+    if (!service) return BadFlag("admission_service", service.error().message);
+    options.admission_service = std::move(*service);
+  }
+  if (!FLAGS_admission_url.empty()) {
+    auto url = admission::ParseAdmissionUrl(FLAGS_admission_url);
+    if (!url) return BadFlag("admission_url", url.error().message);
+    options.admission_url = std::move(*url);
+  }
+  const bool reachable = options.admission_service || options.admission_url;
+  if (options.enforced.empty() || reachable) return {};
+  if (options.manage_webhook) {
+    return BadFlag("enforce",
+                   "needs --admission-service or --admission-url, by which the API "
+                   "server reaches the webhook (or --manage-webhook=false)");
+  }
+  if (options.admission_cert_dir.empty()) {
+    return BadFlag("manage_webhook",
+                   "is false, so --admission-cert-dir is needed, or "
+                   "--admission-service or --admission-url to make a "
+                   "certificate for");
+  }
+  return {};
+}
+
+base::Result<void> ParseAdmission(Options& options) {
+  auto address = ParseAddress(FLAGS_admission_bind_address);
+  if (!address) return BadFlag("admission_bind_address", address.error().message);
+  const auto enforced = ParseQuotaApis(FLAGS_enforce, kQuotaApis);
+  if (!enforced) return BadFlag("enforce", enforced.error().message);
+  // One that is not counted here is not decided either.
+  std::copy_if(enforced->begin(), enforced->end(), std::back_inserter(options.enforced),
+               [&](const std::string& name) {
+                 return *address && std::find(options.quota_apis.begin(), options.quota_apis.end(),
+                                              name) != options.quota_apis.end();
+               });
+  if (!options.enforced.empty()) options.admission = std::move(*address);
+  if (FLAGS_admission_failure_policy != "Fail" && FLAGS_admission_failure_policy != "Ignore") {
+    return BadFlag("admission_failure_policy",
+                   "must be Fail or Ignore: \"" + FLAGS_admission_failure_policy + "\"");
+  }
+  options.admission_failure_policy = FLAGS_admission_failure_policy;
+  options.admission_cert_dir = FLAGS_admission_cert_dir;
+  options.manage_webhook = FLAGS_manage_webhook;
+  options.warn_near_limits = FLAGS_warn_near_limits;
+  return ParseEndpoint(options);
 }
 
 }  // namespace
@@ -66,7 +151,8 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
                                           argc, argv);
   if (!parsed) return parsed.error();
   Options options{.kubeconfig = FLAGS_kubeconfig, .context = FLAGS_context};
-  auto apis = ParseQuotaApis();
+  auto apis = ParseQuotaApis(FLAGS_quota_apis, kCounted);
+  if (apis && apis->empty()) return BadFlag("quota_apis", "at least one quota API is needed");
   if (!apis) return BadFlag("quota_apis", apis.error().message);
   options.quota_apis = std::move(*apis);
   const auto resync = base::ParseDuration(FLAGS_resync_period);
@@ -81,6 +167,8 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
   auto health = ParseAddress(FLAGS_health_probe_bind_address);
   if (!health) return BadFlag("health_probe_bind_address", health.error().message);
   options.health = std::move(*health);
+  const auto admission = ParseAdmission(options);
+  if (!admission) return admission.error();
   return options;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "pkg/admission/endpoint.h"
 #include "pkg/base/clock.h"
 #include "pkg/base/error.h"
 #include "pkg/http/server.h"
@@ -16,9 +17,17 @@ struct Options {
   std::string kubeconfig;  // "" : in-cluster, else $KUBECONFIG, else ~/.kube/config
   std::string context;     // "" : the kubeconfig's current-context
   std::vector<std::string> quota_apis{"core"};
+  std::vector<std::string> enforced;  // of quota_apis, those decided at admission here
   base::Duration resync_period = std::chrono::minutes(5);
   std::optional<http::BindAddress> metrics;  // nullopt: not served
   std::optional<http::BindAddress> health;
+  std::optional<http::BindAddress> admission;  // set if `enforced` is not empty
+  std::optional<admission::ServiceReference> admission_service;
+  std::optional<admission::AdmissionUrl> admission_url;
+  std::string admission_cert_dir;  // "": certificates are made
+  std::string admission_failure_policy = "Fail";
+  bool manage_webhook = true;
+  bool warn_near_limits = true;
 };
 
 // Parses the process's arguments. --help and --version print and exit with 0; an unknown flag or

@@ -9,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 
+#include "cmd/quota-controller-manager/admission_service.h"
 #include "cmd/quota-controller-manager/controller_metrics.h"
 #include "cmd/quota-controller-manager/event_metrics.h"
 #include "cmd/quota-controller-manager/request_metrics.h"
@@ -41,6 +42,9 @@ constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 constexpr base::BackoffOptions kReconnect{
     .initial = 500ms, .factor = 2, .cap = 8s, .jitter = 0.5, .reset_after = 120s};
 
+// In a cluster a Service sends new connections for some seconds after it was told not to.
+constexpr std::chrono::milliseconds kLinger = 5s;
+
 client::LoadOptions LoadOptionsFrom(const Options& options) {
   return {.kubeconfig = options.kubeconfig,
           .context = options.context,
@@ -71,8 +75,17 @@ class ManagerImpl final : public Manager {
  private:
   base::Result<void> ServeAt(const std::optional<http::BindAddress>& address, std::string_view what,
                              debug::Endpoints endpoints);
-  void AddController();
-  base::Task<void> Control();
+  // One quota API: its rules, controller and metrics.
+  struct Engine {
+    explicit Engine(quota::QuotaApi data) : api(std::move(data)) {}
+    quota::QuotaApi api;
+    std::unique_ptr<ControllerMetrics> metrics;
+    std::unique_ptr<debug::QueueMetrics> queue_metrics;
+    std::unique_ptr<controllers::QuotaController> controller;
+  };
+  base::Result<void> AddEngines();
+  void AddEngine(quota::QuotaApi api);
+  base::Task<void> Work();
   base::Task<void> AwaitSignals();
 
   base::asio::io_context& io_;
@@ -86,11 +99,10 @@ class ManagerImpl final : public Manager {
   std::unique_ptr<EventMetrics> event_metrics_;
   std::unique_ptr<client::ApiEventRecorder> events_;
   std::unique_ptr<controllers::ServedResources> served_;
-  quota::QuotaApi core_ = quota::CoreQuotaApi();
-  std::unique_ptr<ControllerMetrics> controller_metrics_;
-  std::unique_ptr<debug::QueueMetrics> queue_metrics_;
-  std::unique_ptr<controllers::QuotaController> controller_;
+  std::unique_ptr<AdmissionService> admission_;  // null: nothing is enforced
+  std::vector<std::unique_ptr<Engine>> engines_;
   std::vector<std::unique_ptr<http::Server>> servers_;
+  bool stopping_ = false;
   base::TaskGroup tasks_;
 };
 
@@ -109,38 +121,62 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
                                       .instance = HostName(),
                                       .observer = event_metrics_.get()});
   served_ = std::make_unique<controllers::ServedResources>(*client_);
-  AddController();
+  health_.AddReadiness("shutdown", [this]() -> std::optional<std::string> {
+    if (stopping_) return "the daemon is stopping";
+    return std::nullopt;
+  });
   LOG(INFO) << "quota-controller-manager version=" << Version() << " server=" << config.Describe()
             << " resync_period=" << base::FormatDuration(options_.resync_period);
+  return AddEngines();
+}
+
+base::Result<void> ManagerImpl::AddEngines() {
+  if (options_.admission) {
+    auto service =
+        AdmissionService::New(io_.get_executor(), scheduler_, *client_, registry_, options_);
+    if (!service) return service.error();
+    admission_ = std::move(*service);
+  }
+  AddEngine(quota::CoreQuotaApi());
   return {};
 }
 
-void ManagerImpl::AddController() {
+void ManagerImpl::AddEngine(quota::QuotaApi api) {
+  Engine& engine = *engines_.emplace_back(std::make_unique<Engine>(std::move(api)));
+  const std::string& name = engine.api.name;
   controllers::TrackingContext context{.executor = io_.get_executor(),
                                        .scheduler = &scheduler_,
                                        .client = client_.get(),
                                        .reflector = {.backoff = kReconnect},
-                                       .name = core_.name,
+                                       .name = name,
                                        .registry = &registry_,
                                        .events = events_.get()};
-  controller_metrics_ = std::make_unique<ControllerMetrics>(registry_, core_.name);
-  queue_metrics_ = std::make_unique<debug::QueueMetrics>(registry_, "quota_" + core_.name);
-  controller_ = std::make_unique<controllers::QuotaController>(
-      context, core_, *served_, *controller_metrics_,
-      controllers::QuotaControllerOptions{.resync_period = options_.resync_period,
-                                          .write_timeout = kWriteTimeout},
-      *queue_metrics_);
-  queue_metrics_->Follow([this] { return controller_->running(); });
-  registry_.OnScrape([this] { controller_metrics_->Refresh(*controller_, scheduler_.Now()); });
-  health_.AddLiveness("ping", [] { return std::optional<std::string>(); });
-  health_.AddReadiness("quotas-" + core_.name, [this]() -> std::optional<std::string> {
+  controllers::QuotaControllerOptions options{.resync_period = options_.resync_period,
+                                              .write_timeout = kWriteTimeout};
+  const auto& enforced = options_.enforced;
+  const bool enforce =
+      admission_ && std::find(enforced.begin(), enforced.end(), name) != enforced.end();
+  if (enforce) admission_->Prepare(name, options);
+  engine.metrics = std::make_unique<ControllerMetrics>(registry_, name);
+  engine.queue_metrics = std::make_unique<debug::QueueMetrics>(registry_, "quota_" + name);
+  engine.controller = std::make_unique<controllers::QuotaController>(
+      context, engine.api, *served_, *engine.metrics, options, *engine.queue_metrics);
+  if (enforce) admission_->Enforce(engine.api, *engine.controller);
+  engine.queue_metrics->Follow([&engine] { return engine.controller->running(); });
+  registry_.OnScrape(
+      [this, &engine] { engine.metrics->Refresh(*engine.controller, scheduler_.Now()); });
+  health_.AddReadiness("quotas-" + name, [&engine]() -> std::optional<std::string> {
     std::string why;
-    if (controller_->Ready(&why)) return std::nullopt;
+    if (engine.controller->Ready(&why)) return std::nullopt;
     return why;
   });
 }
 
 base::Result<void> ManagerImpl::Serve() {
+  if (admission_) {
+    const auto listening = admission_->Listen(health_);
+    if (!listening) return listening.error().Wrap("flag --admission-bind-address");
+  }
   const bool together = options_.metrics && options_.health &&
                         options_.metrics->address == options_.health->address &&
                         options_.metrics->port == options_.health->port &&
@@ -170,19 +206,40 @@ base::Result<void> ManagerImpl::ServeAt(const std::optional<http::BindAddress>& 
 }
 
 void ManagerImpl::Start() {
-  for (const std::unique_ptr<http::Server>& server : servers_) {
-    tasks_.Spawn("server", [&server] { return server->Run(); });
-  }
-  tasks_.Spawn("controller " + core_.name, [this] { return Control(); });
+  tasks_.Spawn("work", [this] { return Work(); });
   tasks_.Spawn("signals", [this] { return AwaitSignals(); });
 }
 
-base::Task<void> ManagerImpl::Control() {
+// What depends on another ends before it: admission before the controllers, whose books it charges,
+// these before the events that they emit, and probes are answered to the end.
+base::Task<void> ManagerImpl::Work() {
+  co_await base::DeferCancellation();
+  base::TaskGroup endpoints(io_.get_executor());
   base::TaskGroup events(io_.get_executor());
+  base::TaskGroup admission(io_.get_executor());
+  base::TaskGroup controllers(io_.get_executor());
+  for (const std::unique_ptr<http::Server>& server : servers_) {
+    endpoints.Spawn("server", [&server] { return server->Run(); });
+  }
   events.Spawn("events", [this] { return events_->Run(); });
-  co_await controller_->Run();
-  events.Cancel();  // what the controller said last is still sent
+  for (const std::unique_ptr<Engine>& engine : engines_) {
+    controllers.Spawn("controller " + engine->api.name,
+                      [&engine] { return engine->controller->Run(); });
+  }
+  if (admission_) admission.Spawn("admission", [this] { return admission_->Run(); });
+  const std::unique_ptr<base::Alarm> stopped = scheduler_.NewAlarm();
+  while (!co_await base::Stopping()) {
+    co_await stopped->WaitUntil(scheduler_.Now() + std::chrono::hours(1));
+  }
+  co_await base::IgnoreCancellation();
+  if (admission_) admission_->Stop(options_.admission_service ? kLinger : 0ms);
+  co_await admission.Join();
+  controllers.Cancel();
+  co_await controllers.Join();
+  events.Cancel();  // what the controllers said last is still sent
   co_await events.Join();
+  for (const std::unique_ptr<http::Server>& server : servers_) server->Stop(kServerGrace);
+  co_await endpoints.Join();
   client_->CloseIdle();
 }
 
@@ -194,7 +251,7 @@ base::Task<void> ManagerImpl::AwaitSignals() {
   // A second signal does not wait for anything, and nothing waits longer than promised.
   for (const int at_once : {SIGTERM, SIGINT, SIGALRM}) std::signal(at_once, [](int) { _exit(1); });
   alarm(kLongestStopSeconds);
-  for (const std::unique_ptr<http::Server>& server : servers_) server->Stop(kServerGrace);
+  stopping_ = true;
   tasks_.Cancel();
 }
 

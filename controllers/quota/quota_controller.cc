@@ -89,6 +89,8 @@ bool QuotaController::Ready(std::string* why) const {
 
 void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   tracker_.OnQuota(before, after);
+  const bool renamed = before == nullptr || after == nullptr || before->hard != after->hard;
+  if (renamed) NoticeConstraints();
   reporter_.OnQuota(before, after);
   if (after == nullptr) {
     memories_.erase(before->key);
@@ -106,7 +108,12 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   if (!ours || respecified) queue_.Add(after->key);
 }
 
+void QuotaController::NoticeConstraints() {
+  if (store_.synced() && options_.on_constrained) options_.on_constrained();
+}
+
 void QuotaController::OnQuotasSynced() {
+  NoticeConstraints();
   LOG(INFO) << "quotas listed quota_api=" << api_.name << " quotas=" << store_.size();
 }
 
@@ -154,6 +161,7 @@ void QuotaController::NoticeObject(Memory& memory, const quota::Evaluator& evalu
 
 void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
   tracker_.OnResourceState();
+  NoticeConstraints();
   for (const api::ObjectKey& key : store_.All()) {
     if (tracker_.OwnedNames(evaluator, store_.Find(key)->hard).empty()) continue;
     reporter_.OnResourceState(key);

@@ -61,6 +61,9 @@ struct QuotaControllerOptions {
   // True once admission guards the evaluator's resource: a name enters status.hard only then. Null:
   // this quota API is not decided at admission here.
   std::function<bool(const quota::Evaluator& evaluator)> guarded;
+  // Called, once the quotas are listed, whenever tracker().Constrained() may have changed. May be
+  // null.
+  std::function<void()> on_constrained;
   admission::Observer* admission = &admission::NoObserver();  // outlives the controller
   std::uint64_t seed = 0;                                     // of the jitter; 0: random
 };
@@ -172,6 +175,7 @@ class QuotaController final : public QuotaListener,
   Memory& Remember(const quota::Quota& quota);
   void NoticeObject(Memory& memory, const quota::Evaluator& evaluator,
                     const quota::LedgerChange& change, bool matched, bool match);
+  void NoticeConstraints();
   void NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after);
   void ComplainOnce(const std::string& about, const std::string& message);
 

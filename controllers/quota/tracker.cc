@@ -136,6 +136,14 @@ quota::Beside Tracker::BesideOf(const quota::Evaluator& evaluator) const {
   return beside;
 }
 
+std::vector<const quota::Evaluator*> Tracker::Constrained() const {
+  std::vector<const quota::Evaluator*> evaluators;
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.quotas > 0 && wanted.tracked) evaluators.push_back(&wanted.evaluator);
+  }
+  return evaluators;
+}
+
 std::vector<std::shared_ptr<TrackedResource>> Tracker::Watched() const {
   std::vector<std::shared_ptr<TrackedResource>> watched;
   for (const auto& [resource, wanted] : wanted_) {

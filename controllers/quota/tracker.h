@@ -60,6 +60,8 @@ class Tracker {
   [[nodiscard]] const TrackedResource* Find(const api::GroupResource& resource) const;
   // What the facts of the evaluator's objects leave open. Valid until the next suspension.
   [[nodiscard]] quota::Beside BesideOf(const quota::Evaluator& evaluator) const;
+  // The evaluators of what quotas name and the server serves. Valid until the next suspension.
+  [[nodiscard]] std::vector<const quota::Evaluator*> Constrained() const;
   // The resources being watched now.
   [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
   // True if every wanted resource is synced, in trouble, or not served.

@@ -1,0 +1,189 @@
+#include "cmd/quota-controller-manager/admission_service.h"
+
+#include <glog/logging.h>
+
+#include "pkg/admission/certificate_directory.h"
+#include "pkg/admission/certificate_memory.h"
+#include "pkg/admission/certificate_secret.h"
+#include "pkg/admission/handler.h"
+
+namespace manager {
+namespace {
+
+// Reviews in hand get so long when the daemon stops; none waits longer for its quota.
+constexpr std::chrono::seconds kGrace{6};
+
+admission::WebhookKeeperOptions KeeperOptions(const Options& options) {
+  admission::WebhookKeeperOptions keeper;
+  keeper.manage = options.manage_webhook;
+  keeper.plan.quota_apis = options.enforced;
+  keeper.plan.configuration.failure_policy = options.admission_failure_policy;
+  if (options.admission_url) keeper.plan.configuration.endpoint = *options.admission_url;
+  if (options.admission_service) keeper.plan.configuration.endpoint = *options.admission_service;
+  return keeper;
+}
+
+// The names by which API servers call us, the verified one first; none where the admin's own
+// webhook configuration says it.
+std::vector<std::string> HostsOf(const Options& options) {
+  if (options.admission_service) return options.admission_service->Hosts();
+  if (options.admission_url) return {options.admission_url->host};
+  return {};
+}
+
+}  // namespace
+
+AdmissionService::AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
+                                   client::ApiClient& client, metrics::Registry& registry,
+                                   const Options& options)
+    : executor_(executor),
+      scheduler_(scheduler),
+      registry_(registry),
+      options_(options),
+      metrics_(registry, options.enforced),
+      observer_(metrics_),
+      keeper_(executor, scheduler, client, *this, KeeperOptions(options)),
+      tasks_(executor),
+      closing_(executor) {}
+
+base::Result<std::unique_ptr<AdmissionService>> AdmissionService::New(
+    base::asio::any_io_executor executor, base::Scheduler& scheduler, client::ApiClient& client,
+    metrics::Registry& registry, const Options& options) {
+  std::unique_ptr<AdmissionService> service(
+      new AdmissionService(executor, scheduler, client, registry, options));
+  const auto made = service->MakeCertificates(client);
+  if (!made) return made.error();
+  return base::Result<std::unique_ptr<AdmissionService>>(std::move(service));
+}
+
+base::Result<void> AdmissionService::MakeCertificates(client::ApiClient& client) {
+  const std::vector<std::string> hosts = HostsOf(options_);
+  if (!options_.admission_cert_dir.empty()) {
+    certificates_ = admission::NewDirectoryCertificates(
+        scheduler_, options_.admission_cert_dir, hosts.empty() ? std::string() : hosts.front());
+    return {};
+  }
+  if (options_.admission_service) {
+    certificates_ = admission::NewSecretCertificates(
+        client, scheduler_, admission::SecretCertificatesOf(*options_.admission_service));
+    return {};
+  }
+  auto made = admission::NewMemoryCertificates(scheduler_, hosts);
+  if (!made) return made.error();
+  certificates_ = std::move(*made);
+  return {};
+}
+
+void AdmissionService::Prepare(const std::string& quota_api,
+                               controllers::QuotaControllerOptions& options) {
+  options.admission = &observer_;
+  options.guarded = [this, quota_api](const quota::Evaluator& evaluator) {
+    return keeper_.Stored(quota_api, evaluator.resource);
+  };
+  options.on_constrained = [this, quota_api] { WantRules(quota_api); };
+}
+
+void AdmissionService::Enforce(const quota::QuotaApi& api,
+                               controllers::QuotaController& controller) {
+  admission::QuotaAdmitterOptions options;
+  options.warn_near_limits = options_.warn_near_limits;
+  enforced_[api.name] = {.controller = &controller,
+                         .admitter = std::make_unique<admission::QuotaAdmitter>(
+                             executor_, scheduler_, api, controller, observer_, options)};
+  registry_.OnScrape([this, name = api.name, &controller] {
+    observer_.OnChargesHeld(name, controller.charges_held());
+  });
+}
+
+void AdmissionService::WantRules(const std::string& quota_api) {
+  const auto enforced = enforced_.find(quota_api);
+  if (enforced == enforced_.end()) return;
+  std::vector<admission::GuardedResource> wanted;
+  for (const quota::Evaluator* evaluator : enforced->second.controller->tracker().Constrained()) {
+    wanted.push_back(admission::Guarded(quota_api, *evaluator));
+  }
+  keeper_.SetWanted(quota_api, std::move(wanted));
+}
+
+void AdmissionService::OnStoredRules() {
+  for (const auto& [name, enforced] : enforced_) enforced.controller->OnGuards();
+}
+
+base::Result<void> AdmissionService::Listen(debug::Health& health) {
+  std::vector<admission::Admitter*> admitters;
+  for (const auto& [name, enforced] : enforced_) admitters.push_back(enforced.admitter.get());
+  http::ServerOptions options = admission::WebhookServerOptions();
+  options.address = options_.admission->address;
+  options.port = options_.admission->port;
+  // Nobody trusts this one. It stands in until the first of certificates_ is there.
+  auto placeholder = http::MakeSelfSigned({"localhost"});
+  if (!placeholder) return placeholder.error();
+  options.tls = http::ServerTls{.cert_pem = placeholder->cert_pem, .key_pem = placeholder->key_pem};
+  auto server =
+      http::NewServer(executor_, options, admission::NewHandler(admitters, observer_, scheduler_));
+  if (!server) return server.error();
+  server_ = std::move(*server);
+  LOG(INFO) << "serving what=admission address=" << options.address << " port=" << server_->port();
+  if (options_.manage_webhook) {
+    certificates_->SetPublished([this](const std::string& bundle) {
+      std::string why;
+      return bundle == ca_bundle_ && keeper_.Ready(&why);
+    });
+  }
+  certificates_->SetListener(
+      [this](const admission::CertificateMaterial& material) { ServeWith(material); });
+  health.AddReadiness("admission", [this]() -> std::optional<std::string> {
+    std::string why = WhyNotReady();
+    if (why.empty()) return std::nullopt;
+    return why;
+  });
+  metrics::Gauge expiry = registry_.NewGauge(
+      "quota_admission_certificate_expiry_timestamp_seconds",
+      "When the webhook's certificate ends, in seconds since 1970; 0 while there is none.", {});
+  registry_.OnScrape([this, expiry]() mutable {
+    const auto end = certificates_->not_after();
+    expiry.Set(end ? std::chrono::duration<double>(end->time_since_epoch()).count() : 0);
+  });
+  return {};
+}
+
+std::string AdmissionService::WhyNotReady() const {
+  std::string why;
+  if (!certificates_->Ready(&why)) return why;
+  if (!keeper_.Ready(&why)) return why;
+  return "";
+}
+
+void AdmissionService::ServeWith(const admission::CertificateMaterial& material) {
+  const auto set = server_->SetTls({.cert_pem = material.cert_pem, .key_pem = material.key_pem});
+  if (!set) {
+    LOG(ERROR) << "certificate cannot be served error=\"" << set.error().message << "\"";
+    return;
+  }
+  ca_bundle_ = material.ca_bundle_pem;
+  keeper_.SetCaBundle(ca_bundle_);
+}
+
+base::Task<void> AdmissionService::Run() {
+  co_await base::DeferCancellation();
+  tasks_.Spawn("certificates", [this] { return certificates_->Run(); });
+  tasks_.Spawn("webhook configuration", [this] { return keeper_.Run(); });
+  co_await server_->Run();
+  co_await base::IgnoreCancellation();  // what is in hand ends by itself, within its deadline
+  for (const auto& [name, enforced] : enforced_) co_await enforced.admitter->Stop();
+  tasks_.Cancel();
+  co_await tasks_.Join();
+  co_await closing_.Join();
+}
+
+void AdmissionService::Stop(std::chrono::milliseconds linger) {
+  server_->Drain();
+  closing_.Spawn("close", [this, linger] { return CloseAfter(linger); });
+}
+
+base::Task<void> AdmissionService::CloseAfter(std::chrono::milliseconds linger) {
+  co_await scheduler_.Sleep(linger);
+  server_->Stop(kGrace);
+}
+
+}  // namespace manager

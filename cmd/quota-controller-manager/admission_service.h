@@ -1,0 +1,76 @@
+#pragma once
+
+// Admission as the daemon runs it: the HTTPS server, its certificate, the webhook configuration,
+// and an admitter for each enforced quota API. Wiring only; what is decided is pkg/admission's.
+//
+// Single-threaded. What it is given outlives it; Run() must have returned before it is destroyed.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cmd/quota-controller-manager/admission_observer.h"
+#include "cmd/quota-controller-manager/flags.h"
+#include "controllers/quota/quota_controller.h"
+#include "pkg/admission/certificate_source.h"
+#include "pkg/admission/quota_admitter.h"
+#include "pkg/admission/webhook_keeper.h"
+#include "pkg/debug/health.h"
+#include "pkg/http/server.h"
+#include "pkg/metrics/admission_metrics.h"
+#include "pkg/metrics/registry.h"
+
+namespace manager {
+
+class AdmissionService final : public admission::StoredRulesListener {
+ public:
+  // `options.enforced` is not empty. Errors: certificates that cannot be made.
+  static base::Result<std::unique_ptr<AdmissionService>> New(base::asio::any_io_executor executor,
+                                                             base::Scheduler& scheduler,
+                                                             client::ApiClient& client,
+                                                             metrics::Registry& registry,
+                                                             const Options& options);
+
+  // Completes the options of an enforced quota API's controller.
+  void Prepare(const std::string& quota_api, controllers::QuotaControllerOptions& options);
+  // Decides for this quota API with the controller made of those options.
+  void Enforce(const quota::QuotaApi& api, controllers::QuotaController& controller);
+  // Binds the address. To be called after the last Enforce().
+  base::Result<void> Listen(debug::Health& health);
+
+  base::Task<void> Run();
+  // Answers what is in hand and what still comes for `linger`, then closes; Run() then returns.
+  void Stop(std::chrono::milliseconds linger);
+
+  void OnStoredRules() override;
+
+ private:
+  struct Enforced {
+    controllers::QuotaController* controller = nullptr;
+    std::unique_ptr<admission::QuotaAdmitter> admitter;
+  };
+  AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
+                   client::ApiClient& client, metrics::Registry& registry, const Options& options);
+  base::Result<void> MakeCertificates(client::ApiClient& client);
+  void WantRules(const std::string& quota_api);
+  void ServeWith(const admission::CertificateMaterial& material);
+  base::Task<void> CloseAfter(std::chrono::milliseconds linger);
+  [[nodiscard]] std::string WhyNotReady() const;
+
+  base::asio::any_io_executor executor_;
+  base::Scheduler& scheduler_;
+  metrics::Registry& registry_;
+  Options options_;
+  metrics::AdmissionMetrics metrics_;
+  AdmissionObserver observer_;
+  admission::WebhookKeeper keeper_;
+  std::unique_ptr<admission::CertificateSource> certificates_;
+  std::string ca_bundle_;  // given to the keeper
+  std::map<std::string, Enforced> enforced_;
+  std::unique_ptr<http::Server> server_;
+  base::TaskGroup tasks_;
+  base::TaskGroup closing_;
+};
+
+}  // namespace manager
