@@ -91,11 +91,14 @@ int RunClients(const http::Url& server, const std::string& ca, const std::string
   options.gzip = false;
   std::vector<std::unique_ptr<http::Client>> clients;
   int failed = 0;
+  int running = connections;
   for (int i = 0; i < connections; ++i) {
     clients.push_back(http::NewClient(io.get_executor(), options).value());
     base::asio::co_spawn(
         io, [&, i] { return Ask(*clients[static_cast<std::size_t>(i)], body, requests, failed); },
-        base::asio::detached);
+        [&](const std::exception_ptr&) {
+          if (--running == 0) io.stop();  // idle connections would keep it for a while
+        });
   }
   io.run();
   return failed;
