@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "pkg/admission/stored_configuration.h"
+#include "pkg/config/yaml.h"
 #include "pkg/quota/core/core_quota.h"
 #include "tests/e2e/harness/scenario.h"
 #include "tests/e2e/harness/stub_server.h"
@@ -54,7 +55,19 @@ class Notes {
   Calls calls_;
 };
 
-// All core evaluators and a counted kind, guarded by a webhook of ours, until it is destroyed.
+// All core evaluators and a counted kind; sorted.
+std::vector<admission::GuardedResource> AllOfCore() {
+  const quota::QuotaApi core = quota::CoreQuotaApi();
+  std::vector<admission::GuardedResource> guarded;
+  for (const auto& evaluator : core.evaluators) {
+    guarded.push_back(admission::Guarded("core", evaluator));
+  }
+  guarded.push_back(admission::Guarded("core", *core.object_counter({"apps", "deployments"})));
+  std::sort(guarded.begin(), guarded.end());
+  return guarded;
+}
+
+// These, guarded by a webhook of ours, until it is destroyed.
 class Guarding {
  public:
   explicit Guarding(const ServerOptions& options = {})
@@ -65,13 +78,8 @@ class Guarding {
     options_.name = FreshName("webhook-rules");
     options_.endpoint =
         admission::AdmissionUrl{.host = "127.0.0.1", .port = webhook_.port(), .path = ""};
-    const quota::QuotaApi core = quota::CoreQuotaApi();
-    std::vector<admission::GuardedResource> guarded;
-    for (const auto& evaluator : core.evaluators) {
-      guarded.push_back(admission::Guarded("core", evaluator));
-    }
-    guarded.push_back(admission::Guarded("core", *core.object_counter({"apps", "deployments"})));
-    desired_ = admission::DesiredConfiguration(options_, guarded, ReadFile(authority_.cert_path()));
+    desired_ =
+        admission::DesiredConfiguration(options_, AllOfCore(), ReadFile(authority_.cert_path()));
     stored_ = api().Create(Collection(), desired_);
     WaitUntilAsked();
   }
@@ -141,6 +149,80 @@ TEST_CASE("the webhook configuration is stored as it was meant", "[e2e][admissio
   const json::Value patched =
       guarding.api().MergePatch(path, admission::ConfigurationPatch(guarding.stored(), other));
   CHECK(admission::SameConfiguration(patched, other));
+}
+
+TEST_CASE("the webhook configuration for one's own hand is taken, and guards the same",
+          "[e2e][admission]") {
+  Scenario scenario;
+  const auto manifest =
+      config::ParseYaml(ReadFile(QCM_SOURCE_DIR "/manifests/webhook-configuration.yaml"));
+  REQUIRE(manifest.has_value());
+  json::Value own = *manifest;
+  // Selects no namespace, so that no other scenario is disturbed.
+  for (json::Value& webhook : *own.Make({"webhooks"}).AsArray()) {
+    webhook.Make({"namespaceSelector", "matchLabels", "nobody"}) = "has-this";
+  }
+  const std::string path = admission::kWebhookConfigurations.Path();
+  const json::Value stored = scenario.api().Create(path, own);
+  scenario.api().Delete(path + "/" + std::string(own.StringAt({"metadata", "name"})));
+  const auto guarded = admission::GuardedBy(stored);
+  CHECK(guarded == AllOfCore());
+  own = *manifest;
+  own.Make({"metadata", "labels", std::string(admission::kManagedByLabel)}) =
+      admission::kManagedByUs;
+  admission::ConfigurationOptions options;
+  options.endpoint = admission::ServiceReference{
+      .ns = "quota-system", .name = "quota-controller-manager", .port = 443};
+  CHECK(admission::SameConfiguration(own, admission::DesiredConfiguration(options, guarded, "")));
+}
+
+TEST_CASE("the shipped rights let the daemon keep its configuration, and no other",
+          "[e2e][admission][real-only]") {
+  Scenario scenario;
+  const auto documents = config::ParseYamlDocuments(
+      ReadFile(QCM_SOURCE_DIR "/manifests/quota-controller-manager.yaml"));
+  REQUIRE(documents.has_value());
+  const std::string role = FreshName("webhook-keeper");
+  json::Value ours;
+  for (json::Value document : *documents) {
+    const std::string_view kind = document.StringAt({"kind"});
+    if (kind == "ValidatingWebhookConfiguration") ours = document;
+    if (kind != "ClusterRole" ||
+        document.StringAt({"metadata", "name"}) != "quota-controller-manager") {
+      continue;
+    }
+    document.Make({"metadata", "name"}) = role;
+    scenario.api().Create(PathOf("clusterroles"), document);
+  }
+  scenario.api().Create(PathOf("clusterrolebindings"),
+                        Json(R"({"metadata":{"name":")" + role + R"("},
+               "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":")" +
+                             role + R"("},"subjects":[{"kind":"User","name":"stranger"}]})"));
+  TempDir dir;
+  KubeconfigFields fields = scenario.server().Fields();
+  fields.token = "e2e-stranger-token";
+  Api daemon(dir.Write("kubeconfig", KubeconfigText(fields)));
+  const std::string path = admission::kWebhookConfigurations.Path();
+  const std::string own = path + "/quota-controller-manager";
+  const auto may_list = [&](http::Query query) {
+    return daemon.Do({.path = path, .query = std::move(query)}).has_value();
+  };
+  Eventually("the role is bound", [&]() -> std::string {
+    return may_list({{"fieldSelector", "metadata.name=quota-controller-manager"}}) ? "" : "not yet";
+  });
+  daemon.Create(path, ours);
+  daemon.MergePatch(own, Json(R"({"metadata":{"annotations":{"a":"b"}}})"));
+  CHECK(daemon
+            .Do({.path = path,
+                 .query = {{"watch", "1"},
+                           {"timeoutSeconds", "1"},
+                           {"fieldSelector", "metadata.name=quota-controller-manager"}}})
+            .has_value());
+  CHECK_FALSE(may_list({}));
+  CHECK_FALSE(daemon.Do({.path = path + "/other"}).has_value());
+  scenario.api().Delete(own);
+  scenario.api().Delete(PathOf("clusterrolebindings", {}, role));
+  scenario.api().Delete(PathOf("clusterroles", {}, role));
 }
 
 TEST_CASE("a bad webhook configuration is refused", "[e2e][admission]") {
