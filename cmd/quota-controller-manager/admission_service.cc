@@ -125,10 +125,8 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
   server_ = std::move(*server);
   LOG(INFO) << "serving what=admission address=" << options.address << " port=" << server_->port();
   if (options_.manage_webhook) {
-    certificates_->SetPublished([this](const std::string& bundle) {
-      std::string why;
-      return bundle == ca_bundle_ && keeper_.Ready(&why);
-    });
+    certificates_->SetPublished(
+        [this](const std::string& bundle) { return keeper_.IsCaBundleStored(bundle); });
   }
   certificates_->SetListener(
       [this](const admission::CertificateMaterial& material) { ServeWith(material); });
@@ -160,8 +158,7 @@ void AdmissionService::ServeWith(const admission::CertificateMaterial& material)
     LOG(ERROR) << "certificate cannot be served error=\"" << set.error().message << "\"";
     return;
   }
-  ca_bundle_ = material.ca_bundle_pem;
-  keeper_.SetCaBundle(ca_bundle_);
+  keeper_.SetCaBundle(material.ca_bundle_pem);
 }
 
 base::Task<void> AdmissionService::Run() {

@@ -66,7 +66,6 @@ class AdmissionService final : public admission::StoredRulesListener {
   AdmissionObserver observer_;
   admission::WebhookKeeper keeper_;
   std::unique_ptr<admission::CertificateSource> certificates_;
-  std::string ca_bundle_;  // given to the keeper
   std::map<std::string, Enforced> enforced_;
   std::unique_ptr<http::Server> server_;
   base::TaskGroup tasks_;

@@ -46,14 +46,19 @@ const quota::ResourceList* QuotaController::Covering(const quota::Quota& quota,
   return memory->second.admitted.Covering(context_.scheduler->Now(), uid);
 }
 
+const quota::ClassTable* QuotaController::ClassesOf(const quota::Evaluator& evaluator) const {
+  return tracker_.BesideOf(evaluator).classes;
+}
+
 base::Result<quota::Subject> QuotaController::SubjectOf(const quota::Evaluator& evaluator,
                                                         std::string_view ns, const quota::Uid& uid,
-                                                        const quota::Facts& facts) const {
-  quota::Subject subject{.usage = facts.usage, .attributes = facts.attributes};
+                                                        const quota::ObjectFacts& facts) const {
+  quota::Subject subject{.usage = facts.now.usage, .attributes = facts.now.attributes};
   const bool resolves = evaluator.classes || evaluator.owners;
   const TrackedResource* tracked = resolves ? tracker_.Find(evaluator.resource) : nullptr;
   if (tracked == nullptr) return subject;
-  auto usage = tracked->ledger().UsageOf(ns, uid, facts, tracker_.BesideOf(evaluator));
+  auto usage = tracked->ledger().UsageOf(ns, uid, facts.now, tracker_.BesideOf(evaluator),
+                                         facts.tie ? &*facts.tie : nullptr);
   if (!usage) return usage.error();
   subject.usage = std::move(*usage);
   return subject;

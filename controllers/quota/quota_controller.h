@@ -106,9 +106,11 @@ class QuotaController final : public QuotaListener,
   [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
   [[nodiscard]] const quota::ResourceList* Covering(const quota::Quota& quota,
                                                     const quota::Uid& uid) const override;
-  [[nodiscard]] base::Result<quota::Subject> SubjectOf(const quota::Evaluator& evaluator,
-                                                       std::string_view ns, const quota::Uid& uid,
-                                                       const quota::Facts& facts) const override;
+  [[nodiscard]] const quota::ClassTable* ClassesOf(
+      const quota::Evaluator& evaluator) const override;
+  [[nodiscard]] base::Result<quota::Subject> SubjectOf(
+      const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
+      const quota::ObjectFacts& facts) const override;
   base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
                                         std::vector<admission::Grant> grants,
                                         base::TimePoint deadline) override;

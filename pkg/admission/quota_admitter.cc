@@ -91,11 +91,12 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   const base::WallTime now = scheduler_.WallNow();
   request.object = &review.object;
   request.uid = quota::Uid::FromText(review.object.StringAt({"metadata", "uid"}));
+  request.classes = book_.ClassesOf(*request.evaluator);
   request.dry_run = review.dry_run;
   const auto subject_of = [&](const json::Value& object) -> base::Result<quota::Subject> {
     const auto facts = request.evaluator->facts_of(object, now);
     if (!facts) return facts.error();
-    return book_.SubjectOf(*request.evaluator, review.ns, request.uid, facts->now);
+    return book_.SubjectOf(*request.evaluator, review.ns, request.uid, *facts);
   };
   base::Result<quota::Subject> after = subject_of(review.object);
   if (!after) return after.error();

@@ -34,11 +34,14 @@ class QuotaBook {
   // Null: the object is not charged to this quota.
   [[nodiscard]] virtual const quota::ResourceList* Covering(const quota::Quota& quota,
                                                             const quota::Uid& uid) const = 0;
-  // What an object with these facts uses, its class resolved. Errors: its class is unknown.
-  [[nodiscard]] virtual base::Result<quota::Subject> SubjectOf(const quota::Evaluator& evaluator,
-                                                               std::string_view ns,
-                                                               const quota::Uid& uid,
-                                                               const quota::Facts& facts) const = 0;
+  // The classes that the evaluator reads; null: none, or not known.
+  [[nodiscard]] virtual const quota::ClassTable* ClassesOf(
+      const quota::Evaluator& evaluator) const = 0;
+  // What an object with these facts uses, its class resolved, and what its owner uses already taken
+  // away. Errors: its class is unknown.
+  [[nodiscard]] virtual base::Result<quota::Subject> SubjectOf(
+      const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
+      const quota::ObjectFacts& facts) const = 0;
 
   // Writes `used`, guarded by the version of `quota`, and holds the charges. An answer that was
   // lost is looked up. Errors: kConflict when the quota changed or went, with the newest version

@@ -36,7 +36,7 @@ std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standi
   std::vector<Concern> concerns;
   for (std::size_t i = 0; i < standings.size(); ++i) {
     const Quota& quota = *standings[i].quota;
-    Names names = OwnedNames(*request.evaluator, quota.status.hard);
+    Names names = OwnedNames(*request.evaluator, quota.status.hard, request.classes);
     if (names.empty()) continue;
     if (!Matches(quota.selector, request.after.attributes, request.evaluator->scopes)) continue;
     concerns.push_back({i, std::move(names)});

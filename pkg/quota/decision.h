@@ -20,9 +20,10 @@ struct Subject {
   std::vector<Attribute> attributes;
 };
 
-// A request as quota sees it. `evaluator` and `object` outlive it.
+// A request as quota sees it. What it points to outlives it.
 struct Request {
   const Evaluator* evaluator = nullptr;
+  const ClassTable* classes = nullptr;  // that it reads, if they are known
   const json::Value* object = nullptr;  // for Guard::constraints
   Uid uid;                              // of the object
   Subject after;

@@ -81,9 +81,11 @@ class Ledger {
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names,
                                                const Beside& beside = {}) const;
-  // What one object with these facts uses: its share of the sum, under all names.
+  // What one object with these facts uses: its share of the sum, under all names. `tie` is that of
+  // an object which is not held, or not yet as it will be; null: as it is held.
   [[nodiscard]] base::Result<ResourceList> UsageOf(std::string_view ns, const Uid& uid,
-                                                   const Facts& facts, const Beside& beside) const;
+                                                   const Facts& facts, const Beside& beside,
+                                                   const Tie* tie = nullptr) const;
   // True if facts of the namespace's objects refer to this class.
   [[nodiscard]] bool Refers(std::string_view ns, std::string_view class_name) const;
 

@@ -60,15 +60,17 @@ base::Error UnknownObjects(const Namespace& space) {
 // Of each owner the oldest of its objects; of the same age the first by name.
 using OldestByOwner = std::unordered_map<Uid, const Tie*, UidHash>;
 
+void Consider(const Tie& tie, OldestByOwner& oldest) {
+  if (!tie.owner) return;
+  const Tie*& held = oldest[*tie.owner];
+  const bool older =
+      held == nullptr || std::tie(tie.created, tie.name) < std::tie(held->created, held->name);
+  if (older) held = &tie;
+}
+
 OldestByOwner FindOldest(const Namespace& space) {
   OldestByOwner oldest;
-  for (const auto& [uid, tie] : space.ties) {
-    if (!tie.owner) continue;
-    const Tie*& held = oldest[*tie.owner];
-    const bool older =
-        held == nullptr || std::tie(tie.created, tie.name) < std::tie(held->created, held->name);
-    if (older) held = &tie;
-  }
+  for (const auto& [uid, tie] : space.ties) Consider(tie, oldest);
   return oldest;
 }
 
@@ -105,11 +107,11 @@ base::Result<ResourceList> Resolved(const Facts& facts, const ClassTable* classe
 
 // What the object with `usage` shares with its owner: nothing, if that is not there or does not
 // mean it.
-ResourceList SharedWithOwner(const Namespace& space, const Tie& tie, const ResourceList& usage,
+ResourceList SharedWithOwner(std::string_view ns, const Tie& tie, const ResourceList& usage,
                              const Ledger& owners, const OldestByOwner& oldest) {
-  const auto owner = tie.owner ? owners.Find(space.name, *tie.owner) : nullptr;
+  const auto owner = tie.owner ? owners.Find(ns, *tie.owner) : nullptr;
   if (owner == nullptr) return {};
-  if (!IsMeant(tie, owners.FindTie(space.name, *tie.owner), oldest)) return {};
+  if (!IsMeant(tie, owners.FindTie(ns, *tie.owner), oldest)) return {};
   return Common(usage, owner->usage);
 }
 
@@ -137,21 +139,21 @@ base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector&
     if (!Matches(selector, facts.attributes, known_scopes)) continue;
     const auto usage = Resolved(facts, beside.classes);
     if (!usage) return usage.error();
-    const auto shared = SharedWithOwner(*space, tie, *usage, *beside.owners, oldest);
+    const auto shared = SharedWithOwner(ns, tie, *usage, *beside.owners, oldest);
     if (auto added = sum.Add(shared, -1); !added) return added.error();
   }
   return sum.Result();
 }
 
 base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Uid& uid, const Facts& facts,
-                                           const Beside& beside) const {
+                                           const Beside& beside, const Tie* new_tie) const {
   base::Result<ResourceList> usage = Resolved(facts, beside.classes);
+  const Tie* tie = new_tie != nullptr ? new_tie : FindTie(ns, uid);
+  if (!usage || tie == nullptr || beside.owners == nullptr) return usage;
   const Namespace* space = state_->Find(ns);
-  if (!usage || space == nullptr || beside.owners == nullptr) return usage;
-  const auto tie = space->ties.find(uid);
-  if (tie == space->ties.end()) return usage;
-  const ResourceList shared =
-      SharedWithOwner(*space, tie->second, *usage, *beside.owners, FindOldest(*space));
+  OldestByOwner oldest = space != nullptr ? FindOldest(*space) : OldestByOwner();
+  Consider(*tie, oldest);
+  const ResourceList shared = SharedWithOwner(ns, *tie, *usage, *beside.owners, oldest);
   if (auto taken = usage->Add(shared, -1); !taken) return taken.error();
   return usage;
 }

@@ -35,10 +35,13 @@ class FakeBook final : public QuotaBook {
   [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
   [[nodiscard]] const quota::ResourceList* Covering(const quota::Quota& quota,
                                                     const quota::Uid& uid) const override;
-  [[nodiscard]] base::Result<quota::Subject> SubjectOf(const quota::Evaluator&, std::string_view,
-                                                       const quota::Uid&,
-                                                       const quota::Facts& facts) const override {
-    return quota::Subject{facts.usage, facts.attributes};
+  [[nodiscard]] const quota::ClassTable* ClassesOf(const quota::Evaluator&) const override {
+    return nullptr;
+  }
+  [[nodiscard]] base::Result<quota::Subject> SubjectOf(
+      const quota::Evaluator&, std::string_view, const quota::Uid&,
+      const quota::ObjectFacts& facts) const override {
+    return quota::Subject{facts.now.usage, facts.now.attributes};
   }
   base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
                                         std::vector<Grant> grants,

@@ -167,6 +167,14 @@ TEST_CASE("ledger: one object's usage is its share of the sum", "[quota]") {
   CHECK(owned.UsageOf("a", {1, 1}, facts.now, beside)->ToString() == "count=1,cpu=1");
   CHECK(owned.UsageOf("a", {2, 2}, facts.now, beside)->ToString() == "count=1,cpu=4");
   CHECK(owned.Sum("a", {}, {}, {"cpu"}, beside)->ToString() == "cpu=1");
+
+  // One that is not held yet: of several that its owner does not name, the oldest shares.
+  const Tie younger{.owner = Uid{9, 9}, .name = "y", .created = "2"};
+  CHECK(owned.UsageOf("a", {2, 2}, facts.now, beside, &younger)->ToString() == "count=1,cpu=4");
+  const Tie first{.owner = Uid{9, 9}, .name = "w", .created = "0"};
+  CHECK(owned.UsageOf("a", {2, 2}, facts.now, beside, &first)->ToString() == "count=1,cpu=1");
+  const Ledger empty;
+  CHECK(empty.UsageOf("a", {2, 2}, facts.now, beside, &younger)->ToString() == "count=1,cpu=1");
 }
 
 }  // namespace
