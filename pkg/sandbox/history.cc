@@ -28,10 +28,7 @@ std::string_view ToString(EventType type) {
 void History::Append(HistoryEvent event) {
   events_.push_back(std::move(event));
   Trim();
-  const std::vector<Watch*> watches = watches_;
-  for (Watch* watch : watches) {
-    if (watch->notify_) watch->notify_();
-  }
+  NotifyAll();
 }
 
 const HistoryEvent* History::After(std::uint64_t version) const {
@@ -53,6 +50,15 @@ void History::SetCapacity(std::size_t capacity) {
 
 void History::Close() {
   closed_ = true;
+  NotifyAll();
+}
+
+void History::EndWatches() {
+  for (Watch* watch : watches_) watch->ended_ = true;
+  NotifyAll();
+}
+
+void History::NotifyAll() const {
   const std::vector<Watch*> watches = watches_;
   for (Watch* watch : watches) {
     if (watch->notify_) watch->notify_();
@@ -95,7 +101,7 @@ std::optional<WatchEvent> Watch::Next() {
 
 bool Watch::lagged() const {
   return position_ < history_->floor() ||
-         (history_->closed() && history_->After(position_) == nullptr);
+         ((history_->closed() || ended_) && history_->After(position_) == nullptr);
 }
 
 void Watch::Advance(std::uint64_t version) {

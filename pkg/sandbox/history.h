@@ -51,11 +51,14 @@ class History {
   // The resource is no longer served: its watches end when they have read what there is.
   void Close();
   void Reopen() { closed_ = false; }
+  // The same for the watches that are open now: the resource is served in another way.
+  void EndWatches();
   [[nodiscard]] bool closed() const { return closed_; }
 
  private:
   friend class Watch;
   void Trim();
+  void NotifyAll() const;
 
   std::size_t capacity_;
   std::uint64_t floor_;
@@ -83,7 +86,7 @@ class Watch {
   // as ADDED, those that leave it as DELETED with their former content and the event's version.
   std::optional<WatchEvent> Next();
   // True once the ring has lost events this watch has not read, or its resource is no longer
-  // served: end the stream.
+  // served as it was: end the stream.
   [[nodiscard]] bool lagged() const;
   // All initial events have been handed out: time for the annotated bookmark of a watch-list.
   [[nodiscard]] bool initial_done() const { return next_initial_ == initial_.size(); }
@@ -103,6 +106,7 @@ class Watch {
   std::vector<ObjectPtr> initial_;
   std::size_t next_initial_ = 0;
   std::uint64_t position_;
+  bool ended_ = false;
   std::function<void()> notify_;
 };
 

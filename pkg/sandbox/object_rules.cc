@@ -7,6 +7,7 @@
 #include "pkg/sandbox/pod_rules.h"
 #include "pkg/sandbox/quota_rules.h"
 #include "pkg/sandbox/resource_lists.h"
+#include "pkg/sandbox/service_ports.h"
 #include "pkg/sandbox/webhook_validation.h"
 
 namespace sandbox {
@@ -310,6 +311,7 @@ void PrepareForUpdate(const ResourceType& type, Value& object, const Value& old,
   if (type.IsCore("services")) {
     const Value* const address = old.At({"spec", "clusterIP"});
     if (address != nullptr) SetDefault(object, {"spec", "clusterIP"}, *address);
+    CarryNodePorts(object, old);
   }
 }
 

@@ -190,9 +190,10 @@ class Store {
   ObjectPtr Put(const TypePtr& type, json::Value object, const ObjectPtr& old);
   ObjectPtr Remove(const TypePtr& type, const json::Value& last, const ObjectPtr& old);
   void Index(const ResourceType& type, const json::Value& object, bool add);
-  void AfterPut(const ObjectPtr& crd);
+  void AfterPut(const ObjectPtr& crd, const ObjectPtr& old);
   void AfterRemove(const TypePtr& type, const json::Value& last);
 
+  Outcome<void> AssignPorts(PendingWrite& write) const;
   void EnsureName(PendingWrite& write);
   [[nodiscard]] std::string Timestamp() const;
   std::string NewUid();

@@ -219,7 +219,7 @@ ObjectPtr Store::Put(const TypePtr& type, Value object, const ObjectPtr& old) {
   collection.objects[KeyOf(*stored)] = stored;
   collection.history->Append(
       {version_, old == nullptr ? EventType::kAdded : EventType::kModified, stored, old});
-  if (IsCrd(*type)) AfterPut(stored);
+  if (IsCrd(*type)) AfterPut(stored, old);
   return stored;
 }
 
@@ -257,11 +257,17 @@ void Store::Index(const ResourceType& type, const Value& object, bool add) {
   }
 }
 
-// A definition was stored: serve what it defines.
-void Store::AfterPut(const ObjectPtr& object) {
+// A definition was stored: serve what it defines. As with a kube-apiserver, a change of it ends the
+// watches of all its versions.
+void Store::AfterPut(const ObjectPtr& object, const ObjectPtr& old) {
   if (api::IsBeingDeleted(*object)) return;
   std::vector<ResourceType> types = TypesOfCrd(*object);
-  for (const ResourceType& type : types) CollectionOf(type).history->Reopen();
+  const bool changed = old != nullptr && *old->At({"spec"}) != *object->At({"spec"});
+  for (const ResourceType& type : types) {
+    History& history = *CollectionOf(type).history;
+    history.Reopen();
+    if (changed) history.EndWatches();
+  }
   registry_.SetCustom(std::string(api::Name(*object)), std::move(types));
 }
 

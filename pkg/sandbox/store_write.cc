@@ -6,6 +6,7 @@
 #include "pkg/sandbox/crd.h"
 #include "pkg/sandbox/object_key.h"
 #include "pkg/sandbox/object_rules.h"
+#include "pkg/sandbox/service_ports.h"
 #include "pkg/sandbox/statuses.h"
 #include "pkg/sandbox/store.h"
 
@@ -338,6 +339,7 @@ Outcome<void> Store::CompleteCreate(PendingWrite& write) {
   write.object.Make({"metadata", "creationTimestamp"}) = Timestamp();
   if (HasGeneration(type)) write.object.Make({"metadata", "generation"}) = 1;
   PrepareForCreate(type, write.object);
+  if (auto assigned = AssignPorts(write); !assigned) return assigned;
   FieldErrors errors = ValidateMeta(type, write.object);
   errors.Append(ValidateObject(type, write.object, nullptr, ""));
   if (!errors.empty()) return errors.ToStatus(type, write.target.name);
@@ -357,6 +359,7 @@ Outcome<void> Store::CompleteUpdate(PendingWrite& write) {
                                   "deletionGracePeriodSeconds", "resourceVersion", "selfLink"}) {
     Keep(object, old, member);
   }
+  if (auto assigned = AssignPorts(write); !assigned) return assigned;
   if (api::Uid(object).empty()) Keep(object, old, "uid");
   if (object.At({"metadata", "managedFields"}) == nullptr) Keep(object, old, "managedFields");
   if (HasGeneration(type) && SpecChanged(type, object, old)) {
@@ -369,6 +372,16 @@ Outcome<void> Store::CompleteUpdate(PendingWrite& write) {
   errors.Append(ValidateObject(type, object, &old, write.target.subresource));
   if (!errors.empty()) return errors.ToStatus(type, write.target.name);
   return {};
+}
+
+Outcome<void> Store::AssignPorts(PendingWrite& write) const {
+  if (!write.target.type->IsCore("services") || !write.target.subresource.empty()) return {};
+  std::set<std::int64_t> taken;
+  if (const Collection* services = FindCollection(*write.target.type)) {
+    for (const auto& [key, service] : services->objects) CollectNodePorts(*service, taken);
+  }
+  if (AssignNodePorts(write.object, std::move(taken))) return {};
+  return api::InternalError("failed to allocate a nodePort: range is full");
 }
 
 void Store::EnsureName(PendingWrite& write) {

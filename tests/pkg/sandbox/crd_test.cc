@@ -184,6 +184,31 @@ TEST_CASE_METHOD(CrdTest, "crd: its deletion takes objects, watches and the kind
   CHECK(store_.List(Type("example.com", "v1", "widgets"), {})->items.empty());
 }
 
+TEST_CASE_METHOD(CrdTest, "crd: a changed definition ends its watches, a changed status does not",
+                 "[sandbox]") {
+  Define();
+  const TypePtr widgets = Type("example.com", "v1", "widgets");
+  auto watch = store_.StartWatch(widgets, {}, [] {});
+  REQUIRE(watch);
+  const auto patch = [&](std::string_view body, const std::string& subresource) {
+    Target target = Crd("widgets.example.com");
+    target.subresource = subresource;
+    return store_.Patch(target, {.type = PatchType::kMerge, .body = J(body)});
+  };
+  REQUIRE(patch(R"({"status":{"storedVersions":["v1"]}})", "status"));
+  REQUIRE(patch(R"({"metadata":{"labels":{"a":"b"}}})", ""));
+  CHECK_FALSE((*watch)->lagged());
+  // One who has not read all may still do so.
+  REQUIRE(MakeWidget(R"({"size":1})"));
+  REQUIRE(patch(R"({"spec":{"names":{"shortNames":["wg"]}}})", ""));
+  CHECK_FALSE((*watch)->lagged());
+  CHECK((*watch)->Next());
+  CHECK((*watch)->lagged());
+  const auto next = store_.StartWatch(widgets, {}, [] {});
+  REQUIRE(next);
+  CHECK_FALSE((*next)->lagged());
+}
+
 TEST_CASE("crd: versions are preferred by stability, then number", "[sandbox]") {
   Value crd = J(R"({"spec":{"versions":[]}})");
   for (const char* name : {"foo1", "v1alpha1", "v1", "v2beta1", "v10", "v2"}) {
