@@ -2,18 +2,10 @@
 // each, the status ends as the truth, and nothing false was written on the way.
 #include <catch2/catch.hpp>
 
-#include "tests/e2e/harness/scenario.h"
+#include "tests/e2e/harness/faults.h"
 
 namespace e2e {
 namespace {
-
-void Inject(Scenario& s, const std::string& fault) {
-  const auto answer = s.api().Do({.verb = "POST",
-                                  .path = "/sandbox/faults",
-                                  .content_type = std::string(client::kJson),
-                                  .body = fault});
-  if (!answer) throw std::runtime_error(answer.error().message);
-}
 
 struct Misbehaviour {
   std::string name;
@@ -90,7 +82,7 @@ TEST_CASE("spoilt lists and watches are read again", "[e2e][faults][sandbox-only
       s.Create("pods", Pod("after", {{"cpu", "1"}}));
       s.WaitUsed("q", {{"pods", "2"}, {"cpu", "1200m"}}, Stretched(45s));
       CHECK(daemon.Running());
-      s.api().Do({.verb = "DELETE", .path = "/sandbox/faults"}).value();
+      ClearFaults(s);
     }
   }
 }
@@ -112,7 +104,7 @@ TEST_CASE("a list that cannot be had makes no count: unknown is never zero",
   // Secrets are counted on; pods keep the last value that was known.
   s.WaitUsed("q", {{"pods", "1"}, {"secrets", "2"}});
   daemon.WaitForLog("403");
-  s.api().Do({.verb = "DELETE", .path = "/sandbox/faults"}).value();
+  ClearFaults(s);
   s.WaitUsed("q", {{"pods", "0"}, {"secrets", "2"}}, Stretched(60s));
 }
 

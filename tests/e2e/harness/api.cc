@@ -12,6 +12,16 @@ namespace {
 
 const std::map<std::string_view, std::string_view> kGroups{
     {"deployments", "/apis/apps/v1"},
+    {"replicasets", "/apis/apps/v1"},
+    {"statefulsets", "/apis/apps/v1"},
+    {"jobs", "/apis/batch/v1"},
+    {"leases", "/apis/coordination.k8s.io/v1"},
+    {"ingresses", "/apis/networking.k8s.io/v1"},
+    {"runtimeclasses", "/apis/node.k8s.io/v1"},
+    {"resourceclaims", "/apis/resource.k8s.io/v1"},
+    {"storageclasses", "/apis/storage.k8s.io/v1"},
+    {"volumeattributesclasses", "/apis/storage.k8s.io/v1"},
+    {"apiservices", "/apis/apiregistration.k8s.io/v1"},
     {"priorityclasses", "/apis/scheduling.k8s.io/v1"},
     {"customresourcedefinitions", "/apis/apiextensions.k8s.io/v1"},
     {"clusterroles", "/apis/rbac.authorization.k8s.io/v1"},

@@ -8,7 +8,8 @@ std::string CustomKind::Path(const std::string& ns, const std::string& name) con
 }
 
 json::Value CustomKind::Object(const std::string& name) const {
-  auto object = Json(R"({"kind":"Thing"})");
+  json::Value object;
+  object.Make({"kind"}) = kind;
   object.Make({"apiVersion"}) = group + "/v1";
   object.Make({"metadata", "name"}) = name;
   return object;
@@ -16,12 +17,13 @@ json::Value CustomKind::Object(const std::string& name) const {
 
 json::Value CustomKind::Definition() const {
   auto crd = Json(R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
-      "spec":{"scope":"Namespaced","names":{"kind":"Thing"},"versions":[{"name":"v1",
+      "spec":{"scope":"Namespaced","versions":[{"name":"v1",
       "served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
       "x-kubernetes-preserve-unknown-fields":true}}}]}})");
   crd.Make({"metadata", "name"}) = Crd();
   crd.Make({"spec", "group"}) = group;
   crd.Make({"spec", "names", "plural"}) = plural;
+  crd.Make({"spec", "names", "kind"}) = kind;
   return crd;
 }
 

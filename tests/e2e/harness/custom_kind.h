@@ -20,6 +20,7 @@ struct CustomKind {
 
   std::string plural;
   std::string group;
+  std::string kind = "Thing";  // no other of the group may be called so
 };
 
 // In the scenario's namespace. Once a definition is accepted its kind is served a little later.

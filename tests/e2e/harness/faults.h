@@ -1,0 +1,38 @@
+#pragma once
+
+// Trouble between the daemon and one kind, made on either tier: the sandbox is asked for a fault,
+// a real server is configured so.
+
+#include <string>
+
+#include "tests/e2e/harness/scenario.h"
+
+namespace e2e {
+
+// Posts to the sandbox's /sandbox/faults, and clears them (pkg/sandbox/faults.h).
+void Inject(Scenario& s, const std::string& faults);
+void ClearFaults(Scenario& s);
+
+// A user who may do all that the daemon needs, but not list and watch one core resource.
+class Restricted {
+ public:
+  Restricted(Scenario& s, std::string resource);
+  ~Restricted();
+  Restricted(const Restricted&) = delete;
+  Restricted& operator=(const Restricted&) = delete;
+
+  [[nodiscard]] const std::string& kubeconfig() const { return kubeconfig_; }
+  // From now on this as well.
+  void Allow();
+
+ private:
+  void Grant(const std::string& suffix, const std::string& rules);
+
+  Scenario& s_;
+  std::string resource_;
+  std::string role_ = FreshName("e2e-restricted");
+  TempDir dir_;
+  std::string kubeconfig_;
+};
+
+}  // namespace e2e
