@@ -23,6 +23,9 @@ ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string qu
   reconcile_seconds_ =
       registry_.NewHistogram("quota_reconcile_duration_seconds", "One quota, from key to answer.",
                              kReconcileBuckets, With({}));
+  foreign_charges_expired_ = registry_.NewCounter(
+      "quota_foreign_charges_expired_total",
+      "Increases of used by somebody else that no object accounted for in time.", With({}));
   status_writes_ = registry_.NewCounter("quota_status_writes_total",
                                         "Status patches that the server accepted.", With({}));
   const auto resyncs = [&](const char* result) {
@@ -83,6 +86,10 @@ void ControllerMetrics::OnDrift(const api::GroupResource& resource,
 void ControllerMetrics::OnResync(base::Duration took, bool complete) {
   (complete ? resyncs_ : failed_resyncs_).Increment();
   resync_seconds_.Observe(Seconds(took).count());
+}
+
+void ControllerMetrics::OnForeignChargesExpired(std::size_t charges) {
+  foreign_charges_expired_.Increment(static_cast<double>(charges));
 }
 
 ControllerMetrics::Tracked& ControllerMetrics::ForResource(const std::string& resource) {

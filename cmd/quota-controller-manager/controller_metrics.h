@@ -17,6 +17,7 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   void OnReconcile(std::string_view result, base::Duration took) override;
   void OnDrift(const api::GroupResource& resource, const controllers::DriftReport& report) override;
   void OnResync(base::Duration took, bool complete) override;
+  void OnForeignChargesExpired(std::size_t charges) override;
   // Values that are read at each scrape: quotas, and every watched resource's size, state and age.
   void Refresh(const controllers::QuotaController& controller, base::TimePoint now);
 
@@ -38,6 +39,7 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   std::map<std::string, metrics::Counter, std::less<>> reconciles_;
   metrics::Histogram reconcile_seconds_;
   metrics::Counter status_writes_;
+  metrics::Counter foreign_charges_expired_;
   metrics::Counter resyncs_;
   metrics::Counter failed_resyncs_;
   metrics::Histogram resync_seconds_;

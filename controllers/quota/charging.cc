@@ -127,7 +127,24 @@ void QuotaController::Hold(Memory& memory, const quota::Quota& quota,
     const bool is_seen = IsSeen(quota, grant, seen);
     memory.admitted.Grant(now, grant.uid, grant.absolute, is_seen ? &seen : nullptr);
   }
+  memory.last_grant = now;
   queue_.AddAfter(quota.key, options_.charge_hold);
+}
+
+// The API server's own plugin, where it is on by mistake, charges again what we have charged: what
+// it adds is never used up by an object, while we admit.
+void QuotaController::NoticeExpired(const quota::Quota& quota, Memory& memory,
+                                    base::TimePoint now) {
+  if (const std::size_t expired = memory.admitted.Expire(now)) {
+    options_.admission->OnChargesExpired(api_.name, expired);
+  }
+  const std::size_t foreign = memory.charges.TakeExpired();
+  if (foreign == 0) return;
+  observer_.OnForeignChargesExpired(foreign);
+  if (!memory.last_grant || now - *memory.last_grant > 2 * options_.charge_hold) return;
+  ComplainOnce("charging of " + quota.key.ToString(),
+               "somebody else charges usage that no object accounts for; if the API server's own "
+               "quota plugin is on, switch it off or do not enforce this quota API here");
 }
 
 bool QuotaController::IsSeen(const quota::Quota& quota, const admission::Grant& grant,

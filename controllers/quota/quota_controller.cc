@@ -94,7 +94,7 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   reporter_.OnQuota(before, after);
   if (after == nullptr) {
     memories_.erase(before->key);
-    for (const char* about : {"count of ", "sum of ", "status of "}) {
+    for (const char* about : {"count of ", "sum of ", "status of ", "charging of "}) {
       complaints_.erase(about + before->key.ToString());
     }
     return;

@@ -40,6 +40,8 @@ class ControllerObserver {
   virtual void OnReconcile(std::string_view result, base::Duration took) = 0;
   virtual void OnDrift(const api::GroupResource& resource, const DriftReport& report) = 0;
   virtual void OnResync(base::Duration took, bool complete) = 0;
+  // Increases of `used` by somebody else that no object ever accounted for.
+  virtual void OnForeignChargesExpired(std::size_t charges) = 0;
 };
 
 struct QuotaControllerOptions {
@@ -124,9 +126,10 @@ class QuotaController final : public QuotaListener,
         : charges(hold), admitted(hold), gate(std::make_shared<base::Gate>(scheduler)) {}
     std::string uid;
     quota::ForeignCharges charges;
-    quota::Charges admitted;                      // by our own admission
-    std::shared_ptr<base::Gate> gate;             // whoever writes the status is inside
-    bool postponed = false;                       // a recount waits for the gate
+    quota::Charges admitted;           // by our own admission
+    std::shared_ptr<base::Gate> gate;  // whoever writes the status is inside
+    bool postponed = false;            // a recount waits for the gate
+    std::optional<base::TimePoint> last_grant;
     std::optional<quota::QuotaStatus> in_flight;  // a write under way
     std::string written_version;                  // resourceVersion of our last write
     base::TimePoint not_before{};                 // no write earlier than this
@@ -178,6 +181,7 @@ class QuotaController final : public QuotaListener,
   void NoticeObject(Memory& memory, const quota::Evaluator& evaluator,
                     const quota::LedgerChange& change, bool matched, bool match);
   void NoticeConstraints();
+  void NoticeExpired(const quota::Quota& quota, Memory& memory, base::TimePoint now);
   void NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after);
   void ComplainOnce(const std::string& about, const std::string& message);
 

@@ -67,9 +67,6 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
     memory.postponed = true;
     co_return Outcome{Kind::kDone, {}, "postponed"};
   }
-  if (const std::size_t expired = memory.admitted.Expire(now)) {
-    options_.admission->OnChargesExpired(api_.name, expired);
-  }
   const Recount recount = Count(*found);
   // A name enters status.hard together with its first count, if that is coming soon.
   const bool settled =
@@ -78,6 +75,7 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
     co_return Outcome{Kind::kRevisit, options_.first_count_patience, "postponed"};
   }
   quota::ResourceList held = memory.charges.Held(now);
+  NoticeExpired(*found, memory, now);
   const auto own = held.Add(memory.admitted.Outstanding());
   const auto desired = own ? quota::DesiredStatus(Guarded(*found), recount.observed, held)
                            : base::Result<quota::QuotaStatus>(own.error());

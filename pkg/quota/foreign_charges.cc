@@ -75,7 +75,10 @@ std::optional<base::TimePoint> ForeignCharges::NextExpiry() const {
 }
 
 void ForeignCharges::DropExpired(base::TimePoint now) {
-  while (!charges_.empty() && charges_.front().expires <= now) charges_.pop_front();
+  while (!charges_.empty() && charges_.front().expires <= now) {
+    charges_.pop_front();
+    ++expired_;
+  }
 }
 
 Quantity ForeignCharges::HeldOf(std::string_view name) const {

@@ -7,8 +7,10 @@
 //
 // One per quota. No I/O, one thread.
 
+#include <cstddef>
 #include <deque>
 #include <optional>
+#include <utility>
 
 #include "pkg/base/clock.h"
 #include "pkg/quota/resource_list.h"
@@ -28,6 +30,8 @@ class ForeignCharges {
   void OnAppeared(const ResourceList& usage);
   // What is held at `now`; expired charges are dropped.
   [[nodiscard]] ResourceList Held(base::TimePoint now);
+  // How many charges expired since the last call: no object ever used them up.
+  std::size_t TakeExpired() { return std::exchange(expired_, 0); }
   // When the next charge expires; nullopt without one.
   [[nodiscard]] std::optional<base::TimePoint> NextExpiry() const;
 
@@ -43,6 +47,7 @@ class ForeignCharges {
   // Oldest first. Bounded: what would expire within 100 ms of the newest is merged into it, so at
   // most hold / 100 ms + 1 stand here.
   std::deque<Charge> charges_;
+  std::size_t expired_ = 0;
 };
 
 }  // namespace quota

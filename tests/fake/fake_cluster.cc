@@ -300,10 +300,14 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
   if (request.path == "/api" || request.path == "/apis") co_return Discover(request.path);
   api::ObjectKey key;
   Collection* collection = Route(request.path, &key);
-  if (collection == nullptr || key.name.empty()) {
+  if (collection == nullptr || !collection->objects.contains(key)) {
     co_return Failure(base::ErrorCode::kNotFound, 404, "not found: " + request.path);
   }
-  if (request.verb == "PATCH") co_return Patch(*collection, key, request);
+  if (request.verb == "PATCH") {
+    auto patched = Patch(*collection, key, request);
+    if (!lose_answer || !lose_answer(request)) co_return patched;
+    co_return base::Error{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
+  }
   co_return client::ApiResponse{.status = 200, .body = json::Write(collection->objects.at(key))};
 }
 

@@ -48,6 +48,9 @@ class FakeCluster final : public client::ApiClient {
   // Answers of matching requests, until cleared. The function returns an error to inject.
   std::function<std::optional<base::Error>(const client::ApiRequest&)> fault;
 
+  // True: the request is done, but its answer is lost.
+  std::function<bool(const client::ApiRequest&)> lose_answer;
+
   std::size_t lists = 0;
   std::size_t watches = 0;
   std::vector<client::ApiRequest> writes;  // every PATCH that arrived

@@ -41,7 +41,10 @@ class Recorder final : public controllers::ControllerObserver {
   }
   void OnResync(base::Duration, bool complete) override { complete ? ++resyncs : ++failed_resyncs; }
 
+  void OnForeignChargesExpired(std::size_t charges) override { foreign_expired += charges; }
+
   std::map<std::string, int> reconciles;
+  std::size_t foreign_expired = 0;
   quota::Drift drift;
   std::string drift_usage;
   int resyncs = 0;

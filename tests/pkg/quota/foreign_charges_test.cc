@@ -20,9 +20,12 @@ TEST_CASE("foreign charges: an increase is held until its time is over", "[quota
   CHECK(charges.NextExpiry() == clock.Now() + seconds(10));
   clock.Advance(milliseconds(9'999));
   CHECK(charges.Held(clock.Now()) == List({{"pods", "2"}}));
+  CHECK(charges.TakeExpired() == 0);
   clock.Advance(milliseconds(1));
   CHECK(charges.Held(clock.Now()).empty());
   CHECK_FALSE(charges.NextExpiry().has_value());
+  CHECK(charges.TakeExpired() == 1);
+  CHECK(charges.TakeExpired() == 0);
 }
 
 TEST_CASE("foreign charges: objects that appear use them up, the oldest first", "[quota]") {
@@ -39,6 +42,7 @@ TEST_CASE("foreign charges: objects that appear use them up, the oldest first", 
   CHECK(charges.NextExpiry() == clock.Now() + seconds(10));  // the first one is used up
   charges.OnAppeared(List({{"pods", "7"}, {"cpu", "7"}}));
   CHECK(charges.Held(clock.Now()).empty());
+  CHECK(charges.TakeExpired() == 0);  // used up is not expired
 }
 
 TEST_CASE("foreign charges: no more is held than is missing from what was counted", "[quota]") {

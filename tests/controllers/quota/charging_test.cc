@@ -1,0 +1,215 @@
+// The quota controller as admission's book, together with a real admitter, beside a fake cluster.
+
+#include <catch2/catch.hpp>
+#include <deque>
+
+#include "pkg/admission/quota_admitter.h"
+#include "tests/controllers/quota/controller_fixture.h"
+
+using namespace std::chrono_literals;
+using admission::Answer;
+using fixture::ControllerFixture;
+using fixture::kPods;
+using fixture::kQuotas;
+using fixture::MakePod;
+using fixture::MakeQuota;
+
+namespace {
+
+struct ChargingFixture : ControllerFixture {
+  explicit ChargingFixture(controllers::QuotaControllerOptions options = {})
+      : ControllerFixture(std::move(options)),
+        admitter(io.get_executor(), scheduler, api, *controller, admission::NoObserver()) {}
+  ~ChargingFixture() {
+    calls.Spawn("stop", [this] { return admitter.Stop(); });
+    RunFor(1min);
+  }
+
+  // A creation of this pod is reviewed; it is not stored.
+  void Review(const json::Value& pod) {
+    const std::size_t index = answers.size();
+    answers.emplace_back();
+    admission::Review review{.uid = "call",
+                             .resource = {"", "v1", "pods"},
+                             .subresource = "",
+                             .operation = admission::Operation::kCreate,
+                             .ns = "team-a",
+                             .name = "p",
+                             .object = pod};
+    calls.Spawn("call", [this, index, review]() -> base::Task<void> {
+      co_await base::DeferCancellation();
+      const base::TimePoint deadline = scheduler.Now() + 5s;
+      answers[index] = co_await admitter.Admit(review, deadline);
+    });
+  }
+  bool Admits(const json::Value& pod) {
+    Review(pod);
+    RunFor(100ms);
+    REQUIRE(answers.back().has_value());
+    return answers.back()->kind == Answer::Kind::kAllowed;
+  }
+
+  admission::QuotaAdmitter admitter;
+  base::TaskGroup calls{io.get_executor()};
+  std::deque<std::optional<Answer>> answers;
+};
+
+json::Value PodWithUid(const std::string& name) {
+  json::Value pod = MakePod(name);
+  pod.Make({"metadata", "uid"}) = "uid-of-" + name;
+  return pod;
+}
+
+}  // namespace
+
+TEST_CASE("charging: what is admitted is in used before it is stored, and once when it is",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "2"}, {"cpu", "1"}}));
+  f.RunFor(1s);
+  f.cluster.writes.clear();
+  CHECK(f.Admits(PodWithUid("a")));
+  CHECK(f.Used("q") == "cpu=100m,pods=1");
+  CHECK(f.controller->charges_held() == 1);
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "cpu=100m,pods=1");
+  CHECK(f.controller->charges_held() == 0);
+  CHECK(f.cluster.writes.size() == 1);  // the admission's, and none of the controller
+
+  CHECK(f.Admits(PodWithUid("b")));
+  CHECK_FALSE(f.Admits(PodWithUid("c")));
+  f.RunFor(1min);
+  CHECK(f.Used("q") == "cpu=100m,pods=1");
+}
+
+TEST_CASE("charging: what is never stored is free again after ten seconds", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.RunFor(1s);
+  for (const char* name : {"a", "b", "c"}) CHECK(f.Admits(PodWithUid(name)));
+  f.RunFor(9s);
+  CHECK(f.Used("q") == "pods=3");
+  f.RunFor(2s);
+  CHECK(f.Used("q") == "pods=0");
+  CHECK(f.recorder.foreign_expired == 0);
+}
+
+TEST_CASE("charging: a recount does not lower what admission has granted", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
+  f.cluster.Put(kPods, PodWithUid("old"));
+  f.RunFor(1s);
+  CHECK(f.Admits(PodWithUid("new")));
+  f.cluster.Delete(kPods, "team-a", "old");
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=1");
+  f.cluster.Put(kPods, PodWithUid("new"));
+  f.cluster.Delete(kPods, "team-a", "new");
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=0");
+}
+
+TEST_CASE("charging: other writers of the status are decided with, and lose nothing",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
+  f.RunFor(1s);
+  f.cluster.Hold(kQuotas);  // our watch does not show what the other one writes
+  f.WriteStatus("q", {{"pods", "3"}}, {{"pods", "2"}});
+  f.Review(PodWithUid("a"));
+  f.Review(PodWithUid("b"));
+  f.RunFor(100ms);
+  REQUIRE(f.answers[0].has_value());
+  REQUIRE(f.answers[1].has_value());
+  CHECK(f.answers[0]->kind == Answer::Kind::kAllowed);
+  CHECK(f.answers[1]->kind == Answer::Kind::kRefused);
+  CHECK(f.answers[1]->message ==
+        "exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3");
+  CHECK(f.Used("q") == "pods=3");
+}
+
+TEST_CASE("charging: a write whose answer is lost is looked up, not repeated", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
+  f.RunFor(1s);
+  bool lost = false;
+  f.cluster.lose_answer = [&](const client::ApiRequest& request) {
+    return request.verb == "PATCH" && !std::exchange(lost, true);
+  };
+  CHECK(f.Admits(PodWithUid("a")));
+  CHECK(lost);
+  CHECK(f.Used("q") == "pods=1");
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=1");
+}
+
+TEST_CASE("charging: a quota that is gone limits nobody", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
+  f.RunFor(1s);
+  f.cluster.Hold(kQuotas);
+  f.cluster.Delete(kQuotas, "team-a", "q");
+  CHECK(f.Admits(PodWithUid("a")));
+}
+
+TEST_CASE("charging: a name enters status.hard once admission guards it", "[controllers]") {
+  bool guarded = false;
+  controllers::QuotaControllerOptions options;
+  options.guarded = [&](const quota::Evaluator& evaluator) {
+    return guarded || evaluator.resource.resource == "secrets";
+  };
+  ChargingFixture f(options);
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}, {"secrets", "1"}}));
+  f.RunFor(30s);
+  CHECK(f.Hard("q") == "secrets=1");
+  CHECK(f.Used("q") == "secrets=0");
+  guarded = true;
+  f.controller->OnGuards();
+  f.RunFor(1s);
+  CHECK(f.Hard("q") == "pods=3,secrets=1");
+  CHECK(f.Used("q") == "pods=0,secrets=0");
+  guarded = false;  // a rule that goes takes no limit away
+  f.controller->OnGuards();
+  f.RunFor(1s);
+  CHECK(f.Hard("q") == "pods=3,secrets=1");
+}
+
+TEST_CASE("charging: beside a plugin that charges again the truth returns, and it is counted",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
+  f.RunFor(1s);
+  for (int i = 1; i <= 3; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    CHECK(f.Admits(PodWithUid(name)));
+    const int used = std::stoi(f.Used("q").substr(5));
+    f.WriteStatus("q", {{"pods", "10"}}, {{"pods", std::to_string(used + 1)}});
+    f.cluster.Put(kPods, PodWithUid(name));
+    f.RunFor(100ms);
+  }
+  CHECK(f.Used("q") == "pods=6");
+  f.RunFor(15s);
+  CHECK(f.Used("q") == "pods=3");
+  CHECK(f.recorder.foreign_expired > 0);
+}
+
+TEST_CASE("charging: the controller waits while admission writes, and then looks again",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
+  f.cluster.Put(kPods, PodWithUid("old"));
+  f.RunFor(1s);
+  int attempts = 0;
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb != "PATCH" || ++attempts > 1) return std::nullopt;
+    f.cluster.Delete(kPods, "team-a", "old");  // a change comes while the write is under way
+    return base::Error{.code = base::ErrorCode::kTooManyRequests, .message = "slow down"};
+  };
+  CHECK(f.Admits(PodWithUid("new")));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=1");
+  f.RunFor(15s);
+  CHECK(f.Used("q") == "pods=0");
+}
