@@ -32,7 +32,90 @@ class KubectlUser {
   TempDir dir_;
 };
 
+struct Row {
+  std::string name;
+  std::string used;
+  std::string hard;
+};
+
+// What `kubectl describe quota` prints: columns as wide as their widest cell and two more.
+std::string Described(const std::string& name, const std::string& ns,
+                      const std::vector<Row>& rows) {
+  std::vector<Row> table{{"Resource", "Used", "Hard"}, {"--------", "----", "----"}};
+  table.insert(table.end(), rows.begin(), rows.end());
+  std::size_t first = std::string("Namespace:").size();
+  std::size_t second = 0;
+  for (const Row& row : table) {
+    first = std::max(first, row.name.size());
+    second = std::max(second, row.used.size());
+  }
+  const auto cell = [](std::string text, std::size_t width) {
+    text.resize(width + 2, ' ');
+    return text;
+  };
+  std::string text = cell("Name:", first) + name + "\n" + cell("Namespace:", first) + ns + "\n";
+  for (const Row& row : table) {
+    text += cell(row.name, first) + cell(row.used, second) + row.hard + "\n";
+  }
+  return text;
+}
+
 }  // namespace
+
+TEST_CASE("kubectl describe shows the tables that people know", "[e2e][kubectl]") {
+  if (Kubectl().empty()) {
+    WARN("no kubectl here: not looked at");
+    return;
+  }
+  Scenario s;
+  KubectlUser kubectl(s);
+  s.StartDaemon();
+  kubectl({"create", "quota", "quota",
+           "--hard=cpu=20,memory=1Gi,persistentvolumeclaims=10,pods=10,"
+           "replicationcontrollers=20,resourcequotas=3,secrets=10,services=5"});
+  kubectl({"create", "quota", "test",
+           "--hard=count/deployments.apps=2,count/replicasets.apps=4,count/pods=3,"
+           "count/secrets=4"});
+  const auto workload = [](const std::string& kind, const std::string& name) {
+    return "---\napiVersion: apps/v1\nkind: " + kind + "\nmetadata: {name: " + name +
+           "}\nspec:\n  replicas: 0\n  selector: {matchLabels: {app: x}}\n  template:\n"
+           "    metadata: {labels: {app: x}}\n    spec:\n      containers:\n"
+           "      - {name: c, image: registry.invalid/none:1}\n";
+  };
+  // A request that is missing is its limit.
+  const auto file = kubectl.File(
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: limited}\nspec:\n  containers:\n"
+      "  - name: c\n    image: registry.invalid/none:1\n"
+      "    resources: {limits: {cpu: 200m, memory: 128Mi}}\n" +
+      workload("Deployment", "d") + workload("ReplicaSet", "r1") + workload("ReplicaSet", "r2"));
+  kubectl({"apply", "-f", file});
+  for (const auto* name : {"s1", "s2", "s3"}) kubectl({"create", "secret", "generic", name});
+  kubectl({"create", "service", "clusterip", "web", "--tcp=80:80"});
+  s.Create("persistentvolumeclaims", Claim("data", "1Gi"));
+  s.Create("replicationcontrollers", ReplicationController("old"));
+  s.WaitUsed("quota", {{"cpu", "200m"},
+                       {"memory", "128Mi"},
+                       {"persistentvolumeclaims", "1"},
+                       {"pods", "1"},
+                       {"replicationcontrollers", "1"},
+                       {"resourcequotas", "2"},
+                       {"secrets", "3"},
+                       {"services", "1"}});
+  CHECK(kubectl({"describe", "quota", "quota"}) == Described("quota", s.ns(),
+                                                             {{"cpu", "200m", "20"},
+                                                              {"memory", "128Mi", "1Gi"},
+                                                              {"persistentvolumeclaims", "1", "10"},
+                                                              {"pods", "1", "10"},
+                                                              {"replicationcontrollers", "1", "20"},
+                                                              {"resourcequotas", "2", "3"},
+                                                              {"secrets", "3", "10"},
+                                                              {"services", "1", "5"}}));
+  CHECK(kubectl({"describe", "quota", "test"}) == Described("test", s.ns(),
+                                                            {{"count/deployments.apps", "1", "2"},
+                                                             {"count/pods", "1", "3"},
+                                                             {"count/replicasets.apps", "2", "4"},
+                                                             {"count/secrets", "3", "4"}}));
+}
 
 TEST_CASE("kubectl create, describe, get, apply and delete tell the same story", "[e2e][kubectl]") {
   if (Kubectl().empty()) {

@@ -191,14 +191,19 @@ bool HaveBuiltinController() {
 
 std::unique_ptr<Process> StartBuiltinController(const std::string& controller,
                                                 const std::string& kubeconfig,
-                                                const std::string& log_path) {
+                                                const std::string& log_path,
+                                                const std::vector<std::string>& more_flags) {
   if (!HaveBuiltinController()) return nullptr;
-  return std::make_unique<Process>(
-      ProcessOptions{.argv = {Asset("kube-controller-manager"), "--controllers=" + controller,
-                              "--kubeconfig=" + kubeconfig, "--leader-elect=false",
-                              "--secure-port=0", "--use-service-account-credentials=false",
-                              "--kube-api-qps=1000", "--kube-api-burst=2000"},
-                     .log_path = log_path});
+  std::vector<std::string> argv{Asset("kube-controller-manager"),
+                                "--controllers=" + controller,
+                                "--kubeconfig=" + kubeconfig,
+                                "--leader-elect=false",
+                                "--secure-port=0",
+                                "--use-service-account-credentials=false",
+                                "--kube-api-qps=1000",
+                                "--kube-api-burst=2000"};
+  argv.insert(argv.end(), more_flags.begin(), more_flags.end());
+  return std::make_unique<Process>(ProcessOptions{.argv = std::move(argv), .log_path = log_path});
 }
 
 }  // namespace e2e

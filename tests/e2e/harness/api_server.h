@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/e2e/harness/certificates.h"
 #include "tests/e2e/harness/files.h"
@@ -59,7 +60,8 @@ ApiServer& SharedServer(const ServerOptions& options = {});
 // "namespace-controller"); nullptr where the program is not there.
 std::unique_ptr<Process> StartBuiltinController(const std::string& controller,
                                                 const std::string& kubeconfig,
-                                                const std::string& log_path);
+                                                const std::string& log_path,
+                                                const std::vector<std::string>& more_flags = {});
 bool HaveBuiltinController();
 
 }  // namespace e2e
