@@ -5,6 +5,12 @@
 
 namespace quota {
 
+std::string KindClass(std::string_view group, std::string_view kind) {
+  std::string name(kind);
+  if (!group.empty()) name.append(".").append(group);
+  return name;
+}
+
 bool ClassTable::Set(std::string_view name, base::Result<ResourceList> one) {
   if (unseen_) {
     if (const auto at = unseen_->find(name); at != unseen_->end()) unseen_->erase(at);

@@ -20,6 +20,9 @@ namespace quota {
 // What objects use of a class that does not exist.
 enum class MissingClass : std::uint8_t { kUsesNothing, kUnknown };
 
+// The class that a kind is, where kinds are classes: "Deployment.apps", "Service".
+std::string KindClass(std::string_view group, std::string_view kind);
+
 class ClassTable {
  public:
   explicit ClassTable(MissingClass missing = MissingClass::kUsesNothing) : missing_(missing) {}

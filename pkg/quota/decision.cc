@@ -38,7 +38,7 @@ std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standi
     const Quota& quota = *standings[i].quota;
     Names names = OwnedNames(*request.evaluator, quota.status.hard, request.classes);
     if (names.empty()) continue;
-    if (!Matches(quota.selector, request.after.attributes, request.evaluator->scopes)) continue;
+    if (!Matches(quota.selector, request.after, request.evaluator->scopes)) continue;
     concerns.push_back({i, std::move(names)});
   }
   return concerns;
@@ -66,13 +66,20 @@ std::string NegativeUsage(const ResourceList& usage) {
   return names.empty() ? "" : "quota usage is negative for resource(s): " + Join(names);
 }
 
+// What of the object's usage is this quota's.
+ResourceList UsageFor(const Quota& quota, const Subject& subject, const Request& request) {
+  const std::vector<std::string>& scopes = request.evaluator->scopes;
+  if (!CountsParts(quota.selector, subject)) return subject.usage;
+  return UsageOfParts(quota.selector, subject, scopes);
+}
+
 // What the object may use already as far as this quota is concerned: as stored, or as charged. A
 // quota that did not match the old object starts from nothing.
 ResourceList BaseOf(const Request& request, const Standing& standing) {
   ResourceList base;
-  if (request.before &&
-      Matches(standing.quota->selector, request.before->attributes, request.evaluator->scopes)) {
-    base = request.before->usage;
+  const Quota& quota = *standing.quota;
+  if (request.before && Matches(quota.selector, *request.before, request.evaluator->scopes)) {
+    base = UsageFor(quota, *request.before, request);
   }
   return standing.covering != nullptr ? Larger(base, *standing.covering) : base;
 }
@@ -81,8 +88,9 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
                           const std::vector<Concern>& concerns) {
   std::vector<Need> needs;
   for (const auto& [index, names] : concerns) {
-    ResourceList absolute = Only(request.after.usage, names);
-    ResourceList amount = Excess(absolute, BaseOf(request, standings[index]));
+    const Standing& standing = standings[index];
+    ResourceList absolute = Only(UsageFor(*standing.quota, request.after, request), names);
+    ResourceList amount = Excess(absolute, BaseOf(request, standing));
     if (!amount.empty()) needs.push_back({index, std::move(amount), std::move(absolute)});
   }
   return needs;

@@ -14,11 +14,8 @@
 
 namespace quota {
 
-// What an object uses, resolved, and what scopes see of it.
-struct Subject {
-  ResourceList usage;
-  std::vector<Attribute> attributes;
-};
+// The facts of an object when it is judged: its classes are resolved into `usage`.
+using Subject = Facts;
 
 // A request as quota sees it. What it points to outlives it.
 struct Request {

@@ -36,10 +36,15 @@ struct Guard {
       constraints;
 };
 
-// The cluster-scoped objects by whose names facts refer to usage (Facts::classes). They are watched
-// only while a quota has a name that they concern, and a changed class moves the quotas whose
-// objects refer to it; no object is looked at again.
+// By whose names facts refer to usage (Facts::classes): cluster-scoped objects, or the kinds that
+// the server serves. They are followed only while a quota has a name that they concern, and a
+// changed class moves the quotas whose objects refer to it; no object is looked at again.
 struct ClassSource {
+  // Not null: the classes are the namespaced kinds that the server serves, by KindClass(), and this
+  // is what one unit of the kind that `resource` lists uses. Then only this and `concerns` are
+  // read; a name that concerns kinds is a count/… name (QuotaApi::counted_resource), and unknown
+  // unless its resource is served.
+  std::function<ResourceList(const api::GroupResource& resource)> usage_of_kind = {};
   api::GroupResource resource;
   std::vector<std::string> fields;  // below the class object, as Evaluator::fields
   // What one unit uses. Errors: kMalformed; usage by this class is then unknown.
@@ -55,6 +60,8 @@ struct ClassSource {
 
 struct Evaluator {
   api::GroupResource resource;
+  // The version whose fields are read, whatever the server prefers. "": any of them.
+  std::string version = {};
   // True if usage under this name comes (also) from objects of `resource`.
   std::function<bool(std::string_view name)> owns;
   // Dotted paths (pkg/json/projection.h) below the object that `facts_of` reads; metadata.uid,

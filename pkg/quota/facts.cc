@@ -4,9 +4,12 @@
 
 namespace quota {
 
+namespace {
+
 // Equal facts hash alike, so the notation of a quantity, which equality ignores, does not count.
-std::size_t Facts::Hash() const {
-  std::uint64_t hash = usage.size();
+std::uint64_t HashPart(const ResourceList& usage, const std::vector<Attribute>& attributes,
+                       std::uint64_t hash) {
+  hash = Combine(hash, usage.size());
   for (const auto& [name, quantity] : usage) {
     hash = HashText(name, hash);
     const quantity::Int128 nanos = quantity.nanos();
@@ -17,6 +20,14 @@ std::size_t Facts::Hash() const {
     hash = HashText(scope, hash);
     hash = HashText(value, hash);
   }
+  return hash;
+}
+
+}  // namespace
+
+std::size_t Facts::Hash() const {
+  std::uint64_t hash = HashPart(usage, attributes, 0);
+  for (const Part& part : parts) hash = HashPart(part.usage, part.attributes, hash);
   for (const ClassUnits& units : classes) {
     hash = HashText(units.name, hash);
     hash = Combine(hash, static_cast<std::uint64_t>(units.units));

@@ -30,10 +30,20 @@ struct ClassUnits {
   bool operator==(const ClassUnits& other) const = default;
 };
 
+// A part of an object, of which there may be several that scopes see differently.
+struct Part {
+  ResourceList usage;
+  std::vector<Attribute> attributes;  // sorted
+  bool operator==(const Part& other) const = default;
+};
+
 struct Facts {
   ResourceList usage;                    // what is absent is not used; a zero says the same
   std::vector<Attribute> attributes;     // sorted
   std::vector<ClassUnits> classes = {};  // sorted by name, each name once
+  // Where the parts of the object have attributes of their own: what a quota with scopes counts is
+  // those that match, and one without is `usage`, all of it. Empty: it is seen as a whole.
+  std::vector<Part> parts = {};
   bool operator==(const Facts& other) const = default;
   [[nodiscard]] std::size_t Hash() const;
 };
@@ -60,6 +70,9 @@ struct ObjectFacts {
   Facts now;
   std::optional<LaterFacts> later;
   std::optional<Tie> tie = {};
+  // What in the object counts as nothing because it is no amount ("spec.x[cpu]: must not be
+  // negative"); "" if all counts as it stands. Admission refuses what would bring it about.
+  std::string flaw = {};
 };
 
 }  // namespace quota

@@ -127,8 +127,12 @@ base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector&
   if (!space->why.empty()) return UnknownObjects(*space);
   for (const auto& [id, count] : space->counts) {
     const Facts& facts = *state_->pool.Get(id);
-    if (!Matches(selector, facts.attributes, known_scopes)) continue;
-    if (auto added = AddFacts(facts, count, beside.classes, sum); !added) {
+    if (!Matches(selector, facts, known_scopes)) continue;
+    const auto added =
+        CountsParts(selector, facts)
+            ? sum.Add(UsageOfParts(selector, facts, known_scopes), static_cast<std::int64_t>(count))
+            : AddFacts(facts, count, beside.classes, sum);
+    if (!added) {
       return added.error().Wrap("usage of namespace " + space->name);
     }
   }

@@ -119,6 +119,19 @@ base::Result<void> ParseAmounts(const json::Value& object, Quota& quota) {
 
 }  // namespace
 
+std::vector<std::string> QuotaFields() {
+  return {"metadata.name",
+          "metadata.namespace",
+          "metadata.uid",
+          "metadata.resourceVersion",
+          "metadata.deletionTimestamp",
+          "spec.hard",
+          "spec.scopes",
+          "spec.scopeSelector",
+          "status.hard",
+          "status.used"};
+}
+
 base::Result<Quota> ParseQuota(const json::Value& object) {
   if (!object.IsObject()) return WrongType("quota", "an object", object);
   Quota quota;

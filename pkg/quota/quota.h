@@ -32,7 +32,12 @@ struct QuotaApi {
   std::function<std::optional<api::GroupResource>(std::string_view name)> counted_resource;
   // Fields of the quota object that Parse reads (dotted paths), for the reflector.
   std::vector<std::string> fields;
+  // The machine-readable reason of a refusal at admission.
+  std::string refusal_reason = "Forbidden";
 };
+
+// What ParseQuota() reads.
+std::vector<std::string> QuotaFields();
 
 struct QuotaStatus {
   ResourceList hard;

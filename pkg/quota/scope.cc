@@ -41,4 +41,21 @@ bool Matches(const ScopeSelector& selector, const std::vector<Attribute>& attrib
   });
 }
 
+bool Matches(const ScopeSelector& selector, const Facts& facts,
+             const std::vector<std::string>& known) {
+  if (!CountsParts(selector, facts)) return Matches(selector, facts.attributes, known);
+  return std::ranges::any_of(
+      facts.parts, [&](const Part& part) { return Matches(selector, part.attributes, known); });
+}
+
+ResourceList UsageOfParts(const ScopeSelector& selector, const Facts& facts,
+                          const std::vector<std::string>& known) {
+  ResourceList usage;
+  for (const Part& part : facts.parts) {
+    if (!Matches(selector, part.attributes, known)) continue;
+    (void)usage.Add(part.usage);  // the sum of all parts is in facts.usage, so it fits
+  }
+  return usage;
+}
+
 }  // namespace quota

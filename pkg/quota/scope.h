@@ -29,4 +29,17 @@ using ScopeSelector = std::vector<ScopeRequirement>;
 bool Matches(const ScopeSelector& selector, const std::vector<Attribute>& attributes,
              const std::vector<std::string>& known);
 
+// The same for an object: as a whole, or of one in parts any of them.
+bool Matches(const ScopeSelector& selector, const Facts& facts,
+             const std::vector<std::string>& known);
+
+// True if a quota with this selector counts parts of the object, and not the whole.
+inline bool CountsParts(const ScopeSelector& selector, const Facts& facts) {
+  return !selector.empty() && !facts.parts.empty();
+}
+
+// What the parts that match use.
+ResourceList UsageOfParts(const ScopeSelector& selector, const Facts& facts,
+                          const std::vector<std::string>& known);
+
 }  // namespace quota

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "pkg/quota/core/object_counter.h"
+#include "pkg/quota/count_name.h"
 
 namespace quota {
 namespace {
@@ -33,15 +34,8 @@ std::optional<Evaluator> ObjectCounter(const api::GroupResource& resource) {
 }
 
 std::optional<api::GroupResource> CountedResource(std::string_view name) {
-  if (!name.starts_with(core::kCountPrefix)) return std::nullopt;
-  name.remove_prefix(core::kCountPrefix.size());
-  const std::size_t dot = std::min(name.find('.'), name.size());
-  const std::string_view group = dot == name.size() ? "" : name.substr(dot + 1);
-  api::GroupResource resource{std::string(group), std::string(name.substr(0, dot))};
-  // "count/pods." is no name of the core group's pods, which is "count/pods".
-  const bool well_formed = !resource.resource.empty() && (dot == name.size() || !group.empty()) &&
-                           name.find('/') == std::string_view::npos;
-  if (!well_formed || IsIgnored(resource)) return std::nullopt;
+  auto resource = ParseCountName(name);
+  if (!resource || IsIgnored(*resource)) return std::nullopt;
   return resource;
 }
 
@@ -55,9 +49,7 @@ QuotaApi CoreQuotaApi() {
       .evaluators = core::AllEvaluators(),
       .object_counter = ObjectCounter,
       .counted_resource = CountedResource,
-      .fields = {"metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion",
-                 "metadata.deletionTimestamp", "spec.hard", "spec.scopes", "spec.scopeSelector",
-                 "status.hard", "status.used"},
+      .fields = QuotaFields(),
   };
 }
 

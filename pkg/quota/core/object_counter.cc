@@ -2,11 +2,9 @@
 
 #include <utility>
 
-namespace quota::core {
+#include "pkg/quota/count_name.h"
 
-std::string CountName(const api::GroupResource& resource) {
-  return std::string(kCountPrefix) + resource.ToString();
-}
+namespace quota::core {
 
 Evaluator CountObjects(api::GroupResource resource, std::vector<std::string> aliases) {
   Facts one;

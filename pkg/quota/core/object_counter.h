@@ -11,11 +11,6 @@
 
 namespace quota::core {
 
-inline constexpr std::string_view kCountPrefix = "count/";
-
-// "count/pods", "count/deployments.apps".
-std::string CountName(const api::GroupResource& resource);
-
 // Each object is one under count/<resource>.<group> and under every alias. Its scopes are none, so
 // a quota with any scope never counts it.
 Evaluator CountObjects(api::GroupResource resource, std::vector<std::string> aliases);

@@ -1,0 +1,22 @@
+#pragma once
+
+// The names that limit a number of objects: count/<resource>.<group>, count/<resource> for the core
+// group (kubernetes-resourcequota.md 1.4). Pure functions; any thread.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "pkg/api/resource.h"
+
+namespace quota {
+
+inline constexpr std::string_view kCountPrefix = "count/";
+
+// "count/pods", "count/deployments.apps".
+std::string CountName(const api::GroupResource& resource);
+
+// The other way round; nullopt for what is no such name ("pods", "count/", "count/pods.").
+std::optional<api::GroupResource> ParseCountName(std::string_view name);
+
+}  // namespace quota

@@ -1,0 +1,278 @@
+// ResourceBindings: what is propagated from a namespace, and what it asks for in the member
+// clusters (karmada.md part 4). A binding counts from its creation, before it is scheduled: by the
+// larger of the replicas that are wanted and those that are placed, so that a scale-up is charged
+// when it is asked for, a copy in each cluster when it is placed, and a failover not at all.
+//
+// Replicas of a binding whose scheduling is suspended, and that is placed nowhere, are not wanted
+// yet. What is no amount counts as nothing and is named as the binding's flaw, so that one bad
+// binding hides no other.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pkg/quota/count_name.h"
+#include "pkg/quota/evaluator.h"
+#include "pkg/quota/quantity_field.h"
+
+namespace quota::karmada::resourcebindings {
+namespace {
+
+constexpr std::string_view kRequests = "requests.";
+constexpr std::string_view kScope = "PriorityClass";
+constexpr std::int64_t kMostReplicas = std::numeric_limits<std::int32_t>::max();
+
+// Everything that an update can raise usage by, or move it to another scope.
+constexpr const char* kCanNeedMore =
+    "object.spec.?replicas != oldObject.spec.?replicas || "
+    "object.spec.?replicaRequirements.?resourceRequest != "
+    "oldObject.spec.?replicaRequirements.?resourceRequest || "
+    "object.spec.?replicaRequirements.?priorityClassName != "
+    "oldObject.spec.?replicaRequirements.?priorityClassName || "
+    "object.spec.?components != oldObject.spec.?components || "
+    "object.spec.?clusters != oldObject.spec.?clusters || "
+    "object.spec.?suspension.?scheduling != oldObject.spec.?suspension.?scheduling || "
+    "object.spec.resource.apiVersion != oldObject.spec.resource.apiVersion || "
+    "object.spec.resource.kind != oldObject.spec.resource.kind";
+
+bool IsCompute(std::string_view name) { return name == "cpu" || name == "memory"; }
+
+// A vendor's resource, as "example.com/fpga". Names of this shape that Kubernetes gives a meaning
+// of their own are none.
+bool IsFullyQualified(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size()) return false;
+  const std::string_view domain = name.substr(0, slash);
+  return domain.find('.') != std::string_view::npos && !domain.starts_with(kRequests) &&
+         !domain.starts_with("limits.") && !domain.ends_with(".storageclass.storage.k8s.io") &&
+         !domain.ends_with(".deviceclass.resource.k8s.io");
+}
+
+bool IsRequested(std::string_view name) { return IsCompute(name) || IsFullyQualified(name); }
+
+bool Owns(std::string_view name) {
+  if (name == "pods" || name == "services" || name == "secrets" || IsRequested(name)) return true;
+  if (name.starts_with(kRequests)) return IsRequested(name.substr(kRequests.size()));
+  return ParseCountName(name).has_value();
+}
+
+const json::Array& ListAt(const json::Value& value, std::initializer_list<std::string_view> path) {
+  static const json::Array kNone;
+  const json::Value* list = value.At(path);
+  return list == nullptr || !list->IsArray() ? kNone : *list->AsArray();
+}
+
+// Replicas of one template, and what each asks for.
+struct Demand {
+  std::int64_t count = 0;
+  const json::Value* requirements = nullptr;  // may be null
+  std::string field;                          // of the requirements
+};
+
+// Reads one binding; remembers the first thing in it that is no amount.
+class Binding {
+ public:
+  explicit Binding(const json::Value& object) : object_(object) {}
+
+  ObjectFacts Read() {
+    ObjectFacts facts;
+    std::map<std::string, ResourceList> by_class;
+    for (const Demand& demand : Demands()) {
+      const std::string_view priority_class =
+          demand.requirements != nullptr ? demand.requirements->StringAt({"priorityClassName"})
+                                         : "";
+      Add(UsageOf(demand), by_class[std::string(priority_class)]);
+    }
+    SetWorkload(std::move(by_class), facts.now);
+    SetObject(facts.now);
+    facts.flaw = std::move(flaw_);
+    return facts;
+  }
+
+ private:
+  [[nodiscard]] bool IsHeldBack() const {
+    const json::Value* suspended = object_.At({"spec", "suspension", "scheduling"});
+    return suspended != nullptr && suspended->AsBool().value_or(false) &&
+           ListAt(object_, {"spec", "clusters"}).empty();
+  }
+
+  std::vector<Demand> Demands() {
+    if (IsHeldBack()) return {};
+    const json::Array& components = ListAt(object_, {"spec", "components"});
+    if (components.empty()) return {Single()};
+    std::vector<Demand> demands;
+    for (std::size_t i = 0; i < components.size(); ++i) {
+      const std::string field = "spec.components[" + std::to_string(i) + "]";
+      demands.push_back({.count = CountOf(components[i], field),
+                         .requirements = components[i].At({"replicaRequirements"}),
+                         .field = field + ".replicaRequirements"});
+    }
+    return demands;
+  }
+
+  Demand Single() {
+    const std::int64_t wanted = Replicas(object_.At({"spec", "replicas"}), "spec.replicas");
+    std::int64_t placed = 0;
+    const json::Array& clusters = ListAt(object_, {"spec", "clusters"});
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+      placed += Replicas(clusters[i].At({"replicas"}),
+                         "spec.clusters[" + std::to_string(i) + "].replicas");
+    }
+    return {.count = std::max(wanted, placed),
+            .requirements = object_.At({"spec", "replicaRequirements"}),
+            .field = "spec.replicaRequirements"};
+  }
+
+  // In every cluster one set, as the component has it or as the cluster has it: whatever is more.
+  std::int64_t CountOf(const json::Value& component, const std::string& field) {
+    const std::int64_t wanted = Replicas(component.At({"replicas"}), field + ".replicas");
+    const std::string_view name = component.StringAt({"name"});
+    const json::Array& clusters = ListAt(object_, {"spec", "clusters"});
+    if (clusters.empty()) return wanted;
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+      std::int64_t here = wanted;
+      const std::string in_cluster = "spec.clusters[" + std::to_string(i) + "].components";
+      for (const json::Value& placed : ListAt(clusters[i], {"components"})) {
+        if (placed.StringAt({"name"}) != name) continue;
+        here = std::max(here, Replicas(placed.At({"replicas"}), in_cluster));
+      }
+      count += here;
+    }
+    return count;
+  }
+
+  std::int64_t Replicas(const json::Value* value, const std::string& field) {
+    if (value == nullptr || value->IsNull()) return 0;
+    const auto replicas = value->AsInt64();
+    if (replicas && *replicas <= kMostReplicas) return std::max<std::int64_t>(*replicas, 0);
+    Note(field, "must be a whole number of at most " + std::to_string(kMostReplicas));
+    return 0;
+  }
+
+  ResourceList UsageOf(const Demand& demand) {
+    ResourceList usage;
+    if (demand.count == 0) return usage;
+    usage.Set("pods", Quantity::FromInt(demand.count));
+    const json::Value* requests =
+        demand.requirements != nullptr ? demand.requirements->At({"resourceRequest"}) : nullptr;
+    if (requests == nullptr || !requests->IsObject()) return usage;
+    for (const auto& [name, value] : *requests->AsObject()) {
+      if (!IsRequested(name)) continue;
+      const Quantity amount =
+          Amount(value, demand.count, demand.field + ".resourceRequest[" + name + "]");
+      if (amount.IsZero()) continue;
+      usage.Set(name, amount);
+      usage.Set(std::string(kRequests) + name, amount);
+    }
+    return usage;
+  }
+
+  // Nothing for what is no amount, or one that nobody has: 2^63 - 1 is where Kubernetes caps, too.
+  Quantity Amount(const json::Value& value, std::int64_t count, const std::string& field) {
+    const auto most = Quantity::FromInt(std::numeric_limits<std::int64_t>::max());
+    const base::Result<Quantity> one = QuantityFrom(value, field);
+    if (!one) {
+      Note("", one.error().message);
+      return {};
+    }
+    if (one->Sign() < 0) {
+      Note(field, "must not be negative");
+      return {};
+    }
+    base::Result<Quantity> all = one->Mul(count);
+    if (all && *all <= most) return *all;
+    Note(field, std::to_string(count) + " times " + one->ToString() + " is too much");
+    return {};
+  }
+
+  void Add(const ResourceList& more, ResourceList& usage) {
+    if (const auto added = usage.Add(more); !added) Note("spec.components", added.error().message);
+  }
+
+  // Components of several classes are parts, for quotas with scopes.
+  void SetWorkload(std::map<std::string, ResourceList> by_class, Facts& facts) {
+    if (by_class.empty()) return;
+    const bool several = by_class.size() > 1;
+    for (auto& [priority_class, usage] : by_class) {
+      std::vector<Attribute> attributes;
+      if (!priority_class.empty()) attributes.emplace_back(kScope, priority_class);
+      Add(usage, facts.usage);
+      if (several) {
+        facts.parts.push_back({std::move(usage), std::move(attributes)});
+      } else {
+        facts.attributes = std::move(attributes);
+      }
+    }
+  }
+
+  // The object that is propagated, once however many clusters it goes to.
+  void SetObject(Facts& facts) {
+    const std::string_view version = object_.StringAt({"spec", "resource", "apiVersion"});
+    const std::string_view kind = object_.StringAt({"spec", "resource", "kind"});
+    if (facts.usage.empty()) facts.parts = {Part{}};  // no workload: scopes see nothing of it
+    if (version == "v1" && kind == "Service") facts.usage.Set("services", Quantity::FromInt(1));
+    if (version == "v1" && kind == "Secret") facts.usage.Set("secrets", Quantity::FromInt(1));
+    if (kind.empty()) return;
+    const std::size_t slash = version.find('/');
+    const std::string_view group =
+        slash == std::string_view::npos ? std::string_view() : version.substr(0, slash);
+    facts.classes.push_back({KindClass(group, kind), 1});
+  }
+
+  void Note(std::string_view field, const std::string& what) {
+    if (!flaw_.empty()) return;
+    if (!field.empty()) flaw_.append(field).append(": ");
+    flaw_ += what;
+  }
+
+  const json::Value& object_;
+  std::string flaw_;
+};
+
+base::Result<ObjectFacts> FactsOf(const json::Value& object, base::WallTime /*now*/) {
+  return Binding(object).Read();
+}
+
+// Which plural the kind of a propagated object has, only discovery says.
+ClassSource Kinds() {
+  ClassSource kinds;
+  kinds.usage_of_kind = [](const api::GroupResource& resource) {
+    return ResourceList{{CountName(resource), Quantity::FromInt(1)}};
+  };
+  kinds.concerns = [](std::string_view name) { return ParseCountName(name).has_value(); };
+  return kinds;
+}
+
+}  // namespace
+
+Evaluator MakeEvaluator() {
+  return {
+      .resource = {.group = "work.karmada.io", .resource = "resourcebindings"},
+      .version = "v1alpha2",
+      .owns = Owns,
+      .fields = {"spec.resource.apiVersion", "spec.resource.kind", "spec.replicas",
+                 "spec.replicaRequirements.resourceRequest",
+                 "spec.replicaRequirements.priorityClassName", "spec.components.name",
+                 "spec.components.replicas", "spec.components.replicaRequirements.resourceRequest",
+                 "spec.components.replicaRequirements.priorityClassName", "spec.clusters.replicas",
+                 "spec.clusters.components.name", "spec.clusters.components.replicas",
+                 "spec.suspension.scheduling"},
+      .scopes = {std::string(kScope)},
+      .facts_of = FactsOf,
+      .guard = {.updates = true,
+                .update_condition = kCanNeedMore,
+                .subresources = {},
+                .fields = {},
+                .constraints = nullptr},
+      .classes = Kinds(),
+  };
+}
+
+}  // namespace quota::karmada::resourcebindings
