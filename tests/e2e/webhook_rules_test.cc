@@ -155,7 +155,7 @@ TEST_CASE("the webhook configuration for one's own hand is taken, and guards the
           "[e2e][admission]") {
   Scenario scenario;
   const auto manifest =
-      config::ParseYaml(ReadFile(QCM_SOURCE_DIR "/manifests/webhook-configuration.yaml"));
+      config::ParseYaml(ReadFile(QCM_SOURCE_DIR "/manifests/manual-webhook/webhook-configuration.yaml"));
   REQUIRE(manifest.has_value());
   json::Value own = *manifest;
   // Selects no namespace, so that no other scenario is disturbed.
@@ -180,7 +180,7 @@ TEST_CASE("the shipped rights let the daemon keep its configuration, and no othe
           "[e2e][admission][real-only]") {
   Scenario scenario;
   const auto documents = config::ParseYamlDocuments(
-      ReadFile(QCM_SOURCE_DIR "/manifests/quota-controller-manager.yaml"));
+      ReadFile(QCM_SOURCE_DIR "/manifests/base/quota-controller-manager.yaml"));
   REQUIRE(documents.has_value());
   const std::string role = FreshName("webhook-keeper");
   json::Value ours;
