@@ -61,6 +61,7 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"pkg/quota", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api"}},
     {"pkg/debug", {"pkg/base", "pkg/http", "pkg/metrics", "pkg/queue"}},
     {"pkg/client", {"pkg/base", "pkg/json", "pkg/api", "pkg/config", "pkg/http"}},
+    {"pkg/leader", {"pkg/base", "pkg/json", "pkg/api", "pkg/client"}},
     {"pkg/sandbox", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/config", "pkg/http"}},
     {"informers", {"pkg/base", "pkg/json", "pkg/api", "pkg/http", "pkg/client", "pkg/metrics"}},
     {"pkg/admission",

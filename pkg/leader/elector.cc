@@ -1,0 +1,135 @@
+#include "pkg/leader/elector.h"
+
+#include <algorithm>
+
+#include "pkg/api/time.h"
+#include "pkg/base/duration.h"
+
+namespace leader {
+namespace {
+
+using std::chrono::duration_cast;
+
+// One answer; two may be waited for within a renew deadline.
+base::Duration RequestTimeout(const ElectorOptions& options) {
+  return std::max<base::Duration>(std::chrono::seconds(1), options.renew_deadline / 2);
+}
+
+// Others must never wait for less than the lease that we count on.
+std::int64_t WholeSeconds(base::Duration duration) {
+  return std::chrono::ceil<std::chrono::seconds>(duration).count();
+}
+
+}  // namespace
+
+Elector::Elector(ElectorOptions options) : options_(std::move(options)), random_(options_.seed) {}
+
+Step Elector::Next(base::TimePoint now, base::WallTime wall) {
+  if (leads_ && now >= valid_until_) {
+    Lose("it was not renewed for " + base::FormatDuration(options_.renew_deadline));
+  }
+  if (!why_lost_.empty()) return {.kind = Step::Kind::kLost};
+  if (todo_ == Todo::kWait && now < next_try_) {
+    return {.kind = Step::Kind::kWait,
+            .by = leads_ ? std::min(next_try_, valid_until_) : next_try_};
+  }
+  if (todo_ == Todo::kWait) {
+    quick_ = leads_;
+    todo_ = quick_ ? Todo::kWrite : Todo::kRead;
+  }
+  base::TimePoint by = now + RequestTimeout(options_);
+  if (leads_) by = std::min(by, valid_until_);
+  if (todo_ == Todo::kRead) return {.kind = Step::Kind::kRead, .by = by};
+  sent_ = now;
+  return Write(by, wall);
+}
+
+Step Elector::Write(base::TimePoint by, base::WallTime wall) {
+  Step step{.kind = exists_ ? Step::Kind::kUpdate : Step::Kind::kCreate, .by = by};
+  LeaseRecord& record = step.record;
+  record.holder = options_.identity;
+  record.duration_seconds = WholeSeconds(options_.lease_duration);
+  record.renew_time = api::FormatMicroTime(wall);
+  record.acquire_time = record.renew_time;
+  if (!exists_) return step;
+  record.transitions = observed_.transitions;
+  if (observed_.holder != options_.identity) {
+    ++record.transitions;
+  } else if (!observed_.acquire_time.empty()) {
+    record.acquire_time = observed_.acquire_time;
+  }
+  return step;
+}
+
+void Elector::Observe(base::TimePoint now, const LeaseRecord& record) {
+  if (exists_ && observed_ == record) return;
+  exists_ = true;
+  observed_ = record;
+  observed_at_ = now;
+}
+
+// A record without a duration is nobody's that keeps the protocol: it gets as long as ours.
+bool Elector::IsOthers(base::TimePoint now) const {
+  if (observed_.holder.empty() || observed_.holder == options_.identity) return false;
+  const base::Duration duration = observed_.duration_seconds > 0
+                                      ? std::chrono::seconds(observed_.duration_seconds)
+                                      : options_.lease_duration;
+  return now < observed_at_ + duration;
+}
+
+void Elector::OnRead(base::TimePoint now, const std::optional<LeaseRecord>& stored) {
+  if (stored) {
+    Observe(now, *stored);
+  } else {
+    exists_ = false;  // deleted; who held it has not heard of that yet
+  }
+  const bool others = IsOthers(now);
+  if (!leads_) return others ? Fail(now) : void(todo_ = Todo::kWrite);
+  // Whoever took it from us may lead already, however long our own clock would let us.
+  const bool taken = stored && !stored->holder.empty() && stored->holder != options_.identity;
+  if (taken) return Lose("it is held by " + stored->holder);
+  todo_ = Todo::kWrite;
+}
+
+void Elector::OnWritten(base::TimePoint now, const LeaseRecord& stored) {
+  Observe(now, stored);
+  if (stored.holder != options_.identity) return Fail(now);
+  const base::TimePoint until = sent_ + options_.renew_deadline;
+  if (now >= (leads_ ? valid_until_ : until)) return Fail(now);  // the answer took too long
+  leads_ = true;
+  valid_until_ = until;
+  todo_ = Todo::kWait;
+  next_try_ = sent_ + options_.retry_period;
+}
+
+void Elector::OnFailed(base::TimePoint now) {
+  const bool look = todo_ == Todo::kWrite && quick_;
+  quick_ = false;
+  if (!look) return Fail(now);
+  todo_ = Todo::kRead;
+}
+
+void Elector::Fail(base::TimePoint now) {
+  todo_ = Todo::kWait;
+  std::uniform_real_distribution<double> stretch(1.0, 1.0 + kJitter);
+  const double periods = leads_ ? 1.0 : stretch(random_);
+  next_try_ = now + duration_cast<base::Duration>(options_.retry_period * periods);
+}
+
+void Elector::Resign() { Lose("it was given back"); }
+
+void Elector::Lose(std::string why) {
+  leads_ = false;
+  if (why_lost_.empty()) why_lost_ = std::move(why);
+}
+
+LeaseRecord Released(const LeaseRecord& stored, base::WallTime wall) {
+  const std::string now = api::FormatMicroTime(wall);
+  return {.holder = "",
+          .duration_seconds = 1,
+          .acquire_time = now,
+          .renew_time = now,
+          .transitions = stored.transitions};
+}
+
+}  // namespace leader
