@@ -24,6 +24,8 @@ const std::map<std::string_view, std::string_view> kGroups{
     {"apiservices", "/apis/apiregistration.k8s.io/v1"},
     {"priorityclasses", "/apis/scheduling.k8s.io/v1"},
     {"customresourcedefinitions", "/apis/apiextensions.k8s.io/v1"},
+    {"storageclasses", "/apis/storage.k8s.io/v1"},
+    {"validatingwebhookconfigurations", "/apis/admissionregistration.k8s.io/v1"},
     {"clusterroles", "/apis/rbac.authorization.k8s.io/v1"},
     {"clusterrolebindings", "/apis/rbac.authorization.k8s.io/v1"},
 };

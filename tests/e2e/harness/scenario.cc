@@ -34,10 +34,13 @@ Scenario::~Scenario() {
 }
 
 Daemon& Scenario::StartDaemon(const std::string& resync_period, const std::string& kubeconfig) {
-  daemon_ = std::make_unique<Daemon>(
-      DaemonOptions{.kubeconfig = kubeconfig.empty() ? server_.Kubeconfig() : kubeconfig,
-                    .resync_period = resync_period});
-  daemon_->WaitUntilReady();
+  return StartDaemon({.kubeconfig = kubeconfig, .resync_period = resync_period});
+}
+
+Daemon& Scenario::StartDaemon(DaemonOptions options, bool wait_until_ready) {
+  if (options.kubeconfig.empty()) options.kubeconfig = server_.Kubeconfig();
+  daemon_ = std::make_unique<Daemon>(std::move(options));
+  if (wait_until_ready) daemon_->WaitUntilReady();
   return *daemon_;
 }
 

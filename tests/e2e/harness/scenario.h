@@ -29,9 +29,10 @@ class Scenario {
   [[nodiscard]] const std::string& ns() const { return ns_; }
   [[nodiscard]] Daemon& daemon() { return *daemon_; }
 
-  // Starts the daemon against the server itself, or what `kubeconfig` says; returns when it is
-  // ready.
+  // Starts the daemon against the server itself, or what `kubeconfig` says if it says anything;
+  // returns when it is ready.
   Daemon& StartDaemon(const std::string& resync_period = "5m", const std::string& kubeconfig = "");
+  Daemon& StartDaemon(DaemonOptions options, bool wait_until_ready = true);
   void StopDaemon() { daemon_.reset(); }
 
   // In the scenario's namespace.

@@ -26,8 +26,8 @@ class WriteRecorder {
   void WaitSeen(const std::string& quota, const std::string& resource_version) const;
 
  private:
-  class Follower;
-  std::unique_ptr<Follower> follower_;
+  class Notes;
+  std::unique_ptr<Notes> notes_;
 };
 
 }  // namespace e2e
