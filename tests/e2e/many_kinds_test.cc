@@ -48,6 +48,7 @@ void DoAll(Scenario& s, std::vector<client::ApiRequest> requests) {
 
 void Install(Scenario& s, const std::vector<CustomKind>& kinds) {
   std::vector<client::ApiRequest> requests;
+  requests.reserve(kinds.size());
   for (const CustomKind& kind : kinds) {
     requests.push_back(Post(PathOf("customresourcedefinitions"), kind.Definition()));
   }
@@ -90,13 +91,12 @@ class Tenants {
   Tenants(Scenario& s, const std::vector<CustomKind>& kinds) : s_(s) {
     std::vector<client::ApiRequest> namespaces;
     std::vector<client::ApiRequest> quotas;
+    auto kind = kinds.begin();
     for (int i = 0; i < kNamespaces; ++i) {
       names_.push_back(i == 0 ? s.ns() : FreshName("e2e-tenant"));
       if (i > 0) namespaces.push_back(Post(PathOf("namespaces"), Namespace(names_.back())));
       Quantities hard{{"pods", "9"}};
-      for (int k = 0; k < kKindsEach; ++k) {
-        hard[kinds[static_cast<std::size_t>(i * kKindsEach + k)].CountName()] = "9";
-      }
+      for (int k = 0; k < kKindsEach; ++k) hard[(kind++)->CountName()] = "9";
       quotas.push_back(Post(PathOf("resourcequotas", names_.back()), Quota("tenant", hard)));
     }
     DoAll(s, std::move(namespaces));
@@ -134,7 +134,7 @@ class Tenants {
         for (const auto& [name, limit] : ToQuantities(quota.At({"spec", "hard"}))) {
           const auto exception = exceptions.find(name);
           const std::string wanted = exception == exceptions.end() ? "0" : exception->second;
-          if (quota.StringAt({"status", "used", name}) != wanted) return ns + " " + name;
+          if (quota.StringAt({"status", "used", name}) != wanted) return name;
         }
       }
       return "";
