@@ -53,7 +53,8 @@ const quota::ClassTable* QuotaController::ClassesOf(const quota::Evaluator& eval
 base::Result<quota::Subject> QuotaController::SubjectOf(const quota::Evaluator& evaluator,
                                                         std::string_view ns, const quota::Uid& uid,
                                                         const quota::ObjectFacts& facts) const {
-  quota::Subject subject{.usage = facts.now.usage, .attributes = facts.now.attributes};
+  quota::Subject subject{
+      .usage = facts.now.usage, .attributes = facts.now.attributes, .parts = facts.now.parts};
   const bool resolves = evaluator.classes || evaluator.owners;
   const TrackedResource* tracked = resolves ? tracker_.Find(evaluator.resource) : nullptr;
   if (tracked == nullptr) return subject;
@@ -155,8 +156,12 @@ bool QuotaController::IsSeen(const quota::Quota& quota, const admission::Grant& 
     }
     const auto facts = source.tracked->ledger().Find(quota.key.ns, grant.uid);
     const bool matches =
-        facts && quota::Matches(quota.selector, facts->attributes, source.evaluator->scopes);
+        facts && quota::MatchesObject(quota.selector, *facts, source.evaluator->scopes);
     if (!matches) return false;
+    if (quota::CountsParts(quota.selector, *facts)) {
+      usage = quota::UsageOfParts(quota.selector, *facts, source.evaluator->scopes);
+      return true;
+    }
     auto seen = source.tracked->ledger().UsageOf(quota.key.ns, grant.uid, *facts,
                                                  tracker_.BesideOf(*source.evaluator));
     usage = seen ? std::move(*seen) : facts->usage;

@@ -53,6 +53,7 @@ KnownClasses ClassTracker::Of(const api::GroupResource& resource) const {
   if (at == wanted_.end()) return {};
   const Wanted& wanted = at->second;
   KnownClasses known{.table = nullptr, .wanted_since = wanted.since, .unsaid = wanted.unsaid};
+  if (wanted.kinds) known.table = &*wanted.kinds;
   if (wanted.watch) {
     if (wanted.watch->synced()) known.table = &wanted.watch->table();
     known.trouble = wanted.watch->state().trouble;
@@ -75,15 +76,16 @@ bool ClassTracker::GiveNames(const quota::Evaluator& evaluator) const {
 bool ClassTracker::Settled() const {
   return std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
     const Wanted& wanted = entry.second;
-    if (wanted.names.empty() || wanted.absent || wanted.unsaid) return true;
+    if (wanted.names.empty() || wanted.absent || wanted.unsaid || wanted.kinds) return true;
     return wanted.watch && (wanted.watch->synced() || wanted.watch->state().trouble);
   });
 }
 
 bool ClassTracker::AnyUnresolved(base::TimePoint since) const {
-  return std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& entry) {
+  return std::any_of(wanted_.begin(), wanted_.end(), [&, this](const auto& entry) {
     const Wanted& wanted = entry.second;
     if (wanted.names.empty() || wanted.since <= since) return false;
+    if (wanted.evaluator->classes->usage_of_kind) return LacksKind(wanted);
     if (!wanted.watch) return !wanted.absent;
     const auto& trouble = wanted.watch->state().trouble;
     return trouble && trouble->Is(base::ErrorCode::kNotFound);
@@ -100,10 +102,59 @@ base::TimePoint ClassTracker::NextDrop(base::TimePoint latest) const {
 void ClassTracker::StartServed() {
   for (auto& [resource, wanted] : wanted_) {
     if (wanted.watch || wanted.names.empty()) continue;
+    if (wanted.evaluator->classes->usage_of_kind) {
+      LearnKinds(wanted);
+      continue;
+    }
     auto served = served_.Find(wanted.evaluator->classes->resource, ResourceScope::kCluster);
     if (served) Start(wanted, std::move(*served));
   }
   NoticeMissing();
+}
+
+// The kinds as discovery last said them. A kind that several resources list counts under each.
+void ClassTracker::LearnKinds(Wanted& wanted) {
+  if (wanted.generation == served_.generation()) return;
+  wanted.generation = served_.generation();
+  const bool first = !wanted.kinds.has_value();
+  if (first) wanted.kinds.emplace();
+  const quota::Evaluator& evaluator = *wanted.evaluator;
+  std::map<std::string, quota::ResourceList> served;
+  served_.ForEachKind([&](const api::GroupResource& resource, const std::string& kind) {
+    (void)served[quota::KindClass(resource.group, kind)].Add(
+        evaluator.classes->usage_of_kind(resource));
+  });
+  std::vector<std::string> changed;
+  wanted.kinds->BeginSweep();
+  for (auto& [name, usage] : served) {
+    if (wanted.kinds->Set(name, std::move(usage))) changed.push_back(name);
+  }
+  const std::vector<std::string> removed = wanted.kinds->EndSweep();
+  changed.insert(changed.end(), removed.begin(), removed.end());
+  if (!first && changed.empty()) return;
+  // A name may have found its kind, or lost it, though no object is of it.
+  for (const std::string& name : changed) {
+    if (!first) on_change_(evaluator, name);
+  }
+  on_state_(evaluator);
+}
+
+std::map<api::GroupResource, std::vector<std::string>> ClassTracker::WithoutKind(
+    const quota::Evaluator& evaluator, const std::vector<std::string>& names) const {
+  std::map<api::GroupResource, std::vector<std::string>> without;
+  if (!evaluator.classes || !evaluator.classes->usage_of_kind) return without;
+  for (const std::string& name : names) {
+    const auto resource = api_.counted_resource(name);
+    if (resource && !served_.Find(*resource)) without[*resource].push_back(name);
+  }
+  return without;
+}
+
+bool ClassTracker::LacksKind(const Wanted& wanted) const {
+  return !wanted.kinds || std::any_of(wanted.names.begin(), wanted.names.end(), [&](auto& entry) {
+    const auto resource = api_.counted_resource(entry.first);
+    return resource && !served_.Find(*resource);
+  });
 }
 
 void ClassTracker::Start(Wanted& wanted, api::GroupVersionResource resource) {
@@ -119,7 +170,8 @@ void ClassTracker::Start(Wanted& wanted, api::GroupVersionResource resource) {
 
 void ClassTracker::NoticeMissing() {
   for (auto& [resource, wanted] : wanted_) {
-    if (wanted.watch || wanted.names.empty()) continue;
+    const bool kinds = wanted.evaluator->classes->usage_of_kind != nullptr;
+    if (wanted.watch || wanted.names.empty() || kinds) continue;
     const api::GroupResource& classes = wanted.evaluator->classes->resource;
     const bool absent = served_.IsAbsent(classes, ResourceScope::kCluster);
     const bool unsaid = served_.IsUnknown(classes, ResourceScope::kCluster);

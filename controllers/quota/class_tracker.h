@@ -3,6 +3,8 @@
 // Which classes are watched: those that concern a name some quota has, as soon as the server serves
 // them, and no others; and what is known of them.
 //
+// Where the classes are kinds, nothing is watched: what discovery last said is the table.
+//
 // A server that does not serve a class resource has no such classes: that is knowledge, not
 // trouble, and is not asked about more often than anything else. What cannot be listed is unknown.
 //
@@ -11,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "controllers/quota/class_watch.h"
 #include "controllers/quota/served_resources.h"
@@ -43,6 +46,10 @@ class ClassTracker {
   // Of the classes that the evaluator for this resource reads; nothing if it reads none, or no
   // quota's names need them. Valid until the next suspension.
   [[nodiscard]] KnownClasses Of(const api::GroupResource& resource) const;
+  // The resources of those count/… names whose kinds are not known to be served, with the names.
+  // Empty for an evaluator whose classes are no kinds.
+  [[nodiscard]] std::map<api::GroupResource, std::vector<std::string>> WithoutKind(
+      const quota::Evaluator& evaluator, const std::vector<std::string>& names) const;
   // True if some quota has a name that is the evaluator's on account of its classes.
   [[nodiscard]] bool GiveNames(const quota::Evaluator& evaluator) const;
   // True unless something that is needed may still be found or listed.
@@ -67,7 +74,11 @@ class ClassTracker {
     bool absent = false;  // the server does not serve them
     bool unsaid = false;  // the server cannot say whether it does
     std::shared_ptr<ClassWatch> watch;
+    std::optional<quota::ClassTable> kinds;  // where the classes are kinds, once they are known
+    std::uint64_t generation = 0;            // of what the server serves, that they are from
   };
+  void LearnKinds(Wanted& wanted);
+  [[nodiscard]] bool LacksKind(const Wanted& wanted) const;
   void NoticeMissing();
   bool Count(const quota::Evaluator& evaluator, const quota::ResourceList& hard, bool more);
   void Start(Wanted& wanted, api::GroupVersionResource resource);

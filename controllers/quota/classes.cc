@@ -38,10 +38,15 @@ std::string QuotaController::AddUsage(const UsageSource& source, const quota::Qu
   return trouble;
 }
 
-// What `facts` of the changed object are worth now; of what is unknown nothing is said.
-quota::ResourceList QuotaController::UsageOf(const quota::Evaluator& evaluator,
+// What `facts` of the changed object are worth to the quota now; of what is unknown nothing is
+// said.
+quota::ResourceList QuotaController::UsageOf(const quota::Quota& quota,
+                                             const quota::Evaluator& evaluator,
                                              const quota::LedgerChange& change,
                                              const quota::Facts& facts) const {
+  if (quota::CountsParts(quota.selector, facts)) {
+    return quota::UsageOfParts(quota.selector, facts, evaluator.scopes);
+  }
   if (!evaluator.classes && !evaluator.owners) return facts.usage;
   const TrackedResource* tracked = tracker_.Find(evaluator.resource);
   if (tracked == nullptr) return facts.usage;

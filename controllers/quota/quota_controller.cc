@@ -136,24 +136,25 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
     const quota::Quota* quota = store_.Find(key);
     if (tracker_.OwnedNames(evaluator, quota->hard).empty()) continue;
     const auto matches = [&](const std::shared_ptr<const quota::Facts>& facts) {
-      return facts && quota::Matches(quota->selector, facts->attributes, evaluator.scopes);
+      return facts && quota::MatchesObject(quota->selector, *facts, evaluator.scopes);
     };
     const bool matched = matches(change.before);
     const bool match = matches(change.after);
     // Facts that are null may also be those of an object that became unreadable or readable.
     if (!matched && !match && change.before && change.after) continue;
-    NoticeObject(Remember(*quota), evaluator, change, matched, match);
+    NoticeObject(*quota, evaluator, change, matched, match);
     queue_.Add(key);
   }
 }
 
 // What of an object's growth no charge of ours granted uses up the charges of others.
-void QuotaController::NoticeObject(Memory& memory, const quota::Evaluator& evaluator,
+void QuotaController::NoticeObject(const quota::Quota& quota, const quota::Evaluator& evaluator,
                                    const quota::LedgerChange& change, bool matched, bool match) {
+  Memory& memory = Remember(quota);
   if (change.after == nullptr) return memory.admitted.OnGone(change.uid);
   quota::ResourceList before;
-  if (matched) before = UsageOf(evaluator, change, *change.before);
-  const quota::ResourceList after = UsageOf(evaluator, change, *change.after);
+  if (matched) before = UsageOf(quota, evaluator, change, *change.before);
+  const quota::ResourceList after = UsageOf(quota, evaluator, change, *change.after);
   const quota::ResourceList growth =
       memory.admitted.OnSeen(change.uid, before, match ? &after : nullptr);
   if (match) memory.charges.OnAppeared(growth);

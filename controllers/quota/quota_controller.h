@@ -172,13 +172,14 @@ class QuotaController final : public QuotaListener,
   [[nodiscard]] Recount Count(const quota::Quota& quota);
   std::string AddUsage(const UsageSource& source, const quota::Quota& quota,
                        quota::Observed& observed) const;
-  [[nodiscard]] quota::ResourceList UsageOf(const quota::Evaluator& evaluator,
+  [[nodiscard]] quota::ResourceList UsageOf(const quota::Quota& quota,
+                                            const quota::Evaluator& evaluator,
                                             const quota::LedgerChange& change,
                                             const quota::Facts& facts) const;
   [[nodiscard]] bool MayBeDoneSoon(const UsageSource& source) const;
   [[nodiscard]] base::TimePoint EarliestWrite(const Memory& memory) const;
   Memory& Remember(const quota::Quota& quota);
-  void NoticeObject(Memory& memory, const quota::Evaluator& evaluator,
+  void NoticeObject(const quota::Quota& quota, const quota::Evaluator& evaluator,
                     const quota::LedgerChange& change, bool matched, bool match);
   void NoticeConstraints();
   void NoticeExpired(const quota::Quota& quota, Memory& memory, base::TimePoint now);

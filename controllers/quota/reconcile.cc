@@ -198,7 +198,10 @@ quota::Quota QuotaController::Guarded(const quota::Quota& quota) const {
   quota::Quota guarded = quota;
   if (!options_.guarded) return guarded;
   for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
-    if (options_.guarded(*source.evaluator)) continue;
+    // Nor one whose kind is not served: what counts under other names must not wait for it.
+    const bool countable = source.tracked != nullptr || !source.evaluator->classes ||
+                           !source.evaluator->classes->usage_of_kind;
+    if (countable && options_.guarded(*source.evaluator)) continue;
     for (const std::string& name : source.names) {
       if (quota.status.hard.Find(name) == nullptr) guarded.hard.Erase(name);
     }

@@ -22,6 +22,7 @@ base::Task<base::Result<void>> ServedResources::Refresh() {
 void ServedResources::Take(const client::Discovered& found) {
   std::set<std::string> failed;
   for (const client::GroupVersion& version : found.failed) failed.insert(version.group);
+  const auto before = served_;
   // A group of which nothing is known any more keeps what was known of it.
   std::erase_if(served_, [&](const auto& entry) { return !failed.contains(entry.first.group); });
   std::erase_if(versions_, [&](const auto& gvr) { return !failed.contains(gvr.group); });
@@ -30,11 +31,12 @@ void ServedResources::Take(const client::Discovered& found) {
     versions_.insert(resource.gvr);
     if (!resource.preferred) continue;
     const auto scope = resource.namespaced ? ResourceScope::kNamespaced : ResourceScope::kCluster;
-    served_.insert_or_assign(resource.gvr.WithoutVersion(), Served{resource.gvr, scope});
+    served_.insert_or_assign(resource.gvr.WithoutVersion(),
+                             Served{resource.gvr, scope, resource.kind});
   }
   SayFailed(failed);
   failed_groups_ = std::move(failed);
-  answered_ = true;
+  if (!std::exchange(answered_, true) || served_ != before) ++generation_;
 }
 
 void ServedResources::SayFailed(const std::set<std::string>& failed) const {
@@ -62,6 +64,13 @@ bool ServedResources::IsAbsent(const api::GroupResource& resource, ResourceScope
 
 bool ServedResources::IsUnknown(const api::GroupResource& resource, ResourceScope scope) const {
   return answered_ && failed_groups_.contains(resource.group) && !Find(resource, scope);
+}
+
+void ServedResources::ForEachKind(const std::function<void(const api::GroupResource& resource,
+                                                           const std::string& kind)>& visit) const {
+  for (const auto& [resource, served] : served_) {
+    if (served.scope == ResourceScope::kNamespaced) visit(resource, served.kind);
+  }
 }
 
 bool ServedResources::HasVersion(const api::GroupVersionResource& resource) const {

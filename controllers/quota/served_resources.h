@@ -8,6 +8,8 @@
 // never seen nothing is known: it is neither served nor absent. Shared by all quota APIs.
 // Single-threaded.
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -42,6 +44,12 @@ class ServedResources {
   // True if this very version can be listed and watched, as far as is known.
   [[nodiscard]] bool HasVersion(const api::GroupVersionResource& resource) const;
 
+  // Rises with each answer that changed what is served. 0: there was none yet.
+  [[nodiscard]] std::uint64_t generation() const { return generation_; }
+  // Of every namespaced resource that can be listed and watched.
+  void ForEachKind(const std::function<void(const api::GroupResource& resource,
+                                            const std::string& kind)>& visit) const;
+
  private:
   void Take(const client::Discovered& found);
   void SayFailed(const std::set<std::string>& failed) const;
@@ -50,11 +58,14 @@ class ServedResources {
   struct Served {
     api::GroupVersionResource preferred;
     ResourceScope scope = ResourceScope::kNamespaced;
+    std::string kind;
+    bool operator==(const Served&) const = default;
   };
   std::map<api::GroupResource, Served> served_;
   std::set<api::GroupVersionResource> versions_;  // all of them
   std::set<std::string> failed_groups_;
   bool answered_ = false;
+  std::uint64_t generation_ = 0;
   std::string trouble_;  // said already
 };
 

@@ -87,6 +87,11 @@ void TrackedResource::Upsert(const json::Value& object) {
     if (change) Report(*change);
     return;
   }
+  if (!facts->flaw.empty()) {
+    LOG_EVERY_N(WARNING, 100) << "object has an amount that counts as nothing resource="
+                              << resource_.ToString() << " object=" << KeyOf(object) << " error=\""
+                              << facts->flaw << "\"";
+  }
   const bool has_later = facts->later.has_value();
   const auto change = ledger_.Set(NamespaceOf(object), uid, std::move(*facts));
   if (has_later) expiry_->Wake();

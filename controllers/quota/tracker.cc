@@ -103,6 +103,14 @@ std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) con
     std::vector<std::string> names = quota::NamesOfClasses(evaluator, hard);
     if (names.empty()) continue;
     const KnownClasses known = classes_.Of(evaluator.resource);
+    for (auto& [resource, without] : classes_.WithoutKind(evaluator, names)) {
+      sources.push_back(
+          {.evaluator = &evaluator,
+           .names = std::move(without),
+           .resource = resource,
+           .wanted_since = known.wanted_since,
+           .known_absent = served_.IsAbsent(resource) || served_.IsUnknown(resource)});
+    }
     if (known.table != nullptr) continue;
     sources.push_back({.evaluator = &evaluator,
                        .names = std::move(names),
@@ -222,16 +230,23 @@ void Tracker::NoticeMissing() {
   }
 }
 
+std::optional<api::GroupVersionResource> Tracker::ServedFor(
+    const quota::Evaluator& evaluator) const {
+  auto served = served_.Find(evaluator.resource);
+  if (!served || evaluator.version.empty()) return served;
+  served->version = evaluator.version;
+  return served_.HasVersion(*served) ? served : std::nullopt;
+}
+
 bool Tracker::MustMove(const TrackedResource& tracked) const {
-  return !served_.HasVersion(tracked.resource()) &&
-         served_.Find(tracked.resource().WithoutVersion()).has_value();
+  return !served_.HasVersion(tracked.resource()) && ServedFor(tracked.evaluator()).has_value();
 }
 
 void Tracker::StartServed() {
   classes_.StartServed();
   for (auto& [resource, wanted] : wanted_) {
     if (wanted.tracked || wanted.quotas == 0) continue;
-    const auto served = served_.Find(resource);
+    const auto served = ServedFor(wanted.evaluator);
     if (!served) continue;
     wanted.known_absent = false;
     wanted.tracked =

@@ -93,6 +93,9 @@ class Tracker {
   void StartServed();
   base::Task<void> StopUnneeded();
   base::Task<void> StopAll();
+  // In the version that the evaluator reads.
+  [[nodiscard]] std::optional<api::GroupVersionResource> ServedFor(
+      const quota::Evaluator& evaluator) const;
   [[nodiscard]] bool MustMove(const TrackedResource& tracked) const;
   [[nodiscard]] base::TimePoint NextLook() const;
 

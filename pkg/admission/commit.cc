@@ -162,7 +162,7 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
     if (fates[i].failure && !MayPass(*fates[i].failure)) {
       Conclude(*batch[i], Failed(*fates[i].failure));
     } else if (all_written || charged) {
-      Conclude(*batch[i], AnswerOf(plan.verdicts[i], std::move(plan.warnings[i])));
+      Conclude(*batch[i], AnswerOf(api_, plan.verdicts[i], std::move(plan.warnings[i])));
     } else {
       // A refusal, too, was decided against what the failed write was to add.
       if (fates[i].failure) batch[i]->trouble = fates[i].failure->message;

@@ -42,8 +42,13 @@ Answer Unavailable(std::string message) {
 
 Answer Failed(const base::Error& error) { return Refuse(500, error.message); }
 
-Answer AnswerOf(const quota::Verdict& verdict, std::vector<std::string> warnings) {
-  if (verdict.kind == quota::Verdict::Kind::kRefused) return Refuse(verdict.code, verdict.message);
+Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
+                std::vector<std::string> warnings) {
+  if (verdict.kind == quota::Verdict::Kind::kRefused) {
+    Answer refusal = Refuse(verdict.code, verdict.message);
+    if (verdict.code == 403) refusal.reason = api.refusal_reason;
+    return refusal;
+  }
   Answer answer;
   for (std::string& warning : warnings) {
     answer.warnings.push_back("quota nearly used up: " + std::move(warning));
@@ -93,19 +98,23 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   request.uid = quota::Uid::FromText(review.object.StringAt({"metadata", "uid"}));
   request.classes = book_.ClassesOf(*request.evaluator);
   request.dry_run = review.dry_run;
+  std::string flaw;
   const auto subject_of = [&](const json::Value& object) -> base::Result<quota::Subject> {
     const auto facts = request.evaluator->facts_of(object, now);
     if (!facts) return facts.error();
+    flaw = facts->flaw;
     return book_.SubjectOf(*request.evaluator, review.ns, request.uid, *facts);
   };
   base::Result<quota::Subject> after = subject_of(review.object);
   if (!after) return after.error();
   request.after = std::move(*after);
+  waiter.flaw = flaw;
   // An object that an update creates has no old version with a resourceVersion.
   if (review.old_object.StringAt({"metadata", "resourceVersion"}).empty()) return {};
   base::Result<quota::Subject> before = subject_of(review.old_object);
   if (!before) return before.error();
   request.before = std::move(*before);
+  if (flaw == waiter.flaw) waiter.flaw.clear();  // it was there before
   return {};
 }
 
@@ -131,6 +140,7 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
   waiter->request.evaluator = evaluator;
   const auto prepared = Prepare(*waiter);
   if (!prepared) co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message);
+  if (!waiter->flaw.empty()) co_return Refuse(403, "it cannot be counted: " + waiter->flaw);
   const Answer answer = co_await Decide(std::move(waiter));
   for (std::size_t i = 0; i < answer.warnings.size(); ++i) observer_.OnWarning(api_.name);
   co_return answer;
@@ -151,7 +161,7 @@ BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
 base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
   BatchPlan plan = PlanFor(waiter->review.ns, {&waiter->request});
   if (!plan.writes.empty()) co_return co_await Wait(std::move(waiter));
-  co_return AnswerOf(plan.verdicts.front(), std::move(plan.warnings.front()));
+  co_return AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
 }
 
 base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {

@@ -48,6 +48,10 @@ void ReadResource(const json::Value& rule, const std::string& group, std::string
   Read& read = found[{quota_api, resource}];
   read.guarded.quota_api = quota_api;
   read.guarded.resource = resource;
+  for (const json::Value& version : Elements(rule, "apiVersions")) {
+    const bool any = version.AsString() == nullptr || *version.AsString() == "*";
+    read.guarded.version = any ? "" : *version.AsString();
+  }
   const json::Array& operations = Elements(rule, "operations");
   if (slash == text.size() && condition.empty() && Names(operations, "CREATE")) read.creates = true;
   if (!Names(operations, "UPDATE")) return;

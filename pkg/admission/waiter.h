@@ -19,6 +19,7 @@ struct QuotaAdmitter::Waiter {
   };
   Review review;
   quota::Request request;  // refers to `review`
+  std::string flaw;        // that the request would bring into the object (ObjectFacts::flaw)
   base::TimePoint deadline{};
   std::unique_ptr<base::Alarm> alarm;  // rung with the answer
   std::optional<Answer> answer;
@@ -30,6 +31,7 @@ struct QuotaAdmitter::Waiter {
 Answer Unavailable(std::string message);
 // A write that failed for good, in the API server's own words.
 Answer Failed(const base::Error& error);
-Answer AnswerOf(const quota::Verdict& verdict, std::vector<std::string> warnings);
+Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
+                std::vector<std::string> warnings);
 
 }  // namespace admission

@@ -15,20 +15,23 @@ namespace {
 constexpr std::string_view kDomain = ".quota-controller-manager.io";
 constexpr std::size_t kLongestName = 253;
 
-// What the requests of one API group's resources must match, "pods" and "pods/resize".
+// What the requests of one API group's resources must match, "pods" and "pods/resize". Where a
+// version is named, requests in others are converted to it (matchPolicy Equivalent).
 struct Resources {
   std::set<std::string> create;
   std::set<std::string> update;
 };
-using ByGroup = std::map<std::string, Resources>;
+using GroupAndVersion = std::pair<std::string, std::string>;  // version "": any
+using ByGroup = std::map<GroupAndVersion, Resources>;
 
 json::Array ToArray(const std::set<std::string>& texts) { return {texts.begin(), texts.end()}; }
 
-json::Value Rule(const char* operation, const std::string& group,
+json::Value Rule(const char* operation, const GroupAndVersion& of,
                  const std::set<std::string>& resources) {
+  const auto& [group, version] = of;
   return json::Object{{"operations", json::Array{operation}},
                       {"apiGroups", json::Array{group}},
-                      {"apiVersions", json::Array{"*"}},
+                      {"apiVersions", json::Array{version.empty() ? "*" : version}},
                       {"resources", ToArray(resources)},
                       {"scope", "Namespaced"}};
 }
@@ -102,7 +105,8 @@ std::string UpdatesName(const GuardedResource& guarded) {
 
 json::Value UpdatesWebhook(const ConfigurationOptions& options, const GuardedResource& guarded,
                            std::string_view ca_pem) {
-  json::Array rules{Rule("UPDATE", guarded.resource.group, {guarded.resource.resource})};
+  json::Array rules{
+      Rule("UPDATE", {guarded.resource.group, guarded.version}, {guarded.resource.resource})};
   json::Object webhook =
       Webhook(options, UpdatesName(guarded), guarded.quota_api, ca_pem, std::move(rules));
   webhook.Set("matchConditions",
@@ -113,7 +117,7 @@ json::Value UpdatesWebhook(const ConfigurationOptions& options, const GuardedRes
 
 // Adds what needs no condition.
 void AddTo(ByGroup& groups, const GuardedResource& guarded) {
-  Resources& resources = groups[guarded.resource.group];
+  Resources& resources = groups[{guarded.resource.group, guarded.version}];
   const std::string& plural = guarded.resource.resource;
   resources.create.insert(plural);
   if (guarded.updates && guarded.update_condition.empty()) resources.update.insert(plural);
@@ -138,6 +142,7 @@ bool IsPlain(const api::GroupResource& resource) {
 GuardedResource Guarded(std::string quota_api, const quota::Evaluator& evaluator) {
   GuardedResource guarded{.quota_api = std::move(quota_api),
                           .resource = evaluator.resource,
+                          .version = evaluator.version,
                           .updates = evaluator.guard.updates,
                           .update_condition = evaluator.guard.update_condition,
                           .subresources = evaluator.guard.subresources};

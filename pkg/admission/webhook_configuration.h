@@ -29,6 +29,7 @@ inline const api::GroupVersionResource kWebhookConfigurations{"admissionregistra
 struct GuardedResource {
   std::string quota_api;
   api::GroupResource resource;
+  std::string version;  // in which its objects come to us; "": in that of the request
   bool updates = false;
   std::string update_condition;           // CEL; "": every UPDATE
   std::vector<std::string> subresources;  // sorted

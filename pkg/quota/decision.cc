@@ -38,7 +38,7 @@ std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standi
     const Quota& quota = *standings[i].quota;
     Names names = OwnedNames(*request.evaluator, quota.status.hard, request.classes);
     if (names.empty()) continue;
-    if (!Matches(quota.selector, request.after, request.evaluator->scopes)) continue;
+    if (!MatchesObject(quota.selector, request.after, request.evaluator->scopes)) continue;
     concerns.push_back({i, std::move(names)});
   }
   return concerns;
@@ -78,7 +78,7 @@ ResourceList UsageFor(const Quota& quota, const Subject& subject, const Request&
 ResourceList BaseOf(const Request& request, const Standing& standing) {
   ResourceList base;
   const Quota& quota = *standing.quota;
-  if (request.before && Matches(quota.selector, *request.before, request.evaluator->scopes)) {
+  if (request.before && MatchesObject(quota.selector, *request.before, request.evaluator->scopes)) {
     base = UsageFor(quota, *request.before, request);
   }
   return standing.covering != nullptr ? Larger(base, *standing.covering) : base;

@@ -127,7 +127,7 @@ base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector&
   if (!space->why.empty()) return UnknownObjects(*space);
   for (const auto& [id, count] : space->counts) {
     const Facts& facts = *state_->pool.Get(id);
-    if (!Matches(selector, facts, known_scopes)) continue;
+    if (!MatchesObject(selector, facts, known_scopes)) continue;
     const auto added =
         CountsParts(selector, facts)
             ? sum.Add(UsageOfParts(selector, facts, known_scopes), static_cast<std::int64_t>(count))

@@ -41,8 +41,8 @@ bool Matches(const ScopeSelector& selector, const std::vector<Attribute>& attrib
   });
 }
 
-bool Matches(const ScopeSelector& selector, const Facts& facts,
-             const std::vector<std::string>& known) {
+bool MatchesObject(const ScopeSelector& selector, const Facts& facts,
+                   const std::vector<std::string>& known) {
   if (!CountsParts(selector, facts)) return Matches(selector, facts.attributes, known);
   return std::ranges::any_of(
       facts.parts, [&](const Part& part) { return Matches(selector, part.attributes, known); });

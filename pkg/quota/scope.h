@@ -30,8 +30,8 @@ bool Matches(const ScopeSelector& selector, const std::vector<Attribute>& attrib
              const std::vector<std::string>& known);
 
 // The same for an object: as a whole, or of one in parts any of them.
-bool Matches(const ScopeSelector& selector, const Facts& facts,
-             const std::vector<std::string>& known);
+bool MatchesObject(const ScopeSelector& selector, const Facts& facts,
+                   const std::vector<std::string>& known);
 
 // True if a quota with this selector counts parts of the object, and not the whole.
 inline bool CountsParts(const ScopeSelector& selector, const Facts& facts) {
