@@ -90,7 +90,8 @@ else
   echo "[3/4] starting the daemon against your cluster"
   where="your cluster"
 fi
-start "$home/daemon.log" build/bin/quota-controller-manager "--kubeconfig=$kubeconfig" \
+# Without a lease it leaves nothing behind in your cluster, and waits for nobody.
+start "$home/daemon.log" build/bin/quota-controller-manager "--kubeconfig=$kubeconfig" --leader-elect=false \
   --metrics-bind-address= --health-probe-bind-address=
 daemon=${processes[-1]}
 

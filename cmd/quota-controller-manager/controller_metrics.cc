@@ -15,7 +15,8 @@ const metrics::Buckets kResyncBuckets{0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 12
 
 ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string quota_api)
     : registry_(registry), quota_api_(std::move(quota_api)) {
-  for (const std::string_view result : {"written", "unchanged", "postponed", "conflict", "error"}) {
+  for (const std::string_view result :
+       {"written", "unchanged", "postponed", "conflict", "error", "following"}) {
     reconciles_.emplace(result, registry_.NewCounter("quota_reconcile_total",
                                                      "Quotas looked at, by what came of it.",
                                                      With({{"result", std::string(result)}})));

@@ -12,6 +12,7 @@
 
 #include "cmd/command_line/command_line.h"
 #include "pkg/base/duration.h"
+#include "pkg/leader/elector.h"
 
 DEFINE_string(kubeconfig, "",
               "Kubeconfig file. Empty: the in-cluster configuration, else $KUBECONFIG, else "
@@ -43,6 +44,23 @@ DEFINE_bool(manage_webhook, true,
             "Keep the ValidatingWebhookConfiguration. False: it is the admin's own.");
 DEFINE_bool(warn_near_limits, true,
             "Warn the user when an admitted request leaves less than a tenth of a limit.");
+
+DEFINE_bool(
+    leader_elect, true,
+    "Of several replicas one, holding a Lease, writes statuses; all count and admit. False: "
+    "this process writes at once, whoever else does.");
+DEFINE_string(leader_elect_lease_duration, "15s",
+              "How long the others wait for a leader that no longer renews its lease.");
+DEFINE_string(leader_elect_renew_deadline, "10s",
+              "How long after its last renewal a leader stops, and the process ends.");
+DEFINE_string(leader_elect_retry_period, "2s",
+              "How often the lease is renewed; the others look at it after one to 2.2 of these.");
+DEFINE_string(leader_elect_resource_name, "quota-controller-manager", "Name of the Lease.");
+DEFINE_string(leader_elect_resource_namespace, "",
+              "Namespace of the Lease. Empty: the pod's own; kube-system outside of a cluster.");
+DEFINE_string(leader_elect_identity, "",
+              "Name in the Lease, which no other process may have. Empty: the host's name and a "
+              "random part.");
 
 namespace manager {
 namespace {
@@ -138,6 +156,70 @@ base::Result<void> ParseAdmission(Options& options) {
   return ParseEndpoint(options);
 }
 
+// A duration above zero.
+base::Result<base::Duration> ParsePeriod(std::string_view flag, const std::string& text) {
+  const auto period = base::ParseDuration(text);
+  if (!period) return BadFlag(flag, period.error().message);
+  if (period->count() <= 0) return BadFlag(flag, "must be longer than 0: " + text);
+  return *period;
+}
+
+base::Result<void> ParseLeaseTimes(LeaderElection& election) {
+  const auto lease = ParsePeriod("leader_elect_lease_duration", FLAGS_leader_elect_lease_duration);
+  if (!lease) return lease.error();
+  const auto renew = ParsePeriod("leader_elect_renew_deadline", FLAGS_leader_elect_renew_deadline);
+  if (!renew) return renew.error();
+  const auto retry = ParsePeriod("leader_elect_retry_period", FLAGS_leader_elect_retry_period);
+  if (!retry) return retry.error();
+  // A Lease has whole seconds, in 32 bits.
+  if (*lease < std::chrono::seconds(1) || *lease > std::chrono::hours(24)) {
+    return BadFlag("leader_elect_lease_duration",
+                   "must be from 1s to 24h: " + FLAGS_leader_elect_lease_duration);
+  }
+  if (*lease <= *renew) {
+    return BadFlag("leader_elect_lease_duration",
+                   "must be longer than --leader-elect-renew-deadline, " +
+                       base::FormatDuration(*renew) + ": " + FLAGS_leader_elect_lease_duration);
+  }
+  if (*renew <= *retry * leader::kJitter) {
+    return BadFlag("leader_elect_renew_deadline",
+                   "must be longer than 1.2 times --leader-elect-retry-period, " +
+                       base::FormatDuration(*retry) + ": " + FLAGS_leader_elect_renew_deadline);
+  }
+  election.lease_duration = *lease;
+  election.renew_deadline = *renew;
+  election.retry_period = *retry;
+  return {};
+}
+
+// Names of objects, or with `dots` false of namespaces.
+bool IsObjectName(std::string_view name, bool dots) {
+  const auto allowed = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || (dots && c == '.');
+  };
+  const auto at_end = [](char c) { return c != '-' && c != '.'; };
+  return !name.empty() && name.size() <= (dots ? 253 : 63) && at_end(name.front()) &&
+         at_end(name.back()) && std::all_of(name.begin(), name.end(), allowed);
+}
+
+base::Result<void> ParseLeaderElection(LeaderElection& election) {
+  election.elect = FLAGS_leader_elect;
+  const auto times = ParseLeaseTimes(election);
+  if (!times) return times.error();
+  const std::string& name = FLAGS_leader_elect_resource_name;
+  const std::string& ns = FLAGS_leader_elect_resource_namespace;
+  if (!IsObjectName(name, true)) {
+    return BadFlag("leader_elect_resource_name", "is no name of a Lease: \"" + name + "\"");
+  }
+  if (!ns.empty() && !IsObjectName(ns, false)) {
+    return BadFlag("leader_elect_resource_namespace", "is no name of a namespace: \"" + ns + "\"");
+  }
+  election.resource_name = name;
+  election.resource_namespace = ns;
+  election.identity = FLAGS_leader_elect_identity;
+  return {};
+}
+
 }  // namespace
 
 std::string Version() { return QCM_VERSION; }
@@ -169,6 +251,8 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
   options.health = std::move(*health);
   const auto admission = ParseAdmission(options);
   if (!admission) return admission.error();
+  const auto election = ParseLeaderElection(options.leader_election);
+  if (!election) return election.error();
   return options;
 }
 

@@ -13,6 +13,17 @@
 
 namespace manager {
 
+// --leader-elect…: which of several replicas keeps the statuses right.
+struct LeaderElection {
+  bool elect = true;
+  base::Duration lease_duration = std::chrono::seconds(15);
+  base::Duration renew_deadline = std::chrono::seconds(10);
+  base::Duration retry_period = std::chrono::seconds(2);
+  std::string resource_name = "quota-controller-manager";
+  std::string resource_namespace;  // "": the pod's own, or kube-system outside of a cluster
+  std::string identity;            // "": the host's name and something random
+};
+
 struct Options {
   std::string kubeconfig;  // "" : in-cluster, else $KUBECONFIG, else ~/.kube/config
   std::string context;     // "" : the kubeconfig's current-context
@@ -28,6 +39,7 @@ struct Options {
   std::string admission_failure_policy = "Fail";
   bool manage_webhook = true;
   bool warn_near_limits = true;
+  LeaderElection leader_election;
 };
 
 // Parses the process's arguments. --help and --version print and exit with 0; an unknown flag or

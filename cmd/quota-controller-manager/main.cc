@@ -1,7 +1,8 @@
 // quota-controller-manager: counts what each namespace uses and writes it to the quota's /status.
 //
-// Exit codes: 0 after a clean stop; 1 when something that should work failed, or on a second
-// signal; 2 when the start can never work (a wrong flag, an unreadable kubeconfig).
+// Exit codes: 0 after a clean stop; 1 when something that should work failed, when the leader's
+// lease was lost, or on a second signal; 2 when the start can never work (a wrong flag, an
+// unreadable kubeconfig).
 
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -37,5 +38,5 @@ int main(int argc, char** argv) {
   (*daemon)->Start();
   io.run();
   LOG(INFO) << "stopped";
-  return 0;
+  return (*daemon)->exit_code();
 }

@@ -12,6 +12,7 @@
 #include "cmd/quota-controller-manager/admission_service.h"
 #include "cmd/quota-controller-manager/controller_metrics.h"
 #include "cmd/quota-controller-manager/event_metrics.h"
+#include "cmd/quota-controller-manager/leadership.h"
 #include "cmd/quota-controller-manager/request_metrics.h"
 #include "controllers/quota/quota_controller.h"
 #include "pkg/base/duration.h"
@@ -71,6 +72,7 @@ class ManagerImpl final : public Manager {
   base::Result<void> Connect(const client::ClusterConfig& config);
   base::Result<void> Serve();
   void Start() override;
+  [[nodiscard]] int exit_code() const override { return exit_code_; }
 
  private:
   base::Result<void> ServeAt(const std::optional<http::BindAddress>& address, std::string_view what,
@@ -87,6 +89,8 @@ class ManagerImpl final : public Manager {
   void AddEngine(quota::QuotaApi api);
   base::Task<void> Work();
   base::Task<void> AwaitSignals();
+  void Elect(const client::ClusterConfig& config);
+  void Stop(int exit_code);
 
   base::asio::io_context& io_;
   Options options_;
@@ -99,10 +103,12 @@ class ManagerImpl final : public Manager {
   std::unique_ptr<EventMetrics> event_metrics_;
   std::unique_ptr<client::ApiEventRecorder> events_;
   std::unique_ptr<controllers::ServedResources> served_;
+  std::unique_ptr<Leadership> leadership_;
   std::unique_ptr<AdmissionService> admission_;  // null: nothing is enforced
   std::vector<std::unique_ptr<Engine>> engines_;
   std::vector<std::unique_ptr<http::Server>> servers_;
   bool stopping_ = false;
+  int exit_code_ = 0;
   base::TaskGroup tasks_;
 };
 
@@ -121,6 +127,7 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
                                       .instance = HostName(),
                                       .observer = event_metrics_.get()});
   served_ = std::make_unique<controllers::ServedResources>(*client_);
+  Elect(config);
   health_.AddReadiness("shutdown", [this]() -> std::optional<std::string> {
     if (stopping_) return "the daemon is stopping";
     return std::nullopt;
@@ -128,6 +135,20 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
   LOG(INFO) << "quota-controller-manager version=" << Version() << " server=" << config.Describe()
             << " resync_period=" << base::FormatDuration(options_.resync_period);
   return AddEngines();
+}
+
+void ManagerImpl::Elect(const client::ClusterConfig& config) {
+  LeadershipCallbacks callbacks;
+  callbacks.on_started_leading = [this] {
+    for (const std::unique_ptr<Engine>& engine : engines_) engine->controller->OnLeading();
+  };
+  callbacks.on_lost = [this] {
+    if (!stopping_) Stop(1);
+  };
+  leadership_ = std::make_unique<Leadership>(scheduler_, *client_, *events_, config,
+                                             options_.leader_election, HostName(), callbacks);
+  leadership_->Export(registry_);
+  leadership_->AddChecks(health_);
 }
 
 base::Result<void> ManagerImpl::AddEngines() {
@@ -152,7 +173,8 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
                                        .registry = &registry_,
                                        .events = events_.get()};
   controllers::QuotaControllerOptions options{.resync_period = options_.resync_period,
-                                              .write_timeout = kWriteTimeout};
+                                              .write_timeout = kWriteTimeout,
+                                              .leading = [this] { return leadership_->Leads(); }};
   const auto& enforced = options_.enforced;
   const bool enforce =
       admission_ && std::find(enforced.begin(), enforced.end(), name) != enforced.end();
@@ -211,13 +233,15 @@ void ManagerImpl::Start() {
 }
 
 // What depends on another ends before it: admission before the controllers, whose books it charges,
-// these before the events that they emit, and probes are answered to the end.
+// these before the lease, without which they must not write, and the events that they emit; probes
+// are answered to the end.
 base::Task<void> ManagerImpl::Work() {
   co_await base::DeferCancellation();
   base::TaskGroup endpoints(io_.get_executor());
   base::TaskGroup events(io_.get_executor());
   base::TaskGroup admission(io_.get_executor());
   base::TaskGroup controllers(io_.get_executor());
+  base::TaskGroup leadership(io_.get_executor());
   for (const std::unique_ptr<http::Server>& server : servers_) {
     endpoints.Spawn("server", [&server] { return server->Run(); });
   }
@@ -226,6 +250,7 @@ base::Task<void> ManagerImpl::Work() {
     controllers.Spawn("controller " + engine->api.name,
                       [&engine] { return engine->controller->Run(); });
   }
+  leadership.Spawn("leadership", [this] { return leadership_->Run(); });
   if (admission_) admission.Spawn("admission", [this] { return admission_->Run(); });
   const std::unique_ptr<base::Alarm> stopped = scheduler_.NewAlarm();
   while (!co_await base::Stopping()) {
@@ -236,6 +261,8 @@ base::Task<void> ManagerImpl::Work() {
   co_await admission.Join();
   controllers.Cancel();
   co_await controllers.Join();
+  leadership.Cancel();
+  co_await leadership.Join();
   events.Cancel();  // what the controllers said last is still sent
   co_await events.Join();
   for (const std::unique_ptr<http::Server>& server : servers_) server->Stop(kServerGrace);
@@ -248,6 +275,11 @@ base::Task<void> ManagerImpl::AwaitSignals() {
   const auto [error, signal] = co_await signals_.async_wait(wait);
   if (error) co_return;
   LOG(INFO) << "stopping signal=" << (signal == SIGTERM ? "SIGTERM" : "SIGINT");
+  Stop(0);
+}
+
+void ManagerImpl::Stop(int exit_code) {
+  exit_code_ = exit_code;
   // A second signal does not wait for anything, and nothing waits longer than promised.
   for (const int at_once : {SIGTERM, SIGINT, SIGALRM}) std::signal(at_once, [](int) { _exit(1); });
   alarm(kLongestStopSeconds);

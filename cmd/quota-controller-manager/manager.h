@@ -2,8 +2,8 @@
 
 // The daemon put together: client, controllers, metrics and health endpoints, signals.
 //
-// Start() spawns everything on the io_context; run() of it returns when a signal has ended the
-// daemon and nothing is left. Single-threaded.
+// Start() spawns everything on the io_context; run() of it returns when a signal, or the loss of
+// the leader's lease, has ended the daemon and nothing is left. Single-threaded.
 
 #include <boost/asio/io_context.hpp>
 #include <memory>
@@ -17,6 +17,8 @@ class Manager {
  public:
   virtual ~Manager() = default;
   virtual void Start() = 0;
+  // Of the process, once nothing is left: 0 after a signal, 1 when the lease was lost.
+  [[nodiscard]] virtual int exit_code() const = 0;
 };
 
 // Errors: kInvalidArgument for a configuration that can never work; kUnavailable when an address to

@@ -39,7 +39,7 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       tracker_(context_, api_, served, *this),
       reporter_(
           *context_.scheduler, context_.events, api_, store_, tracker_,
-          [this] { return quotas_->state().trouble.has_value(); },
+          [this] { return quotas_->state().trouble.has_value(); }, [this] { return Leading(); },
           PatienceFor(context_.reflector.backoff)),
       quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
       quotas_(informers::NewReflector(
@@ -165,6 +165,13 @@ void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
   NoticeConstraints();
   for (const api::ObjectKey& key : store_.All()) {
     if (tracker_.OwnedNames(evaluator, store_.Find(key)->hard).empty()) continue;
+    reporter_.OnResourceState(key);
+    queue_.Add(key);
+  }
+}
+
+void QuotaController::OnLeading() {
+  for (const api::ObjectKey& key : store_.All()) {
     reporter_.OnResourceState(key);
     queue_.Add(key);
   }

@@ -36,7 +36,8 @@ namespace controllers {
 class ControllerObserver {
  public:
   virtual ~ControllerObserver() = default;
-  // `result` is "written", "unchanged", "postponed", "conflict" or "error".
+  // `result` is "written", "unchanged", "postponed", "conflict", "error", or "following": what is to
+  // be written is the leader's matter.
   virtual void OnReconcile(std::string_view result, base::Duration took) = 0;
   virtual void OnDrift(const api::GroupResource& resource, const DriftReport& report) = 0;
   virtual void OnResync(base::Duration took, bool complete) = 0;
@@ -60,6 +61,9 @@ struct QuotaControllerOptions {
   // Somebody else lowered `used`: perhaps their watch is ahead of ours, so ours gets this long.
   base::Duration foreign_decrease_patience = std::chrono::milliseconds(250);
   base::Duration write_timeout = std::chrono::seconds(15);
+  // Whether this replica is the one that keeps statuses right, at this moment; it is asked right
+  // before each write. The others inform, count and admit. Null: always. See OnLeading().
+  std::function<bool()> leading;
   // True once admission guards the evaluator's resource: a name enters status.hard only then. Null:
   // this quota API is not decided at admission here.
   std::function<bool(const quota::Evaluator& evaluator)> guarded;
@@ -100,6 +104,8 @@ class QuotaController final : public QuotaListener,
 
   // What `guarded` says changed.
   void OnGuards();
+  // `leading` became true: everything is looked at.
+  void OnLeading();
   // Held for objects that no watch has shown yet.
   [[nodiscard]] std::size_t charges_held() const;
 
@@ -146,6 +152,7 @@ class QuotaController final : public QuotaListener,
     std::string_view result = "unchanged";  // for the observer
   };
 
+  [[nodiscard]] bool Leading() const { return !options_.leading || options_.leading(); }
   base::Task<void> Work();
   base::Task<void> ResyncPeriodically();
   base::Task<void> ResyncAll();

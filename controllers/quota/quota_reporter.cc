@@ -36,13 +36,14 @@ ConditionPatience PatienceFor(const base::BackoffOptions& pauses) {
 QuotaReporter::QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* events,
                              const quota::QuotaApi& api, const QuotaStore& store,
                              const Tracker& tracker, std::function<bool()> server_away,
-                             ConditionPatience patience)
+                             std::function<bool()> leading, ConditionPatience patience)
     : scheduler_(scheduler),
       events_(events),
       api_(api),
       store_(store),
       tracker_(tracker),
       server_away_(std::move(server_away)),
+      leading_(std::move(leading)),
       conditions_(patience),
       wake_(scheduler.NewAlarm()) {}
 
@@ -163,6 +164,7 @@ Obstacle QuotaReporter::Judge(const UsageSource& source) const {
 
 bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcement) {
   if (events_ == nullptr) return true;
+  if (!leading_()) return false;
   return events_->Record({.about = {.api_version = api_.resource.GroupVersion(),
                                     .kind = api_.kind,
                                     .ns = quota.key.ns,

@@ -6,7 +6,7 @@
 // It looks at a quota when something about it changed (told by the controller) and when a patience
 // ends, apart from counting and writing, which never wait for it. While the API server is away,
 // which its own watch of the quotas shows, nothing is said about anybody: every resource is in
-// trouble then, and no quota in particular.
+// trouble then, and no quota in particular. A replica that does not lead looks and says nothing.
 //
 // Single-threaded. Run() must have returned before it is destroyed.
 
@@ -33,9 +33,11 @@ class QuotaReporter {
  public:
   // Everything outlives the reporter. `events` may be null: then conditions are followed, for the
   // metrics, and nothing is said. `server_away`: whether the quotas themselves can be followed.
+  // `leading`: whether it is this replica that tells people.
   QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* events,
                 const quota::QuotaApi& api, const QuotaStore& store, const Tracker& tracker,
-                std::function<bool()> server_away, ConditionPatience patience);
+                std::function<bool()> server_away, std::function<bool()> leading,
+                ConditionPatience patience);
 
   // As QuotaListener::OnQuota.
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
@@ -66,6 +68,7 @@ class QuotaReporter {
   const QuotaStore& store_;
   const Tracker& tracker_;
   std::function<bool()> server_away_;
+  std::function<bool()> leading_;
   QuotaConditions conditions_;
   std::unordered_map<api::ObjectKey, base::TimePoint> due_;
   std::unordered_map<api::ObjectKey, std::vector<Obstacle>> unreadable_;

@@ -85,6 +85,7 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
   }
   ComplainOnce("sum of " + key.ToString(), "");
   if (!quota::NeedsWrite(*found, *desired)) co_return UntilChargesExpire(memory, "unchanged");
+  if (!Leading()) co_return UntilChargesExpire(memory, "following");
   const base::TimePoint earliest = EarliestWrite(memory);
   if (earliest > now) co_return Outcome{Kind::kRevisit, earliest - now, "postponed"};
   co_return co_await Write(*found, *desired);

@@ -17,7 +17,7 @@ base::Task<void> QuotaController::ResyncPeriodically() {
     co_await context_.scheduler->Sleep(
         std::chrono::duration_cast<base::Duration>(options_.resync_period * stretch(random)));
     if (co_await base::Stopping()) co_return;
-    co_await ResyncAll();
+    if (Leading()) co_await ResyncAll();
   }
 }
 

@@ -30,6 +30,7 @@ struct Impersonation {
 };
 
 struct ClusterConfig {
+  bool in_cluster = false;  // a pod's own connection
   std::string source;  // "context \"kind\" of /home/a/.kube/config", "the pod's service account"
   http::Url server;
   http::TlsOptions tls;  // as read at start; the files below are read again

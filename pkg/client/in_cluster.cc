@@ -37,6 +37,7 @@ Result<ClusterConfig> InClusterConfig(const Environment& environment,
   const std::string authority =
       (bare_v6 ? "[" + host + "]" : host) + ":" + Variable(environment, "KUBERNETES_SERVICE_PORT");
   ClusterConfig config;
+  config.in_cluster = true;
   config.source = "the pod's service account";
   Result<http::Url> server = http::ParseUrl("https://" + authority);
   if (!server) {

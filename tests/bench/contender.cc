@@ -17,7 +17,7 @@ std::unique_ptr<e2e::Process> Start(Contender contender, const std::string& kube
   if (contender == Contender::kDaemon) {
     return std::make_unique<e2e::Process>(e2e::ProcessOptions{
         .argv = {e2e::BuiltProgram("quota-controller-manager"), "--kubeconfig=" + kubeconfig,
-                 "--metrics-bind-address=", "--health-probe-bind-address="},
+                 "--leader-elect=false", "--metrics-bind-address=", "--health-probe-bind-address="},
         .log_path = log});
   }
   auto process = e2e::StartBuiltinController("resourcequota-controller", kubeconfig, log);

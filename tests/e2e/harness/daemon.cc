@@ -43,6 +43,7 @@ void Daemon::Start() {
       "--resync-period=" + options_.resync_period,
       "--metrics-bind-address=127.0.0.1:" + std::to_string(metrics_port_),
       "--health-probe-bind-address=127.0.0.1:" + std::to_string(probe_port_),
+      "--leader-elect=false",
       "-v=1"};
   argv.insert(argv.end(), options_.more_flags.begin(), options_.more_flags.end());
   process_ = std::make_unique<Process>(ProcessOptions{.argv = argv, .log_path = log_path_});

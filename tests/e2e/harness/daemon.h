@@ -19,6 +19,8 @@ namespace e2e {
 struct DaemonOptions {
   std::string kubeconfig;
   std::string resync_period = "5m";
+  // After those of the harness. Without --leader-elect=true it leads at once, whoever else does: one
+  // that was killed leaves a lease behind.
   std::vector<std::string> more_flags{};
 };
 

@@ -1,0 +1,63 @@
+#include "cmd/quota-controller-manager/leadership.h"
+
+#include <glog/logging.h>
+
+#include "pkg/base/duration.h"
+
+namespace manager {
+namespace {
+
+// client-go's: a leader this long past its lease is stuck, and a restart helps.
+constexpr std::chrono::seconds kTolerance{20};
+// It exists on every API server, and is where the components of a control plane keep their leases.
+constexpr std::string_view kOutsideNamespace = "kube-system";
+
+std::string NamespaceOf(const client::ClusterConfig& config, const LeaderElection& election) {
+  if (!election.resource_namespace.empty()) return election.resource_namespace;
+  return config.in_cluster ? config.ns : std::string(kOutsideNamespace);
+}
+
+}  // namespace
+
+Leadership::Leadership(base::Scheduler& scheduler, client::ApiClient& client,
+                       client::EventRecorder& events, const client::ClusterConfig& config,
+                       const LeaderElection& election, const std::string& host,
+                       LeadershipCallbacks callbacks)
+    : callbacks_(std::move(callbacks)) {
+  if (!election.elect) return;
+  leader::LeaderOptions options;
+  options.lease = {NamespaceOf(config, election), election.resource_name};
+  options.elector.identity =
+      election.identity.empty() ? leader::NewIdentity(host) : election.identity;
+  options.elector.lease_duration = election.lease_duration;
+  options.elector.renew_deadline = election.renew_deadline;
+  options.elector.retry_period = election.retry_period;
+  options.now = leader::NowWithSuspend;
+  options.on_started_leading = callbacks_.on_started_leading;
+  options.on_lost = [this](const std::string&) { callbacks_.on_lost(); };
+  runner_ = std::make_unique<leader::LeaderRunner>(scheduler, client, &events, std::move(options));
+}
+
+void Leadership::Export(metrics::Registry& registry) {
+  if (!runner_) return;
+  metrics::Gauge status = registry.NewGauge("leader_election_master_status",
+                                            "1 on the replica that leads, 0 on those that follow.",
+                                            {{"name", runner_->options().lease.name}});
+  registry.OnScrape([this, status] { status.Set(runner_->Leads() ? 1 : 0); });
+}
+
+void Leadership::AddChecks(debug::Health& health) {
+  if (!runner_) return;
+  health.AddLiveness("leaderElection", [this]() -> std::optional<std::string> {
+    const base::Duration overdue = runner_->Overdue();
+    if (overdue <= kTolerance) return std::nullopt;
+    return "the lease " + runner_->options().lease.ToString() + " ended " +
+           base::FormatDuration(overdue) + " ago, which nothing took notice of";
+  });
+}
+
+base::Task<void> Leadership::Run() {
+  if (runner_) co_await runner_->Run();
+}
+
+}  // namespace manager
