@@ -33,6 +33,8 @@ json::Value Container(const std::string& name, int size) {
   return container;
 }
 
+}  // namespace
+
 std::string PodJson(int index) {
   const int workload = index % kWorkloads;
   json::Value pod;
@@ -46,8 +48,6 @@ std::string PodJson(int index) {
       json::Array{Container("main", workload + 1), Container("sidecar", 1)};
   return json::Write(pod);
 }
-
-}  // namespace
 
 json::Value QuotaOfSevenNames() {
   return e2e::Quota("q", {{"pods", "1M"},

@@ -1,0 +1,168 @@
+// Creations under a quota: all contenders run side by side and are loaded one at a time, in an
+// order that turns with each round, so that what else the machine does falls on all of them alike.
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "tests/bench/admission_questions.h"
+#include "tests/bench/filler.h"
+#include "tests/bench/guarded_server.h"
+#include "tests/e2e/harness/write_recorder.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kClients = 64;
+
+// One contender in one round.
+struct Round {
+  double rate = 0;
+  double p50 = 0;
+  double p99 = 0;
+  double writes = 0;       // of the quota, per 1 000 creations
+  double webhook_cpu = 0;  // microseconds a creation, as the next two
+  double server_cpu = 0;
+  double client_cpu = 0;
+};
+
+class Contender {
+ public:
+  explicit Contender(Guard guard) : server_(guard), load_(server_.Kubeconfig(), kClients) {
+    if (!server_.has_quota()) return;
+    first_version_ = server_.QuotaVersion();
+    recorder_ = std::make_unique<e2e::WriteRecorder>(server_.Kubeconfig(),
+                                                     GuardedServer::kNamespace, first_version_);
+  }
+
+  [[nodiscard]] Guard guard() const { return server_.guard(); }
+
+  // Creates so many pods, and takes them away again.
+  Round Create(int creations) {
+    const int writes_before = Writes();
+    const Micros webhook_before = CpuOfProcess(server_.webhook_pid());
+    const Micros server_before = CpuOfProcess(server_.server_pid());
+    int next = 0;
+    const Tally tally = load_.SendAll([&]() -> client::ApiRequest {
+      if (next == creations) return {.path = ""};
+      return {.verb = "POST",
+              .path = server_.PodPath(),
+              .content_type = std::string(client::kJson),
+              .body = PodJson(next++)};
+    });
+    if (tally.Failed() > 0) {
+      throw std::runtime_error(NameOf(guard()) + ": " + tally.failures.begin()->first);
+    }
+    const auto each = [&](Micros cpu) { return cpu.count() / creations; };
+    Round round{
+        .rate = tally.PerSecond(), .p50 = tally.Percentile(50), .p99 = tally.Percentile(99)};
+    round.writes = (Writes() - writes_before) * 1000.0 / creations;
+    round.webhook_cpu = each(CpuOfProcess(server_.webhook_pid()) - webhook_before);
+    round.server_cpu = each(CpuOfProcess(server_.server_pid()) - server_before);
+    round.client_cpu = each(tally.cpu);
+    server_.DeleteAllPods();
+    return round;
+  }
+
+ private:
+  int Writes() {
+    if (!recorder_) return 0;
+    const std::string version = server_.QuotaVersion();
+    if (version == first_version_) return 0;
+    recorder_->WaitSeen(GuardedServer::kQuota, version);
+    return recorder_->Writes(GuardedServer::kQuota);
+  }
+
+  GuardedServer server_;
+  Load load_;
+  std::string first_version_;  // of the quota
+  std::unique_ptr<e2e::WriteRecorder> recorder_;
+};
+
+struct Row {
+  std::unique_ptr<Contender> contender;
+  std::vector<Round> rounds;
+
+  [[nodiscard]] double MedianOf(double Round::*value) const {
+    std::vector<double> values;
+    for (const Round& round : rounds) values.push_back(round.*value);
+    return Median(std::move(values));
+  }
+};
+
+void PrintRows(const std::vector<Row>& rows, const Size& size) {
+  std::printf(
+      "\n%zu clients create %d pods under one quota of seven names; medians of %d rounds:\n\n"
+      "| guarded by | creations/s | p50 ms | p99 ms | quota writes per 1 000 | webhook, CPU µs a "
+      "review | API server, CPU µs a creation | clients, CPU µs |\n"
+      "|---|---|---|---|---|---|---|---|\n",
+      kClients, size.creations, size.rounds);
+  for (const Row& row : rows) {
+    std::printf("| %s | %.0f | %.1f | %.1f |", NameOf(row.contender->guard()).c_str(),
+                row.MedianOf(&Round::rate), row.MedianOf(&Round::p50), row.MedianOf(&Round::p99));
+    const Guard guard = row.contender->guard();
+    if (guard == Guard::kBuiltin || guard == Guard::kDaemon) {
+      std::printf(" %.0f |", row.MedianOf(&Round::writes));
+    } else {
+      std::printf(" – |");
+    }
+    if (guard == Guard::kAllowAll || guard == Guard::kDaemon) {
+      std::printf(" %.0f |", row.MedianOf(&Round::webhook_cpu));
+    } else {
+      std::printf(" – |");
+    }
+    std::printf(" %.0f | %.0f |\n", row.MedianOf(&Round::server_cpu),
+                row.MedianOf(&Round::client_cpu));
+  }
+}
+
+// Of ours to the other's, in the same round.
+double MedianRatio(const Row& ours, const Row& other, double Round::*value) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < ours.rounds.size(); ++i) {
+    ratios.push_back(ours.rounds[i].*value / (other.rounds[i].*value));
+  }
+  return Median(std::move(ratios));
+}
+
+void PrintRatios(const std::vector<Row>& rows) {
+  const Row& ours = rows.back();
+  std::printf("\n| %s beside | rate | p50 | p99 |\n|---|---|---|---|\n",
+              NameOf(ours.contender->guard()).c_str());
+  for (const Row& row : rows) {
+    if (&row == &ours) continue;
+    std::printf("| %s | %.2f | %.2f | %.2f |\n", NameOf(row.contender->guard()).c_str(),
+                MedianRatio(ours, row, &Round::rate), MedianRatio(ours, row, &Round::p50),
+                MedianRatio(ours, row, &Round::p99));
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void AskRate(const Size& size) {
+  std::vector<Row> rows;
+  for (const Guard guard : {Guard::kNoQuota, Guard::kBuiltin, Guard::kAllowAll, Guard::kDaemon}) {
+    std::cerr << "rate: starting " << NameOf(guard) << " ...\n";
+    rows.push_back({.contender = std::make_unique<Contender>(guard), .rounds = {}});
+  }
+  for (Row& row : rows) row.contender->Create(size.creations);  // warms up
+  for (int round = 0; round < size.rounds; ++round) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      Row& row = rows[(i + static_cast<std::size_t>(round)) % rows.size()];
+      row.rounds.push_back(row.contender->Create(size.creations));
+      const Round& made = row.rounds.back();
+      std::fprintf(stderr,
+                   "rate: round %d: %4.0f/s p50 %5.1f p99 %5.1f, %3.0f writes, %3.0f us: %s\n",
+                   round + 1, made.rate, made.p50, made.p99, made.writes, made.webhook_cpu,
+                   NameOf(row.contender->guard()).c_str());
+    }
+  }
+  PrintRows(rows, size);
+  PrintRatios(rows);
+}
+
+}  // namespace bench

@@ -1,0 +1,74 @@
+#pragma once
+
+// A real kube-apiserver with one way of guarding quotas at admission, and a namespace with one
+// quota of seven names. Several may run at once; load belongs on one of them at a time.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tests/bench/load.h"
+#include "tests/e2e/harness/api.h"
+#include "tests/e2e/harness/api_server.h"
+#include "tests/e2e/harness/objects.h"
+
+namespace bench {
+
+enum class Guard {
+  kNoQuota,   // the plugin is off, and there is no quota
+  kBuiltin,   // the plugin is on, beside kube-controller-manager's quota controller
+  kAllowAll,  // the plugin is off; a webhook allows everything unread
+  kDaemon,    // the plugin is off; this project's daemon decides
+};
+std::string NameOf(Guard guard);
+
+class GuardedServer {
+ public:
+  static constexpr const char* kNamespace = "bench";
+  static constexpr const char* kQuota = "q";
+
+  // Returns when creations are guarded. `hard`: of the quota, in the place of limits that are never
+  // reached.
+  explicit GuardedServer(Guard guard, const e2e::Quantities& hard = {});
+  ~GuardedServer();
+
+  [[nodiscard]] Guard guard() const { return guard_; }
+  [[nodiscard]] e2e::Api& api() { return api_; }
+  [[nodiscard]] std::string Kubeconfig() { return server_->Kubeconfig(); }
+  [[nodiscard]] bool has_quota() const {
+    return guard_ == Guard::kBuiltin || guard_ == Guard::kDaemon;
+  }
+  // The process that answers reviews; -1: none does.
+  [[nodiscard]] int webhook_pid() const { return webhook_ ? webhook_->pid() : -1; }
+  [[nodiscard]] int server_pid() const { return server_->pid(); }
+  // "https://127.0.0.1:1234/validate/core"
+  [[nodiscard]] std::string WebhookUrl() const;
+
+  [[nodiscard]] std::string PodPath(const std::string& name = "",
+                                    const std::string& subresource = "") const;
+  [[nodiscard]] std::string QuotaVersion();
+  // status.used.pods, as the server prints it.
+  [[nodiscard]] std::string UsedPods();
+  // How long it takes until status.used.pods is `pods`, at most `limit`; nullopt: longer.
+  std::optional<double> SecondsUntilUsed(int pods, std::chrono::seconds limit);
+  // No pod is left, and used says so.
+  void DeleteAllPods();
+  // Of the daemon, since it started.
+  [[nodiscard]] double ReviewsDecided() const;
+
+ private:
+  void StartAllower();
+  void StartDaemon();
+  void WaitUntilEnforced();
+
+  Guard guard_;
+  e2e::TempDir folder_;
+  std::unique_ptr<e2e::ApiServer> server_;
+  e2e::Api api_;
+  std::uint16_t webhook_port_;
+  std::uint16_t metrics_port_;
+  std::unique_ptr<e2e::Process> webhook_;
+  std::unique_ptr<e2e::Process> controller_;
+};
+
+}  // namespace bench
