@@ -122,7 +122,7 @@ real_tier() {
   [ $code -ne 0 ] || export QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl}
   script release/sandbox-kubectl 180 bash tests/pkg/sandbox/kubectl_test.sh build/bin/sandbox-apiserver
   if [ $code -eq 0 ]; then
-    KUBEBUILDER_ASSETS=$assets e2e release real build/bin 1200
+    KUBEBUILDER_ASSETS=$assets e2e release real build/bin 1800
     return
   fi
   cases=$(build/bin/e2e_test --list-test-names-only '~[sandbox-only]' 2>/dev/null | grep -c . || true)
