@@ -32,6 +32,8 @@ class Daemon {
   void Kill() { process_.reset(); }  // kill -9
   // SIGTERM; the exit code, or nullopt if it did not end in time.
   std::optional<int> Stop();
+  // The exit code once it ends by itself; nullopt if it did not in time.
+  std::optional<int> WaitEnd(std::chrono::milliseconds timeout) { return process_->Wait(timeout); }
   // With other options from now on.
   void Restart(DaemonOptions options);
 

@@ -1,0 +1,315 @@
+// Several replicas, one lease: who leads, and how long it takes when that one goes.
+#include <signal.h>
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "pkg/config/yaml.h"
+#include "tests/e2e/harness/proxy.h"
+#include "tests/e2e/harness/scenario.h"
+
+namespace e2e {
+namespace {
+
+const std::chrono::milliseconds kLease = Stretched(4s);
+const std::chrono::milliseconds kDeadline = Stretched(3s);
+const std::chrono::milliseconds kRetry = Stretched(500ms);
+// A follower looks again after up to 2.2 retry periods; then it asks twice.
+const std::chrono::milliseconds kLook = kRetry * 22 / 10 + Stretched(1s);
+
+// A namespace with a quota and pods, in which replicas compete for one lease.
+class Replicas {
+ public:
+  Replicas() {
+    s_.Create("resourcequotas", Quota("q", {{"pods", "100"}}));
+    s_.Create("pods", Pod("a"));
+    s_.Create("pods", Pod("b"));
+  }
+
+  [[nodiscard]] Scenario& scenario() { return s_; }
+  // One that is ready; on its own way to the server, if it says one.
+  std::unique_ptr<Daemon> Start(const std::string& identity, const std::string& kubeconfig = "") {
+    auto daemon = std::make_unique<Daemon>(
+        DaemonOptions{.kubeconfig = kubeconfig.empty() ? s_.server().Kubeconfig() : kubeconfig,
+                      .more_flags = Flags(identity)});
+    daemon->WaitUntilReady();
+    return daemon;
+  }
+  [[nodiscard]] std::vector<std::string> Flags(const std::string& identity) const {
+    const auto text = [](std::chrono::milliseconds time) {
+      return std::to_string(time.count()) + "ms";
+    };
+    return {"--leader-elect=true",
+            "--leader-elect-identity=" + identity,
+            "--leader-elect-resource-name=" + lease_,
+            "--leader-elect-resource-namespace=" + s_.ns(),
+            "--leader-elect-lease-duration=" + text(kLease),
+            "--leader-elect-renew-deadline=" + text(kDeadline),
+            "--leader-elect-retry-period=" + text(kRetry)};
+  }
+
+  [[nodiscard]] std::string LeasePath() const { return s_.Path("leases", lease_); }
+  std::string Holder() {
+    if (!s_.api().Exists(LeasePath())) return "";
+    return std::string(s_.api().Get(LeasePath()).StringAt({"spec", "holderIdentity"}));
+  }
+  void PutLease(const std::string& holder, int seconds) {
+    json::Value lease = json::Object{{"apiVersion", "coordination.k8s.io/v1"}, {"kind", "Lease"}};
+    lease.Make({"metadata", "name"}) = lease_;
+    lease.Make({"spec"}) =
+        json::Object{{"holderIdentity", holder}, {"leaseDurationSeconds", seconds}};
+    s_.Create("leases", lease);
+  }
+  // A change that only a leader writes.
+  void ExpectLeads(const Daemon& daemon) {
+    static int pods = 0;
+    Eventually("it leads", [&]() -> std::string { return Leads(daemon) ? "" : "it does not"; });
+    const std::string before = s_.ResourceVersion("q");
+    s_.Create("pods", Pod("more-" + std::to_string(++pods)));
+    Eventually("the quota is written",
+               [&]() -> std::string { return s_.ResourceVersion("q") != before ? "" : "not yet"; });
+  }
+  static bool Leads(const Daemon& daemon) {
+    return daemon.Metric("leader_election_master_status").value_or(0) == 1;
+  }
+
+ private:
+  Scenario s_;
+  std::string lease_ = "replicas";
+};
+
+std::chrono::milliseconds Since(std::chrono::steady_clock::time_point began) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                               began);
+}
+
+// How long until `daemon` leads.
+std::chrono::milliseconds UntilLeads(const Daemon& daemon) {
+  const auto began = std::chrono::steady_clock::now();
+  Eventually("the other one leads", [&]() -> std::string {
+    return Replicas::Leads(daemon) ? "" : "it follows; its log:\n" + Tail(daemon.Log(), 5);
+  });
+  return Since(began);
+}
+
+// Statuses that the daemon wrote.
+double Written(const Daemon& daemon) {
+  std::istringstream lines(daemon.MetricsText());
+  for (std::string line; std::getline(lines, line);) {
+    const bool here = line.starts_with("quota_reconcile_total{") &&
+                      line.find("result=\"written\"") != std::string::npos;
+    if (here) return std::stod(line.substr(line.rfind(' ')));
+  }
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("of two replicas one leads, and both are ready", "[e2e][leader]") {
+  Replicas r;
+  Scenario& s = r.scenario();
+  const auto a = r.Start("first");
+  s.WaitUsed("q", {{"pods", "2"}});
+  const auto b = r.Start("second");
+  CHECK(Replicas::Leads(*a));
+  CHECK_FALSE(Replicas::Leads(*b));
+  CHECK(r.Holder() == "first");
+  for (const char* path : {"/readyz", "/livez", "/healthz/leaderElection"}) {
+    CHECK(a->Probe(path) == 200);
+    CHECK(b->Probe(path) == 200);
+  }
+
+  s.Create("pods", Pod("c"));
+  s.WaitUsed("q", {{"pods", "3"}});
+  CHECK(Written(*a) >= 2);
+  CHECK(Written(*b) == 0);
+  b->WaitForLog("following lease=" + s.ns() + "/replicas holder=first");
+  Eventually("an event says who leads", [&]() -> std::string {
+    const auto events = json::Write(s.api().Get(s.Path("events")));
+    return events.find("first became leader") != std::string::npos ? "" : events;
+  });
+
+  // It is renewed: nobody else's turn when it would have ended.
+  Always(
+      "the first one leads", [&]() -> std::string { return Replicas::Leads(*b) ? "no" : ""; },
+      kLease + kLook);
+  CHECK(Replicas::Leads(*a));
+}
+
+TEST_CASE("a leader that is killed is followed by the other, when its lease has ended",
+          "[e2e][leader]") {
+  Replicas r;
+  Scenario& s = r.scenario();
+  auto a = r.Start("first");
+  s.WaitUsed("q", {{"pods", "2"}});
+  const auto b = r.Start("second");
+  a->Kill();
+  s.Delete("pods", "a");
+  const auto took = UntilLeads(*b);
+  CHECK(took >= kLease / 2);
+  CHECK(took <= kLease + kLook);
+  s.WaitUsed("q", {{"pods", "1"}});
+  CHECK(s.api().Get(r.LeasePath()).At({"spec", "leaseTransitions"})->AsInt64() == 1);
+}
+
+TEST_CASE("a leader that stops gives the lease to the other", "[e2e][leader]") {
+  Replicas r;
+  Scenario& s = r.scenario();
+  const auto a = r.Start("first");
+  s.WaitUsed("q", {{"pods", "2"}});
+  const auto b = r.Start("second");
+  CHECK(a->Stop() == 0);
+  const auto took = UntilLeads(*b);
+  CHECK(took <= kLook);
+  r.ExpectLeads(*b);
+  CHECK(a->Log().find("the lease was given back") != std::string::npos);
+}
+
+TEST_CASE("a leader that was suspended beyond its lease writes nothing and ends with 1",
+          "[e2e][leader]") {
+  Replicas r;
+  Scenario& s = r.scenario();
+  const auto a = r.Start("first");
+  s.WaitUsed("q", {{"pods", "2"}});
+  auto b = r.Start("second");
+  REQUIRE(kill(a->pid(), SIGSTOP) == 0);
+  UntilLeads(*b);
+  s.Create("pods", Pod("c"));
+  s.WaitUsed("q", {{"pods", "3"}});
+  // From now on nobody leads, and the status is wrong: what is written, the first one wrote.
+  b->Kill();
+  s.Delete("pods", "c");
+  const std::string before = s.ResourceVersion("q");
+  REQUIRE(kill(a->pid(), SIGCONT) == 0);
+  CHECK(a->WaitEnd(Stretched(25s)) == 1);
+  CHECK(s.ResourceVersion("q") == before);
+  CHECK(a->Log().find("the lease is lost") != std::string::npos);
+
+  const auto c = r.Start("third");
+  s.WaitUsed("q", {{"pods", "2"}});
+}
+
+TEST_CASE("a leader that the server no longer answers ends with 1, and the other one leads",
+          "[e2e][leader]") {
+  Replicas r;
+  Scenario& s = r.scenario();
+  TcpProxy proxy(s.server().port());
+  const auto a = r.Start("first", s.server().Kubeconfig(proxy.port()));
+  s.WaitUsed("q", {{"pods", "2"}});
+  const auto b = r.Start("second");
+  proxy.Stall(true);
+  s.Delete("pods", "a");
+  const auto took = UntilLeads(*b);
+  CHECK(took <= kLease + kLook);
+  s.WaitUsed("q", {{"pods", "1"}});
+  CHECK_FALSE((a->Running() && Replicas::Leads(*a)));
+  CHECK(a->WaitEnd(Stretched(25s)) == 1);
+}
+
+TEST_CASE("a lease of somebody else is not taken before it ends", "[e2e][leader]") {
+  Replicas r;
+  Scenario& s = r.scenario();
+  r.PutLease("somebody-else", 3600);
+  const auto a = r.Start("first");
+  Always(
+      "nothing is written",
+      [&]() -> std::string { return Replicas::Leads(*a) || !s.Used("q").empty() ? "it was" : ""; },
+      kLease + kLook);
+  CHECK(r.Holder() == "somebody-else");
+  CHECK(a->Probe("/readyz") == 200);
+  SECTION("it is given back") {
+    s.api().MergePatch(r.LeasePath(), Json(R"({"spec":{"holderIdentity":""}})"));
+  }
+  SECTION("it is renewed for a shorter time, and then no more") {
+    s.api().MergePatch(r.LeasePath(), Json(R"({"spec":{"leaseDurationSeconds":1}})"));
+  }
+  s.WaitUsed("q", {{"pods", "2"}}, 1s + 2 * kLook);
+  CHECK(r.Holder() == "first");
+}
+
+TEST_CASE("a leader whose lease is deleted makes it anew and goes on", "[e2e][leader]") {
+  Replicas r;
+  Scenario& s = r.scenario();
+  const auto a = r.Start("first");
+  s.WaitUsed("q", {{"pods", "2"}});
+  const auto b = r.Start("second");
+  s.api().Delete(r.LeasePath());
+  Eventually("the lease is there again", [&] { return r.Holder() == "first" ? "" : "not yet"; });
+  r.ExpectLeads(*a);
+  CHECK_FALSE(Replicas::Leads(*b));
+}
+
+TEST_CASE("a lease that cannot be had is named in the log, and taken when it can",
+          "[e2e][leader]") {
+  Replicas r;
+  Scenario& s = r.scenario();
+  const std::string ns = FreshName("later");
+  std::vector<std::string> flags = r.Flags("first");
+  flags.push_back("--leader-elect-resource-namespace=" + ns);
+  Daemon a({.kubeconfig = s.server().Kubeconfig(), .more_flags = flags});
+  a.WaitUntilReady();
+  a.WaitForLog("the lease cannot be used and is tried again lease=" + ns + "/replicas");
+  CHECK(s.Used("q").empty());
+  s.api().Create(PathOf("namespaces"), Namespace(ns));
+  s.WaitUsed("q", {{"pods", "2"}});
+  CHECK(a.Stop() == 0);
+  s.api().Delete(PathOf("namespaces", "", ns));
+}
+
+// The Role of the manifest, in the scenario's namespace, for a user who may do nothing else.
+TEST_CASE("the shipped rights let the daemon use its lease, and no other",
+          "[e2e][leader][real-only]") {
+  Scenario s;
+  const auto documents = config::ParseYamlDocuments(
+      ReadFile(QCM_SOURCE_DIR "/manifests/base/quota-controller-manager.yaml"));
+  REQUIRE(documents.has_value());
+  for (json::Value document : *documents) {
+    const bool lease = document.StringAt({"metadata", "name"}) == "quota-controller-manager-lease";
+    if (!lease) continue;
+    document.Make({"metadata", "namespace"}) = s.ns();
+    const bool role = document.StringAt({"kind"}) == "Role";
+    if (!role) document.Make({"subjects"}) = Json(R"([{"kind":"User","name":"stranger"}])");
+    s.api().Create("/apis/rbac.authorization.k8s.io/v1/namespaces/" + s.ns() +
+                       (role ? "/roles" : "/rolebindings"),
+                   document);
+  }
+  TempDir dir;
+  KubeconfigFields fields = s.server().Fields();
+  fields.token = "e2e-stranger-token";
+  const std::string kubeconfig = dir.Write("kubeconfig", KubeconfigText(fields));
+  const auto start = [&](const std::string& lease) {
+    return std::make_unique<Daemon>(
+        DaemonOptions{.kubeconfig = kubeconfig,
+                      .more_flags = {"--leader-elect=true", "--leader-elect-resource-name=" + lease,
+                                     "--leader-elect-resource-namespace=" + s.ns()}});
+  };
+  const auto a = start("quota-controller-manager");
+  a->WaitForLog("became leader");
+  CHECK(a->Stop() == 0);
+  CHECK(a->Log().find("the lease was given back") != std::string::npos);
+  CHECK_FALSE(s.api().Get(s.Path("leases", "quota-controller-manager")).IsNull());
+
+  const auto b = start("other");
+  b->WaitForLog("leases.coordination.k8s.io \"other\" is forbidden");
+  CHECK_FALSE(Replicas::Leads(*b));
+}
+
+TEST_CASE("outside of a cluster the lease is in kube-system, and free again after a stop",
+          "[e2e][leader]") {
+  Scenario s;
+  const std::string path = PathOf("leases", "kube-system", "quota-controller-manager");
+  s.Create("resourcequotas", Quota("q", {{"pods", "100"}}));
+  for (int i = 0; i < 2; ++i) {
+    Daemon a({.kubeconfig = s.server().Kubeconfig(), .more_flags = {"--leader-elect=true"}});
+    a.WaitUntilReady();
+    // Far less than the 15 s of a lease that somebody holds.
+    Eventually(
+        "it leads", [&] { return Replicas::Leads(a) ? "" : "not yet"; }, Stretched(3s));
+    CHECK_FALSE(s.api().Get(path).StringAt({"spec", "holderIdentity"}).empty());
+    CHECK(a.Stop() == 0);
+    CHECK(s.api().Get(path).StringAt({"spec", "holderIdentity"}).empty());
+  }
+  s.api().Delete(path);
+}
+
+}  // namespace e2e
