@@ -83,35 +83,57 @@ void AdmissionService::Prepare(const std::string& quota_api,
   options.on_constrained = [this, quota_api] { WantRules(quota_api); };
 }
 
-void AdmissionService::Enforce(const quota::QuotaApi& api,
-                               controllers::QuotaController& controller) {
+void AdmissionService::Enforce(const quota::QuotaApi& api) {
   admission::QuotaAdmitterOptions options;
   options.warn_near_limits = options_.warn_near_limits;
-  enforced_[api.name] = {.controller = &controller,
-                         .admitter = std::make_unique<admission::QuotaAdmitter>(
-                             executor_, scheduler_, api, controller, observer_, options)};
-  registry_.OnScrape([this, name = api.name, &controller] {
-    observer_.OnChargesHeld(name, controller.charges_held());
+  auto enforced = std::make_unique<Enforced>(scheduler_);
+  enforced->admitter = std::make_unique<admission::QuotaAdmitter>(
+      executor_, scheduler_, api, enforced->book, observer_, options);
+  registry_.OnScrape([this, name = api.name, &added = *enforced] {
+    const auto* controller = added.controller;
+    observer_.OnChargesHeld(name, controller == nullptr ? 0 : controller->charges_held());
   });
+  enforced_[api.name] = std::move(enforced);
+}
+
+void AdmissionService::Attach(const std::string& quota_api,
+                              controllers::QuotaController& controller) {
+  Enforced& enforced = *enforced_.at(quota_api);
+  enforced.controller = &controller;
+  enforced.book.Open(controller);
+}
+
+base::Task<void> AdmissionService::Detach(std::string quota_api) {
+  Enforced& enforced = *enforced_.at(quota_api);
+  enforced.controller = nullptr;
+  base::TaskGroup closing(executor_);  // waits, also for one who is cancelled
+  closing.Spawn("close book", [&enforced] { return enforced.book.Close(); });
+  co_await closing.Join();
 }
 
 void AdmissionService::WantRules(const std::string& quota_api) {
   const auto enforced = enforced_.find(quota_api);
-  if (enforced == enforced_.end()) return;
+  if (enforced == enforced_.end() || enforced->second->controller == nullptr) return;
   std::vector<admission::GuardedResource> wanted;
-  for (const quota::Evaluator* evaluator : enforced->second.controller->tracker().Constrained()) {
+  for (const auto* evaluator : enforced->second->controller->tracker().Constrained()) {
     wanted.push_back(admission::Guarded(quota_api, *evaluator));
   }
   keeper_.SetWanted(quota_api, std::move(wanted));
 }
 
+void AdmissionService::WantNoRules(const std::string& quota_api) {
+  keeper_.SetWanted(quota_api, {});
+}
+
 void AdmissionService::OnStoredRules() {
-  for (const auto& [name, enforced] : enforced_) enforced.controller->OnGuards();
+  for (const auto& [name, enforced] : enforced_) {
+    if (enforced->controller != nullptr) enforced->controller->OnGuards();
+  }
 }
 
 base::Result<void> AdmissionService::Listen(debug::Health& health) {
   std::vector<admission::Admitter*> admitters;
-  for (const auto& [name, enforced] : enforced_) admitters.push_back(enforced.admitter.get());
+  for (const auto& [name, enforced] : enforced_) admitters.push_back(enforced->admitter.get());
   http::ServerOptions options = admission::WebhookServerOptions();
   options.address = options_.admission->address;
   options.port = options_.admission->port;
@@ -167,7 +189,7 @@ base::Task<void> AdmissionService::Run() {
   tasks_.Spawn("webhook configuration", [this] { return keeper_.Run(); });
   co_await server_->Run();
   co_await base::IgnoreCancellation();  // what is in hand ends by itself, within its deadline
-  for (const auto& [name, enforced] : enforced_) co_await enforced.admitter->Stop();
+  for (const auto& [name, enforced] : enforced_) co_await enforced->admitter->Stop();
   tasks_.Cancel();
   co_await tasks_.Join();
   co_await closing_.Join();

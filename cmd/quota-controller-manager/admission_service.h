@@ -15,6 +15,7 @@
 #include "controllers/quota/quota_controller.h"
 #include "pkg/admission/certificate_source.h"
 #include "pkg/admission/quota_admitter.h"
+#include "pkg/admission/switched_book.h"
 #include "pkg/admission/webhook_keeper.h"
 #include "pkg/debug/health.h"
 #include "pkg/http/server.h"
@@ -32,10 +33,16 @@ class AdmissionService final : public admission::StoredRulesListener {
                                                              metrics::Registry& registry,
                                                              const Options& options);
 
-  // Completes the options of an enforced quota API's controller.
+  // Completes the options of an enforced quota API's controllers.
   void Prepare(const std::string& quota_api, controllers::QuotaControllerOptions& options);
-  // Decides for this quota API with the controller made of those options.
-  void Enforce(const quota::QuotaApi& api, controllers::QuotaController& controller);
+  // Decides for this quota API: with a controller made of those options, while one is attached.
+  // While none is, everything is admitted.
+  void Enforce(const quota::QuotaApi& api);
+  void Attach(const std::string& quota_api, controllers::QuotaController& controller);
+  // Returns when nobody is in the controller's book any more.
+  base::Task<void> Detach(std::string quota_api);
+  // The server does not serve the quota API, so nobody wants anything.
+  void WantNoRules(const std::string& quota_api);
   // Binds the address. To be called after the last Enforce().
   base::Result<void> Listen(debug::Health& health);
 
@@ -47,7 +54,9 @@ class AdmissionService final : public admission::StoredRulesListener {
 
  private:
   struct Enforced {
-    controllers::QuotaController* controller = nullptr;
+    explicit Enforced(base::Scheduler& scheduler) : book(scheduler) {}
+    controllers::QuotaController* controller = nullptr;  // null: none is attached
+    admission::SwitchedBook book;
     std::unique_ptr<admission::QuotaAdmitter> admitter;
   };
   AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
@@ -66,7 +75,7 @@ class AdmissionService final : public admission::StoredRulesListener {
   AdmissionObserver observer_;
   admission::WebhookKeeper keeper_;
   std::unique_ptr<admission::CertificateSource> certificates_;
-  std::map<std::string, Enforced> enforced_;
+  std::map<std::string, std::unique_ptr<Enforced>> enforced_;
   std::unique_ptr<http::Server> server_;
   base::TaskGroup tasks_;
   base::TaskGroup closing_;

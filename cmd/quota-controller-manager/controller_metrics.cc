@@ -155,4 +155,12 @@ void ControllerMetrics::Refresh(const controllers::QuotaController& controller,
   });
 }
 
+void ControllerMetrics::Clear() {
+  quotas_.Set(0);
+  broken_quotas_.Set(0);
+  ShowStale({});
+  for (const auto& [resource, tracked] : tracked_) Forget(tracked);
+  tracked_.clear();
+}
+
 }  // namespace manager

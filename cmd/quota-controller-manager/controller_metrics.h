@@ -20,6 +20,8 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   void OnForeignChargesExpired(std::size_t charges) override;
   // Values that are read at each scrape: quotas, and every watched resource's size, state and age.
   void Refresh(const controllers::QuotaController& controller, base::TimePoint now);
+  // There is no controller any more.
+  void Clear();
 
  private:
   struct Tracked {

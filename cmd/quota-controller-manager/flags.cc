@@ -9,6 +9,7 @@
 #include <iterator>
 #include <span>
 #include <sstream>
+#include <utility>
 
 #include "cmd/command_line/command_line.h"
 #include "pkg/base/duration.h"
@@ -18,7 +19,8 @@ DEFINE_string(kubeconfig, "",
               "Kubeconfig file. Empty: the in-cluster configuration, else $KUBECONFIG, else "
               "~/.kube/config.");
 DEFINE_string(context, "", "Context of the kubeconfig. Empty: its current-context.");
-DEFINE_string(quota_apis, "core", "Quota APIs to count, separated by commas: core.");
+DEFINE_string(quota_apis, "core,karmada",
+              "Quota APIs to count, separated by commas, each while the server serves it.");
 DEFINE_string(enforce, "karmada",
               "Quota APIs decided at admission by this daemon, separated by commas. Empty: none. "
               "Name core only where the API server's own plugin is off "
@@ -72,7 +74,7 @@ constexpr std::string_view kUsage =
     "Usage: quota-controller-manager [flags]\n\n";
 // The quota APIs that a flag may name, and those that are built in.
 constexpr std::array<std::string_view, 3> kQuotaApis{"core", "karmada", "ironcore"};
-constexpr std::array<std::string_view, 1> kCounted{"core"};
+constexpr std::array<std::string_view, 2> kCounted{"core", "karmada"};
 
 bool IsIn(std::string_view name, std::span<const std::string_view> names) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -119,6 +121,11 @@ base::Result<void> ParseEndpoint(Options& options) {
   }
   const bool reachable = options.admission_service || options.admission_url;
   if (options.enforced.empty() || reachable) return {};
+  if (options.manage_webhook && gflags::GetCommandLineFlagInfoOrDie("enforce").is_default) {
+    options.unreachable = std::exchange(options.enforced, {});
+    options.admission.reset();
+    return {};
+  }
   if (options.manage_webhook) {
     return BadFlag("enforce",
                    "needs --admission-service or --admission-url, by which the API "

@@ -25,10 +25,12 @@ struct LeaderElection {
 };
 
 struct Options {
-  std::string kubeconfig;  // "" : in-cluster, else $KUBECONFIG, else ~/.kube/config
-  std::string context;     // "" : the kubeconfig's current-context
-  std::vector<std::string> quota_apis{"core"};
-  std::vector<std::string> enforced;  // of quota_apis, those decided at admission here
+  std::string kubeconfig;               // "" : in-cluster, else $KUBECONFIG, else ~/.kube/config
+  std::string context;                  // "" : the kubeconfig's current-context
+  std::vector<std::string> quota_apis;  // counted, each while the server serves it
+  std::vector<std::string> enforced;    // of quota_apis, those decided at admission here
+  // Those that would be by default, if the API server could reach us.
+  std::vector<std::string> unreachable;
   base::Duration resync_period = std::chrono::minutes(5);
   std::optional<http::BindAddress> metrics;  // nullopt: not served
   std::optional<http::BindAddress> health;

@@ -10,11 +10,10 @@
 #include <csignal>
 
 #include "cmd/quota-controller-manager/admission_service.h"
-#include "cmd/quota-controller-manager/controller_metrics.h"
+#include "cmd/quota-controller-manager/engine.h"
 #include "cmd/quota-controller-manager/event_metrics.h"
 #include "cmd/quota-controller-manager/leadership.h"
 #include "cmd/quota-controller-manager/request_metrics.h"
-#include "controllers/quota/quota_controller.h"
 #include "pkg/base/duration.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
@@ -22,10 +21,10 @@
 #include "pkg/client/event_recorder.h"
 #include "pkg/client/rest_client.h"
 #include "pkg/debug/endpoints.h"
-#include "pkg/debug/queue_metrics.h"
 #include "pkg/http/server.h"
 #include "pkg/metrics/process_metrics.h"
 #include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/karmada/karmada_quota.h"
 
 namespace manager {
 namespace {
@@ -60,6 +59,10 @@ std::string HostName() {
   return name.data();
 }
 
+bool IsIn(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 class ManagerImpl final : public Manager {
  public:
   ManagerImpl(base::asio::io_context& io, Options options)
@@ -77,14 +80,6 @@ class ManagerImpl final : public Manager {
  private:
   base::Result<void> ServeAt(const std::optional<http::BindAddress>& address, std::string_view what,
                              debug::Endpoints endpoints);
-  // One quota API: its rules, controller and metrics.
-  struct Engine {
-    explicit Engine(quota::QuotaApi data) : api(std::move(data)) {}
-    quota::QuotaApi api;
-    std::unique_ptr<ControllerMetrics> metrics;
-    std::unique_ptr<debug::QueueMetrics> queue_metrics;
-    std::unique_ptr<controllers::QuotaController> controller;
-  };
   base::Result<void> AddEngines();
   void AddEngine(quota::QuotaApi api);
   base::Task<void> Work();
@@ -126,7 +121,7 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
                                      {.component = "quota-controller-manager",
                                       .instance = HostName(),
                                       .observer = event_metrics_.get()});
-  served_ = std::make_unique<controllers::ServedResources>(*client_);
+  served_ = std::make_unique<controllers::ServedResources>(*client_, scheduler_);
   Elect(config);
   health_.AddReadiness("shutdown", [this]() -> std::optional<std::string> {
     if (stopping_) return "the daemon is stopping";
@@ -140,7 +135,7 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
 void ManagerImpl::Elect(const client::ClusterConfig& config) {
   LeadershipCallbacks callbacks;
   callbacks.on_started_leading = [this] {
-    for (const std::unique_ptr<Engine>& engine : engines_) engine->controller->OnLeading();
+    for (const std::unique_ptr<Engine>& engine : engines_) engine->OnLeading();
   };
   callbacks.on_lost = [this] {
     if (!stopping_) Stop(1);
@@ -159,39 +154,29 @@ base::Result<void> ManagerImpl::AddEngines() {
     admission_ = std::move(*service);
   }
   AddEngine(quota::CoreQuotaApi());
+  AddEngine(quota::KarmadaQuotaApi());
   return {};
 }
 
 void ManagerImpl::AddEngine(quota::QuotaApi api) {
-  Engine& engine = *engines_.emplace_back(std::make_unique<Engine>(std::move(api)));
-  const std::string& name = engine.api.name;
-  controllers::TrackingContext context{.executor = io_.get_executor(),
-                                       .scheduler = &scheduler_,
-                                       .client = client_.get(),
-                                       .reflector = {.backoff = kReconnect},
-                                       .name = name,
-                                       .registry = &registry_,
-                                       .events = events_.get()};
-  controllers::QuotaControllerOptions options{.resync_period = options_.resync_period,
-                                              .write_timeout = kWriteTimeout,
-                                              .leading = [this] { return leadership_->Leads(); }};
-  const auto& enforced = options_.enforced;
-  const bool enforce =
-      admission_ && std::find(enforced.begin(), enforced.end(), name) != enforced.end();
-  if (enforce) admission_->Prepare(name, options);
-  engine.metrics = std::make_unique<ControllerMetrics>(registry_, name);
-  engine.queue_metrics = std::make_unique<debug::QueueMetrics>(registry_, "quota_" + name);
-  engine.controller = std::make_unique<controllers::QuotaController>(
-      context, engine.api, *served_, *engine.metrics, options, *engine.queue_metrics);
-  if (enforce) admission_->Enforce(engine.api, *engine.controller);
-  engine.queue_metrics->Follow([&engine] { return engine.controller->running(); });
-  registry_.OnScrape(
-      [this, &engine] { engine.metrics->Refresh(*engine.controller, scheduler_.Now()); });
-  health_.AddReadiness("quotas-" + name, [&engine]() -> std::optional<std::string> {
-    std::string why;
-    if (engine.controller->Ready(&why)) return std::nullopt;
-    return why;
-  });
+  if (!IsIn(options_.quota_apis, api.name)) return;
+  EngineOptions options{.context = {.executor = io_.get_executor(),
+                                    .scheduler = &scheduler_,
+                                    .client = client_.get(),
+                                    .reflector = {.backoff = kReconnect},
+                                    .name = api.name,
+                                    .registry = &registry_,
+                                    .events = events_.get()},
+                        .controller = {.resync_period = options_.resync_period,
+                                       .write_timeout = kWriteTimeout,
+                                       .leading = [this] { return leadership_->Leads(); }}};
+  if (admission_ && IsIn(options_.enforced, api.name)) options.admission = admission_.get();
+  if (IsIn(options_.unreachable, api.name)) {
+    options.not_enforced =
+        "give --admission-service or --admission-url, by which the API server reaches the webhook";
+  }
+  engines_.push_back(std::make_unique<Engine>(std::move(api), *served_, std::move(options)));
+  engines_.back()->AddChecks(health_);
 }
 
 base::Result<void> ManagerImpl::Serve() {
@@ -247,8 +232,7 @@ base::Task<void> ManagerImpl::Work() {
   }
   events.Spawn("events", [this] { return events_->Run(); });
   for (const std::unique_ptr<Engine>& engine : engines_) {
-    controllers.Spawn("controller " + engine->api.name,
-                      [&engine] { return engine->controller->Run(); });
+    controllers.Spawn("engine " + engine->name(), [&engine] { return engine->Run(); });
   }
   leadership.Spawn("leadership", [this] { return leadership_->Run(); });
   if (admission_) admission.Spawn("admission", [this] { return admission_->Run(); });

@@ -90,6 +90,12 @@ class QuotaController final : public QuotaListener,
   // `why` says what is missing.
   [[nodiscard]] bool Ready(std::string* why) const;
 
+  // True if the server says that it has no such quotas.
+  [[nodiscard]] bool NotServed() const {
+    const auto& trouble = quotas_->state().trouble;
+    return trouble && trouble->Is(base::ErrorCode::kNotFound);
+  }
+
   [[nodiscard]] const QuotaStore& store() const { return store_; }
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
   [[nodiscard]] const QuotaConditions& conditions() const { return reporter_.conditions(); }

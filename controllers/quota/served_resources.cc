@@ -4,7 +4,32 @@
 
 namespace controllers {
 
+namespace {
+
+// Longer than a look can take, whose requests have deadlines of their own.
+constexpr std::chrono::minutes kLongestWait{5};
+
+struct LeaveAtEnd {
+  base::Gate& gate;
+  ~LeaveAtEnd() { gate.Leave(); }
+};
+
+}  // namespace
+
 base::Task<base::Result<void>> ServedResources::Refresh() {
+  const base::TimePoint asked = scheduler_.Now();
+  const bool inside = co_await gate_.Enter(asked + kLongestWait);
+  if (!inside) {
+    co_return base::Error{.code = base::ErrorCode::kCancelled, .message = "nobody asks any more"};
+  }
+  const LeaveAtEnd leave{gate_};
+  if (last_look_ > asked) co_return last_outcome_;  // another who waited has asked since
+  last_look_ = scheduler_.Now();
+  last_outcome_ = co_await Look();
+  co_return last_outcome_;
+}
+
+base::Task<base::Result<void>> ServedResources::Look() {
   const auto found = co_await discovery_.Look();
   if (!found) {
     const base::Error& error = found.error();
@@ -71,6 +96,10 @@ void ServedResources::ForEachKind(const std::function<void(const api::GroupResou
   for (const auto& [resource, served] : served_) {
     if (served.scope == ResourceScope::kNamespaced) visit(resource, served.kind);
   }
+}
+
+bool ServedResources::LacksVersion(const api::GroupVersionResource& resource) const {
+  return answered_ && !failed_groups_.contains(resource.group) && !HasVersion(resource);
 }
 
 bool ServedResources::HasVersion(const api::GroupVersionResource& resource) const {

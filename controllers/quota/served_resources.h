@@ -18,6 +18,8 @@
 #include "pkg/api/resource.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/error.h"
+#include "pkg/base/gate.h"
+#include "pkg/base/scheduler.h"
 #include "pkg/client/api_client.h"
 #include "pkg/client/discovery.h"
 
@@ -27,11 +29,15 @@ enum class ResourceScope : std::uint8_t { kNamespaced, kCluster };
 
 class ServedResources {
  public:
-  explicit ServedResources(client::ApiClient& client) : discovery_(client) {}
+  // Both outlive it.
+  ServedResources(client::ApiClient& client, base::Scheduler& scheduler)
+      : discovery_(client), scheduler_(scheduler), gate_(scheduler) {}
 
-  // Asks the server. Errors: it did not answer; what was known stays, and the trouble is logged
-  // once.
+  // Asks the server, once for all who wait for it. Errors: it did not answer; what was known stays,
+  // and the trouble is logged once.
   base::Task<base::Result<void>> Refresh();
+  // When the server was last asked.
+  [[nodiscard]] base::TimePoint last_look() const { return last_look_; }
   // The preferred version of a resource of this scope that can be listed and watched.
   [[nodiscard]] std::optional<api::GroupVersionResource> Find(
       const api::GroupResource& resource, ResourceScope scope = ResourceScope::kNamespaced) const;
@@ -43,6 +49,8 @@ class ServedResources {
                                ResourceScope scope = ResourceScope::kNamespaced) const;
   // True if this very version can be listed and watched, as far as is known.
   [[nodiscard]] bool HasVersion(const api::GroupVersionResource& resource) const;
+  // True if a complete answer of its group did not have it.
+  [[nodiscard]] bool LacksVersion(const api::GroupVersionResource& resource) const;
 
   // Rises with each answer that changed what is served. 0: there was none yet.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
@@ -51,10 +59,15 @@ class ServedResources {
                                             const std::string& kind)>& visit) const;
 
  private:
+  base::Task<base::Result<void>> Look();
   void Take(const client::Discovered& found);
   void SayFailed(const std::set<std::string>& failed) const;
 
   client::Discovery discovery_;
+  base::Scheduler& scheduler_;
+  base::Gate gate_;  // whoever asks is inside
+  base::TimePoint last_look_{};
+  base::Result<void> last_outcome_;
   struct Served {
     api::GroupVersionResource preferred;
     ResourceScope scope = ResourceScope::kNamespaced;

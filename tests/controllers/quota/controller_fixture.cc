@@ -50,7 +50,7 @@ void ControllerFixture::Start() {
                                        .scheduler = &scheduler,
                                        .client = &cluster,
                                        .events = &events};
-  served.emplace(cluster);
+  served.emplace(cluster, scheduler);
   controller =
       std::make_unique<controllers::QuotaController>(context, api, *served, recorder, options_);
   running_ = std::make_unique<base::TaskGroup>(io.get_executor());

@@ -1,0 +1,123 @@
+#include "cmd/quota-controller-manager/engine.h"
+
+#include <glog/logging.h>
+
+namespace manager {
+namespace {
+
+// How old an answer of discovery may be while the quota API is waited for.
+constexpr std::chrono::seconds kLookWhileAbsent{3};
+// Looks at what is known, without asking anybody.
+constexpr std::chrono::milliseconds kPoll{500};
+
+}  // namespace
+
+Engine::Engine(quota::QuotaApi api, controllers::ServedResources& served, EngineOptions options)
+    : api_(std::move(api)),
+      served_(served),
+      options_(std::move(options)),
+      scheduler_(*options_.context.scheduler),
+      metrics_(*options_.context.registry, api_.name),
+      queue_metrics_(*options_.context.registry, "quota_" + api_.name) {
+  options_.context.name = api_.name;
+  if (options_.admission != nullptr) {
+    options_.admission->Prepare(api_.name, options_.controller);
+    options_.admission->Enforce(api_);
+  }
+  options_.context.registry->OnScrape([this] {
+    if (controller_) metrics_.Refresh(*controller_, scheduler_.Now());
+  });
+}
+
+void Engine::AddChecks(debug::Health& health) {
+  health.AddReadiness("quotas-" + api_.name, [this] { return WhyNotReady(); });
+}
+
+std::optional<std::string> Engine::WhyNotReady() const {
+  std::string why;
+  if (controller_) {
+    if (controller_->Ready(&why)) return std::nullopt;
+    return why;
+  }
+  if (served_.generation() > 0) return std::nullopt;
+  return "it is not known yet whether the server has quotas of " + api_.name;
+}
+
+// Every API server has the core group, so nobody need be asked for it.
+bool Engine::MayStart() const {
+  return api_.resource.group.empty() || served_.HasVersion(api_.resource);
+}
+
+bool Engine::IsGone() const {
+  return !api_.resource.group.empty() && served_.LacksVersion(api_.resource);
+}
+
+bool Engine::IsLookDue() const {
+  const base::Duration since = scheduler_.Now() - served_.last_look();
+  if (controller_ != nullptr) return controller_->NotServed() && since >= kLookWhileAbsent;
+  return served_.last_look() == base::TimePoint{} || since >= kLookWhileAbsent;
+}
+
+base::Task<void> Engine::Look() {
+  if (IsLookDue()) (void)co_await served_.Refresh();  // what goes wrong is logged there
+}
+
+void Engine::SayAbsent() {
+  if (!IsGone() || std::exchange(absent_, true)) return;
+  LOG(INFO) << "the server does not serve this quota API, which is waited for quota_api="
+            << api_.name << " resource=" << api_.resource.ToString();
+  if (options_.admission != nullptr) options_.admission->WantNoRules(api_.name);
+}
+
+base::Task<void> Engine::Run() {
+  co_await base::DeferCancellation();
+  const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
+  while (!co_await base::Stopping()) {
+    if (!MayStart()) co_await Look();
+    if (co_await base::Stopping()) co_return;
+    if (MayStart()) {
+      co_await RunController();
+      continue;
+    }
+    SayAbsent();
+    co_await alarm->WaitUntil(scheduler_.Now() + kPoll);
+  }
+}
+
+// Until the server no longer serves the quota API, or until cancelled.
+base::Task<void> Engine::RunController() {
+  StartController();
+  base::TaskGroup running(options_.context.executor);
+  running.Spawn("controller " + api_.name, [this] { return controller_->Run(); });
+  const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
+  bool stopping = false;
+  while (!stopping && !IsGone()) {
+    co_await alarm->WaitUntil(scheduler_.Now() + kPoll);
+    stopping = co_await base::Stopping();
+    if (!stopping) co_await Look();
+  }
+  if (options_.admission != nullptr) co_await options_.admission->Detach(api_.name);
+  running.Cancel();
+  co_await running.Join();
+  queue_metrics_.Follow(nullptr);
+  metrics_.Clear();
+  controller_.reset();
+}
+
+void Engine::StartController() {
+  absent_ = false;
+  if (!options_.not_enforced.empty()) {
+    LOG(WARNING) << "quotas are counted, but nothing is refused: " << options_.not_enforced
+                 << " quota_api=" << api_.name;
+  }
+  controller_ = std::make_unique<controllers::QuotaController>(
+      options_.context, api_, served_, metrics_, options_.controller, queue_metrics_);
+  queue_metrics_.Follow([this] { return controller_->running(); });
+  if (options_.admission != nullptr) options_.admission->Attach(api_.name, *controller_);
+}
+
+void Engine::OnLeading() {
+  if (controller_) controller_->OnLeading();
+}
+
+}  // namespace manager

@@ -1,0 +1,70 @@
+#include "pkg/admission/switched_book.h"
+
+#include <utility>
+
+namespace admission {
+namespace {
+
+constexpr std::chrono::milliseconds kPoll{10};
+
+struct CountCall {
+  explicit CountCall(std::size_t& calls) : calls_(calls) { ++calls_; }
+  ~CountCall() { --calls_; }
+  CountCall(const CountCall&) = delete;
+  CountCall& operator=(const CountCall&) = delete;
+
+ private:
+  std::size_t& calls_;
+};
+
+}  // namespace
+
+// Each call has a deadline, so they end.
+base::Task<void> SwitchedBook::Close() {
+  book_ = nullptr;
+  while (inside_ > 0) co_await scheduler_.Sleep(kPoll);
+}
+
+std::vector<const quota::Quota*> SwitchedBook::InNamespace(std::string_view ns) const {
+  if (book_ == nullptr) return {};
+  return book_->InNamespace(ns);
+}
+
+const quota::Charge* SwitchedBook::Covering(const quota::Quota& quota,
+                                                  const quota::Uid& uid) const {
+  return book_ == nullptr ? nullptr : book_->Covering(quota, uid);
+}
+
+const quota::ClassTable* SwitchedBook::ClassesOf(const quota::Evaluator& evaluator) const {
+  return book_ == nullptr ? nullptr : book_->ClassesOf(evaluator);
+}
+
+base::Result<quota::Subject> SwitchedBook::SubjectOf(const quota::Evaluator& evaluator,
+                                                     std::string_view ns, const quota::Uid& uid,
+                                                     const quota::ObjectFacts& facts) const {
+  if (book_ == nullptr) return quota::Subject(facts.now);
+  return book_->SubjectOf(evaluator, ns, uid, facts);
+}
+
+base::Task<base::Result<void>> SwitchedBook::Charge(quota::Quota quota, quota::ResourceList used,
+                                                    std::vector<Grant> grants,
+                                                    base::TimePoint deadline) {
+  if (book_ == nullptr) {
+    co_return base::Error{.code = base::ErrorCode::kConflict,
+                          .message = "quota " + quota.key.ToString() + " is gone"};
+  }
+  const CountCall call(inside_);
+  co_return co_await book_->Charge(std::move(quota), std::move(used), std::move(grants), deadline);
+}
+
+void SwitchedBook::Release(const api::ObjectKey& key, const Grant& grant) {
+  if (book_ != nullptr) book_->Release(key, grant);
+}
+
+base::Task<base::Result<void>> SwitchedBook::Refresh(std::string ns, base::TimePoint deadline) {
+  if (book_ == nullptr) co_return base::Result<void>();
+  const CountCall call(inside_);
+  co_return co_await book_->Refresh(std::move(ns), deadline);
+}
+
+}  // namespace admission
