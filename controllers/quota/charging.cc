@@ -39,8 +39,8 @@ std::vector<const quota::Quota*> QuotaController::InNamespace(std::string_view n
   return quotas;
 }
 
-const quota::ResourceList* QuotaController::Covering(const quota::Quota& quota,
-                                                     const quota::Uid& uid) const {
+const quota::Charge* QuotaController::Covering(const quota::Quota& quota,
+                                               const quota::Uid& uid) const {
   const auto memory = memories_.find(quota.key);
   if (memory == memories_.end() || memory->second.uid != quota.uid) return nullptr;
   return memory->second.admitted.Covering(context_.scheduler->Now(), uid);
@@ -126,7 +126,7 @@ void QuotaController::Hold(Memory& memory, const quota::Quota& quota,
   for (const admission::Grant& grant : grants) {
     quota::ResourceList seen;
     const bool is_seen = IsSeen(quota, grant, seen);
-    memory.admitted.Grant(now, grant.uid, grant.absolute, is_seen ? &seen : nullptr);
+    memory.admitted.Grant(now, grant.uid, grant.charge, is_seen ? &seen : nullptr);
   }
   memory.last_grant = now;
   queue_.AddAfter(quota.key, options_.charge_hold);
@@ -173,7 +173,7 @@ bool QuotaController::IsSeen(const quota::Quota& quota, const admission::Grant& 
 void QuotaController::Release(const api::ObjectKey& key, const admission::Grant& grant) {
   const auto memory = memories_.find(key);
   if (memory == memories_.end()) return;
-  memory->second.admitted.Release(grant.uid, grant.before.empty() ? nullptr : &grant.before);
+  memory->second.admitted.Release(grant.uid, grant.before.amount.empty() ? nullptr : &grant.before);
   queue_.Add(key);
 }
 

@@ -55,14 +55,15 @@ class Planner {
 
   void Charge(std::size_t index, const quota::Request& request, const quota::Verdict& verdict) {
     for (const quota::Need& need : verdict.needs) {
-      const quota::ResourceList* covering = standings_[need.standing].covering;
-      quota::ResourceList before = covering != nullptr ? *covering : quota::ResourceList();
-      charged_.insert_or_assign(std::pair(need.standing, request.uid),
-                                quota::Larger(need.absolute, before));
+      const quota::Charge* covering = standings_[need.standing].covering;
+      quota::Charge before = covering != nullptr ? *covering : quota::Charge();
+      quota::Charge after{quota::Larger(need.absolute, before.amount), before.added};
+      (void)after.added.Add(need.amount);  // no more than a limit, so it fits
+      charged_.insert_or_assign(std::pair(need.standing, request.uid), std::move(after));
       writes_[need.standing].members.push_back(index);
       writes_[need.standing].grants.push_back({.evaluator = request.evaluator,
                                                .uid = request.uid,
-                                               .absolute = need.absolute,
+                                               .charge = {need.absolute, need.amount},
                                                .before = std::move(before)});
     }
   }
@@ -70,7 +71,7 @@ class Planner {
   const CoveringOf& covering_of_;
   std::vector<quota::Standing> standings_;
   std::vector<PlannedWrite> writes_;  // by standing
-  std::map<std::pair<std::size_t, quota::Uid>, quota::ResourceList> charged_;
+  std::map<std::pair<std::size_t, quota::Uid>, quota::Charge> charged_;
 };
 
 }  // namespace

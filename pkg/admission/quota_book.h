@@ -16,12 +16,12 @@
 
 namespace admission {
 
-// What an admitted object may use of one quota, in all.
+// What an admitted object may use of one quota.
 struct Grant {
   const quota::Evaluator* evaluator = nullptr;
   quota::Uid uid;
-  quota::ResourceList absolute;
-  quota::ResourceList before;  // what covered it earlier; empty: nothing
+  quota::Charge charge;
+  quota::Charge before;  // what covered it earlier; empty: nothing
 };
 
 class QuotaBook {
@@ -32,8 +32,8 @@ class QuotaBook {
   [[nodiscard]] virtual bool Current() const = 0;
   [[nodiscard]] virtual std::vector<const quota::Quota*> InNamespace(std::string_view ns) const = 0;
   // Null: the object is not charged to this quota.
-  [[nodiscard]] virtual const quota::ResourceList* Covering(const quota::Quota& quota,
-                                                            const quota::Uid& uid) const = 0;
+  [[nodiscard]] virtual const quota::Charge* Covering(const quota::Quota& quota,
+                                                      const quota::Uid& uid) const = 0;
   // The classes that the evaluator reads; null: none, or not known.
   [[nodiscard]] virtual const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const = 0;

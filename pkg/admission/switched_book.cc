@@ -31,7 +31,7 @@ std::vector<const quota::Quota*> SwitchedBook::InNamespace(std::string_view ns) 
 }
 
 const quota::Charge* SwitchedBook::Covering(const quota::Quota& quota,
-                                                  const quota::Uid& uid) const {
+                                            const quota::Uid& uid) const {
   return book_ == nullptr ? nullptr : book_->Covering(quota, uid);
 }
 

@@ -9,25 +9,43 @@ bool Reaches(const ResourceList& seen, const ResourceList& amount) {
   return Excess(amount, seen).empty();
 }
 
+// a + b, or the larger one if the sum does not fit.
+Quantity Sum(const Quantity& a, const Quantity& b) {
+  const base::Result<Quantity> sum = a.Add(b);
+  return sum ? *sum : std::max(a, b);
+}
+
 }  // namespace
 
-void Charges::Grant(base::TimePoint now, const Uid& uid, const ResourceList& amount,
+ResourceList PaidFor(const Charge& charge, const ResourceList& stored) {
+  ResourceList paid;
+  for (const auto& [name, amount] : charge.amount) {
+    paid.Set(name, std::min(amount, Sum(stored.Get(name), charge.added.Get(name))));
+  }
+  return paid;
+}
+
+void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
                     const ResourceList* seen) {
-  Charge& charge = charges_[uid];
-  charge.amount = Larger(charge.amount, amount);
-  if (seen != nullptr) charge.seen = *seen;
-  charge.granted = now;
-  if (Reaches(charge.seen, charge.amount)) {
+  Held& held = charges_[uid];
+  if (seen != nullptr) held.seen = *seen;
+  const ResourceList paid = PaidFor(more, Larger(held.charge.amount, held.seen));
+  held.charge.amount = Larger(held.charge.amount, paid);
+  for (const auto& [name, added] : more.added) {
+    held.charge.added.Set(name, Sum(held.charge.added.Get(name), added));
+  }
+  held.granted = now;
+  if (Reaches(held.seen, held.charge.amount)) {
     charges_.erase(uid);
     return;
   }
   order_.emplace_back(now, uid);
 }
 
-const ResourceList* Charges::Covering(base::TimePoint now, const Uid& uid) const {
+const Charge* Charges::Covering(base::TimePoint now, const Uid& uid) const {
   const auto found = charges_.find(uid);
   if (found == charges_.end() || now - found->second.granted > hold_ / 2) return nullptr;
-  return &found->second.amount;
+  return &found->second.charge;
 }
 
 ResourceList Charges::OnSeen(const Uid& uid, const ResourceList& before,
@@ -36,19 +54,19 @@ ResourceList Charges::OnSeen(const Uid& uid, const ResourceList& before,
   const ResourceList& now_used = usage != nullptr ? *usage : none;
   const auto found = charges_.find(uid);
   if (found == charges_.end()) return Excess(now_used, before);
-  Charge& charge = found->second;
-  ResourceList foreign = Excess(now_used, Larger(before, charge.amount));
-  charge.seen = now_used;
-  if (Reaches(charge.seen, charge.amount)) charges_.erase(found);
+  Held& held = found->second;
+  ResourceList foreign = Excess(now_used, Larger(before, held.charge.amount));
+  held.seen = now_used;
+  if (Reaches(held.seen, held.charge.amount)) charges_.erase(found);
   return foreign;
 }
 
-void Charges::Release(const Uid& uid, const ResourceList* before) {
+void Charges::Release(const Uid& uid, const Charge* before) {
   const auto found = charges_.find(uid);
   if (found == charges_.end()) return;
-  Charge& charge = found->second;
-  if (before != nullptr) charge.amount = *before;
-  if (before == nullptr || Reaches(charge.seen, charge.amount)) charges_.erase(found);
+  Held& held = found->second;
+  if (before != nullptr) held.charge = *before;
+  if (before == nullptr || Reaches(held.seen, held.charge.amount)) charges_.erase(found);
 }
 
 void Charges::OnGone(const Uid& uid) { charges_.erase(uid); }
@@ -75,10 +93,9 @@ bool Charges::IsStale(const std::pair<base::TimePoint, Uid>& place) const {
 
 ResourceList Charges::Outstanding() const {
   ResourceList total;
-  for (const auto& [uid, charge] : charges_) {
-    for (const auto& [name, amount] : Excess(charge.amount, charge.seen)) {
-      const base::Result<Quantity> sum = total.Get(name).Add(amount);
-      total.Set(name, sum ? *sum : std::max(total.Get(name), amount));
+  for (const auto& [uid, held] : charges_) {
+    for (const auto& [name, amount] : Excess(held.charge.amount, held.seen)) {
+      total.Set(name, Sum(total.Get(name), amount));
     }
   }
   return total;

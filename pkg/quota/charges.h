@@ -19,24 +19,35 @@
 
 namespace quota {
 
+// What one object was granted.
+struct Charge {
+  ResourceList amount;  // what it may use, in all
+  // What `used` grew by for it. A call may be decided against an older version of the object that
+  // used more than the one which is stored then: so no more than this is paid for above that.
+  ResourceList added;
+};
+
+// What the charge pays for where the object, as stored, uses `stored`: names of the charge only.
+ResourceList PaidFor(const Charge& charge, const ResourceList& stored);
+
 class Charges {
  public:
   explicit Charges(base::Duration hold) : hold_(hold) {}
 
-  // The object may use `amount`; of a name charged already the larger counts. `seen` is what the
-  // watch has shown of it so far, under the same names (null: nothing). The hold starts anew.
-  void Grant(base::TimePoint now, const Uid& uid, const ResourceList& amount,
-             const ResourceList* seen);
+  // The object is granted `more`: of an amount the larger counts, but never more than what `used`
+  // has for it: what counted for it before, and what was added. `seen` is what the watch has shown
+  // of it so far, under the same names (null: nothing). The hold starts anew.
+  void Grant(base::TimePoint now, const Uid& uid, const Charge& more, const ResourceList* seen);
   // What covers a repeated call for the object; null if it has no charge, or one older than half of
   // the hold: the rest is left for the write to be stored and seen before the charge expires.
-  [[nodiscard]] const ResourceList* Covering(base::TimePoint now, const Uid& uid) const;
+  [[nodiscard]] const Charge* Covering(base::TimePoint now, const Uid& uid) const;
   // The watch shows that the object, which used `before`, uses `usage` now (null: none that this
   // quota counts). A charge that is reached is dropped. The answer is the growth that no charge of
   // ours granted: usage that came by somebody else's leave.
   ResourceList OnSeen(const Uid& uid, const ResourceList& before, const ResourceList* usage);
   // What was granted last will not be used, because another quota refused it: the charge is
   // `before` again, what covered the object earlier (null: none).
-  void Release(const Uid& uid, const ResourceList* before);
+  void Release(const Uid& uid, const Charge* before);
   void OnGone(const Uid& uid);
   // Drops what expired, and says how many.
   std::size_t Expire(base::TimePoint now);
@@ -47,15 +58,15 @@ class Charges {
   [[nodiscard]] std::size_t size() const { return charges_.size(); }
 
  private:
-  struct Charge {
-    ResourceList amount;
+  struct Held {
+    Charge charge;
     ResourceList seen;
     base::TimePoint granted;
   };
   [[nodiscard]] bool IsStale(const std::pair<base::TimePoint, Uid>& place) const;
 
   base::Duration hold_;
-  std::unordered_map<Uid, Charge, UidHash> charges_;
+  std::unordered_map<Uid, Held, UidHash> charges_;
   // In the order of granting; an entry whose charge is gone or younger is skipped.
   std::deque<std::pair<base::TimePoint, Uid>> order_;
 };

@@ -81,7 +81,7 @@ ResourceList BaseOf(const Request& request, const Standing& standing) {
   if (request.before && MatchesObject(quota.selector, *request.before, request.evaluator->scopes)) {
     base = UsageFor(quota, *request.before, request);
   }
-  return standing.covering != nullptr ? Larger(base, *standing.covering) : base;
+  return standing.covering != nullptr ? Larger(base, PaidFor(*standing.covering, base)) : base;
 }
 
 std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& standings,

@@ -32,7 +32,7 @@ struct Request {
 struct Standing {
   const Quota* quota = nullptr;
   ResourceList used;                       // status.used and what earlier requests of a batch add
-  const ResourceList* covering = nullptr;  // the charge that covers the request's object already
+  const Charge* covering = nullptr;  // the charge that covers the request's object already
 };
 
 // What admitting a request adds to one quota.

@@ -27,8 +27,7 @@ std::vector<const quota::Quota*> FakeBook::InNamespace(std::string_view ns) cons
   return quotas;
 }
 
-const quota::ResourceList* FakeBook::Covering(const quota::Quota& quota,
-                                              const quota::Uid& uid) const {
+const quota::Charge* FakeBook::Covering(const quota::Quota& quota, const quota::Uid& uid) const {
   return quotas_.at(quota.key.name).charges.Covering(scheduler_.Now(), uid);
 }
 
@@ -49,7 +48,9 @@ base::Task<base::Result<void>> FakeBook::Charge(quota::Quota quota, quota::Resou
   if (entry->second.quota.resource_version != quota.resource_version) co_return conflict;
   Touch(quota.key.name, [&](quota::Quota& stored) { stored.status.used = std::move(used); });
   for (const Grant& grant : grants) {
-    entry->second.charges.Grant(scheduler_.Now(), grant.uid, grant.absolute, nullptr);
+    const auto seen = shown.find(grant.uid);
+    entry->second.charges.Grant(scheduler_.Now(), grant.uid, grant.charge,
+                                seen != shown.end() ? &seen->second : nullptr);
   }
   ++writes;
   if (written) written(entry->second.quota);
@@ -60,7 +61,7 @@ void FakeBook::Release(const api::ObjectKey& key, const Grant& grant) {
   ++releases;
   const auto entry = quotas_.find(key.name);
   if (entry == quotas_.end()) return;
-  entry->second.charges.Release(grant.uid, grant.before.empty() ? nullptr : &grant.before);
+  entry->second.charges.Release(grant.uid, grant.before.amount.empty() ? nullptr : &grant.before);
 }
 
 base::Task<base::Result<void>> FakeBook::Refresh(std::string /*ns*/, base::TimePoint /*deadline*/) {

@@ -33,8 +33,8 @@ class FakeBook final : public QuotaBook {
 
   [[nodiscard]] bool Current() const override { return current; }
   [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
-  [[nodiscard]] const quota::ResourceList* Covering(const quota::Quota& quota,
-                                                    const quota::Uid& uid) const override;
+  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota,
+                                              const quota::Uid& uid) const override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(const quota::Evaluator&) const override {
     return nullptr;
   }
@@ -50,7 +50,8 @@ class FakeBook final : public QuotaBook {
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
 
   bool current = true;
-  std::optional<base::Error> unreadable;  // Refresh() fails
+  std::map<quota::Uid, quota::ResourceList> shown;  // by a watch: what objects use
+  std::optional<base::Error> unreadable;            // Refresh() fails
   base::Duration write_takes = std::chrono::milliseconds(4);
   // Asked before each write; an error is its outcome.
   std::function<std::optional<base::Error>(const quota::Quota& quota)> fault;

@@ -230,6 +230,7 @@ TEST_CASE("quota admitter: a dry run is judged and charges nothing", "[admission
 TEST_CASE("quota admitter: many calls for one stored write charge once", "[admission]") {
   Fixture f;
   f.book.Put("q", List({{"cpu", "100"}}), List({{"cpu", "1"}}));
+  f.book.shown[quota::Uid::FromText("a")] = List({{"cpu", "1"}});
   SECTION("one after the other") {
     for (int i = 0; i < 8; ++i) CHECK(f.Get(Update("a", "1", "3")).kind == Kind::kAllowed);
     CHECK(f.Used("q") == "cpu=3");
@@ -240,6 +241,21 @@ TEST_CASE("quota admitter: many calls for one stored write charge once", "[admis
     CHECK(f.Count(Kind::kAllowed) == 8);
     CHECK(f.Used("q") == "cpu=3");
   }
+}
+
+TEST_CASE("quota admitter: what was admitted from a larger version pays for no more than it added",
+          "[admission]") {
+  Fixture f;
+  f.book.Put("q", List({{"cpu", "7"}}), List({{"cpu", "3"}}));
+  f.book.shown[quota::Uid::FromText("a")] = List({{"cpu", "3"}});
+  // The API server read the object before another write made it smaller, and asks again after it.
+  CHECK(f.Get(Update("a", "7", "10")).kind == Kind::kAllowed);
+  CHECK(f.Used("q") == "cpu=6");
+  CHECK(f.Get(Update("a", "3", "10")).kind == Kind::kRefused);
+  CHECK(f.Get(Update("a", "3", "6")).kind == Kind::kAllowed);
+  CHECK(f.Get(Update("a", "4", "8")).kind == Kind::kRefused);
+  CHECK(f.Get(Update("a", "4", "7")).kind == Kind::kAllowed);
+  CHECK(f.Used("q") == "cpu=7");
 }
 
 TEST_CASE("quota admitter: those who wait share one write", "[admission]") {

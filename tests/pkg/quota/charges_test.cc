@@ -1,5 +1,6 @@
 #include "pkg/quota/charges.h"
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -14,10 +15,13 @@ using std::chrono::seconds;
 const Uid kPod{1, 1};
 const Uid kOther{1, 2};
 
+// All of it was added to `used`.
+Charge Whole(ResourceList amount) { return {amount, amount}; }
+
 TEST_CASE("charges: what is granted is outstanding until the watch shows it", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
-  charges.Grant(clock.Now(), kPod, List({{"pods", "1"}, {"cpu", "500m"}}), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}, {"cpu", "500m"}})), nullptr);
   CHECK(charges.Outstanding() == List({{"pods", "1"}, {"cpu", "500m"}}));
 
   const ResourceList seen = List({{"pods", "1"}, {"cpu", "500m"}, {"memory", "1Gi"}});
@@ -30,14 +34,14 @@ TEST_CASE("charges: the same object is charged once, however often it is asked f
   base::ManualClock clock;
   Charges charges{seconds(10)};
   for (int call = 0; call < 5; ++call) {
-    charges.Grant(clock.Now(), kPod, List({{"cpu", "2"}}), nullptr);
+    charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "2"}})), nullptr);
   }
   CHECK(charges.Outstanding() == List({{"cpu", "2"}}));
   REQUIRE(charges.Covering(clock.Now(), kPod) != nullptr);
-  CHECK(*charges.Covering(clock.Now(), kPod) == List({{"cpu", "2"}}));
+  CHECK(charges.Covering(clock.Now(), kPod)->amount == List({{"cpu", "2"}}));
   CHECK(charges.Covering(clock.Now(), kOther) == nullptr);
 
-  charges.Grant(clock.Now(), kPod, List({{"cpu", "1"}, {"memory", "1Gi"}}), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}, {"memory", "1Gi"}})), nullptr);
   CHECK(charges.Outstanding() == List({{"cpu", "2"}, {"memory", "1Gi"}}));
 }
 
@@ -45,7 +49,7 @@ TEST_CASE("charges: of an object that is stored only the growth is outstanding",
   base::ManualClock clock;
   Charges charges{seconds(10)};
   const ResourceList stored = List({{"cpu", "1"}});
-  charges.Grant(clock.Now(), kPod, List({{"cpu", "3"}}), &stored);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "3"}})), &stored);
   CHECK(charges.Outstanding() == List({{"cpu", "2"}}));
 
   SECTION("an older version that comes late changes nothing") {
@@ -64,15 +68,29 @@ TEST_CASE("charges: of an object that is stored only the growth is outstanding",
   }
   SECTION("what is stored already is no charge at all") {
     Charges others{seconds(10)};
-    others.Grant(clock.Now(), kPod, stored, &stored);
+    others.Grant(clock.Now(), kPod, Whole(stored), &stored);
     CHECK(others.size() == 0);
   }
+}
+
+TEST_CASE("charges: what was decided against a version that used more is worth what it added",
+          "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  const ResourceList seen = List({{"cpu", "3"}});
+  charges.Grant(clock.Now(), kPod, {List({{"cpu", "10"}}), List({{"cpu", "3"}})}, &seen);
+  CHECK(charges.Outstanding() == List({{"cpu", "3"}}));
+  // What was lacking is charged with the next call.
+  charges.Grant(clock.Now(), kPod, {List({{"cpu", "10"}}), List({{"cpu", "4"}})}, &seen);
+  CHECK(charges.Outstanding() == List({{"cpu", "7"}}));
+  CHECK(charges.OnSeen(kPod, seen, &seen).empty());
+  CHECK(charges.Outstanding() == List({{"cpu", "7"}}));
 }
 
 TEST_CASE("charges: an object that is never stored is free again after the hold", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
-  charges.Grant(clock.Now(), kPod, List({{"pods", "1"}}), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr);
   CHECK(charges.NextExpiry() == clock.Now() + seconds(10));
   clock.Advance(milliseconds(9'999));
   CHECK(charges.Expire(clock.Now()) == 0);
@@ -86,13 +104,13 @@ TEST_CASE("charges: an object that is never stored is free again after the hold"
 TEST_CASE("charges: a charge covers calls for half of its hold only", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
-  charges.Grant(clock.Now(), kPod, List({{"pods", "1"}}), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr);
   clock.Advance(seconds(5));
   CHECK(charges.Covering(clock.Now(), kPod) != nullptr);
   clock.Advance(milliseconds(1));
   CHECK(charges.Covering(clock.Now(), kPod) == nullptr);
 
-  charges.Grant(clock.Now(), kPod, List({{"pods", "1"}}), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr);
   CHECK(charges.Covering(clock.Now(), kPod) != nullptr);
   CHECK(charges.Outstanding() == List({{"pods", "1"}}));
   clock.Advance(seconds(9));
@@ -104,20 +122,21 @@ TEST_CASE("charges: a charge covers calls for half of its hold only", "[quota]")
 TEST_CASE("charges: a released charge is gone at once", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
-  charges.Grant(clock.Now(), kPod, List({{"pods", "1"}}), nullptr);
-  charges.Grant(clock.Now(), kOther, List({{"pods", "1"}}), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr);
+  charges.Grant(clock.Now(), kOther, Whole(List({{"pods", "1"}})), nullptr);
   charges.Release(kPod, nullptr);
   CHECK(charges.Outstanding() == List({{"pods", "1"}}));
   clock.Advance(seconds(10));
   CHECK(charges.Expire(clock.Now()) == 1);
 }
 
-TEST_CASE("charges: what an earlier call was granted survives the refusal of a later one", "[quota]") {
+TEST_CASE("charges: what an earlier call was granted survives the refusal of a later one",
+          "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
-  charges.Grant(clock.Now(), kPod, List({{"cpu", "1"}}), nullptr);
-  const ResourceList before = *charges.Covering(clock.Now(), kPod);
-  charges.Grant(clock.Now(), kPod, List({{"cpu", "3"}}), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}})), nullptr);
+  const Charge before = *charges.Covering(clock.Now(), kPod);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "3"}})), nullptr);
   charges.Release(kPod, &before);
   CHECK(charges.Outstanding() == List({{"cpu", "1"}}));
 }
@@ -150,9 +169,14 @@ TEST_CASE("charges: outstanding is what brute force says, whatever happens", "[q
       case 0: {
         const bool exists = stored.contains(uid);
         const ResourceList seen{{"cpu", Quantity::FromInt(exists ? stored[uid] : 0)}};
-        charges.Grant(clock.Now(), uid, usage, exists ? &seen : nullptr);
+        const std::int64_t added = 1 + below(static_cast<int>(cpu));
+        charges.Grant(clock.Now(), uid, {usage, {{"cpu", Quantity::FromInt(added)}}},
+                      exists ? &seen : nullptr);
         Model& entry = model[uid];
-        entry = {std::max(entry.amount, cpu), exists ? stored[uid] : entry.seen, clock.Now()};
+        if (exists) entry.seen = stored[uid];
+        const std::int64_t paid = std::min(cpu, std::max(entry.amount, entry.seen) + added);
+        entry.amount = std::max(entry.amount, paid);
+        entry.granted = clock.Now();
         if (entry.seen >= entry.amount) model.erase(uid);
         break;
       }

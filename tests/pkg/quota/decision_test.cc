@@ -111,12 +111,25 @@ TEST_CASE("decision: an object that moves into a scope takes its full usage ther
 TEST_CASE("decision: what the object was charged already is not needed again", "[quota]") {
   const Quota quota = MakeQuota("q", {{"cpu", "5"}}, {{"cpu", "5"}});
   std::vector<Standing> standings = Standings({&quota});
-  const ResourceList covering = List({{"cpu", "3"}});
+  const Charge covering{List({{"cpu", "3"}}), List({{"cpu", "3"}})};
   standings[0].covering = &covering;
   CHECK(Decide(Create({{"cpu", "3"}}), standings).kind == Kind::kFree);
   CHECK(Decide(Update({{"cpu", "1"}}, {{"cpu", "3"}}), standings).kind == Kind::kFree);
   const Verdict more = Decide(Create({{"cpu", "4"}}), standings);
   CHECK(more.message == "exceeded quota: q, requested: cpu=1, used: cpu=5, limited: cpu=5");
+}
+
+TEST_CASE("decision: a charge pays for what it added, whatever version it was decided against",
+          "[quota]") {
+  // It was decided when the object used 7; by now another write has made that 3.
+  const Quota quota = MakeQuota("q", {{"cpu", "7"}}, {{"cpu", "6"}});
+  std::vector<Standing> standings = Standings({&quota});
+  const Charge covering{List({{"cpu", "10"}}), List({{"cpu", "3"}})};
+  standings[0].covering = &covering;
+  CHECK(Decide(Update({{"cpu", "7"}}, {{"cpu", "10"}}), standings).kind == Kind::kFree);
+  CHECK(Decide(Update({{"cpu", "3"}}, {{"cpu", "6"}}), standings).kind == Kind::kFree);
+  CHECK(Decide(Update({{"cpu", "3"}}, {{"cpu", "10"}}), standings).message ==
+        "exceeded quota: q, requested: cpu=4, used: cpu=6, limited: cpu=7");
 }
 
 TEST_CASE("decision: every quota must admit, and one refusal charges none", "[quota]") {
