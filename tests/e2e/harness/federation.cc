@@ -1,0 +1,185 @@
+#include "tests/e2e/harness/federation.h"
+
+#include <stdexcept>
+
+#include "pkg/config/yaml.h"
+#include "tests/e2e/harness/files.h"
+#include "tests/e2e/harness/proxy.h"
+
+namespace e2e {
+namespace {
+
+constexpr const char* kBindings = "/apis/work.karmada.io/v1alpha2";
+constexpr const char* kQuotas = "/apis/policy.karmada.io/v1alpha1";
+
+const char* GroupOf(std::string_view resource) {
+  return resource == "resourcebindings" ? kBindings : kQuotas;
+}
+
+json::Value DefinitionOf(const std::string& plural) {
+  const std::string path = plural == "karmadaquotas" ? "/manifests/karmada/karmadaquota-crd.yaml"
+                                                     : "/tests/e2e/karmada/" + plural + "-crd.yaml";
+  const auto definition = config::ParseYaml(ReadFile(QCM_SOURCE_DIR + path));
+  if (!definition) throw std::runtime_error(path + ": " + definition.error().message);
+  return *definition;
+}
+
+std::string NameOf(const std::string& plural) {
+  return plural + (plural == "resourcebindings" ? ".work.karmada.io" : ".policy.karmada.io");
+}
+
+}  // namespace
+
+Federation::Federation(const FederationOptions& options)
+    : scenario_(SharedServer()), reachable_(options.reachable) {
+  if (options.serve) {
+    Serve("karmadaquotas");
+    Serve("resourcebindings");
+  }
+  DaemonOptions daemon{.kubeconfig = scenario_.server().Kubeconfig(),
+                       .more_flags = options.more_flags};
+  if (reachable_) {
+    const std::string address = "127.0.0.1:" + std::to_string(FreePort());
+    daemon.more_flags.push_back("--admission-bind-address=" + address);
+    daemon.more_flags.push_back("--admission-url=https://" + address);
+  }
+  scenario_.StartDaemon(std::move(daemon));
+}
+
+Federation::~Federation() {
+  daemon().Kill();
+  (void)api().Do({.verb = "DELETE", .path = ConfigurationPath(), .timeout = Stretched(5s)});
+  // An API server acts by a configuration a moment longer than it is stored.
+  const auto open = [this] {
+    for (const std::string plural :
+         {"karmadaquotas", "resourcebindings", "federatedresourcequotas"}) {
+      StopServing(plural);
+      if (api().Exists(PathOf("customresourcedefinitions", "", NameOf(plural)))) return false;
+    }
+    return true;
+  };
+  (void)PollUntil(open, Stretched(20s), 100ms);
+}
+
+void Federation::Serve(const std::string& plural) {
+  // The last one of this name may still be going.
+  Eventually("the definition of " + plural + " is stored", [&]() -> std::string {
+    const auto answer = api().Do(PostOf(PathOf("customresourcedefinitions"), DefinitionOf(plural)));
+    return answer ? "" : answer.error().message;
+  });
+  Eventually(plural + " are served", [&]() -> std::string {
+    const auto answer = api().Do({.path = Path(plural)});
+    return answer ? "" : answer.error().message;
+  });
+}
+
+void Federation::StopServing(const std::string& plural) {
+  if (plural == "resourcebindings") {
+    const auto answer = api().Do({.path = Path(plural)});
+    const json::Value list = answer ? Json(answer->body) : json::Value();
+    const json::Value* items = list.At({"items"});
+    for (const json::Value& one : items != nullptr ? *items->AsArray() : json::Array()) {
+      Delete(std::string(one.StringAt({"metadata", "name"})));
+    }
+  }
+  api().Delete(PathOf("customresourcedefinitions", "", NameOf(plural)));
+}
+
+std::string Federation::Path(std::string_view resource, std::string_view name,
+                             std::string_view subresource) const {
+  std::string path = std::string(GroupOf(resource)) + "/namespaces/" + scenario_.ns() + "/";
+  path.append(resource);
+  for (const auto part : {name, subresource}) {
+    if (!part.empty()) path.append("/").append(part);
+  }
+  return path;
+}
+
+void Federation::Limit(const std::string& name, const Quantities& hard,
+                       const std::string& more_spec) {
+  json::Value quota =
+      more_spec.empty() ? json::Value(json::Object{}) : Json(R"({"spec":)" + more_spec + "}");
+  quota.Make({"apiVersion"}) = "policy.karmada.io/v1alpha1";
+  quota.Make({"kind"}) = "KarmadaQuota";
+  quota.Make({"metadata", "name"}) = name;
+  quota.Make({"spec", "hard"}) = ToObject(hard);
+  // A definition that was just stored may be served a moment later to some connections.
+  Eventually("quota " + name + " is created", [&]() -> std::string {
+    const Attempt attempt = ToAttempt(api().Do(PostOf(Path("karmadaquotas"), quota)));
+    return attempt.ok() || attempt.code == 409 ? "" : attempt.Text();
+  });
+  Eventually(
+      "quota " + name + " is counted",
+      [&]() -> std::string {
+        const json::Value stored = GetQuota(name);
+        const auto used = ToQuantities(stored.At({"status", "used"}));
+        const auto shown = ToQuantities(stored.At({"status", "hard"}));
+        return shown == hard && used.size() == hard.size() ? "" : json::Write(stored);
+      },
+      Stretched(15s));
+}
+
+Attempt Federation::Post(const json::Value& binding) const {
+  return ToAttempt(scenario_.api().Do(PostOf(Path("resourcebindings"), binding)));
+}
+
+Attempt Federation::Patch(const std::string& binding, const std::string& merge_patch) const {
+  return ToAttempt(scenario_.api().Do(PatchOf(Path("resourcebindings", binding), merge_patch)));
+}
+
+void Federation::Delete(const std::string& binding) {
+  const std::string path = Path("resourcebindings", binding);
+  (void)api().Do({.verb = "DELETE", .path = path});
+  (void)api().Do(PatchOf(path, R"({"metadata":{"finalizers":null}})"));
+}
+
+json::Value Federation::GetQuota(const std::string& name) const {
+  return scenario_.api().Get(Path("karmadaquotas", name));
+}
+
+void Federation::WaitUsed(const std::string& quota, const Quantities& used,
+                          std::chrono::milliseconds timeout) const {
+  Eventually(
+      "quota " + quota + " uses " + ToText(used),
+      [&]() -> std::string {
+        const auto seen = ToQuantities(GetQuota(quota).At({"status", "used"}));
+        return seen == used ? "" : "status.used " + ToText(seen);
+      },
+      timeout);
+}
+
+std::size_t Federation::Count() const {
+  return scenario_.api().Get(Path("resourcebindings")).At({"items"})->AsArray()->size();
+}
+
+json::Value BindingOf(const std::string& name, const std::string& api_version,
+                      const std::string& kind) {
+  return json::Object{
+      {"apiVersion", "work.karmada.io/v1alpha2"},
+      {"kind", "ResourceBinding"},
+      {"metadata",
+       json::Object{{"name", name}, {"finalizers", json::Array{"karmada.io/binding-controller"}}}},
+      {"spec",
+       json::Object{{"resource",
+                     json::Object{{"apiVersion", api_version}, {"kind", kind}, {"name", name}}}}}};
+}
+
+json::Value Binding(const std::string& name, int replicas, const Quantities& requests,
+                    const std::string& priority_class) {
+  json::Value binding = BindingOf(name, "apps/v1", "Deployment");
+  binding.Make({"spec", "replicas"}) = replicas;
+  json::Object requirements{{"resourceRequest", ToObject(requests)}};
+  if (!priority_class.empty()) requirements.Set("priorityClassName", priority_class);
+  binding.Make({"spec", "replicaRequirements"}) = std::move(requirements);
+  return binding;
+}
+
+std::string Placed(const std::vector<std::pair<std::string, int>>& clusters) {
+  json::Array list;
+  for (const auto& [name, replicas] : clusters) {
+    list.emplace_back(json::Object{{"name", name}, {"replicas", replicas}});
+  }
+  return json::Write(json::Object{{"spec", json::Object{{"clusters", std::move(list)}}}});
+}
+
+}  // namespace e2e

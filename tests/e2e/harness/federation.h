@@ -1,0 +1,66 @@
+#pragma once
+
+// A server that is a Karmada control plane as far as quota goes: the project's own CRD of
+// KarmadaQuota, ResourceBindings, and hands that play Karmada's detector and scheduler. The CRDs go
+// with the scenario, since others do not expect them.
+
+#include <string>
+
+#include "pkg/json/value.h"
+#include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/scenario.h"
+
+namespace e2e {
+
+struct FederationOptions {
+  bool serve = true;  // the CRDs exist before the daemon starts
+  // Flags of the daemon; none that names a quota API: by default it counts and decides
+  // KarmadaQuota.
+  std::vector<std::string> more_flags{};
+  bool reachable = true;  // by the API server, for reviews
+};
+
+class Federation {
+ public:
+  explicit Federation(const FederationOptions& options = {});
+  ~Federation();
+  Federation(const Federation&) = delete;
+  Federation& operator=(const Federation&) = delete;
+
+  [[nodiscard]] Scenario& scenario() { return scenario_; }
+  [[nodiscard]] Api& api() { return scenario_.api(); }
+  [[nodiscard]] Daemon& daemon() { return scenario_.daemon(); }
+
+  // "resourcebindings", "karmadaquotas"; a CRD of manifests/karmada or of tests/e2e/karmada.
+  void Serve(const std::string& plural);
+  void StopServing(const std::string& plural);
+
+  [[nodiscard]] std::string Path(std::string_view resource, std::string_view name = {},
+                                 std::string_view subresource = {}) const;
+  // A KarmadaQuota; returns when all its names are enforced, where admission is reachable.
+  void Limit(const std::string& name, const Quantities& hard, const std::string& more_spec = "");
+  Attempt Post(const json::Value& binding) const;
+  Attempt Patch(const std::string& binding, const std::string& merge_patch) const;
+  // At once, finalizers included, as when all its Works are gone.
+  void Delete(const std::string& binding);
+
+  [[nodiscard]] json::Value GetQuota(const std::string& name) const;
+  void WaitUsed(const std::string& quota, const Quantities& used,
+                std::chrono::milliseconds timeout = Patience()) const;
+  [[nodiscard]] std::size_t Count() const;  // bindings
+
+ private:
+  mutable Scenario scenario_;
+  bool reachable_;
+};
+
+// A Deployment's binding, not scheduled yet.
+json::Value Binding(const std::string& name, int replicas, const Quantities& requests,
+                    const std::string& priority_class = "");
+// Of another kind, without replicas.
+json::Value BindingOf(const std::string& name, const std::string& api_version,
+                      const std::string& kind);
+// {"spec":{"clusters":[…]}}, the scheduler's merge patch: {{"member1", 2}, …}.
+std::string Placed(const std::vector<std::pair<std::string, int>>& clusters);
+
+}  // namespace e2e

@@ -1,0 +1,432 @@
+// KarmadaQuota on a control plane: bindings are counted and decided, whoever writes them. The
+// numbers are those of karmada.md 4.12.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/federation.h"
+#include "tests/pkg/quota/karmada/sample_bindings.h"
+
+namespace e2e {
+namespace {
+
+// Whichever of our webhooks was asked.
+bool Says(const Attempt& attempt, const std::string& words) {
+  return attempt.message.find(" is forbidden: " + words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("karmada: limits are enumerated, use is shown, and what exceeds is refused",
+          "[e2e][karmada]") {
+  Federation f;
+  f.Limit("q",
+          {{"cpu", "10"}, {"memory", "20Gi"}, {"pods", "8"}, {"services", "1"}, {"secrets", "1"}});
+  REQUIRE(f.Post(Json(sample::kDeployment)).ok());
+  f.WaitUsed(
+      "q",
+      {{"cpu", "1500m"}, {"memory", "3Gi"}, {"pods", "3"}, {"services", "0"}, {"secrets", "0"}});
+
+  const Attempt flink = f.Post(Json(sample::kFlink));
+  INFO(flink.Text());
+  CHECK(flink.code == 403);
+  CHECK(flink.reason == "QuotaExceeded");
+  CHECK(flink.message ==
+        "admission webhook \"karmada.quota-controller-manager.io\" denied the request: "
+        "resourcebindings.work.karmada.io \"clicks-flinkdeployment\" is forbidden: "
+        "exceeded quota: q, requested: cpu=9,memory=18Gi, used: cpu=1500m,memory=3Gi, "
+        "limited: cpu=10,memory=20Gi");
+  f.api().MergePatch(f.Path("karmadaquotas", "q"),
+                     Json(R"({"spec":{"hard":{"cpu":"12","memory":"24Gi"}}})"));
+  Eventually("the raised limit is enforced", [&]() -> std::string {
+    const Attempt attempt = f.Post(Json(sample::kFlink));
+    return attempt.ok() ? "" : attempt.Text();
+  });
+  REQUIRE(f.Post(Json(sample::kService)).ok());
+  json::Value second = Json(sample::kService);
+  second.Make({"metadata", "name"}) = "other-service";
+  CHECK(Says(f.Post(second),
+             "exceeded quota: q, requested: services=1, used: services=1, "
+             "limited: services=1"));
+  REQUIRE(f.Post(Json(sample::kSecret)).ok());
+  const Quantities full = {
+      {"cpu", "10500m"}, {"memory", "21Gi"}, {"pods", "8"}, {"services", "1"}, {"secrets", "1"}};
+  f.WaitUsed("q", full);
+  const Attempt scaled = f.Patch("web-deployment", R"({"spec":{"replicas":4}})");
+  INFO(scaled.Text());
+  CHECK(Says(scaled, "exceeded quota: q, requested: pods=1, used: pods=8, limited: pods=8"));
+
+  // Below what is used: nobody is evicted, and to shrink is always allowed.
+  f.api().MergePatch(f.Path("karmadaquotas", "q"), Json(R"({"spec":{"hard":{"cpu":"5"}}})"));
+  CHECK(f.Patch("web-deployment", R"({"spec":{"replicas":2}})").ok());
+  CHECK(f.Patch("web-deployment", Placed({{"member1", 1}, {"member2", 1}})).ok());
+  f.WaitUsed(
+      "q", {{"cpu", "10"}, {"memory", "20Gi"}, {"pods", "7"}, {"services", "1"}, {"secrets", "1"}});
+  f.Delete("clicks-flinkdeployment");
+  f.WaitUsed("q",
+             {{"cpu", "1"}, {"memory", "2Gi"}, {"pods", "2"}, {"services", "1"}, {"secrets", "1"}});
+}
+
+TEST_CASE("karmada: rescheduling is counted by what it adds, and a failover is free",
+          "[e2e][karmada]") {
+  Federation f;
+  f.Limit("q", {{"cpu", "6"}, {"pods", "6"}});
+  REQUIRE(f.Post(Binding("web", 3, {{"cpu", "1"}})).ok());
+  f.WaitUsed("q", {{"cpu", "3"}, {"pods", "3"}});
+  const double writes = f.daemon().Metric("quota_admission_status_writes_total").value_or(0);
+  CHECK(f.Patch("web", Placed({{"member1", 2}, {"member2", 1}})).ok());
+  CHECK(f.Patch("web", Placed({{"member3", 3}})).ok());
+  CHECK(f.Patch("web", R"({"spec":{"gracefulEvictionTasks":[
+            {"fromCluster":"member1","reason":"x","producer":"y","replicas":2}]}})")
+            .ok());
+  CHECK(f.daemon().Metric("quota_admission_status_writes_total").value_or(0) == writes);
+  // A copy in each cluster is more.
+  CHECK(f.Patch("web", Placed({{"member1", 3}, {"member2", 3}})).ok());
+  f.WaitUsed("q", {{"cpu", "6"}, {"pods", "6"}});
+  CHECK(Says(f.Patch("web", Placed({{"member1", 3}, {"member2", 3}, {"member3", 3}})),
+             "exceeded quota: q, requested: cpu=3,pods=3, used: cpu=6,pods=6, "
+             "limited: cpu=6,pods=6"));
+  CHECK(f.Patch("web", Placed({})).ok());
+  f.WaitUsed("q", {{"cpu", "3"}, {"pods", "3"}});
+}
+
+TEST_CASE("karmada: a suspended binding waits for quota without using any", "[e2e][karmada]") {
+  Federation f;
+  f.Limit("q", {{"cpu", "400m"}, {"count/jobs.batch", "1"}});
+  REQUIRE(f.Post(Json(sample::kJob)).ok());
+  f.WaitUsed("q", {{"cpu", "0"}, {"count/jobs.batch", "1"}});
+  const std::string resume = R"({"spec":{"suspension":{"scheduling":false}}})";
+  CHECK(Says(f.Patch("batch-job", resume),
+             "exceeded quota: q, requested: cpu=500m, used: cpu=0, "
+             "limited: cpu=400m"));
+  f.api().MergePatch(f.Path("karmadaquotas", "q"), Json(R"({"spec":{"hard":{"cpu":"1"}}})"));
+  Eventually("it may run", [&]() -> std::string {
+    const Attempt attempt = f.Patch("batch-job", resume);
+    return attempt.ok() ? "" : attempt.Text();
+  });
+  f.WaitUsed("q", {{"cpu", "500m"}, {"count/jobs.batch", "1"}});
+}
+
+TEST_CASE("karmada: quotas of priority classes count the components that have them",
+          "[e2e][karmada]") {
+  Federation f;
+  const auto selector = [](const std::string& op, const std::string& values) {
+    return R"({"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":")" +
+           op + R"(")" + values + "}]}}";
+  };
+  const Quantities hard = {{"cpu", "10"}, {"pods", "10"}};
+  f.Limit("in", hard, selector("In", R"(,"values":["middle"])"));
+  f.Limit("not-in", hard, selector("NotIn", R"(,"values":["middle"])"));
+  f.Limit("some", hard, selector("Exists", ""));
+  f.Limit("none", hard, selector("DoesNotExist", ""));
+  f.Limit("named", hard, R"({"scopes":["PriorityClass"]})");
+  REQUIRE(f.Post(Json(sample::kFlink)).ok());
+  REQUIRE(f.Post(Binding("plain", 2, {{"cpu", "1"}})).ok());
+  REQUIRE(f.Post(Json(sample::kService)).ok());
+  f.WaitUsed("in", {{"cpu", "1"}, {"pods", "1"}});
+  f.WaitUsed("not-in", {{"cpu", "10"}, {"pods", "6"}});
+  f.WaitUsed("some", {{"cpu", "9"}, {"pods", "5"}});
+  f.WaitUsed("none", {{"cpu", "2"}, {"pods", "2"}});
+  f.WaitUsed("named", {{"cpu", "9"}, {"pods", "5"}});
+  // Another class is another quota's: here it does not fit.
+  const std::string without = R"({"spec":{"replicaRequirements":{"priorityClassName":"high"}}})";
+  CHECK(Says(f.Patch("plain", without),
+             "exceeded quota: named, requested: cpu=2, used: cpu=9, limited: cpu=10"));
+  const std::string middle = R"({"spec":{"replicas":1,
+      "replicaRequirements":{"priorityClassName":"middle"}}})";
+  CHECK(f.Patch("plain", middle).ok());
+  f.WaitUsed("in", {{"cpu", "2"}, {"pods", "2"}});
+  f.WaitUsed("none", {{"cpu", "0"}, {"pods", "0"}});
+}
+
+TEST_CASE("karmada: propagated objects are counted by the resource of their kind",
+          "[e2e][karmada]") {
+  Federation f;
+  f.Limit("q", {{"count/deployments.apps", "2"}, {"count/configmaps", "5"}});
+  REQUIRE(f.Post(Binding("a", 1, {})).ok());
+  REQUIRE(f.Post(BindingOf("b", "apps/v1", "Deployment")).ok());
+  REQUIRE(f.Post(BindingOf("c", "v1", "ConfigMap")).ok());
+  REQUIRE(f.Post(BindingOf("d", "nowhere.example.com/v1", "Deployment")).ok());
+  f.WaitUsed("q", {{"count/deployments.apps", "2"}, {"count/configmaps", "1"}});
+  CHECK(Says(f.Post(BindingOf("e", "apps/v1", "Deployment")),
+             "exceeded quota: q, requested: count/deployments.apps=1, used: "
+             "count/deployments.apps=2, limited: count/deployments.apps=2"));
+  f.Delete("b");
+  f.WaitUsed("q", {{"count/deployments.apps", "1"}, {"count/configmaps", "1"}});
+}
+
+TEST_CASE("karmada: a name whose kind is not served hurts no other, and counts once it is",
+          "[e2e][karmada]") {
+  Federation f;
+  f.Limit("first", {{"pods", "9"}});
+  const std::string name = "count/federatedresourcequotas.policy.karmada.io";
+  f.api().Create(f.Path("karmadaquotas"),
+                 Json(R"({"apiVersion":"policy.karmada.io/v1alpha1","kind":"KarmadaQuota",
+                      "metadata":{"name":"q"},"spec":{"hard":{"pods":"9",")" +
+                      name + R"(":"1"}}})"));
+  REQUIRE(f.Post(BindingOf("frq", "policy.karmada.io/v1alpha1", "FederatedResourceQuota")).ok());
+  REQUIRE(f.Post(Binding("web", 2, {})).ok());
+  f.WaitUsed("q", {{"pods", "2"}});
+  f.Serve("federatedresourcequotas");
+  f.WaitUsed("q", {{"pods", "2"}, {name, "1"}}, Stretched(10s));
+  CHECK(Says(f.Post(BindingOf("more", "policy.karmada.io/v1", "FederatedResourceQuota")),
+             "exceeded quota: q, requested: " + name + "=1, used: " + name +
+                 "=1, limited: " + name + "=1"));
+}
+
+TEST_CASE("karmada: a scheduler that retries forever costs no writes", "[e2e][karmada]") {
+  Federation f;
+  f.Limit("q", {{"pods", "3"}});
+  REQUIRE(f.Post(Binding("web", 3, {{"cpu", "1"}})).ok());
+  f.WaitUsed("q", {{"pods", "3"}});
+  const std::string before(f.GetQuota("q").StringAt({"metadata", "resourceVersion"}));
+  for (int i = 0; i < 30; ++i) {
+    CHECK(f.Patch("web", Placed({{"member1", 3}, {"member2", 3}})).reason == "QuotaExceeded");
+  }
+  CHECK(f.GetQuota("q").StringAt({"metadata", "resourceVersion"}) == before);
+}
+
+TEST_CASE("karmada: 64 writers race at the limit and end exactly at it", "[e2e][karmada]") {
+  Federation f;
+  f.Limit("q", {{"cpu", "20"}});
+  std::vector<client::ApiRequest> requests;
+  for (int i = 0; i < 64; ++i) {
+    requests.push_back(
+        PostOf(f.Path("resourcebindings"), Binding("w" + std::to_string(i), 2, {{"cpu", "500m"}})));
+  }
+  int stored = 0;
+  for (const auto& answer : f.api().DoAll(std::move(requests), 64)) {
+    const Attempt attempt = ToAttempt(answer);
+    INFO(attempt.Text());
+    CHECK((attempt.ok() || attempt.reason == "QuotaExceeded"));
+    stored += attempt.ok() ? 1 : 0;
+  }
+  CHECK(stored == 20);
+  f.WaitUsed("q", {{"cpu", "20"}});
+  // Many updates of one object at once: what is stored once is charged once.
+  f.api().MergePatch(f.Path("karmadaquotas", "q"), Json(R"({"spec":{"hard":{"cpu":"30"}}})"));
+  const json::Value* items = nullptr;
+  const json::Value list = f.api().Get(f.Path("resourcebindings"));
+  items = list.At({"items"});
+  const std::string one(items->AsArray()->front().StringAt({"metadata", "name"}));
+  Eventually("the raised limit is enforced", [&]() -> std::string {
+    const Attempt attempt = f.Patch(one, R"({"spec":{"replicas":3}})");
+    return attempt.ok() ? "" : attempt.Text();
+  });
+  std::vector<client::ApiRequest> updates;
+  for (int i = 0; i < 32; ++i) {
+    updates.push_back(PatchOf(
+        f.Path("resourcebindings", one),
+        R"({"metadata":{"labels":{"l)" + std::to_string(i) + R"(":"x"}},"spec":{"replicas":10}})"));
+  }
+  for (const auto& answer : f.api().DoAll(std::move(updates), 16)) {
+    const Attempt attempt = ToAttempt(answer);
+    INFO(attempt.Text());
+    CHECK((attempt.ok() || attempt.code == 409));
+  }
+  f.WaitUsed("q", {{"cpu", "24"}});
+  Always(
+      "used stays what it is",
+      [&]() -> std::string {
+        const auto used = ToQuantities(f.GetQuota("q").At({"status", "used"}));
+        return used == Quantities{{"cpu", "24"}} ? "" : ToText(used);
+      },
+      500ms);
+}
+
+TEST_CASE("karmada: what is no amount is refused, and what is stored already counts by rule",
+          "[e2e][karmada]") {
+  Federation f;
+  REQUIRE(f.Post(Binding("old", 2, {{"cpu", "-1"}, {"memory", "1Gi"}})).ok());  // no quota yet
+  REQUIRE(f.Post(BindingOf("bare", "apps/v1", "Deployment")).ok());
+  f.Limit("q", {{"cpu", "10"}, {"memory", "10Gi"}, {"pods", "10"}});
+  f.WaitUsed("q", {{"cpu", "0"}, {"memory", "2Gi"}, {"pods", "2"}});
+  const Attempt negative = f.Post(Binding("new", 1, {{"cpu", "-1"}}));
+  INFO(negative.Text());
+  CHECK(negative.code == 403);
+  CHECK(Says(negative,
+             "it cannot be counted: spec.replicaRequirements.resourceRequest[cpu]: must "
+             "not be negative"));
+  CHECK(f.Post(Binding("less", -3, {{"cpu", "1"}})).ok());  // counts as none
+  CHECK(f.Patch("old", R"({"spec":{"replicas":3}})").ok());
+  f.WaitUsed("q", {{"cpu", "0"}, {"memory", "3Gi"}, {"pods", "3"}});
+  // Finalizers can always go.
+  f.Delete("old");
+  f.WaitUsed("q", {{"cpu", "0"}, {"memory", "0"}, {"pods", "0"}});
+}
+
+TEST_CASE("karmada: beside a FederatedResourceQuota each keeps to its own object",
+          "[e2e][karmada]") {
+  Federation f;
+  f.Serve("federatedresourcequotas");
+  const std::string frq = f.Path("federatedresourcequotas", "q");
+  f.api().Create(f.Path("federatedresourcequotas"),
+                 Json(R"({"apiVersion":"policy.karmada.io/v1alpha1",
+                      "kind":"FederatedResourceQuota","metadata":{"name":"q"},
+                      "spec":{"overall":{"cpu":"1"}}})"));
+  f.api().MergePatch(f.Path("federatedresourcequotas", "q", "status"),
+                     Json(R"({"status":{"overall":{"cpu":"1"},"overallUsed":{"cpu":"0"}}})"));
+  const std::string before(f.api().Get(frq).StringAt({"metadata", "resourceVersion"}));
+  f.Limit("q", {{"cpu", "4"}});
+  REQUIRE(f.Post(Binding("web", 3, {{"cpu", "1"}})).ok());
+  f.WaitUsed("q", {{"cpu", "3"}});
+  CHECK(f.api().Get(frq).StringAt({"metadata", "resourceVersion"}) == before);
+}
+
+TEST_CASE("karmada: the quota API may come, go and come again", "[e2e][karmada]") {
+  Federation f({.serve = false});
+  CHECK(f.daemon().Probe("/readyz") == 200);
+  f.daemon().WaitForLog("the server does not serve this quota API");
+  f.Serve("resourcebindings");
+  f.Serve("karmadaquotas");
+  REQUIRE(f.Post(Binding("web", 2, {{"cpu", "1"}})).ok());
+  f.api().Create(f.Path("karmadaquotas"),
+                 Json(R"({"apiVersion":"policy.karmada.io/v1alpha1","kind":"KarmadaQuota",
+                      "metadata":{"name":"q"},"spec":{"hard":{"pods":"3"}}})"));
+  f.WaitUsed("q", {{"pods", "2"}}, Stretched(8s));
+  Eventually("it is enforced", [&]() -> std::string {
+    const Attempt attempt = f.Post(Binding("more", 2, {}));
+    if (attempt.ok()) f.Delete("more");
+    return attempt.reason == "QuotaExceeded" ? "" : attempt.Text();
+  });
+  f.StopServing("karmadaquotas");
+  const auto times_said = [&] {
+    const std::string log = f.daemon().Log();
+    std::size_t times = 0;
+    for (auto at = log.find("does not serve this quota API"); at != std::string::npos;
+         at = log.find("does not serve this quota API", at + 1)) {
+      ++times;
+    }
+    return times;
+  };
+  Eventually(
+      "the engine has stopped",
+      [&]() -> std::string { return times_said() == 2 ? "" : f.daemon().Log(); }, Stretched(15s));
+  CHECK(f.daemon().Probe("/readyz") == 200);
+  CHECK(f.Post(Binding("free", 9, {})).ok());
+  f.Serve("karmadaquotas");
+  f.Limit("again", {{"pods", "20"}});
+  f.WaitUsed("again", {{"pods", "11"}});
+  CHECK(f.daemon().Running());
+}
+
+TEST_CASE("karmada: without a way to reach admission quotas are counted, and that is said",
+          "[e2e][karmada]") {
+  Federation f({.reachable = false});
+  f.Limit("q", {{"pods", "1"}});
+  CHECK(f.Post(Binding("web", 5, {})).ok());
+  f.WaitUsed("q", {{"pods", "5"}});
+  f.daemon().WaitForLog("quotas are counted, but nothing is refused: give --admission-service");
+}
+
+TEST_CASE("karmada: only an update that can need quota is asked about",
+          "[e2e][karmada][real-only]") {
+  Federation f;
+  f.Limit("q", {{"pods", "100"}});
+  REQUIRE(f.Post(Json(sample::kDeployment)).ok());
+  const auto asked = [&] {
+    return f.daemon().Metric("quota_admission_decisions_total").value_or(-1);
+  };
+  const double created = asked();
+  const std::string name = "web-deployment";
+  CHECK(f.Patch(name, R"({"metadata":{"labels":{"a":"b"},"annotations":{"c":"d"}}})").ok());
+  CHECK(f.Patch(name, R"({"spec":{"resource":{"resourceVersion":"2000"}}})").ok());
+  CHECK(f.Patch(name, R"({"spec":{"replicaRequirements":{"nodeClaim":{"x":"y"}}}})").ok());
+  CHECK(f.Patch(name, R"({"spec":{"suspension":{"dispatching":true}}})").ok());
+  CHECK(f.Patch(name, R"({"spec":{"schedulePriority":{"priority":5}}})").ok());
+  CHECK(f.api()
+            .Do(PatchOf(f.Path("resourcebindings", name, "status"),
+                        R"({"status":{"schedulerObservedGeneration":3}})"))
+            .has_value());
+  CHECK(asked() == created);
+  double expected = created;
+  for (const char* patch :
+       {R"({"spec":{"replicas":4}})", R"({"spec":{"clusters":[{"name":"m","replicas":4}]}})",
+        R"({"spec":{"replicaRequirements":{"resourceRequest":{"cpu":"1"}}}})",
+        R"({"spec":{"replicaRequirements":{"priorityClassName":"high"}}})",
+        R"({"spec":{"components":[{"name":"a","replicas":1}]}})",
+        R"({"spec":{"suspension":{"scheduling":true}}})",
+        R"({"spec":{"resource":{"kind":"StatefulSet"}}})",
+        R"({"spec":{"resource":{"apiVersion":"apps/v2"}}})"}) {
+    INFO(patch);
+    CHECK(f.Patch(name, patch).ok());
+    CHECK(asked() >= ++expected);
+    expected = asked();
+  }
+}
+
+TEST_CASE("karmada: a quota that could never work is refused when it is written",
+          "[e2e][karmada][real-only]") {
+  Federation f({.reachable = false});
+  const auto refusal = [&](const std::string& spec) {
+    const Attempt attempt = ToAttempt(
+        f.api().Do(PostOf(f.Path("karmadaquotas"),
+                          Json(R"({"apiVersion":"policy.karmada.io/v1alpha1","kind":"KarmadaQuota",
+             "metadata":{"name":"tried"},"spec":)" +
+                               spec + "}"))));
+    if (attempt.ok()) f.api().Delete(f.Path("karmadaquotas", "tried"));
+    return attempt.ok() ? "accepted" : attempt.message;
+  };
+  const std::string names =
+      "a name can never be counted. Supported are cpu, memory, requests.cpu, "
+      "requests.memory, pods, services, secrets, third-party resources";
+  for (const char* name :
+       {"limits.cpu", "limits.memory", "limits.example.com/gpu", "configmaps", "services.nodeports",
+        "persistentvolumeclaims", "requests.storage", "resourcequotas", "ephemeral-storage",
+        "hugepages-2Mi", "requests.pods", "requests.requests.cpu", "count/", "count/pods.",
+        "count/a/b", "gold.storageclass.storage.k8s.io/requests.storage",
+        "gpu.deviceclass.resource.k8s.io/devices", "nonsense"}) {
+    INFO(name);
+    CHECK_THAT(refusal(R"({"hard":{")" + std::string(name) + R"(":"1"}})"), Catch::Contains(names));
+  }
+  for (const char* hard :
+       {R"({"cpu":"10","memory":"20Gi","pods":8,"services":"1","secrets":"1"})",
+        R"({"requests.cpu":"500m","requests.memory":"1e3","cpu":0})",
+        R"({"example.com/fpga":"3","requests.example.com/fpga":"3","a.b.c/D_e.f":"1"})",
+        R"({"count/deployments.apps":"4","count/pods":"0","count/a.b.example.com":"1k"})", "{}"}) {
+    INFO(hard);
+    CHECK(refusal(R"({"hard":)" + std::string(hard) + "}") == "accepted");
+  }
+  CHECK(refusal("{}") == "accepted");
+  const std::string quantity = "must be a quantity that is not negative, such as 2, 500m or 10Gi";
+  for (const char* amount : {R"("-1")", "-1", R"("abc")", R"("")", R"("1 Gi")"}) {
+    INFO(amount);
+    CHECK_THAT(refusal(R"({"hard":{"cpu":)" + std::string(amount) + "}}"),
+               Catch::Contains(quantity));
+  }
+  for (const char* name : {"pods", "services", "secrets", "count/pods", "example.com/gpu"}) {
+    INFO(name);
+    CHECK_THAT(refusal(R"({"hard":{")" + std::string(name) + R"(":"500m"}})"),
+               Catch::Contains("are counted in whole numbers"));
+  }
+  CHECK_THAT(refusal(R"({"scopes":["BestEffort"]})"),
+             Catch::Contains(R"(supported values: "PriorityClass")"));
+  const auto expression = [&](const std::string& members, const std::string& hard = "{}") {
+    return refusal(R"({"hard":)" + hard + R"(,"scopeSelector":{"matchExpressions":[{)" + members +
+                   "}]}}");
+  };
+  const std::string scope = R"("scopeName":"PriorityClass","operator":)";
+  CHECK_THAT(expression(R"("scopeName":"Terminating","operator":"Exists")"),
+             Catch::Contains(R"(supported values: "PriorityClass")"));
+  CHECK_THAT(expression(scope + R"("Gt")"),
+             Catch::Contains(R"(supported values: "In", "NotIn", "Exists", "DoesNotExist")"));
+  for (const char* op : {R"("In")", R"("NotIn")"}) {
+    CHECK_THAT(expression(scope + op),
+               Catch::Contains("In and NotIn need at least one priority class in values"));
+    CHECK_THAT(expression(scope + op + R"(,"values":[])"),
+               Catch::Contains("In and NotIn need at least one priority class in values"));
+    CHECK(expression(scope + op + R"(,"values":["high"])", R"({"cpu":"1"})") == "accepted");
+  }
+  for (const char* op : {R"("Exists")", R"("DoesNotExist")"}) {
+    CHECK_THAT(expression(scope + op + R"(,"values":["a"])"),
+               Catch::Contains("Exists and DoesNotExist take no values"));
+    CHECK(expression(scope + op, R"({"pods":"1","requests.example.com/gpu":"1"})") == "accepted");
+  }
+  for (const char* name : {"services", "secrets", "count/deployments.apps"}) {
+    const std::string hard = R"({")" + std::string(name) + R"(":"1"})";
+    const std::string words = "with a scope only pods, cpu, memory, requests.cpu, requests.memory";
+    CHECK_THAT(expression(scope + R"("Exists")", hard), Catch::Contains(words));
+    CHECK_THAT(refusal(R"({"scopes":["PriorityClass"],"hard":)" + hard + "}"),
+               Catch::Contains(words));
+  }
+}
+
+}  // namespace e2e
