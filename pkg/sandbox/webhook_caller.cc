@@ -32,6 +32,14 @@ std::optional<std::chrono::seconds> RetryAfter(const http::Response& response) {
   return std::chrono::seconds(seconds);
 }
 
+// Of an answer outside 2xx, as the API server's client says it: a Status in its own words.
+std::string WordsOf(const http::Response& response) {
+  const base::Result<json::Value> status = json::Parse(response.body);
+  const bool is_status = status && status->StringAt({"kind"}) == "Status";
+  if (is_status) return std::string(status->StringAt({"message"}));
+  return "the webhook answered HTTP " + std::to_string(response.status);
+}
+
 // A webhook's URL has no query of its own.
 std::string TargetOf(const http::Url& url, std::chrono::seconds timeout) {
   return (url.path.empty() ? "/" : url.path) + "?timeout=" + std::to_string(timeout.count()) + "s";
@@ -158,9 +166,7 @@ base::Task<base::Result<Verdict>> WebhookCaller::Call(const Webhook& webhook,
       continue;
     }
     if (response->status < 200 || response->status > 299) {
-      co_return base::Error{
-          .code = base::ErrorCode::kUnavailable,
-          .message = "the webhook answered HTTP " + std::to_string(response->status)};
+      co_return base::Error{.code = base::ErrorCode::kUnavailable, .message = WordsOf(*response)};
     }
     co_return ReadReview(webhook, response->body, uid);
   }

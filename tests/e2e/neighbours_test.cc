@@ -1,8 +1,8 @@
 // Beside the quota machinery that a cluster already has: both right, neither undoing the other.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <random>
 
+#include "tests/e2e/harness/crowd.h"
 #include "tests/e2e/harness/scenario.h"
 #include "tests/e2e/harness/write_recorder.h"
 
@@ -39,45 +39,6 @@ void StaysUnwritten(Scenario& s, const std::string& quota, std::chrono::millisec
       period);
 }
 
-// Pods that come and go at the limit, many at a time.
-class Crowd {
- public:
-  explicit Crowd(Scenario& scenario) : scenario_(scenario) {}
-
-  // Half of the pods go while `more` others are asked for, all in random order.
-  void Round(int more) {
-    const auto alive = Names();
-    std::vector<client::ApiRequest> requests;
-    for (std::size_t i = 0; i < alive.size(); i += 2) {
-      requests.push_back({.verb = "DELETE",
-                          .path = scenario_.Path("pods", alive[i]),
-                          .query = {{"gracePeriodSeconds", "0"}}});
-    }
-    for (int i = 0; i < more; ++i) {
-      requests.push_back({.verb = "POST",
-                          .path = scenario_.Path("pods"),
-                          .content_type = std::string(client::kJson),
-                          .body = json::Write(Pod("c" + std::to_string(next_++)))});
-    }
-    std::shuffle(requests.begin(), requests.end(), random_);
-    scenario_.api().DoAll(std::move(requests), 32);
-  }
-
-  [[nodiscard]] std::vector<std::string> Names() {
-    const auto list = scenario_.api().Get(scenario_.Path("pods"));
-    std::vector<std::string> names;
-    for (const auto& pod : *list.At({"items"})->AsArray()) {
-      names.emplace_back(pod.StringAt({"metadata", "name"}));
-    }
-    return names;
-  }
-
- private:
-  Scenario& scenario_;
-  std::mt19937_64 random_{7};
-  int next_ = 0;
-};
-
 }  // namespace
 
 TEST_CASE("beside the built-in plugin: never above the limit, however many come and go at once",
@@ -90,7 +51,7 @@ TEST_CASE("beside the built-in plugin: never above the limit, however many come 
   Crowd crowd(s);
   std::size_t most = 0;
   for (int round = 0; round < 25; ++round) {
-    crowd.Round(60);
+    crowd.Round(60, 32);
     most = std::max(most, crowd.Names().size());
   }
   CHECK(most <= kLimit);

@@ -45,6 +45,7 @@ class WebhookFixture : public ApiFixture {
       --busy_;
       co_return http::Response{429, {{"Retry-After", "1"}}, ""};
     }
+    if (status_) co_return http::Response{503, {}, *status_};
     if (meanwhile_) std::exchange(meanwhile_, nullptr)();
     json::Value answer = json::Parse(R"({"kind":"AdmissionReview",
                                          "apiVersion":"admission.k8s.io/v1"})")
@@ -57,7 +58,8 @@ class WebhookFixture : public ApiFixture {
   json::Value answer_ = json::Parse(R"({"allowed":true})").value();
   bool unreachable_ = false;
   int busy_ = 0;
-  std::function<void()> meanwhile_;  // once, between prepare and commit of a write
+  std::optional<std::string> status_;  // the body of a 503
+  std::function<void()> meanwhile_;    // once, between prepare and commit of a write
   std::vector<json::Value> reviews_;
 };
 
@@ -96,6 +98,18 @@ TEST_CASE_METHOD(WebhookFixture, "webhooks: warnings reach the client", "[sandbo
   Register();
   answer_ = json::Parse(R"({"allowed":true,"warnings":["nearly full"]})").value();
   CHECK(Ask("POST", kMaps, Map("a")).headers.Get("Warning") == "299 - \"nearly full\"");
+}
+
+TEST_CASE_METHOD(WebhookFixture, "webhooks: a failure is told in the words of its Status",
+                 "[sandbox]") {
+  Register();
+  const std::string failed =
+      "Internal error occurred: failed calling webhook \"w.example.com\": failed to call webhook: ";
+  status_ = R"({"kind":"Status","apiVersion":"v1","message":"not now"})";
+  CHECK(Json(Ask("POST", kMaps, Map("a"))).StringAt({"message"}) == failed + "not now");
+  status_ = "<html>";
+  CHECK(Json(Ask("POST", kMaps, Map("a"))).StringAt({"message"}) ==
+        failed + "the webhook answered HTTP 503");
 }
 
 TEST_CASE_METHOD(WebhookFixture, "webhooks: failures follow the policy", "[sandbox]") {

@@ -1,0 +1,160 @@
+// Many at once: nothing over the limit at any moment, nothing refused but by quota, and no call or
+// write for what needs none.
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/crowd.h"
+#include "tests/e2e/harness/watch_follower.h"
+#include "tests/e2e/harness/write_recorder.h"
+
+namespace e2e {
+namespace {
+
+// The requests in turn, so that many clients go for the same object at the same time.
+std::vector<client::ApiRequest> PortPatches(const std::string& path, int count, int most_ports) {
+  std::vector<client::ApiRequest> requests;
+  for (int i = 0; i < count; ++i) {
+    json::Array ports;
+    for (int port = 0; port <= i * 7 % most_ports; ++port) {
+      ports.push_back(json::Object{{"name", "p" + std::to_string(port)}, {"port", 80 + port}});
+    }
+    const json::Value patch = json::Object{{"spec", json::Object{{"ports", std::move(ports)}}}};
+    requests.push_back(PatchOf(path, json::Write(patch)));
+  }
+  return requests;
+}
+
+std::size_t PortsOf(const json::Value& service) {
+  return service.At({"spec", "ports"})->AsArray()->size();
+}
+
+// The most ports that the service ever had.
+class MostPorts {
+ public:
+  explicit MostPorts(Scenario& s)
+      : follower_(s.server().Kubeconfig(), s.Path("services"), "",
+                  [this](const std::string&, const json::Value& seen) {
+                    most_ = std::max<std::size_t>(most_, PortsOf(seen));
+                  }) {}
+  [[nodiscard]] std::size_t most() const { return most_; }
+
+ private:
+  std::atomic<std::size_t> most_{0};
+  WatchFollower follower_;
+};
+
+}  // namespace
+
+TEST_CASE("admission: eight clients that change one object at once charge what is stored",
+          "[e2e][admission][load]") {
+  constexpr int kMostPorts = 10;
+  Admission a;
+  a.Limit("q", {{"services.nodeports", "7"}});
+  json::Value service = ClusterIpService("s");
+  service.Make({"spec", "type"}) = "NodePort";
+  a.scenario().Create("services", service);
+  a.scenario().WaitUsed("q", {{"services.nodeports", "1"}});
+  const HighestUsed used(a.scenario(), "q", "services.nodeports");
+  const MostPorts most_ports(a.scenario());
+  const std::string path = a.scenario().Path("services", "s");
+  int stored = 0;
+  int refused = 0;
+  for (const Attempt& attempt : a.DoAll(PortPatches(path, 160, kMostPorts), 8)) {
+    INFO(attempt.Text());
+    // An API server that loses too many races for one object gives up with a conflict.
+    CHECK((attempt.ok() || attempt.exceeded() || attempt.code == 409));
+    if (attempt.ok()) ++stored;
+    if (attempt.exceeded()) ++refused;
+  }
+  CHECK(stored > 0);
+  CHECK(refused > 0);
+  const std::size_t ports = PortsOf(a.api().Get(path));
+  CHECK(most_ports.most() <= 7);
+  a.scenario().WaitUsed("q", {{"services.nodeports", std::to_string(ports)}}, Stretched(15s));
+  CHECK(used.highest() <= 7);
+  CHECK(used.highest() > 1);
+}
+
+TEST_CASE("admission: labels and statuses of running pods cost no write, and no call",
+          "[e2e][admission][load]") {
+  constexpr int kPods = 20;
+  Admission a;
+  a.Limit("q", {{"pods", "100"}, {"requests.cpu", "10"}});
+  for (int i = 0; i < kPods; ++i) {
+    const auto name = "p" + std::to_string(i);
+    a.scenario().Create("pods", Pod(name, {{"cpu", "10m"}}));
+    a.api().MergePatch(a.scenario().Path("pods", name, "status"), PhasePatch("Running"));
+  }
+  a.scenario().WaitUsed("q", {{"pods", "20"}, {"requests.cpu", "200m"}});
+  const std::string version = a.scenario().ResourceVersion("q");
+  const double calls = a.Metric("quota_admission_decisions_total");
+  const double charges = a.Metric("quota_admission_status_writes_total");
+  CHECK(calls >= kPods);
+  std::vector<client::ApiRequest> requests;
+  for (int i = 0; i < 500; ++i) {
+    const auto name = "p" + std::to_string(i % kPods);
+    const auto text = std::to_string(i);
+    requests.push_back(PatchOf(a.scenario().Path("pods", name),
+                               R"({"metadata":{"labels":{"turn":")" + text + R"("}}})"));
+    requests.push_back(PatchOf(a.scenario().Path("pods", name, "status"),
+                               R"({"status":{"message":")" + text + R"("}})"));
+  }
+  for (const Attempt& attempt : a.DoAll(std::move(requests), 8)) CHECK(attempt.Text() == "200 : ");
+  // The sandbox does not evaluate matchConditions: it asks, and is told yes without a charge.
+  if (CurrentTier() == Tier::kReal) CHECK(a.Metric("quota_admission_decisions_total") == calls);
+  CHECK(a.Metric("quota_admission_status_writes_total") == charges);
+  CHECK(a.scenario().ResourceVersion("q") == version);
+}
+
+TEST_CASE("admission: 64 clients at the limit are refused by quota alone, and never let through",
+          "[e2e][admission][load]") {
+  constexpr std::size_t kLimit = 40;
+  Admission a;
+  a.Limit("q", {{"pods", std::to_string(kLimit)}});
+  const HeadCount heads(a.scenario().server().Kubeconfig(), a.scenario().ns(),
+                        a.scenario().ResourceVersion("q"));
+  Crowd crowd(a.scenario());
+  int created = 0;
+  int refused = 0;
+  for (int round = 0; round < 20; ++round) {
+    for (const Attempt& attempt : crowd.Round(150, 64)) {
+      if (attempt.ok()) ++created;
+      if (attempt.exceeded()) ++refused;
+      if (!attempt.ok() && !attempt.exceeded()) FAIL_CHECK(attempt.Text());
+    }
+  }
+  CHECK(created + refused == 3000);
+  CHECK(created > static_cast<int>(kLimit));
+  CHECK(refused > 0);
+  const std::size_t left = crowd.Names().size();
+  heads.WaitFor(left);
+  CHECK(heads.most() <= kLimit);
+  CHECK(heads.most() >= kLimit / 2);  // the limit was really pressed against
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, Stretched(15s));
+  // One write for many: else every creation would wait for the one before.
+  WARN(created << " created with " << a.Metric("quota_admission_status_writes_total")
+               << " charges written");
+}
+
+TEST_CASE("admission: what was charged and never stored is given back in seconds",
+          "[e2e][admission][load]") {
+  Admission a;
+  a.Limit("q", {{"pods", "100"}});
+  for (int i = 0; i < 20; ++i) a.scenario().Create("pods", Pod("taken-" + std::to_string(i)));
+  a.scenario().WaitUsed("q", {{"pods", "20"}});
+  const HighestUsed used(a.scenario(), "q", "pods");
+  std::vector<client::ApiRequest> requests;
+  for (int i = 0; i < 20; ++i) {
+    requests.push_back(PostOf(a.scenario().Path("pods"), Pod("taken-" + std::to_string(i))));
+  }
+  for (const Attempt& attempt : a.DoAll(std::move(requests), 8)) {
+    CHECK(attempt.code == 409);
+    CHECK(attempt.reason == "AlreadyExists");
+  }
+  a.scenario().WaitUsed("q", {{"pods", "20"}}, Stretched(15s));
+  CHECK(used.highest() > 20);  // they were charged indeed
+}
+
+}  // namespace e2e

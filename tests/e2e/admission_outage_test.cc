@@ -1,0 +1,239 @@
+// The API server away from the daemon, quotas that vanish, another writer, the daemon killed: each
+// answer is true, comes in bounded time, and all is right again without help.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <future>
+
+#include "tests/e2e/harness/crowd.h"
+#include "tests/e2e/harness/proxy.h"
+
+namespace e2e {
+namespace {
+
+// What the API server says where the webhook decided nothing.
+constexpr const char* kFailedCall =
+    "failed calling webhook \"core.quota-controller-manager.io\": failed to call webhook: ";
+
+bool Failed(const Attempt& attempt) {
+  return attempt.code == 500 && attempt.reason == "InternalError" &&
+         attempt.message.find(kFailedCall) != std::string::npos;
+}
+
+std::vector<client::ApiRequest> Creations(Scenario& s, const std::string& prefix, int count) {
+  std::vector<client::ApiRequest> requests;
+  for (int i = 0; i < count; ++i) {
+    requests.push_back(PostOf(s.Path("pods"), Pod(prefix + std::to_string(i))));
+  }
+  return requests;
+}
+
+// Sends them beside the test's own doings. The scenario outlives the future.
+std::future<std::vector<Attempt>> SendAside(Scenario& s, std::vector<client::ApiRequest> requests,
+                                            std::size_t parallel) {
+  return std::async(std::launch::async, [kubeconfig = s.server().Kubeconfig(),
+                                         requests = std::move(requests), parallel]() mutable {
+    Api api(kubeconfig);
+    std::vector<Attempt> attempts;
+    for (const auto& answer : api.DoAll(std::move(requests), parallel)) {
+      attempts.push_back(ToAttempt(answer));
+    }
+    return attempts;
+  });
+}
+
+// Does it again and again on a thread of its own until it is destroyed.
+class Loop {
+ public:
+  Loop(const std::string& kubeconfig, const std::function<void(Api&, int)>& turn)
+      : done_(std::async(std::launch::async, [this, kubeconfig, turn] {
+          Api api(kubeconfig);
+          for (int i = 0; !stop_; ++i) {
+            turn(api, i);
+            ++turns_;
+          }
+        })) {}
+  ~Loop() {
+    stop_ = true;
+    done_.wait();
+  }
+  [[nodiscard]] int turns() const { return turns_; }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::atomic<int> turns_{0};
+  std::future<void> done_;
+};
+
+}  // namespace
+
+TEST_CASE("admission: with the API server out of the daemon's reach nothing is decided wrongly",
+          "[e2e][admission][outage]") {
+  TcpProxy proxy(SharedServer().port());
+  Admission a({.kubeconfig = SharedServer().Kubeconfig(proxy.port())});
+  a.Limit("q", {{"pods", "3"}});
+  CHECK(a.Post("pods", Pod("before")).ok());
+  a.scenario().WaitUsed("q", {{"pods", "1"}});
+  std::string clear = "resource quota evaluation timed out";
+  SECTION("silent") { proxy.Stall(true); }
+  SECTION("refusing") {
+    proxy.Refuse(true);
+    proxy.Cut();
+    clear = "quotas of namespace " + a.scenario().ns() + " cannot be read";
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  for (const Attempt& attempt : a.DoAll(Creations(a.scenario(), "lost-", 8), 8)) {
+    INFO(attempt.Text());
+    CHECK(Failed(attempt));
+    CHECK(attempt.message.find(clear) != std::string::npos);
+  }
+  CHECK(std::chrono::steady_clock::now() - begun < Stretched(7s));
+  CHECK(a.Count("pods") == 1);
+  proxy.Stall(false);
+  proxy.Refuse(false);
+  a.scenario().WaitUsed("q", {{"pods", "1"}}, Stretched(15s));
+  Eventually("creations are admitted again", [&]() -> std::string {
+    const Attempt attempt = a.Post("pods", Pod("after"));
+    return attempt.ok() ? "" : attempt.Text();
+  });
+  CHECK(a.Post("pods", Pod("third")).ok());
+  CHECK(a.Post("pods", Pod("fourth")).exceeded());
+  a.scenario().WaitUsed("q", {{"pods", "3"}}, Stretched(15s));
+}
+
+TEST_CASE("admission: another writer of the quota in a tight loop delays, and stops nobody",
+          "[e2e][admission][outage]") {
+  Admission a;
+  a.Limit("q", {{"pods", "60"}});
+  const std::string quota = a.scenario().Path("resourcequotas", "q");
+  const Loop writer(a.scenario().server().Kubeconfig(), [&quota](Api& api, int turn) {
+    const json::Value patch = json::Object{
+        {"metadata", json::Object{{"annotations", json::Object{{"turn", std::to_string(turn)}}}}}};
+    api.MergePatch(quota, patch);
+  });
+  int created = 0;
+  for (const Attempt& attempt : a.DoAll(Creations(a.scenario(), "p", 80), 16)) {
+    INFO(attempt.Text());
+    CHECK((attempt.ok() || attempt.exceeded()));
+    if (attempt.ok()) ++created;
+  }
+  CHECK(created == 60);
+  CHECK(writer.turns() > 10);
+  a.scenario().WaitUsed("q", {{"pods", "60"}}, Stretched(15s));
+}
+
+TEST_CASE("admission: a quota that is deleted limits nobody who still waits for it",
+          "[e2e][admission][outage]") {
+  TcpProxy proxy(SharedServer().port());
+  Admission a({.kubeconfig = SharedServer().Kubeconfig(proxy.port())});
+  a.Limit("q", {{"pods", "10"}});
+  proxy.Stall(true);
+  const double calls = a.Metric("quota_admission_batch_requests_count");
+  auto waiting = SendAside(a.scenario(), Creations(a.scenario(), "p", 20), 20);
+  Eventually("requests wait for the quota", [&]() -> std::string {
+    return a.Metric("quota_admission_batch_requests_count") > calls ? "" : "none";
+  });
+  a.scenario().Delete("resourcequotas", "q");
+  proxy.Stall(false);
+  for (const Attempt& attempt : waiting.get()) CHECK(attempt.Text() == "201 : ");
+  CHECK(a.Count("pods") == 20);
+}
+
+TEST_CASE("admission: a namespace that is being deleted is in nobody's way",
+          "[e2e][admission][outage]") {
+  Admission a;
+  a.Limit("q", {{"pods", "1000"}});
+  const std::string doomed = FreshName("doomed");
+  const std::string path = PathOf("pods", doomed);
+  a.api().Create(PathOf("namespaces"), Namespace(doomed));
+  a.api().Create(PathOf("resourcequotas", doomed), Quota("q", {{"pods", "1000"}}));
+  TempDir dir;
+  const auto collector = StartBuiltinController(
+      "namespace-controller", a.scenario().server().Kubeconfig(), dir.path() + "/controller.log");
+  std::atomic<int> ended{0};
+  std::atomic<int> strange{0};
+  const Loop there(a.scenario().server().Kubeconfig(), [&](Api& api, int turn) {
+    const Attempt attempt = ToAttempt(api.Do(PostOf(path, Pod("p" + std::to_string(turn)))));
+    const bool gone =
+        attempt.code == 404 || attempt.message.find("is being terminated") != std::string::npos;
+    if (gone) ++ended;
+    if (!attempt.ok() && !gone && !attempt.exceeded()) ++strange;
+  });
+  Eventually("pods are made", [&]() -> std::string { return there.turns() > 20 ? "" : "few"; });
+  a.api().Delete(PathOf("namespaces", "", doomed));
+  for (int i = 0; i < 50; ++i) {
+    const Attempt attempt = a.Post("pods", Pod("p" + std::to_string(i)));
+    if (!attempt.ok()) FAIL_CHECK(attempt.Text());
+  }
+  Eventually("pods are refused there", [&]() -> std::string { return ended > 5 ? "" : "few"; });
+  CHECK(strange == 0);
+  if (CurrentTier() == Tier::kSandbox || collector) {
+    Eventually("the namespace is gone", [&]() -> std::string {
+      return a.api().Exists(PathOf("namespaces", "", doomed)) ? "it exists" : "";
+    });
+  }
+  a.scenario().WaitUsed("q", {{"pods", "50"}});
+}
+
+TEST_CASE("admission: a status that was wiped by hand is filled in again, under load",
+          "[e2e][admission][outage]") {
+  Admission a;
+  a.Limit("q", {{"pods", "50"}});
+  auto creations = SendAside(a.scenario(), Creations(a.scenario(), "p", 200), 8);
+  for (int i = 0; i < 10; ++i) {
+    a.api().MergePatch(a.scenario().Path("resourcequotas", "q", "status"),
+                       Json(R"({"status":{"used":null}})"));
+  }
+  int created = 0;
+  for (const Attempt& attempt : creations.get()) {
+    INFO(attempt.Text());
+    const bool unknown = attempt.message.find("status unknown for quota") != std::string::npos;
+    CHECK((attempt.ok() || attempt.exceeded() || unknown));
+    if (attempt.ok()) ++created;
+  }
+  CHECK(created <= 50);
+  CHECK(a.Count("pods") == static_cast<std::size_t>(created));
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(created)}}, Stretched(15s));
+  a.api().MergePatch(a.scenario().Path("resourcequotas", "q", "status"),
+                     Json(R"({"status":{"hard":null,"used":null}})"));
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(created)}});
+}
+
+TEST_CASE("admission: a daemon that was killed shuts the door while it is away, and no longer",
+          "[e2e][admission][outage]") {
+  Admission a;
+  a.Limit("q", {{"pods", "40"}});
+  const HeadCount heads(a.scenario().server().Kubeconfig(), a.scenario().ns(),
+                        a.scenario().ResourceVersion("q"));
+  Crowd crowd(a.scenario());
+  const auto undecided = [&](int rounds) {
+    std::string text;
+    for (int i = 0; i < rounds; ++i) {
+      for (const Attempt& attempt : crowd.Round(60, 16)) {
+        if (attempt.ok() || attempt.exceeded()) continue;
+        CHECK(Failed(attempt));
+        text = attempt.Text();
+      }
+    }
+    return text;
+  };
+  CHECK(undecided(3) == "");
+  auto falling = SendAside(a.scenario(), Creations(a.scenario(), "falling-", 60), 16);
+  a.daemon().Kill();
+  for (const Attempt& attempt : falling.get()) {
+    INFO(attempt.Text());
+    CHECK((attempt.ok() || attempt.exceeded() || Failed(attempt)));
+  }
+  const Attempt away = a.Post("pods", Pod("away"));
+  INFO(away.Text());
+  CHECK(Failed(away));
+  a.daemon().Start();
+  a.daemon().WaitUntilReady();
+  CHECK(undecided(3) == "");
+  const std::size_t left = crowd.Names().size();
+  heads.WaitFor(left);
+  CHECK(heads.most() <= 40);
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, Stretched(15s));
+}
+
+}  // namespace e2e

@@ -1,0 +1,86 @@
+// Two daemons that each decide half of the requests, neither knowing of the other.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/crowd.h"
+#include "tests/e2e/harness/proxy.h"
+
+namespace e2e {
+namespace {
+
+// The admin's certificate for both.
+class OwnCertificate {
+ public:
+  OwnCertificate() {
+    const KeyPair pair = authority_.Server("webhook");
+    dir_.Write("tls.crt", ReadFile(pair.cert_path));
+    dir_.Write("tls.key", ReadFile(pair.key_path));
+  }
+  [[nodiscard]] std::vector<std::string> Flags() const {
+    return {"--manage-webhook=false", "--admission-cert-dir=" + dir_.path()};
+  }
+  [[nodiscard]] std::string CaPem() const { return ReadFile(authority_.cert_path()); }
+
+ private:
+  TempDir dir_;
+  CertificateAuthority authority_{dir_.path(), "ca"};
+};
+
+// From now on the API server asks `url` about the pods that are labelled half=<half>.
+void Ask(Admission& a, const OwnCertificate& certificate, const std::string& url,
+         const std::string& half) {
+  const std::string name = FreshName("half-" + half);
+  a.AlsoDelete(name);
+  a.api().Create(ConfigurationPath(""), HandMadeConfiguration({.name = name,
+                                                               .url = url,
+                                                               .ca_pem = certificate.CaPem(),
+                                                               .ns = a.scenario().ns(),
+                                                               .object_label = half}));
+  json::Value pod = Pod("asked-" + half);
+  pod.Make({"metadata", "labels", "half"}) = half;
+  Eventually("the API server asks about " + half, [&]() -> std::string {
+    const Attempt attempt = a.Post("pods", pod, true);
+    return attempt.exceeded() ? "" : attempt.Text();
+  });
+}
+
+}  // namespace
+
+TEST_CASE("admission: two daemons, each asked about half, admit no more than one would",
+          "[e2e][admission][load]") {
+  constexpr std::size_t kLimit = 30;
+  const OwnCertificate certificate;
+  Admission a({.more_flags = certificate.Flags()});
+  const std::string address = "127.0.0.1:" + std::to_string(FreePort());
+  DaemonOptions options{.kubeconfig = a.scenario().server().Kubeconfig(),
+                        .more_flags = certificate.Flags()};
+  options.more_flags.insert(options.more_flags.end(),
+                            {"--enforce=core", "--admission-bind-address=" + address,
+                             "--admission-url=https://" + address});
+  Daemon other(options);
+  other.WaitUntilReady();
+  a.Limit("q", {{"pods", "0"}});
+  Ask(a, certificate, a.Url(), "a");
+  Ask(a, certificate, "https://" + address + "/validate/core", "b");
+  a.api().MergePatch(a.scenario().Path("resourcequotas", "q"),
+                     HardPatch({{"pods", std::to_string(kLimit)}}));
+  a.scenario().WaitUsed("q", {{"pods", "0"}});
+
+  const HeadCount heads(a.scenario().server().Kubeconfig(), a.scenario().ns(),
+                        a.scenario().ResourceVersion("q"));
+  Crowd crowd(a.scenario());
+  crowd.LabelHalves();
+  for (int round = 0; round < 10; ++round) {
+    for (const Attempt& attempt : crowd.Round(80, 64)) {
+      if (!attempt.ok() && !attempt.exceeded()) FAIL_CHECK(attempt.Text());
+    }
+  }
+  const std::size_t left = crowd.Names().size();
+  heads.WaitFor(left);
+  CHECK(heads.most() <= kLimit);
+  CHECK(heads.most() >= kLimit / 2);
+  CHECK(a.Metric("quota_admission_decisions_total") > 100);
+  CHECK(other.Metric("quota_admission_decisions_total").value_or(0) > 100);
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, Stretched(15s));
+}
+
+}  // namespace e2e

@@ -1,0 +1,162 @@
+// What reaches the webhook's own port beside good reviews, and its certificate.
+#include <boost/asio/io_context.hpp>
+#include <catch2/catch.hpp>
+
+#include "pkg/base/base64.h"
+#include "pkg/base/task_group.h"
+#include "pkg/http/client.h"
+#include "tests/e2e/harness/admission.h"
+
+namespace e2e {
+namespace {
+
+// A client of the daemon's port, as an API server is one.
+class Caller {
+ public:
+  explicit Caller(Admission& a) {
+    http::ClientOptions options;
+    options.server = {.scheme = "https", .host = "127.0.0.1", .port = a.port()};
+    const json::Value configuration = a.api().Get(ConfigurationPath());
+    options.tls.ca_pem =
+        base::DecodeBase64(
+            configuration.At({"webhooks"})->AsArray()->at(0).StringAt({"clientConfig", "caBundle"}))
+            .value();
+    client_ = std::move(http::NewClient(io_.get_executor(), options).value());
+  }
+
+  http::Response Send(const std::string& method, const std::string& target,
+                      const std::string& body) {
+    http::Response answer{.status = 0, .headers = {}, .body = ""};
+    base::TaskGroup group(io_.get_executor());
+    const auto ask = [&]() -> base::Task<void> {
+      http::Request request{.method = method, .target = target, .headers = {}, .body = body};
+      request.headers.Set("Content-Type", "application/json");
+      const auto timeout = Stretched(10s);
+      auto response = co_await client_->Do(std::move(request), timeout);
+      if (response) answer = std::move(*response);
+    };
+    group.Spawn("call", ask);
+    io_.restart();
+    while (!group.empty() && io_.run_one() > 0) {
+    }
+    return answer;
+  }
+
+ private:
+  base::asio::io_context io_{1};
+  std::unique_ptr<http::Client> client_;
+};
+
+// A review about the creation of this pod.
+std::string Review(const std::string& ns, const json::Value& pod) {
+  json::Value review = Json(R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview",
+      "request":{"uid":"e2e","kind":{"group":"","version":"v1","kind":"Pod"},
+      "resource":{"group":"","version":"v1","resource":"pods"},"operation":"CREATE"}})");
+  review.Make({"request", "namespace"}) = ns;
+  review.Make({"request", "object"}) = pod;
+  return json::Write(review);
+}
+
+// A client that promises a kilobyte, sends less, and waits.
+class HalfABody {
+ public:
+  HalfABody(const Admission& a, int number)
+      : log_(dir_.path() + "/answer-" + std::to_string(number)),
+        process_({.argv = {"/bin/bash", "-c", Script(a.port())}, .log_path = log_}) {}
+
+  // "HTTP/1.1 408 …", or what is said of a closed connection; "" while it is waiting.
+  [[nodiscard]] std::string Answer() const { return ReadFile(log_); }
+
+ private:
+  static std::string Script(std::uint16_t port) {
+    return "exec openssl s_client -quiet -connect 127.0.0.1:" + std::to_string(port) +
+           R"( 2>/dev/null < <(printf 'POST /validate/core HTTP/1.1\r\nHost: x\r\n)"
+           R"(Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"half'; )"
+           "exec tail -f /dev/null)";
+  }
+
+  TempDir dir_;
+  std::string log_;
+  Process process_;
+};
+
+}  // namespace
+
+TEST_CASE("admission: what is no review is told so, and is in nobody's way", "[e2e][admission]") {
+  Admission a;
+  a.Limit("q", {{"pods", "1000"}});
+  Caller caller(a);
+  const std::string path = "/validate/core";
+  std::vector<std::unique_ptr<HalfABody>> halves;
+  for (int i = 0; i < 20; ++i) halves.push_back(std::make_unique<HalfABody>(a, i));
+
+  const json::Value pod = Pod("p");
+  CHECK(caller.Send("POST", path, "this is no JSON").status == 400);
+  CHECK(caller.Send("POST", path, "").status == 400);
+  CHECK(caller.Send("POST", path, R"({"kind":"Pod","apiVersion":"v1"})").status == 400);
+  CHECK(caller.Send("POST", path, Review(a.scenario().ns(), json::Value())).status == 400);
+  std::string old = Review(a.scenario().ns(), pod);
+  old.replace(old.find("admission.k8s.io/v1"), 19, "admission.k8s.io/v0");
+  CHECK(caller.Send("POST", path, old).status == 400);
+  CHECK(caller.Send("POST", "/validate/nothing", Review(a.scenario().ns(), pod)).status == 404);
+  CHECK(caller.Send("POST", "/", "{}").status == 404);
+  const http::Response wrong_method = caller.Send("GET", path, "");
+  CHECK(wrong_method.status == 405);
+  CHECK(wrong_method.headers.Get("Allow") == "POST");
+  CHECK(caller.Send("POST", path, std::string(std::size_t{17} << 20, 'x')).status == 413);
+  // A good one, by the same client.
+  CHECK(caller.Send("POST", path, Review(a.scenario().ns(), pod)).status == 200);
+
+  const auto begun = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) CHECK(a.Post("pods", Pod("p" + std::to_string(i))).ok());
+  CHECK(std::chrono::steady_clock::now() - begun < Stretched(5s));
+  for (const auto& half : halves) CHECK(half->Answer().find("200") == std::string::npos);
+  CHECK(a.Metric("quota_admission_decisions_total") >= 26);
+  // Whoever never finishes is sent away.
+  Eventually(
+      "those who sent half a body are answered",
+      [&]() -> std::string {
+        for (const auto& half : halves) {
+          if (half->Answer().find("408") == std::string::npos) return half->Answer() + " so far";
+        }
+        return "";
+      },
+      Stretched(25s));
+  CHECK(a.daemon().Running());
+  a.scenario().WaitUsed("q", {{"pods", "20"}}, Stretched(15s));
+}
+
+TEST_CASE("admission: a certificate that is replaced under load costs no request",
+          "[e2e][admission]") {
+  TempDir dir;
+  CertificateAuthority authority(dir.path(), "ca");
+  const auto write = [&](const std::string& name, int days) {
+    const KeyPair pair = authority.Server(name, days);
+    dir.Write("tls.key", ReadFile(pair.key_path));
+    dir.Write("tls.crt", ReadFile(pair.cert_path));
+  };
+  dir.Write("ca.crt", ReadFile(authority.cert_path()));
+  write("first", 2);
+  Admission a({.more_flags = {"--admission-cert-dir=" + dir.path()}});
+  a.Limit("q", {{"pods", "20"}});
+  const char* const expiry = "quota_admission_certificate_expiry_timestamp_seconds";
+  const double before = a.Metric(expiry);
+  CHECK(before > 0);
+  write("second", 1);
+  int asked = 0;
+  Eventually("the new certificate is in use", [&]() -> std::string {
+    const Attempt attempt = a.Post("pods", Pod("p" + std::to_string(asked++)));
+    if (!attempt.ok() && !attempt.exceeded()) throw std::runtime_error(attempt.Text());
+    return a.Metric(expiry) < before ? "" : std::to_string(asked) + " requests were answered";
+  });
+  CHECK(asked > 1);
+  // A new connection meets the new certificate, and trusts it.
+  Caller caller(a);
+  CHECK(caller.Send("POST", "/validate/core", "{}").status == 400);
+  for (int i = 0; i < 10; ++i) {
+    const Attempt attempt = a.Post("pods", Pod("later-" + std::to_string(i)));
+    if (!attempt.ok() && !attempt.exceeded()) FAIL_CHECK(attempt.Text());
+  }
+}
+
+}  // namespace e2e
