@@ -149,6 +149,32 @@ TEST_CASE("quota admitter: what fits is admitted, written and held", "[admission
   CHECK(f.book.attempts == 1);
 }
 
+TEST_CASE("quota admitter: the quota API says by what reason it refuses", "[admission]") {
+  Fixture f;
+  f.api.refusal_reason = "QuotaExceeded";
+  f.book.Put("q", List({{"cpu", "1"}}), List({{"cpu", "1"}}));
+  CHECK(f.Get(Create("a", "1")).reason == "QuotaExceeded");
+}
+
+TEST_CASE("quota admitter: an amount that would count as nothing is refused unless it is there",
+          "[admission]") {
+  Fixture f;
+  f.book.Put("q", List({{"cpu", "9"}}), List({{"cpu", "0"}}));
+  f.api.evaluators[0].facts_of = [](const json::Value& object,
+                                    base::WallTime now) -> base::Result<quota::ObjectFacts> {
+    if (!object.StringAt({"spec", "cpu"}).starts_with("-")) return FactsOfThing(object, now);
+    return quota::ObjectFacts{.flaw = "spec.cpu: must not be negative"};
+  };
+  const Answer refused = f.Get(Create("a", "-1"));
+  CHECK(refused.kind == Kind::kRefused);
+  CHECK(refused.code == 403);
+  CHECK(refused.message == "it cannot be counted: spec.cpu: must not be negative");
+  CHECK(f.Get(Update("a", "1", "-1")).kind == Kind::kRefused);
+  CHECK(f.Get(Update("a", "-1", "-2")).kind == Kind::kAllowed);
+  CHECK(f.Get(Update("a", "-1", "2")).kind == Kind::kAllowed);
+  CHECK(f.Used("q") == "cpu=2");
+}
+
 TEST_CASE("quota admitter: what needs nothing is admitted without a write", "[admission]") {
   Fixture f;
   f.book.Put("q", List({{"cpu", "1"}}), List({{"cpu", "5"}}));

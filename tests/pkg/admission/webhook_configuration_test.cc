@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "pkg/admission/stored_configuration.h"
 #include "pkg/quota/core/core_quota.h"
 #include "tests/pkg/admission/webhook_testing.h"
 
@@ -56,6 +57,28 @@ TEST_CASE("webhook configuration: one webhook for all that needs no condition", 
          {"operations":["UPDATE"],"apiGroups":[""],"apiVersions":["*"],
           "resources":["pods"],"scope":"Namespaced"}],
        "sideEffects":"NoneOnDryRun","timeoutSeconds":10}]})x"));
+}
+
+TEST_CASE("webhook configuration: where a version is read, only that version is asked for",
+          "[admission]") {
+  GuardedResource bindings = Counted("bindings", "example.com");
+  bindings.version = "v1alpha2";
+  bindings.updates = true;
+  bindings.update_condition = "true";
+  const std::vector<GuardedResource> guarded{bindings, Counted("others", "example.com")};
+  const json::Value built = DesiredConfiguration(ByService(), guarded, "PEM");
+  std::vector<std::string> versions;
+  for (const json::Value& webhook : *built.At({"webhooks"})->AsArray()) {
+    for (const json::Value& rule : *webhook.At({"rules"})->AsArray()) {
+      versions.push_back(json::Write(*rule.At({"resources"})) +
+                         json::Write(*rule.At({"apiVersions"})));
+    }
+  }
+  CHECK(versions == std::vector<std::string>{R"(["others"]["*"])", R"(["bindings"]["v1alpha2"])",
+                                             R"(["bindings"]["v1alpha2"])"});
+  std::vector<GuardedResource> read = GuardedBy(built);
+  std::ranges::sort(read);
+  CHECK(read == guarded);
 }
 
 TEST_CASE("webhook configuration: equal wishes make an identical object", "[admission]") {

@@ -1,0 +1,72 @@
+#include "pkg/admission/switched_book.h"
+
+#include <boost/asio/io_context.hpp>
+#include <catch2/catch.hpp>
+
+#include "pkg/base/manual_scheduler.h"
+#include "pkg/base/task_group.h"
+#include "tests/pkg/admission/fake_book.h"
+#include "tests/pkg/quota/quota_testing.h"
+
+namespace admission {
+namespace {
+
+using namespace std::chrono_literals;
+using quota::List;
+
+struct Fixture {
+  base::asio::io_context io{1};
+  base::ManualScheduler scheduler{io};
+  FakeBook real{scheduler};
+  SwitchedBook book{scheduler};
+  base::TaskGroup tasks{io.get_executor()};
+  bool closed = false;
+
+  base::Task<void> Close() {
+    co_await book.Close();
+    closed = true;
+  }
+};
+
+TEST_CASE("switched book: without a controller there are no quotas, and that is current",
+          "[admission]") {
+  Fixture f;
+  quota::Quota quota = f.real.Put("q", List({{"cpu", "1"}}), List({{"cpu", "0"}}));
+  f.real.current = false;
+  CHECK(f.book.Current());
+  CHECK(f.book.InNamespace("ns").empty());
+  CHECK(f.book.Covering(quota, {1, 1}) == nullptr);
+  std::optional<base::Result<void>> charged;
+  f.tasks.Spawn("charge", [&]() -> base::Task<void> {
+    charged = co_await f.book.Charge(quota, {}, {}, f.scheduler.Now() + 1s);
+  });
+  f.scheduler.RunFor(1s);
+  REQUIRE(charged.has_value());
+  CHECK(charged->error().Is(base::ErrorCode::kConflict));
+  f.book.Open(f.real);
+  CHECK_FALSE(f.book.Current());
+  CHECK(f.book.InNamespace("ns").size() == 1);
+}
+
+TEST_CASE("switched book: it is closed when the last call has returned", "[admission]") {
+  Fixture f;
+  const quota::Quota quota = f.real.Put("q", List({{"cpu", "1"}}), List({{"cpu", "0"}}));
+  f.real.write_takes = 3s;
+  f.book.Open(f.real);
+  std::optional<base::Result<void>> charged;
+  f.tasks.Spawn("charge", [&]() -> base::Task<void> {
+    charged = co_await f.book.Charge(quota, quota.status.hard, {}, f.scheduler.Now() + 10s);
+  });
+  f.scheduler.RunFor(1s);
+  f.tasks.Spawn("close", [&f] { return f.Close(); });
+  f.scheduler.RunFor(1s);
+  CHECK_FALSE(f.closed);
+  CHECK(f.book.InNamespace("ns").empty());
+  f.scheduler.RunFor(2s);
+  CHECK(f.closed);
+  REQUIRE(charged.has_value());
+  CHECK(charged->has_value());
+}
+
+}  // namespace
+}  // namespace admission
