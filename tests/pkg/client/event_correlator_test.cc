@@ -143,7 +143,9 @@ TEST_CASE("events: texts and names fit what the API server takes", "[client][eve
   CHECK(write->name.size() <= 253);
   CHECK(write->name.starts_with(std::string(235, 'q') + "."));
   CHECK(write->name.find("..") == std::string::npos);
-  CHECK(write->event.message == std::string(1020, 'x') + "...");
+  std::string cut(1020, 'x');
+  cut += "...";
+  CHECK(write->event.message == cut);
   CHECK(f.Observe(About("q", std::string(1024, 'y')))->event.message.size() == 1024);
 }
 
