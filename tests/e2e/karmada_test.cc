@@ -317,6 +317,23 @@ TEST_CASE("karmada: without a way to reach admission quotas are counted, and tha
   f.daemon().WaitForLog("quotas are counted, but nothing is refused: give --admission-service");
 }
 
+TEST_CASE("karmada: the shipped rights are enough", "[e2e][karmada][real-only]") {
+  Federation f(
+      {.more_flags = {"--quota-apis=karmada", "--leader-elect=true"}, .shipped_rights = true});
+  f.daemon().WaitForLog("became leader");
+  f.Limit("q", {{"pods", "3"}, {"count/deployments.apps", "9"}});
+  REQUIRE(f.Post(Binding("web", 3, {})).ok());
+  f.WaitUsed("q", {{"pods", "3"}, {"count/deployments.apps", "1"}});
+  CHECK(f.Patch("web", R"({"spec":{"replicas":4}})").reason == "QuotaExceeded");
+  f.api().MergePatch(f.Path("karmadaquotas", "q"), Json(R"({"spec":{"hard":{"pods":"1"}}})"));
+  Eventually("an event says that the limit is exceeded", [&]() -> std::string {
+    const auto events = json::Write(f.api().Get(f.scenario().Path("events")));
+    return events.find("QuotaExceeded") != std::string::npos ? "" : events;
+  });
+  CHECK(f.daemon().Probe("/readyz") == 200);
+  CHECK(f.daemon().Log().find("forbidden: User") == std::string::npos);
+}
+
 TEST_CASE("karmada: only an update that can need quota is asked about",
           "[e2e][karmada][real-only]") {
   Federation f;

@@ -43,7 +43,37 @@ Federation::Federation(const FederationOptions& options)
     daemon.more_flags.push_back("--admission-bind-address=" + address);
     daemon.more_flags.push_back("--admission-url=https://" + address);
   }
+  if (options.shipped_rights) {
+    GrantShippedRights();
+    daemon.kubeconfig = KubeconfigOfDaemon();
+  }
   scenario_.StartDaemon(std::move(daemon));
+}
+
+void Federation::GrantShippedRights() {
+  const auto documents =
+      config::ParseYamlDocuments(ReadFile(QCM_SOURCE_DIR "/manifests/karmada/rbac.yaml"));
+  if (!documents) throw std::runtime_error(documents.error().message);
+  for (const json::Value& document : *documents) {
+    std::string path = "/apis/rbac.authorization.k8s.io/v1/";
+    const std::string_view ns = document.StringAt({"metadata", "namespace"});
+    if (!ns.empty()) path.append("namespaces/").append(ns).append("/");
+    const std::string_view kind = document.StringAt({"kind"});
+    const bool cluster = kind.starts_with("Cluster");
+    const bool binds = kind.ends_with("Binding");
+    path += std::string(cluster ? "cluster" : "") + (binds ? "rolebindings" : "roles");
+    api().Delete(path + "/" + std::string(document.StringAt({"metadata", "name"})));
+    api().Create(path, document);
+  }
+}
+
+std::string Federation::KubeconfigOfDaemon() {
+  KubeconfigFields fields = scenario_.server().Fields();
+  const KeyPair pair = scenario_.server().ClientCertificate("/CN=quota-controller-manager");
+  fields.token.clear();
+  fields.extra_user_lines =
+      "    client-certificate: " + pair.cert_path + "\n    client-key: " + pair.key_path + "\n";
+  return dir_.Write("kubeconfig", KubeconfigText(fields));
 }
 
 Federation::~Federation() {

@@ -8,6 +8,7 @@
 
 #include "pkg/json/value.h"
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/files.h"
 #include "tests/e2e/harness/scenario.h"
 
 namespace e2e {
@@ -18,6 +19,8 @@ struct FederationOptions {
   // KarmadaQuota.
   std::vector<std::string> more_flags{};
   bool reachable = true;  // by the API server, for reviews
+  // The daemon is a user who may do what manifests/karmada says. Real servers only.
+  bool shipped_rights = false;
 };
 
 class Federation {
@@ -50,8 +53,12 @@ class Federation {
   [[nodiscard]] std::size_t Count() const;  // bindings
 
  private:
+  void GrantShippedRights();
+  [[nodiscard]] std::string KubeconfigOfDaemon();
+
   mutable Scenario scenario_;
   bool reachable_;
+  TempDir dir_;
 };
 
 // A Deployment's binding, not scheduled yet.
