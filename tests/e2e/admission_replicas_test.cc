@@ -1,4 +1,4 @@
-// Two daemons that each decide half of the requests, neither knowing of the other.
+// Two replicas, of which one leads, that each decide half of the requests.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/crowd.h"
@@ -15,8 +15,10 @@ class OwnCertificate {
     dir_.Write("tls.crt", ReadFile(pair.cert_path));
     dir_.Write("tls.key", ReadFile(pair.key_path));
   }
-  [[nodiscard]] std::vector<std::string> Flags() const {
-    return {"--manage-webhook=false", "--admission-cert-dir=" + dir_.path()};
+  // `lease`: of the two who share this certificate.
+  [[nodiscard]] std::vector<std::string> Flags(const std::string& lease) const {
+    return {"--manage-webhook=false", "--admission-cert-dir=" + dir_.path(), "--leader-elect=true",
+            "--leader-elect-resource-name=" + lease, "--leader-elect-resource-namespace=default"};
   }
   [[nodiscard]] std::string CaPem() const { return ReadFile(authority_.cert_path()); }
 
@@ -45,14 +47,15 @@ void Ask(Admission& a, const OwnCertificate& certificate, const std::string& url
 
 }  // namespace
 
-TEST_CASE("admission: two daemons, each asked about half, admit no more than one would",
+TEST_CASE("admission: two replicas, each asked about half, admit no more than one would",
           "[e2e][admission][load]") {
   constexpr std::size_t kLimit = 30;
   const OwnCertificate certificate;
-  Admission a({.more_flags = certificate.Flags()});
+  const std::string lease = FreshName("quota");
+  Admission a({.more_flags = certificate.Flags(lease)});
   const std::string address = "127.0.0.1:" + std::to_string(FreePort());
   DaemonOptions options{.kubeconfig = a.scenario().server().Kubeconfig(),
-                        .more_flags = certificate.Flags()};
+                        .more_flags = certificate.Flags(lease)};
   options.more_flags.insert(options.more_flags.end(),
                             {"--enforce=core", "--admission-bind-address=" + address,
                              "--admission-url=https://" + address});
@@ -81,6 +84,8 @@ TEST_CASE("admission: two daemons, each asked about half, admit no more than one
   CHECK(a.Metric("quota_admission_decisions_total") > 100);
   CHECK(other.Metric("quota_admission_decisions_total").value_or(0) > 100);
   a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, Stretched(15s));
+  (void)a.api().Do({.verb = "DELETE",
+                    .path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/" + lease});
 }
 
 }  // namespace e2e
