@@ -8,7 +8,6 @@
 // binding hides no other.
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
