@@ -151,10 +151,12 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
 void QuotaController::NoticeObject(const quota::Quota& quota, const quota::Evaluator& evaluator,
                                    const quota::LedgerChange& change, bool matched, bool match) {
   Memory& memory = Remember(quota);
-  if (change.after == nullptr) return memory.admitted.OnGone(change.uid);
   quota::ResourceList before;
+  quota::ResourceList after;
   if (matched) before = UsageOf(quota, evaluator, change, *change.before);
-  const quota::ResourceList after = UsageOf(quota, evaluator, change, *change.after);
+  if (match) after = UsageOf(quota, evaluator, change, *change.after);
+  memory.charges.OnShrunk(quota::Excess(before, after));
+  if (change.after == nullptr) return memory.admitted.OnGone(change.uid);
   const quota::ResourceList growth =
       memory.admitted.OnSeen(change.uid, before, match ? &after : nullptr);
   if (match) memory.charges.OnAppeared(growth);

@@ -36,8 +36,8 @@ namespace controllers {
 class ControllerObserver {
  public:
   virtual ~ControllerObserver() = default;
-  // `result` is "written", "unchanged", "postponed", "conflict", "error", or "following": what is to
-  // be written is the leader's matter.
+  // `result` is "written", "unchanged", "postponed", "conflict", "error", or "following": what is
+  // to be written is the leader's matter.
   virtual void OnReconcile(std::string_view result, base::Duration took) = 0;
   virtual void OnDrift(const api::GroupResource& resource, const DriftReport& report) = 0;
   virtual void OnResync(base::Duration took, bool complete) = 0;
@@ -119,7 +119,7 @@ class QuotaController final : public QuotaListener,
   [[nodiscard]] bool Current() const override;
   [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
   [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota,
-                                                    const quota::Uid& uid) const override;
+                                              const quota::Uid& uid) const override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;
   [[nodiscard]] base::Result<quota::Subject> SubjectOf(

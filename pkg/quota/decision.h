@@ -31,7 +31,7 @@ struct Request {
 // A quota of the request's namespace as it is known now.
 struct Standing {
   const Quota* quota = nullptr;
-  ResourceList used;                       // status.used and what earlier requests of a batch add
+  ResourceList used;                 // status.used and what earlier requests of a batch add
   const Charge* covering = nullptr;  // the charge that covers the request's object already
 };
 

@@ -27,9 +27,16 @@ void ForeignCharges::OnForeignWrite(base::TimePoint now, const ResourceList& bef
   DropExpired(now);
   ResourceList charged;
   for (const auto& [name, used] : after) {
-    const Quantity grown = Excess(used, before.Get(name));
-    const Quantity unseen = Excess(used, Sum(counted.Get(name), HeldOf(name)));
-    const Quantity amount = std::min(grown, unseen);
+    const Quantity last = before.Get(name);
+    const Quantity lowered = Excess(last, used);
+    if (lowered.Sign() > 0) {
+      const Quantity ahead = Sum(behind_.Get(name), lowered);
+      behind_.Set(name, std::min(ahead, Excess(counted.Get(name), used)));
+      behind_until_ = now + hold_;
+    }
+    const Quantity lacking = Excess(Sum(counted.Get(name), HeldOf(name)), last);
+    const Quantity known = Excess(lacking, behind_.Get(name));
+    const Quantity amount = Excess(Excess(used, last), known);
     if (amount.Sign() > 0) charged.Set(name, amount);
   }
   if (charged.empty()) return;
@@ -60,6 +67,8 @@ void ForeignCharges::OnAppeared(const ResourceList& usage) {
   std::erase_if(charges_, [](const Charge& charge) { return charge.amount.empty(); });
 }
 
+void ForeignCharges::OnShrunk(const ResourceList& usage) { behind_ = Excess(behind_, usage); }
+
 ResourceList ForeignCharges::Held(base::TimePoint now) {
   DropExpired(now);
   ResourceList held;
@@ -79,6 +88,7 @@ void ForeignCharges::DropExpired(base::TimePoint now) {
     charges_.pop_front();
     ++expired_;
   }
+  if (behind_until_ <= now) behind_ = {};
 }
 
 Quantity ForeignCharges::HeldOf(std::string_view name) const {

@@ -22,12 +22,17 @@ class ForeignCharges {
   explicit ForeignCharges(base::Duration hold) : hold_(hold) {}
 
   // Somebody else wrote the status: `used` went from `before` to `after`, while what we have
-  // counted ourselves is `counted`. Of each name the increase is held, but never more than what
-  // `after` has above `counted` and what is already held.
+  // counted ourselves is `counted`. Of each name the increase is held, but for what `before` lacked
+  // of our count and of what is held already: that much of it may be for what we know.
+  //
+  // Unless our count is behind: who lowers `used` below it has seen deletions that we have not, and
+  // what `before` lacks for that reason is no excuse. See OnShrunk().
   void OnForeignWrite(base::TimePoint now, const ResourceList& before, const ResourceList& after,
                       const ResourceList& counted);
   // An object with this usage appeared, or grew by it: the oldest charges are used up first.
   void OnAppeared(const ResourceList& usage);
+  // An object with this usage went, or shrank by it: a deletion that others have seen before us.
+  void OnShrunk(const ResourceList& usage);
   // What is held at `now`; expired charges are dropped.
   [[nodiscard]] ResourceList Held(base::TimePoint now);
   // How many charges expired since the last call: no object ever used them up.
@@ -48,6 +53,9 @@ class ForeignCharges {
   // most hold / 100 ms + 1 stand here.
   std::deque<Charge> charges_;
   std::size_t expired_ = 0;
+  // By how much others have lowered `used` below our count, until we have seen it, or the hold.
+  ResourceList behind_;
+  base::TimePoint behind_until_{};
 };
 
 }  // namespace quota

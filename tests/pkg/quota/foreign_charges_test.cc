@@ -67,6 +67,35 @@ TEST_CASE("foreign charges: no more is held than is missing from what was counte
   }
 }
 
+TEST_CASE("foreign charges: a count that is behind excuses no increase", "[quota]") {
+  base::ManualClock clock;
+  ForeignCharges charges{seconds(10)};
+  const ResourceList stale = List({{"pods", "30"}});
+  // Two pods went, which our watch has not shown; then one came, and another.
+  charges.OnForeignWrite(clock.Now(), stale, List({{"pods", "28"}}), stale);
+  charges.OnForeignWrite(clock.Now(), List({{"pods", "28"}}), List({{"pods", "29"}}), stale);
+  CHECK(charges.Held(clock.Now()) == List({{"pods", "1"}}));
+  charges.OnForeignWrite(clock.Now(), List({{"pods", "29"}}), List({{"pods", "30"}}), stale);
+  CHECK(charges.Held(clock.Now()) == List({{"pods", "2"}}));
+
+  // Once they are seen the count is right again, and what it has above `used` is known.
+  charges.OnShrunk(List({{"pods", "2"}}));
+  charges.OnForeignWrite(clock.Now(), List({{"pods", "30"}}), List({{"pods", "31"}}),
+                         List({{"pods", "29"}}));
+  CHECK(charges.Held(clock.Now()) == List({{"pods", "2"}}));
+}
+
+TEST_CASE("foreign charges: a count is not behind for longer than the hold", "[quota]") {
+  base::ManualClock clock;
+  ForeignCharges charges{seconds(10)};
+  charges.OnForeignWrite(clock.Now(), List({{"pods", "5"}}), List({{"pods", "3"}}),
+                         List({{"pods", "5"}}));
+  clock.Advance(seconds(10));
+  charges.OnForeignWrite(clock.Now(), List({{"pods", "3"}}), List({{"pods", "5"}}),
+                         List({{"pods", "5"}}));
+  CHECK(charges.Held(clock.Now()).empty());
+}
+
 TEST_CASE("foreign charges: many in a short time stay few entries and expire on time", "[quota]") {
   base::ManualClock clock;
   ForeignCharges charges{seconds(10)};
