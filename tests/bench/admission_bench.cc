@@ -24,6 +24,11 @@ struct Question {
 const std::vector<Question>& Questions() {
   static const std::vector<Question> questions{
       {"rate", AskRate},
+      {"quiet", [](const Size&) { AskQuietUpdates(); }},
+      {"limit", [](const Size&) { AskLimit(); }},
+      {"two", [](const Size&) { AskTwoDaemons(); }},
+      {"leak", [](const Size&) { AskRefusedByStore(); }},
+      {"memory", AskMemory},
   };
   return questions;
 }

@@ -1,5 +1,6 @@
 #include "tests/bench/guarded_server.h"
 
+#include <filesystem>
 #include <sstream>
 #include <stdexcept>
 
@@ -7,6 +8,7 @@
 #include "pkg/quantity/quantity.h"
 #include "pkg/quota/core/core_quota.h"
 #include "tests/bench/filler.h"
+#include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/certificates.h"
 #include "tests/e2e/harness/daemon.h"
 #include "tests/e2e/harness/proxy.h"
@@ -43,6 +45,8 @@ std::string NameOf(Guard guard) {
       return "built-in plugin";
     case Guard::kAllowAll:
       return "webhook that allows everything";
+    case Guard::kTwoDaemons:
+      return "two quota-controller-managers, each half";
     case Guard::kDaemon:
       break;
   }
@@ -62,6 +66,8 @@ GuardedServer::GuardedServer(Guard guard, const e2e::Quantities& hard)
               hard.empty() ? QuotaOfSevenNames() : e2e::Quota(kQuota, hard));
   if (guard == Guard::kDaemon) {
     StartDaemon();
+  } else if (guard == Guard::kTwoDaemons) {
+    for (const char* half : kHalves) StartHalf(half);
   } else {
     controller_ = e2e::StartBuiltinController("resourcequota-controller", Kubeconfig(),
                                               folder_.path() + "/controller.log");
@@ -107,6 +113,30 @@ void GuardedServer::StartDaemon() {
                "--admission-url=https://" + Local(webhook_port_),
                "--metrics-bind-address=" + Local(metrics_port_), "--health-probe-bind-address="},
       .log_path = folder_.path() + "/daemon.log"});
+}
+
+// With a certificate and a configuration of its own, and the rules of an admin.
+void GuardedServer::StartHalf(const std::string& half) {
+  const std::string folder = folder_.path() + "/" + half;
+  std::filesystem::create_directory(folder);
+  e2e::CertificateAuthority authority(folder_.path(), half);
+  const e2e::KeyPair pair = authority.Server(half + "-webhook");
+  std::filesystem::copy_file(authority.cert_path(), folder + "/ca.crt");
+  std::filesystem::copy_file(pair.cert_path, folder + "/tls.crt");
+  std::filesystem::copy_file(pair.key_path, folder + "/tls.key");
+  const std::string address = Local(e2e::FreePort());
+  halves_.push_back(std::make_unique<e2e::Process>(e2e::ProcessOptions{
+      .argv = {e2e::BuiltProgram("quota-controller-manager"), "--kubeconfig=" + Kubeconfig(),
+               "--enforce=core", "--admission-bind-address=" + address,
+               "--admission-cert-dir=" + folder, "--manage-webhook=false",
+               "--metrics-bind-address=", "--health-probe-bind-address="},
+      .log_path = folder + "/daemon.log"}));
+  api_.Create(e2e::ConfigurationPath(""),
+              e2e::HandMadeConfiguration({.name = half,
+                                          .url = "https://" + address + "/validate/core",
+                                          .ca_pem = e2e::ReadFile(authority.cert_path()),
+                                          .ns = kNamespace,
+                                          .object_label = half}));
 }
 
 std::string GuardedServer::WebhookUrl() const {

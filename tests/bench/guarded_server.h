@@ -3,9 +3,11 @@
 // A real kube-apiserver with one way of guarding quotas at admission, and a namespace with one
 // quota of seven names. Several may run at once; load belongs on one of them at a time.
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/bench/load.h"
 #include "tests/e2e/harness/api.h"
@@ -15,10 +17,11 @@
 namespace bench {
 
 enum class Guard {
-  kNoQuota,   // the plugin is off, and there is no quota
-  kBuiltin,   // the plugin is on, beside kube-controller-manager's quota controller
-  kAllowAll,  // the plugin is off; a webhook allows everything unread
-  kDaemon,    // the plugin is off; this project's daemon decides
+  kNoQuota,     // the plugin is off, and there is no quota
+  kBuiltin,     // the plugin is on, beside kube-controller-manager's quota controller
+  kAllowAll,    // the plugin is off; a webhook allows everything unread
+  kDaemon,      // the plugin is off; this project's daemon decides
+  kTwoDaemons,  // two of them; a pod's label "half" says which: kHalves
 };
 std::string NameOf(Guard guard);
 
@@ -26,6 +29,7 @@ class GuardedServer {
  public:
   static constexpr const char* kNamespace = "bench";
   static constexpr const char* kQuota = "q";
+  static constexpr std::array<const char*, 2> kHalves{"one", "other"};
 
   // Returns when creations are guarded. `hard`: of the quota, in the place of limits that are never
   // reached.
@@ -36,7 +40,7 @@ class GuardedServer {
   [[nodiscard]] e2e::Api& api() { return api_; }
   [[nodiscard]] std::string Kubeconfig() { return server_->Kubeconfig(); }
   [[nodiscard]] bool has_quota() const {
-    return guard_ == Guard::kBuiltin || guard_ == Guard::kDaemon;
+    return guard_ != Guard::kNoQuota && guard_ != Guard::kAllowAll;
   }
   // The process that answers reviews; -1: none does.
   [[nodiscard]] int webhook_pid() const { return webhook_ ? webhook_->pid() : -1; }
@@ -59,6 +63,7 @@ class GuardedServer {
  private:
   void StartAllower();
   void StartDaemon();
+  void StartHalf(const std::string& half);
   void WaitUntilEnforced();
 
   Guard guard_;
@@ -69,6 +74,7 @@ class GuardedServer {
   std::uint16_t metrics_port_;
   std::unique_ptr<e2e::Process> webhook_;
   std::unique_ptr<e2e::Process> controller_;
+  std::vector<std::unique_ptr<e2e::Process>> halves_;
 };
 
 }  // namespace bench
