@@ -12,7 +12,7 @@ constexpr const char* kClaimCount = "count/resourceclaims.resource.k8s.io";
 class Devices {
  public:
   explicit Devices(Scenario& scenario) : s_(scenario) {}
-  ~Devices() { s_.api().Delete(ClassPath() + "/" + name); }
+  ~Devices() { s_.api().Delete(ClassPath(name)); }
   Devices(const Devices&) = delete;
   Devices& operator=(const Devices&) = delete;
 
@@ -33,9 +33,9 @@ class Devices {
   void Declare(const std::string& resource) {
     auto patch = Json(R"({"spec":{}})");
     patch.Make({"spec", "extendedResourceName"}) = domain + "/" + resource;
-    s_.api().MergePatch(ClassPath() + "/" + name, patch);
+    s_.api().MergePatch(ClassPath(name), patch);
   }
-  void DeleteClass() { s_.api().Delete(ClassPath() + "/" + name); }
+  void DeleteClass() { s_.api().Delete(ClassPath(name)); }
 
   [[nodiscard]] json::Value Claim(const std::string& claim, int count) const {
     auto object = Json(R"({"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","spec":{
@@ -85,7 +85,11 @@ class Devices {
   }
 
  private:
-  static std::string ClassPath() { return "/apis/resource.k8s.io/v1/deviceclasses"; }
+  static std::string ClassPath(const std::string& name = "") {
+    std::string path = "/apis/resource.k8s.io/v1/deviceclasses";
+    if (!name.empty()) path.append("/").append(name);
+    return path;
+  }
   [[nodiscard]] std::string ClaimPath() const {
     return "/apis/resource.k8s.io/v1/namespaces/" + s_.ns() + "/resourceclaims";
   }

@@ -137,11 +137,15 @@ TEST_CASE("events: only so many objects are remembered, the latest", "[client][e
 
 TEST_CASE("events: texts and names fit what the API server takes", "[client][events]") {
   Fixture f;
-  auto event = About(std::string(252, 'q'), std::string(1020, 'x') + "\xC3\xA4\xC3\xA4\xC3\xA4");
+  std::string message(1020, 'x');
+  message += "\xC3\xA4\xC3\xA4\xC3\xA4";
+  auto event = About(std::string(252, 'q'), message);
   event.about.name[235] = '.';
   const auto write = f.Observe(event);
   CHECK(write->name.size() <= 253);
-  CHECK(write->name.starts_with(std::string(235, 'q') + "."));
+  std::string beginning(235, 'q');
+  beginning += ".";
+  CHECK(write->name.starts_with(beginning));
   CHECK(write->name.find("..") == std::string::npos);
   std::string cut(1020, 'x');
   cut += "...";

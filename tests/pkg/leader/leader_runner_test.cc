@@ -226,7 +226,7 @@ TEST_CASE("leader: it does not lead by its clock before it could notice", "[lead
   base::Duration asleep{};  // the machine was suspended so long
   leader::LeaderOptions options;
   options.lease = {"ns", "l"};
-  options.elector.identity = "a";
+  options.elector.identity = std::string("a");
   options.now = [&] { return scheduler.Now() + asleep; };
   leader::LeaderRunner runner(scheduler, server, nullptr, options);
   base::TaskGroup tasks(io.get_executor());
