@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 machine to a quota that is counted: bash cmd/quickstart.sh
 #
+#   karmada          instead: one KarmadaQuota over three member clusters, counted and enforced
 #   --keep           leave the API server, the daemon and the namespace there, and say how to go on
 #   --kubeconfig F   the same story in a throw-away namespace of your own cluster: the daemon runs
 #                    against it meanwhile, and counts every quota it finds there
@@ -10,9 +11,11 @@ set -euo pipefail
 
 keep=false
 kubeconfig=
-usage() { echo "usage: bash cmd/quickstart.sh [--keep] [--kubeconfig FILE]" >&2; exit 2; }
+tale=core
+usage() { echo "usage: bash cmd/quickstart.sh [karmada] [--keep] [--kubeconfig FILE]" >&2; exit 2; }
 while [ $# -gt 0 ]; do
   case $1 in
+    karmada) tale=karmada ;;
     --keep) keep=true ;;
     --kubeconfig=*) kubeconfig=${1#*=} ;;
     --kubeconfig) [ $# -ge 2 ] || usage; kubeconfig=$2; shift ;;
@@ -22,6 +25,8 @@ while [ $# -gt 0 ]; do
 done
 fail() { echo "quickstart: $*" >&2; exit 1; }
 if [ -n "$kubeconfig" ]; then
+  [ $tale = core ] || fail "karmada goes without --kubeconfig: it brings definitions of its own, \
+which a control plane with Karmada has already"
   [ -r "$kubeconfig" ] || fail "cannot read the kubeconfig $kubeconfig"
   kubeconfig=$(realpath "$kubeconfig")
 fi
@@ -44,6 +49,8 @@ finish() {
   fi
   if [ $code -ne 0 ] || ! $keep; then
     [ ${#processes[@]} -eq 0 ] || kill "${processes[@]}" 2>/dev/null || true
+    # An API server that has asked webhooks takes ten seconds to end; this one has nothing to save.
+    [ $tale = core ] || [ ${#processes[@]} -eq 0 ] || kill -KILL "${processes[0]}" 2>/dev/null || true
     wait 2>/dev/null || true
     rm -rf "$home"
   fi
@@ -64,6 +71,16 @@ start() {
     setpriv --pdeathsig TERM "$@" >"$log" 2>&1 </dev/null &
   fi
   processes+=($!)
+}
+
+# A port of 127.0.0.1 that nobody listens on, below those that the kernel gives to clients.
+free_port() {
+  local port
+  for _ in {1..100}; do
+    port=$((20000 + (RANDOM << 15 | RANDOM) % 12000))
+    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo $port; return; }
+  done
+  fail "no port is free"
 }
 
 echo "[1/4] packages"
@@ -90,15 +107,28 @@ else
   echo "[3/4] starting the daemon against your cluster"
   where="your cluster"
 fi
+flags=()
+if [ $tale = karmada ]; then
+  # Karmada's own definition of a binding is Karmada's to ship; this one has the fields that count.
+  for definition in manifests/karmada/karmadaquota-crd.yaml tests/e2e/karmada/resourcebindings-crd.yaml; do
+    build/bin/quickstart-story "--kubeconfig=$kubeconfig" "--define=$definition" || fail "cannot apply $definition"
+    echo "applied $definition"
+  done
+  address=127.0.0.1:$(free_port)
+  flags=(--quota-apis=karmada --enforce=karmada
+    "--admission-bind-address=$address" "--admission-url=https://$address")
+fi
 # Without a lease it leaves nothing behind in your cluster, and waits for nobody.
 start "$home/daemon.log" build/bin/quota-controller-manager "--kubeconfig=$kubeconfig" --leader-elect=false \
-  --metrics-bind-address= --health-probe-bind-address=
+  --metrics-bind-address= --health-probe-bind-address= "${flags[@]}"
 daemon=${processes[-1]}
 
-echo "[4/4] a quota in $where"
+what=quota
+[ $tale = core ] || what=KarmadaQuota
+echo "[4/4] a $what in $where"
 echo
 namespace=quota-quickstart-$$
-arguments=("--kubeconfig=$kubeconfig" "--namespace=$namespace")
+arguments=("--kubeconfig=$kubeconfig" "--namespace=$namespace" "--story=$tale")
 if $keep; then arguments+=(--keep); fi
 # In the background, because a signal interrupts `wait` but not a program in the foreground.
 setpriv --pdeathsig TERM build/bin/quickstart-story "${arguments[@]}" </dev/null &
@@ -111,14 +141,22 @@ wait "$story" || {
 story=
 
 echo
+looks=("describe quota compute" "delete pod web-2 --grace-period=0 --force")
+[ $tale = core ] || looks=("get karmadaquota" "delete resourcebinding shop-deployment")
 if $keep; then
   cat <<END
 Both go on running. To look around:
-  kubectl --kubeconfig $kubeconfig -n $namespace describe quota compute
-  kubectl --kubeconfig $kubeconfig -n $namespace delete pod web-2 --grace-period=0 --force
+  kubectl --kubeconfig $kubeconfig -n $namespace ${looks[0]}
+  kubectl --kubeconfig $kubeconfig -n $namespace ${looks[1]}
   tail -f $home/daemon.log
 To end it:
   kill ${processes[*]}; rm -r $home
+END
+elif [ $tale = karmada ]; then
+  cat <<END
+All of it is gone again. To go on:
+  bash cmd/quickstart.sh karmada --keep     leaves it running, for kubectl and curiosity
+  README.md, "KarmadaQuota"                 how to install it on a control plane of your own
 END
 else
   cat <<END

@@ -72,4 +72,20 @@ std::string DescribeQuota(const json::Value& quota) {
   return Aligned(rows);
 }
 
+std::string ListKarmadaQuota(const json::Value& quota) {
+  std::array<std::string, 2> titles{"NAME", "HARD"};
+  std::array<std::string, 2> cells{std::string(quota.StringAt({"metadata", "name"})), ""};
+  const auto map = [&](const char* member) {
+    const json::Value* value = quota.At({"status", member});
+    return value == nullptr ? std::string() : json::Write(*value);
+  };
+  cells[1] = map("hard");
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::size_t width = std::max(titles[i].size(), cells[i].size()) + 3;
+    titles[i].resize(width, ' ');
+    cells[i].resize(width, ' ');
+  }
+  return titles[0] + titles[1] + "USED\n" + cells[0] + cells[1] + map("used") + "\n";
+}
+
 }  // namespace quickstart

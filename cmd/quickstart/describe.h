@@ -1,7 +1,6 @@
 #pragma once
 
-// A quota as `kubectl describe quota` prints it, for machines without kubectl
-// (kubernetes-resourcequota.md 6.2). A value in, text out; any thread.
+// Quotas as kubectl prints them, for machines without kubectl. A value in, text out; any thread.
 
 #include <string>
 
@@ -9,8 +8,11 @@
 
 namespace quickstart {
 
-// Rows are the names of status.hard; a missing used prints 0. What is no quantity prints as it
-// stands.
+// As `kubectl describe quota` (kubernetes-resourcequota.md 6.2). Rows are the names of status.hard;
+// a missing used prints 0. What is no quantity prints as it stands.
 std::string DescribeQuota(const json::Value& quota);
+
+// A KarmadaQuota as `kubectl get karmadaquota` prints it, without its age.
+std::string ListKarmadaQuota(const json::Value& quota);
 
 }  // namespace quickstart

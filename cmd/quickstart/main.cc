@@ -7,8 +7,10 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,9 +19,12 @@
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/rest_client.h"
+#include "pkg/config/yaml.h"
 
 DEFINE_string(kubeconfig, "", "Kubeconfig of the cluster to tell the story in.");
 DEFINE_string(namespace, "quota-quickstart", "Name of the namespace to make.");
+DEFINE_string(story, "core", "What to tell: core or karmada.");
+DEFINE_string(define, "", "Instead of a story: create the CustomResourceDefinition in this file.");
 DEFINE_bool(keep, false, "Leave the namespace behind.");
 
 namespace {
@@ -64,6 +69,19 @@ bool RunTask(boost::asio::io_context& io, bool interruptible,
   return worked;
 }
 
+base::Result<json::Value> ReadYaml(const std::string& path) {
+  std::ifstream file(path);
+  if (!file)
+    return base::Error{.code = base::ErrorCode::kInvalidArgument, .message = "cannot read " + path};
+  return config::ParseYaml(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+base::Task<base::Result<void>> Define(client::ApiClient& client, base::Scheduler& scheduler) {
+  auto definition = ReadYaml(FLAGS_define);
+  if (!definition) co_return definition.error();
+  co_return co_await quickstart::Define(client, scheduler, std::move(*definition));
+}
+
 int Run() {
   boost::asio::io_context io{1};
   base::RealScheduler scheduler(io.get_executor());
@@ -72,9 +90,12 @@ int Run() {
     std::cerr << client.error().message << "\n";
     return 2;
   }
-  const bool told = RunTask(io, true, [&] {
-    return quickstart::TellStory(**client, scheduler, {.ns = FLAGS_namespace}, std::cout);
-  });
+  if (!FLAGS_define.empty()) {
+    return RunTask(io, true, [&] { return Define(**client, scheduler); }) ? 0 : 1;
+  }
+  const auto tell = FLAGS_story == "karmada" ? quickstart::TellKarmadaStory : quickstart::TellStory;
+  const bool told = RunTask(
+      io, true, [&] { return tell(**client, scheduler, {.ns = FLAGS_namespace}, std::cout); });
   if (told && FLAGS_keep) return 0;
   // Also after a failure and after Ctrl-C: the cluster may be somebody's own.
   const bool cleaned =

@@ -7,24 +7,23 @@
 // reads any kubeconfig as the daemon does, and measures time from inside a watch. Single-threaded.
 
 #include <ostream>
-#include <string>
 
+#include "cmd/quickstart/stage.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/client/api_client.h"
 
 namespace quickstart {
-
-struct StoryOptions {
-  std::string ns;
-  std::chrono::seconds patience{60};  // how long the daemon may take to count
-};
 
 // Tells the story on `out`, and leaves the namespace behind. `client`, `scheduler` and `out`
 // outlive the task.
 base::Task<base::Result<void>> TellStory(client::ApiClient& client, base::Scheduler& scheduler,
                                          StoryOptions options, std::ostream& out);
 
-// Deletes the namespace that a story made. One that is not there is deleted already.
-base::Task<base::Result<void>> CleanUp(client::ApiClient& client, std::string ns);
+// The same of a KarmadaQuota over three member clusters: limit and use in one object, a binding
+// refused, one deleted, the refused one passing. No Karmada runs: the story writes the bindings
+// that Karmada's detector and scheduler would. Fails where anything is not as told.
+base::Task<base::Result<void>> TellKarmadaStory(client::ApiClient& client,
+                                                base::Scheduler& scheduler, StoryOptions options,
+                                                std::ostream& out);
 
 }  // namespace quickstart

@@ -46,4 +46,19 @@ TEST_CASE("describe: used takes the notation of hard, rounded up", "[quickstart]
   CHECK(text.find("memory      1     1Ki\n") != std::string::npos);
 }
 
+TEST_CASE("list: a KarmadaQuota's columns are three spaces apart, as kubectl makes them",
+          "[quickstart]") {
+  const auto quota = json::Parse(R"({"metadata":{"name":"q"},
+      "status":{"hard":{"cpu":"100"},"used":{"cpu":"80"}}})");
+  REQUIRE(quota.has_value());
+  CHECK(ListKarmadaQuota(*quota) ==
+        "NAME   HARD            USED\n"
+        "q      {\"cpu\":\"100\"}   {\"cpu\":\"80\"}\n");
+  const auto fresh = json::Parse(R"({"metadata":{"name":"business-a"}})");
+  REQUIRE(fresh.has_value());
+  CHECK(ListKarmadaQuota(*fresh) ==
+        "NAME         HARD   USED\n"
+        "business-a          \n");
+}
+
 }  // namespace quickstart

@@ -23,6 +23,19 @@ grep -qE '^usage fell after [0-9.]+ ms:$' "$folder/out" || fail "no fall"
 [ "$(grep -cE '^pods +2 +10$' "$folder/out")" -eq 1 ] || fail "two pods are not shown once"
 nothing_left "a whole run"
 
+bash cmd/quickstart.sh karmada >"$folder/out" 2>&1 || fail "karmada: exit code $?"
+shows() {
+  grep -cxE "business-a +\{\"cpu\":\"100\",\"memory\":\"400Gi\"\} +\{\"cpu\":\"$1\",\"memory\":\"$2\"\}" "$folder/out" || true
+}
+[ "$(shows 80 160Gi)" -eq 2 ] || fail "80 CPU are not shown twice"
+[ "$(shows 40 80Gi)" -eq 1 ] || fail "40 CPU are not shown once"
+grep -qF 'denied the request: resourcebindings.work.karmada.io "batch-deployment" is forbidden: exceeded quota: business-a, requested: cpu=40, used: cpu=80, limited: cpu=100' \
+  "$folder/out" || fail "no refusal"
+grep -qE '^usage fell after [0-9.]+ ms:$' "$folder/out" || fail "no fall"
+nothing_left "the story of karmada"
+if bash cmd/quickstart.sh karmada --kubeconfig /dev/null >"$folder/out" 2>&1; then fail "took a cluster for karmada"; fi
+grep -q 'karmada goes without --kubeconfig' "$folder/out" || fail "does not say why not"
+
 # Stopped as soon as there is something to leave behind.
 setsid bash cmd/quickstart.sh >"$folder/out" 2>&1 &
 quickstart=$!
