@@ -115,8 +115,7 @@ class KarmadaStory {
 
   // The second story: what exceeds is refused, until there is room.
   base::Task<base::Result<void>> Refuse() {
-    stage_.out() << "\nDeployment batch, " << kReplicas << " more replicas, is refused:\n"
-                 << std::endl;
+    stage_.out() << "\nDeployment batch, " << kReplicas << " more replicas:\n" << std::endl;
     const json::Value binding = BindingObject("batch");
     auto created = co_await stage_.Create(kBindings.Path(stage_.ns()), binding);
     if (created) co_return NotAsTold("it was not refused: nothing enforces the quota");
