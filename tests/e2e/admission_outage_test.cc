@@ -74,29 +74,35 @@ TEST_CASE("admission: with the API server out of the daemon's reach nothing is d
   a.Limit("q", {{"pods", "3"}});
   CHECK(a.Post("pods", Pod("before")).ok());
   a.scenario().WaitUsed("q", {{"pods", "1"}});
-  std::string clear = "resource quota evaluation timed out";
   SECTION("silent") { proxy.Stall(true); }
   SECTION("refusing") {
     proxy.Refuse(true);
     proxy.Cut();
-    clear = "quotas of namespace " + a.scenario().ns() + " cannot be read";
   }
+  // Which of the two depends on whether the broken watch was noticed before the request came.
+  const std::string undecided = "resource quota evaluation timed out";
+  const std::string unread = "quotas of namespace " + a.scenario().ns() + " cannot be read";
   const auto begun = std::chrono::steady_clock::now();
   for (const Attempt& attempt : a.DoAll(Creations(a.scenario(), "lost-", 8), 8)) {
     INFO(attempt.Text());
     CHECK(Failed(attempt));
-    CHECK(attempt.message.find(clear) != std::string::npos);
+    CHECK((attempt.message.find(undecided) != std::string::npos ||
+           attempt.message.find(unread) != std::string::npos));
   }
   CHECK(std::chrono::steady_clock::now() - begun < Stretched(7s));
   CHECK(a.Count("pods") == 1);
   proxy.Stall(false);
   proxy.Refuse(false);
   a.scenario().WaitUsed("q", {{"pods", "1"}}, Stretched(15s));
-  Eventually("creations are admitted again", [&]() -> std::string {
-    const Attempt attempt = a.Post("pods", Pod("after"));
-    return attempt.ok() ? "" : attempt.Text();
-  });
-  CHECK(a.Post("pods", Pod("third")).ok());
+  // A status write that was under way when the server fell silent may be made now, for nobody: what
+  // it charged is gone after ten seconds.
+  for (const char* name : {"after", "third"}) {
+    const auto admitted = [&]() -> std::string {
+      const Attempt attempt = a.Post("pods", Pod(name));
+      return attempt.ok() ? "" : attempt.Text();
+    };
+    Eventually("creations are admitted again", admitted, Stretched(20s));
+  }
   CHECK(a.Post("pods", Pod("fourth")).exceeded());
   a.scenario().WaitUsed("q", {{"pods", "3"}}, Stretched(15s));
 }
