@@ -2,6 +2,9 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "controllers/quota/quota_controller.h"
 
 namespace controllers {
@@ -38,6 +41,11 @@ QuotaController::Recount QuotaController::Count(const quota::Quota& quota) {
     if (source.tracked == nullptr || !source.tracked->synced()) {
       recount.pending = recount.pending || MayBeDoneSoon(source);
       unknown.insert(unknown.end(), source.names.begin(), source.names.end());
+      // What they will count by class, once they are listed, is not known either.
+      const bool coming = source.evaluator->classes && !source.known_absent;
+      if (coming)
+        std::ranges::copy(quota::NamesOfClasses(*source.evaluator, quota.hard),
+                          std::back_inserter(unknown));
       continue;
     }
     const std::string why = AddUsage(source, quota, recount.observed);
