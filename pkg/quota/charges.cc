@@ -28,6 +28,7 @@ ResourceList PaidFor(const Charge& charge, const ResourceList& stored) {
 void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
                     const ResourceList* seen) {
   Held& held = charges_[uid];
+  Count(held, -1);
   if (seen != nullptr) held.seen = *seen;
   const ResourceList paid = PaidFor(more, Larger(held.charge.amount, held.seen));
   held.charge.amount = Larger(held.charge.amount, paid);
@@ -35,8 +36,9 @@ void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
     held.charge.added.Set(name, Sum(held.charge.added.Get(name), added));
   }
   held.granted = now;
+  Count(held, +1);
   if (Reaches(held.seen, held.charge.amount)) {
-    charges_.erase(uid);
+    Drop(charges_.find(uid));
     return;
   }
   order_.emplace_back(now, uid);
@@ -56,8 +58,10 @@ ResourceList Charges::OnSeen(const Uid& uid, const ResourceList& before,
   if (found == charges_.end()) return Excess(now_used, before);
   Held& held = found->second;
   ResourceList foreign = Excess(now_used, Larger(before, held.charge.amount));
+  Count(held, -1);
   held.seen = now_used;
-  if (Reaches(held.seen, held.charge.amount)) charges_.erase(found);
+  Count(held, +1);
+  if (Reaches(held.seen, held.charge.amount)) Drop(found);
   return foreign;
 }
 
@@ -65,11 +69,16 @@ void Charges::Release(const Uid& uid, const Charge* before) {
   const auto found = charges_.find(uid);
   if (found == charges_.end()) return;
   Held& held = found->second;
+  Count(held, -1);
   if (before != nullptr) held.charge = *before;
-  if (before == nullptr || Reaches(held.seen, held.charge.amount)) charges_.erase(found);
+  Count(held, +1);
+  if (before == nullptr || Reaches(held.seen, held.charge.amount)) Drop(found);
 }
 
-void Charges::OnGone(const Uid& uid) { charges_.erase(uid); }
+void Charges::OnGone(const Uid& uid) {
+  const auto found = charges_.find(uid);
+  if (found != charges_.end()) Drop(found);
+}
 
 std::size_t Charges::Expire(base::TimePoint now) {
   std::size_t expired = 0;
@@ -78,7 +87,7 @@ std::size_t Charges::Expire(base::TimePoint now) {
     order_.pop_front();
     const auto found = charges_.find(uid);
     if (found == charges_.end() || found->second.granted != granted) continue;
-    charges_.erase(found);
+    Drop(found);
     ++expired;
   }
   // What was seen in time leaves its place in the order behind: that of a charge that never was.
@@ -91,7 +100,30 @@ bool Charges::IsStale(const std::pair<base::TimePoint, Uid>& place) const {
   return found == charges_.end() || found->second.granted != place.first;
 }
 
+void Charges::Drop(ChargesByUid::iterator charge) {
+  Count(charge->second, -1);
+  charges_.erase(charge);
+  if (!charges_.empty()) return;
+  total_ = {};
+  total_is_exact_ = true;
+}
+
+void Charges::Count(const Held& held, int sign) {
+  for (const auto& [name, amount] : Excess(held.charge.amount, held.seen)) {
+    const Quantity before = total_.Get(name);
+    const base::Result<Quantity> after = sign > 0 ? before.Add(amount) : before.Sub(amount);
+    if (!after) {
+      total_is_exact_ = false;
+    } else if (after->Sign() == 0) {
+      total_.Erase(name);
+    } else {
+      total_.Set(name, *after);
+    }
+  }
+}
+
 ResourceList Charges::Outstanding() const {
+  if (total_is_exact_) return total_;
   ResourceList total;
   for (const auto& [uid, held] : charges_) {
     for (const auto& [name, amount] : Excess(held.charge.amount, held.seen)) {

@@ -63,10 +63,18 @@ class Charges {
     ResourceList seen;
     base::TimePoint granted;
   };
+  using ChargesByUid = std::unordered_map<Uid, Held, UidHash>;
   [[nodiscard]] bool IsStale(const std::pair<base::TimePoint, Uid>& place) const;
+  // Takes what the charge leaves outstanding out of the total (-1), or puts it in (+1): around
+  // every change of a charge.
+  void Count(const Held& held, int sign);
+  void Drop(ChargesByUid::iterator charge);
 
   base::Duration hold_;
-  std::unordered_map<Uid, Held, UidHash> charges_;
+  ChargesByUid charges_;
+  // Kept, because summing ten thousands of charges anew at each look would stop all else.
+  ResourceList total_;
+  bool total_is_exact_ = true;  // false: a sum did not fit, until no charge is left
   // In the order of granting; an entry whose charge is gone or younger is skipped.
   std::deque<std::pair<base::TimePoint, Uid>> order_;
 };

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <limits>
+
+#include "pkg/api/time.h"
 
 namespace differential {
 namespace {
@@ -43,9 +46,10 @@ long double MagnitudeOf(const json::Value& value) {
 }  // namespace
 
 std::string Departures::ToString() const {
-  constexpr std::array<std::string_view, 6> kNames = {
-      "beyond the limit",  "exponent beyond 32 bits", "suffix beyond E or Ei",
-      "no label selector", "operator on a predicate", "devices beyond 64 bits"};
+  constexpr std::array<std::string_view, 7> kNames = {
+      "beyond the limit",      "exponent beyond 32 bits", "suffix beyond E or Ei",
+      "no label selector",     "operator on a predicate", "pod being removed",
+      "devices beyond 64 bits"};
   std::string text;
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (met_[i] == 0) continue;
@@ -115,6 +119,14 @@ bool IsNoLabelSelector(const quota::ScopeRequirement& requirement) {
       return requirement.values.empty() || !std::ranges::all_of(requirement.values, IsLabelValue);
   }
   return false;
+}
+
+bool IsBeingRemoved(const json::Value& object, base::WallTime now) {
+  const auto deleted = api::ParseTime(object.StringAt({"metadata", "deletionTimestamp"}));
+  const json::Value* grace = object.At({"metadata", "deletionGracePeriodSeconds"});
+  if (!deleted || grace == nullptr || !grace->AsInt64()) return false;
+  const base::WallTime end = *deleted + std::chrono::seconds(*grace->AsInt64());
+  return end < now && now <= end + std::chrono::seconds(2);
 }
 
 bool IsOperatorOnPredicate(const quota::ScopeRequirement& requirement) {

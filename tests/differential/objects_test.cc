@@ -93,7 +93,9 @@ class ObjectComparison : public Comparison {
       CheckRefusal(facts.error().message, *question->At({"object"}), answer);
       return;
     }
-    const auto usage = classes_.Resolve(facts->now);
+    const bool removal = IsBeingRemoved(*object, *now) && facts->later;
+    if (removal) departures.Add(Departure::kRemoval);
+    const auto usage = classes_.Resolve(removal ? facts->later->facts : facts->now);
     if (!usage) {
       Differ(what_ + ": " + usage.error().message);
       return;

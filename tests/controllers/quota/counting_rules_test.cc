@@ -54,7 +54,7 @@ TEST_CASE("counting: a pod that is stuck deleting is free after twice its grace,
   f.cluster.Put(kPods, pod);
   f.RunFor(58s);
   CHECK(f.Used("q") == "count/pods=2,cpu=3,pods=2");
-  f.RunFor(4s);
+  f.RunFor(6s);
   CHECK(f.Used("q") == "count/pods=2,cpu=2,pods=1");
 }
 

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 #include <list>
+#include <mutex>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -26,11 +28,20 @@ sockaddr_in Loopback(std::uint16_t port) {
   return address;
 }
 
-int ListenOnLoopback() {
+// -1: the port is taken. Port 0 is any.
+int BindOnLoopback(std::uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const auto address = Loopback(0);
-  if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      listen(fd, 128) != 0) {
+  const auto address = Loopback(port);
+  if (fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    return fd;
+  }
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+int ListenOnLoopback() {
+  const int fd = BindOnLoopback(0);
+  if (fd < 0 || listen(fd, 128) != 0) {
     throw std::runtime_error(std::string("cannot listen on 127.0.0.1: ") + strerror(errno));
   }
   return fd;
@@ -196,10 +207,17 @@ void TcpProxy::Stall(bool stall) {
 int TcpProxy::accepted() const { return relay_->accepted_; }
 
 std::uint16_t FreePort() {
-  const int fd = ListenOnLoopback();
-  const auto port = PortOf(fd);
-  close(fd);
-  return port;
+  static std::mutex mutex;
+  static std::minstd_rand random{std::random_device{}()};
+  const std::lock_guard lock(mutex);
+  for (int tries = 0; tries < 1000; ++tries) {
+    const auto port = std::uniform_int_distribution<std::uint16_t>(20000, 32000)(random);
+    const int fd = BindOnLoopback(port);
+    if (fd < 0) continue;
+    close(fd);
+    return port;
+  }
+  throw std::runtime_error("no port of 127.0.0.1 is free");
 }
 
 }  // namespace e2e

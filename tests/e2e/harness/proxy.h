@@ -33,7 +33,8 @@ class TcpProxy {
   std::unique_ptr<Relay> relay_;
 };
 
-// A port nobody listens on at the moment.
+// A port nobody listens on at the moment, below those that the kernel gives to outgoing
+// connections: one of those could have it before the server does that it is for.
 std::uint16_t FreePort();
 
 }  // namespace e2e

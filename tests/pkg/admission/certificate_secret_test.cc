@@ -275,7 +275,7 @@ TEST_CASE("certificates of a Secret: a foreign one is never written", "[admissio
         "app.kubernetes.io/managed-by=quota-controller-manager) and is left alone; it cannot be "
         "used: delete or label it");
   fixture.server.secret = nullptr;
-  fixture.scheduler.RunFor(31s);
+  fixture.scheduler.RunFor(46s);
   CHECK(replica.Trouble().empty());
 }
 

@@ -148,6 +148,21 @@ TEST_CASE("charges: growth without a charge is somebody else's", "[quota]") {
   CHECK(charges.OnSeen(kPod, now, nullptr).empty());
 }
 
+TEST_CASE("charges: a sum that does not fit leaves no mark behind", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  const ResourceList vast = List({{"cpu", "150000000000000000000000000000"}});
+  charges.Grant(clock.Now(), kPod, Whole(vast), nullptr);
+  charges.Grant(clock.Now(), kOther, Whole(vast), nullptr);
+  CHECK(charges.Outstanding() == vast);
+  charges.OnGone(kPod);
+  CHECK(charges.Outstanding() == vast);
+  charges.OnGone(kOther);
+  CHECK(charges.Outstanding().empty());
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}})), nullptr);
+  CHECK(charges.Outstanding() == List({{"cpu", "1"}}));
+}
+
 TEST_CASE("charges: outstanding is what brute force says, whatever happens", "[quota]") {
   std::mt19937 random(7);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };

@@ -63,9 +63,13 @@ bool IsFinished(const json::Value& pod) {
   return phase == "Succeeded" || phase == "Failed";
 }
 
+// An API server that was told to delete a pod at once marks it first and removes it milliseconds
+// later; and its timestamps have whole seconds. Until then it is stored, and its place is taken.
+constexpr std::chrono::seconds kRemoval{2};
+
 // From when on a pod that is being deleted, but stays because its node is lost, is free: after the
-// grace period a second time, since deletionTimestamp already contains it. nullopt for never, which
-// is also what a time beyond the clock's reach means.
+// grace period a second time, since deletionTimestamp already contains it, and the removal. nullopt
+// for never, which is also what a time beyond the clock's reach means.
 std::optional<base::WallTime> FreeFrom(const json::Value& pod) {
   constexpr std::int64_t kLongestSeconds = std::int64_t{100} * 365 * 24 * 3600;
   const json::Value* grace = pod.At({"metadata", "deletionGracePeriodSeconds"});
@@ -73,7 +77,7 @@ std::optional<base::WallTime> FreeFrom(const json::Value& pod) {
   const auto seconds = grace == nullptr ? std::nullopt : grace->AsInt64();
   if (!deleted || !seconds || *seconds < 0 || *seconds > kLongestSeconds) return std::nullopt;
   // The instant itself still counts.
-  return *deleted + std::chrono::seconds(*seconds) + base::WallTime::duration(1);
+  return *deleted + std::chrono::seconds(*seconds) + kRemoval + base::WallTime::duration(1);
 }
 
 // The claim that the scheduler made for the pod's extended resources, once it says which.

@@ -16,6 +16,7 @@ Evaluator MakeEvaluator();
 
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 const base::WallTime kNow = *api::ParseTime("2024-05-01T10:01:00Z");
@@ -249,16 +250,17 @@ TEST_CASE("pods: an ordinary init container counts as its spec says", "[quota][c
 }
 
 TEST_CASE("pods: one that is being deleted is free after twice its grace", "[quota][core]") {
-  // Deleted at 09:59:30 with 30 s of grace: the timestamp is 10:00:00, free after 10:00:30.
+  // Deleted at 09:59:30 with 30 s of grace: the timestamp is 10:00:00, its end 10:00:30; two more
+  // seconds are for the removal itself.
   constexpr std::string_view kPod = R"({"metadata":{"deletionTimestamp":"2024-05-01T10:00:00Z",
       "deletionGracePeriodSeconds":30}})";
   const base::WallTime deleted = *api::ParseTime("2024-05-01T10:00:00Z");
 
-  const ObjectFacts boundary = FactsOf(kPod, deleted + seconds(30));
+  const ObjectFacts boundary = FactsOf(kPod, deleted + seconds(32));
   CHECK(boundary.now.usage.ToString() == "count/pods=1,pods=1");
   REQUIRE(boundary.later.has_value());
-  CHECK(boundary.later->at > deleted + seconds(30));
-  CHECK(boundary.later->at < deleted + seconds(31));
+  CHECK(boundary.later->at > deleted + seconds(32));
+  CHECK(boundary.later->at < deleted + seconds(33));
   CHECK(boundary.later->facts.usage.ToString() == "count/pods=1");
   CHECK(boundary.later->facts.attributes == boundary.now.attributes);
 
@@ -266,6 +268,15 @@ TEST_CASE("pods: one that is being deleted is free after twice its grace", "[quo
   const ObjectFacts after = FactsOf(kPod, boundary.later->at);
   CHECK(after.now == boundary.later->facts);
   CHECK_FALSE(after.later.has_value());
+}
+
+TEST_CASE("pods: one that is deleted at once counts while the API server removes it",
+          "[quota][core]") {
+  constexpr std::string_view kPod = R"({"metadata":{"deletionTimestamp":"2024-05-01T10:00:00Z",
+      "deletionGracePeriodSeconds":0}})";
+  const base::WallTime second = *api::ParseTime("2024-05-01T10:00:00Z");
+  CHECK(FactsOf(kPod, second + milliseconds(999)).now.usage.ToString() == "count/pods=1,pods=1");
+  CHECK(FactsOf(kPod, second + seconds(3)).now.usage.ToString() == "count/pods=1");
 }
 
 TEST_CASE("pods: without a time and a grace that can be added, deletion frees nothing",
