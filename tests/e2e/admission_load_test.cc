@@ -115,7 +115,7 @@ TEST_CASE("admission: 64 clients at the limit are refused by quota alone, and ne
   constexpr std::size_t kLimit = 40;
   Admission a;
   a.Limit("q", {{"pods", std::to_string(kLimit)}});
-  const HeadCount heads(a.scenario().server().Kubeconfig(), a.scenario().ns(),
+  const HeadCount heads(a.scenario().server().Kubeconfig(), a.scenario().Path("pods"),
                         a.scenario().ResourceVersion("q"));
   Crowd crowd(a.scenario());
   int created = 0;

@@ -210,7 +210,7 @@ TEST_CASE("admission: a daemon that was killed shuts the door while it is away, 
           "[e2e][admission][outage]") {
   Admission a;
   a.Limit("q", {{"pods", "40"}});
-  const HeadCount heads(a.scenario().server().Kubeconfig(), a.scenario().ns(),
+  const HeadCount heads(a.scenario().server().Kubeconfig(), a.scenario().Path("pods"),
                         a.scenario().ResourceVersion("q"));
   Crowd crowd(a.scenario());
   const auto undecided = [&](int rounds) {

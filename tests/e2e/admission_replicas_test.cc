@@ -68,7 +68,7 @@ TEST_CASE("admission: two replicas, each asked about half, admit no more than on
                      HardPatch({{"pods", std::to_string(kLimit)}}));
   a.scenario().WaitUsed("q", {{"pods", "0"}});
 
-  const HeadCount heads(a.scenario().server().Kubeconfig(), a.scenario().ns(),
+  const HeadCount heads(a.scenario().server().Kubeconfig(), a.scenario().Path("pods"),
                         a.scenario().ResourceVersion("q"));
   Crowd crowd(a.scenario());
   crowd.LabelHalves();

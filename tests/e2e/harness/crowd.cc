@@ -45,9 +45,9 @@ std::vector<std::string> Crowd::Names() {
 
 class HeadCount::Notes {
  public:
-  Notes(const std::string& kubeconfig, const std::string& ns, const std::string& resource_version)
-      : follower_(kubeconfig, PathOf("pods", ns), resource_version,
-                  [this](const std::string& type, const json::Value& pod) { Record(type, pod); }) {}
+  Notes(const std::string& kubeconfig, const std::string& path, const std::string& resource_version)
+      : follower_(kubeconfig, path, resource_version,
+                  [this](const std::string& type, const json::Value& one) { Record(type, one); }) {}
 
   [[nodiscard]] std::size_t now() const {
     const std::lock_guard lock(mutex_);
@@ -59,8 +59,8 @@ class HeadCount::Notes {
   }
 
  private:
-  void Record(const std::string& type, const json::Value& pod) {
-    const std::string name(pod.StringAt({"metadata", "name"}));
+  void Record(const std::string& type, const json::Value& one) {
+    const std::string name(one.StringAt({"metadata", "name"}));
     const std::lock_guard lock(mutex_);
     if (type == "ADDED") names_.insert(name);
     if (type == "DELETED") names_.erase(name);
@@ -73,27 +73,32 @@ class HeadCount::Notes {
   WatchFollower follower_;
 };
 
-HeadCount::HeadCount(const std::string& kubeconfig, const std::string& ns,
+HeadCount::HeadCount(const std::string& kubeconfig, const std::string& path,
                      const std::string& resource_version)
-    : notes_(std::make_unique<Notes>(kubeconfig, ns, resource_version)) {}
+    : notes_(std::make_unique<Notes>(kubeconfig, path, resource_version)) {}
 
 HeadCount::~HeadCount() = default;
 
 void HeadCount::WaitFor(std::size_t now) const {
-  Eventually("the watch has seen all, " + std::to_string(now) + " pods are left",
-             [&]() -> std::string {
-               const std::size_t seen = notes_->now();
-               return seen == now ? "" : std::to_string(seen) + " pods";
-             });
+  Eventually("the watch has seen all, " + std::to_string(now) + " are left", [&]() -> std::string {
+    const std::size_t seen = notes_->now();
+    return seen == now ? "" : std::to_string(seen) + " are";
+  });
 }
 
 std::size_t HeadCount::most() const { return notes_->most(); }
 
 HighestUsed::HighestUsed(Scenario& s, const std::string& quota, std::string name)
+    : HighestUsed(s.server().Kubeconfig(), PathOf("resourcequotas", s.ns()), s.GetQuota(quota),
+                  std::move(name)) {}
+
+HighestUsed::HighestUsed(const std::string& kubeconfig, const std::string& path,
+                         const json::Value& quota, std::string name)
     : name_(std::move(name)),
-      follower_(s.server().Kubeconfig(), PathOf("resourcequotas", s.ns()), s.ResourceVersion(quota),
-                [this, quota](const std::string&, const json::Value& seen) {
-                  if (seen.StringAt({"metadata", "name"}) != quota) return;
+      follower_(kubeconfig, path, std::string(quota.StringAt({"metadata", "resourceVersion"})),
+                [this, id = std::string(quota.StringAt({"metadata", "name"}))](
+                    const std::string&, const json::Value& seen) {
+                  if (seen.StringAt({"metadata", "name"}) != id) return;
                   const auto used = ToQuantities(seen.At({"status", "used"}));
                   const auto found = used.find(name_);
                   if (found == used.end()) return;

@@ -36,14 +36,14 @@ class Crowd {
   int next_ = 0;
 };
 
-// How many pods a namespace held at every moment, by the server's own order of events.
+// How many objects a collection held at every moment, by the server's own order of events.
 class HeadCount {
  public:
-  // REQUIRES: the namespace has no pods at `resource_version`.
-  HeadCount(const std::string& kubeconfig, const std::string& ns,
+  // REQUIRES: the collection at `path` is empty at `resource_version`.
+  HeadCount(const std::string& kubeconfig, const std::string& path,
             const std::string& resource_version);
   ~HeadCount();
-  // Returns when it has seen all that was done until now, and `now` pods are left.
+  // Returns when it has seen all that was done until now, and `now` objects are left.
   void WaitFor(std::size_t now) const;
   [[nodiscard]] std::size_t most() const;
 
@@ -56,6 +56,9 @@ class HeadCount {
 class HighestUsed {
  public:
   HighestUsed(Scenario& s, const std::string& quota, std::string name);
+  // Of a quota of another API: the collection it is in, and its version now.
+  HighestUsed(const std::string& kubeconfig, const std::string& path, const json::Value& quota,
+              std::string name);
   [[nodiscard]] double highest() const { return highest_; }
 
  private:
