@@ -53,6 +53,11 @@ base::Result<std::unique_ptr<AdmissionService>> AdmissionService::New(
       new AdmissionService(executor, scheduler, client, registry, options));
   const auto made = service->MakeCertificates(client);
   if (!made) return made.error();
+  if (!options.admission_client_ca.empty()) {
+    auto clients = admission::ClientAuthority::New(scheduler, options.admission_client_ca);
+    if (!clients) return clients.error().Wrap("flag --admission-client-ca");
+    service->clients_ = std::move(*clients);
+  }
   return base::Result<std::unique_ptr<AdmissionService>>(std::move(service));
 }
 
@@ -140,7 +145,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
   // Nobody trusts this one. It stands in until the first of certificates_ is there.
   auto placeholder = http::MakeSelfSigned({"localhost"});
   if (!placeholder) return placeholder.error();
-  options.tls = http::ServerTls{.cert_pem = placeholder->cert_pem, .key_pem = placeholder->key_pem};
+  options.tls = TlsWith(placeholder->cert_pem, placeholder->key_pem);
   auto server =
       http::NewServer(executor_, options, admission::NewHandler(admitters, observer_, scheduler_));
   if (!server) return server.error();
@@ -150,8 +155,14 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
     certificates_->SetPublished(
         [this](const std::string& bundle) { return keeper_.IsCaBundleStored(bundle); });
   }
-  certificates_->SetListener(
-      [this](const admission::CertificateMaterial& material) { ServeWith(material); });
+  certificates_->SetListener([this](const admission::CertificateMaterial& material) {
+    if (ServeWith(material)) keeper_.SetCaBundle(material.ca_bundle_pem);
+  });
+  if (clients_) {
+    clients_->SetListener([this] {
+      if (certificates_->current() != nullptr) ServeWith(*certificates_->current());
+    });
+  }
   health.AddReadiness("admission", [this]() -> std::optional<std::string> {
     std::string why = WhyNotReady();
     if (why.empty()) return std::nullopt;
@@ -174,18 +185,25 @@ std::string AdmissionService::WhyNotReady() const {
   return "";
 }
 
-void AdmissionService::ServeWith(const admission::CertificateMaterial& material) {
-  const auto set = server_->SetTls({.cert_pem = material.cert_pem, .key_pem = material.key_pem});
-  if (!set) {
-    LOG(ERROR) << "certificate cannot be served error=\"" << set.error().message << "\"";
-    return;
-  }
-  keeper_.SetCaBundle(material.ca_bundle_pem);
+// With the CA of the clients, if they have to show a certificate.
+http::ServerTls AdmissionService::TlsWith(std::string cert_pem, std::string key_pem) const {
+  return {.cert_pem = std::move(cert_pem),
+          .key_pem = std::move(key_pem),
+          .client_ca_pem = clients_ ? clients_->pem() : "",
+          .require_client_cert = clients_ != nullptr};
+}
+
+bool AdmissionService::ServeWith(const admission::CertificateMaterial& material) {
+  const auto set = server_->SetTls(TlsWith(material.cert_pem, material.key_pem));
+  if (set) return true;
+  LOG(ERROR) << "certificate cannot be served error=\"" << set.error().message << "\"";
+  return false;
 }
 
 base::Task<void> AdmissionService::Run() {
   co_await base::DeferCancellation();
   tasks_.Spawn("certificates", [this] { return certificates_->Run(); });
+  if (clients_) tasks_.Spawn("client authority", [this] { return clients_->Run(); });
   tasks_.Spawn("webhook configuration", [this] { return keeper_.Run(); });
   co_await server_->Run();
   co_await base::IgnoreCancellation();  // what is in hand ends by itself, within its deadline

@@ -14,6 +14,7 @@
 #include "cmd/quota-controller-manager/flags.h"
 #include "controllers/quota/quota_controller.h"
 #include "pkg/admission/certificate_source.h"
+#include "pkg/admission/client_authority.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/admission/switched_book.h"
 #include "pkg/admission/webhook_keeper.h"
@@ -26,7 +27,8 @@ namespace manager {
 
 class AdmissionService final : public admission::StoredRulesListener {
  public:
-  // `options.enforced` is not empty. Errors: certificates that cannot be made.
+  // `options.enforced` is not empty. Errors: certificates that cannot be made, a CA of clients that
+  // cannot be read.
   static base::Result<std::unique_ptr<AdmissionService>> New(base::asio::any_io_executor executor,
                                                              base::Scheduler& scheduler,
                                                              client::ApiClient& client,
@@ -63,7 +65,8 @@ class AdmissionService final : public admission::StoredRulesListener {
                    client::ApiClient& client, metrics::Registry& registry, const Options& options);
   base::Result<void> MakeCertificates(client::ApiClient& client);
   void WantRules(const std::string& quota_api);
-  void ServeWith(const admission::CertificateMaterial& material);
+  [[nodiscard]] http::ServerTls TlsWith(std::string cert_pem, std::string key_pem) const;
+  bool ServeWith(const admission::CertificateMaterial& material);
   base::Task<void> CloseAfter(std::chrono::milliseconds linger);
   [[nodiscard]] std::string WhyNotReady() const;
 
@@ -75,6 +78,7 @@ class AdmissionService final : public admission::StoredRulesListener {
   AdmissionObserver observer_;
   admission::WebhookKeeper keeper_;
   std::unique_ptr<admission::CertificateSource> certificates_;
+  std::unique_ptr<admission::ClientAuthority> clients_;  // null: everybody may ask
   std::map<std::string, std::unique_ptr<Enforced>> enforced_;
   std::unique_ptr<http::Server> server_;
   base::TaskGroup tasks_;

@@ -40,6 +40,9 @@ DEFINE_string(admission_url, "",
 DEFINE_string(admission_cert_dir, "",
               "Folder with tls.crt, tls.key and ca.crt, reread when they change. Empty: "
               "certificates are made and rotated.");
+DEFINE_string(admission_client_ca, "",
+              "CA file (PEM), reread when it changes: callers of the webhook must show a "
+              "certificate signed by it. Empty: none is asked for.");
 DEFINE_string(admission_failure_policy, "Fail",
               "What the API server does when the webhook cannot be reached: Fail or Ignore.");
 DEFINE_bool(manage_webhook, true,
@@ -158,6 +161,7 @@ base::Result<void> ParseAdmission(Options& options) {
   }
   options.admission_failure_policy = FLAGS_admission_failure_policy;
   options.admission_cert_dir = FLAGS_admission_cert_dir;
+  options.admission_client_ca = FLAGS_admission_client_ca;
   options.manage_webhook = FLAGS_manage_webhook;
   options.warn_near_limits = FLAGS_warn_near_limits;
   return ParseEndpoint(options);

@@ -37,7 +37,8 @@ struct Options {
   std::optional<http::BindAddress> admission;  // set if `enforced` is not empty
   std::optional<admission::ServiceReference> admission_service;
   std::optional<admission::AdmissionUrl> admission_url;
-  std::string admission_cert_dir;  // "": certificates are made
+  std::string admission_cert_dir;   // "": certificates are made
+  std::string admission_client_ca;  // "": callers show no certificate
   std::string admission_failure_policy = "Fail";
   bool manage_webhook = true;
   bool warn_near_limits = true;

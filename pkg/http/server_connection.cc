@@ -202,6 +202,10 @@ base::Task<bool> ServerConnection::Handshake() {
   auto done = co_await connection_.StartTls(stream, In(options_.header_timeout));
   if (!done) {
     VLOG(1) << "TLS handshake failed: " << done.error().message;
+    // Whoever forgot to give the API server its certificate finds out here.
+    LOG_IF_EVERY_N(WARNING, tls_->refuses_strangers(), 1000)
+        << "a client without a certificate that is trusted was turned away, number "
+        << google::COUNTER << ": " << done.error().message;
     co_return false;
   }
   PeerIdentity identity = stream->Identity();

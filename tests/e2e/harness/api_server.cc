@@ -126,22 +126,27 @@ class RealServer final : public ServerBase {
   [[nodiscard]] std::vector<std::string> ServerArguments() const {
     std::string disabled = "ServiceAccount";
     if (!options_.quota_plugin) disabled += ",ResourceQuota";
-    return {Asset("kube-apiserver"),
-            "--etcd-servers=http://" + Local(etcd_port_),
-            "--bind-address=127.0.0.1",
-            "--advertise-address=127.0.0.1",
-            "--secure-port=" + std::to_string(port_),
-            "--tls-cert-file=" + serving_.cert_path,
-            "--tls-private-key-file=" + serving_.key_path,
-            "--client-ca-file=" + authority_.cert_path(),
-            "--token-auth-file=" + dir_.path() + "/tokens.csv",
-            "--authorization-mode=RBAC",
-            "--service-account-issuer=https://kubernetes.default.svc",
-            "--service-account-signing-key-file=" + service_accounts_.key_path,
-            "--service-account-key-file=" + service_accounts_.cert_path,
-            "--service-cluster-ip-range=10.0.0.0/16",
-            "--endpoint-reconciler-type=none",
-            "--disable-admission-plugins=" + disabled};
+    std::vector<std::string> arguments{
+        Asset("kube-apiserver"),
+        "--etcd-servers=http://" + Local(etcd_port_),
+        "--bind-address=127.0.0.1",
+        "--advertise-address=127.0.0.1",
+        "--secure-port=" + std::to_string(port_),
+        "--tls-cert-file=" + serving_.cert_path,
+        "--tls-private-key-file=" + serving_.key_path,
+        "--client-ca-file=" + authority_.cert_path(),
+        "--token-auth-file=" + dir_.path() + "/tokens.csv",
+        "--authorization-mode=RBAC",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        "--service-account-signing-key-file=" + service_accounts_.key_path,
+        "--service-account-key-file=" + service_accounts_.cert_path,
+        "--service-cluster-ip-range=10.0.0.0/16",
+        "--endpoint-reconciler-type=none",
+        "--disable-admission-plugins=" + disabled};
+    if (!options_.admission_config.empty()) {
+      arguments.push_back("--admission-control-config-file=" + options_.admission_config);
+    }
+    return arguments;
   }
 
   ServerOptions options_;

@@ -21,6 +21,8 @@ Tier CurrentTier();
 struct ServerOptions {
   // Real tier: the built-in admission plugin that charges quotas (the sandbox has none).
   bool quota_plugin = false;
+  // Real tier: the file of --admission-control-config-file; "": none. Never of a shared server.
+  std::string admission_config{};
 };
 
 struct KubeconfigFields {
