@@ -181,6 +181,7 @@ if build release; then
   e2e release sandbox build/bin 600
   script release/quickstart 300 bash tests/cmd/quickstart/quickstart_test.sh
   if ! $quick; then
+    script release/alerts 120 bash tests/manifests/alerts_test.sh
     real_tier
     differential
     sanitized asan

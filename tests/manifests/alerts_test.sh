@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The alert rules of manifests/monitoring through promtool: they are valid, and fire and stay silent as
+# alerts_test.yaml says; each is fired by some test, and told in the README.
+#
+# Exit 77: there is no promtool (promtool.sh).
+set -euo pipefail
+cd "$(dirname "$0")"
+promtool=$(bash promtool.sh) || exit $?
+root=$(cd ../.. && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# A PrometheusRule's spec is what Prometheus itself reads.
+awk '/^spec:/ { inside = 1; next } inside { sub(/^  /, ""); print }' \
+  "$root/manifests/monitoring/prometheus-rule.yaml" >"$folder/rules.yaml"
+cp alerts_test.yaml "$folder/"
+"$promtool" check rules --lint-fatal "$folder/rules.yaml"
+(cd "$folder" && "$promtool" test rules alerts_test.yaml)
+
+failed=0
+for alert in $(sed -nE 's/^ *- alert: (.*)$/\1/p' "$folder/rules.yaml"); do
+  # A silent test names the alert, too: what must be there is one with labels expected.
+  grep -A1 "alertname: $alert\$" alerts_test.yaml | grep -q 'exp_alerts:$' || {
+    echo "no test fires $alert"
+    failed=1
+  }
+  grep -q "| \`$alert\` |" "$root/README.md" || {
+    echo "the README does not tell what to do about $alert"
+    failed=1
+  }
+done
+exit $failed

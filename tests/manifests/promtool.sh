@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Prints a promtool: the one on PATH, else Debian's, taken out of the package "prometheus" and kept
+# outside the work tree; installing that package would start a server that nobody asked for.
+#
+# Exit 77: neither is to be had (with CI=true that is a failure, exit 1).
+set -euo pipefail
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/quota-controller-manager
+for program in "$(command -v promtool || true)" "$cache/promtool"; do
+  if [ -n "$program" ] && [ -x "$program" ]; then
+    echo "$program"
+    exit
+  fi
+done
+
+say() { echo "tests/manifests: $*" >&2; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+chmod 755 "$folder"
+fetch() { (cd "$folder" && apt-get -q download prometheus) >"$folder/log" 2>&1; }
+if command -v apt-get >/dev/null; then
+  # The package lists of a fresh machine are empty or old.
+  fetch || { [ "$(id -u)" -eq 0 ] && apt-get -q update >/dev/null 2>&1 && fetch; } || true
+fi
+package=$(find "$folder" -name 'prometheus_*.deb' -print -quit)
+if [ -z "$package" ]; then
+  say "NO promtool: install it, or have Debian's package prometheus within reach of apt-get"
+  [ "${CI:-}" != true ] || exit 1
+  exit 77
+fi
+mkdir -p "$cache"
+dpkg-deb --fsys-tarfile "$package" | tar -x -C "$folder" ./usr/bin/promtool
+mv "$folder/usr/bin/promtool" "$cache/promtool"
+echo "$cache/promtool"
