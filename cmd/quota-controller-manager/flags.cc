@@ -19,11 +19,11 @@ DEFINE_string(kubeconfig, "",
               "Kubeconfig file. Empty: the in-cluster configuration, else $KUBECONFIG, else "
               "~/.kube/config.");
 DEFINE_string(context, "", "Context of the kubeconfig. Empty: its current-context.");
-DEFINE_string(quota_apis, "core,karmada",
+DEFINE_string(quota_apis, "core,karmada,ironcore",
               "Quota APIs to count, separated by commas, each while the server serves it.");
 DEFINE_string(enforce, "karmada",
               "Quota APIs decided at admission by this daemon, separated by commas. Empty: none. "
-              "Name core only where the API server's own plugin is off "
+              "Name core or ironcore only where that API server's own plugin is off "
               "(--disable-admission-plugins=ResourceQuota).");
 DEFINE_string(resync_period, "5m",
               "How often all usage is compared with a fresh list and repaired; 0 turns it off.");
@@ -75,9 +75,7 @@ using command_line::BadFlag;
 constexpr std::string_view kUsage =
     "quota-controller-manager keeps status.hard and status.used of every quota true.\n\n"
     "Usage: quota-controller-manager [flags]\n\n";
-// The quota APIs that a flag may name, and those that are built in.
 constexpr std::array<std::string_view, 3> kQuotaApis{"core", "karmada", "ironcore"};
-constexpr std::array<std::string_view, 2> kCounted{"core", "karmada"};
 
 bool IsIn(std::string_view name, std::span<const std::string_view> names) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -244,7 +242,7 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
                                           argc, argv);
   if (!parsed) return parsed.error();
   Options options{.kubeconfig = FLAGS_kubeconfig, .context = FLAGS_context};
-  auto apis = ParseQuotaApis(FLAGS_quota_apis, kCounted);
+  auto apis = ParseQuotaApis(FLAGS_quota_apis, kQuotaApis);
   if (apis && apis->empty()) return BadFlag("quota_apis", "at least one quota API is needed");
   if (!apis) return BadFlag("quota_apis", apis.error().message);
   options.quota_apis = std::move(*apis);

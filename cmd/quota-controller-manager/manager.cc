@@ -24,6 +24,7 @@
 #include "pkg/http/server.h"
 #include "pkg/metrics/process_metrics.h"
 #include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/ironcore/ironcore_quota.h"
 #include "pkg/quota/karmada/karmada_quota.h"
 
 namespace manager {
@@ -155,6 +156,7 @@ base::Result<void> ManagerImpl::AddEngines() {
   }
   AddEngine(quota::CoreQuotaApi());
   AddEngine(quota::KarmadaQuotaApi());
+  AddEngine(quota::IroncoreQuotaApi());
   return {};
 }
 

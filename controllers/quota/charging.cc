@@ -200,7 +200,7 @@ base::Task<base::Result<void>> QuotaController::Refresh(std::string ns, base::Ti
     co_return base::Error{.code = base::ErrorCode::kMalformed, .message = "the list has no items"};
   }
   for (const json::Value& item : *list) {
-    auto quota = quota::ParseQuota(item);
+    auto quota = quota::ParseQuota(item, api_.selectors);
     if (quota) store_.Apply(std::move(*quota));
   }
   std::erase_if(refreshed_, [&](const auto& entry) { return now - entry.second >= kRefreshAge; });

@@ -33,6 +33,9 @@ bool ClassTracker::Count(const quota::Evaluator& evaluator, const quota::Resourc
   const std::vector<std::string> names = quota::NamesOfClasses(evaluator, hard);
   if (names.empty()) return false;
   Wanted& wanted = wanted_[evaluator.resource];
+  if (wanted.evaluator == nullptr) {
+    wanted.none = quota::ClassTable(evaluator.classes->missing, evaluator.classes->called);
+  }
   wanted.evaluator = &evaluator;
   const bool was_needed = !wanted.names.empty();
   for (const std::string& name : names) {
@@ -58,7 +61,7 @@ KnownClasses ClassTracker::Of(const api::GroupResource& resource) const {
     if (wanted.watch->synced()) known.table = &wanted.watch->table();
     known.trouble = wanted.watch->state().trouble;
   } else if (wanted.absent) {
-    known.table = &none_;
+    known.table = &wanted.none;
   }
   return known;
 }
@@ -67,7 +70,7 @@ bool ClassTracker::GiveNames(const quota::Evaluator& evaluator) const {
   const auto at = wanted_.find(evaluator.resource);
   if (at == wanted_.end() || !evaluator.classes || !evaluator.classes->owns) return false;
   // While a list comes in, and while they are in trouble, the classes known last still count.
-  const quota::ClassTable& table = at->second.watch ? at->second.watch->table() : none_;
+  const quota::ClassTable& table = at->second.watch ? at->second.watch->table() : at->second.none;
   return std::any_of(at->second.names.begin(), at->second.names.end(), [&](const auto& entry) {
     return evaluator.classes->owns(entry.first, table);
   });
@@ -86,7 +89,9 @@ bool ClassTracker::AnyUnresolved(base::TimePoint since) const {
     const Wanted& wanted = entry.second;
     if (wanted.names.empty() || wanted.since <= since) return false;
     if (wanted.evaluator->classes->usage_of_kind) return LacksKind(wanted);
-    if (!wanted.watch) return !wanted.absent;
+    // Without classes that objects must have, everything of theirs is unknown.
+    const bool missed = wanted.evaluator->classes->missing == quota::MissingClass::kUnknown;
+    if (!wanted.watch) return missed || !wanted.absent;
     const auto& trouble = wanted.watch->state().trouble;
     return trouble && trouble->Is(base::ErrorCode::kNotFound);
   });

@@ -74,6 +74,7 @@ class ClassTracker {
     bool absent = false;  // the server does not serve them
     bool unsaid = false;  // the server cannot say whether it does
     std::shared_ptr<ClassWatch> watch;
+    quota::ClassTable none;                  // of a server that does not serve them
     std::optional<quota::ClassTable> kinds;  // where the classes are kinds, once they are known
     std::uint64_t generation = 0;            // of what the server serves, that they are from
   };
@@ -90,7 +91,6 @@ class ClassTracker {
   base::Duration keep_unneeded_;
   Listener on_state_;
   ChangeListener on_change_;
-  quota::ClassTable none_;                       // of a server that does not serve them
   std::map<api::GroupResource, Wanted> wanted_;  // by the evaluator's resource
 };
 

@@ -17,7 +17,7 @@ ClassWatch::ClassWatch(TrackingContext context, api::GroupVersionResource resour
       resource_(std::move(resource)),
       source_(source),
       callbacks_(std::move(callbacks)),
-      table_(source.missing),
+      table_(source.missing, source.called),
       tasks_(context_.executor),
       metrics_(NewInformerMetrics(context_, context_.name, resource_)) {
   informers::ReflectorOptions options = context_.reflector;
@@ -44,11 +44,18 @@ void ClassWatch::BeginList() {
 
 void ClassWatch::Upsert(const json::Value& object) {
   const std::string name = NameOf(object);
-  base::Result<quota::ResourceList> one = source_.usage_of(object);
+  base::Result<quota::ClassUsage> one = source_.usage_of(object);
   if (!one) {
     LOG(WARNING) << "class cannot be read; what its objects use is unknown resource="
                  << resource_.ToString() << " class=" << name << " error=\"" << one.error().message
                  << "\"";
+  }
+  const bool incomplete = one && !one->unknown.empty();
+  if (incomplete) {
+    LOG(WARNING) << "class does not say all that it ought to; what its objects use of that is "
+                    "unknown resource="
+                 << resource_.ToString() << " class=" << name << " error=\""
+                 << one->unknown.begin()->second << "\"";
   }
   if (table_.Set(name, std::move(one)) && synced_) callbacks_.on_change(name);
 }

@@ -6,36 +6,65 @@
 
 namespace controllers {
 
+namespace {
+
+// A class that does not exist is said as that, not as something wrong with an object.
+Obstacle ObstacleOf(const quota::Evaluator& evaluator, const base::Error& error) {
+  const bool missing = error.Is(base::ErrorCode::kNotFound);
+  return {.kind = missing ? Obstacle::Kind::kClassMissing : Obstacle::Kind::kUnreadable,
+          .resource = (missing ? evaluator.classes->resource : evaluator.resource).ToString(),
+          .names = {},
+          .why = error.message};
+}
+
+// One obstacle for each resource.
+void AddTo(std::vector<Obstacle>& obstacles, Obstacle more, std::vector<std::string> names) {
+  const auto same = std::ranges::find(obstacles, more.resource, &Obstacle::resource);
+  Obstacle& obstacle = same == obstacles.end() ? obstacles.emplace_back(std::move(more)) : *same;
+  std::ranges::move(names, std::back_inserter(obstacle.names));
+}
+
+}  // namespace
+
 // Adds what the source's objects use under the quota's names to `observed`. What cannot be summed
 // is unknown; the answer says why.
 //
 // Names that classes concern are summed by themselves, so a class that is missing hurts no other
 // name. They are all summed, not only those that the evaluator owns: an object counts under each
 // name it uses, as upstream, as soon as its kind counts for the quota at all.
-std::string QuotaController::AddUsage(const UsageSource& source, const quota::Quota& quota,
-                                      quota::Observed& observed) const {
-  const std::vector<std::string> by_class = quota::NamesOfClasses(*source.evaluator, quota.hard);
-  const auto depends = [&](const std::string& name) {
-    return std::ranges::find(by_class, name) != by_class.end();
-  };
-  std::string trouble;
+std::vector<Obstacle> QuotaController::AddUsage(const UsageSource& source,
+                                                const quota::Quota& quota,
+                                                quota::Observed& observed) const {
+  const quota::Evaluator& evaluator = *source.evaluator;
+  const std::vector<std::string> by_class = quota::NamesOfClasses(evaluator, quota.hard);
+  std::vector<Obstacle> obstacles;
   const auto add = [&](const std::vector<std::string>& names, const quota::Beside& beside) {
-    const auto sum = source.tracked->ledger().Sum(quota.key.ns, quota.selector,
-                                                  source.evaluator->scopes, names, beside);
-    const auto added = sum ? observed.used.Add(*sum) : base::Result<void>(sum.error());
-    if (added) return;
-    std::ranges::copy_if(names, std::back_inserter(observed.unknown), [&](const auto& name) {
+    const auto sum =
+        source.tracked->ledger().Sum(quota.key.ns, quota.selector, evaluator.scopes, names, beside);
+    return sum ? observed.used.Add(*sum) : base::Result<void>(sum.error());
+  };
+  const auto fail = [&](const std::vector<std::string>& names, const base::Error& error) {
+    std::vector<std::string> unknown;
+    std::ranges::copy_if(names, std::back_inserter(unknown), [&](const auto& name) {
       return std::ranges::find(source.names, name) != source.names.end();
     });
-    if (trouble.empty()) trouble = added.error().message;
+    std::ranges::copy(unknown, std::back_inserter(observed.unknown));
+    AddTo(obstacles, ObstacleOf(evaluator, error), std::move(unknown));
   };
   std::vector<std::string> others;
-  std::ranges::copy_if(source.names, std::back_inserter(others), std::not_fn(depends));
-  if (!others.empty()) add(others, {});
-  if (!by_class.empty() && source.classes != nullptr) {
-    add(by_class, tracker_.BesideOf(*source.evaluator));
+  std::ranges::copy_if(source.names, std::back_inserter(others), [&](const std::string& name) {
+    return std::ranges::find(by_class, name) == by_class.end();
+  });
+  if (!others.empty()) {
+    if (const auto added = add(others, {}); !added) fail(others, added.error());
   }
-  return trouble;
+  if (by_class.empty() || source.classes == nullptr) return obstacles;
+  const quota::Beside beside = tracker_.BesideOf(evaluator);
+  if (add(by_class, beside)) return obstacles;
+  for (const std::string& name : by_class) {  // a class may say one amount, and not another
+    if (const auto added = add({name}, beside); !added) fail({name}, added.error());
+  }
+  return obstacles;
 }
 
 // What `facts` of the changed object are worth to the quota now; of what is unknown nothing is

@@ -27,6 +27,12 @@ Announcement StaleNames(const Obstacle& obstacle) {
           Are(obstacle.names) + " stale, status.used keeps what was last known: " + obstacle.why};
 }
 
+Announcement NamesWithoutClass(const Obstacle& obstacle) {
+  return {
+      EventType::kWarning, "ClassNotFound",
+      Are(obstacle.names) + " not known, status.used keeps what was last known: " + obstacle.why};
+}
+
 Announcement NamesNotServed(const Obstacle& obstacle) {
   return {EventType::kWarning, "ResourceNotServed",
           Are(obstacle.names) + " not counted until the API server serves " + obstacle.resource +
@@ -46,13 +52,25 @@ Announcement UnknownNames(const std::vector<std::string>& names) {
 
 QuotaConditions::Topic QuotaConditions::TopicOf(Obstacle::Kind kind) {
   if (kind == Obstacle::Kind::kPending) return Topic::kNone;
+  if (kind == Obstacle::Kind::kClassMissing) return Topic::kClassMissing;
   return kind == Obstacle::Kind::kNotServed ? Topic::kNotServed : Topic::kStale;
+}
+
+std::string_view QuotaConditions::NameOf(Topic topic) {
+  if (topic == Topic::kClassMissing) return "class-missing";
+  return topic == Topic::kNotServed ? "not-served" : "stale";
+}
+
+Announcement QuotaConditions::AnnouncementOf(Topic topic, const Obstacle& obstacle) {
+  if (topic == Topic::kClassMissing) return NamesWithoutClass(obstacle);
+  return topic == Topic::kNotServed ? NamesNotServed(obstacle) : StaleNames(obstacle);
 }
 
 base::TimePoint QuotaConditions::DueAt(const Standing& standing, Obstacle::Kind kind,
                                        base::TimePoint server_since) const {
   std::chrono::seconds patience{0};
-  if (kind == Obstacle::Kind::kRefused) patience = patience_.refused;
+  const bool settles = kind == Obstacle::Kind::kRefused || kind == Obstacle::Kind::kClassMissing;
+  if (settles) patience = patience_.refused;
   if (kind == Obstacle::Kind::kSilent) patience = patience_.silent;
   if (kind == Obstacle::Kind::kNotServed) patience = patience_.not_served;
   if (kind == Obstacle::Kind::kUnreadable) return standing.since;
@@ -91,8 +109,7 @@ QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle
   if (standing.said == topic && Contains(standing.names, obstacle.names)) return std::nullopt;
   const base::TimePoint due = DueAt(standing, obstacle.kind, server_since);
   if (due > now) return due;
-  const bool taken = say(topic == Topic::kStale ? StaleNames(obstacle) : NamesNotServed(obstacle));
-  if (!taken) return now + patience_.say_again;
+  if (!say(AnnouncementOf(topic, obstacle))) return now + patience_.say_again;
   standing.said = topic;
   standing.names = obstacle.names;
   return std::nullopt;
@@ -137,7 +154,7 @@ QuotaConditions::Standings QuotaConditions::Count() const {
   for (const auto& [uid, memory] : memories_) {
     for (const auto& [resource, standing] : memory.standings) {
       if (standing.said == Topic::kNone) continue;
-      ++counts[{resource, standing.said == Topic::kStale ? "stale" : "not-served"}];
+      ++counts[{resource, std::string(NameOf(standing.said))}];
     }
   }
   return counts;

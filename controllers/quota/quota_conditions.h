@@ -25,11 +25,12 @@ namespace controllers {
 // Why some names of a quota are not counted now. At most one for each resource.
 struct Obstacle {
   enum class Kind {
-    kPending,     // on the way, and nothing speaks against it
-    kRefused,     // the server answers, but not with this resource's objects
-    kSilent,      // no answer for this resource
-    kUnreadable,  // an object's amounts cannot be read
-    kNotServed,   // the server has no such resource
+    kPending,       // on the way, and nothing speaks against it
+    kRefused,       // the server answers, but not with this resource's objects
+    kSilent,        // no answer for this resource
+    kUnreadable,    // an object's amounts cannot be read
+    kClassMissing,  // objects use a class that does not exist
+    kNotServed,     // the server has no such resource
   };
   Kind kind = Kind::kPending;
   std::string resource;            // "widgets.example.com"
@@ -46,7 +47,8 @@ struct Announcement {
 };
 
 struct ConditionPatience {
-  // Longer than a watch takes to be opened again; several attempts have failed by then.
+  // Longer than a watch takes to be opened again; several attempts have failed by then. And longer
+  // than it takes to create a class right after what uses it, or to replace one.
   std::chrono::seconds refused{5};
   // One resource is silent, others are not: longer than a silent watch takes to be noticed (150 s),
   // so that a server that is away is known to be before that.
@@ -64,7 +66,8 @@ class QuotaConditions {
  public:
   // Says it; false if it could not be taken now.
   using Say = std::function<bool(const Announcement&)>;
-  // How many quotas were told that names of a resource are "stale" or "not-served".
+  // How many quotas were told that names of a resource are "stale", "class-missing" or
+  // "not-served".
   using Standings = std::map<std::pair<std::string, std::string>, std::size_t>;
 
   explicit QuotaConditions(ConditionPatience patience = {}) : patience_(patience) {}
@@ -81,7 +84,7 @@ class QuotaConditions {
   [[nodiscard]] std::size_t size() const { return memories_.size(); }  // quotas remembered
 
  private:
-  enum class Topic { kNone, kStale, kNotServed };
+  enum class Topic { kNone, kStale, kClassMissing, kNotServed };
   struct Standing {
     Topic topic = Topic::kNone;  // what it is
     base::TimePoint since{};
@@ -95,6 +98,8 @@ class QuotaConditions {
   using When = std::optional<base::TimePoint>;
 
   static Topic TopicOf(Obstacle::Kind kind);
+  static std::string_view NameOf(Topic topic);
+  static Announcement AnnouncementOf(Topic topic, const Obstacle& obstacle);
   [[nodiscard]] base::TimePoint DueAt(const Standing& standing, Obstacle::Kind kind,
                                       base::TimePoint server_since) const;
   When LookAt(Standing& standing, const Obstacle& obstacle, base::TimePoint now,

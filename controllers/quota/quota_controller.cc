@@ -35,7 +35,7 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       api_(api),
       observer_(observer),
       options_(options),
-      store_(api.name, *this),
+      store_(api.name, *this, api.selectors),
       tracker_(context_, api_, served, *this),
       reporter_(
           *context_.scheduler, context_.events, api_, store_, tracker_,

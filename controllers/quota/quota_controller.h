@@ -183,8 +183,8 @@ class QuotaController final : public QuotaListener,
   [[nodiscard]] Outcome UntilChargesExpire(const Memory& memory, std::string_view result) const;
   void Settle(const api::ObjectKey& key, const Outcome& outcome);
   [[nodiscard]] Recount Count(const quota::Quota& quota);
-  std::string AddUsage(const UsageSource& source, const quota::Quota& quota,
-                       quota::Observed& observed) const;
+  std::vector<Obstacle> AddUsage(const UsageSource& source, const quota::Quota& quota,
+                                 quota::Observed& observed) const;
   [[nodiscard]] quota::ResourceList UsageOf(const quota::Quota& quota,
                                             const quota::Evaluator& evaluator,
                                             const quota::LedgerChange& change,

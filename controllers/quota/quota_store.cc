@@ -14,8 +14,9 @@ api::ObjectKey KeyOf(const json::Value& object) {
 
 }  // namespace
 
-QuotaStore::QuotaStore(std::string api_name, QuotaListener& listener)
-    : api_name_(std::move(api_name)), listener_(listener) {}
+QuotaStore::QuotaStore(std::string api_name, QuotaListener& listener,
+                       quota::SelectorRules selectors)
+    : api_name_(std::move(api_name)), listener_(listener), selectors_(selectors) {}
 
 void QuotaStore::BeginList() {
   listing_ = true;
@@ -25,7 +26,7 @@ void QuotaStore::BeginList() {
 void QuotaStore::Upsert(const json::Value& object) {
   const api::ObjectKey key = KeyOf(object);
   if (listing_) listed_.insert(key);
-  base::Result<quota::Quota> quota = quota::ParseQuota(object);
+  base::Result<quota::Quota> quota = quota::ParseQuota(object, selectors_);
   if (!quota) return MarkBroken(key, quota.error());
   broken_.erase(key);
   Put(std::move(*quota));

@@ -33,8 +33,9 @@ class QuotaListener {
 
 class QuotaStore final : public informers::CollectionSink {
  public:
-  // `api_name` is the quota API's name, for logs. `listener` outlives the store.
-  QuotaStore(std::string api_name, QuotaListener& listener);
+  // `api_name` is the quota API's name, for logs, and `selectors` its rules. `listener` outlives
+  // the store.
+  QuotaStore(std::string api_name, QuotaListener& listener, quota::SelectorRules selectors = {});
 
   void BeginList() override;
   void Upsert(const json::Value& object) override;
@@ -63,6 +64,7 @@ class QuotaStore final : public informers::CollectionSink {
 
   std::string api_name_;
   QuotaListener& listener_;
+  quota::SelectorRules selectors_;
   std::unordered_map<std::string, Namespace> namespaces_;
   std::size_t size_ = 0;
   std::unordered_map<api::ObjectKey, std::string> broken_;  // why, so that it is said once

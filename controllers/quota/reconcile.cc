@@ -48,13 +48,10 @@ QuotaController::Recount QuotaController::Count(const quota::Quota& quota) {
                           std::back_inserter(unknown));
       continue;
     }
-    const std::string why = AddUsage(source, quota, recount.observed);
-    if (why.empty()) continue;
-    trouble += (trouble.empty() ? "" : "; ") + why;
-    unreadable.push_back({.kind = Obstacle::Kind::kUnreadable,
-                          .resource = source.evaluator->resource.ToString(),
-                          .names = source.names,
-                          .why = why});
+    for (Obstacle& obstacle : AddUsage(source, quota, recount.observed)) {
+      trouble += (trouble.empty() ? "" : "; ") + obstacle.why;
+      unreadable.push_back(std::move(obstacle));
+    }
   }
   // A name that two evaluators share is known only if both answered.
   for (const std::string& name : unknown) recount.observed.used.Erase(name);
@@ -160,7 +157,7 @@ base::Task<base::Result<quota::Quota>> QuotaController::PatchStatus(quota::Quota
       .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(left)};
   const auto answer = co_await client::DoJson(*context_.client, std::move(request));
   if (!answer) co_return answer.error();
-  co_return quota::ParseQuota(*answer);
+  co_return quota::ParseQuota(*answer, api_.selectors);
 }
 
 base::Task<QuotaController::Outcome> QuotaController::AfterFailedWrite(quota::Quota quota,
@@ -190,7 +187,7 @@ base::Task<base::Result<quota::Quota>> QuotaController::ReadLive(quota::Quota qu
     if (answer.error().Is(base::ErrorCode::kNotFound)) store_.Forget(quota.key, quota.uid);
     co_return answer.error();
   }
-  auto live = quota::ParseQuota(*answer);
+  auto live = quota::ParseQuota(*answer, api_.selectors);
   if (!live) co_return live.error();
   if (live->uid != quota.uid) {
     store_.Forget(quota.key, quota.uid);

@@ -11,7 +11,7 @@ std::string KindClass(std::string_view group, std::string_view kind) {
   return name;
 }
 
-bool ClassTable::Set(std::string_view name, base::Result<ResourceList> one) {
+bool ClassTable::Set(std::string_view name, base::Result<ClassUsage> one) {
   if (unseen_) {
     if (const auto at = unseen_->find(name); at != unseen_->end()) unseen_->erase(at);
   }
@@ -58,29 +58,42 @@ void ClassTable::Clear() {
 
 bool ClassTable::AnyUses(std::string_view resource_name) const {
   return std::any_of(classes_.begin(), classes_.end(), [&](const auto& entry) {
-    return entry.second.one.Find(resource_name) != nullptr;
+    return entry.second.one.amounts.Find(resource_name) != nullptr;
   });
 }
 
-base::Result<ResourceList> ClassTable::Resolve(const Facts& facts) const {
+std::string ClassTable::Title(std::string_view name) const {
+  return std::string(called_).append(" \"").append(name).append("\"");
+}
+
+base::Result<ResourceList> ClassTable::Resolve(const Facts& facts,
+                                               const std::vector<std::string>* names) const {
   ResourceList usage = facts.usage;
   for (const ClassUnits& units : facts.classes) {
-    if (auto added = AddUnits(units, usage); !added) return added.error();
+    if (auto added = AddUnits(units, names, usage); !added) return added.error();
   }
   return usage;
 }
 
-base::Result<void> ClassTable::AddUnits(const ClassUnits& units, ResourceList& usage) const {
+base::Result<void> ClassTable::AddUnits(const ClassUnits& units,
+                                        const std::vector<std::string>* names,
+                                        ResourceList& usage) const {
   const auto at = classes_.find(units.name);
   if (at == classes_.end()) {
     if (missing_ == MissingClass::kUsesNothing) return {};
-    return base::Error{.code = base::ErrorCode::kMalformed,
-                       .message = "class " + units.name + " does not exist"};
+    return base::Error{.code = base::ErrorCode::kNotFound,
+                       .message = Title(units.name) + " not found"};
   }
   const Class& found = at->second;
-  if (found.unreadable) return found.unreadable->Wrap("class " + units.name);
-  if (auto added = usage.Add(found.one, units.units); !added) {
-    return added.error().Wrap("class " + units.name);
+  if (found.unreadable) return found.unreadable->Wrap(Title(units.name));
+  for (const auto& [name, why] : found.one.unknown) {
+    const bool matters = names == nullptr || std::ranges::find(*names, name) != names->end();
+    if (!matters) continue;
+    return base::Error{.code = base::ErrorCode::kMalformed,
+                       .message = Title(units.name) + ": " + why};
+  }
+  if (auto added = usage.Add(found.one.amounts, units.units); !added) {
+    return added.error().Wrap(Title(units.name));
   }
   return {};
 }

@@ -20,16 +20,31 @@ namespace quota {
 // What objects use of a class that does not exist.
 enum class MissingClass : std::uint8_t { kUsesNothing, kUnknown };
 
+// What one unit of a class uses, as far as the class object says it.
+struct ClassUsage {
+  ResourceList amounts;
+  // Names under which it ought to say an amount and does not, with why ("capabilities[cpu]: …").
+  // What objects of the class use under these is unknown.
+  std::map<std::string, std::string, std::less<>> unknown;
+
+  ClassUsage() = default;
+  ClassUsage(ResourceList all) : amounts(std::move(all)) {}
+  bool operator==(const ClassUsage& other) const = default;
+};
+
 // The class that a kind is, where kinds are classes: "Deployment.apps", "Service".
 std::string KindClass(std::string_view group, std::string_view kind);
 
 class ClassTable {
  public:
-  explicit ClassTable(MissingClass missing = MissingClass::kUsesNothing) : missing_(missing) {}
+  // `called` is what a class is called in a message: "device class".
+  explicit ClassTable(MissingClass missing = MissingClass::kUsesNothing,
+                      std::string called = "class")
+      : missing_(missing), called_(std::move(called)) {}
 
   // The class exists, and one unit uses `one`; an error if that cannot be read. Of all that change
   // the table: true if it changed.
-  bool Set(std::string_view name, base::Result<ResourceList> one);
+  bool Set(std::string_view name, base::Result<ClassUsage> one);
   bool Remove(std::string_view name);
   // A relist, as in Ledger: what is not Set() between the two calls is removed; the answer names
   // it.
@@ -42,18 +57,25 @@ class ClassTable {
   [[nodiscard]] bool AnyUses(std::string_view resource_name) const;
   [[nodiscard]] std::size_t size() const { return classes_.size(); }
 
-  // All that an object with these facts uses, its classes included. Errors: kMalformed, naming the
-  // class, when what it uses is unknown; kInvalidArgument on overflow.
-  [[nodiscard]] base::Result<ResourceList> Resolve(const Facts& facts) const;
+  // All that an object with these facts uses, its classes included. Under other names than `names`
+  // (null: none are other) it may lack what is unknown. Errors, naming the class: kNotFound when
+  // there is none, and that matters; kMalformed when what it uses is unknown; kInvalidArgument on
+  // overflow.
+  [[nodiscard]] base::Result<ResourceList> Resolve(
+      const Facts& facts, const std::vector<std::string>* names = nullptr) const;
 
  private:
   struct Class {
-    ResourceList one;
+    ClassUsage one;
     std::optional<base::Error> unreadable;
   };
-  [[nodiscard]] base::Result<void> AddUnits(const ClassUnits& units, ResourceList& usage) const;
+  [[nodiscard]] std::string Title(std::string_view name) const;
+  [[nodiscard]] base::Result<void> AddUnits(const ClassUnits& units,
+                                            const std::vector<std::string>* names,
+                                            ResourceList& usage) const;
 
   MissingClass missing_;
+  std::string called_;
   std::map<std::string, Class, std::less<>> classes_;
   std::optional<std::set<std::string, std::less<>>> unseen_;  // while a sweep is under way
 };

@@ -48,7 +48,7 @@ struct ClassSource {
   api::GroupResource resource;
   std::vector<std::string> fields;  // below the class object, as Evaluator::fields
   // What one unit uses. Errors: kMalformed; usage by this class is then unknown.
-  std::function<base::Result<ResourceList>(const json::Value& object)> usage_of;
+  std::function<base::Result<ClassUsage>(const json::Value& object)> usage_of;
   MissingClass missing = MissingClass::kUsesNothing;
   // True if usage under this name can depend on classes. Without them it is unknown, unless the
   // server does not serve them: then there are none.
@@ -56,6 +56,7 @@ struct ClassSource {
   // True if these classes make such a name the evaluator's, beyond what Evaluator::owns says. Null:
   // they never do.
   std::function<bool(std::string_view name, const ClassTable& classes)> owns = {};
+  std::string called = "class";  // in messages: "machine class"
 };
 
 struct Evaluator {

@@ -2,6 +2,8 @@
 // objects share with their owners taken away.
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -90,14 +92,42 @@ ResourceList Common(const ResourceList& a, const ResourceList& b) {
   return common;
 }
 
+// Why classes are unknown; the same, in whatever order it is found.
+class ClassTroubles {
+ public:
+  void Add(base::Error error) { errors_.emplace(error.message, std::move(error)); }
+  [[nodiscard]] bool empty() const { return errors_.empty(); }
+  // REQUIRES: not empty().
+  [[nodiscard]] base::Error Error() const {
+    base::Error error = errors_.begin()->second;
+    if (errors_.size() > 1) {
+      error.message += ", and " + std::to_string(errors_.size() - 1) + " more";
+    }
+    return error;
+  }
+
+ private:
+  std::map<std::string, base::Error> errors_;
+};
+
+// What facts are summed with, and what stood in the way.
+struct Summing {
+  const std::vector<std::string>& names;
+  const ClassTable* classes;
+  Accumulator sum;
+  ClassTroubles troubles;
+};
+
 // Adds what so many objects with these facts use.
-base::Result<void> AddFacts(const Facts& facts, std::size_t count, const ClassTable* classes,
-                            Accumulator& sum) {
+base::Result<void> AddFacts(const Facts& facts, std::size_t count, Summing& summing) {
   const auto times = static_cast<std::int64_t>(count);
-  if (facts.classes.empty() || classes == nullptr) return sum.Add(facts.usage, times);
-  const base::Result<ResourceList> usage = classes->Resolve(facts);
-  if (!usage) return usage.error();
-  return sum.Add(*usage, times);
+  if (facts.classes.empty() || summing.classes == nullptr) {
+    return summing.sum.Add(facts.usage, times);
+  }
+  const base::Result<ResourceList> usage = summing.classes->Resolve(facts, &summing.names);
+  if (usage) return summing.sum.Add(*usage, times);
+  summing.troubles.Add(usage.error());
+  return {};
 }
 
 base::Result<ResourceList> Resolved(const Facts& facts, const ClassTable* classes) {
@@ -121,7 +151,9 @@ base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector&
                                        const std::vector<std::string>& known_scopes,
                                        const std::vector<std::string>& names,
                                        const Beside& beside) const {
-  Accumulator sum(names);
+  Summing summing{
+      .names = names, .classes = beside.classes, .sum = Accumulator(names), .troubles = {}};
+  Accumulator& sum = summing.sum;
   const Namespace* space = state_->Find(ns);
   if (space == nullptr) return sum.Result();
   if (!space->why.empty()) return UnknownObjects(*space);
@@ -131,11 +163,12 @@ base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector&
     const auto added =
         CountsParts(selector, facts)
             ? sum.Add(UsageOfParts(selector, facts, known_scopes), static_cast<std::int64_t>(count))
-            : AddFacts(facts, count, beside.classes, sum);
+            : AddFacts(facts, count, summing);
     if (!added) {
       return added.error().Wrap("usage of namespace " + space->name);
     }
   }
+  if (!summing.troubles.empty()) return summing.troubles.Error();
   if (space->ties.empty() || beside.owners == nullptr) return sum.Result();
   const OldestByOwner oldest = FindOldest(*space);
   for (const auto& [uid, tie] : space->ties) {

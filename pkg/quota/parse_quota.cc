@@ -55,13 +55,16 @@ base::Result<ScopeOperator> ParseOperator(std::string_view text, std::string_vie
   return Wrong(field, "not a valid selector operator: '" + std::string(text) + "'");
 }
 
+// No evaluator knows the scope "", so it never matches.
 base::Result<ScopeRequirement> ParseExpression(const json::Value& expression,
-                                               const std::string& field) {
+                                               const std::string& field, bool tolerant) {
   if (!expression.IsObject()) return WrongType(field, "an object", expression);
   const auto op = ParseOperator(expression.StringAt({"operator"}), field + ".operator");
+  if (!op && tolerant) return ScopeRequirement{};
   if (!op) return op.error();
   ScopeRequirement requirement{.scope = std::string(expression.StringAt({"scopeName"})), .op = *op};
-  if (requirement.scope.empty()) return Wrong(field + ".scopeName", "must not be empty");
+  const bool unnamed = requirement.scope.empty() && !tolerant;
+  if (unnamed) return Wrong(field + ".scopeName", "must not be empty");
   const json::Value* values = expression.At({"values"});
   if (IsAbsent(values)) return requirement;
   if (!values->IsArray()) return WrongType(field + ".values", "a list", *values);
@@ -72,7 +75,8 @@ base::Result<ScopeRequirement> ParseExpression(const json::Value& expression,
   return requirement;
 }
 
-base::Result<void> ParseSelector(const json::Value& object, ScopeSelector& selector) {
+base::Result<void> ParseSelector(const json::Value& object, const SelectorRules& rules,
+                                 ScopeSelector& selector) {
   constexpr std::string_view kField = "spec.scopeSelector.matchExpressions";
   const json::Value* expressions = object.At({"spec", "scopeSelector", "matchExpressions"});
   if (IsAbsent(expressions)) return {};
@@ -80,8 +84,11 @@ base::Result<void> ParseSelector(const json::Value& object, ScopeSelector& selec
   std::size_t index = 0;
   for (const json::Value& expression : *expressions->AsArray()) {
     const std::string field = std::string(kField) + "[" + std::to_string(index++) + "]";
-    auto requirement = ParseExpression(expression, field);
+    auto requirement = ParseExpression(expression, field, rules.tolerant);
     if (!requirement) return requirement.error();
+    const bool needs_class =
+        requirement->op == ScopeOperator::kNotIn && !rules.not_in_without_class;
+    if (needs_class) selector.push_back({.scope = requirement->scope});
     selector.push_back(std::move(*requirement));
   }
   return {};
@@ -132,7 +139,7 @@ std::vector<std::string> QuotaFields() {
           "status.used"};
 }
 
-base::Result<Quota> ParseQuota(const json::Value& object) {
+base::Result<Quota> ParseQuota(const json::Value& object, const SelectorRules& rules) {
   if (!object.IsObject()) return WrongType("quota", "an object", object);
   Quota quota;
   if (auto done = ParseIdentity(object, quota); !done) return done.error();
@@ -140,7 +147,7 @@ base::Result<Quota> ParseQuota(const json::Value& object) {
   auto selector = ParseScopes(object.At({"spec", "scopes"}));
   if (!selector) return selector.error();
   quota.selector = std::move(*selector);
-  if (auto done = ParseSelector(object, quota.selector); !done) return done.error();
+  if (auto done = ParseSelector(object, rules, quota.selector); !done) return done.error();
   return quota;
 }
 

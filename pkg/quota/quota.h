@@ -18,6 +18,16 @@
 
 namespace quota {
 
+// What scope selectors of a quota API mean where Kubernetes' own would be refused when written, or
+// mean something else.
+struct SelectorRules {
+  // An expression without a scope, or with an operator that there is not, never holds. False: the
+  // quota cannot be read.
+  bool tolerant = false;
+  // NotIn holds for an object that has no class at all.
+  bool not_in_without_class = true;
+};
+
 // One kind of quota with its rules. Data: nothing outside its folder names it.
 struct QuotaApi {
   std::string name;  // "core": the word of --quota-apis, metrics and logs
@@ -32,6 +42,7 @@ struct QuotaApi {
   std::function<std::optional<api::GroupResource>(std::string_view name)> counted_resource;
   // Fields of the quota object that Parse reads (dotted paths), for the reflector.
   std::vector<std::string> fields;
+  SelectorRules selectors = {};
   // The machine-readable reason of a refusal at admission.
   std::string refusal_reason = "Forbidden";
 };
@@ -58,7 +69,7 @@ struct Quota {
 };
 
 // Errors: kMalformed, naming the field and the text ("spec.hard[pods]: quantities must match …").
-base::Result<Quota> ParseQuota(const json::Value& object);
+base::Result<Quota> ParseQuota(const json::Value& object, const SelectorRules& rules = {});
 
 // What is known of a quota's usage when it is decided.
 struct Observed {

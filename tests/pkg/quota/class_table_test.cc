@@ -71,7 +71,7 @@ TEST_CASE("classes: a missing class is unknown where that is the rule, and only 
   classes.Set("small", Capabilities("1"));
   ledger.Set("a", {1, 1}, Of({{"large", 1}}));
   ledger.Set("b", {2, 1}, Of({{"small", 1}}));
-  CHECK(SumOf(ledger, classes).find("class large does not exist") != std::string::npos);
+  CHECK(SumOf(ledger, classes).find("class \"large\" not found") != std::string::npos);
   CHECK(SumOf(ledger, classes, "b") == "count=1,cpu=1");
   // Names that classes do not concern are summed without them.
   CHECK(ledger.Sum("a", {}, {}, {"count"})->ToString() == "count=1");
@@ -85,7 +85,7 @@ TEST_CASE("classes: one that cannot be read is unknown, not zero", "[quota]") {
   ledger.Set("a", {1, 1}, Of({{"large", 1}}));
   classes.Set("large", Unreadable());
   CHECK(classes.Has("large"));
-  CHECK(SumOf(ledger, classes) == "usage of namespace a: class large: capabilities.cpu: no");
+  CHECK(SumOf(ledger, classes) == "class \"large\": capabilities.cpu: no");
 }
 
 TEST_CASE("classes: units that do not fit are an error that names the class", "[quota]") {
@@ -93,7 +93,7 @@ TEST_CASE("classes: units that do not fit are an error that names the class", "[
   ClassTable classes;
   classes.Set("large", Capabilities("100E"));
   ledger.Set("a", {1, 1}, Of({{"large", std::int64_t{1} << 62}}));
-  CHECK(SumOf(ledger, classes).find("class large") != std::string::npos);
+  CHECK(SumOf(ledger, classes).find("class \"large\"") != std::string::npos);
 }
 
 TEST_CASE("classes: a relist removes what it does not have", "[quota]") {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "pkg/quota/core/object_counter.h"
+#include "pkg/quota/object_counter.h"
 #include "pkg/quota/quantity_field.h"
 
 namespace quota::core::persistentvolumeclaims {

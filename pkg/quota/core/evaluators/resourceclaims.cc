@@ -137,10 +137,10 @@ base::Result<ObjectFacts> FactsOf(const json::Value& claim, base::WallTime /*now
 
 // Several classes may declare the same resource, as while one takes over from another: claims of
 // all of them count under it.
-base::Result<ResourceList> UsageOfOne(const json::Value& device_class) {
+base::Result<ClassUsage> UsageOfOne(const json::Value& device_class) {
   const std::string_view extended = device_class.StringAt({"spec", "extendedResourceName"});
-  if (extended.empty()) return ResourceList();
-  return ResourceList{{Requests("", extended), Quantity::FromInt(1)}};
+  if (extended.empty()) return ClassUsage();
+  return ClassUsage(ResourceList{{Requests("", extended), Quantity::FromInt(1)}});
 }
 
 bool OwnsByClass(std::string_view name, const ClassTable& classes) {
@@ -158,6 +158,7 @@ ClassSource DeviceClasses() {
       .missing = MissingClass::kUsesNothing,
       .concerns = IsExtendedRequest,
       .owns = OwnsByClass,
+      .called = "device class",
   };
 }
 

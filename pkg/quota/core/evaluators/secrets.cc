@@ -1,4 +1,4 @@
-#include "pkg/quota/core/object_counter.h"
+#include "pkg/quota/object_counter.h"
 
 namespace quota::core::secrets {
 

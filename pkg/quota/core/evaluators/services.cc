@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "pkg/quota/core/object_counter.h"
+#include "pkg/quota/object_counter.h"
 
 namespace quota::core::services {
 namespace {

@@ -146,7 +146,7 @@ TEST_CASE("device claims: what cannot be read is an error that names the field",
         "spec.devices.requests[1].firstAvailable[0].count: must be a whole number");
 }
 
-base::Result<ResourceList> DeviceClass(const std::string& extended) {
+base::Result<ClassUsage> DeviceClass(const std::string& extended) {
   json::Value object = Json(R"({"metadata":{"name":"gpu"},"spec":{}})");
   if (!extended.empty()) object.Make({"spec", "extendedResourceName"}) = extended;
   return MakeEvaluator().classes->usage_of(object);

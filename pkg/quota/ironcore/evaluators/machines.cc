@@ -1,0 +1,64 @@
+// Machines: counted, and measured by the capabilities of their class while they are in a state that
+// is not terminal (ironcore.md 6.2, 6.4). Terminated is the only terminal one: a machine that is
+// shut down, powered off, terminating or being deleted keeps what it has until it has let go.
+// Whether there are too many objects is another question, so a terminated machine counts as one.
+
+#include <string>
+#include <string_view>
+
+#include "pkg/quota/ironcore/capabilities.h"
+
+namespace quota::ironcore::machines {
+namespace {
+
+constexpr const char* kScope = "MachineClass";
+constexpr const char* kCount = "count/machines.compute.ironcore.dev";
+constexpr std::string_view kReference = "machineClassRef";
+constexpr std::string_view kTerminal = "Terminated";
+
+constexpr const char* kCanNeedMore =
+    "object.?spec.?machineClassRef != oldObject.?spec.?machineClassRef || ("
+    "object.?status.?state.orValue('') == 'Terminated' && "
+    "oldObject.?status.?state.orValue('') != 'Terminated')";
+
+bool Owns(std::string_view name) {
+  return name == kCount || name == "requests.cpu" || name == "requests.memory";
+}
+
+base::Result<ObjectFacts> FactsOf(const json::Value& machine, base::WallTime /*now*/) {
+  ObjectFacts facts;
+  facts.now.usage.Set(kCount, Quantity::FromInt(1));
+  const std::string class_name(ClassNameOf(machine, kReference));
+  if (class_name.empty()) {
+    facts.flaw = "spec.machineClassRef.name: must name a machine class";
+    return facts;
+  }
+  facts.now.attributes.emplace_back(kScope, class_name);
+  const bool terminal = machine.StringAt({"status", "state"}) == kTerminal;
+  if (!terminal) facts.now.classes.push_back({class_name, 1});
+  return facts;
+}
+
+}  // namespace
+
+Evaluator MakeEvaluator() {
+  return {
+      .resource = {.group = "compute.ironcore.dev", .resource = "machines"},
+      .version = "v1alpha1",
+      .owns = Owns,
+      .fields = {"spec.machineClassRef.name", "status.state"},
+      .scopes = {kScope},
+      .facts_of = FactsOf,
+      .guard = {.updates = true,
+                .update_condition = kCanNeedMore,
+                .subresources = {},
+                .fields = {},
+                .constraints = nullptr},
+      .classes = ClassesWith({.group = "compute.ironcore.dev", .resource = "machineclasses"},
+                             "machine class",
+                             {{"cpu", "requests.cpu", quantity::Format::kDecimalSI},
+                              {"memory", "requests.memory", quantity::Format::kBinarySI}}),
+  };
+}
+
+}  // namespace quota::ironcore::machines

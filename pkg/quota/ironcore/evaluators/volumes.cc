@@ -1,0 +1,59 @@
+// Volumes: counted, and measured by the size they ask for, whatever their state: none is final, and
+// one in error still takes its place (ironcore.md 6.2, 6.4). A volume needs no class; without one
+// it has no size, and no scope over classes but DoesNotExist sees it.
+
+#include <string>
+#include <string_view>
+
+#include "pkg/quota/ironcore/amount.h"
+#include "pkg/quota/ironcore/capabilities.h"
+
+namespace quota::ironcore::volumes {
+namespace {
+
+constexpr const char* kScope = "VolumeClass";
+constexpr const char* kCount = "count/volumes.storage.ironcore.dev";
+constexpr const char* kStorage = "requests.storage";
+
+constexpr const char* kCanNeedMore =
+    "object.?spec.?resources.?storage != oldObject.?spec.?resources.?storage || "
+    "object.?spec.?volumeClassRef != oldObject.?spec.?volumeClassRef";
+
+bool Owns(std::string_view name) { return name == kCount || name == kStorage; }
+
+base::Result<ObjectFacts> FactsOf(const json::Value& volume, base::WallTime /*now*/) {
+  ObjectFacts facts;
+  facts.now.usage.Set(kCount, Quantity::FromInt(1));
+  const std::string_view class_name = ClassNameOf(volume, "volumeClassRef");
+  if (!class_name.empty()) facts.now.attributes.emplace_back(kScope, class_name);
+  const json::Value* size = volume.At({"spec", "resources", "storage"});
+  if (size == nullptr) return facts;
+  const base::Result<Quantity> amount =
+      AmountFrom(*size, "spec.resources[storage]", quantity::Format::kBinarySI);
+  if (amount) {
+    facts.now.usage.Set(kStorage, *amount);
+  } else {
+    facts.flaw = amount.error().message;
+  }
+  return facts;
+}
+
+}  // namespace
+
+Evaluator MakeEvaluator() {
+  return {
+      .resource = {.group = "storage.ironcore.dev", .resource = "volumes"},
+      .version = "v1alpha1",
+      .owns = Owns,
+      .fields = {"spec.volumeClassRef.name", "spec.resources.storage"},
+      .scopes = {kScope},
+      .facts_of = FactsOf,
+      .guard = {.updates = true,
+                .update_condition = kCanNeedMore,
+                .subresources = {},
+                .fields = {},
+                .constraints = nullptr},
+  };
+}
+
+}  // namespace quota::ironcore::volumes

@@ -1,0 +1,71 @@
+// The ironcore quota API as data: names, kinds, selectors (ironcore.md 1.1, 6.2, 6.3, 6.7).
+
+#include <map>
+#include <string>
+
+#include "tests/pkg/quota/ironcore/ironcore_testing.h"
+
+namespace quota::ironcore {
+namespace {
+
+TEST_CASE("ironcore: every name has the evaluator of its kind, and no other", "[quota][ironcore]") {
+  const std::map<std::string, std::string> owners = {
+      {"count/machines.compute.ironcore.dev", "machines"},
+      {"requests.cpu", "machines"},
+      {"requests.memory", "machines"},
+      {"count/volumes.storage.ironcore.dev", "volumes"},
+      {"requests.storage", "volumes"},
+      {"count/buckets.storage.ironcore.dev", "buckets"},
+      {"requests.tps", "buckets"},
+      {"requests.iops", "buckets"},
+      {"limits.cpu", ""},
+      {"cpu", ""},
+      {"count/networks.networking.ironcore.dev", ""},
+      {"class/machine.small", ""},
+  };
+  const QuotaApi api = IroncoreQuotaApi();
+  CHECK(api.evaluators.size() == 3);
+  for (const auto& [name, owner] : owners) {
+    INFO(name);
+    std::string found;
+    for (const Evaluator& evaluator : api.evaluators) {
+      if (evaluator.owns(name)) found += evaluator.resource.resource;
+    }
+    CHECK(found == owner);
+  }
+}
+
+TEST_CASE("ironcore: any kind is counted by its name, except those that never are",
+          "[quota][ironcore]") {
+  const QuotaApi api = IroncoreQuotaApi();
+  for (const char* name : {"count/networks.networking.ironcore.dev", "count/secrets"}) {
+    const auto resource = api.counted_resource(name);
+    REQUIRE(resource.has_value());
+    const auto counter = api.object_counter(*resource);
+    REQUIRE(counter.has_value());
+    CHECK(counter->fields.empty());  // read as metadata only
+    CHECK(counter->owns(name));
+    CHECK(counter->scopes.empty());
+  }
+  for (const char* name : {"count/", "count/events", "count/Pods/x", "requests.cpu"}) {
+    CHECK_FALSE(api.counted_resource(name).has_value());
+  }
+}
+
+TEST_CASE("ironcore: a quota whose selector makes no sense is read, and matches nothing",
+          "[quota][ironcore]") {
+  const std::vector<Attribute> small = {{"MachineClass", "small"}};
+  const auto matches = [&](const std::string& expressions) {
+    return Matches(Selector(expressions), small, {"MachineClass"});
+  };
+  CHECK(matches(R"([{"scopeName":"MachineClass","operator":"In","values":["small"]}])"));
+  CHECK_FALSE(matches(R"([{"scopeName":"MachineClass","operator":"Equals","values":["small"]}])"));
+  CHECK_FALSE(matches(R"([{"scopeName":"MachineClass"}])"));
+  CHECK_FALSE(matches(R"([{"scopeName":"","operator":"DoesNotExist"}])"));
+  CHECK_FALSE(matches(R"([{"scopeName":"PriorityClass","operator":"DoesNotExist"}])"));
+  CHECK_FALSE(matches(R"([{"scopeName":"MachineClass","operator":"Exists"},
+                          {"scopeName":"MachineClass","operator":"Equals"}])"));
+}
+
+}  // namespace
+}  // namespace quota::ironcore

@@ -1,0 +1,73 @@
+#pragma once
+
+// Evaluators of the ironcore quota API, and what a quota of it counts of a few objects.
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "pkg/quota/ironcore/ironcore_quota.h"
+#include "pkg/quota/ledger.h"
+#include "tests/pkg/quota/quota_testing.h"
+
+namespace quota::ironcore {
+
+inline const Evaluator& EvaluatorOf(const std::string& resource) {
+  static const QuotaApi api = IroncoreQuotaApi();
+  for (const Evaluator& evaluator : api.evaluators) {
+    if (evaluator.resource.resource == resource) return evaluator;
+  }
+  throw std::runtime_error("no evaluator of " + resource);
+}
+
+// As it is stored with these expressions; "" for no selector.
+inline ScopeSelector Selector(const std::string& expressions) {
+  if (expressions.empty()) return {};
+  const auto quota = ParseQuota(Json(R"({"metadata":{"name":"q","uid":"u","resourceVersion":"1"},
+               "spec":{"scopeSelector":{"matchExpressions":)" +
+                                     expressions + "}}}"),
+                                IroncoreQuotaApi().selectors);
+  REQUIRE(quota.has_value());
+  return quota->selector;
+}
+
+// The objects of one namespace, and classes.
+class Namespace {
+ public:
+  explicit Namespace(const std::string& resource) : evaluator_(EvaluatorOf(resource)) {
+    if (!evaluator_.classes) return;
+    classes_ = ClassTable(evaluator_.classes->missing, evaluator_.classes->called);
+  }
+
+  // The flaw of the object, "" if it has none.
+  std::string Put(const std::string& object, std::uint64_t uid = 1) {
+    const auto facts = evaluator_.facts_of(Json(object), base::WallTime());
+    REQUIRE(facts.has_value());
+    ledger_.Set("team-a", {uid, 1}, *facts);
+    return facts->flaw;
+  }
+  void PutClass(const std::string& object) {
+    const json::Value of = Json(object);
+    classes_.Set(of.StringAt({"metadata", "name"}), evaluator_.classes->usage_of(of));
+  }
+  void RemoveClass(const std::string& name) { classes_.Remove(name); }
+  // "requests.cpu=2", or why it is unknown. As the controller sums: classes where they matter.
+  [[nodiscard]] std::string Used(const std::vector<std::string>& names,
+                                 const std::string& expressions = "") const {
+    const bool by_class =
+        evaluator_.classes && std::ranges::any_of(names, evaluator_.classes->concerns);
+    const auto sum = ledger_.Sum("team-a", Selector(expressions), evaluator_.scopes, names,
+                                 {.classes = by_class ? &classes_ : nullptr});
+    return sum ? sum->ToString() : sum.error().message;
+  }
+  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+
+ private:
+  const Evaluator& evaluator_;
+  Ledger ledger_;
+  ClassTable classes_;
+};
+
+}  // namespace quota::ironcore
