@@ -157,6 +157,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
   }
   certificates_->SetListener([this](const admission::CertificateMaterial& material) {
     if (ServeWith(material)) keeper_.SetCaBundle(material.ca_bundle_pem);
+    if (certificate_listener_) certificate_listener_(material);
   });
   if (clients_) {
     clients_->SetListener([this] {
@@ -176,6 +177,11 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
     expiry.Set(end ? std::chrono::duration<double>(end->time_since_epoch()).count() : 0);
   });
   return {};
+}
+
+void AdmissionService::SetCertificateListener(admission::CertificateSource::Listener listener) {
+  certificate_listener_ = std::move(listener);
+  if (certificates_->current() != nullptr) certificate_listener_(*certificates_->current());
 }
 
 std::string AdmissionService::WhyNotReady() const {

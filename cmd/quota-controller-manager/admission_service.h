@@ -48,6 +48,10 @@ class AdmissionService final : public admission::StoredRulesListener {
   // Binds the address. To be called after the last Enforce().
   base::Result<void> Listen(debug::Health& health);
 
+  // Called with each certificate of the webhook's, and at once if there is one: for who serves with
+  // the same. After Listen().
+  void SetCertificateListener(admission::CertificateSource::Listener listener);
+
   base::Task<void> Run();
   // Answers what is in hand and what still comes for `linger`, then closes; Run() then returns.
   void Stop(std::chrono::milliseconds linger);
@@ -78,6 +82,7 @@ class AdmissionService final : public admission::StoredRulesListener {
   AdmissionObserver observer_;
   admission::WebhookKeeper keeper_;
   std::unique_ptr<admission::CertificateSource> certificates_;
+  admission::CertificateSource::Listener certificate_listener_;
   std::unique_ptr<admission::ClientAuthority> clients_;  // null: everybody may ask
   std::map<std::string, std::unique_ptr<Enforced>> enforced_;
   std::unique_ptr<http::Server> server_;

@@ -28,6 +28,9 @@ DEFINE_string(enforce, "karmada",
 DEFINE_string(resync_period, "5m",
               "How often all usage is compared with a fresh list and repaired; 0 turns it off.");
 DEFINE_string(metrics_bind_address, ":8080", "Where /metrics is served. Empty: not served.");
+DEFINE_bool(metrics_secure, true,
+            "Serve /metrics over TLS, to those whom the API server lets get the URL /metrics. "
+            "Unless it is given: only where --metrics-bind-address is not on loopback.");
 DEFINE_string(health_probe_bind_address, ":8081",
               "Where /healthz, /livez and /readyz are served. Empty: not served.");
 
@@ -103,6 +106,13 @@ base::Result<std::optional<http::BindAddress>> ParseAddress(const std::string& t
   auto address = http::ParseBindAddress(text);
   if (!address) return address.error();
   return std::optional<http::BindAddress>(std::move(*address));
+}
+
+bool IsMetricsSecure(const std::optional<http::BindAddress>& address) {
+  if (!gflags::GetCommandLineFlagInfoOrDie("metrics_secure").is_default) {
+    return FLAGS_metrics_secure;
+  }
+  return address && !IsOnLoopback(*address);
 }
 
 // How the API server is to reach us: needed unless the webhook configuration is the admin's own.
@@ -233,6 +243,11 @@ base::Result<void> ParseLeaderElection(LeaderElection& election) {
 
 std::string Version() { return QCM_VERSION; }
 
+bool IsOnLoopback(const http::BindAddress& address) {
+  return address.address == "localhost" || address.address == "::1" ||
+         address.address.starts_with("127.");
+}
+
 base::Result<Options> ParseFlags(int argc, char** argv) {
   const auto parsed = command_line::Parse({.name = "quota-controller-manager",
                                            .version = Version(),
@@ -255,6 +270,7 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
   auto metrics = ParseAddress(FLAGS_metrics_bind_address);
   if (!metrics) return BadFlag("metrics_bind_address", metrics.error().message);
   options.metrics = std::move(*metrics);
+  options.metrics_secure = IsMetricsSecure(options.metrics);
   auto health = ParseAddress(FLAGS_health_probe_bind_address);
   if (!health) return BadFlag("health_probe_bind_address", health.error().message);
   options.health = std::move(*health);

@@ -33,6 +33,7 @@ struct Options {
   std::vector<std::string> unreachable;
   base::Duration resync_period = std::chrono::minutes(5);
   std::optional<http::BindAddress> metrics;  // nullopt: not served
+  bool metrics_secure = false;               // over TLS, to those whom the API server lets in
   std::optional<http::BindAddress> health;
   std::optional<http::BindAddress> admission;  // set if `enforced` is not empty
   std::optional<admission::ServiceReference> admission_service;
@@ -49,6 +50,9 @@ struct Options {
 // one without its value ends the process with one line and 2. Errors: kInvalidArgument, naming the
 // flag.
 base::Result<Options> ParseFlags(int argc, char** argv);
+
+// Reached from this machine alone.
+bool IsOnLoopback(const http::BindAddress& address);
 
 // "0.1.0", as built.
 std::string Version();

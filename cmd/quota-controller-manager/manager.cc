@@ -14,6 +14,7 @@
 #include "cmd/quota-controller-manager/event_metrics.h"
 #include "cmd/quota-controller-manager/leadership.h"
 #include "cmd/quota-controller-manager/request_metrics.h"
+#include "cmd/quota-controller-manager/secure_metrics.h"
 #include "pkg/base/duration.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
@@ -79,8 +80,9 @@ class ManagerImpl final : public Manager {
   [[nodiscard]] int exit_code() const override { return exit_code_; }
 
  private:
-  base::Result<void> ServeAt(const std::optional<http::BindAddress>& address, std::string_view what,
-                             debug::Endpoints endpoints);
+  base::Result<void> ServeMetrics(bool with_health);
+  base::Result<void> ServeAt(const http::BindAddress& address, std::string_view what,
+                             debug::Endpoints endpoints, std::optional<http::ServerTls> tls);
   base::Result<void> AddEngines();
   void AddEngine(quota::QuotaApi api);
   base::Task<void> Work();
@@ -102,6 +104,7 @@ class ManagerImpl final : public Manager {
   std::unique_ptr<Leadership> leadership_;
   std::unique_ptr<AdmissionService> admission_;  // null: nothing is enforced
   std::vector<std::unique_ptr<Engine>> engines_;
+  std::unique_ptr<SecureMetrics> secure_metrics_;  // null: everybody may read them
   std::vector<std::unique_ptr<http::Server>> servers_;
   bool stopping_ = false;
   int exit_code_ = 0;
@@ -190,26 +193,45 @@ base::Result<void> ManagerImpl::Serve() {
                         options_.metrics->address == options_.health->address &&
                         options_.metrics->port == options_.health->port &&
                         options_.metrics->port != 0;
-  debug::Endpoints metrics{.metrics = &registry_};
-  if (together) metrics.health = &health_;
-  auto served = ServeAt(options_.metrics, "metrics", metrics);
-  if (!served) return served.error().Wrap("flag --metrics-bind-address");
-  if (together) return {};
-  served = ServeAt(options_.health, "health probes", {.health = &health_});
+  if (options_.metrics) {
+    const auto served = ServeMetrics(together);
+    if (!served) return served.error().Wrap("flag --metrics-bind-address");
+  }
+  if (together || !options_.health) return {};
+  const auto served = ServeAt(*options_.health, "health probes", {.health = &health_}, {});
   if (!served) return served.error().Wrap("flag --health-probe-bind-address");
   return {};
 }
 
-base::Result<void> ManagerImpl::ServeAt(const std::optional<http::BindAddress>& address,
-                                        std::string_view what, debug::Endpoints endpoints) {
-  if (!address) return {};
-  http::ServerOptions server_options{.address = address->address, .port = address->port};
+base::Result<void> ManagerImpl::ServeMetrics(bool with_health) {
+  debug::Endpoints endpoints{.metrics = &registry_};
+  if (with_health) endpoints.health = &health_;
+  if (!options_.metrics_secure) {
+    LOG_IF(WARNING, !IsOnLoopback(*options_.metrics))
+        << "metrics, which name namespaces and quotas, are served to everybody who reaches the "
+           "port: --metrics-secure=false";
+    return ServeAt(*options_.metrics, "metrics", endpoints, {});
+  }
+  auto secure = SecureMetrics::New(scheduler_, *client_, admission_.get(), HostName());
+  if (!secure) return secure.error();
+  secure_metrics_ = std::move(*secure);
+  endpoints.guard = secure_metrics_->guard();
+  auto served = ServeAt(*options_.metrics, "metrics", endpoints, secure_metrics_->tls());
+  if (served) secure_metrics_->Follow(*servers_.back());
+  return served;
+}
+
+base::Result<void> ManagerImpl::ServeAt(const http::BindAddress& address, std::string_view what,
+                                        debug::Endpoints endpoints,
+                                        std::optional<http::ServerTls> tls) {
+  http::ServerOptions server_options{.address = address.address, .port = address.port};
+  server_options.tls = std::move(tls);
   server_options.max_body_bytes = 0;
   server_options.max_connections = 64;
   auto server = http::NewServer(io_.get_executor(), server_options, debug::NewHandler(endpoints));
   if (!server) return server.error();
-  LOG(INFO) << "serving what=\"" << what << "\" address=" << address->address
-            << " port=" << (*server)->port();
+  LOG(INFO) << "serving what=\"" << what << "\" address=" << address.address
+            << " port=" << (*server)->port() << " tls=" << (server_options.tls ? "yes" : "no");
   servers_.push_back(std::move(*server));
   return {};
 }
@@ -225,12 +247,16 @@ void ManagerImpl::Start() {
 base::Task<void> ManagerImpl::Work() {
   co_await base::DeferCancellation();
   base::TaskGroup endpoints(io_.get_executor());
+  base::TaskGroup certificates(io_.get_executor());
   base::TaskGroup events(io_.get_executor());
   base::TaskGroup admission(io_.get_executor());
   base::TaskGroup controllers(io_.get_executor());
   base::TaskGroup leadership(io_.get_executor());
   for (const std::unique_ptr<http::Server>& server : servers_) {
     endpoints.Spawn("server", [&server] { return server->Run(); });
+  }
+  if (secure_metrics_) {
+    certificates.Spawn("metrics certificate", [this] { return secure_metrics_->Run(); });
   }
   events.Spawn("events", [this] { return events_->Run(); });
   for (const std::unique_ptr<Engine>& engine : engines_) {
@@ -253,6 +279,8 @@ base::Task<void> ManagerImpl::Work() {
   co_await events.Join();
   for (const std::unique_ptr<http::Server>& server : servers_) server->Stop(kServerGrace);
   co_await endpoints.Join();
+  certificates.Cancel();
+  co_await certificates.Join();
   client_->CloseIdle();
 }
 

@@ -33,7 +33,7 @@ class MemoryCertificates final : public CertificateSource {
       return base::Error{.code = base::ErrorCode::kInvalidArgument,
                          .message = "the certificate made is of no use: " + report.trouble};
     }
-    LOG(INFO) << "admission certificate: " << ToString(step.action) << ": " << step.reason;
+    LOG(INFO) << "serving certificate: " << ToString(step.action) << ": " << step.reason;
     keyring_ = std::move(*made);
     report_ = std::move(report);
     Offer({keyring_.cert_pem, keyring_.key_pem, keyring_.ca_pem, report_.state.leaf->not_after});
@@ -67,7 +67,7 @@ class MemoryCertificates final : public CertificateSource {
 base::Result<std::unique_ptr<CertificateSource>> NewMemoryCertificates(
     base::Scheduler& scheduler, std::vector<std::string> hosts, CertificatePolicy policy) {
   auto source = std::make_unique<MemoryCertificates>(scheduler, std::move(hosts), policy);
-  if (auto made = source->Look(); !made) return made.error().Wrap("admission certificate");
+  if (auto made = source->Look(); !made) return made.error().Wrap("serving certificate");
   return std::unique_ptr<CertificateSource>(std::move(source));
 }
 

@@ -41,17 +41,17 @@ void CertificateSource::Offer(CertificateMaterial material) {
   }
   if (!current_ || current_->ca_bundle_pem != material.ca_bundle_pem) published_since_.reset();
   current_ = std::move(material);
-  LOG(INFO) << "admission certificate in use until=" << api::FormatTime(current_->not_after);
+  LOG(INFO) << "serving certificate in use until=" << api::FormatTime(current_->not_after);
   if (listener_) listener_(*current_);
 }
 
 void CertificateSource::SetTrouble(const std::string& trouble) {
   if (trouble == trouble_) return;
   if (!trouble.empty()) {
-    LOG(WARNING) << "admission certificate: " << trouble
+    LOG(WARNING) << "serving certificate: " << trouble
                  << (current_ ? "; the last good one stays in use" : "");
   } else {
-    LOG(INFO) << "admission certificate: all is well again";
+    LOG(INFO) << "serving certificate: all is well again";
   }
   trouble_ = trouble;
 }

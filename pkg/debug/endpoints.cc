@@ -1,7 +1,11 @@
 #include "pkg/debug/endpoints.h"
 
+#include <algorithm>
+
 namespace debug {
 namespace {
+
+constexpr std::string_view kMetricsPath = "/metrics";
 
 http::Response PlainText(int status, std::string body) {
   return {.status = status,
@@ -16,14 +20,49 @@ http::Response Metrics(metrics::Registry& registry) {
           .body = registry.Expose()};
 }
 
+// "" without one.
+std::string TokenOf(const http::Headers& headers) {
+  constexpr std::string_view kScheme = "bearer ";
+  const std::string_view value = headers.Get("Authorization");
+  if (value.size() <= kScheme.size()) return "";
+  const bool bearer = std::equal(kScheme.begin(), kScheme.end(), value.begin(),
+                                 [](char a, char b) { return a == (b | 0x20); });
+  const std::size_t token = value.find_first_not_of(' ', kScheme.size() - 1);
+  return bearer && token != std::string_view::npos ? std::string(value.substr(token)) : "";
+}
+
+http::Response Refusal(const base::Error& error) {
+  if (error.Is(base::ErrorCode::kUnauthorized)) {
+    http::Response response = PlainText(401, "401 unauthorized\n");
+    response.headers.Set("WWW-Authenticate", "Bearer");
+    return response;
+  }
+  if (error.Is(base::ErrorCode::kForbidden)) return PlainText(403, "403 " + error.message + "\n");
+  const int status = error.Is(base::ErrorCode::kTooManyRequests) ? 429 : 503;
+  http::Response response =
+      PlainText(status, std::to_string(status) + " access could not be reviewed, try again\n");
+  if (status == 429) response.headers.Set("Retry-After", "1");
+  return response;
+}
+
+bool IsMetrics(const Endpoints& endpoints, const http::Target& target) {
+  return endpoints.metrics != nullptr && target.segments.size() == 1 &&
+         target.segments[0] == kMetricsPath.substr(1);
+}
+
+bool IsGuarded(const Endpoints& endpoints, const http::Request& request) {
+  if (!endpoints.guard) return false;
+  const auto target = http::ParseTarget(request.target);
+  return target && IsMetrics(endpoints, *target);
+}
+
 }  // namespace
 
 http::Response Answer(const Endpoints& endpoints, const http::Request& request) {
   const base::Result<http::Target> target = http::ParseTarget(request.target);
   if (!target) return PlainText(400, target.error().message + "\n");
   const bool health = endpoints.health != nullptr && endpoints.health->Handles(*target);
-  const bool metrics = endpoints.metrics != nullptr && target->segments.size() == 1 &&
-                       target->segments[0] == "metrics";
+  const bool metrics = IsMetrics(endpoints, *target);
   if (!health && !metrics) return PlainText(404, "404 page not found\n");
   if (request.method != "GET" && request.method != "HEAD") {
     http::Response response = PlainText(405, "405 method not allowed\n");
@@ -37,6 +76,15 @@ http::Response Answer(const Endpoints& endpoints, const http::Request& request) 
 http::Handler NewHandler(Endpoints endpoints) {
   return [endpoints](http::Request request, http::Peer,
                      http::ResponseWriter& writer) -> base::Task<void> {
+    if (IsGuarded(endpoints, request)) {
+      std::string token = TokenOf(request.headers);
+      const auto let_in = co_await endpoints.guard(std::move(token), std::string(kMetricsPath));
+      if (!let_in) {
+        http::Response refusal = Refusal(let_in.error());
+        (void)co_await writer.Send(std::move(refusal));
+        co_return;
+      }
+    }
     http::Response response = Answer(endpoints, request);
     // A client that has gone meanwhile needs no answer.
     (void)co_await writer.Send(std::move(response));

@@ -45,6 +45,8 @@ class Daemon {
   // The sum over all label sets of one metric; nullopt if it is not exposed.
   [[nodiscard]] std::optional<double> Metric(const std::string& name) const;
   [[nodiscard]] std::string MetricsText() const;
+  [[nodiscard]] std::uint16_t metrics_port() const { return metrics_port_; }
+  [[nodiscard]] std::uint16_t probe_port() const { return probe_port_; }
 
   [[nodiscard]] bool Running() const { return process_ && process_->Running(); }
   [[nodiscard]] std::string Log() const { return ReadFile(log_path_); }

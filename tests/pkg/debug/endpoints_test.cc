@@ -12,7 +12,7 @@ namespace {
 struct Fixture {
   debug::Health health;
   metrics::Registry registry;
-  debug::Endpoints endpoints{&health, &registry};
+  debug::Endpoints endpoints{&health, &registry, {}};
 
   http::Response Ask(const std::string& method, const std::string& target) const {
     return debug::Answer(endpoints, {.method = method, .target = target});
@@ -77,7 +77,7 @@ TEST_CASE("endpoints: an address serves only what it was given", "[debug]") {
   f.endpoints.metrics = nullptr;
   CHECK(f.Ask("GET", "/metrics").status == 404);
   CHECK(f.Ask("GET", "/healthz").status == 200);
-  f.endpoints = {nullptr, &f.registry};
+  f.endpoints = {nullptr, &f.registry, {}};
   CHECK(f.Ask("GET", "/metrics").status == 200);
   CHECK(f.Ask("GET", "/healthz").status == 404);
 }
@@ -97,4 +97,82 @@ TEST_CASE("endpoints: the handler sends one answer", "[debug]") {
   io.run();
   REQUIRE(recorder.sent.size() == 1);
   CHECK(recorder.sent[0].body == "ok");
+}
+
+namespace {
+
+// What the handler answers to one request, and with which tokens the guard was asked.
+struct Guarded : Fixture {
+  std::vector<std::string> asked;
+  base::Result<void> verdict;
+
+  http::Response Send(const std::string& target, const std::string& authorization = "") {
+    endpoints.guard = [this](std::string token,
+                             std::string path) -> base::Task<base::Result<void>> {
+      asked.push_back(path + " " + token);
+      co_return verdict;
+    };
+    http::Request request{.target = target};
+    if (!authorization.empty()) request.headers.Set("Authorization", authorization);
+    Recorder recorder;
+    base::asio::io_context io;
+    base::TaskGroup group(io.get_executor());
+    const http::Handler handler = debug::NewHandler(endpoints);
+    group.Spawn("request", [&] { return handler(request, {}, recorder); });
+    io.run();
+    REQUIRE(recorder.sent.size() == 1);
+    return recorder.sent[0];
+  }
+  void Refuse(base::ErrorCode code) {
+    verdict = base::Error{.code = code, .message = "user \"x\" may not"};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("endpoints: guarded metrics are for those who are let in", "[debug]") {
+  Guarded g;
+  g.registry.NewCounter("jobs_total", "Jobs.").Increment(3);
+  CHECK_THAT(g.Send("/metrics", "Bearer abc").body, Contains("jobs_total 3\n"));
+  CHECK(g.Send("/metrics", "bearer  x").status == 200);
+  CHECK(g.asked == std::vector<std::string>{"/metrics abc", "/metrics x"});
+
+  g.Refuse(base::ErrorCode::kUnauthorized);
+  const http::Response unknown = g.Send("/metrics");
+  CHECK(unknown.status == 401);
+  CHECK(unknown.headers.Get("WWW-Authenticate") == "Bearer");
+  g.Refuse(base::ErrorCode::kForbidden);
+  CHECK(g.Send("/metrics", "Bearer abc").status == 403);
+  g.Refuse(base::ErrorCode::kTooManyRequests);
+  CHECK(g.Send("/metrics", "Bearer abc").status == 429);
+  for (const auto code : {base::ErrorCode::kUnavailable, base::ErrorCode::kInternal}) {
+    g.Refuse(code);
+    const http::Response away = g.Send("/metrics", "Bearer abc");
+    CHECK(away.status == 503);
+    CHECK_THAT(away.body, !Contains("jobs_total"));
+  }
+}
+
+TEST_CASE("endpoints: what is no bearer token is none", "[debug]") {
+  Guarded g;
+  for (const char* header : {"", "Basic YTpi", "Bearer", "Bearer ", "abc", "Bearerabc"}) {
+    g.Send("/metrics", header);
+    CHECK(g.asked.back() == "/metrics ");
+  }
+}
+
+TEST_CASE("endpoints: every way to write /metrics meets the guard, health meets none", "[debug]") {
+  Guarded g;
+  g.registry.NewCounter("jobs_total", "Jobs.");
+  g.Refuse(base::ErrorCode::kUnauthorized);
+  for (const char* target : {"/metrics", "/metrics?x=1", "/%6detrics", "//metrics", "/metrics/"}) {
+    INFO(target);
+    CHECK_THAT(g.Send(target).body, !Contains("jobs_total"));
+  }
+  g.asked.clear();
+  CHECK(g.Send("/healthz").status == 200);
+  CHECK(g.Send("/livez").status == 200);
+  CHECK(g.Send("/readyz?verbose").status == 200);
+  CHECK(g.Send("/other").status == 404);
+  CHECK(g.asked.empty());
 }

@@ -1,0 +1,58 @@
+#include "cmd/quota-controller-manager/secure_metrics.h"
+
+#include <glog/logging.h>
+
+#include "pkg/admission/certificate_memory.h"
+
+namespace manager {
+
+base::Result<std::unique_ptr<SecureMetrics>> SecureMetrics::New(base::Scheduler& scheduler,
+                                                                client::ApiClient& client,
+                                                                AdmissionService* admission,
+                                                                const std::string& host) {
+  std::unique_ptr<SecureMetrics> metrics(new SecureMetrics(scheduler, client, admission));
+  if (admission != nullptr) {
+    // Stands in until the webhook's certificate is there.
+    auto first = http::MakeSelfSigned({"localhost"});
+    if (!first) return first.error();
+    metrics->first_ = std::move(*first);
+  } else {
+    auto own = admission::NewMemoryCertificates(scheduler, {host, "localhost"});
+    // Names of machines may be such that no certificate can be for them.
+    if (!own) own = admission::NewMemoryCertificates(scheduler, {"localhost"});
+    if (!own) return own.error();
+    metrics->own_ = std::move(*own);
+    metrics->first_ = {metrics->own_->current()->cert_pem, metrics->own_->current()->key_pem};
+  }
+  return base::Result<std::unique_ptr<SecureMetrics>>(std::move(metrics));
+}
+
+http::ServerTls SecureMetrics::tls() const {
+  return {.cert_pem = first_.cert_pem, .key_pem = first_.key_pem, .client_ca_pem = ""};
+}
+
+debug::Guard SecureMetrics::guard() {
+  return [this](std::string token, std::string path) {
+    return reviewer_.MayGet(std::move(token), std::move(path));
+  };
+}
+
+void SecureMetrics::Follow(http::Server& server) {
+  const auto serve = [&server](const admission::CertificateMaterial& material) {
+    const auto set = server.SetTls(
+        {.cert_pem = material.cert_pem, .key_pem = material.key_pem, .client_ca_pem = ""});
+    LOG_IF(ERROR, !set) << "certificate cannot be served for metrics error=\""
+                        << set.error().message << "\"";
+  };
+  if (admission_ != nullptr) {
+    admission_->SetCertificateListener(serve);
+  } else {
+    own_->SetListener(serve);
+  }
+}
+
+base::Task<void> SecureMetrics::Run() {
+  if (own_) co_await own_->Run();
+}
+
+}  // namespace manager

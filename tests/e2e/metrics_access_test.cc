@@ -1,0 +1,133 @@
+// Who may read /metrics off loopback: whom the API server lets. Health is for everybody.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/https.h"
+#include "tests/e2e/harness/proxy.h"
+#include "tests/e2e/harness/scenario.h"
+
+namespace e2e {
+namespace {
+
+constexpr const char* kAdminToken = "e2e-admin-token";
+
+HttpsAnswer Get(const Daemon& daemon, const std::string& token,
+                const std::string& path = "/metrics", const std::string& method = "GET") {
+  HttpsCall call{.port = daemon.metrics_port(), .method = method, .path = path};
+  if (!token.empty()) call.headers.Set("Authorization", "Bearer " + token);
+  return Call(call);
+}
+
+// True if the answer says anything that a quota, or a part of the daemon, does.
+bool TellsAnything(const HttpsAnswer& answer) {
+  return answer.body.find("quota") != std::string::npos ||
+         answer.body.find("process_") != std::string::npos;
+}
+
+// A ServiceAccount of the scenario's namespace, and a token for it.
+std::string MakeScraper(Scenario& s, const std::string& name) {
+  s.Create("serviceaccounts", Json(R"({"apiVersion":"v1","kind":"ServiceAccount","metadata":
+      {"name":")" + name + "\"}}"));
+  const json::Value answer =
+      s.api().Create(s.Path("serviceaccounts", name, "token"),
+                     Json(R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest",
+                              "spec":{"expirationSeconds":3600}})"));
+  return std::string(answer.StringAt({"status", "token"}));
+}
+
+// As the manifests grant it to Prometheus.
+void Grant(Scenario& s, const std::string& role, const std::string& name) {
+  json::Value made = Json(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",
+      "rules":[{"nonResourceURLs":["/metrics"],"verbs":["get"]}]})");
+  made.Make({"metadata", "name"}) = role;
+  s.api().Create(PathOf("clusterroles"), made);
+  json::Value binding = Json(R"({"apiVersion":"rbac.authorization.k8s.io/v1",
+      "kind":"ClusterRoleBinding","roleRef":{"apiGroup":"rbac.authorization.k8s.io",
+      "kind":"ClusterRole"}})");
+  binding.Make({"metadata", "name"}) = role;
+  binding.Make({"roleRef", "name"}) = role;
+  binding.Make({"subjects"}) =
+      json::Array{json::Object{{"kind", "ServiceAccount"}, {"name", name}, {"namespace", s.ns()}}};
+  s.api().Create(PathOf("clusterrolebindings"), binding);
+}
+
+}  // namespace
+
+TEST_CASE("metrics: off loopback they are for those whom the API server lets in",
+          "[e2e][metrics][access]") {
+  const auto server = StartServer();
+  Scenario s(*server);
+  Daemon& daemon = s.StartDaemon(DaemonOptions{.more_flags = {"--metrics-secure=true"}});
+  CHECK(Get(daemon, kAdminToken).body.find("quota_controller_manager_build_info") !=
+        std::string::npos);
+  for (const char* token : {"", "no-such-token"}) {
+    const HttpsAnswer answer = Get(daemon, token);
+    CHECK(answer.status == 401);
+    CHECK(answer.headers.Get("WWW-Authenticate") == "Bearer");
+    CHECK_FALSE(TellsAnything(answer));
+  }
+  CHECK(PlainGet(daemon.metrics_port(), "/metrics").status == 0);  // no word of plain HTTP
+  CHECK(daemon.Probe("/readyz") == 200);                           // probes stay open and plain
+  for (const char* path : {"/", "/debug/pprof", "/metrics/x", "/quotas", "/configz"}) {
+    INFO(path);
+    CHECK(Get(daemon, kAdminToken, path).status == 404);
+    CHECK(PlainGet(daemon.probe_port(), path).status == 404);
+  }
+  CHECK(PlainGet(daemon.probe_port(), "/metrics").status == 404);
+  CHECK_FALSE(ShakesHands(daemon.metrics_port(), "-tls1_1"));
+  CHECK(ShakesHands(daemon.metrics_port(), "-tls1_2"));
+
+  server->Kill();
+  CHECK(Get(daemon, kAdminToken).status == 200);  // remembered for a while
+  const HttpsAnswer away = Get(daemon, "somebody-else");
+  CHECK(away.status == 503);
+  CHECK_FALSE(TellsAnything(away));
+  CHECK(daemon.Probe("/livez") == 200);
+  CHECK(daemon.Log().find("access to metrics cannot be reviewed") != std::string::npos);
+  for (const char* token : {kAdminToken, "somebody-else", "no-such-token"}) {
+    CHECK(daemon.Log().find(token) == std::string::npos);
+  }
+}
+
+TEST_CASE("metrics: a ServiceAccount reads them once it may get /metrics",
+          "[e2e][metrics][access][real-only]") {
+  Scenario s;
+  Daemon& daemon = s.StartDaemon(DaemonOptions{.more_flags = {"--metrics-secure=true"}});
+  const std::string token = MakeScraper(s, "scraper");
+  const HttpsAnswer refused = Get(daemon, token);
+  CHECK(refused.status == 403);
+  CHECK(refused.body.find("system:serviceaccount:" + s.ns() + ":scraper") != std::string::npos);
+  CHECK_FALSE(TellsAnything(refused));
+  Grant(s, s.ns(), "scraper");
+  Eventually(
+      "the ServiceAccount is let in",
+      [&] { return Get(daemon, token).status == 200 ? std::string() : std::string("not yet"); },
+      Stretched(20s));
+  CHECK(Get(daemon, MakeScraper(s, "other")).status == 403);
+  CHECK(Get(daemon, "e2e-stranger-token").status == 403);
+  for (const char* kind : {"clusterrolebindings", "clusterroles"}) {
+    s.api().Delete(PathOf(kind, "", s.ns()));
+  }
+  CHECK(daemon.Log().find(token) == std::string::npos);
+}
+
+TEST_CASE("metrics: they are served with the webhook's certificate", "[e2e][metrics][access]") {
+  Scenario s;
+  const TempDir dir;
+  CertificateAuthority authority{dir.path(), "ca"};
+  const KeyPair pair = authority.Server("webhook");
+  dir.Write("tls.crt", ReadFile(pair.cert_path));
+  dir.Write("tls.key", ReadFile(pair.key_path));
+  const std::string address = "127.0.0.1:" + std::to_string(FreePort());
+  Daemon& daemon =
+      s.StartDaemon({.more_flags = {"--metrics-secure=true", "--enforce=core",
+                                    "--manage-webhook=false", "--admission-bind-address=" + address,
+                                    "--admission-cert-dir=" + dir.path()}});
+  HttpsCall call{
+      .port = daemon.metrics_port(), .path = "/metrics", .ca_pem = ReadFile(authority.cert_path())};
+  call.headers.Set("Authorization", std::string("Bearer ") + kAdminToken);
+  const HttpsAnswer answer = Call(call);
+  INFO(answer.error);
+  CHECK(answer.status == 200);
+}
+
+}  // namespace e2e
