@@ -1,0 +1,105 @@
+#include "tests/e2e/harness/installation.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include "pkg/config/yaml.h"
+#include "tests/e2e/harness/wait.h"
+
+namespace e2e {
+namespace {
+
+const std::string kManifests = QCM_SOURCE_DIR "/manifests/";
+constexpr const char* kDefinitions = QCM_SOURCE_DIR "/tests/e2e/manifests";
+
+std::string KubectlProgram() {
+  const char* assets = std::getenv("KUBEBUILDER_ASSETS");
+  if (assets == nullptr || *assets == '\0') throw std::runtime_error("no KUBEBUILDER_ASSETS");
+  return std::string(assets) + "/kubectl";
+}
+
+}  // namespace
+
+Installation::Installation()
+    : server_(StartServer()), api_(std::make_unique<Api>(server_->Kubeconfig())) {
+  Kubectl({"apply", "-f", kDefinitions});
+  Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "-f", kDefinitions});
+}
+
+std::string Installation::Kubectl(std::vector<std::string> arguments) {
+  std::vector<std::string> argv{KubectlProgram(), "--kubeconfig=" + server_->Kubeconfig(),
+                                "--cache-dir=" + dir_.path()};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  auto result = RunProgram({.argv = argv}, Stretched(90s));
+  if (result.exit_code == 0) return std::move(result.output);
+  std::string command = "kubectl";
+  for (const std::string& argument : arguments) command.append(" ").append(argument);
+  throw std::runtime_error(command + ":\n" + result.output);
+}
+
+void Installation::Apply(const std::string& folder) {
+  const std::string output = Kubectl({"apply", "-k", kManifests + folder});
+  if (output.find("Warning") != std::string::npos)
+    throw std::runtime_error(folder + ":\n" + output);
+}
+
+std::vector<json::Value> Installation::Render(const std::string& folder) {
+  auto documents = config::ParseYamlDocuments(Kubectl({"kustomize", kManifests + folder}));
+  if (!documents) throw std::runtime_error(folder + ": " + documents.error().message);
+  return std::move(*documents);
+}
+
+json::Value Installation::Deployment(const std::string& folder) {
+  for (json::Value& object : Render(folder)) {
+    if (object.StringAt({"kind"}) == "Deployment") return std::move(object);
+  }
+  throw std::runtime_error("no Deployment in " + folder);
+}
+
+std::vector<std::string> Installation::Arguments(const std::string& folder) {
+  json::Value deployment = Deployment(folder);
+  json::Value& containers = deployment.Make({"spec", "template", "spec", "containers"});
+  std::vector<std::string> arguments;
+  for (const json::Value& argument : *containers.AsArray()->front().At({"args"})->AsArray()) {
+    arguments.emplace_back(*argument.AsString());
+  }
+  return arguments;
+}
+
+DaemonOptions Installation::AsDeployed(const std::string& folder,
+                                       std::vector<std::string> more_flags) {
+  DaemonOptions options{.kubeconfig = KubeconfigOfDaemon()};
+  options.more_flags = Arguments(folder);
+  options.more_flags.push_back("--leader-elect=true");
+  options.more_flags.push_back(std::string("--leader-elect-resource-namespace=") + kQuotaSystem);
+  std::ranges::move(more_flags, std::back_inserter(options.more_flags));
+  return options;
+}
+
+std::string Installation::KubeconfigOfDaemon() {
+  const json::Value answer = api_->Create(
+      PathOf("serviceaccounts", kQuotaSystem, "quota-controller-manager", "token"),
+      Json(R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}})"));
+  KubeconfigFields fields = server_->Fields();
+  fields.token = answer.StringAt({"status", "token"});
+  return dir_.Write("daemon.kubeconfig", KubeconfigText(fields));
+}
+
+std::vector<std::string> ManifestFolders() {
+  namespace fs = std::filesystem;
+  std::vector<std::string> folders;
+  for (const auto& entry : fs::recursive_directory_iterator(kManifests)) {
+    if (entry.path().filename() != "kustomization.yaml") continue;
+    const auto parsed = config::ParseYaml(ReadFile(entry.path()));
+    if (!parsed) throw std::runtime_error(entry.path().string() + ": " + parsed.error().message);
+    // A Component is no installation, but a part of several.
+    if (parsed->StringAt({"kind"}) != "Kustomization") continue;
+    folders.push_back(fs::relative(entry.path().parent_path(), kManifests));
+  }
+  std::ranges::sort(folders);
+  return folders;
+}
+
+}  // namespace e2e

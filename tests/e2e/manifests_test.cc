@@ -1,0 +1,301 @@
+// manifests/ on a real API server: every object is accepted, and the daemon does its work as the
+// shipped ServiceAccount with the shipped arguments, and may do nothing else.
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "pkg/base/base64.h"
+#include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/installation.h"
+#include "tests/e2e/harness/objects.h"
+#include "tests/e2e/harness/proxy.h"
+
+namespace e2e {
+namespace {
+
+constexpr const char* kNs = "team-a";
+
+// A namespace with a quota, on an installation.
+class Team {
+ public:
+  explicit Team(Installation& installation) : api_(installation.api()) {
+    api_.Create(PathOf("namespaces"), Namespace(kNs));
+  }
+  void Limit(const std::string& name, const Quantities& hard) {
+    api_.Create(PathOf("resourcequotas", kNs), Quota(name, hard));
+  }
+  [[nodiscard]] Quantities Used(const std::string& name) {
+    return ToQuantities(api_.Get(PathOf("resourcequotas", kNs, name)).At({"status", "used"}));
+  }
+  void WaitUsed(const std::string& name, const Quantities& used) {
+    Eventually(
+        "quota " + name + " uses " + ToText(used),
+        [&]() -> std::string {
+          const Quantities seen = Used(name);
+          return seen == used ? "" : "status.used " + ToText(seen);
+        },
+        Stretched(30s));
+  }
+  Attempt Post(const json::Value& pod) {
+    return ToAttempt(api_.Do(PostOf(PathOf("pods", kNs), pod)));
+  }
+  // Messages of events on the quota, with this reason.
+  [[nodiscard]] std::string Said(const std::string& quota, const std::string& reason) {
+    std::string said;
+    const json::Value events = api_.Get(PathOf("events", kNs));
+    for (const json::Value& event : *events.At({"items"})->AsArray()) {
+      if (event.StringAt({"involvedObject", "name"}) != quota) continue;
+      if (event.StringAt({"reason"}) == reason) said.append(event.StringAt({"message"}));
+    }
+    return said;
+  }
+  void WaitSaid(const std::string& quota, const std::string& reason, const std::string& words) {
+    Eventually(
+        "of quota " + quota + " is said: " + reason,
+        [&]() -> std::string {
+          const std::string said = Said(quota, reason);
+          return said.find(words) != std::string::npos ? "" : "said: " + said;
+        },
+        Stretched(60s));
+  }
+
+ private:
+  Api& api_;
+};
+
+std::set<std::string> Texts(const json::Value* list) {
+  std::set<std::string> texts;
+  if (list == nullptr || !list->IsArray()) return texts;
+  for (const json::Value& text : *list->AsArray()) texts.emplace(*text.AsString());
+  return texts;
+}
+
+// "patch resourcequotas/status": what a rule lets write, beyond reading.
+std::set<std::string> Writes(const json::Value& rule) {
+  std::set<std::string> writes;
+  for (const std::string& verb : Texts(rule.At({"verbs"}))) {
+    if (verb == "get" || verb == "list" || verb == "watch") continue;
+    for (const std::string& resource : Texts(rule.At({"resources"}))) {
+      writes.insert(verb + " " + resource);
+    }
+  }
+  return writes;
+}
+
+}  // namespace
+
+TEST_CASE("every object in manifests/ is accepted by a kube-apiserver, without a warning",
+          "[e2e][manifests][real-only]") {
+  Installation installation;
+  for (const std::string& folder : ManifestFolders()) {
+    INFO(folder);
+    // The namespace first: it is what says that pods are restricted.
+    CHECK_NOTHROW(installation.Apply(folder));
+    CHECK_NOTHROW(installation.Apply(folder));  // and again, as in an upgrade
+  }
+  installation.Kubectl({"apply", "-f", QCM_SOURCE_DIR "/manifests/manual-webhook"});
+}
+
+TEST_CASE("the shipped pods are let into a namespace that is restricted",
+          "[e2e][manifests][real-only]") {
+  Installation installation;
+  installation.Apply("base");
+  for (const std::string& folder : ManifestFolders()) {
+    for (json::Value& object : installation.Render(folder)) {
+      if (object.StringAt({"kind"}) != "Deployment") continue;
+      INFO(folder);
+      json::Value pod = *object.At({"spec", "template"});
+      pod.Make({"metadata", "name"}) = FreshName("pod");
+      const Attempt made =
+          ToAttempt(installation.api().Do(PostOf(PathOf("pods", kQuotaSystem), pod)));
+      CHECK(made.Text().starts_with("201"));
+      CHECK(made.warnings.empty());
+      // What the level forbids is refused there, so the above says something.
+      pod.Make({"metadata", "name"}) = FreshName("pod");
+      pod.Make({"spec", "hostNetwork"}) = true;
+      CHECK(ToAttempt(installation.api().Do(PostOf(PathOf("pods", kQuotaSystem), pod))).code ==
+            403);
+    }
+  }
+}
+
+TEST_CASE("the shipped roles name no verb * and let nothing be written but what the daemon writes",
+          "[e2e][manifests][real-only]") {
+  const std::set<std::string> allowed{"patch resourcequotas/status",
+                                      "patch karmadaquotas/status",
+                                      "create events",
+                                      "patch events",
+                                      "create leases",
+                                      "update leases",
+                                      "patch secrets",
+                                      "create validatingwebhookconfigurations",
+                                      "patch validatingwebhookconfigurations",
+                                      "create tokenreviews",
+                                      "create subjectaccessreviews"};
+  // For people, not for the daemon.
+  const std::set<std::string> of_people{"karmadaquotas-edit"};
+  Installation installation;
+  int roles = 0;
+  for (const std::string& folder : ManifestFolders()) {
+    for (const json::Value& object : installation.Render(folder)) {
+      const std::string_view kind = object.StringAt({"kind"});
+      const std::string name(object.StringAt({"metadata", "name"}));
+      if (kind != "Role" && kind != "ClusterRole") continue;
+      ++roles;
+      for (const json::Value& rule : *object.At({"rules"})->AsArray()) {
+        INFO(folder << " " << kind << " " << name << ": " << json::Write(rule));
+        CHECK_FALSE(Texts(rule.At({"verbs"})).contains("*"));
+        const bool all = Texts(rule.At({"resources"})).contains("*") ||
+                         Texts(rule.At({"apiGroups"})).contains("*");
+        CHECK((!all || name == "quota-controller-manager-count-any"));
+        if (of_people.contains(name)) continue;
+        for (const std::string& write : Writes(rule)) {
+          CHECK(allowed.contains(write));
+          // A name, or a namespace of its own, wherever RBAC can narrow.
+          const bool narrow = write.ends_with("secrets") || write == "update leases" ||
+                              write == "patch validatingwebhookconfigurations";
+          CHECK((!narrow || !Texts(rule.At({"resourceNames"})).empty()));
+        }
+      }
+    }
+  }
+  CHECK(roles > 10);
+}
+
+TEST_CASE("as shipped the daemon counts, writes statuses, says events and leads",
+          "[e2e][manifests][real-only]") {
+  Installation installation;
+  installation.Apply("base");
+  Team team(installation);
+  team.Limit("q", {{"pods", "10"},
+                   {"secrets", "10"},
+                   {"count/deployments.apps", "10"},
+                   {"persistentvolumeclaims", "5"},
+                   {"requests.storage", "10Gi"}});
+  REQUIRE(team.Post(Pod("p")).ok());
+  Daemon daemon(installation.AsDeployed("base"));
+  daemon.WaitUntilReady();
+  daemon.WaitForLog("became leader");
+  team.WaitUsed("q", {{"pods", "1"},
+                      {"secrets", "0"},
+                      {"count/deployments.apps", "0"},
+                      {"persistentvolumeclaims", "0"},
+                      {"requests.storage", "0"}});
+  installation.api().MergePatch(PathOf("resourcequotas", kNs, "q"), HardPatch({{"pods", "0"}}));
+  team.WaitSaid("q", "QuotaExceeded", "pods");
+  CHECK(daemon.Log().find("orbidden") == std::string::npos);
+  CHECK(daemon.Stop() == 0);
+}
+
+TEST_CASE("without the role for count/ the daemon says which names are stale, and counts the rest",
+          "[e2e][manifests][real-only]") {
+  Installation installation;
+  installation.Apply("base");
+  const auto take_away = [&](const std::string& role) {
+    installation.api().Delete(
+        PathOf("clusterrolebindings", {}, "quota-controller-manager-" + role));
+    installation.api().Delete(PathOf("clusterroles", {}, "quota-controller-manager-" + role));
+  };
+  take_away("count-any");
+  take_away("count-secrets");
+  Team team(installation);
+  team.Limit("own", {{"pods", "10"}, {"count/pods", "10"}, {"configmaps", "10"}});
+  team.Limit("any", {{"pods", "10"}, {"count/deployments.apps", "10"}});
+  team.Limit("secret", {{"secrets", "10"}});
+  REQUIRE(team.Post(Pod("p")).ok());
+  Daemon daemon(installation.AsDeployed("base"));
+  team.WaitUsed("own", {{"pods", "1"}, {"count/pods", "1"}, {"configmaps", "0"}});
+  team.WaitUsed("any", {{"pods", "1"}});
+  team.WaitSaid("any", "QuotaStale", "count/deployments.apps");
+  team.WaitSaid("secret", "QuotaStale", "secrets");
+  CHECK(team.Said("own", "QuotaStale").empty());
+  CHECK(daemon.MetricsText().find("quota_stale_quotas{") != std::string::npos);
+  // Granted after all, the names are counted.
+  installation.Apply("base");
+  team.WaitUsed("any", {{"pods", "1"}, {"count/deployments.apps", "0"}});
+  team.WaitUsed("secret", {{"secrets", "0"}});
+}
+
+TEST_CASE("as shipped for enforcing, the daemon keeps its rules and its certificate, and refuses",
+          "[e2e][manifests][real-only]") {
+  Installation installation;
+  installation.Apply("core-enforced");
+  Team team(installation);
+  const std::string address = "127.0.0.1:" + std::to_string(FreePort());
+  {
+    // As in the cluster. No Service leads anywhere here, so nobody is refused yet.
+    Daemon daemon(
+        installation.AsDeployed("core-enforced", {"--admission-bind-address=" + address}));
+    daemon.WaitUntilReady();
+    team.Limit("q", {{"pods", "1"}});
+    team.WaitUsed("q", {{"pods", "0"}});
+    const json::Value secret = installation.api().Get(
+        PathOf("secrets", kQuotaSystem, "quota-controller-manager-certificate"));
+    const json::Value stored = installation.api().Get(ConfigurationPath());
+    const json::Value& webhook = stored.At({"webhooks"})->AsArray()->front();
+    CHECK(webhook.StringAt({"clientConfig", "service", "name"}) == "quota-controller-manager");
+    CHECK(webhook.StringAt({"clientConfig", "caBundle"}) == secret.StringAt({"data", "ca.crt"}));
+    CHECK_FALSE(secret.StringAt({"data", "tls.key"}).empty());
+    CHECK(daemon.Log().find("orbidden") == std::string::npos);
+    // An upgrade: what the daemon filled in stays.
+    installation.Apply("core-enforced");
+    CHECK(installation.api().Get(ConfigurationPath()).At({"webhooks"}) != nullptr);
+    CHECK(installation.api()
+              .Get(PathOf("secrets", kQuotaSystem, "quota-controller-manager-certificate"))
+              .StringAt({"data", "ca.crt"}) == secret.StringAt({"data", "ca.crt"}));
+    CHECK(daemon.Stop() == 0);
+  }
+  // At a URL that the API server reaches.
+  DaemonOptions options = installation.AsDeployed("core-enforced");
+  std::erase_if(options.more_flags,
+                [](const std::string& flag) { return flag.starts_with("--admission-service="); });
+  options.more_flags.push_back("--admission-bind-address=" + address);
+  options.more_flags.push_back("--admission-url=https://" + address);
+  Daemon daemon(options);
+  daemon.WaitUntilReady();
+  Eventually("a pod is let in", [&] { return team.Post(Pod("a")).ok() ? "" : "not yet"; });
+  const Attempt second = team.Post(Pod("b"));
+  CHECK(second.exceeded());
+  CHECK(daemon.Log().find("orbidden") == std::string::npos);
+}
+
+TEST_CASE("with cert-manager's certificate its bundle stays in the webhook configuration",
+          "[e2e][manifests][real-only]") {
+  Installation installation;
+  installation.Apply("cert-manager");
+  Team team(installation);
+  // cert-manager's part: the Secret, mounted, and the bundle in every webhook.
+  TempDir dir;
+  CertificateAuthority authority(dir.path(), "authority");
+  const KeyPair pair = authority.Server("webhook");
+  dir.Write("tls.crt", ReadFile(pair.cert_path));
+  dir.Write("tls.key", ReadFile(pair.key_path));
+  dir.Write("ca.crt", ReadFile(authority.cert_path()));
+  const std::string address = "127.0.0.1:" + std::to_string(FreePort());
+  DaemonOptions options = installation.AsDeployed("cert-manager");
+  std::erase_if(options.more_flags,
+                [](const std::string& flag) { return flag.starts_with("--admission-service="); });
+  options.more_flags.push_back("--admission-bind-address=" + address);
+  options.more_flags.push_back("--admission-url=https://" + address);
+  options.more_flags.push_back("--admission-cert-dir=" + dir.path());
+  Daemon daemon(options);
+  team.Limit("q", {{"pods", "1"}});
+  Eventually("the injector finds a webhook", [&]() -> std::string {
+    const json::Value stored = installation.api().Get(ConfigurationPath());
+    CHECK(stored.StringAt({"metadata", "annotations", "cert-manager.io/inject-ca-from"}) ==
+          "quota-system/quota-controller-manager");
+    const json::Value* webhooks = stored.At({"webhooks"});
+    if (webhooks == nullptr || webhooks->AsArray()->empty()) return "none";
+    json::Value patch = json::Object{{"webhooks", *webhooks}};
+    for (json::Value& webhook : *patch.Make({"webhooks"}).AsArray()) {
+      webhook.Make({"clientConfig", "caBundle"}) =
+          base::EncodeBase64(ReadFile(authority.cert_path()));
+    }
+    installation.api().MergePatch(ConfigurationPath(), patch);
+    return "";
+  });
+  daemon.WaitUntilReady();
+  Eventually("a pod is let in", [&] { return team.Post(Pod("a")).ok() ? "" : "not yet"; });
+  CHECK(team.Post(Pod("b")).exceeded());
+}
+
+}  // namespace e2e
