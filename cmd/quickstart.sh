@@ -2,6 +2,7 @@
 # From a fresh Debian 12 machine to a quota that is counted: bash cmd/quickstart.sh
 #
 #   karmada          instead: one KarmadaQuota over three member clusters, counted and enforced
+#   ironcore         instead: two ResourceQuotas of an ironcore cloud, counted and enforced
 #   --keep           leave the API server, the daemon and the namespace there, and say how to go on
 #   --kubeconfig F   the same story in a throw-away namespace of your own cluster: the daemon runs
 #                    against it meanwhile, and counts every quota it finds there
@@ -12,10 +13,10 @@ set -euo pipefail
 keep=false
 kubeconfig=
 tale=core
-usage() { echo "usage: bash cmd/quickstart.sh [karmada] [--keep] [--kubeconfig FILE]" >&2; exit 2; }
+usage() { echo "usage: bash cmd/quickstart.sh [karmada|ironcore] [--keep] [--kubeconfig FILE]" >&2; exit 2; }
 while [ $# -gt 0 ]; do
   case $1 in
-    karmada) tale=karmada ;;
+    karmada | ironcore) tale=$1 ;;
     --keep) keep=true ;;
     --kubeconfig=*) kubeconfig=${1#*=} ;;
     --kubeconfig) [ $# -ge 2 ] || usage; kubeconfig=$2; shift ;;
@@ -25,8 +26,8 @@ while [ $# -gt 0 ]; do
 done
 fail() { echo "quickstart: $*" >&2; exit 1; }
 if [ -n "$kubeconfig" ]; then
-  [ $tale = core ] || fail "karmada goes without --kubeconfig: it brings definitions of its own, \
-which a control plane with Karmada has already"
+  [ $tale = core ] || fail "$tale goes without --kubeconfig: it brings definitions of its own, \
+which a server with ${tale^} has already"
   [ -r "$kubeconfig" ] || fail "cannot read the kubeconfig $kubeconfig"
   kubeconfig=$(realpath "$kubeconfig")
 fi
@@ -108,14 +109,17 @@ else
   where="your cluster"
 fi
 flags=()
-if [ $tale = karmada ]; then
+if [ $tale != core ]; then
   # Karmada's own definition of a binding is Karmada's to ship; this one has the fields that count.
-  for definition in manifests/karmada/karmadaquota-crd.yaml tests/e2e/karmada/resourcebindings-crd.yaml; do
+  definitions=(manifests/karmada/karmadaquota-crd.yaml tests/e2e/karmada/resourcebindings-crd.yaml)
+  # Nor do these stand for an ironcore, whose own API server serves its kinds.
+  [ $tale = karmada ] || definitions=(tests/e2e/ironcore/*-crd.yaml)
+  for definition in "${definitions[@]}"; do
     build/bin/quickstart-story "--kubeconfig=$kubeconfig" "--define=$definition" || fail "cannot apply $definition"
     echo "applied $definition"
   done
   address=127.0.0.1:$(free_port)
-  flags=(--quota-apis=karmada --enforce=karmada
+  flags=("--quota-apis=$tale" "--enforce=$tale"
     "--admission-bind-address=$address" "--admission-url=https://$address")
 fi
 # Without a lease it leaves nothing behind in your cluster, and waits for nobody.
@@ -123,9 +127,12 @@ start "$home/daemon.log" build/bin/quota-controller-manager "--kubeconfig=$kubec
   --metrics-bind-address= --health-probe-bind-address= "${flags[@]}"
 daemon=${processes[-1]}
 
-what=quota
-[ $tale = core ] || what=KarmadaQuota
-echo "[4/4] a $what in $where"
+case $tale in
+  core) what="a quota" ;;
+  karmada) what="a KarmadaQuota" ;;
+  ironcore) what="two quotas of ironcore" ;;
+esac
+echo "[4/4] $what in $where"
 echo
 namespace=quota-quickstart-$$
 arguments=("--kubeconfig=$kubeconfig" "--namespace=$namespace" "--story=$tale")
@@ -141,8 +148,11 @@ wait "$story" || {
 story=
 
 echo
-looks=("describe quota compute" "delete pod web-2 --grace-period=0 --force")
-[ $tale = core ] || looks=("get karmadaquota" "delete resourcebinding shop-deployment")
+case $tale in
+  core) looks=("describe quota compute" "delete pod web-2 --grace-period=0 --force") ;;
+  karmada) looks=("get karmadaquota" "delete resourcebinding shop-deployment") ;;
+  ironcore) looks=("get resourcequotas.core.ironcore.dev" "delete machine db-1") ;;
+esac
 if $keep; then
   cat <<END
 Both go on running. To look around:
@@ -152,11 +162,13 @@ Both go on running. To look around:
 To end it:
   kill ${processes[*]}; rm -r $home
 END
-elif [ $tale = karmada ]; then
+elif [ $tale != core ]; then
+  chapter="KarmadaQuota"
+  [ $tale = karmada ] || chapter="ironcore"
   cat <<END
 All of it is gone again. To go on:
-  bash cmd/quickstart.sh karmada --keep     leaves it running, for kubectl and curiosity
-  README.md, "KarmadaQuota"                 how to install it on a control plane of your own
+  bash cmd/quickstart.sh $tale --keep       leaves it running, for kubectl and curiosity
+  README.md, "$chapter"                     how to run it against a server of your own
 END
 else
   cat <<END

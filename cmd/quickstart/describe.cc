@@ -22,6 +22,16 @@ std::string TextOf(const json::Value* value) {
   return parsed ? parsed->ToString() : *text;
 }
 
+// The names of status.hard, sorted.
+std::map<std::string, std::string> HardOf(const json::Value& quota) {
+  std::map<std::string, std::string> hard;
+  const json::Value* limits = quota.At({"status", "hard"});
+  if (limits != nullptr && limits->AsObject() != nullptr) {
+    for (const auto& [name, limit] : *limits->AsObject()) hard[name] = TextOf(&limit);
+  }
+  return hard;
+}
+
 // kubectl shows used in the notation of hard, as a whole number, where the two differ.
 std::string UsedInNotationOf(const std::string& hard_text, const std::string& used_text) {
   const auto hard = Quantity::Parse(hard_text);
@@ -53,6 +63,21 @@ std::string Aligned(const std::vector<Row>& rows) {
   return text;
 }
 
+// A line of titles and one of cells. The last column is not padded.
+std::string Listed(const std::vector<std::pair<std::string, std::string>>& columns) {
+  std::array<std::string, 2> lines;
+  for (const auto& [title, cell] : columns) {
+    const std::size_t width = std::max(title.size(), cell.size()) + 3;
+    const bool last = &title == &columns.back().first;
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::string text = i == 0 ? title : cell;
+      if (!last) text.resize(width, ' ');
+      lines[i] += text;
+    }
+  }
+  return lines[0] + "\n" + lines[1] + "\n";
+}
+
 }  // namespace
 
 std::string DescribeQuota(const json::Value& quota) {
@@ -60,12 +85,7 @@ std::string DescribeQuota(const json::Value& quota) {
                         {"Namespace:", std::string(quota.StringAt({"metadata", "namespace"})), ""},
                         {"Resource", "Used", "Hard"},
                         {"--------", "----", "----"}};
-  std::map<std::string, std::string> hard;
-  const json::Value* limits = quota.At({"status", "hard"});
-  if (limits != nullptr && limits->AsObject() != nullptr) {
-    for (const auto& [name, limit] : *limits->AsObject()) hard[name] = TextOf(&limit);
-  }
-  for (const auto& [name, limit] : hard) {
+  for (const auto& [name, limit] : HardOf(quota)) {
     const std::string used = TextOf(quota.At({"status", "used", name}));
     rows.push_back({name, UsedInNotationOf(limit, used), limit});
   }
@@ -73,19 +93,23 @@ std::string DescribeQuota(const json::Value& quota) {
 }
 
 std::string ListKarmadaQuota(const json::Value& quota) {
-  std::array<std::string, 2> titles{"NAME", "HARD"};
-  std::array<std::string, 2> cells{std::string(quota.StringAt({"metadata", "name"})), ""};
   const auto map = [&](const char* member) {
     const json::Value* value = quota.At({"status", member});
     return value == nullptr ? std::string() : json::Write(*value);
   };
-  cells[1] = map("hard");
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::size_t width = std::max(titles[i].size(), cells[i].size()) + 3;
-    titles[i].resize(width, ' ');
-    cells[i].resize(width, ' ');
+  return Listed({{"NAME", std::string(quota.StringAt({"metadata", "name"}))},
+                 {"HARD", map("hard")},
+                 {"USED", map("used")}});
+}
+
+std::string ListIroncoreQuota(const json::Value& quota) {
+  std::string requests;
+  for (const auto& [name, limit] : HardOf(quota)) {
+    requests += (requests.empty() ? "" : ", ") + name + ": ";
+    requests += TextOf(quota.At({"status", "used", name})) + "/" + limit;
   }
-  return titles[0] + titles[1] + "USED\n" + cells[0] + cells[1] + map("used") + "\n";
+  return Listed(
+      {{"NAME", std::string(quota.StringAt({"metadata", "name"}))}, {"REQUEST", requests}});
 }
 
 }  // namespace quickstart

@@ -15,4 +15,7 @@ std::string DescribeQuota(const json::Value& quota);
 // A KarmadaQuota as `kubectl get karmadaquota` prints it, without its age.
 std::string ListKarmadaQuota(const json::Value& quota);
 
+// A ResourceQuota of ironcore as its API server has `kubectl get` print it, without its age.
+std::string ListIroncoreQuota(const json::Value& quota);
+
 }  // namespace quickstart

@@ -23,7 +23,7 @@
 
 DEFINE_string(kubeconfig, "", "Kubeconfig of the cluster to tell the story in.");
 DEFINE_string(namespace, "quota-quickstart", "Name of the namespace to make.");
-DEFINE_string(story, "core", "What to tell: core or karmada.");
+DEFINE_string(story, "core", "What to tell: core, karmada or ironcore.");
 DEFINE_string(define, "", "Instead of a story: create the CustomResourceDefinition in this file.");
 DEFINE_bool(keep, false, "Leave the namespace behind.");
 
@@ -93,7 +93,9 @@ int Run() {
   if (!FLAGS_define.empty()) {
     return RunTask(io, true, [&] { return Define(**client, scheduler); }) ? 0 : 1;
   }
-  const auto tell = FLAGS_story == "karmada" ? quickstart::TellKarmadaStory : quickstart::TellStory;
+  auto* tell = quickstart::TellStory;
+  if (FLAGS_story == "karmada") tell = quickstart::TellKarmadaStory;
+  if (FLAGS_story == "ironcore") tell = quickstart::TellIroncoreStory;
   const bool told = RunTask(
       io, true, [&] { return tell(**client, scheduler, {.ns = FLAGS_namespace}, std::cout); });
   if (told && FLAGS_keep) return 0;

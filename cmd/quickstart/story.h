@@ -26,4 +26,11 @@ base::Task<base::Result<void>> TellKarmadaStory(client::ApiClient& client,
                                                 base::Scheduler& scheduler, StoryOptions options,
                                                 std::ostream& out);
 
+// The same of ironcore's ResourceQuota: usage limited as a sum and by class, two machines refused,
+// one that terminates and frees what it used, a class that changes. No ironcore runs: the story
+// reports the state that a poollet would.
+base::Task<base::Result<void>> TellIroncoreStory(client::ApiClient& client,
+                                                 base::Scheduler& scheduler, StoryOptions options,
+                                                 std::ostream& out);
+
 }  // namespace quickstart

@@ -61,4 +61,14 @@ TEST_CASE("list: a KarmadaQuota's columns are three spaces apart, as kubectl mak
         "business-a          \n");
 }
 
+TEST_CASE("list: a quota of ironcore shows used and limit of each name, sorted", "[quickstart]") {
+  const auto quota = json::Parse(R"({"metadata":{"name":"team-a"},"status":{
+      "hard":{"requests.memory":"80Gi","requests.cpu":"20","count/networks.x":3},
+      "used":{"requests.memory":"68Gi","requests.cpu":"18"}}})");
+  REQUIRE(quota.has_value());
+  CHECK(ListIroncoreQuota(*quota) ==
+        "NAME     REQUEST\n"
+        "team-a   count/networks.x: 0/3, requests.cpu: 18/20, requests.memory: 68Gi/80Gi\n");
+}
+
 }  // namespace quickstart

@@ -36,6 +36,21 @@ nothing_left "the story of karmada"
 if bash cmd/quickstart.sh karmada --kubeconfig /dev/null >"$folder/out" 2>&1; then fail "took a cluster for karmada"; fi
 grep -q 'karmada goes without --kubeconfig' "$folder/out" || fail "does not say why not"
 
+bash cmd/quickstart.sh ironcore >"$folder/out" 2>&1 || fail "ironcore: exit code $?"
+total() {
+  grep -cx "team-a-total   requests.cpu: $1/20, requests.memory: $2/80Gi, requests.storage: 50Gi/500Gi" "$folder/out" || true
+}
+[ "$(total 18 68Gi)" -eq 2 ] || fail "18 CPU are not shown twice: counted, and when a machine has terminated"
+[ "$(total 18 66Gi)" -eq 1 ] || fail "66Gi are not shown once: when a class has changed"
+for refusal in \
+  'machines.compute.ironcore.dev "db-2" is forbidden: exceeded quota: team-a-large-machines, requested: count/machines.compute.ironcore.dev=1, used: count/machines.compute.ironcore.dev=1, limited: count/machines.compute.ironcore.dev=1' \
+  'machines.compute.ironcore.dev "web-3" is forbidden: exceeded quota: team-a-total, requested: requests.cpu=2, used: requests.cpu=20, limited: requests.cpu=20'; do
+  grep -qF "denied the request: $refusal" "$folder/out" || fail "no refusal: $refusal"
+done
+grep -qE '^its CPU is free after [0-9.]+ ms:$' "$folder/out" || fail "no terminated machine"
+grep -qE '^its two machines that live count anew after [0-9.]+ ms:$' "$folder/out" || fail "no changed class"
+nothing_left "the story of ironcore"
+
 # Stopped as soon as there is something to leave behind.
 setsid bash cmd/quickstart.sh >"$folder/out" 2>&1 &
 quickstart=$!
