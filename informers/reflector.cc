@@ -7,6 +7,7 @@
 #include <set>
 
 #include "informers/collection_requests.h"
+#include "informers/event_crowd.h"
 #include "informers/lister.h"
 #include "informers/reflector_fsm.h"
 #include "informers/watch_event.h"
@@ -132,6 +133,7 @@ base::Task<Step> ReflectorImpl::Watch() {
 base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> body,
                                            base::TimePoint limit) {
   json::DocumentSplitter splitter(options_.max_object_bytes);
+  EventCrowd crowd;
   WatchEnd end;
   bool server_said = false;
   const json::DocumentSink take = [&](std::string_view frame) {
@@ -154,12 +156,15 @@ base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> bod
                         .message = "watch " + name_ + ": the stream ended inside an event"};
       co_return end;
     }
+    const std::uint64_t events = state_.events;
     const base::Result<void> fed = splitter.Feed(**bytes, take);
     if (!fed) {
       end.error = fed.error().Wrap("watch " + name_);
       if (server_said) end.phase = WatchEnd::Phase::kEvent;
       co_return end;
     }
+    const base::Duration pause = crowd.PauseAfter(scheduler_.Now(), state_.events - events);
+    if (pause > base::Duration::zero()) co_await scheduler_.Sleep(pause);
   }
 }
 

@@ -49,9 +49,9 @@ base::Task<base::Result<std::string_view>> Connection::Receive(base::TimePoint d
                             .message = peer() + ": connection closed"};
     }
     const std::span<char> scratch = Scratch();
-    Attempt attempt = stream_->TryRead(scratch);
+    Attempt attempt = met_ ? *met_ : stream_->TryRead(scratch);
     if (attempt.kind == Attempt::Kind::kDone) {
-      co_return std::string_view(scratch.data(), attempt.bytes);
+      co_return std::string_view(scratch.data(), Fill(scratch, attempt.bytes));
     }
     if (attempt.kind == Attempt::Kind::kEnd) co_return std::string_view();
     if (attempt.kind == Attempt::Kind::kFailed) co_return std::move(attempt.error);
@@ -59,6 +59,20 @@ base::Task<base::Result<std::string_view>> Connection::Receive(base::TimePoint d
     auto waited = co_await socket_->Wait(Purpose::kReceive, attempt.kind, deadline);
     if (!waited) co_return waited.error();
   }
+}
+
+// Adds what came in with the first `bytes`, record by record: a reader that was away for a moment
+// finds many.
+std::size_t Connection::Fill(std::span<char> scratch, std::size_t bytes) {
+  while (bytes < scratch.size() && stream_->HasPending()) {
+    Attempt more = stream_->TryRead(scratch.subspan(bytes));
+    if (more.kind == Attempt::Kind::kEnd || more.kind == Attempt::Kind::kFailed) {
+      met_ = std::move(more);
+    }
+    if (more.kind != Attempt::Kind::kDone) break;
+    bytes += more.bytes;
+  }
+  return bytes;
 }
 
 base::Task<base::Result<void>> Connection::Send(std::string bytes, base::TimePoint deadline) {
@@ -83,7 +97,7 @@ base::Task<base::Result<void>> Connection::Send(std::string bytes, base::TimePoi
 }
 
 bool Connection::StillIdle() {
-  if (closed_ || !leftover_.empty()) return false;
+  if (closed_ || met_ || !leftover_.empty()) return false;
   std::array<char, 1> byte{};
   return stream_->TryRead(byte).kind == Attempt::Kind::kWantRead;
 }

@@ -5,6 +5,8 @@
 // not do the same. Errors leave the connection to be closed by its owner; destroying it closes it.
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -48,9 +50,11 @@ class Connection {
 
  private:
   base::Task<void> LetOthersRun();
+  std::size_t Fill(std::span<char> scratch, std::size_t bytes);
 
   std::shared_ptr<Socket> socket_;
   std::shared_ptr<Stream> stream_;
+  std::optional<Attempt> met_;  // an end or a failure behind what was received
   std::string leftover_;
   int without_waiting_ = 0;  // operations since the loop was last given to others
   bool closed_ = false;

@@ -30,6 +30,9 @@ class Stream {
   virtual ~Stream() = default;
   // kEnd: the peer has ended its side cleanly.
   virtual Attempt TryRead(std::span<char> into) = 0;
+  // True if something that has arrived is held here, so that TryRead() need not ask the system
+  // first.
+  [[nodiscard]] virtual bool HasPending() const { return false; }
   virtual Attempt TryWrite(std::string_view bytes) = 0;
   // Brings the stream up; called until kDone.
   virtual Attempt TryHandshake() = 0;

@@ -19,6 +19,7 @@ class OpenSslStream final : public TlsStream {
   void BeServer();
 
   Attempt TryRead(std::span<char> into) override;
+  [[nodiscard]] bool HasPending() const override { return SSL_has_pending(ssl_) == 1; }
   Attempt TryWrite(std::string_view bytes) override;
   Attempt TryHandshake() override;
   void TryGoodbye() override;

@@ -100,6 +100,45 @@ TEST_CASE("tls: connections are kept and bodies are whole", "[http][tls]") {
   CHECK(addresses[0] == addresses[1]);
 }
 
+TEST_CASE("tls: records that came in together are read together, and then how they end",
+          "[http][tls]") {
+  constexpr int kRecords = 40;
+  const bool clean = GENERATE(true, false);
+  const Authority authority;
+  Loopback loopback;
+  loopback.options.tls = authority.Serve();
+  bool sent = false;
+  loopback.handler = [&](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
+    co_await writer.Start(200, {});
+    for (int i = 0; i < kRecords; ++i) co_await writer.Write(std::to_string(i) + "\n");
+    if (clean) co_await writer.Finish();
+    if (!clean) writer.Abort(false);
+    sent = true;
+  };
+  std::string text;
+  for (int i = 0; i < kRecords; ++i) text += std::to_string(i) + "\n";
+  loopback.Run([&]() -> Task<void> {
+    http::TlsOptions tls;
+    tls.ca_pem = authority.ca.cert_pem;
+    const auto client = NewClient(loopback, tls);
+    auto stream = co_await client->Open(http::Request(), false, kLong);
+    REQUIRE(stream.has_value());
+    while (!sent) co_await http::test::Yield();
+    std::string read;
+    int reads = 0;
+    auto piece = co_await stream->body->Read(kLong);
+    while (piece && *piece) {
+      read += **piece;
+      ++reads;
+      piece = co_await stream->body->Read(kLong);
+    }
+    CHECK(read == text);
+    CHECK(reads <= 4);
+    CHECK(piece.has_value() == clean);
+    if (!piece) CHECK(piece.error().Is(ErrorCode::kUnavailable));
+  });
+}
+
 TEST_CASE("tls: what cannot be trusted is refused with the reason", "[http][tls]") {
   const Authority authority;
   const Authority stranger;

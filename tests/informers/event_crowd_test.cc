@@ -1,0 +1,55 @@
+#include "informers/event_crowd.h"
+
+#include <catch2/catch.hpp>
+
+namespace informers {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Reads {
+  base::TimePoint now = base::TimePoint() + std::chrono::hours(1);
+  EventCrowd crowd;
+
+  // `apart` after the last read, and the pause it was told to make.
+  base::Duration Next(milliseconds apart, std::uint64_t events = 1) {
+    now += apart + last;
+    last = crowd.PauseAfter(now, events);
+    return last;
+  }
+  base::Duration last{};
+};
+
+TEST_CASE("event crowd: events that come now and then are never waited for", "[informers]") {
+  Reads reads;
+  for (int i = 0; i < 1000; ++i) CHECK(reads.Next(milliseconds(5)) == base::Duration::zero());
+}
+
+TEST_CASE("event crowd: a handful at once is taken at once", "[informers]") {
+  Reads reads;
+  for (int burst = 0; burst < 100; ++burst) {
+    for (int i = 0; i < 10; ++i) CHECK(reads.Next(milliseconds(0)) == base::Duration::zero());
+    CHECK(reads.Next(milliseconds(100)) == base::Duration::zero());
+  }
+}
+
+TEST_CASE("event crowd: where event follows event for a while, those to come are read together",
+          "[informers]") {
+  Reads reads;
+  int free = 0;
+  while (reads.Next(milliseconds(1)) == base::Duration::zero()) ++free;
+  CHECK(free == 16);  // the first follows none
+  for (int i = 0; i < 100; ++i) CHECK(reads.Next(milliseconds(0), 4) == EventCrowd::kPause);
+
+  SECTION("until a pause brought nothing together") {
+    CHECK(reads.Next(milliseconds(0), 1) == base::Duration::zero());
+    CHECK(reads.Next(milliseconds(0), 1) == base::Duration::zero());
+  }
+  SECTION("but what waits already is not left to wait") {
+    CHECK(reads.Next(milliseconds(0), 64) == base::Duration::zero());
+    CHECK(reads.Next(milliseconds(0), 2) == EventCrowd::kPause);
+  }
+}
+
+}  // namespace
+}  // namespace informers
