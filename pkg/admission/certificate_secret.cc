@@ -53,8 +53,7 @@ std::string Decode(const json::Value& secret, std::string_view key, Stored& stor
 }
 
 Stored Parse(const json::Value& secret) {
-  Stored stored{.version = std::string(api::ResourceVersion(secret)),
-                .ours = api::Label(secret, kManagedByLabel) == kManagedByUs};
+  Stored stored{.version = std::string(api::ResourceVersion(secret)), .ours = HasOurLabel(secret)};
   stored.keyring.ca_pem = Decode(secret, "ca.crt", stored);
   stored.keyring.ca_key_pem = Decode(secret, "ca.key", stored);
   stored.keyring.cert_pem = Decode(secret, "tls.crt", stored);

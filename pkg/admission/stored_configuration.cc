@@ -222,18 +222,17 @@ bool HasCaBundle(const json::Value& configuration, std::string_view ca_pem) {
   });
 }
 
-bool IsOurs(const json::Value& configuration) {
-  return api::Label(configuration, kManagedByLabel) == std::optional(kManagedByUs);
-}
+bool IsOurs(const json::Value& configuration) { return HasOurLabel(configuration); }
 
 json::Value ConfigurationPatch(const json::Value& live, json::Value desired) {
   json::Array webhooks = WebhooksOf(desired);
   if (LeavesBundle(live, desired)) KeepBundles(WebhooksOf(live), webhooks);
-  return json::Object{
-      {"metadata",
-       json::Object{{"resourceVersion", api::ResourceVersion(live)},
-                    {"labels", json::Object{{std::string(kManagedByLabel), kManagedByUs}}}}},
-      {"webhooks", std::move(webhooks)}};
+  json::Object metadata{{"resourceVersion", api::ResourceVersion(live)}};
+  // Where the other label says whose it is, this one is the installer's.
+  if (api::Label(live, kManagedLabel) != std::optional<std::string_view>("true")) {
+    metadata.Set("labels", json::Object{{std::string(kManagedByLabel), kManagedByUs}});
+  }
+  return json::Object{{"metadata", std::move(metadata)}, {"webhooks", std::move(webhooks)}};
 }
 
 }  // namespace admission

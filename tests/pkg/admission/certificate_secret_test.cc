@@ -261,6 +261,21 @@ TEST_CASE("certificates of a Secret: a garbled one that nobody remembers is made
         std::vector<std::string>{"PATCH /api/v1/namespaces/ns/secrets/web-certificate"});
 }
 
+TEST_CASE("certificates of a Secret: one that Helm made for us is filled", "[admission]") {
+  Fixture fixture;
+  fixture.server.Put(json::Object{
+      {"metadata",
+       json::Object{{"name", "web-certificate"},
+                    {"labels", json::Object{{"app.kubernetes.io/managed-by", "Helm"},
+                                            {"quota-controller-manager.io/managed", "true"}}}}}});
+  Replica& replica = fixture.Start();
+  fixture.scheduler.RunFor(1s);
+  CHECK(replica.Trouble().empty());
+  CHECK(replica.now().cert_pem == fixture.server.Data("tls.crt"));
+  CHECK(fixture.server.secret.StringAt({"metadata", "labels", "app.kubernetes.io/managed-by"}) ==
+        "Helm");
+}
+
 TEST_CASE("certificates of a Secret: a foreign one is never written", "[admission]") {
   Fixture fixture;
   fixture.server.Put(json::Object{{"metadata", json::Object{{"name", "web-certificate"}}},

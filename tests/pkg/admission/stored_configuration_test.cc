@@ -167,6 +167,17 @@ TEST_CASE("stored configuration: a webhook that calls elsewhere guards nothing",
   CHECK_FALSE(guarded[0].updates);  // of the pods
 }
 
+TEST_CASE("stored configuration: what Helm installed is ours by the other label, and stays Helm's",
+          "[admission]") {
+  json::Value live = Live();
+  live.Make({"metadata", "labels"}) = json::Object{{"app.kubernetes.io/managed-by", "Helm"},
+                                                   {"quota-controller-manager.io/managed", "true"}};
+  CHECK(IsOurs(live));
+  CHECK(ConfigurationPatch(live, Desired()).At({"metadata", "labels"}) == nullptr);
+  live.Make({"metadata", "labels", "quota-controller-manager.io/managed"}) = "false";
+  CHECK_FALSE(IsOurs(live));
+}
+
 TEST_CASE("stored configuration: it is ours by its label", "[admission]") {
   json::Value live = Live();
   CHECK(IsOurs(live));
