@@ -34,6 +34,10 @@ class Engine {
 
   [[nodiscard]] const std::string& name() const { return api_.name; }
   void AddChecks(debug::Health& health);
+  // Null while the quota API is not served.
+  [[nodiscard]] const controllers::QuotaStore* store() const {
+    return controller_ ? &controller_->store() : nullptr;
+  }
   // Until cancelled.
   base::Task<void> Run();
   // As QuotaController::OnLeading().

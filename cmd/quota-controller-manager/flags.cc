@@ -31,6 +31,8 @@ DEFINE_string(metrics_bind_address, ":8080", "Where /metrics is served. Empty: n
 DEFINE_bool(metrics_secure, true,
             "Serve /metrics over TLS, to those whom the API server lets get the URL /metrics. "
             "Unless it is given: only where --metrics-bind-address is not on loopback.");
+DEFINE_int32(max_quota_series, 10000,
+             "How many series of quota_used and quota_hard there are at most; 0: none.");
 DEFINE_string(health_probe_bind_address, ":8081",
               "Where /healthz, /livez and /readyz are served. Empty: not served.");
 
@@ -271,6 +273,11 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
   if (!metrics) return BadFlag("metrics_bind_address", metrics.error().message);
   options.metrics = std::move(*metrics);
   options.metrics_secure = IsMetricsSecure(options.metrics);
+  if (FLAGS_max_quota_series < 0) {
+    return BadFlag("max_quota_series",
+                   "must not be negative: " + std::to_string(FLAGS_max_quota_series));
+  }
+  options.max_quota_series = static_cast<std::size_t>(FLAGS_max_quota_series);
   auto health = ParseAddress(FLAGS_health_probe_bind_address);
   if (!health) return BadFlag("health_probe_bind_address", health.error().message);
   options.health = std::move(*health);

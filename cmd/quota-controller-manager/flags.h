@@ -34,6 +34,7 @@ struct Options {
   base::Duration resync_period = std::chrono::minutes(5);
   std::optional<http::BindAddress> metrics;  // nullopt: not served
   bool metrics_secure = false;               // over TLS, to those whom the API server lets in
+  std::size_t max_quota_series = 10'000;     // of quota_used, quota_hard and their kin
   std::optional<http::BindAddress> health;
   std::optional<http::BindAddress> admission;  // set if `enforced` is not empty
   std::optional<admission::ServiceReference> admission_service;

@@ -13,6 +13,7 @@
 #include "cmd/quota-controller-manager/engine.h"
 #include "cmd/quota-controller-manager/event_metrics.h"
 #include "cmd/quota-controller-manager/leadership.h"
+#include "cmd/quota-controller-manager/quota_series.h"
 #include "cmd/quota-controller-manager/request_metrics.h"
 #include "cmd/quota-controller-manager/secure_metrics.h"
 #include "pkg/base/duration.h"
@@ -103,6 +104,7 @@ class ManagerImpl final : public Manager {
   std::unique_ptr<controllers::ServedResources> served_;
   std::unique_ptr<Leadership> leadership_;
   std::unique_ptr<AdmissionService> admission_;  // null: nothing is enforced
+  std::unique_ptr<QuotaSeries> quota_series_;
   std::vector<std::unique_ptr<Engine>> engines_;
   std::unique_ptr<SecureMetrics> secure_metrics_;  // null: everybody may read them
   std::vector<std::unique_ptr<http::Server>> servers_;
@@ -151,6 +153,7 @@ void ManagerImpl::Elect(const client::ClusterConfig& config) {
 }
 
 base::Result<void> ManagerImpl::AddEngines() {
+  quota_series_ = std::make_unique<QuotaSeries>(registry_, options_.max_quota_series);
   if (options_.admission) {
     auto service =
         AdmissionService::New(io_.get_executor(), scheduler_, *client_, registry_, options_);
@@ -182,6 +185,8 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
   }
   engines_.push_back(std::make_unique<Engine>(std::move(api), *served_, std::move(options)));
   engines_.back()->AddChecks(health_);
+  quota_series_->Add(engines_.back()->name(),
+                     [engine = engines_.back().get()] { return engine->store(); });
 }
 
 base::Result<void> ManagerImpl::Serve() {

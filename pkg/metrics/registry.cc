@@ -1,6 +1,7 @@
 #include "pkg/metrics/registry.h"
 
 #include <glog/logging.h>
+#include <prometheus/check_names.h>
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
 #include <prometheus/gauge.h>
@@ -92,6 +93,12 @@ struct Registry::Impl {
   Table<prometheus::Gauge, Gauge::Series> gauges;
   Table<prometheus::Histogram, Histogram::Series> histograms;
   std::vector<std::function<void()>> refresh;
+  struct Told {
+    std::string name;
+    std::string help;
+    std::function<void(const TellSeries& tell)> collect;
+  };
+  std::vector<Told> told;
 };
 
 Registry::Registry() : impl_(std::make_unique<Impl>()) {}
@@ -150,9 +157,26 @@ void Registry::OnScrape(std::function<void()> refresh) {
   impl_->refresh.push_back(std::move(refresh));
 }
 
+void Registry::NewGauges(std::string_view name, std::string_view help,
+                         std::function<void(const TellSeries& tell)> collect) {
+  CHECK(prometheus::CheckMetricName(std::string(name))) << name;
+  impl_->told.push_back({std::string(name), std::string(help), std::move(collect)});
+}
+
 std::string Registry::Expose() {
   for (const auto& refresh : impl_->refresh) refresh();
   std::vector<prometheus::MetricFamily> families = impl_->registry.Collect();
+  for (const Impl::Told& told : impl_->told) {
+    families.push_back({told.name, told.help, prometheus::MetricType::Gauge, {}});
+    std::vector<prometheus::ClientMetric>& series = families.back().metric;
+    told.collect([&series](auto labels, double value) {
+      prometheus::ClientMetric& metric = series.emplace_back();
+      for (const auto& [label, text] : labels) {
+        metric.label.push_back({std::string(label), std::string(text)});
+      }
+      metric.gauge.value = value;
+    });
+  }
   std::sort(families.begin(), families.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
   return prometheus::TextSerializer().Serialize(families);

@@ -83,6 +83,13 @@ class Registry {
   // Called before each Expose(), for values that are read rather than counted.
   void OnScrape(std::function<void()> refresh);
 
+  // A family of gauges whose series are told at each Expose(), after the refreshes, and kept
+  // nowhere: for what comes and goes by the thousand. Labels keep the order in which they are told.
+  using TellSeries = std::function<void(
+      std::initializer_list<std::pair<std::string_view, std::string_view>> labels, double value)>;
+  void NewGauges(std::string_view name, std::string_view help,
+                 std::function<void(const TellSeries& tell)> collect);
+
   // Every series in Prometheus' text format, names in order. Content type: kTextFormat.
   std::string Expose();
 

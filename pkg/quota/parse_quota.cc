@@ -2,10 +2,12 @@
 // other servers, and other versions, answer too.
 
 #include <array>
+#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/quota/quantity_field.h"
 #include "pkg/quota/quota.h"
 
@@ -108,6 +110,19 @@ base::Result<void> ParseIdentity(const json::Value& object, Quota& quota) {
   return {};
 }
 
+double ParseAlertThreshold(const json::Value& object) {
+  const json::Value* annotations = api::Annotations(object);
+  if (annotations == nullptr) return 0;
+  std::string_view text = annotations->StringAt({kAlertThreshold});
+  const bool percent = text.ends_with('%');
+  if (percent) text.remove_suffix(1);
+  double share = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return 0;
+  if (percent) share /= 100;
+  return share > 0 && share <= 1 ? share : 0;
+}
+
 base::Result<void> ParseAmounts(const json::Value& object, Quota& quota) {
   const auto read = [&](std::initializer_list<std::string_view> path, std::string_view field,
                         ResourceList& into) -> base::Result<void> {
@@ -132,6 +147,7 @@ std::vector<std::string> QuotaFields() {
           "metadata.uid",
           "metadata.resourceVersion",
           "metadata.deletionTimestamp",
+          "metadata.annotations",
           "spec.hard",
           "spec.scopes",
           "spec.scopeSelector",
@@ -148,6 +164,7 @@ base::Result<Quota> ParseQuota(const json::Value& object, const SelectorRules& r
   if (!selector) return selector.error();
   quota.selector = std::move(*selector);
   if (auto done = ParseSelector(object, rules, quota.selector); !done) return done.error();
+  quota.alert_threshold = ParseAlertThreshold(object);
   return quota;
 }
 

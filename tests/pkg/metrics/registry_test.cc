@@ -77,6 +77,24 @@ TEST_CASE("registry: values that are read are refreshed by every scrape", "[metr
   CHECK_THAT(registry.Expose(), Contains("reads 2\n"));
 }
 
+TEST_CASE("registry: gauges that are told at each scrape are kept nowhere", "[metrics]") {
+  metrics::Registry registry;
+  registry.NewGauge("m", "M.").Set(1);
+  std::vector<std::string> names{"a", "b\"c"};
+  int refreshed = 0;
+  registry.OnScrape([&] { ++refreshed; });
+  registry.NewGauges("k", "K.", [&](const metrics::Registry::TellSeries& tell) {
+    for (const std::string& name : names) {
+      tell({{"z", name}, {"a", "x"}}, static_cast<double>(refreshed) + 0.5);
+    }
+  });
+  CHECK(registry.Expose() ==
+        "# HELP k K.\n# TYPE k gauge\nk{z=\"a\",a=\"x\"} 1.5\nk{z=\"b\\\"c\",a=\"x\"} 1.5\n"
+        "# HELP m M.\n# TYPE m gauge\nm 1\n");
+  names.pop_back();
+  CHECK_THAT(registry.Expose(), Contains("z=\"a\",a=\"x\"} 2.5\n# HELP m"));
+}
+
 TEST_CASE("registry: names are exported in order", "[metrics]") {
   metrics::Registry registry;
   registry.NewGauge("b", "B.");

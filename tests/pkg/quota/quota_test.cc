@@ -36,6 +36,29 @@ std::string ParseError(std::string_view spec_and_status) {
   return quota.error().message;
 }
 
+TEST_CASE("quota: the owner's alert threshold is a share, or none", "[quota]") {
+  const auto threshold = [](const std::string& annotations) {
+    const std::string text = R"({"metadata":{"name":"q","namespace":"n","uid":"u",)"
+                             R"("resourceVersion":"1","annotations":)" +
+                             annotations + "}}";
+    const auto projected = json::ParseProjected(text, json::Projection(CoreQuotaApi().fields));
+    return ParseQuota(projected.value()).value().alert_threshold;
+  };
+  const auto of = [&](const std::string& value) {
+    return threshold(R"({"a":"b","quota-controller-manager.io/alert-threshold":)" + value + "}");
+  };
+  CHECK(of("\"0.75\"") == 0.75);
+  CHECK(of("\"75%\"") == 0.75);
+  CHECK(of("\"1\"") == 1);
+  for (const char* none : {"\"\"", "\"x\"", "\"0\"", "\"-0.5\"", "\"1.01\"", "\"150%\"", "\"0.5x\"",
+                           "\"nan\"", "\"%\"", "0.5", "null"}) {
+    INFO(none);
+    CHECK(of(none) == 0);
+  }
+  CHECK(threshold("null") == 0);
+  CHECK(threshold("{}") == 0);
+}
+
 TEST_CASE("quota: all of it is read from the fields that its API projects", "[quota]") {
   const auto projected = json::ParseProjected(kWhole, json::Projection(CoreQuotaApi().fields));
   REQUIRE(projected.has_value());
