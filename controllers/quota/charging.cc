@@ -50,21 +50,6 @@ const quota::ClassTable* QuotaController::ClassesOf(const quota::Evaluator& eval
   return tracker_.BesideOf(evaluator).classes;
 }
 
-base::Result<quota::Subject> QuotaController::SubjectOf(const quota::Evaluator& evaluator,
-                                                        std::string_view ns, const quota::Uid& uid,
-                                                        const quota::ObjectFacts& facts) const {
-  quota::Subject subject{
-      .usage = facts.now.usage, .attributes = facts.now.attributes, .parts = facts.now.parts};
-  const bool resolves = evaluator.classes || evaluator.owners;
-  const TrackedResource* tracked = resolves ? tracker_.Find(evaluator.resource) : nullptr;
-  if (tracked == nullptr) return subject;
-  auto usage = tracked->ledger().UsageOf(ns, uid, facts.now, tracker_.BesideOf(evaluator),
-                                         facts.tie ? &*facts.tie : nullptr);
-  if (!usage) return usage.error();
-  subject.usage = std::move(*usage);
-  return subject;
-}
-
 base::Task<base::Result<void>> QuotaController::Charge(quota::Quota quota, quota::ResourceList used,
                                                        std::vector<admission::Grant> grants,
                                                        base::TimePoint deadline) {

@@ -1,12 +1,15 @@
 // Usage that depends on more than one object: on classes, and on the owners of tied objects.
 
 #include <algorithm>
+#include <utility>
 
 #include "controllers/quota/quota_controller.h"
 
 namespace controllers {
-
 namespace {
+
+// A class that the server does not have is not asked for again sooner: by then our watch shows it.
+constexpr std::chrono::milliseconds kMissAge{250};
 
 // A class that does not exist is said as that, not as something wrong with an object.
 Obstacle ObstacleOf(const quota::Evaluator& evaluator, const base::Error& error) {
@@ -15,6 +18,18 @@ Obstacle ObstacleOf(const quota::Evaluator& evaluator, const base::Error& error)
           .resource = (missing ? evaluator.classes->resource : evaluator.resource).ToString(),
           .names = {},
           .why = error.message};
+}
+
+// It comes from whoever made the object, and goes into a path.
+bool IsObjectName(std::string_view name) {
+  return !name.empty() && name.size() <= 253 && name.front() != '.' &&
+         std::ranges::all_of(name, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+         });
+}
+
+base::Error NotFound(const std::string& name) {
+  return {.code = base::ErrorCode::kNotFound, .message = name + " not found"};
 }
 
 // One obstacle for each resource.
@@ -82,6 +97,56 @@ quota::ResourceList QuotaController::UsageOf(const quota::Quota& quota,
   const auto usage =
       tracked->ledger().UsageOf(change.ns, change.uid, facts, tracker_.BesideOf(evaluator));
   return usage ? *usage : facts.usage;
+}
+
+base::Result<quota::Resolved> QuotaController::SubjectOf(const quota::Evaluator& evaluator,
+                                                         std::string_view ns, const quota::Uid& uid,
+                                                         const quota::ObjectFacts& facts) const {
+  quota::Resolved resolved{
+      {.usage = facts.now.usage, .attributes = facts.now.attributes, .parts = facts.now.parts}};
+  const quota::Beside beside = tracker_.BesideOf(evaluator);
+  const bool needs_classes =
+      evaluator.classes && evaluator.classes->missing == quota::MissingClass::kUnknown;
+  if (needs_classes) {
+    const quota::ClassTable none(evaluator.classes->missing, evaluator.classes->called);
+    const quota::ClassTable& table = beside.classes != nullptr ? *beside.classes : none;
+    auto usage = table.ResolveKnown(facts.now, resolved.unknown);
+    if (!usage) return usage.error();
+    resolved.subject.usage = std::move(*usage);
+    return resolved;
+  }
+  const bool resolves = evaluator.classes || evaluator.owners;
+  const TrackedResource* tracked = resolves ? tracker_.Find(evaluator.resource) : nullptr;
+  if (tracked == nullptr) return resolved;
+  auto usage =
+      tracked->ledger().UsageOf(ns, uid, facts.now, beside, facts.tie ? &*facts.tie : nullptr);
+  if (!usage) return usage.error();
+  resolved.subject.usage = std::move(*usage);
+  return resolved;
+}
+
+base::Task<base::Result<quota::ClassUsage>> QuotaController::ReadClass(
+    const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
+  if (!IsObjectName(name)) co_return NotFound(name);
+  const api::GroupResource& resource = evaluator.classes->resource;
+  const auto served = served_.Find(resource, ResourceScope::kCluster);
+  if (!served && served_.IsAbsent(resource, ResourceScope::kCluster)) co_return NotFound(name);
+  if (!served) {
+    co_return base::Error{
+        .code = base::ErrorCode::kUnavailable,
+        .message = "it is not known whether the server has " + resource.ToString()};
+  }
+  const std::string path = served->Path({}, name);
+  const base::TimePoint now = context_.scheduler->Now();
+  std::erase_if(missed_, [&](const auto& entry) { return now - entry.second >= kMissAge; });
+  if (missed_.contains(path)) co_return NotFound(name);
+  client::ApiRequest request{
+      .path = path,
+      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now)};
+  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  if (answer) co_return evaluator.classes->usage_of(*answer);
+  if (answer.error().Is(base::ErrorCode::kNotFound)) missed_[path] = context_.scheduler->Now();
+  co_return answer.error();
 }
 
 // Only objects that refer to the class use anything by it.

@@ -33,6 +33,7 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
                                  QuotaControllerOptions options, queue::Observer& queue_observer)
     : context_(std::move(context)),
       api_(api),
+      served_(served),
       observer_(observer),
       options_(options),
       store_(api.name, *this, api.selectors),

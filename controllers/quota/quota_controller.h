@@ -122,9 +122,12 @@ class QuotaController final : public QuotaListener,
                                               const quota::Uid& uid) const override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;
-  [[nodiscard]] base::Result<quota::Subject> SubjectOf(
+  [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
       const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
       const quota::ObjectFacts& facts) const override;
+  base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
+                                                        std::string name,
+                                                        base::TimePoint deadline) override;
   base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
                                         std::vector<admission::Grant> grants,
                                         base::TimePoint deadline) override;
@@ -201,6 +204,7 @@ class QuotaController final : public QuotaListener,
 
   TrackingContext context_;
   const quota::QuotaApi& api_;
+  ServedResources& served_;
   ControllerObserver& observer_;
   QuotaControllerOptions options_;
   QuotaStore store_;
@@ -211,6 +215,7 @@ class QuotaController final : public QuotaListener,
   queue::AsyncQueue<api::ObjectKey> queue_;
   std::unordered_map<api::ObjectKey, Memory> memories_;
   std::unordered_map<std::string, base::TimePoint> refreshed_;  // namespaces, while not Current()
+  std::unordered_map<std::string, base::TimePoint> missed_;     // paths of classes not found
   std::unordered_map<std::string, std::string>
       complaints_;  // said once per subject until it changes
 };

@@ -93,29 +93,61 @@ std::vector<std::string> QuotaAdmitter::FieldsOf(const api::GroupResource& resou
 base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   const Review& review = waiter.review;
   quota::Request& request = waiter.request;
+  const quota::Evaluator& evaluator = *request.evaluator;
   const base::WallTime now = scheduler_.WallNow();
   request.object = &review.object;
   request.uid = quota::Uid::FromText(review.object.StringAt({"metadata", "uid"}));
-  request.classes = book_.ClassesOf(*request.evaluator);
+  request.classes = book_.ClassesOf(evaluator);
   request.dry_run = review.dry_run;
-  std::string flaw;
-  const auto subject_of = [&](const json::Value& object) -> base::Result<quota::Subject> {
-    const auto facts = request.evaluator->facts_of(object, now);
-    if (!facts) return facts.error();
-    flaw = facts->flaw;
-    return book_.SubjectOf(*request.evaluator, review.ns, request.uid, *facts);
-  };
-  base::Result<quota::Subject> after = subject_of(review.object);
-  if (!after) return after.error();
-  request.after = std::move(*after);
-  waiter.flaw = flaw;
   // An object that an update creates has no old version with a resourceVersion.
-  if (review.old_object.StringAt({"metadata", "resourceVersion"}).empty()) return {};
-  base::Result<quota::Subject> before = subject_of(review.old_object);
+  const bool stored = !review.old_object.StringAt({"metadata", "resourceVersion"}).empty();
+  const auto facts =
+      evaluator.guard.facts_of
+          ? evaluator.guard.facts_of(review.object, stored ? &review.old_object : nullptr, now)
+          : evaluator.facts_of(review.object, now);
+  if (!facts) return facts.error();
+  base::Result<quota::Resolved> after = book_.SubjectOf(evaluator, review.ns, request.uid, *facts);
+  if (!after) return after.error();
+  request.after = std::move(after->subject);
+  request.unknown = std::move(after->unknown);
+  waiter.facts = facts->now;
+  waiter.flaw = facts->flaw;
+  if (!stored) return {};
+  const auto old_facts = evaluator.facts_of(review.old_object, now);
+  if (!old_facts) return old_facts.error();
+  base::Result<quota::Resolved> before =
+      book_.SubjectOf(evaluator, review.ns, request.uid, *old_facts);
   if (!before) return before.error();
-  request.before = std::move(*before);
-  if (flaw == waiter.flaw) waiter.flaw.clear();  // it was there before
+  request.before = std::move(before->subject);
+  if (old_facts->flaw == waiter.flaw) waiter.flaw.clear();  // it was there before
+  // Whatever the class uses, the object used it before.
+  if (old_facts->now.classes == facts->now.classes) request.unknown.reset();
   return {};
+}
+
+// Where the answer depends on a class that is not known here, the server is asked for it.
+base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Waiter> waiter) {
+  quota::Request& request = waiter->request;
+  const quota::Evaluator& evaluator = *request.evaluator;
+  const bool missing = request.unknown && request.unknown->why.Is(base::ErrorCode::kNotFound);
+  if (!missing) co_return base::Result<void>();
+  if (!quota::DependsOnUnknown(request, book_.InNamespace(waiter->review.ns))) {
+    co_return base::Result<void>();
+  }
+  quota::ClassTable live(evaluator.classes->missing, evaluator.classes->called);
+  for (const quota::ClassUnits& units : waiter->facts.classes) {
+    auto usage = co_await book_.ReadClass(evaluator, units.name, waiter->deadline);
+    if (usage) {
+      live.Set(units.name, std::move(*usage));
+    } else if (!usage.error().Is(base::ErrorCode::kNotFound)) {
+      co_return usage.error().Wrap("read " + evaluator.classes->called + " " + units.name);
+    }
+  }
+  request.unknown.reset();
+  const auto known = live.ResolveKnown(waiter->facts, request.unknown);
+  if (!known) co_return known.error();
+  request.after.usage = *known;
+  co_return base::Result<void>();
 }
 
 base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
@@ -141,6 +173,8 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
   const auto prepared = Prepare(*waiter);
   if (!prepared) co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message);
   if (!waiter->flaw.empty()) co_return Refuse(403, "it cannot be counted: " + waiter->flaw);
+  const auto resolved = co_await ResolveClasses(waiter);
+  if (!resolved) co_return Unavailable(resolved.error().message);
   const Answer answer = co_await Decide(std::move(waiter));
   for (std::size_t i = 0; i < answer.warnings.size(); ++i) observer_.OnWarning(api_.name);
   co_return answer;

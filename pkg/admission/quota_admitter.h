@@ -64,6 +64,7 @@ class QuotaAdmitter final : public Admitter {
 
   const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource);
   base::Result<void> Prepare(Waiter& waiter) const;
+  base::Task<base::Result<void>> ResolveClasses(std::shared_ptr<Waiter> waiter);
   [[nodiscard]] BatchPlan PlanFor(const std::string& ns,
                                   const std::vector<const quota::Request*>& requests) const;
   base::Task<Answer> Decide(std::shared_ptr<Waiter> waiter);

@@ -6,6 +6,7 @@
 //
 // Single-threaded. Pointers are valid until the next suspension.
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,10 +39,16 @@ class QuotaBook {
   [[nodiscard]] virtual const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const = 0;
   // What an object with these facts uses, its class resolved, and what its owner uses already taken
-  // away. Errors: its class is unknown.
-  [[nodiscard]] virtual base::Result<quota::Subject> SubjectOf(
+  // away. Errors: that cannot be said at all.
+  [[nodiscard]] virtual base::Result<quota::Resolved> SubjectOf(
       const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
       const quota::ObjectFacts& facts) const = 0;
+
+  // What one unit of this class uses, read live: a class may be younger than what our watch has
+  // shown. Errors: kNotFound if the server says that there is none; else it could not be asked.
+  virtual base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
+                                                                std::string name,
+                                                                base::TimePoint deadline) = 0;
 
   // Writes `used`, guarded by the version of `quota`, and holds the charges. An answer that was
   // lost is looked up. Errors: kConflict when the quota changed or went, with the newest version

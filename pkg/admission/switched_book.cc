@@ -39,11 +39,18 @@ const quota::ClassTable* SwitchedBook::ClassesOf(const quota::Evaluator& evaluat
   return book_ == nullptr ? nullptr : book_->ClassesOf(evaluator);
 }
 
-base::Result<quota::Subject> SwitchedBook::SubjectOf(const quota::Evaluator& evaluator,
-                                                     std::string_view ns, const quota::Uid& uid,
-                                                     const quota::ObjectFacts& facts) const {
-  if (book_ == nullptr) return quota::Subject(facts.now);
+base::Result<quota::Resolved> SwitchedBook::SubjectOf(const quota::Evaluator& evaluator,
+                                                      std::string_view ns, const quota::Uid& uid,
+                                                      const quota::ObjectFacts& facts) const {
+  if (book_ == nullptr) return quota::Resolved{facts.now};
   return book_->SubjectOf(evaluator, ns, uid, facts);
+}
+
+base::Task<base::Result<quota::ClassUsage>> SwitchedBook::ReadClass(
+    const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
+  if (book_ == nullptr) co_return quota::ClassUsage();
+  const CountCall call(inside_);
+  co_return co_await book_->ReadClass(evaluator, std::move(name), deadline);
 }
 
 base::Task<base::Result<void>> SwitchedBook::Charge(quota::Quota quota, quota::ResourceList used,

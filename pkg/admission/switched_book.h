@@ -29,9 +29,12 @@ class SwitchedBook final : public QuotaBook {
                                               const quota::Uid& uid) const override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;
-  [[nodiscard]] base::Result<quota::Subject> SubjectOf(
+  [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
       const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
       const quota::ObjectFacts& facts) const override;
+  base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
+                                                        std::string name,
+                                                        base::TimePoint deadline) override;
   base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
                                         std::vector<Grant> grants,
                                         base::TimePoint deadline) override;

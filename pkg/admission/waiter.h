@@ -19,6 +19,7 @@ struct QuotaAdmitter::Waiter {
   };
   Review review;
   quota::Request request;  // refers to `review`
+  quota::Facts facts;      // of the object, its classes not resolved
   std::string flaw;        // that the request would bring into the object (ObjectFacts::flaw)
   base::TimePoint deadline{};
   std::unique_ptr<base::Alarm> alarm;  // rung with the answer

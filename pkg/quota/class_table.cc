@@ -68,31 +68,53 @@ std::string ClassTable::Title(std::string_view name) const {
 
 base::Result<ResourceList> ClassTable::Resolve(const Facts& facts,
                                                const std::vector<std::string>* names) const {
+  const auto matters = [&](const std::string& name) {
+    return std::ranges::find(*names, name) != names->end();
+  };
+  for (const ClassUnits& units : facts.classes) {
+    const std::optional<UnknownUsage> unknown = UnknownOf(units.name);
+    if (!unknown) continue;
+    const bool hidden =
+        names == nullptr || unknown->names.empty() || std::ranges::any_of(unknown->names, matters);
+    if (hidden) return unknown->why;
+  }
+  std::optional<UnknownUsage> ignored;
+  return ResolveKnown(facts, ignored);
+}
+
+base::Result<ResourceList> ClassTable::ResolveKnown(const Facts& facts,
+                                                    std::optional<UnknownUsage>& unknown) const {
   ResourceList usage = facts.usage;
   for (const ClassUnits& units : facts.classes) {
-    if (auto added = AddUnits(units, names, usage); !added) return added.error();
+    if (!unknown) unknown = UnknownOf(units.name);
+    if (auto added = AddUnits(units, usage); !added) return added.error();
   }
   return usage;
 }
 
-base::Result<void> ClassTable::AddUnits(const ClassUnits& units,
-                                        const std::vector<std::string>* names,
-                                        ResourceList& usage) const {
-  const auto at = classes_.find(units.name);
+std::optional<UnknownUsage> ClassTable::UnknownOf(std::string_view name) const {
+  const auto at = classes_.find(name);
   if (at == classes_.end()) {
-    if (missing_ == MissingClass::kUsesNothing) return {};
-    return base::Error{.code = base::ErrorCode::kNotFound,
-                       .message = Title(units.name) + " not found"};
+    if (missing_ == MissingClass::kUsesNothing) return std::nullopt;
+    return UnknownUsage{
+        {.code = base::ErrorCode::kNotFound, .message = Title(name) + " not found"}};
   }
   const Class& found = at->second;
-  if (found.unreadable) return found.unreadable->Wrap(Title(units.name));
-  for (const auto& [name, why] : found.one.unknown) {
-    const bool matters = names == nullptr || std::ranges::find(*names, name) != names->end();
-    if (!matters) continue;
-    return base::Error{.code = base::ErrorCode::kMalformed,
-                       .message = Title(units.name) + ": " + why};
+  if (found.unreadable) return UnknownUsage{found.unreadable->Wrap(Title(name))};
+  if (found.one.unknown.empty()) return std::nullopt;
+  const base::Error why{.code = base::ErrorCode::kMalformed,
+                        .message = found.one.unknown.begin()->second};
+  UnknownUsage unknown{why.Wrap(Title(name))};
+  for (const auto& [resource_name, reason] : found.one.unknown) {
+    unknown.names.push_back(resource_name);
   }
-  if (auto added = usage.Add(found.one.amounts, units.units); !added) {
+  return unknown;
+}
+
+base::Result<void> ClassTable::AddUnits(const ClassUnits& units, ResourceList& usage) const {
+  const auto at = classes_.find(units.name);
+  if (at == classes_.end()) return {};
+  if (auto added = usage.Add(at->second.one.amounts, units.units); !added) {
     return added.error().Wrap(Title(units.name));
   }
   return {};

@@ -35,6 +35,13 @@ struct ClassUsage {
 // The class that a kind is, where kinds are classes: "Deployment.apps", "Service".
 std::string KindClass(std::string_view group, std::string_view kind);
 
+// What an object uses by a class, where that is not known.
+struct UnknownUsage {
+  base::Error why;  // kNotFound: there is no such class
+  // Sorted. Empty: under every name that classes concern.
+  std::vector<std::string> names = {};
+};
+
 class ClassTable {
  public:
   // `called` is what a class is called in a message: "device class".
@@ -63,6 +70,9 @@ class ClassTable {
   // overflow.
   [[nodiscard]] base::Result<ResourceList> Resolve(
       const Facts& facts, const std::vector<std::string>* names = nullptr) const;
+  // The same, as far as it is known, and in `unknown` what of it is not. Errors: overflow.
+  [[nodiscard]] base::Result<ResourceList> ResolveKnown(const Facts& facts,
+                                                        std::optional<UnknownUsage>& unknown) const;
 
  private:
   struct Class {
@@ -70,9 +80,8 @@ class ClassTable {
     std::optional<base::Error> unreadable;
   };
   [[nodiscard]] std::string Title(std::string_view name) const;
-  [[nodiscard]] base::Result<void> AddUnits(const ClassUnits& units,
-                                            const std::vector<std::string>* names,
-                                            ResourceList& usage) const;
+  [[nodiscard]] std::optional<UnknownUsage> UnknownOf(std::string_view name) const;
+  [[nodiscard]] base::Result<void> AddUnits(const ClassUnits& units, ResourceList& usage) const;
 
   MissingClass missing_;
   std::string called_;

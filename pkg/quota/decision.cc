@@ -26,6 +26,26 @@ Verdict Refuse(std::string message) {
   return {.kind = Verdict::Kind::kRefused, .code = 403, .message = std::move(message), .needs = {}};
 }
 
+// The names of status.hard that are the evaluator's, if the quota matches the object at all.
+Names NamesAtStake(const Request& request, const Quota& quota) {
+  const Evaluator& evaluator = *request.evaluator;
+  Names names = OwnedNames(evaluator, quota.status.hard, request.classes);
+  const bool concerns =
+      !names.empty() && MatchesObject(quota.selector, request.after, evaluator.scopes);
+  return concerns ? names : Names();
+}
+
+bool IsUnknown(const Request& request, const std::string& name) {
+  if (!request.unknown) return false;
+  const Names& unknown = request.unknown->names;
+  if (!unknown.empty()) return std::ranges::find(unknown, name) != unknown.end();
+  return request.evaluator->classes && request.evaluator->classes->concerns(name);
+}
+
+bool AnyUnknown(const Request& request, const Names& names) {
+  return std::ranges::any_of(names, [&](const auto& name) { return IsUnknown(request, name); });
+}
+
 // A quota that the request has to do with: it matches the object, and limits something of its kind.
 struct Concern {
   std::size_t standing = 0;
@@ -35,11 +55,8 @@ struct Concern {
 std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standing>& standings) {
   std::vector<Concern> concerns;
   for (std::size_t i = 0; i < standings.size(); ++i) {
-    const Quota& quota = *standings[i].quota;
-    Names names = OwnedNames(*request.evaluator, quota.status.hard, request.classes);
-    if (names.empty()) continue;
-    if (!MatchesObject(quota.selector, request.after, request.evaluator->scopes)) continue;
-    concerns.push_back({i, std::move(names)});
+    Names names = NamesAtStake(request, *standings[i].quota);
+    if (!names.empty()) concerns.push_back({i, std::move(names)});
   }
   return concerns;
 }
@@ -50,6 +67,9 @@ std::string Objection(const Request& request, const Standing& standing, const Na
   if (request.evaluator->guard.constraints && request.object != nullptr) {
     const std::string missing = request.evaluator->guard.constraints(*request.object, names);
     if (!missing.empty()) return "failed quota: " + quota + ": " + missing;
+  }
+  if (AnyUnknown(request, names)) {
+    return "failed quota: " + quota + ": " + request.unknown->why.message;
   }
   const ResourceList& used = standing.quota->status.used;
   const bool unknown =
@@ -121,7 +141,8 @@ std::string Exceeded(const Standing& standing, const ResourceList& amount) {
 Verdict Decide(const Request& request, const std::vector<Standing>& standings) {
   const std::vector<Concern> concerns = ConcernsOf(request, standings);
   std::vector<Need> needs = NeedsOf(request, standings, concerns);
-  if (request.before && needs.empty()) return {};  // whatever else is wrong, it was so before
+  // Whatever else is wrong, it was so before.
+  if (request.before && needs.empty() && !request.unknown) return {};
   for (const auto& [index, names] : concerns) {
     std::string objection = Objection(request, standings[index], names);
     if (!objection.empty()) return Refuse(std::move(objection));
@@ -134,6 +155,12 @@ Verdict Decide(const Request& request, const std::vector<Standing>& standings) {
   }
   if (needs.empty()) return {};
   return {.kind = Verdict::Kind::kFits, .message = "", .needs = std::move(needs)};
+}
+
+bool DependsOnUnknown(const Request& request, const std::vector<const Quota*>& quotas) {
+  return request.unknown && std::ranges::any_of(quotas, [&](const Quota* quota) {
+           return AnyUnknown(request, NamesAtStake(request, *quota));
+         });
 }
 
 base::Result<void> Apply(const std::vector<Need>& needs, std::vector<Standing>& standings) {

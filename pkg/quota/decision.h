@@ -17,6 +17,12 @@ namespace quota {
 // The facts of an object when it is judged: its classes are resolved into `usage`.
 using Subject = Facts;
 
+// An object when it is judged, as far as its classes are known.
+struct Resolved {
+  Subject subject;
+  std::optional<UnknownUsage> unknown = {};
+};
+
 // A request as quota sees it. What it points to outlives it.
 struct Request {
   const Evaluator* evaluator = nullptr;
@@ -26,7 +32,14 @@ struct Request {
   Subject after;
   std::optional<Subject> before;  // an UPDATE's old object
   bool dry_run = false;           // judged, not charged
+  // What `after` may use beyond what it says, unless an UPDATE's old object used it already. No
+  // quota that limits such a name admits the request.
+  std::optional<UnknownUsage> unknown = {};
 };
+
+// True if the answer depends on what is unknown: some quota matches the object and limits a name
+// under which its use is unknown.
+bool DependsOnUnknown(const Request& request, const std::vector<const Quota*>& quotas);
 
 // A quota of the request's namespace as it is known now.
 struct Standing {

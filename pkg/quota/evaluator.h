@@ -28,6 +28,12 @@ struct Guard {
   // the object into another scope. "": none is excluded.
   std::string update_condition;
   std::vector<std::string> subresources;  // whose UPDATE can, such as "resize"
+  // The facts of an object that a request brings, where it must not be believed in all: on some
+  // servers a status, too, can be written with the object itself, by whoever may write that.
+  // `stored` is what there is already; null for a CREATE. Null: as Evaluator::facts_of.
+  std::function<base::Result<ObjectFacts>(const json::Value& object, const json::Value* stored,
+                                          base::WallTime now)>
+      facts_of = {};
   // Fields that `constraints` reads beside those of the evaluator.
   std::vector<std::string> fields;
   // "" or what is missing, "must specify cpu for: a,b", when `names` are limited. Null: nothing is

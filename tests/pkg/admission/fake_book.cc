@@ -64,6 +64,14 @@ void FakeBook::Release(const api::ObjectKey& key, const Grant& grant) {
   entry->second.charges.Release(grant.uid, grant.before.amount.empty() ? nullptr : &grant.before);
 }
 
+base::Task<base::Result<quota::ClassUsage>> FakeBook::ReadClass(
+    const quota::Evaluator& /*evaluator*/, std::string name, base::TimePoint /*deadline*/) {
+  ++class_reads;
+  co_await scheduler_.Sleep(std::chrono::milliseconds(1));
+  if (live_class) co_return live_class(name);
+  co_return base::Error{.code = base::ErrorCode::kNotFound, .message = name + " not found"};
+}
+
 base::Task<base::Result<void>> FakeBook::Refresh(std::string /*ns*/, base::TimePoint /*deadline*/) {
   ++refreshes;
   if (unreadable) co_return *unreadable;

@@ -38,11 +38,16 @@ class FakeBook final : public QuotaBook {
   [[nodiscard]] const quota::ClassTable* ClassesOf(const quota::Evaluator&) const override {
     return nullptr;
   }
-  [[nodiscard]] base::Result<quota::Subject> SubjectOf(
+  [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
       const quota::Evaluator&, std::string_view, const quota::Uid&,
       const quota::ObjectFacts& facts) const override {
-    return quota::Subject{facts.now.usage, facts.now.attributes};
+    quota::Resolved resolved{{facts.now.usage, facts.now.attributes}};
+    resolved.subject.usage = *classes.ResolveKnown(facts.now, resolved.unknown);
+    return resolved;
   }
+  base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
+                                                        std::string name,
+                                                        base::TimePoint deadline) override;
   base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
                                         std::vector<Grant> grants,
                                         base::TimePoint deadline) override;
@@ -50,6 +55,10 @@ class FakeBook final : public QuotaBook {
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
 
   bool current = true;
+  quota::ClassTable classes{quota::MissingClass::kUnknown, "thing class"};  // as watched
+  // What the server answers for a class; null: it has none.
+  std::function<base::Result<quota::ClassUsage>(const std::string& name)> live_class;
+  std::size_t class_reads = 0;
   std::map<quota::Uid, quota::ResourceList> shown;  // by a watch: what objects use
   std::optional<base::Error> unreadable;            // Refresh() fails
   base::Duration write_takes = std::chrono::milliseconds(4);

@@ -25,7 +25,11 @@ bool Owns(std::string_view name) {
   return name == kCount || name == "requests.cpu" || name == "requests.memory";
 }
 
-base::Result<ObjectFacts> FactsOf(const json::Value& machine, base::WallTime /*now*/) {
+bool IsTerminal(const json::Value& machine) {
+  return machine.StringAt({"status", "state"}) == kTerminal;
+}
+
+ObjectFacts FactsIn(const json::Value& machine, bool terminal) {
   ObjectFacts facts;
   facts.now.usage.Set(kCount, Quantity::FromInt(1));
   const std::string class_name(ClassNameOf(machine, kReference));
@@ -34,8 +38,23 @@ base::Result<ObjectFacts> FactsOf(const json::Value& machine, base::WallTime /*n
     return facts;
   }
   facts.now.attributes.emplace_back(kScope, class_name);
-  const bool terminal = machine.StringAt({"status", "state"}) == kTerminal;
   if (!terminal) facts.now.classes.push_back({class_name, 1});
+  return facts;
+}
+
+base::Result<ObjectFacts> FactsOf(const json::Value& machine, base::WallTime /*now*/) {
+  return FactsIn(machine, IsTerminal(machine));
+}
+
+// Ironcore's own API server stores the status that comes with a machine, so whoever may create
+// machines could say of each that it is terminated. Only the state that is stored already counts.
+base::Result<ObjectFacts> FactsToAdmit(const json::Value& machine, const json::Value* stored,
+                                       base::WallTime /*now*/) {
+  const bool was_terminal = stored != nullptr && IsTerminal(*stored);
+  ObjectFacts facts = FactsIn(machine, was_terminal);
+  if (IsTerminal(machine) && !was_terminal) {
+    facts.flaw = "status.state: Terminated is written to the subresource status only";
+  }
   return facts;
 }
 
@@ -52,6 +71,7 @@ Evaluator MakeEvaluator() {
       .guard = {.updates = true,
                 .update_condition = kCanNeedMore,
                 .subresources = {},
+                .facts_of = FactsToAdmit,
                 .fields = {},
                 .constraints = nullptr},
       .classes = ClassesWith({.group = "compute.ironcore.dev", .resource = "machineclasses"},
