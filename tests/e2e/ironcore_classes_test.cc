@@ -1,0 +1,235 @@
+// Usage comes from the class as it is now: one that appears late, changes or vanishes moves every
+// quota concerned, and one that is missing or cannot be read makes its own usage unknown, and
+// nothing else (ironcore.md 6.5, 6.6).
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/cloud.h"
+
+namespace e2e {
+namespace {
+
+const std::string kMachines = "count/machines.compute.ironcore.dev";
+
+// A class deleted and made again, as it must be where capabilities are fixed.
+void Remake(Cloud& c, const std::string& name, const std::string& cpu, const std::string& memory) {
+  c.Delete("machineclasses", name);
+  c.MakeClass(name, cpu, memory);
+}
+
+}  // namespace
+
+TEST_CASE("ironcore: a class that appears late makes its machines' usage known",
+          "[e2e][ironcore]") {
+  Cloud c({.enforce = ""});
+  c.MakeClass("small", "2", "4Gi");
+  c.MakeMachine("known", "small");
+  c.MakeMachine("early", "later");
+  c.WriteQuota("q", {{"requests.cpu", "20"}, {kMachines, "9"}});
+  c.WriteQuota("small", {{"requests.cpu", "20"}, {kMachines, "9"}},
+               Selector({{"MachineClass", "In", {"small"}}}));
+  // Whom it does not concern is counted; unknown is not zero.
+  c.WaitUsed("small", {{"requests.cpu", "2"}, {kMachines, "1"}}, Stretched(15s));
+  c.WaitUsed("q", {{kMachines, "2"}}, Stretched(15s));
+  c.WaitSaid("q", "ClassNotFound", "later");
+  c.MakeClass("later", "3", "1Gi");
+  c.WaitAndTell("q", {{"requests.cpu", "5"}, {kMachines, "2"}},
+                "a class that appeared was counted");
+  c.WaitUsed("small", {{"requests.cpu", "2"}, {kMachines, "1"}});
+}
+
+TEST_CASE("ironcore: a class whose capabilities change moves the quotas of all namespaces",
+          "[e2e][ironcore]") {
+  Cloud c({.rules = Rules::kNone, .enforce = ""});
+  c.MakeClass("small", "2", "4Gi");
+  c.MakeClass("large", "16", "64Gi");
+  const std::string other = FreshName("e2e-other");
+  c.api().Create(PathOf("namespaces"), Namespace(other));
+  const std::string compute = "/apis/compute.ironcore.dev/v1alpha1/namespaces/" + other;
+  const std::string quotas = "/apis/core.ironcore.dev/v1alpha1/namespaces/" + other;
+  c.api().Create(compute + "/machines", Machine("m", "small"));
+  c.api().Create(quotas + "/resourcequotas", CloudQuota("q", {{"requests.cpu", "9"}}));
+  for (const char* name : {"a", "b", "c"}) c.MakeMachine(name, "small");
+  c.MakeMachine("d", "large");
+  const Quantities hard = {{"requests.cpu", "99"}, {"requests.memory", "999Gi"}, {kMachines, "9"}};
+  c.Limit("q", hard);
+  c.Limit("large", hard, Selector({{"MachineClass", "In", {"large"}}}));
+  c.WaitUsed("q", {{"requests.cpu", "22"}, {"requests.memory", "76Gi"}, {kMachines, "4"}});
+
+  CHECK(c.Patch("machineclasses", "small", R"({"capabilities":{"cpu":"2500m","memory":"5Gi"}})")
+            .ok());
+  c.WaitAndTell("q", {{"requests.cpu", "23500m"}, {"requests.memory", "79Gi"}, {kMachines, "4"}},
+                "changed capabilities were counted");
+  Eventually("the other namespace's quota follows", [&]() -> std::string {
+    const auto quota = c.api().Get(quotas + "/resourcequotas/q");
+    const std::string used(quota.StringAt({"status", "used", "requests.cpu"}));
+    return used == "2500m" ? "" : used;
+  });
+  c.WaitUsed("large", {{"requests.cpu", "16"}, {"requests.memory", "64Gi"}, {kMachines, "1"}});
+  // What else a class can do is not counted, and costs no write.
+  const std::string before(c.GetQuota("q").StringAt({"metadata", "resourceVersion"}));
+  CHECK(c.Patch("machineclasses", "small", R"({"capabilities":{"gpu":"4"}})").ok());
+  CHECK(c.Patch("machineclasses", "large", R"({"metadata":{"labels":{"a":"b"}}})").ok());
+  Always(
+      "nothing is written",
+      [&]() -> std::string {
+        const std::string now(c.GetQuota("q").StringAt({"metadata", "resourceVersion"}));
+        return now == before ? "" : now;
+      },
+      500ms);
+  c.api().Delete(PathOf("namespaces", "", other));
+}
+
+TEST_CASE("ironcore: a class that vanishes leaves what is known, and freezes nothing else",
+          "[e2e][ironcore]") {
+  Cloud c({.enforce = ""});
+  c.MakeClass("small", "2", "4Gi");
+  c.MakeClass("large", "16", "64Gi");
+  c.Make("volumeclasses", VolumeClass("fast"));
+  for (const char* name : {"a", "b"}) c.MakeMachine(name, "small");
+  c.MakeMachine("c", "large");
+  const Quantities hard = {{"requests.cpu", "99"}, {kMachines, "9"}, {"requests.storage", "1Ti"}};
+  c.Limit("q", hard);
+  c.Limit("large", {{"requests.cpu", "99"}}, Selector({{"MachineClass", "In", {"large"}}}));
+  c.WaitUsed("q", {{"requests.cpu", "20"}, {kMachines, "3"}, {"requests.storage", "0"}});
+
+  c.Delete("machineclasses", "small");
+  c.WaitSaid("q", "ClassNotFound", "small");
+  // Its own name keeps the last value; the count and the volumes of the same quota go on, and so
+  // does whoever has nothing to do with it.
+  c.Make("volumes", Volume("v", "fast", "10Gi"));
+  c.MakeMachine("d", "large");
+  c.WaitUsed("q", {{"requests.cpu", "20"}, {kMachines, "4"}, {"requests.storage", "10Gi"}});
+  c.WaitUsed("large", {{"requests.cpu", "32"}});
+  Eventually("a metric says so", [&]() -> std::string {
+    const std::string text = c.daemon().MetricsText();
+    return text.find("quota_stale_quotas{") != std::string::npos &&
+                   c.daemon().Metric("quota_stale_quotas").value_or(0) >= 1
+               ? ""
+               : text;
+  });
+  // When those who are unknown are gone, all is known.
+  for (const char* name : {"a", "b"}) c.Delete("machines", name);
+  c.WaitUsed("q", {{"requests.cpu", "32"}, {kMachines, "2"}, {"requests.storage", "10Gi"}});
+  // Deleted and made again with other capabilities.
+  Remake(c, "large", "8", "32Gi");
+  c.WaitAndTell("q", {{"requests.cpu", "16"}, {kMachines, "2"}, {"requests.storage", "10Gi"}},
+                "a class that was made again was counted");
+  c.WaitUsed("large", {{"requests.cpu", "16"}});
+}
+
+TEST_CASE("ironcore: capabilities that are no amount are told, and freeze nothing",
+          "[e2e][ironcore]") {
+  Cloud c({.rules = Rules::kNone, .enforce = ""});
+  c.MakeClass("good", "2", "4Gi");
+  c.MakeMachine("g", "good");
+  c.WriteQuota("good", {{"requests.cpu", "9"}}, Selector({{"MachineClass", "In", {"good"}}}));
+  c.WaitUsed("good", {{"requests.cpu", "2"}}, Stretched(15s));
+  struct Bad {
+    const char* name;
+    const char* capabilities;
+    const char* words;
+  };
+  const std::vector<Bad> all = {
+      {"missing", R"({"memory":"1Gi"})", "capabilities[cpu]"},
+      {"negative", R"({"cpu":"-1","memory":"1Gi"})", "capabilities[cpu]"},
+      {"junk", R"({"cpu":"many","memory":"1Gi"})", "capabilities[cpu]"},
+      {"huge", R"({"cpu":"1e40","memory":"1Gi"})", "capabilities[cpu]"},
+  };
+  for (const Bad& bad : all) {
+    json::Value made = MachineClass(bad.name, {});
+    made.Make({"capabilities"}) = Json(bad.capabilities);
+    c.Make("machineclasses", made);
+    c.MakeMachine(bad.name, bad.name);
+    c.WriteQuota(bad.name, {{"requests.cpu", "9"}, {kMachines, "9"}},
+                 Selector({{"MachineClass", "In", {bad.name}}}));
+  }
+  for (const Bad& bad : all) {
+    INFO(bad.name);
+    c.WaitUsed(bad.name, {{kMachines, "1"}}, Stretched(15s));
+    c.WaitSaid(bad.name, "QuotaStale", bad.words);
+  }
+  // A class whose sum leaves what can be counted, and one of fractions.
+  c.MakeClass("sum", "1e29", "1Gi");
+  c.MakeClass("half", "500m", "1.5Gi");
+  for (const char* name : {"s1", "s2"}) c.MakeMachine(name, "sum");
+  for (const char* name : {"h1", "h2", "h3"}) c.MakeMachine(name, "half");
+  c.WriteQuota("sum", {{"requests.cpu", "9"}, {kMachines, "9"}},
+               Selector({{"MachineClass", "In", {"sum"}}}));
+  c.WriteQuota("half", {{"requests.cpu", "9"}, {"requests.memory", "9Gi"}},
+               Selector({{"MachineClass", "In", {"half"}}}));
+  c.WaitUsed("half", {{"requests.cpu", "1500m"}, {"requests.memory", "4608Mi"}}, Stretched(15s));
+  c.WaitUsed("sum", {{kMachines, "2"}}, Stretched(15s));
+  // Mended, all of them count.
+  for (const Bad& bad : all) {
+    CHECK(c.Patch("machineclasses", bad.name, R"({"capabilities":{"cpu":"3"}})").ok());
+    c.WaitUsed(bad.name, {{"requests.cpu", "3"}, {kMachines, "1"}});
+  }
+  c.WaitUsed("good", {{"requests.cpu", "2"}});
+}
+
+TEST_CASE("ironcore: a missing class hurts neither unrelated creations nor edits at the limit",
+          "[e2e][ironcore][admission]") {
+  Cloud c;
+  c.MakeClass("small", "2", "4Gi");
+  c.MakeClass("large", "16", "64Gi");
+  c.Make("volumeclasses", VolumeClass("fast"));
+  c.Limit("q", {{"requests.cpu", "6"}, {kMachines, "3"}, {"requests.storage", "50Gi"}});
+  c.Limit("large", {{"requests.cpu", "16"}}, Selector({{"MachineClass", "In", {"large"}}}));
+  for (const char* name : {"a", "b", "c"}) c.MakeMachine(name, "small");
+  c.WaitUsed("q", {{"requests.cpu", "6"}, {kMachines, "3"}, {"requests.storage", "0"}});
+  c.Delete("machineclasses", "small");
+  c.WaitSaid("q", "ClassNotFound", "small");
+
+  // At the limit, and nobody knows of how much: what needs nothing passes.
+  for (const char* patch :
+       {R"({"metadata":{"labels":{"a":"b"}}})", R"({"metadata":{"finalizers":["e2e.test/held"]}})",
+        R"({"metadata":{"finalizers":null}})", R"({"spec":{"power":"Off"}})",
+        R"({"spec":{"machinePoolRef":{"name":"pool"}}})"}) {
+    INFO(patch);
+    const Attempt attempt = c.Patch("machines", "a", patch);
+    INFO(attempt.Text());
+    CHECK(attempt.ok());
+  }
+  // Volumes have nothing to do with it, and are limited as before.
+  CHECK(c.Post("volumes", Volume("v", "fast", "40Gi")).ok());
+  CHECK(c.Post("volumes", Volume("w", "fast", "20Gi")).message ==
+        DeniedByCloud("volumes.storage.ironcore.dev \"w\" is forbidden: exceeded quota: q, "
+                      "requested: requests.storage=20Gi, used: requests.storage=40Gi, "
+                      "limited: requests.storage=50Gi"));
+  c.Delete("machines", "b");
+  c.WaitUsed("q", {{"requests.cpu", "6"}, {kMachines, "2"}, {"requests.storage", "40Gi"}});
+  // A new one of the class that is gone cannot be judged.
+  const Attempt gone = c.Post("machines", Machine("d", "small"));
+  INFO(gone.Text());
+  CHECK(gone.code == 403);
+  CHECK(gone.reason == "Forbidden");
+  CHECK(gone.message == DeniedByCloud("machines.compute.ironcore.dev \"d\" is forbidden: failed "
+                                      "quota: q: machine class \"small\" not found"));
+  c.MakeClass("small", "1", "2Gi");
+  c.WaitUsed("q", {{"requests.cpu", "2"}, {kMachines, "2"}, {"requests.storage", "40Gi"}});
+  Eventually("its machines pass again", [&]() -> std::string {
+    const Attempt attempt = c.Post("machines", Machine("d", "small"));
+    return attempt.ok() ? "" : attempt.Text();
+  });
+  c.WaitUsed("q", {{"requests.cpu", "3"}, {kMachines, "3"}, {"requests.storage", "40Gi"}});
+}
+
+TEST_CASE("ironcore: where no quota asks what a class gives, nobody asks for the class",
+          "[e2e][ironcore][admission]") {
+  Cloud c;
+  c.Make("volumeclasses", VolumeClass("fast"));
+  CHECK(c.Post("machines", Machine("free", "none-such")).ok());
+  c.Limit("q", {{kMachines, "3"}, {"requests.storage", "50Gi"}});
+  CHECK(c.Post("machines", Machine("counted", "none-such")).ok());
+  // A quota of cpu that does not want machines of this class.
+  c.Limit("other", {{"requests.cpu", "1"}}, Selector({{"MachineClass", "In", {"large"}}}));
+  CHECK(c.Post("machines", Machine("third", "none-such")).ok());
+  c.WaitUsed("q", {{kMachines, "3"}, {"requests.storage", "0"}});
+  CHECK(c.Post("machines", Machine("fourth", "none-such")).message ==
+        DeniedByCloud("machines.compute.ironcore.dev \"fourth\" is forbidden: exceeded quota: q, "
+                      "requested: count/machines.compute.ironcore.dev=1, used: "
+                      "count/machines.compute.ironcore.dev=3, limited: "
+                      "count/machines.compute.ironcore.dev=3"));
+}
+
+}  // namespace e2e
