@@ -123,6 +123,7 @@ real_tier() {
   script release/sandbox-kubectl 180 bash tests/pkg/sandbox/kubectl_test.sh build/bin/sandbox-apiserver
   if [ $code -eq 0 ]; then
     KUBEBUILDER_ASSETS=$assets e2e release real build/bin 1800
+    KUBEBUILDER_ASSETS=$assets chart
     return
   fi
   cases=$(build/bin/e2e_test --list-test-names-only '~[sandbox-only]' 2>/dev/null | grep -c . || true)
@@ -132,6 +133,24 @@ real_tier() {
   else
     note "FAILED  e2e on a real kube-apiserver: $cases scenarios had nothing to run on"
     add_failure "$cases" "release/e2e-real: no kube-apiserver"
+  fi
+}
+
+# The Helm chart, beside kubectl's kustomize and on a real kube-apiserver; needs KUBEBUILDER_ASSETS.
+chart() {
+  local helm cases code=0
+  helm=$(bash tests/manifests/helm.sh) || code=$?
+  if [ $code -eq 0 ]; then
+    QCM_HELM=$helm QCM_E2E_SERVER=real run_program release/helm 300 build/bin/manifests_test
+    return
+  fi
+  cases=$(build/bin/manifests_test --list-test-names-only 2>/dev/null | grep -c . || true)
+  if [ $code -eq 77 ]; then
+    note "SKIPPED tests of the Helm chart: $cases tests (see above what they need)"
+    skipped=$((skipped + cases))
+  else
+    note "FAILED  tests of the Helm chart: $cases tests had no helm to run"
+    add_failure "$cases" "release/helm: helm was not built"
   fi
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("the shipped pods are let into a namespace that is restricted",
   Installation installation;
   installation.Apply("base");
   for (const std::string& folder : ManifestFolders()) {
-    for (json::Value& object : installation.Render(folder)) {
+    for (json::Value& object : RenderManifests(folder)) {
       if (object.StringAt({"kind"}) != "Deployment") continue;
       INFO(folder);
       json::Value pod = *object.At({"spec", "template"});
@@ -133,10 +133,9 @@ TEST_CASE("the shipped roles name no verb * and let nothing be written but what 
                                       "create subjectaccessreviews"};
   // For people, not for the daemon.
   const std::set<std::string> of_people{"karmadaquotas-edit"};
-  Installation installation;
   int roles = 0;
   for (const std::string& folder : ManifestFolders()) {
-    for (const json::Value& object : installation.Render(folder)) {
+    for (const json::Value& object : RenderManifests(folder)) {
       const std::string_view kind = object.StringAt({"kind"});
       const std::string name(object.StringAt({"metadata", "name"}));
       if (kind != "Role" && kind != "ClusterRole") continue;

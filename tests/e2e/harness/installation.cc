@@ -45,33 +45,10 @@ void Installation::Apply(const std::string& folder) {
     throw std::runtime_error(folder + ":\n" + output);
 }
 
-std::vector<json::Value> Installation::Render(const std::string& folder) {
-  auto documents = config::ParseYamlDocuments(Kubectl({"kustomize", kManifests + folder}));
-  if (!documents) throw std::runtime_error(folder + ": " + documents.error().message);
-  return std::move(*documents);
-}
-
-json::Value Installation::Deployment(const std::string& folder) {
-  for (json::Value& object : Render(folder)) {
-    if (object.StringAt({"kind"}) == "Deployment") return std::move(object);
-  }
-  throw std::runtime_error("no Deployment in " + folder);
-}
-
-std::vector<std::string> Installation::Arguments(const std::string& folder) {
-  json::Value deployment = Deployment(folder);
-  json::Value& containers = deployment.Make({"spec", "template", "spec", "containers"});
-  std::vector<std::string> arguments;
-  for (const json::Value& argument : *containers.AsArray()->front().At({"args"})->AsArray()) {
-    arguments.emplace_back(*argument.AsString());
-  }
-  return arguments;
-}
-
 DaemonOptions Installation::AsDeployed(const std::string& folder,
                                        std::vector<std::string> more_flags) {
   DaemonOptions options{.kubeconfig = KubeconfigOfDaemon()};
-  options.more_flags = Arguments(folder);
+  options.more_flags = DeployedArguments(folder);
   options.more_flags.push_back("--leader-elect=true");
   options.more_flags.push_back(std::string("--leader-elect-resource-namespace=") + kQuotaSystem);
   std::ranges::move(more_flags, std::back_inserter(options.more_flags));
@@ -100,6 +77,28 @@ std::vector<std::string> ManifestFolders() {
   }
   std::ranges::sort(folders);
   return folders;
+}
+
+std::vector<json::Value> RenderManifests(const std::string& folder) {
+  const auto result =
+      RunProgram({.argv = {KubectlProgram(), "kustomize", kManifests + folder}}, Stretched(30s));
+  if (result.exit_code != 0) throw std::runtime_error(folder + ":\n" + result.output);
+  auto documents = config::ParseYamlDocuments(result.output);
+  if (!documents) throw std::runtime_error(folder + ": " + documents.error().message);
+  return std::move(*documents);
+}
+
+std::vector<std::string> DeployedArguments(const std::string& folder) {
+  std::vector<std::string> arguments;
+  for (json::Value& object : RenderManifests(folder)) {
+    if (object.StringAt({"kind"}) != "Deployment") continue;
+    json::Value& containers = object.Make({"spec", "template", "spec", "containers"});
+    for (const json::Value& argument : *containers.AsArray()->front().At({"args"})->AsArray()) {
+      arguments.emplace_back(*argument.AsString());
+    }
+  }
+  if (arguments.empty()) throw std::runtime_error("no Deployment in " + folder);
+  return arguments;
 }
 
 }  // namespace e2e

@@ -29,12 +29,6 @@ class Installation {
   std::string Kubectl(std::vector<std::string> arguments);
   // Applies a folder of manifests/ ("base"); throws where an object is refused or warned about.
   void Apply(const std::string& folder);
-  // The objects of a folder.
-  std::vector<json::Value> Render(const std::string& folder);
-  // The Deployment of a folder, and what it says to the daemon.
-  json::Value Deployment(const std::string& folder);
-  std::vector<std::string> Arguments(const std::string& folder);
-
   // What the pod would be: the ServiceAccount, the Deployment's arguments and the pod's namespace.
   // `more_flags` come last, and win.
   DaemonOptions AsDeployed(const std::string& folder, std::vector<std::string> more_flags = {});
@@ -48,5 +42,9 @@ class Installation {
 
 // Each folder below manifests/ that `kubectl apply -k` takes, as "base".
 std::vector<std::string> ManifestFolders();
+// The objects of such a folder, as kubectl makes them of it.
+std::vector<json::Value> RenderManifests(const std::string& folder);
+// What the Deployment of a folder says to the daemon.
+std::vector<std::string> DeployedArguments(const std::string& folder);
 
 }  // namespace e2e

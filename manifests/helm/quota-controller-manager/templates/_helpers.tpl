@@ -1,0 +1,78 @@
+{{- define "qcm.namespace" -}}
+{{- .Values.namespace.name | default .Release.Namespace -}}
+{{- end -}}
+
+{{- define "qcm.labels" -}}
+app.kubernetes.io/name: quota-controller-manager
+{{- end -}}
+
+{{/* True for the daemon's own objects; "" for a Karmada API server. */}}
+{{- define "qcm.daemon" -}}
+{{- if eq .Values.install "daemon" }}true{{ end -}}
+{{- end -}}
+
+{{/* True where the API server is the one of this cluster, and its rights are the daemon's. */}}
+{{- define "qcm.here" -}}
+{{- if and (include "qcm.daemon" .) (not .Values.kubeconfigSecret) }}true{{ end -}}
+{{- end -}}
+
+{{- define "qcm.certManager" -}}
+{{- if and .Values.enforce (eq .Values.certificate "cert-manager") }}true{{ end -}}
+{{- end -}}
+
+{{- define "qcm.subjects" -}}
+- kind: ServiceAccount
+  name: quota-controller-manager
+  namespace: {{ include "qcm.namespace" . }}
+{{- end -}}
+
+{{/* One binding of a role to the ServiceAccount: (list . KIND NAME). */}}
+{{- define "qcm.binding" -}}
+{{- $top := index . 0 -}}{{- $kind := index . 1 -}}{{- $name := index . 2 -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $kind }}Binding
+metadata:
+  name: {{ $name }}
+  {{- if eq $kind "Role" }}
+  namespace: {{ include "qcm.namespace" $top }}
+  {{- end }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: {{ $kind }}
+  name: {{ $name }}
+subjects:
+  {{- include "qcm.subjects" $top | nindent 2 }}
+{{- end -}}
+
+{{/* The marks by which the daemon knows an object to be its own; Helm writes its own name into managed-by. */}}
+{{- define "qcm.ownership" -}}
+app.kubernetes.io/managed-by: quota-controller-manager
+quota-controller-manager.io/managed: "true"
+{{- end -}}
+
+{{- define "qcm.arguments" -}}
+- --resync-period={{ .Values.resyncPeriod }}
+{{- if .Values.kubeconfigSecret }}
+- --kubeconfig=/etc/quota-controller-manager/karmada/kubeconfig
+- --leader-elect-resource-namespace=kube-system
+{{- end }}
+{{- if .Values.enforce }}
+{{- if .Values.kubeconfigSecret }}
+- --admission-url=https://quota-controller-manager.{{ include "qcm.namespace" . }}.svc:443
+{{- else }}
+- --admission-service={{ include "qcm.namespace" . }}/quota-controller-manager:443
+{{- end }}
+{{- end }}
+{{- if include "qcm.certManager" . }}
+- --admission-cert-dir=/etc/quota-controller-manager/certificate
+{{- end }}
+{{- with .Values.quotaApis }}
+- --quota-apis={{ join "," . }}
+{{- end }}
+{{- with .Values.enforce }}
+- --enforce={{ join "," . }}
+{{- end }}
+{{- range .Values.extraArgs }}
+- {{ . | quote }}
+{{- end }}
+{{- end -}}
