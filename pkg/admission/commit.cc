@@ -9,8 +9,6 @@
 namespace admission {
 namespace {
 
-// How long a namespace is remembered after its last batch: whether there is load now.
-constexpr std::chrono::milliseconds kLately{200};
 constexpr std::chrono::milliseconds kLongestPause{250};
 
 // Tried again within the waiters' time. Anything else will not get better by waiting.
@@ -51,43 +49,23 @@ std::vector<Fate> FatesOf(std::size_t requests, const std::vector<PlannedWrite>&
 
 }  // namespace
 
-QuotaAdmitter::Batch QuotaAdmitter::TakeBatch(Namespace& space) const {
+QuotaAdmitter::Batch QuotaAdmitter::TakeBatch(Waiting& waiting) const {
   Batch batch;
-  while (!space.waiting.empty() && batch.size() < options_.max_batch) {
-    if (!space.waiting.front()->abandoned) batch.push_back(std::move(space.waiting.front()));
-    space.waiting.pop_front();
+  while (!waiting.empty() && batch.size() < options_.max_batch) {
+    if (!waiting.front()->abandoned) batch.push_back(std::move(waiting.front()));
+    waiting.pop_front();
   }
   return batch;
 }
 
+// Who comes while a batch is written makes up the next one.
 base::Task<void> QuotaAdmitter::WriteBatches(std::string ns) {
   co_await base::DeferCancellation();
-  while (true) {
-    co_await Gather(ns);
-    Namespace& space = namespaces_[ns];
-    Batch batch = TakeBatch(space);
-    if (batch.empty()) break;
-    space.company = batch.size() > 1;
+  for (Batch batch = TakeBatch(waiting_in_[ns]); !batch.empty();) {
     co_await Commit(ns, std::move(batch));
-    namespaces_[ns].last_commit = scheduler_.Now();
+    batch = TakeBatch(waiting_in_[ns]);
   }
-  Forget(ns);
-}
-
-// Under load a few milliseconds cost nobody anything, and save the API server most of the writes.
-base::Task<void> QuotaAdmitter::Gather(std::string ns) {
-  const Namespace& space = namespaces_[ns];
-  const bool loaded = space.company && scheduler_.Now() - space.last_commit < kLately;
-  if (loaded && !space.waiting.empty()) co_await scheduler_.Sleep(options_.gather);
-}
-
-// The writer ends; what is known of the namespace's load stays for a while.
-void QuotaAdmitter::Forget(const std::string& ns) {
-  namespaces_[ns].writing = false;
-  const base::TimePoint now = scheduler_.Now();
-  std::erase_if(namespaces_, [&](const auto& entry) {
-    return !entry.second.writing && now - entry.second.last_commit >= kLately;
-  });
+  waiting_in_.erase(ns);
 }
 
 base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {

@@ -208,9 +208,9 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
   const std::string& ns = waiter->review.ns;
   waiter->alarm = scheduler_.NewAlarm();
   ++waiting_;
-  Namespace& space = namespaces_[ns];
-  space.waiting.push_back(waiter);
-  if (!std::exchange(space.writing, true)) {
+  const bool first = !waiting_in_.contains(ns);
+  waiting_in_[ns].push_back(waiter);
+  if (first) {
     writers_.Spawn("quota writer " + ns, [this, ns] { return WriteBatches(ns); });
   }
   // However this coroutine ends, the writer must learn that nobody waits: it gives back what the

@@ -31,8 +31,6 @@ namespace admission {
 struct QuotaAdmitterOptions {
   std::size_t max_waiting = 4096;  // in all namespaces; beyond it reviews are answered kBusy
   std::size_t max_batch = 512;
-  // Under load, when the last batch had company, the next one gathers so long.
-  base::Duration gather = std::chrono::milliseconds(5);
   base::Duration retry = std::chrono::milliseconds(50);  // after a failed write, doubled each time
   bool warn_near_limits = true;
 };
@@ -53,13 +51,7 @@ class QuotaAdmitter final : public Admitter {
 
  private:
   struct Waiter;
-  // The requests of one namespace that wait for its writer.
-  struct Namespace {
-    std::deque<std::shared_ptr<Waiter>> waiting;
-    bool writing = false;           // its writer runs
-    bool company = false;           // the last batch had more than one member
-    base::TimePoint last_commit{};  // when that batch ended
-  };
+  using Waiting = std::deque<std::shared_ptr<Waiter>>;
   using Batch = std::vector<std::shared_ptr<Waiter>>;
 
   const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource);
@@ -70,13 +62,11 @@ class QuotaAdmitter final : public Admitter {
   base::Task<Answer> Decide(std::shared_ptr<Waiter> waiter);
   base::Task<Answer> Wait(std::shared_ptr<Waiter> waiter);
   base::Task<void> WriteBatches(std::string ns);
-  base::Task<void> Gather(std::string ns);
-  [[nodiscard]] Batch TakeBatch(Namespace& space) const;
+  [[nodiscard]] Batch TakeBatch(Waiting& waiting) const;
   base::Task<void> Commit(std::string ns, Batch batch);
   base::Task<std::vector<base::Result<void>>> Write(const std::vector<PlannedWrite>& writes,
                                                     base::TimePoint deadline);
   bool Settle(Batch& batch, BatchPlan& plan, const std::vector<base::Result<void>>& outcomes);
-  void Forget(const std::string& ns);
   void Conclude(Waiter& waiter, Answer answer);
   void ReleaseCharges(Waiter& waiter);
 
@@ -87,7 +77,7 @@ class QuotaAdmitter final : public Admitter {
   Observer& observer_;
   QuotaAdmitterOptions options_;
   std::map<api::GroupResource, std::unique_ptr<quota::Evaluator>> counters_;
-  std::unordered_map<std::string, Namespace> namespaces_;  // with somebody waiting, or lately
+  std::unordered_map<std::string, Waiting> waiting_in_;  // of namespaces whose writer runs
   std::size_t waiting_ = 0;
   base::TaskGroup writers_;
 };
