@@ -48,7 +48,11 @@ json::Value CloudDefinition(const std::string& plural, Rules rules) {
   return std::move(*definition);
 }
 
-Cloud::Cloud(ApiServer& server, const CloudOptions& options) : scenario_(server) {
+// However the start ends, the destructor takes the definitions away.
+Cloud::Cloud(ApiServer& server, const CloudOptions& options) : Cloud(server) { Start(options); }
+
+void Cloud::Start(const CloudOptions& options) {
+  ApiServer& server = scenario_.server();
   if (options.serve) {
     for (const char* plural : kCloudKinds) Serve(plural, options.rules);
   }
@@ -63,11 +67,13 @@ Cloud::Cloud(ApiServer& server, const CloudOptions& options) : scenario_(server)
     flags.push_back("--admission-url=https://" + address);
   }
   flags.insert(flags.end(), options.more_flags.begin(), options.more_flags.end());
-  scenario_.StartDaemon(daemon_options_);
+  scenario_.StartDaemon(daemon_options_, false);
+  started_ = true;
+  daemon().WaitUntilReady();
 }
 
 Cloud::~Cloud() {
-  daemon().Kill();
+  if (started_) daemon().Kill();
   (void)api().Do({.verb = "DELETE", .path = ConfigurationPath(), .timeout = Stretched(5s)});
   for (const char* plural : kCloudKinds) StopServing(plural);
   const auto gone = [this] {

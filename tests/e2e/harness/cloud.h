@@ -84,8 +84,12 @@ class Cloud {
   [[nodiscard]] std::size_t Count(std::string_view resource) const;
 
  private:
+  explicit Cloud(ApiServer& server) : scenario_(server) {}
+  void Start(const CloudOptions& options);
+
   mutable Scenario scenario_;
   DaemonOptions daemon_options_;
+  bool started_ = false;
 };
 
 inline constexpr const char* kCloudKinds[] = {"resourcequotas", "machineclasses", "machines",
