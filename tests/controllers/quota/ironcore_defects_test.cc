@@ -1,0 +1,192 @@
+// What ironcore's own quota leaves wrong (ironcore.md 4.3), done right; and the names and selectors
+// that nobody validates.
+
+#include <catch2/catch.hpp>
+#include <chrono>
+
+#include "tests/controllers/quota/ironcore_fixture.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using fixture::IroncoreFixture;
+using fixture::kBuckets;
+using fixture::kMachineCount;
+using fixture::kMachines;
+using fixture::kQuotas;
+using fixture::kVolumes;
+using fixture::MakeMachine;
+using fixture::MakeQuota;
+using fixture::WithScope;
+
+const json::Object kCpu{{"requests.cpu", "50"}};
+const json::Object kBoth{{"requests.cpu", "50"}, {kMachineCount, "9"}};
+
+json::Value MakeVolume(const std::string& name, const json::Value& storage) {
+  json::Value volume =
+      json::Object{{"metadata", json::Object{{"name", name}, {"namespace", "team-a"}}}};
+  volume.Make({"spec", "volumeClassRef", "name"}) = "fast";
+  volume.Make({"spec", "resources", "storage"}) = storage;
+  return volume;
+}
+
+struct Cloud : IroncoreFixture {
+  Cloud() {
+    PutClass("small", "2", "4Gi");
+    PutClass("large", "16", "64Gi");
+    cluster.Put(kMachines, MakeMachine("s", "small"));
+    cluster.Put(kMachines, MakeMachine("l", "large"));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("ironcore: a terminated machine frees its cpu, and one that comes back takes it (D1)",
+          "[controllers][ironcore]") {
+  Cloud f;
+  f.cluster.Put(kQuotas, MakeQuota("q", kBoth));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=18");
+  for (const char* state : {"Running", "Terminating", "Shutdown"}) {
+    f.cluster.Put(kMachines, MakeMachine("l", "large", state));
+    f.RunFor(1s);
+    CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=18");
+  }
+  f.cluster.Put(kMachines, MakeMachine("l", "large", "Terminated"));
+  f.scheduler.RunUntilIdle();
+  CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=2");
+  f.cluster.Put(kMachines, MakeMachine("l", "large", "Running"));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=18");
+}
+
+TEST_CASE("ironcore: buckets and volumes without a class harm nobody (D2)",
+          "[controllers][ironcore]") {
+  Cloud f;
+  const json::Value classless =
+      json::Object{{"metadata", json::Object{{"name", "b"}, {"namespace", "team-a"}}}};
+  f.cluster.Put(kBuckets, classless);
+  f.cluster.Put(kVolumes, classless);
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"requests.iops", "9"},
+                                         {"requests.storage", "1Ti"},
+                                         {"count/buckets.storage.ironcore.dev", "9"}}));
+  f.cluster.Put(kQuotas, WithScope(MakeQuota("in", {{"requests.storage", "1Ti"}}), "VolumeClass",
+                                   "In", {"fast"}));
+  f.RunFor(2s);
+  CHECK(f.Used("q") == "count/buckets.storage.ironcore.dev=1,requests.iops=0,requests.storage=0");
+  CHECK(f.Used("in") == "requests.storage=0");
+  CHECK(f.events.said.empty());
+}
+
+TEST_CASE("ironcore: an edited selector is followed at once (D4)", "[controllers][ironcore]") {
+  Cloud f;
+  f.cluster.Put(kQuotas, WithScope(MakeQuota("q", kCpu), "MachineClass", "In", {"small"}));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "requests.cpu=2");
+  const auto edit = [&](const std::string& op, const std::vector<std::string>& values) {
+    f.cluster.Put(kQuotas,
+                  WithScope(*f.cluster.Find(kQuotas, "team-a", "q"), "MachineClass", op, values));
+    f.RunFor(1s);
+    return f.Used("q");
+  };
+  CHECK(edit("In", {"large"}) == "requests.cpu=16");
+  CHECK(edit("NotIn", {"large"}) == "requests.cpu=2");
+  CHECK(edit("Exists", {}) == "requests.cpu=18");
+  CHECK(edit("Nonsense", {}) == "requests.cpu=0");
+  CHECK(edit("DoesNotExist", {}) == "requests.cpu=0");
+}
+
+TEST_CASE("ironcore: charges of machines that were never stored are given back (D5)",
+          "[controllers][ironcore]") {
+  Cloud f;
+  f.cluster.Put(kQuotas, MakeQuota("q", kBoth));
+  f.RunFor(1s);
+  for (int i = 0; i < 5; ++i) {  // the name is taken, so none of them is stored
+    json::Value taken = MakeMachine("s", "small");
+    taken.Make({"metadata", "uid"}) = "never-" + std::to_string(i);
+    CHECK(f.Ask(taken).empty());
+  }
+  CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=7,requests.cpu=28");
+  f.RunFor(15s);
+  CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=18");
+}
+
+TEST_CASE("ironcore: what is admitted and not stored yet is not overwritten (D6, D7)",
+          "[controllers][ironcore]") {
+  Cloud f;
+  f.cluster.Put(kQuotas, MakeQuota("q", kBoth));
+  f.RunFor(1s);
+  CHECK(f.Ask(MakeMachine("new", "small")).empty());
+  f.cluster.Delete(kMachines, "team-a", "l");  // and with it a recount
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=4");
+  f.cluster.Put(kMachines, MakeMachine("new", "small"));
+  f.RunFor(15s);
+  CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=4");
+}
+
+TEST_CASE("ironcore: a status that somebody forged, or wiped with a replace, is put right (D12)",
+          "[controllers][ironcore]") {
+  Cloud f;
+  f.cluster.Put(kQuotas, MakeQuota("q", kCpu));
+  f.RunFor(1s);
+  f.WriteStatus("q", {{"requests.cpu", "50"}}, {{"requests.cpu", "1"}});
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "requests.cpu=18");
+  f.WriteStatus("q", {{"requests.cpu", "1k"}}, {{"requests.cpu", "900"}});
+  f.RunFor(15s);
+  CHECK(f.Used("q") == "requests.cpu=18");
+  CHECK(f.Hard("q") == "requests.cpu=50");
+  json::Value bare = MakeQuota("q", kCpu);
+  bare.Make({"metadata", "uid"}) = *f.cluster.Find(kQuotas, "team-a", "q")->At({"metadata", "uid"});
+  f.cluster.Put(kQuotas, bare);
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "requests.cpu=18");
+}
+
+TEST_CASE("ironcore: volumes that grow, shrink and go", "[controllers][ironcore]") {
+  Cloud f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"requests.storage", "1Ti"}}));
+  for (const auto& [name, size] : {std::pair("a", "50Gi"), {"b", "30Gi"}, {"a", "70Gi"}}) {
+    f.cluster.Put(kVolumes, MakeVolume(name, size));
+  }
+  f.cluster.Put(kVolumes, MakeVolume("bad", "-1Gi"));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "requests.storage=100Gi");
+  f.cluster.Put(kVolumes, MakeVolume("a", "10Gi"));
+  f.cluster.Delete(kVolumes, "team-a", "b");
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "requests.storage=10Gi");
+}
+
+TEST_CASE("ironcore: a name that nothing is counted under is said, and limits nothing",
+          "[controllers][ironcore]") {
+  Cloud f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"requests.cpu", "50"},
+                                         {"limits.cpu", "1"},
+                                         {"requests.disks", "1"},
+                                         {"count/", "1"}}));
+  f.RunFor(2s);
+  CHECK(f.Used("q") == "requests.cpu=18");
+  CHECK(f.events.Texts() ==
+        std::vector<std::string>{
+            "UnknownResourceName q: nothing is counted under count/, limits.cpu, requests.disks: "
+            "such a limit has no effect"});
+  CHECK(f.Ask(MakeMachine("new", "small")).empty());
+}
+
+TEST_CASE("ironcore: any kind is counted by its name, as soon as it is served",
+          "[controllers][ironcore]") {
+  const api::GroupVersionResource networks{"networking.ironcore.dev", "v1alpha1", "networks"};
+  Cloud f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"count/networks.networking.ironcore.dev", "9"},
+                                         {"count/secrets", "9"},
+                                         {"requests.cpu", "50"}}));
+  f.RunFor(2s);
+  CHECK(f.Used("q") == "count/secrets=0,requests.cpu=18");
+  f.cluster.Serve(networks, "Network");
+  f.cluster.Put(networks,
+                json::Object{{"metadata", json::Object{{"name", "n"}, {"namespace", "team-a"}}}});
+  f.RunFor(3s);
+  CHECK(f.Used("q") == "count/networks.networking.ironcore.dev=1,count/secrets=0,requests.cpu=18");
+}
