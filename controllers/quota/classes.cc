@@ -32,6 +32,21 @@ base::Error NotFound(const std::string& name) {
   return {.code = base::ErrorCode::kNotFound, .message = name + " not found"};
 }
 
+// That the list is not there says nothing of the class.
+base::Error AsTrouble(base::Error error) {
+  if (error.Is(base::ErrorCode::kNotFound)) error.code = base::ErrorCode::kUnavailable;
+  return error;
+}
+
+const json::Value* FindNamed(const json::Value& list, const std::string& name) {
+  const json::Value* items = list.At({"items"});
+  if (items == nullptr || !items->IsArray()) return nullptr;
+  for (const json::Value& item : *items->AsArray()) {
+    if (item.StringAt({"metadata", "name"}) == name) return &item;
+  }
+  return nullptr;
+}
+
 // One obstacle for each resource.
 void AddTo(std::vector<Obstacle>& obstacles, Obstacle more, std::vector<std::string> names) {
   const auto same = std::ranges::find(obstacles, more.resource, &Obstacle::resource);
@@ -125,6 +140,7 @@ base::Result<quota::Resolved> QuotaController::SubjectOf(const quota::Evaluator&
   return resolved;
 }
 
+// By a list of one, which takes no right that the watch of the classes does not take, too.
 base::Task<base::Result<quota::ClassUsage>> QuotaController::ReadClass(
     const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
   if (!IsObjectName(name)) co_return NotFound(name);
@@ -141,12 +157,16 @@ base::Task<base::Result<quota::ClassUsage>> QuotaController::ReadClass(
   std::erase_if(missed_, [&](const auto& entry) { return now - entry.second >= kMissAge; });
   if (missed_.contains(path)) co_return NotFound(name);
   client::ApiRequest request{
-      .path = path,
+      .path = served->Path(),
+      .query = {{"fieldSelector", "metadata.name=" + name}},
       .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now)};
   const auto answer = co_await client::DoJson(*context_.client, std::move(request));
-  if (answer) co_return evaluator.classes->usage_of(*answer);
-  if (answer.error().Is(base::ErrorCode::kNotFound)) missed_[path] = context_.scheduler->Now();
-  co_return answer.error();
+  if (!answer) co_return AsTrouble(answer.error());
+  if (const json::Value* found = FindNamed(*answer, name)) {
+    co_return evaluator.classes->usage_of(*found);
+  }
+  missed_[path] = context_.scheduler->Now();
+  co_return NotFound(name);
 }
 
 // Only objects that refer to the class use anything by it.

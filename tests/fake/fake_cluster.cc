@@ -300,6 +300,11 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
   if (request.path == "/api" || request.path == "/apis") co_return Discover(request.path);
   api::ObjectKey key;
   Collection* collection = Route(request.path, &key);
+  const bool whole = collection != nullptr && key.name.empty() && request.verb == "GET";
+  if (whole) {
+    ++lists;
+    co_return client::ApiResponse{.status = 200, .body = ListBody(*collection)};
+  }
   if (collection == nullptr || !collection->objects.contains(key)) {
     co_return Failure(base::ErrorCode::kNotFound, 404, "not found: " + request.path);
   }
