@@ -35,22 +35,26 @@ std::vector<std::string> HostsOf(const Options& options) {
 
 AdmissionService::AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                                    client::ApiClient& client, metrics::Registry& registry,
-                                   const Options& options)
+                                   const Options& options, admission::WebhookKeeperOptions keeper)
     : executor_(executor),
       scheduler_(scheduler),
       registry_(registry),
       options_(options),
       metrics_(registry, options.enforced),
       observer_(metrics_),
-      keeper_(executor, scheduler, client, *this, KeeperOptions(options)),
+      keeper_(executor, scheduler, client, *this, std::move(keeper)),
       tasks_(executor),
       closing_(executor) {}
 
 base::Result<std::unique_ptr<AdmissionService>> AdmissionService::New(
     base::asio::any_io_executor executor, base::Scheduler& scheduler, client::ApiClient& client,
-    metrics::Registry& registry, const Options& options) {
+    client::EventRecorder& events, metrics::Registry& registry, const Options& options,
+    const std::string& installation) {
+  admission::WebhookKeeperOptions keeper = KeeperOptions(options);
+  keeper.plan.configuration.installation = installation;
+  keeper.events = &events;
   std::unique_ptr<AdmissionService> service(
-      new AdmissionService(executor, scheduler, client, registry, options));
+      new AdmissionService(executor, scheduler, client, registry, options, std::move(keeper)));
   const auto made = service->MakeCertificates(client);
   if (!made) return made.error();
   if (!options.admission_client_ca.empty()) {

@@ -29,11 +29,11 @@ class AdmissionService final : public admission::StoredRulesListener {
  public:
   // `options.enforced` is not empty. Errors: certificates that cannot be made, a CA of clients that
   // cannot be read.
-  static base::Result<std::unique_ptr<AdmissionService>> New(base::asio::any_io_executor executor,
-                                                             base::Scheduler& scheduler,
-                                                             client::ApiClient& client,
-                                                             metrics::Registry& registry,
-                                                             const Options& options);
+  // `installation` tells this installation from another in the same cluster.
+  static base::Result<std::unique_ptr<AdmissionService>> New(
+      base::asio::any_io_executor executor, base::Scheduler& scheduler, client::ApiClient& client,
+      client::EventRecorder& events, metrics::Registry& registry, const Options& options,
+      const std::string& installation);
 
   // Completes the options of an enforced quota API's controllers.
   void Prepare(const std::string& quota_api, controllers::QuotaControllerOptions& options);
@@ -56,6 +56,9 @@ class AdmissionService final : public admission::StoredRulesListener {
   // Answers what is in hand and what still comes for `linger`, then closes; Run() then returns.
   void Stop(std::chrono::milliseconds linger);
 
+  // Another installation keeps the webhook configuration: nothing is to be written beside it.
+  [[nodiscard]] bool IsSecond() const { return keeper_.IsAnothers(); }
+
   void OnStoredRules() override;
 
  private:
@@ -66,7 +69,8 @@ class AdmissionService final : public admission::StoredRulesListener {
     std::unique_ptr<admission::QuotaAdmitter> admitter;
   };
   AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
-                   client::ApiClient& client, metrics::Registry& registry, const Options& options);
+                   client::ApiClient& client, metrics::Registry& registry, const Options& options,
+                   admission::WebhookKeeperOptions keeper);
   base::Result<void> MakeCertificates(client::ApiClient& client);
   void WantRules(const std::string& quota_api);
   [[nodiscard]] http::ServerTls TlsWith(std::string cert_pem, std::string key_pem) const;

@@ -55,6 +55,11 @@ DEFINE_bool(manage_webhook, true,
 DEFINE_bool(warn_near_limits, true,
             "Warn the user when an admitted request leaves less than a tenth of a limit.");
 
+DEFINE_bool(uninstall, false,
+            "Take away what daemons of this installation left on the API server (the webhook "
+            "configuration, the certificate's Secret, the lease), and end. Give it the daemon's "
+            "own --admission-service and --leader-elect-resource-namespace; stop the daemon "
+            "first.");
 DEFINE_bool(
     leader_elect, true,
     "Of several replicas one, holding a Lease, writes statuses; all count and admit. False: "
@@ -245,6 +250,13 @@ base::Result<void> ParseLeaderElection(LeaderElection& election) {
 
 std::string Version() { return QCM_VERSION; }
 
+client::LoadOptions LoadOptionsFrom(const Options& options) {
+  return {.kubeconfig = options.kubeconfig,
+          .context = options.context,
+          .environment = client::ProcessEnvironment,
+          .home = client::ProcessEnvironment("HOME").value_or("")};
+}
+
 bool IsOnLoopback(const http::BindAddress& address) {
   return address.address == "localhost" || address.address == "::1" ||
          address.address.starts_with("127.");
@@ -258,7 +270,8 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
                                            .borrowed = {"v", "vmodule"}},
                                           argc, argv);
   if (!parsed) return parsed.error();
-  Options options{.kubeconfig = FLAGS_kubeconfig, .context = FLAGS_context};
+  Options options{
+      .uninstall = FLAGS_uninstall, .kubeconfig = FLAGS_kubeconfig, .context = FLAGS_context};
   auto apis = ParseQuotaApis(FLAGS_quota_apis, kQuotaApis);
   if (apis && apis->empty()) return BadFlag("quota_apis", "at least one quota API is needed");
   if (!apis) return BadFlag("quota_apis", apis.error().message);

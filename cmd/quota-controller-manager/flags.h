@@ -9,6 +9,7 @@
 #include "pkg/admission/endpoint.h"
 #include "pkg/base/clock.h"
 #include "pkg/base/error.h"
+#include "pkg/client/cluster_config.h"
 #include "pkg/http/server.h"
 
 namespace manager {
@@ -25,6 +26,7 @@ struct LeaderElection {
 };
 
 struct Options {
+  bool uninstall = false;               // take away what daemons left, and end
   std::string kubeconfig;               // "" : in-cluster, else $KUBECONFIG, else ~/.kube/config
   std::string context;                  // "" : the kubeconfig's current-context
   std::vector<std::string> quota_apis;  // counted, each while the server serves it
@@ -51,6 +53,9 @@ struct Options {
 // one without its value ends the process with one line and 2. Errors: kInvalidArgument, naming the
 // flag.
 base::Result<Options> ParseFlags(int argc, char** argv);
+
+// How the cluster is found that the options name.
+client::LoadOptions LoadOptionsFrom(const Options& options);
 
 // Reached from this machine alone.
 bool IsOnLoopback(const http::BindAddress& address);

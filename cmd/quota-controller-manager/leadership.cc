@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include "pkg/admission/ownership.h"
 #include "pkg/base/duration.h"
 
 namespace manager {
@@ -19,6 +20,10 @@ std::string NamespaceOf(const client::ClusterConfig& config, const LeaderElectio
 
 }  // namespace
 
+api::ObjectKey LeaseOf(const client::ClusterConfig& config, const LeaderElection& election) {
+  return {NamespaceOf(config, election), election.resource_name};
+}
+
 Leadership::Leadership(base::Scheduler& scheduler, client::ApiClient& client,
                        client::EventRecorder& events, const client::ClusterConfig& config,
                        const LeaderElection& election, const std::string& host,
@@ -26,7 +31,9 @@ Leadership::Leadership(base::Scheduler& scheduler, client::ApiClient& client,
     : callbacks_(std::move(callbacks)) {
   if (!election.elect) return;
   leader::LeaderOptions options;
-  options.lease = {NamespaceOf(config, election), election.resource_name};
+  options.lease = LeaseOf(config, election);
+  options.labels = {
+      {std::string(admission::kManagedByLabel), std::string(admission::kManagedByUs)}};
   options.elector.identity =
       election.identity.empty() ? leader::NewIdentity(host) : election.identity;
   options.elector.lease_duration = election.lease_duration;

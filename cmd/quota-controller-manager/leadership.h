@@ -17,6 +17,10 @@
 
 namespace manager {
 
+// The lease that the replicas of one installation share, whether or not they elect; by it one
+// installation is told from another.
+api::ObjectKey LeaseOf(const client::ClusterConfig& config, const LeaderElection& election);
+
 struct LeadershipCallbacks {
   std::function<void()> on_started_leading;
   std::function<void()> on_lost;

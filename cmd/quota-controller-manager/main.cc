@@ -14,6 +14,7 @@
 
 #include "cmd/quota-controller-manager/flags.h"
 #include "cmd/quota-controller-manager/manager.h"
+#include "cmd/quota-controller-manager/uninstall.h"
 
 namespace {
 
@@ -33,6 +34,10 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed connection is an error of that write, nothing more
 
   boost::asio::io_context io{1};
+  if (options->uninstall) {
+    const auto done = manager::Uninstall(io, *options);
+    return done ? 0 : Refuse(done.error());
+  }
   auto daemon = manager::NewManager(io, *options);
   if (!daemon) return Refuse(daemon.error());
   (*daemon)->Start();

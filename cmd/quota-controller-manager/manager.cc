@@ -48,13 +48,6 @@ constexpr base::BackoffOptions kReconnect{
 // In a cluster a Service sends new connections for some seconds after it was told not to.
 constexpr std::chrono::milliseconds kLinger = 5s;
 
-client::LoadOptions LoadOptionsFrom(const Options& options) {
-  return {.kubeconfig = options.kubeconfig,
-          .context = options.context,
-          .environment = client::ProcessEnvironment,
-          .home = client::ProcessEnvironment("HOME").value_or("")};
-}
-
 // In a pod the pod's name.
 std::string HostName() {
   std::array<char, 256> name{};
@@ -84,11 +77,15 @@ class ManagerImpl final : public Manager {
   base::Result<void> ServeMetrics(bool with_health);
   base::Result<void> ServeAt(const http::BindAddress& address, std::string_view what,
                              debug::Endpoints endpoints, std::optional<http::ServerTls> tls);
-  base::Result<void> AddEngines();
+  base::Result<void> AddEngines(const client::ClusterConfig& config);
   void AddEngine(quota::QuotaApi api);
   base::Task<void> Work();
   base::Task<void> AwaitSignals();
   void Elect(const client::ClusterConfig& config);
+  // Of several replicas the leader writes; of two installations the one that was there first.
+  [[nodiscard]] bool MayWrite() const {
+    return leadership_->Leads() && !(admission_ && admission_->IsSecond());
+  }
   void Stop(int exit_code);
 
   base::asio::io_context& io_;
@@ -135,7 +132,7 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
   });
   LOG(INFO) << "quota-controller-manager version=" << Version() << " server=" << config.Describe()
             << " resync_period=" << base::FormatDuration(options_.resync_period);
-  return AddEngines();
+  return AddEngines(config);
 }
 
 void ManagerImpl::Elect(const client::ClusterConfig& config) {
@@ -152,11 +149,12 @@ void ManagerImpl::Elect(const client::ClusterConfig& config) {
   leadership_->AddChecks(health_);
 }
 
-base::Result<void> ManagerImpl::AddEngines() {
+base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) {
   quota_series_ = std::make_unique<QuotaSeries>(registry_, options_.max_quota_series);
   if (options_.admission) {
     auto service =
-        AdmissionService::New(io_.get_executor(), scheduler_, *client_, registry_, options_);
+        AdmissionService::New(io_.get_executor(), scheduler_, *client_, *events_, registry_,
+                              options_, LeaseOf(config, options_.leader_election).ToString());
     if (!service) return service.error();
     admission_ = std::move(*service);
   }
@@ -177,7 +175,7 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
                                     .events = events_.get()},
                         .controller = {.resync_period = options_.resync_period,
                                        .write_timeout = kWriteTimeout,
-                                       .leading = [this] { return leadership_->Leads(); }}};
+                                       .leading = [this] { return MayWrite(); }}};
   if (admission_ && IsIn(options_.enforced, api.name)) options.admission = admission_.get();
   if (IsIn(options_.unreachable, api.name)) {
     options.not_enforced =

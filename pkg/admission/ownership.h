@@ -16,6 +16,16 @@ inline constexpr std::string_view kManagedByLabel = "app.kubernetes.io/managed-b
 inline constexpr std::string_view kManagedByUs = "quota-controller-manager";
 inline constexpr std::string_view kManagedLabel = "quota-controller-manager.io/managed";
 
+// Which installation of several the webhook configuration belongs to: its lease, "NAMESPACE/NAME",
+// which all replicas share and no other installation does. Without it, whose is open.
+inline constexpr std::string_view kInstallationAnnotation =
+    "quota-controller-manager.io/installation";
+
+inline std::string_view InstallationOf(const json::Value& object) {
+  const json::Value* annotations = api::Annotations(object);
+  return annotations == nullptr ? "" : annotations->StringAt({kInstallationAnnotation});
+}
+
 inline bool HasOurLabel(const json::Value& object) {
   return api::Label(object, kManagedByLabel) == std::optional(kManagedByUs) ||
          api::Label(object, kManagedLabel) == std::optional<std::string_view>("true");

@@ -197,6 +197,8 @@ std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const jso
 
 bool SameConfiguration(const json::Value& live, const json::Value& desired) {
   if (!IsOurs(live)) return false;
+  const std::string_view installation = InstallationOf(desired);
+  if (!installation.empty() && InstallationOf(live) != installation) return false;
   json::Array stored = WebhooksOf(live);
   json::Array wanted = WebhooksOf(desired);
   if (LeavesBundle(live, desired)) {
@@ -231,6 +233,11 @@ json::Value ConfigurationPatch(const json::Value& live, json::Value desired) {
   // Where the other label says whose it is, this one is the installer's.
   if (api::Label(live, kManagedLabel) != std::optional<std::string_view>("true")) {
     metadata.Set("labels", json::Object{{std::string(kManagedByLabel), kManagedByUs}});
+  }
+  const std::string_view installation = InstallationOf(desired);
+  if (!installation.empty()) {
+    metadata.Set("annotations",
+                 json::Object{{std::string(kInstallationAnnotation), std::string(installation)}});
   }
   return json::Object{{"metadata", std::move(metadata)}, {"webhooks", std::move(webhooks)}};
 }

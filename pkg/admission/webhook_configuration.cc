@@ -169,13 +169,16 @@ json::Value DesiredConfiguration(const ConfigurationOptions& options,
         Webhook(options, quota_api + std::string(kDomain), quota_api, ca_pem, RulesOf(groups)));
   }
   std::ranges::move(conditional, std::back_inserter(webhooks));
-  return json::Object{
-      {"apiVersion", kWebhookConfigurations.GroupVersion()},
-      {"kind", "ValidatingWebhookConfiguration"},
-      {"metadata",
-       json::Object{{"name", options.name},
-                    {"labels", json::Object{{std::string(kManagedByLabel), kManagedByUs}}}}},
-      {"webhooks", std::move(webhooks)}};
+  json::Object metadata{{"name", options.name},
+                        {"labels", json::Object{{std::string(kManagedByLabel), kManagedByUs}}}};
+  if (!options.installation.empty()) {
+    metadata.Set("annotations",
+                 json::Object{{std::string(kInstallationAnnotation), options.installation}});
+  }
+  return json::Object{{"apiVersion", kWebhookConfigurations.GroupVersion()},
+                      {"kind", "ValidatingWebhookConfiguration"},
+                      {"metadata", std::move(metadata)},
+                      {"webhooks", std::move(webhooks)}};
 }
 
 }  // namespace admission

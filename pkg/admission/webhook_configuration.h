@@ -42,6 +42,7 @@ struct ConfigurationOptions {
   std::string name = "quota-controller-manager";
   std::variant<ServiceReference, AdmissionUrl> endpoint;  // how the API server reaches us
   std::string failure_policy = "Fail";                    // or "Ignore"
+  std::string installation;                               // whose it is; "": not said
   // Nothing in them is asked about, nor in the namespace of the Service: the daemon can always be
   // started again.
   std::vector<std::string> excluded_namespaces{"kube-system"};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/base/task_group.h"
 
 namespace admission {
@@ -112,6 +113,7 @@ void WebhookKeeper::TakeLive(const json::Value* live) {
   plan_.OnLive(scheduler_.Now(), live);
   if (was_right && plan_.Next()) OnForeignChange();
   SayForeign();
+  if (plan_.IsRight()) damage_.clear();  // another replica was faster, and has said so
   alarm_->Wake();
 }
 
@@ -120,6 +122,7 @@ void WebhookKeeper::OnForeignChange() {
   if (repaired_ + kQuiet < now) repairs_ = 0;
   repaired_ = now;
   ++repairs_;
+  damage_ = plan_.live() == nullptr ? "deleted" : "changed";
   not_before_ = now + repair_.Next(now);
   if (repairs_ == 1) {
     LOG(WARNING) << "webhook configuration was changed by somebody else and is repaired name="
@@ -136,6 +139,25 @@ void WebhookKeeper::SayForeign() {
   if (std::exchange(said_foreign_, plan_.IsForeign()) || !said_foreign_) return;
   LOG(ERROR) << "webhook configuration is somebody else's: " << plan_.Missing()
              << " name=" << plan_.name();
+}
+
+void WebhookKeeper::SayRepaired() {
+  const std::string damage = std::exchange(damage_, "");
+  if (damage.empty() || options_.events == nullptr || plan_.live() == nullptr) return;
+  const json::Value& live = *plan_.live();
+  client::Event event;
+  event.about = {.api_version = kWebhookConfigurations.GroupVersion(),
+                 .kind = "ValidatingWebhookConfiguration",
+                 .ns = "",
+                 .name = plan_.name(),
+                 .uid = std::string(api::Uid(live)),
+                 .resource_version = std::string(api::ResourceVersion(live))};
+  event.type = client::EventType::kWarning;
+  event.reason = "WebhookConfigurationRestored";
+  event.message = "It was " + damage +
+                  " by somebody else, and is put back: quota-controller-manager keeps it. What it "
+                  "says follows from the quotas and the daemon's flags.";
+  options_.events->Record(std::move(event));
 }
 
 void WebhookKeeper::Advance() {
@@ -183,6 +205,7 @@ void WebhookKeeper::OnWritten(const json::Value& stored, bool created) {
             << " name=" << plan_.name();
   const base::TimePoint now = scheduler_.Now();
   plan_.OnLive(now, &stored);
+  SayRepaired();
   if (!plan_.Next()) {
     retry_.Reset();
   } else {

@@ -4,6 +4,8 @@
 // watches it, and repairs what somebody else changed or deleted. Wishes that come in a burst are
 // one write. Every replica runs one; they write the same content, each guarded by resourceVersion.
 //
+// Another installation's configuration is left alone, whatever it says, and that is said.
+//
 // Two that want different content (a CA bundle of their own each) would write in turn for ever:
 // repairs that follow one another wait longer each time, and it is said once.
 //
@@ -23,6 +25,7 @@
 #include "pkg/base/backoff.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/client/api_client.h"
+#include "pkg/client/event_recorder.h"
 
 namespace admission {
 
@@ -42,7 +45,8 @@ struct WebhookKeeperOptions {
   base::BackoffOptions retry{.initial = std::chrono::milliseconds(200), .jitter = 0.5};
   base::BackoffOptions repair{.initial = std::chrono::milliseconds(100), .jitter = 0.5};
   std::chrono::milliseconds write_timeout{10'000};
-  informers::ReflectorOptions reflector;  // the defaults; what is watched is set by the keeper
+  informers::ReflectorOptions reflector;    // the defaults; what is watched is set by the keeper
+  client::EventRecorder* events = nullptr;  // hears of repairs; may be absent; outlives the keeper
 };
 
 class WebhookKeeper final : public informers::CollectionSink {
@@ -67,6 +71,10 @@ class WebhookKeeper final : public informers::CollectionSink {
   [[nodiscard]] bool IsCaBundleStored(std::string_view pem) const {
     return plan_.IsCaBundleStored(pem);
   }
+  // The configuration belongs to another installation, which nothing is to be done beside.
+  [[nodiscard]] bool IsAnothers() const {
+    return options_.manage && !plan_.OtherInstallation().empty();
+  }
   // True if the stored configuration is as wanted. `why` says what is missing.
   [[nodiscard]] bool Ready(std::string* why) const;
 
@@ -87,6 +95,7 @@ class WebhookKeeper final : public informers::CollectionSink {
   void OnWritten(const json::Value& stored, bool created);
   void OnRefused(const base::Error& error);
   void SayForeign();
+  void SayRepaired();
 
   base::asio::any_io_executor executor_;
   base::Scheduler& scheduler_;
@@ -102,6 +111,7 @@ class WebhookKeeper final : public informers::CollectionSink {
   base::TimePoint not_before_{};  // no write earlier than this
   base::TimePoint repaired_{};
   int repairs_ = 0;      // in a row
+  std::string damage_;   // what somebody did that is not repaired yet; "" if nothing
   std::string trouble_;  // why the last write failed; said already
   bool said_foreign_ = false;
   bool listed_ = false;  // seen since BeginList()

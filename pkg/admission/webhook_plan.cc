@@ -55,7 +55,7 @@ void WebhookPlan::OnLive(base::TimePoint now, const json::Value* live) {
 
 // What the server has and nobody wanted yet may be another replica's wish.
 void WebhookPlan::AdoptLive(base::TimePoint now) {
-  if (!live_ || !IsOurs(*live_)) {
+  if (!live_ || IsForeign()) {
     for (auto& [key, rule] : rules_) rule.shown_since.reset();
     return;
   }
@@ -122,7 +122,15 @@ bool WebhookPlan::Stored(std::string_view quota_api, const api::GroupResource& r
   return found != rules_.end() && found->second.stored;
 }
 
-bool WebhookPlan::IsForeign() const { return live_ && !IsOurs(*live_); }
+bool WebhookPlan::IsForeign() const {
+  return live_ && (!IsOurs(*live_) || !OtherInstallation().empty());
+}
+
+std::string WebhookPlan::OtherInstallation() const {
+  const std::string& ours = options_.configuration.installation;
+  if (!live_ || ours.empty() || !IsOurs(*live_) || InstallationOf(*live_) == ours) return "";
+  return std::string(InstallationOf(*live_));
+}
 
 bool WebhookPlan::IsCaBundleStored(std::string_view pem) const {
   return known_ && !IsForeign() && (!live_ || HasCaBundle(*live_, pem));
@@ -134,6 +142,11 @@ bool WebhookPlan::HasOtherCaBundle() const {
 
 std::string WebhookPlan::Missing() const {
   if (!known_) return "it is not known yet what is stored";
+  if (const std::string other = OtherInstallation(); !other.empty()) {
+    return "it belongs to the installation " + other + ", and this is " +
+           options_.configuration.installation +
+           ": there can be one in a cluster. Take one of them away, with --uninstall";
+  }
   if (IsForeign()) {
     return "an object of this name does not carry the label " + std::string(kManagedByLabel) + "=" +
            std::string(kManagedByUs) + " and is left alone";

@@ -60,8 +60,12 @@ class WebhookPlan {
   [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource) const;
   // True once after the answers of Stored() changed.
   bool TakeChanged() { return std::exchange(changed_, false); }
-  // The stored object is not labelled as ours: it is left alone.
+  // The stored object is not labelled as ours, or is another installation's: it is left alone.
   [[nodiscard]] bool IsForeign() const;
+  // Whose it is, if that is another installation; else "".
+  [[nodiscard]] std::string OtherInstallation() const;
+  // What the server has; null: nothing, or not known.
+  [[nodiscard]] const json::Value* live() const { return live_ ? &*live_ : nullptr; }
   // The API server has been told to trust exactly these certificates, or calls nobody.
   [[nodiscard]] bool IsCaBundleStored(std::string_view pem) const;
   // The stored object differs in nothing but the CA bundle.

@@ -25,7 +25,7 @@ LeaderRunner::LeaderRunner(base::Scheduler& scheduler, client::ApiClient& client
       events_(events),
       options_(std::move(options)),
       elector_(options_.elector),
-      lock_(client, options_.lease),
+      lock_(client, options_.lease, options_.labels),
       alarm_(scheduler.NewAlarm()) {}
 
 base::TimePoint LeaderRunner::Now() const {

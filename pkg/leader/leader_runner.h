@@ -13,6 +13,7 @@
 // Single-threaded. What it is given outlives it; Run() must have returned before it is destroyed.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ namespace leader {
 
 struct LeaderOptions {
   api::ObjectKey lease;
+  std::map<std::string, std::string> labels;  // of a Lease that is made here
   ElectorOptions elector;
   // A clock that also counts the time the machine was suspended. Null: the scheduler's.
   std::function<base::TimePoint()> now;

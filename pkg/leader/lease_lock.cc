@@ -66,6 +66,7 @@ base::Task<Result<LeaseRecord>> LeaseLock::Create(LeaseRecord record,
                                                   std::chrono::milliseconds timeout) {
   json::Value lease = json::Object{{"apiVersion", kApiVersion}, {"kind", kKind}};
   lease.Make({"metadata"}) = json::Object{{"name", key_.name}, {"namespace", key_.ns}};
+  for (const auto& [label, value] : labels_) lease.Make({"metadata", "labels", label}) = value;
   PutRecord(record, lease);
   client::ApiRequest request{.verb = "POST",
                              .path = Leases().Path(key_.ns),

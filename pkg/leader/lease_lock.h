@@ -6,7 +6,9 @@
 //
 // Single-threaded; one call at a time. The client outlives it.
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "pkg/api/resource.h"
 #include "pkg/base/asio.h"
@@ -18,8 +20,10 @@ namespace leader {
 
 class LeaseLock {
  public:
-  LeaseLock(client::ApiClient& client, api::ObjectKey key)
-      : client_(client), key_(std::move(key)) {}
+  // `labels`: of a Lease that is made here.
+  LeaseLock(client::ApiClient& client, api::ObjectKey key,
+            std::map<std::string, std::string> labels = {})
+      : client_(client), key_(std::move(key)), labels_(std::move(labels)) {}
 
   // nullopt: there is no such Lease.
   base::Task<base::Result<std::optional<LeaseRecord>>> Read(std::chrono::milliseconds timeout);
@@ -39,6 +43,7 @@ class LeaseLock {
 
   client::ApiClient& client_;
   api::ObjectKey key_;
+  std::map<std::string, std::string> labels_;
   json::Value seen_;  // null: none
 };
 

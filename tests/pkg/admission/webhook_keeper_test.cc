@@ -50,6 +50,15 @@ struct Listener final : StoredRulesListener {
   int changes = 0;
 };
 
+class EventList final : public client::EventRecorder {
+ public:
+  bool Record(client::Event event) override {
+    recorded.push_back(std::move(event));
+    return true;
+  }
+  std::vector<client::Event> recorded;
+};
+
 class KeeperFixture {
  protected:
   KeeperFixture() { cluster.Serve(kWebhookConfigurations, "ValidatingWebhookConfiguration"); }
@@ -59,7 +68,9 @@ class KeeperFixture {
   }
 
   std::unique_ptr<WebhookKeeper> NewKeeper(WebhookKeeperOptions options = {}) {
+    std::string installation = options.plan.configuration.installation;
     options.plan.configuration = ByService();
+    options.plan.configuration.installation = std::move(installation);
     options.plan.quota_apis = {"core"};
     return std::make_unique<WebhookKeeper>(io.get_executor(), scheduler, server, listener, options);
   }
@@ -145,6 +156,69 @@ TEST_CASE_METHOD(KeeperFixture, "webhook keeper: a later wish is an update", "[a
   CHECK(server.writes == 2);
   CHECK(Guards().size() == 2);
   CHECK(keeper.Stored("core", {"", "pods"}));
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: a repair is an event, a wish of ours is none",
+                 "[admission]") {
+  EventList events;
+  WebhookKeeper& keeper = Start({.events = &events});
+  keeper.SetWanted("core", {Counted("secrets")});
+  keeper.SetCaBundle("PEM");
+  scheduler.RunFor(2s);
+  keeper.SetWanted("core", {Counted("secrets"), Pods()});
+  scheduler.RunFor(2s);
+  CHECK(events.recorded.empty());
+  Edit("Ignore");
+  scheduler.RunFor(5s);
+  REQUIRE(events.recorded.size() == 1);
+  const client::Event& event = events.recorded[0];
+  CHECK(event.about.kind == "ValidatingWebhookConfiguration");
+  CHECK(event.about.name == kName);
+  CHECK_FALSE(event.about.uid.empty());
+  CHECK(event.reason == "WebhookConfigurationRestored");
+  CHECK(event.message.find("It was changed by somebody else") == 0);
+  cluster.Delete(kWebhookConfigurations, "", kName);
+  scheduler.RunFor(5s);
+  REQUIRE(events.recorded.size() == 2);
+  CHECK(events.recorded[1].message.find("It was deleted by somebody else") == 0);
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: of several replicas one says the repair",
+                 "[admission]") {
+  EventList events;
+  for (int i = 0; i < 3; ++i) {
+    WebhookKeeper& keeper = Start({.events = &events});
+    keeper.SetWanted("core", {Counted("secrets")});
+    keeper.SetCaBundle("PEM");
+  }
+  scheduler.RunFor(5s);
+  Edit("Ignore");
+  scheduler.RunFor(10s);
+  CHECK(events.recorded.size() == 1);
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: two installations do not fight over it",
+                 "[admission]") {
+  WebhookKeeperOptions first;
+  first.plan.configuration.installation = "a/quota";
+  WebhookKeeperOptions second;
+  second.plan.configuration.installation = "b/quota";
+  WebhookKeeper& winner = Start(first);
+  winner.SetWanted("core", {Counted("secrets")});
+  winner.SetCaBundle("PEM A");
+  scheduler.RunFor(2s);
+  CHECK(Why(winner).empty());
+  const int writes = server.writes;
+  WebhookKeeper& other = Start(second);
+  other.SetWanted("core", {Counted("secrets"), Pods()});
+  other.SetCaBundle("PEM B");
+  scheduler.RunFor(5min);
+  CHECK(server.writes == writes);
+  CHECK(other.IsAnothers());
+  CHECK_FALSE(winner.IsAnothers());
+  CHECK_FALSE(other.Stored("core", kSecrets));
+  CHECK(Why(other).find("it belongs to the installation a/quota") != std::string::npos);
+  CHECK(Why(winner).empty());
 }
 
 TEST_CASE_METHOD(KeeperFixture, "webhook keeper: hands and their slips are repaired in seconds",

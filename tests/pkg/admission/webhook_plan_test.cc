@@ -235,6 +235,52 @@ TEST_CASE("webhook plan: somebody else's object is left alone, and said", "[admi
   CHECK(p.Write());
 }
 
+TEST_CASE("webhook plan: another installation's object is left alone, and whose it is is said",
+          "[admission]") {
+  ConfigurationOptions ours = ByService();
+  ours.installation = "quota-system/quota";
+  ConfigurationOptions theirs = ByService();
+  theirs.installation = "other/quota";
+  const auto now = base::TimePoint(seconds(100));
+  WebhookPlan plan({.configuration = ours, .quota_apis = {"core"}});
+  plan.SetWanted(now, "core", {Counted("secrets")});
+  plan.SetCaBundle(now, "PEM");
+  const json::Value others = Shown(DesiredConfiguration(theirs, {Counted("secrets")}, "PEM"), "1");
+  plan.OnLive(now, &others);
+  plan.Advance(now + seconds(60));
+  CHECK(plan.IsForeign());
+  CHECK(plan.OtherInstallation() == "other/quota");
+  CHECK_FALSE(plan.Next());
+  CHECK_FALSE(plan.Stored("core", kSecrets));
+  CHECK(plan.Missing() ==
+        "it belongs to the installation other/quota, and this is quota-system/quota: there can be "
+        "one in a cluster. Take one of them away, with --uninstall");
+  plan.OnLive(now, nullptr);
+  const auto write = plan.Next();
+  REQUIRE(write);
+  CHECK(write->create);
+  CHECK(InstallationOf(write->body) == "quota-system/quota");
+}
+
+TEST_CASE("webhook plan: an object of ours that nobody has claimed is claimed", "[admission]") {
+  ConfigurationOptions ours = ByService();
+  ours.installation = "quota-system/quota";
+  const auto now = base::TimePoint(seconds(100));
+  WebhookPlan plan({.configuration = ours, .quota_apis = {"core"}});
+  plan.SetWanted(now, "core", {});
+  plan.SetCaBundle(now, "PEM");
+  const json::Value unclaimed = Shown(DesiredConfiguration(ByService(), {}, "PEM"), "1");
+  plan.OnLive(now, &unclaimed);
+  CHECK_FALSE(plan.IsForeign());
+  const auto write = plan.Next();
+  REQUIRE(write);
+  CHECK_FALSE(write->create);
+  CHECK(InstallationOf(write->body) == "quota-system/quota");
+  const json::Value claimed = Shown(DesiredConfiguration(ours, {}, "PEM"), "2");
+  plan.OnLive(now, &claimed);
+  CHECK_FALSE(plan.Next());
+}
+
 TEST_CASE("webhook plan: another CA bundle is told from other changes", "[admission]") {
   Planned p;
   p.Settle({Counted("secrets")});

@@ -1,0 +1,190 @@
+#include "cmd/quota-controller-manager/uninstall.h"
+
+#include <iostream>
+
+#include "cmd/quota-controller-manager/leadership.h"
+#include "pkg/admission/certificate_secret.h"
+#include "pkg/admission/ownership.h"
+#include "pkg/admission/webhook_configuration.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/base/task_group.h"
+#include "pkg/client/cluster_config.h"
+#include "pkg/client/rest_client.h"
+
+namespace manager {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+constexpr std::chrono::milliseconds kTimeout = 15s;
+// A daemon restores its configuration within a watch event and a tenth of a second.
+constexpr std::chrono::milliseconds kUntilRestored = 2s;
+// For a lease that says no duration.
+constexpr std::chrono::seconds kLeaseDuration = 15s;
+constexpr std::chrono::milliseconds kLook = 500ms;
+
+const api::GroupVersionResource kLeases{"coordination.k8s.io", "v1", "leases"};
+const api::GroupVersionResource kSecrets{"", "v1", "secrets"};
+
+struct Target {
+  std::string what;  // "lease quota-system/quota-controller-manager"
+  std::string path;
+};
+
+base::Error Failure(std::string message) {
+  return {.code = base::ErrorCode::kUnavailable, .message = std::move(message)};
+}
+
+void Say(const Target& target, std::string_view what_became) {
+  std::cout << target.what << ": " << what_became << std::endl;
+}
+
+class Uninstaller {
+ public:
+  Uninstaller(client::ApiClient& client, base::Scheduler& scheduler, const Options& options,
+              const api::ObjectKey& lease)
+      : client_(client),
+        scheduler_(scheduler),
+        options_(options),
+        installation_(lease.ToString()),
+        configuration_{
+            "validatingwebhookconfiguration " + admission::ConfigurationOptions().name,
+            admission::kWebhookConfigurations.Path({}, admission::ConfigurationOptions().name)},
+        lease_{"lease " + lease.ToString(), kLeases.Path(lease.ns, lease.name)} {}
+
+  base::Task<base::Result<void>> Run();
+
+ private:
+  // nullopt: there is no such object.
+  base::Task<base::Result<std::optional<json::Value>>> Get(Target target);
+  base::Task<base::Result<void>> AwaitLease();
+  base::Task<base::Result<void>> Remove(Target target);
+  base::Task<base::Result<void>> CheckStaysAway();
+
+  client::ApiClient& client_;
+  base::Scheduler& scheduler_;
+  const Options& options_;
+  const std::string installation_;
+  const Target configuration_;
+  const Target lease_;
+};
+
+base::Task<base::Result<std::optional<json::Value>>> Uninstaller::Get(Target target) {
+  client::ApiRequest request{.path = target.path, .timeout = kTimeout};
+  auto object = co_await client::DoJson(client_, std::move(request));
+  if (object) co_return std::optional<json::Value>(std::move(*object));
+  if (object.error().Is(base::ErrorCode::kNotFound)) co_return std::optional<json::Value>();
+  co_return object.error();
+}
+
+// Returns when nobody holds the lease: given back, or not renewed for as long as it lasts, by our
+// own clock. Errors: somebody renews it.
+base::Task<base::Result<void>> Uninstaller::AwaitLease() {
+  const base::TimePoint begun = scheduler_.Now();
+  std::string first_renewal;
+  for (;;) {
+    const auto lease = co_await Get(lease_);
+    if (!lease) co_return lease.error();
+    if (!*lease) co_return base::Result<void>();
+    const std::string holder((*lease)->StringAt({"spec", "holderIdentity"}));
+    if (holder.empty()) co_return base::Result<void>();
+    const std::string renewal((*lease)->StringAt({"spec", "renewTime"}));
+    if (first_renewal.empty()) {
+      first_renewal = renewal;
+      std::cout << lease_.what << ": held by " << holder << ", waiting whether it is renewed"
+                << std::endl;
+    }
+    if (renewal != first_renewal) {
+      co_return Failure("a daemon still runs, " + holder +
+                        ", and would make everything anew: stop it first (scale its Deployment to "
+                        "0)");
+    }
+    const json::Value* seconds = (*lease)->At({"spec", "leaseDurationSeconds"});
+    const auto lasts = seconds == nullptr ? kLeaseDuration.count()
+                                          : seconds->AsInt64().value_or(kLeaseDuration.count());
+    if (scheduler_.Now() - begun > std::chrono::seconds(lasts)) co_return base::Result<void>();
+    co_await scheduler_.Sleep(kLook);
+  }
+}
+
+base::Task<base::Result<void>> Uninstaller::Remove(Target target) {
+  const auto object = co_await Get(target);
+  if (!object) co_return object.error();
+  if (!*object) {
+    Say(target, "there is none");
+    co_return base::Result<void>();
+  }
+  const std::string other(admission::InstallationOf(**object));
+  if (!admission::HasOurLabel(**object)) {
+    Say(target, "does not carry our label, and is left alone");
+    co_return base::Result<void>();
+  }
+  if (!other.empty() && other != installation_) {
+    Say(target, "belongs to the installation " + other + ", and is left alone");
+    co_return base::Result<void>();
+  }
+  json::Value preconditions = json::Object{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
+  preconditions.Make({"preconditions", "uid"}) = std::string(api::Uid(**object));
+  client::ApiRequest request;
+  request.verb = "DELETE";
+  request.path = target.path;
+  request.content_type = client::kJson;
+  request.body = json::Write(preconditions);
+  request.timeout = kTimeout;
+  const auto deleted = co_await client_.Do(std::move(request));
+  if (!deleted && !deleted.error().Is(base::ErrorCode::kNotFound)) co_return deleted.error();
+  Say(target, "deleted");
+  co_return base::Result<void>();
+}
+
+// A daemon without a lease is noticed by what it does.
+base::Task<base::Result<void>> Uninstaller::CheckStaysAway() {
+  co_await scheduler_.Sleep(kUntilRestored);
+  const auto object = co_await Get(configuration_);
+  if (!object) co_return object.error();
+  if (!*object || !admission::HasOurLabel(**object)) co_return base::Result<void>();
+  if (admission::InstallationOf(**object) != installation_) co_return base::Result<void>();
+  co_return Failure(configuration_.what + " was made anew by a daemon that still runs: stop it");
+}
+
+base::Task<base::Result<void>> Uninstaller::Run() {
+  auto done = co_await AwaitLease();
+  if (!done) co_return done;
+  done = co_await Remove(configuration_);
+  if (!done) co_return done;
+  done = co_await CheckStaysAway();
+  if (!done) co_return done;
+  if (options_.admission_service) {
+    const api::ObjectKey secret =
+        admission::SecretCertificatesOf(*options_.admission_service).secret;
+    Target target{"secret " + secret.ToString(), kSecrets.Path(secret.ns, secret.name)};
+    done = co_await Remove(std::move(target));
+    if (!done) co_return done;
+  }
+  co_return co_await Remove(lease_);
+}
+
+}  // namespace
+
+base::Result<void> Uninstall(boost::asio::io_context& io, const Options& options) {
+  auto config = client::LoadClusterConfig(LoadOptionsFrom(options));
+  if (!config) return config.error();
+  const api::ObjectKey lease = LeaseOf(*config, options.leader_election);
+  base::RealScheduler scheduler(io.get_executor());
+  auto client = client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
+                                      {.user_agent = client::UserAgent(Version())});
+  if (!client) return client.error();
+  Uninstaller uninstaller(**client, scheduler, options, lease);
+  base::Result<void> result;
+  base::TaskGroup tasks(io.get_executor());
+  tasks.Spawn("uninstall", [&]() -> base::Task<void> {
+    result = co_await uninstaller.Run();
+    (*client)->CloseIdle();
+  });
+  io.run();
+  return result;
+}
+
+}  // namespace manager

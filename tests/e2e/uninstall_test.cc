@@ -1,0 +1,177 @@
+// Whose the webhook configuration is: one installation's of several, against hands that edit it,
+// and nobody's once it was uninstalled.
+#include <catch2/catch.hpp>
+
+#include "pkg/admission/ownership.h"
+#include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/proxy.h"
+
+namespace e2e {
+namespace {
+
+std::vector<std::string> LeaseFlags(const std::string& ns) {
+  return {"--leader-elect=true", "--leader-elect-resource-namespace=" + ns,
+          "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s",
+          "--leader-elect-retry-period=500ms"};
+}
+
+ProgramResult Uninstall(Admission& a, const std::vector<std::string>& flags) {
+  std::vector<std::string> argv{BuiltProgram("quota-controller-manager"), "--uninstall",
+                                "--kubeconfig=" + a.scenario().server().Kubeconfig()};
+  argv.insert(argv.end(), flags.begin(), flags.end());
+  return RunProgram({.argv = argv}, Stretched(60s));
+}
+
+bool Says(const ProgramResult& result, const std::string& text) {
+  return result.output.find(text) != std::string::npos;
+}
+
+json::Value LabelledSecret(const std::string& name, bool ours) {
+  json::Value secret = Secret(name);
+  if (ours) {
+    secret.Make({"metadata", "labels", admission::kManagedByLabel}) =
+        std::string(admission::kManagedByUs);
+  }
+  return secret;
+}
+
+// Another daemon that would decide the same quotas, of the installation with this lease.
+class Second {
+ public:
+  Second(Admission& a, const std::string& lease_namespace)
+      : address_("127.0.0.1:" + std::to_string(FreePort())),
+        daemon_({.kubeconfig = a.scenario().server().Kubeconfig(),
+                 .more_flags = {"--enforce=core", "--admission-bind-address=" + address_,
+                                "--admission-url=https://" + address_,
+                                "--leader-elect-resource-namespace=" + lease_namespace}}) {}
+  [[nodiscard]] Daemon& daemon() { return daemon_; }
+
+ private:
+  std::string address_;
+  Daemon daemon_;
+};
+
+std::string VersionOf(Admission& a) {
+  return std::string(a.api().Get(ConfigurationPath()).StringAt({"metadata", "resourceVersion"}));
+}
+
+}  // namespace
+
+TEST_CASE("uninstall: nothing of ours is left, and what is not ours stays", "[e2e][uninstall]") {
+  Admission a({.more_flags = LeaseFlags("default")});
+  const std::string ns = a.scenario().ns();
+  a.Limit("q", {{"pods", "0"}});
+  CHECK(a.Post("pods", Pod("p")).exceeded());
+  a.scenario().Create("secrets", LabelledSecret("web-certificate", true));
+  a.scenario().Create("secrets", LabelledSecret("mine-certificate", false));
+  const std::string lease = PathOf("leases", "default", kConfigurationName);
+  std::vector<std::string> flags{"--leader-elect-resource-namespace=default",
+                                 "--admission-service=" + ns + "/web:443"};
+
+  const ProgramResult too_early = Uninstall(a, flags);
+  INFO(too_early.output);
+  CHECK(too_early.exit_code == 1);
+  CHECK(Says(too_early, "a daemon still runs"));
+  CHECK(a.api().Exists(ConfigurationPath()));
+
+  SECTION("after a clean stop") { CHECK(a.daemon().Stop() == 0); }
+  SECTION("after a crash") { a.daemon().Kill(); }
+  const ProgramResult done = Uninstall(a, flags);
+  INFO(done.output);
+  CHECK(done.exit_code == 0);
+  CHECK(Says(done, "validatingwebhookconfiguration quota-controller-manager: deleted"));
+  CHECK(Says(done, "secret " + ns + "/web-certificate: deleted"));
+  CHECK(Says(done, "lease default/quota-controller-manager: deleted"));
+  CHECK_FALSE(a.api().Exists(ConfigurationPath()));
+  CHECK_FALSE(a.api().Exists(a.scenario().Path("secrets", "web-certificate")));
+  CHECK_FALSE(a.api().Exists(lease));
+  Eventually("pods are made as before", [&] {
+    const Attempt attempt = a.Post("pods", Pod("free"));
+    return attempt.ok() ? std::string() : attempt.Text();
+  });
+
+  flags.back() = "--admission-service=" + ns + "/mine:443";
+  const ProgramResult again = Uninstall(a, flags);
+  CHECK(again.exit_code == 0);
+  CHECK(Says(again, "validatingwebhookconfiguration quota-controller-manager: there is none"));
+  CHECK(Says(again, "secret " + ns + "/mine-certificate: does not carry our label"));
+  CHECK(a.api().Exists(a.scenario().Path("secrets", "mine-certificate")));
+}
+
+TEST_CASE("uninstall: a daemon without a lease is noticed, another installation's is left alone",
+          "[e2e][uninstall]") {
+  Admission a;
+  a.Limit("q", {{"pods", "5"}});
+  const ProgramResult running = Uninstall(a, {});
+  INFO(running.output);
+  CHECK(running.exit_code == 1);
+  CHECK(Says(running, "was made anew by a daemon that still runs"));
+  Eventually("the rules are back", [&] {
+    return a.api().Exists(ConfigurationPath()) ? std::string() : std::string("not yet");
+  });
+
+  const ProgramResult other = Uninstall(a, {"--leader-elect-resource-namespace=elsewhere"});
+  INFO(other.output);
+  CHECK(other.exit_code == 0);
+  CHECK(Says(other, "belongs to the installation kube-system/quota-controller-manager"));
+  CHECK(a.api().Exists(ConfigurationPath()));
+}
+
+TEST_CASE("admission: a second installation is refused, and takes over when the first has gone",
+          "[e2e][admission][uninstall]") {
+  Admission a;
+  a.Limit("q", {{"pods", "5"}});
+  Second second(a, "elsewhere");
+  second.daemon().WaitForLog(
+      "it belongs to the installation kube-system/quota-controller-manager, and this is "
+      "elsewhere/quota-controller-manager");
+  const std::string version = VersionOf(a);
+  const std::string quota = a.scenario().ResourceVersion("q");
+  Always(
+      "nobody fights",
+      [&]() -> std::string {
+        if (second.daemon().Probe("/readyz") == 200) return "the second is ready";
+        if (a.daemon().Probe("/readyz") != 200) return "the first is not";
+        return VersionOf(a) == version ? "" : "the configuration is written";
+      },
+      3s);
+  CHECK(a.scenario().ResourceVersion("q") == quota);
+  CHECK(second.daemon().Probe("/livez") == 200);
+  CHECK(second.daemon().Metric("quota_status_writes_total") == 0);
+
+  a.daemon().Kill();
+  CHECK(Uninstall(a, {}).exit_code == 0);
+  second.daemon().WaitUntilReady();
+  CHECK(admission::InstallationOf(a.api().Get(ConfigurationPath())) ==
+        "elsewhere/quota-controller-manager");
+}
+
+TEST_CASE("admission: a configuration edited by hand is put back, with an Event on it",
+          "[e2e][admission][uninstall]") {
+  Admission a;
+  a.Limit("q", {{"pods", "0"}});
+  a.api().MergePatch(ConfigurationPath(), Json(R"({"webhooks":[]})"));
+  Eventually("the rules are back", [&]() -> std::string {
+    const json::Value stored = a.api().Get(ConfigurationPath());
+    const json::Value* webhooks = stored.At({"webhooks"});  // absent where there are none
+    const bool some = webhooks != nullptr && webhooks->IsArray() && !webhooks->AsArray()->empty();
+    return some ? "" : json::Write(stored);
+  });
+  const std::string uid(a.api().Get(ConfigurationPath()).StringAt({"metadata", "uid"}));
+  Eventually("an Event tells it", [&]() -> std::string {
+    const json::Value events = a.api().Get(PathOf("events", "default"));
+    for (const json::Value& event : *events.At({"items"})->AsArray()) {
+      if (event.StringAt({"involvedObject", "uid"}) == uid &&
+          event.StringAt({"reason"}) == "WebhookConfigurationRestored") {
+        return "";
+      }
+    }
+    return "no such event";
+  });
+  Eventually("pods are refused again", [&] {
+    const Attempt attempt = a.Post("pods", Pod("p"), true);
+    return attempt.exceeded() ? std::string() : attempt.Text();
+  });
+}
+
+}  // namespace e2e
