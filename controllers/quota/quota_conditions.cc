@@ -48,6 +48,11 @@ Announcement UnknownNames(const std::vector<std::string>& names) {
           "nothing is counted under " + Join(names) + ": such a limit has no effect"};
 }
 
+Announcement MatchesNothing(const std::string& why) {
+  return {EventType::kWarning, "ScopeMatchesNothing",
+          "no object counts for this quota, it limits nothing: " + why};
+}
+
 }  // namespace
 
 QuotaConditions::Topic QuotaConditions::TopicOf(Obstacle::Kind kind) {
@@ -95,8 +100,22 @@ std::optional<base::TimePoint> QuotaConditions::Look(const quota::Quota& quota,
     sooner(LookAt(standing, obstacle, now, server_since, say));
   }
   sooner(LookAtUncountable(memory, uncountable, now, say));
-  if (memory.standings.empty() && memory.uncountable.empty()) memories_.erase(quota.uid);
+  if (memory.empty()) memories_.erase(quota.uid);
   return again;
+}
+
+std::optional<base::TimePoint> QuotaConditions::LookAtSelector(const quota::Quota& quota,
+                                                               const std::string& why,
+                                                               base::TimePoint now,
+                                                               const Say& say) {
+  const auto found = memories_.find(quota.uid);
+  if (found == memories_.end() && why.empty()) return std::nullopt;
+  Memory& memory = found == memories_.end() ? memories_[quota.uid] : found->second;
+  const bool news = !why.empty() && memory.matches_nothing != why;
+  if (news && !say(MatchesNothing(why))) return now + patience_.say_again;
+  memory.matches_nothing = why;
+  if (memory.empty()) memories_.erase(quota.uid);
+  return std::nullopt;
 }
 
 QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle& obstacle,
@@ -173,6 +192,24 @@ std::vector<std::string> UncountableNames(const quota::QuotaApi& api,
     if (!owned && !countable) names.push_back(name);
   }
   return names;
+}
+
+std::string WhyNothingMatches(const quota::QuotaApi& api, const quota::ScopeSelector& selector) {
+  std::vector<std::string> scopes;
+  for (const quota::ScopeRequirement& requirement : selector) {
+    if (requirement.scope.empty()) {
+      return "an expression of its scope selector names no scope, or an operator that there is not";
+    }
+    const bool none = requirement.op == quota::ScopeOperator::kIn && requirement.values.empty();
+    if (none) return "its scope selector has In " + requirement.scope + " without a value";
+    if (!Contains(scopes, {requirement.scope})) scopes.push_back(requirement.scope);
+  }
+  const bool some = std::ranges::any_of(api.evaluators, [&](const quota::Evaluator& evaluator) {
+    return Contains(evaluator.scopes, scopes);
+  });
+  if (some || scopes.empty()) return "";
+  return scopes.size() == 1 ? "there is no scope " + scopes[0]
+                            : "no kind has all of the scopes " + Join(scopes);
 }
 
 std::optional<Announcement> BecameExceeded(const quota::QuotaStatus& before,

@@ -79,6 +79,9 @@ class QuotaConditions {
                                       const std::vector<std::string>& uncountable,
                                       base::TimePoint now, base::TimePoint server_since,
                                       const Say& say);
+  // Why nothing can match the quota's selector; "" if something can.
+  std::optional<base::TimePoint> LookAtSelector(const quota::Quota& quota, const std::string& why,
+                                                base::TimePoint now, const Say& say);
   void Forget(const std::string& uid);
   [[nodiscard]] Standings Count() const;
   [[nodiscard]] std::size_t size() const { return memories_.size(); }  // quotas remembered
@@ -94,6 +97,10 @@ class QuotaConditions {
   struct Memory {
     std::map<std::string, Standing> standings;  // by resource
     std::vector<std::string> uncountable;       // said
+    std::string matches_nothing;                // said
+    [[nodiscard]] bool empty() const {
+      return standings.empty() && uncountable.empty() && matches_nothing.empty();
+    }
   };
   using When = std::optional<base::TimePoint>;
 
@@ -116,6 +123,9 @@ class QuotaConditions {
 // The names of `hard` under which this quota API counts nothing, whatever the server serves.
 std::vector<std::string> UncountableNames(const quota::QuotaApi& api,
                                           const quota::ResourceList& hard);
+
+// Why no object of any kind that this quota API counts can match the selector; "" if one can.
+std::string WhyNothingMatches(const quota::QuotaApi& api, const quota::ScopeSelector& selector);
 
 // Set if by this change of the status a limit came to lie below what is used: the limit fell or is
 // new, or its use became known. Nothing for usage that grows beyond a limit.

@@ -54,7 +54,9 @@ void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* afte
     unreadable_.erase(before->key);
     return;
   }
-  if (before == nullptr || before->hard != after->hard) LookSoon(after->key);
+  const bool respecified =
+      before == nullptr || before->hard != after->hard || before->selector != after->selector;
+  if (respecified) LookSoon(after->key);
   if (before == nullptr || before->status == after->status) return;
   if (const auto exceeded = BecameExceeded(before->status, after->status)) Say(*after, *exceeded);
 }
@@ -122,10 +124,17 @@ base::Task<void> QuotaReporter::LookAtAllDue() {
 void QuotaReporter::LookAt(const api::ObjectKey& key) {
   const quota::Quota* quota = store_.Find(key);
   if (quota == nullptr || quota->deleting) return;
-  const auto again = conditions_.Look(
-      *quota, ObstaclesOf(*quota), UncountableNames(api_, quota->hard), scheduler_.Now(),
-      server_since_, [&](const Announcement& announcement) { return Say(*quota, announcement); });
-  if (again) due_[key] = *again;
+  const base::TimePoint now = scheduler_.Now();
+  const auto say = [&](const Announcement& announcement) { return Say(*quota, announcement); };
+  const auto again = conditions_.Look(*quota, ObstaclesOf(*quota),
+                                      UncountableNames(api_, quota->hard), now, server_since_, say);
+  const auto retold =
+      conditions_.LookAtSelector(*quota, WhyNothingMatches(api_, quota->selector), now, say);
+  for (const auto& when : {again, retold}) {
+    if (!when) continue;
+    const auto [due, added] = due_.try_emplace(key, *when);
+    due->second = std::min(due->second, *when);
+  }
 }
 
 std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) const {

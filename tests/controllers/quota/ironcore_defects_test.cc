@@ -175,6 +175,49 @@ TEST_CASE("ironcore: a name that nothing is counted under is said, and limits no
   CHECK(f.Ask(MakeMachine("new", "small")).empty());
 }
 
+TEST_CASE("ironcore: a selector that matches nothing is said, once for each mistake",
+          "[controllers][ironcore]") {
+  Cloud f;
+  json::Value quota = WithScope(MakeQuota("q", kCpu), "MachineClass", "Exists");
+  const auto expressions = [&](const json::Array& list) {
+    json::Value changed = *f.cluster.Find(kQuotas, "team-a", "q");
+    changed.Make({"spec", "scopeSelector", "matchExpressions"}) = list;
+    f.cluster.Put(kQuotas, changed);
+    f.RunFor(2s);
+  };
+  const auto exists = [](const char* scope) {
+    return json::Object{{"scopeName", scope}, {"operator", "Exists"}};
+  };
+  f.cluster.Put(kQuotas, quota);
+  f.RunFor(1s);
+  CHECK(f.events.said.empty());
+  const std::string none =
+      "ScopeMatchesNothing q: no object counts for this quota, it limits nothing: ";
+  expressions({exists("MachineClass"), exists("VolumeClass"), exists("MachineClass")});
+  CHECK(f.Used("q") == "requests.cpu=0");
+  CHECK(f.events.Texts().back() ==
+        none + "no kind has all of the scopes MachineClass, VolumeClass");
+  expressions({exists("MachineClas")});
+  CHECK(f.events.Texts().back() == none + "there is no scope MachineClas");
+  expressions({json::Object{{"scopeName", "MachineClass"}, {"operator", "Equals"}}});
+  CHECK(f.events.Texts().back() ==
+        none +
+            "an expression of its scope selector names no scope, or an operator that there is not");
+  expressions({json::Object{{"scopeName", "MachineClass"}, {"operator", "In"}}});
+  CHECK(f.events.Texts().back() == none + "its scope selector has In MachineClass without a value");
+  CHECK(f.events.said.size() == 4);
+  f.cluster.Put(kMachines, MakeMachine("t", "small"));
+  f.RunFor(1min);
+  CHECK(f.events.said.size() == 4);
+  expressions({exists("MachineClass")});
+  CHECK(f.Used("q") == "requests.cpu=20");
+  expressions({exists("MachineClas")});
+  CHECK(f.events.said.size() == 5);
+  f.cluster.Delete(kQuotas, "team-a", "q");
+  f.RunFor(1s);
+  CHECK(f.controller->conditions().size() == 0);
+}
+
 TEST_CASE("ironcore: any kind is counted by its name, as soon as it is served",
           "[controllers][ironcore]") {
   const api::GroupVersionResource networks{"networking.ironcore.dev", "v1alpha1", "networks"};
