@@ -232,4 +232,48 @@ TEST_CASE("ironcore: where no quota asks what a class gives, nobody asks for the
                       "count/machines.compute.ironcore.dev=3"));
 }
 
+TEST_CASE("ironcore: a machine may be made right after its class", "[e2e][ironcore][admission]") {
+  Cloud c;
+  c.Limit("q", {{"requests.cpu", "100"}});
+  c.MakeClass("first", "1", "1Gi");
+  Eventually("admission is open", [&]() -> std::string {
+    const Attempt attempt = c.Post("machines", Machine("first", "first"));
+    return attempt.ok() || attempt.code == 409 ? "" : attempt.Text();
+  });
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "c" + std::to_string(i);
+    c.MakeClass(name, "2", "1Gi");
+    const Attempt attempt = c.Post("machines", Machine(name, name));
+    INFO(attempt.Text());
+    CHECK(attempt.ok());
+  }
+  c.WaitUsed("q", {{"requests.cpu", "41"}});
+}
+
+TEST_CASE("ironcore: what was never known is not enforced as if it were nothing",
+          "[e2e][ironcore][admission]") {
+  Cloud c;
+  c.MakeClass("small", "2", "4Gi");
+  c.Make("volumeclasses", VolumeClass("fast"));
+  c.MakeMachine("early", "later");
+  c.WriteQuota("q", {{"requests.cpu", "3"}, {kMachines, "9"}, {"requests.storage", "50Gi"}});
+  c.WaitUsed("q", {{kMachines, "1"}, {"requests.storage", "0"}}, Stretched(15s));
+  // Volumes have nothing to do with it. Of machines nobody can say whether they fit.
+  CHECK(c.Post("volumes", Volume("v", "fast", "40Gi")).ok());
+  CHECK(c.Post("volumes", Volume("w", "fast", "20Gi")).exceeded());
+  const Attempt blind = c.Post("machines", Machine("m", "small"));
+  INFO(blind.Text());
+  CHECK(blind.code == 403);
+  CHECK_THAT(blind.message,
+             Catch::EndsWith("status unknown for quota: q, resources: requests.cpu"));
+  c.MakeClass("later", "1", "1Gi");
+  c.WaitUsed("q", {{"requests.cpu", "1"}, {kMachines, "1"}, {"requests.storage", "40Gi"}});
+  Eventually("machines are decided", [&]() -> std::string {
+    const Attempt attempt = c.Post("machines", Machine("m", "small"));
+    return attempt.ok() ? "" : attempt.Text();
+  });
+  CHECK(c.Post("machines", Machine("n", "small")).exceeded());
+  c.WaitUsed("q", {{"requests.cpu", "3"}, {kMachines, "2"}, {"requests.storage", "40Gi"}});
+}
+
 }  // namespace e2e

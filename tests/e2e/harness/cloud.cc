@@ -27,15 +27,14 @@ void Forget(json::Value& object, const std::string& member) {
   if (members != nullptr) members->Erase(member);
 }
 
-// Takes away what keeps capabilities sane and fixed.
-void Relax(json::Value& definition) {
-  json::Value& version = definition.Make({"spec", "versions"}).AsArray()->front();
-  json::Value& schema = version.Make({"schema", "openAPIV3Schema"});
-  Forget(schema, "required");
-  json::Value& capabilities = schema.Make({"properties", "capabilities"});
-  for (const char* rule : {"required", "x-kubernetes-validations"}) Forget(capabilities, rule);
-  json::Value& amount = capabilities.Make({"additionalProperties"});
-  for (const char* rule : {"pattern", "maxLength"}) Forget(amount, rule);
+// Leaves the shape of a schema, and no more.
+void Relax(json::Value& schema) {
+  for (const char* rule :
+       {"required", "minLength", "maxLength", "pattern", "x-kubernetes-validations"}) {
+    Forget(schema, rule);
+  }
+  if (schema.AsObject() == nullptr) return;
+  for (auto& [name, below] : *schema.AsObject()) Relax(below);
 }
 
 }  // namespace
@@ -44,7 +43,10 @@ json::Value CloudDefinition(const std::string& plural, Rules rules) {
   const std::string path = "/tests/e2e/ironcore/" + plural + "-crd.yaml";
   auto definition = config::ParseYaml(ReadFile(QCM_SOURCE_DIR + path));
   if (!definition) throw std::runtime_error(path + ": " + definition.error().message);
-  if (rules == Rules::kNone && plural.ends_with("classes")) Relax(*definition);
+  json::Value& version = definition->Make({"spec", "versions"}).AsArray()->front();
+  if (rules == Rules::kNone && !plural.starts_with("resourcequotas"))
+    Relax(version.Make({"schema", "openAPIV3Schema"}));
+  if (rules == Rules::kStatusInObject) Forget(version, "subresources");
   return std::move(*definition);
 }
 
@@ -53,9 +55,7 @@ Cloud::Cloud(ApiServer& server, const CloudOptions& options) : Cloud(server) { S
 
 void Cloud::Start(const CloudOptions& options) {
   ApiServer& server = scenario_.server();
-  if (options.serve) {
-    for (const char* plural : kCloudKinds) Serve(plural, options.rules);
-  }
+  if (options.serve) ServeAll(options.rules);
   daemon_options_.kubeconfig = options.kubeconfig;
   if (options.kubeconfig.empty()) daemon_options_.kubeconfig = server.Kubeconfig();
   daemon_options_.resync_period = options.resync_period;
@@ -85,17 +85,30 @@ Cloud::~Cloud() {
   (void)PollUntil(gone, Stretched(30s), 50ms);
 }
 
-void Cloud::Serve(const std::string& plural, Rules rules) {
+void Cloud::Define(const std::string& plural, Rules rules) {
   // The last one of this name may still be going.
   Eventually("the definition of " + plural + " is stored", [&]() -> std::string {
     const auto answer =
         api().Do(PostOf(PathOf("customresourcedefinitions"), CloudDefinition(plural, rules)));
     return answer ? "" : answer.error().message;
   });
+}
+
+void Cloud::WaitServed(const std::string& plural) {
   Eventually(plural + " are served", [&]() -> std::string {
     const auto answer = api().Do({.path = Path(plural)});
     return answer ? "" : answer.error().message;
   });
+}
+
+void Cloud::Serve(const std::string& plural, Rules rules) {
+  Define(plural, rules);
+  WaitServed(plural);
+}
+
+void Cloud::ServeAll(Rules rules) {
+  for (const char* plural : kCloudKinds) Define(plural, rules);
+  for (const char* plural : kCloudKinds) WaitServed(plural);
 }
 
 void Cloud::StopServing(const std::string& plural) {

@@ -17,8 +17,14 @@ namespace e2e {
 
 // What definitions say beyond the shape of objects.
 enum class Rules {
-  kAll,   // capabilities are amounts, of the names that ironcore demands, and never change
-  kNone,  // they are anything, and change
+  // Capabilities are amounts, of the names that ironcore demands; neither they nor references to
+  // classes ever change.
+  kAll,
+  // They are anything, and change; a machine need not refer to a class.
+  kNone,
+  // As kAll, but there is no subresource: who writes an object writes its status, as at ironcore's
+  // own server.
+  kStatusInObject,
 };
 
 struct CloudOptions {
@@ -44,6 +50,7 @@ class Cloud {
   [[nodiscard]] const DaemonOptions& daemon_options() const { return daemon_options_; }
 
   void Serve(const std::string& plural, Rules rules = Rules::kAll);
+  void ServeAll(Rules rules = Rules::kAll);
   void StopServing(const std::string& plural);
 
   // Of any kind of ironcore; "resourcequotas" are its own. Classes have no namespace.
@@ -85,6 +92,8 @@ class Cloud {
 
  private:
   explicit Cloud(ApiServer& server) : scenario_(server) {}
+  void Define(const std::string& plural, Rules rules);
+  void WaitServed(const std::string& plural);
   void Start(const CloudOptions& options);
 
   mutable Scenario scenario_;
