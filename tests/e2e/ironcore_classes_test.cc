@@ -264,8 +264,8 @@ TEST_CASE("ironcore: what was never known is not enforced as if it were nothing"
   const Attempt blind = c.Post("machines", Machine("m", "small"));
   INFO(blind.Text());
   CHECK(blind.code == 403);
-  CHECK_THAT(blind.message,
-             Catch::EndsWith("status unknown for quota: q, resources: requests.cpu"));
+  CHECK_THAT(blind.message, Catch::EndsWith("status unknown for quota: q, resources: " + kMachines +
+                                            ",requests.cpu"));
   c.MakeClass("later", "1", "1Gi");
   c.WaitUsed("q", {{"requests.cpu", "1"}, {kMachines, "1"}, {"requests.storage", "40Gi"}});
   Eventually("machines are decided", [&]() -> std::string {
