@@ -243,13 +243,7 @@ TEST_CASE("as shipped for enforcing, the daemon keeps its rules and its certific
               .StringAt({"data", "ca.crt"}) == secret.StringAt({"data", "ca.crt"}));
     CHECK(daemon.Stop() == 0);
   }
-  // At a URL that the API server reaches.
-  DaemonOptions options = installation.AsDeployed("core-enforced");
-  std::erase_if(options.more_flags,
-                [](const std::string& flag) { return flag.starts_with("--admission-service="); });
-  options.more_flags.push_back("--admission-bind-address=" + address);
-  options.more_flags.push_back("--admission-url=https://" + address);
-  Daemon daemon(options);
+  Daemon daemon(installation.Enforcing("core-enforced"));
   daemon.WaitUntilReady();
   Eventually("a pod is let in", [&] { return team.Post(Pod("a")).ok() ? "" : "not yet"; });
   const Attempt second = team.Post(Pod("b"));
@@ -269,14 +263,7 @@ TEST_CASE("with cert-manager's certificate its bundle stays in the webhook confi
   dir.Write("tls.crt", ReadFile(pair.cert_path));
   dir.Write("tls.key", ReadFile(pair.key_path));
   dir.Write("ca.crt", ReadFile(authority.cert_path()));
-  const std::string address = "127.0.0.1:" + std::to_string(FreePort());
-  DaemonOptions options = installation.AsDeployed("cert-manager");
-  std::erase_if(options.more_flags,
-                [](const std::string& flag) { return flag.starts_with("--admission-service="); });
-  options.more_flags.push_back("--admission-bind-address=" + address);
-  options.more_flags.push_back("--admission-url=https://" + address);
-  options.more_flags.push_back("--admission-cert-dir=" + dir.path());
-  Daemon daemon(options);
+  Daemon daemon(installation.Enforcing("cert-manager", {"--admission-cert-dir=" + dir.path()}));
   team.Limit("q", {{"pods", "1"}});
   Eventually("the injector finds a webhook", [&]() -> std::string {
     const json::Value stored = installation.api().Get(ConfigurationPath());
@@ -293,8 +280,79 @@ TEST_CASE("with cert-manager's certificate its bundle stays in the webhook confi
     return "";
   });
   daemon.WaitUntilReady();
+  team.WaitUsed("q", {{"pods", "0"}});  // and so its rule is stored
   Eventually("a pod is let in", [&] { return team.Post(Pod("a")).ok() ? "" : "not yet"; });
   CHECK(team.Post(Pod("b")).exceeded());
+}
+
+TEST_CASE("removed as the README says, no webhook is left behind", "[e2e][manifests][real-only]") {
+  Installation installation;
+  installation.Apply("core-enforced");
+  Team team(installation);
+  team.Limit("q", {{"pods", "1"}});
+  {
+    Daemon daemon(installation.Enforcing("core-enforced"));
+    team.WaitUsed("q", {{"pods", "0"}});  // and so its rule is stored
+    CHECK(team.Post(Pod("a")).ok());
+    CHECK(team.Post(Pod("b")).exceeded());
+    const std::string namespaced = std::string("--namespace=") + kQuotaSystem;
+    installation.Kubectl(
+        {namespaced, "scale", "deployment", "quota-controller-manager", "--replicas=0"});
+    CHECK(daemon.Stop() == 0);  // as by a kubelet
+    installation.Kubectl({namespaced, "wait", "pod", "-l",
+                          "app.kubernetes.io/name=quota-controller-manager", "--for=delete",
+                          "--timeout=60s"});
+  }
+  CHECK(team.Post(Pod("b")).code == 500);  // nobody answers, and the rule still stands
+  // Nobody finishes namespaces here, so it is not waited for.
+  installation.Kubectl({"delete", "-k", QCM_SOURCE_DIR "/manifests/core-enforced", "--wait=false"});
+  const json::Value left = installation.api().Get(PathOf("validatingwebhookconfigurations"));
+  CHECK(left.At({"items"})->AsArray()->empty());
+  Eventually("a pod is let in", [&] { return team.Post(Pod("b")).ok() ? "" : "not yet"; });
+}
+
+TEST_CASE("as shipped for ironcore the daemon counts machines by class, and refuses",
+          "[e2e][manifests][real-only]") {
+  Installation installation;
+  const std::string folder = QCM_SOURCE_DIR "/tests/e2e/ironcore/";
+  for (const char* plural : {"machineclasses", "machines", "volumeclasses", "volumes",
+                             "bucketclasses", "buckets", "resourcequotas"}) {
+    installation.Kubectl({"apply", "-f", folder + plural + "-crd.yaml"});
+  }
+  installation.Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
+  installation.Apply("ironcore");
+  // The role for ironcore is enough by itself.
+  installation.api().Delete(
+      PathOf("clusterrolebindings", {}, "quota-controller-manager-count-any"));
+  const std::string path = "/apis/compute.ironcore.dev/v1alpha1/";
+  installation.api().Create(path + "machineclasses",
+                            Json(R"({"apiVersion":"compute.ironcore.dev/v1alpha1",
+      "kind":"MachineClass","metadata":{"name":"small"},
+      "capabilities":{"cpu":"2","memory":"4Gi"}})"));
+  const std::string quotas = "/apis/core.ironcore.dev/v1alpha1/namespaces/default/resourcequotas";
+  installation.api().Create(quotas, Json(R"({"apiVersion":"core.ironcore.dev/v1alpha1",
+      "kind":"ResourceQuota","metadata":{"name":"q"},
+      "spec":{"hard":{"requests.cpu":"3","count/volumes.storage.ironcore.dev":"1"}}})"));
+  Daemon daemon(installation.Enforcing("ironcore"));
+  daemon.WaitUntilReady();
+  const auto used = [&] {
+    return ToText(ToQuantities(installation.api().Get(quotas + "/q").At({"status", "used"})));
+  };
+  const auto becomes = [&](const std::string& text) {
+    Eventually(
+        "used is " + text, [&] { return used() == text ? "" : used(); }, Stretched(30s));
+  };
+  becomes("count/volumes.storage.ironcore.dev=0,requests.cpu=0");
+  const auto machine = [&](const std::string& name) {
+    json::Value object = Json(R"({"apiVersion":"compute.ironcore.dev/v1alpha1","kind":"Machine",
+        "spec":{"machineClassRef":{"name":"small"}}})");
+    object.Make({"metadata", "name"}) = name;
+    return ToAttempt(installation.api().Do(PostOf(path + "namespaces/default/machines", object)));
+  };
+  CHECK(machine("a").ok());
+  becomes("count/volumes.storage.ironcore.dev=0,requests.cpu=2");
+  CHECK(machine("b").exceeded());
+  CHECK(daemon.Log().find("orbidden") == std::string::npos);
 }
 
 }  // namespace e2e

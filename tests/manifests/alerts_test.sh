@@ -17,6 +17,16 @@ cp alerts_test.yaml "$folder/"
 "$promtool" check rules --lint-fatal "$folder/rules.yaml"
 (cd "$folder" && "$promtool" test rules alerts_test.yaml)
 
+# What the dashboard asks is PromQL: each query as a rule, with its variables filled in.
+{
+  echo 'groups: [{name: dashboard, rules: ['
+  sed -nE 's/^ *"expr": (".*"),?$/{record: "panel:\#:query", expr: \1},/p' \
+    "$root/manifests/dashboard/quota-controller-manager.json" |
+    sed -e 's/\$__rate_interval/5m/g' -e 's/\$[a-z]*/.*/g' | awk '{ sub(/#/, NR); print }'
+  echo ']}]'
+} >"$folder/dashboard.yaml"
+"$promtool" check rules "$folder/dashboard.yaml"
+
 failed=0
 for alert in $(sed -nE 's/^ *- alert: (.*)$/\1/p' "$folder/rules.yaml"); do
   # A silent test names the alert, too: what must be there is one with labels expected.

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "pkg/config/yaml.h"
+#include "tests/e2e/harness/proxy.h"
 #include "tests/e2e/harness/wait.h"
 
 namespace e2e {
@@ -51,6 +52,18 @@ DaemonOptions Installation::AsDeployed(const std::string& folder,
   options.more_flags = DeployedArguments(folder);
   options.more_flags.push_back("--leader-elect=true");
   options.more_flags.push_back(std::string("--leader-elect-resource-namespace=") + kQuotaSystem);
+  std::ranges::move(more_flags, std::back_inserter(options.more_flags));
+  return options;
+}
+
+DaemonOptions Installation::Enforcing(const std::string& folder,
+                                      std::vector<std::string> more_flags) {
+  DaemonOptions options = AsDeployed(folder);
+  std::erase_if(options.more_flags,
+                [](const std::string& flag) { return flag.starts_with("--admission-service="); });
+  const std::string address = "127.0.0.1:" + std::to_string(FreePort());
+  options.more_flags.push_back("--admission-bind-address=" + address);
+  options.more_flags.push_back("--admission-url=https://" + address);
   std::ranges::move(more_flags, std::back_inserter(options.more_flags));
   return options;
 }

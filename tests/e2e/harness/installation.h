@@ -32,6 +32,8 @@ class Installation {
   // What the pod would be: the ServiceAccount, the Deployment's arguments and the pod's namespace.
   // `more_flags` come last, and win.
   DaemonOptions AsDeployed(const std::string& folder, std::vector<std::string> more_flags = {});
+  // The same of a folder that enforces, at a URL, since no Service leads anywhere here.
+  DaemonOptions Enforcing(const std::string& folder, std::vector<std::string> more_flags = {});
   std::string KubeconfigOfDaemon();
 
  private:

@@ -1,0 +1,93 @@
+// What manifests/monitoring and manifests/dashboard ask Prometheus for is what the daemon exports.
+#include <catch2/catch.hpp>
+#include <regex>
+#include <set>
+
+#include "pkg/config/yaml.h"
+#include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/installation.h"
+#include "tests/e2e/harness/objects.h"
+#include "tests/e2e/harness/proxy.h"
+
+namespace e2e {
+namespace {
+
+const std::string kManifests = QCM_SOURCE_DIR "/manifests/";
+
+// The text of every member "expr", at any depth.
+void CollectExpressions(const json::Value& value, std::vector<std::string>& found) {
+  if (const json::Array* array = value.AsArray()) {
+    for (const json::Value& element : *array) CollectExpressions(element, found);
+  }
+  const json::Object* object = value.AsObject();
+  if (object == nullptr) return;
+  for (const auto& [name, member] : *object) {
+    if (name == "expr" && member.AsString() != nullptr) found.push_back(*member.AsString());
+    CollectExpressions(member, found);
+  }
+}
+
+std::vector<std::string> Expressions() {
+  std::vector<std::string> found;
+  CollectExpressions(
+      config::ParseYaml(ReadFile(kManifests + "monitoring/prometheus-rule.yaml")).value(), found);
+  const std::size_t of_alerts = found.size();
+  CHECK(of_alerts > 5);
+  CollectExpressions(Json(ReadFile(kManifests + "dashboard/quota-controller-manager.json")), found);
+  CHECK(found.size() > of_alerts + 20);
+  return found;
+}
+
+// Names of metrics: identifiers that are neither labels, nor functions, nor what Prometheus makes.
+std::set<std::string> MetricsIn(const std::vector<std::string>& expressions) {
+  static const std::regex strings_and_labels(R"("[^"]*"|\b(by|on) *\([^)]*\))");
+  static const std::regex name(R"(\b[a-z]+_[a-z_]*[a-z]\b)");
+  const std::set<std::string> functions{"histogram_quantile", "group_left", "quota_api"};
+  std::set<std::string> metrics;
+  for (const std::string& expression : expressions) {
+    const std::string text = std::regex_replace(expression, strings_and_labels, "");
+    for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at) {
+      if (!functions.contains(at->str()) && !at->str().starts_with("__")) metrics.insert(at->str());
+    }
+  }
+  metrics.erase("rate_interval");  // $__rate_interval
+  return metrics;
+}
+
+}  // namespace
+
+TEST_CASE("every metric that alerts and the dashboard ask for is exported",
+          "[e2e][manifests][real-only]") {
+  const auto metrics = MetricsIn(Expressions());
+  CHECK(metrics.size() > 20);
+  CHECK(metrics.contains("quota_used"));
+  Installation installation;
+  installation.Apply("core-enforced");
+  // One kind cannot be counted, so that it is told.
+  for (const char* name :
+       {"quota-controller-manager-count-any", "quota-controller-manager-count-secrets"}) {
+    installation.api().Delete(PathOf("clusterrolebindings", {}, name));
+  }
+  json::Value quota = Quota("q", {{"pods", "9"}});
+  quota.Make({"metadata", "annotations", "quota-controller-manager.io/alert-threshold"}) = "0.5";
+  installation.api().Create(PathOf("resourcequotas", "default"), quota);
+  installation.api().Create(PathOf("resourcequotas", "default"), Quota("s", {{"secrets", "9"}}));
+  Daemon daemon(installation.Enforcing("core-enforced", {"--resync-period=1s"}));
+  Eventually(
+      "a pod is let in, and all metrics are there",
+      [&] {
+        const std::string pod = FreshName("pod");
+        (void)installation.api().Do(PostOf(PathOf("pods", "default"), Pod(pod)));
+        std::string missing;
+        const std::string text = daemon.MetricsText();
+        for (const std::string& metric : metrics) {
+          const bool found = text.find("\n" + metric + "{") != std::string::npos ||
+                             text.find("\n" + metric + " ") != std::string::npos;
+          if (!found) missing.append(missing.empty() ? "" : ", ").append(metric);
+        }
+        return missing;
+      },
+      Stretched(60s));
+}
+
+}  // namespace e2e
