@@ -62,6 +62,7 @@ TEST_CASE("ironcore: a selector that makes no sense matches nothing, and is no o
   for (std::size_t i = 0; i < wrong.size(); ++i) {
     INFO(Selector({wrong[i]}));
     c.WaitUsed("wrong-" + std::to_string(i), {{"requests.cpu", "0"}, {kMachines, "0"}});
+    c.WaitSaid("wrong-" + std::to_string(i), "ScopeMatchesNothing", "it limits nothing");
   }
   // Nothing to exclude: every machine that has a class.
   c.WriteQuota("all", hard, Selector({{"MachineClass", "NotIn"}}));

@@ -274,7 +274,8 @@ TEST_CASE("karmada: beside a FederatedResourceQuota each keeps to its own object
 TEST_CASE("karmada: the quota API may come, go and come again", "[e2e][karmada]") {
   Federation f({.serve = false});
   CHECK(f.daemon().Probe("/readyz") == 200);
-  f.daemon().WaitForLog("the server does not serve this quota API");
+  const std::string absent = "does not serve this quota API, which is waited for quota_api=karmada";
+  f.daemon().WaitForLog(absent);
   f.Serve("resourcebindings");
   f.Serve("karmadaquotas");
   REQUIRE(f.Post(Binding("web", 2, {{"cpu", "1"}})).ok());
@@ -291,8 +292,7 @@ TEST_CASE("karmada: the quota API may come, go and come again", "[e2e][karmada]"
   const auto times_said = [&] {
     const std::string log = f.daemon().Log();
     std::size_t times = 0;
-    for (auto at = log.find("does not serve this quota API"); at != std::string::npos;
-         at = log.find("does not serve this quota API", at + 1)) {
+    for (auto at = log.find(absent); at != std::string::npos; at = log.find(absent, at + 1)) {
       ++times;
     }
     return times;
