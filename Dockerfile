@@ -1,17 +1,29 @@
-# Builds the daemon from source and ships it with the libraries it links, nothing else of the build.
-FROM debian:12-slim AS build
+# Builds the daemon from source and ships it with the libraries it loads, and nothing else.
+#
+#   docker build -t quota-controller-manager:0.1.0 .
+#
+# The same arguments make the same image: BASE with a digest (debian:12-slim@sha256:…), REVISION the
+# commit, SOURCE_DATE_EPOCH its time in seconds since 1970 (docker buildx and buildah --timestamp).
+ARG BASE=debian:12-slim
+
+FROM ${BASE} AS build
 WORKDIR /src
 COPY .ci/install-packages.sh .ci/
 RUN bash .ci/install-packages.sh
 COPY . .
+ARG SOURCE_DATE_EPOCH
 RUN QCM_BUILD_DIR=/build bash cmd/build.sh release quota-controller-manager \
-    && strip /build/bin/quota-controller-manager
+    && bash .ci/image-root.sh /build/bin/quota-controller-manager /image \
+    && find /image -newermt "@${SOURCE_DATE_EPOCH:-0}" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-0}" {} +
 
-FROM debian:12-slim
-RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates libgflags2.2 libgoogle-glog0v6 \
-       libyaml-cpp0.7 libprometheus-cpp-core1.0 libssl3 zlib1g \
-    && rm -rf /var/lib/apt/lists/*
-COPY --from=build /build/bin/quota-controller-manager /usr/local/bin/
+FROM scratch
+COPY --from=build /image/ /
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="quota-controller-manager" \
+      org.opencontainers.image.description="Keeps the usage shown in every quota true, and refuses what would exceed it" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.base.name="scratch"
 USER 65532:65532
 ENTRYPOINT ["/usr/local/bin/quota-controller-manager"]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building and testing needs on Debian 12. Says nothing and changes nothing where all is there.
+# Installs what building and testing needs on Debian 12, and the packages that are named: bash
+# .ci/install-packages.sh [PACKAGE…]. Says nothing and changes nothing where all is there.
 set -euo pipefail
 
 packages=(
@@ -7,6 +8,7 @@ packages=(
   libboost1.81-dev rapidjson-dev libyaml-cpp-dev libgflags-dev libgoogle-glog-dev
   libssl-dev zlib1g-dev prometheus-cpp-dev catch2
   openssl ca-certificates
+  "$@"
 )
 
 missing=()

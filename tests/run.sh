@@ -121,6 +121,7 @@ real_tier() {
   assets=$(bash tests/k8s/build.sh) || code=$?
   [ $code -ne 0 ] || export QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl}
   script release/sandbox-kubectl 180 bash tests/pkg/sandbox/kubectl_test.sh build/bin/sandbox-apiserver
+  script release/image 180 bash tests/manifests/image_test.sh build/bin
   if [ $code -eq 0 ]; then
     KUBEBUILDER_ASSETS=$assets e2e release real build/bin 1800
     KUBEBUILDER_ASSETS=$assets chart
@@ -195,6 +196,8 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
 bash .ci/install-packages.sh
+# For the test of the image, which is skipped where there is none.
+[ "${CI:-}" != true ] || bash .ci/install-packages.sh buildah || true
 if build release; then
   unit release build/bin 120
   e2e release sandbox build/bin 600

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# The image of the Dockerfile, made by buildah without a container daemon, and run: as its user, without
+# capabilities, on a read-only root: bash image_test.sh FOLDER_OF_PROGRAMS (build/bin)
+#
+# What the first stage does is taken over: the daemon is built already, and laid out by the same
+# script. kubectl is $QCM_KUBECTL, else the one on PATH.
+#
+# Exit 77: no buildah, no kubectl, or not root.
+set -euo pipefail
+bin=$(cd "${1:?usage: image_test.sh FOLDER_OF_PROGRAMS}" && pwd)
+cd "$(dirname "$0")/../.."
+kubectl=${QCM_KUBECTL:-$(command -v kubectl || true)}
+command -v buildah >/dev/null || { echo "no buildah here"; exit 77; }
+[ -x "$kubectl" ] || { echo "no kubectl here (QCM_KUBECTL or PATH)"; exit 77; }
+[ "$(id -u)" -eq 0 ] && unshare --mount true || { echo "not root, or no mounts of one's own"; exit 77; }
+
+folder=$(mktemp -d)
+pids=()
+finish() {
+  [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null || true
+  rm -rf "$folder"
+}
+trap finish EXIT
+export BUILDAH_ISOLATION=chroot HOME=$folder KUBECONFIG=$folder/kubeconfig
+b() { buildah --storage-driver vfs --root "$folder/store" --runroot "$folder/run" "$@"; }
+fail() { echo "FAILED: $*"; exit 1; }
+expect() { [ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"; }
+within() { # SECONDS WHAT COMMAND…
+  local limit=$((SECONDS + $1)) what=$2
+  shift 2
+  until "$@"; do
+    [ $SECONDS -lt $limit ] || { tail -n 20 "$folder"/*.log; fail "not in time: $what"; }
+    sleep 0.2
+  done
+}
+
+image() { # NAME: its id, two builds of the same being the same
+  mkdir -p "$folder/$1"
+  bash .ci/image-root.sh "$bin/quota-controller-manager" "$folder/$1/image"
+  find "$folder/$1" -exec touch -h -d @0 {} +
+  b build -q --build-context "build=$folder/$1" --timestamp 0 --build-arg REVISION=abc \
+    --build-arg VERSION=1.2.3 --build-arg SOURCE_DATE_EPOCH=0 -t "localhost/$1" -f Dockerfile "$folder/$1" | tail -n 1
+}
+expect "the second image of the same" "$(image second)" "$(image first)"
+
+look() { b inspect --type image --format "$1" localhost/first; }
+expect user "$(look '{{.OCIv1.Config.User}}')" 65532:65532
+expect "the entry point" "$(look '{{index .OCIv1.Config.Entrypoint 0}}')" /usr/local/bin/quota-controller-manager
+expect version "$(look '{{index .OCIv1.Config.Labels "org.opencontainers.image.version"}}')" 1.2.3
+expect revision "$(look '{{index .OCIv1.Config.Labels "org.opencontainers.image.revision"}}')" abc
+
+root=$(b mount "$(b from localhost/first)")
+[ "$(du -sm "$root" | cut -f1)" -lt 40 ] || fail "the image is larger than 40 MB"
+[ -z "$(find "$root" -name 'sh' -o -name 'bash' -o -name 'apt*' -type f)" ] || fail "there is a shell in it"
+[ -z "$(find "$root" -perm /6000)" ] || fail "something in it runs as somebody else"
+! readelf -S "$root/usr/local/bin/quota-controller-manager" | grep -q '\.symtab' || fail "not stripped"
+[ -s "$root/var/lib/dpkg/status.d/libssl3" ] || fail "scanners do not see libssl3"
+
+"$bin/sandbox-apiserver" --bind-address=127.0.0.1:0 "--kubeconfig-out=$KUBECONFIG" \
+  >"$folder/server.log" 2>&1 &
+pids+=($!)
+within 20 "the server writes its kubeconfig" test -s "$KUBECONFIG"
+install -m 644 "$KUBECONFIG" "$root/etc/kubeconfig"
+
+# The arguments are expanded by the inner shell.
+# shellcheck disable=SC2016
+unshare --mount bash -c '
+  mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" &&
+  cd "$1" && exec chroot --userspec=65532:65532 "$1" /usr/local/bin/quota-controller-manager \
+    --kubeconfig=/etc/kubeconfig --metrics-bind-address= --health-probe-bind-address= -v=1' \
+  run "$root" >"$folder/daemon.log" 2>&1 &
+daemon=$!
+pids+=("$daemon")
+within 30 "the daemon leads" grep -q 'became leader' "$folder/daemon.log"
+expect "its user" "$(awk '/^Uid:/ { print $3 }' "/proc/$daemon/status")" 65532
+expect "its capabilities" "$(awk '/^CapEff:/ { print $2 }' "/proc/$daemon/status")" 0000000000000000
+awk '$5 == "'"$root"'" || $5 == "/" { print $6 }' "/proc/$daemon/mountinfo" | grep -q '^ro' ||
+  fail "its root can be written"
+
+k() { timeout 30 "$kubectl" "--cache-dir=$folder/cache" "$@"; }
+k create quota q --hard=pods=5 >/dev/null
+k run p --image=i --restart=Never >/dev/null
+used() { [ "$(k get quota q -o 'jsonpath={.status.used.pods}')" = 1 ]; }
+within 20 "the pod is counted" used
+kill -TERM "$daemon"
+code=0
+wait "$daemon" || code=$?
+expect "its exit code" "$code" 0
+echo "ok: $(du -sm "$root" | cut -f1) MB"
