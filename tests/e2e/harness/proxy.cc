@@ -1,68 +1,20 @@
 #include "tests/e2e/harness/proxy.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <list>
-#include <mutex>
-#include <random>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/e2e/harness/sockets.h"
+
 namespace e2e {
 namespace {
-
-sockaddr_in Loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-// -1: the port is taken. Port 0 is any.
-int BindOnLoopback(std::uint16_t port) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const auto address = Loopback(port);
-  if (fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-    return fd;
-  }
-  if (fd >= 0) close(fd);
-  return -1;
-}
-
-int ListenOnLoopback() {
-  const int fd = BindOnLoopback(0);
-  if (fd < 0 || listen(fd, 128) != 0) {
-    throw std::runtime_error(std::string("cannot listen on 127.0.0.1: ") + strerror(errno));
-  }
-  return fd;
-}
-
-std::uint16_t PortOf(int fd) {
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.sin_port);
-}
-
-bool SendAll(int fd, const char* data, std::size_t size) {
-  while (size > 0) {
-    const auto sent = send(fd, data, size, MSG_NOSIGNAL);
-    if (sent <= 0) return false;
-    data += sent;
-    size -= static_cast<std::size_t>(sent);
-  }
-  return true;
-}
 
 // One relayed connection: two blocking sockets, read only when poll() says so.
 struct Pair {
@@ -161,15 +113,12 @@ class TcpProxy::Relay {
     const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0) return;
     ++accepted_;
-    const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const auto address = Loopback(target_);
-    const Pair pair{client, server};
-    if (refuse_ ||
-        connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    const Pair pair{client, refuse_ ? -1 : ConnectToLoopback(target_)};
+    if (pair.server < 0) {
       pair.Close();
-      return;
+    } else {
+      pairs_.push_back(pair);
     }
-    pairs_.push_back(pair);
   }
 
   void CloseAll() {
@@ -205,19 +154,5 @@ void TcpProxy::Stall(bool stall) {
 }
 
 int TcpProxy::accepted() const { return relay_->accepted_; }
-
-std::uint16_t FreePort() {
-  static std::mutex mutex;
-  static std::minstd_rand random{std::random_device{}()};
-  const std::lock_guard lock(mutex);
-  for (int tries = 0; tries < 1000; ++tries) {
-    const auto port = std::uniform_int_distribution<std::uint16_t>(20000, 32000)(random);
-    const int fd = BindOnLoopback(port);
-    if (fd < 0) continue;
-    close(fd);
-    return port;
-  }
-  throw std::runtime_error("no port of 127.0.0.1 is free");
-}
 
 }  // namespace e2e

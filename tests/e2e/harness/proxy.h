@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "tests/e2e/harness/sockets.h"
+
 namespace e2e {
 
 class TcpProxy {
@@ -32,9 +34,5 @@ class TcpProxy {
   class Relay;
   std::unique_ptr<Relay> relay_;
 };
-
-// A port nobody listens on at the moment, below those that the kernel gives to outgoing
-// connections: one of those could have it before the server does that it is for.
-std::uint16_t FreePort();
 
 }  // namespace e2e
