@@ -5,6 +5,7 @@
 
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/https.h"
 #include "tests/e2e/harness/installation.h"
 #include "tests/e2e/harness/objects.h"
 #include "tests/e2e/harness/proxy.h"
@@ -88,6 +89,34 @@ TEST_CASE("every metric that alerts and the dashboard ask for is exported",
         return missing;
       },
       Stretched(60s));
+}
+
+TEST_CASE(
+    "with the shipped roles a ServiceAccount reads metrics over TLS, and another one does not",
+    "[e2e][manifests][metrics][real-only]") {
+  Installation installation;
+  installation.Apply("base");
+  installation.Apply("monitoring");
+  Daemon daemon(installation.AsDeployed("base", {"--metrics-secure=true"}));
+  daemon.WaitUntilReady();
+  const auto token_of = [&](const std::string& account) {
+    installation.Kubectl({"create", "serviceaccount", account, "--namespace=default"});
+    std::string token = installation.Kubectl({"create", "token", account, "--namespace=default"});
+    token.erase(token.find_last_not_of(" \n") + 1);
+    return token;
+  };
+  const auto read = [&](const std::string& token) {
+    HttpsCall call{.port = daemon.metrics_port(), .path = "/metrics"};
+    call.headers.Set("Authorization", "Bearer " + token);
+    return Call(call).status;
+  };
+  const std::string prometheus = token_of("prometheus");
+  installation.Kubectl({"create", "clusterrolebinding", "prometheus",
+                        "--clusterrole=quota-controller-manager-metrics-reader",
+                        "--serviceaccount=default:prometheus"});
+  Eventually("Prometheus reads metrics", [&] { return read(prometheus) == 200 ? "" : "not yet"; });
+  CHECK(read(token_of("somebody")) == 403);
+  CHECK(daemon.Log().find("cannot be reviewed") == std::string::npos);
 }
 
 }  // namespace e2e
