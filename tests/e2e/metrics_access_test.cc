@@ -25,8 +25,9 @@ bool TellsAnything(const HttpsAnswer& answer) {
 
 // A ServiceAccount of the scenario's namespace, and a token for it.
 std::string MakeScraper(Scenario& s, const std::string& name) {
-  s.Create("serviceaccounts", Json(R"({"apiVersion":"v1","kind":"ServiceAccount","metadata":
-      {"name":")" + name + "\"}}"));
+  json::Value account = Json(R"({"apiVersion":"v1","kind":"ServiceAccount"})");
+  account.Make({"metadata", "name"}) = name;
+  s.Create("serviceaccounts", account);
   const json::Value answer =
       s.api().Create(s.Path("serviceaccounts", name, "token"),
                      Json(R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest",
@@ -95,7 +96,9 @@ TEST_CASE("metrics: a ServiceAccount reads them once it may get /metrics",
   const std::string token = MakeScraper(s, "scraper");
   const HttpsAnswer refused = Get(daemon, token);
   CHECK(refused.status == 403);
-  CHECK(refused.body.find("system:serviceaccount:" + s.ns() + ":scraper") != std::string::npos);
+  std::string user("system:serviceaccount:");
+  user.append(s.ns()).append(":scraper");
+  CHECK(refused.body.find(user) != std::string::npos);
   CHECK_FALSE(TellsAnything(refused));
   Grant(s, s.ns(), "scraper");
   Eventually(
@@ -124,7 +127,7 @@ TEST_CASE("metrics: they are served with the webhook's certificate", "[e2e][metr
                                     "--admission-cert-dir=" + dir.path()}});
   HttpsCall call{
       .port = daemon.metrics_port(), .path = "/metrics", .ca_pem = ReadFile(authority.cert_path())};
-  call.headers.Set("Authorization", std::string("Bearer ") + kAdminToken);
+  call.headers.Set("Authorization", "Bearer e2e-admin-token");
   const HttpsAnswer answer = Call(call);
   INFO(answer.error);
   CHECK(answer.status == 200);
