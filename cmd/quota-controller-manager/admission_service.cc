@@ -94,6 +94,7 @@ void AdmissionService::Prepare(const std::string& quota_api,
 
 void AdmissionService::Enforce(const quota::QuotaApi& api) {
   admission::QuotaAdmitterOptions options;
+  options.max_waiting = options_.admission_queue_limit;
   options.warn_near_limits = options_.warn_near_limits;
   auto enforced = std::make_unique<Enforced>(scheduler_);
   enforced->admitter = std::make_unique<admission::QuotaAdmitter>(

@@ -50,6 +50,10 @@ DEFINE_string(admission_client_ca, "",
               "certificate signed by it. Empty: none is asked for.");
 DEFINE_string(admission_failure_policy, "Fail",
               "What the API server does when the webhook cannot be reached: Fail or Ignore.");
+DEFINE_int32(
+    admission_queue_limit, 4096,
+    "How many requests may wait for quota decisions, for each quota API; more are answered "
+    "429 at once, to come again.");
 DEFINE_bool(manage_webhook, true,
             "Keep the ValidatingWebhookConfiguration. False: it is the admin's own.");
 DEFINE_bool(warn_near_limits, true,
@@ -177,6 +181,11 @@ base::Result<void> ParseAdmission(Options& options) {
   options.admission_failure_policy = FLAGS_admission_failure_policy;
   options.admission_cert_dir = FLAGS_admission_cert_dir;
   options.admission_client_ca = FLAGS_admission_client_ca;
+  if (FLAGS_admission_queue_limit <= 0) {
+    return BadFlag("admission_queue_limit",
+                   "must be more than 0: " + std::to_string(FLAGS_admission_queue_limit));
+  }
+  options.admission_queue_limit = static_cast<std::size_t>(FLAGS_admission_queue_limit);
   options.manage_webhook = FLAGS_manage_webhook;
   options.warn_near_limits = FLAGS_warn_near_limits;
   return ParseEndpoint(options);

@@ -44,6 +44,7 @@ struct Options {
   std::string admission_cert_dir;   // "": certificates are made
   std::string admission_client_ca;  // "": callers show no certificate
   std::string admission_failure_policy = "Fail";
+  std::size_t admission_queue_limit = 4096;  // of each enforced quota API
   bool manage_webhook = true;
   bool warn_near_limits = true;
   LeaderElection leader_election;

@@ -1,11 +1,13 @@
 // What reaches the webhook's own port beside good reviews, and its certificate.
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "pkg/base/base64.h"
 #include "pkg/base/task_group.h"
 #include "pkg/http/client.h"
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/proxy.h"
 
 namespace e2e {
 namespace {
@@ -26,23 +28,47 @@ class Caller {
 
   http::Response Send(const std::string& method, const std::string& target,
                       const std::string& body) {
-    http::Response answer{.status = 0, .headers = {}, .body = ""};
+    http::Response answer;
     base::TaskGroup group(io_.get_executor());
-    const auto ask = [&]() -> base::Task<void> {
-      http::Request request{.method = method, .target = target, .headers = {}, .body = body};
-      request.headers.Set("Content-Type", "application/json");
-      const auto timeout = Stretched(10s);
-      auto response = co_await client_->Do(std::move(request), timeout);
-      if (response) answer = std::move(*response);
-    };
-    group.Spawn("call", ask);
-    io_.restart();
-    while (!group.empty() && io_.run_one() > 0) {
-    }
+    group.Spawn("call", [&] { return Ask(method, target, body, answer); });
+    Run(group);
     return answer;
   }
 
+  // All at once, by POST; `on_answer` is told of each answer as it comes.
+  void SendAll(const std::string& target, const std::vector<std::string>& bodies,
+               const std::function<void(const http::Response&)>& on_answer) {
+    base::TaskGroup group(io_.get_executor());
+    for (const std::string& body : bodies) {
+      group.Spawn("call", [&]() -> base::Task<void> {
+        http::Response answer;
+        co_await Ask("POST", target, body, answer);
+        on_answer(answer);
+      });
+    }
+    Run(group);
+  }
+
  private:
+  // Status 0 if nobody answers.
+  base::Task<void> Ask(std::string method, std::string target, std::string body,
+                       http::Response& answer) {
+    answer.status = 0;
+    http::Request request{
+        .method = std::move(method), .target = std::move(target), .headers = {}, .body = {}};
+    request.body = std::move(body);
+    request.headers.Set("Content-Type", "application/json");
+    const auto timeout = Stretched(10s);
+    auto response = co_await client_->Do(std::move(request), timeout);
+    if (response) answer = std::move(*response);
+  }
+
+  void Run(const base::TaskGroup& group) {
+    io_.restart();
+    while (!group.empty() && io_.run_one() > 0) {
+    }
+  }
+
   base::asio::io_context io_{1};
   std::unique_ptr<http::Client> client_;
 };
@@ -124,6 +150,35 @@ TEST_CASE("admission: what is no review is told so, and is in nobody's way", "[e
       Stretched(25s));
   CHECK(a.daemon().Running());
   a.scenario().WaitUsed("q", {{"pods", "20"}}, Stretched(15s));
+}
+
+TEST_CASE("admission: a full queue sends the newest away for a while, and serves those inside",
+          "[e2e][admission]") {
+  TcpProxy proxy(SharedServer().port());
+  Admission a({.kubeconfig = SharedServer().Kubeconfig(proxy.port()),
+               .more_flags = {"--admission-queue-limit=4"}});
+  a.Limit("q", {{"pods", "1000"}});
+  Caller caller(a);
+  std::vector<std::string> reviews;
+  for (int i = 0; i < 12; ++i) {
+    json::Value pod = Pod("p" + std::to_string(i));
+    pod.Make({"metadata", "uid"}) = "5f1c8b9e-0000-4000-8000-0000000000" + std::to_string(10 + i);
+    reviews.push_back(Review(a.scenario().ns(), pod));
+  }
+  proxy.Stall(true);  // whoever is admitted waits for a write
+  int turned_away = 0;
+  int allowed = 0;
+  caller.SendAll("/validate/core", reviews, [&](const http::Response& answer) {
+    if (answer.status == 200 && answer.body.find("\"allowed\":true") != std::string::npos)
+      ++allowed;
+    if (answer.status != 429) return;
+    CHECK(answer.headers.Get("Retry-After") == "1");
+    CHECK(answer.body.find("too many requests wait for quota decisions") != std::string::npos);
+    if (++turned_away == 8) proxy.Stall(false);
+  });
+  CHECK(turned_away == 8);
+  CHECK(allowed == 4);
+  CHECK(a.Post("pods", Pod("after")).ok());
 }
 
 TEST_CASE("admission: a certificate that is replaced under load costs no request",
