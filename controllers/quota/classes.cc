@@ -174,8 +174,26 @@ void QuotaController::OnClassChange(const quota::Evaluator& evaluator, const std
   const TrackedResource* tracked = tracker_.Find(evaluator.resource);
   if (tracked == nullptr) return;  // nothing is counted, so nothing changed
   for (const api::ObjectKey& key : store_.All()) {
-    const bool named = !quota::NamesOfClasses(evaluator, store_.Find(key)->hard).empty();
-    if (named && tracked->ledger().Refers(key.ns, name)) queue_.Add(key);
+    const quota::Quota& quota = *store_.Find(key);
+    const bool named = !quota::NamesOfClasses(evaluator, quota.hard).empty();
+    if (!named || !tracked->ledger().Refers(key.ns, name)) continue;
+    NoticeClass(quota, evaluator, *tracked);
+    queue_.Add(key);
+  }
+}
+
+// An object may be seen before its class: what it was charged is used up only now.
+void QuotaController::NoticeClass(const quota::Quota& quota, const quota::Evaluator& evaluator,
+                                  const TrackedResource& tracked) {
+  Memory* const memory = FindMemory(quota);
+  if (memory == nullptr) return;
+  for (const quota::Uid& uid : memory->admitted.Objects()) {
+    const auto facts = tracked.ledger().Find(quota.key.ns, uid);
+    const bool matches = facts && quota::MatchesObject(quota.selector, *facts, evaluator.scopes);
+    if (!matches) continue;
+    const quota::LedgerChange seen{.ns = quota.key.ns, .uid = uid, .before = facts, .after = facts};
+    const quota::ResourceList usage = UsageOf(quota, evaluator, seen, *facts);
+    (void)memory->admitted.OnSeen(uid, usage, &usage);
   }
 }
 

@@ -197,6 +197,8 @@ class QuotaController final : public QuotaListener,
   Memory& Remember(const quota::Quota& quota);
   void NoticeObject(const quota::Quota& quota, const quota::Evaluator& evaluator,
                     const quota::LedgerChange& change, bool matched, bool match);
+  void NoticeClass(const quota::Quota& quota, const quota::Evaluator& evaluator,
+                   const TrackedResource& tracked);
   void NoticeConstraints();
   void NoticeExpired(const quota::Quota& quota, Memory& memory, base::TimePoint now);
   void NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after);

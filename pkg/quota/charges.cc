@@ -122,6 +122,12 @@ void Charges::Count(const Held& held, int sign) {
   }
 }
 
+std::vector<Uid> Charges::Objects() const {
+  std::vector<Uid> objects;
+  for (const auto& [uid, held] : charges_) objects.push_back(uid);
+  return objects;
+}
+
 ResourceList Charges::Outstanding() const {
   if (total_is_exact_) return total_;
   ResourceList total;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "pkg/base/clock.h"
 #include "pkg/quota/resource_list.h"
@@ -52,6 +53,8 @@ class Charges {
   // Drops what expired, and says how many.
   std::size_t Expire(base::TimePoint now);
 
+  // Those that are charged.
+  [[nodiscard]] std::vector<Uid> Objects() const;
   // Over all charges, what is granted above what is seen.
   [[nodiscard]] ResourceList Outstanding() const;
   [[nodiscard]] std::optional<base::TimePoint> NextExpiry() const;

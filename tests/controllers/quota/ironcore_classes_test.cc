@@ -215,8 +215,11 @@ TEST_CASE("ironcore classes: admission reads a class that the watch has not show
         "exceeded quota: q, requested: requests.cpu=4, used: requests.cpu=4, limited: "
         "requests.cpu=5");
   f.cluster.Put(kMachines, MakeMachine("m", "young"));
+  f.RunFor(1s);
+  CHECK(f.controller->charges_held() == 1);
   f.cluster.Release(kMachineClasses);
-  f.RunFor(15s);
+  f.RunFor(1s);
+  CHECK(f.controller->charges_held() == 0);
   CHECK(f.Used("q") == "requests.cpu=4,requests.memory=1Gi");
 }
 
