@@ -13,6 +13,8 @@
 
 #include "cmd/command_line/command_line.h"
 #include "pkg/base/duration.h"
+#include "pkg/client/files.h"
+#include "pkg/http/certificate.h"
 #include "pkg/leader/elector.h"
 
 DEFINE_string(kubeconfig, "",
@@ -162,6 +164,16 @@ base::Result<void> ParseEndpoint(Options& options) {
   return {};
 }
 
+// Whether it is a file of certificates; it is read again, and their dates judged, where it is used.
+base::Result<std::string> ParseClientCa(const std::string& path) {
+  if (path.empty()) return std::string();
+  const auto pem = client::ReadFile(path);
+  if (!pem) return BadFlag("admission_client_ca", pem.error().message);
+  const auto read = http::ReadCertificates(*pem, path);
+  if (!read) return BadFlag("admission_client_ca", read.error().message);
+  return path;
+}
+
 base::Result<void> ParseAdmission(Options& options) {
   auto address = ParseAddress(FLAGS_admission_bind_address);
   if (!address) return BadFlag("admission_bind_address", address.error().message);
@@ -180,7 +192,9 @@ base::Result<void> ParseAdmission(Options& options) {
   }
   options.admission_failure_policy = FLAGS_admission_failure_policy;
   options.admission_cert_dir = FLAGS_admission_cert_dir;
-  options.admission_client_ca = FLAGS_admission_client_ca;
+  const auto client_ca = ParseClientCa(FLAGS_admission_client_ca);
+  if (!client_ca) return client_ca.error();
+  options.admission_client_ca = *client_ca;
   if (FLAGS_admission_queue_limit <= 0) {
     return BadFlag("admission_queue_limit",
                    "must be more than 0: " + std::to_string(FLAGS_admission_queue_limit));
