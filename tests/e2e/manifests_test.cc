@@ -62,6 +62,23 @@ class Team {
   Api& api_;
 };
 
+// The Secret of cert-manager, as the pod sees it.
+class MountedCertificate {
+ public:
+  MountedCertificate() {
+    const KeyPair pair = authority_.Server("webhook");
+    dir_.Write("tls.crt", ReadFile(pair.cert_path));
+    dir_.Write("tls.key", ReadFile(pair.key_path));
+    dir_.Write("ca.crt", ca_pem());
+  }
+  [[nodiscard]] const std::string& folder() const { return dir_.path(); }
+  [[nodiscard]] std::string ca_pem() const { return ReadFile(authority_.cert_path()); }
+
+ private:
+  TempDir dir_;
+  CertificateAuthority authority_{dir_.path(), "authority"};
+};
+
 std::set<std::string> Texts(const json::Value* list) {
   std::set<std::string> texts;
   if (list == nullptr || !list->IsArray()) return texts;
@@ -257,13 +274,9 @@ TEST_CASE("with cert-manager's certificate its bundle stays in the webhook confi
   installation.Apply("cert-manager");
   Team team(installation);
   // cert-manager's part: the Secret, mounted, and the bundle in every webhook.
-  TempDir dir;
-  CertificateAuthority authority(dir.path(), "authority");
-  const KeyPair pair = authority.Server("webhook");
-  dir.Write("tls.crt", ReadFile(pair.cert_path));
-  dir.Write("tls.key", ReadFile(pair.key_path));
-  dir.Write("ca.crt", ReadFile(authority.cert_path()));
-  Daemon daemon(installation.Enforcing("cert-manager", {"--admission-cert-dir=" + dir.path()}));
+  const MountedCertificate mounted;
+  Daemon daemon(
+      installation.Enforcing("cert-manager", {"--admission-cert-dir=" + mounted.folder()}));
   team.Limit("q", {{"pods", "1"}});
   Eventually("the injector finds a webhook", [&]() -> std::string {
     const json::Value stored = installation.api().Get(ConfigurationPath());
@@ -273,8 +286,7 @@ TEST_CASE("with cert-manager's certificate its bundle stays in the webhook confi
     if (webhooks == nullptr || webhooks->AsArray()->empty()) return "none";
     json::Value patch = json::Object{{"webhooks", *webhooks}};
     for (json::Value& webhook : *patch.Make({"webhooks"}).AsArray()) {
-      webhook.Make({"clientConfig", "caBundle"}) =
-          base::EncodeBase64(ReadFile(authority.cert_path()));
+      webhook.Make({"clientConfig", "caBundle"}) = base::EncodeBase64(mounted.ca_pem());
     }
     installation.api().MergePatch(ConfigurationPath(), patch);
     return "";
@@ -352,6 +364,56 @@ TEST_CASE("as shipped for ironcore the daemon counts machines by class, and refu
   CHECK(machine("a").ok());
   becomes("count/volumes.storage.ironcore.dev=0,requests.cpu=2");
   CHECK(machine("b").exceeded());
+  CHECK(daemon.Log().find("orbidden") == std::string::npos);
+}
+
+TEST_CASE("as shipped for Karmada the daemon counts bindings as its user, and refuses",
+          "[e2e][manifests][karmada][real-only]") {
+  Installation installation;  // plays the Karmada API server
+  const std::string bindings = QCM_SOURCE_DIR "/tests/e2e/karmada/resourcebindings-crd.yaml";
+  installation.Kubectl({"apply", "-f", bindings});
+  installation.Apply("karmada");
+  installation.Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
+  const KeyPair user = installation.server().ClientCertificate("/CN=quota-controller-manager");
+  KubeconfigFields fields = installation.server().Fields();
+  fields.token.clear();
+  fields.extra_user_lines =
+      "    client-certificate: " + user.cert_path + "\n    client-key: " + user.key_path + "\n";
+  const TempDir dir;
+  const MountedCertificate mounted;
+  const std::string address = "127.0.0.1:" + std::to_string(FreePort());
+  DaemonOptions options;
+  options.more_flags = DeployedArguments("karmada-host");
+  options.more_flags.insert(
+      options.more_flags.end(),
+      {"--leader-elect=true", "--kubeconfig=" + dir.Write("kubeconfig", KubeconfigText(fields)),
+       "--admission-cert-dir=" + mounted.folder(), "--admission-bind-address=" + address,
+       "--admission-url=https://" + address});
+  const std::string quotas = "/apis/policy.karmada.io/v1alpha1/namespaces/default/karmadaquotas";
+  installation.api().Create(quotas, Json(R"({"apiVersion":"policy.karmada.io/v1alpha1",
+      "kind":"KarmadaQuota","metadata":{"name":"q"},"spec":{"hard":{"pods":"3"}}})"));
+  Daemon daemon(options);
+  daemon.WaitUntilReady();
+  daemon.WaitForLog("became leader");
+  Eventually(
+      "the quota is in force",
+      [&] {
+        const json::Value quota = installation.api().Get(quotas + "/q");
+        return quota.StringAt({"status", "used", "pods"}) == "0" ? "" : json::Write(quota);
+      },
+      Stretched(30s));
+  const auto bind = [&](const std::string& name, int replicas) {
+    json::Value binding = Json(R"({"apiVersion":"work.karmada.io/v1alpha2",
+        "kind":"ResourceBinding","spec":{"resource":{"apiVersion":"apps/v1",
+        "kind":"Deployment"}}})");
+    binding.Make({"metadata", "name"}) = name;
+    binding.Make({"spec", "resource", "name"}) = name;
+    binding.Make({"spec", "replicas"}) = replicas;
+    return ToAttempt(installation.api().Do(
+        PostOf("/apis/work.karmada.io/v1alpha2/namespaces/default/resourcebindings", binding)));
+  };
+  CHECK(bind("a", 2).ok());
+  CHECK(bind("b", 2).exceeded());
   CHECK(daemon.Log().find("orbidden") == std::string::npos);
 }
 
