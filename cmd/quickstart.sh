@@ -27,7 +27,7 @@ done
 fail() { echo "quickstart: $*" >&2; exit 1; }
 if [ -n "$kubeconfig" ]; then
   [ $tale = core ] || fail "$tale goes without --kubeconfig: it brings definitions of its own, \
-which a server with ${tale^} has already"
+which a server with $tale has already"
   [ -r "$kubeconfig" ] || fail "cannot read the kubeconfig $kubeconfig"
   kubeconfig=$(realpath "$kubeconfig")
 fi
