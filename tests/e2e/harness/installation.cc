@@ -30,8 +30,10 @@ Installation::Installation()
 }
 
 std::string Installation::Kubectl(std::vector<std::string> arguments) {
-  std::vector<std::string> argv{KubectlProgram(), "--kubeconfig=" + server_->Kubeconfig(),
-                                "--cache-dir=" + dir_.path()};
+  std::vector<std::string> argv;
+  argv.push_back(KubectlProgram());
+  argv.push_back("--kubeconfig=" + server_->Kubeconfig());
+  argv.push_back("--cache-dir=" + dir_.path());
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   auto result = RunProgram({.argv = argv}, Stretched(90s));
   if (result.exit_code == 0) return std::move(result.output);
@@ -93,8 +95,11 @@ std::vector<std::string> ManifestFolders() {
 }
 
 std::vector<json::Value> RenderManifests(const std::string& folder) {
-  const auto result =
-      RunProgram({.argv = {KubectlProgram(), "kustomize", kManifests + folder}}, Stretched(30s));
+  ProcessOptions kubectl;
+  kubectl.argv.push_back(KubectlProgram());
+  kubectl.argv.emplace_back("kustomize");
+  kubectl.argv.push_back(kManifests + folder);
+  const auto result = RunProgram(kubectl, Stretched(30s));
   if (result.exit_code != 0) throw std::runtime_error(folder + ":\n" + result.output);
   auto documents = config::ParseYamlDocuments(result.output);
   if (!documents) throw std::runtime_error(folder + ": " + documents.error().message);
