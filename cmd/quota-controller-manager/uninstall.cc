@@ -20,7 +20,7 @@ using std::chrono_literals::operator""s;
 
 constexpr std::chrono::milliseconds kTimeout = 15s;
 // A daemon restores its configuration within a watch event and a tenth of a second.
-constexpr std::chrono::milliseconds kUntilRestored = 2s;
+constexpr std::chrono::milliseconds kUntilRestored = 3s;
 // For a lease that says no duration.
 constexpr std::chrono::seconds kLeaseDuration = 15s;
 constexpr std::chrono::milliseconds kLook = 500ms;

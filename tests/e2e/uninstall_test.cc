@@ -10,9 +10,13 @@ namespace e2e {
 namespace {
 
 std::vector<std::string> LeaseFlags(const std::string& ns) {
+  const auto text = [](std::chrono::milliseconds time) {
+    return std::to_string(time.count()) + "ms";
+  };
   return {"--leader-elect=true", "--leader-elect-resource-namespace=" + ns,
-          "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s",
-          "--leader-elect-retry-period=500ms"};
+          "--leader-elect-lease-duration=" + text(Stretched(6s)),
+          "--leader-elect-renew-deadline=" + text(Stretched(5s)),
+          "--leader-elect-retry-period=" + text(Stretched(500ms))};
 }
 
 ProgramResult Uninstall(Admission& a, const std::vector<std::string>& flags) {
