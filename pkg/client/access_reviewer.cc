@@ -47,6 +47,17 @@ bool IsTrue(const json::Value& value, std::initializer_list<std::string_view> pa
   return found != nullptr && found->AsBool() == std::optional(true);
 }
 
+class UnderWay {
+ public:
+  explicit UnderWay(std::size_t& count) : count_(count) { ++count_; }
+  ~UnderWay() { --count_; }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+
+ private:
+  std::size_t& count_;
+};
+
 bool IsVerdict(const Result<void>& verdict) {
   return verdict || verdict.error().Is(ErrorCode::kUnauthorized) ||
          verdict.error().Is(ErrorCode::kForbidden);
@@ -68,9 +79,8 @@ base::Task<Result<void>> AccessReviewer::MayGet(std::string token, std::string p
   if (under_way_ >= options_.max_under_way) {
     co_return Refusal(ErrorCode::kTooManyRequests, "too many reviews of access are under way");
   }
-  ++under_way_;
+  const UnderWay counted(under_way_);  // also where the reader hangs up, which cancels this
   const Result<void> verdict = co_await Review(std::move(token), std::move(path));
-  --under_way_;
   if (IsVerdict(verdict)) Remember(key, verdict);
   co_return verdict;
 }

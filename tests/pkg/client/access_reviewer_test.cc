@@ -159,6 +159,23 @@ TEST_CASE("access reviewer: many who ask at once are not many reviews", "[client
   CHECK(f.Ask() == "allowed");  // there is room again
 }
 
+TEST_CASE("access reviewer: who hangs up while he is reviewed leaves his place", "[client]") {
+  Fixture f;
+  f.options.max_under_way = 1;
+  fake::Answer slow = fake::Answer::Whole(R"({"status":{}})");
+  slow.delay = 5s;
+  f.api.OnDo(std::move(slow));
+  std::vector<std::string> answers;
+  f.Spawn("token", answers);
+  f.scheduler.RunFor(1s);
+  f.tasks.Cancel();
+  f.scheduler.RunFor(5s);
+  CHECK(f.tasks.empty());
+  f.Knows();
+  f.Allows(true);
+  CHECK(f.Ask() == "allowed");
+}
+
 TEST_CASE("access reviewer: strangers push nobody out who may", "[client]") {
   Fixture f;
   f.options.max_remembered = 4;
