@@ -123,7 +123,7 @@ real_tier() {
   script release/sandbox-kubectl 180 bash tests/pkg/sandbox/kubectl_test.sh build/bin/sandbox-apiserver
   script release/image 180 bash tests/manifests/image_test.sh build/bin
   if [ $code -eq 0 ]; then
-    KUBEBUILDER_ASSETS=$assets e2e release real build/bin 1800
+    KUBEBUILDER_ASSETS=$assets e2e release real build/bin 2700
     KUBEBUILDER_ASSETS=$assets chart
     return
   fi
@@ -180,7 +180,7 @@ sanitized() {
     return
   fi
   unit "$1" "build/$1/bin" 300
-  e2e "$1" sandbox "build/$1/bin" 900
+  e2e "$1" sandbox "build/$1/bin" 1800
 }
 
 finish() {
@@ -200,7 +200,7 @@ bash .ci/install-packages.sh
 [ "${CI:-}" != true ] || bash .ci/install-packages.sh buildah || true
 if build release; then
   unit release build/bin 120
-  e2e release sandbox build/bin 600
+  e2e release sandbox build/bin 1200
   script release/quickstart 300 bash tests/cmd/quickstart/quickstart_test.sh
   if ! $quick; then
     script release/alerts 120 bash tests/manifests/alerts_test.sh
