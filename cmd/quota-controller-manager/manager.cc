@@ -17,6 +17,7 @@
 #include "cmd/quota-controller-manager/request_metrics.h"
 #include "cmd/quota-controller-manager/secure_metrics.h"
 #include "pkg/base/duration.h"
+#include "pkg/base/heap.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
@@ -47,6 +48,7 @@ constexpr base::BackoffOptions kReconnect{
 
 // In a cluster a Service sends new connections for some seconds after it was told not to.
 constexpr std::chrono::milliseconds kLinger = 5s;
+constexpr std::chrono::seconds kTrimPeriod = 15s;
 
 // In a pod the pod's name.
 std::string HostName() {
@@ -81,6 +83,7 @@ class ManagerImpl final : public Manager {
   void AddEngine(quota::QuotaApi api);
   base::Task<void> Work();
   base::Task<void> AwaitSignals();
+  base::Task<void> KeepHeapSmall();
   void Elect(const client::ClusterConfig& config);
   // Of several replicas the leader writes; of two installations the one that was there first.
   [[nodiscard]] bool MayWrite() const {
@@ -242,6 +245,7 @@ base::Result<void> ManagerImpl::ServeAt(const http::BindAddress& address, std::s
 void ManagerImpl::Start() {
   tasks_.Spawn("work", [this] { return Work(); });
   tasks_.Spawn("signals", [this] { return AwaitSignals(); });
+  tasks_.Spawn("heap", [this] { return KeepHeapSmall(); });
 }
 
 // What depends on another ends before it: admission before the controllers, whose books it charges,
@@ -285,6 +289,19 @@ base::Task<void> ManagerImpl::Work() {
   certificates.Cancel();
   co_await certificates.Join();
   client_->CloseIdle();
+}
+
+base::Task<void> ManagerImpl::KeepHeapSmall() {
+  co_await base::DeferCancellation();
+  for (bool stopping = false; !stopping;) {
+    co_await scheduler_.Sleep(kTrimPeriod);
+    stopping = co_await base::Stopping();
+    const base::HeapUse use = base::ReadHeapUse();
+    if (stopping || !base::IsWorthTrimming(use)) continue;
+    base::TrimHeap();
+    VLOG(1) << "free memory was given back resident_before=" << use.resident
+            << " resident=" << base::ReadHeapUse().resident;
+  }
 }
 
 base::Task<void> ManagerImpl::AwaitSignals() {

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "pkg/base/task_group.h"
@@ -130,9 +131,13 @@ void AskMemory(const Size& size) {
     std::fflush(stdout);
   }
   const auto seconds = server.SecondsUntilUsed(0, std::chrono::seconds(60));
-  std::printf("\nAll charges given back: %s s after the last review; resident then: %.1f MB.\n",
-              seconds ? std::to_string(*seconds).substr(0, 4).c_str() : "not within 60",
-              ResidentMb(server));
+  const double then = ResidentMb(server);
+  std::this_thread::sleep_for(std::chrono::seconds(20));  // free memory is looked for each 15 s
+  std::printf(
+      "\nAll charges given back: %s s after the last review; resident then: %.1f MB, 20 s "
+      "later: %.1f MB.\n",
+      seconds ? std::to_string(*seconds).substr(0, 4).c_str() : "not within 60", then,
+      ResidentMb(server));
   std::fflush(stdout);
 }
 

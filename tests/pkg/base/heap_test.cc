@@ -1,0 +1,40 @@
+#include "pkg/base/heap.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+TEST_CASE("heap: what is in use, and a little more, is left alone", "[base]") {
+  CHECK_FALSE(base::IsWorthTrimming({}));
+  CHECK_FALSE(base::IsWorthTrimming({.resident = 30 * kMiB, .allocated = 14 * kMiB}));
+  CHECK_FALSE(base::IsWorthTrimming({.resident = 130 * kMiB, .allocated = 100 * kMiB}));
+  CHECK_FALSE(base::IsWorthTrimming({.resident = 10 * kMiB, .allocated = 100 * kMiB}));  // swapped
+  CHECK(base::IsWorthTrimming({.resident = 100 * kMiB, .allocated = 10 * kMiB}));
+  CHECK(base::IsWorthTrimming({.resident = 200 * kMiB, .allocated = 120 * kMiB}));
+}
+
+// Sanitizers bring an allocator of their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("heap: what a burst leaves behind goes back to the system", "[base]") {
+  std::vector<std::unique_ptr<std::string>> burst;
+  for (int i = 0; i < 100'000; ++i) {
+    burst.push_back(std::make_unique<std::string>(std::size_t{1000}, 'x'));
+  }
+  // Holds the end of the heap, as something always does.
+  const auto last = std::make_unique<std::string>(std::size_t{1000}, 'y');
+  CHECK_FALSE(base::IsWorthTrimming(base::ReadHeapUse()));
+  burst.clear();
+  REQUIRE(base::IsWorthTrimming(base::ReadHeapUse()));
+  const std::size_t before = base::ReadHeapUse().resident;
+  base::TrimHeap();
+  CHECK(base::ReadHeapUse().resident + 60 * kMiB < before);
+  CHECK_FALSE(base::IsWorthTrimming(base::ReadHeapUse()));
+}
+#endif
+
+}  // namespace
