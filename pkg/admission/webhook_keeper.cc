@@ -141,8 +141,7 @@ void WebhookKeeper::SayForeign() {
              << " name=" << plan_.name();
 }
 
-void WebhookKeeper::SayRepaired() {
-  const std::string damage = std::exchange(damage_, "");
+void WebhookKeeper::SayRepaired(const std::string& damage) {
   if (damage.empty() || options_.events == nullptr || plan_.live() == nullptr) return;
   const json::Value& live = *plan_.live();
   client::Event event;
@@ -191,13 +190,17 @@ base::Task<void> WebhookKeeper::Write() {
   std::optional<WebhookPlan::Write> write = plan_.Next();
   if (!write) co_return;
   const bool created = write->create;
+  // What this write mends. The watch may show it before the answer is here, which clears damage_.
+  std::string damage = std::exchange(damage_, "");
   client::ApiRequest request = RequestFor(std::move(*write));
   const auto stored = co_await client::DoJson(client_, std::move(request));
   if (stored) {
     OnWritten(*stored, created);
-  } else if (!stored.error().Is(base::ErrorCode::kCancelled)) {
-    OnRefused(stored.error());
+    SayRepaired(damage);
+    co_return;
   }
+  if (damage_.empty() && !plan_.IsRight()) damage_ = std::move(damage);
+  if (!stored.error().Is(base::ErrorCode::kCancelled)) OnRefused(stored.error());
 }
 
 void WebhookKeeper::OnWritten(const json::Value& stored, bool created) {
@@ -205,7 +208,6 @@ void WebhookKeeper::OnWritten(const json::Value& stored, bool created) {
             << " name=" << plan_.name();
   const base::TimePoint now = scheduler_.Now();
   plan_.OnLive(now, &stored);
-  SayRepaired();
   if (!plan_.Next()) {
     retry_.Reset();
   } else {

@@ -95,7 +95,7 @@ class WebhookKeeper final : public informers::CollectionSink {
   void OnWritten(const json::Value& stored, bool created);
   void OnRefused(const base::Error& error);
   void SayForeign();
-  void SayRepaired();
+  void SayRepaired(const std::string& damage);
 
   base::asio::any_io_executor executor_;
   base::Scheduler& scheduler_;

@@ -20,12 +20,17 @@ const api::GroupResource kSecrets{"", "secrets"};
 // The fake cluster, which can also be asked to create, and counts what was written.
 class Server final : public client::ApiClient {
  public:
-  explicit Server(fake::FakeCluster& cluster) : cluster_(cluster) {}
+  Server(base::Scheduler& scheduler, fake::FakeCluster& cluster)
+      : scheduler_(scheduler), cluster_(cluster) {}
 
   base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override {
     ++writes;
     if (refusal) co_return *refusal;
-    if (request.verb != "POST") co_return co_await cluster_.Do(std::move(request));
+    if (request.verb != "POST") {
+      auto stored = co_await cluster_.Do(std::move(request));
+      co_await scheduler_.Sleep(answers_after);
+      co_return stored;
+    }
     if (cluster_.Find(kWebhookConfigurations, "", kName) != nullptr) {
       co_return base::Error{.code = base::ErrorCode::kAlreadyExists, .message = "exists"};
     }
@@ -39,9 +44,11 @@ class Server final : public client::ApiClient {
   }
 
   std::optional<base::Error> refusal;
+  base::Duration answers_after{};  // the watch shows a write before its answer does
   int writes = 0;
 
  private:
+  base::Scheduler& scheduler_;
   fake::FakeCluster& cluster_;
 };
 
@@ -112,7 +119,7 @@ class KeeperFixture {
   base::asio::io_context io{1};
   base::ManualScheduler scheduler{io};
   fake::FakeCluster cluster{scheduler};
-  Server server{cluster};
+  Server server{scheduler, cluster};
   Listener listener;
   std::vector<std::unique_ptr<WebhookKeeper>> keepers;
   base::TaskGroup running{io.get_executor()};
@@ -181,6 +188,20 @@ TEST_CASE_METHOD(KeeperFixture, "webhook keeper: a repair is an event, a wish of
   scheduler.RunFor(5s);
   REQUIRE(events.recorded.size() == 2);
   CHECK(events.recorded[1].message.find("It was deleted by somebody else") == 0);
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: a repair that the watch shows first is an event",
+                 "[admission]") {
+  EventList events;
+  WebhookKeeper& keeper = Start({.events = &events});
+  keeper.SetWanted("core", {Counted("secrets")});
+  keeper.SetCaBundle("PEM");
+  scheduler.RunFor(2s);
+  server.answers_after = 100ms;
+  Edit("Ignore");
+  scheduler.RunFor(5s);
+  CHECK(events.recorded.size() == 1);
+  CHECK(server.writes == 2);
 }
 
 TEST_CASE_METHOD(KeeperFixture, "webhook keeper: of several replicas one says the repair",
