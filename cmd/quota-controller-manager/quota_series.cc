@@ -33,25 +33,22 @@ QuotaSeries::QuotaSeries(metrics::Registry& registry, std::size_t max_series)
       });
   registry.NewGauges("quota_hard", "The limit, as enforced: status.hard.",
                      [this](const Tell& tell) {
-                       for (const Limit& one : limits_) {
-                         tell({{"namespace", one.quota->key.ns},
-                               {"quota", one.quota->key.name},
-                               {"quota_api", *one.quota_api},
-                               {"resource", *one.name}},
-                              one.hard);
-                       }
+                       for (const Limit& one : limits_) one.Tell(tell, one.hard);
                      });
   registry.NewGauges("quota_used", "What is used of the limit: status.used.",
                      [this](const Tell& tell) {
                        for (const Limit& one : limits_) {
-                         if (one.used == nullptr) continue;
-                         tell({{"namespace", one.quota->key.ns},
-                               {"quota", one.quota->key.name},
-                               {"quota_api", *one.quota_api},
-                               {"resource", *one.name}},
-                              ToDouble(*one.used));
+                         if (one.used != nullptr) one.Tell(tell, ToDouble(*one.used));
                        }
                      });
+}
+
+void QuotaSeries::Limit::Tell(const metrics::Registry::TellSeries& tell, double value) const {
+  tell({{"namespace", quota->key.ns},
+        {"quota", quota->key.name},
+        {"quota_api", *quota_api},
+        {"resource", *name}},
+       value);
 }
 
 void QuotaSeries::Add(std::string quota_api,

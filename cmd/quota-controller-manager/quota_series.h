@@ -36,6 +36,7 @@ class QuotaSeries {
     const std::string* name;
     double hard;
     const quota::Quantity* used;  // null: not counted yet
+    void Tell(const metrics::Registry::TellSeries& tell, double value) const;
   };
   struct Threshold {
     const std::string* quota_api;

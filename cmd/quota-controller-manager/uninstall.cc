@@ -11,6 +11,7 @@
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/rest_client.h"
+#include "pkg/leader/lease_lock.h"
 
 namespace manager {
 namespace {
@@ -52,6 +53,7 @@ class Uninstaller {
         configuration_{
             "validatingwebhookconfiguration " + admission::ConfigurationOptions().name,
             admission::kWebhookConfigurations.Path({}, admission::ConfigurationOptions().name)},
+        lease_key_(lease),
         lease_{"lease " + lease.ToString(), kLeases.Path(lease.ns, lease.name)} {}
 
   base::Task<base::Result<void>> Run();
@@ -68,6 +70,7 @@ class Uninstaller {
   const Options& options_;
   const std::string installation_;
   const Target configuration_;
+  const api::ObjectKey lease_key_;
   const Target lease_;
 };
 
@@ -82,29 +85,26 @@ base::Task<base::Result<std::optional<json::Value>>> Uninstaller::Get(Target tar
 // Returns when nobody holds the lease: given back, or not renewed for as long as it lasts, by our
 // own clock. Errors: somebody renews it.
 base::Task<base::Result<void>> Uninstaller::AwaitLease() {
+  leader::LeaseLock lock(client_, lease_key_);
   const base::TimePoint begun = scheduler_.Now();
   std::string first_renewal;
   for (;;) {
-    const auto lease = co_await Get(lease_);
+    const auto lease = co_await lock.Read(kTimeout);
     if (!lease) co_return lease.error();
-    if (!*lease) co_return base::Result<void>();
-    const std::string holder((*lease)->StringAt({"spec", "holderIdentity"}));
-    if (holder.empty()) co_return base::Result<void>();
-    const std::string renewal((*lease)->StringAt({"spec", "renewTime"}));
+    if (!*lease || (*lease)->holder.empty()) co_return base::Result<void>();
     if (first_renewal.empty()) {
-      first_renewal = renewal;
-      std::cout << lease_.what << ": held by " << holder << ", waiting whether it is renewed"
-                << std::endl;
+      first_renewal = (*lease)->renew_time;
+      std::cout << lease_.what << ": held by " << (*lease)->holder
+                << ", waiting whether it is renewed" << std::endl;
     }
-    if (renewal != first_renewal) {
-      co_return Failure("a daemon still runs, " + holder +
+    if ((*lease)->renew_time != first_renewal) {
+      co_return Failure("a daemon still runs, " + (*lease)->holder +
                         ", and would make everything anew: stop it first (scale its Deployment to "
                         "0)");
     }
-    const json::Value* seconds = (*lease)->At({"spec", "leaseDurationSeconds"});
-    const auto lasts = seconds == nullptr ? kLeaseDuration.count()
-                                          : seconds->AsInt64().value_or(kLeaseDuration.count());
-    if (scheduler_.Now() - begun > std::chrono::seconds(lasts)) co_return base::Result<void>();
+    const std::int64_t seconds = (*lease)->duration_seconds;
+    const auto lasts = seconds == 0 ? kLeaseDuration : std::chrono::seconds(seconds);
+    if (scheduler_.Now() - begun > lasts) co_return base::Result<void>();
     co_await scheduler_.Sleep(kLook);
   }
 }

@@ -26,9 +26,14 @@ inline std::string_view InstallationOf(const json::Value& object) {
   return annotations == nullptr ? "" : annotations->StringAt({kInstallationAnnotation});
 }
 
+// By the second label: the first is then the installer's.
+inline bool IsLabelledByInstaller(const json::Value& object) {
+  return api::Label(object, kManagedLabel) == std::optional<std::string_view>("true");
+}
+
 inline bool HasOurLabel(const json::Value& object) {
   return api::Label(object, kManagedByLabel) == std::optional(kManagedByUs) ||
-         api::Label(object, kManagedLabel) == std::optional<std::string_view>("true");
+         IsLabelledByInstaller(object);
 }
 
 }  // namespace admission

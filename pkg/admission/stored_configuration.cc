@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "pkg/admission/ownership.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/base64.h"
 
@@ -196,7 +197,7 @@ std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const jso
 }
 
 bool SameConfiguration(const json::Value& live, const json::Value& desired) {
-  if (!IsOurs(live)) return false;
+  if (!HasOurLabel(live)) return false;
   const std::string_view installation = InstallationOf(desired);
   if (!installation.empty() && InstallationOf(live) != installation) return false;
   json::Array stored = WebhooksOf(live);
@@ -209,7 +210,7 @@ bool SameConfiguration(const json::Value& live, const json::Value& desired) {
 }
 
 bool DiffersInCaBundleOnly(const json::Value& live, const json::Value& desired) {
-  if (!IsOurs(live) || SameConfiguration(live, desired)) return false;
+  if (!HasOurLabel(live) || SameConfiguration(live, desired)) return false;
   json::Array stored = WebhooksOf(live);
   json::Array wanted = WebhooksOf(desired);
   DropCaBundles(stored);
@@ -224,14 +225,11 @@ bool HasCaBundle(const json::Value& configuration, std::string_view ca_pem) {
   });
 }
 
-bool IsOurs(const json::Value& configuration) { return HasOurLabel(configuration); }
-
 json::Value ConfigurationPatch(const json::Value& live, json::Value desired) {
   json::Array webhooks = WebhooksOf(desired);
   if (LeavesBundle(live, desired)) KeepBundles(WebhooksOf(live), webhooks);
   json::Object metadata{{"resourceVersion", api::ResourceVersion(live)}};
-  // Where the other label says whose it is, this one is the installer's.
-  if (api::Label(live, kManagedLabel) != std::optional<std::string_view>("true")) {
+  if (!IsLabelledByInstaller(live)) {
     metadata.Set("labels", json::Object{{std::string(kManagedByLabel), kManagedByUs}});
   }
   const std::string_view installation = InstallationOf(desired);

@@ -28,9 +28,6 @@ bool DiffersInCaBundleOnly(const json::Value& live, const json::Value& desired);
 // True if every webhook in it trusts exactly these certificates.
 bool HasCaBundle(const json::Value& configuration, std::string_view ca_pem);
 
-// True if it carries our label: only then do we change it.
-bool IsOurs(const json::Value& configuration);
-
 // The merge patch that makes `live` say what `desired` does, guarded by its resourceVersion.
 json::Value ConfigurationPatch(const json::Value& live, json::Value desired);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pkg/admission/ownership.h"
 #include "pkg/admission/stored_configuration.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/api/resource_version.h"
@@ -123,12 +124,12 @@ bool WebhookPlan::Stored(std::string_view quota_api, const api::GroupResource& r
 }
 
 bool WebhookPlan::IsForeign() const {
-  return live_ && (!IsOurs(*live_) || !OtherInstallation().empty());
+  return live_ && (!HasOurLabel(*live_) || !OtherInstallation().empty());
 }
 
 std::string WebhookPlan::OtherInstallation() const {
   const std::string& ours = options_.configuration.installation;
-  if (!live_ || ours.empty() || !IsOurs(*live_) || InstallationOf(*live_) == ours) return "";
+  if (!live_ || ours.empty() || !HasOurLabel(*live_) || InstallationOf(*live_) == ours) return "";
   return std::string(InstallationOf(*live_));
 }
 

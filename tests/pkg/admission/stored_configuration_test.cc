@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "pkg/admission/ownership.h"
 #include "tests/pkg/admission/webhook_testing.h"
 
 namespace admission {
@@ -172,19 +173,19 @@ TEST_CASE("stored configuration: what Helm installed is ours by the other label,
   json::Value live = Live();
   live.Make({"metadata", "labels"}) = json::Object{{"app.kubernetes.io/managed-by", "Helm"},
                                                    {"quota-controller-manager.io/managed", "true"}};
-  CHECK(IsOurs(live));
+  CHECK(HasOurLabel(live));
   CHECK(ConfigurationPatch(live, Desired()).At({"metadata", "labels"}) == nullptr);
   live.Make({"metadata", "labels", "quota-controller-manager.io/managed"}) = "false";
-  CHECK_FALSE(IsOurs(live));
+  CHECK_FALSE(HasOurLabel(live));
 }
 
 TEST_CASE("stored configuration: it is ours by its label", "[admission]") {
   json::Value live = Live();
-  CHECK(IsOurs(live));
+  CHECK(HasOurLabel(live));
   live.Make({"metadata", "labels", "app.kubernetes.io/managed-by"}) = "Helm";
-  CHECK_FALSE(IsOurs(live));
+  CHECK_FALSE(HasOurLabel(live));
   live.Make({"metadata"}).AsObject()->Erase("labels");
-  CHECK_FALSE(IsOurs(live));
+  CHECK_FALSE(HasOurLabel(live));
 }
 
 }  // namespace admission

@@ -34,6 +34,15 @@ inline json::Value Json(std::string_view text) {
   return *value;
 }
 
+// True if the two differ below the path; absent differs from all that is there.
+inline bool Differ(const json::Value& object, const json::Value& old,
+                   std::initializer_list<std::string_view> path) {
+  const json::Value* now = object.At(path);
+  const json::Value* before = old.At(path);
+  if (now == nullptr || before == nullptr) return now != before;
+  return !(*now == *before);
+}
+
 inline Facts Using(std::initializer_list<std::pair<std::string_view, std::string_view>> items,
                    std::vector<Attribute> attributes = {}) {
   return {.usage = List(items), .attributes = std::move(attributes)};

@@ -37,14 +37,6 @@ struct Restated {
   std::function<bool(const json::Value& object, const json::Value& old)> holds;
 };
 
-bool Differ(const json::Value& object, const json::Value& old,
-            std::initializer_list<std::string_view> path) {
-  const json::Value* now = object.At(path);
-  const json::Value* before = old.At(path);
-  if (now == nullptr || before == nullptr) return now != before;
-  return !(*now == *before);
-}
-
 const Restated kPods = {
     "has(object.spec.activeDeadlineSeconds) != has(oldObject.spec.activeDeadlineSeconds)",
     [](const json::Value& object, const json::Value& old) {
