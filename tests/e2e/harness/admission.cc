@@ -113,10 +113,7 @@ void Admission::LimitScoped(const json::Value& quota) {
   const std::string name(quota.StringAt({"metadata", "name"}));
   Eventually("quota " + name + " is enforced", [&]() -> std::string {
     const json::Value stored = scenario_.GetQuota(name);
-    const auto wanted = ToQuantities(stored.At({"spec", "hard"}));
-    const auto used = ToQuantities(stored.At({"status", "used"}));
-    const bool all = ToQuantities(stored.At({"status", "hard"})) == wanted;
-    return all && used.size() == wanted.size() ? "" : json::Write(stored);
+    return Unenforced(stored, ToQuantities(stored.At({"spec", "hard"})));
   });
 }
 

@@ -141,13 +141,7 @@ void Cloud::WriteQuota(const std::string& name, const Quantities& hard,
 void Cloud::Limit(const std::string& name, const Quantities& hard, const std::string& more_spec) {
   WriteQuota(name, hard, more_spec);
   Eventually(
-      "quota " + name + " is in force",
-      [&]() -> std::string {
-        const json::Value stored = GetQuota(name);
-        const auto used = ToQuantities(stored.At({"status", "used"}));
-        const auto shown = ToQuantities(stored.At({"status", "hard"}));
-        return shown == hard && used.size() == hard.size() ? "" : json::Write(stored);
-      },
+      "quota " + name + " is in force", [&] { return Unenforced(GetQuota(name), hard); },
       Stretched(15s));
 }
 

@@ -115,6 +115,12 @@ Quantities ToQuantities(const json::Value* object) {
   return quantities;
 }
 
+std::string Unenforced(const json::Value& quota, const Quantities& hard) {
+  const auto used = ToQuantities(quota.At({"status", "used"}));
+  const auto shown = ToQuantities(quota.At({"status", "hard"}));
+  return shown == hard && used.size() == hard.size() ? "" : json::Write(quota);
+}
+
 std::string ToText(const Quantities& quantities) {
   std::string text;
   for (const auto& [name, quantity] : quantities) {

@@ -31,6 +31,8 @@ json::Value PhasePatch(const std::string& phase);
 
 json::Object ToObject(const Quantities& quantities);
 Quantities ToQuantities(const json::Value* object);
+// "" if the quota's status enforces just these limits, with the use of each; else the quota.
+std::string Unenforced(const json::Value& quota, const Quantities& hard);
 std::string ToText(const Quantities& quantities);  // "cpu=1,pods=2"
 
 }  // namespace e2e
