@@ -116,61 +116,55 @@ e2e() {
   QCM_E2E_SERVER=$2 run_program "$1/e2e-$2" "$4" "$3/e2e_test" "~[$other]"
 }
 
+# absent CODE NAME PROGRAM TESTS…: what these tests of the program need was not had. By CODE it is not
+# to be had here (77: they are skipped), or could not be made.
+absent() {
+  local code=$1 name=$2 program=$3 cases
+  shift 3
+  cases=$("$program" --list-test-names-only "$@" 2>/dev/null | grep -c . || true)
+  if [ "$code" -eq 77 ]; then
+    note "SKIPPED $name: $cases tests (see above what they need)"
+    skipped=$((skipped + cases))
+  else
+    note "FAILED  $name: $cases tests do not have what they need (see above)"
+    add_failure "$cases" "$name: what it needs could not be made"
+  fi
+}
+
 real_tier() {
-  local assets code=0 cases
+  local assets code=0
   assets=$(bash tests/k8s/build.sh) || code=$?
   [ $code -ne 0 ] || export QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl}
   script release/sandbox-kubectl 180 bash tests/pkg/sandbox/kubectl_test.sh build/bin/sandbox-apiserver
   script release/image 180 bash tests/manifests/image_test.sh build/bin
-  if [ $code -eq 0 ]; then
-    KUBEBUILDER_ASSETS=$assets e2e release real build/bin 2700
-    KUBEBUILDER_ASSETS=$assets chart
+  if [ $code -ne 0 ]; then
+    absent $code release/e2e-real build/bin/e2e_test '~[sandbox-only]'
     return
   fi
-  cases=$(build/bin/e2e_test --list-test-names-only '~[sandbox-only]' 2>/dev/null | grep -c . || true)
-  if [ $code -eq 77 ]; then
-    note "SKIPPED e2e on a real kube-apiserver: $cases scenarios (see above how to get one)"
-    skipped=$((skipped + cases))
-  else
-    note "FAILED  e2e on a real kube-apiserver: $cases scenarios had nothing to run on"
-    add_failure "$cases" "release/e2e-real: no kube-apiserver"
-  fi
+  KUBEBUILDER_ASSETS=$assets e2e release real build/bin 2700
+  KUBEBUILDER_ASSETS=$assets chart
 }
 
 # The Helm chart, beside kubectl's kustomize and on a real kube-apiserver; needs KUBEBUILDER_ASSETS.
 chart() {
-  local helm cases code=0
+  local helm code=0
   helm=$(bash tests/manifests/helm.sh) || code=$?
-  if [ $code -eq 0 ]; then
-    QCM_HELM=$helm QCM_E2E_SERVER=real run_program release/helm 300 build/bin/manifests_test
+  if [ $code -ne 0 ]; then
+    absent $code release/helm build/bin/manifests_test
     return
   fi
-  cases=$(build/bin/manifests_test --list-test-names-only 2>/dev/null | grep -c . || true)
-  if [ $code -eq 77 ]; then
-    note "SKIPPED tests of the Helm chart: $cases tests (see above what they need)"
-    skipped=$((skipped + cases))
-  else
-    note "FAILED  tests of the Helm chart: $cases tests had no helm to run"
-    add_failure "$cases" "release/helm: helm was not built"
-  fi
+  QCM_HELM=$helm QCM_E2E_SERVER=real run_program release/helm 300 build/bin/manifests_test
 }
 
 # Random objects, counted by us and by upstream's own code.
 differential() {
-  local upstream cases code=0
+  local upstream code=0
   upstream=$(bash tests/differential/build.sh) || code=$?
-  if [ $code -eq 0 ]; then
-    run_program release/differential 600 build/bin/differential_test --upstream "$upstream"
+  if [ $code -ne 0 ]; then
+    absent $code release/differential build/bin/differential_test
     return
   fi
-  cases=$(build/bin/differential_test --list-test-names-only 2>/dev/null | grep -c . || true)
-  if [ $code -eq 77 ]; then
-    note "SKIPPED comparison with upstream's evaluators: $cases tests (see above what they need)"
-    skipped=$((skipped + cases))
-  else
-    note "FAILED  comparison with upstream's evaluators: $cases tests had nothing to compare with"
-    add_failure "$cases" "release/differential: upstream's evaluators were not built"
-  fi
+  run_program release/differential 600 build/bin/differential_test --upstream "$upstream"
 }
 
 # sanitized PRESET: what the sanitizer can judge, and nothing else is built.

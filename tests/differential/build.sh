@@ -8,17 +8,7 @@ cd "$(dirname "$0")"
 
 say() { echo "tests/differential: $*" >&2; }
 
-find_go() {
-  local candidate release
-  for candidate in "$(command -v go || true)" /usr/local/go/bin/go /usr/lib/go-1.2[6-9]/bin/go; do
-    [ -x "$candidate" ] || continue
-    release=$(GOTOOLCHAIN=local "$candidate" env GOVERSION 2>/dev/null || true)
-    if [[ $release =~ ^go1\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 26 ]; then
-      echo "$candidate"
-      return
-    fi
-  done
-}
+. ../find_go.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/quota-controller-manager
 stamp=$(cat go.mod go.sum build.sh upstream/*.go | sha256sum | cut -c1-16)

@@ -33,17 +33,7 @@ if [ "$(cat "$cache/stamp" 2>/dev/null || true)" = "$stamp" ]; then
   exit
 fi
 
-find_go() {
-  local candidate release
-  for candidate in "$(command -v go || true)" /usr/local/go/bin/go /usr/lib/go-1.2[6-9]/bin/go; do
-    [ -x "$candidate" ] || continue
-    release=$(GOTOOLCHAIN=local "$candidate" env GOVERSION 2>/dev/null || true)
-    if [[ $release =~ ^go1\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 26 ]; then
-      echo "$candidate"
-      return
-    fi
-  done
-}
+. ../find_go.sh
 go=$(find_go)
 [ -n "$go" ] || unavailable "no Go >= 1.26 (found: $(go version 2>/dev/null || echo none))"
 

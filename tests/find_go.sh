@@ -1,0 +1,14 @@
+# Sourced by the scripts that build test tools from Go modules.
+
+# Prints a Go that is new enough for what go.mod files here pin (1.26); nothing if there is none.
+find_go() {
+  local candidate release
+  for candidate in "$(command -v go || true)" /usr/local/go/bin/go /usr/lib/go-1.2[6-9]/bin/go; do
+    [ -x "$candidate" ] || continue
+    release=$(GOTOOLCHAIN=local "$candidate" env GOVERSION 2>/dev/null || true)
+    if [[ $release =~ ^go1\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 26 ]; then
+      echo "$candidate"
+      return
+    fi
+  done
+}
