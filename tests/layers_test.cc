@@ -60,10 +60,12 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"pkg/metrics", {"pkg/base"}},
     {"pkg/quota", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api"}},
     {"pkg/debug", {"pkg/base", "pkg/http", "pkg/metrics", "pkg/queue"}},
-    {"pkg/client", {"pkg/base", "pkg/json", "pkg/api", "pkg/config", "pkg/http"}},
+    {"pkg/protobuf", {"pkg/base", "pkg/json", "pkg/api"}},
+    {"pkg/client", {"pkg/base", "pkg/json", "pkg/api", "pkg/protobuf", "pkg/config", "pkg/http"}},
     {"pkg/leader", {"pkg/base", "pkg/json", "pkg/api", "pkg/client"}},
     {"pkg/sandbox", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/config", "pkg/http"}},
-    {"informers", {"pkg/base", "pkg/json", "pkg/api", "pkg/http", "pkg/client", "pkg/metrics"}},
+    {"informers",
+     {"pkg/base", "pkg/json", "pkg/api", "pkg/protobuf", "pkg/http", "pkg/client", "pkg/metrics"}},
     {"pkg/admission",
      {"informers", "pkg/base", "pkg/json", "pkg/api", "pkg/quantity", "pkg/http", "pkg/client",
       "pkg/queue", "pkg/quota", "pkg/metrics"}},
@@ -82,10 +84,12 @@ const std::map<std::string, std::set<std::string>> kAdapters = {
     {"prometheus/", {"pkg/metrics"}},
     {"gflags/", {"cmd"}},
     {"zlib.h", {"pkg/http"}},
+    {"protozero/", {"pkg/protobuf"}},
 };
 
-const std::set<std::string> kWithoutAsio = {"pkg/json",  "pkg/quantity", "pkg/api",
-                                            "pkg/quota", "pkg/config",   "pkg/metrics"};
+const std::set<std::string> kWithoutAsio = {"pkg/json",    "pkg/quantity", "pkg/api",
+                                            "pkg/quota",   "pkg/config",   "pkg/metrics",
+                                            "pkg/protobuf"};
 
 bool IsOurs(const std::string& target) {
   return target.starts_with("pkg/") || target.starts_with("informers/") ||

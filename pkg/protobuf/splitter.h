@@ -1,0 +1,72 @@
+#pragma once
+
+// Finds protobuf messages in a stream of bytes, wherever it is cut; the counterparts of
+// pkg/json/splitter.h.
+//
+// FrameSplitter: frames of a watch, each behind its length in four bytes. ListSplitter: one
+// enveloped list; hands out each element of `items` as soon as it is complete, so that memory holds
+// one item and not the list. Bounded: a frame or an item above `max_bytes` is an error (kTooLarge).
+// One thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "pkg/base/error.h"
+
+namespace protobuf {
+
+// Called with each complete message; an error ends the splitting and is returned from Feed().
+using MessageSink = std::function<base::Result<void>(std::string_view)>;
+
+class FrameSplitter {
+ public:
+  explicit FrameSplitter(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+  // Errors: the sink's; kTooLarge. After an error the splitter is unusable.
+  base::Result<void> Feed(std::string_view bytes, const MessageSink& sink);
+  // True between frames: an end of the stream here is clean.
+  [[nodiscard]] bool AtBoundary() const { return rest_.empty(); }
+
+ private:
+  base::Result<std::size_t> TakeFrame(std::string_view bytes, const MessageSink& sink) const;
+
+  std::size_t max_bytes_;
+  std::string rest_;  // the beginning of a frame whose end has not come yet
+};
+
+class ListSplitter {
+ public:
+  explicit ListSplitter(std::size_t max_item_bytes) : max_bytes_(max_item_bytes) {}
+  // Errors: the sink's; kTooLarge; kMalformed where the bytes cannot be a list. After an error the
+  // splitter is unusable.
+  base::Result<void> Feed(std::string_view bytes, const MessageSink& item);
+
+  struct List {
+    std::string kind;    // "PodList", or "Status"
+    std::string meta;    // the bytes of its ListMeta
+    std::string object;  // of a Status: its own bytes
+  };
+  // After the whole body was fed. Errors: kMalformed when it is not complete.
+  [[nodiscard]] base::Result<List> Finish() const;
+
+ private:
+  enum class Place { kMagic, kEnvelope, kItems };
+  // Each returns how many bytes it took; none: more are needed.
+  base::Result<std::size_t> Step(std::string_view bytes, const MessageSink& item);
+  base::Result<std::size_t> StepMagic(std::string_view bytes);
+  base::Result<std::size_t> StepEnvelope(std::string_view bytes);
+  base::Result<std::size_t> StepItems(std::string_view bytes, const MessageSink& item);
+  base::Result<void> TakeType(std::string_view type_meta);
+
+  std::size_t max_bytes_;
+  Place place_ = Place::kMagic;
+  bool seen_object_ = false;
+  std::uint64_t items_left_ = 0;  // bytes of the list that have not come
+  List list_;
+  std::string rest_;  // the beginning of a field whose end has not come yet
+};
+
+}  // namespace protobuf
