@@ -1,23 +1,21 @@
 #pragma once
 
-// The requests by which a collection is listed and watched, and the fields decoded from the answers
-// (client-machinery.md 1.2, 1.5, 1.8). Values; any thread.
+// The requests by which a collection is listed and watched (client-machinery.md 1.2, 1.5, 1.8).
+// Values; any thread.
 
 #include <chrono>
 #include <string>
-#include <vector>
 
+#include "informers/object_decoder.h"
 #include "informers/reflector.h"
 
 namespace informers {
 
 // One page, from the newest state. Never resourceVersion=0, which may be older than what was
 // already seen: a quota must not be summed from that.
-client::ApiRequest ListRequest(const ReflectorOptions& options, const std::string& continue_token);
-client::ApiRequest WatchRequest(const ReflectorOptions& options, const std::string& version,
-                                std::chrono::seconds timeout);
-
-// The wanted fields and those that the reflector needs: uid, name, namespace, resource version.
-json::Projection ObjectFields(const ReflectorOptions& options);
+client::ApiRequest ListRequest(const ReflectorOptions& options, const ObjectDecoder& decoder,
+                               const std::string& continue_token);
+client::ApiRequest WatchRequest(const ReflectorOptions& options, const ObjectDecoder& decoder,
+                                const std::string& version, std::chrono::seconds timeout);
 
 }  // namespace informers

@@ -3,8 +3,8 @@
 #include <glog/logging.h>
 
 #include "informers/collection_requests.h"
+#include "informers/splitters.h"
 #include "informers/watch_event.h"
-#include "pkg/json/splitter.h"
 
 namespace informers {
 namespace {
@@ -43,14 +43,14 @@ base::Result<Page> ReadEnvelope(const std::string& path, const std::string& text
 // Hands out the items of one page; remembers the last one, to say where an unreadable one stands.
 class PageReader {
  public:
-  PageReader(const ReflectorOptions& options, const ListSink& sink)
+  PageReader(const ReflectorOptions& options, const ObjectDecoder& decoder, const ListSink& sink)
       : path_(options.resource.Path()),
-        fields_(ObjectFields(options)),
+        decoder_(decoder),
         splitter_(options.max_object_bytes),
         sink_(sink) {}
 
   base::Result<void> Feed(std::string_view bytes) {
-    const auto item = [this](std::string_view text) { return Take(text); };
+    const auto item = [this](WireForm form, std::string_view object) { return Take(form, object); };
     const base::Result<void> fed = splitter_.Feed(bytes, item);
     if (fed) return {};
     return fed.error().Wrap(last_key_.empty() ? "first item" : "item after " + last_key_);
@@ -63,8 +63,8 @@ class PageReader {
   }
 
  private:
-  base::Result<void> Take(std::string_view text) {
-    const base::Result<json::Value> object = json::ParseProjected(text, fields_);
+  base::Result<void> Take(WireForm form, std::string_view bytes) {
+    const base::Result<json::Value> object = decoder_.Decode(form, bytes);
     if (!object) return object.error();
     last_key_ = KeyOf(*object);
     sink_.object(*object);
@@ -72,8 +72,8 @@ class PageReader {
   }
 
   std::string path_;
-  json::Projection fields_;
-  json::ListSplitter splitter_;
+  const ObjectDecoder& decoder_;
+  ListSplitter splitter_;
   const ListSink& sink_;
   std::string last_key_;
 };
@@ -87,13 +87,14 @@ base::Task<std::optional<Error>> Cancelled() {
 }
 
 base::Task<base::Result<Page>> ReadPage(client::ApiClient& client, const ReflectorOptions& options,
-                                        const ListSink& sink, std::string continue_token) {
-  auto opened = co_await client.Stream(ListRequest(options, continue_token));
+                                        const ObjectDecoder& decoder, const ListSink& sink,
+                                        std::string continue_token) {
+  auto opened = co_await client.Stream(ListRequest(options, decoder, continue_token));
   std::optional<Error> stop = co_await Cancelled();
   if (stop) co_return *stop;
   if (!opened) co_return opened.error();
   const std::unique_ptr<http::BodyStream> body = std::move(*opened);
-  PageReader reader(options, sink);
+  PageReader reader(options, decoder, sink);
   for (;;) {
     const auto bytes = co_await body->Read(options.list_idle_timeout);
     stop = co_await Cancelled();
@@ -109,10 +110,11 @@ base::Task<base::Result<Page>> ReadPage(client::ApiClient& client, const Reflect
 base::Task<base::Result<std::string>> ListOnce(client::ApiClient& client,
                                                const ReflectorOptions& options,
                                                const ListSink& sink, bool& restart) {
+  const ObjectDecoder decoder(options);
   std::string version;
   std::string token;
   for (;;) {
-    const base::Result<Page> page = co_await ReadPage(client, options, sink, token);
+    const base::Result<Page> page = co_await ReadPage(client, options, decoder, sink, token);
     if (!page) {
       restart = page.error().Is(ErrorCode::kExpired) && !token.empty();
       co_return page.error();

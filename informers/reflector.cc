@@ -10,9 +10,9 @@
 #include "informers/event_crowd.h"
 #include "informers/lister.h"
 #include "informers/reflector_fsm.h"
+#include "informers/splitters.h"
 #include "informers/watch_event.h"
 #include "pkg/base/duration.h"
-#include "pkg/json/splitter.h"
 #include "pkg/metrics/informer_metrics.h"
 
 namespace informers {
@@ -33,9 +33,9 @@ class ReflectorImpl final : public Reflector {
         sink_(sink),
         options_(std::move(options)),
         name_(options_.resource.ToString()),
-        decoder_(ObjectFields(options_), options_.resource.Path()),
-        fsm_(options_.backoff),
-        random_(std::random_device{}()) {}
+        decoder_(ObjectDecoder(options_), options_.resource.Path()),
+        random_(options_.seed != 0 ? options_.seed : std::random_device{}()),
+        fsm_(options_.backoff, random_()) {}
 
   base::Task<void> Run() override;
   [[nodiscard]] const ReflectorState& state() const override { return state_; }
@@ -44,7 +44,7 @@ class ReflectorImpl final : public Reflector {
   base::Task<Step> List();
   base::Task<Step> Watch();
   base::Task<WatchEnd> Follow(std::unique_ptr<http::BodyStream> body, base::TimePoint limit);
-  base::Result<void> TakeFrame(std::string_view frame, bool& server_said);
+  base::Result<void> TakeFrame(WireForm form, std::string_view frame, bool& server_said);
   void Deliver(const WatchEvent& event);
   bool TakeIfWhole(const json::Value& object);
   void SetVersion(const std::string& version);
@@ -59,8 +59,8 @@ class ReflectorImpl final : public Reflector {
   const ReflectorOptions options_;
   const std::string name_;
   const WatchEventDecoder decoder_;
-  ReflectorFsm fsm_;
   std::mt19937_64 random_;
+  ReflectorFsm fsm_;
   ReflectorState state_;
   base::TimePoint failing_since_{};
   std::uint64_t failures_in_a_row_ = 0;
@@ -111,7 +111,8 @@ base::Task<Step> ReflectorImpl::List() {
 
 base::Task<Step> ReflectorImpl::Watch() {
   const std::chrono::seconds timeout = DrawWatchTimeout();
-  auto opened = co_await client_.Stream(WatchRequest(options_, fsm_.version(), timeout));
+  auto opened =
+      co_await client_.Stream(WatchRequest(options_, decoder_.objects(), fsm_.version(), timeout));
   const base::TimePoint begin = scheduler_.Now();
   WatchEnd end;
   if (!opened) {
@@ -132,12 +133,12 @@ base::Task<Step> ReflectorImpl::Watch() {
 // Reads events until the stream ends, by whatever reason.
 base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> body,
                                            base::TimePoint limit) {
-  json::DocumentSplitter splitter(options_.max_object_bytes);
+  WatchSplitter splitter(options_.max_object_bytes);
   EventCrowd crowd;
   WatchEnd end;
   bool server_said = false;
-  const json::DocumentSink take = [&](std::string_view frame) {
-    return TakeFrame(frame, server_said);
+  const PieceSink take = [&](WireForm form, std::string_view frame) {
+    return TakeFrame(form, frame, server_said);
   };
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - scheduler_.Now());
@@ -168,9 +169,10 @@ base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> bod
   }
 }
 
-base::Result<void> ReflectorImpl::TakeFrame(std::string_view frame, bool& server_said) {
+base::Result<void> ReflectorImpl::TakeFrame(WireForm form, std::string_view frame,
+                                            bool& server_said) {
   const base::TimePoint begin = scheduler_.Now();
-  const base::Result<WatchEvent> event = decoder_.Decode(frame, server_said);
+  const base::Result<WatchEvent> event = decoder_.Decode(form, frame, server_said);
   if (!event) return event.error();
   ++state_.events;
   state_.current_as_of = begin;

@@ -59,12 +59,14 @@ struct ReflectorOptions {
   // (PartialObjectMetadata). uid, name, namespace and resourceVersion always come.
   std::vector<std::string> fields;
   std::string field_selector;  // "metadata.name=x"; "": the whole collection
+  bool protobuf = true;        // asked for where it can be read, before JSON
   std::size_t page_size = 500;
   std::size_t max_object_bytes = std::size_t{16} << 20;
   std::chrono::seconds watch_timeout_min{300};  // timeoutSeconds is drawn from [min, 2 min)
   std::chrono::seconds idle_timeout{150};       // no byte for so long: reopen the watch
   std::chrono::seconds list_idle_timeout{60};
   base::BackoffOptions backoff;
+  std::uint64_t seed = 0;                       // of jitter; 0: random
   metrics::InformerMetrics* metrics = nullptr;  // outlives the reflector
 };
 

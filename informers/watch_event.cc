@@ -4,6 +4,8 @@
 
 #include "pkg/api/resource.h"
 #include "pkg/client/api_client.h"
+#include "pkg/protobuf/envelope.h"
+#include "pkg/protobuf/kinds.h"
 
 namespace informers {
 namespace {
@@ -18,43 +20,75 @@ std::optional<Type> TypeOf(std::string_view name) {
   return std::nullopt;
 }
 
-// The Status of an ERROR event is small and wanted whole, so it is read without the projection.
-base::Error ServerError(std::string_view frame, const std::string& path) {
-  const base::Result<json::Value> event = json::Parse(frame);
-  if (!event) return event.error();
-  const json::Value* const status = event->At({"object"});
-  const json::Value* const code = event->At({"object", "code"});
-  const std::int64_t http_status = code != nullptr ? code->AsInt64().value_or(500) : 500;
-  return client::ErrorFromAnswer("WATCH", path, static_cast<int>(http_status), "",
-                                 status != nullptr ? json::Write(*status) : "");
-}
-
 }  // namespace
 
-WatchEventDecoder::WatchEventDecoder(const json::Projection& object_fields, std::string path)
-    : fields_(object_fields.Under("object", {"type"})), path_(std::move(path)) {}
+WatchEventDecoder::WatchEventDecoder(ObjectDecoder objects, std::string path)
+    : objects_(std::move(objects)),
+      json_fields_(objects_.fields().Under("object", {"type"})),
+      path_(std::move(path)) {}
 
-base::Result<WatchEvent> WatchEventDecoder::Decode(std::string_view frame,
+base::Result<WatchEvent> WatchEventDecoder::Decode(WireForm form, std::string_view frame,
                                                    bool& server_said) const {
-  base::Result<json::Value> envelope = json::ParseProjected(frame, fields_);
-  if (!envelope) return envelope.error().Wrap("watch " + path_);
-  const std::string_view type_name = envelope->StringAt({"type"});
-  if (type_name == "ERROR") {
+  base::Result<WatchEvent> event =
+      form == WireForm::kJson ? DecodeJson(frame, server_said) : DecodeProtobuf(frame, server_said);
+  if (!event && !server_said) return event.error().Wrap("watch " + path_);
+  return event;
+}
+
+base::Result<WatchEvent> WatchEventDecoder::DecodeJson(std::string_view frame,
+                                                       bool& server_said) const {
+  base::Result<json::Value> envelope = json::ParseProjected(frame, json_fields_);
+  if (!envelope) return envelope.error();
+  const std::string type(envelope->StringAt({"type"}));
+  if (type == "ERROR") {
+    // Its Status is small and wanted whole, so it is read without the projection.
+    const base::Result<json::Value> whole = json::Parse(frame);
+    if (!whole) return whole.error();
     server_said = true;
-    return ServerError(frame, path_);
+    const json::Value* const status = whole->At({"object"});
+    return StatusError(status != nullptr ? *status : json::Value());
   }
-  const std::optional<Type> type = TypeOf(type_name);
   json::Object* const members = envelope->AsObject();
   json::Value* const object = members != nullptr ? members->Find("object") : nullptr;
-  if (!type || object == nullptr || !object->IsObject()) {
+  return Event(type, object != nullptr ? std::move(*object) : json::Value());
+}
+
+base::Result<WatchEvent> WatchEventDecoder::DecodeProtobuf(std::string_view frame,
+                                                           bool& server_said) const {
+  const base::Result<protobuf::WatchFrame> opened = protobuf::OpenWatchFrame(frame);
+  if (!opened) return opened.error();
+  if (opened->type == "ERROR") {
+    const base::Result<json::Value> status =
+        protobuf::DecodeWhole(protobuf::Status(), opened->object.object);
+    if (!status) return status.error();
+    server_said = true;
+    return StatusError(*status);
+  }
+  base::Result<json::Value> object = objects_.Decode(WireForm::kProtobuf, opened->object.object);
+  if (!object) return object.error();
+  return Event(opened->type, std::move(*object));
+}
+
+base::Result<WatchEvent> WatchEventDecoder::Event(std::string_view type_name,
+                                                  json::Value object) const {
+  const std::optional<Type> type = TypeOf(type_name);
+  if (!type || !object.IsObject()) {
     return base::Error{.code = base::ErrorCode::kMalformed,
-                       .message = "watch " + path_ + ": no event: type \"" +
-                                  std::string(type_name) + "\"" +
+                       .message = "no event: type \"" + std::string(type_name) + "\"" +
                                   (type ? ", its object is missing" : "")};
   }
-  WatchEvent event{.type = *type, .object = std::move(*object)};
+  WatchEvent event{.type = *type, .object = std::move(object)};
   event.version = event.object.StringAt({"metadata", "resourceVersion"});
   return event;
+}
+
+base::Error WatchEventDecoder::StatusError(const json::Value& status) const {
+  const json::Value* const code = status.At({"code"});
+  const std::int64_t http_status = code != nullptr ? code->AsInt64().value_or(500) : 500;
+  json::Value named = status;  // the error is read from what says that it is a Status
+  if (named.IsObject()) named.Make({"kind"}) = "Status";
+  return client::ErrorFromAnswer("WATCH", path_, static_cast<int>(http_status), "",
+                                 named.IsObject() ? json::Write(named) : "");
 }
 
 std::string KeyOf(const json::Value& object) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "informers/object_decoder.h"
 #include "pkg/base/error.h"
 #include "pkg/json/projection.h"
 #include "pkg/json/value.h"
@@ -21,13 +22,20 @@ struct WatchEvent {
 // Decodes frames of one watch. `path` is named in errors.
 class WatchEventDecoder {
  public:
-  WatchEventDecoder(const json::Projection& object_fields, std::string path);
+  WatchEventDecoder(ObjectDecoder objects, std::string path);
   // Errors: kMalformed for what is no event; for an ERROR event the Error of its Status, with
   // `server_said` set, so that the two are not confused.
-  base::Result<WatchEvent> Decode(std::string_view frame, bool& server_said) const;
+  base::Result<WatchEvent> Decode(WireForm form, std::string_view frame, bool& server_said) const;
+  [[nodiscard]] const ObjectDecoder& objects() const { return objects_; }
 
  private:
-  json::Projection fields_;
+  base::Result<WatchEvent> DecodeJson(std::string_view frame, bool& server_said) const;
+  base::Result<WatchEvent> DecodeProtobuf(std::string_view frame, bool& server_said) const;
+  base::Result<WatchEvent> Event(std::string_view type, json::Value object) const;
+  [[nodiscard]] base::Error StatusError(const json::Value& status) const;
+
+  ObjectDecoder objects_;
+  json::Projection json_fields_;  // of a frame
   std::string path_;
 };
 

@@ -13,14 +13,19 @@
 
 #include "cmd/command_line/command_line.h"
 #include "pkg/base/duration.h"
+#include "pkg/client/api_client.h"
 #include "pkg/client/files.h"
 #include "pkg/http/certificate.h"
 #include "pkg/leader/elector.h"
+#include "pkg/protobuf/envelope.h"
 
 DEFINE_string(kubeconfig, "",
               "Kubeconfig file. Empty: the in-cluster configuration, else $KUBECONFIG, else "
               "~/.kube/config.");
 DEFINE_string(context, "", "Context of the kubeconfig. Empty: its current-context.");
+DEFINE_string(kube_api_content_type, "application/vnd.kubernetes.protobuf",
+              "In which form built-in kinds are asked for: this or application/json. Servers and "
+              "kinds that have no protobuf are read as JSON in any case.");
 DEFINE_string(quota_apis, "core,karmada,ironcore",
               "Quota APIs to count, separated by commas, each while the server serves it.");
 DEFINE_string(enforce, "karmada",
@@ -241,6 +246,14 @@ base::Result<void> ParseLeaseTimes(LeaderElection& election) {
   return {};
 }
 
+base::Result<bool> WantsProtobuf() {
+  if (FLAGS_kube_api_content_type == protobuf::kMediaType) return true;
+  if (FLAGS_kube_api_content_type == client::kJson) return false;
+  return BadFlag("kube_api_content_type", "must be " + std::string(protobuf::kMediaType) + " or " +
+                                              std::string(client::kJson) + ": \"" +
+                                              FLAGS_kube_api_content_type + "\"");
+}
+
 // Names of objects, or with `dots` false of namespaces.
 bool IsObjectName(std::string_view name, bool dots) {
   const auto allowed = [&](char c) {
@@ -295,6 +308,9 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
   if (!parsed) return parsed.error();
   Options options{
       .uninstall = FLAGS_uninstall, .kubeconfig = FLAGS_kubeconfig, .context = FLAGS_context};
+  const auto protobuf = WantsProtobuf();
+  if (!protobuf) return protobuf.error();
+  options.protobuf = *protobuf;
   auto apis = ParseQuotaApis(FLAGS_quota_apis, kQuotaApis);
   if (apis && apis->empty()) return BadFlag("quota_apis", "at least one quota API is needed");
   if (!apis) return BadFlag("quota_apis", apis.error().message);

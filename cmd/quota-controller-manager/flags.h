@@ -29,6 +29,7 @@ struct Options {
   bool uninstall = false;               // take away what daemons left, and end
   std::string kubeconfig;               // "" : in-cluster, else $KUBECONFIG, else ~/.kube/config
   std::string context;                  // "" : the kubeconfig's current-context
+  bool protobuf = true;                 // asked for where it can be read
   std::vector<std::string> quota_apis;  // counted, each while the server serves it
   std::vector<std::string> enforced;    // of quota_apis, those decided at admission here
   // Those that would be by default, if the API server could reach us.

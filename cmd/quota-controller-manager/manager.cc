@@ -169,16 +169,17 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
 
 void ManagerImpl::AddEngine(quota::QuotaApi api) {
   if (!IsIn(options_.quota_apis, api.name)) return;
-  EngineOptions options{.context = {.executor = io_.get_executor(),
-                                    .scheduler = &scheduler_,
-                                    .client = client_.get(),
-                                    .reflector = {.backoff = kReconnect},
-                                    .name = api.name,
-                                    .registry = &registry_,
-                                    .events = events_.get()},
-                        .controller = {.resync_period = options_.resync_period,
-                                       .write_timeout = kWriteTimeout,
-                                       .leading = [this] { return MayWrite(); }}};
+  EngineOptions options{
+      .context = {.executor = io_.get_executor(),
+                  .scheduler = &scheduler_,
+                  .client = client_.get(),
+                  .reflector = {.protobuf = options_.protobuf, .backoff = kReconnect},
+                  .name = api.name,
+                  .registry = &registry_,
+                  .events = events_.get()},
+      .controller = {.resync_period = options_.resync_period,
+                     .write_timeout = kWriteTimeout,
+                     .leading = [this] { return MayWrite(); }}};
   if (admission_ && IsIn(options_.enforced, api.name)) options.admission = admission_.get();
   if (IsIn(options_.unreachable, api.name)) {
     options.not_enforced =

@@ -7,6 +7,7 @@
 
 #include "pkg/client/files.h"
 #include "pkg/json/value.h"
+#include "pkg/protobuf/envelope.h"
 
 namespace client {
 namespace {
@@ -117,7 +118,11 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
+// An answer to a request that would have had protobuf is protobuf when it is an error, too.
 std::optional<json::Value> ParseStatus(std::string_view body) {
+  std::optional<std::string> as_json;
+  if (body.size() <= kMaxStatusBytes) as_json = protobuf::StatusAsJson(body);
+  if (as_json) body = *as_json;
   if (body.size() > kMaxStatusBytes || Trim(body).substr(0, 1) != "{") return std::nullopt;
   base::Result<json::Value> value = json::Parse(body);
   if (!value || value->StringAt({"kind"}) != "Status") return std::nullopt;

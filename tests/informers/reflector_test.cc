@@ -378,6 +378,7 @@ TEST_CASE("reflector: an object without uid or name is left out and counted", "[
 
 TEST_CASE("reflector: where only metadata is wanted only metadata is asked for", "[informers]") {
   Fixture f;
+  f.options.protobuf = false;
   const bool metadata = GENERATE(true, false);
   if (metadata) f.options.fields = {"metadata.labels"};
   f.server.OnList(Answer::Whole(List("10", {"a1"})));

@@ -5,6 +5,7 @@
 #include "pkg/client/retry_policy.h"
 
 #include "tests/pkg/client/print_result.h"
+#include "tests/pkg/protobuf/wire.h"
 
 namespace client {
 namespace {
@@ -119,6 +120,17 @@ TEST_CASE("retry: without Retry-After an answer is final", "[client]") {
   CHECK_FALSE(policy.Next({.code = ErrorCode::kUnavailable, .http_status = 500}));
   CHECK_FALSE(policy.Next({.code = ErrorCode::kTooManyRequests, .http_status = 429}));
   CHECK_FALSE(policy.Next({.code = ErrorCode::kConflict, .http_status = 409, .retry_after = 1s}));
+}
+
+TEST_CASE("api error: a Status in protobuf says what the same in JSON says", "[client]") {
+  std::string status = wire::Bytes(2, "Failure");
+  status.append(wire::Bytes(3, "too old")).append(wire::Bytes(4, "Expired"));
+  status.append(wire::Bytes(5, wire::Number(5, 7))).append(wire::Number(6, 410));
+  const base::Error error =
+      ErrorFromAnswer("LIST", "/x", 410, "", wire::Enveloped("Status", status));
+  CHECK(error.code == ErrorCode::kExpired);
+  CHECK(error.message == "LIST /x: 410 Expired: too old");
+  CHECK(error.retry_after == 7s);
 }
 
 TEST_CASE("retry: after a lost connection reads are repeated, writes never", "[client]") {
