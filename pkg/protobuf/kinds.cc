@@ -29,8 +29,12 @@ constexpr Field Strings(std::uint32_t number, std::string_view name) {
 
 // Pods.
 
-constexpr Field kRequirementsFields[] = {Map(1, "limits"), Map(2, "requests")};
-constexpr Message kRequirements{"ResourceRequirements", kRequirementsFields, false};
+constexpr Field kClaimNameFields[] = {{1, "name"}, {2, "request"}};
+constexpr Message kClaimName{"ResourceClaim", kClaimNameFields, true};
+
+constexpr Field kRequirementsFields[] = {Map(1, "limits"), Map(2, "requests"),
+                                         List(3, "claims", kClaimName)};
+constexpr Message kRequirements{"ResourceRequirements", kRequirementsFields, true};
 
 constexpr Field kContainerFields[] = {
     {1, "name"}, One(8, "resources", kRequirements), Maybe(24, "restartPolicy", kString)};
@@ -102,7 +106,9 @@ constexpr Message kService{"Service", kServiceFields, false};
 
 // Claims of volumes.
 
-constexpr Message kVolumeRequirements{"VolumeResourceRequirements", kRequirementsFields, true};
+constexpr Field kVolumeRequirementsFields[] = {Map(1, "limits"), Map(2, "requests")};
+constexpr Message kVolumeRequirements{"VolumeResourceRequirements", kVolumeRequirementsFields,
+                                      true};
 
 constexpr Field kModifyStatusFields[] = {{1, "targetVolumeAttributesClassName"}, {2, "status"}};
 constexpr Message kModifyStatus{"ModifyVolumeStatus", kModifyStatusFields, true};

@@ -1,14 +1,16 @@
 // Objects against upstream's own evaluators: usage by value, notation and text; names; scopes; what
-// a limited object must state.
+// a limited object must state. And the same facts from either form in which upstream sends them.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <charconv>
 #include <iostream>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "informers/object_decoder.h"
 #include "pkg/api/time.h"
 #include "pkg/json/projection.h"
 #include "pkg/quota/class_table.h"
@@ -52,6 +54,16 @@ quota::ScopeRequirement RequirementFrom(const json::Value& selector) {
   return requirement;
 }
 
+std::string FromHex(std::string_view digits) {
+  std::string bytes;
+  for (; digits.size() >= 2; digits.remove_prefix(2)) {
+    unsigned char byte = 0;
+    std::from_chars(digits.data(), digits.data() + 2, byte, 16);
+    bytes.push_back(static_cast<char>(byte));
+  }
+  return bytes;
+}
+
 // The classes that upstream/main.go has, too; "fpga", which claims name as well, does not exist.
 quota::ClassTable DeviceClasses(const quota::Evaluator& evaluator) {
   quota::ClassTable table;
@@ -71,6 +83,8 @@ class ObjectComparison : public Comparison {
   explicit ObjectComparison(const api::GroupResource& resource)
       : evaluator_(Find(resource)),
         projection_(Fields(evaluator_)),
+        decoder_(
+            {.resource = {resource.group, "v1", resource.resource}, .fields = evaluator_.fields}),
         classes_(DeviceClasses(evaluator_)) {}
 
   void Compare(const std::string& text, const json::Value& answer) {
@@ -88,6 +102,7 @@ class ObjectComparison : public Comparison {
     REQUIRE(now.has_value());
     CompareNames(*question->At({"names"})->AsArray(), *answer.At({"owned"}));
     CompareMissing(*object, *question->At({"limited"})->AsArray(), answer.StringAt({"missing"}));
+    CompareForms(*answer.At({"served"}), *now);
     const auto facts = evaluator_.facts_of(*object, *now);
     if (!facts) {
       CheckRefusal(facts.error().message, *question->At({"object"}), answer);
@@ -108,6 +123,9 @@ class ObjectComparison : public Comparison {
     }
   }
 
+  // How many objects were decoded from both forms.
+  [[nodiscard]] std::size_t forms() const { return forms_; }
+
  private:
   static std::vector<std::string> Fields(const quota::Evaluator& evaluator) {
     std::vector<std::string> fields = evaluator.fields;
@@ -121,6 +139,39 @@ class ObjectComparison : public Comparison {
     }
     FAIL("no evaluator for " << resource.ToString());
     return {};
+  }
+
+  // The facts of the object as it is served, decoded from JSON and from protobuf.
+  void CompareForms(const json::Value& served, base::WallTime now) {
+    if (decoder_.accept_list().find("protobuf") == std::string::npos) {
+      Differ(evaluator_.resource.ToString() + " is not asked for as protobuf");
+      return;
+    }
+    const auto from_json =
+        decoder_.Decode(informers::WireForm::kJson, json::Write(*served.At({"json"})));
+    const auto from_protobuf =
+        decoder_.Decode(informers::WireForm::kProtobuf, FromHex(served.StringAt({"protobuf"})));
+    if (!from_json || !from_protobuf) {
+      Differ((from_json ? from_protobuf : from_json).error().message + ": " + what_);
+      return;
+    }
+    ++forms_;
+    const auto by_json = evaluator_.facts_of(*from_json, now);
+    const auto by_protobuf = evaluator_.facts_of(*from_protobuf, now);
+    const bool same = by_json.has_value() == by_protobuf.has_value() &&
+                      (by_json ? Same(*by_json, *by_protobuf)
+                               : by_json.error().message == by_protobuf.error().message);
+    if (!same) {
+      Differ("other facts of " + json::Write(*from_protobuf) + " than of " +
+             json::Write(*from_json) + ": " + what_);
+    }
+  }
+
+  static bool Same(const quota::ObjectFacts& a, const quota::ObjectFacts& b) {
+    const bool later =
+        a.later.has_value() == b.later.has_value() &&
+        (!a.later || (a.later->at == b.later->at && a.later->facts == b.later->facts));
+    return a.now == b.now && later && a.tie == b.tie && a.flaw == b.flaw;
   }
 
   void CheckRefusal(const std::string& why, const json::Value& object, const json::Value& answer) {
@@ -195,7 +246,9 @@ class ObjectComparison : public Comparison {
 
   quota::Evaluator evaluator_;
   json::Projection projection_;
+  informers::ObjectDecoder decoder_;
   quota::ClassTable classes_;
+  std::size_t forms_ = 0;
   std::string what_;
 };
 
@@ -209,8 +262,8 @@ void CompareObjects(const api::GroupResource& resource, json::Object (*make)(Ran
       [&](const std::string& question, const json::Value& answer) {
         comparison.Compare(question, answer);
       });
-  std::cout << resource.ToString() << ": " << count
-            << " objects; departures: " << comparison.departures.ToString() << std::endl;
+  std::cout << resource.ToString() << ": " << count << " objects, " << comparison.forms()
+            << " from both forms; departures: " << comparison.departures.ToString() << std::endl;
   INFO(comparison.first_differences());
   CHECK(comparison.differences() == 0);
 }

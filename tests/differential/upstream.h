@@ -7,7 +7,8 @@
 //   {"object": {…}, "now": "2024-05-01T10:00:00Z", "names": […], "limited": […],
 //    "selectors": [{scopeName, …}]}
 //   {"usage": {name: amount}, "owned": [of the names], "matched": ["yes" | "no" | "error"],
-//    "missing": "must specify …", what the object lacks where those names are limited, or ""}
+//    "missing": "must specify …", what the object lacks where those names are limited, or "",
+//    "served": {"json": {…}, "protobuf": "0a…"}, the object in both forms in which it is sent}
 // or about two quantities:
 //   {"left": "1Gi", "right": "500m", "times": 3}
 //   {"leftError", "rightError", "left", "right", "sum", "difference", "product", "wholeUp",

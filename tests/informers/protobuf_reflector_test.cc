@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/fake/captured_log.h"
+#include "informers/object_decoder.h"
+#include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/quota.h"
 #include "tests/informers/collection.h"
 #include "tests/pkg/protobuf/wire.h"
 
@@ -64,6 +66,23 @@ TEST_CASE("protobuf: a built-in kind is asked for as protobuf, or else as JSON",
   CHECK(f.server.lists[0].request.accept == "application/vnd.kubernetes.protobuf,application/json");
   CHECK(f.server.watches[0].request.accept ==
         "application/vnd.kubernetes.protobuf,application/json");
+}
+
+TEST_CASE("protobuf: all that core quotas count is asked for as protobuf", "[informers]") {
+  std::vector<informers::ReflectorOptions> all;
+  for (const quota::Evaluator& evaluator : quota::core::AllEvaluators()) {
+    all.push_back({.resource = {evaluator.resource.group, "v1", evaluator.resource.resource},
+                   .fields = evaluator.fields});
+  }
+  all.push_back({.resource = {"", "v1", "resourcequotas"}, .fields = quota::QuotaFields()});
+  all.push_back({.resource = {"resource.k8s.io", "v1", "deviceclasses"},
+                 .fields = {"spec.extendedResourceName"}});
+  CHECK(all.size() > 8);
+  for (const informers::ReflectorOptions& options : all) {
+    INFO(options.resource.ToString());
+    CHECK(informers::ObjectDecoder(options).accept_watch().starts_with(
+        "application/vnd.kubernetes.protobuf"));
+  }
 }
 
 TEST_CASE("protobuf: of any kind the metadata is asked for as protobuf", "[informers]") {

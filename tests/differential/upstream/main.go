@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -43,6 +44,13 @@ type objectAnswer struct {
 	Owned   []corev1.ResourceName                  `json:"owned"`
 	Matched []string                               `json:"matched"`
 	Missing string                                 `json:"missing"`
+	Served  served                                 `json:"served"`
+}
+
+// The object as an API server sends it, in either form; of the second the bytes in hexadecimal.
+type served struct {
+	JSON     runtime.Object `json:"json"`
+	Protobuf string         `json:"protobuf"`
 }
 
 func noLister(schema.GroupVersionResource) (cache.GenericLister, error) {
@@ -99,12 +107,19 @@ func answerObject(q *question) (any, error) {
 	if claim, ok := object.(*resourcev1.ResourceClaim); ok {
 		resourcedefaults.SetObjectDefaults_ResourceClaim(claim)
 	}
+	bytes, err := object.(interface{ Marshal() ([]byte, error) }).Marshal()
+	if err != nil {
+		return nil, err
+	}
 	clock.SetTime(q.Now)
 	used, err := known.evaluator.Usage(object)
 	if err != nil {
 		return nil, err
 	}
-	answer := objectAnswer{Usage: map[corev1.ResourceName]quantityAnswer{}}
+	answer := objectAnswer{
+		Usage:  map[corev1.ResourceName]quantityAnswer{},
+		Served: served{JSON: object, Protobuf: hex.EncodeToString(bytes)},
+	}
 	for name, amount := range used {
 		answer.Usage[name] = describe(amount)
 	}
