@@ -104,12 +104,12 @@ void PrintRows(const std::vector<Row>& rows, const Size& size) {
     std::printf("| %s | %.0f | %.1f | %.1f |", NameOf(row.contender->guard()).c_str(),
                 row.MedianOf(&Round::rate), row.MedianOf(&Round::p50), row.MedianOf(&Round::p99));
     const Guard guard = row.contender->guard();
-    if (guard == Guard::kBuiltin || guard == Guard::kDaemon) {
+    if (guard == Guard::kBuiltin || IsOneDaemon(guard)) {
       std::printf(" %.0f |", row.MedianOf(&Round::writes));
     } else {
       std::printf(" – |");
     }
-    if (guard == Guard::kAllowAll || guard == Guard::kDaemon) {
+    if (guard == Guard::kAllowAll || IsOneDaemon(guard)) {
       std::printf(" %.0f |", row.MedianOf(&Round::webhook_cpu));
     } else {
       std::printf(" – |");
@@ -145,7 +145,8 @@ void PrintRatios(const std::vector<Row>& rows) {
 
 void AskRate(const Size& size) {
   std::vector<Row> rows;
-  for (const Guard guard : {Guard::kNoQuota, Guard::kBuiltin, Guard::kAllowAll, Guard::kDaemon}) {
+  for (const Guard guard :
+       {Guard::kNoQuota, Guard::kBuiltin, Guard::kAllowAll, Guard::kDaemonOfJson, Guard::kDaemon}) {
     std::cerr << "rate: starting " << NameOf(guard) << " ...\n";
     rows.push_back({.contender = std::make_unique<Contender>(guard), .rounds = {}});
   }

@@ -8,17 +8,29 @@
 namespace bench {
 
 std::string NameOf(Contender contender) {
-  return contender == Contender::kDaemon ? "quota-controller-manager" : "kube-controller-manager";
+  switch (contender) {
+    case Contender::kDaemon:
+      return "quota-controller-manager";
+    case Contender::kDaemonOfJson:
+      return "the same, reading JSON";
+    case Contender::kBuiltin:
+      break;
+  }
+  return "kube-controller-manager";
 }
 
 std::unique_ptr<e2e::Process> Start(Contender contender, const std::string& kubeconfig,
                                     const std::string& folder) {
-  const auto log = folder + "/" + NameOf(contender) + ".log";
-  if (contender == Contender::kDaemon) {
-    return std::make_unique<e2e::Process>(e2e::ProcessOptions{
-        .argv = {e2e::BuiltProgram("quota-controller-manager"), "--kubeconfig=" + kubeconfig,
-                 "--leader-elect=false", "--metrics-bind-address=", "--health-probe-bind-address="},
-        .log_path = log});
+  const auto log = folder + "/controller.log";
+  if (contender != Contender::kBuiltin) {
+    std::vector<std::string> argv{e2e::BuiltProgram("quota-controller-manager"),
+                                  "--kubeconfig=" + kubeconfig, "--leader-elect=false",
+                                  "--metrics-bind-address=", "--health-probe-bind-address="};
+    if (contender == Contender::kDaemonOfJson) {
+      argv.emplace_back("--kube-api-content-type=application/json");
+    }
+    return std::make_unique<e2e::Process>(
+        e2e::ProcessOptions{.argv = std::move(argv), .log_path = log});
   }
   auto process = e2e::StartBuiltinController("resourcequota-controller", kubeconfig, log);
   if (!process) throw std::runtime_error("no kube-controller-manager to compare with");

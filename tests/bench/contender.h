@@ -1,6 +1,7 @@
 #pragma once
 
-// Who is measured: this project's daemon, or the quota controller that Kubernetes has built in.
+// Who is measured: this project's daemon, as it is and reading JSON only, or the quota controller
+// that Kubernetes has built in.
 
 #include <memory>
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace bench {
 
-enum class Contender { kDaemon, kBuiltin };
+enum class Contender { kDaemon, kDaemonOfJson, kBuiltin };
 std::string NameOf(Contender contender);
 
 // Starts it against the server of this kubeconfig, with its log in `folder`.

@@ -117,7 +117,8 @@ int Main(const std::vector<int>& sizes) {
   Bench bench;
   std::vector<Measured> rows;
   for (const int pods : sizes) {
-    for (const auto contender : {Contender::kDaemon, Contender::kBuiltin}) {
+    for (const auto contender :
+         {Contender::kDaemon, Contender::kDaemonOfJson, Contender::kBuiltin}) {
       bench.FillTo(pods);
       rows.push_back(bench.Measure(contender));
     }

@@ -47,11 +47,15 @@ std::string NameOf(Guard guard) {
       return "webhook that allows everything";
     case Guard::kTwoDaemons:
       return "two quota-controller-managers, each half";
+    case Guard::kDaemonOfJson:
+      return "the same, reading JSON";
     case Guard::kDaemon:
       break;
   }
   return "quota-controller-manager";
 }
+
+bool IsOneDaemon(Guard guard) { return guard == Guard::kDaemon || guard == Guard::kDaemonOfJson; }
 
 GuardedServer::GuardedServer(Guard guard, const e2e::Quantities& hard)
     : guard_(guard),
@@ -64,7 +68,7 @@ GuardedServer::GuardedServer(Guard guard, const e2e::Quantities& hard)
   if (!has_quota()) return;
   api_.Create(e2e::PathOf("resourcequotas", kNamespace),
               hard.empty() ? QuotaOfSevenNames() : e2e::Quota(kQuota, hard));
-  if (guard == Guard::kDaemon) {
+  if (IsOneDaemon(guard)) {
     StartDaemon();
   } else if (guard == Guard::kTwoDaemons) {
     for (const char* half : kHalves) StartHalf(half);
@@ -111,7 +115,10 @@ void GuardedServer::StartDaemon() {
       .argv = {e2e::BuiltProgram("quota-controller-manager"), "--kubeconfig=" + Kubeconfig(),
                "--enforce=core", "--admission-bind-address=" + Local(webhook_port_),
                "--admission-url=https://" + Local(webhook_port_),
-               "--metrics-bind-address=" + Local(metrics_port_), "--health-probe-bind-address="},
+               "--metrics-bind-address=" + Local(metrics_port_), "--health-probe-bind-address=",
+               guard_ == Guard::kDaemonOfJson
+                   ? "--kube-api-content-type=application/json"
+                   : "--kube-api-content-type=application/vnd.kubernetes.protobuf"},
       .log_path = folder_.path() + "/daemon.log"});
 }
 

@@ -17,13 +17,15 @@
 namespace bench {
 
 enum class Guard {
-  kNoQuota,     // the plugin is off, and there is no quota
-  kBuiltin,     // the plugin is on, beside kube-controller-manager's quota controller
-  kAllowAll,    // the plugin is off; a webhook allows everything unread
-  kDaemon,      // the plugin is off; this project's daemon decides
-  kTwoDaemons,  // two of them; a pod's label "half" says which: kHalves
+  kNoQuota,       // the plugin is off, and there is no quota
+  kBuiltin,       // the plugin is on, beside kube-controller-manager's quota controller
+  kAllowAll,      // the plugin is off; a webhook allows everything unread
+  kDaemon,        // the plugin is off; this project's daemon decides
+  kDaemonOfJson,  // the same, reading JSON only
+  kTwoDaemons,    // two of them; a pod's label "half" says which: kHalves
 };
 std::string NameOf(Guard guard);
+bool IsOneDaemon(Guard guard);
 
 class GuardedServer {
  public:
