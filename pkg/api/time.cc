@@ -139,11 +139,13 @@ Result<WallTime> ParseTime(std::string_view text) {
   const year_month_day date(year, month, day);
   if (!date.ok() || hour > 23 || minute > 59 || second > 59)
     return Bad(text, "no such date or time");
-  if (date.year() < std::chrono::year(1678) || date.year() > std::chrono::year(2261)) {
-    return Bad(text, "out of range");
-  }
   const auto whole = sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
                      seconds(second) - ahead;
+  // Of the year in UTC: what is read can be written, and read again.
+  const auto year_of_whole = year_month_day(std::chrono::floor<std::chrono::days>(whole)).year();
+  if (year_of_whole < std::chrono::year(1678) || year_of_whole > std::chrono::year(2261)) {
+    return Bad(text, "out of range");
+  }
   return WallTime(whole) + std::chrono::duration_cast<WallTime::duration>(fraction);
 }
 

@@ -52,7 +52,7 @@ class Writer {
     for (const auto& [name, value] : object) {
       if (!first_in_place) out_.append(indent, ' ');
       first_in_place = false;
-      out_ += Text(name) + ":";
+      WriteKey(name, indent);
       WriteBehind(value, indent);
     }
   }
@@ -80,6 +80,17 @@ class Writer {
   }
 
  private:
+  // YAML reads a key of more than 1024 characters only where it is marked as one.
+  void WriteKey(std::string_view name, std::size_t indent) {
+    constexpr std::size_t kLongest = 1000;
+    const std::string key = Text(name);
+    if (key.size() > kLongest) {
+      out_.append("? ").append(key).append("\n").append(indent, ' ').append(":");
+    } else {
+      out_.append(key).append(":");
+    }
+  }
+
   std::string out_;
 };
 

@@ -15,6 +15,10 @@ constexpr std::size_t kMaxUnparsed = std::size_t{128} << 10;
 
 std::string_view ToStd(View text) { return {text.data(), text.size()}; }
 
+// The least that stands from the head of a chunk on: "0\r\n\r\n". Beast, once it has seen the last
+// chunk's head, ends the process (BOOST_ASSERT) when it is shown less than that again.
+constexpr std::size_t kLeastChunk = 5;
+
 struct Refusal {
   base::Error error;
   int status;
@@ -42,10 +46,12 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
   using Beast::skip;
 
   base::Result<std::size_t> Put(std::string_view bytes) override {
+    if (waits_ && header_done() && bytes.size() < kLeastChunk) return std::size_t{0};
     ErrorCode error;
     const std::size_t consumed =
         Beast::put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
-    if (error == beast_http::error::need_more) {
+    waits_ = error == beast_http::error::need_more;
+    if (waits_) {
       if (bytes.size() - consumed <= kMaxUnparsed) return consumed;
       error = beast_http::error::header_limit;
     }
@@ -114,6 +120,8 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
     Message().body.append(bytes.data(), bytes.size());
     return bytes.size();
   }
+
+  bool waits_ = false;  // for more than it was shown last
 };
 
 }  // namespace

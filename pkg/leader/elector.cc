@@ -1,6 +1,7 @@
 #include "pkg/leader/elector.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "pkg/api/time.h"
 #include "pkg/base/duration.h"
@@ -71,9 +72,11 @@ void Elector::Observe(base::TimePoint now, const LeaseRecord& record) {
 // A record without a duration is nobody's that keeps the protocol: it gets as long as ours.
 bool Elector::IsOthers(base::TimePoint now) const {
   if (observed_.holder.empty() || observed_.holder == options_.identity) return false;
-  const base::Duration duration = observed_.duration_seconds > 0
-                                      ? std::chrono::seconds(observed_.duration_seconds)
-                                      : options_.lease_duration;
+  // As long as API servers store at most; more would not fit into a clock's count.
+  constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();
+  const std::int64_t seconds = std::min(observed_.duration_seconds, kLongest);
+  const base::Duration duration =
+      seconds > 0 ? std::chrono::seconds(seconds) : options_.lease_duration;
   return now < observed_at_ + duration;
 }
 

@@ -15,11 +15,11 @@ User Authenticated(User user) {
 User Impersonated(User user, const http::Headers& headers) {
   const std::string_view name = headers.Get("Impersonate-User");
   if (name.empty()) return user;
+  constexpr std::string_view kGroup = "impersonate-group";
   User other{std::string(name), {}};
   for (const auto& [field, value] : headers) {
-    const bool group =
-        std::equal(field.begin(), field.end(), "impersonate-group", "impersonate-group" + 17,
-                   [](char a, char b) { return (a | 0x20) == (b | 0x20); });
+    const bool group = std::equal(field.begin(), field.end(), kGroup.begin(), kGroup.end(),
+                                  [](char a, char b) { return (a | 0x20) == (b | 0x20); });
     if (group) other.groups.push_back(value);
   }
   return Authenticated(std::move(other));

@@ -159,5 +159,18 @@ TEST_CASE("yaml: the written form is block style", "[config]") {
   CHECK(WriteYaml(value) == "a:\n  b:\n  - x\n  - c: 1\n    d: \"2\"\ne: []\nf: true\n");
 }
 
+TEST_CASE("yaml: a key of any length is read as it was written", "[config]") {
+  for (const std::size_t length : {999U, 1001U, 1025U, 5000U}) {
+    INFO(length);
+    const std::string key(length, 'k');
+    json::Value value;
+    value.Make({"a", key, "b"}) = 1;
+    value.Make({"list"}) = json::Array{json::Object{{key, json::Array{"x"}}, {"y", 2}}};
+    const auto again = ParseYaml(WriteYaml(value));
+    REQUIRE(again.has_value());
+    CHECK(*again == value);
+  }
+}
+
 }  // namespace
 }  // namespace config

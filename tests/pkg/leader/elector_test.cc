@@ -1,6 +1,7 @@
 #include "pkg/leader/elector.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 using leader::Elector;
 using leader::ElectorOptions;
@@ -134,6 +135,18 @@ TEST_CASE("elector: the duration that counts is the holder's", "[leader]") {
     c.Reads(record);
   }
   c.Expect(Kind::kUpdate);
+}
+
+TEST_CASE("elector: a duration that no clock can count to is still respected", "[leader]") {
+  Candidate c;
+  LeaseRecord record = HeldBy("other");
+  record.duration_seconds = std::numeric_limits<std::int64_t>::max();
+  c.Reads(record);
+  for (int i = 0; i < 30; ++i) {
+    c.WaitOut();
+    c.Reads(record);
+  }
+  c.Expect(Kind::kWait);
 }
 
 TEST_CASE("elector: a record without a duration gets ours", "[leader]") {

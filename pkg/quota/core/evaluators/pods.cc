@@ -77,7 +77,9 @@ std::optional<base::WallTime> FreeFrom(const json::Value& pod) {
   const auto seconds = grace == nullptr ? std::nullopt : grace->AsInt64();
   if (!deleted || !seconds || *seconds < 0 || *seconds > kLongestSeconds) return std::nullopt;
   // The instant itself still counts.
-  return *deleted + std::chrono::seconds(*seconds) + kRemoval + base::WallTime::duration(1);
+  const auto stays = std::chrono::seconds(*seconds) + kRemoval + base::WallTime::duration(1);
+  if (*deleted > base::WallTime::max() - stays) return std::nullopt;
+  return *deleted + stays;
 }
 
 // The claim that the scheduler made for the pod's extended resources, once it says which.

@@ -284,6 +284,7 @@ TEST_CASE("pods: without a time and a grace that can be added, deletion frees no
   for (const char* metadata :
        {R"({"deletionTimestamp":"2020-01-01T00:00:00Z"})", R"({"deletionGracePeriodSeconds":0})",
         R"({"deletionTimestamp":"9999-01-01T00:00:00Z","deletionGracePeriodSeconds":30})",
+        R"({"deletionTimestamp":"2261-12-31T00:00:00Z","deletionGracePeriodSeconds":3153600000})",
         R"({"deletionTimestamp":"2020-01-01T00:00:00Z",
             "deletionGracePeriodSeconds":9223372036854775807})"}) {
     INFO(metadata);
