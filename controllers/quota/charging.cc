@@ -88,7 +88,7 @@ base::Task<base::Result<quota::Quota>> QuotaController::WriteCharge(quota::Quota
         live && live->status == desired && live->resource_version != quota.resource_version;
     if (ours) written = *live;
   }
-  if (Memory* const memory = FindMemory(quota)) memory->in_flight.reset();
+  EndFlight(quota, written ? written->resource_version : "");
   if (written) co_return written;
   const base::Error error = written.error();
   co_return co_await AfterFailedCharge(std::move(quota), error, deadline);
@@ -163,8 +163,10 @@ void QuotaController::Release(const api::ObjectKey& key, const admission::Grant&
 }
 
 base::Task<base::Result<void>> QuotaController::Refresh(std::string ns, base::TimePoint deadline) {
-  while (!store_.synced() && context_.scheduler->Now() < deadline) {
+  bool stopping = false;  // then a sleep takes no time
+  while (!store_.synced() && !stopping && context_.scheduler->Now() < deadline) {
     co_await context_.scheduler->Sleep(kSyncPoll);
+    stopping = co_await base::Stopping();
   }
   if (!store_.synced()) {
     co_return base::Error{.code = base::ErrorCode::kUnavailable, .message = "not listed yet"};

@@ -46,7 +46,8 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       quotas_(informers::NewReflector(
           *context_.client, *context_.scheduler, store_,
           QuotaReflectorOptions(context_.reflector, api_, quota_metrics_.get()))),
-      queue_(*context_.scheduler, {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}},
+      queue_(*context_.scheduler,
+             {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}, .seed = options.seed},
              queue_observer) {}
 
 base::Task<void> QuotaController::Run() {
@@ -101,9 +102,13 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
     return;
   }
   if (before == nullptr) return queue_.Add(after->key);
-  const Memory& memory = Remember(*after);
-  const bool ours = after->resource_version == memory.written_version ||
-                    (memory.in_flight && *memory.in_flight == after->status);
+  Memory& memory = Remember(*after);
+  const bool written = after->resource_version == memory.written_version;
+  const bool alike = memory.in_flight && *memory.in_flight == after->status;
+  const bool ours = written || alike;
+  if (alike && !written && before->status != after->status) {
+    memory.look_alikes.emplace_back(*before, *after);
+  }
   const bool respecified = before->hard != after->hard || before->selector != after->selector;
   if (!ours && before->status != after->status) NoticeForeignWrite(*before, *after);
   if (!ours || respecified) queue_.Add(after->key);
@@ -128,6 +133,17 @@ void QuotaController::NoticeForeignWrite(const quota::Quota& before, const quota
   // Both writers wait for each other's watch only once: a wait under way is not prolonged.
   if (AnyLower(before.status.used, after.status.used) && memory.not_before <= now) {
     memory.not_before = now + options_.foreign_decrease_patience;
+  }
+}
+
+void QuotaController::EndFlight(const quota::Quota& quota, const std::string& version) {
+  Memory* const memory = FindMemory(quota);
+  if (memory == nullptr) return;
+  memory->in_flight.reset();
+  for (const auto& [before, after] : std::exchange(memory->look_alikes, {})) {
+    if (after.resource_version == version) continue;
+    NoticeForeignWrite(before, after);
+    queue_.Add(after.key);
   }
 }
 

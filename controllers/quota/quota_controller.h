@@ -146,14 +146,19 @@ class QuotaController final : public QuotaListener,
     bool postponed = false;            // a recount waits for the gate
     std::optional<base::TimePoint> last_grant;
     std::optional<quota::QuotaStatus> in_flight;  // a write under way
-    std::string written_version;                  // resourceVersion of our last write
-    base::TimePoint not_before{};                 // no write earlier than this
-    base::TimePoint paid_until{};                 // each write moves it on by write_interval
+    // Changes that were seen meanwhile and are equal to it, before and after: our own, unless the
+    // answer says otherwise. Two replicas that charge one pod each write the same.
+    std::vector<std::pair<quota::Quota, quota::Quota>> look_alikes;
+    std::string written_version;                   // resourceVersion of our last write
+    base::TimePoint not_before{};                  // no write earlier than this
+    std::optional<base::TimePoint> partial_until;  // then the count is whole again
+    base::TimePoint paid_until{};                  // each write moves it on by write_interval
   };
   // A recount, or why it has to wait.
   struct Recount {
     quota::Observed observed;
     bool pending = false;  // some source is still being listed and may be done soon
+    std::optional<base::TimePoint> partial_until;  // when some source will have caught up
   };
   struct Outcome {
     enum class Kind { kDone, kRevisit, kRetry } kind = Kind::kDone;
@@ -182,6 +187,8 @@ class QuotaController final : public QuotaListener,
   [[nodiscard]] bool IsSeen(const quota::Quota& quota, const admission::Grant& grant,
                             quota::ResourceList& usage) const;
   [[nodiscard]] quota::Quota Guarded(const quota::Quota& quota) const;
+  // The write under way is over; `version` is what it made, "" if it failed.
+  void EndFlight(const quota::Quota& quota, const std::string& version);
   Memory* FindMemory(const quota::Quota& quota);
   [[nodiscard]] Outcome UntilChargesExpire(const Memory& memory, std::string_view result) const;
   void Settle(const api::ObjectKey& key, const Outcome& outcome);

@@ -48,6 +48,15 @@ QuotaController::Recount QuotaController::Count(const quota::Quota& quota) {
                           std::back_inserter(unknown));
       continue;
     }
+    // What was charged before the trouble ends meanwhile, and what was stored is not shown.
+    const base::TimePoint behind_until = source.tracked->behind_until();
+    if (behind_until > context_.scheduler->Now()) {
+      std::ranges::copy(source.names, std::back_inserter(recount.observed.partial));
+      if (behind_until != base::TimePoint::max()) {
+        recount.partial_until =
+            std::max(recount.partial_until.value_or(behind_until), behind_until);
+      }
+    }
     for (Obstacle& obstacle : AddUsage(source, quota, recount.observed)) {
       trouble += (trouble.empty() ? "" : "; ") + obstacle.why;
       unreadable.push_back(std::move(obstacle));
@@ -73,6 +82,7 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
     co_return Outcome{Kind::kDone, {}, "postponed"};
   }
   const Recount recount = Count(*found);
+  memory.partial_until = recount.partial_until;
   // A name enters status.hard together with its first count, if that is coming soon.
   const bool settled =
       found->has_status_hard && found->has_status_used && found->hard == found->status.hard;
@@ -106,6 +116,8 @@ QuotaController::Outcome QuotaController::UntilChargesExpire(const Memory& memor
   auto expiry = memory.charges.NextExpiry();
   const auto own = memory.admitted.NextExpiry();
   if (!expiry || (own && *own < *expiry)) expiry = own;
+  const auto& whole = memory.partial_until;
+  if (whole && *whole > context_.scheduler->Now() && (!expiry || *whole < *expiry)) expiry = whole;
   if (!expiry) return {Outcome::Kind::kDone, {}, result};
   return {Outcome::Kind::kRevisit, *expiry - context_.scheduler->Now(), result};
 }
@@ -127,9 +139,9 @@ base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
     const Inside inside(memory.gate);
     written = co_await PatchStatus(quota, desired, now + options_.write_timeout);
   }
+  EndFlight(quota, *written ? (*written)->resource_version : "");
   // The world moved on while we waited: the quota may be gone, or another one of the same name.
   Memory* const memory = FindMemory(quota);
-  if (memory != nullptr) memory->in_flight.reset();
   if (!*written) {
     const base::Error error = written->error();
     co_return co_await AfterFailedWrite(std::move(quota), error);

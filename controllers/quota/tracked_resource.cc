@@ -5,8 +5,13 @@
 namespace controllers {
 namespace {
 
-// How far apart looks at the ledger's expiries are at most: a wall clock may be set forward.
-constexpr std::chrono::seconds kLongestExpiryWait{60};
+// How far apart looks at the ledger's expiries are at most: a wall clock may be set.
+constexpr std::chrono::seconds kLongestExpiryWait{10};
+// Slower than this a clock is corrected, not set.
+constexpr std::chrono::seconds kClockTolerance{1};
+constexpr std::chrono::seconds kSettle{1};  // how far a watch may lag behind a fresh list
+// What happened during trouble is shown within this time of its end.
+constexpr std::chrono::seconds kCatchUp{3};
 
 informers::ReflectorOptions OptionsFor(informers::ReflectorOptions options,
                                        const api::GroupVersionResource& resource,
@@ -114,17 +119,39 @@ void TrackedResource::EndList() {
   listener_.OnResourceState(evaluator_);
 }
 
-void TrackedResource::OnState() { listener_.OnResourceState(evaluator_); }
+void TrackedResource::OnState() {
+  if (state().trouble) {
+    behind_until_ = base::TimePoint::max();
+  } else if (behind_until_ == base::TimePoint::max()) {
+    behind_until_ = context_.scheduler->Now() + kCatchUp;
+  }
+  listener_.OnResourceState(evaluator_);
+}
 
 void TrackedResource::Report(const quota::LedgerChange& change) {
   // Before the first complete list nothing is known, so nothing can have changed.
   if (synced_) listener_.OnUsageChange(evaluator_, change);
 }
 
+// Whether the wall clock was set back since this was asked last.
+bool TrackedResource::WasSetBack(base::WallTime wall) {
+  const base::Duration ahead = std::chrono::duration_cast<base::Duration>(wall.time_since_epoch()) -
+                               context_.scheduler->Now().time_since_epoch();
+  const std::optional<base::Duration> before = std::exchange(wall_ahead_, ahead);
+  return before && ahead < *before - kClockTolerance;
+}
+
 base::Task<void> TrackedResource::WatchExpiry() {
   co_await base::DeferCancellation();
+  bool too_early = false;
   while (!co_await base::Stopping()) {
     const base::WallTime wall = context_.scheduler->WallNow();
+    too_early = WasSetBack(wall) || too_early;
+    // What time has changed is not known any more as it was; the server knows it.
+    if (too_early && synced() && !drift_) {
+      const auto listed = co_await Resync(kSettle);
+      too_early = !listed.has_value();
+    }
     for (const quota::LedgerChange& change : ledger_.Expire(wall)) Report(change);
     base::Duration wait = kLongestExpiryWait;
     if (const auto next = ledger_.NextExpiry()) {
@@ -136,7 +163,7 @@ base::Task<void> TrackedResource::WatchExpiry() {
 
 base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(
     base::Duration settle) {
-  if (!synced()) co_return std::optional<DriftReport>();
+  if (!synced() || drift_) co_return std::optional<DriftReport>();
   drift_.emplace(ledger_);
   const auto listed = co_await informers::ListAll(
       *context_.client, OptionsFor(context_.reflector, resource_, evaluator_),

@@ -61,8 +61,8 @@ class TrackedResource final : public informers::CollectionSink {
   base::Task<void> Stop();
 
   // A fresh list against the ledger; repairs and reports drift. nullopt if the resource relisted
-  // meanwhile, which did the same work. Waits `settle` for the watch to catch up if there are
-  // suspects. Errors: the list failed; nothing was changed.
+  // meanwhile, or another one is under way, which does the same work. Waits `settle` for the watch
+  // to catch up if there are suspects. Errors: the list failed; nothing was changed.
   base::Task<base::Result<std::optional<DriftReport>>> Resync(base::Duration settle);
 
   [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
@@ -73,6 +73,9 @@ class TrackedResource final : public informers::CollectionSink {
   // middle of another one, when it holds some of the old and some of the new.
   [[nodiscard]] bool synced() const { return synced_ && !listing_; }
   [[nodiscard]] base::TimePoint started() const { return started_; }
+  // Until then objects may be stored that the ledger has not: TimePoint::max() while in trouble,
+  // else a moment after it. In the past when all is well.
+  [[nodiscard]] base::TimePoint behind_until() const { return behind_until_; }
 
   void BeginList() override;
   void Upsert(const json::Value& object) override;
@@ -82,6 +85,7 @@ class TrackedResource final : public informers::CollectionSink {
 
  private:
   base::Task<void> WatchExpiry();
+  bool WasSetBack(base::WallTime wall);
   void Report(const quota::LedgerChange& change);
 
   TrackingContext context_;
@@ -92,11 +96,13 @@ class TrackedResource final : public informers::CollectionSink {
   base::TaskGroup tasks_;
   std::unique_ptr<metrics::InformerMetrics> metrics_;
   std::unique_ptr<informers::Reflector> reflector_;
-  std::unique_ptr<base::Alarm> expiry_;  // rung when the next LaterFacts may have moved closer
-  std::optional<DriftFinder> drift_;     // set while a resync is under way
-  bool synced_ = false;                  // a complete list has been seen
-  bool listing_ = false;                 // a list is coming in
+  std::unique_ptr<base::Alarm> expiry_;       // rung when the next LaterFacts may have moved closer
+  std::optional<DriftFinder> drift_;          // set while a resync is under way
+  std::optional<base::Duration> wall_ahead_;  // of the monotonic clock, when looked at last
+  bool synced_ = false;                       // a complete list has been seen
+  bool listing_ = false;                      // a list is coming in
   base::TimePoint started_{};
+  base::TimePoint behind_until_{};
 };
 
 }  // namespace controllers

@@ -13,13 +13,17 @@ class ManualScheduler final : public Scheduler {
  public:
   explicit ManualScheduler(asio::io_context& io) : io_(io) {}
   [[nodiscard]] TimePoint Now() const override { return clock_.Now(); }
-  [[nodiscard]] WallTime WallNow() const override { return clock_.WallNow(); }
+  [[nodiscard]] WallTime WallNow() const override {
+    return clock_.WallNow() + std::chrono::duration_cast<WallTime::duration>(wall_shift_);
+  }
   std::unique_ptr<Alarm> NewAlarm() override;
 
   // Runs what is ready, without moving time.
   void RunUntilIdle();
   // Moves time by `duration`, stopping at each alarm on the way and running what it wakes.
   void RunFor(Duration duration);
+  // Sets the wall clock, and leaves time as it goes.
+  void SetWallBy(Duration by) { wall_shift_ += by; }
   // The earliest deadline somebody waits for; TimePoint::max() if nobody waits.
   [[nodiscard]] TimePoint NextDeadline() const;
 
@@ -27,6 +31,7 @@ class ManualScheduler final : public Scheduler {
   class ManualAlarm;
   asio::io_context& io_;
   ManualClock clock_;
+  Duration wall_shift_{};
   std::vector<ManualAlarm*> waiting_;
 };
 

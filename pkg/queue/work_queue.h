@@ -25,6 +25,7 @@ namespace queue {
 
 struct WorkQueueOptions {
   RetryOptions retry;
+  std::uint64_t seed = 0;  // of the jitter; 0: random
   std::optional<BucketOptions>
       bucket;  // over all keys; without it one mass failure delays nobody else
 };
@@ -38,7 +39,9 @@ class WorkQueue {
  public:
   explicit WorkQueue(const base::Clock& clock, WorkQueueOptions options = {},
                      Observer& observer = NoObserver())
-      : clock_(clock), observer_(observer), delays_(options.retry) {
+      : clock_(clock),
+        observer_(observer),
+        delays_(options.retry, options.seed != 0 ? options.seed : std::random_device{}()) {
     if (options.bucket) bucket_.emplace(*options.bucket);
   }
 

@@ -34,7 +34,8 @@ base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& obse
     }
     const base::Result<Quantity> used = counted->Add(held.Get(name));
     if (!used) return used.error().Wrap("used " + name);
-    desired.used.Set(name, *used);
+    const bool partial = std::ranges::find(observed.partial, name) != observed.partial.end();
+    desired.used.Set(name, partial && last != nullptr ? std::max(*used, *last) : *used);
   }
   return desired;
 }

@@ -80,6 +80,7 @@ base::Result<Quota> ParseQuota(const json::Value& object, const SelectorRules& r
 struct Observed {
   ResourceList used;                 // names whose every evaluator answered
   std::vector<std::string> unknown;  // names owned by an evaluator that could not answer
+  std::vector<std::string> partial;  // counted, but of objects that may not be all: never lowered
 };
 
 // The status the quota ought to have: hard from the spec; used as observed, `held` added (usage

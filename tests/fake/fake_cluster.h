@@ -50,6 +50,8 @@ class FakeCluster final : public client::ApiClient {
 
   // True: the request is done, but its answer is lost.
   std::function<bool(const client::ApiRequest&)> lose_answer;
+  // A PATCH is answered so long after it was done; watches show it at once.
+  base::Duration patch_answer_delay{};
 
   std::size_t lists = 0;
   std::size_t watches = 0;

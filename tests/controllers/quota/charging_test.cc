@@ -145,6 +145,55 @@ TEST_CASE("charging: a write whose answer is lost is looked up, not repeated", "
   CHECK(f.Used("q") == "pods=1");
 }
 
+TEST_CASE("charging: what was charged stays while its objects cannot be seen", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1"}}));
+  f.RunFor(1s);
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (!request.path.ends_with("/pods")) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "", .http_status = 503};
+  };
+  f.cluster.CutWatches(kPods);
+  f.RunFor(100ms);
+  CHECK(f.Admits(PodWithUid("a")));
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(1min);
+  CHECK(f.Used("q") == "pods=1");
+  CHECK_FALSE(f.Admits(PodWithUid("b")));
+  f.cluster.fault = nullptr;
+  f.RunFor(1min);
+  CHECK(f.Used("q") == "pods=1");
+  f.cluster.Delete(kPods, "team-a", "a");
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=0");
+}
+
+TEST_CASE("charging: an equal write of another replica is not taken for our own", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.RunFor(1s);
+  // Both charge one pod at once; theirs comes first, and its pod is never stored.
+  bool theirs = false;
+  f.cluster.patch_answer_delay = 50ms;
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb == "PATCH" && !std::exchange(theirs, true)) {
+      f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "1"}});
+    }
+    return std::nullopt;
+  };
+  f.Review(PodWithUid("a"));
+  f.RunFor(1s);
+  REQUIRE(theirs);
+  REQUIRE(f.answers[0].has_value());
+  CHECK(f.answers[0]->kind == Answer::Kind::kAllowed);
+  CHECK(f.Used("q") == "pods=2");
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=2");  // theirs may still come
+  f.RunFor(15s);
+  CHECK(f.Used("q") == "pods=1");
+}
+
 TEST_CASE("charging: a quota that is gone limits nobody", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));

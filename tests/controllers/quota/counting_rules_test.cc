@@ -58,6 +58,31 @@ TEST_CASE("counting: a pod that is stuck deleting is free after twice its grace,
   CHECK(f.Used("q") == "count/pods=2,cpu=2,pods=1");
 }
 
+TEST_CASE("counting: whether a stuck pod is free follows a wall clock that is set, soon",
+          "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "9"}, {"cpu", "9"}}));
+  json::Value pod = MakePod("a", "1");
+  pod.Make({"metadata", "deletionTimestamp"}) = api::FormatTime(f.scheduler.WallNow() + 600s);
+  pod.Make({"metadata", "deletionGracePeriodSeconds"}) = 600;
+  f.cluster.Put(kPods, pod);
+  f.cluster.Put(kPods, MakePod("b", "2"));
+  f.RunFor(2s);
+  CHECK(f.Used("q") == "cpu=3,pods=2");
+  f.scheduler.SetWallBy(1h);
+  f.RunFor(14s);
+  CHECK(f.Used("q") == "cpu=2,pods=1");
+  SECTION("it is set right again") {
+    f.scheduler.SetWallBy(-1h);
+    f.RunFor(15s);
+    CHECK(f.Used("q") == "cpu=3,pods=2");
+  }
+  SECTION("it stays as it is") {
+    f.RunFor(60s);
+    CHECK(f.Used("q") == "cpu=2,pods=1");
+  }
+}
+
 TEST_CASE("counting: a finished pod stays an object", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "9"}, {"cpu", "9"}, {"count/pods", "9"}}));
