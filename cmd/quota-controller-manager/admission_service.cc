@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include "cmd/quota-controller-manager/descriptors.h"
 #include "pkg/admission/certificate_directory.h"
 #include "pkg/admission/certificate_memory.h"
 #include "pkg/admission/certificate_secret.h"
@@ -147,6 +148,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
   http::ServerOptions options = admission::WebhookServerOptions();
   options.address = options_.admission->address;
   options.port = options_.admission->port;
+  options.max_connections = WebhookConnections(DescriptorLimit());
   // Nobody trusts this one. It stands in until the first of certificates_ is there.
   auto placeholder = http::MakeSelfSigned({"localhost"});
   if (!placeholder) return placeholder.error();

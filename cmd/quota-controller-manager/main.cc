@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "cmd/quota-controller-manager/descriptors.h"
 #include "cmd/quota-controller-manager/flags.h"
 #include "cmd/quota-controller-manager/manager.h"
 #include "cmd/quota-controller-manager/uninstall.h"
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
   const auto options = manager::ParseFlags(argc, argv);
   if (!options) return Refuse(options.error());
   std::signal(SIGPIPE, SIG_IGN);  // a closed connection is an error of that write, nothing more
+  manager::RaiseDescriptorLimit();
 
   boost::asio::io_context io{1};
   if (options->uninstall) {

@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "cmd/quota-controller-manager/admission_service.h"
+#include "cmd/quota-controller-manager/descriptors.h"
 #include "cmd/quota-controller-manager/engine.h"
 #include "cmd/quota-controller-manager/event_metrics.h"
 #include "cmd/quota-controller-manager/leadership.h"
@@ -44,7 +45,7 @@ constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 // A server that comes back is followed again within seconds, however long it was away: an attempt
 // costs one connection, a stale count costs its users.
 constexpr base::BackoffOptions kReconnect{
-    .initial = 500ms, .factor = 2, .cap = 8s, .jitter = 0.5, .reset_after = 120s};
+    .initial = 500ms, .factor = 2, .cap = 4s, .jitter = 0.5, .reset_after = 120s};
 
 // In a cluster a Service sends new connections for some seconds after it was told not to.
 constexpr std::chrono::milliseconds kLinger = 5s;
@@ -234,7 +235,7 @@ base::Result<void> ManagerImpl::ServeAt(const http::BindAddress& address, std::s
   http::ServerOptions server_options{.address = address.address, .port = address.port};
   server_options.tls = std::move(tls);
   server_options.max_body_bytes = 0;
-  server_options.max_connections = 64;
+  server_options.max_connections = EndpointConnections(DescriptorLimit());
   auto server = http::NewServer(io_.get_executor(), server_options, debug::NewHandler(endpoints));
   if (!server) return server.error();
   LOG(INFO) << "serving what=\"" << what << "\" address=" << address.address

@@ -2,16 +2,14 @@
 
 #include <glog/logging.h>
 
-#include <algorithm>
-
 #include "pkg/admission/certificate_keyring.h"
 
 namespace admission {
 namespace {
 
-// Between two looks: a clock that jumps is noticed within the longest.
-constexpr base::Duration kShortestWait = std::chrono::seconds(10);
-constexpr base::Duration kLongestWait = std::chrono::minutes(10);
+// Between two looks, which cost nothing: until the certificates fit a clock that was set, nobody
+// can call us.
+constexpr base::Duration kWait = std::chrono::seconds(10);
 
 class MemoryCertificates final : public CertificateSource {
  public:
@@ -24,7 +22,6 @@ class MemoryCertificates final : public CertificateSource {
     const base::WallTime now = WallNow();
     const CertificateStep step =
         PlanCertificates(report_.state, now, BundleWasPublished(), policy_);
-    next_ = step.next;
     if (step.action == CertificateAction::kNone) return {};
     auto made = CarryOut(step.action, keyring_, hosts_, now, policy_);
     if (!made) return made.error();
@@ -46,9 +43,7 @@ class MemoryCertificates final : public CertificateSource {
     for (;;) {
       const base::Result<void> done = Look();
       SetTrouble(done ? "" : done.error().message);
-      const auto wanted = std::chrono::duration_cast<base::Duration>(next_ - WallNow());
-      co_await alarm->WaitUntil(scheduler().Now() +
-                                std::clamp(wanted, kShortestWait, kLongestWait));
+      co_await alarm->WaitUntil(scheduler().Now() + kWait);
       const bool stopping = co_await base::Stopping();
       if (stopping) co_return;
     }
@@ -59,7 +54,6 @@ class MemoryCertificates final : public CertificateSource {
   CertificatePolicy policy_;
   Keyring keyring_;
   KeyringReport report_;
-  base::WallTime next_{};
 };
 
 }  // namespace
