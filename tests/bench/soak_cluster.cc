@@ -55,17 +55,27 @@ SoakCluster::SoakCluster(const SoakWorld& world)
 
 // The lease bears a machine that does much else.
 e2e::DaemonOptions SoakCluster::OptionsOf(const std::string& identity, std::uint16_t port) {
-  return {.kubeconfig = server_->Kubeconfig(proxy_->port()),
-          .resync_period = "1m",
-          .more_flags = {"--enforce=core,karmada,ironcore",
-                         "--admission-bind-address=127.0.0.1:" + std::to_string(port),
-                         "--admission-url=https://127.0.0.1:" + std::to_string(balancer_.port()),
-                         "--admission-cert-dir=" + folder_.path(), "--leader-elect=true",
-                         "--leader-elect-identity=" + identity,
-                         std::string("--leader-elect-resource-name=") + kLease,
-                         std::string("--leader-elect-resource-namespace=") + kHome,
-                         "--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=45s",
-                         "-v=0"}};
+  e2e::DaemonOptions options;
+  options.kubeconfig = server_->Kubeconfig(proxy_->port());
+  options.resync_period = "1m";
+  const auto add = [&options](const char* flag, const std::string& value) {
+    std::string text(flag);
+    text.append("=").append(value);
+    options.more_flags.push_back(std::move(text));
+  };
+  add("--enforce", "core,karmada,ironcore");
+  add("--admission-bind-address", std::string("127.0.0.1:").append(std::to_string(port)));
+  add("--admission-url",
+      std::string("https://127.0.0.1:").append(std::to_string(balancer_.port())));
+  add("--admission-cert-dir", folder_.path());
+  add("--leader-elect", "true");
+  add("--leader-elect-identity", identity);
+  add("--leader-elect-resource-name", kLease);
+  add("--leader-elect-resource-namespace", kHome);
+  add("--leader-elect-lease-duration", "60s");
+  add("--leader-elect-renew-deadline", "45s");
+  add("-v", "0");
+  return options;
 }
 
 void SoakCluster::KillSecond() { second_->Kill(); }

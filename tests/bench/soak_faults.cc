@@ -20,12 +20,10 @@ SoakFaults::SoakFaults(SoakCluster& cluster, std::uint64_t seed, std::function<v
 void SoakFaults::AddOfProcesses() {
   faults_.push_back({"a replica is killed", 3, [this] { cluster_.KillSecond(); },
                      [this] { cluster_.StartSecond(); }});
-  faults_.push_back({"a replica is suspended", 2,
-                     [this] { kill(cluster_.second().pid(), SIGSTOP); },
-                     [this] { kill(cluster_.second().pid(), SIGCONT); }});
-  faults_.push_back({"the leader is suspended", 1,
-                     [this] { kill(cluster_.first().pid(), SIGSTOP); },
-                     [this] { kill(cluster_.first().pid(), SIGCONT); }});
+  faults_.push_back({"a replica is suspended", 2, [this] { cluster_.second().Signal(SIGSTOP); },
+                     [this] { cluster_.second().Signal(SIGCONT); }});
+  faults_.push_back({"the leader is suspended", 1, [this] { cluster_.first().Signal(SIGSTOP); },
+                     [this] { cluster_.first().Signal(SIGCONT); }});
   const auto restart = [this] {
     pause_();
     cluster_.RestartServer();
