@@ -176,7 +176,7 @@ TEST_CASE("a leader that was suspended beyond its lease writes nothing and ends 
   const auto a = r.Start("first");
   s.WaitUsed("q", {{"pods", "2"}});
   auto b = r.Start("second");
-  REQUIRE(kill(a->pid(), SIGSTOP) == 0);
+  a->Signal(SIGSTOP);
   UntilLeads(*b);
   s.Create("pods", Pod("c"));
   s.WaitUsed("q", {{"pods", "3"}});
@@ -184,7 +184,7 @@ TEST_CASE("a leader that was suspended beyond its lease writes nothing and ends 
   b->Kill();
   s.Delete("pods", "c");
   const std::string before = s.ResourceVersion("q");
-  REQUIRE(kill(a->pid(), SIGCONT) == 0);
+  a->Signal(SIGCONT);
   CHECK(a->WaitEnd(Stretched(25s)) == 1);
   CHECK(s.ResourceVersion("q") == before);
   CHECK(a->Log().find("the lease is lost") != std::string::npos);

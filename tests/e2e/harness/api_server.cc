@@ -47,6 +47,8 @@ class ServerBase : public ApiServer {
   [[nodiscard]] std::string LogTail() const override { return Tail(ReadFile(log_path_), 20); }
   [[nodiscard]] int pid() const override { return process_ ? process_->pid() : -1; }
   void Kill() override { process_.reset(); }
+  void KillStore() override { throw std::logic_error("this server has no store of its own"); }
+  void StartStore() override { KillStore(); }
 
  protected:
   static constexpr const char* kToken = "e2e-admin-token";
@@ -89,8 +91,7 @@ class RealServer final : public ServerBase {
  public:
   explicit RealServer(const ServerOptions& options) : options_(options) {
     MakeFiles();
-    etcd_ = std::make_unique<Process>(
-        ProcessOptions{.argv = EtcdArguments(), .log_path = dir_.path() + "/etcd.log"});
+    StartEtcd();
     Start();
   }
 
@@ -100,8 +101,18 @@ class RealServer final : public ServerBase {
     WaitUntilReady(std::chrono::seconds(120));
   }
   [[nodiscard]] bool keeps_objects() const override { return true; }
+  void KillStore() override { etcd_.reset(); }
+  void StartStore() override {
+    StartEtcd();
+    WaitUntilReady(std::chrono::seconds(60));
+  }
 
  private:
+  void StartEtcd() {
+    etcd_ = std::make_unique<Process>(
+        ProcessOptions{.argv = EtcdArguments(), .log_path = dir_.path() + "/etcd.log"});
+  }
+
   void MakeFiles() {
     service_accounts_ = authority_.Server("service-accounts");
     dir_.Write("tokens.csv", std::string(kToken) + ",admin,admin,system:masters\n" +

@@ -41,6 +41,10 @@ class ApiServer {
   // kill -9. What was stored survives on the real tier and is lost on the sandbox.
   virtual void Kill() = 0;
   [[nodiscard]] virtual bool keeps_objects() const = 0;
+  // Real tier: the same of etcd, whose data stays. The server is ready again when StartStore()
+  // returns.
+  virtual void KillStore() = 0;
+  virtual void StartStore() = 0;
   [[nodiscard]] virtual std::uint16_t port() const = 0;
   // An administrator's kubeconfig for a server behind `port` (0: the server's own).
   virtual std::string Kubeconfig(std::uint16_t port = 0) = 0;

@@ -6,6 +6,7 @@
 
 #include "tests/e2e/harness/files.h"
 #include "tests/e2e/harness/process.h"
+#include "tests/e2e/harness/shifted_clock.h"
 #include "tests/e2e/harness/wait.h"
 
 namespace e2e {
@@ -14,11 +15,19 @@ namespace {
 const std::vector<std::string> kNewKey{
     "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout"};
 
+// Certificates of a cluster are older, and last longer, than clocks are wrong.
+constexpr std::chrono::seconds kBackdate = 24h;
+constexpr const char* kLife = "800";  // days
+
 void OpenSsl(std::vector<std::string> arguments) {
   const auto program = FindProgram("openssl");
   if (program.empty()) throw std::runtime_error("the openssl program is not installed");
   arguments.insert(arguments.begin(), program);
-  const auto result = RunProgram({.argv = arguments}, Stretched(30s));
+  ShiftedClock yesterday;
+  yesterday.Set(-kBackdate);
+  const auto env =
+      ShiftedClock::Built() ? yesterday.Environment() : std::map<std::string, std::string>();
+  const auto result = RunProgram({.argv = arguments, .env = env}, Stretched(30s));
   if (result.exit_code != 0) throw std::runtime_error("openssl failed: " + result.output);
 }
 
@@ -30,7 +39,7 @@ CertificateAuthority::CertificateAuthority(std::string folder, std::string name)
   std::vector<std::string> arguments{"req", "-x509"};
   arguments.insert(arguments.end(), kNewKey.begin(), kNewKey.end());
   const std::vector<std::string> rest{ca_.key_path, "-out",  ca_.cert_path, "-days",
-                                      "2",          "-subj", "/CN=" + name};
+                                      kLife,        "-subj", "/CN=" + name};
   arguments.insert(arguments.end(), rest.begin(), rest.end());
   OpenSsl(arguments);
 }
@@ -41,7 +50,7 @@ KeyPair CertificateAuthority::Server(const std::string& name, int days) {
 }
 
 KeyPair CertificateAuthority::Client(const std::string& name, const std::string& subject) {
-  return Issue(name, subject, "extendedKeyUsage=clientAuth\n", 2);
+  return Issue(name, subject, "extendedKeyUsage=clientAuth\n", std::stoi(kLife));
 }
 
 KeyPair CertificateAuthority::Issue(const std::string& name, const std::string& subject,
@@ -55,8 +64,8 @@ KeyPair CertificateAuthority::Issue(const std::string& name, const std::string& 
   arguments.insert(arguments.end(), rest.begin(), rest.end());
   OpenSsl(arguments);
   OpenSsl({"x509", "-req", "-in", base + ".csr", "-CA", ca_.cert_path, "-CAkey", ca_.key_path,
-           "-CAcreateserial", "-days", std::to_string(days), "-extfile", base + ".ext", "-out",
-           pair.cert_path});
+           "-CAcreateserial", "-days", std::to_string(days > 0 ? days + 1 : days), "-extfile",
+           base + ".ext", "-out", pair.cert_path});
   return pair;
 }
 

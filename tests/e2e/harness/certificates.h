@@ -16,8 +16,8 @@ class CertificateAuthority {
   // Files are kept in `folder`, under names that begin with `name`.
   CertificateAuthority(std::string folder, std::string name);
 
-  // For 127.0.0.1 and localhost. `days` -1 makes one that expired yesterday.
-  KeyPair Server(const std::string& name, int days = 2);
+  // For 127.0.0.1 and localhost. `days` -1 makes one that is no longer valid.
+  KeyPair Server(const std::string& name, int days = 800);
   // With this subject, e.g. "/O=system:masters/CN=admin".
   KeyPair Client(const std::string& name, const std::string& subject);
   [[nodiscard]] const std::string& cert_path() const { return ca_.cert_path; }

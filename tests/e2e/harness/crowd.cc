@@ -64,6 +64,7 @@ class HeadCount::Notes {
     const std::lock_guard lock(mutex_);
     if (type == "ADDED") names_.insert(name);
     if (type == "DELETED") names_.erase(name);
+    if (type == WatchFollower::kAnew) names_.clear();
     most_ = std::max(most_, names_.size());
   }
 

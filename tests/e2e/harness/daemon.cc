@@ -46,7 +46,11 @@ void Daemon::Start() {
       "--leader-elect=false",
       "-v=1"};
   argv.insert(argv.end(), options_.more_flags.begin(), options_.more_flags.end());
-  process_ = std::make_unique<Process>(ProcessOptions{.argv = argv, .log_path = log_path_});
+  process_ = std::make_unique<Process>(
+      ProcessOptions{.argv = argv,
+                     .env = options_.env,
+                     .log_path = options_.log_path.empty() ? log_path_ : options_.log_path,
+                     .most_descriptors = options_.most_descriptors});
 }
 
 std::optional<int> Daemon::Stop() {

@@ -19,9 +19,12 @@ namespace e2e {
 struct DaemonOptions {
   std::string kubeconfig;
   std::string resync_period = "5m";
-  // After those of the harness. Without --leader-elect=true it leads at once, whoever else does: one
-  // that was killed leaves a lease behind.
+  // After those of the harness. Without --leader-elect=true it leads at once, whoever else does:
+  // one that was killed leaves a lease behind.
   std::vector<std::string> more_flags{};
+  std::map<std::string, std::string> env{};
+  std::string log_path{};    // "": a file of its own, which Log() reads
+  int most_descriptors = 0;  // 0: no limit of its own
 };
 
 class Daemon {
@@ -34,6 +37,11 @@ class Daemon {
   std::optional<int> Stop();
   // The exit code once it ends by itself; nullopt if it did not in time.
   std::optional<int> WaitEnd(std::chrono::milliseconds timeout) { return process_->Wait(timeout); }
+  // SIGSTOP, SIGCONT, …; nothing where it does not run. Never kill(pid()): that of one which is
+  // gone is -1, by which the kernel means everybody.
+  void Signal(int signal) {
+    if (process_) process_->Signal(signal);
+  }
   // With other options from now on.
   void Restart(DaemonOptions options);
 

@@ -61,7 +61,7 @@ std::optional<int> Fleet::ReplaceOldest(std::chrono::milliseconds grace) {
   const Replica old = std::move(replicas_.front());
   replicas_.pop_front();
   const auto told = std::chrono::steady_clock::now();
-  kill(old.daemon->pid(), SIGTERM);
+  old.daemon->Signal(SIGTERM);
   if (!PollUntil([&] { return old.daemon->Probe("/readyz") != 200; }, grace)) {
     throw std::runtime_error("a replica that was told to go is ready still");
   }

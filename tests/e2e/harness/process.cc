@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,7 +42,7 @@ std::vector<char*> Pointers(std::vector<std::string>& lines) {
 }
 
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void BecomeChild(char** argv, char** env, const char* log_path) {
+[[noreturn]] void BecomeChild(char** argv, char** env, const char* log_path, int most_descriptors) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int in = open("/dev/null", O_RDONLY);
@@ -52,6 +53,11 @@ std::vector<char*> Pointers(std::vector<std::string>& lines) {
     dup2(out, 2);
   }
   close_range(3, ~0U, 0);
+  if (most_descriptors > 0) {
+    const auto most = static_cast<rlim_t>(most_descriptors);
+    const rlimit limit{most, most};
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
   execve(argv[0], argv, env);
   dprintf(2, "cannot execute %s: %s\n", argv[0], strerror(errno));
   _exit(127);
@@ -67,7 +73,9 @@ Process::Process(const ProcessOptions& options) {
   const std::string log = options.log_path.empty() ? "/dev/null" : options.log_path;
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error(std::string("fork: ") + strerror(errno));
-  if (pid_ == 0) BecomeChild(argv.data(), env.data(), log.c_str());
+  if (pid_ == 0) {
+    BecomeChild(argv.data(), env.data(), log.c_str(), options.most_descriptors);
+  }
   setpgid(pid_, pid_);  // here too: whoever comes first, the group exists when we return
 }
 

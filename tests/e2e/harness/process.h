@@ -18,6 +18,7 @@ struct ProcessOptions {
   std::vector<std::string> argv;             // argv[0] is the path of the program
   std::map<std::string, std::string> env{};  // added to, or replacing, the environment
   std::string log_path{};                    // receives stdout and stderr, appended; "" drops them
+  int most_descriptors = 0;                  // RLIMIT_NOFILE, soft and hard; 0: as ours
 };
 
 class Process {

@@ -5,10 +5,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <deque>
 #include <list>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/e2e/harness/sockets.h"
@@ -16,10 +21,23 @@
 namespace e2e {
 namespace {
 
+using std::chrono::steady_clock;
+
+// Bytes on their way to one side; none: the other side has hung up.
+struct Late {
+  steady_clock::time_point due;
+  int to;
+  std::string bytes;
+};
+
 // One relayed connection: two blocking sockets, read only when poll() says so.
 struct Pair {
   int client;
   int server;
+  bool client_ended = false;
+  bool server_ended = false;
+  std::deque<Late> late{};  // in order of time
+
   void Close() const {
     // RST instead of FIN: the peer learns of it in mid-body, as when a network breaks.
     const linger hard{1, 0};
@@ -30,10 +48,10 @@ struct Pair {
   }
 };
 
-bool Move(int from, int to) {
+std::string Receive(int from) {
   std::array<char, 65536> buffer;
   const auto size = recv(from, buffer.data(), buffer.size(), 0);
-  return size > 0 && SendAll(to, buffer.data(), static_cast<std::size_t>(size));
+  return size > 0 ? std::string(buffer.data(), static_cast<std::size_t>(size)) : std::string();
 }
 
 }  // namespace
@@ -64,6 +82,8 @@ class TcpProxy::Relay {
   std::atomic<bool> cut_{false};
   std::atomic<bool> refuse_{false};
   std::atomic<bool> stall_{false};
+  std::atomic<bool> swallow_{false};
+  std::atomic<int> delay_ms_{0};
   std::atomic<int> accepted_{0};
   std::uint16_t port_ = 0;
 
@@ -75,10 +95,10 @@ class TcpProxy::Relay {
       for (const auto& pair : pairs_) {
         // A negative descriptor is not looked at: a stalled peer that hangs up must not spin the
         // loop.
-        fds.push_back({stalled ? -1 : pair.client, POLLIN, 0});
-        fds.push_back({stalled ? -1 : pair.server, POLLIN, 0});
+        fds.push_back({stalled || pair.client_ended ? -1 : pair.client, POLLIN, 0});
+        fds.push_back({stalled || pair.server_ended ? -1 : pair.server, POLLIN, 0});
       }
-      poll(fds.data(), fds.size(), -1);
+      poll(fds.data(), fds.size(), stalled ? -1 : UntilDue());
       if (fds[0].revents != 0) DrainWake();
       if (cut_.exchange(false)) {
         CloseAll();
@@ -90,6 +110,18 @@ class TcpProxy::Relay {
     CloseAll();
   }
 
+  // Milliseconds until something late arrives; -1: nothing is late.
+  [[nodiscard]] int UntilDue() const {
+    std::optional<steady_clock::time_point> first;
+    for (const auto& pair : pairs_) {
+      if (!pair.late.empty())
+        first = std::min(first.value_or(pair.late.front().due), pair.late.front().due);
+    }
+    if (!first) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*first - steady_clock::now());
+    return std::max(0, static_cast<int>(left.count()));
+  }
+
   void DrainWake() const {
     std::array<char, 256> bytes;
     if (read(wake_[0], bytes.data(), bytes.size()) < 0) return;
@@ -98,9 +130,9 @@ class TcpProxy::Relay {
   void RelayReady(const std::vector<pollfd>& fds) {
     std::size_t at = 2;
     for (auto pair = pairs_.begin(); pair != pairs_.end(); at += 2) {
-      const bool alive = (fds[at].revents == 0 || Move(pair->client, pair->server)) &&
-                         (fds[at + 1].revents == 0 || Move(pair->server, pair->client));
-      if (alive) {
+      if (fds[at].revents != 0) Take(*pair, pair->client, pair->server, pair->client_ended);
+      if (fds[at + 1].revents != 0) Take(*pair, pair->server, pair->client, pair->server_ended);
+      if (Deliver(*pair)) {
         ++pair;
       } else {
         pair->Close();
@@ -109,11 +141,33 @@ class TcpProxy::Relay {
     }
   }
 
+  void Take(Pair& pair, int from, int to, bool& ended) {
+    std::string bytes = Receive(from);
+    ended = bytes.empty();
+    if (swallow_) return;
+    const auto due = steady_clock::now() + std::chrono::milliseconds(delay_ms_);
+    // One that was sent later never arrives earlier.
+    pair.late.push_back(
+        {pair.late.empty() ? due : std::max(due, pair.late.back().due), to, std::move(bytes)});
+  }
+
+  // What is due. False: the connection is over.
+  static bool Deliver(Pair& pair) {
+    while (!pair.late.empty() && pair.late.front().due <= steady_clock::now()) {
+      const Late late = std::move(pair.late.front());
+      pair.late.pop_front();
+      if (late.bytes.empty() || !SendAll(late.to, late.bytes.data(), late.bytes.size())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   void Accept() {
     const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0) return;
     ++accepted_;
-    const Pair pair{client, refuse_ ? -1 : ConnectToLoopback(target_)};
+    const Pair pair{.client = client, .server = refuse_ ? -1 : ConnectToLoopback(target_)};
     if (pair.server < 0) {
       pair.Close();
     } else {
@@ -150,6 +204,16 @@ void TcpProxy::Refuse(bool refuse) {
 
 void TcpProxy::Stall(bool stall) {
   relay_->stall_ = stall;
+  relay_->Wake();
+}
+
+void TcpProxy::Swallow(bool swallow) {
+  relay_->swallow_ = swallow;
+  relay_->Wake();
+}
+
+void TcpProxy::Slow(std::chrono::milliseconds delay) {
+  relay_->delay_ms_ = static_cast<int>(delay.count());
   relay_->Wake();
 }
 

@@ -6,6 +6,7 @@
 // Runs on a thread of its own; the functions may be called from the test's thread.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -27,6 +28,11 @@ class TcpProxy {
   void Refuse(bool refuse);
   // While stalled, connections stay open and carry no byte.
   void Stall(bool stall);
+  // While swallowing, bytes are taken and go nowhere, and nobody is told when a side hangs up: half
+  // open. What was swallowed is lost, so that connections of that time are of no use afterwards.
+  void Swallow(bool swallow);
+  // From now on bytes, and the end of a connection, arrive so much later. Zero: at once again.
+  void Slow(std::chrono::milliseconds delay);
   // Connections accepted so far.
   [[nodiscard]] int accepted() const;
 

@@ -43,6 +43,7 @@ class WatchFollower::Thread {
   }
 
   base::Task<void> WatchOnce() {
+    const bool anew = from_.empty();
     client::ApiRequest request;
     request.path = path_;
     request.query.emplace_back("watch", "1");
@@ -50,6 +51,7 @@ class WatchFollower::Thread {
     auto stream = co_await connection_.rest->Stream(std::move(request));
     // A version that the server no longer (or not yet) knows: what it holds now comes as ADDED.
     if (!stream && stream.error().http_status != 0) from_.clear();
+    if (stream && anew) on_event_(kAnew, json::Value());
     std::string pending;
     while (stream.has_value()) {
       auto bytes = co_await (*stream)->Read(kQuiet);

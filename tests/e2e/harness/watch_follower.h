@@ -16,9 +16,10 @@ namespace e2e {
 
 class WatchFollower {
  public:
+  static constexpr const char* kAnew = "ANEW";
   using OnEvent = std::function<void(const std::string& type, const json::Value& object)>;
   // From `resource_version` on, of any object of the server. Where the server does not know it any
-  // more, what it holds then comes as ADDED.
+  // more, an event of type kAnew comes, without an object, and then what it holds as ADDED.
   WatchFollower(const std::string& kubeconfig, std::string path, std::string resource_version,
                 OnEvent on_event);
   // No event is shown any more once it is destroyed.

@@ -1,0 +1,103 @@
+// Connections that break, lag, or fall silent while pods come and go at a limit, on either side of
+// the daemon: towards the API server, and from there to the webhook.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <random>
+
+#include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/proxy.h"
+#include "tests/e2e/harness/sockets.h"
+#include "tests/e2e/harness/under_load.h"
+
+namespace e2e {
+namespace {
+
+std::uint64_t Seed() {
+  const char* given = std::getenv("QCM_E2E_SEED");
+  return given == nullptr ? std::random_device{}() : std::strtoull(given, nullptr, 10);
+}
+
+// A fault of the network holds for so long.
+void Hold(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  (void)PollUntil([end] { return std::chrono::steady_clock::now() >= end; }, time + 1s);
+}
+
+// One after the other; the load is true after each.
+void Trouble(TcpProxy& proxy, UnderLoad& load, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (int cuts = 0; cuts < 8; ++cuts) {
+    Hold(std::chrono::milliseconds(20 + random() % 400));
+    proxy.Cut();
+  }
+  load.AwaitDecided(30);
+  load.ExpectTrue();
+
+  proxy.Slow(std::chrono::milliseconds(100 + random() % 100));
+  load.AwaitDecided(20);
+  Hold(2s);
+  proxy.Slow(0ms);
+  load.AwaitDecided(30);
+  load.ExpectTrue();
+
+  // Half open, until somebody ends what is of no use any more.
+  proxy.Swallow(true);
+  Hold(3s);
+  proxy.Swallow(false);
+  proxy.Cut();
+  load.AwaitDecided(30);
+  load.ExpectTrue();
+}
+
+}  // namespace
+
+TEST_CASE("under load: cut, slow and half-open connections between daemon and API server",
+          "[e2e][faults]") {
+  const auto seed = Seed();
+  INFO("QCM_E2E_SEED=" << seed);
+  TcpProxy proxy(SharedServer().port());
+  Admission a({.kubeconfig = SharedServer().Kubeconfig(proxy.port())});
+  UnderLoad load(a.scenario());
+  load.AwaitDecided(30);
+  Trouble(proxy, load, seed);
+  CHECK(a.daemon().Running());
+  CHECK(load.refused() > 0);
+}
+
+TEST_CASE("under load: cut, slow and half-open connections between API server and webhook",
+          "[e2e][faults]") {
+  const auto seed = Seed();
+  INFO("QCM_E2E_SEED=" << seed);
+  const std::uint16_t port = FreePort();
+  TcpProxy proxy(port);
+  Admission a(
+      {.more_flags = {"--admission-bind-address=127.0.0.1:" + std::to_string(port),
+                      "--admission-url=https://127.0.0.1:" + std::to_string(proxy.port())}});
+  UnderLoad load(a.scenario());
+  load.AwaitDecided(30);
+  Trouble(proxy, load, seed);
+  CHECK(a.daemon().Running());
+  CHECK(load.refused() > 0);
+}
+
+// Nobody hangs up and nothing is cut: the daemon itself must notice that bytes are missing.
+TEST_CASE("under load: half-open connections to the API server that nobody ends", "[e2e][faults]") {
+  TcpProxy proxy(SharedServer().port());
+  Admission a({.kubeconfig = SharedServer().Kubeconfig(proxy.port())});
+  UnderLoad load(a.scenario());
+  load.AwaitDecided(30);
+  proxy.Swallow(true);
+  Hold(1s);
+  load.Pause();
+  proxy.Swallow(false);
+  load.DeleteSome(3);  // told on connections that have lost what came before
+  const auto began = std::chrono::steady_clock::now();
+  load.ExpectTrue();
+  load.Resume();
+  load.AwaitDecided(30);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  WARN("true and deciding again after " << took.count() << " s");
+  load.ExpectTrue();
+}
+
+}  // namespace e2e
