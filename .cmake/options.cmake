@@ -7,6 +7,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 option(QCM_PRECOMPILE "Share precompiled headers; off for tools that cannot read GCC's" ON)
 option(QCM_BUILD_TESTS "Build unit, e2e and bench programs" ON)
+option(QCM_FUZZ "Build the targets of tests/fuzz for libFuzzer (preset fuzz)" OFF)
 set(QCM_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -39,4 +40,9 @@ if(QCM_SANITIZE)
   if(QCM_SANITIZE STREQUAL "thread")
     add_compile_options(-Wno-tsan)
   endif()
+endif()
+if(QCM_FUZZ)
+  # The time stamp in a precompiled header would keep ccache from using what it has.
+  add_compile_options(-fsanitize=fuzzer-no-link "SHELL:-Xclang -fno-pch-timestamp"
+    -fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/tests/fuzz/sanitizer-ignore.txt)
 endif()

@@ -1,0 +1,49 @@
+// Certificates and keys in PEM, as files and Secrets hold them: what was read is read again as the
+// same, one by one, and nothing is trusted that is not there.
+
+#include "pkg/http/certificate.h"
+
+#include "pkg/admission/certificate_keyring.h"
+#include "pkg/api/time.h"
+#include "pkg/http/tls.h"
+#include "tests/fuzz/target.h"
+
+namespace {
+
+void CheckOne(const http::CertificateInfo& info) {
+  const auto again = http::ReadCertificates(info.pem, "x");
+  fuzz::Require(again && again->size() == 1, "what was read can be read");
+  const http::CertificateInfo& other = again->front();
+  fuzz::RequireSame(other.pem, info.pem, "the same PEM");
+  fuzz::Require(other.not_before == info.not_before && other.not_after == info.not_after &&
+                    other.hosts == info.hosts && other.is_ca == info.is_ca,
+                "the same certificate");
+  fuzz::Require(!info.ValidAt(info.not_after), "it ends when it ends");
+}
+
+FUZZ_TARGET(certificate) {
+  const auto parts = fuzz::Parts(input, 2);
+  const std::string certificates(parts[0]);
+  const std::string key(parts[1]);
+  const auto read = http::ReadCertificates(certificates, "x");
+  if (read) {
+    fuzz::Require(!read->empty(), "at least one");
+    for (const http::CertificateInfo& info : *read) CheckOne(info);
+    (void)http::CheckServer(certificates, certificates, {.host = "localhost"});
+  } else {
+    fuzz::Require(read.error().Is(base::ErrorCode::kInvalidArgument), "the text is wrong");
+  }
+  const bool pair = http::CheckKey(certificates, key).has_value();
+  const auto context =
+      http::TlsContext::ForServer({.cert_pem = certificates, .key_pem = key, .client_ca_pem = ""});
+  fuzz::Require(!context || pair, "who can serve has the key");
+
+  static const base::WallTime now = *api::ParseTime("2026-01-02T03:04:05Z");
+  const admission::Keyring keyring{certificates, key, certificates, key};
+  const std::vector<std::string> hosts = {"localhost"};
+  const auto report = admission::Inspect(keyring, hosts);
+  const auto step = admission::PlanCertificates(report.state, now, true, {});
+  if (!read) fuzz::Require(step.action != admission::CertificateAction::kNone, "to be made anew");
+}
+
+}  // namespace

@@ -1,0 +1,87 @@
+// A kind, "====", an object, "====", a patch: the sandbox refuses it or gives an object; said twice
+// it is as if said once.
+
+#include "pkg/sandbox/patch.h"
+
+#include "tests/fuzz/target.h"
+
+namespace {
+
+using json::Value;
+
+bool HasNull(const Value& value) {
+  const json::Object* const object = value.AsObject();
+  if (object == nullptr) return value.IsNull();
+  for (const auto& [name, member] : *object) {
+    if (HasNull(member)) return true;
+  }
+  return false;
+}
+
+void CheckMerge(const Value& target, const Value& patch) {
+  const Value once = sandbox::ApplyMergePatch(target, patch);
+  fuzz::Require(sandbox::ApplyMergePatch(once, patch) == once, "twice is once");
+  if (patch.IsObject() && !HasNull(target)) {
+    fuzz::Require(!HasNull(once), "null removes, it is never stored");
+  }
+  fuzz::Require(sandbox::ApplyMergePatch(target, json::Object()) ==
+                    (target.IsObject() ? target : Value(json::Object())),
+                "an empty patch changes nothing");
+}
+
+// Only `test` operations: a patch that asks and does nothing.
+bool OnlyTests(const json::Array& operations) {
+  for (const Value& operation : operations) {
+    if (operation.StringAt({"op"}) != "test") return false;
+  }
+  return true;
+}
+
+void CheckJson(const Value& target, const Value& patch) {
+  const auto patched = sandbox::ApplyJsonPatch(target, patch);
+  if (!patched) {
+    const int code = patched.error().code;
+    fuzz::Require(code == 400 || code == 422 || code == 413, "refused as a client's mistake");
+    return;
+  }
+  const json::Array* const operations = patch.AsArray();
+  fuzz::Require(operations != nullptr, "a patch is a list");
+  if (OnlyTests(*operations)) fuzz::Require(*patched == target, "who only asks changes nothing");
+}
+
+void CheckStrategic(const Value& target, const Value& patch, std::string_view kind) {
+  const auto once = sandbox::ApplyStrategicMergePatch(target, patch, kind);
+  if (!once) {
+    fuzz::Require(once.error().code == 400, "refused as a malformed patch");
+    return;
+  }
+  const auto nothing = sandbox::ApplyStrategicMergePatch(*once, json::Object(), kind);
+  fuzz::Require(nothing && *nothing == *once, "an empty patch changes nothing");
+}
+
+void CheckApply(const Value& target, const Value& applied, std::string_view kind) {
+  for (const bool custom : {false, true}) {
+    const auto once = sandbox::ApplyServerSide(target, applied, "m", kind, custom, "t");
+    if (!once) {
+      fuzz::Require(once.error().code >= 400 && once.error().code < 500, "a client's mistake");
+      continue;
+    }
+    const auto twice = sandbox::ApplyServerSide(*once, applied, "m", kind, custom, "t");
+    fuzz::Require(twice.has_value(), "what was applied can be applied again");
+    fuzz::RequireSame(json::Write(*twice), json::Write(*once), "and that changes nothing");
+  }
+}
+
+FUZZ_TARGET(patch) {
+  const auto parts = fuzz::Parts(input, 3);
+  const auto target = json::Parse(parts[1]);
+  const auto patch = json::Parse(parts[2]);
+  if (!target || !patch) return;
+  CheckMerge(*target, *patch);
+  CheckJson(*target, *patch);
+  if (!target->IsObject()) return;
+  CheckStrategic(*target, *patch, parts[0]);
+  if (patch->IsObject()) CheckApply(*target, *patch, parts[0]);
+}
+
+}  // namespace

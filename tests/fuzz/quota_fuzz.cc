@@ -1,0 +1,97 @@
+// A quota object of any quota API: the same from the fields that are watched as from the whole; its
+// desired status, written as the patch that we send, is its status.
+
+#include "pkg/quota/quota.h"
+
+#include "pkg/json/projection.h"
+#include "pkg/sandbox/patch.h"
+#include "tests/fuzz/evaluators.h"
+#include "tests/fuzz/target.h"
+
+namespace {
+
+using quota::Quota;
+using quota::QuotaApi;
+
+bool Same(const Quota& a, const Quota& b) {
+  return a.key == b.key && a.uid == b.uid && a.resource_version == b.resource_version &&
+         a.hard == b.hard && a.selector == b.selector && a.status == b.status &&
+         a.has_status_hard == b.has_status_hard && a.has_status_used == b.has_status_used &&
+         a.deleting == b.deleting && a.alert_threshold == b.alert_threshold;
+}
+
+// What is limited is used in part; every third name is unknown.
+quota::Observed ObservedOf(const Quota& quota) {
+  quota::Observed observed;
+  std::size_t index = 0;
+  for (const auto& [name, limit] : quota.hard) {
+    if (index++ % 3 == 2) {
+      observed.unknown.push_back(name);
+    } else {
+      observed.used.Set(name, limit);
+    }
+  }
+  return observed;
+}
+
+// A sum in powers of two beyond what can be read is not read as it was written.
+bool CanBeRead(const quota::ResourceList& list) {
+  for (const auto& [name, amount] : list) {
+    const auto again = quantity::Quantity::Parse(amount.ToString());
+    if (!again || *again != amount) return false;
+  }
+  return true;
+}
+
+void CheckStatus(const json::Value& object, const QuotaApi& api, const Quota& quota) {
+  const auto desired = quota::DesiredStatus(quota, ObservedOf(quota), quota.hard);
+  if (!desired) return;
+  fuzz::Require(desired->hard == quota.hard, "hard as in the spec");
+  const auto patch = json::Parse(quota::StatusPatch(quota, *desired));
+  fuzz::Require(patch.has_value(), "a patch is JSON");
+  const json::Value patched = sandbox::ApplyMergePatch(object, *patch);
+  const auto again = quota::ParseQuota(patched, api.selectors);
+  fuzz::Require(again.has_value(), "a quota with a status is a quota");
+  if (!CanBeRead(desired->used)) return;
+  fuzz::Require(again->status == *desired, "the patch writes the desired status");
+  fuzz::Require(!quota::NeedsWrite(*again, *desired), "and then nothing is to be written");
+}
+
+void CheckNames(const QuotaApi& api, const Quota& quota) {
+  for (const quota::Evaluator& evaluator : api.evaluators) {
+    for (const std::string& name : quota::OwnedNames(evaluator, quota.hard)) {
+      fuzz::Require(quota.hard.Find(name) != nullptr, "a name that is owned is limited");
+    }
+    (void)quota::NamesOfClasses(evaluator, quota.hard);
+  }
+  if (!api.counted_resource || !api.object_counter) return;
+  for (const auto& [name, limit] : quota.hard) {
+    const auto resource = api.counted_resource(name);
+    const auto counter = resource ? api.object_counter(*resource) : std::nullopt;
+    if (counter) fuzz::Require(counter->owns(name), "who counts a resource owns its name");
+  }
+}
+
+FUZZ_TARGET(quota) {
+  const auto object = json::Parse(input);
+  if (!object) return;
+  const QuotaApi& api = fuzz::ApiOf(*object);
+  const auto quota = quota::ParseQuota(*object, api.selectors);
+  std::vector<std::string> fields = quota::QuotaFields();
+  fields.insert(fields.end(), api.fields.begin(), api.fields.end());
+  const auto projected = json::ParseProjected(input, json::Projection(fuzz::WithIdentity(fields)));
+  fuzz::Require(projected.has_value(), "what parses is projected");
+  const auto watched = quota::ParseQuota(*projected, api.selectors);
+  fuzz::Require(quota.has_value() == watched.has_value(), "the watched fields are enough");
+  if (!quota) {
+    fuzz::RequireSame(watched.error().message, quota.error().message, "for the same reason");
+    return;
+  }
+  fuzz::Require(Same(*quota, *watched), "the same quota from the watched fields");
+  fuzz::Require(!quota::NeedsWrite(*quota, quota->status), "a status is like itself");
+  fuzz::Require(quota->alert_threshold >= 0 && quota->alert_threshold <= 1, "a share");
+  CheckStatus(*object, api, *quota);
+  CheckNames(api, *quota);
+}
+
+}  // namespace

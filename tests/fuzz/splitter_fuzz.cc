@@ -1,0 +1,104 @@
+// Streams of documents and lists, as a watch and a list send them: wherever the bytes are cut, the
+// same documents come out, and of a correct list just its items.
+
+#include "pkg/json/splitter.h"
+
+#include "informers/watch_event.h"
+#include "pkg/json/value.h"
+#include "tests/fuzz/target.h"
+
+namespace {
+
+constexpr std::size_t kMaxBytes = 1024;
+
+// All that a splitter said of a stream, as text.
+template <typename Splitter>
+std::string Told(Splitter& splitter, const std::vector<std::string>& pieces,
+                 std::vector<std::string>& documents) {
+  const auto sink = [&](std::string_view document) -> base::Result<void> {
+    documents.emplace_back(document);
+    return {};
+  };
+  for (const std::string& piece : pieces) {
+    const auto fed = splitter.Feed(piece, sink);
+    if (!fed) return fed.error().message;
+  }
+  return "";
+}
+
+informers::WatchEventDecoder Decoder() {
+  informers::ReflectorOptions options;
+  options.fields = {"spec.hard"};
+  return {informers::ObjectDecoder(options), "/w"};
+}
+
+void CheckDocuments(std::string_view input, const std::vector<std::string>& pieces) {
+  json::DocumentSplitter whole(kMaxBytes);
+  json::DocumentSplitter cut(kMaxBytes);
+  std::vector<std::string> documents;
+  std::vector<std::string> others;
+  const std::string told = Told(whole, {std::string(input)}, documents);
+  fuzz::RequireSame(Told(cut, pieces, others), told, "the same error");
+  fuzz::Require(documents == others, "the same documents");
+  if (told.empty()) fuzz::Require(whole.AtBoundary() == cut.AtBoundary(), "the same end");
+
+  static const informers::WatchEventDecoder decoder = Decoder();
+  for (const std::string& document : documents) {
+    fuzz::Require(document.size() <= kMaxBytes, "no larger than is allowed");
+    bool server_said = false;
+    const auto event = decoder.Decode(informers::WireForm::kJson, document, server_said);
+    const auto value = json::Parse(document);
+    if (!value) {
+      fuzz::Require(!event && !server_said, "no event from what does not parse");
+    } else if (event) {
+      fuzz::Require(event->object.IsObject(), "an event has an object");
+      fuzz::RequireSame(event->version, value->StringAt({"object", "metadata", "resourceVersion"}),
+                        "its version");
+    }
+  }
+}
+
+void CheckAgainstParser(std::string_view input, const std::vector<std::string>& items,
+                        const json::ListSplitter& splitter) {
+  const auto list = json::Parse(input);
+  if (!list) return;
+  const auto envelope = splitter.Envelope();
+  fuzz::Require(envelope.has_value(), "a list that parses is complete");
+  const auto rest = json::Parse(*envelope);
+  fuzz::Require(rest.has_value(), "what is beside the items parses");
+  const json::Value* const array = list->At({"items"});
+  // Of repeated members the parser keeps the last one's value, the splitter hands out all.
+  if (array == nullptr || !array->IsArray() || items.size() != array->AsArray()->size()) return;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto item = json::Parse(items[i]);
+    fuzz::Require(item && *item == (*array->AsArray())[i], "an item is what the parser reads");
+  }
+  json::Value expected = *list;
+  expected.Make({"items"}) = json::Array();
+  fuzz::Require(*rest == expected, "what is beside the items is the same");
+}
+
+void CheckList(std::string_view input, const std::vector<std::string>& pieces) {
+  json::ListSplitter whole(kMaxBytes);
+  json::ListSplitter cut(kMaxBytes);
+  std::vector<std::string> items;
+  std::vector<std::string> others;
+  const std::string told = Told(whole, {std::string(input)}, items);
+  fuzz::RequireSame(Told(cut, pieces, others), told, "the same error");
+  fuzz::Require(items == others, "the same items");
+  if (!told.empty()) return;
+  const auto envelope = whole.Envelope();
+  const auto other = cut.Envelope();
+  fuzz::Require(envelope.has_value() == other.has_value(), "both complete or none");
+  if (envelope) fuzz::RequireSame(*envelope, *other, "the same envelope");
+  CheckAgainstParser(input, items, whole);
+}
+
+FUZZ_TARGET(splitter) {
+  fuzz::Chance chance(input);
+  const std::vector<std::string> pieces = fuzz::Pieces(input, chance);
+  CheckDocuments(input, pieces);
+  CheckList(input, pieces);
+}
+
+}  // namespace

@@ -1,0 +1,46 @@
+// A ValidatingWebhookConfiguration as somebody left it: our patch makes it say what we want, and
+// then there is nothing to do. Also read as the sandbox calls its webhooks.
+
+#include "pkg/admission/stored_configuration.h"
+#include "pkg/sandbox/patch.h"
+#include "pkg/sandbox/webhook_rules.h"
+#include "tests/fuzz/evaluators.h"
+#include "tests/fuzz/target.h"
+
+namespace {
+
+json::Value Desired() {
+  std::vector<admission::GuardedResource> guarded;
+  for (const quota::QuotaApi& api : fuzz::QuotaApis()) {
+    for (const quota::Evaluator& evaluator : api.evaluators) {
+      guarded.push_back(admission::Guarded(api.name, evaluator));
+    }
+  }
+  admission::ConfigurationOptions options;
+  options.endpoint = admission::ServiceReference{};
+  return admission::DesiredConfiguration(options, guarded, "PEM");
+}
+
+void CheckAnswer(const sandbox::Webhook& webhook, std::string_view input) {
+  const auto verdict = sandbox::ReadReview(webhook, input, "u");
+  if (!verdict || verdict->allowed) return;
+  fuzz::Require(verdict->denial.code >= 400 && verdict->denial.code < 600, "a refusal is one");
+}
+
+FUZZ_TARGET(webhook_configuration) {
+  static const json::Value desired = Desired();
+  const auto live = json::Parse(input);
+  if (!live || !live->IsObject()) return;
+  (void)admission::GuardedBy(*live);
+  const auto agreed = admission::GuardedAsDesired(*live, desired);
+  if (admission::SameConfiguration(*live, desired)) {
+    fuzz::Require(agreed == admission::GuardedBy(*live), "who says the same guards the same");
+    fuzz::Require(!admission::DiffersInCaBundleOnly(*live, desired), "nothing differs");
+  }
+  const json::Value repaired =
+      sandbox::ApplyMergePatch(*live, admission::ConfigurationPatch(*live, desired));
+  fuzz::Require(admission::SameConfiguration(repaired, desired), "the patch repairs it");
+  for (const sandbox::Webhook& webhook : sandbox::WebhooksOf(*live)) CheckAnswer(webhook, input);
+}
+
+}  // namespace
