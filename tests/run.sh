@@ -102,13 +102,18 @@ unit() {
   done <"$2/../unit_tests.txt"
 }
 
-# script NAME LIMIT COMMAND…: one test; exit code 77 says that what it needs is not here.
-script() {
-  local name=$1 limit=$2 log code=0
+# measure_script NAME LIMIT COMMAND…: one test; exit code 77 says that what it needs is not here.
+measure_script() {
+  local name=$1 limit=$2 log=$logs/$1.log code=0
   shift 2
-  log=$logs/$name.log
   mkdir -p "$(dirname "$log")"
   timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 || code=$?
+  echo $code >"$log.code"
+}
+
+judge_script() {
+  local name=$1 log=$logs/$1.log code
+  code=$(cat "$log.code")
   case $code in
     0) passed=$((passed + 1)); note "ok      $name" ;;
     77) skipped=$((skipped + 1)); note "SKIPPED $name: $(tail -n 1 "$log")" ;;
@@ -118,6 +123,11 @@ script() {
       sed 's/^/    | /' "$log" | tail -n 120
       ;;
   esac
+}
+
+script() {
+  measure_script "$@"
+  judge_script "$1"
 }
 
 # measure_e2e PRESET TIER BIN_FOLDER LIMIT: the other tier's own scenarios are left out.
