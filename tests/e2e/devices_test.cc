@@ -173,10 +173,13 @@ TEST_CASE("a claim made for a pod's extended resources is not counted twice", "[
   d.DeleteClaim("never-made");
   s.WaitUsed("q", {{d.extended, "2"}, {d.implicit, "2"}});
 
-  // Without its pod it is a claim like any other.
+  // Without its pod it is a claim like any other. The sandbox collects what a pod owned; on the real
+  // tier no garbage collector runs.
   s.Delete("pods", "p");
-  s.WaitUsed("q", {{d.extended, "2"}, {d.implicit, "2"}});
-  d.DeleteClaim("made");
+  if (CurrentTier() == Tier::kReal) {
+    s.WaitUsed("q", {{d.extended, "2"}, {d.implicit, "2"}});
+    d.DeleteClaim("made");
+  }
   s.WaitUsed("q", {{d.extended, "0"}, {d.implicit, "0"}});
 }
 
