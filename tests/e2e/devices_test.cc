@@ -173,8 +173,8 @@ TEST_CASE("a claim made for a pod's extended resources is not counted twice", "[
   d.DeleteClaim("never-made");
   s.WaitUsed("q", {{d.extended, "2"}, {d.implicit, "2"}});
 
-  // Without its pod it is a claim like any other. The sandbox collects what a pod owned; on the real
-  // tier no garbage collector runs.
+  // Without its pod it is a claim like any other. The sandbox collects what a pod owned; on the
+  // real tier no garbage collector runs.
   s.Delete("pods", "p");
   if (CurrentTier() == Tier::kReal) {
     s.WaitUsed("q", {{d.extended, "2"}, {d.implicit, "2"}});
