@@ -46,8 +46,13 @@ std::vector<std::string> Crowd::Names() {
 class HeadCount::Notes {
  public:
   Notes(const std::string& kubeconfig, const std::string& path, const std::string& resource_version)
-      : follower_(kubeconfig, path, resource_version,
-                  [this](const std::string& type, const json::Value& one) { Record(type, one); }) {}
+      : follower_(
+            kubeconfig, path, resource_version,
+            [this](const std::string& type, const json::Value& one) { Record(type, one); },
+            [this] {
+              const std::lock_guard lock(mutex_);
+              names_.clear();
+            }) {}
 
   [[nodiscard]] std::size_t now() const {
     const std::lock_guard lock(mutex_);
@@ -64,7 +69,6 @@ class HeadCount::Notes {
     const std::lock_guard lock(mutex_);
     if (type == "ADDED") names_.insert(name);
     if (type == "DELETED") names_.erase(name);
-    if (type == WatchFollower::kAnew) names_.clear();
     most_ = std::max(most_, names_.size());
   }
 

@@ -17,11 +17,12 @@ constexpr std::chrono::milliseconds kQuiet = std::chrono::minutes(10);
 class WatchFollower::Thread {
  public:
   Thread(const std::string& kubeconfig, std::string path, std::string resource_version,
-         OnEvent on_event)
+         OnEvent on_event, std::function<void()> on_anew)
       : connection_(kubeconfig),
         path_(std::move(path)),
         from_(std::move(resource_version)),
         on_event_(std::move(on_event)),
+        on_anew_(std::move(on_anew)),
         tasks_(connection_.io.get_executor()) {
     tasks_.Spawn("follow " + path_, [this] { return Follow(); });
     thread_ = std::thread([this] { connection_.io.run(); });
@@ -51,7 +52,7 @@ class WatchFollower::Thread {
     auto stream = co_await connection_.rest->Stream(std::move(request));
     // A version that the server no longer (or not yet) knows: what it holds now comes as ADDED.
     if (!stream && stream.error().http_status != 0) from_.clear();
-    if (stream && anew) on_event_(kAnew, json::Value());
+    if (stream && anew && on_anew_) on_anew_();
     std::string pending;
     while (stream.has_value()) {
       auto bytes = co_await (*stream)->Read(kQuiet);
@@ -79,14 +80,16 @@ class WatchFollower::Thread {
   std::string path_;
   std::string from_;
   OnEvent on_event_;
+  std::function<void()> on_anew_;
   base::TaskGroup tasks_;
   std::thread thread_;
 };
 
 WatchFollower::WatchFollower(const std::string& kubeconfig, std::string path,
-                             std::string resource_version, OnEvent on_event)
+                             std::string resource_version, OnEvent on_event,
+                             std::function<void()> on_anew)
     : thread_(std::make_unique<Thread>(kubeconfig, std::move(path), std::move(resource_version),
-                                       std::move(on_event))) {}
+                                       std::move(on_event), std::move(on_anew))) {}
 
 WatchFollower::~WatchFollower() = default;
 

@@ -16,12 +16,11 @@ namespace e2e {
 
 class WatchFollower {
  public:
-  static constexpr const char* kAnew = "ANEW";
   using OnEvent = std::function<void(const std::string& type, const json::Value& object)>;
   // From `resource_version` on, of any object of the server. Where the server does not know it any
-  // more, an event of type kAnew comes, without an object, and then what it holds as ADDED.
+  // more, what it holds then comes as ADDED; `on_anew` is called before that.
   WatchFollower(const std::string& kubeconfig, std::string path, std::string resource_version,
-                OnEvent on_event);
+                OnEvent on_event, std::function<void()> on_anew = nullptr);
   // No event is shown any more once it is destroyed.
   ~WatchFollower();
 

@@ -28,7 +28,6 @@ class WriteRecorder::Notes {
 
  private:
   void Record(const std::string& type, const json::Value& quota) {
-    if (type == WatchFollower::kAnew) return;
     const std::lock_guard lock(mutex_);
     auto& seen = seen_[std::string(quota.StringAt({"metadata", "name"}))];
     seen.resource_version =
