@@ -127,7 +127,11 @@ TEST_CASE("under load: a leader that is suspended beyond its lease is followed, 
   UnderLoad load(s);
   load.AwaitDecided(60);
   REQUIRE(Leads(replicas.first()));
-  replicas.first().Signal(SIGSTOP);  // reviews in hand included
+  // With no write under way: one that is answered after the pause would look like one made then.
+  load.Pause();
+  load.ExpectTrue();
+  replicas.first().Signal(SIGSTOP);
+  load.Resume();
   replicas.SendToSecondOnly();
   Eventually("the other one leads", [&] { return Leads(replicas.second()) ? "" : "not yet"; });
   load.AwaitDecided(60);
