@@ -35,27 +35,21 @@ add_failure() {
 # count_cases LOG PATTERN: the number before the words, in the summary that Catch2 prints; 0 if none.
 count_cases() { sed -nE "s/$2/\\1/p" "$1" | tail -n 1; }
 
-# measure NAME LIMIT COMMAND…: runs a Catch2 program and leaves what judge() needs beside its log.
-measure() {
-  local name=$1 limit=$2 log=$logs/$1.log code=0
+# run_program NAME LIMIT COMMAND…: runs a Catch2 program and counts its test cases. Each that is listed
+# and did not pass counts as failed, so a crash or a timeout counts all that it kept from running.
+run_program() {
+  local name=$1 limit=$2 log expected ok code=0
   shift 2
+  log=$logs/$name.log
   mkdir -p "$(dirname "$log")"
   # Catch2 exits with the number of listed names.
-  { timeout 60 "$@" --list-test-names-only 2>/dev/null || true; } | grep -c . >"$log.expected" || true
-  timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 || code=$?
-  echo $code >"$log.code"
-}
-
-# judge NAME LIMIT: counts the test cases of a measured program. Each that is listed and did not pass
-# counts as failed, so a crash or a timeout counts all that it kept from running.
-judge() {
-  local name=$1 limit=$2 log=$logs/$1.log expected code ok
-  expected=$(cat "$log.expected") code=$(cat "$log.code")
+  expected=$(timeout 60 "$@" --list-test-names-only 2>/dev/null | grep -c . || true)
   if [ "$expected" -eq 0 ]; then
     add_failure 1 "$name: no test in it, or it does not start"
     return
   fi
-  if [ "$code" -eq 0 ]; then
+  timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 || code=$?
+  if [ $code -eq 0 ]; then
     ok=$(count_cases "$log" '^All tests passed \(.* in ([0-9]+) test cases?\)$')
   else
     ok=$(count_cases "$log" '^test cases: .* ([0-9]+) passed.*$')
@@ -67,15 +61,10 @@ judge() {
     return
   fi
   local why="exit code $code"
-  [ "$code" -ne 124 ] && [ "$code" -ne 137 ] || why="not done within $limit s"
+  [ $code -ne 124 ] && [ $code -ne 137 ] || why="not done within $limit s"
   add_failure $((expected > ok ? expected - ok : 1)) "$name: $((expected - ok)) of $expected, $why"
   note "FAILED  $name ($why)"
   sed 's/^/    | /' "$log" | tail -n 120
-}
-
-run_program() {
-  measure "$@"
-  judge "$1" "$2"
 }
 
 # build PRESET TARGET…: with ninja's own progress on a terminal, and only its errors in a log.
@@ -102,18 +91,13 @@ unit() {
   done <"$2/../unit_tests.txt"
 }
 
-# measure_script NAME LIMIT COMMAND…: one test; exit code 77 says that what it needs is not here.
-measure_script() {
-  local name=$1 limit=$2 log=$logs/$1.log code=0
+# script NAME LIMIT COMMAND…: one test; exit code 77 says that what it needs is not here.
+script() {
+  local name=$1 limit=$2 log code=0
   shift 2
+  log=$logs/$name.log
   mkdir -p "$(dirname "$log")"
   timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 || code=$?
-  echo $code >"$log.code"
-}
-
-judge_script() {
-  local name=$1 log=$logs/$1.log code
-  code=$(cat "$log.code")
   case $code in
     0) passed=$((passed + 1)); note "ok      $name" ;;
     77) skipped=$((skipped + 1)); note "SKIPPED $name: $(tail -n 1 "$log")" ;;
@@ -125,21 +109,11 @@ judge_script() {
   esac
 }
 
-script() {
-  measure_script "$@"
-  judge_script "$1"
-}
-
-# measure_e2e PRESET TIER BIN_FOLDER LIMIT: the other tier's own scenarios are left out.
-measure_e2e() {
+# e2e PRESET TIER BIN_FOLDER LIMIT: the other tier's own scenarios are left out.
+e2e() {
   local other=real-only
   [ "$2" = sandbox ] || other=sandbox-only
-  QCM_E2E_SERVER=$2 measure "$1/e2e-$2" "$4" "$3/e2e_test" "~[$other]"
-}
-
-e2e() {
-  measure_e2e "$@"
-  judge "$1/e2e-$2" "$4"
+  QCM_E2E_SERVER=$2 run_program "$1/e2e-$2" "$4" "$3/e2e_test" "~[$other]"
 }
 
 # absent CODE NAME PROGRAM TESTS…: what these tests of the program need was not had. By CODE it is not
@@ -193,23 +167,14 @@ differential() {
   run_program release/differential 600 build/bin/differential_test --upstream "$upstream"
 }
 
-# sanitized PRESET…: what a sanitizer can judge, and nothing else is built. The scenarios wait more
-# than they work, so those of all presets run at the same time.
+# sanitized PRESET: what the sanitizer can judge, and nothing else is built.
 sanitized() {
-  local preset built=()
-  for preset in "$@"; do
-    if build "$preset" unit_tests e2e_test quota-controller-manager sandbox-apiserver; then
-      built+=("$preset")
-      unit "$preset" "build/$preset/bin" 300
-    else
-      add_failure 1 "$preset: does not build"
-    fi
-  done
-  for preset in "${built[@]}"; do
-    measure_e2e "$preset" sandbox "build/$preset/bin" 1800 &
-  done
-  wait
-  for preset in "${built[@]}"; do judge "$preset/e2e-sandbox" 1800; done
+  if ! build "$1" unit_tests e2e_test quota-controller-manager sandbox-apiserver; then
+    add_failure 1 "$1: does not build"
+    return
+  fi
+  unit "$1" "build/$1/bin" 300
+  e2e "$1" sandbox "build/$1/bin" 1800
 }
 
 finish() {
@@ -235,7 +200,8 @@ if build release; then
     script release/alerts 120 bash tests/manifests/alerts_test.sh
     real_tier
     differential
-    sanitized asan tsan
+    sanitized asan
+    sanitized tsan
   fi
 else
   add_failure 1 "release: does not build"

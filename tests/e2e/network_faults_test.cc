@@ -80,20 +80,4 @@ TEST_CASE("under load: cut, slow and half-open connections between API server an
   CHECK(load.refused() > 0);
 }
 
-// Nobody hangs up and nothing is cut: the daemon itself must notice that bytes are missing, by
-// those that come after them.
-TEST_CASE("under load: half-open connections to the API server that nobody ends", "[e2e][faults]") {
-  TcpProxy proxy(SharedServer().port());
-  Admission a({.kubeconfig = SharedServer().Kubeconfig(proxy.port())});
-  UnderLoad load(a.scenario());
-  load.AwaitDecided(30);
-  proxy.Swallow(true);
-  Hold(1s);
-  load.Pause();
-  proxy.Swallow(false);
-  load.Resume();
-  load.AwaitDecided(30);
-  load.ExpectTrue();
-}
-
 }  // namespace e2e
