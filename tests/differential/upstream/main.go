@@ -49,8 +49,19 @@ type objectAnswer struct {
 
 // The object as an API server sends it, in either form; of the second the bytes in hexadecimal.
 type served struct {
-	JSON     runtime.Object `json:"json"`
-	Protobuf string         `json:"protobuf"`
+	JSON     json.RawMessage `json:"json"`
+	Protobuf string          `json:"protobuf"`
+}
+
+// Before anything is asked about the object: upstream's pod evaluator adds the overhead to a
+// pod-level request in place, where that amount is kept as a big decimal.
+func serve(object runtime.Object) (served, error) {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return served{}, err
+	}
+	bytes, err := object.(interface{ Marshal() ([]byte, error) }).Marshal()
+	return served{JSON: text, Protobuf: hex.EncodeToString(bytes)}, err
 }
 
 func noLister(schema.GroupVersionResource) (cache.GenericLister, error) {
@@ -107,7 +118,7 @@ func answerObject(q *question) (any, error) {
 	if claim, ok := object.(*resourcev1.ResourceClaim); ok {
 		resourcedefaults.SetObjectDefaults_ResourceClaim(claim)
 	}
-	bytes, err := object.(interface{ Marshal() ([]byte, error) }).Marshal()
+	asServed, err := serve(object)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +129,7 @@ func answerObject(q *question) (any, error) {
 	}
 	answer := objectAnswer{
 		Usage:  map[corev1.ResourceName]quantityAnswer{},
-		Served: served{JSON: object, Protobuf: hex.EncodeToString(bytes)},
+		Served: asServed,
 	}
 	for name, amount := range used {
 		answer.Usage[name] = describe(amount)
