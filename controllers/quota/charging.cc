@@ -46,6 +46,12 @@ const quota::Charge* QuotaController::Covering(const quota::Quota& quota,
   return memory->second.admitted.Covering(context_.scheduler->Now(), uid);
 }
 
+bool QuotaController::HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
+                               std::string_view resource_version) const {
+  const TrackedResource* tracked = tracker_.Find(evaluator.resource);
+  return tracked != nullptr && tracked->HasLater(uid, resource_version);
+}
+
 const quota::ClassTable* QuotaController::ClassesOf(const quota::Evaluator& evaluator) const {
   return tracker_.BesideOf(evaluator).classes;
 }

@@ -12,6 +12,8 @@ constexpr std::chrono::seconds kClockTolerance{1};
 constexpr std::chrono::seconds kSettle{1};  // how far a watch may lag behind a fresh list
 // What happened during trouble is shown within this time of its end.
 constexpr std::chrono::seconds kCatchUp{3};
+// Longer than an admission call may take that began before the change.
+constexpr std::chrono::seconds kRecent{30};
 
 informers::ReflectorOptions OptionsFor(informers::ReflectorOptions options,
                                        const api::GroupVersionResource& resource,
@@ -53,6 +55,7 @@ TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResou
       listener_(listener),
       tasks_(context_.executor),
       metrics_(NewInformerMetrics(context_, context_.name, resource_)),
+      recent_(kRecent),
       expiry_(context_.scheduler->NewAlarm()),
       started_(context_.scheduler->Now()) {
   informers::ReflectorOptions options = OptionsFor(context_.reflector, resource_, evaluator_);
@@ -99,6 +102,10 @@ void TrackedResource::Upsert(const json::Value& object) {
   }
   const bool has_later = facts->later.has_value();
   const auto change = ledger_.Set(NamespaceOf(object), uid, std::move(*facts));
+  if (change && change->before) {
+    recent_.OnChanged(context_.scheduler->Now(), uid,
+                      object.StringAt({"metadata", "resourceVersion"}));
+  }
   if (has_later) expiry_->Wake();
   if (change) Report(*change);
 }
@@ -107,6 +114,10 @@ void TrackedResource::Remove(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
   if (drift_) drift_->OnEvent(uid);
   if (const auto change = ledger_.Remove(NamespaceOf(object), uid)) Report(*change);
+}
+
+bool TrackedResource::HasLater(const quota::Uid& uid, std::string_view version) const {
+  return recent_.HasLater(context_.scheduler->Now(), uid, version);
 }
 
 void TrackedResource::EndList() {

@@ -9,8 +9,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "controllers/quota/drift_finder.h"
+#include "controllers/quota/recent_versions.h"
 #include "informers/reflector.h"
 #include "pkg/api/resource.h"
 #include "pkg/base/scheduler.h"
@@ -77,6 +79,9 @@ class TrackedResource final : public informers::CollectionSink {
   // else a moment after it. In the past when all is well.
   [[nodiscard]] base::TimePoint behind_until() const { return behind_until_; }
 
+  // True if the object is known to have changed since it had this resourceVersion.
+  [[nodiscard]] bool HasLater(const quota::Uid& uid, std::string_view version) const;
+
   void BeginList() override;
   void Upsert(const json::Value& object) override;
   void Remove(const json::Value& object) override;
@@ -96,6 +101,7 @@ class TrackedResource final : public informers::CollectionSink {
   base::TaskGroup tasks_;
   std::unique_ptr<metrics::InformerMetrics> metrics_;
   std::unique_ptr<informers::Reflector> reflector_;
+  RecentVersions recent_;
   std::unique_ptr<base::Alarm> expiry_;       // rung when the next LaterFacts may have moved closer
   std::optional<DriftFinder> drift_;          // set while a resync is under way
   std::optional<base::Duration> wall_ahead_;  // of the monotonic clock, when looked at last

@@ -79,7 +79,7 @@ base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
     std::vector<const quota::Request*> requests;
     base::TimePoint deadline{};
     for (const std::shared_ptr<Waiter>& waiter : batch) {
-      waiter->request.classes = book_.ClassesOf(*waiter->request.evaluator);  // they may have gone
+      LookAgain(*waiter);
       requests.push_back(&waiter->request);
       deadline = std::max(deadline, waiter->deadline);
     }

@@ -97,8 +97,8 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   const base::WallTime now = scheduler_.WallNow();
   request.object = &review.object;
   request.uid = quota::Uid::FromText(review.object.StringAt({"metadata", "uid"}));
-  request.classes = book_.ClassesOf(evaluator);
   request.dry_run = review.dry_run;
+  LookAgain(waiter);
   // An object that an update creates has no old version with a resourceVersion.
   const bool stored = !review.old_object.StringAt({"metadata", "resourceVersion"}).empty();
   const auto facts =
@@ -123,6 +123,15 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   // Whatever the class uses, the object used it before.
   if (old_facts->now.classes == facts->now.classes) request.unknown.reset();
   return {};
+}
+
+void QuotaAdmitter::LookAgain(Waiter& waiter) const {
+  quota::Request& request = waiter.request;
+  request.classes = book_.ClassesOf(*request.evaluator);
+  const std::string_view version =
+      waiter.review.old_object.StringAt({"metadata", "resourceVersion"});
+  request.outdated = !request.dry_run && !version.empty() &&
+                     book_.HasLater(*request.evaluator, request.uid, version);
 }
 
 // Where the answer depends on a class that is not known here, the server is asked for it.

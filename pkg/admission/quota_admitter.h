@@ -56,6 +56,8 @@ class QuotaAdmitter final : public Admitter {
 
   const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource);
   base::Result<void> Prepare(Waiter& waiter) const;
+  // What changes while a request waits: its classes, and whether it can be stored still.
+  void LookAgain(Waiter& waiter) const;
   base::Task<base::Result<void>> ResolveClasses(std::shared_ptr<Waiter> waiter);
   [[nodiscard]] BatchPlan PlanFor(const std::string& ns,
                                   const std::vector<const quota::Request*>& requests) const;

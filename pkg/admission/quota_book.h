@@ -44,6 +44,11 @@ class QuotaBook {
       const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
       const quota::ObjectFacts& facts) const = 0;
 
+  // True if the object is known to have been stored in a later version than this one, so that no
+  // update which starts from it can be stored.
+  [[nodiscard]] virtual bool HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
+                                      std::string_view resource_version) const = 0;
+
   // What one unit of this class uses, read live: a class may be younger than what our watch has
   // shown. Errors: kNotFound if the server says that there is none; else it could not be asked.
   virtual base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,

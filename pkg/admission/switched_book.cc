@@ -46,6 +46,11 @@ base::Result<quota::Resolved> SwitchedBook::SubjectOf(const quota::Evaluator& ev
   return book_->SubjectOf(evaluator, ns, uid, facts);
 }
 
+bool SwitchedBook::HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
+                            std::string_view resource_version) const {
+  return book_ != nullptr && book_->HasLater(evaluator, uid, resource_version);
+}
+
 base::Task<base::Result<quota::ClassUsage>> SwitchedBook::ReadClass(
     const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
   if (book_ == nullptr) co_return quota::ClassUsage();

@@ -32,6 +32,8 @@ class SwitchedBook final : public QuotaBook {
   [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
       const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
       const quota::ObjectFacts& facts) const override;
+  [[nodiscard]] bool HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
+                              std::string_view resource_version) const override;
   base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                         std::string name,
                                                         base::TimePoint deadline) override;

@@ -139,6 +139,7 @@ std::string Exceeded(const Standing& standing, const ResourceList& amount) {
 }  // namespace
 
 Verdict Decide(const Request& request, const std::vector<Standing>& standings) {
+  if (request.outdated) return {};
   const std::vector<Concern> concerns = ConcernsOf(request, standings);
   std::vector<Need> needs = NeedsOf(request, standings, concerns);
   // Whatever else is wrong, it was so before.

@@ -32,6 +32,9 @@ struct Request {
   Subject after;
   std::optional<Subject> before;  // an UPDATE's old object
   bool dry_run = false;           // judged, not charged
+  // An UPDATE whose old object is stored no more: it will not be stored either, but asked about
+  // anew from the newest version. What its growth is cannot be said, and must not be charged.
+  bool outdated = false;
   // What `after` may use beyond what it says, unless an UPDATE's old object used it already. No
   // quota that limits such a name admits the request.
   std::optional<UnknownUsage> unknown = {};

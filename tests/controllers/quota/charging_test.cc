@@ -27,15 +27,17 @@ struct ChargingFixture : ControllerFixture {
 
   // A creation of this pod is reviewed; it is not stored.
   void Review(const json::Value& pod) {
+    Ask({.uid = "call",
+         .resource = {"", "v1", "pods"},
+         .subresource = "",
+         .operation = admission::Operation::kCreate,
+         .ns = "team-a",
+         .name = "p",
+         .object = pod});
+  }
+  void Ask(admission::Review review) {
     const std::size_t index = answers.size();
     answers.emplace_back();
-    admission::Review review{.uid = "call",
-                             .resource = {"", "v1", "pods"},
-                             .subresource = "",
-                             .operation = admission::Operation::kCreate,
-                             .ns = "team-a",
-                             .name = "p",
-                             .object = pod};
     calls.Spawn("call", [this, index, review]() -> base::Task<void> {
       co_await base::DeferCancellation();
       const base::TimePoint deadline = scheduler.Now() + 5s;
@@ -44,6 +46,23 @@ struct ChargingFixture : ControllerFixture {
   }
   bool Admits(const json::Value& pod) {
     Review(pod);
+    return Answered();
+  }
+  // A resize of this stored pod is reviewed; it is not stored.
+  bool Resizes(const json::Value& old, const std::string& cpu) {
+    json::Value pod = MakePod("p", cpu);
+    pod.Make({"metadata", "uid"}) = std::string(old.StringAt({"metadata", "uid"}));
+    Ask({.uid = "call",
+         .resource = {"", "v1", "pods"},
+         .subresource = "resize",
+         .operation = admission::Operation::kUpdate,
+         .ns = "team-a",
+         .name = "p",
+         .object = pod,
+         .old_object = old});
+    return Answered();
+  }
+  bool Answered() {
     RunFor(100ms);
     REQUIRE(answers.back().has_value());
     return answers.back()->kind == Answer::Kind::kAllowed;
@@ -81,6 +100,29 @@ TEST_CASE("charging: what is admitted is in used before it is stored, and once w
   CHECK_FALSE(f.Admits(PodWithUid("c")));
   f.RunFor(1min);
   CHECK(f.Used("q") == "cpu=100m,pods=1");
+}
+
+TEST_CASE("charging: a late call about a version that is stored no more is not charged",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "500m"}}));
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(1s);
+  const json::Value first = *f.cluster.Find(kPods, "team-a", "a");
+  CHECK(f.Resizes(first, "400m"));
+  CHECK(f.Used("q") == "cpu=400m");
+  json::Value resized = MakePod("a", "400m");
+  resized.Make({"metadata", "uid"}) = "uid-of-a";
+  f.cluster.Put(kPods, resized);
+  f.RunFor(1s);
+  CHECK(f.controller->charges_held() == 0);
+
+  CHECK(f.Resizes(first, "500m"));
+  CHECK(f.Used("q") == "cpu=400m");
+  const json::Value second = *f.cluster.Find(kPods, "team-a", "a");
+  CHECK_FALSE(f.Resizes(second, "600m"));
+  CHECK(f.Resizes(second, "500m"));
+  CHECK(f.Used("q") == "cpu=500m");
 }
 
 TEST_CASE("charging: what is never stored is free again after ten seconds", "[controllers]") {

@@ -45,6 +45,11 @@ class FakeBook final : public QuotaBook {
     resolved.subject.usage = *classes.ResolveKnown(facts.now, resolved.unknown);
     return resolved;
   }
+  [[nodiscard]] bool HasLater(const quota::Evaluator&, const quota::Uid& uid,
+                              std::string_view resource_version) const override {
+    const auto latest = versions.find(uid);
+    return latest != versions.end() && resource_version < latest->second;
+  }
   base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                         std::string name,
                                                         base::TimePoint deadline) override;
@@ -59,6 +64,7 @@ class FakeBook final : public QuotaBook {
   // What the server answers for a class; null: it has none.
   std::function<base::Result<quota::ClassUsage>(const std::string& name)> live_class;
   std::size_t class_reads = 0;
+  std::map<quota::Uid, std::string> versions;       // shown by a watch, all as long
   std::map<quota::Uid, quota::ResourceList> shown;  // by a watch: what objects use
   std::optional<base::Error> unreadable;            // Refresh() fails
   base::Duration write_takes = std::chrono::milliseconds(4);

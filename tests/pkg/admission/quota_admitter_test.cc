@@ -284,6 +284,37 @@ TEST_CASE("quota admitter: what was admitted from a larger version pays for no m
   CHECK(f.Used("q") == "cpu=7");
 }
 
+// Thing() is stored in version 7. The API server's store refuses such a write, and it asks anew.
+TEST_CASE("quota admitter: an update of a version that is no more is not charged", "[admission]") {
+  Fixture f;
+  f.book.Put("q", List({{"cpu", "3"}}), List({{"cpu", "3"}}));
+  const quota::Uid uid = quota::Uid::FromText("a");
+  f.book.shown[uid] = List({{"cpu", "3"}});
+  Review late = Update("a", "1", "3");
+  SECTION("that it is no more is known") {
+    f.book.versions[uid] = "8";
+    CHECK(f.Get(late).kind == Kind::kAllowed);
+    CHECK(f.Used("q") == "cpu=3");
+    CHECK(f.book.attempts == 0);
+    late.dry_run = true;  // nothing is stored, so nothing asks anew
+    CHECK(f.Get(late).kind == Kind::kRefused);
+  }
+  SECTION("it becomes known while the request waits") {
+    f.book.Touch("q", [](quota::Quota& quota) { quota.status.hard = List({{"cpu", "9"}}); });
+    f.book.fault = [&](const quota::Quota&) -> std::optional<base::Error> {
+      f.book.versions[uid] = "8";
+      return base::Error{.code = base::ErrorCode::kConflict, .message = "moved"};
+    };
+    CHECK(f.Get(late).kind == Kind::kAllowed);
+    CHECK(f.Used("q") == "cpu=3");
+    CHECK(f.book.attempts == 1);
+  }
+  SECTION("as far as is known it is the newest") {
+    f.book.versions[uid] = "7";
+    CHECK(f.Get(late).kind == Kind::kRefused);
+  }
+}
+
 TEST_CASE("quota admitter: those who wait share one write", "[admission]") {
   Fixture f;
   f.book.Put("q", List({{"things", "50"}}), List({{"things", "0"}}));

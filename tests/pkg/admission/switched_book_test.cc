@@ -43,8 +43,11 @@ TEST_CASE("switched book: without a controller there are no quotas, and that is 
   f.scheduler.RunFor(1s);
   REQUIRE(charged.has_value());
   CHECK(charged->error().Is(base::ErrorCode::kConflict));
+  f.real.versions.emplace(quota::Uid{1, 1}, "8");
+  CHECK_FALSE(f.book.HasLater(quota::Evaluator(), {1, 1}, "7"));
   f.book.Open(f.real);
   CHECK_FALSE(f.book.Current());
+  CHECK(f.book.HasLater(quota::Evaluator(), {1, 1}, "7"));
   CHECK(f.book.InNamespace("ns").size() == 1);
 }
 

@@ -1,0 +1,67 @@
+#include "controllers/quota/recent_versions.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+using namespace std::chrono_literals;
+using controllers::RecentVersions;
+using quota::Uid;
+
+namespace {
+
+const Uid kA{0, 1};
+const Uid kB{0, 2};
+const base::TimePoint kStart{1h};
+
+}  // namespace
+
+TEST_CASE("recent versions: what is older than the last change has a later version",
+          "[controllers]") {
+  RecentVersions recent(30s);
+  recent.OnChanged(kStart, kA, "99");
+  recent.OnChanged(kStart, kA, "100");
+  CHECK(recent.HasLater(kStart, kA, "99"));
+  CHECK_FALSE(recent.HasLater(kStart, kA, "100"));
+  CHECK_FALSE(recent.HasLater(kStart, kA, "101"));  // the watch lags
+  CHECK_FALSE(recent.HasLater(kStart, kB, "1"));
+}
+
+TEST_CASE("recent versions: nothing is claimed after a while", "[controllers]") {
+  RecentVersions recent(30s);
+  recent.OnChanged(kStart, kA, "100");
+  CHECK(recent.HasLater(kStart + 29s, kA, "7"));
+  CHECK_FALSE(recent.HasLater(kStart + 30s, kA, "7"));
+  recent.OnChanged(kStart + 30s, kB, "101");
+  CHECK(recent.size() == 1);
+}
+
+TEST_CASE("recent versions: an object that changes again stays", "[controllers]") {
+  RecentVersions recent(30s);
+  recent.OnChanged(kStart, kA, "100");
+  recent.OnChanged(kStart + 20s, kA, "200");
+  recent.OnChanged(kStart + 40s, kB, "300");
+  CHECK(recent.HasLater(kStart + 40s, kA, "199"));
+}
+
+TEST_CASE("recent versions: versions that are no numbers are not compared", "[controllers]") {
+  RecentVersions recent(30s);
+  recent.OnChanged(kStart, kA, "100");
+  for (const char* version : {"", "7a", "-7", "0x7", " 7", "99999999999999999999999"}) {
+    CHECK_FALSE(recent.HasLater(kStart, kA, version));
+  }
+  recent.OnChanged(kStart, kB, "v100");
+  CHECK_FALSE(recent.HasLater(kStart, kB, "7"));
+  recent.OnChanged(kStart, kA, "v100");  // what was known of it before still holds
+  CHECK(recent.HasLater(kStart, kA, "99"));
+}
+
+TEST_CASE("recent versions: the latest changes are kept, and no more than the bound",
+          "[controllers]") {
+  RecentVersions recent(30s);
+  for (std::uint64_t i = 0; i <= RecentVersions::kMost; ++i) {
+    recent.OnChanged(kStart, {1, i}, std::to_string(1000 + i));
+  }
+  CHECK(recent.size() == RecentVersions::kMost);
+  CHECK_FALSE(recent.HasLater(kStart, {1, 0}, "1"));
+  CHECK(recent.HasLater(kStart, {1, RecentVersions::kMost}, "1"));
+}
