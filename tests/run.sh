@@ -167,9 +167,22 @@ differential() {
   run_program release/differential 600 build/bin/differential_test --upstream "$upstream"
 }
 
+# A session of its own, so that all of it ends with this script.
+beside=
+start_beside() {
+  setsid bash tests/beside.sh "$logs" </dev/null >"$logs/beside.log" 2>&1 &
+  beside=$!
+  trap 'kill -- -"$beside" 2>/dev/null || true' EXIT
+}
+wait_for_beside() {
+  [ -z "$beside" ] || wait "$beside" || true
+  beside=
+  trap - EXIT
+}
+
 # sanitized PRESET: what the sanitizer can judge, and nothing else is built.
 sanitized() {
-  if ! build "$1" unit_tests e2e_test quota-controller-manager sandbox-apiserver; then
+  if ! build "$1" sanitized; then
     add_failure 1 "$1: does not build"
     return
   fi
@@ -194,12 +207,14 @@ bash .ci/install-packages.sh
 [ "${CI:-}" != true ] || bash .ci/install-packages.sh buildah || true
 if build release; then
   unit release build/bin 120
+  $quick || start_beside
   e2e release sandbox build/bin 1200
   script release/quickstart 300 bash tests/cmd/quickstart/quickstart_test.sh
   if ! $quick; then
     script release/alerts 120 bash tests/manifests/alerts_test.sh
     real_tier
     differential
+    wait_for_beside
     sanitized asan
     sanitized tsan
   fi
