@@ -1,0 +1,310 @@
+// How many instructions does the daemon need for what it does most? Fixed work in virtual time and
+// without sockets, made to be run under callgrind (tests/bench/instructions.sh), which counts what
+// is inside of Counted(). Prints how many times the work was done.
+//
+//   instructions QUESTION
+
+#include <boost/asio/io_context.hpp>
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "controllers/quota/quota_controller.h"
+#include "pkg/admission/handler.h"
+#include "pkg/admission/quota_admitter.h"
+#include "pkg/base/manual_scheduler.h"
+#include "pkg/metrics/admission_metrics.h"
+#include "pkg/quota/core/core_quota.h"
+#include "tests/bench/counted.h"
+#include "tests/bench/pod_events.h"
+#include "tests/bench/staged_server.h"
+#include "tests/pkg/admission/sample_reviews.h"
+
+namespace bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kTimes = 20;
+constexpr int kWarmUp = 4;  // the first of all allocates what the later ones find
+constexpr const char* kNamespace = "team-a";
+
+// Fails the program: what is counted must be what is meant.
+void Check(bool good, const char* what) {
+  if (!good) throw std::runtime_error(what);
+}
+
+// `work` so many times, counted but for the warm-up; `between` never is.
+void Repeat(const std::function<void()>& between, const std::function<void()>& work) {
+  for (int i = 0; i < kWarmUp + kTimes; ++i) {
+    between();
+    if (i < kWarmUp) {
+      work();
+    } else {
+      Counted(work);
+    }
+  }
+}
+
+json::Value SevenNames() {
+  return json::
+      Parse(R"({"metadata":{"name":"q","namespace":"team-a","uid":"q-uid","resourceVersion":"900"},)"
+            R"("spec":{"hard":{"cpu":"1M","limits.cpu":"1M","limits.memory":"1Pi","memory":"1Pi",)"
+            R"("pods":"1M","requests.cpu":"1M","requests.memory":"1Pi"}}})")
+          .value();
+}
+
+class NoListener final : public controllers::UsageListener {
+ public:
+  void OnUsageChange(const quota::Evaluator&, const quota::LedgerChange&) override { ++changes; }
+  void OnResourceState(const quota::Evaluator&) override {}
+  void OnClassChange(const quota::Evaluator&, const std::string&) override {}
+  void OnClassState(const quota::Evaluator&) override {}
+  int changes = 0;
+};
+
+class NoObserver final : public controllers::ControllerObserver {
+ public:
+  void OnReconcile(std::string_view, base::Duration) override {}
+  void OnDrift(const api::GroupResource&, const controllers::DriftReport&) override {}
+  void OnResync(base::Duration, bool) override {}
+  void OnForeignChargesExpired(std::size_t) override {}
+};
+
+// The loop, the time and the server of one question.
+struct Stage {
+  explicit Stage(std::string pod_list) : server(scheduler, std::move(pod_list), SevenNames()) {}
+  [[nodiscard]] controllers::TrackingContext Context() {
+    controllers::TrackingContext context{
+        .executor = io.get_executor(), .scheduler = &scheduler, .client = &server};
+    context.reflector.seed = 1;
+    context.name = "core";
+    context.registry = &registry;
+    return context;
+  }
+  [[nodiscard]] const quota::Evaluator& Pods() const {
+    for (const quota::Evaluator& evaluator : api.evaluators) {
+      if (evaluator.resource.resource == "pods") return evaluator;
+    }
+    throw std::runtime_error("pods are not counted");
+  }
+
+  base::asio::io_context io{1};
+  base::ManualScheduler scheduler{io};
+  StagedServer server;
+  metrics::Registry registry;
+  quota::QuotaApi api = quota::CoreQuotaApi();
+};
+
+// A watch event of a pod of about 5 kB, from its bytes to the change of the ledger.
+void Event(const std::function<std::string(const std::string& cpu, int version)>& event) {
+  Stage stage(ListOfSmallPods(1000));
+  NoListener listener;
+  controllers::TrackedResource pods(stage.Context(), {"", "v1", "pods"}, stage.Pods(), listener);
+  pods.Start();
+  stage.scheduler.RunUntilIdle();
+  int version = 2000;
+  std::string bytes;
+  const auto next = [&] {
+    ++version;
+    bytes = event(version % 2 == 0 ? "250m" : "300m", version);
+    stage.scheduler.RunFor(100ms);  // one that comes alone
+  };
+  Repeat(next, [&] {
+    stage.server.pods().Send(std::move(bytes));
+    stage.scheduler.RunUntilIdle();
+  });
+  Check(listener.changes == kWarmUp + kTimes, "not every event changed the ledger");
+  base::TaskGroup stopping(stage.io.get_executor());
+  stopping.Spawn("stop", [&] { return pods.Stop(); });
+  stage.scheduler.RunFor(5min);
+}
+
+// The quota controller at work.
+struct Controlled {
+  explicit Controlled(int pods) : stage(ListOfSmallPods(pods)) {
+    running.Spawn("controller", [this] { return controller.Run(); });
+    stage.scheduler.RunFor(1min);
+    Check(stage.server.writes == 1, "the quota was not counted");
+  }
+  ~Controlled() {
+    running.Cancel();
+    stage.scheduler.RunFor(5min);
+  }
+  [[nodiscard]] controllers::QuotaControllerOptions Options() {
+    controllers::QuotaControllerOptions options;
+    options.resync_period = {};
+    options.seed = 1;
+    options.leading = [this] { return leading; };
+    return options;
+  }
+  [[nodiscard]] std::shared_ptr<const quota::Facts> FactsOfFirst() const {
+    const auto* pods = controller.tracker().Find({"", "pods"});
+    return pods->ledger().Find(kNamespace, quota::Uid::FromText(kSmallPodUid));
+  }
+
+  bool leading = true;
+  Stage stage;
+  NoObserver observer;
+  controllers::ServedResources served{stage.server, stage.scheduler};
+  controllers::QuotaController controller{stage.Context(), stage.api, served, observer, Options()};
+  base::TaskGroup running{stage.io.get_executor()};
+};
+
+// One recount of a quota in a namespace of so many pods, from the change of a pod to the status
+// that is written.
+void Recount(int pods) {
+  Controlled world(pods);
+  base::ManualScheduler& scheduler = world.stage.scheduler;
+  world.stage.server.answer_delay = 1ms;
+  quota::LedgerChange change{.ns = kNamespace, .uid = quota::Uid::FromText(kSmallPodUid)};
+  int version = 100'000;
+  const auto next = [&] {
+    scheduler.RunFor(100ms);
+    change.before = world.FactsOfFirst();
+    world.leading = false;  // so that nothing is written yet
+    ++version;
+    world.stage.server.pods().Send(SmallPodEvent(version % 2 == 0 ? "250m" : "300m", version));
+    scheduler.RunUntilIdle();
+    world.leading = true;
+    change.after = world.FactsOfFirst();
+  };
+  Repeat(next, [&] {
+    world.controller.OnUsageChange(world.stage.Pods(), change);
+    scheduler.RunUntilIdle();
+  });
+  Check(world.stage.server.writes == 1 + kWarmUp + kTimes, "not every change was written");
+}
+
+// Keeps the last answer.
+class Answer final : public http::ResponseWriter {
+ public:
+  base::Task<base::Result<void>> Send(http::Response response) override {
+    last = std::move(response);
+    ++answers;
+    co_return base::Result<void>();
+  }
+  base::Task<base::Result<void>> Start(int, http::Headers) override { return Nothing(); }
+  base::Task<base::Result<void>> Write(std::string) override { return Nothing(); }
+  base::Task<base::Result<void>> Finish() override { return Nothing(); }
+  void Abort(bool) override {}
+
+  http::Response last;
+  int answers = 0;
+
+ private:
+  static base::Task<base::Result<void>> Nothing() { co_return base::Result<void>(); }
+};
+
+class Metrics final : public admission::Observer {
+ public:
+  explicit Metrics(metrics::Registry& registry) : metrics_(registry, {"core"}) {}
+  void OnDecision(std::string_view api, std::string_view result, base::Duration took) override {
+    metrics_.Decided(api, result, took);
+  }
+  void OnWarning(std::string_view api) override { metrics_.Warned(api); }
+  void OnBatch(std::string_view api, std::size_t requests, std::size_t writes) override {
+    metrics_.Batch(api, requests, writes);
+  }
+  void OnConflict(std::string_view api) override { metrics_.Conflict(api); }
+  void OnChargesHeld(std::string_view, std::size_t) override {}
+  void OnChargesExpired(std::string_view, std::size_t) override {}
+
+ private:
+  metrics::AdmissionMetrics metrics_;
+};
+
+http::Request ReviewRequest(int number) {
+  static const std::string text = admission::test::ReviewText({});
+  constexpr std::string_view kUid = "0c1a0b86-5f5c-4f0f-8d5f-6a1c1f7f0e01";
+  char uid[kUid.size() + 1];
+  std::snprintf(uid, sizeof uid, "0c1a0b86-5f5c-4f0f-8d60-%012d", number);
+  http::Request request;
+  request.method = "POST";
+  request.target = "/validate/core?timeout=10s";
+  request.headers = {{"Host", "127.0.0.1:9443"},
+                     {"User-Agent", "kube-apiserver-admission"},
+                     {"Accept", "application/json, */*"},
+                     {"Content-Type", "application/json"},
+                     {"Accept-Encoding", "gzip"}};
+  request.body = text;
+  request.body.replace(text.find(kUid), kUid.size(), uid);
+  return request;
+}
+
+// Reviews of creations of a pod of about 5 kB, so many at the same time, from the bodies to the
+// answers, with the status writes that charge them.
+void Review(int at_once, std::size_t writes_each) {
+  Controlled world(1000);
+  base::ManualScheduler& scheduler = world.stage.scheduler;
+  if (at_once > 1) world.stage.server.answer_delay = 1ms;  // meanwhile the next batch gathers
+  Metrics metrics(world.stage.registry);
+  admission::QuotaAdmitter admitter(world.stage.io.get_executor(), scheduler, world.stage.api,
+                                    world.controller, metrics);
+  const http::Handler handler = admission::NewHandler({&admitter}, metrics, scheduler);
+  base::TaskGroup connections(world.stage.io.get_executor());
+  Answer answer;
+  std::vector<http::Request> requests;
+  int number = 0;
+  const auto next = [&] {
+    scheduler.RunFor(15s);  // the charges expire
+    requests.clear();
+    for (int i = 0; i < at_once; ++i) requests.push_back(ReviewRequest(number++));
+  };
+  std::size_t writes = 0;
+  Repeat(next, [&] {
+    const std::size_t before = world.stage.server.writes;
+    for (http::Request& request : requests) {
+      connections.Spawn("connection", [&] { return handler(std::move(request), {}, answer); });
+    }
+    scheduler.RunFor(10ms);
+    writes += world.stage.server.writes - before;
+  });
+  Check(answer.answers == at_once * (kWarmUp + kTimes), "not every review was answered");
+  Check(answer.last.body.find(R"("allowed":true)") != std::string::npos, "a pod was refused");
+  Check(writes == writes_each * (kWarmUp + kTimes), "the status was written more often, or less");
+  connections.Spawn("stop", [&] { return admitter.Stop(); });
+  scheduler.RunFor(10s);
+}
+
+struct Question {
+  const char* name;
+  int times;  // what is counted once, over all
+  std::function<void()> ask;
+};
+
+int Main(int count, char** arguments) {
+  const std::vector<Question> questions{
+      {"event-json", kTimes, [] { Event(JsonEvent); }},
+      {"event-protobuf", kTimes, [] { Event(ProtobufEvent); }},
+      {"recount-1000-pods", kTimes, [] { Recount(1000); }},
+      {"recount-50000-pods", kTimes, [] { Recount(50'000); }},
+      {"review-alone", kTimes, [] { Review(1, 1); }},
+      {"review-of-36", 36 * kTimes, [] { Review(36, 1); }},
+  };
+  const std::string_view name = count == 2 ? arguments[1] : "";
+  for (const Question& question : questions) {
+    if (question.name != name) continue;
+    question.ask();
+    std::printf("%d\n", question.times);
+    return 0;
+  }
+  std::fprintf(stderr, "usage: instructions QUESTION\nquestions:");
+  for (const Question& question : questions) std::fprintf(stderr, " %s", question.name);
+  std::fprintf(stderr, "\n");
+  return 2;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int count, char** arguments) {
+  try {
+    return bench::Main(count, arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "instructions: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,22 @@
+#pragma once
+
+// Watch events of one pod of some 5 kB, in both forms that an API server sends them in, and the
+// list of many small ones.
+
+#include <string>
+
+namespace bench {
+
+// A change of the sample pod (tests/pkg/admission/sample_reviews.h): both its containers request so
+// much CPU.
+std::string JsonEvent(const std::string& cpu, int version);
+std::string ProtobufEvent(const std::string& cpu, int version);
+
+// A list of pods "p0" …, of ten workloads and reduced to what is counted, and the event by which
+// the first of them changes.
+std::string ListOfSmallPods(int pods);
+std::string SmallPodEvent(const std::string& cpu, int version);
+// Of the first of them.
+inline constexpr const char* kSmallPodUid = "0c1a0b86-5f5c-4f0f-8d5f-000000000000";
+
+}  // namespace bench

@@ -1,0 +1,129 @@
+#include "tests/bench/staged_server.h"
+
+#include <stdexcept>
+
+#include "tests/bench/counted.h"
+
+namespace bench {
+namespace {
+
+using Bytes = std::optional<std::string>;
+
+// A whole body, read at once.
+class WholeBody final : public http::BodyStream {
+ public:
+  explicit WholeBody(std::string text) : text_(std::move(text)) {}
+  base::Task<base::Result<Bytes>> Read(std::chrono::milliseconds) override {
+    if (std::exchange(done_, true)) co_return Bytes();
+    co_return Bytes(std::move(text_));
+  }
+
+ private:
+  std::string text_;
+  bool done_ = false;
+};
+
+class FeedBody final : public http::BodyStream {
+ public:
+  FeedBody(base::Scheduler& scheduler, Feed& feed) : scheduler_(scheduler), feed_(feed) {}
+
+  base::Task<base::Result<Bytes>> Read(std::chrono::milliseconds timeout) override {
+    if (feed_.pieces.empty()) co_await feed_.arrived->WaitUntil(scheduler_.Now() + timeout);
+    if (feed_.pieces.empty()) {
+      co_return base::Error{.code = base::ErrorCode::kTimeout, .message = "nothing came"};
+    }
+    Bytes bytes(std::move(feed_.pieces.front()));
+    feed_.pieces.pop_front();
+    co_return bytes;
+  }
+
+ private:
+  base::Scheduler& scheduler_;
+  Feed& feed_;
+};
+
+bool IsWatch(const client::ApiRequest& request) {
+  for (const auto& [name, value] : request.query) {
+    if (name == "watch") return true;
+  }
+  return false;
+}
+
+std::string ListOf(const json::Value& object) {
+  return R"({"kind":"ResourceQuotaList","apiVersion":"v1","metadata":{"resourceVersion":"1000"},)"
+         R"("items":[)" +
+         json::Write(object) + "]}";
+}
+
+}  // namespace
+
+StagedServer::StagedServer(base::Scheduler& scheduler, std::string pod_list, json::Value quota)
+    : scheduler_(scheduler),
+      pod_list_(std::move(pod_list)),
+      quota_(std::move(quota)),
+      pods_(scheduler),
+      quotas_(scheduler) {}
+
+// Of core the two kinds; no other group.
+std::string StagedServer::Discovery(bool core) const {
+  const auto kind = [](const std::string& resource, const std::string& name) {
+    return R"({"resource":")" + resource +
+           R"(","responseKind":{"group":"","version":"v1","kind":")" + name +
+           R"("},"scope":"Namespaced","verbs":["list","watch","patch"]})";
+  };
+  return R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},)"
+         R"("items":[)" +
+         (core ? R"({"metadata":{"name":""},"versions":[{"version":"v1","freshness":"Current",)"
+                 R"("resources":[)" +
+                     kind("pods", "Pod") + "," + kind("resourcequotas", "ResourceQuota") + "]}]}"
+               : "") +
+         "]}";
+}
+
+// The patch holds what differs of status.hard and status.used, and the version it starts from.
+std::string StagedServer::Write(const std::string& patch) {
+  const json::Value wanted = json::Parse(patch).value();
+  if (wanted.StringAt({"metadata", "resourceVersion"}) !=
+      quota_.StringAt({"metadata", "resourceVersion"})) {
+    throw std::runtime_error("a write starts from a version that is not the newest");
+  }
+  for (const std::string_view list : {"hard", "used"}) {
+    const json::Value* amounts = wanted.At({"status", list});
+    if (amounts == nullptr) continue;
+    for (const auto& [name, amount] : *amounts->AsObject()) {
+      quota_.Make({"status", list, name}) = amount;
+    }
+  }
+  quota_.Make({"metadata", "resourceVersion"}) = std::to_string(++version_);
+  ++writes;
+  std::string text = json::Write(quota_);
+  quotas_.Send(R"({"type":"MODIFIED","object":)" + text + "}\n");
+  return text;
+}
+
+base::Task<base::Result<client::ApiResponse>> StagedServer::Do(client::ApiRequest request) {
+  client::ApiResponse response{.status = 200};
+  if (request.verb == "PATCH") {
+    Uncounted([&] { response.body = Write(request.body); });
+    if (answer_delay > base::Duration::zero()) co_await scheduler_.Sleep(answer_delay);
+    co_return response;
+  }
+  response.headers.Set("Content-Type",
+                       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+  response.body = Discovery(request.path == "/api");
+  co_return response;
+}
+
+base::Task<base::Result<std::unique_ptr<http::BodyStream>>> StagedServer::Stream(
+    client::ApiRequest request) {
+  const bool of_pods = request.path.ends_with("/pods");
+  std::unique_ptr<http::BodyStream> body;
+  if (IsWatch(request)) {
+    body = std::make_unique<FeedBody>(scheduler_, of_pods ? pods_ : quotas_);
+  } else {
+    body = std::make_unique<WholeBody>(of_pods ? pod_list_ : ListOf(quota_));
+  }
+  co_return body;
+}
+
+}  // namespace bench

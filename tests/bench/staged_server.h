@@ -1,0 +1,57 @@
+#pragma once
+
+// An API server as far as the quota controller sees one, in virtual time: pods that are what the
+// bench says, one quota whose status can be written, and the watches of both. Its own work is left
+// out of what is counted.
+//
+// Single-threaded.
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pkg/base/scheduler.h"
+#include "pkg/client/api_client.h"
+#include "pkg/json/value.h"
+
+namespace bench {
+
+// The bytes of one watch, as they come.
+struct Feed {
+  explicit Feed(base::Scheduler& scheduler) : arrived(scheduler.NewAlarm()) {}
+  void Send(std::string bytes) {
+    pieces.push_back(std::move(bytes));
+    arrived->Wake();
+  }
+  std::deque<std::string> pieces;
+  std::unique_ptr<base::Alarm> arrived;
+};
+
+class StagedServer final : public client::ApiClient {
+ public:
+  // `pod_list` is the body of the list of all pods.
+  StagedServer(base::Scheduler& scheduler, std::string pod_list, json::Value quota);
+
+  Feed& pods() { return pods_; }
+  // How long the answer of a write is away; watches show the write at once.
+  base::Duration answer_delay{};
+  std::size_t writes = 0;
+
+  base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override;
+  base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
+      client::ApiRequest request) override;
+
+ private:
+  std::string Discovery(bool core) const;
+  std::string Write(const std::string& patch);
+
+  base::Scheduler& scheduler_;
+  std::string pod_list_;
+  json::Value quota_;
+  int version_ = 1000;
+  Feed pods_;
+  Feed quotas_;
+};
+
+}  // namespace bench
