@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs, builds and runs all tests: bash tests/run.sh [--quick]
 #
-#   unit tests, then the e2e scenarios on the sandbox, then the same on a real kube-apiserver, then
-#   random objects against upstream's own evaluators, then unit tests and sandbox scenarios again under
-#   address+undefined and under thread sanitizer.
+#   unit tests, then the e2e scenarios on the sandbox and on a real kube-apiserver, which mostly wait
+#   and so run at once, then random objects against upstream's own evaluators, then unit tests and
+#   sandbox scenarios again under address+undefined and under thread sanitizer.
 #   --quick: the release build's unit tests and sandbox scenarios only, built incrementally.
 #
 # The last line is "N passed, N failed, N skipped"; the exit code is 0 only if nothing failed. The
@@ -35,21 +35,45 @@ add_failure() {
 # count_cases LOG PATTERN: the number before the words, in the summary that Catch2 prints; 0 if none.
 count_cases() { sed -nE "s/$2/\\1/p" "$1" | tail -n 1; }
 
-# run_program NAME LIMIT COMMAND…: runs a Catch2 program and counts its test cases. Each that is listed
-# and did not pass counts as failed, so a crash or a timeout counts all that it kept from running.
-run_program() {
-  local name=$1 limit=$2 log expected ok code=0
+# What runs now, by name; it ends with this script.
+declare -A pid_of
+beside=
+end_all() {
+  [ ${#pid_of[@]} -eq 0 ] || kill "${pid_of[@]}" 2>/dev/null || true
+  [ -z "$beside" ] || kill -- -"$beside" 2>/dev/null || true
+}
+trap end_all EXIT
+
+# start NAME LIMIT COMMAND…: runs it in the background; its output goes to the log of that name.
+start() {
+  local name=$1 limit=$2 log=$logs/$1.log
   shift 2
-  log=$logs/$name.log
   mkdir -p "$(dirname "$log")"
+  timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 </dev/null &
+  pid_of[$name]=$!
+}
+
+# await NAME: waits for it, and sets `code`.
+await() {
+  code=0
+  wait "${pid_of[$1]}" || code=$?
+  unset "pid_of[$1]"
+}
+
+# judge NAME LIMIT COMMAND…: waits for what was started so, a Catch2 program, and counts its test cases.
+# Each that is listed and did not pass counts as failed, so a crash or a timeout counts all that it kept
+# from running.
+judge() {
+  local name=$1 limit=$2 log=$logs/$1.log expected ok code
+  shift 2
+  await "$name"
   # Catch2 exits with the number of listed names.
   expected=$(timeout 60 "$@" --list-test-names-only 2>/dev/null | grep -c . || true)
   if [ "$expected" -eq 0 ]; then
     add_failure 1 "$name: no test in it, or it does not start"
     return
   fi
-  timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 || code=$?
-  if [ $code -eq 0 ]; then
+  if [ "$code" -eq 0 ]; then
     ok=$(count_cases "$log" '^All tests passed \(.* in ([0-9]+) test cases?\)$')
   else
     ok=$(count_cases "$log" '^test cases: .* ([0-9]+) passed.*$')
@@ -61,11 +85,13 @@ run_program() {
     return
   fi
   local why="exit code $code"
-  [ $code -ne 124 ] && [ $code -ne 137 ] || why="not done within $limit s"
+  [ "$code" -ne 124 ] && [ "$code" -ne 137 ] || why="not done within $limit s"
   add_failure $((expected > ok ? expected - ok : 1)) "$name: $((expected - ok)) of $expected, $why"
   note "FAILED  $name ($why)"
   sed 's/^/    | /' "$log" | tail -n 120
 }
+
+run_program() { start "$@" && judge "$@"; }
 
 # build PRESET TARGET…: with ninja's own progress on a terminal, and only its errors in a log.
 build() {
@@ -92,12 +118,10 @@ unit() {
 }
 
 # script NAME LIMIT COMMAND…: one test; exit code 77 says that what it needs is not here.
-script() {
-  local name=$1 limit=$2 log code=0
-  shift 2
-  log=$logs/$name.log
-  mkdir -p "$(dirname "$log")"
-  timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 || code=$?
+script() { start "$@" && judge_script "$1"; }
+judge_script() {
+  local name=$1 log=$logs/$1.log code
+  await "$name"
   case $code in
     0) passed=$((passed + 1)); note "ok      $name" ;;
     77) skipped=$((skipped + 1)); note "SKIPPED $name: $(tail -n 1 "$log")" ;;
@@ -109,11 +133,11 @@ script() {
   esac
 }
 
-# e2e PRESET TIER BIN_FOLDER LIMIT: the other tier's own scenarios are left out.
+# e2e start|judge PRESET TIER BIN_FOLDER LIMIT: the other tier's own scenarios are left out.
 e2e() {
   local other=real-only
-  [ "$2" = sandbox ] || other=sandbox-only
-  QCM_E2E_SERVER=$2 run_program "$1/e2e-$2" "$4" "$3/e2e_test" "~[$other]"
+  [ "$3" = sandbox ] || other=sandbox-only
+  QCM_E2E_SERVER=$3 "$1" "$2/e2e-$3" "$5" "$4/e2e_test" "~[$other]"
 }
 
 # absent CODE NAME PROGRAM TESTS…: what these tests of the program need was not had. By CODE it is not
@@ -131,17 +155,22 @@ absent() {
   fi
 }
 
+# The scenarios on both servers at once: they mostly wait. The sandbox's are judged by who calls this.
 real_tier() {
   local assets code=0
   assets=$(bash tests/k8s/build.sh) || code=$?
   [ $code -ne 0 ] || export QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl}
+  e2e start release sandbox build/bin 1800
+  script release/quickstart 300 bash tests/cmd/quickstart/quickstart_test.sh
+  script release/alerts 120 bash tests/manifests/alerts_test.sh
   script release/sandbox-kubectl 180 bash tests/pkg/sandbox/kubectl_test.sh build/bin/sandbox-apiserver
   script release/image 180 bash tests/manifests/image_test.sh build/bin
   if [ $code -ne 0 ]; then
     absent $code release/e2e-real build/bin/e2e_test '~[sandbox-only]'
     return
   fi
-  KUBEBUILDER_ASSETS=$assets e2e release real build/bin 2700
+  KUBEBUILDER_ASSETS=$assets e2e start release real build/bin 2700
+  KUBEBUILDER_ASSETS=$assets e2e judge release real build/bin 2700
   KUBEBUILDER_ASSETS=$assets chart
 }
 
@@ -168,26 +197,28 @@ differential() {
 }
 
 # A session of its own, so that all of it ends with this script.
-beside=
 start_beside() {
+  rm -f "$logs/beside.built"
   setsid bash tests/beside.sh "$logs" </dev/null >"$logs/beside.log" 2>&1 &
   beside=$!
-  trap 'kill -- -"$beside" 2>/dev/null || true' EXIT
 }
-wait_for_beside() {
-  [ -z "$beside" ] || wait "$beside" || true
-  beside=
-  trap - EXIT
+wait_for_builds() {
+  while [ ! -e "$logs/beside.built" ] && kill -0 "$beside" 2>/dev/null; do sleep 1; done
 }
 
-# sanitized PRESET: what the sanitizer can judge, and nothing else is built.
+# sanitized PRESET: what the sanitizer can judge, and nothing else is built. Scenarios are only started.
 sanitized() {
   if ! build "$1" sanitized; then
     add_failure 1 "$1: does not build"
     return
   fi
   unit "$1" "build/$1/bin" 300
-  e2e "$1" sandbox "build/$1/bin" 1800
+  e2e start "$1" sandbox "build/$1/bin" 2400
+  built+=("$1")
+}
+judge_sanitized() {
+  local preset
+  for preset in "${built[@]}"; do e2e judge "$preset" sandbox "build/$preset/bin" 2400; done
 }
 
 finish() {
@@ -205,20 +236,23 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 bash .ci/install-packages.sh
 # For the test of the image, which is skipped where there is none.
 [ "${CI:-}" != true ] || bash .ci/install-packages.sh buildah || true
-if build release; then
-  unit release build/bin 120
-  $quick || start_beside
-  e2e release sandbox build/bin 1200
-  script release/quickstart 300 bash tests/cmd/quickstart/quickstart_test.sh
-  if ! $quick; then
-    script release/alerts 120 bash tests/manifests/alerts_test.sh
-    real_tier
-    differential
-    wait_for_beside
-    sanitized asan
-    sanitized tsan
-  fi
-else
+built=()
+if ! build release; then
   add_failure 1 "release: does not build"
+elif $quick; then
+  unit release build/bin 120
+  e2e start release sandbox build/bin 1200
+  e2e judge release sandbox build/bin 1200
+  script release/quickstart 300 bash tests/cmd/quickstart/quickstart_test.sh
+else
+  unit release build/bin 120
+  start_beside
+  real_tier
+  e2e judge release sandbox build/bin 1800
+  differential
+  wait_for_builds
+  sanitized asan
+  sanitized tsan
+  judge_sanitized
 fi
 finish
