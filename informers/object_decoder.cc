@@ -52,7 +52,7 @@ ObjectDecoder::ObjectDecoder(const ReflectorOptions& options)
       accept_watch_(Accept(options, protobuf_.has_value(), "PartialObjectMetadata")) {}
 
 base::Result<json::Value> ObjectDecoder::Decode(WireForm form, std::string_view bytes) const {
-  if (form == WireForm::kJson) return json::ParseProjected(bytes, fields_);
+  if (form == WireForm::kJson) return json::Skim(bytes, fields_);
   if (protobuf_) return protobuf_->Decode(bytes);
   return base::Error{.code = base::ErrorCode::kMalformed,
                      .message = "the answer is protobuf, which was not asked for"};

@@ -37,7 +37,7 @@ base::Result<WatchEvent> WatchEventDecoder::Decode(WireForm form, std::string_vi
 
 base::Result<WatchEvent> WatchEventDecoder::DecodeJson(std::string_view frame,
                                                        bool& server_said) const {
-  base::Result<json::Value> envelope = json::ParseProjected(frame, json_fields_);
+  base::Result<json::Value> envelope = json::Skim(frame, json_fields_);
   if (!envelope) return envelope.error();
   const std::string type(envelope->StringAt({"type"}));
   if (type == "ERROR") {

@@ -123,9 +123,8 @@ std::size_t SkipContainer(std::string_view text, std::size_t at) {
 }
 
 std::size_t SkipString(std::string_view text, std::size_t at) {
-  for (++at; at < text.size(); ++at) {
+  for (++at; (at = FindStringEvent(text, at)) < text.size(); at += 2) {
     if (text[at] == '"') return at + 1;
-    if (text[at] == '\\') ++at;
   }
   return kNone;
 }
@@ -148,6 +147,18 @@ std::size_t SkipBlank(std::string_view text, std::size_t at) {
     ++at;
   }
   return at;
+}
+
+std::size_t FindStringEvent(std::string_view text, std::size_t at) {
+#if defined(__SSE2__)
+  for (; at < text.size() && text.size() - at >= 16; at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+    const Bits found = Where(bytes, '"') | Where(bytes, '\\');
+    if (found != 0) return at + static_cast<std::size_t>(std::countr_zero(found));
+  }
+#endif
+  while (at < text.size() && text[at] != '"' && text[at] != '\\') ++at;
+  return std::min(at, text.size());
 }
 
 std::size_t SkipValue(std::string_view text, std::size_t at) {

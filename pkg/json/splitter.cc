@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "pkg/json/skip.h"
 #include "pkg/json/value.h"
 
 namespace json {
@@ -21,7 +22,6 @@ constexpr ByteSet SetOf(std::string_view bytes) {
 
 constexpr ByteSet kBlank = SetOf(" \t\r\n");
 constexpr ByteSet kStructure = SetOf("\"{}[]");
-constexpr ByteSet kStringEvent = SetOf("\"\\");
 constexpr ByteSet kScalarEnd = SetOf(" \t\r\n,]");
 
 bool In(const ByteSet& set, char c) { return set[static_cast<unsigned char>(c)]; }
@@ -75,7 +75,7 @@ std::size_t NestingScanner::ScanString(std::string_view bytes, std::size_t at) {
       ++at;
       continue;
     }
-    at = FindIn(kStringEvent, bytes, at);
+    at = FindStringEvent(bytes, at);
     if (at == bytes.size()) break;
     if (bytes[at++] == '"') {
       in_string_ = false;

@@ -1,5 +1,6 @@
 #include "pkg/json/tree_builder.h"
 
+#include <iterator>
 #include <unordered_map>
 
 namespace json {
@@ -19,24 +20,25 @@ bool HasDuplicate(const std::vector<Member>& members) {
 
 }  // namespace
 
-void TreeBuilder::Add(Value value) {
-  if (open_.empty()) {
-    root_ = std::move(value);
-    return;
-  }
-  Open& parent = open_.back();
-  if (Array* array = parent.container.AsArray()) {
-    array->push_back(std::move(value));
-  } else {
-    parent.container.AsObject()->members_.emplace_back(std::move(parent.key), std::move(value));
-  }
-}
-
 void TreeBuilder::End() {
-  Value done = std::move(open_.back().container);
+  Open done = std::move(open_.back());
   open_.pop_back();
-  if (Object* object = done.AsObject()) KeepLastOfEachName(object->members_);
-  Add(std::move(done));
+  const auto first = parts_.begin() + static_cast<std::ptrdiff_t>(done.first);
+  Value container;
+  if (done.array) {
+    Array array;
+    array.reserve(static_cast<std::size_t>(parts_.end() - first));
+    for (auto part = first; part != parts_.end(); ++part) array.push_back(std::move(part->second));
+    container = std::move(array);
+  } else {
+    Object object;
+    object.members_.assign(std::move_iterator(first), std::move_iterator(parts_.end()));
+    KeepLastOfEachName(object.members_);
+    container = std::move(object);
+  }
+  parts_.erase(first, parts_.end());
+  key_ = std::move(done.key);
+  Add(std::move(container));
 }
 
 void TreeBuilder::KeepLastOfEachName(std::vector<Member>& members) {

@@ -10,6 +10,7 @@ using Names = std::vector<std::string>;
 
 ResourceList Only(const ResourceList& list, const Names& names) {
   ResourceList kept;
+  kept.Reserve(names.size());
   for (const std::string& name : names) {
     if (const Quantity* amount = list.Find(name)) kept.Set(name, *amount);
   }
@@ -93,6 +94,13 @@ ResourceList UsageFor(const Quota& quota, const Subject& subject, const Request&
   return UsageOfParts(quota.selector, subject, scopes);
 }
 
+// The same, under these names.
+ResourceList UsageAtStake(const Quota& quota, const Request& request, const Names& names) {
+  const Subject& subject = request.after;
+  if (!CountsParts(quota.selector, subject)) return Only(subject.usage, names);
+  return Only(UsageFor(quota, subject, request), names);
+}
+
 // What the object may use already as far as this quota is concerned: as stored, or as charged. A
 // quota that did not match the old object starts from nothing.
 ResourceList BaseOf(const Request& request, const Standing& standing) {
@@ -109,7 +117,7 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
   std::vector<Need> needs;
   for (const auto& [index, names] : concerns) {
     const Standing& standing = standings[index];
-    ResourceList absolute = Only(UsageFor(*standing.quota, request.after, request), names);
+    ResourceList absolute = UsageAtStake(*standing.quota, request, names);
     ResourceList amount = Excess(absolute, BaseOf(request, standing));
     if (!amount.empty()) needs.push_back({index, std::move(amount), std::move(absolute)});
   }

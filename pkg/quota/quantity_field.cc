@@ -18,21 +18,21 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
+// The error does not say where it is.
+base::Result<Quantity> Read(const json::Value& value) {
+  if (value.IsNull()) return Quantity();
+  if (const std::string* text = value.AsString()) return Quantity::Parse(Trimmed(*text));
+  if (const json::Number* number = value.AsNumber()) return Quantity::Parse(number->text);
+  return base::Error{.code = base::ErrorCode::kMalformed,
+                     .message = "must be a quantity, not " + std::string(value.TypeName())};
+}
+
 }  // namespace
 
 base::Result<Quantity> QuantityFrom(const json::Value& value, std::string_view field) {
-  if (value.IsNull()) return Quantity();
-  std::string_view text;
-  if (const std::string* string = value.AsString()) {
-    text = Trimmed(*string);
-  } else if (const json::Number* number = value.AsNumber()) {
-    text = number->text;
-  } else {
-    return Malformed(field, "must be a quantity, not " + std::string(value.TypeName()));
-  }
-  const base::Result<Quantity> quantity = Quantity::Parse(text);
+  const base::Result<Quantity> quantity = Read(value);
   if (!quantity) return Malformed(field, quantity.error().message);
-  return *quantity;
+  return quantity;
 }
 
 base::Result<ResourceList> ResourceListFrom(const json::Value* value, std::string_view field) {
@@ -42,10 +42,12 @@ base::Result<ResourceList> ResourceListFrom(const json::Value* value, std::strin
   if (object == nullptr) {
     return Malformed(field, "must be an object, not " + std::string(value->TypeName()));
   }
+  list.Reserve(object->size());
   for (const auto& [name, amount] : *object) {
-    const base::Result<Quantity> quantity =
-        QuantityFrom(amount, std::string(field) + "[" + name + "]");
-    if (!quantity) return quantity.error();
+    const base::Result<Quantity> quantity = Read(amount);
+    if (!quantity) {
+      return Malformed(std::string(field) + "[" + name + "]", quantity.error().message);
+    }
     list.Set(name, *quantity);
   }
   return list;

@@ -58,6 +58,7 @@ std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceLi
                                     const ClassTable* classes) {
   const bool by_class = classes != nullptr && evaluator.classes && evaluator.classes->owns;
   std::vector<std::string> names;
+  names.reserve(hard.size());
   for (const auto& [name, limit] : hard) {
     const bool owned =
         evaluator.owns(name) || (by_class && evaluator.classes->owns(name, *classes));

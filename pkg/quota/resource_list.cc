@@ -5,6 +5,9 @@
 namespace quota {
 namespace {
 
+// Up to here looking at each is faster: names that differ mostly differ in length, too.
+constexpr std::size_t kFew = 16;
+
 // Where `name` stands or belongs. `items` may be const or not.
 auto Position(auto& items, std::string_view name) {
   return std::lower_bound(items.begin(), items.end(), name,
@@ -18,6 +21,12 @@ ResourceList::ResourceList(std::initializer_list<std::pair<std::string, Quantity
 }
 
 const Quantity* ResourceList::Find(std::string_view name) const {
+  if (items_.size() <= kFew) {
+    for (const auto& [own, quantity] : items_) {
+      if (own == name) return &quantity;
+    }
+    return nullptr;
+  }
   const auto at = Position(items_, name);
   return at != items_.end() && at->first == name ? &at->second : nullptr;
 }
@@ -28,6 +37,11 @@ Quantity ResourceList::Get(std::string_view name) const {
 }
 
 void ResourceList::Set(std::string_view name, Quantity quantity) {
+  // Lists are mostly made from what is sorted already.
+  if (items_.empty() || items_.back().first < name) {
+    items_.emplace_back(name, quantity);
+    return;
+  }
   const auto at = Position(items_, name);
   if (at != items_.end() && at->first == name) {
     at->second = quantity;
@@ -67,6 +81,7 @@ std::string ResourceList::ToString() const {
 
 ResourceList Excess(const ResourceList& a, const ResourceList& b) {
   ResourceList excess;
+  excess.Reserve(a.size());
   for (const auto& [name, amount] : a) {
     const base::Result<Quantity> difference = amount.Sub(b.Get(name));
     if (difference && difference->Sign() > 0) excess.Set(name, *difference);

@@ -23,6 +23,7 @@ class ResourceList {
   [[nodiscard]] const Quantity* Find(std::string_view name) const;
   void Set(std::string_view name, Quantity quantity);
   void Erase(std::string_view name);
+  void Reserve(std::size_t names) { items_.reserve(names); }
   // Adds `times` times `other`, name by name; new names are added. Errors: overflow, naming the
   // name; this list is then unchanged.
   base::Result<void> Add(const ResourceList& other, std::int64_t times = 1);

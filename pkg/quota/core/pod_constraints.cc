@@ -1,14 +1,14 @@
 #include "pkg/quota/core/pod_constraints.h"
 
+#include <algorithm>
 #include <initializer_list>
-#include <map>
 #include <set>
 #include <string_view>
 
 namespace quota::core {
 namespace {
 
-// Where a name that can be required must stand in a container's resources.
+// Where a name that can be required must stand in a container's resources. Sorted by name.
 struct Requirement {
   std::string_view name;
   std::string_view list;
@@ -16,9 +16,12 @@ struct Requirement {
 };
 
 constexpr Requirement kRequirements[] = {
-    {"cpu", "requests", "cpu"},          {"memory", "requests", "memory"},
-    {"requests.cpu", "requests", "cpu"}, {"requests.memory", "requests", "memory"},
-    {"limits.cpu", "limits", "cpu"},     {"limits.memory", "limits", "memory"},
+    {"cpu", "requests", "cpu"},
+    {"limits.cpu", "limits", "cpu"},
+    {"limits.memory", "limits", "memory"},
+    {"memory", "requests", "memory"},
+    {"requests.cpu", "requests", "cpu"},
+    {"requests.memory", "requests", "memory"},
 };
 
 // A pod with any amount of its own is excused, even where that says nothing about the name.
@@ -54,19 +57,17 @@ std::string Join(const std::set<std::string>& names) {
 
 std::string MissingFromPod(const json::Value& pod, const std::vector<std::string>& names) {
   if (HasOwnResources(pod)) return "";
-  const std::set<std::string_view> wanted(names.begin(), names.end());
-  std::map<std::string_view, std::set<std::string>> missing;
-  for (const Requirement& required : kRequirements) {
-    if (!wanted.contains(required.name)) continue;
-    for (const std::string_view list : {"containers", "initContainers"}) {
-      FindMissing(pod.At({"spec", list}), required, missing[required.name]);
-    }
-  }
+  const json::Value* const containers = pod.At({"spec", "containers"});
+  const json::Value* const init_containers = pod.At({"spec", "initContainers"});
   std::string text;
-  for (const auto& [name, containers] : missing) {
-    if (containers.empty()) continue;
+  for (const Requirement& required : kRequirements) {
+    if (std::ranges::find(names, required.name) == names.end()) continue;
+    std::set<std::string> missing;
+    FindMissing(containers, required, missing);
+    FindMissing(init_containers, required, missing);
+    if (missing.empty()) continue;
     text += text.empty() ? "must specify " : "; ";
-    text.append(name).append(" for: ").append(Join(containers));
+    text.append(required.name).append(" for: ").append(Join(missing));
   }
   return text;
 }

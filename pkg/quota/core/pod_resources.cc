@@ -34,25 +34,33 @@ const json::Array& ListAt(const json::Value& pod, std::initializer_list<std::str
   return list == nullptr || list->AsArray() == nullptr ? kNone : *list->AsArray();
 }
 
-base::Result<Amounts> ParseAmounts(const json::Value& holder, const std::string& field) {
-  auto requests = ResourceListFrom(holder.At({"requests"}), field + ".requests");
+// Paths are put together for errors only: nearly every pod has none.
+base::Error Below(std::string path, base::Error error) {
+  error.message = std::move(path.append(".").append(error.message));
+  return error;
+}
+
+std::string Element(std::string_view list, std::size_t index) {
+  return std::string(list) + "[" + std::to_string(index) + "]";
+}
+
+base::Result<Amounts> ParseAmounts(const json::Value& holder) {
+  auto requests = ResourceListFrom(holder.At({"requests"}), "requests");
   if (!requests) return requests.error();
-  auto limits = ResourceListFrom(holder.At({"limits"}), field + ".limits");
+  auto limits = ResourceListFrom(holder.At({"limits"}), "limits");
   if (!limits) return limits.error();
   return Amounts{std::move(*requests), std::move(*limits)};
 }
 
-base::Result<void> ParseStatuses(const json::Array& statuses, const std::string& field,
+base::Result<void> ParseStatuses(const json::Array& statuses, std::string_view field,
                                  ActuatedByName& actuated) {
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     const json::Value* resources = statuses[i].At({"resources"});
     if (resources == nullptr || resources->IsNull()) continue;
-    const std::string at = field + "[" + std::to_string(i) + "]";
-    auto amounts = ParseAmounts(*resources, at + ".resources");
-    if (!amounts) return amounts.error();
-    auto allocated =
-        ResourceListFrom(statuses[i].At({"allocatedResources"}), at + ".allocatedResources");
-    if (!allocated) return allocated.error();
+    auto amounts = ParseAmounts(*resources);
+    if (!amounts) return Below(Element(field, i) + ".resources", amounts.error());
+    auto allocated = ResourceListFrom(statuses[i].At({"allocatedResources"}), "allocatedResources");
+    if (!allocated) return Below(Element(field, i), allocated.error());
     actuated.insert_or_assign(std::string(statuses[i].StringAt({"name"})),
                               Actuated{std::move(*amounts), std::move(*allocated)});
   }
@@ -81,14 +89,15 @@ Amounts Effective(const Amounts& spec, const Actuated& actuated, bool infeasible
 }
 
 base::Result<std::vector<Container>> ParseContainers(const json::Array& list,
-                                                     const std::string& field) {
+                                                     std::string_view field) {
   std::vector<Container> containers;
+  containers.reserve(list.size());
   for (std::size_t i = 0; i < list.size(); ++i) {
     Container container;
     container.restartable = list[i].StringAt({"restartPolicy"}) == "Always";
     if (const json::Value* resources = list[i].At({"resources"})) {
-      auto amounts = ParseAmounts(*resources, field + "[" + std::to_string(i) + "].resources");
-      if (!amounts) return amounts.error();
+      auto amounts = ParseAmounts(*resources);
+      if (!amounts) return Below(Element(field, i) + ".resources", amounts.error());
       container.spec = std::move(*amounts);
     }
     container.effective = container.spec;
@@ -111,9 +120,8 @@ void ApplyStatus(const json::Array& list, const ActuatedByName& actuated, bool i
 base::Result<void> ParseEffective(const json::Value& pod, PodResources& resources) {
   ActuatedByName actuated;
   for (const char* field : {"containerStatuses", "initContainerStatuses"}) {
-    auto done =
-        ParseStatuses(ListAt(pod, {"status", field}), std::string("status.") + field, actuated);
-    if (!done) return done;
+    auto done = ParseStatuses(ListAt(pod, {"status", field}), field, actuated);
+    if (!done) return Below("status", done.error());
   }
   if (actuated.empty()) return {};
   const bool infeasible = IsResizeInfeasible(pod);
@@ -197,8 +205,8 @@ base::Result<PodResources> ParsePodResources(const json::Value& pod) {
   if (auto done = ParseEffective(pod, resources); !done) return done.error();
   const json::Value* pod_level = pod.At({"spec", "resources"});
   if (pod_level != nullptr && !pod_level->IsNull()) {
-    auto amounts = ParseAmounts(*pod_level, "spec.resources");
-    if (!amounts) return amounts.error();
+    auto amounts = ParseAmounts(*pod_level);
+    if (!amounts) return Below("spec.resources", amounts.error());
     resources.pod_level = std::move(*amounts);
   }
   auto overhead = ResourceListFrom(pod.At({"spec", "overhead"}), "spec.overhead");
