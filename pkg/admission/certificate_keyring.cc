@@ -140,7 +140,13 @@ KeyringReport Inspect(const Keyring& keyring, const std::vector<std::string>& ho
     Complain(report, "tls.crt, tls.key", usable.error());
     return report;
   }
-  report.state.leaf = DatesOf(Read(keyring.cert_pem).front());
+  // A certificate may be of its key and for its hosts and yet have dates that nobody can read.
+  const auto leaf = http::ReadCertificates(keyring.cert_pem, "certificate");
+  if (leaf) {
+    report.state.leaf = DatesOf(leaf->front());
+  } else {
+    Complain(report, "tls.crt", leaf.error());
+  }
   return report;
 }
 

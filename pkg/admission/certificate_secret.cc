@@ -10,6 +10,7 @@
 #include "pkg/api/object_meta.h"
 #include "pkg/base/backoff.h"
 #include "pkg/base/base64.h"
+#include "pkg/base/unix_time.h"
 #include "pkg/json/value.h"
 
 namespace admission {
@@ -33,7 +34,7 @@ std::optional<base::WallTime> ParseDate(std::string_view text) {
   const std::string whole(text);
   const char* end = ::strptime(whole.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
   if (end == nullptr || *end != '\0') return std::nullopt;
-  return std::chrono::system_clock::from_time_t(::timegm(&parts));
+  return base::FromUnixTime(::timegm(&parts));
 }
 
 // The Secret as the API server has it; absent: version is "".

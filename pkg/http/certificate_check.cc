@@ -3,6 +3,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <ctime>
 
+#include "pkg/base/unix_time.h"
 #include "pkg/http/certificate.h"
 #include "pkg/http/openssl.h"
 
@@ -23,7 +24,7 @@ base::Error Error(base::ErrorCode code, std::string message) {
 std::optional<base::WallTime> TimeOf(const ASN1_TIME* time) {
   std::tm parts{};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return std::nullopt;
-  return std::chrono::system_clock::from_time_t(timegm(&parts));
+  return base::FromUnixTime(timegm(&parts));
 }
 
 base::Result<CertificateInfo> Describe(X509* certificate, std::string_view what) {

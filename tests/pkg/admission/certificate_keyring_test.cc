@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/base/base64.h"
 #include "pkg/http/certificate.h"
 
 namespace {
@@ -100,6 +101,18 @@ TEST_CASE("certificate keyring: what is broken is named by its part", "[admissio
   CHECK(Inspect(good, {"elsewhere.ns.svc"}).trouble ==
         "tls.crt, tls.key: the certificate is for DNS:web.ns.svc, IP:127.0.0.1, not for "
         "elsewhere.ns.svc");
+}
+
+TEST_CASE("certificate keyring: a certificate without dates that parse is no leaf", "[admission]") {
+  Keyring keyring = Do(CertificateAction::kStartOver);
+  const std::size_t begin = keyring.cert_pem.find('\n');
+  const std::size_t end = keyring.cert_pem.find("\n-----END");
+  std::string der = base::DecodeBase64(keyring.cert_pem.substr(begin, end - begin)).value();
+  der[der.find("\x17\x0d") + 4] = '9';  // the month
+  keyring.cert_pem.replace(begin + 1, end - begin - 1, base::EncodeBase64(der));
+  const auto report = Inspect(keyring, {});
+  CHECK(report.trouble == "tls.crt: certificate: a certificate whose dates do not parse");
+  CHECK_FALSE(report.state.leaf);
 }
 
 TEST_CASE("certificate keyring: what is absent is no trouble, and asks to be made", "[admission]") {

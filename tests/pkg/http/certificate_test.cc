@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/base/base64.h"
 #include "tests/pkg/http/loopback.h"
 
 namespace {
@@ -112,6 +113,30 @@ TEST_CASE("certificates: a key is known to be of the pair, and is never quoted",
   CHECK(cut.error().code == ErrorCode::kInvalidArgument);
   CHECK(cut.error().message.find(half.substr(40, 16)) == std::string::npos);
   CHECK(cut.error().message.starts_with("private key: "));
+}
+
+// The certificate with another last date of the same length; its signature is no longer right.
+std::string WithLastDate(const std::string& pem, std::string_view date) {
+  const std::size_t begin = pem.find('\n');
+  const std::size_t end = pem.find("\n-----END");
+  std::string der = base::DecodeBase64(pem.substr(begin, end - begin)).value();
+  // Two GeneralizedTimes behind each other.
+  der.replace(der.find("\x18\x0f", der.find("\x18\x0f") + 1) + 2, 15, date);
+  return pem.substr(0, begin + 1) + base::EncodeBase64(der) + pem.substr(end);
+}
+
+TEST_CASE("certificates: what never ends is valid for long, and dates that are none are an error",
+          "[http][tls]") {
+  const DatedAuthority authority;
+  const auto read =
+      http::ReadCertificates(WithLastDate(authority.ca.cert_pem, "99991231235959Z"), "x");
+  REQUIRE(read.has_value());
+  CHECK(read->front().ValidAt(kDay));
+  CHECK(read->front().ValidAt(kDay + 24h * 365 * 100));
+  const auto wrong =
+      http::ReadCertificates(WithLastDate(authority.ca.cert_pem, "20601399235959Z"), "x");
+  REQUIRE_FALSE(wrong.has_value());
+  CHECK(wrong.error().message == "x: a certificate whose dates do not parse");
 }
 
 TEST_CASE("certificates: half a certificate and no certificate are errors that say where",
