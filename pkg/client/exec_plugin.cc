@@ -36,6 +36,15 @@ json::Value ClusterInfo(const ClusterConfig& config) {
   return cluster;
 }
 
+// A year that a WallTime cannot hold stands for "never": it is read as the last leap year it holds.
+Result<base::WallTime> ParseExpiration(std::string_view text) {
+  constexpr std::string_view kLastYear = "2260";
+  const std::string_view year = text.substr(0, 4);
+  const bool all_digits = year.find_first_not_of("0123456789") == std::string_view::npos;
+  if (!all_digits || year <= kLastYear) return api::ParseTime(text);
+  return api::ParseTime(std::string(kLastYear).append(text.substr(4)));
+}
+
 Error WithHint(Error error, const ExecEntry& exec) {
   Error wrapped = error.Wrap("exec credential plugin");
   if (error.Is(ErrorCode::kNotFound) && !exec.install_hint.empty()) {
@@ -82,8 +91,7 @@ Result<ExecCredential> ParseExecCredential(std::string_view output, std::string_
   }
   const json::Value* expiration = document->At({"status", "expirationTimestamp"});
   if (expiration != nullptr && !expiration->IsNull()) {
-    const Result<base::WallTime> time =
-        api::ParseTime(document->StringAt({"status", "expirationTimestamp"}));
+    const auto time = ParseExpiration(document->StringAt({"status", "expirationTimestamp"}));
     if (!time) return Malformed("has an expirationTimestamp that is no RFC 3339 time");
     credential.expiration = *time;
   }

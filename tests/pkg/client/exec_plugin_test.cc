@@ -87,6 +87,19 @@ struct Shell {
   }
 };
 
+TEST_CASE("exec plugin: a credential that never expires may say so with any year", "[client]") {
+  const std::string head =
+      R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":)";
+  for (const char* time :
+       {"9999-12-31T23:59:59Z", "2272-02-29T00:00:00Z", "2261-01-01T00:00:00Z"}) {
+    INFO(time);
+    const auto credential = ParseExecCredential(
+        head + R"({"token":"t","expirationTimestamp":")" + time + R"("}})", kVersion);
+    REQUIRE(credential);
+    CHECK(credential->expiration > std::chrono::sys_days(std::chrono::year(2259) / 12 / 31));
+  }
+}
+
 TEST_CASE("exec plugin: arguments, environment and answer travel", "[client]") {
   Shell shell(R"(
 case "$KUBERNETES_EXEC_INFO" in *'"interactive":false'*) ;; *) exit 9 ;; esac
