@@ -20,17 +20,16 @@ Outcome<Pointer> ParsePointer(std::string_view text) {
   Pointer pointer;
   if (text.empty()) return pointer;
   if (text.front() != '/') return api::BadRequest("JSON pointer must begin with '/'");
-  for (char c : text) {
-    if (c == '/') {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::string_view two = text.substr(at, 2);
+    if (text[at] == '/') {
       pointer.emplace_back();
-    } else if (!pointer.back().empty() && pointer.back().back() == '~' && (c == '0' || c == '1')) {
-      pointer.back().back() = c == '0' ? '\x01' : '/';  // \x01: a '~' that begins no escape
+    } else if (two == "~0" || two == "~1") {
+      pointer.back() += two == "~0" ? '~' : '/';
+      ++at;
     } else {
-      pointer.back() += c;
+      pointer.back() += text[at];
     }
-  }
-  for (std::string& step : pointer) {
-    for (char& c : step) c = c == '\x01' ? '~' : c;
   }
   return pointer;
 }

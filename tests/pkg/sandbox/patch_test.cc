@@ -30,6 +30,7 @@ TEST_CASE("json patch: each operation", "[sandbox]") {
   CHECK(Json(R"({"a":1})", R"([{"op":"copy","from":"/a","path":"/b"}])") == J(R"({"a":1,"b":1})"));
   CHECK(Json(R"({"a":1})", R"([{"op":"test","path":"/a","value":1.0}])") == J(R"({"a":1})"));
   CHECK(Json(R"({"x/y~1":1})", R"([{"op":"remove","path":"/x~1y~01"}])") == J("{}"));
+  CHECK(Json(R"({"\u0001":1,"~":2})", R"([{"op":"remove","path":"/\u0001"}])") == J(R"({"~":2})"));
   CHECK(Json(R"({"a":1})", R"([{"op":"replace","path":"","value":[]}])") == J("[]"));
 }
 
