@@ -1,6 +1,7 @@
 #include "tests/bench/pod_events.h"
 
 #include <cstdio>
+#include <vector>
 
 #include "pkg/json/value.h"
 #include "tests/pkg/admission/sample_reviews.h"
@@ -11,6 +12,15 @@ namespace {
 
 using wire::Bytes;
 using wire::Number;
+
+constexpr int kWorkloads = 10;
+constexpr int kVersionSlot = 100'000'000;  // and above: versions that are as long as each other
+
+std::string NumberedUid(int number) {
+  char uid[37];
+  std::snprintf(uid, sizeof uid, "0c1a0b86-5f5c-4f0f-8d5f-%012d", number);
+  return uid;
+}
 
 json::Value SamplePod(const std::string& cpu, int version) {
   json::Value pod = json::Parse(admission::test::PodText()).value();
@@ -127,6 +137,14 @@ std::string Spec(const json::Value& pod) {
       .append(Bytes(31, "PreemptLowerPriority"));
 }
 
+std::string MessageOf(const json::Value& pod) {
+  const std::string condition =
+      Bytes(1, "Ready").append(Bytes(2, "True")).append(Bytes(4, Number(1, 1'795'240'805)));
+  const std::string status =
+      Bytes(1, "Running").append(Bytes(2, condition)).append(Bytes(9, "Burstable"));
+  return Bytes(1, Metadata(pod)).append(Bytes(2, Spec(pod))).append(Bytes(3, status));
+}
+
 std::string SmallPod(int number, const std::string& cpu, int version) {
   char uid[37];
   std::snprintf(uid, sizeof uid, "0c1a0b86-5f5c-4f0f-8d5f-%012d", number);
@@ -144,18 +162,27 @@ std::string JsonEvent(const std::string& cpu, int version) {
 }
 
 std::string ProtobufEvent(const std::string& cpu, int version) {
-  const json::Value pod = SamplePod(cpu, version);
-  const std::string condition =
-      Bytes(1, "Ready").append(Bytes(2, "True")).append(Bytes(4, Number(1, 1'795'240'805)));
-  const std::string status =
-      Bytes(1, "Running").append(Bytes(2, condition)).append(Bytes(9, "Burstable"));
-  const std::string bytes =
-      Bytes(1, Metadata(pod)).append(Bytes(2, Spec(pod))).append(Bytes(3, status));
-  return wire::Frame("MODIFIED", "Pod", bytes);
+  return wire::Frame("MODIFIED", "Pod", MessageOf(SamplePod(cpu, version)));
+}
+
+std::string ProtobufPod(int number, int version) {
+  static const std::vector<std::string> workloads = [] {
+    std::vector<std::string> made;
+    for (int i = 1; i <= kWorkloads; ++i) {
+      made.push_back(MessageOf(SamplePod(std::to_string(100 * i) + "m", kVersionSlot)));
+    }
+    return made;
+  }();
+  static const std::string uid = "0c1a0b86-5f5c-4f0f-8d5f-6a1c1f7f0e01";
+  std::string pod = workloads[static_cast<std::size_t>((number + version) % kWorkloads)];
+  // Of the same lengths as what they replace.
+  pod.replace(pod.find(uid), uid.size(), NumberedUid(number));
+  const std::string slot = std::to_string(kVersionSlot);
+  pod.replace(pod.find(slot), slot.size(), std::to_string(kVersionSlot + version));
+  return pod;
 }
 
 std::string ListOfSmallPods(int pods) {
-  constexpr int kWorkloads = 10;
   std::string list =
       R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1000"},"items":[)";
   for (int i = 0; i < pods; ++i) {

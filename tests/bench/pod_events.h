@@ -12,6 +12,10 @@ namespace bench {
 std::string JsonEvent(const std::string& cpu, int version);
 std::string ProtobufEvent(const std::string& cpu, int version);
 
+// The sample pod as a message, numbered in its uid: of one of ten workloads, and with each version
+// of the next one.
+std::string ProtobufPod(int number, int version);
+
 // A list of pods "p0" …, of ten workloads and reduced to what is counted, and the event by which
 // the first of them changes.
 std::string ListOfSmallPods(int pods);

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "tests/bench/counted.h"
+#include "tests/bench/discovery_text.h"
 
 namespace bench {
 namespace {
@@ -64,22 +65,6 @@ StagedServer::StagedServer(base::Scheduler& scheduler, std::string pod_list, jso
       pods_(scheduler),
       quotas_(scheduler) {}
 
-// Of core the two kinds; no other group.
-std::string StagedServer::Discovery(bool core) const {
-  const auto kind = [](const std::string& resource, const std::string& name) {
-    return R"({"resource":")" + resource +
-           R"(","responseKind":{"group":"","version":"v1","kind":")" + name +
-           R"("},"scope":"Namespaced","verbs":["list","watch","patch"]})";
-  };
-  return R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},)"
-         R"("items":[)" +
-         (core ? R"({"metadata":{"name":""},"versions":[{"version":"v1","freshness":"Current",)"
-                 R"("resources":[)" +
-                     kind("pods", "Pod") + "," + kind("resourcequotas", "ResourceQuota") + "]}]}"
-               : "") +
-         "]}";
-}
-
 // The patch holds what differs of status.hard and status.used, and the version it starts from.
 std::string StagedServer::Write(const std::string& patch) {
   const json::Value wanted = json::Parse(patch).value();
@@ -108,9 +93,9 @@ base::Task<base::Result<client::ApiResponse>> StagedServer::Do(client::ApiReques
     if (answer_delay > base::Duration::zero()) co_await scheduler_.Sleep(answer_delay);
     co_return response;
   }
-  response.headers.Set("Content-Type",
-                       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
-  response.body = Discovery(request.path == "/api");
+  response.headers.Set("Content-Type", kDiscoveryType);
+  const Kinds core{{"pods", "Pod"}, {"resourcequotas", "ResourceQuota"}};
+  response.body = DiscoveryText(request.path == "/api" ? core : Kinds());
   co_return response;
 }
 

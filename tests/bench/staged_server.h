@@ -43,7 +43,6 @@ class StagedServer final : public client::ApiClient {
       client::ApiRequest request) override;
 
  private:
-  std::string Discovery(bool core) const;
   std::string Write(const std::string& patch);
 
   base::Scheduler& scheduler_;

@@ -49,7 +49,7 @@ class Writer {
   explicit Writer(const Plot& plot) : plot_(plot) {
     for (const Panel& panel : plot.panels) {
       for (const Curve& curve : panel.curves) {
-        if (!curve.points.empty()) minutes_ = std::max(minutes_, curve.points.back().first);
+        if (!curve.points.empty()) most_x_ = std::max(most_x_, curve.points.back().first);
       }
     }
   }
@@ -66,13 +66,26 @@ class Writer {
       Draw(panel, top);
       top += kPanel + kGap;
     }
-    Text(kWidth / 2, height - 8, 12, "#606060", "minutes", "middle");
+    Text(kWidth / 2, height - 8, 12, "#606060", plot_.x_title, "middle");
     return svg_ + "</svg>\n";
   }
 
  private:
-  [[nodiscard]] double X(double minutes) const {
-    return kLeft + minutes / minutes_ * (kWidth - kLeft - kRight);
+  [[nodiscard]] double X(double x) const {
+    const double share = plot_.log_x ? std::log10(x) / std::log10(most_x_) : x / most_x_;
+    return kLeft + share * (kWidth - kLeft - kRight);
+  }
+
+  // Where the axis has numbers: powers of ten on a logarithmic one.
+  [[nodiscard]] std::vector<double> Ticks() const {
+    std::vector<double> ticks;
+    if (plot_.log_x) {
+      for (double tick = 1; tick <= most_x_; tick *= 10) ticks.push_back(tick);
+      return ticks;
+    }
+    const double step = StepFor(most_x_, 12);
+    for (double tick = 0; tick <= most_x_; tick += step) ticks.push_back(tick);
+    return ticks;
   }
 
   void Text(double x, double y, int size, const std::string& color, const std::string& text,
@@ -99,10 +112,9 @@ class Writer {
       Line(kLeft, y(value), kWidth - kRight, y(value), "#e4e4e4");
       Text(kLeft - 6, y(value) + 4, 11, "#606060", Number(value), "end");
     }
-    const double minute_step = StepFor(minutes_, 12);
-    for (double minute = 0; minute <= minutes_; minute += minute_step) {
-      Line(X(minute), top + kPanel, X(minute), top + kPanel + 4, "#808080");
-      Text(X(minute), top + kPanel + 16, 11, "#606060", Number(minute), "middle");
+    for (const double tick : Ticks()) {
+      Line(X(tick), top + kPanel, X(tick), top + kPanel + 4, "#808080");
+      Text(X(tick), top + kPanel + 16, 11, "#606060", Number(tick), "middle");
     }
     if (&panel == &plot_.panels.back()) {
       for (const double mark : plot_.marks) Line(X(mark), top, X(mark), top + kPanel, "#f3d0d0");
@@ -134,7 +146,7 @@ class Writer {
   }
 
   const Plot& plot_;
-  double minutes_ = 0.1;
+  double most_x_ = 0.1;
   std::string svg_;
 };
 

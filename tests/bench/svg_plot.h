@@ -1,7 +1,7 @@
 #pragma once
 
-// Curves over time as an SVG file: panels one above the other, which share the time axis. Light
-// background, axes with numbers, a legend in each panel.
+// Curves over time, or over sizes, as an SVG file: panels one above the other, which share that
+// axis. Light background, axes with numbers, a legend in each panel.
 //
 // Values; any thread.
 
@@ -14,7 +14,7 @@ namespace bench {
 struct Curve {
   std::string name;
   std::string color;                              // "#1f77b4"
-  std::vector<std::pair<double, double>> points;  // time in minutes, value; rising in time
+  std::vector<std::pair<double, double>> points;  // x, value; rising in x
   bool dots = false;                              // points that are not joined
 };
 
@@ -28,7 +28,9 @@ struct Plot {
   std::string title;
   std::string subtitle;
   std::vector<Panel> panels;
-  std::vector<double> marks;  // moments, in minutes: a thin line through the last panel
+  std::vector<double> marks;  // thin lines at these x through the last panel
+  std::string x_title = "minutes";
+  bool log_x = false;  // all x are at least 1
 };
 
 std::string ToSvg(const Plot& plot);

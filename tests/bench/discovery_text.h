@@ -1,0 +1,20 @@
+#pragma once
+
+// What a server of the core group answers discovery with. A pure function; any thread.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+// Namespaced kinds of v1, by resource ({"pods", "Pod"}).
+using Kinds = std::vector<std::pair<std::string, std::string>>;
+
+inline constexpr const char* kDiscoveryType =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+// The body for /api; for /apis, which knows no group, that of no kinds.
+std::string DiscoveryText(const Kinds& kinds);
+
+}  // namespace bench

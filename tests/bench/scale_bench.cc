@@ -1,0 +1,81 @@
+// What do very many objects, events and changes cost the daemon?
+//
+//   scale_bench [--most-objects N] [--pods N] [--events N] [--seconds N] [--out FOLDER] [QUESTION…]
+//
+// Churn wants QCM_E2E_SERVER=sandbox; the others bring a server of their own.
+
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <vector>
+
+#include "tests/bench/scale_questions.h"
+
+namespace bench {
+namespace {
+
+struct Question {
+  std::string name;
+  std::function<void(const Scale&)> ask;
+};
+
+const std::vector<Question>& Questions() {
+  static const std::vector<Question> questions{{"memory", AskMemoryOfObjects},
+                                               {"new-quota", AskNewQuota},
+                                               {"burst", AskBurst},
+                                               {"churn", AskChurn}};
+  return questions;
+}
+
+int Usage() {
+  std::cerr << "usage: scale_bench [--most-objects N] [--pods N] [--events N] [--seconds N] "
+               "[--out FOLDER] [QUESTION…]\nquestions:";
+  for (const Question& question : Questions()) std::cerr << " " << question.name;
+  std::cerr << "\n";
+  return 2;
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  Scale scale;
+  const std::map<std::string, int*> numbers{{"--most-objects", &scale.most_objects},
+                                            {"--pods", &scale.pods},
+                                            {"--events", &scale.events},
+                                            {"--seconds", &scale.seconds}};
+  std::vector<const Question*> asked;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const auto number = numbers.find(argument);
+    if (number != numbers.end() || argument == "--out") {
+      if (++i == arguments.size()) return Usage();
+      if (argument == "--out") {
+        scale.out = arguments[i];
+      } else if ((*number->second = std::atoi(arguments[i].c_str())) <= 0) {
+        return Usage();
+      }
+      continue;
+    }
+    for (const Question& question : Questions()) {
+      if (question.name == argument) asked.push_back(&question);
+    }
+    if (asked.empty() || asked.back()->name != argument) return Usage();
+  }
+  if (asked.empty()) {
+    for (const Question& question : Questions()) asked.push_back(&question);
+  }
+  for (const Question* question : asked) question->ask(scale);
+  return 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  try {
+    return bench::Main({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::cerr << "scale_bench: " << error.what() << "\n";
+    return 1;
+  }
+}
