@@ -140,6 +140,11 @@ TEST_CASE("ironcore: capabilities that are no amount are told, and freeze nothin
     made.Make({"capabilities"}) = Json(bad.capabilities);
     c.Make("machineclasses", made);
     c.MakeMachine(bad.name, bad.name);
+  }
+  // A quota that was counted before its machine came would keep that as its last value.
+  c.Limit("all", {{kMachines, "9"}});
+  c.WaitUsed("all", {{kMachines, "5"}}, Stretched(15s));
+  for (const Bad& bad : all) {
     c.WriteQuota(bad.name, {{"requests.cpu", "9"}, {kMachines, "9"}},
                  Selector({{"MachineClass", "In", {bad.name}}}));
   }
