@@ -49,7 +49,9 @@ class Writer {
   explicit Writer(const Plot& plot) : plot_(plot) {
     for (const Panel& panel : plot.panels) {
       for (const Curve& curve : panel.curves) {
-        if (!curve.points.empty()) most_x_ = std::max(most_x_, curve.points.back().first);
+        if (curve.points.empty()) continue;
+        most_x_ = std::max(most_x_, curve.points.back().first);
+        if (plot.log_x) least_x_ = std::min(least_x_, curve.points.front().first);
       }
     }
   }
@@ -72,7 +74,8 @@ class Writer {
 
  private:
   [[nodiscard]] double X(double x) const {
-    const double share = plot_.log_x ? std::log10(x) / std::log10(most_x_) : x / most_x_;
+    const double share =
+        plot_.log_x ? std::log(x / least_x_) / std::log(most_x_ / least_x_) : x / most_x_;
     return kLeft + share * (kWidth - kLeft - kRight);
   }
 
@@ -80,7 +83,9 @@ class Writer {
   [[nodiscard]] std::vector<double> Ticks() const {
     std::vector<double> ticks;
     if (plot_.log_x) {
-      for (double tick = 1; tick <= most_x_; tick *= 10) ticks.push_back(tick);
+      for (double tick = 1; tick <= most_x_; tick *= 10) {
+        if (tick >= least_x_) ticks.push_back(tick);
+      }
       return ticks;
     }
     const double step = StepFor(most_x_, 12);
@@ -131,13 +136,14 @@ class Writer {
 
   template <typename Y>
   void Join(const Curve& curve, const Y& y) {
-    if (curve.dots) {
+    constexpr std::size_t kFew = 12;  // then each is seen
+    if (curve.dots || curve.points.size() <= kFew) {
       for (const auto& [time, value] : curve.points) {
         svg_ += "<circle cx=\"" + Number(X(time)) + "\" cy=\"" + Number(y(value)) +
-                "\" r=\"2\" fill=\"" + curve.color + "\"/>\n";
+                "\" r=\"2.2\" fill=\"" + curve.color + "\"/>\n";
       }
-      return;
     }
+    if (curve.dots) return;
     svg_ += "<polyline fill=\"none\" stroke-width=\"1.3\" stroke=\"" + curve.color + "\" points=\"";
     for (const auto& [time, value] : curve.points) {
       svg_ += Number(X(time)) + "," + Number(y(value)) + " ";
@@ -146,6 +152,7 @@ class Writer {
   }
 
   const Plot& plot_;
+  double least_x_ = 1e9;  // on a logarithmic axis; else it begins at zero
   double most_x_ = 0.1;
   std::string svg_;
 };

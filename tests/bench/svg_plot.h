@@ -30,7 +30,7 @@ struct Plot {
   std::vector<Panel> panels;
   std::vector<double> marks;  // thin lines at these x through the last panel
   std::string x_title = "minutes";
-  bool log_x = false;  // all x are at least 1
+  bool log_x = false;  // from the least x on, which is at least 1, to a greater one
 };
 
 std::string ToSvg(const Plot& plot);
