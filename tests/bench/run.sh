@@ -1,24 +1,77 @@
 #!/usr/bin/env bash
-# Measures the daemon beside what Kubernetes has built in, on real kube-apiservers:
-#   bash tests/bench/run.sh                         everything, about 25 minutes
-#   bash tests/bench/run.sh controller [SIZE…]      counting; sizes of the namespace in pods, rising;
-#                                                   default 0 1000 30000
-#   bash tests/bench/run.sh admission [QUESTION…]   rate, quiet, limit, two, leak, memory; default all
-# Markdown tables go to stdout. 30 000 pods need about 8 GB of memory and five minutes.
+# Measures the daemon beside its targets and beside what Kubernetes has built in:
+#   bash tests/bench/run.sh                         everything; about 50 minutes on 2 cores
+#   bash tests/bench/run.sh controller [SIZE…]      counting, on a real kube-apiserver; sizes of the
+#                                                   namespace in pods, rising; default 0 1000 30000
+#                                                   100000: 15 minutes and 20 GB of memory, without
+#                                                   the last one 6 minutes and 8 GB
+#   bash tests/bench/run.sh scale [QUESTION…]       memory, new-quota, burst; 6 minutes
+#   bash tests/bench/run.sh churn                   500 changes a second of one quota, on the sandbox;
+#                                                   2 minutes
+#   bash tests/bench/run.sh load                    the same over 5 000 quotas; 4 minutes
+#   bash tests/bench/run.sh admission [QUESTION…]   on real kube-apiservers: rate, quiet, limit, two,
+#                                                   leak, memory; rate and memory 9 minutes, all 20
+#
+# Tables go to stdout and to tests/bench/results/PART.md, plots to the same folder. What misses its
+# target is printed so, with the target beside it. Wants a machine that does nothing else.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 what=${1:-all}
 shift || true
+parts=(controller scale churn load admission)
+[ "$what" = all ] || parts=("$what")
 case $what in
-  all | controller | admission) ;;
-  *) echo "usage: bash tests/bench/run.sh [controller [SIZE…] | admission [QUESTION…]]" >&2; exit 2 ;;
+  all | controller | scale | churn | load | admission) ;;
+  *) sed -nE '3,/^#$/s/^# ? ?//p' "$0" >&2; exit 2 ;;
 esac
 
+bin=${QCM_BUILD_DIR:-build}/bin
+results=tests/bench/results
+mkdir -p "$results"
 bash .ci/install-packages.sh >&2
-KUBEBUILDER_ASSETS=$(bash tests/k8s/build.sh)
-export KUBEBUILDER_ASSETS QCM_E2E_SERVER=real
-bash cmd/build.sh release controller_bench admission_bench allow_everything \
-  quota-controller-manager >&2
-[ "$what" = admission ] || build/bin/controller_bench "$@"
-[ "$what" = controller ] || build/bin/admission_bench "$@"
+bash cmd/build.sh release controller_bench scale_bench load_bench admission_bench allow_everything \
+  quota-controller-manager sandbox-apiserver >&2
+case " ${parts[*]} " in
+  *" controller "* | *" admission "*)
+    KUBEBUILDER_ASSETS=$(bash tests/k8s/build.sh)
+    export KUBEBUILDER_ASSETS
+    ;;
+esac
+
+machine() {
+  printf '%s cores of %s, %s GB, Linux %s; %s\n' "$(nproc)" \
+    "$(sed -nE 's/^model name\s*: (.*)$/\1/p' /proc/cpuinfo | head -n 1)" \
+    "$(awk '/^MemTotal/ { printf "%.0f", $2 / 1e6 }' /proc/meminfo)" "$(uname -r)" "$(date -u +%F)"
+}
+
+# part NAME TIER COMMAND…: what it prints, under a heading and the machine it was measured on.
+part() {
+  local name=$1 tier=$2 started=$SECONDS code=0
+  shift 2
+  { printf '# %s\n\n%s\n\n' "$name" "$(machine)"; QCM_E2E_SERVER=$tier "$@"; } \
+    | tee "$results/$name.md.new" || code=$?
+  # What failed half-way leaves the tables that were there.
+  if [ $code -eq 0 ]; then mv "$results/$name.md.new" "$results/$name.md"; else rm "$results/$name.md.new"; fi
+  echo "$name: $(((SECONDS - started) / 60)) min $(((SECONDS - started) % 60)) s" >&2
+  return $code
+}
+
+failed=0
+for name in "${parts[@]}"; do
+  questions=("$@")
+  case $name in
+    controller)
+      [ ${#questions[@]} -gt 0 ] || questions=(0 1000 30000 100000)
+      part controller real "$bin/controller_bench" --out "$results" "${questions[@]}" || failed=1
+      ;;
+    scale)
+      [ ${#questions[@]} -gt 0 ] || questions=(memory new-quota burst)
+      part scale sandbox "$bin/scale_bench" --out "$results" "${questions[@]}" || failed=1
+      ;;
+    churn) part churn sandbox "$bin/scale_bench" churn || failed=1 ;;
+    load) part load sandbox "$bin/load_bench" || failed=1 ;;
+    admission) part admission real "$bin/admission_bench" "${questions[@]}" || failed=1 ;;
+  esac
+done
+exit $failed

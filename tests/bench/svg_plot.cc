@@ -9,15 +9,18 @@ namespace {
 
 constexpr double kWidth = 960;
 constexpr double kLeft = 70;
-constexpr double kRight = 20;
+constexpr double kRight = 32;
 constexpr double kTop = 64;
 constexpr double kPanel = 120;
 constexpr double kGap = 44;
 
 std::string Number(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, value == std::round(value) ? "%.0f" : "%.2f", value);
-  return text;
+  std::snprintf(text, sizeof text, "%.2f", value);
+  std::string number = text;
+  number.erase(number.find_last_not_of('0') + 1);
+  if (number.ends_with('.')) number.pop_back();
+  return number;
 }
 
 std::string Escaped(const std::string& text) {
@@ -54,6 +57,7 @@ class Writer {
         if (plot.log_x) least_x_ = std::min(least_x_, curve.points.front().first);
       }
     }
+    if (plot.log_x) most_x_ = std::max(most_x_, 10 * least_x_);  // also where there is one x only
   }
 
   std::string Write() {
