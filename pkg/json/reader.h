@@ -69,7 +69,9 @@ base::Result<void> ReadDocument(std::string_view text, ParseLimits limits, Handl
   if (invalid != std::string_view::npos) return MalformedAt(invalid, "not UTF-8");
   std::string copy;
   copy.reserve(text.size() + kReadAhead);
-  copy.append(text).append(kReadAhead, '\0');
+  copy.append(text);
+  ReplaceLoneSurrogates(copy);
+  copy.append(kReadAhead, '\0');
   rapidjson::InsituStringStream stream(copy.data());
   rapidjson::Reader reader;
   DepthGuard<Handler> guard(handler, limits.depth);

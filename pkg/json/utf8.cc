@@ -1,5 +1,6 @@
 #include "pkg/json/utf8.h"
 
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 
@@ -41,7 +42,32 @@ std::size_t SkipAscii(std::string_view text, std::size_t at) {
   return at;
 }
 
+// The code unit that the escape at `at` names; 0 if there is none.
+unsigned EscapedUnit(std::string_view json, std::size_t at) {
+  if (json.size() < 6 || at > json.size() - 6 || json[at] != '\\' || json[at + 1] != 'u') return 0;
+  const char* const digits = json.data() + at + 2;
+  unsigned unit = 0;
+  const auto read = std::from_chars(digits, digits + 4, unit, 16);
+  return read.ptr == digits + 4 ? unit : 0;
+}
+
+bool IsHigh(unsigned unit) { return (unit & 0xFC00U) == 0xD800U; }
+bool IsLow(unsigned unit) { return (unit & 0xFC00U) == 0xDC00U; }
+
 }  // namespace
+
+void ReplaceLoneSurrogates(std::string& json) {
+  const auto next = [&json](std::size_t from) { return json.find('\\', from); };
+  for (std::size_t at = next(0); at != std::string::npos;) {
+    const unsigned unit = EscapedUnit(json, at);
+    if (IsHigh(unit) && IsLow(EscapedUnit(json, at + 6))) {
+      at = next(at + 12);
+      continue;
+    }
+    if (IsHigh(unit) || IsLow(unit)) json.replace(at, 6, "\\ufffd");
+    at = next(at + 2);
+  }
+}
 
 std::size_t SequenceLength(std::string_view text) {
   if (text.empty()) return 0;

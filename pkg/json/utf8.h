@@ -4,6 +4,7 @@
 // thread.
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace json {
@@ -15,6 +16,10 @@ std::size_t SequenceLength(std::string_view text);
 // Where the first byte stands that is no UTF-8; npos if all is well. Long ASCII costs next to
 // nothing.
 std::size_t FindInvalidUtf8(std::string_view text);
+
+// Escapes in JSON text that name half of a surrogate pair stand for no character; they are
+// overwritten by that of the replacement character, as Go reads them.
+void ReplaceLoneSurrogates(std::string& json);
 
 // What stands in for a byte that is no UTF-8.
 inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";

@@ -28,6 +28,17 @@ TEST_CASE("json: a document survives a round trip", "[json]") {
   CHECK(Write(Parsed(R"("\u00e9\ud83d\ude00\/")")) == "\"é😀/\"");
 }
 
+TEST_CASE("json: half of a surrogate pair is read as the replacement character", "[json]") {
+  CHECK(Write(Parsed(R"("\ude00")")) == "\"\uFFFD\"");
+  CHECK(Write(Parsed(R"("\uD83Dx")")) == "\"\uFFFDx\"");
+  CHECK(Write(Parsed(R"("\ud83d\ud83d\ude00")")) == "\"\uFFFD😀\"");
+  CHECK(Write(Parsed(R"("\\ud83d\ude00u")")) == R"("\\ud83d)"
+                                                "\uFFFDu\"");
+  CHECK(Write(Parsed(R"({"\uDC00":1})")) == "{\"\uFFFD\":1}");
+  ErrorOf(R"("\ud83")");
+  ErrorOf(R"("\)");
+}
+
 TEST_CASE("json: of members with one name the last wins, in small and large objects", "[json]") {
   CHECK(Write(Parsed(R"({"a":1,"b":2,"a":3})")) == R"({"a":3,"b":2})");
   std::string large = "{\"first\":0";
@@ -39,10 +50,10 @@ TEST_CASE("json: of members with one name the last wins, in small and large obje
 }
 
 TEST_CASE("json: a malformed document is refused with the place", "[json]") {
-  for (const char* text : {"",    "  ",         "{",     "[1,]",   "{\"a\":}",    "{\"a\" 1}",
-                           "tru", "01",         "1.",    "-",      "+1",          "'a'",
-                           "\"a", "\"\t\"",     "{} {}", "[1] x",  "\"\\ud800\"", "\"\\x\"",
-                           "NaN", "{\"a\":1,}", "[1 2]", "// c\n1"}) {
+  for (const char* text :
+       {"",           "  ",      "{",   "[1,]",       "{\"a\":}", "{\"a\" 1}", "tru",   "01",
+        "1.",         "-",       "+1",  "'a'",        "\"a",      "\"\t\"",    "{} {}", "[1] x",
+        "\"\\ud80\"", "\"\\x\"", "NaN", "{\"a\":1,}", "[1 2]",    "// c\n1"}) {
     ErrorOf(text);
   }
   CHECK(ErrorOf(R"({"a":1 "b":2})").starts_with("malformed JSON at byte 7: "));
