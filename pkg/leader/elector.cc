@@ -55,7 +55,9 @@ Step Elector::Write(base::TimePoint by, base::WallTime wall) {
   if (!exists_) return step;
   record.transitions = observed_.transitions;
   if (observed_.holder != options_.identity) {
-    ++record.transitions;
+    // Where the API's int32 ends, it stays: a larger one would be refused, and nobody could lead.
+    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+    record.transitions = std::min(record.transitions, kMost - 1) + 1;
   } else if (!observed_.acquire_time.empty()) {
     record.acquire_time = observed_.acquire_time;
   }

@@ -86,6 +86,17 @@ TEST_CASE("elector: a lease that was given back is taken at once", "[leader]") {
   CHECK(step.record.transitions == 5);
 }
 
+TEST_CASE("elector: transitions stay within what API servers store", "[leader]") {
+  constexpr std::int64_t kMost = 2'147'483'647;
+  for (const std::int64_t stored : {kMost - 1, kMost, std::numeric_limits<std::int64_t>::max()}) {
+    Candidate c;
+    LeaseRecord record = leader::Released(HeldBy("other"), kWall);
+    record.transitions = stored;
+    c.Reads(record);
+    CHECK(c.Expect(Kind::kUpdate).record.transitions == kMost);
+  }
+}
+
 TEST_CASE("elector: a released record is free, short, and keeps the transitions", "[leader]") {
   const LeaseRecord released = leader::Released(HeldBy("me"), kWall);
   CHECK(released.holder.empty());
