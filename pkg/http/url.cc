@@ -52,8 +52,10 @@ std::optional<HostPort> SplitHostPort(std::string_view text) {
   return HostPort{text.substr(0, colon), port, true};
 }
 
+// Of a host without the brackets around it.
 bool IsHostCharacter(char c) {
-  return c > ' ' && c < '\x7f' && std::string_view("/?#@\\\"<>").find(c) == std::string_view::npos;
+  return c > ' ' && c < '\x7f' &&
+         std::string_view("/?#@\\\"<>[]").find(c) == std::string_view::npos;
 }
 
 // Fills in the name and password of "user:password".
@@ -164,6 +166,9 @@ base::Result<BindAddress> ParseBindAddress(std::string_view text) {
   }
   const std::optional<std::uint16_t> port = ParsePort(parts->port);
   if (!port) return Invalid("address", text, "the port is not a number from 0 to 65535");
+  if (!std::all_of(parts->host.begin(), parts->host.end(), IsHostCharacter)) {
+    return Invalid("address", text, "no valid host");
+  }
   return BindAddress{std::string(parts->host), *port};
 }
 

@@ -117,7 +117,8 @@ TEST_CASE("bind address: host and port as flags write them", "[http]") {
 }
 
 TEST_CASE("bind address: what is none is refused", "[http]") {
-  const std::string text = GENERATE("", "8080", "host", "host:", "host:x", "::1:80", ":65536");
+  const std::string text = GENERATE("", "8080", "host", "host:", "host:x", "::1:80", ":65536",
+                                    "[[::1]:80", "a[b:80", "a b:80");
   const auto bind = http::ParseBindAddress(text);
   REQUIRE_FALSE(bind.has_value());
   CHECK(bind.error().code == base::ErrorCode::kInvalidArgument);
