@@ -37,7 +37,8 @@ class Answering final : public client::ApiClient {
 
 template <typename T>
 T RunNow(base::Task<T> task) {
-  base::asio::io_context context;
+  static base::asio::io_context context;
+  context.restart();
   std::optional<T> result;
   base::asio::co_spawn(context, std::move(task), [&](std::exception_ptr thrown, T value) {
     fuzz::Require(!thrown, "no exceptions");

@@ -1,18 +1,52 @@
 // What libFuzzer calls: the one target that is linked in.
 
 #include <glog/logging.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
 
 #include "tests/fuzz/target.h"
+
+namespace {
+
+// The longest that one input may keep the processor busy. libFuzzer's own limit is of the wall's
+// clock, which says nothing where others have the processor.
+constexpr int kBusySeconds = 2;
+
+std::atomic<std::uint64_t> inputs_begun{0};
+
+void OnBusySecond(int /*signal*/) {
+  static std::uint64_t seen = 0;
+  static int seconds = 0;
+  const std::uint64_t begun = inputs_begun.load(std::memory_order_relaxed);
+  seconds = begun == seen ? seconds + 1 : 0;
+  seen = begun;
+  // The first of these seconds may have begun with another input.
+  if (begun == 0 || seconds <= kBusySeconds) return;
+  constexpr std::string_view kWords = "ERROR: the input keeps the processor busy for seconds\n";
+  (void)!write(STDERR_FILENO, kWords.data(), kWords.size());
+  std::abort();
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
   FLAGS_logtostderr = true;
   FLAGS_minloglevel = google::GLOG_FATAL;
   CHECK_EQ(fuzz::Targets().size(), 1U);
+  std::signal(SIGPROF, OnBusySecond);
+  const itimerval every_second{.it_interval = {1, 0}, .it_value = {1, 0}};
+  PCHECK(setitimer(ITIMER_PROF, &every_second, nullptr) == 0);
   return 0;
 }
 
 // What is thrown ends the process where it was thrown, so that libFuzzer shows the place.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  inputs_begun.fetch_add(1, std::memory_order_relaxed);
   fuzz::Targets().front().run({reinterpret_cast<const char*>(data), size});
   return 0;
 }

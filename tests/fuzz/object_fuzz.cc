@@ -3,6 +3,7 @@
 // objects as well.
 
 #include <algorithm>
+#include <map>
 
 #include "pkg/api/time.h"
 #include "pkg/json/projection.h"
@@ -77,12 +78,19 @@ void CheckLater(const Evaluator& evaluator, const json::Value& object, const Obj
   fuzz::Require(before && SameFacts(*before, facts), "and not before");
 }
 
-json::Projection FieldsFor(const Evaluator& evaluator, bool admission) {
-  std::vector<std::string> fields = fuzz::WithIdentity(evaluator.fields);
-  if (admission) {
+struct NamedFields {
+  explicit NamedFields(const Evaluator& evaluator) : watched(fuzz::WithIdentity(evaluator.fields)) {
+    std::vector<std::string> fields = fuzz::WithIdentity(evaluator.fields);
     fields.insert(fields.end(), evaluator.guard.fields.begin(), evaluator.guard.fields.end());
+    at_admission = json::Projection(fields);
   }
-  return json::Projection(fields);
+  json::Projection watched;
+  json::Projection at_admission{{}};
+};
+
+const NamedFields& FieldsOf(const Evaluator& evaluator) {
+  static std::map<const Evaluator*, NamedFields> made;
+  return made.try_emplace(&evaluator, evaluator).first->second;
 }
 
 void CheckAdmission(const Evaluator& evaluator, const json::Value& object,
@@ -132,11 +140,11 @@ FUZZ_TARGET(object) {
   } else {
     fuzz::Require(facts.error().Is(base::ErrorCode::kMalformed), "an error says what is malformed");
   }
-  const auto projected = json::ParseProjected(parts[0], FieldsFor(evaluator, false));
+  const auto projected = json::ParseProjected(parts[0], FieldsOf(evaluator).watched);
   CheckSame(evaluator.facts_of(*projected, Now()), facts, "facts from the named fields");
 
   const auto old = json::Parse(parts[1]);
-  const auto for_admission = json::Skim(parts[0], FieldsFor(evaluator, true));
+  const auto for_admission = json::Skim(parts[0], FieldsOf(evaluator).at_admission);
   fuzz::Require(for_admission.has_value(), "what parses can be skimmed");
   CheckAdmission(evaluator, *object, *for_admission, old ? &*old : nullptr);
   CheckClass(parts[0], *object);

@@ -1,5 +1,5 @@
 // A kind, "====", an object, "====", a patch: the sandbox refuses it or gives an object; said twice
-// it is as if said once.
+// it is as if said once, and a merge patch does what the same change does as a JSON patch.
 
 #include "pkg/sandbox/patch.h"
 
@@ -27,6 +27,54 @@ void CheckMerge(const Value& target, const Value& patch) {
   fuzz::Require(sandbox::ApplyMergePatch(target, json::Object()) ==
                     (target.IsObject() ? target : Value(json::Object())),
                 "an empty patch changes nothing");
+}
+
+std::string Escaped(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    if (c == '~' || c == '/') {
+      text += c == '~' ? "~0" : "~1";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+// What a merge patch stores where nothing was before.
+Value WithoutNulls(const Value& change) {
+  const json::Object* const members = change.AsObject();
+  if (members == nullptr) return change;
+  json::Object kept;
+  for (const auto& [name, member] : *members) {
+    if (!member.IsNull()) kept.Set(name, WithoutNulls(member));
+  }
+  return kept;
+}
+
+// The operations that change `target`, which stands at `at`, as the merge patch does.
+void AddOperations(const json::Object& target, const json::Object& patch, const std::string& at,
+                   json::Array& operations) {
+  for (const auto& [name, change] : patch) {
+    const std::string path = at + "/" + Escaped(name);
+    const Value* const before = target.Find(name);
+    if (before != nullptr && before->IsObject() && change.IsObject()) {
+      AddOperations(*before->AsObject(), *change.AsObject(), path, operations);
+    } else if (!change.IsNull()) {
+      operations.push_back(
+          json::Object{{"op", "add"}, {"path", path}, {"value", WithoutNulls(change)}});
+    } else if (before != nullptr) {
+      operations.push_back(json::Object{{"op", "remove"}, {"path", path}});
+    }
+  }
+}
+
+void CheckMergeAsOperations(const json::Object& target, const json::Object& patch) {
+  json::Array operations;
+  AddOperations(target, patch, "", operations);
+  const auto patched = sandbox::ApplyJsonPatch(target, operations);
+  fuzz::Require(patched.has_value(), "what a merge patch can do, a JSON patch can");
+  fuzz::Require(*patched == sandbox::ApplyMergePatch(target, patch), "and does the same");
 }
 
 // Only `test` operations: a patch that asks and does nothing.
@@ -81,7 +129,9 @@ FUZZ_TARGET(patch) {
   CheckJson(*target, *patch);
   if (!target->IsObject()) return;
   CheckStrategic(*target, *patch, parts[0]);
-  if (patch->IsObject()) CheckApply(*target, *patch, parts[0]);
+  if (!patch->IsObject()) return;
+  CheckMergeAsOperations(*target->AsObject(), *patch->AsObject());
+  CheckApply(*target, *patch, parts[0]);
 }
 
 }  // namespace

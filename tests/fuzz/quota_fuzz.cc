@@ -3,6 +3,8 @@
 
 #include "pkg/quota/quota.h"
 
+#include <map>
+
 #include "pkg/json/projection.h"
 #include "pkg/sandbox/patch.h"
 #include "tests/fuzz/evaluators.h"
@@ -72,14 +74,21 @@ void CheckNames(const QuotaApi& api, const Quota& quota) {
   }
 }
 
+const json::Projection& WatchedFields(const QuotaApi& api) {
+  static std::map<const QuotaApi*, json::Projection> made;
+  const auto found = made.find(&api);
+  if (found != made.end()) return found->second;
+  std::vector<std::string> fields = quota::QuotaFields();
+  fields.insert(fields.end(), api.fields.begin(), api.fields.end());
+  return made.emplace(&api, fuzz::WithIdentity(fields)).first->second;
+}
+
 FUZZ_TARGET(quota) {
   const auto object = json::Parse(input);
   if (!object) return;
   const QuotaApi& api = fuzz::ApiOf(*object);
   const auto quota = quota::ParseQuota(*object, api.selectors);
-  std::vector<std::string> fields = quota::QuotaFields();
-  fields.insert(fields.end(), api.fields.begin(), api.fields.end());
-  const auto projected = json::ParseProjected(input, json::Projection(fuzz::WithIdentity(fields)));
+  const auto projected = json::ParseProjected(input, WatchedFields(api));
   fuzz::Require(projected.has_value(), "what parses is projected");
   const auto watched = quota::ParseQuota(*projected, api.selectors);
   fuzz::Require(quota.has_value() == watched.has_value(), "the watched fields are enough");

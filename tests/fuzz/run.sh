@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
-# Fuzzes: bash tests/fuzz/run.sh [SECONDS_PER_TARGET [TARGET…]], 60 seconds and all targets if it is
-# not said; and bash tests/fuzz/run.sh --merge takes what was found to reach new code into the tree.
+# Fuzzes all targets, or those that are named:
 #
-# Builds the preset fuzz with Debian's clang, and runs the targets, QCM_FUZZ_JOBS (2) at a time. One
-# line a target. The inputs that runs collect stay in build/fuzz/corpus, so that the next run goes on
-# from there; those that break something are in build/fuzz/found.
+#   bash tests/fuzz/run.sh [SECONDS [TARGET…]]        goes on from the inputs that earlier runs collected
+#   bash tests/fuzz/run.sh --ci [SECONDS [TARGET…]]   from the tree's corpus alone, the same way each time
+#   bash tests/fuzz/run.sh --merge [TARGET…]          takes what reached new code into the tree
+#   bash tests/fuzz/run.sh --build                    builds, and no more
+#
+# Builds the preset fuzz with Debian's clang, unless QCM_FUZZ_BUILT=true says that it is built, and gives
+# each target SECONDS (60), QCM_FUZZ_JOBS (2) of them at a time. One line a target, its speed in executions
+# per second of the processor; the last line is "N targets, N executions, N found". With --ci chance is
+# QCM_FUZZ_SEED (1), so that two runs differ in nothing but how far they come. Inputs that break something
+# are in build/fuzz/found; build/fuzz/total adds up the executions of all runs.
 #
 # Exit 1: something was found. Exit 77: no clang with libFuzzer here (with CI=true that is a failure).
 set -euo pipefail
@@ -13,8 +19,20 @@ cd "$(dirname "$0")/../.."
 build=${QCM_BUILD_DIR:-build/fuzz}
 tree=tests/fuzz/corpus
 jobs=${QCM_FUZZ_JOBS:-2}
+seed=${QCM_FUZZ_SEED:-1}
+ci=false
+logs=$build/log
+
+# What finds mistakes of memory as soon as they are made; the rest costs half of the speed. Stacks that
+# are used after their function returned are what the corpus is run for under the preset asan.
+export ASAN_OPTIONS=quarantine_size_mb=8:malloc_context_size=4:detect_stack_use_after_return=0
+export UBSAN_OPTIONS=print_stacktrace=1
 
 say() { echo "tests/fuzz: $*"; }
+usage() {
+  sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+  exit 2
+}
 unavailable() {
   say "$*"
   [ "${CI:-}" != true ] || exit 1
@@ -25,7 +43,8 @@ prepare() {
   bash .ci/install-packages.sh clang-16 libclang-rt-16-dev llvm-16 ||
     unavailable "NO CLANG WITH LIBFUZZER: install Debian's clang-16 and libclang-rt-16-dev"
   local started=$SECONDS log=$build/build.log
-  mkdir -p "$build"
+  mkdir -p "$build/found"
+  [ "${QCM_FUZZ_BUILT:-}" != true ] || return 0
   say "building ..."
   bash cmd/build.sh fuzz fuzz_targets >"$log" 2>&1 || {
     grep -vE '^\[[0-9]+/[0-9]+\] ' "$log" | tail -n 60
@@ -41,71 +60,125 @@ dictionary() {
   echo "$own"
 }
 
+# number LOG WORDS: the last number behind the words.
 number() { sed -nE "s/.*$2([0-9]+).*/\\1/p" "$1" | tail -n 1; }
 
-# fuzz TARGET SECONDS: leaves its line in the log's place with the ending .line.
+# libfuzzer TARGET FLAG…: its times of the processor go to TARGET.times. The limit of time is one of the
+# wall's clock, against what waits for ever; what keeps the processor busy ends by itself.
+libfuzzer() {
+  local target=$1 TIMEFORMAT='%U %S'
+  shift
+  { time "$build/bin/${target}_fuzz" -timeout=300 -rss_limit_mb=1024 -malloc_limit_mb=128 -max_len=4096 \
+    -print_final_stats=1 "$@" >"$logs/$target.log" 2>&1; } 2>"$logs/$target.times"
+}
+
+# fuzz TARGET SECONDS: leaves its line in TARGET.line.
 fuzz() {
-  local target=$1 seconds=$2 log=$build/log/$1.log code=0 word=ok
-  mkdir -p "$build/corpus/$target"
-  "$build/bin/${target}_fuzz" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 \
-    -reload=0 -print_final_stats=1 -artifact_prefix="$build/found/$target-" \
-    -dict="$(dictionary "$target")" "$build/corpus/$target" "$tree/$target" >"$log" 2>&1 || code=$?
+  local target=$1 code=0 word=ok executions from
+  if $ci; then
+    # In the order of their names, and kept in memory: a fresh start, and no folder's order.
+    find "$tree/$target" -type f | LC_ALL=C sort | paste -sd, | tr -d '\n' >"$logs/$target.inputs"
+    from=(-seed="$seed" -seed_inputs="@$logs/$target.inputs")
+  else
+    mkdir -p "$build/corpus/$target"
+    from=("$build/corpus/$target" "$tree/$target")
+  fi
+  libfuzzer "$target" -max_total_time="$2" -reload=0 -artifact_prefix="$build/found/$target-" \
+    -dict="$(dictionary "$target")" "${from[@]}" || code=$?
   [ $code -eq 0 ] || word=FOUND
-  printf '%-6s %-22s %11s executions %7s/s %6s edges %6s inputs\n' $word "$target" \
-    "$(number "$log" 'number_of_executed_units: ')" "$(number "$log" 'average_exec_per_sec: +')" \
-    "$(number "$log" ' cov: ')" "$(number "$log" ' corp: ')" | tee "$build/log/$target.line"
-  [ $code -eq 0 ] || explain "$target" "$log"
+  executions=$(number "$logs/$target.log" 'number_of_executed_units: ')
+  {
+    printf '%-6s %-22s %11s executions %7s/s %6s edges %6s inputs' $word "$target" "${executions:-0}" \
+      "$(tail -n 1 "$logs/$target.times" | awk -v n="${executions:-0}" '{ printf "%.0f", n / ($1 + $2 + 0.01) }')" \
+      "$(number "$logs/$target.log" ' cov: ')" "$(number "$logs/$target.log" ' corp: ')"
+    if $ci; then printf '  seed %s\n' "$seed"; else printf '\n'; fi
+    [ $code -eq 0 ] || explain "$target"
+  } >"$logs/$target.part"
+  mv "$logs/$target.part" "$logs/$target.line"
+  cat "$logs/$target.line"
+  add_to_total "$target" "${executions:-0}"
 }
 
 explain() {
-  local target=$1 log=$2 input
+  local log=$logs/$1.log input
   input=$(sed -nE 's/.*Test unit written to (.*)$/\1/p' "$log" | tail -n 1)
-  {
-    grep -m 8 -E 'what\(\)|^  (one|other): |runtime error|ERROR: |SUMMARY: ' "$log" | sed 's/^/    | /' || true
-    echo "    input:  ${input:-none was written, see $log}"
-    echo "    replay: $build/bin/${target}_fuzz ${input:-}"
-    echo "    then:   fix it, and keep the input in $tree/$target"
-  } | tee -a "$build/log/$target.line"
+  grep -m 8 -E 'what\(\)|^  (one|other): |runtime error|ERROR: |SUMMARY: ' "$log" | sed 's/^/    | /' || true
+  echo "    input:  ${input:-none was written, see $log}"
+  [ -z "$input" ] || echo "    base64: $(base64 -w 0 "$input")"
+  echo "    replay: $build/bin/$1_fuzz ${input:-}"
+  echo "    then:   fix it, and keep the input in $tree/$1"
+}
+
+# add_to_total TARGET EXECUTIONS: runs may overlap.
+add_to_total() {
+  (
+    flock 9
+    touch "$build/total"
+    awk -v target="$1" -v more="$2" '
+      $1 != "all" { sum[$1] = $2; all += $2 }
+      END {
+        sum[target] += more
+        for (name in sum) printf "%-22s %14.0f\n", name, sum[name] | "sort"
+        close("sort")
+        printf "%-22s %14.0f\n", "all", all + more
+      }' "$build/total" >"$build/total.new"
+    mv "$build/total.new" "$build/total"
+  ) 9>"$build/total.lock"
 }
 
 run() {
-  local seconds=$1 target executions=0 found=0
+  local seconds=$1 target executions found
   shift
-  mkdir -p "$build/log" "$build/found"
-  rm -f "$build"/log/*.line
+  mkdir -p "$logs"
+  rm -f "$logs"/*.line
   for target in "$@"; do
-    [ -x "$build/bin/${target}_fuzz" ] || { say "there is no target $target"; exit 2; }
     while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
     fuzz "$target" "$seconds" &
   done
   wait
-  executions=$(cat "$build"/log/*.line | awk '$4 == "executions" { sum += $3 } END { printf "%.0f", sum }')
-  found=$(cat "$build"/log/*.line | grep -c '^FOUND' || true)
+  executions=$(cat "$logs"/*.line | awk '$4 == "executions" { sum += $3 } END { printf "%.0f", sum }')
+  found=$(cat "$logs"/*.line | grep -c '^FOUND' || true)
   echo
-  say "$# targets, $executions executions, $found found something"
+  say "$# targets, $executions executions, $found found"
   [ "$found" -eq 0 ]
 }
 
-# The inputs that reach what the tree's do not, and no more; large ones stay out.
+# The inputs that reach code that the tree's do not, and no more; large ones stay out.
 merge() {
   local target small
+  mkdir -p "$logs"
   for target in "$@"; do
     small=$(mktemp -d)
     find "$build/corpus/$target" -type f -size -3k -exec cp -t "$small" {} + 2>/dev/null || true
-    "$build/bin/${target}_fuzz" -merge=1 -timeout=10 "$tree/$target" "$small" >"$build/log/$target-merge.log" 2>&1
+    libfuzzer "$target" -merge=1 -use_counters=0 "$tree/$target" "$small" || {
+      say "$target: not merged, see $logs/$target.log"
+      exit 1
+    }
     rm -rf "$small"
     say "$target: $(find "$tree/$target" -type f | wc -l) inputs"
   done
 }
 
-prepare
-mapfile -t targets < <(grep . "$build/fuzz_targets.txt")
+mode=run
 case ${1:-} in
-  --merge) merge "${targets[@]}" ;;
-  *)
-    seconds=${1:-60}
-    [[ $seconds =~ ^[0-9]+$ ]] || { echo "usage: bash tests/fuzz/run.sh [SECONDS [TARGET…] | --merge]" >&2; exit 2; }
-    [ $# -lt 2 ] || targets=("${@:2}")
-    run "$seconds" "${targets[@]}"
-    ;;
+  --ci) ci=true logs=$build/log-ci; shift ;;
+  --merge) mode=merge logs=$build/log-merge; shift ;;
+  --build) mode=build; shift ;;
+esac
+seconds=60
+if [ $mode = run ] && [ $# -gt 0 ]; then
+  [[ $1 =~ ^[0-9]+$ ]] || usage
+  seconds=$1
+  shift
+fi
+prepare
+[ $mode != build ] || exit 0
+mapfile -t targets < <(grep . "$build/fuzz_targets.txt")
+for target in "$@"; do
+  printf '%s\n' "${targets[@]}" | grep -qx -- "$target" || { say "there is no target $target"; exit 2; }
+done
+[ $# -eq 0 ] || targets=("$@")
+case $mode in
+  merge) merge "${targets[@]}" ;;
+  run) run "$seconds" "${targets[@]}" ;;
 esac

@@ -57,13 +57,18 @@ std::size_t Chance::Below(std::size_t bound) {
 }
 
 std::vector<std::string> Pieces(std::string_view text, Chance& chance) {
-  constexpr std::size_t kLongest[] = {1, 3, 17, 150};
-  const std::size_t longest = kLongest[chance.Below(std::size(kLongest))];
+  constexpr std::size_t kFine[] = {1, 3, 17, 150};
+  constexpr std::size_t kCoarse = 1000;
+  constexpr std::size_t kStretch = 60;
+  const std::size_t fine = kFine[chance.Below(std::size(kFine))];
+  const bool everywhere = chance.OneIn(8);
+  const std::size_t begin = everywhere ? 0 : chance.Below(text.size() + 1);
+  const std::size_t end = everywhere ? text.size() : begin + kStretch;
   std::vector<std::string> pieces;
-  while (!text.empty()) {
-    const std::size_t length = std::min(text.size(), 1 + chance.Below(longest));
-    pieces.emplace_back(text.substr(0, length)).shrink_to_fit();
-    text.remove_prefix(length);
+  for (std::size_t at = 0; at < text.size(); at += pieces.back().size()) {
+    std::size_t length = 1 + chance.Below(at < begin || at >= end ? kCoarse : fine);
+    if (at < begin) length = std::min(length, begin - at);
+    pieces.emplace_back(text.substr(at, length)).shrink_to_fit();
   }
   return pieces;
 }

@@ -55,8 +55,8 @@ class Chance {
   std::uint64_t state_;
 };
 
-// The text cut at places that chance chooses. Each piece is a copy, so that reading beyond it is
-// seen.
+// The text cut at places that chance chooses: finely within a short stretch of it, at times
+// everywhere. Each piece is a copy, so that reading beyond it is seen.
 std::vector<std::string> Pieces(std::string_view text, Chance& chance);
 
 }  // namespace fuzz
