@@ -21,6 +21,7 @@ tree=tests/fuzz/corpus
 jobs=${QCM_FUZZ_JOBS:-2}
 seed=${QCM_FUZZ_SEED:-1}
 ci=false
+launcher=()
 logs=$build/log
 
 # What finds mistakes of memory as soon as they are made; the rest costs half of the speed. Stacks that
@@ -68,7 +69,7 @@ number() { sed -nE "s/.*$2([0-9]+).*/\\1/p" "$1" | tail -n 1; }
 libfuzzer() {
   local target=$1 TIMEFORMAT='%U %S'
   shift
-  { time "$build/bin/${target}_fuzz" -timeout=300 -rss_limit_mb=1024 -malloc_limit_mb=128 -max_len=4096 \
+  { time "${launcher[@]}" "$build/bin/${target}_fuzz" -timeout=300 -rss_limit_mb=1024 -malloc_limit_mb=128 -max_len=4096 \
     -print_final_stats=1 "$@" >"$logs/$target.log" 2>&1; } 2>"$logs/$target.times"
 }
 
@@ -173,6 +174,8 @@ if [ $mode = run ] && [ $# -gt 0 ]; then
 fi
 prepare
 [ $mode != build ] || exit 0
+# libFuzzer tries values that were compared, and some are addresses: these must not be random.
+if $ci && setarch -R true 2>/dev/null; then launcher=(setarch -R); fi
 mapfile -t targets < <(grep . "$build/fuzz_targets.txt")
 for target in "$@"; do
   printf '%s\n' "${targets[@]}" | grep -qx -- "$target" || { say "there is no target $target"; exit 2; }
