@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include "informers/collection_requests.h"
+#include "informers/give_way.h"
 #include "informers/splitters.h"
 #include "informers/watch_event.h"
 
@@ -103,6 +104,7 @@ base::Task<base::Result<Page>> ReadPage(client::ApiClient& client, const Reflect
     if (!*bytes) co_return reader.Finish();
     const base::Result<void> fed = reader.Feed(**bytes);
     if (!fed) co_return fed.error();
+    co_await GiveWay((*bytes)->size());
   }
 }
 

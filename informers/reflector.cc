@@ -8,6 +8,7 @@
 
 #include "informers/collection_requests.h"
 #include "informers/event_crowd.h"
+#include "informers/give_way.h"
 #include "informers/lister.h"
 #include "informers/reflector_fsm.h"
 #include "informers/splitters.h"
@@ -164,8 +165,13 @@ base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> bod
       if (server_said) end.phase = WatchEnd::Phase::kEvent;
       co_return end;
     }
-    const base::Duration pause = crowd.PauseAfter(scheduler_.Now(), state_.events - events);
-    if (pause > base::Duration::zero()) co_await scheduler_.Sleep(pause);
+    const base::Duration pause =
+        crowd.PauseAfter(scheduler_.Now(), state_.events - events, (*bytes)->size());
+    if (pause > base::Duration::zero()) {
+      co_await scheduler_.Sleep(pause);
+    } else {
+      co_await GiveWay((*bytes)->size());
+    }
   }
 }
 

@@ -12,9 +12,9 @@ struct Reads {
   EventCrowd crowd;
 
   // `apart` after the last read, and the pause it was told to make.
-  base::Duration Next(milliseconds apart, std::uint64_t events = 1) {
+  base::Duration Next(milliseconds apart, std::uint64_t events = 1, std::size_t bytes = 4000) {
     now += apart + last;
-    last = crowd.PauseAfter(now, events);
+    last = crowd.PauseAfter(now, events, bytes);
     return last;
   }
   base::Duration last{};
@@ -47,6 +47,10 @@ TEST_CASE("event crowd: where event follows event for a while, those to come are
   }
   SECTION("but what waits already is not left to wait") {
     CHECK(reads.Next(milliseconds(0), 64) == base::Duration::zero());
+    CHECK(reads.Next(milliseconds(0), 2) == EventCrowd::kPause);
+  }
+  SECTION("nor where few events are many bytes, as a read takes so many at most") {
+    CHECK(reads.Next(milliseconds(0), 12, std::size_t{64} << 10) == base::Duration::zero());
     CHECK(reads.Next(milliseconds(0), 2) == EventCrowd::kPause);
   }
 }
