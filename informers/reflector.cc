@@ -99,6 +99,7 @@ base::Task<Step> ReflectorImpl::List() {
   ++state_.lists;
   if (options_.metrics != nullptr) options_.metrics->Listed();
   state_.current_as_of = now;
+  state_.unwatched_since = now;
   SetVersion(*version);
   const bool first = !std::exchange(state_.synced, true);
   if (first) {
@@ -124,9 +125,13 @@ base::Task<Step> ReflectorImpl::Watch() {
   ++state_.watches;
   if (options_.metrics != nullptr) options_.metrics->Watched();
   state_.current_as_of = begin;
+  state_.unwatched_before = begin - state_.unwatched_since.value_or(begin);
+  state_.watched_since = begin;
+  state_.unwatched_since.reset();
   if (fsm_.OpeningHeals()) Heal();
   end = co_await Follow(std::move(*opened), begin + timeout + kWatchGrace);
   const base::TimePoint now = scheduler_.Now();
+  state_.unwatched_since = now;
   end.lasted = now - begin;
   co_return fsm_.WatchEnded(now, std::move(end));
 }

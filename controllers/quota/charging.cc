@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "controllers/quota/quota_controller.h"
+#include "pkg/api/resource_version.h"
 
 namespace controllers {
 namespace {
@@ -12,6 +13,10 @@ namespace {
 // While the quotas cannot be followed, a namespace is read again no sooner.
 constexpr std::chrono::milliseconds kRefreshAge{250};
 constexpr std::chrono::milliseconds kSyncPoll{20};
+// A watch that is opened again within this time has missed nothing that matters.
+constexpr std::chrono::seconds kShortGap{1};
+// Longer than the answer to a list may take.
+constexpr std::chrono::seconds kListRemembered{30};
 
 base::Error Changed(const quota::Quota& quota) {
   return {.code = base::ErrorCode::kConflict,
@@ -24,6 +29,12 @@ bool IsUnanswered(const base::Error& error) {
          (error.Is(base::ErrorCode::kTimeout) || error.Is(base::ErrorCode::kUnavailable));
 }
 
+quota::ResourceList Smaller(const quota::ResourceList& a, const quota::ResourceList& b) {
+  quota::ResourceList smaller;
+  for (const auto& [name, amount] : a) smaller.Set(name, std::min(amount, b.Get(name)));
+  return smaller;
+}
+
 struct LeaveAtEnd {
   base::Gate& gate;
   ~LeaveAtEnd() { gate.Leave(); }
@@ -31,7 +42,12 @@ struct LeaveAtEnd {
 
 }  // namespace
 
-bool QuotaController::Current() const { return store_.synced() && !quotas_->state().trouble; }
+bool QuotaController::Current() const {
+  const informers::ReflectorState& state = quotas_->state();
+  if (!store_.synced() || state.trouble) return false;
+  const base::TimePoint now = context_.scheduler->Now();
+  return now - state.unwatched_since.value_or(now) < kShortGap;
+}
 
 std::vector<const quota::Quota*> QuotaController::InNamespace(std::string_view ns) const {
   std::vector<const quota::Quota*> quotas;
@@ -59,23 +75,34 @@ const quota::ClassTable* QuotaController::ClassesOf(const quota::Evaluator& eval
 base::Task<base::Result<void>> QuotaController::Charge(quota::Quota quota, quota::ResourceList used,
                                                        std::vector<admission::Grant> grants,
                                                        base::TimePoint deadline) {
-  if (FindMemory(quota) == nullptr) co_return Changed(quota);
-  const std::shared_ptr<base::Gate> gate = FindMemory(quota)->gate;
+  const quota::Quota* known = store_.Find(quota.key);
+  if (known == nullptr || known->uid != quota.uid) co_return Changed(quota);
+  const std::shared_ptr<base::Gate> gate = Remember(*known).gate;
   const bool inside = co_await gate->Enter(deadline);
   if (!inside) {
     co_return base::Error{.code = base::ErrorCode::kTimeout,
                           .message = "quota " + quota.key.ToString() + " is being written"};
   }
   const LeaveAtEnd leave{*gate};
+  const auto charged = co_await ChargeInside(quota, std::move(used), std::move(grants), deadline);
+  // Whatever came of it, a recount may have found the gate shut.
+  Memory* const memory = FindMemory(quota);
+  if (memory != nullptr && std::exchange(memory->postponed, false)) queue_.Add(quota.key);
+  co_return charged;
+}
+
+base::Task<base::Result<void>> QuotaController::ChargeInside(quota::Quota quota,
+                                                             quota::ResourceList used,
+                                                             std::vector<admission::Grant> grants,
+                                                             base::TimePoint deadline) {
   const quota::Quota* current = store_.Find(quota.key);
   const bool same = current != nullptr && current->uid == quota.uid &&
                     current->resource_version == quota.resource_version;
   if (!same) co_return Changed(quota);
   const quota::QuotaStatus desired{.hard = quota.status.hard, .used = std::move(used)};
   const auto written = co_await WriteCharge(quota, desired, deadline);
-  Memory* const memory = FindMemory(quota);
-  if (memory != nullptr && std::exchange(memory->postponed, false)) queue_.Add(quota.key);
   if (!written) co_return written.error();
+  Memory* const memory = FindMemory(quota);
   if (memory == nullptr) co_return base::Result<void>();  // gone meanwhile: nothing limits any more
   memory->written_version = written->resource_version;
   Hold(*memory, quota, grants);
@@ -117,6 +144,11 @@ void QuotaController::Hold(Memory& memory, const quota::Quota& quota,
   for (const admission::Grant& grant : grants) {
     quota::ResourceList seen;
     const bool is_seen = IsSeen(quota, grant, seen);
+    // Reckoned from a version that is newer than what the watch has shown: more was seen than is
+    // stored, and must not pass for the growth.
+    const bool behind =
+        !grant.version.empty() && !HasLater(*grant.evaluator, grant.uid, grant.version);
+    if (behind) seen = Smaller(seen, quota::Excess(grant.charge.amount, grant.charge.added));
     memory.admitted.Grant(now, grant.uid, grant.charge, is_seen ? &seen : nullptr);
   }
   memory.last_grant = now;
@@ -179,7 +211,7 @@ base::Task<base::Result<void>> QuotaController::Refresh(std::string ns, base::Ti
   }
   const base::TimePoint now = context_.scheduler->Now();
   const auto last = refreshed_.find(ns);
-  if (Current() || (last != refreshed_.end() && now - last->second < kRefreshAge)) {
+  if (Current() || (last != refreshed_.end() && now - last->second.at < kRefreshAge)) {
     co_return base::Result<void>();
   }
   client::ApiRequest request{
@@ -192,13 +224,32 @@ base::Task<base::Result<void>> QuotaController::Refresh(std::string ns, base::Ti
   if (list == nullptr) {
     co_return base::Error{.code = base::ErrorCode::kMalformed, .message = "the list has no items"};
   }
-  for (const json::Value& item : *list) {
-    auto quota = quota::ParseQuota(item, api_.selectors);
-    if (quota) store_.Apply(std::move(*quota));
-  }
-  std::erase_if(refreshed_, [&](const auto& entry) { return now - entry.second >= kRefreshAge; });
-  refreshed_[ns] = now;
+  TakeList(ns, std::string(answer->StringAt({"metadata", "resourceVersion"})), *list);
   co_return base::Result<void>();
+}
+
+// While the list was on its way the watch may have gone on, or a later list have come: what went
+// since must not come back, so an older list says nothing of what exists.
+void QuotaController::TakeList(const std::string& ns, std::string version,
+                               const json::Array& quotas) {
+  const auto last = refreshed_.find(ns);
+  const auto covers = [&](const std::string& known) {
+    return known.empty() || api::IsOlderVersion(version, known) == std::optional(false);
+  };
+  const bool newest = covers(quotas_->state().resource_version) &&
+                      (last == refreshed_.end() || covers(last->second.version));
+  if (newest) {
+    store_.Replace(ns, quotas);
+  } else {
+    for (const json::Value& item : quotas) {
+      auto quota = quota::ParseQuota(item, api_.selectors);
+      if (quota) store_.Apply(std::move(*quota));
+    }
+  }
+  const base::TimePoint now = context_.scheduler->Now();
+  std::erase_if(refreshed_,
+                [&](const auto& entry) { return now - entry.second.at > kListRemembered; });
+  if (newest) refreshed_[ns] = {.at = now, .version = std::move(version)};
 }
 
 std::size_t QuotaController::charges_held() const {

@@ -197,10 +197,9 @@ void QuotaController::OnLeading() {
 }
 
 QuotaController::Memory& QuotaController::Remember(const quota::Quota& quota) {
-  const auto [entry, added] =
-      memories_.try_emplace(quota.key, *context_.scheduler, options_.charge_hold);
+  const auto [entry, added] = memories_.try_emplace(quota.key, *context_.scheduler, options_);
   if (!added && entry->second.uid != quota.uid) {
-    entry->second = Memory(*context_.scheduler, options_.charge_hold);
+    entry->second = Memory(*context_.scheduler, options_);
   }
   entry->second.uid = quota.uid;
   return entry->second;

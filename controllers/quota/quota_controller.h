@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -56,8 +57,9 @@ struct QuotaControllerOptions {
   base::Duration write_interval = std::chrono::milliseconds(55);
   // A first status, or one with new names, waits so long for resources that are still being listed.
   base::Duration first_count_patience = std::chrono::seconds(10);
-  // How long a charge of somebody else outlives its write without the object being seen.
+  // How long a charge outlives its write without the object being seen: our own, somebody else's.
   base::Duration charge_hold = std::chrono::seconds(10);
+  base::Duration foreign_hold = std::chrono::seconds(10);
   // Somebody else lowered `used`: perhaps their watch is ahead of ours, so ours gets this long.
   base::Duration foreign_decrease_patience = std::chrono::milliseconds(250);
   base::Duration write_timeout = std::chrono::seconds(15);
@@ -139,13 +141,17 @@ class QuotaController final : public QuotaListener,
  private:
   // What is remembered of a quota beside its object.
   struct Memory {
-    Memory(base::Scheduler& scheduler, base::Duration hold)
-        : charges(hold), admitted(hold), gate(std::make_shared<base::Gate>(scheduler)) {}
+    Memory(base::Scheduler& scheduler, const QuotaControllerOptions& options)
+        : charges(options.foreign_hold),
+          admitted(options.charge_hold),
+          gate(std::make_shared<base::Gate>(scheduler)) {}
     std::string uid;
     quota::ForeignCharges charges;
     quota::Charges admitted;           // by our own admission
     std::shared_ptr<base::Gate> gate;  // whoever writes the status is inside
     bool postponed = false;            // a recount waits for the gate
+    std::set<std::string> met;         // names that were counted once
+    bool met_all = false;              // that are all of status.used
     std::optional<base::TimePoint> last_grant;
     std::optional<quota::QuotaStatus> in_flight;  // a write under way
     // Changes that were seen meanwhile and are equal to it, before and after: our own, unless the
@@ -168,6 +174,12 @@ class QuotaController final : public QuotaListener,
     std::string_view result = "unchanged";  // for the observer
   };
 
+  // A list of one namespace that was read live.
+  struct Listed {
+    base::TimePoint at;
+    std::string version;
+  };
+
   [[nodiscard]] bool Leading() const { return !options_.leading || options_.leading(); }
   base::Task<void> Work();
   base::Task<void> ResyncPeriodically();
@@ -178,10 +190,14 @@ class QuotaController final : public QuotaListener,
   base::Task<base::Result<quota::Quota>> PatchStatus(quota::Quota quota, quota::QuotaStatus desired,
                                                      base::TimePoint deadline);
   base::Task<Outcome> AfterFailedWrite(quota::Quota quota, base::Error error);
+  base::Task<base::Result<void>> ChargeInside(quota::Quota quota, quota::ResourceList used,
+                                              std::vector<admission::Grant> grants,
+                                              base::TimePoint deadline);
   base::Task<base::Result<quota::Quota>> WriteCharge(quota::Quota quota, quota::QuotaStatus desired,
                                                      base::TimePoint deadline);
   base::Task<base::Error> AfterFailedCharge(quota::Quota quota, base::Error error,
                                             base::TimePoint deadline);
+  void TakeList(const std::string& ns, std::string version, const json::Array& quotas);
   void Hold(Memory& memory, const quota::Quota& quota, const std::vector<admission::Grant>& grants);
   // The quota as it is stored now, which the store then knows. Errors: kNotFound also if it is
   // another one of the same name.
@@ -202,6 +218,7 @@ class QuotaController final : public QuotaListener,
                                             const quota::LedgerChange& change,
                                             const quota::Facts& facts) const;
   [[nodiscard]] bool MayBeDoneSoon(const UsageSource& source) const;
+  void MeetCharges(const quota::Quota& quota, Memory& memory, const Recount& recount);
   [[nodiscard]] base::TimePoint EarliestWrite(const Memory& memory) const;
   Memory& Remember(const quota::Quota& quota);
   void NoticeObject(const quota::Quota& quota, const quota::Evaluator& evaluator,
@@ -225,8 +242,8 @@ class QuotaController final : public QuotaListener,
   std::unique_ptr<informers::Reflector> quotas_;
   queue::AsyncQueue<api::ObjectKey> queue_;
   std::unordered_map<api::ObjectKey, Memory> memories_;
-  std::unordered_map<std::string, base::TimePoint> refreshed_;  // namespaces, while not Current()
-  std::unordered_map<std::string, base::TimePoint> missed_;     // paths of classes not found
+  std::unordered_map<std::string, Listed> refreshed_;        // namespaces, while not Current()
+  std::unordered_map<std::string, base::TimePoint> missed_;  // paths of classes not found
   std::unordered_map<std::string, std::string>
       complaints_;  // said once per subject until it changes
 };

@@ -24,8 +24,12 @@ void QuotaStore::BeginList() {
 }
 
 void QuotaStore::Upsert(const json::Value& object) {
+  if (listing_) listed_.insert(KeyOf(object));
+  Take(object);
+}
+
+void QuotaStore::Take(const json::Value& object) {
   const api::ObjectKey key = KeyOf(object);
-  if (listing_) listed_.insert(key);
   base::Result<quota::Quota> quota = quota::ParseQuota(object, selectors_);
   if (!quota) return MarkBroken(key, quota.error());
   broken_.erase(key);
@@ -57,6 +61,17 @@ void QuotaStore::Apply(quota::Quota quota) {
   Put(std::move(quota));
 }
 
+void QuotaStore::Replace(const std::string& ns, const json::Array& quotas) {
+  std::unordered_set<api::ObjectKey> stored;
+  for (const json::Value& object : quotas) {
+    stored.insert(KeyOf(object));
+    Take(object);
+  }
+  for (const api::ObjectKey& key : InNamespace(ns)) {
+    if (!stored.contains(key)) Drop(key);
+  }
+}
+
 void QuotaStore::Forget(const api::ObjectKey& key, std::string_view uid) {
   const quota::Quota* held = Find(key);
   if (held != nullptr && held->uid == uid) Drop(key);
@@ -72,9 +87,11 @@ void QuotaStore::Put(quota::Quota quota) {
   }
   const bool same_object = found->second.uid == quota.uid;
   const bool older =
-      same_object &&
       api::IsOlderVersion(quota.resource_version, found->second.resource_version).value_or(false);
-  if (older || (same_object && quota.resource_version == found->second.resource_version)) return;
+  // A watch that goes on may still show the object that was called so before. A list does not, and
+  // says what is stored also where the store was put back to an earlier state.
+  if (older && (same_object || !listing_)) return;
+  if (same_object && quota.resource_version == found->second.resource_version) return;
   const quota::Quota before = std::exchange(found->second, std::move(quota));
   if (same_object) return listener_.OnQuota(&before, &found->second);
   // Deleted and created again under the same name while we were not looking.

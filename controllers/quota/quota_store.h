@@ -45,6 +45,10 @@ class QuotaStore final : public informers::CollectionSink {
   // The answer of a write or a live read; ignored if the store already has something newer.
   void Apply(quota::Quota quota);
 
+  // What a list of this namespace says that was read beside the watch, and is not older than what
+  // that has shown: quotas come and go by it.
+  void Replace(const std::string& ns, const json::Array& quotas);
+
   // The server says that this object is no longer there, before the watch does.
   void Forget(const api::ObjectKey& key, std::string_view uid);
 
@@ -58,6 +62,7 @@ class QuotaStore final : public informers::CollectionSink {
 
  private:
   using Namespace = std::map<std::string, quota::Quota, std::less<>>;  // by name
+  void Take(const json::Value& object);
   void Put(quota::Quota quota);
   void Drop(const api::ObjectKey& key);
   void MarkBroken(const api::ObjectKey& key, const base::Error& why);

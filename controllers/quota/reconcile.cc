@@ -89,6 +89,7 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
   if (recount.pending && !settled) {
     co_return Outcome{Kind::kRevisit, options_.first_count_patience, "postponed"};
   }
+  if (!memory.met_all) MeetCharges(*found, memory, recount);
   quota::ResourceList held = memory.charges.Held(now);
   NoticeExpired(*found, memory, now);
   const auto own = held.Add(memory.admitted.Outstanding());
@@ -104,6 +105,30 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
   const base::TimePoint earliest = EarliestWrite(memory);
   if (earliest > now) co_return Outcome{Kind::kRevisit, earliest - now, "postponed"};
   co_return co_await Write(*found, *desired);
+}
+
+// What `used` has above the first count of a name may be charges by others, of which the objects
+// are yet to come: this process may be the next of a replica that was ended a moment ago.
+void QuotaController::MeetCharges(const quota::Quota& quota, Memory& memory,
+                                  const Recount& recount) {
+  memory.met_all = true;
+  quota::ResourceList counted;
+  quota::ResourceList used;
+  for (const auto& [name, amount] : quota.status.used) {
+    const quota::Quantity* count = recount.observed.used.Find(name);
+    if (count == nullptr) {
+      memory.met_all = false;
+    } else if (memory.met.insert(name).second) {
+      counted.Set(name, *count);
+      used.Set(name, amount);
+    }
+  }
+  if (used.empty()) return;
+  for (const auto& [name, amount] : memory.admitted.Outstanding()) {
+    const auto sum = counted.Get(name).Add(amount);
+    if (used.Find(name) != nullptr && sum) counted.Set(name, *sum);
+  }
+  memory.charges.OnForeignWrite(context_.scheduler->Now(), counted, used, counted);
 }
 
 base::TimePoint QuotaController::EarliestWrite(const Memory& memory) const {

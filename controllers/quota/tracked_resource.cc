@@ -12,6 +12,8 @@ constexpr std::chrono::seconds kClockTolerance{1};
 constexpr std::chrono::seconds kSettle{1};  // how far a watch may lag behind a fresh list
 // What happened during trouble is shown within this time of its end.
 constexpr std::chrono::seconds kCatchUp{3};
+// A watch that is opened again within this time has missed nothing that matters.
+constexpr std::chrono::seconds kShortGap{1};
 // Longer than an admission call may take that began before the change.
 constexpr std::chrono::seconds kRecent{30};
 
@@ -137,6 +139,18 @@ void TrackedResource::OnState() {
     behind_until_ = context_.scheduler->Now() + kCatchUp;
   }
   listener_.OnResourceState(evaluator_);
+}
+
+base::TimePoint TrackedResource::behind_until() const {
+  const informers::ReflectorState& state = reflector_->state();
+  const base::TimePoint now = context_.scheduler->Now();
+  base::TimePoint caught_up{};
+  if (state.unwatched_since) {
+    if (now - *state.unwatched_since >= kShortGap) caught_up = now + kCatchUp;
+  } else if (state.unwatched_before >= kShortGap) {
+    caught_up = state.watched_since + kCatchUp;
+  }
+  return std::max(behind_until_, caught_up);
 }
 
 void TrackedResource::Report(const quota::LedgerChange& change) {

@@ -76,8 +76,9 @@ class TrackedResource final : public informers::CollectionSink {
   [[nodiscard]] bool synced() const { return synced_ && !listing_; }
   [[nodiscard]] base::TimePoint started() const { return started_; }
   // Until then objects may be stored that the ledger has not: TimePoint::max() while in trouble,
-  // else a moment after it. In the past when all is well.
-  [[nodiscard]] base::TimePoint behind_until() const { return behind_until_; }
+  // and a moment ahead while no watch is open without that (its place in history is gone, or the
+  // server takes its time); else a moment after it. In the past when all is well.
+  [[nodiscard]] base::TimePoint behind_until() const;
 
   // True if the object is known to have changed since it had this resourceVersion.
   [[nodiscard]] bool HasLater(const quota::Uid& uid, std::string_view version) const;

@@ -64,7 +64,8 @@ class Planner {
       writes_[need.standing].grants.push_back({.evaluator = request.evaluator,
                                                .uid = request.uid,
                                                .charge = {need.absolute, need.amount},
-                                               .before = std::move(before)});
+                                               .before = std::move(before),
+                                               .version = std::string(request.version)});
     }
   }
 

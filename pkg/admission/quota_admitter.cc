@@ -130,6 +130,7 @@ void QuotaAdmitter::LookAgain(Waiter& waiter) const {
   request.classes = book_.ClassesOf(*request.evaluator);
   const std::string_view version =
       waiter.review.old_object.StringAt({"metadata", "resourceVersion"});
+  request.version = version;
   request.outdated = !request.dry_run && !version.empty() &&
                      book_.HasLater(*request.evaluator, request.uid, version);
 }

@@ -23,6 +23,7 @@ struct Grant {
   quota::Uid uid;
   quota::Charge charge;
   quota::Charge before;  // what covered it earlier; empty: nothing
+  std::string version;   // of the stored object that the growth is reckoned from; "": there is none
 };
 
 class QuotaBook {

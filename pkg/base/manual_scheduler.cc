@@ -40,8 +40,14 @@ class ManualScheduler::ManualAlarm final : public Alarm {
 std::unique_ptr<Alarm> ManualScheduler::NewAlarm() { return std::make_unique<ManualAlarm>(*this); }
 
 void ManualScheduler::RunUntilIdle() {
-  io_.restart();
-  while (io_.poll() > 0) io_.restart();
+  for (bool ran = true; ran;) {
+    ran = false;
+    io_.restart();
+    while (budget_ > 0 && io_.poll_one() > 0) {
+      ran = true;
+      --budget_;
+    }
+  }
 }
 
 TimePoint ManualScheduler::NextDeadline() const {
@@ -53,7 +59,7 @@ TimePoint ManualScheduler::NextDeadline() const {
 void ManualScheduler::RunFor(Duration duration) {
   const TimePoint end = Now() + duration;
   RunUntilIdle();
-  while (NextDeadline() <= end) {
+  while (budget_ > 0 && NextDeadline() <= end) {
     clock_.Set(std::max(Now(), NextDeadline()));
     const auto due = waiting_;
     for (ManualAlarm* alarm : due) {

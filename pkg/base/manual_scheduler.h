@@ -3,6 +3,8 @@
 // TEST ONLY. Virtual time for coroutines: alarms ring when the test moves the clock, and everything
 // that became ready runs before the next alarm rings.
 
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "pkg/base/scheduler.h"
@@ -22,6 +24,9 @@ class ManualScheduler final : public Scheduler {
   void RunUntilIdle();
   // Moves time by `duration`, stopping at each alarm on the way and running what it wakes.
   void RunFor(Duration duration);
+  // After so many steps nothing runs any more: for a test of what may never come to rest.
+  void SetBudget(std::uint64_t steps) { budget_ = steps; }
+  [[nodiscard]] std::uint64_t budget() const { return budget_; }
   // Sets the wall clock, and leaves time as it goes.
   void SetWallBy(Duration by) { wall_shift_ += by; }
   // The earliest deadline somebody waits for; TimePoint::max() if nobody waits.
@@ -33,6 +38,7 @@ class ManualScheduler final : public Scheduler {
   ManualClock clock_;
   Duration wall_shift_{};
   std::vector<ManualAlarm*> waiting_;
+  std::uint64_t budget_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 }  // namespace base

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pkg/quota/charges.h"
@@ -31,6 +32,7 @@ struct Request {
   Uid uid;                              // of the object
   Subject after;
   std::optional<Subject> before;  // an UPDATE's old object
+  std::string_view version;       // its resourceVersion; "" without one
   bool dry_run = false;           // judged, not charged
   // An UPDATE whose old object is stored no more: it will not be stored either, but asked about
   // anew from the newest version. What its growth is cannot be said, and must not be charged.

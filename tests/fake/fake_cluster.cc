@@ -193,6 +193,12 @@ void FakeCluster::CutWatches(const api::GroupVersionResource& resource, bool exp
 FakeCluster::Collection* FakeCluster::Route(const std::string& path, api::ObjectKey* key) {
   for (auto& [resource, collection] : collections_) {
     if (path == resource.Path()) return &collection;
+    if (path.ends_with("/" + resource.resource) && collection.namespaced) {
+      const std::string before = path.substr(0, path.size() - resource.resource.size() - 1);
+      key->ns = before.substr(before.rfind('/') + 1);
+      if (path == resource.Path(key->ns)) return &collection;
+      key->ns.clear();
+    }
     for (const auto& [object_key, object] : collection.objects) {
       const std::string own = resource.Path(object_key.ns, object_key.name);
       if (path != own && path != own + "/status") continue;
@@ -303,7 +309,7 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
   const bool whole = collection != nullptr && key.name.empty() && request.verb == "GET";
   if (whole) {
     ++lists;
-    co_return client::ApiResponse{.status = 200, .body = ListBody(*collection)};
+    co_return client::ApiResponse{.status = 200, .body = ListBody(*collection, key.ns)};
   }
   if (collection == nullptr || !collection->objects.contains(key)) {
     co_return Failure(base::ErrorCode::kNotFound, 404, "not found: " + request.path);
@@ -317,9 +323,11 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
   co_return client::ApiResponse{.status = 200, .body = json::Write(collection->objects.at(key))};
 }
 
-std::string FakeCluster::ListBody(const Collection& collection) const {
+std::string FakeCluster::ListBody(const Collection& collection, const std::string& ns) const {
   json::Array items;
-  for (const auto& [key, object] : collection.objects) items.push_back(object);
+  for (const auto& [key, object] : collection.objects) {
+    if (ns.empty() || ns == key.ns) items.push_back(object);
+  }
   return json::Write(
       json::Object{{"kind", collection.kind + "List"},
                    {"metadata", json::Object{{"resourceVersion", std::to_string(version_)}}},
@@ -332,6 +340,7 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> FakeCluster::Stream(
     if (auto error = fault(request)) co_return *error;
   }
   if (auto error = Away(request.path)) co_return *error;
+  if (stall) co_await scheduler_.Sleep(stall(request));
   api::ObjectKey key;
   Collection* collection = Route(request.path, &key);
   if (collection == nullptr) {

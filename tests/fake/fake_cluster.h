@@ -48,6 +48,9 @@ class FakeCluster final : public client::ApiClient {
   // Answers of matching requests, until cleared. The function returns an error to inject.
   std::function<std::optional<base::Error>(const client::ApiRequest&)> fault;
 
+  // How long a list or watch waits for its answer. May be null.
+  std::function<base::Duration(const client::ApiRequest&)> stall;
+
   // True: the request is done, but its answer is lost.
   std::function<bool(const client::ApiRequest&)> lose_answer;
   // A PATCH is answered so long after it was done; watches show it at once.
@@ -86,7 +89,7 @@ class FakeCluster final : public client::ApiClient {
   base::Result<client::ApiResponse> Discover(const std::string& path) const;
   base::Result<client::ApiResponse> Patch(Collection& collection, const api::ObjectKey& key,
                                           const client::ApiRequest& request);
-  std::string ListBody(const Collection& collection) const;
+  std::string ListBody(const Collection& collection, const std::string& ns = "") const;
 
   base::Scheduler& scheduler_;
   std::map<api::GroupVersionResource, Collection> collections_;

@@ -304,3 +304,143 @@ TEST_CASE("charging: the controller waits while admission writes, and then looks
   f.RunFor(15s);
   CHECK(f.Used("q") == "pods=0");
 }
+
+TEST_CASE("charging: a recount that finds admission about to write is made up for, written or not",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
+  f.cluster.Put(kPods, PodWithUid("old"));
+  f.RunFor(1s);
+  // The controller writes a new limit. While its answer is on the way, a request waits to write
+  // after it, which then has to be decided anew and does not fit; and an object goes.
+  f.cluster.patch_answer_delay = 500ms;
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb == "PATCH") f.cluster.Hold(kQuotas);
+    return std::nullopt;
+  };
+  json::Value lowered = *f.cluster.Find(kQuotas, "team-a", "q");
+  lowered.Make({"spec", "hard", "pods"}) = "1";
+  f.cluster.Put(kQuotas, lowered);
+  f.RunFor(10ms);
+  f.Review(PodWithUid("new"));
+  f.RunFor(100ms);
+  f.cluster.Delete(kPods, "team-a", "old");
+  f.RunFor(1s);
+  REQUIRE(f.answers[0].has_value());
+  CHECK(f.answers[0]->kind == Answer::Kind::kRefused);
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=0");
+}
+
+TEST_CASE("charging: while quotas cannot be watched, one that is new is enforced",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("gone", {{"pods", "0"}}));
+  f.RunFor(1s);
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path != kQuotas.Path()) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "", .http_status = 503};
+  };
+  f.cluster.CutWatches(kQuotas);
+  f.RunFor(1s);
+  REQUIRE_FALSE(f.controller->Current());
+  f.cluster.Delete(kQuotas, "team-a", "gone");
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1"}}));
+  f.WriteStatus("q", {{"pods", "1"}}, {{"pods", "0"}});  // as another replica does
+  CHECK(f.Admits(PodWithUid("a")));
+  CHECK_FALSE(f.Admits(PodWithUid("b")));
+  CHECK(f.answers.back()->message ==
+        "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1");
+}
+
+TEST_CASE("charging: what was charged stays while a watch is being opened", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1"}}));
+  f.RunFor(1s);
+  f.cluster.stall = [](const client::ApiRequest& request) {
+    return base::Duration(request.path == kPods.Path() ? 30s : 0s);
+  };
+  f.cluster.CutWatches(kPods);
+  f.RunFor(2s);
+  CHECK(f.Admits(PodWithUid("a")));
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(20s);
+  CHECK(f.Used("q") == "pods=1");
+  f.RunFor(20s);
+  CHECK(f.Used("q") == "pods=1");
+  f.cluster.Delete(kPods, "team-a", "a");
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=0");
+}
+
+TEST_CASE("charging: while the watch of quotas is being opened, one that is new is enforced",
+          "[controllers]") {
+  ChargingFixture f;
+  f.RunFor(1s);
+  f.cluster.stall = [](const client::ApiRequest& request) {
+    return base::Duration(request.path == kQuotas.Path() ? 30s : 0s);
+  };
+  f.cluster.CutWatches(kQuotas);
+  f.RunFor(2s);
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "0"}}));
+  f.WriteStatus("q", {{"pods", "0"}}, {{"pods", "0"}});  // as another replica does
+  CHECK_FALSE(f.Admits(PodWithUid("a")));
+}
+
+TEST_CASE("charging: a process that starts holds what others charged before", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.Stop();
+  f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "3"}});
+  f.Start();
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=3");
+  f.cluster.Put(kPods, PodWithUid("b"));
+  f.RunFor(2s);
+  CHECK(f.Used("q") == "pods=3");
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=2");
+}
+
+TEST_CASE("charging: a quota of the same name is charged while the last one is still written",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.patch_answer_delay = 2s;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.RunFor(100ms);
+  f.cluster.Delete(kQuotas, "team-a", "q");
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1"}}));
+  f.WriteStatus("q", {{"pods", "1"}}, {{"pods", "0"}});  // as another replica does
+  f.scheduler.SetBudget(100'000);                        // it neither spins nor waits for the other
+  f.Review(PodWithUid("a"));
+  f.RunFor(3s);
+  CHECK(f.scheduler.budget() > 0);
+  REQUIRE(f.answers[0].has_value());
+  CHECK(f.answers[0]->kind == Answer::Kind::kAllowed);
+  CHECK(f.Used("q") == "pods=1");
+}
+
+TEST_CASE("charging: a growth above a version that the watch has not shown yet is held",
+          "[controllers]") {
+  ChargingFixture f;
+  const auto resized = [](const std::string& cpu) {
+    json::Value pod = MakePod("a", cpu);
+    pod.Make({"metadata", "uid"}) = "uid-of-a";
+    return pod;
+  };
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "1"}}));
+  f.cluster.Put(kPods, resized("600m"));
+  f.RunFor(1s);
+  f.cluster.Hold(kPods);
+  f.cluster.Put(kPods, resized("400m"));
+  CHECK(f.Resizes(*f.cluster.Find(kPods, "team-a", "a"), "500m"));
+  CHECK(f.Used("q") == "cpu=700m");
+  f.cluster.Release(kPods);
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "cpu=500m");
+  f.cluster.Put(kPods, resized("500m"));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "cpu=500m");
+  CHECK(f.controller->charges_held() == 0);
+}

@@ -106,3 +106,32 @@ TEST_CASE_METHOD(StoreFixture, "quota store: a quota that cannot be read is set 
   store.Remove(MakeQuota("b", "6", "many"));
   CHECK(store.broken() == 0);
 }
+
+TEST_CASE_METHOD(StoreFixture, "quota store: a namespace's newer list adds, changes and removes",
+                 "[controllers]") {
+  List({MakeQuota("a", "1"), MakeQuota("b", "2"), MakeQuota("c", "3")});
+  told.what.clear();
+  store.Replace("ns",
+                {MakeQuota("a", "1"), MakeQuota("b", "9", "5", "another"), MakeQuota("d", "8")});
+  CHECK(told.what == Names{"-b", "+b", "+d", "-c"});
+  CHECK(store.size() == 3);
+}
+
+TEST_CASE_METHOD(StoreFixture, "quota store: a watch behind such a list takes nothing back",
+                 "[controllers]") {
+  List({MakeQuota("a", "1")});
+  store.Replace("ns", {MakeQuota("a", "9", "5", "another")});
+  told.what.clear();
+  store.Upsert(MakeQuota("a", "2"));
+  store.Remove(MakeQuota("a", "3"));
+  store.Upsert(MakeQuota("a", "8", "5", "another"));
+  CHECK(told.what.empty());
+  CHECK(store.Find({"ns", "a"})->uid == "another");
+}
+
+TEST_CASE_METHOD(StoreFixture, "quota store: a list of a store that was put back is the truth",
+                 "[controllers]") {
+  List({MakeQuota("a", "90", "5", "later")});
+  List({MakeQuota("a", "9")});
+  CHECK(store.Find({"ns", "a"})->uid == "uid-a");
+}
