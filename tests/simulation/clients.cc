@@ -1,0 +1,117 @@
+// Clients of the API server, and what it does for one write: it reads the object, now and then from
+// a cache that is behind, calls the webhook, now and then several times, each time with the object
+// as it is stored then, and stores what was admitted, at once, late, or never: only if the object
+// still has the version that it was asked about, else all begins anew.
+
+#include "tests/simulation/world_clients.h"
+
+namespace simulation {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+constexpr int kAttempts = 4;  // after conflicts
+// The API server does not wait longer for a webhook.
+constexpr base::Duration kWebhookTimeout = 7s;
+
+const char* NameOf(Resource resource) {
+  return resource == Resource::kClaims ? "persistentvolumeclaims" : "secrets";
+}
+
+}  // namespace
+
+void World::Start(Write write) {
+  clients_.Spawn("client", [this, write] { return Perform(write); });
+}
+
+Thing World::Wanted(const Write& write, const Thing* stored) {
+  Thing wanted;
+  if (stored != nullptr) wanted = *stored;
+  wanted.resource = write.resource;
+  wanted.ns = write.key.first;
+  wanted.name = write.key.second;
+  wanted.size = write.size;
+  wanted.gold = write.gold;
+  if (stored == nullptr) wanted.uid = server_.NewUid();
+  return wanted;
+}
+
+base::Task<void> World::Perform(Write write) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const Thing* stored = server_.FindThing(write.resource, write.key);
+    const bool exists = stored != nullptr;
+    Thing wanted = Wanted(write, stored);
+    std::uint64_t version = exists ? stored->version : 0;
+    const bool admitted = co_await AskAll(write, wanted, &version);
+    if (write.store < 0 || write.dry_run) co_return;
+    if (admitted) co_await timeline_.scheduler().Sleep(write.store * 1ms);
+    const Thing* now = server_.FindThing(write.resource, write.key);
+    if (exists != (now != nullptr)) co_return;  // it exists already, or not any more
+    const bool outdated = now != nullptr && now->version != version;
+    // A refusal of what was read from the cache is not the last word.
+    if (!admitted && !(outdated && write.stale)) co_return;
+    write.late = 0;
+    write.stale = false;
+    if (outdated) continue;
+    server_.Store(wanted);
+    co_return;
+  }
+}
+
+// Every call is about the object that is stored then: `version` becomes that of the last one.
+base::Task<bool> World::AskAll(Write write, Thing wanted, std::uint64_t* version) {
+  int to = write.to;
+  for (int call = 0; call < write.calls; ++call, to /= 10) {
+    const bool cached = write.stale && call == 0;
+    const Thing* stored = cached ? server_.FindEarlier(write.resource, write.key)
+                                 : server_.FindThing(write.resource, write.key);
+    std::optional<Thing> before;
+    if (stored != nullptr && stored->uid == wanted.uid) before = *stored;
+    if (*version != 0 && !before) co_return false;  // deleted meanwhile
+    if (before) *version = before->version;
+    Replica* const replica = replicas_[static_cast<std::size_t>(to) % replicas_.size()].get();
+    const base::Duration way = Way() + (call == 0 ? write.late : 0) * 1ms;
+    const auto answer = co_await Ask(*replica, before, wanted, write.dry_run, way);
+    if (!answer || answer->kind != admission::Answer::Kind::kAllowed) co_return false;
+  }
+  co_return true;
+}
+
+// 0.1 to 5 ms, most of them short.
+base::Duration World::Way() {
+  const auto drawn = random_() % 1'000;
+  return std::chrono::microseconds(100 + (drawn * drawn) / 200);
+}
+
+base::Task<std::optional<admission::Answer>> World::Ask(Replica& replica,
+                                                        std::optional<Thing> before, Thing after,
+                                                        bool dry_run, base::Duration way) {
+  const base::TimePoint deadline = timeline_.Now() + kWebhookTimeout;
+  admission::Review review;
+  review.uid = "call-" + std::to_string(++calls_);
+  review.resource = {"", "v1", NameOf(after.resource)};
+  review.operation = before ? admission::Operation::kUpdate : admission::Operation::kCreate;
+  review.ns = after.ns;
+  review.name = after.name;
+  review.dry_run = dry_run;
+  review.object = json::Parse(ToJson(after)).value();
+  if (before) review.old_object = json::Parse(ToJson(*before)).value();
+  Plant(planted_, calls_, review);
+  co_await timeline_.scheduler().Sleep(way);
+  if (!replica.serving()) co_return std::nullopt;  // failurePolicy: Fail
+  if (!dry_run) judge_.OnCall(replica.name(), before ? &*before : nullptr, after);
+  const auto call = std::make_shared<Call>();
+  call->alarm = timeline_.scheduler().NewAlarm();
+  replica.Ask(std::move(review), [this, call, before, after](admission::Answer answer) {
+    judge_.OnAnswer(before ? &*before : nullptr, after, answer);
+    timeline_.After(Way(), [call, answer] {
+      call->answer = answer;
+      call->alarm->Wake();
+    });
+  });
+  while (!call->answer && timeline_.Now() < deadline) co_await call->alarm->WaitUntil(deadline);
+  co_return call->answer;
+}
+
+}  // namespace simulation

@@ -1,0 +1,193 @@
+// Limits and truths: what is stored against what was enforced, and what a status says.
+
+#include "tests/simulation/judge.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace simulation {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+// From an admission to the store of what it admitted, its repeated calls and conflicts included.
+constexpr base::Duration kAdmissionLasts = 15s;
+
+std::string NameOf(const StoredQuota& quota) { return quota.ns + "/" + quota.name; }
+
+// True if nothing of `used` is missing for any name that is enforced.
+bool CoversTruth(const StoredQuota& quota, const Amounts& truth) {
+  if (!quota.status_hard || !quota.status_used || *quota.status_hard != quota.hard) return false;
+  return std::all_of(truth.begin(), truth.end(), [&](const auto& entry) {
+    return Get(*quota.status_used, entry.first) >= entry.second;
+  });
+}
+
+}  // namespace
+
+std::string Judge::At(const std::string& what) const {
+  std::array<char, 32> at{};
+  std::snprintf(at.data(), at.size(),
+                "%.3f s: ", std::chrono::duration<double>(timeline_.Elapsed()).count());
+  return at.data() + what;
+}
+
+void Judge::Narrate(const std::string& what) const {
+  if (narrate_) narrate_(At(what));
+}
+
+void Judge::Violation(const std::string& what) {
+  if (!violation_) violation_ = At(what);
+}
+
+void Judge::Excuse(const StoredQuota& quota) {
+  Limits& limits = limits_[quota.uid];
+  if (!limits.excused_since) limits.excused_since = timeline_.Now();
+}
+
+// An excuse holds until the status has caught up with the truth, and goes on where what was
+// admitted meanwhile is stored only then.
+void Judge::EndExcuses() {
+  for (const auto& [key, quota] : server_->quotas()) {
+    Limits& limits = limits_[quota.uid];
+    const bool covers = CoversTruth(quota, server_->TrueUse(quota));
+    if (!covers && IsExcused(limits)) Excuse(quota);
+    if (!limits.excused_since || !covers) continue;
+    limits.excused.emplace_back(*limits.excused_since, timeline_.Now());
+    limits.excused_since.reset();
+  }
+}
+
+// Of what is stored now, the admission may have been a while ago.
+bool Judge::IsExcused(const Limits& limits) const {
+  if (limits.excused_since) return true;
+  return std::any_of(limits.excused.begin(), limits.excused.end(), [&](const auto& time) {
+    return time.second + kAdmissionLasts >= timeline_.Now();
+  });
+}
+
+// nullopt: at some time of late it was not limited at all.
+std::optional<std::int64_t> Judge::HighestLimit(const Limits& limits,
+                                                const std::string& name) const {
+  const base::TimePoint since = timeline_.Now() - kAdmissionLasts;
+  std::int64_t highest = 0;
+  for (std::size_t i = 0; i < limits.hard.size(); ++i) {
+    const bool over = i + 1 < limits.hard.size() && limits.hard[i + 1].first < since;
+    if (over) continue;
+    const auto found = limits.hard[i].second.find(name);
+    if (found == limits.hard[i].second.end()) return std::nullopt;
+    highest = std::max(highest, found->second);
+  }
+  if (limits.hard.empty() || limits.hard.front().first > since) return std::nullopt;
+  return highest;
+}
+
+void Judge::CheckLimits(const Thing* before, const Thing& after) {
+  for (const auto& [key, quota] : server_->quotas()) {
+    const Limits& limits = limits_[quota.uid];
+    if (!Matches(quota, after) || IsExcused(limits)) continue;
+    const Amounts old = before != nullptr ? CountedBy(quota, *before) : Amounts();
+    const Amounts truth = server_->TrueUse(quota);
+    for (const auto& [name, amount] : CountedBy(quota, after)) {
+      if (amount <= Get(old, name) || !truth.contains(name)) continue;
+      const auto limit = HighestLimit(limits, name);
+      if (!limit || truth.at(name) <= *limit) continue;
+      Violation("stored usage is above the limit: quota " + NameOf(quota) + " " + name + " " +
+                std::to_string(truth.at(name)) + " of " + std::to_string(*limit) + ", by " +
+                after.name);
+    }
+  }
+}
+
+// What is stored was charged first, and `used` is not lowered for what cannot be seen yet.
+void Judge::CheckCovered() {
+  for (const auto& [key, quota] : server_->quotas()) {
+    if (!quota.status_hard || !quota.status_used || IsExcused(limits_[quota.uid])) continue;
+    for (const auto& [name, amount] : server_->TrueUse(quota)) {
+      if (!quota.status_hard->contains(name) || Get(*quota.status_used, name) >= amount) continue;
+      Violation("used is below what is stored: quota " + NameOf(quota) + " " + name + " " +
+                std::to_string(Get(*quota.status_used, name)) + " instead of " +
+                std::to_string(amount));
+    }
+  }
+}
+
+void Judge::OnThing(const Thing* before, const Thing* after) {
+  Touch();
+  if (narrate_) {
+    const Thing& thing = after != nullptr ? *after : *before;
+    Narrate((after != nullptr ? "stored " : "deleted ") + thing.ns + "/" + thing.name + " " +
+            ToText(UsageOf(thing)) + (thing.gold ? " gold" : ""));
+  }
+  if (before != nullptr) gone_.emplace_back(timeline_.Now(), *before);
+  EndExcuses();
+  if (after != nullptr) CheckLimits(before, *after);
+  CheckCovered();
+}
+
+void Judge::OnQuotaSpec(const StoredQuota* before, const StoredQuota* after) {
+  Touch();
+  if (after == nullptr) return;
+  const bool same_scope = before != nullptr && before->gold == after->gold;
+  const bool more_names =
+      before == nullptr || std::any_of(after->hard.begin(), after->hard.end(), [&](const auto& e) {
+        return !before->hard.contains(e.first);
+      });
+  if (!same_scope || more_names) Excuse(*after);
+}
+
+void Judge::OnStatus(const StoredQuota& before, const StoredQuota& after) {
+  const bool same = before.status_hard == after.status_hard &&
+                    before.status_used == after.status_used && before.version == after.version;
+  if (same) Violation("a status write changed nothing: quota " + NameOf(after));
+  if (silence_) {
+    Violation("a status was written though nothing happened: quota " + NameOf(after) + " used " +
+              ToText(after.status_used.value_or(Amounts())));
+  }
+  if (narrate_) {
+    Narrate("status of " + NameOf(after) + " hard " +
+            ToText(after.status_hard.value_or(Amounts())) + " used " +
+            ToText(after.status_used.value_or(Amounts())) + ", stored are " +
+            ToText(server_->TrueUse(after)));
+  }
+  auto& hard = limits_[after.uid].hard;
+  const Amounts now = after.status_hard.value_or(Amounts());
+  if (hard.empty() || hard.back().second != now) hard.emplace_back(timeline_.Now(), now);
+  EndExcuses();
+  CheckCovered();
+  CheckCharged(before, after);
+}
+
+void Judge::OnForeignLowering(const StoredQuota& quota) { Excuse(quota); }
+
+void Judge::OnLeaders(const std::vector<const Replica*>& leaders) {
+  if (leaders.size() > 1) {
+    Violation("two lead at once: " + leaders[0]->name() + " and " + leaders[1]->name());
+  }
+  const Replica* now = leaders.empty() || leaders[0]->paused() ? nullptr : leaders[0];
+  if (now == leader_) return;
+  leader_ = now;
+  Narrate(now != nullptr ? now->name() + " leads" : "nobody leads");
+  led_since_.reset();
+  if (now != nullptr) led_since_ = timeline_.Now();
+  if (now == nullptr) OnTrouble();
+}
+
+void Judge::CheckTruth() {
+  for (const auto& [key, quota] : server_->quotas()) {
+    const Amounts truth = server_->TrueUse(quota);
+    const Amounts hard = quota.status_hard.value_or(Amounts());
+    const Amounts used = quota.status_used.value_or(Amounts());
+    if (hard != quota.hard) {
+      Violation("status.hard of " + NameOf(quota) + " is " + ToText(hard) + " instead of " +
+                ToText(quota.hard));
+    }
+    if (used != truth) {
+      Violation("status.used of " + NameOf(quota) + " is not the truth: " + ToText(used) +
+                " instead of " + ToText(truth));
+    }
+  }
+}
+
+}  // namespace simulation

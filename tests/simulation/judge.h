@@ -1,0 +1,108 @@
+#pragma once
+
+// The invariants, checked whenever something is stored, answered, or believed. What may break them
+// without anybody's fault is said with each (DESIGN.md has the list); everything else is a
+// violation, of which the first is kept.
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "pkg/admission/review.h"
+#include "pkg/base/clock.h"
+#include "tests/simulation/replica.h"
+#include "tests/simulation/server.h"
+
+namespace simulation {
+
+class Judge final : public ServerObserver, public Tell {
+ public:
+  Judge(const Timeline& timeline, std::function<void(const std::string&)> narrate)
+      : timeline_(timeline), narrate_(std::move(narrate)) {}
+  void Narrate(const std::string& what) const;
+  void Watch(const Server& server) { server_ = &server; }
+
+  // The first violation.
+  [[nodiscard]] const std::optional<std::string>& violation() const { return violation_; }
+  void Violation(const std::string& what) override;
+
+  void OnThing(const Thing* before, const Thing* after) override;
+  void OnQuotaSpec(const StoredQuota* before, const StoredQuota* after) override;
+  void OnStatus(const StoredQuota& before, const StoredQuota& after) override;
+  void OnHistory(Resource resource) override { on_history(resource); }
+  std::function<void(Resource)> on_history;
+
+  // Somebody who is no replica writes the status: what `used` lacks then may be admitted.
+  void OnForeignLowering(const StoredQuota& quota);
+  void OnForeignRaise(const StoredQuota& quota, const std::string& name, std::int64_t by);
+  // A replica's webhook was called for `after`; `before` is null for a creation.
+  void OnCall(const std::string& replica, const Thing* before, const Thing& after);
+  void OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer);
+  // Something of which a status may suffer: whoever was to heal it may be unable for a while.
+  void OnTrouble() { calm_since_ = timeline_.Now(); }
+  // Who believes to lead at this moment; nullptr: nobody who runs.
+  void OnLeaders(const std::vector<const Replica*>& leaders);
+
+  // Since when one and the same replica leads; nullopt: none does.
+  [[nodiscard]] std::optional<base::TimePoint> led_since() const { return led_since_; }
+  [[nodiscard]] base::TimePoint last_event() const { return last_event_; }
+  void Touch() { last_event_ = timeline_.Now(); }
+  // At the end of a quiet time: the status is the truth.
+  void CheckTruth();
+  // From now on no status may be written.
+  void ExpectSilence() { silence_ = true; }
+
+ private:
+  // What has been enforced of a quota, and whether it may be exceeded.
+  struct Limits {
+    std::vector<std::pair<base::TimePoint, Amounts>> hard;             // status.hard, since when
+    std::vector<std::pair<base::TimePoint, base::TimePoint>> excused;  // closed ones
+    std::optional<base::TimePoint> excused_since;                      // open
+  };
+  // May raise `used` beyond the truth for a while.
+  struct Charged {
+    base::TimePoint at;
+    std::string quota_uid;  // of a foreign charge; else ""
+    std::string replica;    // "" of a foreign charge
+    Thing before;
+    Thing after;
+    Amounts amount;       // of a foreign charge
+    bool closed = false;  // it was refused: the next call may add the same again
+  };
+
+  [[nodiscard]] std::string At(const std::string& what) const;
+  void Excuse(const StoredQuota& quota);
+  void EndExcuses();
+  [[nodiscard]] bool IsExcused(const Limits& limits) const;
+  [[nodiscard]] std::optional<std::int64_t> HighestLimit(const Limits& limits,
+                                                         const std::string& name) const;
+  void CheckLimits(const Thing* before, const Thing& after);
+  void CheckCovered();
+  void CheckCharged(const StoredQuota& before, const StoredQuota& after);
+  [[nodiscard]] bool IsCalm(base::TimePoint since) const;
+  void CheckRefusal(const Thing& after, const std::string& message);
+  [[nodiscard]] std::optional<std::int64_t> LowestLimit(const Limits& limits,
+                                                        const std::string& name,
+                                                        base::TimePoint since) const;
+  [[nodiscard]] std::int64_t MostThatMayBeUsed(const StoredQuota& quota, const std::string& name,
+                                               base::TimePoint since) const;
+  [[nodiscard]] base::TimePoint MemoryBegins();
+
+  const Timeline& timeline_;
+  const std::function<void(const std::string&)> narrate_;  // may be null
+  const Server* server_ = nullptr;
+  std::optional<std::string> violation_;
+  std::map<std::string, Limits> limits_;  // by quota uid
+  std::vector<Charged> charged_;
+  std::vector<std::pair<base::TimePoint, Thing>> gone_;  // objects as they were, until when
+  base::TimePoint last_event_{};
+  base::TimePoint calm_since_{};
+  base::TimePoint memory_begins_{};
+  const Replica* leader_ = nullptr;
+  std::optional<base::TimePoint> led_since_;
+  bool silence_ = false;
+};
+
+}  // namespace simulation

@@ -1,0 +1,174 @@
+// Refusals: what needs nothing is never refused, and what fits only where something else may still
+// be held against it.
+
+#include <algorithm>
+
+#include "tests/simulation/judge.h"
+
+namespace simulation {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+// Whatever was charged or went before is healed by now, if somebody led all the time: a hold of 10
+// s by the slowest clock, a write that was stored late, and some.
+constexpr base::Duration kHealed = 16s;
+// A charge covers repeated calls for five seconds of its replica's clock.
+constexpr base::Duration kCovers = 4s;
+
+bool NeedsNothing(const Thing* before, const Thing& after) {
+  return before != nullptr && before->uid == after.uid && after.size <= before->size &&
+         after.gold == before->gold;
+}
+
+Amounts Growth(const StoredQuota& quota, const Thing& before, const Thing& after) {
+  Amounts growth = CountedBy(quota, after);
+  for (const auto& [name, amount] : CountedBy(quota, before)) growth[name] -= amount;
+  return growth;
+}
+
+}  // namespace
+
+// The time since which everything that may count is looked at.
+base::TimePoint Judge::MemoryBegins() {
+  const base::TimePoint now = timeline_.Now();
+  if (!led_since_) return memory_begins_;
+  const base::TimePoint healing_since = std::max(*led_since_, calm_since_);
+  if (now - healing_since >= kHealed) memory_begins_ = std::max(memory_begins_, now - kHealed);
+  return memory_begins_;
+}
+
+void Judge::OnCall(const std::string& replica, const Thing* before, const Thing& after) {
+  Touch();
+  charged_.push_back({.at = timeline_.Now(),
+                      .quota_uid = "",
+                      .replica = replica,
+                      .before = before != nullptr ? *before : Thing(),
+                      .after = after,
+                      .amount = {}});
+  if (!narrate_) return;
+  Narrate(replica + " is asked for " + after.ns + "/" + after.name + " " + ToText(UsageOf(after)));
+}
+
+void Judge::OnForeignRaise(const StoredQuota& quota, const std::string& name, std::int64_t by) {
+  Touch();
+  charged_.push_back({.at = timeline_.Now(),
+                      .quota_uid = quota.uid,
+                      .replica = "",
+                      .before = {},
+                      .after = {},
+                      .amount = {{name, by}}});
+}
+
+void Judge::OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer) {
+  Touch();
+  if (narrate_) {
+    const bool allowed = answer.kind == admission::Answer::Kind::kAllowed;
+    Narrate("answer for " + after.ns + "/" + after.name + ": " +
+            (allowed ? "allowed" : answer.message));
+  }
+  if (answer.kind == admission::Answer::Kind::kAllowed) return;
+  // What the call had added may be charged once more by the next.
+  for (Charged& charged : charged_) {
+    if (charged.after.uid == after.uid) charged.closed = true;
+  }
+  if (answer.kind != admission::Answer::Kind::kRefused) return;
+  if (NeedsNothing(before, after)) {
+    Violation("an update that needs nothing is refused: " + after.name + ": " + answer.message);
+  }
+  CheckRefusal(after, answer.message);
+}
+
+// What `used` may be at most: objects that are or were stored, and one charge of each replica for
+// what each object was to grow by.
+std::int64_t Judge::MostThatMayBeUsed(const StoredQuota& quota, const std::string& name,
+                                      base::TimePoint since) const {
+  std::map<std::string, std::int64_t> stored;  // by uid: the most of late
+  const auto count = [&](const Thing& thing) {
+    std::int64_t& most = stored[thing.uid];
+    most = std::max(most, Get(CountedBy(quota, thing), name));
+  };
+  for (const Resource resource : {Resource::kClaims, Resource::kSecrets}) {
+    for (const auto& [key, thing] : server_->things(resource)) count(thing);
+  }
+  for (const auto& [until, thing] : gone_) {
+    if (until >= since) count(thing);
+  }
+  std::int64_t most = 0;
+  for (const auto& [uid, amount] : stored) most += amount;
+  struct Covering {
+    base::TimePoint since;
+    std::int64_t amount = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Covering> covering;  // by replica and object
+  for (const Charged& charged : charged_) {
+    if (charged.at < since) continue;
+    if (charged.replica.empty()) {
+      if (charged.quota_uid == quota.uid) most += Get(charged.amount, name);
+      continue;
+    }
+    const std::int64_t growth = Get(Growth(quota, charged.before, charged.after), name);
+    if (growth <= 0) continue;
+    Covering& held = covering[{charged.replica, charged.after.uid}];
+    if (charged.at - held.since < kCovers) {
+      most += std::max<std::int64_t>(0, growth - held.amount);
+      held.amount = std::max(held.amount, growth);
+    } else {
+      most += growth;
+      held = {charged.at, growth};
+    }
+    if (charged.closed) held = {};
+  }
+  return most;
+}
+
+// Nothing is held that we do not look at.
+bool Judge::IsCalm(base::TimePoint since) const {
+  if (calm_since_ == base::TimePoint{}) return true;
+  return calm_since_ <= since && led_since_ && *led_since_ <= since;
+}
+
+// A charge belongs to the object, not to the call.
+void Judge::CheckCharged(const StoredQuota& before, const StoredQuota& after) {
+  const base::TimePoint since = MemoryBegins();
+  if (!IsCalm(since) || !before.status_used || IsExcused(limits_[after.uid])) return;
+  for (const auto& [name, used] : *after.status_used) {
+    if (used <= Get(*before.status_used, name)) continue;
+    const std::int64_t most = MostThatMayBeUsed(after, name, since);
+    if (used <= most) continue;
+    Violation("used is above what is stored and asked for: quota " + after.ns + "/" + after.name +
+              " " + name + " " + std::to_string(used) + " instead of at most " +
+              std::to_string(most));
+  }
+}
+
+void Judge::CheckRefusal(const Thing& after, const std::string& message) {
+  const std::string exceeded = "exceeded quota: ";
+  if (!message.starts_with(exceeded)) return;
+  const base::TimePoint since = MemoryBegins();
+  if (!IsCalm(since)) return;
+  const std::string name = message.substr(exceeded.size(), message.find(',') - exceeded.size());
+  const StoredQuota* quota = server_->FindQuota({after.ns, name});
+  const auto limits = quota != nullptr ? limits_.find(quota->uid) : limits_.end();
+  if (limits == limits_.end() || IsExcused(limits->second)) return;
+  for (const auto& [resource, amount] : CountedBy(*quota, after)) {
+    const auto limit = LowestLimit(limits->second, resource, since);
+    if (!limit) continue;
+    if (amount + MostThatMayBeUsed(*quota, resource, since) > *limit) return;
+  }
+  Violation("a request that fits is refused: " + after.name + ": " + message);
+}
+
+std::optional<std::int64_t> Judge::LowestLimit(const Limits& limits, const std::string& name,
+                                               base::TimePoint since) const {
+  std::optional<std::int64_t> lowest;
+  for (std::size_t i = 0; i < limits.hard.size(); ++i) {
+    const bool over = i + 1 < limits.hard.size() && limits.hard[i + 1].first < since;
+    const auto found = limits.hard[i].second.find(name);
+    if (over || found == limits.hard[i].second.end()) continue;
+    lowest = std::min(lowest.value_or(found->second), found->second);
+  }
+  return lowest;
+}
+
+}  // namespace simulation

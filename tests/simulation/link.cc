@@ -1,0 +1,267 @@
+#include "tests/simulation/link.h"
+
+#include <algorithm>
+
+namespace simulation {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+using Kind = RequestFault::Kind;
+
+Error Broken() { return {.code = ErrorCode::kUnavailable, .message = "the connection is lost"}; }
+
+Error Overloaded() {
+  return {.code = ErrorCode::kUnavailable, .message = "service unavailable", .http_status = 503};
+}
+
+constexpr const char* kTooOld =
+    R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure",)"
+    R"("reason":"Expired","code":410,"message":"too old resource version"}})"
+    "\n";
+
+std::string_view QueryOf(const client::ApiRequest& request, std::string_view wanted) {
+  for (const auto& [name, value] : request.query) {
+    if (name == wanted) return value;
+  }
+  return "";
+}
+
+// A list's answer: one piece, then the end.
+class TextBody final : public http::BodyStream {
+ public:
+  explicit TextBody(std::string text) : text_(std::move(text)) {}
+  base::Task<base::Result<std::optional<std::string>>> Read(std::chrono::milliseconds) override {
+    if (std::exchange(done_, true)) co_return std::optional<std::string>();
+    co_return std::optional<std::string>(std::move(text_));
+  }
+
+ private:
+  std::string text_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+struct Link::Exchange {
+  std::optional<base::Result<client::ApiResponse>> answer;
+  std::unique_ptr<base::Alarm> alarm;
+
+  void Answer(base::Result<client::ApiResponse> with) {
+    if (answer) return;
+    answer = std::move(with);
+    alarm->Wake();
+  }
+};
+
+struct Link::Watch {
+  Resource resource;
+  std::uint64_t since = 0;        // what the server has sent
+  base::TimePoint last{};         // when that arrives
+  std::deque<std::string> lines;  // arrived, not yet read
+  bool ended = false;
+  std::unique_ptr<base::Alarm> alarm;
+
+  void End() {
+    ended = true;
+    alarm->Wake();
+  }
+};
+
+class Link::WatchBody final : public http::BodyStream {
+ public:
+  WatchBody(ReplicaClock& clock, std::shared_ptr<Watch> watch)
+      : clock_(clock), watch_(std::move(watch)) {}
+  ~WatchBody() override { watch_->ended = true; }
+
+  base::Task<base::Result<std::optional<std::string>>> Read(
+      std::chrono::milliseconds timeout) override {
+    const base::TimePoint deadline = clock_.Now() + timeout;
+    for (;;) {
+      if (!watch_->lines.empty()) {
+        std::string line = std::move(watch_->lines.front());
+        watch_->lines.pop_front();
+        co_return std::optional<std::string>(std::move(line));
+      }
+      if (watch_->ended) co_return std::optional<std::string>();
+      if (clock_.Now() >= deadline)
+        co_return Error{.code = ErrorCode::kTimeout, .message = "silence"};
+      co_await watch_->alarm->WaitUntil(deadline);
+      const bool stopping = co_await base::Stopping();
+      if (stopping) co_return Error{.code = ErrorCode::kCancelled, .message = "cancelled"};
+    }
+  }
+
+ private:
+  ReplicaClock& clock_;
+  std::shared_ptr<Watch> watch_;
+};
+
+Link::Link(Timeline& timeline, Server& server, ReplicaClock& clock, std::uint64_t seed)
+    : timeline_(timeline), server_(server), clock_(clock), random_(seed) {}
+
+Link::~Link() = default;
+
+// 0.3 to 20 ms, most of them short.
+base::Duration Link::Way() {
+  const auto drawn = random_() % 1'000;
+  return std::chrono::microseconds(300 + (drawn * drawn) / 50);
+}
+
+std::optional<RequestFault> Link::FaultFor(const client::ApiRequest& request) {
+  const auto resource = Server::CollectionAt(request.path);
+  const auto blocked = resource ? blocked_until_.find(*resource) : blocked_until_.end();
+  if (blocked != blocked_until_.end() && timeline_.Now() < blocked->second) {
+    return RequestFault{.kind = Kind::kFail};
+  }
+  const auto fault = std::find_if(faults_.begin(), faults_.end(), [&](const auto& f) {
+    return !f.writes_only || request.verb == "PATCH";
+  });
+  if (fault == faults_.end()) return std::nullopt;
+  const RequestFault found = *fault;
+  if (--fault->count <= 0) faults_.erase(fault);
+  return found;
+}
+
+// What fails is tried again after a pause, the longer the more often it failed.
+void Link::Notice(const std::optional<RequestFault>& fault, const client::ApiRequest& request) {
+  if (!fault || dead_ || !on_fault) return;
+  const base::Duration silence = fault->kind == Kind::kHang ? 2 * request.timeout : fault->time;
+  on_fault(silence + std::chrono::seconds(2));
+}
+
+base::Task<base::Result<client::ApiResponse>> Link::Send(std::chrono::milliseconds timeout,
+                                                         std::optional<RequestFault> fault,
+                                                         Handler handler) {
+  if (dead_) co_return Broken();
+  const base::TimePoint deadline = clock_.Now() + timeout;
+  const auto exchange = std::make_shared<Exchange>();
+  exchange->alarm = clock_.NewAlarm();
+  std::erase_if(exchanges_, [](const auto& other) { return other.expired(); });
+  exchanges_.push_back(exchange);
+  const Kind kind = fault ? fault->kind : Kind::kSlow;
+  const base::Duration back = Way() + (fault ? fault->time : base::Duration::zero());
+  timeline_.After(Way(), [this, exchange, kind, back, handler = std::move(handler)] {
+    const bool arrives = kind != Kind::kDrop && kind != Kind::kFail;
+    base::Result<client::ApiResponse> answer = Broken();
+    if (arrives) answer = handler();
+    if (kind == Kind::kHang) return;
+    if (kind == Kind::kLoseAnswer) answer = Broken();
+    if (kind == Kind::kFail) answer = Overloaded();
+    timeline_.After(back, [exchange, answer] { exchange->Answer(answer); });
+  });
+  bool stopping = co_await base::Stopping();
+  while (!exchange->answer && !stopping && clock_.Now() < deadline) {
+    co_await exchange->alarm->WaitUntil(deadline);
+    stopping = co_await base::Stopping();
+  }
+  if (exchange->answer) co_return *exchange->answer;
+  if (stopping) co_return Error{.code = ErrorCode::kCancelled, .message = "cancelled"};
+  co_return Error{.code = ErrorCode::kTimeout, .message = "no answer"};
+}
+
+base::Task<base::Result<client::ApiResponse>> Link::Do(client::ApiRequest request) {
+  if (!dead_ && request.verb == "PATCH" && on_patch) on_patch(request);
+  std::optional<RequestFault> fault = FaultFor(request);
+  Notice(fault, request);
+  const std::chrono::milliseconds timeout = request.timeout;
+  Handler handler = [this, request = std::move(request)] { return server_.Handle(request); };
+  co_return co_await Send(timeout, fault, std::move(handler));
+}
+
+base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Link::Stream(
+    client::ApiRequest request) {
+  using Body = std::unique_ptr<http::BodyStream>;
+  std::optional<RequestFault> fault = FaultFor(request);
+  Notice(fault, request);
+  const bool watching = !QueryOf(request, "watch").empty();
+  if (!watching) {
+    const std::chrono::milliseconds timeout = request.timeout;
+    Handler list = [this, request] { return server_.Handle(request); };
+    const auto answer = co_await Send(timeout, fault, std::move(list));
+    if (!answer) co_return answer.error();
+    Body body = std::make_unique<TextBody>(answer->body);
+    co_return base::Result<Body>(std::move(body));
+  }
+  const auto watch = std::make_shared<Watch>();
+  watch->resource = *Server::CollectionAt(request.path);
+  watch->since = std::stoull(std::string(QueryOf(request, "resourceVersion")));
+  watch->alarm = clock_.NewAlarm();
+  Body body = std::make_unique<WatchBody>(clock_, watch);
+  Handler open = [this, watch] { return OpenWatch(watch); };
+  const auto answer = co_await Send(request.timeout, fault, std::move(open));
+  if (!answer) co_return answer.error();
+  co_return base::Result<Body>(std::move(body));
+}
+
+base::Result<client::ApiResponse> Link::OpenWatch(const std::shared_ptr<Watch>& watch) {
+  watches_.push_back(watch);
+  if (expired_.erase(watch->resource) > 0) {
+    if (on_fault) on_fault(std::chrono::seconds(14));  // the longest pause before it lists again
+    watch->lines.emplace_back(kTooOld);
+  } else {
+    Deliver(watch);
+  }
+  return client::ApiResponse{.status = 200, .headers = {}, .body = ""};
+}
+
+void Link::Deliver(const std::shared_ptr<Watch>& watch) {
+  const auto lag = lag_until_.find(watch->resource);
+  const base::TimePoint not_before = lag != lag_until_.end() ? lag->second : base::TimePoint{};
+  const auto& history = server_.History(watch->resource);
+  const auto next = std::upper_bound(
+      history.begin(), history.end(), watch->since,
+      [](std::uint64_t since, const Server::Event& event) { return since < event.version; });
+  for (auto event = next; event != history.end(); ++event) {
+    watch->since = event->version;
+    watch->last = std::max({watch->last, timeline_.Now() + Way(), not_before});
+    timeline_.After(watch->last - timeline_.Now(), [watch, line = event->line] {
+      if (watch->ended) return;  // cut: what was on its way is lost
+      watch->lines.push_back(line);
+      watch->alarm->Wake();
+    });
+  }
+}
+
+void Link::Pump(Resource resource) {
+  std::erase_if(watches_, [](const auto& watch) { return watch.expired() || watch.lock()->ended; });
+  for (const auto& weak : watches_) {
+    const std::shared_ptr<Watch> watch = weak.lock();
+    if (watch->resource == resource) Deliver(watch);
+  }
+}
+
+void Link::CutWatches(Resource resource) {
+  for (const auto& weak : watches_) {
+    const std::shared_ptr<Watch> watch = weak.lock();
+    if (watch && watch->resource == resource) watch->End();
+  }
+}
+
+void Link::Expire(Resource resource) {
+  expired_.insert(resource);
+  CutWatches(resource);
+}
+
+void Link::Lag(Resource resource, base::Duration duration) {
+  base::TimePoint& until = lag_until_[resource];
+  until = std::max(until, timeline_.Now() + duration);
+}
+
+void Link::Block(Resource resource, base::Duration duration) {
+  base::TimePoint& until = blocked_until_[resource];
+  until = std::max(until, timeline_.Now() + duration);
+  CutWatches(resource);
+}
+
+void Link::Kill() {
+  dead_ = true;
+  for (const auto& weak : exchanges_) {
+    if (const auto exchange = weak.lock()) exchange->Answer(Broken());
+  }
+  for (const auto& weak : watches_) {
+    if (const auto watch = weak.lock()) watch->End();
+  }
+}
+
+}  // namespace simulation

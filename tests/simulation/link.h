@@ -1,0 +1,93 @@
+#pragma once
+
+// The network between one replica and the API server. Requests and events take time, and suffer
+// what networks and servers do to them: an answer is lost though the write was made, a request
+// never arrives, a watch lags, breaks, or has lost its place in history. What has left the process
+// arrives even if the process is stopped or killed.
+
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+
+#include "pkg/client/api_client.h"
+#include "tests/simulation/replica_clock.h"
+#include "tests/simulation/server.h"
+#include "tests/simulation/timeline.h"
+
+namespace simulation {
+
+struct RequestFault {
+  enum class Kind : std::uint8_t {
+    kLoseAnswer,  // done, and the connection breaks
+    kHang,        // done, and nothing is heard until the timeout
+    kDrop,        // the connection breaks before it arrives
+    kFail,        // the server answers 503
+    kSlow,        // done, `time` later
+  };
+  Kind kind = Kind::kSlow;
+  bool writes_only = false;  // PATCH of a status; else whatever comes next
+  int count = 1;
+  base::Duration time{};
+};
+
+class Link final : public client::ApiClient {
+ public:
+  // What it is given outlives it, and all exchanges under way.
+  Link(Timeline& timeline, Server& server, ReplicaClock& clock, std::uint64_t seed);
+  ~Link() override;
+
+  base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override;
+  base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
+      client::ApiRequest request) override;
+
+  void Suffer(RequestFault fault) { faults_.push_back(fault); }
+  void CutWatches(Resource resource);
+  // The next watch of the resource finds that its place in history is gone.
+  void Expire(Resource resource);
+  // Events of the resource come later, in order.
+  void Lag(Resource resource, base::Duration duration);
+  // Lists and watches of the resource fail.
+  void Block(Resource resource, base::Duration duration);
+  // The history of the resource has grown.
+  void Pump(Resource resource);
+  // Nothing leaves any more, and whoever waits for an answer is told that there is none.
+  void Kill();
+
+  // Called when a request meets a fault, with how long it may go on.
+  std::function<void(base::Duration)> on_fault;
+  // Called with each PATCH as it leaves.
+  std::function<void(const client::ApiRequest&)> on_patch;
+
+ private:
+  struct Exchange;
+  struct Watch;
+  class WatchBody;
+  using Handler = std::function<base::Result<client::ApiResponse>()>;
+
+  base::Task<base::Result<client::ApiResponse>> Send(std::chrono::milliseconds timeout,
+                                                     std::optional<RequestFault> fault,
+                                                     Handler handler);
+  std::optional<RequestFault> FaultFor(const client::ApiRequest& request);
+  void Notice(const std::optional<RequestFault>& fault, const client::ApiRequest& request);
+  base::Result<client::ApiResponse> OpenWatch(const std::shared_ptr<Watch>& watch);
+  void Deliver(const std::shared_ptr<Watch>& watch);
+  base::Duration Way();
+
+  Timeline& timeline_;
+  Server& server_;
+  ReplicaClock& clock_;
+  std::mt19937_64 random_;
+  bool dead_ = false;
+  std::deque<RequestFault> faults_;
+  std::list<std::weak_ptr<Exchange>> exchanges_;
+  std::list<std::weak_ptr<Watch>> watches_;
+  std::set<Resource> expired_;
+  std::map<Resource, base::TimePoint> lag_until_;
+  std::map<Resource, base::TimePoint> blocked_until_;
+};
+
+}  // namespace simulation

@@ -1,0 +1,147 @@
+// simulation: runs schedules against the real controller and admitter, and shortens what fails.
+//
+//   --schedules N   how many (20000)        --jobs N        at once (the machine's processors)
+//   --seed S        the first seed (1); with --schedules 1 it replays one
+//   --planted NAME  with a fault built in   --trace FILE    what was printed, alone
+//
+// Exit code: 0 nothing was found, 1 something was, 2 wrong arguments.
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+#include "tests/simulation/quiet_log.h"
+#include "tests/simulation/shrink.h"
+#include "tests/simulation/world.h"
+
+namespace {
+
+struct Arguments {
+  std::uint64_t schedules = 20'000;
+  std::uint64_t seed = 1;
+  unsigned jobs = std::thread::hardware_concurrency();
+  std::string planted;
+  std::string trace;
+};
+
+// Whatever is wrong is said, and nullopt.
+std::optional<Arguments> Parse(int count, char** words) {
+  Arguments arguments;
+  std::map<std::string, std::string> given;
+  for (int i = 1; i < count; ++i) {
+    std::string name = words[i];
+    const std::size_t equals = name.find('=');
+    if (equals != std::string::npos) {
+      given[name.substr(0, equals)] = name.substr(equals + 1);
+    } else if (i + 1 < count) {
+      given[name] = words[++i];
+    } else {
+      std::cerr << "simulation: " << name << " needs a value\n";
+      return std::nullopt;
+    }
+  }
+  for (const auto& [name, value] : given) {
+    const auto number = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "--schedules") {
+      arguments.schedules = number;
+    } else if (name == "--seed") {
+      arguments.seed = number;
+    } else if (name == "--jobs") {
+      arguments.jobs = std::max(1U, static_cast<unsigned>(number));
+    } else if (name == "--planted") {
+      arguments.planted = value;
+    } else if (name == "--trace") {
+      arguments.trace = value;
+    } else {
+      std::cerr << "simulation: unknown argument " << name << "\n";
+      return std::nullopt;
+    }
+  }
+  for (const auto& planted : simulation::AllPlanted()) {
+    if (planted.name == arguments.planted) return arguments;
+  }
+  if (arguments.planted.empty()) return arguments;
+  std::cerr << "simulation: no such planted fault: " << arguments.planted << "; there are";
+  for (const auto& planted : simulation::AllPlanted()) std::cerr << " " << planted.name;
+  std::cerr << "\n";
+  return std::nullopt;
+}
+
+int Replay(const std::string& file) {
+  std::ifstream in(file);
+  std::stringstream text;
+  text << in.rdbuf();
+  const auto schedule = simulation::ParseSchedule(text.str());
+  if (!schedule) {
+    std::cerr << "simulation: " << file << ": " << schedule.error().message << "\n";
+    return 2;
+  }
+  const auto violation =
+      simulation::Run(*schedule, [](const std::string& line) { std::cout << line << "\n"; });
+  std::cout << (violation ? "violation at " + *violation : std::string("nothing is violated"))
+            << "\n";
+  return violation ? 1 : 0;
+}
+
+class Search {
+ public:
+  explicit Search(const Arguments& arguments) : arguments_(arguments) {}
+
+  int Run() {
+    const auto begun = std::chrono::steady_clock::now();
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < arguments_.jobs; ++i) threads.emplace_back([this] { Work(); });
+    for (std::thread& thread : threads) thread.join();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+    std::cout << "schedules=" << done_ << " failures=" << failures_ << " seconds=" << took.count()
+              << " seeds=" << arguments_.seed << ".." << arguments_.seed + arguments_.schedules - 1
+              << std::endl;
+    return failures_ > 0 ? 1 : 0;
+  }
+
+ private:
+  static constexpr int kEnough = 5;  // failures; more say little
+
+  void Work() {
+    while (failures_ < kEnough) {
+      const std::uint64_t index = next_++;
+      if (index >= arguments_.schedules) return;
+      simulation::Schedule schedule = simulation::Draw(arguments_.seed + index);
+      schedule.planted = arguments_.planted;
+      const auto violation = simulation::Run(schedule);
+      ++done_;
+      if (violation) Report(std::move(schedule), *violation);
+    }
+  }
+
+  void Report(simulation::Schedule schedule, const std::string& violation) {
+    const std::uint64_t seed = schedule.seed;
+    const simulation::Shrunk shrunk = simulation::Shrink(std::move(schedule), violation);
+    const std::lock_guard lock(mutex_);
+    ++failures_;
+    std::cout << "# seed " << seed << ": " << violation << "\n# shortened: " << shrunk.violation
+              << "\n"
+              << simulation::ToText(shrunk.schedule) << std::endl;
+  }
+
+  const Arguments& arguments_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> done_{0};
+  std::atomic<int> failures_{0};
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+int main(int count, char** words) {
+  simulation::QuietLog();
+  const auto arguments = Parse(count, words);
+  if (!arguments) return 2;
+  if (!arguments->trace.empty()) return Replay(arguments->trace);
+  return Search(*arguments).Run();
+}

@@ -1,0 +1,83 @@
+#include "tests/simulation/objects.h"
+
+namespace simulation {
+namespace {
+
+std::string Pair(const std::string& name, const std::string& value) {
+  std::string text = "\"";
+  text.append(name).append("\":\"").append(value).append("\"");
+  return text;
+}
+
+std::string ToJson(const Amounts& amounts) {
+  std::string text = "{";
+  for (const auto& [name, amount] : amounts) {
+    if (text.size() > 1) text += ",";
+    text += Pair(name, std::to_string(amount));
+  }
+  return text.append("}");
+}
+
+std::string Metadata(const std::string& ns, const std::string& name, const std::string& uid,
+                     std::uint64_t version) {
+  std::string text = "{\"metadata\":{";
+  text.append(Pair("namespace", ns)).append(",").append(Pair("name", name)).append(",");
+  text.append(Pair("uid", uid)).append(",");
+  text.append(Pair("resourceVersion", std::to_string(version)));
+  return text.append("}");
+}
+
+}  // namespace
+
+Amounts UsageOf(const Thing& thing) {
+  if (thing.resource == Resource::kSecrets) return {{kSecretCount, 1}};
+  return {{kStorage, thing.size}, {kClaimCount, 1}};
+}
+
+bool Matches(const StoredQuota& quota, const Thing& thing) {
+  if (quota.ns != thing.ns) return false;
+  return !quota.gold || (thing.resource == Resource::kClaims && thing.gold);
+}
+
+Amounts CountedBy(const StoredQuota& quota, const Thing& thing) {
+  return Matches(quota, thing) ? UsageOf(thing) : Amounts();
+}
+
+std::int64_t Get(const Amounts& amounts, const std::string& name) {
+  const auto found = amounts.find(name);
+  return found == amounts.end() ? 0 : found->second;
+}
+
+std::string ToText(const Amounts& amounts) {
+  std::string text;
+  for (const auto& [name, amount] : amounts) {
+    if (!text.empty()) text += ",";
+    text.append(name).append("=").append(std::to_string(amount));
+  }
+  return text;
+}
+
+std::string ToJson(const Thing& thing) {
+  std::string text = Metadata(thing.ns, thing.name, thing.uid, thing.version);
+  if (thing.resource == Resource::kSecrets) return text.append("}");
+  text += ",\"spec\":{\"resources\":{\"requests\":{";
+  text.append(Pair("storage", std::to_string(thing.size))).append("}}");
+  if (thing.gold) text += ",\"volumeAttributesClassName\":\"gold\"";
+  return text.append("}}");
+}
+
+std::string ToJson(const StoredQuota& quota) {
+  std::string text = Metadata(quota.ns, quota.name, quota.uid, quota.version);
+  text.append(",\"spec\":{\"hard\":").append(ToJson(quota.hard));
+  if (quota.gold) {
+    text += R"(,"scopeSelector":{"matchExpressions":[{"scopeName":"VolumeAttributesClass",)"
+            R"("operator":"In","values":["gold"]}]})";
+  }
+  text += "},\"status\":{";
+  if (quota.status_hard) text.append("\"hard\":").append(ToJson(*quota.status_hard));
+  if (quota.status_hard && quota.status_used) text += ",";
+  if (quota.status_used) text.append("\"used\":").append(ToJson(*quota.status_used));
+  return text.append("}}");
+}
+
+}  // namespace simulation

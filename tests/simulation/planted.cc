@@ -1,0 +1,111 @@
+#include "tests/simulation/planted.h"
+
+#include "pkg/json/value.h"
+
+namespace simulation {
+namespace {
+
+bool IsStatusPatch(const client::ApiRequest& request) {
+  return request.verb == "PATCH" && request.path.ends_with("/status");
+}
+
+std::string WithoutGuards(const std::string& body) {
+  json::Value patch = json::Parse(body).value();
+  patch.AsObject()->Erase("metadata");
+  return json::Write(patch);
+}
+
+// Of the objects' events every fifth never comes.
+class LossyBody final : public http::BodyStream {
+ public:
+  LossyBody(std::unique_ptr<http::BodyStream> inner, int& events)
+      : inner_(std::move(inner)), events_(events) {}
+  base::Task<base::Result<std::optional<std::string>>> Read(
+      std::chrono::milliseconds timeout) override {
+    for (;;) {
+      auto read = co_await inner_->Read(timeout);
+      if (!read || !*read || ++events_ % 5 != 0) co_return read;
+    }
+  }
+
+ private:
+  std::unique_ptr<http::BodyStream> inner_;
+  int& events_;
+};
+
+}  // namespace
+
+const std::vector<PlantedName>& AllPlanted() {
+  static const std::vector<PlantedName> all = {
+      {Planted::kChargePerCall, "charge-per-call", "used is above what is stored and asked for"},
+      {Planted::kNoForeignCharge, "no-foreign-charge", "used is below what is stored"},
+      {Planted::kUnguardedWrite, "unguarded-write", "used is below what is stored"},
+      {Planted::kLoweredTooEarly, "lowered-too-early", "used is below what is stored"},
+      {Planted::kNoExpiry, "no-expiry", "is not the truth"},
+      {Planted::kLeaseTrusted, "lease-trusted", "lead at once"},
+      {Planted::kStaleBatch, "stale-batch", "does not fit, and is admitted"},
+      {Planted::kEventLost, "event-lost", "is not the truth"},
+      {Planted::kDoubleWrite, "double-write", "changed nothing"},
+      {Planted::kForgottenOld, "forgotten-old", "needs nothing"},
+      {Planted::kAnswerTrusted, "answer-trusted", "used is below what is stored"},
+  };
+  return all;
+}
+
+base::Task<base::Result<client::ApiResponse>> PlantedClient::Do(client::ApiRequest request) {
+  const bool patch = IsStatusPatch(request);
+  if (patch && planted_ == Planted::kUnguardedWrite) request.body = WithoutGuards(request.body);
+  if (patch && planted_ == Planted::kAnswerTrusted) {
+    client::ApiRequest read{.path = request.path.substr(0, request.path.rfind('/'))};
+    const auto stored = co_await inner_.Do(std::move(read));
+    const auto written = co_await inner_.Do(std::move(request));
+    const bool unanswered = !written && written.error().http_status == 0;
+    co_return unanswered ? stored : written;
+  }
+  if (!patch || planted_ != Planted::kDoubleWrite) co_return co_await inner_.Do(std::move(request));
+  const auto first = co_await inner_.Do(request);
+  if (!first) co_return first;
+  request.body = WithoutGuards(request.body);
+  co_return co_await inner_.Do(std::move(request));
+}
+
+base::Task<base::Result<std::unique_ptr<http::BodyStream>>> PlantedClient::Stream(
+    client::ApiRequest request) {
+  using Body = std::unique_ptr<http::BodyStream>;
+  bool watch = false;
+  for (const auto& [name, value] : request.query) watch = watch || name == "watch";
+  const bool quotas = request.path.ends_with("/resourcequotas");
+  auto opened = co_await inner_.Stream(std::move(request));
+  if (!opened || !watch) co_return opened;
+  if (!quotas && planted_ == Planted::kEventLost) {
+    Body body = std::make_unique<LossyBody>(std::move(*opened), events_);
+    co_return base::Result<Body>(std::move(body));
+  }
+  co_return opened;
+}
+
+std::vector<const quota::Quota*> StaleQuotas::Age(const std::vector<const quota::Quota*>& quotas) {
+  std::vector<const quota::Quota*> aged;
+  for (const quota::Quota* quota : quotas) {
+    const auto [entry, added] = known_.try_emplace(quota->uid, Known{*quota, *quota});
+    Known& known = entry->second;
+    if (known.now.resource_version != quota->resource_version) {
+      known.shown = *quota;
+      known.shown.status.used = known.now.status.used;
+      known.now = *quota;
+    }
+    aged.push_back(&known.shown);
+  }
+  return aged;
+}
+
+void Plant(Planted planted, std::uint64_t call, admission::Review& review) {
+  if (planted == Planted::kChargePerCall) {
+    review.object.Make({"metadata", "uid"}) =
+        "00000000-0000-4000-9000-" + std::to_string(100'000'000'000 + call);
+  }
+  if (planted == Planted::kForgottenOld)
+    review.old_object.Make({"metadata", "resourceVersion"}) = "";
+}
+
+}  // namespace simulation

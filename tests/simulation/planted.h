@@ -1,0 +1,69 @@
+#pragma once
+
+// Faults that are built in on purpose, to show that the simulation finds what it looks for. None of
+// them is in the product: each is a wrapper around what the product is given, or an option of it.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pkg/admission/quota_book.h"
+#include "pkg/admission/review.h"
+#include "pkg/client/api_client.h"
+
+namespace simulation {
+
+enum class Planted : std::uint8_t {
+  kNone,
+  kChargePerCall,    // each call is about another object
+  kNoForeignCharge,  // an increase by somebody else is not held
+  kUnguardedWrite,   // a status is written whatever it is meanwhile
+  kLoweredTooEarly,  // charges end before their object can be seen
+  kNoExpiry,         // charges of what was never stored stay
+  kLeaseTrusted,     // a stopped process does not see that its lease ended
+  kStaleBatch,       // decided against the status before the last
+  kEventLost,        // and nobody lists again
+  kDoubleWrite,      // each status is written twice
+  kForgottenOld,     // an update is taken for a creation
+  kAnswerTrusted,    // a write without an answer is taken for made
+};
+
+struct PlantedName {
+  Planted planted;
+  std::string name;
+  std::string broken;  // what the simulation says of the invariant that it breaks
+};
+const std::vector<PlantedName>& AllPlanted();
+
+// Around a replica's link.
+class PlantedClient final : public client::ApiClient {
+ public:
+  PlantedClient(client::ApiClient& inner, Planted planted) : inner_(inner), planted_(planted) {}
+  base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override;
+  base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
+      client::ApiRequest request) override;
+
+ private:
+  client::ApiClient& inner_;
+  Planted planted_;
+  int events_ = 0;
+};
+
+// What a stale batch is decided against.
+class StaleQuotas {
+ public:
+  // The quotas as they are, but with the `used` that each had before its last change.
+  std::vector<const quota::Quota*> Age(const std::vector<const quota::Quota*>& quotas);
+
+ private:
+  struct Known {
+    quota::Quota now;
+    quota::Quota shown;
+  };
+  std::map<std::string, Known> known_;  // by uid
+};
+
+void Plant(Planted planted, std::uint64_t call, admission::Review& review);
+
+}  // namespace simulation

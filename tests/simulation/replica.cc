@@ -1,0 +1,219 @@
+#include "tests/simulation/replica.h"
+
+#include <algorithm>
+
+#include "pkg/quota/core/core_quota.h"
+
+namespace simulation {
+namespace {
+
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""h;
+
+// As the daemon has them.
+constexpr base::BackoffOptions kReconnect{
+    .initial = 500ms, .factor = 2, .cap = 8s, .jitter = 0.5, .reset_after = 120s};
+constexpr std::chrono::milliseconds kWriteTimeout = 10s;
+constexpr std::chrono::milliseconds kAnswerTime = 5s;
+
+}  // namespace
+
+class Replica::Counts final : public controllers::ControllerObserver {
+ public:
+  void OnReconcile(std::string_view, base::Duration) override {}
+  void OnDrift(const api::GroupResource&, const controllers::DriftReport&) override {}
+  void OnResync(base::Duration, bool) override {}
+  void OnForeignChargesExpired(std::size_t) override {}
+};
+
+// The controller as admission sees it; knows which quotas admission writes at this moment.
+class Replica::Book final : public admission::QuotaBook {
+ public:
+  Book(admission::QuotaBook& inner, Tell& tell, Planted planted)
+      : inner_(inner), tell_(tell), planted_(planted) {}
+
+  // A PATCH leaves. True if it is admission's.
+  bool OnPatch(const client::ApiRequest& request) {
+    const json::Value patch = json::Parse(request.body).value();
+    const std::string_view uid = patch.StringAt({"metadata", "uid"});
+    const auto writing = std::ranges::find_if(writing_, [&](const Writing& w) {
+      return uid.empty() ? request.path == w.path : uid == w.uid;
+    });
+    if (writing == writing_.end()) return false;
+    if (++writing->patches > 1) tell_.Violation("a batch wrote " + request.path + " twice");
+    return true;
+  }
+
+  [[nodiscard]] bool Current() const override { return inner_.Current(); }
+  [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override {
+    if (planted_ != Planted::kStaleBatch) return inner_.InNamespace(ns);
+    return stale_.Age(inner_.InNamespace(ns));
+  }
+  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota,
+                                              const quota::Uid& uid) const override {
+    return inner_.Covering(quota, uid);
+  }
+  [[nodiscard]] const quota::ClassTable* ClassesOf(
+      const quota::Evaluator& evaluator) const override {
+    return inner_.ClassesOf(evaluator);
+  }
+  [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
+      const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
+      const quota::ObjectFacts& facts) const override {
+    return inner_.SubjectOf(evaluator, ns, uid, facts);
+  }
+  [[nodiscard]] bool HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
+                              std::string_view resource_version) const override {
+    return inner_.HasLater(evaluator, uid, resource_version);
+  }
+  base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
+                                                        std::string name,
+                                                        base::TimePoint deadline) override {
+    co_return co_await inner_.ReadClass(evaluator, std::move(name), deadline);
+  }
+  base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
+                                        std::vector<admission::Grant> grants,
+                                        base::TimePoint deadline) override {
+    static const api::GroupVersionResource kQuotas{"", "v1", "resourcequotas"};
+    const std::string uid = quota.uid;
+    const auto same = [uid](const Writing& w) { return w.uid == uid; };
+    if (std::ranges::any_of(writing_, same)) {
+      tell_.Violation("two batches write " + quota.key.ToString() + " at once");
+    }
+    writing_.push_back({uid, kQuotas.Path(quota.key.ns, quota.key.name, "status")});
+    const auto outcome =
+        co_await inner_.Charge(std::move(quota), std::move(used), std::move(grants), deadline);
+    std::erase_if(writing_, same);
+    co_return outcome;
+  }
+  void Release(const api::ObjectKey& key, const admission::Grant& grant) override {
+    inner_.Release(key, grant);
+  }
+  base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override {
+    co_return co_await inner_.Refresh(std::move(ns), deadline);
+  }
+
+ private:
+  // What admission writes at this moment.
+  struct Writing {
+    std::string uid;
+    std::string path;
+    int patches = 0;
+  };
+  admission::QuotaBook& inner_;
+  Tell& tell_;
+  Planted planted_;
+  mutable StaleQuotas stale_;
+  std::vector<Writing> writing_;
+};
+
+Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings settings)
+    : timeline_(timeline),
+      tell_(tell),
+      settings_(std::move(settings)),
+      clock_(timeline.scheduler(), settings_.ahead, settings_.rate),
+      link_(timeline, server, clock_, settings_.seed),
+      client_(link_, settings_.planted),
+      api_(quota::CoreQuotaApi()),
+      served_(client_, clock_),
+      counts_(std::make_unique<Counts>()),
+      runner_(std::make_unique<leader::LeaderRunner>(clock_, client_, nullptr, LeaseOptions())),
+      stop_(clock_.NewAlarm()),
+      reviews_(timeline.executor()),
+      life_(timeline.executor()) {
+  controllers::TrackingContext context{
+      .executor = timeline.executor(),
+      .scheduler = &clock_,
+      .client = &client_,
+      .reflector = {.backoff = kReconnect, .seed = settings_.seed + 1},
+      .name = "core",
+      .registry = nullptr,
+      .events = nullptr};
+  controller_ = std::make_unique<controllers::QuotaController>(context, api_, served_, *counts_,
+                                                               ControllerOptions());
+  book_ = std::make_unique<Book>(*controller_, tell_, settings_.planted);
+  admitter_ = std::make_unique<admission::QuotaAdmitter>(timeline.executor(), clock_, api_, *book_,
+                                                         admission::NoObserver());
+  link_.on_patch = [this](const client::ApiRequest& request) { CheckPatch(request); };
+  life_.Spawn("life", [this] { return Live(); });
+}
+
+Replica::~Replica() = default;
+
+controllers::QuotaControllerOptions Replica::ControllerOptions() {
+  controllers::QuotaControllerOptions options;
+  options.resync_period = {};  // it must not be needed
+  options.write_timeout = kWriteTimeout;
+  options.leading = [this] { return runner_->Leads(); };
+  options.seed = settings_.seed + 2;
+  if (settings_.planted == Planted::kLoweredTooEarly) options.charge_hold = 100ms;
+  if (settings_.planted == Planted::kNoForeignCharge) options.foreign_hold = 0ms;
+  if (settings_.planted == Planted::kNoExpiry) options.charge_hold = 1h;
+  return options;
+}
+
+leader::LeaderOptions Replica::LeaseOptions() {
+  leader::LeaderOptions options;
+  options.lease = {"kube-system", "quota-controller-manager"};
+  options.elector.identity = settings_.name;
+  options.elector.seed = settings_.seed + 3;
+  options.on_started_leading = [this] { controller_->OnLeading(); };
+  options.on_lost = [this](const std::string&) { Stop(); };
+  if (settings_.planted == Planted::kLeaseTrusted) {
+    options.now = [this] { return clock_.NowWithoutPauses(); };
+  }
+  return options;
+}
+
+void Replica::CheckPatch(const client::ApiRequest& request) {
+  if (!request.path.ends_with("/status") || book_->OnPatch(request)) return;
+  if (runner_->Leads()) return;
+  tell_.Violation(settings_.name + " does not lead and reconciles: " + request.body);
+}
+
+base::Task<void> Replica::Live() {
+  co_await base::DeferCancellation();
+  base::TaskGroup controllers(timeline_.executor());
+  base::TaskGroup leadership(timeline_.executor());
+  controllers.Spawn("controller", [this] { return controller_->Run(); });
+  leadership.Spawn("leader", [this] { return runner_->Run(); });
+  while (!stopping_) co_await stop_->WaitUntil(clock_.Now() + 1h);
+  if (killed_) reviews_.Cancel();
+  co_await reviews_.Join();
+  co_await admitter_->Stop();
+  controllers.Cancel();
+  co_await controllers.Join();
+  leadership.Cancel();
+  co_await leadership.Join();
+  ended_ = true;
+}
+
+void Replica::Stop() {
+  stopping_ = true;
+  stop_->Wake();
+}
+
+void Replica::Kill() {
+  killed_ = true;
+  clock_.Resume();
+  link_.Kill();
+  Stop();
+}
+
+void Replica::Ask(admission::Review review, std::function<void(admission::Answer)> answered) {
+  reviews_.Spawn("review", [this, review = std::move(review), answered = std::move(answered)] {
+    return Answer(review, answered);
+  });
+}
+
+base::Task<void> Replica::Answer(admission::Review review,
+                                 std::function<void(admission::Answer)> answered) {
+  co_await base::DeferCancellation();
+  co_await clock_.WhilePaused();
+  const base::TimePoint deadline = clock_.Now() + kAnswerTime;
+  const admission::Answer answer = co_await admitter_->Admit(std::move(review), deadline);
+  if (!killed_) answered(answer);
+}
+
+}  // namespace simulation

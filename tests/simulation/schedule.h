@@ -1,0 +1,49 @@
+#pragma once
+
+// What happens in one run, spelled out: so it can be drawn from a seed, printed, read again, and
+// made shorter. Nothing else decides but the small times on the way, which `seed` gives.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pkg/base/error.h"
+
+namespace simulation {
+
+// Happens `after` milliseconds after the action before it. What the numbers mean is said where the
+// action is performed (world_actions.cc).
+struct Action {
+  std::string what;
+  int after = 0;
+  std::map<std::string, int> numbers;
+
+  [[nodiscard]] int Get(const std::string& name) const {
+    const auto found = numbers.find(name);
+    return found == numbers.end() ? 0 : found->second;
+  }
+};
+
+struct ClockOf {
+  int ahead_seconds = 0;
+  int rate_percent = 100;
+};
+
+struct Schedule {
+  std::uint64_t seed = 1;
+  std::string planted;          // the name of a planted fault, or ""
+  std::vector<ClockOf> clocks;  // one for each replica
+  std::vector<Action> actions;
+};
+
+Schedule Draw(std::uint64_t seed);
+
+std::string ToText(const Action& action);
+// One line for the whole, one for each action.
+std::string ToText(const Schedule& schedule);
+// Errors: kMalformed, naming the line.
+base::Result<Schedule> ParseSchedule(const std::string& text);
+
+}  // namespace simulation

@@ -1,0 +1,282 @@
+#include "tests/simulation/server.h"
+
+#include <array>
+#include <cstdio>
+
+namespace simulation {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+
+constexpr std::string_view kLeases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+
+Error Refusal(ErrorCode code, int status, const std::string& what) {
+  return {.code = code, .message = what, .http_status = status};
+}
+
+client::ApiResponse Ok(std::string body) {
+  return {.status = 200, .headers = {}, .body = std::move(body)};
+}
+
+std::string DescribeResource(const char* resource, const char* kind) {
+  std::string text = R"({"resource":")";
+  text.append(resource).append(R"(","responseKind":{"group":"","version":"v1","kind":")");
+  text.append(kind).append(R"("},"scope":"Namespaced","singularResource":")").append(resource);
+  return text.append(R"(","verbs":["create","delete","get","list","patch","update","watch"]})");
+}
+
+std::string DescribeCore() {
+  std::string text =
+      R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},)"
+      R"("items":[{"metadata":{},"versions":[{"version":"v1","freshness":"Current","resources":[)";
+  text += DescribeResource("resourcequotas", "ResourceQuota") + ",";
+  text += DescribeResource("persistentvolumeclaims", "PersistentVolumeClaim") + ",";
+  return text.append(DescribeResource("secrets", "Secret")).append("]}]}]}");
+}
+
+client::ApiResponse Discover(const std::string& path) {
+  static const std::string core = DescribeCore();
+  client::ApiResponse response = Ok(
+      path == "/api"
+          ? core
+          : R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[]})");
+  response.headers.Set("Content-Type",
+                       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+  return response;
+}
+
+// RFC 7386, of a flat map of amounts.
+void Merge(const json::Value* patch, std::optional<Amounts>& amounts) {
+  if (patch == nullptr) return;
+  if (!amounts) amounts.emplace();
+  for (const auto& [name, value] : *patch->AsObject()) {
+    if (value.IsNull()) {
+      amounts->erase(name);
+    } else {
+      (*amounts)[name] = std::stoll(*value.AsString());
+    }
+  }
+}
+
+}  // namespace
+
+// "/api/v1[/namespaces/NS]/RESOURCE[/NAME[/status]]".
+struct Server::Path {
+  std::string ns;
+  std::string resource;
+  std::string name;
+  bool status = false;
+
+  static Path Of(const std::string& text) {
+    std::vector<std::string> parts;
+    for (std::size_t at = std::string_view("/api/v1").size(); at < text.size();) {
+      const std::size_t end = std::min(text.find('/', at + 1), text.size());
+      parts.push_back(text.substr(at + 1, end - at - 1));
+      at = end;
+    }
+    Path path;
+    if (parts.size() > 2 && parts[0] == "namespaces") {
+      path.ns = parts[1];
+      parts.erase(parts.begin(), parts.begin() + 2);
+    }
+    if (!parts.empty()) path.resource = parts[0];
+    if (parts.size() > 1) path.name = parts[1];
+    path.status = parts.size() > 2 && parts[2] == "status";
+    return path;
+  }
+};
+
+std::optional<Resource> Server::CollectionAt(const std::string& path) {
+  if (path.ends_with("/resourcequotas")) return Resource::kQuotas;
+  if (path.ends_with("/persistentvolumeclaims")) return Resource::kClaims;
+  if (path.ends_with("/secrets")) return Resource::kSecrets;
+  return std::nullopt;
+}
+
+const std::vector<Server::Event>& Server::History(Resource resource) const {
+  static const std::vector<Event> none;
+  const auto found = history_.find(resource);
+  return found == history_.end() ? none : found->second;
+}
+
+const std::map<Server::Key, Thing>& Server::things(Resource resource) const {
+  return resource == Resource::kClaims ? claims_ : secrets_;
+}
+
+const Thing* Server::FindThing(Resource resource, const Key& key) const {
+  const auto found = things(resource).find(key);
+  return found == things(resource).end() ? nullptr : &found->second;
+}
+
+const Thing* Server::FindEarlier(Resource resource, const Key& key) const {
+  const Thing* stored = FindThing(resource, key);
+  if (stored == nullptr) return nullptr;
+  const auto earlier = earlier_.find(stored->uid);
+  return earlier == earlier_.end() ? stored : &earlier->second;
+}
+
+const StoredQuota* Server::FindQuota(const Key& key) const {
+  const auto found = quotas_.find(key);
+  return found == quotas_.end() ? nullptr : &found->second;
+}
+
+Amounts Server::TrueUse(const StoredQuota& quota) const {
+  Amounts use;
+  for (const auto& [name, limit] : quota.hard) use[name] = 0;
+  for (const auto* things : {&claims_, &secrets_}) {
+    for (const auto& [key, thing] : *things) {
+      for (const auto& [name, amount] : CountedBy(quota, thing)) {
+        if (use.contains(name)) use[name] += amount;
+      }
+    }
+  }
+  return use;
+}
+
+std::string Server::NewUid() {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "00000000-0000-4000-8000-%012llu",
+                static_cast<unsigned long long>(++uids_));
+  return text.data();
+}
+
+void Server::Announce(Resource resource, const char* type, const std::string& json) {
+  std::string line = R"({"type":")";
+  line.append(type).append(R"(","object":)").append(json).append("}\n");
+  history_[resource].push_back({version_, std::move(line)});
+  observer_.OnHistory(resource);
+}
+
+void Server::Store(Thing thing) {
+  auto& things = thing.resource == Resource::kClaims ? claims_ : secrets_;
+  thing.version = ++version_;
+  const Key key{thing.ns, thing.name};
+  const auto held = things.find(key);
+  const bool existed = held != things.end();
+  const Thing before = existed ? held->second : Thing();
+  if (existed) earlier_[before.uid] = before;
+  things[key] = thing;
+  observer_.OnThing(existed ? &before : nullptr, &thing);
+  Announce(thing.resource, existed ? "MODIFIED" : "ADDED", ToJson(thing));
+}
+
+void Server::Remove(Resource resource, const Key& key) {
+  auto& things = resource == Resource::kClaims ? claims_ : secrets_;
+  auto node = things.extract(key);
+  if (node.empty()) return;
+  observer_.OnThing(&node.mapped(), nullptr);
+  node.mapped().version = ++version_;
+  Announce(resource, "DELETED", ToJson(node.mapped()));
+}
+
+void Server::PutQuota(const Key& key, const Amounts& hard, bool gold) {
+  const StoredQuota* held = FindQuota(key);
+  StoredQuota quota = held != nullptr ? *held : StoredQuota{.ns = key.first, .name = key.second};
+  const bool existed = held != nullptr;
+  if (existed && quota.hard == hard && quota.gold == gold) return;
+  const StoredQuota before = quota;
+  if (!existed) quota.uid = NewUid();
+  quota.hard = hard;
+  quota.gold = gold;
+  quota.version = ++version_;
+  quotas_[key] = quota;
+  observer_.OnQuotaSpec(existed ? &before : nullptr, &quota);
+  Announce(Resource::kQuotas, existed ? "MODIFIED" : "ADDED", ToJson(quota));
+}
+
+void Server::RemoveQuota(const Key& key) {
+  auto node = quotas_.extract(key);
+  if (node.empty()) return;
+  observer_.OnQuotaSpec(&node.mapped(), nullptr);
+  node.mapped().version = ++version_;
+  Announce(Resource::kQuotas, "DELETED", ToJson(node.mapped()));
+}
+
+void Server::WriteStatus(const Key& key, const Amounts& hard, const Amounts& used) {
+  const auto found = quotas_.find(key);
+  if (found == quotas_.end()) return;
+  const StoredQuota before = found->second;
+  StoredQuota& quota = found->second;
+  if (quota.status_hard == hard && quota.status_used == used) return;
+  quota.status_hard = hard;
+  quota.status_used = used;
+  quota.version = ++version_;
+  observer_.OnStatus(before, quota);
+  Announce(Resource::kQuotas, "MODIFIED", ToJson(quota));
+}
+
+base::Result<client::ApiResponse> Server::PatchStatus(const Key& key,
+                                                      const client::ApiRequest& request) {
+  const auto patch = json::Parse(request.body);
+  if (!patch) return patch.error();
+  StoredQuota& quota = quotas_.at(key);
+  const std::string_view version = patch->StringAt({"metadata", "resourceVersion"});
+  const std::string_view uid = patch->StringAt({"metadata", "uid"});
+  const bool other = (!version.empty() && version != std::to_string(quota.version)) ||
+                     (!uid.empty() && uid != quota.uid);
+  if (other) return Refusal(ErrorCode::kConflict, 409, "the object has been modified");
+  const StoredQuota before = quota;
+  Merge(patch->At({"status", "hard"}), quota.status_hard);
+  Merge(patch->At({"status", "used"}), quota.status_used);
+  const bool changed =
+      before.status_hard != quota.status_hard || before.status_used != quota.status_used;
+  if (changed) quota.version = ++version_;
+  observer_.OnStatus(before, quota);
+  if (changed) Announce(Resource::kQuotas, "MODIFIED", ToJson(quota));
+  return Ok(ToJson(quota));
+}
+
+base::Result<client::ApiResponse> Server::HandleLease(const client::ApiRequest& request) {
+  if (request.verb == "GET" || request.verb == "PUT") {
+    if (lease_.IsNull()) return Refusal(ErrorCode::kNotFound, 404, "no lease");
+  }
+  if (request.verb == "GET") return Ok(json::Write(lease_));
+  const bool exists = request.verb == "POST" && !lease_.IsNull();
+  if (exists) return Refusal(ErrorCode::kAlreadyExists, 409, "the lease exists");
+  auto body = json::Parse(request.body);
+  if (!body) return body.error();
+  const auto version_of = [](const json::Value& lease) {
+    return lease.StringAt({"metadata", "resourceVersion"});
+  };
+  if (request.verb == "PUT" && version_of(*body) != version_of(lease_)) {
+    return Refusal(ErrorCode::kConflict, 409, "the lease was modified");
+  }
+  lease_ = std::move(*body);
+  lease_.Make({"metadata", "resourceVersion"}) = std::to_string(++version_);
+  lease_.Make({"metadata", "uid"}) = "lease";
+  return Ok(json::Write(lease_));
+}
+
+std::string Server::ListBody(Resource resource, const std::string& ns) const {
+  std::string items;
+  const auto add = [&](const std::string& of, const std::string& json) {
+    if (!ns.empty() && ns != of) return;
+    if (!items.empty()) items += ",";
+    items += json;
+  };
+  if (resource == Resource::kQuotas) {
+    for (const auto& [key, quota] : quotas_) add(key.first, ToJson(quota));
+  } else {
+    for (const auto& [key, thing] : things(resource)) add(key.first, ToJson(thing));
+  }
+  std::string text = R"({"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":")";
+  text.append(std::to_string(version_)).append(R"("},"items":[)");
+  return text.append(items).append("]}");
+}
+
+base::Result<client::ApiResponse> Server::Handle(const client::ApiRequest& request) {
+  if (request.path == "/api" || request.path == "/apis") return Discover(request.path);
+  if (request.path.starts_with(kLeases)) return HandleLease(request);
+  const Path path = Path::Of(request.path);
+  const std::optional<Resource> resource = CollectionAt("/" + path.resource);
+  if (!resource) return Refusal(ErrorCode::kNotFound, 404, "no such path: " + request.path);
+  if (path.name.empty()) return Ok(ListBody(*resource, path.ns));
+  const Key key{path.ns, path.name};
+  const bool known = *resource == Resource::kQuotas && quotas_.contains(key);
+  if (!known) return Refusal(ErrorCode::kNotFound, 404, "not found: " + request.path);
+  if (request.verb == "PATCH" && path.status) return PatchStatus(key, request);
+  return Ok(ToJson(quotas_.at(key)));
+}
+
+}  // namespace simulation

@@ -1,0 +1,82 @@
+#pragma once
+
+// The model of the API server: what is stored, with versions, history and guards. Requests of
+// replicas are handled at one moment each; their way there and back is the link's matter.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pkg/client/api_client.h"
+#include "pkg/json/value.h"
+#include "tests/simulation/objects.h"
+
+namespace simulation {
+
+// Told of everything that is stored, before the next request is handled.
+class ServerObserver {
+ public:
+  virtual ~ServerObserver() = default;
+  virtual void OnThing(const Thing* before, const Thing* after) = 0;
+  virtual void OnQuotaSpec(const StoredQuota* before, const StoredQuota* after) = 0;
+  // A status was written, or a write was accepted that changed nothing.
+  virtual void OnStatus(const StoredQuota& before, const StoredQuota& after) = 0;
+  // Watches of the resource have something to show.
+  virtual void OnHistory(Resource resource) = 0;
+};
+
+class Server {
+ public:
+  using Key = std::pair<std::string, std::string>;  // namespace, name
+  struct Event {
+    std::uint64_t version = 0;
+    std::string line;
+  };
+
+  explicit Server(ServerObserver& observer) : observer_(observer) {}
+
+  base::Result<client::ApiResponse> Handle(const client::ApiRequest& request);
+  [[nodiscard]] const std::vector<Event>& History(Resource resource) const;
+  // nullopt: the path is no collection that can be listed and watched.
+  static std::optional<Resource> CollectionAt(const std::string& path);
+
+  // What clients other than replicas do.
+  [[nodiscard]] const Thing* FindThing(Resource resource, const Key& key) const;
+  // As it was before its last change, if it had one; else as it is.
+  [[nodiscard]] const Thing* FindEarlier(Resource resource, const Key& key) const;
+  [[nodiscard]] const StoredQuota* FindQuota(const Key& key) const;
+  [[nodiscard]] std::string NewUid();
+  void Store(Thing thing);
+  void Remove(Resource resource, const Key& key);
+  // Creates the quota, or changes its spec.
+  void PutQuota(const Key& key, const Amounts& hard, bool gold);
+  void RemoveQuota(const Key& key);
+  // By somebody who is no replica.
+  void WriteStatus(const Key& key, const Amounts& hard, const Amounts& used);
+
+  [[nodiscard]] const std::map<Key, StoredQuota>& quotas() const { return quotas_; }
+  [[nodiscard]] const std::map<Key, Thing>& things(Resource resource) const;
+  // The truth: what of the names in `hard` the stored objects use.
+  [[nodiscard]] Amounts TrueUse(const StoredQuota& quota) const;
+
+ private:
+  struct Path;
+  void Announce(Resource resource, const char* type, const std::string& json);
+  base::Result<client::ApiResponse> HandleLease(const client::ApiRequest& request);
+  base::Result<client::ApiResponse> PatchStatus(const Key& key, const client::ApiRequest& request);
+  [[nodiscard]] std::string ListBody(Resource resource, const std::string& ns) const;
+
+  ServerObserver& observer_;
+  std::uint64_t version_ = 100;
+  std::uint64_t uids_ = 0;
+  std::map<Key, StoredQuota> quotas_;
+  std::map<Key, Thing> claims_;
+  std::map<Key, Thing> secrets_;
+  std::map<std::string, Thing> earlier_;  // by uid: objects before their last change
+  json::Value lease_;
+  std::map<Resource, std::vector<Event>> history_;
+};
+
+}  // namespace simulation

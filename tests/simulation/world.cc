@@ -1,0 +1,185 @@
+#include <algorithm>
+
+#include "tests/simulation/world_clients.h"
+
+namespace simulation {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+// A lease of 15 s by the slowest clock, the longest pause between two looks at it, and some.
+constexpr base::Duration kSomebodyLeads = 40s;
+constexpr base::Duration kTruthReturns = 15s;
+constexpr base::Duration kSilence = 5s;
+// A run takes some 10'000 steps, and at its end a minute or two of virtual time.
+constexpr std::uint64_t kSteps = 2'000'000;
+constexpr base::Duration kRestReturns = 600s;
+
+Planted PlantedOf(const std::string& name) {
+  for (const PlantedName& planted : AllPlanted()) {
+    if (planted.name == name) return planted.planted;
+  }
+  return Planted::kNone;
+}
+
+}  // namespace
+
+World::World(const Schedule& schedule, const std::function<void(const std::string&)>& narrate)
+    : schedule_(schedule),
+      random_(schedule.seed),
+      planted_(PlantedOf(schedule.planted)),
+      judge_(timeline_, narrate),
+      server_(judge_),
+      replicas_(schedule.clocks.size()),
+      starts_(schedule.clocks.size()),
+      restarting_(schedule.clocks.size()),
+      clients_(timeline_.executor()) {
+  timeline_.scheduler().SetBudget(kSteps);
+  judge_.Watch(server_);
+  judge_.on_history = [this](Resource resource) {
+    for (const auto& replica : replicas_) replica->link().Pump(resource);
+    for (const auto& replica : ended_) replica->link().Pump(resource);
+  };
+  for (std::size_t i = 0; i < replicas_.size(); ++i) StartReplica(i);
+}
+
+World::~World() = default;
+
+void World::StartReplica(std::size_t index) {
+  const ClockOf& clock = schedule_.clocks[index];
+  ReplicaSettings settings;
+  settings.name = "r";
+  settings.name.append(std::to_string(index)).append(".").append(std::to_string(++starts_[index]));
+  settings.ahead = std::chrono::seconds(clock.ahead_seconds);
+  settings.rate = clock.rate_percent / 100.0;
+  settings.seed = schedule_.seed * 1'000 + index * 100 + static_cast<std::uint64_t>(starts_[index]);
+  settings.planted = planted_;
+  if (replicas_[index]) ended_.push_back(std::move(replicas_[index]));
+  replicas_[index] = std::make_unique<Replica>(timeline_, server_, judge_, std::move(settings));
+  replicas_[index]->link().on_fault = [this](base::Duration time) { EndsIn(time); };
+  restarting_[index] = false;
+  judge_.Touch();
+  if (starts_[index] > 1) judge_.OnTrouble();
+}
+
+// After everything that happened.
+void World::Look() {
+  std::vector<const Replica*> leaders;
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    if (replicas_[i]->Leads()) leaders.push_back(replicas_[i].get());
+    // It lost its lease: the process ends, and is started anew.
+    if (replicas_[i]->stopping() && !restarting_[i]) {
+      restarting_[i] = true;
+      timeline_.After(1s, [this, i] { StartReplica(i); });
+    }
+  }
+  for (const auto& replica : ended_) {
+    if (!replica->ended() && replica->Leads()) leaders.push_back(replica.get());
+  }
+  judge_.OnLeaders(leaders);
+}
+
+void World::RunFor(base::Duration duration) {
+  const base::TimePoint end = timeline_.Now() + duration;
+  timeline_.RunUntil(
+      end, [this] { Look(); }, [this] { return judge_.violation().has_value(); });
+  if (timeline_.scheduler().budget() == 0) judge_.Violation("the run goes on without end");
+}
+
+// Until 15 s after whatever happened last. False: it is over before.
+bool World::RunUntilQuiet() {
+  base::Duration without = {};
+  const base::TimePoint began = timeline_.Now();
+  while (!judge_.violation()) {
+    const auto led_since = judge_.led_since();
+    base::TimePoint quiet = std::max(judge_.last_event(), faults_end_);
+    if (!clients_.empty()) quiet = std::max(quiet, timeline_.Now());
+    if (led_since) quiet = std::max(quiet, *led_since);
+    if (led_since && timeline_.Now() >= quiet + kTruthReturns) return true;
+    const base::Duration step = led_since ? quiet + kTruthReturns - timeline_.Now() : 1s;
+    without = led_since || timeline_.Now() < faults_end_ ? base::Duration() : without + step;
+    if (without > kSomebodyLeads) judge_.Violation("nobody leads for long");
+    if (timeline_.Now() - began > kRestReturns) judge_.Violation("there is no rest for long");
+    RunFor(step);
+  }
+  return false;
+}
+
+// What is left is exactly what is admitted, whoever is asked.
+void World::Probe() {
+  const std::map<Server::Key, StoredQuota> quotas = server_.quotas();
+  for (const auto& [key, quota] : quotas) {
+    if (!quota.hard.contains(kStorage)) continue;
+    for (const auto& replica : replicas_) {
+      const std::int64_t left = Get(quota.hard, kStorage) - Get(server_.TrueUse(quota), kStorage);
+      Thing claim{.ns = key.first, .name = "probe", .uid = server_.NewUid(), .gold = true};
+      for (const std::int64_t size : {left, left + 1}) {
+        bool fits = true;
+        claim.size = std::max<std::int64_t>(size, 0);
+        for (const auto& [other_key, other] : quotas) {
+          const Amounts truth = server_.TrueUse(other);
+          for (const auto& [name, amount] : CountedBy(other, claim)) {
+            const bool limited = other.hard.contains(name) && amount > 0;
+            fits = fits && !(limited && Get(truth, name) + amount > Get(other.hard, name));
+          }
+        }
+        const auto verdict = std::make_shared<std::optional<bool>>();
+        clients_.Spawn("probe", [this, &replica, claim, verdict]() -> base::Task<void> {
+          const auto answer = co_await Ask(*replica, std::nullopt, claim, true, {});
+          if (!answer) co_return;
+          *verdict = answer->kind == admission::Answer::Kind::kAllowed;
+        });
+        RunFor(100ms);
+        if (*verdict == fits) continue;
+        std::string what = "at rest a claim of ";
+        what.append(std::to_string(claim.size)).append(" for ").append(key.second);
+        what.append(fits ? " fits, and is refused by " : " does not fit, and is admitted by ");
+        judge_.Violation(what.append(replica->name()));
+      }
+    }
+  }
+}
+
+void World::End() {
+  timeline_.scheduler().SetBudget(kSteps);
+  for (const auto& replica : replicas_) replica->Kill();
+  timeline_.RunUntil(
+      timeline_.Now() + 30s, [] {}, [this] { return ended(); });
+  if (!ended()) judge_.Violation("what was killed does not end");
+}
+
+bool World::ended() const {
+  const auto over = [](const auto& replica) { return replica->ended(); };
+  return clients_.empty() && std::ranges::all_of(replicas_, over) &&
+         std::ranges::all_of(ended_, over);
+}
+
+std::optional<std::string> World::Run() {
+  for (const Action& action : schedule_.actions) {
+    RunFor(action.after * 1ms);
+    if (judge_.violation()) break;
+    Perform(action);
+  }
+  if (RunUntilQuiet()) {
+    judge_.CheckTruth();
+    for (const auto& replica : replicas_) {
+      if (replica->charges_held() > 0) judge_.Violation(replica->name() + " still holds charges");
+    }
+    judge_.ExpectSilence();
+    Probe();
+    RunFor(kSilence);
+  }
+  End();
+  return judge_.violation();
+}
+
+std::optional<std::string> Run(const Schedule& schedule,
+                               const std::function<void(const std::string&)>& narrate) {
+  auto world = std::make_unique<World>(schedule, narrate);
+  auto violation = world->Run();
+  if (!world->ended()) (void)world.release();  // what runs without end cannot be destroyed
+  return violation;
+}
+
+}  // namespace simulation

@@ -1,0 +1,150 @@
+// What each action of a schedule does, and what its numbers mean.
+
+#include "tests/simulation/world_clients.h"
+
+namespace simulation {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+Server::Key KeyOf(const Action& action, const char* what) {
+  std::string ns = "ns";
+  std::string name = what;
+  ns += std::to_string(action.Get("ns"));
+  name += std::to_string(action.Get(what));
+  return {std::move(ns), std::move(name)};
+}
+
+Amounts HardOf(const Action& action) {
+  Amounts hard;
+  const std::pair<const char*, const char*> names[] = {
+      {"storage", kStorage}, {"claims", kClaimCount}, {"secrets", kSecretCount}};
+  for (const auto& [number, name] : names) {
+    if (action.numbers.contains(number)) hard[name] = action.Get(number);
+  }
+  return hard;
+}
+
+std::optional<RequestFault::Kind> FaultKind(const std::string& what) {
+  using Kind = RequestFault::Kind;
+  if (what == "lose") return Kind::kLoseAnswer;
+  if (what == "hang") return Kind::kHang;
+  if (what == "drop") return Kind::kDrop;
+  if (what == "fail") return Kind::kFail;
+  if (what == "slow") return Kind::kSlow;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void World::EndsIn(base::Duration duration) {
+  faults_end_ = std::max(faults_end_, timeline_.Now() + duration);
+  judge_.OnTrouble();
+  timeline_.After(duration, [this] { judge_.OnTrouble(); });
+}
+
+void World::Perform(const Action& action) {
+  judge_.Touch();
+  judge_.Narrate(ToText(action));
+  if (PerformOnQuota(action) || PerformOnReplica(action)) return;
+  const bool secret = action.what == "secret" || action.Get("secret") != 0;
+  const Resource resource = secret ? Resource::kSecrets : Resource::kClaims;
+  const Server::Key key = KeyOf(action, "name");
+  if (action.what == "delete") return server_.Remove(resource, key);
+  if (action.what != "secret" && action.what != "claim") {
+    return judge_.Violation("no such action: " + action.what);
+  }
+  Start({.resource = resource,
+         .key = key,
+         .size = action.Get("size"),
+         .gold = action.Get("gold") != 0,
+         .calls = std::max(1, action.Get("calls")),
+         .to = action.Get("to"),
+         .store = action.Get("store"),
+         .late = action.Get("late"),
+         .stale = action.Get("stale") != 0,
+         .dry_run = action.Get("dry") != 0});
+}
+
+bool World::PerformOnQuota(const Action& action) {
+  const Server::Key key = KeyOf(action, "quota");
+  if (action.what == "quota") {
+    server_.PutQuota(key, HardOf(action), action.Get("gold") != 0);
+  } else if (action.what == "delete-quota") {
+    server_.RemoveQuota(key);
+  } else if (action.what == "recount") {
+    Recount(key);
+  } else if (action.what == "raise") {
+    Raise(key, action.Get("by"));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// As kube-controller-manager does it: what is stored counts, and nothing else.
+void World::Recount(const Server::Key& key) {
+  const StoredQuota* quota = server_.FindQuota(key);
+  if (quota == nullptr) return;
+  const Amounts truth = server_.TrueUse(*quota);
+  const Amounts used = quota->status_used.value_or(Amounts());
+  for (const auto& [name, amount] : truth) {
+    if (amount > Get(used, name)) judge_.OnForeignRaise(*quota, name, amount - Get(used, name));
+  }
+  judge_.OnForeignLowering(*quota);
+  server_.WriteStatus(key, quota->hard, truth);
+}
+
+// As the API server's own plugin does it, for an object that is never stored.
+void World::Raise(const Server::Key& key, std::int64_t by) {
+  const StoredQuota* quota = server_.FindQuota(key);
+  if (quota == nullptr || !quota->status_hard || !quota->status_used) return;
+  Amounts used = *quota->status_used;
+  if (used.empty()) return;
+  used.begin()->second += by;
+  judge_.OnForeignRaise(*quota, used.begin()->first, by);
+  server_.WriteStatus(key, *quota->status_hard, used);
+}
+
+bool World::PerformOnReplica(const Action& action) {
+  const auto index = static_cast<std::size_t>(action.Get("replica")) % replicas_.size();
+  const auto resource = static_cast<Resource>(action.Get("resource") % 3);
+  const base::Duration time = action.Get("ms") * 1ms;
+  Replica& replica = *replicas_[index];
+  Link& link = replica.link();
+  if (const auto kind = FaultKind(action.what)) {
+    link.Suffer({*kind, action.Get("writes") != 0, std::max(1, action.Get("count")), time});
+    judge_.OnTrouble();
+  } else if (action.what == "pause") {
+    replica.Pause(time);
+    EndsIn(time);
+  } else if (action.what == "kill" || action.what == "stop") {
+    Restart(index, action.what == "kill", action.Get("down") * 1ms);
+  } else if (action.what == "cut") {
+    link.CutWatches(resource);
+    EndsIn(3s);
+  } else if (action.what == "expire") {
+    link.Expire(resource);
+    EndsIn(3s);
+  } else if (action.what == "lag") {
+    link.Lag(resource, time);
+    EndsIn(time);
+  } else if (action.what == "block") {
+    link.Block(resource, time);
+    EndsIn(time + 12s);  // the longest pause between two attempts
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void World::Restart(std::size_t index, bool kill, base::Duration down) {
+  if (restarting_[index]) return;
+  restarting_[index] = true;
+  kill ? replicas_[index]->Kill() : replicas_[index]->Stop();
+  EndsIn(down);
+  timeline_.After(down, [this, index] { StartReplica(index); });
+}
+
+}  // namespace simulation

@@ -1,0 +1,27 @@
+#pragma once
+
+// Internal to the world: one write of a client, and one call of a webhook.
+
+#include "tests/simulation/world.h"
+
+namespace simulation {
+
+struct World::Write {
+  Resource resource = Resource::kClaims;
+  Server::Key key;
+  int size = 1;
+  bool gold = false;
+  int calls = 1;
+  int to = 0;          // the replicas that are called, a decimal digit each
+  int store = 0;       // milliseconds after the last answer; -1: never
+  int late = 0;        // milliseconds that the first call is on its way
+  bool stale = false;  // the server begins with what it has in its cache: the version before
+  bool dry_run = false;
+};
+
+struct World::Call {
+  std::optional<admission::Answer> answer;
+  std::unique_ptr<base::Alarm> alarm;
+};
+
+}  // namespace simulation
