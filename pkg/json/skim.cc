@@ -1,6 +1,7 @@
 // Skim(): the wanted members' text is copied into a small document, which is then parsed. What is
 // skipped is only looked at for its end, so that the cost is that of the little that is wanted.
 
+#include <algorithm>
 #include <string>
 
 #include "pkg/json/projection.h"
@@ -17,6 +18,8 @@ class Pruner {
 
   // False for what is not clearly a document; the parser says what is wrong with it.
   bool Run(const Node& root) {
+    constexpr std::size_t kUsual = 1024;  // what is wanted of a pod, and so seldom grown
+    out_.reserve(std::min(text_.size(), kUsual));
     at_ = SkipBlank(text_, 0);
     if (!Value(root)) return false;
     return SkipBlank(text_, at_) == text_.size();
