@@ -41,7 +41,7 @@ Result<base::WallTime> ParseExpiration(std::string_view text) {
   constexpr std::string_view kLastYear = "2260";
   const std::string_view year = text.substr(0, 4);
   const bool all_digits = year.find_first_not_of("0123456789") == std::string_view::npos;
-  if (!all_digits || year <= kLastYear) return api::ParseTime(text);
+  if (year.size() < 4 || !all_digits || year <= kLastYear) return api::ParseTime(text);
   return api::ParseTime(std::string(kLastYear).append(text.substr(4)));
 }
 

@@ -56,6 +56,8 @@ TEST_CASE("exec plugin: answers that are none say what is wrong, without quoting
       {head + R"("status":{"token":"t","clientKeyData":"k"}})",
        "its output has one of clientCertificateData and clientKeyData without the other"},
       {head + R"("status":{"token":"a\nb"}})", "its output has a token with a line break"},
+      {head + R"("status":{"token":"t","expirationTimestamp":"999"}})",
+       "its output has an expirationTimestamp that is no RFC 3339 time"},
       {head + R"("status":{"token":"t","expirationTimestamp":"tomorrow"}})",
        "its output has an expirationTimestamp that is no RFC 3339 time"},
   };
