@@ -67,6 +67,9 @@ template <typename Handler>
 base::Result<void> ReadDocument(std::string_view text, ParseLimits limits, Handler& handler) {
   const std::size_t invalid = FindInvalidUtf8(text);
   if (invalid != std::string_view::npos) return MalformedAt(invalid, "not UTF-8");
+  // RapidJSON sees some control characters in strings or not, as the strings lie in memory.
+  const std::size_t control = FindControl(text);
+  if (control != std::string_view::npos) return MalformedAt(control, "a control character");
   std::string copy;
   copy.reserve(text.size() + kReadAhead);
   copy.append(text);

@@ -1,5 +1,9 @@
 #include "pkg/json/utf8.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -55,6 +59,23 @@ bool IsHigh(unsigned unit) { return (unit & 0xFC00U) == 0xD800U; }
 bool IsLow(unsigned unit) { return (unit & 0xFC00U) == 0xDC00U; }
 
 }  // namespace
+
+std::size_t FindControl(std::string_view text) {
+  std::size_t at = 0;
+#if defined(__SSE2__)
+  const __m128i first = _mm_set1_epi8(0x1A);
+  const __m128i span = _mm_set1_epi8(0x1F - 0x1A);
+  for (; text.size() - at >= 16; at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+    const __m128i above = _mm_sub_epi8(bytes, first);
+    if (_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(above, span), above)) != 0) break;
+  }
+#endif
+  for (; at < text.size(); ++at) {
+    if (text[at] >= 0x1A && text[at] <= 0x1F) return at;
+  }
+  return std::string_view::npos;
+}
 
 void ReplaceLoneSurrogates(std::string& json) {
   const auto next = [&json](std::size_t from) { return json.find('\\', from); };

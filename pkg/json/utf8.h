@@ -17,6 +17,9 @@ std::size_t SequenceLength(std::string_view text);
 // nothing.
 std::size_t FindInvalidUtf8(std::string_view text);
 
+// Where the first byte from 0x1A to 0x1F stands, which are nowhere in JSON; npos if there is none.
+std::size_t FindControl(std::string_view text);
+
 // Escapes in JSON text that name half of a surrogate pair stand for no character; they are
 // overwritten by that of the replacement character, as Go reads them.
 void ReplaceLoneSurrogates(std::string& json);

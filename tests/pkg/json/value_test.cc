@@ -28,6 +28,17 @@ TEST_CASE("json: a document survives a round trip", "[json]") {
   CHECK(Write(Parsed(R"("\u00e9\ud83d\ude00\/")")) == "\"é😀/\"");
 }
 
+TEST_CASE("json: a control character is refused wherever it stands", "[json]") {
+  for (char control = 1; control < 0x20; ++control) {
+    for (std::size_t before = 0; before < 40; ++before) {
+      const std::string text = std::string(before, ' ') + "\"" + std::string(before, 'x') +
+                               std::string(20, control) + "\"";
+      INFO(static_cast<int>(control) << " behind " << before);
+      CHECK_FALSE(Parse(text).has_value());
+    }
+  }
+}
+
 TEST_CASE("json: half of a surrogate pair is read as the replacement character", "[json]") {
   CHECK(Write(Parsed(R"("\ude00")")) == "\"\uFFFD\"");
   CHECK(Write(Parsed(R"("\uD83Dx")")) == "\"\uFFFDx\"");
