@@ -86,6 +86,7 @@ base::Task<void> ReflectorImpl::Run() {
 }
 
 base::Task<Step> ReflectorImpl::List() {
+  const base::TimePoint asked = scheduler_.Now();
   ListSink sink;
   sink.begin = [this] { sink_.BeginList(); };
   sink.object = [this](const json::Value& object) {
@@ -99,7 +100,7 @@ base::Task<Step> ReflectorImpl::List() {
   ++state_.lists;
   if (options_.metrics != nullptr) options_.metrics->Listed();
   state_.current_as_of = now;
-  state_.unwatched_since = now;
+  state_.unwatched_since = asked;  // it may be as old as that
   SetVersion(*version);
   const bool first = !std::exchange(state_.synced, true);
   if (first) {

@@ -96,6 +96,13 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
       "+0 quota ns=0 quota=1 storage=7\n"
       "+0 hang count=2 replica=1 writes=0\n"
       "+21841 claim name=0 ns=0 size=1 to=379\n",
+      // Nor is a list believed that was asked for before the process was stopped.
+      "replicas=2 seed=12082\n"
+      "+0 quota ns=0 quota=0 secrets=1\n"
+      "+3 pause ms=22226 replica=1\n"
+      "+5030 recount ns=0 quota=0\n"
+      "+12618 secret name=0 ns=0 to=898\n"
+      "+0 secret name=3 ns=0 to=935\n",
       // A recount that found a charge about to be written happens though it was not.
       "replicas=1 seed=3320\n"
       "+0 quota ns=0 quota=0 storage=19\n"
