@@ -46,7 +46,9 @@ bool QuotaController::Current() const {
   const informers::ReflectorState& state = quotas_->state();
   if (!store_.synced() || state.trouble) return false;
   const base::TimePoint now = context_.scheduler->Now();
-  return now - state.unwatched_since.value_or(now) < kShortGap;
+  if (state.unwatched_since) return now - *state.unwatched_since < kShortGap;
+  // A watch that was opened after a gap has yet to show what happened in it, or that it cannot.
+  return state.unwatched_before < kShortGap || now - state.watched_since >= kShortGap;
 }
 
 std::vector<const quota::Quota*> QuotaController::InNamespace(std::string_view ns) const {

@@ -142,7 +142,8 @@ QuotaController::Outcome QuotaController::UntilChargesExpire(const Memory& memor
   const auto own = memory.admitted.NextExpiry();
   if (!expiry || (own && *own < *expiry)) expiry = own;
   const auto& whole = memory.partial_until;
-  if (whole && *whole > context_.scheduler->Now() && (!expiry || *whole < *expiry)) expiry = whole;
+  // It may have passed while the status was written.
+  if (whole && (!expiry || *whole < *expiry)) expiry = whole;
   if (!expiry) return {Outcome::Kind::kDone, {}, result};
   return {Outcome::Kind::kRevisit, *expiry - context_.scheduler->Now(), result};
 }

@@ -103,6 +103,22 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
       "+5030 recount ns=0 quota=0\n"
       "+12618 secret name=0 ns=0 to=898\n"
       "+0 secret name=3 ns=0 to=935\n",
+      // Nor a watch that was opened after a gap, before it has shown what happened in it.
+      "replicas=2 seed=18880\n"
+      "+0 block ms=18409 replica=1 resource=0\n"
+      "+2307 quota claims=3 ns=0 quota=1\n"
+      "+466 expire replica=1 resource=0\n"
+      "+16254 claim name=0 ns=0 size=3 to=443\n",
+      // A count that is not whole is made again, though it becomes whole during the write.
+      "replicas=1 seed=101339\n"
+      "+0 quota ns=0 quota=1 secrets=1 storage=20\n"
+      "+110 secret name=2 ns=0 store=-1 to=623\n"
+      "+2586 kill down=1572 replica=0\n"
+      "+4922 claim name=1 ns=0 size=7 to=298\n"
+      "+228 delete name=1 ns=0 secret=0\n"
+      "+0 drop replica=0 writes=1\n"
+      "+0 block ms=7603 replica=0 resource=1\n"
+      "+0 slow ms=454 replica=0 writes=1\n",
       // A recount that found a charge about to be written happens though it was not.
       "replicas=1 seed=3320\n"
       "+0 quota ns=0 quota=0 storage=19\n"
