@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <mutex>
 
 #include "tests/simulation/world_clients.h"
 
@@ -174,11 +175,19 @@ std::optional<std::string> World::Run() {
   return judge_.violation();
 }
 
+// What runs without end cannot be destroyed.
+static void Keep(std::unique_ptr<World> world) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<std::unique_ptr<World>>;
+  const std::lock_guard lock(mutex);
+  kept->push_back(std::move(world));
+}
+
 std::optional<std::string> Run(const Schedule& schedule,
                                const std::function<void(const std::string&)>& narrate) {
   auto world = std::make_unique<World>(schedule, narrate);
   auto violation = world->Run();
-  if (!world->ended()) (void)world.release();  // what runs without end cannot be destroyed
+  if (!world->ended()) Keep(std::move(world));
   return violation;
 }
 
