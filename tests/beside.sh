@@ -1,16 +1,31 @@
 #!/usr/bin/env bash
 # What tests/run.sh does beside the e2e scenarios, which mostly wait: bash tests/beside.sh LOGS
-# At idle priority, so that the scenarios do not feel it. Whether a build is right is judged by who
-# needs it: there it is repeated, and has nothing to do if it was.
+# All of it at idle priority, so that the scenarios do not feel it.
+#
+# First the sanitizers' builds, and then the file LOGS/beside.built: whether they are right is judged by
+# who repeats them. Then simulation and fuzzing: for each a log, and its exit code in LOGS/beside/NAME.code.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=$1
 
+# Where the kernel shares processors by session, this one's share is the least.
+echo 19 2>/dev/null >/proc/self/autogroup || true
 idle() {
   if command -v chrt >/dev/null; then chrt --idle 0 "$@"; else nice -n 19 "$@"; fi
 }
+# judged NAME COMMAND…
+judged() {
+  local name=$1 code=0
+  shift
+  idle "$@" >"$logs/beside/$name.log" 2>&1 || code=$?
+  echo "$code" >"$logs/beside/$name.code"
+}
 
+rm -rf "$logs/beside"
+mkdir -p "$logs/beside"
 for preset in asan tsan; do
-  idle bash cmd/build.sh "$preset" sanitized >"$logs/beside-$preset.log" 2>&1
+  idle bash cmd/build.sh "$preset" sanitized >"$logs/beside/$preset.log" 2>&1
 done
 touch "$logs/beside.built"
+judged simulation timeout 1800 build/bin/simulation --schedules 20000
+judged fuzz timeout 3600 bash tests/fuzz/run.sh --ci 60

@@ -2,8 +2,9 @@
 # Installs, builds and runs all tests: bash tests/run.sh [--quick]
 #
 #   unit tests, then the e2e scenarios on the sandbox and on a real kube-apiserver, which mostly wait
-#   and so run at once, then random objects against upstream's own evaluators, then unit tests and
-#   sandbox scenarios again under address+undefined and under thread sanitizer.
+#   and so run at once, then random objects against upstream's own evaluators and the bounds of
+#   instructions, then unit tests and sandbox scenarios again under address+undefined and under thread
+#   sanitizer; beside all this, at idle priority, 20 000 simulated schedules and a minute of fuzzing a target.
 #   --quick: the release build's unit tests and sandbox scenarios only, built incrementally.
 #
 # The last line is "N passed, N failed, N skipped"; the exit code is 0 only if nothing failed. The
@@ -118,10 +119,14 @@ unit() {
 }
 
 # script NAME LIMIT COMMAND…: one test; exit code 77 says that what it needs is not here.
-script() { start "$@" && judge_script "$1"; }
-judge_script() {
-  local name=$1 log=$logs/$1.log code
-  await "$name"
+script() {
+  local code
+  start "$@"
+  await "$1"
+  count_script "$1" "$code"
+}
+count_script() {
+  local name=$1 code=$2 log=$logs/$1.log
   case $code in
     0) passed=$((passed + 1)); note "ok      $name" ;;
     77) skipped=$((skipped + 1)); note "SKIPPED $name: $(tail -n 1 "$log")" ;;
@@ -202,6 +207,15 @@ start_beside() {
   setsid bash tests/beside.sh "$logs" </dev/null >"$logs/beside.log" 2>&1 &
   beside=$!
 }
+judge_beside() {
+  local name
+  wait "$beside" || true
+  beside=
+  for name in simulation fuzz; do
+    count_script "beside/$name" "$(cat "$logs/beside/$name.code" || echo "none, it did not end")"
+    [ ! -s "$logs/beside/$name.log" ] || note "        $(tail -n 1 "$logs/beside/$name.log")"
+  done
+}
 wait_for_builds() {
   while [ ! -e "$logs/beside.built" ] && kill -0 "$beside" 2>/dev/null; do sleep 1; done
 }
@@ -234,6 +248,8 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
 bash .ci/install-packages.sh
+# For the bounds of instructions and for fuzzing, which say so themselves where there is none.
+$quick || bash .ci/install-packages.sh valgrind clang-16 libclang-rt-16-dev llvm-16 || true
 # For the test of the image, which is skipped where there is none.
 [ "${CI:-}" != true ] || bash .ci/install-packages.sh buildah || true
 built=()
@@ -250,9 +266,11 @@ else
   real_tier
   e2e judge release sandbox build/bin 1800
   differential
+  script release/instructions 600 bash tests/bench/instructions.sh
   wait_for_builds
   sanitized asan
   sanitized tsan
   judge_sanitized
+  judge_beside
 fi
 finish
