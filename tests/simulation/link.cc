@@ -200,7 +200,10 @@ base::Result<client::ApiResponse> Link::OpenWatch(const std::shared_ptr<Watch>& 
     if (on_fault) on_fault(std::chrono::seconds(14));  // the longest pause before it lists again
     watch->lines.emplace_back(kTooOld);
   } else {
+    const std::uint64_t since = watch->since;
     Deliver(watch);
+    // What it missed may be long ago, and is taken for new.
+    if (watch->since != since && on_fault) on_fault({});
   }
   return client::ApiResponse{.status = 200, .headers = {}, .body = ""};
 }
