@@ -37,7 +37,7 @@ add_failure() {
 count_cases() { sed -nE "s/$2/\\1/p" "$1" | tail -n 1; }
 
 # What runs now, by name; it ends with this script.
-declare -A pid_of
+declare -A pid_of=()
 beside=
 end_all() {
   [ ${#pid_of[@]} -eq 0 ] || kill "${pid_of[@]}" 2>/dev/null || true

@@ -1,27 +1,13 @@
 #include "controllers/quota/recent_versions.h"
 
-#include <charconv>
-#include <optional>
+#include "pkg/api/resource_version.h"
 
 namespace controllers {
-namespace {
-
-std::optional<std::uint64_t> NumberOf(std::string_view version) {
-  std::uint64_t number = 0;
-  const char* const end = version.data() + version.size();
-  const auto [rest, error] = std::from_chars(version.data(), end, number);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return number;
-}
-
-}  // namespace
 
 void RecentVersions::OnChanged(base::TimePoint now, const quota::Uid& uid,
                                std::string_view version) {
   ForgetOld(now);
-  const auto number = NumberOf(version);
-  if (!number) return;
-  latest_[uid] = {.version = *number, .at = now};
+  latest_[uid] = {.version = std::string(version), .at = now};
   order_.emplace_back(now, uid);
 }
 
@@ -29,8 +15,7 @@ bool RecentVersions::HasLater(base::TimePoint now, const quota::Uid& uid,
                               std::string_view version) const {
   const auto found = latest_.find(uid);
   if (found == latest_.end() || now - found->second.at >= keep_) return false;
-  const auto number = NumberOf(version);
-  return number && *number < found->second.version;
+  return api::IsOlderVersion(version, found->second.version).value_or(false);
 }
 
 void RecentVersions::ForgetOld(base::TimePoint now) {

@@ -4,14 +4,13 @@
 // older one cannot be stored: the API server compares versions when it stores (optimistic
 // concurrency), and asks admission anew about the version that it reads then.
 //
-// Versions are compared as numbers, as KEP-5504 says of what kube-apiserver and those built like it
-// serve; where one is no number nothing is claimed. They are kept for `keep` only, far less than it
-// takes to put an older state of the store back, and no more than kMost of them: for what is
-// forgotten nothing is claimed either. No I/O, one thread.
+// Where versions cannot be ordered (pkg/api/resource_version.h) nothing is claimed. They are kept
+// for `keep` only, far less than it takes to put an older state of the store back, and no more than
+// kMost of them: for what is forgotten nothing is claimed either. No I/O, one thread.
 
 #include <cstddef>
-#include <cstdint>
 #include <deque>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -35,7 +34,7 @@ class RecentVersions {
 
  private:
   struct Seen {
-    std::uint64_t version = 0;
+    std::string version;
     base::TimePoint at;
   };
   void ForgetOld(base::TimePoint now);

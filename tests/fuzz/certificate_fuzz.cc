@@ -25,9 +25,10 @@ void CheckOne(const http::CertificateInfo& info) {
 // So that a byte of the input is a byte of the certificate, where the text of PEM hides it.
 std::string AsPem(std::string_view text) {
   if (text.empty() || text.front() != '\x30') return std::string(text);
-  std::string base64 = base::EncodeBase64(text);
-  for (std::size_t at = 64; at < base64.size(); at += 65) base64.insert(at, "\n");
-  return "-----BEGIN CERTIFICATE-----\n" + base64 + "\n-----END CERTIFICATE-----\n";
+  const std::string base64 = base::EncodeBase64(text);
+  std::string pem = "-----BEGIN CERTIFICATE-----\n";
+  for (std::size_t at = 0; at < base64.size(); at += 64) pem.append(base64, at, 64).push_back('\n');
+  return pem.append("-----END CERTIFICATE-----\n");
 }
 
 FUZZ_TARGET(certificate) {
