@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/bench/admission_questions.h"
+#include "tests/bench/run_main.h"
 
 namespace bench {
 namespace {
@@ -70,10 +71,5 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  try {
-    return bench::Main({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::cerr << "admission_bench: " << error.what() << "\n";
-    return 1;
-  }
+  return bench::RunMain("admission_bench", argc, argv, bench::Main);
 }

@@ -18,6 +18,7 @@
 
 #include "pkg/quantity/quantity.h"
 #include "tests/bench/cpu_time.h"
+#include "tests/bench/run_main.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/api_server.h"
 #include "tests/e2e/harness/daemon.h"
@@ -335,11 +336,4 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace bench
 
-int main(int argc, char** argv) {
-  try {
-    return bench::Main({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::cerr << "load_bench: " << error.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench::RunMain("load_bench", argc, argv, bench::Main); }

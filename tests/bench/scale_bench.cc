@@ -11,6 +11,7 @@
 #include <map>
 #include <vector>
 
+#include "tests/bench/run_main.h"
 #include "tests/bench/scale_questions.h"
 
 namespace bench {
@@ -71,11 +72,4 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace bench
 
-int main(int argc, char** argv) {
-  try {
-    return bench::Main({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::cerr << "scale_bench: " << error.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench::RunMain("scale_bench", argc, argv, bench::Main); }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "pkg/base/duration.h"
+#include "tests/bench/run_main.h"
 #include "tests/bench/soak_faults.h"
 #include "tests/bench/soak_load.h"
 #include "tests/bench/soak_record.h"
@@ -272,11 +273,4 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace bench
 
-int main(int argc, char** argv) {
-  try {
-    return bench::Main({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::cerr << "soak: " << error.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench::RunMain("soak", argc, argv, bench::Main); }
