@@ -2,8 +2,8 @@
 # What tests/run.sh does beside the e2e scenarios, which mostly wait: bash tests/beside.sh LOGS
 # All of it at idle priority, so that the scenarios do not feel it.
 #
-# First the sanitizers' builds, and then the file LOGS/beside.built: whether they are right is judged by
-# who repeats them. Then simulation and fuzzing: for each a log, and its exit code in LOGS/beside/NAME.code.
+# First the sanitizers' builds; LOGS/beside/PRESET.built says that one has ended, and whether it is right is
+# judged by who repeats it. Then simulation and fuzzing: for each a log, and its exit code in LOGS/beside/NAME.code.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=$1
@@ -21,11 +21,10 @@ judged() {
   echo "$code" >"$logs/beside/$name.code"
 }
 
-rm -rf "$logs/beside"
 mkdir -p "$logs/beside"
 for preset in asan tsan; do
   idle bash cmd/build.sh "$preset" sanitized >"$logs/beside/$preset.log" 2>&1
+  touch "$logs/beside/$preset.built"
 done
-touch "$logs/beside.built"
 judged simulation timeout 1800 build/bin/simulation --schedules 20000
 judged fuzz timeout 3600 bash tests/fuzz/run.sh --ci 20

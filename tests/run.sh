@@ -203,7 +203,7 @@ differential() {
 
 # A session of its own, so that all of it ends with this script.
 start_beside() {
-  rm -f "$logs/beside.built"
+  rm -rf "$logs/beside"
   setsid bash tests/beside.sh "$logs" </dev/null >"$logs/beside.log" 2>&1 &
   beside=$!
 }
@@ -216,12 +216,13 @@ judge_beside() {
     [ ! -s "$logs/beside/$name.log" ] || note "        $(tail -n 1 "$logs/beside/$name.log")"
   done
 }
-wait_for_builds() {
-  while [ ! -e "$logs/beside.built" ] && kill -0 "$beside" 2>/dev/null; do sleep 1; done
+wait_for_build() {
+  while [ ! -e "$logs/beside/$1.built" ] && kill -0 "$beside" 2>/dev/null; do sleep 1; done
 }
 
 # sanitized PRESET: what the sanitizer can judge, and nothing else is built. Scenarios are only started.
 sanitized() {
+  wait_for_build "$1"
   if ! build "$1" sanitized; then
     add_failure 1 "$1: does not build"
     return
@@ -267,7 +268,6 @@ else
   e2e judge release sandbox build/bin 1800
   differential
   script release/instructions 600 bash tests/bench/instructions.sh
-  wait_for_builds
   sanitized asan
   sanitized tsan
   judge_sanitized
