@@ -13,8 +13,6 @@ namespace {
 // While the quotas cannot be followed, a namespace is read again no sooner.
 constexpr std::chrono::milliseconds kRefreshAge{250};
 constexpr std::chrono::milliseconds kSyncPoll{20};
-// A watch that is opened again within this time has missed nothing that matters.
-constexpr std::chrono::seconds kShortGap{1};
 // Longer than the answer to a list may take.
 constexpr std::chrono::seconds kListRemembered{30};
 

@@ -12,8 +12,6 @@ constexpr std::chrono::seconds kClockTolerance{1};
 constexpr std::chrono::seconds kSettle{1};  // how far a watch may lag behind a fresh list
 // What happened during trouble is shown within this time of its end.
 constexpr std::chrono::seconds kCatchUp{3};
-// A watch that is opened again within this time has missed nothing that matters.
-constexpr std::chrono::seconds kShortGap{1};
 // Longer than an admission call may take that began before the change.
 constexpr std::chrono::seconds kRecent{30};
 

@@ -5,6 +5,7 @@
 //
 // Single-threaded. Stop() must have returned before it is destroyed.
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +25,10 @@
 #include "pkg/quota/ledger.h"
 
 namespace controllers {
+
+// A watch that is opened again within this time has missed nothing that matters: of quotas and of
+// what they count alike.
+inline constexpr std::chrono::seconds kShortGap{1};
 
 class UsageListener {
  public:
