@@ -43,6 +43,7 @@ std::optional<json::Value> ToInteger(std::string_view text) {
   const auto parsed = std::from_chars(text.data(), end, magnitude, base);
   if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
   if (!negative) return json::Value(magnitude);
+  if (magnitude == 0) return json::Number{"-0"};  // as JSON keeps it, and as -0.0 is written
   constexpr std::uint64_t kLowest = std::uint64_t{1} << 63;
   if (magnitude > kLowest) return std::nullopt;
   return json::Value(static_cast<std::int64_t>(~magnitude + 1));

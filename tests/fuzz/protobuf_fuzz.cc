@@ -86,7 +86,7 @@ std::vector<Kind> MakeKinds() {
 }
 
 // An encoder of what the decoder gives, and of JSON that says the same; nullopt for what has no
-// such form.
+// such form, as a map without entries, which is what is left of one that has none of the wanted keys.
 std::optional<std::string> Encoded(const Message& message, const Value& value);
 
 std::optional<std::string> EncodedTime(std::string_view text) {
@@ -124,7 +124,7 @@ std::optional<std::string> EncodedOne(const Field& field, const Value& value) {
 }
 
 std::optional<std::string> EncodedMap(const Field& field, const Value& map) {
-  if (!map.IsObject()) return std::nullopt;
+  if (!map.IsObject() || map.AsObject()->empty()) return std::nullopt;
   std::string bytes;
   for (const auto& [key, value] : *map.AsObject()) {
     const std::string* const text = value.AsString();
