@@ -86,7 +86,7 @@ std::vector<Kind> MakeKinds() {
 }
 
 // An encoder of what the decoder gives, and of JSON that says the same; nullopt for what has no
-// such form, as a map without entries, which is what is left of one that has none of the wanted keys.
+// such form, as a map without entries: what is left of one that has none of the wanted keys.
 std::optional<std::string> Encoded(const Message& message, const Value& value);
 
 std::optional<std::string> EncodedTime(std::string_view text) {
