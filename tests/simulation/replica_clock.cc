@@ -1,5 +1,7 @@
 #include "tests/simulation/replica_clock.h"
 
+#include <algorithm>
+
 namespace simulation {
 namespace {
 
@@ -73,7 +75,8 @@ void ReplicaClock::PauseFor(base::Duration duration) {
     paused_before_ += std::max(base::Duration::zero(), paused_until_ - paused_at_);
     paused_at_ = truth_.Now();
   }
-  paused_until_ = truth_.Now() + duration;
+  // What waits for the end of the first of two pauses is not told of an earlier one.
+  paused_until_ = std::max(paused_until_, truth_.Now() + duration);
 }
 
 base::TimePoint ReplicaClock::NowWithoutPauses() const {

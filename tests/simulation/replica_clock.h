@@ -17,6 +17,7 @@ class ReplicaClock final : public base::Scheduler {
   [[nodiscard]] base::WallTime WallNow() const override;
   std::unique_ptr<base::Alarm> NewAlarm() override;
 
+  // A pause within a pause ends with the one that ends later.
   void PauseFor(base::Duration duration);
   void Resume() { paused_until_ = {}; }
   [[nodiscard]] bool paused() const { return truth_.Now() < paused_until_; }

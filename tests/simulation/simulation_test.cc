@@ -1,7 +1,9 @@
 // The simulation finds what is built in, and finds nothing otherwise.
 
+#include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
 
+#include "pkg/base/task_group.h"
 #include "tests/simulation/quiet_log.h"
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/world.h"
@@ -64,6 +66,28 @@ TEST_CASE("simulation: what is found is shortened, and its text replays alone", 
   CHECK(Run(*read).value_or("") == shrunk.violation);
 }
 
+TEST_CASE("simulation: a pause within a pause does not let half of the process go on",
+          "[simulation]") {
+  base::asio::io_context io;
+  base::ManualScheduler truth(io);
+  simulation::ReplicaClock clock(truth, {}, 1);
+  base::TaskGroup group(io.get_executor());
+  bool ran = false;
+  clock.PauseFor(std::chrono::seconds(20));
+  group.Spawn("waits", [&]() -> base::Task<void> {
+    co_await clock.WhilePaused();
+    ran = true;
+  });
+  truth.RunFor(std::chrono::seconds(1));
+  clock.PauseFor(std::chrono::seconds(2));
+  truth.RunFor(std::chrono::seconds(5));
+  CHECK(clock.paused());
+  CHECK_FALSE(ran);
+  truth.RunFor(std::chrono::seconds(15));
+  CHECK_FALSE(clock.paused());
+  CHECK(ran);
+}
+
 // Each of these failed once.
 TEST_CASE("simulation: what was found before is not found again", "[simulation]") {
   simulation::QuietLog();
@@ -96,6 +120,13 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
       "+0 quota ns=0 quota=1 storage=7\n"
       "+0 hang count=2 replica=1 writes=0\n"
       "+21841 claim name=0 ns=0 size=1 to=379\n",
+      // A process that is stopped twice at once goes on as a whole.
+      "replicas=1 seed=207036\n"
+      "+6888 quota ns=0 quota=1 storage=20\n"
+      "+5831 pause ms=20334 replica=0\n"
+      "+0 expire replica=0 resource=1\n"
+      "+0 pause ms=2563 replica=0\n"
+      "+0 claim name=1 ns=0 size=4 to=585\n",
       // Nor is a list believed that was asked for before the process was stopped.
       "replicas=2 seed=12082\n"
       "+0 quota ns=0 quota=0 secrets=1\n"
