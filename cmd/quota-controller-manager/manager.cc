@@ -26,6 +26,7 @@
 #include "pkg/client/rest_client.h"
 #include "pkg/debug/endpoints.h"
 #include "pkg/http/server.h"
+#include "pkg/leader/leader_runner.h"
 #include "pkg/metrics/process_metrics.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
@@ -94,6 +95,8 @@ class ManagerImpl final : public Manager {
 
   base::asio::io_context& io_;
   Options options_;
+  // Of this process and no other, however many replicas there are.
+  const std::string field_manager_ = leader::NewIdentity("quota-controller-manager");
   base::RealScheduler scheduler_;
   base::asio::signal_set signals_;
   metrics::Registry registry_;
@@ -135,7 +138,8 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
     return std::nullopt;
   });
   LOG(INFO) << "quota-controller-manager version=" << Version() << " server=" << config.Describe()
-            << " resync_period=" << base::FormatDuration(options_.resync_period);
+            << " resync_period=" << base::FormatDuration(options_.resync_period)
+            << " field_manager=" << field_manager_;
   return AddEngines(config);
 }
 
@@ -180,6 +184,7 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
                   .events = events_.get()},
       .controller = {.resync_period = options_.resync_period,
                      .write_timeout = kWriteTimeout,
+                     .field_manager = field_manager_,
                      .leading = [this] { return MayWrite(); }}};
   if (admission_ && IsIn(options_.enforced, api.name)) options.admission = admission_.get();
   if (IsIn(options_.unreachable, api.name)) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "controllers/quota/quota_controller.h"
+#include "pkg/api/managed_fields.h"
 #include "pkg/api/resource_version.h"
 
 namespace controllers {
@@ -106,6 +107,7 @@ base::Task<base::Result<void>> QuotaController::ChargeInside(quota::Quota quota,
   if (memory == nullptr) co_return base::Result<void>();  // gone meanwhile: nothing limits any more
   memory->written_version = written->resource_version;
   Hold(*memory, quota, grants);
+  NoticeOvertaken(*written);
   store_.Apply(*written);
   co_return base::Result<void>();
 }
@@ -117,14 +119,31 @@ base::Task<base::Result<quota::Quota>> QuotaController::WriteCharge(quota::Quota
   base::Result<quota::Quota> written = co_await PatchStatus(quota, desired, deadline);
   if (!written && IsUnanswered(written.error())) {
     const auto live = co_await ReadLive(quota, deadline);
-    const bool ours =
-        live && live->status == desired && live->resource_version != quota.resource_version;
-    if (ours) written = *live;
+    if (live && IsOurWrite(*live, quota, desired)) {
+      written = live->quota;
+    } else if (live && live->quota.resource_version != quota.resource_version) {
+      written = Changed(quota);
+    }
   }
   EndFlight(quota, written ? written->resource_version : "");
   if (written) co_return written;
   const base::Error error = written.error();
   co_return co_await AfterFailedCharge(std::move(quota), error, deadline);
+}
+
+// Whether this is what our write made, whose answer was lost. Two replicas that charge one pod each
+// write the same, so it takes the server's record of who did; without one it is decided again: both
+// may then be charged for a while, but never one for two.
+bool QuotaController::IsOurWrite(const Live& live, const quota::Quota& before,
+                                 const quota::QuotaStatus& desired) const {
+  if (live.quota.status != desired || live.quota.resource_version == before.resource_version) {
+    return false;
+  }
+  return std::ranges::all_of(desired.used, [&](const auto& entry) {
+    const auto& [name, amount] = entry;
+    return amount == before.status.used.Get(name) ||
+           api::UpdaterOf(live.object, {"status", "used", name}) == options_.field_manager;
+  });
 }
 
 // A conflict is only worth deciding again once the newest version is known.

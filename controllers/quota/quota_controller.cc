@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "pkg/api/resource_version.h"
+
 namespace controllers {
 namespace {
 
@@ -134,6 +136,17 @@ void QuotaController::NoticeForeignWrite(const quota::Quota& before, const quota
   if (AnyLower(before.status.used, after.status.used) && memory.not_before <= now) {
     memory.not_before = now + options_.foreign_decrease_patience;
   }
+}
+
+// Between what was known before the write and what followed it, the change that others made cannot
+// be seen: we lowered `used`, and they charged as much again.
+void QuotaController::NoticeOvertaken(const quota::Quota& written) {
+  const quota::Quota* known = store_.Find(written.key);
+  if (known == nullptr || known->uid != written.uid) return;
+  const auto older = api::IsOlderVersion(written.resource_version, known->resource_version);
+  if (older != std::optional(true) || known->status == written.status) return;
+  NoticeForeignWrite(written, *known);
+  queue_.Add(known->key);
 }
 
 void QuotaController::EndFlight(const quota::Quota& quota, const std::string& version) {

@@ -63,6 +63,9 @@ struct QuotaControllerOptions {
   // Somebody else lowered `used`: perhaps their watch is ahead of ours, so ours gets this long.
   base::Duration foreign_decrease_patience = std::chrono::milliseconds(250);
   base::Duration write_timeout = std::chrono::seconds(15);
+  // Of our writes, and of nobody else's, other replicas included: it tells whose a write is whose
+  // answer was lost. Empty: each that may be ours is taken for somebody else's.
+  std::string field_manager;
   // Whether this replica is the one that keeps statuses right, at this moment; it is asked right
   // before each write. The others inform, count and admit. Null: always. See OnLeading().
   std::function<bool()> leading;
@@ -174,6 +177,11 @@ class QuotaController final : public QuotaListener,
     std::string_view result = "unchanged";  // for the observer
   };
 
+  // A quota that was read live, and the object that it is.
+  struct Live {
+    quota::Quota quota;
+    json::Value object;
+  };
   // A list of one namespace that was read live.
   struct Listed {
     base::TimePoint at;
@@ -199,9 +207,11 @@ class QuotaController final : public QuotaListener,
                                             base::TimePoint deadline);
   void TakeList(const std::string& ns, std::string version, const json::Array& quotas);
   void Hold(Memory& memory, const quota::Quota& quota, const std::vector<admission::Grant>& grants);
-  // The quota as it is stored now, which the store then knows. Errors: kNotFound also if it is
-  // another one of the same name.
-  base::Task<base::Result<quota::Quota>> ReadLive(quota::Quota quota, base::TimePoint deadline);
+  // As it is stored now, which the store then knows. Errors: kNotFound also if it is another one of
+  // the same name.
+  base::Task<base::Result<Live>> ReadLive(quota::Quota quota, base::TimePoint deadline);
+  [[nodiscard]] bool IsOurWrite(const Live& live, const quota::Quota& before,
+                                const quota::QuotaStatus& desired) const;
   [[nodiscard]] bool IsSeen(const quota::Quota& quota, const admission::Grant& grant,
                             quota::ResourceList& usage) const;
   [[nodiscard]] quota::Quota Guarded(const quota::Quota& quota) const;
@@ -228,6 +238,8 @@ class QuotaController final : public QuotaListener,
   void NoticeConstraints();
   void NoticeExpired(const quota::Quota& quota, Memory& memory, base::TimePoint now);
   void NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after);
+  // Our write made `written`. A list may have shown what came of it later, and not it.
+  void NoticeOvertaken(const quota::Quota& written);
   void ComplainOnce(const std::string& about, const std::string& message);
 
   TrackingContext context_;

@@ -178,6 +178,7 @@ base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
           << " used=\"" << stored.status.used.ToString() << "\"";
   if (memory == nullptr) co_return Outcome{Outcome::Kind::kDone, {}, "written"};
   memory->written_version = stored.resource_version;
+  NoticeOvertaken(stored);
   const Outcome outcome = UntilChargesExpire(*memory, "written");
   store_.Apply(stored);
   co_return outcome;
@@ -193,6 +194,9 @@ base::Task<base::Result<quota::Quota>> QuotaController::PatchStatus(quota::Quota
       .content_type = std::string(client::kMergePatch),
       .body = quota::StatusPatch(quota, desired),
       .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(left)};
+  if (!options_.field_manager.empty()) {
+    request.query.emplace_back("fieldManager", options_.field_manager);
+  }
   const auto answer = co_await client::DoJson(*context_.client, std::move(request));
   if (!answer) co_return answer.error();
   co_return quota::ParseQuota(*answer, api_.selectors);
@@ -214,13 +218,13 @@ base::Task<QuotaController::Outcome> QuotaController::AfterFailedWrite(quota::Qu
   co_return Outcome{Kind::kRetry, {}, "error"};
 }
 
-base::Task<base::Result<quota::Quota>> QuotaController::ReadLive(quota::Quota quota,
-                                                                 base::TimePoint deadline) {
+base::Task<base::Result<QuotaController::Live>> QuotaController::ReadLive(
+    quota::Quota quota, base::TimePoint deadline) {
   const base::Duration left = deadline - context_.scheduler->Now();
   client::ApiRequest request{
       .path = api_.resource.Path(quota.key.ns, quota.key.name),
       .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(left)};
-  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  auto answer = co_await client::DoJson(*context_.client, std::move(request));
   if (!answer) {
     if (answer.error().Is(base::ErrorCode::kNotFound)) store_.Forget(quota.key, quota.uid);
     co_return answer.error();
@@ -233,7 +237,7 @@ base::Task<base::Result<quota::Quota>> QuotaController::ReadLive(quota::Quota qu
                           .message = "quota " + quota.key.ToString() + " was replaced"};
   }
   store_.Apply(*live);
-  co_return live;
+  co_return Live{std::move(*live), std::move(*answer)};
 }
 
 // A name that admission does not guard yet stays out of status.hard: what is enforced is what

@@ -78,6 +78,7 @@ struct PendingWrite {
   json::Value object;    // as it will be stored; null for a delete
   ObjectPtr old_object;  // as it is stored; null for a create
   bool dry_run = false;
+  bool applied = false;        // server-side: who wrote what is known already
   bool unconditional = false;  // no uid or RV was demanded: a lost race may be prepared again
   WriteOptions options;
   DeleteOptions delete_options;       // of a delete

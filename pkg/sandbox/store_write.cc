@@ -4,6 +4,7 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/sandbox/crd.h"
+#include "pkg/sandbox/managed_fields.h"
 #include "pkg/sandbox/object_key.h"
 #include "pkg/sandbox/object_rules.h"
 #include "pkg/sandbox/service_ports.h"
@@ -280,6 +281,7 @@ Outcome<PendingWrite> Store::PreparePatch(const Target& target, const PatchReque
   write.old_object = *Current(target);
   write.dry_run = options.dry_run;
   write.options = options;
+  write.applied = apply;
   write.unconditional = !NamesVersion(patch.body);
   if (auto checked = CheckKind(type, write.object); !checked) return checked.error();
   if (auto checked = CheckNameOfBody(target, write.object); !checked) return checked.error();
@@ -371,6 +373,11 @@ Outcome<void> Store::CompleteUpdate(PendingWrite& write) {
   errors.Append(ValidateMetaUpdate(object, old));
   errors.Append(ValidateObject(type, object, &old, write.target.subresource));
   if (!errors.empty()) return errors.ToStatus(type, write.target.name);
+  if (write.target.subresource == "status" && !write.applied) {
+    const std::string& manager = write.options.field_manager;
+    RecordStatusUpdate(old, object,
+                       {manager.empty() ? "unknown" : manager, type.ApiVersion(), Timestamp()});
+  }
   return {};
 }
 

@@ -1,6 +1,7 @@
 // The status of a quota: who writes it, what survives, and that nothing is written without need.
 #include <catch2/catch.hpp>
 
+#include "pkg/api/managed_fields.h"
 #include "tests/e2e/harness/scenario.h"
 #include "tests/e2e/harness/write_recorder.h"
 
@@ -55,6 +56,26 @@ TEST_CASE("labels and annotations of a quota survive every status write", "[e2e]
   CHECK(after.StringAt({"metadata", "labels", "tier"}) == "b");
   CHECK(after.StringAt({"metadata", "annotations", "example.com/why"}) ==
         "because \"quotes\" and ünïcode");
+}
+
+TEST_CASE("who wrote a status is one process and no other", "[e2e][status]") {
+  Scenario s;
+  s.Create("resourcequotas", Quota("q", {{"pods", "5"}}));
+  auto& daemon = s.StartDaemon();
+  const auto writer = [&] {
+    const auto quota = s.GetQuota("q");
+    return std::string(api::UpdaterOf(quota, {"status", "used", "pods"}).value_or("nobody"));
+  };
+  s.WaitUsed("q", {{"pods", "0"}});
+  const std::string first = writer();
+  CHECK(first.starts_with("quota-controller-manager_"));
+  CHECK(daemon.Log().find(first) != std::string::npos);
+  daemon.Stop();
+  s.Create("pods", Pod("a"));
+  s.StartDaemon();
+  s.WaitUsed("q", {{"pods", "1"}});
+  CHECK(writer().starts_with("quota-controller-manager_"));
+  CHECK(writer() != first);
 }
 
 TEST_CASE("nothing is written while nothing changes, whatever the resyncs", "[e2e][status]") {

@@ -19,12 +19,25 @@ std::string ToJson(const Amounts& amounts) {
 }
 
 std::string Metadata(const std::string& ns, const std::string& name, const std::string& uid,
-                     std::uint64_t version) {
+                     std::uint64_t version, const std::string& more = "") {
   std::string text = "{\"metadata\":{";
   text.append(Pair("namespace", ns)).append(",").append(Pair("name", name)).append(",");
   text.append(Pair("uid", uid)).append(",");
   text.append(Pair("resourceVersion", std::to_string(version)));
-  return text.append("}");
+  return text.append(more).append("}");
+}
+
+// One entry for each name of status.used: who reads it looks for a name's.
+std::string ManagedFields(const StoredQuota& quota) {
+  std::string entries;
+  for (const auto& [name, manager] : quota.used_by) {
+    if (!entries.empty()) entries += ",";
+    entries.append("{").append(Pair("manager", manager)).append(",");
+    entries.append(Pair("operation", "Update")).append(R"(,"subresource":"status",)");
+    entries.append(R"("fieldsV1":{"f:status":{"f:used":{"f:)").append(name).append(R"(":{}}}}})");
+  }
+  std::string text = ",\"managedFields\":[";
+  return text.append(entries).append("]");
 }
 
 }  // namespace
@@ -67,7 +80,7 @@ std::string ToJson(const Thing& thing) {
 }
 
 std::string ToJson(const StoredQuota& quota) {
-  std::string text = Metadata(quota.ns, quota.name, quota.uid, quota.version);
+  std::string text = Metadata(quota.ns, quota.name, quota.uid, quota.version, ManagedFields(quota));
   text.append(",\"spec\":{\"hard\":").append(ToJson(quota.hard));
   if (quota.gold) {
     text += R"(,"scopeSelector":{"matchExpressions":[{"scopeName":"VolumeAttributesClass",)"

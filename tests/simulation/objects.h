@@ -39,6 +39,7 @@ struct StoredQuota {
   bool gold = false;  // counts claims of that class only
   std::optional<Amounts> status_hard;
   std::optional<Amounts> status_used;
+  std::map<std::string, std::string> used_by;  // the manager that wrote a name of it last
 };
 
 Amounts UsageOf(const Thing& thing);

@@ -145,6 +145,7 @@ controllers::QuotaControllerOptions Replica::ControllerOptions() {
   controllers::QuotaControllerOptions options;
   options.resync_period = {};  // it must not be needed
   options.write_timeout = kWriteTimeout;
+  options.field_manager = settings_.name;
   options.leading = [this] { return runner_->Leads(); };
   options.seed = settings_.seed + 2;
   if (settings_.planted == Planted::kLoweredTooEarly) options.charge_hold = 100ms;

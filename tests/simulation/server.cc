@@ -59,6 +59,24 @@ void Merge(const json::Value* patch, std::optional<Amounts>& amounts) {
   }
 }
 
+std::string ManagerOf(const client::ApiRequest& request) {
+  for (const auto& [name, value] : request.query) {
+    if (name == "fieldManager") return value;
+  }
+  return "unknown";
+}
+
+// A name belongs to who changed it last.
+void NoteManager(const StoredQuota& before, StoredQuota& quota, const std::string& manager) {
+  const Amounts used = quota.status_used.value_or(Amounts());
+  std::erase_if(quota.used_by, [&](const auto& entry) { return !used.contains(entry.first); });
+  for (const auto& [name, amount] : used) {
+    const bool same = before.status_used && before.status_used->contains(name) &&
+                      before.status_used->at(name) == amount;
+    if (!same) quota.used_by[name] = manager;
+  }
+}
+
 }  // namespace
 
 // "/api/v1[/namespaces/NS]/RESOURCE[/NAME[/status]]".
@@ -202,6 +220,7 @@ void Server::WriteStatus(const Key& key, const Amounts& hard, const Amounts& use
   quota.status_hard = hard;
   quota.status_used = used;
   quota.version = ++version_;
+  NoteManager(before, quota, "somebody");
   observer_.OnStatus(before, quota);
   Announce(Resource::kQuotas, "MODIFIED", ToJson(quota));
 }
@@ -222,6 +241,7 @@ base::Result<client::ApiResponse> Server::PatchStatus(const Key& key,
   const bool changed =
       before.status_hard != quota.status_hard || before.status_used != quota.status_used;
   if (changed) quota.version = ++version_;
+  NoteManager(before, quota, ManagerOf(request));
   observer_.OnStatus(before, quota);
   if (changed) Announce(Resource::kQuotas, "MODIFIED", ToJson(quota));
   return Ok(ToJson(quota));

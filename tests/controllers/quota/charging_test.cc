@@ -171,8 +171,14 @@ TEST_CASE("charging: other writers of the status are decided with, and lose noth
   CHECK(f.Used("q") == "pods=3");
 }
 
+controllers::QuotaControllerOptions WithFieldManager() {
+  controllers::QuotaControllerOptions options;
+  options.field_manager = "ours";
+  return options;
+}
+
 TEST_CASE("charging: a write whose answer is lost is looked up, not repeated", "[controllers]") {
-  ChargingFixture f;
+  ChargingFixture f(WithFieldManager());
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
   f.RunFor(1s);
   bool lost = false;
@@ -184,6 +190,42 @@ TEST_CASE("charging: a write whose answer is lost is looked up, not repeated", "
   CHECK(f.Used("q") == "pods=1");
   f.cluster.Put(kPods, PodWithUid("a"));
   f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=1");
+}
+
+TEST_CASE(
+    "charging: in place of a write that never arrived, another replica's equal one is not ours",
+    "[controllers]") {
+  ChargingFixture f(WithFieldManager());
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
+  f.RunFor(1s);
+  bool lost = false;
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb != "PATCH" || std::exchange(lost, true)) return std::nullopt;
+    f.WriteStatus("q", {{"pods", "3"}}, {{"pods", "1"}});
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
+  };
+  CHECK(f.Admits(PodWithUid("a")));
+  CHECK(f.Used("q") == "pods=2");
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.cluster.Put(kPods, PodWithUid("b"));
+  f.RunFor(1min);
+  CHECK(f.Used("q") == "pods=2");
+}
+
+TEST_CASE("charging: where it is not known who wrote, a write without an answer is repeated",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
+  f.RunFor(1s);
+  bool lost = false;
+  f.cluster.lose_answer = [&](const client::ApiRequest& request) {
+    return request.verb == "PATCH" && !std::exchange(lost, true);
+  };
+  CHECK(f.Admits(PodWithUid("a")));
+  CHECK(f.Used("q") == "pods=2");
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(15s);
   CHECK(f.Used("q") == "pods=1");
 }
 

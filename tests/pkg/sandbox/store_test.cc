@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/api/managed_fields.h"
 #include "pkg/api/object_meta.h"
 #include "tests/pkg/sandbox/core_fixture.h"
 
@@ -198,6 +199,55 @@ TEST_CASE_METHOD(StoreTest, "store: a commit after somebody else's write conflic
   REQUIRE_FALSE(late);
   CHECK(late.error().reason == "Conflict");
   CHECK(store_.Get(target).value()->StringAt({"data", "k"}) == "3");
+}
+
+TEST_CASE_METHOD(StoreTest, "store: a field of a status is its last updater's", "[sandbox]") {
+  REQUIRE(Make("resourcequotas", R"({"metadata":{"name":"q"},"spec":{"hard":{"pods":"5"}}})"));
+  const auto write = [&](const char* manager, const char* status) {
+    Value body;
+    body.Make({"status"}) = J(status);
+    auto done = store_.Patch(At("resourcequotas", "q", "status"), {PatchType::kMerge, body},
+                             {.field_manager = manager});
+    REQUIRE(done);
+    return done->object;
+  };
+  const auto updater = [](const ObjectPtr& quota, std::string_view name) {
+    return std::string(api::UpdaterOf(*quota, {"status", "used", name}).value_or("nobody"));
+  };
+  ObjectPtr quota = write("a", R"({"hard":{"pods":"5"},"used":{"pods":"1","secrets":"1"}})");
+  CHECK(updater(quota, "pods") == "a");
+  quota = write("b", R"({"used":{"pods":"2","secrets":"1"}})");
+  CHECK(updater(quota, "pods") == "b");
+  CHECK(updater(quota, "secrets") == "a");
+  CHECK(api::UpdaterOf(*quota, {"status", "hard", "pods"}) == "a");
+  quota = write("b", R"({"used":{"pods":"2"}})");
+  CHECK(quota->At({"metadata", "managedFields"})->AsArray()->size() == 2);
+  quota = write("b", R"({"hard":null,"used":{"secrets":"3"}})");
+  CHECK(quota->At({"metadata", "managedFields"})->AsArray()->size() == 1);  // nothing is a's
+  quota = write("a", R"({"used":{"pods":null,"services":"1"}})");
+  CHECK(updater(quota, "pods") == "nobody");
+  CHECK(updater(quota, "secrets") == "b");
+  CHECK(updater(quota, "services") == "a");
+}
+
+TEST_CASE_METHOD(StoreTest, "store: a record of who wrote that is none harms no status",
+                 "[sandbox]") {
+  for (const char* fields :
+       {"1", R"({"f:status":1})", R"({"f:status":{"f:used":1,".":{},"x":{}}})"}) {
+    INFO(fields);
+    Value quota = J(R"({"metadata":{"name":"q"},"spec":{"hard":{"pods":"5"}}})");
+    Value entry = J(R"({"manager":"a","operation":"Update","subresource":"status"})");
+    entry.Make({"fieldsV1"}) = J(fields);
+    quota.Make({"metadata", "managedFields"}) = json::Array{entry};
+    const auto made = store_.Create(At("resourcequotas", ""), quota);
+    REQUIRE(made);
+    auto done = store_.Patch(At("resourcequotas", "q", "status"),
+                             {PatchType::kMerge, J(R"({"status":{"used":{"pods":"1"}}})")},
+                             {.field_manager = "b"});
+    REQUIRE(done);
+    CHECK(api::UpdaterOf(*done->object, {"status", "used", "pods"}) == "b");
+    REQUIRE(store_.Delete(At("resourcequotas", "q"), {}));
+  }
 }
 
 TEST_CASE_METHOD(StoreTest, "store: generation follows the spec, not status or labels",

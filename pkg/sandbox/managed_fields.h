@@ -1,0 +1,24 @@
+#pragma once
+
+// Who wrote a status: one entry in metadata.managedFields for each manager that updated it by
+// /status. Writes of the rest of an object are not recorded, and lists are one field each. No I/O;
+// any thread.
+
+#include <string>
+
+#include "pkg/json/value.h"
+
+namespace sandbox {
+
+// Who writes, and when, as text.
+struct StatusWriter {
+  std::string manager;
+  std::string api_version;
+  std::string timestamp;
+};
+
+// Each field of the status that differs from the old one's is the writer's from now on, and no one
+// else's.
+void RecordStatusUpdate(const json::Value& old, json::Value& object, const StatusWriter& writer);
+
+}  // namespace sandbox
