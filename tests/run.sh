@@ -26,6 +26,7 @@ failures=()
 logs=$PWD/build/test-logs
 # The build may overwrite build/, the logs must not depend on its order.
 mkdir -p "$logs"
+rm -f "$logs/failed"
 
 note() { printf '%s  %s\n' "$(date +%H:%M:%S)" "$*"; }
 add_failure() {
@@ -35,6 +36,25 @@ add_failure() {
 
 # count_cases LOG PATTERN: the number before the words, in the summary that Catch2 prints; 0 if none.
 count_cases() { sed -nE "s/$2/\\1/p" "$1" | tail -n 1; }
+
+# excerpt LOG: of scenarios those that failed or never ended, the last lines of anything else. At the end
+# it is said again, since the end may be all that is seen.
+excerpt() {
+  if grep -q '^scenario: ' "$1"; then
+    awk '
+      /^scenario: .* \.\.\.$/ { count = 0 }
+      { lines[count++ % 80] = $0 }
+      /^scenario: .*: FAILED in / { show() }
+      END { if (count > 0 && lines[(count - 1) % 80] !~ /^(test cases|assertions|All tests|===|$)/) show() }
+      function show(   i) {
+        if (count > 80) print "..."
+        for (i = count > 80 ? count - 80 : 0; i < count; ++i) print lines[i % 80]
+        count = 0
+      }' "$1"
+  else
+    tail -n 120 "$1"
+  fi | sed 's/^/    | /' | tee -a "$logs/failed"
+}
 
 # What runs now, by name; it ends with this script.
 declare -A pid_of=()
@@ -89,7 +109,7 @@ judge() {
   [ "$code" -ne 124 ] && [ "$code" -ne 137 ] || why="not done within $limit s"
   add_failure $((expected > ok ? expected - ok : 1)) "$name: $((expected - ok)) of $expected, $why"
   note "FAILED  $name ($why)"
-  sed 's/^/    | /' "$log" | tail -n 120
+  excerpt "$log"
 }
 
 run_program() { start "$@" && judge "$@"; }
@@ -133,7 +153,7 @@ count_script() {
     *)
       add_failure 1 "$name: exit code $code"
       note "FAILED  $name"
-      sed 's/^/    | /' "$log" | tail -n 120
+      excerpt "$log"
       ;;
   esac
 }
@@ -239,6 +259,7 @@ judge_sanitized() {
 finish() {
   local failure
   echo
+  [ ! -s "$logs/failed" ] || { echo "what failed, again:"; tail -n 200 "$logs/failed"; echo; }
   for failure in "${failures[@]}"; do echo "failed: $failure"; done
   echo "$passed passed, $failed failed, $skipped skipped"
   [ "$failed" -eq 0 ]
