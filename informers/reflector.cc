@@ -24,8 +24,6 @@ using base::ErrorCode;
 
 // A server may take this much longer than timeoutSeconds to end a watch.
 constexpr std::chrono::seconds kWatchGrace{30};
-// A watch that was open for so long has shown what happened before it was.
-constexpr std::chrono::seconds kShowsTheGap{1};
 
 class ReflectorImpl final : public Reflector {
  public:
@@ -102,7 +100,7 @@ base::Task<Step> ReflectorImpl::List() {
   ++state_.lists;
   if (options_.metrics != nullptr) options_.metrics->Listed();
   state_.current_as_of = now;
-  state_.unwatched_since = asked;  // it may be as old as that
+  state_.gap.OnList(asked);
   SetVersion(*version);
   const bool first = !std::exchange(state_.synced, true);
   if (first) {
@@ -128,16 +126,12 @@ base::Task<Step> ReflectorImpl::Watch() {
   ++state_.watches;
   if (options_.metrics != nullptr) options_.metrics->Watched();
   state_.current_as_of = begin;
-  const base::TimePoint gap_began = state_.unwatched_since.value_or(begin);
-  state_.unwatched_before = begin - gap_began;
-  state_.watched_since = begin;
-  state_.unwatched_since.reset();
+  state_.gap.OnWatch(begin);
   if (fsm_.OpeningHeals()) Heal();
   end = co_await Follow(std::move(*opened), begin + timeout + kWatchGrace);
   const base::TimePoint now = scheduler_.Now();
   end.lasted = now - begin;
-  // One that ended at once has not shown what happened in the gap before it.
-  state_.unwatched_since = end.lasted < kShowsTheGap ? gap_began : now;
+  state_.gap.OnWatchEnd(now);
   co_return fsm_.WatchEnded(now, std::move(end));
 }
 

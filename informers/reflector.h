@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "informers/watch_gap.h"
 #include "pkg/api/resource.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/backoff.h"
@@ -75,11 +76,7 @@ struct ReflectorState {
   std::string resource_version;        // "" before the first list
   std::optional<base::Error> trouble;  // why it is not making progress; nullopt when it is
   base::TimePoint current_as_of{};     // when list, event, bookmark or healthy watch was last seen
-  // Since when no watch is open: what was stored since may not have reached the sink. nullopt: one
-  // is. And for how long none was before that, and since when it is open.
-  std::optional<base::TimePoint> unwatched_since;
-  base::Duration unwatched_before{};
-  base::TimePoint watched_since{};
+  WatchGap gap;                        // what was stored in it may not have reached the sink
   std::uint64_t lists = 0;
   std::uint64_t watches = 0;
   std::uint64_t events = 0;    // bookmarks included

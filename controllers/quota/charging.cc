@@ -14,6 +14,8 @@ namespace {
 // While the quotas cannot be followed, a namespace is read again no sooner.
 constexpr std::chrono::milliseconds kRefreshAge{250};
 constexpr std::chrono::milliseconds kSyncPoll{20};
+// Within this time a new watch shows what became of quotas before it, or that it cannot.
+constexpr std::chrono::seconds kShowsQuotas{1};
 // Longer than the answer to a list may take.
 constexpr std::chrono::seconds kListRemembered{30};
 
@@ -44,10 +46,9 @@ struct LeaveAtEnd {
 bool QuotaController::Current() const {
   const informers::ReflectorState& state = quotas_->state();
   if (!store_.synced() || state.trouble) return false;
-  const base::TimePoint now = context_.scheduler->Now();
-  if (state.unwatched_since) return now - *state.unwatched_since < kShortGap;
   // A watch that was opened after a gap has yet to show what happened in it, or that it cannot.
-  return state.unwatched_before < kShortGap || now - state.watched_since >= kShortGap;
+  const base::TimePoint now = context_.scheduler->Now();
+  return state.gap.ShownAt(now, kShowsQuotas) <= now;
 }
 
 std::vector<const quota::Quota*> QuotaController::InNamespace(std::string_view ns) const {

@@ -140,15 +140,8 @@ void TrackedResource::OnState() {
 }
 
 base::TimePoint TrackedResource::behind_until() const {
-  const informers::ReflectorState& state = reflector_->state();
   const base::TimePoint now = context_.scheduler->Now();
-  base::TimePoint caught_up{};
-  if (state.unwatched_since) {
-    if (now - *state.unwatched_since >= kShortGap) caught_up = now + kCatchUp;
-  } else if (state.unwatched_before >= kShortGap) {
-    caught_up = state.watched_since + kCatchUp;
-  }
-  return std::max(behind_until_, caught_up);
+  return std::max(behind_until_, reflector_->state().gap.ShownAt(now, kCatchUp));
 }
 
 void TrackedResource::Report(const quota::LedgerChange& change) {

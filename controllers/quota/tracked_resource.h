@@ -26,10 +26,6 @@
 
 namespace controllers {
 
-// A watch that is opened again within this time has missed nothing that matters: of quotas and of
-// what they count alike.
-inline constexpr std::chrono::seconds kShortGap{1};
-
 class UsageListener {
  public:
   virtual ~UsageListener() = default;
