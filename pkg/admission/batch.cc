@@ -57,13 +57,14 @@ class Planner {
     for (const quota::Need& need : verdict.needs) {
       const quota::Charge* covering = standings_[need.standing].covering;
       quota::Charge before = covering != nullptr ? *covering : quota::Charge();
-      quota::Charge after{quota::Larger(need.absolute, before.amount), before.added};
-      (void)after.added.Add(need.amount);  // no more than a limit, so it fits
+      const quota::Charge granted{need.absolute, need.amount, need.stored};
+      quota::Charge after{quota::Larger(need.absolute, before.amount), before.added, before.base};
+      quota::Extend(after, granted);
       charged_.insert_or_assign(std::pair(need.standing, request.uid), std::move(after));
       writes_[need.standing].members.push_back(index);
       writes_[need.standing].grants.push_back({.evaluator = request.evaluator,
                                                .uid = request.uid,
-                                               .charge = {need.absolute, need.amount},
+                                               .charge = granted,
                                                .before = std::move(before),
                                                .version = std::string(request.version)});
     }

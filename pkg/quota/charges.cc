@@ -15,26 +15,59 @@ Quantity Sum(const Quantity& a, const Quantity& b) {
   return sum ? *sum : std::max(a, b);
 }
 
+// a - b where that is positive, else zero.
+Quantity Above(const Quantity& a, const Quantity& b) {
+  const base::Result<Quantity> difference = a.Sub(b);
+  return difference && difference->Sign() > 0 ? *difference : Quantity();
+}
+
+// The object has been stored with `stored`: what it grew beyond the base was added for that.
+void UseUp(Charge& charge, const ResourceList& stored) {
+  ResourceList left;
+  for (const auto& [name, added] : charge.added) {
+    const Quantity now = stored.Get(name);
+    const Quantity base = charge.base.Get(name);
+    const Quantity rest = Above(added, Above(now, base));
+    charge.base.Set(name, std::max(now, base));
+    if (rest.Sign() > 0) left.Set(name, rest);
+  }
+  charge.added = std::move(left);
+}
+
 }  // namespace
 
 ResourceList PaidFor(const Charge& charge, const ResourceList& stored) {
   ResourceList paid;
   for (const auto& [name, amount] : charge.amount) {
-    paid.Set(name, std::min(amount, Sum(stored.Get(name), charge.added.Get(name))));
+    const Quantity base = std::min(stored.Get(name), charge.base.Get(name));
+    paid.Set(name, std::min(amount, Sum(base, charge.added.Get(name))));
   }
   return paid;
 }
 
+void Extend(Charge& charge, const Charge& more) {
+  UseUp(charge, more.base);
+  charge.base = more.base;
+  for (const auto& [name, added] : more.added) {
+    charge.added.Set(name, Sum(charge.added.Get(name), added));
+  }
+}
+
 void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
                     const ResourceList* seen) {
+  const bool anew = Covering(now, uid) == nullptr;
   Held& held = charges_[uid];
   Count(held, -1);
   if (seen != nullptr) held.seen = *seen;
-  const ResourceList paid = PaidFor(more, Larger(held.charge.amount, held.seen));
-  held.charge.amount = Larger(held.charge.amount, paid);
-  for (const auto& [name, added] : more.added) {
-    held.charge.added.Set(name, Sum(held.charge.added.Get(name), added));
+  const ResourceList known = Larger(held.charge.amount, held.seen);
+  held.charge.amount = Larger(held.charge.amount, PaidFor({more.amount, more.added, known}, known));
+  if (anew) {
+    held.charge.added = {};
+  } else {
+    UseUp(held.charge, more.base);
   }
+  if (held.charge.added.empty()) held.since = now;
+  Extend(held.charge, more);
   held.granted = now;
   Count(held, +1);
   if (Reaches(held.seen, held.charge.amount)) {
@@ -46,7 +79,7 @@ void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
 
 const Charge* Charges::Covering(base::TimePoint now, const Uid& uid) const {
   const auto found = charges_.find(uid);
-  if (found == charges_.end() || now - found->second.granted > hold_ / 2) return nullptr;
+  if (found == charges_.end() || now - found->second.since > hold_ / 2) return nullptr;
   return &found->second.charge;
 }
 
@@ -61,6 +94,7 @@ ResourceList Charges::OnSeen(const Uid& uid, const ResourceList& before,
   Count(held, -1);
   held.seen = now_used;
   Count(held, +1);
+  UseUp(held.charge, held.seen);
   if (Reaches(held.seen, held.charge.amount)) Drop(found);
   return foreign;
 }
@@ -72,6 +106,7 @@ void Charges::Release(const Uid& uid, const Charge* before) {
   Count(held, -1);
   if (before != nullptr) held.charge = *before;
   Count(held, +1);
+  UseUp(held.charge, held.seen);
   if (before == nullptr || Reaches(held.seen, held.charge.amount)) Drop(found);
 }
 

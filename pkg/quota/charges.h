@@ -23,13 +23,18 @@ namespace quota {
 // What one object was granted.
 struct Charge {
   ResourceList amount;  // what it may use, in all
-  // What `used` grew by for it. A call may be decided against an older version of the object that
-  // used more than the one which is stored then: so no more than this is paid for above that.
+  // What `used` has for it above `base`, what it used as stored. A call may be decided against an
+  // older version of the object that used more than the one which is stored then: so no more than
+  // this is paid for above that. Growth beyond `base` that was stored has used it up.
   ResourceList added;
+  ResourceList base = {};
 };
 
 // What the charge pays for where the object, as stored, uses `stored`: names of the charge only.
 ResourceList PaidFor(const Charge& charge, const ResourceList& stored);
+// What `more` added comes on top of what is left of the charge where the object, as stored, uses
+// `more.base`. The amount is left as it is.
+void Extend(Charge& charge, const Charge& more);
 
 class Charges {
  public:
@@ -39,8 +44,9 @@ class Charges {
   // has for it: what counted for it before, and what was added. `seen` is what the watch has shown
   // of it so far, under the same names (null: nothing). The hold starts anew.
   void Grant(base::TimePoint now, const Uid& uid, const Charge& more, const ResourceList* seen);
-  // What covers a repeated call for the object; null if it has no charge, or one older than half of
-  // the hold: the rest is left for the write to be stored and seen before the charge expires.
+  // What covers a repeated call for the object; null if it has no charge, or a part of it is older
+  // than half of the hold: the rest is left for the write to be stored and seen before others, who
+  // hold each part for itself, take it back. What is granted then begins anew.
   [[nodiscard]] const Charge* Covering(base::TimePoint now, const Uid& uid) const;
   // The watch shows that the object, which used `before`, uses `usage` now (null: none that this
   // quota counts). A charge that is reached is dropped. The answer is the growth that no charge of
@@ -65,6 +71,7 @@ class Charges {
     Charge charge;
     ResourceList seen;
     base::TimePoint granted;
+    base::TimePoint since;  // of the oldest part of what was added
   };
   using ChargesByUid = std::unordered_map<Uid, Held, UidHash>;
   [[nodiscard]] bool IsStale(const std::pair<base::TimePoint, Uid>& place) const;

@@ -101,15 +101,17 @@ ResourceList UsageAtStake(const Quota& quota, const Request& request, const Name
   return Only(UsageFor(quota, subject, request), names);
 }
 
-// What the object may use already as far as this quota is concerned: as stored, or as charged. A
-// quota that did not match the old object starts from nothing.
-ResourceList BaseOf(const Request& request, const Standing& standing) {
-  ResourceList base;
-  const Quota& quota = *standing.quota;
-  if (request.before && MatchesObject(quota.selector, *request.before, request.evaluator->scopes)) {
-    base = UsageFor(quota, *request.before, request);
-  }
-  return standing.covering != nullptr ? Larger(base, PaidFor(*standing.covering, base)) : base;
+// What this quota counts of the old object: nothing if it did not match that.
+ResourceList StoredUsage(const Request& request, const Quota& quota) {
+  const bool matched =
+      request.before && MatchesObject(quota.selector, *request.before, request.evaluator->scopes);
+  return matched ? UsageFor(quota, *request.before, request) : ResourceList();
+}
+
+// What the object may use already as far as this quota is concerned: as stored, or as charged.
+ResourceList BaseOf(const Standing& standing, const ResourceList& stored) {
+  if (standing.covering == nullptr) return stored;
+  return Larger(stored, PaidFor(*standing.covering, stored));
 }
 
 std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& standings,
@@ -118,8 +120,10 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
   for (const auto& [index, names] : concerns) {
     const Standing& standing = standings[index];
     ResourceList absolute = UsageAtStake(*standing.quota, request, names);
-    ResourceList amount = Excess(absolute, BaseOf(request, standing));
-    if (!amount.empty()) needs.push_back({index, std::move(amount), std::move(absolute)});
+    ResourceList stored = StoredUsage(request, *standing.quota);
+    ResourceList amount = Excess(absolute, BaseOf(standing, stored));
+    if (amount.empty()) continue;
+    needs.push_back({index, std::move(amount), std::move(absolute), std::move(stored)});
   }
   return needs;
 }

@@ -58,6 +58,7 @@ struct Need {
   std::size_t standing = 0;  // index
   ResourceList amount;       // to add to status.used; positive amounts only
   ResourceList absolute;     // what the object may use then, of the names of status.hard
+  ResourceList stored;       // what the quota counts of the old object
 };
 
 struct Verdict {

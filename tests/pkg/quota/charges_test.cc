@@ -119,6 +119,56 @@ TEST_CASE("charges: a charge covers calls for half of its hold only", "[quota]")
   CHECK(charges.Expire(clock.Now()) == 1);
 }
 
+TEST_CASE("charges: growth that is seen uses up what was added for it", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  const auto cpu = [](const char* amount) { return List({{"cpu", amount}}); };
+  // Asked for and never stored; then it shrinks, and grows by another call.
+  ResourceList seen = cpu("5");
+  charges.Grant(clock.Now(), kPod, {cpu("6"), cpu("1"), cpu("5")}, &seen);
+  ResourceList stored = cpu("2");
+  charges.OnSeen(kPod, seen, &stored);
+  REQUIRE(charges.Covering(clock.Now(), kPod) != nullptr);
+  CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), stored) == cpu("3"));
+  charges.Grant(clock.Now(), kPod, {cpu("4"), cpu("1"), cpu("2")}, &stored);
+  CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), stored) == cpu("4"));
+
+  SECTION("by the watch") {
+    const ResourceList now = cpu("4");
+    charges.OnSeen(kPod, stored, &now);
+    CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), now) == cpu("4"));
+    SECTION("and stays used up when it shrinks again") {
+      charges.OnSeen(kPod, now, &stored);
+      CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), stored) == cpu("2"));
+    }
+  }
+  SECTION("by the next call, before the watch shows it") {
+    CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), cpu("3")) == cpu("4"));
+    charges.Grant(clock.Now(), kPod, {cpu("6"), cpu("2"), cpu("3")}, &stored);
+    CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), cpu("3")) == cpu("6"));
+    CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), cpu("6")) == cpu("6"));
+  }
+}
+
+TEST_CASE("charges: what is too old to cover a call covers none after a later grant", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  const ResourceList stored = List({{"cpu", "5"}});
+  const auto grant = [&](const char* amount, const char* added) {
+    charges.Grant(clock.Now(), kPod, {List({{"cpu", amount}}), List({{"cpu", added}}), stored},
+                  &stored);
+  };
+  grant("6", "1");
+  clock.Advance(seconds(4));
+  grant("7", "1");  // on top of the first, which others take back 10 s after it
+  clock.Advance(milliseconds(1'001));
+  CHECK(charges.Covering(clock.Now(), kPod) == nullptr);
+  grant("7", "2");
+  REQUIRE(charges.Covering(clock.Now(), kPod) != nullptr);
+  CHECK(charges.Covering(clock.Now(), kPod)->added == List({{"cpu", "2"}}));
+  CHECK(charges.Outstanding() == List({{"cpu", "2"}}));
+}
+
 TEST_CASE("charges: a released charge is gone at once", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};

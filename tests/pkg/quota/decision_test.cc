@@ -124,7 +124,7 @@ TEST_CASE("decision: a charge pays for what it added, whatever version it was de
   // It was decided when the object used 7; by now another write has made that 3.
   const Quota quota = MakeQuota("q", {{"cpu", "7"}}, {{"cpu", "6"}});
   std::vector<Standing> standings = Standings({&quota});
-  const Charge covering{List({{"cpu", "10"}}), List({{"cpu", "3"}})};
+  const Charge covering{List({{"cpu", "10"}}), List({{"cpu", "3"}}), List({{"cpu", "7"}})};
   standings[0].covering = &covering;
   CHECK(Decide(Update({{"cpu", "7"}}, {{"cpu", "10"}}), standings).kind == Kind::kFree);
   CHECK(Decide(Update({{"cpu", "3"}}, {{"cpu", "6"}}), standings).kind == Kind::kFree);
