@@ -15,6 +15,11 @@ Error Overloaded() {
   return {.code = ErrorCode::kUnavailable, .message = "service unavailable", .http_status = 503};
 }
 
+// The longest pause before a request is tried again. That of lists and watches is longer the more
+// often they failed, and they may have failed for a while.
+constexpr std::chrono::seconds kRetryPause{2};
+constexpr std::chrono::seconds kReopenPause{12};
+
 constexpr const char* kTooOld =
     R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure",)"
     R"("reason":"Expired","code":410,"message":"too old resource version"}})"
@@ -123,11 +128,12 @@ std::optional<RequestFault> Link::FaultFor(const client::ApiRequest& request) {
   return found;
 }
 
-// What fails is tried again after a pause, the longer the more often it failed.
-void Link::Notice(const std::optional<RequestFault>& fault, const client::ApiRequest& request) {
+// What fails is tried again after a pause.
+void Link::Notice(const std::optional<RequestFault>& fault, const client::ApiRequest& request,
+                  base::Duration pause) {
   if (!fault || dead_ || !on_fault) return;
   const base::Duration silence = fault->kind == Kind::kHang ? 2 * request.timeout : fault->time;
-  on_fault(silence + std::chrono::seconds(2));
+  on_fault(silence + pause);
 }
 
 base::Task<base::Result<client::ApiResponse>> Link::Send(std::chrono::milliseconds timeout,
@@ -163,7 +169,7 @@ base::Task<base::Result<client::ApiResponse>> Link::Send(std::chrono::millisecon
 base::Task<base::Result<client::ApiResponse>> Link::Do(client::ApiRequest request) {
   if (!dead_ && request.verb == "PATCH" && on_patch) on_patch(request);
   std::optional<RequestFault> fault = FaultFor(request);
-  Notice(fault, request);
+  Notice(fault, request, kRetryPause);
   const std::chrono::milliseconds timeout = request.timeout;
   Handler handler = [this, request = std::move(request)] { return server_.Handle(request); };
   co_return co_await Send(timeout, fault, std::move(handler));
@@ -173,7 +179,7 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Link::Stream(
     client::ApiRequest request) {
   using Body = std::unique_ptr<http::BodyStream>;
   std::optional<RequestFault> fault = FaultFor(request);
-  Notice(fault, request);
+  Notice(fault, request, kReopenPause);
   const bool watching = !QueryOf(request, "watch").empty();
   if (!watching) {
     const std::chrono::milliseconds timeout = request.timeout;

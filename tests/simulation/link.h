@@ -72,7 +72,8 @@ class Link final : public client::ApiClient {
                                                      std::optional<RequestFault> fault,
                                                      Handler handler);
   std::optional<RequestFault> FaultFor(const client::ApiRequest& request);
-  void Notice(const std::optional<RequestFault>& fault, const client::ApiRequest& request);
+  void Notice(const std::optional<RequestFault>& fault, const client::ApiRequest& request,
+              base::Duration pause);
   base::Result<client::ApiResponse> OpenWatch(const std::shared_ptr<Watch>& watch);
   void Deliver(const std::shared_ptr<Watch>& watch);
   base::Duration Way();

@@ -189,7 +189,41 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
       "+332 delete name=1 ns=1 secret=0\n"
       "+561 claim name=0 ns=1 size=6 to=547\n"
       "+205 claim name=0 ns=1 size=4 store=3 to=115\n"
-      "+1 claim name=0 ns=1 size=5 to=22\n");
+      "+1 claim name=0 ns=1 size=5 to=22\n",
+      // Growth that was asked for and never stored pays for one that is, and not for two.
+      "replicas=2 seed=100438\n"
+      "+0 quota gold=1 ns=1 quota=1 storage=9\n"
+      "+0 quota ns=1 quota=0 storage=14\n"
+      "+0 claim name=1 ns=1 size=5 to=403\n"
+      "+11590 claim calls=2 gold=1 name=1 ns=1 size=6 to=929\n"
+      "+91 claim name=1 ns=1 size=2 to=275\n"
+      "+7130 claim name=1 ns=1 size=3 to=817\n"
+      "+2866 claim name=1 ns=1 size=8 to=321\n",
+      "replicas=2 seed=34293\n"
+      "+0 quota ns=0 quota=0 storage=19\n"
+      "+12652 claim name=2 ns=0 size=6 to=956\n"
+      "+221 claim name=2 ns=0 size=2 store=121 to=686\n"
+      "+0 claim name=2 ns=0 size=4 store=1474 to=930\n"
+      "+495 claim name=2 ns=0 size=8 store=1650 to=866\n"
+      "+0 claim name=2 ns=0 size=6 to=600\n",
+      // A charge that only a list shows, after our own write and with it, is held.
+      "replicas=2 seed=41954\n"
+      "+0 quota ns=1 quota=0 storage=13\n"
+      "+0 claim name=1 ns=1 size=6 to=40\n"
+      "+16830 slow ms=536 replica=0 writes=1\n"
+      "+0 slow ms=1014 replica=1 writes=1\n"
+      "+0 claim late=459 name=0 ns=1 size=5 to=515\n"
+      "+0 expire replica=0 resource=0\n"
+      "+243 delete name=1 ns=1 secret=0\n",
+      // A list that failed often before is tried again late.
+      "replicas=1 seed=16393\n"
+      "+0 quota ns=1 quota=1 storage=7\n"
+      "+0 claim name=4 ns=1 size=1 to=85\n"
+      "+379 kill down=428 replica=0\n"
+      "+441 block ms=15278 replica=0 resource=1\n"
+      "+7845 delete name=4 ns=1 secret=0\n"
+      "+5442 pause ms=10351 replica=0\n"
+      "+0 fail count=2 replica=0 writes=0\n");
   const auto schedule = ParseSchedule(trace);
   REQUIRE(schedule.has_value());
   CHECK(Run(*schedule).value_or("") == "");
