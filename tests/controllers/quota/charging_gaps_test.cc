@@ -1,0 +1,129 @@
+// Charges while watches are closed, being opened, or behind.
+
+#include "tests/controllers/quota/charging_fixture.h"
+
+using namespace std::chrono_literals;
+using fixture::ChargingFixture;
+using fixture::kPods;
+using fixture::kQuotas;
+using fixture::MakePod;
+using fixture::MakeQuota;
+using fixture::PodWithUid;
+
+TEST_CASE("charging: what was charged stays while its objects cannot be seen", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1"}}));
+  f.RunFor(1s);
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (!request.path.ends_with("/pods")) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "", .http_status = 503};
+  };
+  f.cluster.CutWatches(kPods);
+  f.RunFor(100ms);
+  CHECK(f.Admits(PodWithUid("a")));
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(1min);
+  CHECK(f.Used("q") == "pods=1");
+  CHECK_FALSE(f.Admits(PodWithUid("b")));
+  f.cluster.fault = nullptr;
+  f.RunFor(1min);
+  CHECK(f.Used("q") == "pods=1");
+  f.cluster.Delete(kPods, "team-a", "a");
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=0");
+}
+
+TEST_CASE("charging: while quotas cannot be watched, one that is new is enforced",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("gone", {{"pods", "0"}}));
+  f.RunFor(1s);
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path != kQuotas.Path()) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "", .http_status = 503};
+  };
+  f.cluster.CutWatches(kQuotas);
+  f.RunFor(1s);
+  REQUIRE_FALSE(f.controller->Current());
+  f.cluster.Delete(kQuotas, "team-a", "gone");
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1"}}));
+  f.WriteStatus("q", {{"pods", "1"}}, {{"pods", "0"}});  // as another replica does
+  CHECK(f.Admits(PodWithUid("a")));
+  CHECK_FALSE(f.Admits(PodWithUid("b")));
+  CHECK(f.answers.back()->message ==
+        "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1");
+}
+
+TEST_CASE("charging: what was charged stays while a watch is being opened", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1"}}));
+  f.RunFor(1s);
+  f.cluster.stall = [](const client::ApiRequest& request) {
+    return base::Duration(request.path == kPods.Path() ? 30s : 0s);
+  };
+  f.cluster.CutWatches(kPods);
+  f.RunFor(2s);
+  CHECK(f.Admits(PodWithUid("a")));
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(20s);
+  CHECK(f.Used("q") == "pods=1");
+  f.RunFor(20s);
+  CHECK(f.Used("q") == "pods=1");
+  f.cluster.Delete(kPods, "team-a", "a");
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=0");
+}
+
+TEST_CASE("charging: while the watch of quotas is being opened, one that is new is enforced",
+          "[controllers]") {
+  ChargingFixture f;
+  f.RunFor(1s);
+  f.cluster.stall = [](const client::ApiRequest& request) {
+    return base::Duration(request.path == kQuotas.Path() ? 30s : 0s);
+  };
+  f.cluster.CutWatches(kQuotas);
+  f.RunFor(2s);
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "0"}}));
+  f.WriteStatus("q", {{"pods", "0"}}, {{"pods", "0"}});  // as another replica does
+  CHECK_FALSE(f.Admits(PodWithUid("a")));
+}
+
+TEST_CASE("charging: a process that starts holds what others charged before", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.Stop();
+  f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "3"}});
+  f.Start();
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=3");
+  f.cluster.Put(kPods, PodWithUid("b"));
+  f.RunFor(2s);
+  CHECK(f.Used("q") == "pods=3");
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=2");
+}
+
+TEST_CASE("charging: a growth above a version that the watch has not shown yet is held",
+          "[controllers]") {
+  ChargingFixture f;
+  const auto resized = [](const std::string& cpu) {
+    json::Value pod = MakePod("a", cpu);
+    pod.Make({"metadata", "uid"}) = "uid-of-a";
+    return pod;
+  };
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "1"}}));
+  f.cluster.Put(kPods, resized("600m"));
+  f.RunFor(1s);
+  f.cluster.Hold(kPods);
+  f.cluster.Put(kPods, resized("400m"));
+  CHECK(f.Resizes(*f.cluster.Find(kPods, "team-a", "a"), "500m"));
+  CHECK(f.Used("q") == "cpu=700m");
+  f.cluster.Release(kPods);
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "cpu=500m");
+  f.cluster.Put(kPods, resized("500m"));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "cpu=500m");
+  CHECK(f.controller->charges_held() == 0);
+}
