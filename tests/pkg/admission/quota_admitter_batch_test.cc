@@ -1,0 +1,199 @@
+// Reviews that wait together: one write, decided again where it fails, never beyond the limit.
+
+#include <random>
+#include <set>
+
+#include "tests/pkg/admission/admitter_fixture.h"
+
+namespace admission {
+namespace {
+
+using namespace std::chrono_literals;
+using quota::List;
+using Kind = Answer::Kind;
+
+TEST_CASE("quota admitter: those who wait share one write", "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "50"}}), List({{"things", "0"}}));
+  for (int i = 0; i < 64; ++i) f.Ask(Create("u" + std::to_string(i)));
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kAllowed) == 50);
+  CHECK(f.Count(Kind::kRefused) == 14);
+  CHECK(f.Used("q") == "things=50");
+  CHECK(f.book.writes <= 2);
+}
+
+TEST_CASE("quota admitter: a conflict is decided again for all that wait", "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  for (int i = 0; i < 8; ++i) f.Ask(Create("u" + std::to_string(i)));
+  f.scheduler.RunFor(1ms);
+  // While the first write is under way another writer takes five.
+  f.book.Touch("q", [](quota::Quota& quota) { quota.status.used = List({{"things", "5"}}); });
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kAllowed) == 5);
+  CHECK(f.Count(Kind::kRefused) == 3);
+  CHECK(f.Used("q") == "things=10");
+  CHECK(f.counts.conflicts >= 1);
+}
+
+TEST_CASE("quota admitter: a refusal that only the failed write implied is decided again",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "1"}}), List({{"things", "0"}}));
+  f.Ask(Create("a"));
+  f.Ask(Create("b"));
+  f.scheduler.RunFor(1ms);
+  f.book.Touch("q", [](quota::Quota& quota) {
+    quota.status.hard = List({{"things", "2"}});
+    quota.hard = quota.status.hard;
+  });
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kAllowed) == 2);
+}
+
+TEST_CASE("quota admitter: another writer in a tight loop does not starve anybody", "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "1000"}}), List({{"things", "0"}}));
+  std::mt19937 random(3);
+  f.calls.Spawn("other writer", [&]() -> base::Task<void> {
+    co_await base::DeferCancellation();
+    for (int i = 0; i < 2'000; ++i) {
+      co_await f.scheduler.Sleep(std::chrono::microseconds(500 + random() % 8'000));
+      f.book.Touch("q", [](quota::Quota&) {});
+    }
+  });
+  for (int i = 0; i < 40; ++i) {
+    f.Ask(Create("u" + std::to_string(i)));
+    f.scheduler.RunFor(20ms);
+  }
+  f.scheduler.RunFor(5s);
+  CHECK(f.Count(Kind::kAllowed) == 40);
+  CHECK(f.Used("q") == "things=40");
+}
+
+TEST_CASE("quota admitter: an API server that is away costs a bounded wait and no charge",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  f.book.fault = [](const quota::Quota&) {
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "connection refused"};
+  };
+  f.Ask(Create("a"));
+  f.scheduler.RunFor(4'999ms);
+  CHECK_FALSE(f.answers[0].has_value());
+  f.scheduler.RunFor(2ms);
+  REQUIRE(f.answers[0].has_value());
+  CHECK(f.answers[0]->kind == Kind::kUnavailable);
+  CHECK(f.answers[0]->message == "resource quota evaluation timed out: connection refused");
+  CHECK(f.book.attempts < 30);
+  CHECK(f.book.Outstanding("q").empty());
+
+  f.book.fault = nullptr;
+  CHECK(f.Get(Create("b")).kind == Kind::kAllowed);
+}
+
+TEST_CASE("quota admitter: what is written for somebody who gave up is given back", "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  f.book.write_takes = 3s;
+  f.Ask(Create("a"), 1s);
+  f.Ask(Create("b"), 5s);
+  f.scheduler.RunFor(2s);
+  REQUIRE(f.answers[0].has_value());
+  CHECK(f.answers[0]->kind == Kind::kUnavailable);
+  f.scheduler.RunFor(2s);
+  REQUIRE(f.answers[1].has_value());
+  CHECK(f.answers[1]->kind == Kind::kAllowed);
+  CHECK(f.book.Outstanding("q") == List({{"things", "1"}}));
+  CHECK(f.book.releases == 1);
+}
+
+TEST_CASE("quota admitter: a write that is refused for good says why at once", "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  f.book.fault = [](const quota::Quota&) {
+    return base::Error{.code = base::ErrorCode::kForbidden, .message = "may not patch"};
+  };
+  const Answer answer = f.Get(Create("a"));
+  CHECK(answer.kind == Kind::kRefused);
+  CHECK(answer.code == 500);
+  CHECK(answer.message == "may not patch");
+  CHECK(f.book.attempts == 1);
+}
+
+TEST_CASE("quota admitter: a quota that is deleted limits nobody who waits", "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "1"}}), List({{"things", "0"}}));
+  f.Ask(Create("a"));
+  f.Ask(Create("b"));
+  f.scheduler.RunFor(1ms);
+  f.book.Drop("q");
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kAllowed) == 2);
+}
+
+TEST_CASE("quota admitter: beyond the bound the newest is told to come again", "[admission]") {
+  AdmitterFixture f({.max_waiting = 3});
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  f.book.write_takes = 1s;
+  for (int i = 0; i < 5; ++i) f.Ask(Create("u" + std::to_string(i)));
+  f.scheduler.RunUntilIdle();
+  CHECK(f.Count(Kind::kBusy) == 2);
+  f.scheduler.RunFor(4s);
+  CHECK(f.Count(Kind::kAllowed) == 3);
+}
+
+TEST_CASE("quota admitter: when quotas cannot be followed they are read", "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "1"}}), List({{"things", "1"}}));
+  f.book.current = false;
+  CHECK(f.Get(Create("a")).kind == Kind::kRefused);
+  CHECK(f.book.refreshes == 1);
+  f.book.unreadable = base::Error{.code = base::ErrorCode::kUnavailable, .message = "no route"};
+  const Answer answer = f.Get(Create("a"));
+  CHECK(answer.kind == Kind::kUnavailable);
+  CHECK(answer.message == "quotas of namespace ns cannot be read: no route");
+}
+
+TEST_CASE("quota admitter: the limit holds and nothing leaks, whatever fails", "[admission]") {
+  const auto seed = static_cast<unsigned>(GENERATE(range(1, 31)));
+  std::mt19937 random(seed);
+  const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
+  AdmitterFixture f;
+  f.book.Put("a", List({{"things", "60"}}), List({{"things", "0"}}));
+  f.book.Put("b", List({{"cpu", "100"}}), List({{"cpu", "0"}}));
+  f.book.written = [](const quota::Quota& quota) {
+    for (const auto& [name, used] : quota.status.used) {
+      REQUIRE(used <= quota.status.hard.Get(name));
+    }
+  };
+  f.book.fault = [&](const quota::Quota&) -> std::optional<base::Error> {
+    if (below(4) != 0) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "away"};
+  };
+  std::vector<std::string> uids;
+  for (int i = 0; i < 120; ++i) {
+    const std::string uid = "u" + std::to_string(below(100));
+    uids.push_back(uid);
+    f.Ask(Create(uid, std::to_string(below(4))), std::chrono::milliseconds(20 + below(3'000)));
+    f.book.write_takes = std::chrono::milliseconds(below(40));
+    f.scheduler.RunFor(std::chrono::milliseconds(below(20)));
+    if (below(10) == 0) f.book.Touch("a", [](quota::Quota&) {});
+    // No controller recounts here, so what is charged stays, and must be what was admitted, or more
+    // by what was given back.
+    REQUIRE(f.book.Outstanding("a").Get("things") <= f.book.Get("a").status.used.Get("things"));
+  }
+  f.scheduler.RunFor(5s);
+  std::set<std::string> admitted;
+  for (std::size_t i = 0; i < uids.size(); ++i) {
+    REQUIRE(f.answers[i].has_value());
+    if (f.answers[i]->kind == Kind::kAllowed) admitted.insert(uids[i]);
+  }
+  CHECK(admitted.size() <= 60);
+  CHECK(static_cast<std::size_t>(f.book.Get("a").status.used.Get("things").nanos() /
+                                 1'000'000'000) >= admitted.size());
+}
+
+}  // namespace
+}  // namespace admission
