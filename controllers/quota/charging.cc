@@ -48,7 +48,8 @@ bool QuotaController::Current() const {
   if (!store_.synced() || state.trouble) return false;
   // A watch that was opened after a gap has yet to show what happened in it, or that it cannot.
   const base::TimePoint now = context_.scheduler->Now();
-  return state.gap.ShownAt(now, kShowsQuotas) <= now;
+  const base::Duration reopened = informers::WatchGap::kShort + kShowsQuotas;
+  return state.gap.ShownAt(now, kShowsQuotas) <= now && pulse_.ShownAt(now, reopened) <= now;
 }
 
 std::vector<const quota::Quota*> QuotaController::InNamespace(std::string_view ns) const {

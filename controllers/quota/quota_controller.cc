@@ -38,6 +38,7 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       served_(served),
       observer_(observer),
       options_(options),
+      pulse_(context_.scheduler->Now()),
       store_(api.name, *this, api.selectors),
       tracker_(context_, api_, served, *this),
       reporter_(
@@ -63,10 +64,11 @@ base::Task<void> QuotaController::Run() {
   for (std::size_t i = 0; i < options_.workers; ++i) {
     workers.Spawn("worker " + api_.name, [this] { return Work(); });
   }
-  // Nothing rings this alarm: the wait ends when Run() is cancelled.
-  const std::unique_ptr<base::Alarm> stopped = context_.scheduler->NewAlarm();
+  pulse_ = Pulse(context_.scheduler->Now());
+  const std::unique_ptr<base::Alarm> beat = context_.scheduler->NewAlarm();
   while (!co_await base::Stopping()) {
-    co_await stopped->WaitUntil(context_.scheduler->Now() + std::chrono::hours(1));
+    co_await beat->WaitUntil(context_.scheduler->Now() + Pulse::kBeat);
+    pulse_.Beat(context_.scheduler->Now());
   }
   co_await base::IgnoreCancellation();  // the waits below end by themselves
   queue_.ShutDown();

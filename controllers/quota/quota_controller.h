@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "controllers/quota/pulse.h"
 #include "controllers/quota/quota_reporter.h"
 #include "controllers/quota/quota_store.h"
 #include "controllers/quota/served_resources.h"
@@ -247,6 +248,7 @@ class QuotaController final : public QuotaListener,
   ServedResources& served_;
   ControllerObserver& observer_;
   QuotaControllerOptions options_;
+  Pulse pulse_;
   QuotaStore store_;
   Tracker tracker_;
   QuotaReporter reporter_;

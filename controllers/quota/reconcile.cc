@@ -10,6 +10,9 @@
 namespace controllers {
 namespace {
 
+// Within this time after a standstill watches were opened again and have shown what was stored.
+constexpr std::chrono::seconds kCatchUp{4};
+
 // Inside a gate that nobody else was in.
 class Inside {
  public:
@@ -49,8 +52,10 @@ QuotaController::Recount QuotaController::Count(const quota::Quota& quota) {
       continue;
     }
     // What was charged before the trouble ends meanwhile, and what was stored is not shown.
-    const base::TimePoint behind_until = source.tracked->behind_until();
-    if (behind_until > context_.scheduler->Now()) {
+    const base::TimePoint now = context_.scheduler->Now();
+    const base::TimePoint behind_until =
+        std::max(source.tracked->behind_until(), pulse_.ShownAt(now, kCatchUp));
+    if (behind_until > now) {
       std::ranges::copy(source.names, std::back_inserter(recount.observed.partial));
       if (behind_until != base::TimePoint::max()) {
         recount.partial_until =

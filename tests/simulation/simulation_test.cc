@@ -160,6 +160,13 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
       "+0 claim name=1 ns=0 size=8 to=860\n"
       "+638 slow ms=800 replica=0 writes=0\n"
       "+151 delete name=1 ns=0 secret=0\n",
+      // Nor is a watch believed that broke while the process was stopped.
+      "replicas=1 seed=36607\n"
+      "+5487 pause ms=21151 replica=0\n"
+      "+0 cut replica=0 resource=0\n"
+      "+4303 quota ns=0 quota=0 storage=3\n"
+      "+0 recount ns=0 quota=0\n"
+      "+11763 claim name=3 ns=0 size=4 to=986\n",
       // Charges outlive a lost place in history, and a list that is not answered.
       "replicas=1 seed=948\n"
       "+0 quota ns=0 quota=1 storage=8\n"

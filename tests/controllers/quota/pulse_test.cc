@@ -1,0 +1,21 @@
+#include "controllers/quota/pulse.h"
+
+#include <catch2/catch.hpp>
+
+using namespace std::chrono_literals;
+using controllers::Pulse;
+
+TEST_CASE("pulse: what happened while the process stood still is shown only after it went on",
+          "[controllers]") {
+  const base::TimePoint start{100h};
+  Pulse pulse(start);
+  pulse.Beat(start + 250ms);
+  pulse.Beat(start + 1s);
+  CHECK(pulse.ShownAt(start + 1900ms, 3s) <= start);
+  // Nothing ran for 20 s. Who asks before the next beat is told, too.
+  CHECK(pulse.ShownAt(start + 21s, 3s) == start + 24s);
+  pulse.Beat(start + 21s);
+  CHECK(pulse.ShownAt(start + 21s, 3s) == start + 24s);
+  for (auto now = start + 21s; now < start + 30s; now += 250ms) pulse.Beat(now);
+  CHECK(pulse.ShownAt(start + 29s, 3s) == start + 24s);
+}
