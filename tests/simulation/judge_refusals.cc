@@ -98,7 +98,8 @@ std::int64_t Judge::MostThatMayBeUsed(const StoredQuota& quota, const std::strin
   for (const auto& [uid, amount] : stored) most += amount;
   struct Covering {
     base::TimePoint since;
-    std::int64_t amount = 0;
+    std::int64_t growth = 0;
+    std::int64_t up_to = 0;
   };
   std::map<std::pair<std::string, std::string>, Covering> covering;  // by replica and object
   for (const Charged& charged : charged_) {
@@ -110,13 +111,13 @@ std::int64_t Judge::MostThatMayBeUsed(const StoredQuota& quota, const std::strin
     const std::int64_t growth = Get(Growth(quota, charged.before, charged.after), name);
     if (growth <= 0) continue;
     Covering& held = covering[{charged.replica, charged.after.uid}];
-    if (charged.at - held.since < kCovers) {
-      most += std::max<std::int64_t>(0, growth - held.amount);
-      held.amount = std::max(held.amount, growth);
-    } else {
-      most += growth;
-      held = {charged.at, growth};
-    }
+    if (charged.at - held.since >= kCovers) held = {charged.at, 0, 0};
+    // What was covered was stored since, where the object grows from there.
+    const std::int64_t wanted = Get(CountedBy(quota, charged.after), name);
+    const std::int64_t covered = std::min({growth, held.growth, growth + held.up_to - wanted});
+    most += growth - std::max<std::int64_t>(0, covered);
+    held.growth = std::max(held.growth, growth);
+    held.up_to = std::max(held.up_to, wanted);
     if (charged.closed) held = {};
   }
   return most;
