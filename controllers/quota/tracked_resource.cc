@@ -113,7 +113,11 @@ void TrackedResource::Upsert(const json::Value& object) {
 void TrackedResource::Remove(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
   if (drift_) drift_->OnEvent(uid);
-  if (const auto change = ledger_.Remove(NamespaceOf(object), uid)) Report(*change);
+  const auto change = ledger_.Remove(NamespaceOf(object), uid);
+  if (!change) return;
+  recent_.OnChanged(context_.scheduler->Now(), uid,
+                    object.StringAt({"metadata", "resourceVersion"}));
+  Report(*change);
 }
 
 bool TrackedResource::HasLater(const quota::Uid& uid, std::string_view version) const {

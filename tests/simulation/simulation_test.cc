@@ -222,6 +222,19 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
       "+0 claim late=459 name=0 ns=1 size=5 to=515\n"
       "+0 expire replica=0 resource=0\n"
       "+243 delete name=1 ns=1 secret=0\n",
+      // An update that is asked about after its object was deleted is not charged.
+      "replicas=2 seed=58238\n"
+      "+0 quota claims=2 gold=1 ns=1 quota=0\n"
+      "+0 claim name=2 ns=1 size=1 to=491\n"
+      "+15556 claim gold=1 late=963 name=2 ns=1 size=5 to=211\n"
+      "+0 claim gold=1 name=2 ns=1 size=1 store=1174 to=213\n"
+      "+265 delete name=2 ns=1 secret=0\n",
+      // What one replica was asked for, first to be stored and then to grow, another may charge
+      // too.
+      "replicas=2 seed=66331\n"
+      "+0 quota ns=0 quota=0 storage=20\n"
+      "+26994 claim calls=4 name=5 ns=0 size=2 to=458\n"
+      "+114 claim calls=3 name=5 ns=0 size=4 to=160\n",
       // A list that failed often before is tried again late.
       "replicas=1 seed=16393\n"
       "+0 quota ns=1 quota=1 storage=7\n"

@@ -54,6 +54,19 @@ TEST_CASE("charging: a late call about a version that is stored no more is not c
   CHECK(f.Used("q") == "cpu=500m");
 }
 
+TEST_CASE("charging: a late call about an object that was deleted is not charged",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "500m"}}));
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(1s);
+  const json::Value last = *f.cluster.Find(kPods, "team-a", "a");
+  f.cluster.Delete(kPods, "team-a", "a");
+  f.RunFor(1s);
+  CHECK(f.Resizes(last, "400m"));
+  CHECK(f.Used("q") == "cpu=0");
+}
+
 TEST_CASE("charging: what is never stored is free again after ten seconds", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
