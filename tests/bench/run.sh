@@ -12,8 +12,9 @@
 #   bash tests/bench/run.sh admission [QUESTION…]   on real kube-apiservers: rate, quiet, limit, two,
 #                                                   leak, memory; rate and memory 9 minutes, all 20
 #
-# Tables go to stdout and to tests/bench/results/PART.md, plots to the same folder. What misses its
-# target is printed so, with the target beside it. Wants a machine that does nothing else.
+# Tables go to stdout and to tests/bench/results/PART.md, plots to the same folder, and all of it into
+# the README. What misses its target is printed so, with the target beside it. Wants a machine that
+# does nothing else.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -74,4 +75,5 @@ for name in "${parts[@]}"; do
     admission) part admission real "$bin/admission_bench" "${questions[@]}" || failed=1 ;;
   esac
 done
+bash tests/bench/readme.sh
 exit $failed

@@ -7,13 +7,20 @@
 
 namespace bench {
 
+inline std::string BesideTarget(double value, const char* relation, double target, bool missed,
+                                int digits) {
+  char text[80];
+  std::snprintf(text, sizeof text, missed ? "**%.*f, missed** (%s %g)" : "%.*f (%s %g)", digits,
+                value, relation, target);
+  return text;
+}
+
 // "8.5 (≤ 20)", or "**25.3, missed** (≤ 20)".
 inline std::string AtMost(double value, double target, int digits = 1) {
-  char text[80];
-  const bool missed = value > target;
-  std::snprintf(text, sizeof text, missed ? "**%.*f, missed** (≤ %g)" : "%.*f (≤ %g)", digits,
-                value, target);
-  return text;
+  return BesideTarget(value, "≤", target, value > target, digits);
+}
+inline std::string AtLeast(double value, double target, int digits = 1) {
+  return BesideTarget(value, "≥", target, value < target, digits);
 }
 
 }  // namespace bench

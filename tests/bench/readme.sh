@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Writes what tests/bench/run.sh measured (tests/bench/results) into the README, between its marks:
+#   bash tests/bench/readme.sh
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+results=tests/bench/results
+begin='<!-- measured: written by tests/bench/run.sh -->'
+end='<!-- /measured -->'
+
+title() {
+  case $1 in
+    controller) echo 'Counting, beside kube-controller-manager' ;;
+    scale) echo 'Size, new quotas, bursts' ;;
+    churn) echo 'Changes of one quota' ;;
+    load) echo 'Many quotas' ;;
+    admission) echo 'Admission, beside what else can guard a quota' ;;
+  esac
+}
+# plot NAME TEXT
+plot() { [ ! -e "$results/$1.svg" ] || printf '\n![%s](%s/%s.svg)\n' "$2" "$results" "$1"; }
+
+section() {
+  printf '\n### %s\n' "$(title "$1")"
+  tail -n +2 "$results/$1.md" | cat -s
+  case $1 in
+    controller) plot controller 'median of DELETE → status.used by pods, ours and the built-in controller'"'s" ;;
+    scale) plot memory 'resident memory by pods' ;;
+  esac
+}
+
+for line in "$begin" "$end"; do
+  grep -qxF -- "$line" README.md || { echo "readme.sh: README.md has no line $line" >&2; exit 1; }
+done
+text=$(mktemp)
+trap 'rm -f "$text"' EXIT
+{
+  awk -v mark="$begin" '{ print } $0 == mark { exit }' README.md
+  for part in controller scale churn load admission; do
+    [ ! -e "$results/$part.md" ] || section "$part"
+  done
+  echo
+  awk -v mark="$end" '$0 == mark { shown = 1 } shown' README.md
+} >"$text"
+cat "$text" >README.md
