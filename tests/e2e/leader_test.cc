@@ -86,9 +86,10 @@ std::chrono::milliseconds Since(std::chrono::steady_clock::time_point began) {
                                                                began);
 }
 
-// How long until `daemon` leads.
-std::chrono::milliseconds UntilLeads(const Daemon& daemon) {
-  const auto began = std::chrono::steady_clock::now();
+// How long from `began` until `daemon` leads.
+std::chrono::milliseconds UntilLeads(
+    const Daemon& daemon,
+    std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now()) {
   Eventually("the other one leads", [&]() -> std::string {
     return Replicas::Leads(daemon) ? "" : "it follows; its log:\n" + Tail(daemon.Log(), 5);
   });
@@ -147,9 +148,10 @@ TEST_CASE("a leader that is killed is followed by the other, when its lease has 
   auto a = r.Start("first");
   s.WaitUsed("q", {{"pods", "2"}});
   const auto b = r.Start("second");
+  const auto killed = std::chrono::steady_clock::now();
   a->Kill();
   s.Delete("pods", "a");
-  const auto took = UntilLeads(*b);
+  const auto took = UntilLeads(*b, killed);
   CHECK(took >= kLease / 2);
   CHECK(took <= kTakeover);
   s.WaitUsed("q", {{"pods", "1"}});
@@ -201,9 +203,10 @@ TEST_CASE("a leader that the server no longer answers ends with 1, and the other
   const auto a = r.Start("first", s.server().Kubeconfig(proxy.port()));
   s.WaitUsed("q", {{"pods", "2"}});
   const auto b = r.Start("second");
+  const auto stalled = std::chrono::steady_clock::now();
   proxy.Stall(true);
   s.Delete("pods", "a");
-  const auto took = UntilLeads(*b);
+  const auto took = UntilLeads(*b, stalled);
   CHECK(took <= kTakeover);
   s.WaitUsed("q", {{"pods", "1"}});
   CHECK_FALSE((a->Running() && Replicas::Leads(*a)));
