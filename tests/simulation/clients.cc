@@ -15,8 +15,9 @@ constexpr int kAttempts = 4;  // after conflicts
 // The API server does not wait longer for a webhook.
 constexpr base::Duration kWebhookTimeout = 7s;
 
-const char* NameOf(Resource resource) {
-  return resource == Resource::kClaims ? "persistentvolumeclaims" : "secrets";
+api::GroupVersionResource KindOf(Resource resource) {
+  if (resource == Resource::kMachines) return {"compute.ironcore.dev", "v1alpha1", "machines"};
+  return {"", "v1", resource == Resource::kClaims ? "persistentvolumeclaims" : "secrets"};
 }
 
 }  // namespace
@@ -33,6 +34,7 @@ Thing World::Wanted(const Write& write, const Thing* stored) {
   wanted.name = write.key.second;
   wanted.size = write.size;
   wanted.gold = write.gold;
+  wanted.of = write.of;
   if (stored == nullptr) wanted.uid = server_.NewUid();
   return wanted;
 }
@@ -54,6 +56,7 @@ base::Task<void> World::Perform(Write write) {
     write.late = 0;
     write.stale = false;
     if (outdated) continue;
+    if (now != nullptr) wanted.terminated = now->terminated;
     server_.Store(wanted);
     co_return;
   }
@@ -70,6 +73,7 @@ base::Task<bool> World::AskAll(Write write, Thing wanted, std::uint64_t* version
     if (stored != nullptr && stored->uid == wanted.uid) before = *stored;
     if (*version != 0 && !before) co_return false;  // deleted meanwhile
     if (before) *version = before->version;
+    if (before) wanted.terminated = before->terminated;  // not this client's to say
     Replica* const replica = replicas_[static_cast<std::size_t>(to) % replicas_.size()].get();
     const base::Duration way = Way() + (call == 0 ? write.late : 0) * 1ms;
     const auto answer = co_await Ask(*replica, before, wanted, write.dry_run, way);
@@ -90,7 +94,7 @@ base::Task<std::optional<admission::Answer>> World::Ask(Replica& replica,
   const base::TimePoint deadline = timeline_.Now() + kWebhookTimeout;
   admission::Review review;
   review.uid = "call-" + std::to_string(++calls_);
-  review.resource = {"", "v1", NameOf(after.resource)};
+  review.resource = KindOf(after.resource);
   review.operation = before ? admission::Operation::kUpdate : admission::Operation::kCreate;
   review.ns = after.ns;
   review.name = after.name;

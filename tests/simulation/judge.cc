@@ -41,9 +41,8 @@ void Judge::Violation(const std::string& what) {
   if (!violation_) violation_ = At(what);
 }
 
-void Judge::Excuse(const StoredQuota& quota) {
-  Limits& limits = limits_[quota.uid];
-  if (!limits.excused_since) limits.excused_since = timeline_.Now();
+void Judge::Open(Excuses& excuses) {
+  if (!excuses.since) excuses.since = timeline_.Now();
 }
 
 // An excuse holds until the status has caught up with the truth, and goes on where what was
@@ -51,20 +50,32 @@ void Judge::Excuse(const StoredQuota& quota) {
 void Judge::EndExcuses() {
   for (const auto& [key, quota] : server_->quotas()) {
     Limits& limits = limits_[quota.uid];
-    const bool covers = CoversTruth(quota, server_->TrueUse(quota));
-    if (!covers && IsExcused(limits)) Excuse(quota);
-    if (!limits.excused_since || !covers) continue;
-    limits.excused.emplace_back(*limits.excused_since, timeline_.Now());
-    limits.excused_since.reset();
+    const Amounts truth = server_->TrueUse(quota);
+    const bool covers = CoversTruth(quota, truth);
+    Settle(limits.excuses, covers);
+    const bool known = truth.size() == quota.hard.size();
+    if (!known) Open(limits.by_class);
+    Settle(limits.by_class, known && covers && classes_shown_);
   }
 }
 
+void Judge::Settle(Excuses& excuses, bool covers) {
+  if (!covers && IsExcused(excuses)) Open(excuses);
+  if (!excuses.since || !covers) return;
+  excuses.closed.emplace_back(*excuses.since, timeline_.Now());
+  excuses.since.reset();
+}
+
 // Of what is stored now, the admission may have been a while ago.
-bool Judge::IsExcused(const Limits& limits) const {
-  if (limits.excused_since) return true;
-  return std::any_of(limits.excused.begin(), limits.excused.end(), [&](const auto& time) {
+bool Judge::IsExcused(const Excuses& excuses) const {
+  if (excuses.since) return true;
+  return std::any_of(excuses.closed.begin(), excuses.closed.end(), [&](const auto& time) {
     return time.second + kAdmissionLasts >= timeline_.Now();
   });
+}
+
+bool Judge::IsExcused(const Limits& limits, const std::string& name) const {
+  return IsExcused(limits) || (IsSaidByClasses(name) && IsExcused(limits.by_class));
 }
 
 // nullopt: at some time of late it was not limited at all.
@@ -87,10 +98,11 @@ void Judge::CheckLimits(const Thing* before, const Thing& after) {
   for (const auto& [key, quota] : server_->quotas()) {
     const Limits& limits = limits_[quota.uid];
     if (!Matches(quota, after) || IsExcused(limits)) continue;
-    const Amounts old = before != nullptr ? CountedBy(quota, *before) : Amounts();
+    const Amounts old = before != nullptr ? server_->CountedBy(quota, *before) : Amounts();
     const Amounts truth = server_->TrueUse(quota);
-    for (const auto& [name, amount] : CountedBy(quota, after)) {
+    for (const auto& [name, amount] : server_->CountedBy(quota, after)) {
       if (amount <= Get(old, name) || !truth.contains(name)) continue;
+      if (IsExcused(limits, name)) continue;
       const auto limit = HighestLimit(limits, name);
       if (!limit || truth.at(name) <= *limit) continue;
       Violation("stored usage is above the limit: quota " + NameOf(quota) + " " + name + " " +
@@ -103,8 +115,10 @@ void Judge::CheckLimits(const Thing* before, const Thing& after) {
 // What is stored was charged first, and `used` is not lowered for what cannot be seen yet.
 void Judge::CheckCovered() {
   for (const auto& [key, quota] : server_->quotas()) {
-    if (!quota.status_hard || !quota.status_used || IsExcused(limits_[quota.uid])) continue;
+    const Limits& limits = limits_[quota.uid];
+    if (!quota.status_hard || !quota.status_used || IsExcused(limits)) continue;
     for (const auto& [name, amount] : server_->TrueUse(quota)) {
+      if (IsExcused(limits, name)) continue;
       if (!quota.status_hard->contains(name) || Get(*quota.status_used, name) >= amount) continue;
       Violation("used is below what is stored: quota " + NameOf(quota) + " " + name + " " +
                 std::to_string(Get(*quota.status_used, name)) + " instead of " +
@@ -118,9 +132,10 @@ void Judge::OnThing(const Thing* before, const Thing* after) {
   if (narrate_) {
     const Thing& thing = after != nullptr ? *after : *before;
     Narrate((after != nullptr ? "stored " : "deleted ") + thing.ns + "/" + thing.name + " " +
-            ToText(UsageOf(thing)) + (thing.gold ? " gold" : ""));
+            ToText(UsageOf(thing, server_->classes())) + (thing.gold ? " gold" : ""));
   }
   if (before != nullptr) gone_.emplace_back(timeline_.Now(), *before);
+  Keep();
   EndExcuses();
   if (after != nullptr) CheckLimits(before, *after);
   CheckCovered();
@@ -129,6 +144,7 @@ void Judge::OnThing(const Thing* before, const Thing* after) {
 void Judge::OnQuotaSpec(const StoredQuota* before, const StoredQuota* after) {
   Touch();
   if (after == nullptr) return;
+  limits_[after->uid].kept.clear();
   const bool same_scope = before != nullptr && before->gold == after->gold;
   const bool more_names =
       before == nullptr || std::any_of(after->hard.begin(), after->hard.end(), [&](const auto& e) {
@@ -157,6 +173,7 @@ void Judge::OnStatus(const StoredQuota& before, const StoredQuota& after) {
   EndExcuses();
   CheckCovered();
   CheckCharged(before, after);
+  CheckKept(after);
 }
 
 void Judge::OnForeignLowering(const StoredQuota& quota) { Excuse(quota); }
@@ -176,9 +193,13 @@ void Judge::OnLeaders(const std::vector<const Replica*>& leaders) {
 
 void Judge::CheckTruth() {
   for (const auto& [key, quota] : server_->quotas()) {
-    const Amounts truth = server_->TrueUse(quota);
+    Amounts truth = server_->TrueUse(quota);
     const Amounts hard = quota.status_hard.value_or(Amounts());
     const Amounts used = quota.status_used.value_or(Amounts());
+    for (const auto& [name, limit] : quota.hard) {  // what is unknown may be anything, or absent
+      if (!truth.contains(name) && used.contains(name)) truth[name] = used.at(name);
+    }
+    CheckKept(quota);
     if (hard != quota.hard) {
       Violation("status.hard of " + NameOf(quota) + " is " + ToText(hard) + " instead of " +
                 ToText(quota.hard));

@@ -31,6 +31,7 @@ class Judge final : public ServerObserver, public Tell {
   void OnThing(const Thing* before, const Thing* after) override;
   void OnQuotaSpec(const StoredQuota* before, const StoredQuota* after) override;
   void OnStatus(const StoredQuota& before, const StoredQuota& after) override;
+  void OnClass(const StoredClass* before, const StoredClass* after) override;
   void OnHistory(Resource resource) override { on_history(resource); }
   std::function<void(Resource)> on_history;
 
@@ -42,6 +43,8 @@ class Judge final : public ServerObserver, public Tell {
   void OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer);
   // Something of which a status may suffer: whoever was to heal it may be unable for a while.
   void OnTrouble() { calm_since_ = timeline_.Now(); }
+  // All replicas have seen the last change of a class.
+  void OnClassesShown(bool shown);
   // Who believes to lead at this moment; nullptr: nobody who runs.
   void OnLeaders(const std::vector<const Replica*>& leaders);
 
@@ -55,11 +58,17 @@ class Judge final : public ServerObserver, public Tell {
   void ExpectSilence() { silence_ = true; }
 
  private:
+  // Times in which a limit may be exceeded.
+  struct Excuses {
+    std::vector<std::pair<base::TimePoint, base::TimePoint>> closed;
+    std::optional<base::TimePoint> since;  // open
+  };
   // What has been enforced of a quota, and whether it may be exceeded.
   struct Limits {
-    std::vector<std::pair<base::TimePoint, Amounts>> hard;             // status.hard, since when
-    std::vector<std::pair<base::TimePoint, base::TimePoint>> excused;  // closed ones
-    std::optional<base::TimePoint> excused_since;                      // open
+    std::vector<std::pair<base::TimePoint, Amounts>> hard;  // status.hard, since when
+    Excuses excuses;
+    Excuses by_class;  // of the names that classes say
+    Amounts kept;      // of what is unknown: at least what was known last
   };
   // May raise `used` beyond the truth for a while.
   struct Charged {
@@ -73,9 +82,13 @@ class Judge final : public ServerObserver, public Tell {
   };
 
   [[nodiscard]] std::string At(const std::string& what) const;
-  void Excuse(const StoredQuota& quota);
+  void Excuse(const StoredQuota& quota) { Open(limits_[quota.uid].excuses); }
+  void Open(Excuses& excuses);
+  void Settle(Excuses& excuses, bool covers);
   void EndExcuses();
-  [[nodiscard]] bool IsExcused(const Limits& limits) const;
+  [[nodiscard]] bool IsExcused(const Excuses& excuses) const;
+  [[nodiscard]] bool IsExcused(const Limits& limits) const { return IsExcused(limits.excuses); }
+  [[nodiscard]] bool IsExcused(const Limits& limits, const std::string& name) const;
   [[nodiscard]] std::optional<std::int64_t> HighestLimit(const Limits& limits,
                                                          const std::string& name) const;
   void CheckLimits(const Thing* before, const Thing& after);
@@ -90,6 +103,14 @@ class Judge final : public ServerObserver, public Tell {
                                                base::TimePoint since) const;
   [[nodiscard]] base::TimePoint MemoryBegins();
 
+  // judge_classes.cc
+  [[nodiscard]] bool IsCalmFor(const StoredQuota& quota, const std::string& name,
+                               base::TimePoint since) const;
+  void Keep();
+  void CheckKept(const StoredQuota& quota);
+  void CheckClassRefusal(const Thing& after, const std::string& message);
+  void CheckWithoutClass(const Thing& after);
+
   const Timeline& timeline_;
   const std::function<void(const std::string&)> narrate_;  // may be null
   const Server* server_ = nullptr;
@@ -100,6 +121,14 @@ class Judge final : public ServerObserver, public Tell {
   base::TimePoint last_event_{};
   base::TimePoint calm_since_{};
   base::TimePoint memory_begins_{};
+  struct Changed {
+    base::TimePoint at{};
+    bool incomplete = false;  // there was a time when it did not say all
+  };
+  std::map<std::string, Changed> changed_;  // classes
+  Classes remembered_;                      // what each class that is, or was, said last
+  bool classes_shown_ = true;
+  base::TimePoint classes_calm_since_{};
   const Replica* leader_ = nullptr;
   std::optional<base::TimePoint> led_since_;
   bool silence_ = false;

@@ -18,12 +18,13 @@ constexpr base::Duration kCovers = 4s;
 
 bool NeedsNothing(const Thing* before, const Thing& after) {
   return before != nullptr && before->uid == after.uid && after.size <= before->size &&
-         after.gold == before->gold;
+         after.gold == before->gold && after.of == before->of;
 }
 
-Amounts Growth(const StoredQuota& quota, const Thing& before, const Thing& after) {
-  Amounts growth = CountedBy(quota, after);
-  for (const auto& [name, amount] : CountedBy(quota, before)) growth[name] -= amount;
+Amounts Growth(const StoredQuota& quota, const Thing& before, const Thing& after,
+               const Classes& classes) {
+  Amounts growth = CountedBy(quota, after, classes);
+  for (const auto& [name, amount] : CountedBy(quota, before, classes)) growth[name] -= amount;
   return growth;
 }
 
@@ -47,7 +48,8 @@ void Judge::OnCall(const std::string& replica, const Thing* before, const Thing&
                       .after = after,
                       .amount = {}});
   if (!narrate_) return;
-  Narrate(replica + " is asked for " + after.ns + "/" + after.name + " " + ToText(UsageOf(after)));
+  Narrate(replica + " is asked for " + after.ns + "/" + after.name + " " +
+          ToText(UsageOf(after, server_->classes())));
 }
 
 void Judge::OnForeignRaise(const StoredQuota& quota, const std::string& name, std::int64_t by) {
@@ -67,7 +69,10 @@ void Judge::OnAnswer(const Thing* before, const Thing& after, const admission::A
     Narrate("answer for " + after.ns + "/" + after.name + ": " +
             (allowed ? "allowed" : answer.message));
   }
-  if (answer.kind == admission::Answer::Kind::kAllowed) return;
+  if (answer.kind == admission::Answer::Kind::kAllowed) {
+    if (before == nullptr) CheckWithoutClass(after);
+    return;
+  }
   // What the call had added may be charged once more by the next.
   for (Charged& charged : charged_) {
     if (charged.after.uid == after.uid) charged.closed = true;
@@ -77,6 +82,7 @@ void Judge::OnAnswer(const Thing* before, const Thing& after, const admission::A
     Violation("an update that needs nothing is refused: " + after.name + ": " + answer.message);
   }
   CheckRefusal(after, answer.message);
+  CheckClassRefusal(after, answer.message);
 }
 
 // What `used` may be at most: objects that are or were stored, and one charge of each replica for
@@ -86,9 +92,9 @@ std::int64_t Judge::MostThatMayBeUsed(const StoredQuota& quota, const std::strin
   std::map<std::string, std::int64_t> stored;  // by uid: the most of late
   const auto count = [&](const Thing& thing) {
     std::int64_t& most = stored[thing.uid];
-    most = std::max(most, Get(CountedBy(quota, thing), name));
+    most = std::max(most, Get(server_->CountedBy(quota, thing), name));
   };
-  for (const Resource resource : {Resource::kClaims, Resource::kSecrets}) {
+  for (const Resource resource : {Resource::kClaims, Resource::kSecrets, Resource::kMachines}) {
     for (const auto& [key, thing] : server_->things(resource)) count(thing);
   }
   for (const auto& [until, thing] : gone_) {
@@ -108,12 +114,13 @@ std::int64_t Judge::MostThatMayBeUsed(const StoredQuota& quota, const std::strin
       if (charged.quota_uid == quota.uid) most += Get(charged.amount, name);
       continue;
     }
-    const std::int64_t growth = Get(Growth(quota, charged.before, charged.after), name);
+    const std::int64_t growth =
+        Get(Growth(quota, charged.before, charged.after, server_->classes()), name);
     if (growth <= 0) continue;
     Covering& held = covering[{charged.replica, charged.after.uid}];
     if (charged.at - held.since >= kCovers) held = {charged.at, 0, 0};
     // What was covered was stored since, where the object grows from there.
-    const std::int64_t wanted = Get(CountedBy(quota, charged.after), name);
+    const std::int64_t wanted = Get(server_->CountedBy(quota, charged.after), name);
     const std::int64_t covered = std::min({growth, held.growth, growth + held.up_to - wanted});
     most += growth - std::max<std::int64_t>(0, covered);
     held.growth = std::max(held.growth, growth);
@@ -134,7 +141,7 @@ void Judge::CheckCharged(const StoredQuota& before, const StoredQuota& after) {
   const base::TimePoint since = MemoryBegins();
   if (!IsCalm(since) || !before.status_used || IsExcused(limits_[after.uid])) return;
   for (const auto& [name, used] : *after.status_used) {
-    if (used <= Get(*before.status_used, name)) continue;
+    if (used <= Get(*before.status_used, name) || !IsCalmFor(after, name, since)) continue;
     const std::int64_t most = MostThatMayBeUsed(after, name, since);
     if (used <= most) continue;
     Violation("used is above what is stored and asked for: quota " + after.ns + "/" + after.name +
@@ -152,7 +159,12 @@ void Judge::CheckRefusal(const Thing& after, const std::string& message) {
   const StoredQuota* quota = server_->FindQuota({after.ns, name});
   const auto limits = quota != nullptr ? limits_.find(quota->uid) : limits_.end();
   if (limits == limits_.end() || IsExcused(limits->second)) return;
-  for (const auto& [resource, amount] : CountedBy(*quota, after)) {
+  for (const auto& [resource, limit] : quota->hard) {
+    const bool used = server_->CountedBy(*quota, after).contains(resource) ||
+                      IsUnknown(after, resource, server_->classes());
+    if (used && !IsCalmFor(*quota, resource, since)) return;
+  }
+  for (const auto& [resource, amount] : server_->CountedBy(*quota, after)) {
     const auto limit = LowestLimit(limits->second, resource, since);
     if (!limit) continue;
     if (amount + MostThatMayBeUsed(*quota, resource, since) > *limit) return;

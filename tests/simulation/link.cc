@@ -61,9 +61,9 @@ struct Link::Exchange {
 
 struct Link::Watch {
   Resource resource;
-  std::uint64_t since = 0;        // what the server has sent
-  base::TimePoint last{};         // when that arrives
-  std::deque<std::string> lines;  // arrived, not yet read
+  std::uint64_t since = 0;          // what the server has sent
+  base::TimePoint last{};           // when that arrives
+  std::deque<Server::Event> lines;  // arrived, not yet read
   bool ended = false;
   std::unique_ptr<base::Alarm> alarm;
 
@@ -75,21 +75,21 @@ struct Link::Watch {
 
 class Link::WatchBody final : public http::BodyStream {
  public:
-  WatchBody(ReplicaClock& clock, std::shared_ptr<Watch> watch)
-      : clock_(clock), watch_(std::move(watch)) {}
+  WatchBody(Link& link, std::shared_ptr<Watch> watch) : link_(link), watch_(std::move(watch)) {}
   ~WatchBody() override { watch_->ended = true; }
 
   base::Task<base::Result<std::optional<std::string>>> Read(
       std::chrono::milliseconds timeout) override {
-    const base::TimePoint deadline = clock_.Now() + timeout;
+    const base::TimePoint deadline = link_.clock_.Now() + timeout;
     for (;;) {
       if (!watch_->lines.empty()) {
-        std::string line = std::move(watch_->lines.front());
+        Server::Event event = std::move(watch_->lines.front());
         watch_->lines.pop_front();
-        co_return std::optional<std::string>(std::move(line));
+        link_.NoteShown(watch_->resource, event.version);
+        co_return std::optional<std::string>(std::move(event.line));
       }
       if (watch_->ended) co_return std::optional<std::string>();
-      if (clock_.Now() >= deadline)
+      if (link_.clock_.Now() >= deadline)
         co_return Error{.code = ErrorCode::kTimeout, .message = "silence"};
       co_await watch_->alarm->WaitUntil(deadline);
       const bool stopping = co_await base::Stopping();
@@ -98,7 +98,7 @@ class Link::WatchBody final : public http::BodyStream {
   }
 
  private:
-  ReplicaClock& clock_;
+  Link& link_;
   std::shared_ptr<Watch> watch_;
 };
 
@@ -183,9 +183,15 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Link::Stream(
   const bool watching = !QueryOf(request, "watch").empty();
   if (!watching) {
     const std::chrono::milliseconds timeout = request.timeout;
-    Handler list = [this, request] { return server_.Handle(request); };
+    const auto listed_at = std::make_shared<std::uint64_t>(0);
+    Handler list = [this, request, listed_at] {
+      *listed_at = server_.version();
+      return server_.Handle(request);
+    };
     const auto answer = co_await Send(timeout, fault, std::move(list));
     if (!answer) co_return answer.error();
+    const auto resource = Server::CollectionAt(request.path);
+    if (resource) NoteShown(*resource, *listed_at);
     Body body = std::make_unique<TextBody>(answer->body);
     co_return base::Result<Body>(std::move(body));
   }
@@ -193,7 +199,7 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Link::Stream(
   watch->resource = *Server::CollectionAt(request.path);
   watch->since = std::stoull(std::string(QueryOf(request, "resourceVersion")));
   watch->alarm = clock_.NewAlarm();
-  Body body = std::make_unique<WatchBody>(clock_, watch);
+  Body body = std::make_unique<WatchBody>(*this, watch);
   Handler open = [this, watch] { return OpenWatch(watch); };
   const auto answer = co_await Send(request.timeout, fault, std::move(open));
   if (!answer) co_return answer.error();
@@ -204,7 +210,7 @@ base::Result<client::ApiResponse> Link::OpenWatch(const std::shared_ptr<Watch>& 
   watches_.push_back(watch);
   if (expired_.erase(watch->resource) > 0) {
     if (on_fault) on_fault(std::chrono::seconds(14));  // the longest pause before it lists again
-    watch->lines.emplace_back(kTooOld);
+    watch->lines.push_back({0, kTooOld});
   } else {
     const std::uint64_t since = watch->since;
     Deliver(watch);
@@ -212,6 +218,11 @@ base::Result<client::ApiResponse> Link::OpenWatch(const std::shared_ptr<Watch>& 
     if (watch->since != since && on_fault) on_fault({});
   }
   return client::ApiResponse{.status = 200, .headers = {}, .body = ""};
+}
+
+void Link::NoteShown(Resource resource, std::uint64_t version) {
+  std::uint64_t& shown = shown_[resource];
+  shown = std::max(shown, version);
 }
 
 void Link::Deliver(const std::shared_ptr<Watch>& watch) {
@@ -224,9 +235,9 @@ void Link::Deliver(const std::shared_ptr<Watch>& watch) {
   for (auto event = next; event != history.end(); ++event) {
     watch->since = event->version;
     watch->last = std::max({watch->last, timeline_.Now() + Way(), not_before});
-    timeline_.After(watch->last - timeline_.Now(), [watch, line = event->line] {
+    timeline_.After(watch->last - timeline_.Now(), [watch, arrived = *event] {
       if (watch->ended) return;  // cut: what was on its way is lost
-      watch->lines.push_back(line);
+      watch->lines.push_back(arrived);
       watch->alarm->Wake();
     });
   }

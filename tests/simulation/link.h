@@ -54,6 +54,11 @@ class Link final : public client::ApiClient {
   void Block(Resource resource, base::Duration duration);
   // The history of the resource has grown.
   void Pump(Resource resource);
+  // Up to which version the process has been shown the resource; 0: it never asked.
+  [[nodiscard]] std::uint64_t Shown(Resource resource) const {
+    const auto shown = shown_.find(resource);
+    return shown == shown_.end() ? 0 : shown->second;
+  }
   // Nothing leaves any more, and whoever waits for an answer is told that there is none.
   void Kill();
 
@@ -74,6 +79,7 @@ class Link final : public client::ApiClient {
   std::optional<RequestFault> FaultFor(const client::ApiRequest& request);
   void Notice(const std::optional<RequestFault>& fault, const client::ApiRequest& request,
               base::Duration pause);
+  void NoteShown(Resource resource, std::uint64_t version);
   base::Result<client::ApiResponse> OpenWatch(const std::shared_ptr<Watch>& watch);
   void Deliver(const std::shared_ptr<Watch>& watch);
   base::Duration Way();
@@ -87,6 +93,7 @@ class Link final : public client::ApiClient {
   std::list<std::weak_ptr<Exchange>> exchanges_;
   std::list<std::weak_ptr<Watch>> watches_;
   std::set<Resource> expired_;
+  std::map<Resource, std::uint64_t> shown_;
   std::map<Resource, base::TimePoint> lag_until_;
   std::map<Resource, base::TimePoint> blocked_until_;
 };

@@ -3,6 +3,7 @@
 //   --schedules N   how many (20000)        --jobs N        at once (the machine's processors)
 //   --seed S        the first seed (1); with --schedules 1 it replays one
 //   --planted NAME  with a fault built in   --trace FILE    what was printed, alone
+//   --api NAME      core (claims, secrets; the default) or ironcore (machines and their classes)
 //
 // Exit code: 0 nothing was found, 1 something was, 2 wrong arguments.
 
@@ -26,6 +27,7 @@ struct Arguments {
   std::uint64_t seed = 1;
   unsigned jobs = std::thread::hardware_concurrency();
   std::string planted;
+  bool ironcore = false;
   std::string trace;
 };
 
@@ -57,13 +59,17 @@ std::optional<Arguments> Parse(int count, char** words) {
       arguments.planted = value;
     } else if (name == "--trace") {
       arguments.trace = value;
+    } else if (name == "--api" && (value == "core" || value == "ironcore")) {
+      arguments.ironcore = value == "ironcore";
     } else {
       std::cerr << "simulation: unknown argument " << name << "\n";
       return std::nullopt;
     }
   }
   for (const auto& planted : simulation::AllPlanted()) {
-    if (planted.name == arguments.planted) return arguments;
+    if (planted.name != arguments.planted) continue;
+    arguments.ironcore = planted.ironcore;
+    return arguments;
   }
   if (arguments.planted.empty()) return arguments;
   std::cerr << "simulation: no such planted fault: " << arguments.planted << "; there are";
@@ -111,7 +117,9 @@ class Search {
     while (failures_ < kEnough) {
       const std::uint64_t index = next_++;
       if (index >= arguments_.schedules) return;
-      simulation::Schedule schedule = simulation::Draw(arguments_.seed + index);
+      const std::uint64_t seed = arguments_.seed + index;
+      simulation::Schedule schedule =
+          arguments_.ironcore ? simulation::DrawIroncore(seed) : simulation::Draw(seed);
       schedule.planted = arguments_.planted;
       const auto violation = simulation::Run(schedule);
       ++done_;

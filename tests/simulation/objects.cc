@@ -40,20 +40,43 @@ std::string ManagedFields(const StoredQuota& quota) {
   return text.append(entries).append("]");
 }
 
+std::string MachineToJson(const Thing& machine) {
+  std::string text = Metadata(machine.ns, machine.name, machine.uid, machine.version);
+  text.append(R"(,"spec":{"machineClassRef":{)").append(Pair("name", machine.of)).append("}}");
+  if (machine.terminated) text += R"(,"status":{"state":"Terminated"})";
+  return text.append("}");
+}
+
 }  // namespace
 
-Amounts UsageOf(const Thing& thing) {
+bool IsSaidByClasses(const std::string& name) { return name == kCpu || name == kMemory; }
+
+Amounts UsageOf(const Thing& thing, const Classes& classes) {
   if (thing.resource == Resource::kSecrets) return {{kSecretCount, 1}};
-  return {{kStorage, thing.size}, {kClaimCount, 1}};
+  if (thing.resource != Resource::kMachines) return {{kStorage, thing.size}, {kClaimCount, 1}};
+  Amounts usage{{kMachineCount, 1}};
+  const auto found = classes.find(thing.of);
+  if (found != classes.end() && !thing.terminated) {
+    usage.insert(found->second.says.begin(), found->second.says.end());
+  }
+  return usage;
+}
+
+bool IsUnknown(const Thing& thing, const std::string& name, const Classes& classes) {
+  const bool by_class = thing.resource == Resource::kMachines && !thing.terminated;
+  if (!by_class || !IsSaidByClasses(name)) return false;
+  const auto found = classes.find(thing.of);
+  return found == classes.end() || !found->second.says.contains(name);
 }
 
 bool Matches(const StoredQuota& quota, const Thing& thing) {
   if (quota.ns != thing.ns) return false;
+  if (thing.resource == Resource::kMachines) return !quota.gold || thing.of == "gold";
   return !quota.gold || (thing.resource == Resource::kClaims && thing.gold);
 }
 
-Amounts CountedBy(const StoredQuota& quota, const Thing& thing) {
-  return Matches(quota, thing) ? UsageOf(thing) : Amounts();
+Amounts CountedBy(const StoredQuota& quota, const Thing& thing, const Classes& classes) {
+  return Matches(quota, thing) ? UsageOf(thing, classes) : Amounts();
 }
 
 std::int64_t Get(const Amounts& amounts, const std::string& name) {
@@ -70,7 +93,17 @@ std::string ToText(const Amounts& amounts) {
   return text;
 }
 
+std::string ToJson(const StoredClass& of) {
+  std::string text = R"({"metadata":{)";
+  text.append(Pair("name", of.name)).append(",").append(Pair("uid", of.uid)).append(",");
+  text.append(Pair("resourceVersion", std::to_string(of.version))).append("},\"capabilities\":");
+  Amounts capabilities;
+  for (const auto& [name, amount] : of.says) capabilities[name == kCpu ? "cpu" : "memory"] = amount;
+  return text.append(ToJson(capabilities)).append("}");
+}
+
 std::string ToJson(const Thing& thing) {
+  if (thing.resource == Resource::kMachines) return MachineToJson(thing);
   std::string text = Metadata(thing.ns, thing.name, thing.uid, thing.version);
   if (thing.resource == Resource::kSecrets) return text.append("}");
   text += ",\"spec\":{\"resources\":{\"requests\":{";
@@ -83,8 +116,11 @@ std::string ToJson(const StoredQuota& quota) {
   std::string text = Metadata(quota.ns, quota.name, quota.uid, quota.version, ManagedFields(quota));
   text.append(",\"spec\":{\"hard\":").append(ToJson(quota.hard));
   if (quota.gold) {
-    text += R"(,"scopeSelector":{"matchExpressions":[{"scopeName":"VolumeAttributesClass",)"
-            R"("operator":"In","values":["gold"]}]})";
+    text += R"(,"scopeSelector":{"matchExpressions":[{"scopeName":")";
+    const bool of_machines = quota.hard.contains(kMachineCount) || quota.hard.contains(kCpu) ||
+                             quota.hard.contains(kMemory);
+    text += of_machines ? "MachineClass" : "VolumeAttributesClass";
+    text += R"(","operator":"In","values":["gold"]}]})";
   }
   text += "},\"status\":{";
   if (quota.status_hard) text.append("\"hard\":").append(ToJson(*quota.status_hard));

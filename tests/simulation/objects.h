@@ -11,15 +11,22 @@
 
 namespace simulation {
 
-enum class Resource : std::uint8_t { kQuotas, kClaims, kSecrets, kLeases };
+enum class Resource : std::uint8_t { kQuotas, kClaims, kSecrets, kLeases, kMachines, kClasses };
 
 using Amounts = std::map<std::string, std::int64_t>;
 
 inline constexpr const char* kStorage = "requests.storage";
 inline constexpr const char* kClaimCount = "persistentvolumeclaims";
 inline constexpr const char* kSecretCount = "secrets";
+inline constexpr const char* kCpu = "requests.cpu";
+inline constexpr const char* kMemory = "requests.memory";
+inline constexpr const char* kMachineCount = "count/machines.compute.ironcore.dev";
 
-// A claim or a secret. A claim of the class "gold" is in the scope of quotas for gold.
+// The name is one whose amounts the classes of machines say.
+bool IsSaidByClasses(const std::string& name);
+
+// A claim, a secret, or a machine. A claim of the class "gold" is in the scope of quotas for gold,
+// and so are machines of the class "gold".
 struct Thing {
   Resource resource = Resource::kClaims;
   std::string ns;
@@ -28,7 +35,18 @@ struct Thing {
   std::uint64_t version = 0;
   std::int64_t size = 0;
   bool gold = false;
+  std::string of = {};      // of a machine: the name of its class
+  bool terminated = false;  // and it uses nothing any more, but is one still
 };
+
+// A class of machines. What it does not say is unknown.
+struct StoredClass {
+  std::string name;
+  std::string uid;
+  std::uint64_t version = 0;
+  Amounts says;  // by name: what a machine of it uses
+};
+using Classes = std::map<std::string, StoredClass>;
 
 struct StoredQuota {
   std::string ns;
@@ -36,21 +54,25 @@ struct StoredQuota {
   std::string uid;
   std::uint64_t version = 0;
   Amounts hard;
-  bool gold = false;  // counts claims of that class only
+  bool gold = false;  // counts claims, or machines, of that class only
   std::optional<Amounts> status_hard;
   std::optional<Amounts> status_used;
   std::map<std::string, std::string> used_by;  // the manager that wrote a name of it last
 };
 
-Amounts UsageOf(const Thing& thing);
+// Without what its class does not say.
+Amounts UsageOf(const Thing& thing, const Classes& classes);
+// The thing uses what nobody can tell.
+bool IsUnknown(const Thing& thing, const std::string& name, const Classes& classes);
 bool Matches(const StoredQuota& quota, const Thing& thing);
 // What of the thing's usage this quota counts.
-Amounts CountedBy(const StoredQuota& quota, const Thing& thing);
+Amounts CountedBy(const StoredQuota& quota, const Thing& thing, const Classes& classes);
 std::int64_t Get(const Amounts& amounts, const std::string& name);
 std::string ToText(const Amounts& amounts);
 
 // As the server writes them.
 std::string ToJson(const Thing& thing);
+std::string ToJson(const StoredClass& of);
 std::string ToJson(const StoredQuota& quota);
 
 }  // namespace simulation

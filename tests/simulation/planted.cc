@@ -33,6 +33,24 @@ class LossyBody final : public http::BodyStream {
   int& events_;
 };
 
+// Of the classes' events those of one type never come.
+class PartialBody final : public http::BodyStream {
+ public:
+  PartialBody(std::unique_ptr<http::BodyStream> inner, std::string lost)
+      : inner_(std::move(inner)), lost_(std::move(lost)) {}
+  base::Task<base::Result<std::optional<std::string>>> Read(
+      std::chrono::milliseconds timeout) override {
+    for (;;) {
+      auto read = co_await inner_->Read(timeout);
+      if (!read || !*read || (*read)->find(lost_) == std::string::npos) co_return read;
+    }
+  }
+
+ private:
+  std::unique_ptr<http::BodyStream> inner_;
+  std::string lost_;
+};
+
 }  // namespace
 
 const std::vector<PlantedName>& AllPlanted() {
@@ -48,6 +66,10 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kDoubleWrite, "double-write", "changed nothing"},
       {Planted::kForgottenOld, "forgotten-old", "needs nothing"},
       {Planted::kAnswerTrusted, "answer-trusted", "used is below what is stored"},
+      {Planted::kClassFrozen, "class-frozen", "is not the truth", true},
+      {Planted::kClassRemembered, "class-remembered", "does not fit, and is admitted", true},
+      {Planted::kMissingFree, "missing-free", "what nobody knows is lowered", true},
+      {Planted::kClassNotRead, "class-not-read", "for a class that there is", true},
   };
   return all;
 }
@@ -75,10 +97,17 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> PlantedClient::Strea
   bool watch = false;
   for (const auto& [name, value] : request.query) watch = watch || name == "watch";
   const bool quotas = request.path.ends_with("/resourcequotas");
+  const bool classes = request.path.ends_with("/machineclasses");
   auto opened = co_await inner_.Stream(std::move(request));
   if (!opened || !watch) co_return opened;
   if (!quotas && planted_ == Planted::kEventLost) {
     Body body = std::make_unique<LossyBody>(std::move(*opened), events_);
+    co_return base::Result<Body>(std::move(body));
+  }
+  const bool frozen = planted_ == Planted::kClassFrozen;
+  if (classes && (frozen || planted_ == Planted::kClassRemembered)) {
+    std::string lost = frozen ? "MODIFIED" : "DELETED";
+    Body body = std::make_unique<PartialBody>(std::move(*opened), std::move(lost));
     co_return base::Result<Body>(std::move(body));
   }
   co_return opened;
@@ -106,6 +135,13 @@ void Plant(Planted planted, std::uint64_t call, admission::Review& review) {
   }
   if (planted == Planted::kForgottenOld)
     review.old_object.Make({"metadata", "resourceVersion"}) = "";
+}
+
+void Plant(Planted planted, quota::QuotaApi& api) {
+  if (planted != Planted::kMissingFree) return;
+  for (quota::Evaluator& evaluator : api.evaluators) {
+    if (evaluator.classes) evaluator.classes->missing = quota::MissingClass::kUsesNothing;
+  }
 }
 
 }  // namespace simulation

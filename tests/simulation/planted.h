@@ -27,12 +27,17 @@ enum class Planted : std::uint8_t {
   kDoubleWrite,      // each status is written twice
   kForgottenOld,     // an update is taken for a creation
   kAnswerTrusted,    // a write without an answer is taken for made
+  kClassFrozen,      // a class that changes moves nothing
+  kClassRemembered,  // one that went is not missing
+  kMissingFree,      // what nobody can tell is nothing
+  kClassNotRead,     // only a watch shows classes
 };
 
 struct PlantedName {
   Planted planted;
   std::string name;
-  std::string broken;  // what the simulation says of the invariant that it breaks
+  std::string broken;     // what the simulation says of the invariant that it breaks
+  bool ironcore = false;  // it is about classes of machines
 };
 const std::vector<PlantedName>& AllPlanted();
 
@@ -65,5 +70,6 @@ class StaleQuotas {
 };
 
 void Plant(Planted planted, std::uint64_t call, admission::Review& review);
+void Plant(Planted planted, quota::QuotaApi& api);
 
 }  // namespace simulation

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/ironcore/ironcore_quota.h"
 
 namespace simulation {
 namespace {
@@ -17,6 +18,12 @@ constexpr base::BackoffOptions kReconnect{
 constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 constexpr std::chrono::milliseconds kAnswerTime = 5s;
 
+quota::QuotaApi ApiOf(const ReplicaSettings& settings) {
+  quota::QuotaApi api = settings.ironcore ? quota::IroncoreQuotaApi() : quota::CoreQuotaApi();
+  Plant(settings.planted, api);
+  return api;
+}
+
 }  // namespace
 
 class Replica::Counts final : public controllers::ControllerObserver {
@@ -30,8 +37,9 @@ class Replica::Counts final : public controllers::ControllerObserver {
 // The controller as admission sees it; knows which quotas admission writes at this moment.
 class Replica::Book final : public admission::QuotaBook {
  public:
-  Book(admission::QuotaBook& inner, Tell& tell, Planted planted)
-      : inner_(inner), tell_(tell), planted_(planted) {}
+  Book(admission::QuotaBook& inner, Tell& tell, Planted planted,
+       const api::GroupVersionResource& quotas)
+      : inner_(inner), tell_(tell), planted_(planted), quotas_(quotas) {}
 
   // A PATCH leaves. True if it is admission's.
   bool OnPatch(const client::ApiRequest& request) {
@@ -70,18 +78,20 @@ class Replica::Book final : public admission::QuotaBook {
   base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                         std::string name,
                                                         base::TimePoint deadline) override {
+    if (planted_ == Planted::kClassNotRead) {
+      co_return base::Error{.code = base::ErrorCode::kNotFound, .message = "not looked for"};
+    }
     co_return co_await inner_.ReadClass(evaluator, std::move(name), deadline);
   }
   base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
                                         std::vector<admission::Grant> grants,
                                         base::TimePoint deadline) override {
-    static const api::GroupVersionResource kQuotas{"", "v1", "resourcequotas"};
     const std::string uid = quota.uid;
     const auto same = [uid](const Writing& w) { return w.uid == uid; };
     if (std::ranges::any_of(writing_, same)) {
       tell_.Violation("two batches write " + quota.key.ToString() + " at once");
     }
-    writing_.push_back({uid, kQuotas.Path(quota.key.ns, quota.key.name, "status")});
+    writing_.push_back({uid, quotas_.Path(quota.key.ns, quota.key.name, "status")});
     const auto outcome =
         co_await inner_.Charge(std::move(quota), std::move(used), std::move(grants), deadline);
     std::erase_if(writing_, same);
@@ -104,6 +114,7 @@ class Replica::Book final : public admission::QuotaBook {
   admission::QuotaBook& inner_;
   Tell& tell_;
   Planted planted_;
+  const api::GroupVersionResource& quotas_;
   mutable StaleQuotas stale_;
   std::vector<Writing> writing_;
 };
@@ -115,7 +126,7 @@ Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings
       clock_(timeline.scheduler(), settings_.ahead, settings_.rate),
       link_(timeline, server, clock_, settings_.seed),
       client_(link_, settings_.planted),
-      api_(quota::CoreQuotaApi()),
+      api_(ApiOf(settings_)),
       served_(client_, clock_),
       counts_(std::make_unique<Counts>()),
       runner_(std::make_unique<leader::LeaderRunner>(clock_, client_, nullptr, LeaseOptions())),
@@ -127,12 +138,12 @@ Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings
       .scheduler = &clock_,
       .client = &client_,
       .reflector = {.backoff = kReconnect, .seed = settings_.seed + 1},
-      .name = "core",
+      .name = api_.name,
       .registry = nullptr,
       .events = nullptr};
   controller_ = std::make_unique<controllers::QuotaController>(context, api_, served_, *counts_,
                                                                ControllerOptions());
-  book_ = std::make_unique<Book>(*controller_, tell_, settings_.planted);
+  book_ = std::make_unique<Book>(*controller_, tell_, settings_.planted, api_.resource);
   admitter_ = std::make_unique<admission::QuotaAdmitter>(timeline.executor(), clock_, api_, *book_,
                                                          admission::NoObserver());
   link_.on_patch = [this](const client::ApiRequest& request) { CheckPatch(request); };

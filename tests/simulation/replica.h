@@ -29,6 +29,7 @@ struct ReplicaSettings {
   base::Duration ahead{};
   double rate = 1;
   std::uint64_t seed = 1;
+  bool ironcore = false;
   Planted planted = Planted::kNone;
 };
 

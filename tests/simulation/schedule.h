@@ -33,12 +33,15 @@ struct ClockOf {
 
 struct Schedule {
   std::uint64_t seed = 1;
+  bool ironcore = false;        // machines by their classes, instead of claims and secrets
   std::string planted;          // the name of a planted fault, or ""
   std::vector<ClockOf> clocks;  // one for each replica
   std::vector<Action> actions;
 };
 
 Schedule Draw(std::uint64_t seed);
+// Of machines and their classes.
+Schedule DrawIroncore(std::uint64_t seed);
 
 std::string ToText(const Action& action);
 // One line for the whole, one for each action.

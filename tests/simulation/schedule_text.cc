@@ -1,5 +1,5 @@
 // A schedule as text: "replicas=2 seed=7 ahead0=0 rate0=100 …", then "+120 claim ns=0 name=1
-// size=3".
+// size=3". "api=ironcore" says that it is about machines.
 
 #include <sstream>
 
@@ -34,6 +34,11 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
     const auto& [name, value] = *pair;
     if (name == "planted") {
       schedule.planted = value;
+      continue;
+    }
+    if (name == "api") {
+      if (value != "ironcore" && value != "core") return false;
+      schedule.ironcore = value == "ironcore";
       continue;
     }
     if (name == "seed") {
@@ -89,6 +94,7 @@ std::string ToText(const Schedule& schedule) {
     text << " ahead" << i << "=" << schedule.clocks[i].ahead_seconds << " rate" << i << "="
          << schedule.clocks[i].rate_percent;
   }
+  if (schedule.ironcore) text << " api=ironcore";
   if (!schedule.planted.empty()) text << " planted=" << schedule.planted;
   text << "\n";
   for (const Action& action : schedule.actions) text << ToText(action) << "\n";

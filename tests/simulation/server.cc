@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 
+#include "tests/simulation/discovery.h"
+
 namespace simulation {
 namespace {
 
@@ -17,33 +19,6 @@ Error Refusal(ErrorCode code, int status, const std::string& what) {
 
 client::ApiResponse Ok(std::string body) {
   return {.status = 200, .headers = {}, .body = std::move(body)};
-}
-
-std::string DescribeResource(const char* resource, const char* kind) {
-  std::string text = R"({"resource":")";
-  text.append(resource).append(R"(","responseKind":{"group":"","version":"v1","kind":")");
-  text.append(kind).append(R"("},"scope":"Namespaced","singularResource":")").append(resource);
-  return text.append(R"(","verbs":["create","delete","get","list","patch","update","watch"]})");
-}
-
-std::string DescribeCore() {
-  std::string text =
-      R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},)"
-      R"("items":[{"metadata":{},"versions":[{"version":"v1","freshness":"Current","resources":[)";
-  text += DescribeResource("resourcequotas", "ResourceQuota") + ",";
-  text += DescribeResource("persistentvolumeclaims", "PersistentVolumeClaim") + ",";
-  return text.append(DescribeResource("secrets", "Secret")).append("]}]}]}");
-}
-
-client::ApiResponse Discover(const std::string& path) {
-  static const std::string core = DescribeCore();
-  client::ApiResponse response = Ok(
-      path == "/api"
-          ? core
-          : R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[]})");
-  response.headers.Set("Content-Type",
-                       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
-  return response;
 }
 
 // RFC 7386, of a flat map of amounts.
@@ -79,7 +54,7 @@ void NoteManager(const StoredQuota& before, StoredQuota& quota, const std::strin
 
 }  // namespace
 
-// "/api/v1[/namespaces/NS]/RESOURCE[/NAME[/status]]".
+// "/api/v1[/namespaces/NS]/RESOURCE[/NAME[/status]]", or "/apis/GROUP/VERSION…".
 struct Server::Path {
   std::string ns;
   std::string resource;
@@ -88,7 +63,9 @@ struct Server::Path {
 
   static Path Of(const std::string& text) {
     std::vector<std::string> parts;
-    for (std::size_t at = std::string_view("/api/v1").size(); at < text.size();) {
+    const bool grouped = text.starts_with("/apis/");
+    const std::size_t begin = grouped ? text.find('/', text.find('/', 6) + 1) : 7;
+    for (std::size_t at = begin; at < text.size();) {
       const std::size_t end = std::min(text.find('/', at + 1), text.size());
       parts.push_back(text.substr(at + 1, end - at - 1));
       at = end;
@@ -109,6 +86,8 @@ std::optional<Resource> Server::CollectionAt(const std::string& path) {
   if (path.ends_with("/resourcequotas")) return Resource::kQuotas;
   if (path.ends_with("/persistentvolumeclaims")) return Resource::kClaims;
   if (path.ends_with("/secrets")) return Resource::kSecrets;
+  if (path.ends_with("/machines")) return Resource::kMachines;
+  if (path.ends_with("/machineclasses")) return Resource::kClasses;
   return std::nullopt;
 }
 
@@ -119,7 +98,12 @@ const std::vector<Server::Event>& Server::History(Resource resource) const {
 }
 
 const std::map<Server::Key, Thing>& Server::things(Resource resource) const {
+  if (resource == Resource::kMachines) return machines_;
   return resource == Resource::kClaims ? claims_ : secrets_;
+}
+
+std::map<Server::Key, Thing>& Server::ThingsOf(Resource resource) {
+  return const_cast<std::map<Key, Thing>&>(std::as_const(*this).things(resource));
 }
 
 const Thing* Server::FindThing(Resource resource, const Key& key) const {
@@ -142,12 +126,16 @@ const StoredQuota* Server::FindQuota(const Key& key) const {
 Amounts Server::TrueUse(const StoredQuota& quota) const {
   Amounts use;
   for (const auto& [name, limit] : quota.hard) use[name] = 0;
-  for (const auto* things : {&claims_, &secrets_}) {
+  for (const auto* things : {&claims_, &secrets_, &machines_}) {
     for (const auto& [key, thing] : *things) {
       for (const auto& [name, amount] : CountedBy(quota, thing)) {
         if (use.contains(name)) use[name] += amount;
       }
     }
+  }
+  for (const auto& [key, machine] : machines_) {
+    if (!Matches(quota, machine)) continue;
+    std::erase_if(use, [&](const auto& e) { return IsUnknown(machine, e.first, classes_); });
   }
   return use;
 }
@@ -167,7 +155,7 @@ void Server::Announce(Resource resource, const char* type, const std::string& js
 }
 
 void Server::Store(Thing thing) {
-  auto& things = thing.resource == Resource::kClaims ? claims_ : secrets_;
+  auto& things = ThingsOf(thing.resource);
   thing.version = ++version_;
   const Key key{thing.ns, thing.name};
   const auto held = things.find(key);
@@ -180,8 +168,7 @@ void Server::Store(Thing thing) {
 }
 
 void Server::Remove(Resource resource, const Key& key) {
-  auto& things = resource == Resource::kClaims ? claims_ : secrets_;
-  auto node = things.extract(key);
+  auto node = ThingsOf(resource).extract(key);
   if (node.empty()) return;
   observer_.OnThing(&node.mapped(), nullptr);
   node.mapped().version = ++version_;
@@ -209,6 +196,28 @@ void Server::RemoveQuota(const Key& key) {
   observer_.OnQuotaSpec(&node.mapped(), nullptr);
   node.mapped().version = ++version_;
   Announce(Resource::kQuotas, "DELETED", ToJson(node.mapped()));
+}
+
+void Server::PutClass(const std::string& name, const Amounts& says) {
+  const auto held = classes_.find(name);
+  const bool existed = held != classes_.end();
+  if (existed && held->second.says == says) return;
+  const StoredClass before = existed ? held->second : StoredClass();
+  StoredClass& stored = classes_[name];
+  stored.name = name;
+  stored.says = says;
+  if (!existed) stored.uid = NewUid();
+  stored.version = classes_version_ = ++version_;
+  observer_.OnClass(existed ? &before : nullptr, &stored);
+  Announce(Resource::kClasses, existed ? "MODIFIED" : "ADDED", ToJson(stored));
+}
+
+void Server::RemoveClass(const std::string& name) {
+  auto node = classes_.extract(name);
+  if (node.empty()) return;
+  node.mapped().version = classes_version_ = ++version_;
+  observer_.OnClass(&node.mapped(), nullptr);
+  Announce(Resource::kClasses, "DELETED", ToJson(node.mapped()));
 }
 
 void Server::WriteStatus(const Key& key, const Amounts& hard, const Amounts& used) {
@@ -277,6 +286,8 @@ std::string Server::ListBody(Resource resource, const std::string& ns) const {
   };
   if (resource == Resource::kQuotas) {
     for (const auto& [key, quota] : quotas_) add(key.first, ToJson(quota));
+  } else if (resource == Resource::kClasses) {
+    for (const auto& [name, of] : classes_) add("", ToJson(of));
   } else {
     for (const auto& [key, thing] : things(resource)) add(key.first, ToJson(thing));
   }
@@ -286,7 +297,8 @@ std::string Server::ListBody(Resource resource, const std::string& ns) const {
 }
 
 base::Result<client::ApiResponse> Server::Handle(const client::ApiRequest& request) {
-  if (request.path == "/api" || request.path == "/apis") return Discover(request.path);
+  if (request.path == "/api") return Discover(!ironcore_, ironcore_);
+  if (request.path == "/apis") return Discover(ironcore_, ironcore_);
   if (request.path.starts_with(kLeases)) return HandleLease(request);
   const Path path = Path::Of(request.path);
   const std::optional<Resource> resource = CollectionAt("/" + path.resource);

@@ -21,6 +21,7 @@ class ServerObserver {
   virtual ~ServerObserver() = default;
   virtual void OnThing(const Thing* before, const Thing* after) = 0;
   virtual void OnQuotaSpec(const StoredQuota* before, const StoredQuota* after) = 0;
+  virtual void OnClass(const StoredClass* before, const StoredClass* after) = 0;
   // A status was written, or a write was accepted that changed nothing.
   virtual void OnStatus(const StoredQuota& before, const StoredQuota& after) = 0;
   // Watches of the resource have something to show.
@@ -35,7 +36,8 @@ class Server {
     std::string line;
   };
 
-  explicit Server(ServerObserver& observer) : observer_(observer) {}
+  // An ironcore server has machines, their classes, and quotas for them; else it is a core one.
+  Server(ServerObserver& observer, bool ironcore) : observer_(observer), ironcore_(ironcore) {}
 
   base::Result<client::ApiResponse> Handle(const client::ApiRequest& request);
   [[nodiscard]] const std::vector<Event>& History(Resource resource) const;
@@ -53,27 +55,44 @@ class Server {
   // Creates the quota, or changes its spec.
   void PutQuota(const Key& key, const Amounts& hard, bool gold);
   void RemoveQuota(const Key& key);
+  // Creates the class, or changes it.
+  void PutClass(const std::string& name, const Amounts& says);
+  void RemoveClass(const std::string& name);
   // By somebody who is no replica.
   void WriteStatus(const Key& key, const Amounts& hard, const Amounts& used);
 
   [[nodiscard]] const std::map<Key, StoredQuota>& quotas() const { return quotas_; }
   [[nodiscard]] const std::map<Key, Thing>& things(Resource resource) const;
-  // The truth: what of the names in `hard` the stored objects use.
+  [[nodiscard]] const Classes& classes() const { return classes_; }
+  [[nodiscard]] std::uint64_t version() const { return version_; }
+  // Of the last change of a class; 0: there was none.
+  [[nodiscard]] std::uint64_t classes_version() const { return classes_version_; }
+  // The truth: what of the names in `hard` the stored objects use. A name that they use by a class
+  // that does not say it is absent: nobody knows.
   [[nodiscard]] Amounts TrueUse(const StoredQuota& quota) const;
+  // What of the thing's usage this quota counts now.
+  [[nodiscard]] Amounts CountedBy(const StoredQuota& quota, const Thing& thing) const {
+    return simulation::CountedBy(quota, thing, classes_);
+  }
 
  private:
   struct Path;
+  std::map<Key, Thing>& ThingsOf(Resource resource);
   void Announce(Resource resource, const char* type, const std::string& json);
   base::Result<client::ApiResponse> HandleLease(const client::ApiRequest& request);
   base::Result<client::ApiResponse> PatchStatus(const Key& key, const client::ApiRequest& request);
   [[nodiscard]] std::string ListBody(Resource resource, const std::string& ns) const;
 
   ServerObserver& observer_;
+  const bool ironcore_;
   std::uint64_t version_ = 100;
   std::uint64_t uids_ = 0;
   std::map<Key, StoredQuota> quotas_;
   std::map<Key, Thing> claims_;
   std::map<Key, Thing> secrets_;
+  std::map<Key, Thing> machines_;
+  Classes classes_;
+  std::uint64_t classes_version_ = 0;
   std::map<std::string, Thing> earlier_;  // by uid: objects before their last change
   json::Value lease_;
   std::map<Resource, std::vector<Event>> history_;

@@ -78,8 +78,8 @@ class Shrinker {
   // Fewer calls, no class, no waiting.
   void Simplify() {
     for (std::size_t i = 0; i < best_.schedule.actions.size(); ++i) {
-      for (const char* number :
-           {"calls", "gold", "dry", "claims", "secrets", "count", "store", "late", "stale"}) {
+      for (const char* number : {"calls", "gold", "dry", "claims", "secrets", "machines", "count",
+                                 "store", "late", "stale"}) {
         if (!best_.schedule.actions[i].numbers.contains(number)) continue;
         Schedule simpler = best_.schedule;
         simpler.actions[i].numbers.erase(number);

@@ -9,6 +9,7 @@
 #include "tests/simulation/world.h"
 
 using simulation::Draw;
+using simulation::DrawIroncore;
 using simulation::ParseSchedule;
 using simulation::Run;
 using simulation::Schedule;
@@ -26,7 +27,7 @@ struct Found {
 
 std::optional<Found> Find(const simulation::PlantedName& planted) {
   for (std::uint64_t seed = 1; seed <= kUntilFound; ++seed) {
-    Schedule schedule = Draw(seed);
+    Schedule schedule = planted.ironcore ? DrawIroncore(seed) : Draw(seed);
     schedule.planted = planted.name;
     auto violation = Run(schedule);
     const bool found = violation && violation->find(planted.broken) != std::string::npos;
@@ -42,6 +43,16 @@ TEST_CASE("simulation: nothing is found in what is shipped", "[simulation]") {
   for (std::uint64_t seed = 1; seed <= kClean; ++seed) {
     const auto violation = Run(Draw(seed));
     INFO("seed " << seed);
+    CHECK(violation.value_or("") == "");
+  }
+}
+
+TEST_CASE("simulation: nothing is found while classes of machines come, change, and go",
+          "[simulation]") {
+  simulation::QuietLog();
+  for (std::uint64_t seed = 1; seed <= kClean; ++seed) {
+    const auto violation = Run(DrawIroncore(seed));
+    INFO("ironcore seed " << seed);
     CHECK(violation.value_or("") == "");
   }
 }

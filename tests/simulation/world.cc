@@ -31,7 +31,7 @@ World::World(const Schedule& schedule, const std::function<void(const std::strin
       random_(schedule.seed),
       planted_(PlantedOf(schedule.planted)),
       judge_(timeline_, narrate),
-      server_(judge_),
+      server_(judge_, schedule.ironcore),
       replicas_(schedule.clocks.size()),
       starts_(schedule.clocks.size()),
       restarting_(schedule.clocks.size()),
@@ -55,6 +55,7 @@ void World::StartReplica(std::size_t index) {
   settings.ahead = std::chrono::seconds(clock.ahead_seconds);
   settings.rate = clock.rate_percent / 100.0;
   settings.seed = schedule_.seed * 1'000 + index * 100 + static_cast<std::uint64_t>(starts_[index]);
+  settings.ironcore = schedule_.ironcore;
   settings.planted = planted_;
   if (replicas_[index]) ended_.push_back(std::move(replicas_[index]));
   replicas_[index] = std::make_unique<Replica>(timeline_, server_, judge_, std::move(settings));
@@ -79,6 +80,15 @@ void World::Look() {
     if (!replica->ended() && replica->Leads()) leaders.push_back(replica.get());
   }
   judge_.OnLeaders(leaders);
+  if (schedule_.ironcore) judge_.OnClassesShown(ClassesShown());
+}
+
+// Whoever follows classes has seen their last change. Who never did reads them live.
+bool World::ClassesShown() const {
+  return std::ranges::all_of(replicas_, [this](const auto& replica) {
+    const std::uint64_t shown = replica->link().Shown(Resource::kClasses);
+    return replica->stopping() || shown == 0 || shown >= server_.classes_version();
+  });
 }
 
 void World::RunFor(base::Duration duration) {
@@ -120,19 +130,12 @@ void World::Probe() {
         claim.size = std::max<std::int64_t>(size, 0);
         for (const auto& [other_key, other] : quotas) {
           const Amounts truth = server_.TrueUse(other);
-          for (const auto& [name, amount] : CountedBy(other, claim)) {
+          for (const auto& [name, amount] : server_.CountedBy(other, claim)) {
             const bool limited = other.hard.contains(name) && amount > 0;
             fits = fits && !(limited && Get(truth, name) + amount > Get(other.hard, name));
           }
         }
-        const auto verdict = std::make_shared<std::optional<bool>>();
-        clients_.Spawn("probe", [this, &replica, claim, verdict]() -> base::Task<void> {
-          const auto answer = co_await Ask(*replica, std::nullopt, claim, true, {});
-          if (!answer) co_return;
-          *verdict = answer->kind == admission::Answer::Kind::kAllowed;
-        });
-        RunFor(100ms);
-        if (*verdict == fits) continue;
+        if (ProbeOne(*replica, claim) == fits) continue;
         std::string what = "at rest a claim of ";
         what.append(std::to_string(claim.size)).append(" for ").append(key.second);
         what.append(fits ? " fits, and is refused by " : " does not fit, and is admitted by ");
@@ -140,6 +143,18 @@ void World::Probe() {
       }
     }
   }
+}
+
+// nullopt: there is no answer.
+std::optional<bool> World::ProbeOne(Replica& replica, const Thing& probe) {
+  const auto verdict = std::make_shared<std::optional<bool>>();
+  clients_.Spawn("probe", [this, &replica, probe, verdict]() -> base::Task<void> {
+    const auto answer = co_await Ask(replica, std::nullopt, probe, true, {});
+    if (!answer) co_return;
+    *verdict = answer->kind == admission::Answer::Kind::kAllowed;
+  });
+  RunFor(100ms);
+  return *verdict;
 }
 
 void World::End() {
@@ -168,7 +183,7 @@ std::optional<std::string> World::Run() {
       if (replica->charges_held() > 0) judge_.Violation(replica->name() + " still holds charges");
     }
     judge_.ExpectSilence();
-    Probe();
+    schedule_.ironcore ? ProbeMachines() : Probe();
     RunFor(kSilence);
   }
   End();

@@ -37,6 +37,8 @@ class World {
   void RunFor(base::Duration duration);
   bool RunUntilQuiet();
   void Probe();
+  std::optional<bool> ProbeOne(Replica& replica, const Thing& probe);
+  [[nodiscard]] bool ClassesShown() const;
   void Look();
   void End();
 
@@ -48,6 +50,11 @@ class World {
   void Raise(const Server::Key& key, std::int64_t by);
   void Restart(std::size_t index, bool kill, base::Duration down);
   void EndsIn(base::Duration duration);
+
+  // world_machines.cc
+  void PerformOnMachines(const Action& action);
+  void Terminate(const Server::Key& key);
+  void ProbeMachines();
 
   // clients.cc
   void Start(Write write);

@@ -19,11 +19,19 @@ Server::Key KeyOf(const Action& action, const char* what) {
 Amounts HardOf(const Action& action) {
   Amounts hard;
   const std::pair<const char*, const char*> names[] = {
-      {"storage", kStorage}, {"claims", kClaimCount}, {"secrets", kSecretCount}};
+      {"storage", kStorage}, {"claims", kClaimCount}, {"secrets", kSecretCount},
+      {"cpu", kCpu},         {"memory", kMemory},     {"machines", kMachineCount}};
   for (const auto& [number, name] : names) {
     if (action.numbers.contains(number)) hard[name] = action.Get(number);
   }
   return hard;
+}
+
+// The quotas, what they count first, and what they count beside it or by it.
+Resource ResourceOf(const Action& action, bool ironcore) {
+  const auto resource = static_cast<Resource>(action.Get("resource") % 3);
+  if (!ironcore || resource == Resource::kQuotas) return resource;
+  return resource == Resource::kClaims ? Resource::kMachines : Resource::kClasses;
 }
 
 std::optional<RequestFault::Kind> FaultKind(const std::string& what) {
@@ -48,6 +56,7 @@ void World::Perform(const Action& action) {
   judge_.Touch();
   judge_.Narrate(ToText(action));
   if (PerformOnQuota(action) || PerformOnReplica(action)) return;
+  if (schedule_.ironcore) return PerformOnMachines(action);
   const bool secret = action.what == "secret" || action.Get("secret") != 0;
   const Resource resource = secret ? Resource::kSecrets : Resource::kClaims;
   const Server::Key key = KeyOf(action, "name");
@@ -109,7 +118,7 @@ void World::Raise(const Server::Key& key, std::int64_t by) {
 
 bool World::PerformOnReplica(const Action& action) {
   const auto index = static_cast<std::size_t>(action.Get("replica")) % replicas_.size();
-  const auto resource = static_cast<Resource>(action.Get("resource") % 3);
+  const Resource resource = ResourceOf(action, schedule_.ironcore);
   const base::Duration time = action.Get("ms") * 1ms;
   Replica& replica = *replicas_[index];
   Link& link = replica.link();

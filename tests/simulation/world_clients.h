@@ -11,6 +11,7 @@ struct World::Write {
   Server::Key key;
   int size = 1;
   bool gold = false;
+  std::string of = {};  // the class of a machine
   int calls = 1;
   int to = 0;          // the replicas that are called, a decimal digit each
   int store = 0;       // milliseconds after the last answer; -1: never

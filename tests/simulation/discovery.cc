@@ -1,0 +1,59 @@
+#include "tests/simulation/discovery.h"
+
+namespace simulation {
+namespace {
+
+std::string DescribeResource(const char* resource, const char* kind,
+                             const char* scope = "Namespaced") {
+  std::string text = R"({"resource":")";
+  text.append(resource).append(R"(","responseKind":{"group":"","version":"","kind":")");
+  text.append(kind).append(R"("},"scope":")").append(scope).append(R"(","singularResource":")");
+  text.append(resource);
+  return text.append(R"(","verbs":["create","delete","get","list","patch","update","watch"]})");
+}
+
+std::string DescribeGroup(const char* name, const char* version, const std::string& resources) {
+  std::string text = R"({"metadata":{"name":")";
+  text.append(name).append(R"("},"versions":[{"version":")").append(version);
+  text.append(R"(","freshness":"Current","resources":[)").append(resources);
+  return text.append("]}]}");
+}
+
+std::string DescribeGroups(const std::string& groups) {
+  std::string text =
+      R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},)"
+      R"("items":[)";
+  return text.append(groups).append("]}");
+}
+
+std::string DescribeCore() {
+  std::string text = DescribeResource("resourcequotas", "ResourceQuota") + ",";
+  text += DescribeResource("persistentvolumeclaims", "PersistentVolumeClaim") + ",";
+  return DescribeGroup("", "v1", text.append(DescribeResource("secrets", "Secret")));
+}
+
+std::string DescribeIroncore() {
+  std::string machines = DescribeResource("machines", "Machine") + ",";
+  machines += DescribeResource("machineclasses", "MachineClass", "Cluster");
+  std::string groups = DescribeGroup("core.ironcore.dev", "v1alpha1",
+                                     DescribeResource("resourcequotas", "ResourceQuota"));
+  return groups.append(",").append(DescribeGroup("compute.ironcore.dev", "v1alpha1", machines));
+}
+
+}  // namespace
+
+client::ApiResponse Discover(bool ours, bool ironcore) {
+  static const std::string none = DescribeGroups("");
+  static const std::string core = DescribeGroups(DescribeCore());
+  static const std::string cloud = DescribeGroups(DescribeIroncore());
+  client::ApiResponse response{.status = 200,
+                               .headers = {},
+                               .body = !ours      ? none
+                                       : ironcore ? cloud
+                                                  : core};
+  response.headers.Set("Content-Type",
+                       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+  return response;
+}
+
+}  // namespace simulation

@@ -1,0 +1,47 @@
+#pragma once
+
+// What all schedules are drawn with: dice, pauses, replicas, faults. Kinds of schedules draw their
+// own actions on top. The order of draws is what a seed stands for.
+
+#include <random>
+
+#include "tests/simulation/schedule.h"
+
+namespace simulation {
+
+class Drawer {
+ public:
+  explicit Drawer(std::uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15ULL + 1) {
+    schedule_.seed = seed;
+  }
+
+ protected:
+  int Below(int limit) { return static_cast<int>(random_() % static_cast<std::uint64_t>(limit)); }
+  bool Percent(int share) { return Below(100) < share; }
+  void DrawReplicas();
+  // How many namespaces and names there are, how much goes wrong, and how late.
+  void DrawManner();
+  // Mostly at once after another, now and then after a pause in which charges end.
+  int Pause();
+  void Add(std::string what, std::map<std::string, int> numbers) {
+    Add(Pause(), std::move(what), std::move(numbers));
+  }
+  void Add(int after, std::string what, std::map<std::string, int> numbers) {
+    schedule_.actions.push_back({std::move(what), after, std::move(numbers)});
+  }
+  // Who is asked about a write, how often, and when it is stored.
+  std::map<std::string, int> WriteOf();
+  // Milliseconds from the last answer to the store; -1: never.
+  int Store();
+  void Fault();
+
+  std::mt19937_64 random_;
+  Schedule schedule_;
+  int namespaces_ = 1;
+  int names_ = 2;
+  int fault_share_ = 0;
+  bool late_stores_ = false;
+  bool late_calls_ = false;
+};
+
+}  // namespace simulation

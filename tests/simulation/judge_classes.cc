@@ -1,0 +1,118 @@
+// What a change of a class excuses, and what not even a missing class does.
+
+#include <algorithm>
+
+#include "tests/simulation/judge.h"
+
+namespace simulation {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+// A class that was not there is not looked for again sooner, by the slowest clock.
+constexpr base::Duration kMissed = 500ms;
+// From the first call of a write to its store, and longer than what an answer was decided by.
+constexpr base::Duration kSettled = 16s;
+
+}  // namespace
+
+// What is used moves though nobody was admitted; and who has not seen the change yet admits by what
+// the class said before.
+void Judge::OnClass(const StoredClass* before, const StoredClass* after) {
+  Touch();
+  classes_calm_since_ = timeline_.Now();
+  const StoredClass& changed = after != nullptr ? *after : *before;
+  Narrate((after != nullptr ? "class " : "no class ") + changed.name + " " + ToText(changed.says));
+  Keep();
+  changed_[changed.name] = {timeline_.Now(), changed_[changed.name].incomplete};
+  if (changed.says.size() < 2) changed_[changed.name].incomplete = true;
+  for (const auto& [name, amount] : changed.says) remembered_[changed.name].says[name] = amount;
+  for (const auto& [key, quota] : server_->quotas()) Open(limits_[quota.uid].by_class);
+  classes_shown_ = false;
+  EndExcuses();
+}
+
+void Judge::OnClassesShown(bool shown) {
+  if (shown == classes_shown_) return;
+  classes_shown_ = shown;
+  classes_calm_since_ = timeline_.Now();
+  EndExcuses();
+}
+
+// What the name is worth is, and was of late, the same to everybody.
+bool Judge::IsCalmFor(const StoredQuota& quota, const std::string& name,
+                      base::TimePoint since) const {
+  if (!IsSaidByClasses(name) || classes_calm_since_ == base::TimePoint{}) return true;
+  if (!classes_shown_ || classes_calm_since_ > since) return false;
+  const auto limits = limits_.find(quota.uid);
+  if (limits != limits_.end() && IsExcused(limits->second.by_class)) return false;
+  return server_->TrueUse(quota).contains(name);
+}
+
+// Of what becomes unknown the last value stays: at least what is stored by what was known of the
+// classes, at any time until everybody has seen that it is unknown.
+void Judge::Keep() {
+  if (remembered_.empty()) return;
+  for (const auto& [key, quota] : server_->quotas()) {
+    Limits& limits = limits_[quota.uid];
+    const Amounts truth = server_->TrueUse(quota);
+    const Amounts used = quota.status_used.value_or(Amounts());
+    for (const auto& [name, limit] : quota.hard) {
+      const auto kept = limits.kept.find(name);
+      if (truth.contains(name)) {
+        if (kept != limits.kept.end()) limits.kept.erase(kept);
+        continue;
+      }
+      std::int64_t as_known = 0;
+      for (const auto& [of, machine] : server_->things(Resource::kMachines)) {
+        as_known += Get(CountedBy(quota, machine, remembered_), name);
+      }
+      const bool settled = !limits.by_class.since && !limits.excuses.since;
+      if (kept != limits.kept.end()) {
+        const bool seen = classes_shown_ && timeline_.Now() - classes_calm_since_ > 2s;
+        if (!seen) kept->second = std::min(kept->second, as_known);
+      } else if (settled && used.contains(name)) {
+        limits.kept[name] = std::min(as_known, used.at(name));
+      }
+    }
+  }
+}
+
+void Judge::CheckKept(const StoredQuota& quota) {
+  if (limits_[quota.uid].kept.empty()) return;
+  const Amounts truth = server_->TrueUse(quota);
+  const Amounts used = quota.status_used.value_or(Amounts());
+  for (const auto& [name, least] : limits_[quota.uid].kept) {
+    if (truth.contains(name) || !quota.hard.contains(name)) continue;
+    if (used.contains(name) && used.at(name) >= least) continue;
+    Violation("what nobody knows is lowered: quota " + quota.ns + "/" + quota.name + " " + name +
+              " used " + ToText(used) + ", it was at least " + std::to_string(least));
+  }
+}
+
+// A class that is there when somebody asks is read, whatever the watch has shown.
+void Judge::CheckClassRefusal(const Thing& after, const std::string& message) {
+  if (!message.starts_with("failed quota: ") || !server_->classes().contains(after.of)) return;
+  const auto call = std::find_if(charged_.rbegin(), charged_.rend(),
+                                 [&](const auto& c) { return c.after.uid == after.uid; });
+  const Changed& changed = changed_[after.of];
+  if (call == charged_.rend() || changed.incomplete || changed.at + kMissed > call->at) return;
+  Violation("a machine is refused for a class that there is: " + after.name + ": " + message);
+}
+
+// Unknown is not zero.
+void Judge::CheckWithoutClass(const Thing& after) {
+  const base::TimePoint since = timeline_.Now() - kSettled;
+  if (!classes_shown_ || classes_calm_since_ >= since || calm_since_ >= since) return;
+  for (const auto& [key, quota] : server_->quotas()) {
+    const Limits& limits = limits_[quota.uid];
+    if (!Matches(quota, after) || IsExcused(limits)) continue;
+    for (const auto& [name, limit] : quota.hard) {
+      if (!IsUnknown(after, name, server_->classes()) || !HighestLimit(limits, name)) continue;
+      Violation("a machine is admitted without its class: " + after.name + " of " + after.of);
+    }
+  }
+}
+
+}  // namespace simulation
