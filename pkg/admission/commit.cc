@@ -73,9 +73,15 @@ base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
   while (true) {
     std::erase_if(batch, [this](const std::shared_ptr<Waiter>& waiter) {
       if (waiter->abandoned) ReleaseCharges(*waiter);
-      return waiter->abandoned;
+      return waiter->abandoned || waiter->answer;
     });
     if (batch.empty()) co_return;
+    const bool lacking = std::ranges::any_of(
+        batch, [this](const std::shared_ptr<Waiter>& waiter) { return LacksClass(*waiter); });
+    if (lacking) {
+      co_await ResolveClassesOf(batch);
+      continue;
+    }
     std::vector<const quota::Request*> requests;
     base::TimePoint deadline{};
     for (const std::shared_ptr<Waiter>& waiter : batch) {
@@ -89,6 +95,14 @@ base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
     if (Settle(batch, plan, outcomes)) continue;
     co_await scheduler_.Sleep(pause);
     pause = std::min<base::Duration>(pause * 2, kLongestPause);
+  }
+}
+
+// A quota that came, or changed, while a write was under way may limit what a class would say.
+base::Task<void> QuotaAdmitter::ResolveClassesOf(Batch batch) {
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const auto resolved = co_await ResolveClasses(batch[i]);
+    if (!resolved) Conclude(*batch[i], Unavailable(resolved.error().message));
   }
 }
 

@@ -135,15 +135,20 @@ void QuotaAdmitter::LookAgain(Waiter& waiter) const {
                      book_.HasLater(*request.evaluator, request.uid, version);
 }
 
+// The answer depends on a class that is not known here, and nobody has looked for it.
+bool QuotaAdmitter::LacksClass(const Waiter& waiter) const {
+  const quota::Request& request = waiter.request;
+  const bool missing = request.unknown && request.unknown->why.Is(base::ErrorCode::kNotFound);
+  return missing && !waiter.classes_read &&
+         quota::DependsOnUnknown(request, book_.InNamespace(waiter.review.ns));
+}
+
 // Where the answer depends on a class that is not known here, the server is asked for it.
 base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Waiter> waiter) {
+  if (!LacksClass(*waiter)) co_return base::Result<void>();
+  waiter->classes_read = true;
   quota::Request& request = waiter->request;
   const quota::Evaluator& evaluator = *request.evaluator;
-  const bool missing = request.unknown && request.unknown->why.Is(base::ErrorCode::kNotFound);
-  if (!missing) co_return base::Result<void>();
-  if (!quota::DependsOnUnknown(request, book_.InNamespace(waiter->review.ns))) {
-    co_return base::Result<void>();
-  }
   quota::ClassTable live(evaluator.classes->missing, evaluator.classes->called);
   for (const quota::ClassUnits& units : waiter->facts.classes) {
     auto usage = co_await book_.ReadClass(evaluator, units.name, waiter->deadline);

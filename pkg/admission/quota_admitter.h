@@ -58,7 +58,9 @@ class QuotaAdmitter final : public Admitter {
   base::Result<void> Prepare(Waiter& waiter) const;
   // What changes while a request waits: its classes, and whether it can be stored still.
   void LookAgain(Waiter& waiter) const;
+  [[nodiscard]] bool LacksClass(const Waiter& waiter) const;
   base::Task<base::Result<void>> ResolveClasses(std::shared_ptr<Waiter> waiter);
+  base::Task<void> ResolveClassesOf(Batch batch);
   [[nodiscard]] BatchPlan PlanFor(const std::string& ns,
                                   const std::vector<const quota::Request*>& requests) const;
   base::Task<Answer> Decide(std::shared_ptr<Waiter> waiter);

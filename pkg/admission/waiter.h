@@ -24,8 +24,9 @@ struct QuotaAdmitter::Waiter {
   base::TimePoint deadline{};
   std::unique_ptr<base::Alarm> alarm;  // rung with the answer
   std::optional<Answer> answer;
-  bool abandoned = false;  // nobody waits for the answer any more
-  std::string trouble;     // what the last write met, for a waiter that gives up
+  bool abandoned = false;     // nobody waits for the answer any more
+  bool classes_read = false;  // of the server, those that the watch did not have
+  std::string trouble;        // what the last write met, for a waiter that gives up
   std::vector<Granted> granted;
 };
 

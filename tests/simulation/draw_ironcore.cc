@@ -13,12 +13,13 @@ class IroncoreDrawer final : public Drawer {
     schedule_.ironcore = true;
     DrawReplicas();
     DrawManner();
-    class_share_ = Percent(30) ? 2 : 5 + Below(15);
+    names_ += 3;
+    class_share_ = Percent(50) ? 1 + Below(3) : 4 + Below(12);
     for (int number = 0; number < kClasses; ++number) {
-      if (Percent(80)) PutClass(0, number);
+      if (Percent(85)) PutClass(0, number);
     }
     for (int i = 0; i < 1 + Below(3); ++i) PutQuota(0);
-    const int actions = 20 + Below(60);
+    const int actions = 20 + Below(80);
     for (int i = 0; i < actions; ++i) Next();
     return std::move(schedule_);
   }
@@ -30,10 +31,10 @@ class IroncoreDrawer final : public Drawer {
     if (Percent(fault_share_)) return Fault();
     if (Percent(class_share_)) return ChangeClass();
     const int dice = Below(100);
-    if (dice < 62) return Write();
-    if (dice < 74) return Add("delete", {{"ns", Below(namespaces_)}, {"name", Below(names_)}});
-    if (dice < 86) return Add("terminate", {{"ns", Below(namespaces_)}, {"name", Below(names_)}});
-    if (dice < 96) return PutQuota(Pause());
+    if (dice < 66) return Write();
+    if (dice < 81) return Add("delete", {{"ns", Below(namespaces_)}, {"name", Below(names_)}});
+    if (dice < 90) return Add("terminate", {{"ns", Below(namespaces_)}, {"name", Below(names_)}});
+    if (dice < 97) return PutQuota(Pause());
     Add("delete-quota", {{"ns", Below(namespaces_)}, {"quota", Below(2)}});
   }
 
@@ -62,9 +63,9 @@ class IroncoreDrawer final : public Drawer {
     const auto has = [&](const char* name, int share) {
       return keep ? last->second.contains(name) : Percent(share);
     };
-    if (has("cpu", 80)) numbers["cpu"] = 3 + Below(15);
-    if (has("memory", 40)) numbers["memory"] = 4 + Below(20);
-    if (has("machines", 40)) numbers["machines"] = 1 + Below(5);
+    if (has("cpu", 80)) numbers["cpu"] = 4 + Below(20);
+    if (has("memory", 40)) numbers["memory"] = 6 + Below(25);
+    if (has("machines", 40)) numbers["machines"] = 2 + Below(6);
     if (has("gold", 25)) numbers["gold"] = 1;
     quotas_[{ns, quota}] = numbers;
     Add(after, "quota", std::move(numbers));

@@ -106,6 +106,7 @@ class Judge final : public ServerObserver, public Tell {
   // judge_classes.cc
   [[nodiscard]] bool IsCalmFor(const StoredQuota& quota, const std::string& name,
                                base::TimePoint since) const;
+  void Remember(const StoredClass* before, const StoredClass& changed);
   void Keep();
   void CheckKept(const StoredQuota& quota);
   void CheckClassRefusal(const Thing& after, const std::string& message);
@@ -126,7 +127,7 @@ class Judge final : public ServerObserver, public Tell {
     bool incomplete = false;  // there was a time when it did not say all
   };
   std::map<std::string, Changed> changed_;  // classes
-  Classes remembered_;                      // what each class that is, or was, said last
+  Classes remembered_;  // what each class that is, or was, said: the least of what somebody knows
   bool classes_shown_ = true;
   base::TimePoint classes_calm_since_{};
   const Replica* leader_ = nullptr;

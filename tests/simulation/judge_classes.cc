@@ -27,10 +27,26 @@ void Judge::OnClass(const StoredClass* before, const StoredClass* after) {
   Keep();
   changed_[changed.name] = {timeline_.Now(), changed_[changed.name].incomplete};
   if (changed.says.size() < 2) changed_[changed.name].incomplete = true;
-  for (const auto& [name, amount] : changed.says) remembered_[changed.name].says[name] = amount;
+  Remember(before, changed);
   for (const auto& [key, quota] : server_->quotas()) Open(limits_[quota.uid].by_class);
   classes_shown_ = false;
   EndExcuses();
+}
+
+// Until everybody has seen the change, each counts by what the class said before, or says now: the
+// least of it is sure.
+void Judge::Remember(const StoredClass* before, const StoredClass& changed) {
+  if (classes_shown_) {
+    for (const auto& [name, of] : server_->classes()) {
+      if (name != changed.name) remembered_[name].says = of.says;
+    }
+    if (before != nullptr) remembered_[changed.name].says = before->says;
+  }
+  Amounts& says = remembered_[changed.name].says;
+  for (const auto& [name, amount] : changed.says) {
+    const auto [entry, added] = says.try_emplace(name, amount);
+    entry->second = std::min(entry->second, amount);
+  }
 }
 
 void Judge::OnClassesShown(bool shown) {

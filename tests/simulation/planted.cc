@@ -67,7 +67,7 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kForgottenOld, "forgotten-old", "needs nothing"},
       {Planted::kAnswerTrusted, "answer-trusted", "used is below what is stored"},
       {Planted::kClassFrozen, "class-frozen", "is not the truth", true},
-      {Planted::kClassRemembered, "class-remembered", "does not fit, and is admitted", true},
+      {Planted::kClassRemembered, "class-remembered", "without its class", true},
       {Planted::kMissingFree, "missing-free", "what nobody knows is lowered", true},
       {Planted::kClassNotRead, "class-not-read", "for a class that there is", true},
   };

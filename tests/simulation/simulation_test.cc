@@ -246,6 +246,13 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
       "+0 quota ns=0 quota=0 storage=20\n"
       "+26994 claim calls=4 name=5 ns=0 size=2 to=458\n"
       "+114 claim calls=3 name=5 ns=0 size=4 to=160\n",
+      // A quota that comes while another one is written has the class looked for, too.
+      "replicas=1 seed=16389 api=ironcore\n"
+      "+0 class class=0 cpu=4 memory=2\n"
+      "+0 quota machines=3 ns=1 quota=0\n"
+      "+335 drop replica=1 writes=1\n"
+      "+319 quota cpu=4 memory=7 ns=1 quota=1\n"
+      "+0 machine class=0 name=0 ns=1 to=49\n",
       // A list that failed often before is tried again late.
       "replicas=1 seed=16393\n"
       "+0 quota ns=1 quota=1 storage=7\n"

@@ -184,6 +184,34 @@ TEST_CASE("ironcore admission: a class that cannot be asked for is answered so, 
   CHECK(cloud.book.attempts == 0);
 }
 
+TEST_CASE(
+    "ironcore admission: a quota that comes while a write is under way has the class read, too",
+    "[admission][ironcore]") {
+  Cloud cloud;
+  cloud.book.Put("count", List({{kCount, "5"}}), List({{kCount, "0"}}));
+  cloud.book.fault = [&](const quota::Quota&) -> std::optional<base::Error> {
+    if (cloud.book.attempts > 1) return std::nullopt;
+    cloud.book.Put("young", List({{"requests.cpu", "5"}}), List({{"requests.cpu", "0"}}));
+    return base::Error{.code = base::ErrorCode::kConflict, .message = "changed meanwhile"};
+  };
+  SECTION("a class that is there is charged") {
+    cloud.book.live_class = [](const std::string&) { return Class("4", "1Gi"); };
+    CHECK(cloud.Ask(Create(Machine("x"))).empty());
+    CHECK(cloud.Used("young") == "requests.cpu=4");
+  }
+  SECTION("one that is not is looked for once") {
+    CHECK(cloud.Ask(Create(Machine("x"))) ==
+          "403 failed quota: young: machine class \"x\" not found");
+  }
+  SECTION("of one that cannot be asked for nothing is said") {
+    cloud.book.live_class = [](const std::string&) -> base::Result<quota::ClassUsage> {
+      return base::Error{.code = base::ErrorCode::kUnavailable, .message = "connection refused"};
+    };
+    CHECK(cloud.Ask(Create(Machine("x"))) == "503 read machine class x: connection refused");
+  }
+  CHECK(cloud.book.class_reads == 1);
+}
+
 TEST_CASE("ironcore admission: a bad capability stops only what is measured by it",
           "[admission][ironcore]") {
   Cloud cloud;
