@@ -231,7 +231,7 @@ judge_beside() {
   local name
   wait "$beside" || true
   beside=
-  for name in simulation fuzz; do
+  for name in simulation simulation-of-classes fuzz; do
     count_script "beside/$name" "$(cat "$logs/beside/$name.code" || echo "none, it did not end")"
     [ ! -s "$logs/beside/$name.log" ] || note "        $(tail -n 1 "$logs/beside/$name.log")"
   done
