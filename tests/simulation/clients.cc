@@ -105,10 +105,11 @@ base::Task<std::optional<admission::Answer>> World::Ask(Replica& replica,
   co_await timeline_.scheduler().Sleep(way);
   if (!replica.serving()) co_return std::nullopt;  // failurePolicy: Fail
   if (!dry_run) judge_.OnCall(replica.name(), before ? &*before : nullptr, after);
+  const base::TimePoint asked = timeline_.Now();
   const auto call = std::make_shared<Call>();
   call->alarm = timeline_.scheduler().NewAlarm();
-  replica.Ask(std::move(review), [this, call, before, after](admission::Answer answer) {
-    judge_.OnAnswer(before ? &*before : nullptr, after, answer);
+  replica.Ask(std::move(review), [this, call, before, after, asked](admission::Answer answer) {
+    judge_.OnAnswer(before ? &*before : nullptr, after, answer, asked);
     timeline_.After(Way(), [call, answer] {
       call->answer = answer;
       call->alarm->Wake();

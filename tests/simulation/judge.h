@@ -40,7 +40,8 @@ class Judge final : public ServerObserver, public Tell {
   void OnForeignRaise(const StoredQuota& quota, const std::string& name, std::int64_t by);
   // A replica's webhook was called for `after`; `before` is null for a creation.
   void OnCall(const std::string& replica, const Thing* before, const Thing& after);
-  void OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer);
+  void OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer,
+                base::TimePoint asked);
   // Something of which a status may suffer: whoever was to heal it may be unable for a while.
   void OnTrouble() { calm_since_ = timeline_.Now(); }
   // All replicas have seen the last change of a class.
@@ -109,7 +110,7 @@ class Judge final : public ServerObserver, public Tell {
   void Remember(const StoredClass* before, const StoredClass& changed);
   void Keep();
   void CheckKept(const StoredQuota& quota);
-  void CheckClassRefusal(const Thing& after, const std::string& message);
+  void CheckClassRefusal(const Thing& after, const std::string& message, base::TimePoint asked);
   void CheckWithoutClass(const Thing& after);
 
   const Timeline& timeline_;

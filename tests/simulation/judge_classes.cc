@@ -108,12 +108,11 @@ void Judge::CheckKept(const StoredQuota& quota) {
 }
 
 // A class that is there when somebody asks is read, whatever the watch has shown.
-void Judge::CheckClassRefusal(const Thing& after, const std::string& message) {
+void Judge::CheckClassRefusal(const Thing& after, const std::string& message,
+                              base::TimePoint asked) {
   if (!message.starts_with("failed quota: ") || !server_->classes().contains(after.of)) return;
-  const auto call = std::find_if(charged_.rbegin(), charged_.rend(),
-                                 [&](const auto& c) { return c.after.uid == after.uid; });
   const Changed& changed = changed_[after.of];
-  if (call == charged_.rend() || changed.incomplete || changed.at + kMissed > call->at) return;
+  if (changed.incomplete || changed.at + kMissed > asked) return;
   Violation("a machine is refused for a class that there is: " + after.name + ": " + message);
 }
 

@@ -62,7 +62,8 @@ void Judge::OnForeignRaise(const StoredQuota& quota, const std::string& name, st
                       .amount = {{name, by}}});
 }
 
-void Judge::OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer) {
+void Judge::OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer,
+                     base::TimePoint asked) {
   Touch();
   if (narrate_) {
     const bool allowed = answer.kind == admission::Answer::Kind::kAllowed;
@@ -82,7 +83,7 @@ void Judge::OnAnswer(const Thing* before, const Thing& after, const admission::A
     Violation("an update that needs nothing is refused: " + after.name + ": " + answer.message);
   }
   CheckRefusal(after, answer.message);
-  CheckClassRefusal(after, answer.message);
+  CheckClassRefusal(after, answer.message, asked);
 }
 
 // What `used` may be at most: objects that are or were stored, and one charge of each replica for
