@@ -68,7 +68,9 @@ TEST_CASE("simulation: each planted fault is found by the invariant that it brea
 
 TEST_CASE("simulation: what is found is shortened, and its text replays alone", "[simulation]") {
   simulation::QuietLog();
-  const auto found = Find({.name = "no-expiry", .broken = "is not the truth"});
+  const bool ironcore = GENERATE(false, true);
+  const char* const planted = ironcore ? "class-frozen" : "no-expiry";
+  const auto found = Find({.name = planted, .broken = "is not the truth", .ironcore = ironcore});
   REQUIRE(found.has_value());
   const simulation::Shrunk shrunk = simulation::Shrink(found->schedule, found->violation);
   CHECK(shrunk.schedule.actions.size() <= 6);
