@@ -145,6 +145,7 @@ void Judge::OnQuotaSpec(const StoredQuota* before, const StoredQuota* after) {
   Touch();
   if (after == nullptr) return;
   limits_[after->uid].kept.clear();
+  if (!classes_shown_) Open(limits_[after->uid].by_class);
   const bool same_scope = before != nullptr && before->gold == after->gold;
   const bool more_names =
       before == nullptr || std::any_of(after->hard.begin(), after->hard.end(), [&](const auto& e) {

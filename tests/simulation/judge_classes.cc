@@ -52,6 +52,7 @@ void Judge::Remember(const StoredClass* before, const StoredClass& changed) {
 void Judge::OnClassesShown(bool shown) {
   if (shown == classes_shown_) return;
   classes_shown_ = shown;
+  Narrate(shown ? "all have seen the classes" : "somebody has not seen the classes");
   classes_calm_since_ = timeline_.Now();
   EndExcuses();
 }
