@@ -206,9 +206,7 @@ bool QuotaController::IsSeen(const quota::Quota& quota, const admission::Grant& 
       usage = quota::UsageOfParts(quota.selector, *facts, source.evaluator->scopes);
       return true;
     }
-    auto seen = source.tracked->ledger().UsageOf(quota.key.ns, grant.uid, *facts,
-                                                 tracker_.BesideOf(*source.evaluator));
-    usage = seen ? std::move(*seen) : facts->usage;
+    usage = KnownUsageOf(*source.evaluator, *source.tracked, quota.key.ns, grant.uid, *facts);
     return true;
   }
   return false;

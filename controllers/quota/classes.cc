@@ -109,9 +109,21 @@ quota::ResourceList QuotaController::UsageOf(const quota::Quota& quota,
   if (!evaluator.classes && !evaluator.owners) return facts.usage;
   const TrackedResource* tracked = tracker_.Find(evaluator.resource);
   if (tracked == nullptr) return facts.usage;
-  const auto usage =
-      tracked->ledger().UsageOf(change.ns, change.uid, facts, tracker_.BesideOf(evaluator));
-  return usage ? *usage : facts.usage;
+  return KnownUsageOf(evaluator, *tracked, change.ns, change.uid, facts);
+}
+
+// What a class does say is used, whatever it does not say: a charge is for each name by itself.
+quota::ResourceList QuotaController::KnownUsageOf(const quota::Evaluator& evaluator,
+                                                  const TrackedResource& tracked,
+                                                  std::string_view ns, const quota::Uid& uid,
+                                                  const quota::Facts& facts) const {
+  const quota::Beside beside = tracker_.BesideOf(evaluator);
+  const auto usage = tracked.ledger().UsageOf(ns, uid, facts, beside);
+  if (usage) return *usage;
+  if (beside.classes == nullptr || beside.owners != nullptr) return facts.usage;
+  std::optional<quota::UnknownUsage> unknown;
+  const auto known = beside.classes->ResolveKnown(facts, unknown);
+  return known ? *known : facts.usage;
 }
 
 base::Result<quota::Resolved> QuotaController::SubjectOf(const quota::Evaluator& evaluator,

@@ -224,6 +224,10 @@ class QuotaController final : public QuotaListener,
   [[nodiscard]] Recount Count(const quota::Quota& quota);
   std::vector<Obstacle> AddUsage(const UsageSource& source, const quota::Quota& quota,
                                  quota::Observed& observed) const;
+  [[nodiscard]] quota::ResourceList KnownUsageOf(const quota::Evaluator& evaluator,
+                                                 const TrackedResource& tracked,
+                                                 std::string_view ns, const quota::Uid& uid,
+                                                 const quota::Facts& facts) const;
   [[nodiscard]] quota::ResourceList UsageOf(const quota::Quota& quota,
                                             const quota::Evaluator& evaluator,
                                             const quota::LedgerChange& change,

@@ -255,6 +255,23 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
       "+335 drop replica=1 writes=1\n"
       "+319 quota cpu=4 memory=7 ns=1 quota=1\n"
       "+0 machine class=0 name=0 ns=1 to=49\n",
+      // What a class does say counts, though it does not say all: for repeated calls, and for what
+      // another replica charged.
+      "replicas=1 seed=37892 api=ironcore\n"
+      "+0 class class=0 cpu=4 memory=1\n"
+      "+0 class class=2 cpu=1\n"
+      "+0 quota cpu=4 ns=0 quota=1\n"
+      "+0 machine class=2 name=1 ns=0 to=343\n"
+      "+28408 quota cpu=17 ns=0 quota=1\n"
+      "+0 machine calls=4 class=0 name=1 ns=0 to=500\n",
+      "replicas=2 seed=38900 api=ironcore\n"
+      "+0 class class=0 cpu=5 memory=1\n"
+      "+0 class class=1 cpu=5 memory=7\n"
+      "+0 class class=2 cpu=4\n"
+      "+0 quota cpu=20 ns=1 quota=0\n"
+      "+0 machine class=2 name=1 ns=1 to=170\n"
+      "+18839 machine class=0 name=1 ns=1 store=30 to=266\n"
+      "+0 machine class=1 name=0 ns=1 store=32 to=118\n",
       // A list that failed often before is tried again late.
       "replicas=1 seed=16393\n"
       "+0 quota ns=1 quota=1 storage=7\n"

@@ -160,6 +160,21 @@ TEST_CASE(
   CHECK(f.Used("q") == "requests.cpu=500m,requests.memory=1Gi");
 }
 
+TEST_CASE("ironcore classes: repeated calls are charged once by what a class does say",
+          "[controllers][ironcore]") {
+  IroncoreFixture f;
+  f.cluster.Put(kMachineClasses, MakeClass("odd", {{"cpu", "1"}}));
+  f.PutClass("large", "4", "1Gi");
+  f.cluster.Put(kMachines, MakeMachine("m", "odd"));
+  f.cluster.Put(kQuotas, MakeQuota("q", kCpu));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "requests.cpu=1");
+  for (int call = 0; call < 3; ++call) {
+    CHECK(f.Ask(MakeMachine("m", "large"), MakeMachine("m", "odd")).empty());
+    CHECK(f.Used("q") == "requests.cpu=4");
+  }
+}
+
 TEST_CASE("ironcore classes: until the server has them, what they would say is unknown",
           "[controllers][ironcore]") {
   IroncoreFixture f(false);

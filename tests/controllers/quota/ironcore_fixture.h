@@ -67,11 +67,17 @@ struct IroncoreFixture : ControllerFixture {
   void PutClass(const std::string& name, const std::string& cpu, const std::string& memory) {
     cluster.Put(kMachineClasses, MakeClass(name, {{"cpu", cpu}, {"memory", memory}}));
   }
-  // A creation of this machine is reviewed, and not stored: "" if admitted, else why not.
-  std::string Ask(const json::Value& machine) {
+  // A creation of this machine, or an update of `stored`, is reviewed, and not stored: "" if
+  // admitted, else why not.
+  std::string Ask(const json::Value& machine, const json::Value& stored = {}) {
     std::optional<admission::Answer> answer;
     admission::Review review{
         .uid = "call", .resource = kMachines, .ns = "team-a", .name = "m", .object = machine};
+    if (!stored.IsNull()) {
+      review.operation = admission::Operation::kUpdate;
+      review.old_object = stored;
+      review.old_object.Make({"metadata", "resourceVersion"}) = "1000000";
+    }
     calls.Spawn("call", [this, &answer, review]() -> base::Task<void> {
       co_await base::DeferCancellation();
       const base::TimePoint deadline = scheduler.Now() + std::chrono::seconds(5);
