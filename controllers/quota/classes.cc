@@ -177,7 +177,7 @@ base::Task<base::Result<quota::ClassUsage>> QuotaController::ReadClass(
   if (const json::Value* found = FindNamed(*answer, name)) {
     co_return evaluator.classes->usage_of(*found);
   }
-  missed_[path] = context_.scheduler->Now();
+  missed_[path] = now;  // the answer may have been long on its way
   co_return NotFound(name);
 }
 

@@ -255,6 +255,17 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
       "+335 drop replica=1 writes=1\n"
       "+319 quota cpu=4 memory=7 ns=1 quota=1\n"
       "+0 machine class=0 name=0 ns=1 to=49\n",
+      // That there is no class is believed from when it was asked, not from when it was answered.
+      "replicas=1 seed=53201 api=ironcore\n"
+      "+0 quota cpu=14 ns=0 quota=0\n"
+      "+154 machine class=1 name=2 ns=0 to=460\n"
+      "+0 machine class=2 name=0 ns=0 to=931\n"
+      "+0 machine class=2 name=3 ns=0 to=794\n"
+      "+337 machine class=0 name=3 ns=0 to=564\n"
+      "+16 pause ms=18637 replica=0\n"
+      "+0 expire replica=0 resource=2\n"
+      "+1156 class class=0 cpu=0 memory=7\n"
+      "+2195 machine class=0 name=0 ns=0 to=289\n",
       // What a class does say counts, though it does not say all: for repeated calls, and for what
       // another replica charged.
       "replicas=1 seed=37892 api=ironcore\n"
