@@ -4,7 +4,7 @@
 #   unit tests, then the e2e scenarios on the sandbox and on a real kube-apiserver, which mostly wait
 #   and so run at once, then random objects against upstream's own evaluators and the bounds of
 #   instructions, then unit tests and sandbox scenarios again under address+undefined and under thread
-#   sanitizer; beside all this, at idle priority, 20 000 simulated schedules and a minute of fuzzing a target.
+#   sanitizer; beside all this, at idle priority, 20 000 simulated schedules of core, 10 000 of classes, and fuzzing.
 #   --quick: the release build's unit tests and sandbox scenarios only, built incrementally.
 #
 # The last line is "N passed, N failed, N skipped"; the exit code is 0 only if nothing failed. The

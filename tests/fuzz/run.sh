@@ -2,15 +2,17 @@
 # Fuzzes all targets, or those that are named:
 #
 #   bash tests/fuzz/run.sh [SECONDS [TARGET…]]        goes on from the inputs that earlier runs collected
-#   bash tests/fuzz/run.sh --ci [SECONDS [TARGET…]]   from the tree's corpus alone, the same way each time
+#   bash tests/fuzz/run.sh --ci [SECONDS [TARGET…]]   from the tree's corpus alone, the same way each time, and
+#                                                     as far as speeds.txt says for so many seconds
 #   bash tests/fuzz/run.sh --merge [TARGET…]          takes what reached new code into the tree
 #   bash tests/fuzz/run.sh --build                    builds, and no more
 #
 # Builds the preset fuzz with Debian's clang, unless QCM_FUZZ_BUILT=true says that it is built, and gives
 # each target SECONDS (60), QCM_FUZZ_JOBS (2) of them at a time. One line a target, its speed in executions
 # per second of the processor; the last line is "N targets, N executions, N found". With --ci chance is
-# QCM_FUZZ_SEED (1), so that two runs differ in nothing but how far they come. Inputs that break something
-# are in build/fuzz/found; build/fuzz/total adds up the executions of all runs.
+# QCM_FUZZ_SEED (1) and the end is a number of executions, so that two runs of one program are the same:
+# what is found is found each time. Inputs that break something are in build/fuzz/found; build/fuzz/total
+# adds up the executions of all runs.
 #
 # Exit 1: something was found. Exit 77: no clang with libFuzzer here (with CI=true that is a failure).
 set -euo pipefail
@@ -22,6 +24,7 @@ jobs=${QCM_FUZZ_JOBS:-2}
 seed=${QCM_FUZZ_SEED:-1}
 ci=false
 launcher=()
+longest=1800  # of a --ci run of one target, seconds
 logs=$build/log
 
 # What finds mistakes of memory as soon as they are made; the rest costs half of the speed. Stacks that
@@ -31,7 +34,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 
 say() { echo "tests/fuzz: $*"; }
 usage() {
-  sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
   exit 2
 }
 unavailable() {
@@ -61,6 +64,11 @@ dictionary() {
   echo "$own"
 }
 
+# executions_of TARGET SECONDS: nothing for a target that speeds.txt does not have.
+executions_of() {
+  awk -v target="$1" -v seconds="$2" '$1 == target { printf "%.0f", $2 * seconds }' tests/fuzz/speeds.txt
+}
+
 # number LOG WORDS: the last number behind the words.
 number() { sed -nE "s/.*$2([0-9]+).*/\\1/p" "$1" | tail -n 1; }
 
@@ -75,17 +83,18 @@ libfuzzer() {
 
 # fuzz TARGET SECONDS: leaves its line in TARGET.line.
 fuzz() {
-  local target=$1 code=0 word=ok executions from
+  local target=$1 code=0 word=ok executions how
   if $ci; then
     # In the order of their names, and kept in memory: a fresh start, and no folder's order.
     find "$tree/$target" -type f | LC_ALL=C sort | paste -sd, | tr -d '\n' >"$logs/$target.inputs"
-    from=(-seed="$seed" -seed_inputs="@$logs/$target.inputs")
+    how=(-seed="$seed" -seed_inputs="@$logs/$target.inputs" -runs="$(executions_of "$target" "$2")"
+      -max_total_time="$longest")
   else
     mkdir -p "$build/corpus/$target"
-    from=("$build/corpus/$target" "$tree/$target")
+    how=(-max_total_time="$2" "$build/corpus/$target" "$tree/$target")
   fi
-  libfuzzer "$target" -max_total_time="$2" -reload=0 -artifact_prefix="$build/found/$target-" \
-    -dict="$(dictionary "$target")" "${from[@]}" || code=$?
+  libfuzzer "$target" -reload=0 -artifact_prefix="$build/found/$target-" \
+    -dict="$(dictionary "$target")" "${how[@]}" || code=$?
   [ $code -eq 0 ] || word=FOUND
   executions=$(number "$logs/$target.log" 'number_of_executed_units: ')
   {
@@ -174,13 +183,20 @@ if [ $mode = run ] && [ $# -gt 0 ]; then
 fi
 prepare
 [ $mode != build ] || exit 0
-# libFuzzer tries values that were compared, and some are addresses: these must not be random.
-if $ci && setarch -R true 2>/dev/null; then launcher=(setarch -R); fi
+# libFuzzer tries values that were compared, and some are addresses: these must not be random, nor depend
+# on the environment, which lies at the end of the stack.
+if $ci; then
+  launcher=(env -i PATH=/usr/bin:/bin ASAN_OPTIONS="$ASAN_OPTIONS" UBSAN_OPTIONS="$UBSAN_OPTIONS")
+  if setarch -R true 2>/dev/null; then launcher+=(setarch -R); fi
+fi
 mapfile -t targets < <(grep . "$build/fuzz_targets.txt")
 for target in "$@"; do
   printf '%s\n' "${targets[@]}" | grep -qx -- "$target" || { say "there is no target $target"; exit 2; }
 done
 [ $# -eq 0 ] || targets=("$@")
+for target in "${targets[@]}"; do
+  [ -n "$(executions_of "$target" 1)" ] || { say "tests/fuzz/speeds.txt has no line for $target"; exit 2; }
+done
 case $mode in
   merge) merge "${targets[@]}" ;;
   run) run "$seconds" "${targets[@]}" ;;
