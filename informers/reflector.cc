@@ -14,6 +14,7 @@
 #include "informers/splitters.h"
 #include "informers/watch_event.h"
 #include "pkg/base/duration.h"
+#include "pkg/base/task_group.h"
 #include "pkg/metrics/informer_metrics.h"
 
 namespace informers {
@@ -44,6 +45,7 @@ class ReflectorImpl final : public Reflector {
  private:
   base::Task<Step> List();
   base::Task<Step> Watch();
+  base::Task<void> HealIfItLasts();
   base::Task<WatchEnd> Follow(std::unique_ptr<http::BodyStream> body, base::TimePoint limit);
   base::Result<void> TakeFrame(WireForm form, std::string_view frame, bool& server_said);
   void Deliver(const WatchEvent& event);
@@ -128,11 +130,25 @@ base::Task<Step> ReflectorImpl::Watch() {
   state_.current_as_of = begin;
   state_.gap.OnWatch(begin);
   if (fsm_.OpeningHeals()) Heal();
+  base::TaskGroup beside(co_await base::asio::this_coro::executor);
+  if (state_.trouble) beside.Spawn("watch " + name_, [this] { return HealIfItLasts(); });
   end = co_await Follow(std::move(*opened), begin + timeout + kWatchGrace);
+  beside.Cancel();
+  co_await beside.Join();
   const base::TimePoint now = scheduler_.Now();
   end.lasted = now - begin;
   state_.gap.OnWatchEnd(now);
   co_return fsm_.WatchEnded(now, std::move(end));
+}
+
+// Of a collection where nothing happens, only time tells that a watch holds: a bookmark may be a
+// minute away.
+base::Task<void> ReflectorImpl::HealIfItLasts() {
+  co_await base::DeferCancellation();
+  const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
+  co_await alarm->WaitUntil(scheduler_.Now() + ReflectorFsm::kShortWatch);
+  const bool ended = co_await base::Stopping();
+  if (!ended) Heal();
 }
 
 // Reads events until the stream ends, by whatever reason.

@@ -8,8 +8,6 @@ namespace {
 using base::ErrorCode;
 using Act = Step::Act;
 
-// A watch that ends sooner, without an event, counts as a failure.
-constexpr base::Duration kShortWatch = std::chrono::seconds(1);
 // How many in a row are called trouble: one is what a restarting load balancer does.
 constexpr int kShortWatchesInTrouble = 3;
 // How often the server may say that it has not reached our version, before we believe that it went

@@ -11,6 +11,7 @@
 //
 // One thread.
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +44,9 @@ struct WatchEnd {
 
 class ReflectorFsm {
  public:
+  // A watch that ends sooner, without an event, counts as a failure.
+  static constexpr std::chrono::seconds kShortWatch{1};
+
   explicit ReflectorFsm(base::BackoffOptions backoff, std::uint64_t seed = std::random_device{}());
 
   Step Listed(std::string version);

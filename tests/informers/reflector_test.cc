@@ -178,6 +178,21 @@ TEST_CASE("reflector: trouble is over with the first event", "[informers]") {
   CHECK(f.state().failures == 1);
 }
 
+TEST_CASE("reflector: trouble is over when a watch lasts, though nothing happens", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("10", {})));
+  for (int i = 0; i < 3; ++i) f.server.OnWatch(Answer::Whole(""));
+  f.options.idle_timeout = 1h;
+  f.RunFor(2s);
+  while (f.server.watches.size() < 4) f.RunFor(100ms);  // this one stays open, in silence
+  CHECK(f.state().trouble);
+  f.RunFor(500ms);
+  CHECK(f.state().trouble);
+  f.RunFor(1s);
+  CHECK_FALSE(f.state().trouble);
+  CHECK(f.state().failures == 1);
+}
+
 TEST_CASE("reflector: nobody listening is waited for at the same place", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("10", {"a1"})));
