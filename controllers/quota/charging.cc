@@ -58,11 +58,11 @@ std::vector<const quota::Quota*> QuotaController::InNamespace(std::string_view n
   return quotas;
 }
 
-const quota::Charge* QuotaController::Covering(const quota::Quota& quota,
-                                               const quota::Uid& uid) const {
+const quota::Charge* QuotaController::Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                               std::string_view version) const {
   const auto memory = memories_.find(quota.key);
   if (memory == memories_.end() || memory->second.uid != quota.uid) return nullptr;
-  return memory->second.admitted.Covering(context_.scheduler->Now(), uid);
+  return memory->second.admitted.Covering(context_.scheduler->Now(), uid, version);
 }
 
 bool QuotaController::HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
@@ -170,7 +170,7 @@ void QuotaController::Hold(Memory& memory, const quota::Quota& quota,
     const bool behind =
         !grant.version.empty() && !HasLater(*grant.evaluator, grant.uid, grant.version);
     if (behind) seen = Smaller(seen, quota::Excess(grant.charge.amount, grant.charge.added));
-    memory.admitted.Grant(now, grant.uid, grant.charge, is_seen ? &seen : nullptr);
+    memory.admitted.Grant(now, grant.uid, grant.charge, is_seen ? &seen : nullptr, grant.version);
   }
   memory.last_grant = now;
   queue_.AddAfter(quota.key, options_.charge_hold);

@@ -134,6 +134,7 @@ void QuotaController::NoticeForeignWrite(const quota::Quota& before, const quota
   // What does not fit is not added: then more is held than need be, and never too little.
   (void)counted.Add(memory.admitted.Outstanding());
   memory.charges.OnForeignWrite(now, before.status.used, after.status.used, counted);
+  if (AnyLower(before.status.used, after.status.used)) memory.admitted.OnLoweredByOthers();
   // Both writers wait for each other's watch only once: a wait under way is not prolonged.
   if (AnyLower(before.status.used, after.status.used) && memory.not_before <= now) {
     memory.not_before = now + options_.foreign_decrease_patience;

@@ -124,8 +124,8 @@ class QuotaController final : public QuotaListener,
   // admission::QuotaBook, in charging.cc.
   [[nodiscard]] bool Current() const override;
   [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
-  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota,
-                                              const quota::Uid& uid) const override;
+  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                              std::string_view version) const override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;
   [[nodiscard]] base::Result<quota::Resolved> SubjectOf(

@@ -16,7 +16,7 @@ class Planner {
   }
 
   void Add(std::size_t index, const quota::Request& request, BatchPlan& plan) {
-    CoverFor(request.uid);
+    CoverFor(request);
     quota::Verdict verdict = quota::Decide(request, standings_);
     std::vector<std::string> warnings;
     if (verdict.kind == quota::Verdict::Kind::kFits && !request.dry_run) {
@@ -45,11 +45,12 @@ class Planner {
   }
 
  private:
-  void CoverFor(const quota::Uid& uid) {
+  void CoverFor(const quota::Request& request) {
     for (std::size_t i = 0; i < standings_.size(); ++i) {
-      const auto charged = charged_.find({i, uid});
-      standings_[i].covering =
-          charged != charged_.end() ? &charged->second : covering_of_(*standings_[i].quota, uid);
+      const auto charged = charged_.find({i, request.uid});
+      standings_[i].covering = charged != charged_.end()
+                                   ? &charged->second
+                                   : covering_of_(*standings_[i].quota, request);
     }
   }
 

@@ -27,7 +27,7 @@ struct BatchPlan {
 
 // What covers an object's use of a quota before this batch; null: nothing.
 using CoveringOf =
-    std::function<const quota::Charge*(const quota::Quota& quota, const quota::Uid& uid)>;
+    std::function<const quota::Charge*(const quota::Quota& quota, const quota::Request& request)>;
 
 // An object that two requests of the batch are about is charged once. Dry runs are judged like the
 // others, and add nothing.

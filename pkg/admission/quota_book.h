@@ -35,7 +35,8 @@ class QuotaBook {
   [[nodiscard]] virtual std::vector<const quota::Quota*> InNamespace(std::string_view ns) const = 0;
   // Null: the object is not charged to this quota.
   [[nodiscard]] virtual const quota::Charge* Covering(const quota::Quota& quota,
-                                                      const quota::Uid& uid) const = 0;
+                                                      const quota::Uid& uid,
+                                                      std::string_view version) const = 0;
   // The classes that the evaluator reads; null: none, or not known.
   [[nodiscard]] virtual const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const = 0;

@@ -54,8 +54,8 @@ void Extend(Charge& charge, const Charge& more) {
 }
 
 void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
-                    const ResourceList* seen) {
-  const bool anew = Covering(now, uid) == nullptr;
+                    const ResourceList* seen, std::string_view version) {
+  const bool anew = Covering(now, uid, version) == nullptr;
   Held& held = charges_[uid];
   Count(held, -1);
   if (seen != nullptr) held.seen = *seen;
@@ -69,6 +69,8 @@ void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
   if (held.charge.added.empty()) held.since = now;
   Extend(held.charge, more);
   held.granted = now;
+  held.version = version;
+  held.lowerings = lowerings_;
   Count(held, +1);
   if (Reaches(held.seen, held.charge.amount)) {
     Drop(charges_.find(uid));
@@ -77,10 +79,12 @@ void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
   order_.emplace_back(now, uid);
 }
 
-const Charge* Charges::Covering(base::TimePoint now, const Uid& uid) const {
+const Charge* Charges::Covering(base::TimePoint now, const Uid& uid,
+                                std::string_view version) const {
   const auto found = charges_.find(uid);
   if (found == charges_.end() || now - found->second.since > hold_ / 2) return nullptr;
-  return &found->second.charge;
+  const Held& held = found->second;
+  return held.lowerings == lowerings_ || held.version == version ? &held.charge : nullptr;
 }
 
 ResourceList Charges::OnSeen(const Uid& uid, const ResourceList& before,

@@ -43,11 +43,17 @@ class Charges {
   // The object is granted `more`: of an amount the larger counts, but never more than what `used`
   // has for it: what counted for it before, and what was added. `seen` is what the watch has shown
   // of it so far, under the same names (null: nothing). The hold starts anew.
-  void Grant(base::TimePoint now, const Uid& uid, const Charge& more, const ResourceList* seen);
+  // `version` is that of the stored object that the growth is reckoned from; "": there is none.
+  void Grant(base::TimePoint now, const Uid& uid, const Charge& more, const ResourceList* seen,
+             std::string_view version);
   // What covers a repeated call for the object; null if it has no charge, or a part of it is older
   // than half of the hold: the rest is left for the write to be stored and seen before others, who
-  // hold each part for itself, take it back. What is granted then begins anew.
-  [[nodiscard]] const Charge* Covering(base::TimePoint now, const Uid& uid) const;
+  // hold each part for itself, take it back. What is granted then begins anew. Once somebody else
+  // has lowered `used`, a charge covers only calls about the version that it was granted for: of
+  // another one the growth may have been stored, and be taken back already.
+  [[nodiscard]] const Charge* Covering(base::TimePoint now, const Uid& uid,
+                                       std::string_view version) const;
+  void OnLoweredByOthers() { ++lowerings_; }
   // The watch shows that the object, which used `before`, uses `usage` now (null: none that this
   // quota counts). A charge that is reached is dropped. The answer is the growth that no charge of
   // ours granted: usage that came by somebody else's leave.
@@ -71,7 +77,9 @@ class Charges {
     Charge charge;
     ResourceList seen;
     base::TimePoint granted;
-    base::TimePoint since;  // of the oldest part of what was added
+    base::TimePoint since;        // of the oldest part of what was added
+    std::string version;          // the last grant's
+    std::uint64_t lowerings = 0;  // by others, before the last grant
   };
   using ChargesByUid = std::unordered_map<Uid, Held, UidHash>;
   [[nodiscard]] bool IsStale(const std::pair<base::TimePoint, Uid>& place) const;
@@ -84,7 +92,8 @@ class Charges {
   ChargesByUid charges_;
   // Kept, because summing ten thousands of charges anew at each look would stop all else.
   ResourceList total_;
-  bool total_is_exact_ = true;  // false: a sum did not fit, until no charge is left
+  bool total_is_exact_ = true;
+  std::uint64_t lowerings_ = 0;  // false: a sum did not fit, until no charge is left
   // In the order of granting; an entry whose charge is gone or younger is skipped.
   std::deque<std::pair<base::TimePoint, Uid>> order_;
 };

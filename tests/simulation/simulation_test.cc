@@ -242,6 +242,29 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
       "+15556 claim gold=1 late=963 name=2 ns=1 size=5 to=211\n"
       "+0 claim gold=1 name=2 ns=1 size=1 store=1174 to=213\n"
       "+265 delete name=2 ns=1 secret=0\n",
+      // What grew, shrank and grows again is charged again, where others took the first growth
+      // back: whether it was stored or not.
+      "replicas=2 seed=143460\n"
+      "+0 quota ns=1 quota=0 storage=14\n"
+      "+23117 block ms=16156 replica=1 resource=1\n"
+      "+0 claim name=2 ns=1 size=6 to=797\n"
+      "+2819 claim name=2 ns=1 size=4 to=127\n"
+      "+666 claim name=2 ns=1 size=8 to=517\n",
+      "replicas=2 seed=135281\n"
+      "+0 quota ns=0 quota=1 storage=15\n"
+      "+3638 claim name=0 ns=0 size=5 to=67\n"
+      "+11819 claim name=0 ns=0 size=4 store=44 to=809\n"
+      "+0 claim name=0 ns=0 size=7 store=-1 to=548\n"
+      "+298 claim name=0 ns=0 size=5 to=220\n"
+      "+214 claim name=0 ns=0 size=8 to=804\n",
+      // After watches that ended at once, one that lasts is believed, though nothing happens.
+      "replicas=1 seed=159087\n"
+      "+0 quota claims=1 ns=0 quota=0\n"
+      "+404 cut replica=0 resource=1\n"
+      "+1473 claim name=1 ns=0 size=5 store=-1 to=589\n"
+      "+0 cut replica=0 resource=1\n"
+      "+856 block ms=382 replica=0 resource=1\n"
+      "+3967 cut replica=0 resource=1\n",
       // What one replica was asked for, first to be stored and then to grow, another may charge
       // too.
       "replicas=2 seed=66331\n"

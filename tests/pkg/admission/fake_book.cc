@@ -27,8 +27,9 @@ std::vector<const quota::Quota*> FakeBook::InNamespace(std::string_view ns) cons
   return quotas;
 }
 
-const quota::Charge* FakeBook::Covering(const quota::Quota& quota, const quota::Uid& uid) const {
-  return quotas_.at(quota.key.name).charges.Covering(scheduler_.Now(), uid);
+const quota::Charge* FakeBook::Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                        std::string_view version) const {
+  return quotas_.at(quota.key.name).charges.Covering(scheduler_.Now(), uid, version);
 }
 
 base::Task<base::Result<void>> FakeBook::Charge(quota::Quota quota, quota::ResourceList used,
@@ -50,7 +51,7 @@ base::Task<base::Result<void>> FakeBook::Charge(quota::Quota quota, quota::Resou
   for (const Grant& grant : grants) {
     const auto seen = shown.find(grant.uid);
     entry->second.charges.Grant(scheduler_.Now(), grant.uid, grant.charge,
-                                seen != shown.end() ? &seen->second : nullptr);
+                                seen != shown.end() ? &seen->second : nullptr, grant.version);
   }
   ++writes;
   if (written) written(entry->second.quota);

@@ -21,7 +21,7 @@ Charge Whole(ResourceList amount) { return {amount, amount}; }
 TEST_CASE("charges: what is granted is outstanding until the watch shows it", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
-  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}, {"cpu", "500m"}})), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}, {"cpu", "500m"}})), nullptr, "");
   CHECK(charges.Outstanding() == List({{"pods", "1"}, {"cpu", "500m"}}));
 
   const ResourceList seen = List({{"pods", "1"}, {"cpu", "500m"}, {"memory", "1Gi"}});
@@ -34,14 +34,14 @@ TEST_CASE("charges: the same object is charged once, however often it is asked f
   base::ManualClock clock;
   Charges charges{seconds(10)};
   for (int call = 0; call < 5; ++call) {
-    charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "2"}})), nullptr);
+    charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "2"}})), nullptr, "");
   }
   CHECK(charges.Outstanding() == List({{"cpu", "2"}}));
-  REQUIRE(charges.Covering(clock.Now(), kPod) != nullptr);
-  CHECK(charges.Covering(clock.Now(), kPod)->amount == List({{"cpu", "2"}}));
-  CHECK(charges.Covering(clock.Now(), kOther) == nullptr);
+  REQUIRE(charges.Covering(clock.Now(), kPod, "") != nullptr);
+  CHECK(charges.Covering(clock.Now(), kPod, "")->amount == List({{"cpu", "2"}}));
+  CHECK(charges.Covering(clock.Now(), kOther, "") == nullptr);
 
-  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}, {"memory", "1Gi"}})), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}, {"memory", "1Gi"}})), nullptr, "");
   CHECK(charges.Outstanding() == List({{"cpu", "2"}, {"memory", "1Gi"}}));
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("charges: of an object that is stored only the growth is outstanding",
   base::ManualClock clock;
   Charges charges{seconds(10)};
   const ResourceList stored = List({{"cpu", "1"}});
-  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "3"}})), &stored);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "3"}})), &stored, "");
   CHECK(charges.Outstanding() == List({{"cpu", "2"}}));
 
   SECTION("an older version that comes late changes nothing") {
@@ -68,7 +68,7 @@ TEST_CASE("charges: of an object that is stored only the growth is outstanding",
   }
   SECTION("what is stored already is no charge at all") {
     Charges others{seconds(10)};
-    others.Grant(clock.Now(), kPod, Whole(stored), &stored);
+    others.Grant(clock.Now(), kPod, Whole(stored), &stored, "");
     CHECK(others.size() == 0);
   }
 }
@@ -78,10 +78,10 @@ TEST_CASE("charges: what was decided against a version that used more is worth w
   base::ManualClock clock;
   Charges charges{seconds(10)};
   const ResourceList seen = List({{"cpu", "3"}});
-  charges.Grant(clock.Now(), kPod, {List({{"cpu", "10"}}), List({{"cpu", "3"}})}, &seen);
+  charges.Grant(clock.Now(), kPod, {List({{"cpu", "10"}}), List({{"cpu", "3"}})}, &seen, "");
   CHECK(charges.Outstanding() == List({{"cpu", "3"}}));
   // What was lacking is charged with the next call.
-  charges.Grant(clock.Now(), kPod, {List({{"cpu", "10"}}), List({{"cpu", "4"}})}, &seen);
+  charges.Grant(clock.Now(), kPod, {List({{"cpu", "10"}}), List({{"cpu", "4"}})}, &seen, "");
   CHECK(charges.Outstanding() == List({{"cpu", "7"}}));
   CHECK(charges.OnSeen(kPod, seen, &seen).empty());
   CHECK(charges.Outstanding() == List({{"cpu", "7"}}));
@@ -90,7 +90,7 @@ TEST_CASE("charges: what was decided against a version that used more is worth w
 TEST_CASE("charges: an object that is never stored is free again after the hold", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
-  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr, "");
   CHECK(charges.NextExpiry() == clock.Now() + seconds(10));
   clock.Advance(milliseconds(9'999));
   CHECK(charges.Expire(clock.Now()) == 0);
@@ -104,14 +104,14 @@ TEST_CASE("charges: an object that is never stored is free again after the hold"
 TEST_CASE("charges: a charge covers calls for half of its hold only", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
-  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr, "");
   clock.Advance(seconds(5));
-  CHECK(charges.Covering(clock.Now(), kPod) != nullptr);
+  CHECK(charges.Covering(clock.Now(), kPod, "") != nullptr);
   clock.Advance(milliseconds(1));
-  CHECK(charges.Covering(clock.Now(), kPod) == nullptr);
+  CHECK(charges.Covering(clock.Now(), kPod, "") == nullptr);
 
-  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr);
-  CHECK(charges.Covering(clock.Now(), kPod) != nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr, "");
+  CHECK(charges.Covering(clock.Now(), kPod, "") != nullptr);
   CHECK(charges.Outstanding() == List({{"pods", "1"}}));
   clock.Advance(seconds(9));
   CHECK(charges.Expire(clock.Now()) == 0);  // the hold starts with the newest grant
@@ -125,28 +125,28 @@ TEST_CASE("charges: growth that is seen uses up what was added for it", "[quota]
   const auto cpu = [](const char* amount) { return List({{"cpu", amount}}); };
   // Asked for and never stored; then it shrinks, and grows by another call.
   ResourceList seen = cpu("5");
-  charges.Grant(clock.Now(), kPod, {cpu("6"), cpu("1"), cpu("5")}, &seen);
+  charges.Grant(clock.Now(), kPod, {cpu("6"), cpu("1"), cpu("5")}, &seen, "");
   ResourceList stored = cpu("2");
   charges.OnSeen(kPod, seen, &stored);
-  REQUIRE(charges.Covering(clock.Now(), kPod) != nullptr);
-  CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), stored) == cpu("3"));
-  charges.Grant(clock.Now(), kPod, {cpu("4"), cpu("1"), cpu("2")}, &stored);
-  CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), stored) == cpu("4"));
+  REQUIRE(charges.Covering(clock.Now(), kPod, "") != nullptr);
+  CHECK(PaidFor(*charges.Covering(clock.Now(), kPod, ""), stored) == cpu("3"));
+  charges.Grant(clock.Now(), kPod, {cpu("4"), cpu("1"), cpu("2")}, &stored, "");
+  CHECK(PaidFor(*charges.Covering(clock.Now(), kPod, ""), stored) == cpu("4"));
 
   SECTION("by the watch") {
     const ResourceList now = cpu("4");
     charges.OnSeen(kPod, stored, &now);
-    CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), now) == cpu("4"));
+    CHECK(PaidFor(*charges.Covering(clock.Now(), kPod, ""), now) == cpu("4"));
     SECTION("and stays used up when it shrinks again") {
       charges.OnSeen(kPod, now, &stored);
-      CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), stored) == cpu("2"));
+      CHECK(PaidFor(*charges.Covering(clock.Now(), kPod, ""), stored) == cpu("2"));
     }
   }
   SECTION("by the next call, before the watch shows it") {
-    CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), cpu("3")) == cpu("4"));
-    charges.Grant(clock.Now(), kPod, {cpu("6"), cpu("2"), cpu("3")}, &stored);
-    CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), cpu("3")) == cpu("6"));
-    CHECK(PaidFor(*charges.Covering(clock.Now(), kPod), cpu("6")) == cpu("6"));
+    CHECK(PaidFor(*charges.Covering(clock.Now(), kPod, ""), cpu("3")) == cpu("4"));
+    charges.Grant(clock.Now(), kPod, {cpu("6"), cpu("2"), cpu("3")}, &stored, "");
+    CHECK(PaidFor(*charges.Covering(clock.Now(), kPod, ""), cpu("3")) == cpu("6"));
+    CHECK(PaidFor(*charges.Covering(clock.Now(), kPod, ""), cpu("6")) == cpu("6"));
   }
 }
 
@@ -156,24 +156,24 @@ TEST_CASE("charges: what is too old to cover a call covers none after a later gr
   const ResourceList stored = List({{"cpu", "5"}});
   const auto grant = [&](const char* amount, const char* added) {
     charges.Grant(clock.Now(), kPod, {List({{"cpu", amount}}), List({{"cpu", added}}), stored},
-                  &stored);
+                  &stored, "");
   };
   grant("6", "1");
   clock.Advance(seconds(4));
   grant("7", "1");  // on top of the first, which others take back 10 s after it
   clock.Advance(milliseconds(1'001));
-  CHECK(charges.Covering(clock.Now(), kPod) == nullptr);
+  CHECK(charges.Covering(clock.Now(), kPod, "") == nullptr);
   grant("7", "2");
-  REQUIRE(charges.Covering(clock.Now(), kPod) != nullptr);
-  CHECK(charges.Covering(clock.Now(), kPod)->added == List({{"cpu", "2"}}));
+  REQUIRE(charges.Covering(clock.Now(), kPod, "") != nullptr);
+  CHECK(charges.Covering(clock.Now(), kPod, "")->added == List({{"cpu", "2"}}));
   CHECK(charges.Outstanding() == List({{"cpu", "2"}}));
 }
 
 TEST_CASE("charges: a released charge is gone at once", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
-  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr);
-  charges.Grant(clock.Now(), kOther, Whole(List({{"pods", "1"}})), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr, "");
+  charges.Grant(clock.Now(), kOther, Whole(List({{"pods", "1"}})), nullptr, "");
   charges.Release(kPod, nullptr);
   CHECK(charges.Outstanding() == List({{"pods", "1"}}));
   clock.Advance(seconds(10));
@@ -184,9 +184,9 @@ TEST_CASE("charges: what an earlier call was granted survives the refusal of a l
           "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
-  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}})), nullptr);
-  const Charge before = *charges.Covering(clock.Now(), kPod);
-  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "3"}})), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}})), nullptr, "");
+  const Charge before = *charges.Covering(clock.Now(), kPod, "");
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "3"}})), nullptr, "");
   charges.Release(kPod, &before);
   CHECK(charges.Outstanding() == List({{"cpu", "1"}}));
 }
@@ -202,15 +202,34 @@ TEST_CASE("charges: a sum that does not fit leaves no mark behind", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
   const ResourceList vast = List({{"cpu", "150000000000000000000000000000"}});
-  charges.Grant(clock.Now(), kPod, Whole(vast), nullptr);
-  charges.Grant(clock.Now(), kOther, Whole(vast), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(vast), nullptr, "");
+  charges.Grant(clock.Now(), kOther, Whole(vast), nullptr, "");
   CHECK(charges.Outstanding() == vast);
   charges.OnGone(kPod);
   CHECK(charges.Outstanding() == vast);
   charges.OnGone(kOther);
   CHECK(charges.Outstanding().empty());
-  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}})), nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}})), nullptr, "");
   CHECK(charges.Outstanding() == List({{"cpu", "1"}}));
+}
+
+TEST_CASE("charges: once others lowered used, a charge covers only the version it was granted for",
+          "[quota]") {
+  base::ManualClock clock;
+  Charges charges(seconds(10));
+  const auto cpu = [](const char* amount) { return List({{"cpu", amount}}); };
+  const ResourceList stored = cpu("4");
+  charges.Grant(clock.Now(), kPod, {cpu("6"), cpu("2"), stored}, &stored, "7");
+  CHECK(charges.Covering(clock.Now(), kPod, "8") != nullptr);
+  charges.OnLoweredByOthers();
+  CHECK(charges.Covering(clock.Now(), kPod, "7") != nullptr);
+  CHECK(charges.Covering(clock.Now(), kPod, "8") == nullptr);
+  // What is granted then begins anew, on top of what is stored.
+  charges.Grant(clock.Now(), kPod, {cpu("6"), cpu("2"), stored}, &stored, "8");
+  const Charge* const anew = charges.Covering(clock.Now(), kPod, "9");
+  REQUIRE(anew != nullptr);
+  CHECK(PaidFor(*anew, stored) == cpu("6"));
+  CHECK(charges.Outstanding() == cpu("2"));
 }
 
 TEST_CASE("charges: outstanding is what brute force says, whatever happens", "[quota]") {
@@ -236,7 +255,7 @@ TEST_CASE("charges: outstanding is what brute force says, whatever happens", "[q
         const ResourceList seen{{"cpu", Quantity::FromInt(exists ? stored[uid] : 0)}};
         const std::int64_t added = 1 + below(static_cast<int>(cpu));
         charges.Grant(clock.Now(), uid, {usage, {{"cpu", Quantity::FromInt(added)}}},
-                      exists ? &seen : nullptr);
+                      exists ? &seen : nullptr, "");
         Model& entry = model[uid];
         if (exists) entry.seen = stored[uid];
         const std::int64_t paid = std::min(cpu, std::max(entry.amount, entry.seen) + added);
