@@ -92,11 +92,12 @@ class Guarding {
 
   Calls Look() { return notes_.Look(); }
   Calls Create(const std::string& resource, const json::Value& object) {
-    scenario_.Create(resource, object);
+    const json::Value written = scenario_.Create(resource, object);
+    Settle(scenario_.Path(resource, written.StringAt({"metadata", "name"})), written);
     return notes_.Look();
   }
   Calls Patch(const std::string& path, const std::string& patch) {
-    api().MergePatch(path, Json(patch));
+    Settle(path, api().MergePatch(path, Json(patch)));
     return notes_.Look();
   }
   Calls Post(const std::string& path, const std::string& body) {
@@ -107,6 +108,15 @@ class Guarding {
   }
 
  private:
+  // An update is first tried on what the API server's watch cache holds, which can lag behind the
+  // write before it: it would ask about a change from that older version, and then try again. A
+  // read at a version is answered once the cache has it.
+  void Settle(const std::string& path, const json::Value& written) {
+    const std::string version(written.StringAt({"metadata", "resourceVersion"}));
+    const auto read = api().Do({.path = path, .query = {{"resourceVersion", version}}});
+    if (!read) throw std::runtime_error(read.error().message);
+  }
+
   static std::string Collection() { return admission::kWebhookConfigurations.Path(); }
 
   // The API server acts by a configuration a moment after it has stored it.
