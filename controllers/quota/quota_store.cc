@@ -21,10 +21,12 @@ QuotaStore::QuotaStore(std::string api_name, QuotaListener& listener,
 void QuotaStore::BeginList() {
   listing_ = true;
   listed_.clear();
+  forgotten_.clear();
 }
 
 void QuotaStore::Upsert(const json::Value& object) {
   if (listing_) listed_.insert(KeyOf(object));
+  if (forgotten_.contains(std::string(object.StringAt({"metadata", "uid"})))) return;
   Take(object);
 }
 
@@ -38,8 +40,10 @@ void QuotaStore::Take(const json::Value& object) {
 
 void QuotaStore::Remove(const json::Value& object) {
   const api::ObjectKey key = KeyOf(object);
+  const std::string uid(object.StringAt({"metadata", "uid"}));
+  forgotten_.erase(uid);
   const quota::Quota* held = Find(key);
-  const bool replaced = held != nullptr && held->uid != object.StringAt({"metadata", "uid"});
+  const bool replaced = held != nullptr && held->uid != uid;
   if (!replaced) Drop(key);
   broken_.erase(key);
 }
@@ -65,16 +69,21 @@ void QuotaStore::Replace(const std::string& ns, const json::Array& quotas) {
   std::unordered_set<api::ObjectKey> stored;
   for (const json::Value& object : quotas) {
     stored.insert(KeyOf(object));
+    forgotten_.erase(std::string(object.StringAt({"metadata", "uid"})));
     Take(object);
   }
   for (const api::ObjectKey& key : InNamespace(ns)) {
-    if (!stored.contains(key)) Drop(key);
+    if (!stored.contains(key)) Forget(key, std::string(Find(key)->uid));
   }
 }
 
 void QuotaStore::Forget(const api::ObjectKey& key, std::string_view uid) {
   const quota::Quota* held = Find(key);
-  if (held != nullptr && held->uid == uid) Drop(key);
+  if (held == nullptr || held->uid != uid) return;
+  // Beyond the bound, what lags may show them once more; the next write is told so again.
+  if (forgotten_.size() >= kMostForgotten) forgotten_.clear();
+  forgotten_.insert(held->uid);
+  Drop(key);
 }
 
 void QuotaStore::Put(quota::Quota quota) {

@@ -49,7 +49,8 @@ class QuotaStore final : public informers::CollectionSink {
   // that has shown: quotas come and go by it.
   void Replace(const std::string& ns, const json::Array& quotas);
 
-  // The server says that this object is no longer there, before the watch does.
+  // The server says that this object is no longer there, before the watch does: what a watch that
+  // lags still shows of it is no news.
   void Forget(const api::ObjectKey& key, std::string_view uid);
 
   [[nodiscard]] const quota::Quota* Find(const api::ObjectKey& key) const;
@@ -76,6 +77,10 @@ class QuotaStore final : public informers::CollectionSink {
   bool synced_ = false;
   bool listing_ = false;
   std::unordered_set<api::ObjectKey> listed_;  // seen since BeginList()
+  // Uids of what is gone and whose deletion the watch has still to show. A list of all clears it:
+  // it says what is stored, also where the store was put back to an earlier state.
+  static constexpr std::size_t kMostForgotten = 4096;
+  std::unordered_set<std::string> forgotten_;
 };
 
 }  // namespace controllers

@@ -129,6 +129,32 @@ TEST_CASE_METHOD(StoreFixture, "quota store: a watch behind such a list takes no
   CHECK(store.Find({"ns", "a"})->uid == "another");
 }
 
+TEST_CASE_METHOD(StoreFixture, "quota store: a watch behind brings back nothing that is gone",
+                 "[controllers]") {
+  List({MakeQuota("a", "1"), MakeQuota("b", "2")});
+  store.Forget({"ns", "a"}, "uid-a");  // a write was told so
+  store.Replace("ns", {});             // and a newer list
+  told.what.clear();
+  store.Upsert(MakeQuota("a", "3"));
+  store.Upsert(MakeQuota("b", "4"));
+  CHECK(told.what.empty());
+  store.Remove(MakeQuota("a", "5"));
+  store.Upsert(MakeQuota("a", "7", "10", "another"));
+  CHECK(told.what == Names{"+a"});
+  store.Replace("ns", {MakeQuota("b", "9")});  // a store that was put back
+  CHECK(told.what == Names{"+a", "+b", "-a"});
+}
+
+TEST_CASE_METHOD(StoreFixture, "quota store: only the object that is gone is forgotten",
+                 "[controllers]") {
+  List({MakeQuota("a", "5", "10", "another")});
+  told.what.clear();
+  store.Forget({"ns", "a"}, "uid-a");
+  store.Forget({"ns", "b"}, "uid-b");
+  CHECK(told.what.empty());
+  CHECK(store.size() == 1);
+}
+
 TEST_CASE_METHOD(StoreFixture, "quota store: a list of a store that was put back is the truth",
                  "[controllers]") {
   List({MakeQuota("a", "90", "5", "later")});
