@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "controllers/quota/quota_controller.h"
-#include "pkg/api/managed_fields.h"
 #include "pkg/api/resource_version.h"
 
 namespace controllers {
@@ -18,23 +17,6 @@ constexpr std::chrono::milliseconds kSyncPoll{20};
 constexpr std::chrono::seconds kShowsQuotas{1};
 // Longer than the answer to a list may take.
 constexpr std::chrono::seconds kListRemembered{30};
-
-base::Error Changed(const quota::Quota& quota) {
-  return {.code = base::ErrorCode::kConflict,
-          .message = "quota " + quota.key.ToString() + " changed meanwhile"};
-}
-
-// No answer came, so the write may have been made.
-bool IsUnanswered(const base::Error& error) {
-  return error.http_status == 0 &&
-         (error.Is(base::ErrorCode::kTimeout) || error.Is(base::ErrorCode::kUnavailable));
-}
-
-quota::ResourceList Smaller(const quota::ResourceList& a, const quota::ResourceList& b) {
-  quota::ResourceList smaller;
-  for (const auto& [name, amount] : a) smaller.Set(name, std::min(amount, b.Get(name)));
-  return smaller;
-}
 
 struct LeaveAtEnd {
   base::Gate& gate;
@@ -58,11 +40,11 @@ std::vector<const quota::Quota*> QuotaController::InNamespace(std::string_view n
   return quotas;
 }
 
-const quota::Charge* QuotaController::Covering(const quota::Quota& quota, const quota::Uid& uid,
-                                               std::string_view version) const {
+const quota::Charge* QuotaController::Cover(const quota::Quota& quota, const quota::Uid& uid,
+                                            std::string_view version) {
   const auto memory = memories_.find(quota.key);
   if (memory == memories_.end() || memory->second.uid != quota.uid) return nullptr;
-  return memory->second.admitted.Covering(context_.scheduler->Now(), uid, version);
+  return memory->second.admitted.Cover(context_.scheduler->Now(), uid, version);
 }
 
 bool QuotaController::HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
@@ -103,8 +85,11 @@ base::Task<base::Result<void>> QuotaController::ChargeInside(quota::Quota quota,
                     current->resource_version == quota.resource_version;
   if (!same) co_return Changed(quota);
   const quota::QuotaStatus desired{.hard = quota.status.hard, .used = std::move(used)};
-  const auto written = co_await WriteCharge(quota, desired, deadline);
-  if (!written) co_return written.error();
+  const auto written = co_await WriteStatus(quota, desired, deadline);
+  if (!written) {
+    const base::Error error = written.error();
+    co_return co_await AfterFailedCharge(std::move(quota), error, deadline);
+  }
   Memory* const memory = FindMemory(quota);
   if (memory == nullptr) co_return base::Result<void>();  // gone meanwhile: nothing limits any more
   memory->written_version = written->resource_version;
@@ -112,40 +97,6 @@ base::Task<base::Result<void>> QuotaController::ChargeInside(quota::Quota quota,
   NoticeOvertaken(*written);
   store_.Apply(*written);
   co_return base::Result<void>();
-}
-
-base::Task<base::Result<quota::Quota>> QuotaController::WriteCharge(quota::Quota quota,
-                                                                    quota::QuotaStatus desired,
-                                                                    base::TimePoint deadline) {
-  Remember(quota).in_flight = desired;
-  base::Result<quota::Quota> written = co_await PatchStatus(quota, desired, deadline);
-  if (!written && IsUnanswered(written.error())) {
-    const auto live = co_await ReadLive(quota, deadline);
-    if (live && IsOurWrite(*live, quota, desired)) {
-      written = live->quota;
-    } else if (live && live->quota.resource_version != quota.resource_version) {
-      written = Changed(quota);
-    }
-  }
-  EndFlight(quota, written ? written->resource_version : "");
-  if (written) co_return written;
-  const base::Error error = written.error();
-  co_return co_await AfterFailedCharge(std::move(quota), error, deadline);
-}
-
-// Whether this is what our write made, whose answer was lost. Two replicas that charge one pod each
-// write the same, so it takes the server's record of who did; without one it is decided again: both
-// may then be charged for a while, but never one for two.
-bool QuotaController::IsOurWrite(const Live& live, const quota::Quota& before,
-                                 const quota::QuotaStatus& desired) const {
-  if (live.quota.status != desired || live.quota.resource_version == before.resource_version) {
-    return false;
-  }
-  return std::ranges::all_of(desired.used, [&](const auto& entry) {
-    const auto& [name, amount] = entry;
-    return amount == before.status.used.Get(name) ||
-           api::UpdaterOf(live.object, {"status", "used", name}) == options_.field_manager;
-  });
 }
 
 // A conflict is only worth deciding again once the newest version is known.
@@ -169,7 +120,7 @@ void QuotaController::Hold(Memory& memory, const quota::Quota& quota,
     // stored, and must not pass for the growth.
     const bool behind =
         !grant.version.empty() && !HasLater(*grant.evaluator, grant.uid, grant.version);
-    if (behind) seen = Smaller(seen, quota::Excess(grant.charge.amount, grant.charge.added));
+    if (behind) seen = quota::Smaller(seen, quota::Excess(grant.charge.amount, grant.charge.added));
     memory.admitted.Grant(now, grant.uid, grant.charge, is_seen ? &seen : nullptr, grant.version);
   }
   memory.last_grant = now;

@@ -205,7 +205,8 @@ void QuotaController::NoticeClass(const quota::Quota& quota, const quota::Evalua
     if (!matches) continue;
     const quota::LedgerChange seen{.ns = quota.key.ns, .uid = uid, .before = facts, .after = facts};
     const quota::ResourceList usage = UsageOf(quota, evaluator, seen, *facts);
-    (void)memory->admitted.OnSeen(uid, usage, &usage);
+    const bool past = HasLater(evaluator, uid, memory->admitted.AskedAbout(uid));
+    (void)memory->admitted.OnSeen(uid, usage, &usage, past);
   }
 }
 

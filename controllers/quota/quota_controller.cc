@@ -21,13 +21,6 @@ informers::ReflectorOptions QuotaReflectorOptions(informers::ReflectorOptions op
   return options;
 }
 
-bool AnyLower(const quota::ResourceList& before, const quota::ResourceList& after) {
-  return std::any_of(after.begin(), after.end(), [&](const auto& entry) {
-    const quota::Quantity* old = before.Find(entry.first);
-    return old != nullptr && entry.second < *old;
-  });
-}
-
 }  // namespace
 
 QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi& api,
@@ -111,7 +104,7 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   const bool alike = memory.in_flight && *memory.in_flight == after->status;
   const bool ours = written || alike;
   if (alike && !written && before->status != after->status) {
-    memory.look_alikes.emplace_back(*before, *after);
+    memory.look_alikes.push_back({*before, *after, HoldForeign(before->status.used, *after)});
   }
   const bool respecified = before->hard != after->hard || before->selector != after->selector;
   if (!ours && before->status != after->status) NoticeForeignWrite(*before, *after);
@@ -125,42 +118,6 @@ void QuotaController::NoticeConstraints() {
 void QuotaController::OnQuotasSynced() {
   NoticeConstraints();
   LOG(INFO) << "quotas listed quota_api=" << api_.name << " quotas=" << store_.size();
-}
-
-void QuotaController::NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after) {
-  Memory& memory = Remember(after);
-  const base::TimePoint now = context_.scheduler->Now();
-  quota::ResourceList counted = Count(after).observed.used;
-  // What does not fit is not added: then more is held than need be, and never too little.
-  (void)counted.Add(memory.admitted.Outstanding());
-  memory.charges.OnForeignWrite(now, before.status.used, after.status.used, counted);
-  if (AnyLower(before.status.used, after.status.used)) memory.admitted.OnLoweredByOthers();
-  // Both writers wait for each other's watch only once: a wait under way is not prolonged.
-  if (AnyLower(before.status.used, after.status.used) && memory.not_before <= now) {
-    memory.not_before = now + options_.foreign_decrease_patience;
-  }
-}
-
-// Between what was known before the write and what followed it, the change that others made cannot
-// be seen: we lowered `used`, and they charged as much again.
-void QuotaController::NoticeOvertaken(const quota::Quota& written) {
-  const quota::Quota* known = store_.Find(written.key);
-  if (known == nullptr || known->uid != written.uid) return;
-  const auto older = api::IsOlderVersion(written.resource_version, known->resource_version);
-  if (older != std::optional(true) || known->status == written.status) return;
-  NoticeForeignWrite(written, *known);
-  queue_.Add(known->key);
-}
-
-void QuotaController::EndFlight(const quota::Quota& quota, const std::string& version) {
-  Memory* const memory = FindMemory(quota);
-  if (memory == nullptr) return;
-  memory->in_flight.reset();
-  for (const auto& [before, after] : std::exchange(memory->look_alikes, {})) {
-    if (after.resource_version == version) continue;
-    NoticeForeignWrite(before, after);
-    queue_.Add(after.key);
-  }
 }
 
 void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
@@ -190,8 +147,9 @@ void QuotaController::NoticeObject(const quota::Quota& quota, const quota::Evalu
   if (match) after = UsageOf(quota, evaluator, change, *change.after);
   memory.charges.OnShrunk(quota::Excess(before, after));
   if (change.after == nullptr) return memory.admitted.OnGone(change.uid);
+  const bool past = HasLater(evaluator, change.uid, memory.admitted.AskedAbout(change.uid));
   const quota::ResourceList growth =
-      memory.admitted.OnSeen(change.uid, before, match ? &after : nullptr);
+      memory.admitted.OnSeen(change.uid, before, match ? &after : nullptr, past);
   if (match) memory.charges.OnAppeared(growth);
 }
 
@@ -210,6 +168,12 @@ void QuotaController::OnLeading() {
     reporter_.OnResourceState(key);
     queue_.Add(key);
   }
+}
+
+QuotaController::Memory* QuotaController::FindMemory(const quota::Quota& quota) {
+  const auto memory = memories_.find(quota.key);
+  const bool same = memory != memories_.end() && memory->second.uid == quota.uid;
+  return same ? &memory->second : nullptr;
 }
 
 QuotaController::Memory& QuotaController::Remember(const quota::Quota& quota) {

@@ -124,8 +124,8 @@ class QuotaController final : public QuotaListener,
   // admission::QuotaBook, in charging.cc.
   [[nodiscard]] bool Current() const override;
   [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
-  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
-                                              std::string_view version) const override;
+  [[nodiscard]] const quota::Charge* Cover(const quota::Quota& quota, const quota::Uid& uid,
+                                           std::string_view version) override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;
   [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
@@ -143,6 +143,13 @@ class QuotaController final : public QuotaListener,
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
 
  private:
+  // A change that is equal to a write of ours that is under way: our own, unless the answer says
+  // otherwise. Two replicas that charge one pod each write the same.
+  struct LookAlike {
+    quota::Quota before;
+    quota::Quota after;
+    quota::ForeignCharges::Noticed noticed;
+  };
   // What is remembered of a quota beside its object.
   struct Memory {
     Memory(base::Scheduler& scheduler, const QuotaControllerOptions& options)
@@ -158,9 +165,9 @@ class QuotaController final : public QuotaListener,
     bool met_all = false;              // that are all of status.used
     std::optional<base::TimePoint> last_grant;
     std::optional<quota::QuotaStatus> in_flight;  // a write under way
-    // Changes that were seen meanwhile and are equal to it, before and after: our own, unless the
-    // answer says otherwise. Two replicas that charge one pod each write the same.
-    std::vector<std::pair<quota::Quota, quota::Quota>> look_alikes;
+    std::vector<LookAlike> look_alikes;           // seen meanwhile
+    // The least that writes without an answer may have left, before the next change is seen.
+    std::optional<quota::ResourceList> unanswered;
     std::string written_version;                   // resourceVersion of our last write
     base::TimePoint not_before{};                  // no write earlier than this
     std::optional<base::TimePoint> partial_until;  // then the count is whole again
@@ -202,7 +209,9 @@ class QuotaController final : public QuotaListener,
   base::Task<base::Result<void>> ChargeInside(quota::Quota quota, quota::ResourceList used,
                                               std::vector<admission::Grant> grants,
                                               base::TimePoint deadline);
-  base::Task<base::Result<quota::Quota>> WriteCharge(quota::Quota quota, quota::QuotaStatus desired,
+  // What it made. An answer that was lost is looked up. Errors: kConflict also if the quota is
+  // found to have changed then; else what kept the write from being made, as far as is known.
+  base::Task<base::Result<quota::Quota>> WriteStatus(quota::Quota quota, quota::QuotaStatus desired,
                                                      base::TimePoint deadline);
   base::Task<base::Error> AfterFailedCharge(quota::Quota quota, base::Error error,
                                             base::TimePoint deadline);
@@ -211,6 +220,8 @@ class QuotaController final : public QuotaListener,
   // As it is stored now, which the store then knows. Errors: kNotFound also if it is another one of
   // the same name.
   base::Task<base::Result<Live>> ReadLive(quota::Quota quota, base::TimePoint deadline);
+  // The error of a write that came too late.
+  static base::Error Changed(const quota::Quota& quota);
   [[nodiscard]] bool IsOurWrite(const Live& live, const quota::Quota& before,
                                 const quota::QuotaStatus& desired) const;
   [[nodiscard]] bool IsSeen(const quota::Quota& quota, const admission::Grant& grant,
@@ -243,6 +254,11 @@ class QuotaController final : public QuotaListener,
   void NoticeConstraints();
   void NoticeExpired(const quota::Quota& quota, Memory& memory, base::TimePoint now);
   void NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after);
+  quota::ForeignCharges::Noticed HoldForeign(const quota::ResourceList& before,
+                                             const quota::Quota& after);
+  void NoticeForeignDecrease(const quota::Quota& before, const quota::Quota& after);
+  // It is not known whether our write, guarded by the version of `quota`, was made.
+  void NoticeUnanswered(const quota::Quota& quota, const quota::QuotaStatus& desired);
   // Our write made `written`. A list may have shown what came of it later, and not it.
   void NoticeOvertaken(const quota::Quota& written);
   void ComplainOnce(const std::string& about, const std::string& message);

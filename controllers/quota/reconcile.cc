@@ -143,6 +143,7 @@ base::TimePoint QuotaController::EarliestWrite(const Memory& memory) const {
 
 QuotaController::Outcome QuotaController::UntilChargesExpire(const Memory& memory,
                                                              std::string_view result) const {
+  if (memory.charges.AnyExpired()) return {Outcome::Kind::kRevisit, {}, result};
   auto expiry = memory.charges.NextExpiry();
   const auto own = memory.admitted.NextExpiry();
   if (!expiry || (own && *own < *expiry)) expiry = own;
@@ -153,24 +154,16 @@ QuotaController::Outcome QuotaController::UntilChargesExpire(const Memory& memor
   return {Outcome::Kind::kRevisit, *expiry - context_.scheduler->Now(), result};
 }
 
-QuotaController::Memory* QuotaController::FindMemory(const quota::Quota& quota) {
-  const auto memory = memories_.find(quota.key);
-  const bool same = memory != memories_.end() && memory->second.uid == quota.uid;
-  return same ? &memory->second : nullptr;
-}
-
 base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
                                                             quota::QuotaStatus desired) {
   const base::TimePoint now = context_.scheduler->Now();
   std::optional<base::Result<quota::Quota>> written;
   {
     Memory& memory = Remember(quota);
-    memory.in_flight = desired;
     memory.paid_until = std::max(memory.paid_until, now) + options_.write_interval;
     const Inside inside(memory.gate);
-    written = co_await PatchStatus(quota, desired, now + options_.write_timeout);
+    written = co_await WriteStatus(quota, desired, now + options_.write_timeout);
   }
-  EndFlight(quota, *written ? (*written)->resource_version : "");
   // The world moved on while we waited: the quota may be gone, or another one of the same name.
   Memory* const memory = FindMemory(quota);
   if (!*written) {
@@ -189,24 +182,6 @@ base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
   co_return outcome;
 }
 
-base::Task<base::Result<quota::Quota>> QuotaController::PatchStatus(quota::Quota quota,
-                                                                    quota::QuotaStatus desired,
-                                                                    base::TimePoint deadline) {
-  const base::Duration left = deadline - context_.scheduler->Now();
-  client::ApiRequest request{
-      .verb = "PATCH",
-      .path = api_.resource.Path(quota.key.ns, quota.key.name, "status"),
-      .content_type = std::string(client::kMergePatch),
-      .body = quota::StatusPatch(quota, desired),
-      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(left)};
-  if (!options_.field_manager.empty()) {
-    request.query.emplace_back("fieldManager", options_.field_manager);
-  }
-  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
-  if (!answer) co_return answer.error();
-  co_return quota::ParseQuota(*answer, api_.selectors);
-}
-
 base::Task<QuotaController::Outcome> QuotaController::AfterFailedWrite(quota::Quota quota,
                                                                        base::Error error) {
   using Kind = Outcome::Kind;
@@ -221,28 +196,6 @@ base::Task<QuotaController::Outcome> QuotaController::AfterFailedWrite(quota::Qu
     ComplainOnce("status of " + quota.key.ToString(), error.message);
   }
   co_return Outcome{Kind::kRetry, {}, "error"};
-}
-
-base::Task<base::Result<QuotaController::Live>> QuotaController::ReadLive(
-    quota::Quota quota, base::TimePoint deadline) {
-  const base::Duration left = deadline - context_.scheduler->Now();
-  client::ApiRequest request{
-      .path = api_.resource.Path(quota.key.ns, quota.key.name),
-      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(left)};
-  auto answer = co_await client::DoJson(*context_.client, std::move(request));
-  if (!answer) {
-    if (answer.error().Is(base::ErrorCode::kNotFound)) store_.Forget(quota.key, quota.uid);
-    co_return answer.error();
-  }
-  auto live = quota::ParseQuota(*answer, api_.selectors);
-  if (!live) co_return live.error();
-  if (live->uid != quota.uid) {
-    store_.Forget(quota.key, quota.uid);
-    co_return base::Error{.code = base::ErrorCode::kNotFound,
-                          .message = "quota " + quota.key.ToString() + " was replaced"};
-  }
-  store_.Apply(*live);
-  co_return Live{std::move(*live), std::move(*answer)};
 }
 
 // A name that admission does not guard yet stays out of status.hard: what is enforced is what

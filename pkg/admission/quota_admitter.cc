@@ -199,7 +199,7 @@ BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
                                  const std::vector<const quota::Request*>& requests) const {
   BatchPlan plan = PlanBatch(requests, book_.InNamespace(ns),
                              [this](const quota::Quota& quota, const quota::Request& request) {
-                               return book_.Covering(quota, request.uid, request.version);
+                               return book_.Cover(quota, request.uid, request.version);
                              });
   if (!options_.warn_near_limits) {
     for (auto& warnings : plan.warnings) warnings.clear();

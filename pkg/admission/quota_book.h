@@ -33,10 +33,10 @@ class QuotaBook {
   // the time an event takes.
   [[nodiscard]] virtual bool Current() const = 0;
   [[nodiscard]] virtual std::vector<const quota::Quota*> InNamespace(std::string_view ns) const = 0;
-  // Null: the object is not charged to this quota.
-  [[nodiscard]] virtual const quota::Charge* Covering(const quota::Quota& quota,
-                                                      const quota::Uid& uid,
-                                                      std::string_view version) const = 0;
+  // The charge that a call about this version of the object may be answered by; it is held until
+  // that version is history. Null: the object is not charged to this quota.
+  [[nodiscard]] virtual const quota::Charge* Cover(const quota::Quota& quota, const quota::Uid& uid,
+                                                   std::string_view version) = 0;
   // The classes that the evaluator reads; null: none, or not known.
   [[nodiscard]] virtual const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const = 0;

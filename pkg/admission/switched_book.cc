@@ -30,9 +30,9 @@ std::vector<const quota::Quota*> SwitchedBook::InNamespace(std::string_view ns) 
   return book_->InNamespace(ns);
 }
 
-const quota::Charge* SwitchedBook::Covering(const quota::Quota& quota, const quota::Uid& uid,
-                                            std::string_view version) const {
-  return book_ == nullptr ? nullptr : book_->Covering(quota, uid, version);
+const quota::Charge* SwitchedBook::Cover(const quota::Quota& quota, const quota::Uid& uid,
+                                         std::string_view version) {
+  return book_ == nullptr ? nullptr : book_->Cover(quota, uid, version);
 }
 
 const quota::ClassTable* SwitchedBook::ClassesOf(const quota::Evaluator& evaluator) const {

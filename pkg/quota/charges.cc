@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pkg/api/resource_version.h"
+
 namespace quota {
 namespace {
 
@@ -70,6 +72,7 @@ void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
   Extend(held.charge, more);
   held.granted = now;
   held.version = version;
+  NoteAsked(held, version);
   held.lowerings = lowerings_;
   Count(held, +1);
   if (Reaches(held.seen, held.charge.amount)) {
@@ -87,8 +90,24 @@ const Charge* Charges::Covering(base::TimePoint now, const Uid& uid,
   return held.lowerings == lowerings_ || held.version == version ? &held.charge : nullptr;
 }
 
-ResourceList Charges::OnSeen(const Uid& uid, const ResourceList& before,
-                             const ResourceList* usage) {
+const Charge* Charges::Cover(base::TimePoint now, const Uid& uid, std::string_view version) {
+  const Charge* const covering = Covering(now, uid, version);
+  if (covering != nullptr) NoteAsked(charges_.find(uid)->second, version);
+  return covering;
+}
+
+void Charges::NoteAsked(Held& held, std::string_view version) {
+  if (version.empty() || api::IsOlderVersion(version, held.asked) == std::optional(true)) return;
+  held.asked = version;
+}
+
+std::string_view Charges::AskedAbout(const Uid& uid) const {
+  const auto found = charges_.find(uid);
+  return found == charges_.end() ? std::string_view() : found->second.asked;
+}
+
+ResourceList Charges::OnSeen(const Uid& uid, const ResourceList& before, const ResourceList* usage,
+                             bool past) {
   const ResourceList none;
   const ResourceList& now_used = usage != nullptr ? *usage : none;
   const auto found = charges_.find(uid);
@@ -99,7 +118,8 @@ ResourceList Charges::OnSeen(const Uid& uid, const ResourceList& before,
   held.seen = now_used;
   Count(held, +1);
   UseUp(held.charge, held.seen);
-  if (Reaches(held.seen, held.charge.amount)) Drop(found);
+  held.reached = held.reached || Reaches(held.seen, held.charge.amount);
+  if (held.reached && (past || held.asked.empty())) Drop(found);
   return foreign;
 }
 

@@ -53,11 +53,18 @@ class Charges {
   // another one the growth may have been stored, and be taken back already.
   [[nodiscard]] const Charge* Covering(base::TimePoint now, const Uid& uid,
                                        std::string_view version) const;
+  // The same, for a call that is answered by it now. Older versions of the object, which the watch
+  // may be yet to show, do not use the charge up any more.
+  [[nodiscard]] const Charge* Cover(base::TimePoint now, const Uid& uid, std::string_view version);
   void OnLoweredByOthers() { ++lowerings_; }
+  // The latest version that a call of the object was about; "": none of a stored object.
+  [[nodiscard]] std::string_view AskedAbout(const Uid& uid) const;
   // The watch shows that the object, which used `before`, uses `usage` now (null: none that this
-  // quota counts). A charge that is reached is dropped. The answer is the growth that no charge of
-  // ours granted: usage that came by somebody else's leave.
-  ResourceList OnSeen(const Uid& uid, const ResourceList& before, const ResourceList* usage);
+  // quota counts). A charge that is reached is dropped, once the watch is `past` the version that
+  // was asked about last: until then the write that was granted is still to come. The answer is the
+  // growth that no charge of ours granted: usage that came by somebody else's leave.
+  ResourceList OnSeen(const Uid& uid, const ResourceList& before, const ResourceList* usage,
+                      bool past = true);
   // What was granted last will not be used, because another quota refused it: the charge is
   // `before` again, what covered the object earlier (null: none).
   void Release(const Uid& uid, const Charge* before);
@@ -79,8 +86,11 @@ class Charges {
     base::TimePoint granted;
     base::TimePoint since;        // of the oldest part of what was added
     std::string version;          // the last grant's
+    std::string asked;            // see AskedAbout()
+    bool reached = false;         // by a version that the watch has shown
     std::uint64_t lowerings = 0;  // by others, before the last grant
   };
+  static void NoteAsked(Held& held, std::string_view version);
   using ChargesByUid = std::unordered_map<Uid, Held, UidHash>;
   [[nodiscard]] bool IsStale(const std::pair<base::TimePoint, Uid>& place) const;
   // Takes what the charge leaves outstanding out of the total (-1), or puts it in (+1): around
@@ -92,8 +102,8 @@ class Charges {
   ChargesByUid charges_;
   // Kept, because summing ten thousands of charges anew at each look would stop all else.
   ResourceList total_;
-  bool total_is_exact_ = true;
-  std::uint64_t lowerings_ = 0;  // false: a sum did not fit, until no charge is left
+  bool total_is_exact_ = true;  // false: a sum did not fit, until no charge is left
+  std::uint64_t lowerings_ = 0;
   // In the order of granting; an entry whose charge is gone or younger is skipped.
   std::deque<std::pair<base::TimePoint, Uid>> order_;
 };

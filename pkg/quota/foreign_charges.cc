@@ -22,10 +22,12 @@ Quantity Sum(const Quantity& a, const Quantity& b) {
 
 }  // namespace
 
-void ForeignCharges::OnForeignWrite(base::TimePoint now, const ResourceList& before,
-                                    const ResourceList& after, const ResourceList& counted) {
+ForeignCharges::Noticed ForeignCharges::OnForeignWrite(base::TimePoint now,
+                                                       const ResourceList& before,
+                                                       const ResourceList& after,
+                                                       const ResourceList& counted) {
   DropExpired(now);
-  ResourceList charged;
+  Noticed noticed;
   for (const auto& [name, used] : after) {
     const Quantity last = before.Get(name);
     const Quantity lowered = Excess(last, used);
@@ -34,19 +36,39 @@ void ForeignCharges::OnForeignWrite(base::TimePoint now, const ResourceList& bef
       behind_.Set(name, std::min(ahead, Excess(counted.Get(name), used)));
       behind_until_ = now + hold_;
     }
-    const Quantity lacking = Excess(Sum(counted.Get(name), HeldOf(name)), last);
-    const Quantity known = Excess(lacking, behind_.Get(name));
-    const Quantity amount = Excess(Excess(used, last), known);
-    if (amount.Sign() > 0) charged.Set(name, amount);
+    const Quantity risen = Excess(used, last);
+    const Quantity held = HeldOf(name);
+    const Quantity lacking = Excess(Sum(counted.Get(name), held), last);
+    const Quantity known = std::min(risen, Excess(lacking, behind_.Get(name)));
+    const Quantity added = Excess(risen, known);
+    const Quantity again = std::min(known, held);
+    if (added.Sign() > 0) noticed.held.Set(name, added);
+    if (again.Sign() > 0) noticed.known.Set(name, again);
   }
-  if (charged.empty()) return;
+  Hold(now, noticed.held);
+  return noticed;
+}
+
+void ForeignCharges::Renew(base::TimePoint now, const ResourceList& amounts) {
+  DropExpired(now);
+  ResourceList renewed;
+  for (const auto& [name, amount] : amounts) {
+    const Quantity held = std::min(amount, HeldOf(name));
+    if (held.Sign() > 0) renewed.Set(name, held);
+  }
+  OnAppeared(renewed);  // uses up the oldest
+  Hold(now, std::move(renewed));
+}
+
+void ForeignCharges::Hold(base::TimePoint now, ResourceList amounts) {
+  if (amounts.empty()) return;
   const base::TimePoint expires = now + hold_;
   if (charges_.empty() || expires - charges_.back().expires > kMergeWithin) {
-    charges_.push_back({expires, std::move(charged)});
+    charges_.push_back({expires, std::move(amounts)});
     return;
   }
   ResourceList& newest = charges_.back().amount;
-  for (const auto& [name, amount] : charged) newest.Set(name, Sum(newest.Get(name), amount));
+  for (const auto& [name, amount] : amounts) newest.Set(name, Sum(newest.Get(name), amount));
 }
 
 void ForeignCharges::OnAppeared(const ResourceList& usage) {

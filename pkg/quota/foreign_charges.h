@@ -27,8 +27,16 @@ class ForeignCharges {
   //
   // Unless our count is behind: who lowers `used` below it has seen deletions that we have not, and
   // what `before` lacks for that reason is no excuse. See OnShrunk().
-  void OnForeignWrite(base::TimePoint now, const ResourceList& before, const ResourceList& after,
-                      const ResourceList& counted);
+  struct Noticed {
+    ResourceList held;   // what is held for it now
+    ResourceList known;  // what may be for charges that were held before; see Renew()
+  };
+  Noticed OnForeignWrite(base::TimePoint now, const ResourceList& before, const ResourceList& after,
+                         const ResourceList& counted);
+  // It was not our own write that made them rise: what was taken for charges that are known already
+  // may as well be new ones, after others had let go of those. They are held as long as new ones,
+  // and are no more for it.
+  void Renew(base::TimePoint now, const ResourceList& amounts);
   // An object with this usage appeared, or grew by it: the oldest charges are used up first.
   void OnAppeared(const ResourceList& usage);
   // An object with this usage went, or shrank by it: a deletion that others have seen before us.
@@ -37,6 +45,8 @@ class ForeignCharges {
   [[nodiscard]] ResourceList Held(base::TimePoint now);
   // How many charges expired since the last call: no object ever used them up.
   std::size_t TakeExpired() { return std::exchange(expired_, 0); }
+  // True if TakeExpired() has some to say: they are held no more, and a recount is to notice it.
+  [[nodiscard]] bool AnyExpired() const { return expired_ > 0; }
   // When the next charge expires; nullopt without one.
   [[nodiscard]] std::optional<base::TimePoint> NextExpiry() const;
 
@@ -46,6 +56,7 @@ class ForeignCharges {
     ResourceList amount;  // positive amounts only
   };
   void DropExpired(base::TimePoint now);
+  void Hold(base::TimePoint now, ResourceList amounts);
   [[nodiscard]] Quantity HeldOf(std::string_view name) const;
 
   base::Duration hold_;

@@ -98,4 +98,10 @@ ResourceList Larger(const ResourceList& a, const ResourceList& b) {
   return larger;
 }
 
+ResourceList Smaller(const ResourceList& a, const ResourceList& b) {
+  ResourceList smaller;
+  for (const auto& [name, amount] : a) smaller.Set(name, std::min(amount, b.Get(name)));
+  return smaller;
+}
+
 }  // namespace quota

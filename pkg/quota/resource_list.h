@@ -49,4 +49,7 @@ ResourceList Excess(const ResourceList& a, const ResourceList& b);
 // All names of both, each with the larger quantity.
 ResourceList Larger(const ResourceList& a, const ResourceList& b);
 
+// The names of `a`, each with the smaller quantity; what `b` has not is zero there.
+ResourceList Smaller(const ResourceList& a, const ResourceList& b);
+
 }  // namespace quota

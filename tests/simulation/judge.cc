@@ -174,6 +174,7 @@ void Judge::OnStatus(const StoredQuota& before, const StoredQuota& after) {
   EndExcuses();
   CheckCovered();
   CheckCharged(before, after);
+  NoteLowered(before, after);
   CheckKept(after);
 }
 

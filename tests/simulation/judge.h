@@ -80,6 +80,8 @@ class Judge final : public ServerObserver, public Tell {
     Thing after;
     Amounts amount;       // of a foreign charge
     bool closed = false;  // it was refused: the next call may add the same again
+    // Quotas that another replica has lowered since: it covers no call about another version.
+    std::set<std::string> lowered;
   };
 
   [[nodiscard]] std::string At(const std::string& what) const;
@@ -95,6 +97,7 @@ class Judge final : public ServerObserver, public Tell {
   void CheckLimits(const Thing* before, const Thing& after);
   void CheckCovered();
   void CheckCharged(const StoredQuota& before, const StoredQuota& after);
+  void NoteLowered(const StoredQuota& before, const StoredQuota& after);
   [[nodiscard]] bool IsCalm(base::TimePoint since) const;
   void CheckRefusal(const Thing& after, const std::string& message);
   [[nodiscard]] std::optional<std::int64_t> LowestLimit(const Limits& limits,

@@ -126,9 +126,20 @@ std::int64_t Judge::MostThatMayBeUsed(const StoredQuota& quota, const std::strin
     most += growth - std::max<std::int64_t>(0, covered);
     held.growth = std::max(held.growth, growth);
     held.up_to = std::max(held.up_to, wanted);
-    if (charged.closed) held = {};
+    if (charged.closed || charged.lowered.contains(quota.uid)) held = {};
   }
   return most;
+}
+
+void Judge::NoteLowered(const StoredQuota& before, const StoredQuota& after) {
+  for (const auto& [name, used] : after.status_used.value_or(Amounts())) {
+    const auto writer = after.used_by.find(name);
+    if (used >= Get(before.status_used.value_or(Amounts()), name)) continue;
+    for (Charged& charged : charged_) {
+      const bool own = writer != after.used_by.end() && charged.replica == writer->second;
+      if (!own) charged.lowered.insert(after.uid);
+    }
+  }
 }
 
 // Nothing is held that we do not look at.

@@ -58,9 +58,9 @@ class Replica::Book final : public admission::QuotaBook {
     if (planted_ != Planted::kStaleBatch) return inner_.InNamespace(ns);
     return stale_.Age(inner_.InNamespace(ns));
   }
-  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
-                                              std::string_view version) const override {
-    return inner_.Covering(quota, uid, version);
+  [[nodiscard]] const quota::Charge* Cover(const quota::Quota& quota, const quota::Uid& uid,
+                                           std::string_view version) override {
+    return inner_.Cover(quota, uid, version);
   }
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override {

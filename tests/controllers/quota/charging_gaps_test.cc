@@ -127,3 +127,27 @@ TEST_CASE("charging: a growth above a version that the watch has not shown yet i
   CHECK(f.Used("q") == "cpu=500m");
   CHECK(f.controller->charges_held() == 0);
 }
+
+TEST_CASE("charging: a charge that answered for a newer version outlasts the older ones",
+          "[controllers]") {
+  ChargingFixture f;
+  const auto pod = [](const std::string& cpu) {
+    json::Value made = MakePod("a", cpu);
+    made.Make({"metadata", "uid"}) = "uid-of-a";
+    return made;
+  };
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "1"}}));
+  f.RunFor(1s);
+  f.cluster.Hold(kPods);
+  CHECK(f.Admits(pod("800m")));
+  f.cluster.Put(kPods, pod("800m"));
+  f.cluster.Put(kPods, pod("100m"));
+  CHECK(f.Resizes(*f.cluster.Find(kPods, "team-a", "a"), "400m"));
+  f.cluster.Release(kPods);  // shows 800m, then 100m
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "cpu=800m");
+  f.cluster.Put(kPods, pod("400m"));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "cpu=400m");
+  CHECK(f.controller->charges_held() == 0);
+}

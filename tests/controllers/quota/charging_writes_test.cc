@@ -91,6 +91,77 @@ TEST_CASE("charging: where it is not known who wrote, a write without an answer 
   CHECK(f.Used("q") == "pods=1");
 }
 
+TEST_CASE("charging: a recount whose answer is lost is looked up, and taken for nobody else's",
+          "[controllers]") {
+  ChargingFixture f(WithFieldManager());
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.RunFor(1s);
+  CHECK(f.Admits(PodWithUid("a")));
+  f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "0"}});  // a recount that knows no charges
+  int lost = 0;
+  f.cluster.lose_answer = [&](const client::ApiRequest& request) {
+    return request.verb == "PATCH" && ++lost <= 4;
+  };
+  f.RunFor(3s);
+  CHECK(lost == 1);
+  CHECK(f.Used("q") == "pods=1");
+  f.RunFor(15s);
+  CHECK(f.Used("q") == "pods=0");
+}
+
+TEST_CASE("charging: what others charge on top of a write without an answer is held",
+          "[controllers]") {
+  ChargingFixture f(WithFieldManager());
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.cluster.Put(kPods, PodWithUid("b"));
+  f.RunFor(1s);
+  REQUIRE(f.Used("q") == "pods=2");
+  f.cluster.Hold(kQuotas);
+  bool lost = false;
+  f.cluster.lose_answer = [&](const client::ApiRequest& request) {
+    if (request.verb != "PATCH" || std::exchange(lost, true)) return false;
+    f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "3"}});  // three are charged, from 0
+    return true;
+  };
+  f.cluster.Delete(kPods, "team-a", "a");
+  f.cluster.Delete(kPods, "team-a", "b");
+  f.RunFor(1s);
+  REQUIRE(lost);
+  SECTION("found at once") {}
+  SECTION("found by the watch") { f.cluster.Release(kQuotas); }
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=3");
+  f.RunFor(15s);
+  CHECK(f.Used("q") == "pods=0");
+}
+
+TEST_CASE("charging: after an equal write of another replica the next one is held as well",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.RunFor(1s);
+  // Both charge one pod at once; theirs comes first, and they charge another one.
+  bool theirs = false;
+  f.cluster.patch_answer_delay = 50ms;
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb == "PATCH" && !std::exchange(theirs, true)) {
+      f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "1"}});
+      f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "2"}});
+    }
+    return std::nullopt;
+  };
+  f.Review(PodWithUid("a"));
+  f.RunFor(1s);
+  REQUIRE(theirs);
+  CHECK(f.Used("q") == "pods=3");
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=3");  // both of theirs may still come
+  f.RunFor(15s);
+  CHECK(f.Used("q") == "pods=1");
+}
+
 TEST_CASE("charging: an equal write of another replica is not taken for our own", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));

@@ -27,8 +27,8 @@ std::vector<const quota::Quota*> FakeBook::InNamespace(std::string_view ns) cons
   return quotas;
 }
 
-const quota::Charge* FakeBook::Covering(const quota::Quota& quota, const quota::Uid& uid,
-                                        std::string_view version) const {
+const quota::Charge* FakeBook::Cover(const quota::Quota& quota, const quota::Uid& uid,
+                                     std::string_view version) {
   return quotas_.at(quota.key.name).charges.Covering(scheduler_.Now(), uid, version);
 }
 

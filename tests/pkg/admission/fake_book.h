@@ -33,8 +33,8 @@ class FakeBook final : public QuotaBook {
 
   [[nodiscard]] bool Current() const override { return current; }
   [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
-  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
-                                              std::string_view version) const override;
+  [[nodiscard]] const quota::Charge* Cover(const quota::Quota& quota, const quota::Uid& uid,
+                                           std::string_view version) override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(const quota::Evaluator&) const override {
     return nullptr;
   }

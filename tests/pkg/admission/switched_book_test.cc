@@ -35,7 +35,7 @@ TEST_CASE("switched book: without a controller there are no quotas, and that is 
   f.real.current = false;
   CHECK(f.book.Current());
   CHECK(f.book.InNamespace("ns").empty());
-  CHECK(f.book.Covering(quota, {1, 1}, "") == nullptr);
+  CHECK(f.book.Cover(quota, {1, 1}, "") == nullptr);
   std::optional<base::Result<void>> charged;
   f.tasks.Spawn("charge", [&]() -> base::Task<void> {
     charged = co_await f.book.Charge(quota, {}, {}, f.scheduler.Now() + 1s);

@@ -45,6 +45,39 @@ TEST_CASE("charges: the same object is charged once, however often it is asked f
   CHECK(charges.Outstanding() == List({{"cpu", "2"}, {"memory", "1Gi"}}));
 }
 
+TEST_CASE("charges: versions before the one that was asked about do not use a charge up",
+          "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  const ResourceList created = List({{"cpu", "8"}});
+  const ResourceList shrunk = List({{"cpu", "1"}});
+  const ResourceList grown = List({{"cpu", "4"}});
+  charges.Grant(clock.Now(), kPod, Whole(created), nullptr, "");
+  SECTION("a call about a stored version is answered by it") {
+    REQUIRE(charges.Cover(clock.Now(), kPod, "17") != nullptr);
+    REQUIRE(charges.Cover(clock.Now(), kPod, "9") != nullptr);  // late, of an older version
+    CHECK(charges.AskedAbout(kPod) == "17");
+    charges.OnSeen(kPod, {}, &created, false);
+    CHECK(charges.Outstanding().empty());
+    charges.OnSeen(kPod, created, &shrunk, false);
+    CHECK(charges.Outstanding() == List({{"cpu", "7"}}));  // 4 of them are to come
+    charges.OnSeen(kPod, shrunk, &grown, true);
+    CHECK(charges.size() == 0);
+  }
+  SECTION("a call that needed more") {
+    charges.Grant(clock.Now(), kPod, {List({{"cpu", "9"}}), List({{"cpu", "1"}}), created}, nullptr,
+                  "17");
+    charges.OnSeen(kPod, {}, &created, false);
+    charges.OnSeen(kPod, created, &shrunk, false);
+    CHECK(charges.Outstanding() == List({{"cpu", "8"}}));
+  }
+  SECTION("no call since its creation") {
+    CHECK(charges.AskedAbout(kPod).empty());
+    charges.OnSeen(kPod, {}, &created, false);
+    CHECK(charges.size() == 0);
+  }
+}
+
 TEST_CASE("charges: of an object that is stored only the growth is outstanding", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};

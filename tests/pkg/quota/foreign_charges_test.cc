@@ -67,6 +67,33 @@ TEST_CASE("foreign charges: no more is held than is missing from what was counte
   }
 }
 
+TEST_CASE("foreign charges: what may be for charges that are known is held as long as a new one",
+          "[quota]") {
+  base::ManualClock clock;
+  ForeignCharges charges{seconds(10)};
+  const ResourceList counted = List({{"pods", "3"}});
+  const auto first = charges.OnForeignWrite(clock.Now(), counted, List({{"pods", "6"}}), counted);
+  CHECK(first.held == List({{"pods", "3"}}));
+  CHECK(first.known.empty());
+  // Who made the charges lets go of them, and charges two others.
+  clock.Advance(seconds(8));
+  charges.OnForeignWrite(clock.Now(), List({{"pods", "6"}}), counted, counted);
+  const auto second = charges.OnForeignWrite(clock.Now(), counted, List({{"pods", "5"}}), counted);
+  CHECK(second.held.empty());
+  CHECK(second.known == List({{"pods", "2"}}));
+  charges.Renew(clock.Now(), second.known);
+  CHECK(charges.Held(clock.Now()) == List({{"pods", "3"}}));
+  clock.Advance(seconds(2));
+  CHECK(charges.Held(clock.Now()) == List({{"pods", "2"}}));
+  CHECK(charges.AnyExpired());
+  CHECK(charges.TakeExpired() == 1);
+  CHECK_FALSE(charges.AnyExpired());
+  clock.Advance(seconds(8));
+  CHECK(charges.Held(clock.Now()).empty());
+  charges.Renew(clock.Now(), second.known);  // too late: nothing is held any more
+  CHECK(charges.Held(clock.Now()).empty());
+}
+
 TEST_CASE("foreign charges: a count that is behind excuses no increase", "[quota]") {
   base::ManualClock clock;
   ForeignCharges charges{seconds(10)};

@@ -1,0 +1,177 @@
+// One write of a quota's status, and what others write meanwhile: a write is made once, looked up
+// where its answer was lost, and never taken for somebody else's, nor theirs for ours.
+
+#include <algorithm>
+
+#include "controllers/quota/quota_controller.h"
+#include "pkg/api/managed_fields.h"
+#include "pkg/api/resource_version.h"
+
+namespace controllers {
+namespace {
+
+// No answer came, so the write may have been made.
+bool IsUnanswered(const base::Error& error) {
+  return error.http_status == 0 &&
+         (error.Is(base::ErrorCode::kTimeout) || error.Is(base::ErrorCode::kUnavailable));
+}
+
+bool AnyLower(const quota::ResourceList& before, const quota::ResourceList& after) {
+  return std::any_of(after.begin(), after.end(), [&](const auto& entry) {
+    const quota::Quantity* old = before.Find(entry.first);
+    return old != nullptr && entry.second < *old;
+  });
+}
+
+}  // namespace
+
+base::Error QuotaController::Changed(const quota::Quota& quota) {
+  return {.code = base::ErrorCode::kConflict,
+          .message = "quota " + quota.key.ToString() + " changed meanwhile"};
+}
+
+base::Task<base::Result<quota::Quota>> QuotaController::WriteStatus(quota::Quota quota,
+                                                                    quota::QuotaStatus desired,
+                                                                    base::TimePoint deadline) {
+  Remember(quota).in_flight = desired;
+  base::Result<quota::Quota> written = co_await PatchStatus(quota, desired, deadline);
+  const bool unanswered = !written && IsUnanswered(written.error());
+  if (unanswered) {
+    const auto live = co_await ReadLive(quota, deadline);
+    if (live && IsOurWrite(*live, quota, desired)) {
+      written = live->quota;
+    } else if (live && live->quota.resource_version != quota.resource_version) {
+      written = Changed(quota);
+    }
+  }
+  EndFlight(quota, written ? written->resource_version : "");
+  if (unanswered && !written) NoticeUnanswered(quota, desired);
+  co_return written;
+}
+
+// Whether this is what our write made, whose answer was lost. Two replicas that charge one pod each
+// write the same, so it takes the server's record of who did; without one it is decided again: both
+// may then be charged for a while, but never one for two.
+bool QuotaController::IsOurWrite(const Live& live, const quota::Quota& before,
+                                 const quota::QuotaStatus& desired) const {
+  if (live.quota.status != desired || live.quota.resource_version == before.resource_version) {
+    return false;
+  }
+  return std::ranges::all_of(desired.used, [&](const auto& entry) {
+    const auto& [name, amount] = entry;
+    return amount == before.status.used.Get(name) ||
+           api::UpdaterOf(live.object, {"status", "used", name}) == options_.field_manager;
+  });
+}
+
+base::Task<base::Result<quota::Quota>> QuotaController::PatchStatus(quota::Quota quota,
+                                                                    quota::QuotaStatus desired,
+                                                                    base::TimePoint deadline) {
+  const base::Duration left = deadline - context_.scheduler->Now();
+  client::ApiRequest request{
+      .verb = "PATCH",
+      .path = api_.resource.Path(quota.key.ns, quota.key.name, "status"),
+      .content_type = std::string(client::kMergePatch),
+      .body = quota::StatusPatch(quota, desired),
+      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(left)};
+  if (!options_.field_manager.empty()) {
+    request.query.emplace_back("fieldManager", options_.field_manager);
+  }
+  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  if (!answer) co_return answer.error();
+  co_return quota::ParseQuota(*answer, api_.selectors);
+}
+
+base::Task<base::Result<QuotaController::Live>> QuotaController::ReadLive(
+    quota::Quota quota, base::TimePoint deadline) {
+  const base::Duration left = deadline - context_.scheduler->Now();
+  client::ApiRequest request{
+      .path = api_.resource.Path(quota.key.ns, quota.key.name),
+      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(left)};
+  auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  if (!answer) {
+    if (answer.error().Is(base::ErrorCode::kNotFound)) store_.Forget(quota.key, quota.uid);
+    co_return answer.error();
+  }
+  auto live = quota::ParseQuota(*answer, api_.selectors);
+  if (!live) co_return live.error();
+  if (live->uid != quota.uid) {
+    store_.Forget(quota.key, quota.uid);
+    co_return base::Error{.code = base::ErrorCode::kNotFound,
+                          .message = "quota " + quota.key.ToString() + " was replaced"};
+  }
+  store_.Apply(*live);
+  co_return Live{std::move(*live), std::move(*answer)};
+}
+
+void QuotaController::NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after) {
+  Memory& memory = Remember(after);
+  const std::optional<quota::ResourceList> unanswered = std::exchange(memory.unanswered, {});
+  const auto noticed = HoldForeign(
+      unanswered ? quota::Smaller(before.status.used, *unanswered) : before.status.used, after);
+  memory.charges.Renew(context_.scheduler->Now(), noticed.known);
+  NoticeForeignDecrease(before, after);
+}
+
+quota::ForeignCharges::Noticed QuotaController::HoldForeign(const quota::ResourceList& before,
+                                                            const quota::Quota& after) {
+  Memory& memory = Remember(after);
+  quota::ResourceList counted = Count(after).observed.used;
+  // What does not fit is not added: then more is held than need be, and never too little.
+  (void)counted.Add(memory.admitted.Outstanding());
+  return memory.charges.OnForeignWrite(context_.scheduler->Now(), before, after.status.used,
+                                       counted);
+}
+
+void QuotaController::NoticeForeignDecrease(const quota::Quota& before, const quota::Quota& after) {
+  if (!AnyLower(before.status.used, after.status.used)) return;
+  Memory& memory = Remember(after);
+  memory.admitted.OnLoweredByOthers();
+  const base::TimePoint now = context_.scheduler->Now();
+  // Both writers wait for each other's watch only once: a wait under way is not prolonged.
+  if (memory.not_before <= now) memory.not_before = now + options_.foreign_decrease_patience;
+}
+
+// If it was made, others have raised `used` from there.
+void QuotaController::NoticeUnanswered(const quota::Quota& quota,
+                                       const quota::QuotaStatus& desired) {
+  Memory* const memory = FindMemory(quota);
+  const quota::Quota* known = store_.Find(quota.key);
+  if (memory == nullptr || known == nullptr) return;
+  const quota::ResourceList least =
+      quota::Smaller(memory->unanswered.value_or(quota.status.used), desired.used);
+  if (known->resource_version == quota.resource_version) {
+    memory->unanswered = least;
+  } else if (known->status != desired) {
+    const auto noticed = HoldForeign(least, *known);
+    memory->charges.Renew(context_.scheduler->Now(), noticed.known);
+  }
+}
+
+// Between what was known before the write and what followed it, the change that others made cannot
+// be seen: we lowered `used`, and they charged as much again.
+void QuotaController::NoticeOvertaken(const quota::Quota& written) {
+  const quota::Quota* known = store_.Find(written.key);
+  if (known == nullptr || known->uid != written.uid) return;
+  const auto older = api::IsOlderVersion(written.resource_version, known->resource_version);
+  if (older != std::optional(true) || known->status == written.status) return;
+  NoticeForeignWrite(written, *known);
+  queue_.Add(known->key);
+}
+
+void QuotaController::EndFlight(const quota::Quota& quota, const std::string& version) {
+  Memory* const memory = FindMemory(quota);
+  if (memory == nullptr) return;
+  memory->in_flight.reset();
+  for (const LookAlike& seen : std::exchange(memory->look_alikes, {})) {
+    if (seen.after.resource_version == version) {
+      memory->charges.OnAppeared(seen.noticed.held);
+      continue;
+    }
+    memory->charges.Renew(context_.scheduler->Now(), seen.noticed.known);
+    NoticeForeignDecrease(seen.before, seen.after);
+    queue_.Add(seen.after.key);
+  }
+}
+
+}  // namespace controllers
