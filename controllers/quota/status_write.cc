@@ -165,7 +165,7 @@ void QuotaController::EndFlight(const quota::Quota& quota, const std::string& ve
   memory->in_flight.reset();
   for (const LookAlike& seen : std::exchange(memory->look_alikes, {})) {
     if (seen.after.resource_version == version) {
-      memory->charges.OnAppeared(seen.noticed.held);
+      memory->charges.TakeBack(seen.noticed.held);
       continue;
     }
     memory->charges.Renew(context_.scheduler->Now(), seen.noticed.known);

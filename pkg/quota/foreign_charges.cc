@@ -74,18 +74,36 @@ void ForeignCharges::Hold(base::TimePoint now, ResourceList amounts) {
 void ForeignCharges::OnAppeared(const ResourceList& usage) {
   for (const auto& [name, amount] : usage) {
     Quantity left = amount;
-    for (Charge& charge : charges_) {
-      if (left.Sign() <= 0) break;
-      const Quantity held = charge.amount.Get(name);
-      const Quantity rest = Excess(held, left);
-      left = Excess(left, held);
-      if (rest.IsZero()) {
-        charge.amount.Erase(name);
-      } else {
-        charge.amount.Set(name, rest);
-      }
+    for (auto charge = charges_.begin(); charge != charges_.end() && left.Sign() > 0; ++charge) {
+      left = UseUp(*charge, name, left);
     }
   }
+  DropEmpty();
+}
+
+void ForeignCharges::TakeBack(const ResourceList& held) {
+  for (const auto& [name, amount] : held) {
+    Quantity left = amount;
+    for (auto charge = charges_.rbegin(); charge != charges_.rend() && left.Sign() > 0; ++charge) {
+      left = UseUp(*charge, name, left);
+    }
+  }
+  DropEmpty();
+}
+
+// What the charge does not cover of it.
+Quantity ForeignCharges::UseUp(Charge& charge, const std::string& name, const Quantity& amount) {
+  const Quantity held = charge.amount.Get(name);
+  const Quantity rest = Excess(held, amount);
+  if (rest.IsZero()) {
+    charge.amount.Erase(name);
+  } else {
+    charge.amount.Set(name, rest);
+  }
+  return Excess(amount, held);
+}
+
+void ForeignCharges::DropEmpty() {
   std::erase_if(charges_, [](const Charge& charge) { return charge.amount.empty(); });
 }
 

@@ -33,6 +33,8 @@ class ForeignCharges {
   };
   Noticed OnForeignWrite(base::TimePoint now, const ResourceList& before, const ResourceList& after,
                          const ResourceList& counted);
+  // It was our own write: what was held for it last is not held.
+  void TakeBack(const ResourceList& held);
   // It was not our own write that made them rise: what was taken for charges that are known already
   // may as well be new ones, after others had let go of those. They are held as long as new ones,
   // and are no more for it.
@@ -57,6 +59,8 @@ class ForeignCharges {
   };
   void DropExpired(base::TimePoint now);
   void Hold(base::TimePoint now, ResourceList amounts);
+  static Quantity UseUp(Charge& charge, const std::string& name, const Quantity& amount);
+  void DropEmpty();
   [[nodiscard]] Quantity HeldOf(std::string_view name) const;
 
   base::Duration hold_;

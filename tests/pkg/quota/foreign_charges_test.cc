@@ -94,6 +94,21 @@ TEST_CASE("foreign charges: what may be for charges that are known is held as lo
   CHECK(charges.Held(clock.Now()).empty());
 }
 
+TEST_CASE("foreign charges: what turns out to be our own is not held, and no other one for it",
+          "[quota]") {
+  base::ManualClock clock;
+  ForeignCharges charges{seconds(10)};
+  charges.OnForeignWrite(clock.Now(), {}, List({{"pods", "3"}}), {});
+  clock.Advance(seconds(8));
+  const auto own = charges.OnForeignWrite(clock.Now(), List({{"pods", "3"}}),
+                                          List({{"pods", "5"}, {"cpu", "1"}}), {});
+  CHECK(own.held == List({{"pods", "2"}, {"cpu", "1"}}));
+  charges.TakeBack(own.held);
+  CHECK(charges.Held(clock.Now()) == List({{"pods", "3"}}));
+  clock.Advance(seconds(2));
+  CHECK(charges.Held(clock.Now()).empty());
+}
+
 TEST_CASE("foreign charges: a count that is behind excuses no increase", "[quota]") {
   base::ManualClock clock;
   ForeignCharges charges{seconds(10)};
