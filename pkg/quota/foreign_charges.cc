@@ -1,6 +1,7 @@
 #include "pkg/quota/foreign_charges.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace quota {
 namespace {
@@ -18,6 +19,25 @@ Quantity Excess(const Quantity& a, const Quantity& b) {
 Quantity Sum(const Quantity& a, const Quantity& b) {
   const base::Result<Quantity> sum = a.Add(b);
   return sum ? *sum : std::max(a, b);
+}
+
+// Of the first charges as much as it takes.
+template <typename Charges>
+void UseUp(Charges&& charges, const ResourceList& usage) {
+  for (const auto& [name, amount] : usage) {
+    Quantity left = amount;
+    for (auto& charge : charges) {
+      if (left.Sign() <= 0) break;
+      const Quantity held = charge.amount.Get(name);
+      const Quantity rest = Excess(held, left);
+      left = Excess(left, held);
+      if (rest.IsZero()) {
+        charge.amount.Erase(name);
+      } else {
+        charge.amount.Set(name, rest);
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -72,35 +92,13 @@ void ForeignCharges::Hold(base::TimePoint now, ResourceList amounts) {
 }
 
 void ForeignCharges::OnAppeared(const ResourceList& usage) {
-  for (const auto& [name, amount] : usage) {
-    Quantity left = amount;
-    for (auto charge = charges_.begin(); charge != charges_.end() && left.Sign() > 0; ++charge) {
-      left = UseUp(*charge, name, left);
-    }
-  }
+  UseUp(charges_, usage);
   DropEmpty();
 }
 
 void ForeignCharges::TakeBack(const ResourceList& held) {
-  for (const auto& [name, amount] : held) {
-    Quantity left = amount;
-    for (auto charge = charges_.rbegin(); charge != charges_.rend() && left.Sign() > 0; ++charge) {
-      left = UseUp(*charge, name, left);
-    }
-  }
+  UseUp(std::views::reverse(charges_), held);
   DropEmpty();
-}
-
-// What the charge does not cover of it.
-Quantity ForeignCharges::UseUp(Charge& charge, const std::string& name, const Quantity& amount) {
-  const Quantity held = charge.amount.Get(name);
-  const Quantity rest = Excess(held, amount);
-  if (rest.IsZero()) {
-    charge.amount.Erase(name);
-  } else {
-    charge.amount.Set(name, rest);
-  }
-  return Excess(amount, held);
 }
 
 void ForeignCharges::DropEmpty() {

@@ -59,7 +59,6 @@ class ForeignCharges {
   };
   void DropExpired(base::TimePoint now);
   void Hold(base::TimePoint now, ResourceList amounts);
-  static Quantity UseUp(Charge& charge, const std::string& name, const Quantity& amount);
   void DropEmpty();
   [[nodiscard]] Quantity HeldOf(std::string_view name) const;
 

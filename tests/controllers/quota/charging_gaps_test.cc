@@ -10,6 +10,16 @@ using fixture::MakePod;
 using fixture::MakeQuota;
 using fixture::PodWithUid;
 
+namespace {
+
+json::Value PodOfCpu(const std::string& cpu) {
+  json::Value pod = MakePod("a", cpu);
+  pod.Make({"metadata", "uid"}) = "uid-of-a";
+  return pod;
+}
+
+}  // namespace
+
 TEST_CASE("charging: what was charged stays while its objects cannot be seen", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1"}}));
@@ -107,22 +117,17 @@ TEST_CASE("charging: a process that starts holds what others charged before", "[
 TEST_CASE("charging: a growth above a version that the watch has not shown yet is held",
           "[controllers]") {
   ChargingFixture f;
-  const auto resized = [](const std::string& cpu) {
-    json::Value pod = MakePod("a", cpu);
-    pod.Make({"metadata", "uid"}) = "uid-of-a";
-    return pod;
-  };
   f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "1"}}));
-  f.cluster.Put(kPods, resized("600m"));
+  f.cluster.Put(kPods, PodOfCpu("600m"));
   f.RunFor(1s);
   f.cluster.Hold(kPods);
-  f.cluster.Put(kPods, resized("400m"));
+  f.cluster.Put(kPods, PodOfCpu("400m"));
   CHECK(f.Resizes(*f.cluster.Find(kPods, "team-a", "a"), "500m"));
   CHECK(f.Used("q") == "cpu=700m");
   f.cluster.Release(kPods);
   f.RunFor(1s);
   CHECK(f.Used("q") == "cpu=500m");
-  f.cluster.Put(kPods, resized("500m"));
+  f.cluster.Put(kPods, PodOfCpu("500m"));
   f.RunFor(1s);
   CHECK(f.Used("q") == "cpu=500m");
   CHECK(f.controller->charges_held() == 0);
@@ -131,22 +136,17 @@ TEST_CASE("charging: a growth above a version that the watch has not shown yet i
 TEST_CASE("charging: a charge that answered for a newer version outlasts the older ones",
           "[controllers]") {
   ChargingFixture f;
-  const auto pod = [](const std::string& cpu) {
-    json::Value made = MakePod("a", cpu);
-    made.Make({"metadata", "uid"}) = "uid-of-a";
-    return made;
-  };
   f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "1"}}));
   f.RunFor(1s);
   f.cluster.Hold(kPods);
-  CHECK(f.Admits(pod("800m")));
-  f.cluster.Put(kPods, pod("800m"));
-  f.cluster.Put(kPods, pod("100m"));
+  CHECK(f.Admits(PodOfCpu("800m")));
+  f.cluster.Put(kPods, PodOfCpu("800m"));
+  f.cluster.Put(kPods, PodOfCpu("100m"));
   CHECK(f.Resizes(*f.cluster.Find(kPods, "team-a", "a"), "400m"));
   f.cluster.Release(kPods);  // shows 800m, then 100m
   f.RunFor(1s);
   CHECK(f.Used("q") == "cpu=800m");
-  f.cluster.Put(kPods, pod("400m"));
+  f.cluster.Put(kPods, PodOfCpu("400m"));
   f.RunFor(1s);
   CHECK(f.Used("q") == "cpu=400m");
   CHECK(f.controller->charges_held() == 0);
