@@ -163,6 +163,8 @@ void QuotaController::EndFlight(const quota::Quota& quota, const std::string& ve
   Memory* const memory = FindMemory(quota);
   if (memory == nullptr) return;
   memory->in_flight.reset();
+  // The same version was found to be stored still by this write, so no earlier one was made.
+  if (!version.empty()) memory->unanswered.reset();
   for (const LookAlike& seen : std::exchange(memory->look_alikes, {})) {
     if (seen.after.resource_version == version) {
       memory->charges.TakeBack(seen.noticed.held);
