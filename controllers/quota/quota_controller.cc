@@ -100,6 +100,10 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   }
   if (before == nullptr) return queue_.Add(after->key);
   Memory& memory = Remember(*after);
+  if (store_.in_order()) {  // a write of ours, if it was made, is among what is shown
+    memory.shown = true;
+    memory.unanswered.reset();
+  }
   const bool written = after->resource_version == memory.written_version;
   const bool alike = memory.in_flight && *memory.in_flight == after->status;
   const bool ours = written || alike;

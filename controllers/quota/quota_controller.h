@@ -166,6 +166,7 @@ class QuotaController final : public QuotaListener,
     std::optional<base::TimePoint> last_grant;
     std::optional<quota::QuotaStatus> in_flight;  // a write under way
     std::vector<LookAlike> look_alikes;           // seen meanwhile
+    bool shown = false;  // the watch has shown what followed the version that the write replaces
     // The least that writes without an answer may have left, before the next change is seen.
     std::optional<quota::ResourceList> unanswered;
     std::string written_version;                   // resourceVersion of our last write

@@ -27,7 +27,9 @@ void QuotaStore::BeginList() {
 void QuotaStore::Upsert(const json::Value& object) {
   if (listing_) listed_.insert(KeyOf(object));
   if (forgotten_.contains(std::string(object.StringAt({"metadata", "uid"})))) return;
+  in_order_ = !listing_;
   Take(object);
+  in_order_ = false;
 }
 
 void QuotaStore::Take(const json::Value& object) {

@@ -58,6 +58,8 @@ class QuotaStore final : public informers::CollectionSink {
   [[nodiscard]] std::vector<api::ObjectKey> InNamespace(std::string_view ns) const;
   [[nodiscard]] std::vector<api::ObjectKey> All() const;
   [[nodiscard]] bool synced() const { return synced_; }
+  // For the listener: the change that it is told was shown by the watch, which skips no version.
+  [[nodiscard]] bool in_order() const { return in_order_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::size_t broken() const { return broken_.size(); }
 
@@ -76,6 +78,7 @@ class QuotaStore final : public informers::CollectionSink {
   std::unordered_map<api::ObjectKey, std::string> broken_;  // why, so that it is said once
   bool synced_ = false;
   bool listing_ = false;
+  bool in_order_ = false;
   std::unordered_set<api::ObjectKey> listed_;  // seen since BeginList()
   // Uids of what is gone and whose deletion the watch has still to show. A list of all clears it:
   // it says what is stored, also where the store was put back to an earlier state.

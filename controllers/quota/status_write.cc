@@ -33,7 +33,11 @@ base::Error QuotaController::Changed(const quota::Quota& quota) {
 base::Task<base::Result<quota::Quota>> QuotaController::WriteStatus(quota::Quota quota,
                                                                     quota::QuotaStatus desired,
                                                                     base::TimePoint deadline) {
-  Remember(quota).in_flight = desired;
+  {
+    Memory& memory = Remember(quota);
+    memory.in_flight = desired;
+    memory.shown = false;
+  }
   base::Result<quota::Quota> written = co_await PatchStatus(quota, desired, deadline);
   const bool unanswered = !written && IsUnanswered(written.error());
   if (unanswered) {
@@ -132,19 +136,18 @@ void QuotaController::NoticeForeignDecrease(const quota::Quota& before, const qu
   if (memory.not_before <= now) memory.not_before = now + options_.foreign_decrease_patience;
 }
 
-// If it was made, others have raised `used` from there.
+// If it was made, others have raised `used` from there. Not where the watch has shown each version.
 void QuotaController::NoticeUnanswered(const quota::Quota& quota,
                                        const quota::QuotaStatus& desired) {
   Memory* const memory = FindMemory(quota);
   const quota::Quota* known = store_.Find(quota.key);
-  if (memory == nullptr || known == nullptr) return;
+  if (memory == nullptr || known == nullptr || memory->shown) return;
   const quota::ResourceList least =
       quota::Smaller(memory->unanswered.value_or(quota.status.used), desired.used);
   if (known->resource_version == quota.resource_version) {
     memory->unanswered = least;
   } else if (known->status != desired) {
-    const auto noticed = HoldForeign(least, *known);
-    memory->charges.Renew(context_.scheduler->Now(), noticed.known);
+    HoldForeign(least, *known);  // beyond what was noticed when it was seen
   }
 }
 
