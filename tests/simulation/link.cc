@@ -15,9 +15,10 @@ Error Overloaded() {
   return {.code = ErrorCode::kUnavailable, .message = "service unavailable", .http_status = 503};
 }
 
-// The longest pause before a request is tried again. That of lists and watches is longer the more
-// often they failed, and they may have failed for a while.
+// The longest pause before a request is tried again, unless it failed many times in a row. That of
+// lists and watches is longer the more often they failed, and they may have failed for a while.
 constexpr std::chrono::seconds kRetryPause{2};
+constexpr std::chrono::seconds kLongestRetryPause{72};
 constexpr std::chrono::seconds kReopenPause{12};
 
 constexpr const char* kTooOld =
@@ -166,10 +167,19 @@ base::Task<base::Result<client::ApiResponse>> Link::Send(std::chrono::millisecon
   co_return Error{.code = ErrorCode::kTimeout, .message = "no answer"};
 }
 
+// A key that fails waits twice as long each time (queue::RetryOptions).
+base::Duration Link::PauseAfter(const client::ApiRequest& request, bool fault) {
+  if (request.verb != "PATCH") return kRetryPause;
+  int& failures = failures_[request.path];
+  failures = fault ? failures + 1 : 0;
+  const base::Duration pause = std::chrono::milliseconds(6) * (1 << std::min(failures, 14));
+  return std::clamp<base::Duration>(pause, kRetryPause, kLongestRetryPause);
+}
+
 base::Task<base::Result<client::ApiResponse>> Link::Do(client::ApiRequest request) {
   if (!dead_ && request.verb == "PATCH" && on_patch) on_patch(request);
   std::optional<RequestFault> fault = FaultFor(request);
-  Notice(fault, request, kRetryPause);
+  Notice(fault, request, PauseAfter(request, fault.has_value()));
   const std::chrono::milliseconds timeout = request.timeout;
   Handler handler = [this, request = std::move(request)] { return server_.Handle(request); };
   co_return co_await Send(timeout, fault, std::move(handler));

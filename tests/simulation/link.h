@@ -79,6 +79,7 @@ class Link final : public client::ApiClient {
   std::optional<RequestFault> FaultFor(const client::ApiRequest& request);
   void Notice(const std::optional<RequestFault>& fault, const client::ApiRequest& request,
               base::Duration pause);
+  base::Duration PauseAfter(const client::ApiRequest& request, bool fault);
   void NoteShown(Resource resource, std::uint64_t version);
   base::Result<client::ApiResponse> OpenWatch(const std::shared_ptr<Watch>& watch);
   void Deliver(const std::shared_ptr<Watch>& watch);
@@ -90,6 +91,7 @@ class Link final : public client::ApiClient {
   std::mt19937_64 random_;
   bool dead_ = false;
   std::deque<RequestFault> faults_;
+  std::map<std::string, int> failures_;  // of PATCHes in a row, by path
   std::list<std::weak_ptr<Exchange>> exchanges_;
   std::list<std::weak_ptr<Watch>> watches_;
   std::set<Resource> expired_;
