@@ -121,7 +121,11 @@ void QuotaController::Hold(Memory& memory, const quota::Quota& quota,
     const bool behind =
         !grant.version.empty() && !HasLater(*grant.evaluator, grant.uid, grant.version);
     if (behind) seen = quota::Smaller(seen, quota::Excess(grant.charge.amount, grant.charge.added));
-    memory.admitted.Grant(now, grant.uid, grant.charge, is_seen ? &seen : nullptr, grant.version);
+    memory.admitted.Grant(now, grant.uid, grant.charge, is_seen ? &seen : nullptr, grant.version,
+                          grant.number);
+    for (const std::string& other : grant.others) {
+      (void)memory.admitted.Cover(now, grant.uid, other);
+    }
   }
   memory.last_grant = now;
   queue_.AddAfter(quota.key, options_.charge_hold);
@@ -166,7 +170,8 @@ bool QuotaController::IsSeen(const quota::Quota& quota, const admission::Grant& 
 void QuotaController::Release(const api::ObjectKey& key, const admission::Grant& grant) {
   const auto memory = memories_.find(key);
   if (memory == memories_.end()) return;
-  memory->second.admitted.Release(grant.uid, grant.before.amount.empty() ? nullptr : &grant.before);
+  memory->second.admitted.Release(grant.uid, grant.before.amount.empty() ? nullptr : &grant.before,
+                                  grant.number);
   queue_.Add(key);
 }
 

@@ -1,5 +1,6 @@
 #include "pkg/admission/batch.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -24,6 +25,7 @@ class Planner {
       if (applied) {
         warnings = quota::NearLimits(verdict.needs, standings_);
         Charge(index, request, verdict);
+        NoteCovered(request, verdict);
       } else {  // cannot come from what fits below a limit, but is no reason to end the process
         verdict = {.kind = quota::Verdict::Kind::kRefused,
                    .code = 500,
@@ -31,6 +33,7 @@ class Planner {
                    .needs = {}};
       }
     }
+    if (verdict.kind == quota::Verdict::Kind::kFree) NoteCovered(request, verdict);
     plan.verdicts.push_back(std::move(verdict));
     plan.warnings.push_back(std::move(warnings));
   }
@@ -68,6 +71,19 @@ class Planner {
                                                .charge = granted,
                                                .before = std::move(before),
                                                .version = std::string(request.version)});
+    }
+  }
+
+  // What an earlier request of the batch is charged may be what this one needs of that quota.
+  void NoteCovered(const quota::Request& request, const quota::Verdict& verdict) {
+    if (request.dry_run) return;
+    for (std::size_t i = 0; i < standings_.size(); ++i) {
+      const bool needs = std::ranges::any_of(
+          verdict.needs, [i](const quota::Need& need) { return need.standing == i; });
+      if (needs || !charged_.contains({i, request.uid})) continue;
+      const auto last = std::ranges::find(writes_[i].grants.rbegin(), writes_[i].grants.rend(),
+                                          request.uid, &Grant::uid);
+      last->others.emplace_back(request.version);
     }
   }
 

@@ -90,6 +90,9 @@ base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
       deadline = std::max(deadline, waiter->deadline);
     }
     BatchPlan plan = PlanFor(ns, requests);
+    for (PlannedWrite& write : plan.writes) {
+      for (Grant& grant : write.grants) grant.number = ++grants_;
+    }
     observer_.OnBatch(api_.name, batch.size(), plan.writes.size());
     const std::vector<base::Result<void>> outcomes = co_await Write(plan.writes, deadline);
     if (Settle(batch, plan, outcomes)) continue;

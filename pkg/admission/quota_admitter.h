@@ -83,6 +83,7 @@ class QuotaAdmitter final : public Admitter {
   std::map<api::GroupResource, std::unique_ptr<quota::Evaluator>> counters_;
   std::unordered_map<std::string, Waiting> waiting_in_;  // of namespaces whose writer runs
   std::size_t waiting_ = 0;
+  std::uint64_t grants_ = 0;
   base::TaskGroup writers_;
 };
 

@@ -6,6 +6,7 @@
 //
 // Single-threaded. Pointers are valid until the next suspension.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ struct Grant {
   quota::Charge charge;
   quota::Charge before;  // what covered it earlier; empty: nothing
   std::string version;   // of the stored object that the growth is reckoned from; "": there is none
+  std::uint64_t number = 0;  // its own, of all that this process grants
+  // The versions that other calls for the object are about, which are answered by this charge.
+  std::vector<std::string> others = {};
 };
 
 class QuotaBook {

@@ -56,7 +56,7 @@ void Extend(Charge& charge, const Charge& more) {
 }
 
 void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
-                    const ResourceList* seen, std::string_view version) {
+                    const ResourceList* seen, std::string_view version, std::uint64_t number) {
   const bool anew = Covering(now, uid, version) == nullptr;
   Held& held = charges_[uid];
   Count(held, -1);
@@ -73,6 +73,8 @@ void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
   held.granted = now;
   held.version = version;
   NoteAsked(held, version);
+  held.last = number;
+  held.later = 0;
   held.lowerings = lowerings_;
   Count(held, +1);
   if (Reaches(held.seen, held.charge.amount)) {
@@ -91,9 +93,11 @@ const Charge* Charges::Covering(base::TimePoint now, const Uid& uid,
 }
 
 const Charge* Charges::Cover(base::TimePoint now, const Uid& uid, std::string_view version) {
-  const Charge* const covering = Covering(now, uid, version);
-  if (covering != nullptr) NoteAsked(charges_.find(uid)->second, version);
-  return covering;
+  if (Covering(now, uid, version) == nullptr) return nullptr;
+  Held& held = charges_.find(uid)->second;
+  NoteAsked(held, version);
+  ++held.later;
+  return &held.charge;
 }
 
 void Charges::NoteAsked(Held& held, std::string_view version) {
@@ -123,10 +127,11 @@ ResourceList Charges::OnSeen(const Uid& uid, const ResourceList& before, const R
   return foreign;
 }
 
-void Charges::Release(const Uid& uid, const Charge* before) {
+void Charges::Release(const Uid& uid, const Charge* before, std::uint64_t number) {
   const auto found = charges_.find(uid);
   if (found == charges_.end()) return;
   Held& held = found->second;
+  if (held.last != number || held.later > 0) return;
   Count(held, -1);
   if (before != nullptr) held.charge = *before;
   Count(held, +1);

@@ -8,6 +8,7 @@
 // No I/O, one thread.
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <unordered_map>
@@ -44,8 +45,9 @@ class Charges {
   // has for it: what counted for it before, and what was added. `seen` is what the watch has shown
   // of it so far, under the same names (null: nothing). The hold starts anew.
   // `version` is that of the stored object that the growth is reckoned from; "": there is none.
+  // `number` is the grant's own, for Release().
   void Grant(base::TimePoint now, const Uid& uid, const Charge& more, const ResourceList* seen,
-             std::string_view version);
+             std::string_view version, std::uint64_t number = 0);
   // What covers a repeated call for the object; null if it has no charge, or a part of it is older
   // than half of the hold: the rest is left for the write to be stored and seen before others, who
   // hold each part for itself, take it back. What is granted then begins anew. Once somebody else
@@ -65,9 +67,10 @@ class Charges {
   // growth that no charge of ours granted: usage that came by somebody else's leave.
   ResourceList OnSeen(const Uid& uid, const ResourceList& before, const ResourceList* usage,
                       bool past = true);
-  // What was granted last will not be used, because another quota refused it: the charge is
-  // `before` again, what covered the object earlier (null: none).
-  void Release(const Uid& uid, const Charge* before);
+  // What was granted will not be used, because another quota refused it or nobody waits for it: the
+  // charge is `before` again, what covered the object earlier (null: none). But not if more was
+  // granted, or another call was answered by it since: then it stays until it expires.
+  void Release(const Uid& uid, const Charge* before, std::uint64_t number = 0);
   void OnGone(const Uid& uid);
   // Drops what expired, and says how many.
   std::size_t Expire(base::TimePoint now);
@@ -87,6 +90,8 @@ class Charges {
     base::TimePoint since;        // of the oldest part of what was added
     std::string version;          // the last grant's
     std::string asked;            // see AskedAbout()
+    std::uint64_t last = 0;       // the last grant's number
+    int later = 0;                // calls that were answered by it since
     bool reached = false;         // by a version that the watch has shown
     std::uint64_t lowerings = 0;  // by others, before the last grant
   };

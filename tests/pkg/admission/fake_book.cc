@@ -51,7 +51,11 @@ base::Task<base::Result<void>> FakeBook::Charge(quota::Quota quota, quota::Resou
   for (const Grant& grant : grants) {
     const auto seen = shown.find(grant.uid);
     entry->second.charges.Grant(scheduler_.Now(), grant.uid, grant.charge,
-                                seen != shown.end() ? &seen->second : nullptr, grant.version);
+                                seen != shown.end() ? &seen->second : nullptr, grant.version,
+                                grant.number);
+    for (const std::string& other : grant.others) {
+      (void)entry->second.charges.Cover(scheduler_.Now(), grant.uid, other);
+    }
   }
   ++writes;
   if (written) written(entry->second.quota);
@@ -62,7 +66,8 @@ void FakeBook::Release(const api::ObjectKey& key, const Grant& grant) {
   ++releases;
   const auto entry = quotas_.find(key.name);
   if (entry == quotas_.end()) return;
-  entry->second.charges.Release(grant.uid, grant.before.amount.empty() ? nullptr : &grant.before);
+  entry->second.charges.Release(grant.uid, grant.before.amount.empty() ? nullptr : &grant.before,
+                                grant.number);
 }
 
 base::Task<base::Result<quota::ClassUsage>> FakeBook::ReadClass(

@@ -109,6 +109,21 @@ TEST_CASE("quota admitter: what is written for somebody who gave up is given bac
   CHECK(f.book.releases == 1);
 }
 
+TEST_CASE("quota admitter: who gave up takes back nothing that answered another call",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"cpu", "10"}}), List({{"cpu", "1"}}));
+  f.book.write_takes = 3s;
+  f.Ask(Update("a", "1", "4"), 1s);
+  f.Ask(Update("a", "1", "3"), 5s);
+  f.scheduler.RunFor(4s);
+  REQUIRE(f.answers[1].has_value());
+  CHECK(f.answers[1]->kind == Kind::kAllowed);
+  CHECK(f.answers[0]->kind == Kind::kUnavailable);
+  CHECK(f.book.Outstanding("q") == List({{"cpu", "3"}}));
+  CHECK(f.book.releases == 1);
+}
+
 TEST_CASE("quota admitter: a write that is refused for good says why at once", "[admission]") {
   AdmitterFixture f;
   f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));

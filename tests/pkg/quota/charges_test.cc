@@ -224,6 +224,30 @@ TEST_CASE("charges: what an earlier call was granted survives the refusal of a l
   CHECK(charges.Outstanding() == List({{"cpu", "1"}}));
 }
 
+TEST_CASE("charges: what another call was answered by since is not released", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}})), nullptr, "", 1);
+  SECTION("by the same charge") {
+    REQUIRE(charges.Cover(clock.Now(), kPod, "") != nullptr);
+    charges.Release(kPod, nullptr, 1);
+    CHECK(charges.Outstanding() == List({{"cpu", "1"}}));
+  }
+  SECTION("by more on top of it") {
+    charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "3"}})), nullptr, "", 2);
+    charges.Release(kPod, nullptr, 1);
+    CHECK(charges.Outstanding() == List({{"cpu", "3"}}));
+  }
+  SECTION("nor the same twice") {
+    charges.Release(kPod, nullptr, 1);
+    charges.Release(kPod, nullptr, 1);
+    CHECK(charges.size() == 0);
+  }
+  clock.Advance(seconds(10));
+  charges.Expire(clock.Now());
+  CHECK(charges.size() == 0);
+}
+
 TEST_CASE("charges: growth without a charge is somebody else's", "[quota]") {
   Charges charges{seconds(10)};
   const ResourceList now = List({{"cpu", "3"}, {"pods", "1"}});
