@@ -4,6 +4,7 @@
 // without anybody's fault is said with each (DESIGN.md has the list); everything else is a
 // violation, of which the first is kept.
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <set>
@@ -43,7 +44,8 @@ class Judge final : public ServerObserver, public Tell {
   void OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer,
                 base::TimePoint asked);
   // Something of which a status may suffer: whoever was to heal it may be unable for a while.
-  void OnTrouble() { calm_since_ = timeline_.Now(); }
+  void OnTrouble() { OnTroubleUntil(timeline_.Now()); }
+  void OnTroubleUntil(base::TimePoint end) { calm_since_ = std::max(calm_since_, end); }
   // All replicas have seen the last change of a class.
   void OnClassesShown(bool shown);
   // Who believes to lead at this moment; nullptr: nobody who runs.

@@ -48,8 +48,7 @@ std::optional<RequestFault::Kind> FaultKind(const std::string& what) {
 
 void World::EndsIn(base::Duration duration) {
   faults_end_ = std::max(faults_end_, timeline_.Now() + duration);
-  judge_.OnTrouble();
-  timeline_.After(duration, [this] { judge_.OnTrouble(); });
+  judge_.OnTroubleUntil(timeline_.Now() + duration);
 }
 
 void World::Perform(const Action& action) {
