@@ -85,6 +85,7 @@ base::Task<base::Result<void>> QuotaController::ChargeInside(quota::Quota quota,
                     current->resource_version == quota.resource_version;
   if (!same) co_return Changed(quota);
   const quota::QuotaStatus desired{.hard = quota.status.hard, .used = std::move(used)};
+  const base::TimePoint sent = context_.scheduler->Now();
   const auto written = co_await WriteStatus(quota, desired, deadline);
   if (!written) {
     const base::Error error = written.error();
@@ -93,7 +94,7 @@ base::Task<base::Result<void>> QuotaController::ChargeInside(quota::Quota quota,
   Memory* const memory = FindMemory(quota);
   if (memory == nullptr) co_return base::Result<void>();  // gone meanwhile: nothing limits any more
   memory->written_version = written->resource_version;
-  Hold(*memory, quota, grants);
+  Hold(*memory, quota, grants, sent);
   NoticeOvertaken(*written);
   store_.Apply(*written);
   co_return base::Result<void>();
@@ -111,8 +112,7 @@ base::Task<base::Error> QuotaController::AfterFailedCharge(quota::Quota quota, b
 }
 
 void QuotaController::Hold(Memory& memory, const quota::Quota& quota,
-                           const std::vector<admission::Grant>& grants) {
-  const base::TimePoint now = context_.scheduler->Now();
+                           const std::vector<admission::Grant>& grants, base::TimePoint sent) {
   for (const admission::Grant& grant : grants) {
     quota::ResourceList seen;
     const bool is_seen = IsSeen(quota, grant, seen);
@@ -121,13 +121,13 @@ void QuotaController::Hold(Memory& memory, const quota::Quota& quota,
     const bool behind =
         !grant.version.empty() && !HasLater(*grant.evaluator, grant.uid, grant.version);
     if (behind) seen = quota::Smaller(seen, quota::Excess(grant.charge.amount, grant.charge.added));
-    memory.admitted.Grant(now, grant.uid, grant.charge, is_seen ? &seen : nullptr, grant.version,
+    memory.admitted.Grant(sent, grant.uid, grant.charge, is_seen ? &seen : nullptr, grant.version,
                           grant.number);
     for (const std::string& other : grant.others) {
-      (void)memory.admitted.Cover(now, grant.uid, other);
+      (void)memory.admitted.Cover(sent, grant.uid, other);
     }
   }
-  memory.last_grant = now;
+  memory.last_grant = sent;
   queue_.AddAfter(quota.key, options_.charge_hold);
 }
 

@@ -217,7 +217,9 @@ class QuotaController final : public QuotaListener,
   base::Task<base::Error> AfterFailedCharge(quota::Quota quota, base::Error error,
                                             base::TimePoint deadline);
   void TakeList(const std::string& ns, std::string version, const json::Array& quotas);
-  void Hold(Memory& memory, const quota::Quota& quota, const std::vector<admission::Grant>& grants);
+  // From when the write was sent: others, who hold what they see, may have seen it ever since.
+  void Hold(Memory& memory, const quota::Quota& quota, const std::vector<admission::Grant>& grants,
+            base::TimePoint sent);
   // As it is stored now, which the store then knows. Errors: kNotFound also if it is another one of
   // the same name.
   base::Task<base::Result<Live>> ReadLive(quota::Quota quota, base::TimePoint deadline);

@@ -243,7 +243,12 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
     co_await waiter->alarm->WaitUntil(waiter->deadline);
     stopping = co_await base::Stopping();
   }
-  if (waiter->answer) co_return *waiter->answer;
+  // What was granted is held for a time that began long ago if this process was suspended
+  // meanwhile.
+  const bool late = scheduler_.Now() >= waiter->deadline;
+  if (waiter->answer && (!late || waiter->answer->kind != Answer::Kind::kAllowed)) {
+    co_return *waiter->answer;
+  }
   co_return Unavailable("resource quota evaluation timed out" +
                         (waiter->trouble.empty() ? "" : ": " + waiter->trouble));
 }
