@@ -61,6 +61,9 @@ void ReflectorFsm::Applied(std::string version, bool bookmark) {
 
 Step ReflectorFsm::WatchEnded(base::TimePoint now, WatchEnd end) {
   const bool progressed = std::exchange(progressed_, false);
+  const bool expired = end.error && end.error->Is(ErrorCode::kExpired);
+  const bool opened = end.phase != WatchEnd::Phase::kOpening;
+  if (opened && end.lasted >= kSteadyWatch && (IsBreak(end) || expired)) backoff_.Reset();
   if (IsBreak(end)) {
     ahead_of_server_ = 0;
     if (!progressed && end.lasted < kShortWatch) return WatchedInVain(now, end);

@@ -46,6 +46,9 @@ class ReflectorFsm {
  public:
   // A watch that ends sooner, without an event, counts as a failure.
   static constexpr std::chrono::seconds kShortWatch{1};
+  // One that lasted so long was well: if it only broke, or its place is gone, what fails next is a
+  // new trouble, with short pauses. client-go waits for two minutes without any.
+  static constexpr std::chrono::seconds kSteadyWatch{5};
 
   explicit ReflectorFsm(base::BackoffOptions backoff, std::uint64_t seed = std::random_device{}());
 

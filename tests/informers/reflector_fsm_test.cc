@@ -91,6 +91,28 @@ TEST_CASE("reflector fsm: delays double to the cap and start anew after two quie
   CHECK(f.Opening(ErrorCode::kUnavailable).wait < 1600ms);
 }
 
+TEST_CASE("reflector fsm: after a watch that was well the delays start anew", "[informers]") {
+  Fixture f;
+  for (int i = 0; i < 4; ++i) f.Opening(ErrorCode::kUnavailable);
+  SECTION("it broke, and cannot be opened again") {
+    CHECK(f.Ended(Phase::kReading, Error{.code = ErrorCode::kUnavailable}, 5s).wait == 0s);
+    CHECK(f.Opening(ErrorCode::kUnavailable).wait < 1600ms);
+  }
+  SECTION("its place in history is gone") {
+    CHECK(f.Ended(Phase::kEvent, Error{.code = ErrorCode::kExpired}, 5s).wait < 1600ms);
+  }
+  SECTION("not one that broke sooner") {
+    CHECK(f.Ended(Phase::kReading, Error{.code = ErrorCode::kUnavailable}, 4999ms).wait == 0s);
+    CHECK(f.Opening(ErrorCode::kUnavailable).wait >= 12'800ms);
+  }
+  SECTION("nor one that the server ended for a reason of its own") {
+    CHECK(f.Ended(Phase::kEvent, Error{.code = ErrorCode::kUnavailable}, 1h).wait >= 12'800ms);
+  }
+  SECTION("nor one that was hard to open") {
+    CHECK(f.Ended(Phase::kOpening, Error{.code = ErrorCode::kExpired}, 5s).wait >= 12'800ms);
+  }
+}
+
 TEST_CASE("reflector fsm: a Retry-After is the least wait", "[informers]") {
   Fixture f;
   const Step step =
