@@ -79,6 +79,23 @@ TEST_CASE("charging: what is never stored is free again after ten seconds", "[co
   CHECK(f.recorder.foreign_expired == 0);
 }
 
+TEST_CASE("charging: a charge is as old as the write that made it, not as the answer",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.RunFor(1s);
+  f.cluster.patch_answer_delay = 4s;
+  f.Review(PodWithUid("a"));
+  f.RunFor(4'500ms);
+  REQUIRE(f.answers[0].has_value());
+  CHECK(f.answers[0]->kind == admission::Answer::Kind::kAllowed);
+  f.cluster.patch_answer_delay = 0s;
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=1");
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=0");
+}
+
 TEST_CASE("charging: a recount does not lower what admission has granted", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
