@@ -108,7 +108,8 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   const bool alike = memory.in_flight && *memory.in_flight == after->status;
   const bool ours = written || alike;
   if (alike && !written && before->status != after->status) {
-    memory.look_alikes.push_back({*before, *after, HoldForeign(before->status.used, *after)});
+    const base::TimePoint now = context_.scheduler->Now();
+    memory.look_alikes.push_back({*before, *after, memory.charges.Held(now)});
   }
   const bool respecified = before->hard != after->hard || before->selector != after->selector;
   if (!ours && before->status != after->status) NoticeForeignWrite(*before, *after);

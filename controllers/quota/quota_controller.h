@@ -148,7 +148,7 @@ class QuotaController final : public QuotaListener,
   struct LookAlike {
     quota::Quota before;
     quota::Quota after;
-    quota::ForeignCharges::Noticed noticed;
+    quota::ResourceList held;  // for others, when it was seen
   };
   // What is remembered of a quota beside its object.
   struct Memory {
@@ -257,8 +257,8 @@ class QuotaController final : public QuotaListener,
   void NoticeConstraints();
   void NoticeExpired(const quota::Quota& quota, Memory& memory, base::TimePoint now);
   void NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after);
-  quota::ForeignCharges::Noticed HoldForeign(const quota::ResourceList& before,
-                                             const quota::Quota& after);
+  void HoldForeign(const quota::ResourceList& before, const quota::Quota& after,
+                   const quota::ResourceList* held_then = nullptr);
   void NoticeForeignDecrease(const quota::Quota& before, const quota::Quota& after);
   // It is not known whether our write, guarded by the version of `quota`, was made.
   void NoticeUnanswered(const quota::Quota& quota, const quota::QuotaStatus& desired);

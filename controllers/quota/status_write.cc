@@ -111,20 +111,19 @@ base::Task<base::Result<QuotaController::Live>> QuotaController::ReadLive(
 void QuotaController::NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after) {
   Memory& memory = Remember(after);
   const std::optional<quota::ResourceList> unanswered = std::exchange(memory.unanswered, {});
-  const auto noticed = HoldForeign(
-      unanswered ? quota::Smaller(before.status.used, *unanswered) : before.status.used, after);
-  memory.charges.Renew(context_.scheduler->Now(), noticed.known);
+  HoldForeign(unanswered ? quota::Smaller(before.status.used, *unanswered) : before.status.used,
+              after);
   NoticeForeignDecrease(before, after);
 }
 
-quota::ForeignCharges::Noticed QuotaController::HoldForeign(const quota::ResourceList& before,
-                                                            const quota::Quota& after) {
+void QuotaController::HoldForeign(const quota::ResourceList& before, const quota::Quota& after,
+                                  const quota::ResourceList* held_then) {
   Memory& memory = Remember(after);
   quota::ResourceList counted = Count(after).observed.used;
   // What does not fit is not added: then more is held than need be, and never too little.
   (void)counted.Add(memory.admitted.Outstanding());
-  return memory.charges.OnForeignWrite(context_.scheduler->Now(), before, after.status.used,
-                                       counted);
+  memory.charges.OnForeignWrite(context_.scheduler->Now(), before, after.status.used, counted,
+                                held_then);
 }
 
 void QuotaController::NoticeForeignDecrease(const quota::Quota& before, const quota::Quota& after) {
@@ -169,11 +168,8 @@ void QuotaController::EndFlight(const quota::Quota& quota, const std::string& ve
   // The same version was found to be stored still by this write, so no earlier one was made.
   if (!version.empty()) memory->unanswered.reset();
   for (const LookAlike& seen : std::exchange(memory->look_alikes, {})) {
-    if (seen.after.resource_version == version) {
-      memory->charges.TakeBack(seen.noticed.held);
-      continue;
-    }
-    memory->charges.Renew(context_.scheduler->Now(), seen.noticed.known);
+    if (seen.after.resource_version == version) continue;
+    HoldForeign(seen.before.status.used, seen.after, &seen.held);
     NoticeForeignDecrease(seen.before, seen.after);
     queue_.Add(seen.after.key);
   }

@@ -1,7 +1,6 @@
 #include "pkg/quota/foreign_charges.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace quota {
 namespace {
@@ -21,33 +20,14 @@ Quantity Sum(const Quantity& a, const Quantity& b) {
   return sum ? *sum : std::max(a, b);
 }
 
-// Of the first charges as much as it takes.
-template <typename Charges>
-void UseUp(Charges&& charges, const ResourceList& usage) {
-  for (const auto& [name, amount] : usage) {
-    Quantity left = amount;
-    for (auto& charge : charges) {
-      if (left.Sign() <= 0) break;
-      const Quantity held = charge.amount.Get(name);
-      const Quantity rest = Excess(held, left);
-      left = Excess(left, held);
-      if (rest.IsZero()) {
-        charge.amount.Erase(name);
-      } else {
-        charge.amount.Set(name, rest);
-      }
-    }
-  }
-}
-
 }  // namespace
 
-ForeignCharges::Noticed ForeignCharges::OnForeignWrite(base::TimePoint now,
-                                                       const ResourceList& before,
-                                                       const ResourceList& after,
-                                                       const ResourceList& counted) {
+void ForeignCharges::OnForeignWrite(base::TimePoint now, const ResourceList& before,
+                                    const ResourceList& after, const ResourceList& counted,
+                                    const ResourceList* held_then) {
   DropExpired(now);
-  Noticed noticed;
+  ResourceList charged;
+  ResourceList renewed;
   for (const auto& [name, used] : after) {
     const Quantity last = before.Get(name);
     const Quantity lowered = Excess(last, used);
@@ -57,27 +37,22 @@ ForeignCharges::Noticed ForeignCharges::OnForeignWrite(base::TimePoint now,
       behind_until_ = now + hold_;
     }
     const Quantity risen = Excess(used, last);
-    const Quantity held = HeldOf(name);
+    const Quantity held =
+        held_then == nullptr ? HeldOf(name) : std::min(HeldOf(name), held_then->Get(name));
     const Quantity lacking = Excess(Sum(counted.Get(name), held), last);
     const Quantity known = std::min(risen, Excess(lacking, behind_.Get(name)));
     const Quantity added = Excess(risen, known);
     const Quantity again = std::min(known, held);
-    if (added.Sign() > 0) noticed.held.Set(name, added);
-    if (again.Sign() > 0) noticed.known.Set(name, again);
+    if (added.Sign() > 0) charged.Set(name, added);
+    if (again.Sign() > 0) renewed.Set(name, again);
   }
-  Hold(now, noticed.held);
-  return noticed;
+  Renew(now, renewed);
+  Hold(now, std::move(charged));
 }
 
 void ForeignCharges::Renew(base::TimePoint now, const ResourceList& amounts) {
-  DropExpired(now);
-  ResourceList renewed;
-  for (const auto& [name, amount] : amounts) {
-    const Quantity held = std::min(amount, HeldOf(name));
-    if (held.Sign() > 0) renewed.Set(name, held);
-  }
-  OnAppeared(renewed);  // uses up the oldest
-  Hold(now, std::move(renewed));
+  OnAppeared(amounts);  // uses up the oldest
+  Hold(now, amounts);
 }
 
 void ForeignCharges::Hold(base::TimePoint now, ResourceList amounts) {
@@ -92,16 +67,20 @@ void ForeignCharges::Hold(base::TimePoint now, ResourceList amounts) {
 }
 
 void ForeignCharges::OnAppeared(const ResourceList& usage) {
-  UseUp(charges_, usage);
-  DropEmpty();
-}
-
-void ForeignCharges::TakeBack(const ResourceList& held) {
-  UseUp(std::views::reverse(charges_), held);
-  DropEmpty();
-}
-
-void ForeignCharges::DropEmpty() {
+  for (const auto& [name, amount] : usage) {
+    Quantity left = amount;
+    for (Charge& charge : charges_) {
+      if (left.Sign() <= 0) break;
+      const Quantity held = charge.amount.Get(name);
+      const Quantity rest = Excess(held, left);
+      left = Excess(left, held);
+      if (rest.IsZero()) {
+        charge.amount.Erase(name);
+      } else {
+        charge.amount.Set(name, rest);
+      }
+    }
+  }
   std::erase_if(charges_, [](const Charge& charge) { return charge.amount.empty(); });
 }
 

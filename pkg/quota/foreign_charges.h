@@ -27,18 +27,13 @@ class ForeignCharges {
   //
   // Unless our count is behind: who lowers `used` below it has seen deletions that we have not, and
   // what `before` lacks for that reason is no excuse. See OnShrunk().
-  struct Noticed {
-    ResourceList held;   // what is held for it now
-    ResourceList known;  // what may be for charges that were held before; see Renew()
-  };
-  Noticed OnForeignWrite(base::TimePoint now, const ResourceList& before, const ResourceList& after,
-                         const ResourceList& counted);
-  // It was our own write: what was held for it last is not held.
-  void TakeBack(const ResourceList& held);
-  // It was not our own write that made them rise: what was taken for charges that are known already
-  // may as well be new ones, after others had let go of those. They are held as long as new ones,
-  // and are no more for it.
-  void Renew(base::TimePoint now, const ResourceList& amounts);
+  // What of an increase may be for charges that are held already, may as well be for new ones,
+  // after others had let go of those. As much of them is held as long as a new one, and no more for
+  // it.
+  //
+  // `held_then` is what was held when the write was seen, where it is noticed later (null: now).
+  void OnForeignWrite(base::TimePoint now, const ResourceList& before, const ResourceList& after,
+                      const ResourceList& counted, const ResourceList* held_then = nullptr);
   // An object with this usage appeared, or grew by it: the oldest charges are used up first.
   void OnAppeared(const ResourceList& usage);
   // An object with this usage went, or shrank by it: a deletion that others have seen before us.
@@ -59,7 +54,7 @@ class ForeignCharges {
   };
   void DropExpired(base::TimePoint now);
   void Hold(base::TimePoint now, ResourceList amounts);
-  void DropEmpty();
+  void Renew(base::TimePoint now, const ResourceList& amounts);
   [[nodiscard]] Quantity HeldOf(std::string_view name) const;
 
   base::Duration hold_;

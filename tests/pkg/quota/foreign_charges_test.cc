@@ -72,16 +72,12 @@ TEST_CASE("foreign charges: what may be for charges that are known is held as lo
   base::ManualClock clock;
   ForeignCharges charges{seconds(10)};
   const ResourceList counted = List({{"pods", "3"}});
-  const auto first = charges.OnForeignWrite(clock.Now(), counted, List({{"pods", "6"}}), counted);
-  CHECK(first.held == List({{"pods", "3"}}));
-  CHECK(first.known.empty());
+  charges.OnForeignWrite(clock.Now(), counted, List({{"pods", "6"}}), counted);
+  CHECK(charges.Held(clock.Now()) == List({{"pods", "3"}}));
   // Who made the charges lets go of them, and charges two others.
   clock.Advance(seconds(8));
   charges.OnForeignWrite(clock.Now(), List({{"pods", "6"}}), counted, counted);
-  const auto second = charges.OnForeignWrite(clock.Now(), counted, List({{"pods", "5"}}), counted);
-  CHECK(second.held.empty());
-  CHECK(second.known == List({{"pods", "2"}}));
-  charges.Renew(clock.Now(), second.known);
+  charges.OnForeignWrite(clock.Now(), counted, List({{"pods", "5"}}), counted);
   CHECK(charges.Held(clock.Now()) == List({{"pods", "3"}}));
   clock.Advance(seconds(2));
   CHECK(charges.Held(clock.Now()) == List({{"pods", "2"}}));
@@ -90,23 +86,24 @@ TEST_CASE("foreign charges: what may be for charges that are known is held as lo
   CHECK_FALSE(charges.AnyExpired());
   clock.Advance(seconds(8));
   CHECK(charges.Held(clock.Now()).empty());
-  charges.Renew(clock.Now(), second.known);  // too late: nothing is held any more
-  CHECK(charges.Held(clock.Now()).empty());
 }
 
-TEST_CASE("foreign charges: what turns out to be our own is not held, and no other one for it",
+TEST_CASE("foreign charges: a write that is noticed late is not taken for what came after it",
           "[quota]") {
   base::ManualClock clock;
   ForeignCharges charges{seconds(10)};
-  charges.OnForeignWrite(clock.Now(), {}, List({{"pods", "3"}}), {});
-  clock.Advance(seconds(8));
-  const auto own = charges.OnForeignWrite(clock.Now(), List({{"pods", "3"}}),
-                                          List({{"pods", "5"}, {"cpu", "1"}}), {});
-  CHECK(own.held == List({{"pods", "2"}, {"cpu", "1"}}));
-  charges.TakeBack(own.held);
-  CHECK(charges.Held(clock.Now()) == List({{"pods", "3"}}));
-  clock.Advance(seconds(2));
-  CHECK(charges.Held(clock.Now()).empty());
+  const ResourceList counted = List({{"pods", "1"}});
+  const ResourceList held = charges.Held(clock.Now());
+  const ResourceList first = List({{"pods", "2"}});
+  charges.OnForeignWrite(clock.Now(), first, List({{"pods", "3"}}), counted);
+  SECTION("both are held") {
+    charges.OnForeignWrite(clock.Now(), counted, first, counted, &held);
+    CHECK(charges.Held(clock.Now()) == List({{"pods", "2"}}));
+  }
+  SECTION("noticed now, it may be the same") {
+    charges.OnForeignWrite(clock.Now(), counted, first, counted);
+    CHECK(charges.Held(clock.Now()) == List({{"pods", "1"}}));
+  }
 }
 
 TEST_CASE("foreign charges: a count that is behind excuses no increase", "[quota]") {
