@@ -123,6 +123,24 @@ void TakeBack(Value& target, const Value& before, const Value* now,
   }
 }
 
+// The path of a member that only a strategic merge patch may have; "" if there is none.
+std::string DirectiveIn(const Value& value) {
+  if (const Array* const list = value.AsArray()) {
+    for (const Value& element : *list) {
+      const std::string below = DirectiveIn(element);
+      if (!below.empty()) return below;
+    }
+  }
+  const Object* const object = value.AsObject();
+  if (object == nullptr) return "";
+  for (const auto& [name, member] : *object) {
+    if (name.starts_with('$')) return "." + name;
+    const std::string below = DirectiveIn(member);
+    if (!below.empty()) return "." + name + below;
+  }
+  return "";
+}
+
 bool IsEntryOf(const Value& entry, std::string_view manager) {
   return entry.StringAt({"manager"}) == manager && entry.StringAt({"operation"}) == "Apply";
 }
@@ -133,6 +151,10 @@ Outcome<Value> ApplyServerSide(const Value& target, const Value& applied,
                                std::string_view field_manager, std::string_view kind, bool custom,
                                std::string_view timestamp) {
   if (!applied.IsObject()) return api::BadRequest("an apply patch must be an object");
+  if (const std::string path = custom ? "" : DirectiveIn(applied); !path.empty()) {
+    return api::BadRequest("failed to create typed patch object: " + path +
+                           ": field not declared in schema");
+  }
   Value wanted = applied;
   if (Object* meta = wanted.Make({"metadata"}).AsObject()) meta->Erase("managedFields");
   const Value fields = FieldSet(kind, custom).Of(wanted);

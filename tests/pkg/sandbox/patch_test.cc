@@ -134,6 +134,18 @@ TEST_CASE("apply: owners share, and each takes back only its own", "[sandbox]") 
   CHECK(apply(pod, "one", "[]") == Value(400));
 }
 
+TEST_CASE("apply: directives of a strategic merge patch are no fields", "[sandbox]") {
+  const auto refusal = [](std::string_view body, bool custom = false) {
+    const auto result = ApplyServerSide(J("{}"), J(body), "m", "Pod", custom, "t");
+    return result ? "" : result.error().message;
+  };
+  CHECK_THAT(refusal(R"({"spec":{"containers":[{"name":"d","$patch":"delete"}]}})"),
+             Catch::Contains(".spec.containers.$patch: field not declared in schema"));
+  CHECK_THAT(refusal(R"({"spec":{"$setElementOrder/containers":[]}})"),
+             Catch::Contains(".spec.$setElementOrder/containers: field not declared"));
+  CHECK(refusal(R"({"spec":{"$patch":"x"}})", true).empty());
+}
+
 TEST_CASE("patch: media types", "[sandbox]") {
   CHECK(PatchTypeOf("application/json-patch+json") == PatchType::kJson);
   CHECK(PatchTypeOf("application/merge-patch+json; charset=utf-8") == PatchType::kMerge);
