@@ -28,4 +28,4 @@ for preset in asan tsan; do
 done
 judged simulation timeout 1800 build/bin/simulation --schedules 20000
 judged simulation-of-classes timeout 1800 build/bin/simulation --api ironcore --schedules 10000
-judged fuzz timeout 3600 bash tests/fuzz/run.sh --ci 20
+judged fuzz timeout 3600 bash tests/fuzz/run.sh --ci 60

@@ -296,13 +296,28 @@ bool BeginsLikeJson(std::string_view text) {
   return first != std::string_view::npos && text[first] == '{';
 }
 
+// JSON's parser keeps numbers as they stand, YAML has what 64 bits or a float hold: a document must
+// not mean something else because a comment in it makes it no JSON, or once it is written as YAML.
+void ResolveNumbers(Value& value) {
+  if (const json::Number* number = value.AsNumber()) {
+    if (std::optional<Value> resolved = ResolveScalar(number->text)) value = std::move(*resolved);
+  } else if (json::Array* array = value.AsArray()) {
+    for (Value& element : *array) ResolveNumbers(element);
+  } else if (json::Object* object = value.AsObject()) {
+    for (json::Member& member : *object) ResolveNumbers(member.second);
+  }
+}
+
 }  // namespace
 
 Result<std::vector<Value>> ParseYamlDocuments(std::string_view text, YamlLimits limits) {
   // JSON is nearly YAML, but not where it escapes a pair of surrogates; and it parses faster.
   if (BeginsLikeJson(text)) {
     auto value = json::Parse(text, {.depth = limits.depth});
-    if (value) return std::vector<Value>{std::move(*value)};
+    if (value) {
+      ResolveNumbers(*value);
+      return std::vector<Value>{std::move(*value)};
+    }
   }
   if (const std::size_t at = json::FindInvalidUtf8(text); at != std::string_view::npos) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(at), '\n');

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <string>
 
 namespace config {
 namespace {
@@ -84,7 +86,11 @@ std::optional<json::Value> ToFloat(std::string_view text) {
   if (text.front() == '+') text.remove_prefix(1);
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc()) return std::nullopt;
+  if (parsed.ec == std::errc::result_out_of_range) {
+    // from_chars does not say whether it is too large, which is no float for Go, or too small.
+    value = std::strtod(std::string(text).c_str(), nullptr);
+    if (!std::isfinite(value)) return std::nullopt;
+  }
   return FromDouble(value);
 }
 

@@ -1,5 +1,6 @@
 #include "pkg/config/yaml.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 
 namespace config {
@@ -39,6 +40,32 @@ TEST_CASE("yaml: unquoted scalars get the types that Kubernetes' tools give them
         R"(["100m","1Gi","1.2.3","0x","1e","_1","tRuE","2026-01-02","1:30",""])");
 }
 
+TEST_CASE("yaml: a number means the same in JSON and in YAML", "[config]") {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kNumbers{{
+      {"18446744073709551615", "18446744073709551615"},
+      {"-9223372036854775808", "-9223372036854775808"},
+      {"18446744073709551616", "18446744073709551616"},  // a power of two, and so a float
+      {"18446744073709551617", "18446744073709551616"},
+      {"-9223372036854775809", "-9223372036854775808"},
+      {"11110000000000000000571", "1.111e+22"},
+      {"0.10000000000000000001", "0.1"},
+      {"1.50", "1.5"},
+      {"1e3", "1000"},
+      {"-0", "-0"},
+      {"1e-400", "0"},
+      {"-1e-400", "-0"},
+      {"1e400", "\"1e400\""},  // beyond what a float holds it is no number for Go either
+  }};
+  for (const auto& [text, number] : kNumbers) {
+    const std::string wanted = "{\"a\":[" + std::string(number) + "]}";
+    const std::string json = "{\"a\":[" + std::string(text) + "]}";
+    CHECK(Json(json) == wanted);
+    CHECK(Json(json + " # no JSON") == wanted);
+    CHECK(Json("a:\n- " + std::string(text) + "\n") == wanted);
+    CHECK(Json(WriteYaml(*ParseYaml(json))) == wanted);
+  }
+}
+
 TEST_CASE("yaml: quoted and block scalars stay strings", "[config]") {
   CHECK(Json("['1', \"true\", 'null', \"a\\n\\u00e9\"]") == "[\"1\",\"true\",\"null\",\"a\\né\"]");
   CHECK(Json("a: |\n  1\n  2\nb: >-\n  x\n  y\n") == R"({"a":"1\n2\n","b":"x y"})");
@@ -57,7 +84,7 @@ TEST_CASE("yaml: a manifest reads as its JSON", "[config]") {
              "  hard:\n    cpu: 1\n    \"pods\": \"4\"\n  scopes:\n  - BestEffort\n") ==
         R"({"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q"},)"
         R"("spec":{"hard":{"cpu":1,"pods":"4"},"scopes":["BestEffort"]}})");
-  CHECK(Json(R"({"a": "\ud83d\ude00\/", "b": [1.50]})") == R"({"a":"😀/","b":[1.50]})");
+  CHECK(Json(R"({"a": "\ud83d\ude00\/", "b": [1.50]})") == R"({"a":"😀/","b":[1.5]})");
   CHECK(Json("{\"a\": 1, b: 2} # flow") == R"({"a":1,"b":2})");
 }
 
