@@ -27,6 +27,9 @@ ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string qu
   foreign_charges_expired_ = registry_.NewCounter(
       "quota_foreign_charges_expired_total",
       "Increases of used by somebody else that no object accounted for in time.", With({}));
+  advances_ = registry_.NewCounter("quota_charged_in_advance_total",
+                                   "Status patches that charge for creations yet to come.",
+                                   With({}));
   status_writes_ = registry_.NewCounter("quota_status_writes_total",
                                         "Status patches that the server accepted.", With({}));
   const auto resyncs = [&](const char* result) {
@@ -91,6 +94,11 @@ void ControllerMetrics::OnResync(base::Duration took, bool complete) {
 
 void ControllerMetrics::OnForeignChargesExpired(std::size_t charges) {
   foreign_charges_expired_.Increment(static_cast<double>(charges));
+}
+
+void ControllerMetrics::OnAdvance(const quota::Quota& /*quota*/,
+                                  const quota::ResourceList& /*usage*/) {
+  advances_.Increment();
 }
 
 ControllerMetrics::Tracked& ControllerMetrics::ForResource(const std::string& resource) {

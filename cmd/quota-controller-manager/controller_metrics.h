@@ -18,6 +18,7 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   void OnDrift(const api::GroupResource& resource, const controllers::DriftReport& report) override;
   void OnResync(base::Duration took, bool complete) override;
   void OnForeignChargesExpired(std::size_t charges) override;
+  void OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) override;
   // Values that are read at each scrape: quotas, and every watched resource's size, state and age.
   void Refresh(const controllers::QuotaController& controller, base::TimePoint now);
   // There is no controller any more.
@@ -42,6 +43,7 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   metrics::Histogram reconcile_seconds_;
   metrics::Counter status_writes_;
   metrics::Counter foreign_charges_expired_;
+  metrics::Counter advances_;
   metrics::Counter resyncs_;
   metrics::Counter failed_resyncs_;
   metrics::Histogram resync_seconds_;

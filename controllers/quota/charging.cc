@@ -57,9 +57,38 @@ const quota::ClassTable* QuotaController::ClassesOf(const quota::Evaluator& eval
   return tracker_.BesideOf(evaluator).classes;
 }
 
-base::Task<base::Result<void>> QuotaController::Charge(quota::Quota quota, quota::ResourceList used,
-                                                       std::vector<admission::Grant> grants,
+quota::ResourceList QuotaController::AdvanceOf(const quota::Quota& quota) const {
+  const auto memory = memories_.find(quota.key);
+  if (memory == memories_.end() || memory->second.uid != quota.uid) return {};
+  return memory->second.advance.Usable(context_.scheduler->Now());
+}
+
+bool QuotaController::Draw(const admission::ChargePlan& plan) {
+  const base::TimePoint now = context_.scheduler->Now();
+  Memory* const memory = FindMemory(plan.quota);
+  const auto added = plan.Added();
+  if (memory == nullptr || !added || !quota::Contains(memory->advance.Usable(now), *added)) {
+    return false;
+  }
+  const base::TimePoint charged = memory->advance.UsableSince(now);
+  memory->advance.Draw(now, *added);
+  Hold(*memory, plan.quota, plan.grants, charged);
+  NoticeCrowd(*memory, plan);
+  return true;
+}
+
+void QuotaController::NoticeCrowd(Memory& memory, const admission::ChargePlan& plan) {
+  const base::TimePoint now = context_.scheduler->Now();
+  const auto added = plan.Added();
+  const auto creations = std::ranges::count_if(
+      plan.grants, [](const admission::Grant& grant) { return grant.version.empty(); });
+  if (added) memory.advance.OnGranted(now, *added, static_cast<std::size_t>(creations));
+  if (Leading() && memory.advance.WantsMore(now)) queue_.Add(plan.quota.key);
+}
+
+base::Task<base::Result<void>> QuotaController::Charge(admission::ChargePlan plan,
                                                        base::TimePoint deadline) {
+  const quota::Quota quota = plan.quota;
   const quota::Quota* known = store_.Find(quota.key);
   if (known == nullptr || known->uid != quota.uid) co_return Changed(quota);
   const std::shared_ptr<base::Gate> gate = Remember(*known).gate;
@@ -69,32 +98,44 @@ base::Task<base::Result<void>> QuotaController::Charge(quota::Quota quota, quota
                           .message = "quota " + quota.key.ToString() + " is being written"};
   }
   const LeaveAtEnd leave{*gate};
-  const auto charged = co_await ChargeInside(quota, std::move(used), std::move(grants), deadline);
+  const auto charged = co_await ChargeInside(std::move(plan), deadline);
   // Whatever came of it, a recount may have found the gate shut.
   Memory* const memory = FindMemory(quota);
   if (memory != nullptr && std::exchange(memory->postponed, false)) queue_.Add(quota.key);
   co_return charged;
 }
 
-base::Task<base::Result<void>> QuotaController::ChargeInside(quota::Quota quota,
-                                                             quota::ResourceList used,
-                                                             std::vector<admission::Grant> grants,
+base::Task<base::Result<void>> QuotaController::ChargeInside(admission::ChargePlan plan,
                                                              base::TimePoint deadline) {
+  const quota::Quota& quota = plan.quota;
   const quota::Quota* current = store_.Find(quota.key);
+  const base::TimePoint sent = context_.scheduler->Now();
   const bool same = current != nullptr && current->uid == quota.uid &&
                     current->resource_version == quota.resource_version;
   if (!same) co_return Changed(quota);
-  const quota::QuotaStatus desired{.hard = quota.status.hard, .used = std::move(used)};
-  const base::TimePoint sent = context_.scheduler->Now();
+  Memory& remembered = Remember(quota);
+  quota::Advance& advance = remembered.advance;
+  if (!plan.advance.empty() && advance.Usable(sent) != plan.advance) co_return Changed(quota);
+  // What part of the grants it pays for, others have held since it was charged.
+  const base::TimePoint paid_since = advance.UsableSince(sent);
+  // It is gone whatever comes of this: the write may be made though it seems to fail.
+  remembered.postponed = remembered.postponed || !advance.Left().empty();
+  advance.Drop();
+  const quota::QuotaStatus desired{.hard = quota.status.hard, .used = std::move(plan.used)};
+  if (desired == quota.status) {  // it is all paid for
+    Hold(remembered, quota, plan.grants, paid_since);
+    co_return base::Result<void>();
+  }
   const auto written = co_await WriteStatus(quota, desired, deadline);
   if (!written) {
     const base::Error error = written.error();
-    co_return co_await AfterFailedCharge(std::move(quota), error, deadline);
+    co_return co_await AfterFailedCharge(quota, error, deadline);
   }
   Memory* const memory = FindMemory(quota);
   if (memory == nullptr) co_return base::Result<void>();  // gone meanwhile: nothing limits any more
   memory->written_version = written->resource_version;
-  Hold(*memory, quota, grants, sent);
+  Hold(*memory, quota, plan.grants, paid_since);
+  NoticeCrowd(*memory, plan);
   NoticeOvertaken(*written);
   store_.Apply(*written);
   co_return base::Result<void>();

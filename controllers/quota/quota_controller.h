@@ -28,6 +28,7 @@
 #include "pkg/base/gate.h"
 #include "pkg/base/task_group.h"
 #include "pkg/queue/async_queue.h"
+#include "pkg/quota/advance.h"
 #include "pkg/quota/charges.h"
 #include "pkg/quota/foreign_charges.h"
 #include "pkg/quota/quota.h"
@@ -45,6 +46,8 @@ class ControllerObserver {
   virtual void OnResync(base::Duration took, bool complete) = 0;
   // Increases of `used` by somebody else that no object ever accounted for.
   virtual void OnForeignChargesExpired(std::size_t charges) = 0;
+  // That is about to be charged for creations to come.
+  virtual void OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) = 0;
 };
 
 struct QuotaControllerOptions {
@@ -61,6 +64,7 @@ struct QuotaControllerOptions {
   // How long a charge outlives its write without the object being seen: our own, somebody else's.
   base::Duration charge_hold = std::chrono::seconds(10);
   base::Duration foreign_hold = std::chrono::seconds(10);
+  quota::AdvanceOptions advance;  // what admission charges for creations to come
   // Somebody else lowered `used`: perhaps their watch is ahead of ours, so ours gets this long.
   base::Duration foreign_decrease_patience = std::chrono::milliseconds(250);
   base::Duration write_timeout = std::chrono::seconds(15);
@@ -136,8 +140,9 @@ class QuotaController final : public QuotaListener,
   base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                         std::string name,
                                                         base::TimePoint deadline) override;
-  base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
-                                        std::vector<admission::Grant> grants,
+  [[nodiscard]] quota::ResourceList AdvanceOf(const quota::Quota& quota) const override;
+  [[nodiscard]] bool Draw(const admission::ChargePlan& plan) override;
+  base::Task<base::Result<void>> Charge(admission::ChargePlan plan,
                                         base::TimePoint deadline) override;
   void Release(const api::ObjectKey& key, const admission::Grant& grant) override;
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
@@ -155,10 +160,14 @@ class QuotaController final : public QuotaListener,
     Memory(base::Scheduler& scheduler, const QuotaControllerOptions& options)
         : charges(options.foreign_hold),
           admitted(options.charge_hold),
+          advance(options.advance),
           gate(std::make_shared<base::Gate>(scheduler)) {}
     std::string uid;
     quota::ForeignCharges charges;
+    // Our own admission charged that for what no watch has shown. Errors: the sum does not fit.
+    [[nodiscard]] base::Result<quota::ResourceList> Outstanding() const;
     quota::Charges admitted;           // by our own admission
+    quota::Advance advance;            // by our own admission, for what is not asked for yet
     std::shared_ptr<base::Gate> gate;  // whoever writes the status is inside
     bool postponed = false;            // a recount waits for the gate
     std::set<std::string> met;         // names that were counted once
@@ -203,13 +212,13 @@ class QuotaController final : public QuotaListener,
   base::Task<void> ResyncAll();
   base::Task<bool> ResyncOne(std::shared_ptr<TrackedResource> tracked);
   base::Task<Outcome> Reconcile(api::ObjectKey key);
-  base::Task<Outcome> Write(quota::Quota quota, quota::QuotaStatus desired);
+  // `advance` is what of `desired` is charged in advance by this.
+  base::Task<Outcome> Write(quota::Quota quota, quota::QuotaStatus desired,
+                            quota::ResourceList advance);
   base::Task<base::Result<quota::Quota>> PatchStatus(quota::Quota quota, quota::QuotaStatus desired,
                                                      base::TimePoint deadline);
   base::Task<Outcome> AfterFailedWrite(quota::Quota quota, base::Error error);
-  base::Task<base::Result<void>> ChargeInside(quota::Quota quota, quota::ResourceList used,
-                                              std::vector<admission::Grant> grants,
-                                              base::TimePoint deadline);
+  base::Task<base::Result<void>> ChargeInside(admission::ChargePlan plan, base::TimePoint deadline);
   // What it made. An answer that was lost is looked up. Errors: kConflict also if the quota is
   // found to have changed then; else what kept the write from being made, as far as is known.
   base::Task<base::Result<quota::Quota>> WriteStatus(quota::Quota quota, quota::QuotaStatus desired,
@@ -220,6 +229,10 @@ class QuotaController final : public QuotaListener,
   // From when the write was sent: others, who hold what they see, may have seen it ever since.
   void Hold(Memory& memory, const quota::Quota& quota, const std::vector<admission::Grant>& grants,
             base::TimePoint sent);
+  // Creations were granted: a crowd of them is charged in advance.
+  void NoticeCrowd(Memory& memory, const admission::ChargePlan& plan);
+  [[nodiscard]] quota::ResourceList NextAdvance(const quota::Quota& quota, const Memory& memory,
+                                                const Recount& recount) const;
   // As it is stored now, which the store then knows. Errors: kNotFound also if it is another one of
   // the same name.
   base::Task<base::Result<Live>> ReadLive(quota::Quota quota, base::TimePoint deadline);

@@ -97,19 +97,35 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
   if (!memory.met_all) MeetCharges(*found, memory, recount);
   quota::ResourceList held = memory.charges.Held(now);
   NoticeExpired(*found, memory, now);
-  const auto own = held.Add(memory.admitted.Outstanding());
-  const auto desired = own ? quota::DesiredStatus(Guarded(*found), recount.observed, held)
-                           : base::Result<quota::QuotaStatus>(own.error());
+  memory.advance.DropIdle(now);
+  const auto own = memory.Outstanding();
+  const auto all = own ? held.Add(*own) : base::Result<void>(own.error());
+  auto desired = all ? quota::DesiredStatus(Guarded(*found), recount.observed, held)
+                     : base::Result<quota::QuotaStatus>(all.error());
   if (!desired) {
     ComplainOnce("sum of " + key.ToString(), desired.error().message);
     co_return Outcome{Kind::kRetry, {}, "error"};
   }
   ComplainOnce("sum of " + key.ToString(), "");
-  if (!quota::NeedsWrite(*found, *desired)) co_return UntilChargesExpire(memory, "unchanged");
+  quota::ResourceList advance;
+  if (!quota::NeedsWrite(*found, *desired)) {
+    advance = NextAdvance(*found, memory, recount);
+    if (advance.empty() || !desired->used.Add(advance)) {
+      co_return UntilChargesExpire(memory, "unchanged");
+    }
+  }
   if (!Leading()) co_return UntilChargesExpire(memory, "following");
   const base::TimePoint earliest = EarliestWrite(memory);
   if (earliest > now) co_return Outcome{Kind::kRevisit, earliest - now, "postponed"};
-  co_return co_await Write(*found, *desired);
+  co_return co_await Write(*found, *desired, std::move(advance));
+}
+
+// Only on top of a status that is true: others hold what they see `used` rise by.
+quota::ResourceList QuotaController::NextAdvance(const quota::Quota& quota, const Memory& memory,
+                                                 const Recount& recount) const {
+  const bool whole = recount.observed.unknown.empty() && recount.observed.partial.empty();
+  if (!whole || !Leading()) return {};
+  return memory.advance.Next(context_.scheduler->Now(), quota.status.hard, quota.status.used);
 }
 
 // What `used` has above the first count of a name may be charges by others, of which the objects
@@ -129,11 +145,19 @@ void QuotaController::MeetCharges(const quota::Quota& quota, Memory& memory,
     }
   }
   if (used.empty()) return;
-  for (const auto& [name, amount] : memory.admitted.Outstanding()) {
+  const auto own = memory.Outstanding();
+  for (const auto& [name, amount] : own ? *own : quota::ResourceList()) {
     const auto sum = counted.Get(name).Add(amount);
     if (used.Find(name) != nullptr && sum) counted.Set(name, *sum);
   }
   memory.charges.OnForeignWrite(context_.scheduler->Now(), counted, used, counted);
+}
+
+base::Result<quota::ResourceList> QuotaController::Memory::Outstanding() const {
+  quota::ResourceList outstanding = admitted.Outstanding();
+  const auto all = outstanding.Add(advance.Left());
+  if (!all) return all.error();
+  return outstanding;
 }
 
 base::TimePoint QuotaController::EarliestWrite(const Memory& memory) const {
@@ -145,8 +169,9 @@ QuotaController::Outcome QuotaController::UntilChargesExpire(const Memory& memor
                                                              std::string_view result) const {
   if (memory.charges.AnyExpired()) return {Outcome::Kind::kRevisit, {}, result};
   auto expiry = memory.charges.NextExpiry();
-  const auto own = memory.admitted.NextExpiry();
-  if (!expiry || (own && *own < *expiry)) expiry = own;
+  for (const auto& own : {memory.admitted.NextExpiry(), memory.advance.NextCheck()}) {
+    if (!expiry || (own && *own < *expiry)) expiry = own;
+  }
   const auto& whole = memory.partial_until;
   // It may have passed while the status was written.
   if (whole && (!expiry || *whole < *expiry)) expiry = whole;
@@ -155,13 +180,15 @@ QuotaController::Outcome QuotaController::UntilChargesExpire(const Memory& memor
 }
 
 base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
-                                                            quota::QuotaStatus desired) {
+                                                            quota::QuotaStatus desired,
+                                                            quota::ResourceList advance) {
   const base::TimePoint now = context_.scheduler->Now();
   std::optional<base::Result<quota::Quota>> written;
   {
     Memory& memory = Remember(quota);
     memory.paid_until = std::max(memory.paid_until, now) + options_.write_interval;
     const Inside inside(memory.gate);
+    if (!advance.empty()) observer_.OnAdvance(quota, advance);
     written = co_await WriteStatus(quota, desired, now + options_.write_timeout);
   }
   // The world moved on while we waited: the quota may be gone, or another one of the same name.
@@ -176,6 +203,7 @@ base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
           << " used=\"" << stored.status.used.ToString() << "\"";
   if (memory == nullptr) co_return Outcome{Outcome::Kind::kDone, {}, "written"};
   memory->written_version = stored.resource_version;
+  memory->advance.Put(context_.scheduler->Now(), now, std::move(advance));
   NoticeOvertaken(stored);
   const Outcome outcome = UntilChargesExpire(*memory, "written");
   store_.Apply(stored);

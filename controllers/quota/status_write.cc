@@ -121,7 +121,8 @@ void QuotaController::HoldForeign(const quota::ResourceList& before, const quota
   Memory& memory = Remember(after);
   quota::ResourceList counted = Count(after).observed.used;
   // What does not fit is not added: then more is held than need be, and never too little.
-  (void)counted.Add(memory.admitted.Outstanding());
+  const auto own = memory.Outstanding();
+  if (own) (void)counted.Add(*own);
   memory.charges.OnForeignWrite(context_.scheduler->Now(), before, after.status.used, counted,
                                 held_then);
 }
@@ -130,6 +131,7 @@ void QuotaController::NoticeForeignDecrease(const quota::Quota& before, const qu
   if (!AnyLower(before.status.used, after.status.used)) return;
   Memory& memory = Remember(after);
   memory.admitted.OnLoweredByOthers();
+  memory.advance.Drop();
   const base::TimePoint now = context_.scheduler->Now();
   // Both writers wait for each other's watch only once: a wait under way is not prolonged.
   if (memory.not_before <= now) memory.not_before = now + options_.foreign_decrease_patience;

@@ -7,12 +7,27 @@
 namespace admission {
 namespace {
 
+// `used` without `advance`, which it contains.
+quota::ResourceList Without(quota::ResourceList used, const quota::ResourceList& advance) {
+  for (const auto& [name, amount] : advance) {
+    const auto rest = used.Get(name).Sub(amount);
+    if (rest) used.Set(name, *rest);
+  }
+  return used;
+}
+
 class Planner {
  public:
-  Planner(const std::vector<const quota::Quota*>& quotas, const CoveringOf& covering_of)
-      : covering_of_(covering_of), writes_(quotas.size()) {
-    for (const quota::Quota* quota : quotas) {
-      standings_.push_back({.quota = quota, .used = quota->status.used, .covering = nullptr});
+  Planner(const std::vector<const quota::Quota*>& quotas, const CoveringOf& covering_of,
+          const AdvanceOf& advance_of)
+      : covering_of_(covering_of), charges_(quotas.size()) {
+    for (std::size_t i = 0; i < quotas.size(); ++i) {
+      const quota::ResourceList& used = quotas[i]->status.used;
+      quota::ResourceList& advance = charges_[i].advance;
+      advance = advance_of(*quotas[i]);
+      if (!quota::Contains(used, advance)) advance = {};  // somebody has wiped the status
+      standings_.push_back(
+          {.quota = quotas[i], .used = Without(used, advance), .covering = nullptr});
     }
   }
 
@@ -39,15 +54,25 @@ class Planner {
   }
 
   void Finish(BatchPlan& plan) {
-    for (std::size_t i = 0; i < writes_.size(); ++i) {
-      if (writes_[i].members.empty()) continue;
-      writes_[i].quota = *standings_[i].quota;
-      writes_[i].used = std::move(standings_[i].used);
-      plan.writes.push_back(std::move(writes_[i]));
+    for (std::size_t i = 0; i < charges_.size(); ++i) {
+      if (charges_[i].members.empty()) continue;
+      charges_[i].quota = *standings_[i].quota;
+      charges_[i].used = std::move(standings_[i].used);
+      charges_[i].prepaid = IsPrepaid(charges_[i]);
+      plan.charges.push_back(std::move(charges_[i]));
     }
   }
 
  private:
+  // Creations alone are granted in advance: what an update needs depends on what is stored.
+  static bool IsPrepaid(const PlannedCharge& charge) {
+    const bool creations = std::ranges::all_of(charge.grants, [](const Grant& grant) {
+      return grant.version.empty() && grant.before.amount.empty();
+    });
+    const auto added = charge.Added();
+    return creations && added && quota::Contains(charge.advance, *added);
+  }
+
   void CoverFor(const quota::Request& request) {
     for (std::size_t i = 0; i < standings_.size(); ++i) {
       const auto charged = charged_.find({i, request.uid});
@@ -65,12 +90,12 @@ class Planner {
       quota::Charge after{quota::Larger(need.absolute, before.amount), before.added, before.base};
       quota::Extend(after, granted);
       charged_.insert_or_assign(std::pair(need.standing, request.uid), std::move(after));
-      writes_[need.standing].members.push_back(index);
-      writes_[need.standing].grants.push_back({.evaluator = request.evaluator,
-                                               .uid = request.uid,
-                                               .charge = granted,
-                                               .before = std::move(before),
-                                               .version = std::string(request.version)});
+      charges_[need.standing].members.push_back(index);
+      charges_[need.standing].grants.push_back({.evaluator = request.evaluator,
+                                                .uid = request.uid,
+                                                .charge = granted,
+                                                .before = std::move(before),
+                                                .version = std::string(request.version)});
     }
   }
 
@@ -81,7 +106,7 @@ class Planner {
       const bool needs = std::ranges::any_of(
           verdict.needs, [i](const quota::Need& need) { return need.standing == i; });
       if (needs || !charged_.contains({i, request.uid})) continue;
-      const auto last = std::ranges::find(writes_[i].grants.rbegin(), writes_[i].grants.rend(),
+      const auto last = std::ranges::find(charges_[i].grants.rbegin(), charges_[i].grants.rend(),
                                           request.uid, &Grant::uid);
       last->others.emplace_back(request.version);
     }
@@ -89,16 +114,17 @@ class Planner {
 
   const CoveringOf& covering_of_;
   std::vector<quota::Standing> standings_;
-  std::vector<PlannedWrite> writes_;  // by standing
+  std::vector<PlannedCharge> charges_;  // by standing
   std::map<std::pair<std::size_t, quota::Uid>, quota::Charge> charged_;
 };
 
 }  // namespace
 
 BatchPlan PlanBatch(const std::vector<const quota::Request*>& requests,
-                    const std::vector<const quota::Quota*>& quotas, const CoveringOf& covering_of) {
+                    const std::vector<const quota::Quota*>& quotas, const CoveringOf& covering_of,
+                    const AdvanceOf& advance_of) {
   BatchPlan plan;
-  Planner planner(quotas, covering_of);
+  Planner planner(quotas, covering_of, advance_of);
   for (std::size_t i = 0; i < requests.size(); ++i) planner.Add(i, *requests[i], plan);
   planner.Finish(plan);
   return plan;

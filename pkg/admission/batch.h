@@ -1,7 +1,7 @@
 #pragma once
 
 // What one turn of a namespace's writer decides: requests in order, each against what the earlier
-// ones add, and at most one write for each quota. A pure function; no I/O.
+// ones add, and at most one charge to each quota. A pure function; no I/O.
 
 #include <functional>
 #include <string>
@@ -12,26 +12,29 @@
 
 namespace admission {
 
-struct PlannedWrite {
-  quota::Quota quota;                // as it was read
-  quota::ResourceList used;          // to become status.used
-  std::vector<std::size_t> members;  // the requests that need it, by index, ascending
-  std::vector<Grant> grants;         // theirs, in the same order
+struct PlannedCharge : ChargePlan {
+  // The requests that need it, by index, ascending; the grants are theirs, in the same order.
+  std::vector<std::size_t> members;
 };
 
 struct BatchPlan {
   std::vector<quota::Verdict> verdicts;            // one for each request
   std::vector<std::vector<std::string>> warnings;  // of those that fit, see quota::NearLimits()
-  std::vector<PlannedWrite> writes;
+  std::vector<PlannedCharge> charges;
 };
 
 // What covers an object's use of a quota before this batch; null: nothing.
 using CoveringOf =
     std::function<const quota::Charge*(const quota::Quota& quota, const quota::Request& request)>;
 
+// What was charged to a quota in advance, and can be granted.
+using AdvanceOf = std::function<quota::ResourceList(const quota::Quota& quota)>;
+
 // An object that two requests of the batch are about is charged once. Dry runs are judged like the
-// others, and add nothing.
+// others, and add nothing. What was charged in advance counts as not used; creations that fit into
+// it need no write.
 BatchPlan PlanBatch(const std::vector<const quota::Request*>& requests,
-                    const std::vector<const quota::Quota*>& quotas, const CoveringOf& covering_of);
+                    const std::vector<const quota::Quota*>& quotas, const CoveringOf& covering_of,
+                    const AdvanceOf& advance_of);
 
 }  // namespace admission

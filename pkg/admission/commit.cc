@@ -26,19 +26,24 @@ bool MayPass(const base::Error& error) {
   }
 }
 
-// What became of the writes that one request needs.
+base::Error ChangedMeanwhile(const quota::Quota& quota) {
+  return {.code = base::ErrorCode::kConflict,
+          .message = "quota " + quota.key.ToString() + " changed meanwhile"};
+}
+
+// What became of the charges that one request needs.
 struct Fate {
   bool written = true;                 // all of them
   std::optional<base::Error> failure;  // of one that was not, a final one first
 };
 
-std::vector<Fate> FatesOf(std::size_t requests, const std::vector<PlannedWrite>& writes,
+std::vector<Fate> FatesOf(std::size_t requests, const std::vector<PlannedCharge>& charges,
                           const std::vector<base::Result<void>>& outcomes) {
   std::vector<Fate> fates(requests);
-  for (std::size_t i = 0; i < writes.size(); ++i) {
+  for (std::size_t i = 0; i < charges.size(); ++i) {
     if (outcomes[i]) continue;
     const base::Error error = outcomes[i].error();
-    for (const std::size_t member : writes[i].members) {
+    for (const std::size_t member : charges[i].members) {
       Fate& fate = fates[member];
       fate.written = false;
       if (!fate.failure || !MayPass(error)) fate.failure = error;
@@ -90,11 +95,11 @@ base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
       deadline = std::max(deadline, waiter->deadline);
     }
     BatchPlan plan = PlanFor(ns, requests);
-    for (PlannedWrite& write : plan.writes) {
-      for (Grant& grant : write.grants) grant.number = ++grants_;
-    }
-    observer_.OnBatch(api_.name, batch.size(), plan.writes.size());
-    const std::vector<base::Result<void>> outcomes = co_await Write(plan.writes, deadline);
+    Number(plan);
+    const auto prepaid = std::ranges::count_if(plan.charges, &PlannedCharge::prepaid);
+    observer_.OnBatch(api_.name, batch.size(),
+                      plan.charges.size() - static_cast<std::size_t>(prepaid));
+    const std::vector<base::Result<void>> outcomes = co_await Charge(plan.charges, deadline);
     if (Settle(batch, plan, outcomes)) continue;
     co_await scheduler_.Sleep(pause);
     pause = std::min<base::Duration>(pause * 2, kLongestPause);
@@ -109,18 +114,26 @@ base::Task<void> QuotaAdmitter::ResolveClassesOf(Batch batch) {
   }
 }
 
-// `writes` stay with the caller until all are done.
-base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Write(
-    const std::vector<PlannedWrite>& writes, base::TimePoint deadline) {
-  std::vector<base::Result<void>> outcomes(writes.size());
+void QuotaAdmitter::Number(BatchPlan& plan) {
+  for (PlannedCharge& charge : plan.charges) {
+    for (Grant& grant : charge.grants) grant.number = ++grants_;
+  }
+}
+
+// `charges` stay with the caller until all are done. What was charged in advance is granted before
+// anything is waited for, as it was when it was planned.
+base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Charge(
+    const std::vector<PlannedCharge>& charges, base::TimePoint deadline) {
+  std::vector<base::Result<void>> outcomes(charges.size());
   base::TaskGroup group(executor_);
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    group.Spawn("charge", [this, &writes, &outcomes, i, deadline]() -> base::Task<void> {
-      quota::Quota quota = writes[i].quota;
-      quota::ResourceList used = writes[i].used;
-      std::vector<Grant> grants = writes[i].grants;
-      const auto outcome =
-          co_await book_.Charge(std::move(quota), std::move(used), std::move(grants), deadline);
+  for (std::size_t i = 0; i < charges.size(); ++i) {
+    if (charges[i].prepaid) {
+      if (!book_.Draw(charges[i])) outcomes[i] = ChangedMeanwhile(charges[i].quota);
+      continue;
+    }
+    group.Spawn("charge", [this, &charges, &outcomes, i, deadline]() -> base::Task<void> {
+      ChargePlan plan = charges[i];
+      const auto outcome = co_await book_.Charge(std::move(plan), deadline);
       outcomes[i] = outcome;
     });
   }
@@ -132,11 +145,11 @@ base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Write(
 // needs a pause.
 bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
                            const std::vector<base::Result<void>>& outcomes) {
-  const std::vector<Fate> fates = FatesOf(batch.size(), plan.writes, outcomes);
+  const std::vector<Fate> fates = FatesOf(batch.size(), plan.charges, outcomes);
   bool all_written = true;
   bool pause = false;
-  for (std::size_t i = 0; i < plan.writes.size(); ++i) {
-    const PlannedWrite& write = plan.writes[i];
+  for (std::size_t i = 0; i < plan.charges.size(); ++i) {
+    const PlannedCharge& charge = plan.charges[i];
     if (!outcomes[i]) {
       all_written = false;
       if (outcomes[i].error().Is(base::ErrorCode::kConflict)) {
@@ -146,8 +159,8 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
       }
       continue;
     }
-    for (std::size_t m = 0; m < write.members.size(); ++m) {
-      batch[write.members[m]]->granted.push_back({write.quota.key, write.grants[m]});
+    for (std::size_t m = 0; m < charge.members.size(); ++m) {
+      batch[charge.members[m]]->granted.push_back({charge.quota.key, charge.grants[m]});
     }
   }
   Batch again;

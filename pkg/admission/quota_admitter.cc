@@ -197,10 +197,12 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
 
 BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
                                  const std::vector<const quota::Request*>& requests) const {
-  BatchPlan plan = PlanBatch(requests, book_.InNamespace(ns),
-                             [this](const quota::Quota& quota, const quota::Request& request) {
-                               return book_.Cover(quota, request.uid, request.version);
-                             });
+  BatchPlan plan = PlanBatch(
+      requests, book_.InNamespace(ns),
+      [this](const quota::Quota& quota, const quota::Request& request) {
+        return book_.Cover(quota, request.uid, request.version);
+      },
+      [this](const quota::Quota& quota) { return book_.AdvanceOf(quota); });
   if (!options_.warn_near_limits) {
     for (auto& warnings : plan.warnings) warnings.clear();
   }
@@ -209,8 +211,27 @@ BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
 
 base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
   BatchPlan plan = PlanFor(waiter->review.ns, {&waiter->request});
-  if (!plan.writes.empty()) co_return co_await Wait(std::move(waiter));
+  if (!plan.charges.empty() && !GrantAtOnce(*waiter, plan)) {
+    co_return co_await Wait(std::move(waiter));
+  }
   co_return AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
+}
+
+// Where a writer is at work, those who came before wait for it, and what was charged in advance is
+// theirs.
+bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
+  const bool prepaid = std::ranges::all_of(plan.charges, &PlannedCharge::prepaid);
+  if (!prepaid || waiting_in_.contains(waiter.review.ns)) return false;
+  Number(plan);
+  for (const PlannedCharge& charge : plan.charges) {
+    if (!book_.Draw(charge)) {
+      ReleaseCharges(waiter);
+      return false;
+    }
+    waiter.granted.push_back({charge.quota.key, charge.grants.front()});
+  }
+  observer_.OnBatch(api_.name, 1, 0);
+  return true;
 }
 
 base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {

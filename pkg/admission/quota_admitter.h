@@ -68,8 +68,11 @@ class QuotaAdmitter final : public Admitter {
   base::Task<void> WriteBatches(std::string ns);
   [[nodiscard]] Batch TakeBatch(Waiting& waiting) const;
   base::Task<void> Commit(std::string ns, Batch batch);
-  base::Task<std::vector<base::Result<void>>> Write(const std::vector<PlannedWrite>& writes,
-                                                    base::TimePoint deadline);
+  // True if all of the plan was charged in advance: then it is granted to the only request.
+  bool GrantAtOnce(Waiter& waiter, BatchPlan& plan);
+  void Number(BatchPlan& plan);
+  base::Task<std::vector<base::Result<void>>> Charge(const std::vector<PlannedCharge>& charges,
+                                                     base::TimePoint deadline);
   bool Settle(Batch& batch, BatchPlan& plan, const std::vector<base::Result<void>>& outcomes);
   void Conclude(Waiter& waiter, Answer answer);
   void ReleaseCharges(Waiter& waiter);

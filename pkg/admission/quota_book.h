@@ -13,6 +13,7 @@
 
 #include "pkg/base/asio.h"
 #include "pkg/base/clock.h"
+#include "pkg/quota/advance.h"
 #include "pkg/quota/decision.h"
 #include "pkg/quota/quota.h"
 
@@ -28,6 +29,27 @@ struct Grant {
   std::uint64_t number = 0;  // its own, of all that this process grants
   // The versions that other calls for the object are about, which are answered by this charge.
   std::vector<std::string> others = {};
+};
+
+// What is to be charged to one quota.
+struct ChargePlan {
+  quota::Quota quota;        // as it was when this was decided
+  quota::ResourceList used;  // to become status.used
+  std::vector<Grant> grants;
+  // What of `quota.status.used` was charged in advance. All of it goes by this write, what the
+  // grants do not use is given back; or the plan is prepaid: they take their part, without a write.
+  quota::ResourceList advance = {};
+  bool prepaid = false;
+
+  // What the grants add, in all. Errors: it does not fit.
+  [[nodiscard]] base::Result<quota::ResourceList> Added() const {
+    quota::ResourceList added;
+    for (const Grant& grant : grants) {
+      const auto sum = added.Add(grant.charge.added);
+      if (!sum) return sum.error();
+    }
+    return added;
+  }
 };
 
 class QuotaBook {
@@ -61,12 +83,16 @@ class QuotaBook {
                                                                 std::string name,
                                                                 base::TimePoint deadline) = 0;
 
+  // What was charged to this quota in advance, and can be granted to creations.
+  [[nodiscard]] virtual quota::ResourceList AdvanceOf(const quota::Quota& quota) const = 0;
+  // Holds the charges of a prepaid plan. False: the quota or its advance is not what it was.
+  [[nodiscard]] virtual bool Draw(const ChargePlan& plan) = 0;
+
   // Writes `used`, guarded by the version of `quota`, and holds the charges. An answer that was
-  // lost is looked up. Errors: kConflict when the quota changed or went, with the newest version
-  // read and known; else what kept the write from being made.
-  virtual base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
-                                                std::vector<Grant> grants,
-                                                base::TimePoint deadline) = 0;
+  // lost is looked up. Whatever comes of it, the advance there was is no more. Errors: kConflict
+  // when the quota changed or went, with the newest version read and known; else what kept the
+  // write from being made.
+  virtual base::Task<base::Result<void>> Charge(ChargePlan plan, base::TimePoint deadline) = 0;
   // A charge of ours will not be used after all: it is `grant.before` again, and the quota is
   // recounted. No-op if the quota is gone.
   virtual void Release(const api::ObjectKey& key, const Grant& grant) = 0;

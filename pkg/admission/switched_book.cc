@@ -58,15 +58,19 @@ base::Task<base::Result<quota::ClassUsage>> SwitchedBook::ReadClass(
   co_return co_await book_->ReadClass(evaluator, std::move(name), deadline);
 }
 
-base::Task<base::Result<void>> SwitchedBook::Charge(quota::Quota quota, quota::ResourceList used,
-                                                    std::vector<Grant> grants,
-                                                    base::TimePoint deadline) {
+quota::ResourceList SwitchedBook::AdvanceOf(const quota::Quota& quota) const {
+  return book_ == nullptr ? quota::ResourceList() : book_->AdvanceOf(quota);
+}
+
+bool SwitchedBook::Draw(const ChargePlan& plan) { return book_ != nullptr && book_->Draw(plan); }
+
+base::Task<base::Result<void>> SwitchedBook::Charge(ChargePlan plan, base::TimePoint deadline) {
   if (book_ == nullptr) {
     co_return base::Error{.code = base::ErrorCode::kConflict,
-                          .message = "quota " + quota.key.ToString() + " is gone"};
+                          .message = "quota " + plan.quota.key.ToString() + " is gone"};
   }
   const CountCall call(inside_);
-  co_return co_await book_->Charge(std::move(quota), std::move(used), std::move(grants), deadline);
+  co_return co_await book_->Charge(std::move(plan), deadline);
 }
 
 void SwitchedBook::Release(const api::ObjectKey& key, const Grant& grant) {

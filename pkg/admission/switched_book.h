@@ -37,9 +37,9 @@ class SwitchedBook final : public QuotaBook {
   base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                         std::string name,
                                                         base::TimePoint deadline) override;
-  base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
-                                        std::vector<Grant> grants,
-                                        base::TimePoint deadline) override;
+  [[nodiscard]] quota::ResourceList AdvanceOf(const quota::Quota& quota) const override;
+  [[nodiscard]] bool Draw(const ChargePlan& plan) override;
+  base::Task<base::Result<void>> Charge(ChargePlan plan, base::TimePoint deadline) override;
   void Release(const api::ObjectKey& key, const Grant& grant) override;
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
 

@@ -71,6 +71,7 @@ class NoObserver final : public controllers::ControllerObserver {
   void OnDrift(const api::GroupResource&, const controllers::DriftReport&) override {}
   void OnResync(base::Duration, bool) override {}
   void OnForeignChargesExpired(std::size_t) override {}
+  void OnAdvance(const quota::Quota&, const quota::ResourceList&) override {}
 };
 
 // The loop, the time and the server of one question.

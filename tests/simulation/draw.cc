@@ -71,6 +71,10 @@ class CoreDrawer final : public Drawer {
 
 }  // namespace
 
-Schedule Draw(std::uint64_t seed) { return CoreDrawer(seed).Draw(); }
+Schedule Draw(std::uint64_t seed) {
+  Schedule schedule = CoreDrawer(seed).Draw();
+  schedule.advance = seed % 2 == 0;
+  return schedule;
+}
 
 }  // namespace simulation

@@ -83,6 +83,10 @@ class IroncoreDrawer final : public Drawer {
 
 }  // namespace
 
-Schedule DrawIroncore(std::uint64_t seed) { return IroncoreDrawer(seed).Draw(); }
+Schedule DrawIroncore(std::uint64_t seed) {
+  Schedule schedule = IroncoreDrawer(seed).Draw();
+  schedule.advance = seed % 2 == 0;
+  return schedule;
+}
 
 }  // namespace simulation

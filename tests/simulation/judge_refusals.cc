@@ -62,6 +62,22 @@ void Judge::OnForeignRaise(const StoredQuota& quota, const std::string& name, st
                       .amount = {{name, by}}});
 }
 
+// What was charged in advance is given back within a second or so, and is looked at for as long as
+// any charge.
+void Judge::OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) {
+  Touch();
+  Amounts amount;
+  for (const auto& [name, quantity] : usage)
+    amount[name] = static_cast<std::int64_t>(quantity.nanos() / 1'000'000'000);
+  Narrate("in advance for " + quota.key.ToString() + ": " + ToText(amount));
+  charged_.push_back({.at = timeline_.Now(),
+                      .quota_uid = quota.uid,
+                      .replica = "",
+                      .before = {},
+                      .after = {},
+                      .amount = std::move(amount)});
+}
+
 void Judge::OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer,
                      base::TimePoint asked) {
   Touch();

@@ -28,10 +28,17 @@ quota::QuotaApi ApiOf(const ReplicaSettings& settings) {
 
 class Replica::Counts final : public controllers::ControllerObserver {
  public:
+  explicit Counts(Tell& tell) : tell_(tell) {}
   void OnReconcile(std::string_view, base::Duration) override {}
   void OnDrift(const api::GroupResource&, const controllers::DriftReport&) override {}
   void OnResync(base::Duration, bool) override {}
   void OnForeignChargesExpired(std::size_t) override {}
+  void OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) override {
+    tell_.OnAdvance(quota, usage);
+  }
+
+ private:
+  Tell& tell_;
 };
 
 // The controller as admission sees it; knows which quotas admission writes at this moment.
@@ -83,17 +90,20 @@ class Replica::Book final : public admission::QuotaBook {
     }
     co_return co_await inner_.ReadClass(evaluator, std::move(name), deadline);
   }
-  base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
-                                        std::vector<admission::Grant> grants,
+  [[nodiscard]] quota::ResourceList AdvanceOf(const quota::Quota& quota) const override {
+    return inner_.AdvanceOf(quota);
+  }
+  [[nodiscard]] bool Draw(const admission::ChargePlan& plan) override { return inner_.Draw(plan); }
+  base::Task<base::Result<void>> Charge(admission::ChargePlan plan,
                                         base::TimePoint deadline) override {
+    const quota::Quota& quota = plan.quota;
     const std::string uid = quota.uid;
     const auto same = [uid](const Writing& w) { return w.uid == uid; };
     if (std::ranges::any_of(writing_, same)) {
       tell_.Violation("two batches write " + quota.key.ToString() + " at once");
     }
     writing_.push_back({uid, quotas_.Path(quota.key.ns, quota.key.name, "status")});
-    const auto outcome =
-        co_await inner_.Charge(std::move(quota), std::move(used), std::move(grants), deadline);
+    const auto outcome = co_await inner_.Charge(std::move(plan), deadline);
     std::erase_if(writing_, same);
     co_return outcome;
   }
@@ -128,7 +138,7 @@ Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings
       client_(link_, settings_.planted),
       api_(ApiOf(settings_)),
       served_(client_, clock_),
-      counts_(std::make_unique<Counts>()),
+      counts_(std::make_unique<Counts>(tell)),
       runner_(std::make_unique<leader::LeaderRunner>(clock_, client_, nullptr, LeaseOptions())),
       stop_(clock_.NewAlarm()),
       reviews_(timeline.executor()),
@@ -159,6 +169,10 @@ controllers::QuotaControllerOptions Replica::ControllerOptions() {
   options.field_manager = settings_.name;
   options.leading = [this] { return runner_->Leads(); };
   options.seed = settings_.seed + 2;
+  options.advance.crowd = settings_.advance ? 1 : 0;
+  options.advance.window = 2s;
+  options.advance.shortest = 0ms;
+  options.advance.share = 2;
   if (settings_.planted == Planted::kLoweredTooEarly) options.charge_hold = 100ms;
   if (settings_.planted == Planted::kNoForeignCharge) options.foreign_hold = 0ms;
   if (settings_.planted == Planted::kNoExpiry) options.charge_hold = 1h;

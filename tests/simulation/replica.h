@@ -22,6 +22,8 @@ class Tell {
  public:
   virtual ~Tell() = default;
   virtual void Violation(const std::string& what) = 0;
+  // A replica is about to charge that in advance.
+  virtual void OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) = 0;
 };
 
 struct ReplicaSettings {
@@ -30,6 +32,7 @@ struct ReplicaSettings {
   double rate = 1;
   std::uint64_t seed = 1;
   bool ironcore = false;
+  bool advance = false;  // it charges in advance, for next to no crowd
   Planted planted = Planted::kNone;
 };
 

@@ -1,5 +1,6 @@
 // A schedule as text: "replicas=2 seed=7 ahead0=0 rate0=100 …", then "+120 claim ns=0 name=1
-// size=3". "api=ironcore" says that it is about machines.
+// size=3". "api=ironcore" says that it is about machines, "advance=1" that replicas charge in
+// advance.
 
 #include <sstream>
 
@@ -47,6 +48,10 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
     }
     const auto number = NumberOf(value);
     if (!number) return false;
+    if (name == "advance") {
+      schedule.advance = *number != 0;
+      continue;
+    }
     if (name == "replicas") {
       schedule.clocks.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(*number, 1, 9)));
       continue;
@@ -95,6 +100,7 @@ std::string ToText(const Schedule& schedule) {
          << schedule.clocks[i].rate_percent;
   }
   if (schedule.ironcore) text << " api=ironcore";
+  if (schedule.advance) text << " advance=1";
   if (!schedule.planted.empty()) text << " planted=" << schedule.planted;
   text << "\n";
   for (const Action& action : schedule.actions) text << ToText(action) << "\n";

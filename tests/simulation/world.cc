@@ -56,6 +56,7 @@ void World::StartReplica(std::size_t index) {
   settings.rate = clock.rate_percent / 100.0;
   settings.seed = schedule_.seed * 1'000 + index * 100 + static_cast<std::uint64_t>(starts_[index]);
   settings.ironcore = schedule_.ironcore;
+  settings.advance = schedule_.advance;
   settings.planted = planted_;
   if (replicas_[index]) ended_.push_back(std::move(replicas_[index]));
   replicas_[index] = std::make_unique<Replica>(timeline_, server_, judge_, std::move(settings));

@@ -42,9 +42,11 @@ class Recorder final : public controllers::ControllerObserver {
   void OnResync(base::Duration, bool complete) override { complete ? ++resyncs : ++failed_resyncs; }
 
   void OnForeignChargesExpired(std::size_t charges) override { foreign_expired += charges; }
+  void OnAdvance(const quota::Quota&, const quota::ResourceList&) override { ++advances; }
 
   std::map<std::string, int> reconciles;
   std::size_t foreign_expired = 0;
+  std::size_t advances = 0;
   quota::Drift drift;
   std::string drift_usage;
   int resyncs = 0;

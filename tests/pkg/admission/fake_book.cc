@@ -32,9 +32,23 @@ const quota::Charge* FakeBook::Cover(const quota::Quota& quota, const quota::Uid
   return quotas_.at(quota.key.name).charges.Covering(scheduler_.Now(), uid, version);
 }
 
-base::Task<base::Result<void>> FakeBook::Charge(quota::Quota quota, quota::ResourceList used,
-                                                std::vector<Grant> grants,
-                                                base::TimePoint deadline) {
+quota::ResourceList FakeBook::AdvanceOf(const quota::Quota& quota) const {
+  return quotas_.at(quota.key.name).advance.Usable(scheduler_.Now());
+}
+
+bool FakeBook::Draw(const ChargePlan& plan) {
+  const auto entry = quotas_.find(plan.quota.key.name);
+  if (entry == quotas_.end()) return false;
+  quota::Advance& advance = entry->second.advance;
+  if (!quota::Contains(advance.Usable(scheduler_.Now()), *plan.Added())) return false;
+  const base::TimePoint since = advance.UsableSince(scheduler_.Now());
+  advance.Draw(scheduler_.Now(), *plan.Added());
+  Hold(entry->second, plan.grants, since);
+  return true;
+}
+
+base::Task<base::Result<void>> FakeBook::Charge(ChargePlan plan, base::TimePoint deadline) {
+  const quota::Quota& quota = plan.quota;
   const base::Error conflict{.code = base::ErrorCode::kConflict, .message = "changed meanwhile"};
   ++attempts;
   std::optional<base::Error> failure = fault ? fault(quota) : std::nullopt;
@@ -47,19 +61,23 @@ base::Task<base::Result<void>> FakeBook::Charge(quota::Quota quota, quota::Resou
   const auto entry = quotas_.find(quota.key.name);
   if (entry == quotas_.end()) co_return conflict;
   if (entry->second.quota.resource_version != quota.resource_version) co_return conflict;
-  Touch(quota.key.name, [&](quota::Quota& stored) { stored.status.used = std::move(used); });
-  for (const Grant& grant : grants) {
-    const auto seen = shown.find(grant.uid);
-    entry->second.charges.Grant(scheduler_.Now(), grant.uid, grant.charge,
-                                seen != shown.end() ? &seen->second : nullptr, grant.version,
-                                grant.number);
-    for (const std::string& other : grant.others) {
-      (void)entry->second.charges.Cover(scheduler_.Now(), grant.uid, other);
-    }
-  }
+  Touch(quota.key.name, [&](quota::Quota& stored) { stored.status.used = std::move(plan.used); });
+  Hold(entry->second, plan.grants, scheduler_.Now());
+  entry->second.advance.Drop();
   ++writes;
   if (written) written(entry->second.quota);
   co_return base::Result<void>();
+}
+
+void FakeBook::Hold(Entry& entry, const std::vector<Grant>& grants, base::TimePoint at) {
+  for (const Grant& grant : grants) {
+    const auto seen = shown.find(grant.uid);
+    entry.charges.Grant(at, grant.uid, grant.charge, seen != shown.end() ? &seen->second : nullptr,
+                        grant.version, grant.number);
+    for (const std::string& other : grant.others) {
+      (void)entry.charges.Cover(at, grant.uid, other);
+    }
+  }
 }
 
 void FakeBook::Release(const api::ObjectKey& key, const Grant& grant) {

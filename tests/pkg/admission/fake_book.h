@@ -28,6 +28,10 @@ class FakeBook final : public QuotaBook {
   [[nodiscard]] quota::ResourceList Outstanding(const std::string& name) const {
     return quotas_.at(name).charges.Outstanding();
   }
+  // Part of `used` is charged in advance.
+  void PutAdvance(const std::string& name, quota::ResourceList usage) {
+    quotas_.at(name).advance.Put(scheduler_.Now(), scheduler_.Now(), std::move(usage));
+  }
   // Somebody else writes the quota.
   void Touch(const std::string& name, const std::function<void(quota::Quota&)>& change);
 
@@ -53,9 +57,9 @@ class FakeBook final : public QuotaBook {
   base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                         std::string name,
                                                         base::TimePoint deadline) override;
-  base::Task<base::Result<void>> Charge(quota::Quota quota, quota::ResourceList used,
-                                        std::vector<Grant> grants,
-                                        base::TimePoint deadline) override;
+  [[nodiscard]] quota::ResourceList AdvanceOf(const quota::Quota& quota) const override;
+  [[nodiscard]] bool Draw(const ChargePlan& plan) override;
+  base::Task<base::Result<void>> Charge(ChargePlan plan, base::TimePoint deadline) override;
   void Release(const api::ObjectKey& key, const Grant& grant) override;
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
 
@@ -78,9 +82,12 @@ class FakeBook final : public QuotaBook {
   std::function<void(const quota::Quota& quota)> written;
 
  private:
+  struct Entry;
+  void Hold(Entry& entry, const std::vector<Grant>& grants, base::TimePoint at);
   struct Entry {
     quota::Quota quota;
     quota::Charges charges{std::chrono::seconds(10)};
+    quota::Advance advance;
   };
   base::Scheduler& scheduler_;
   std::map<std::string, Entry> quotas_;

@@ -38,7 +38,8 @@ TEST_CASE("switched book: without a controller there are no quotas, and that is 
   CHECK(f.book.Cover(quota, {1, 1}, "") == nullptr);
   std::optional<base::Result<void>> charged;
   f.tasks.Spawn("charge", [&]() -> base::Task<void> {
-    charged = co_await f.book.Charge(quota, {}, {}, f.scheduler.Now() + 1s);
+    ChargePlan plan{.quota = quota, .used = {}, .grants = {}};
+    charged = co_await f.book.Charge(std::move(plan), f.scheduler.Now() + 1s);
   });
   f.scheduler.RunFor(1s);
   REQUIRE(charged.has_value());
@@ -58,7 +59,8 @@ TEST_CASE("switched book: it is closed when the last call has returned", "[admis
   f.book.Open(f.real);
   std::optional<base::Result<void>> charged;
   f.tasks.Spawn("charge", [&]() -> base::Task<void> {
-    charged = co_await f.book.Charge(quota, quota.status.hard, {}, f.scheduler.Now() + 10s);
+    ChargePlan plan{.quota = quota, .used = quota.status.hard, .grants = {}};
+    charged = co_await f.book.Charge(std::move(plan), f.scheduler.Now() + 10s);
   });
   f.scheduler.RunFor(1s);
   f.tasks.Spawn("close", [&f] { return f.Close(); });

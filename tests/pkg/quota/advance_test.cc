@@ -1,0 +1,1 @@
+#include "pkg/quota/advance.h"
