@@ -65,6 +65,9 @@ DEFINE_bool(manage_webhook, true,
             "Keep the ValidatingWebhookConfiguration. False: it is the admin's own.");
 DEFINE_bool(warn_near_limits, true,
             "Warn the user when an admitted request leaves less than a tenth of a limit.");
+DEFINE_bool(charge_in_advance, true,
+            "Charge a crowd of creations in advance, far from any limit, so that few of them wait "
+            "for a write; what they leave is given back within a second.");
 
 DEFINE_bool(uninstall, false,
             "Take away what daemons of this installation left on the API server (the webhook "
@@ -207,6 +210,7 @@ base::Result<void> ParseAdmission(Options& options) {
   options.admission_queue_limit = static_cast<std::size_t>(FLAGS_admission_queue_limit);
   options.manage_webhook = FLAGS_manage_webhook;
   options.warn_near_limits = FLAGS_warn_near_limits;
+  options.charge_in_advance = FLAGS_charge_in_advance;
   return ParseEndpoint(options);
 }
 

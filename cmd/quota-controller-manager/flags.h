@@ -48,6 +48,7 @@ struct Options {
   std::size_t admission_queue_limit = 4096;  // of each enforced quota API
   bool manage_webhook = true;
   bool warn_near_limits = true;
+  bool charge_in_advance = true;
   LeaderElection leader_election;
 };
 

@@ -186,6 +186,7 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
                      .write_timeout = kWriteTimeout,
                      .field_manager = field_manager_,
                      .leading = [this] { return MayWrite(); }}};
+  if (!options_.charge_in_advance) options.controller.advance.crowd = 0;
   if (admission_ && IsIn(options_.enforced, api.name)) options.admission = admission_.get();
   if (IsIn(options_.unreachable, api.name)) {
     options.not_enforced =

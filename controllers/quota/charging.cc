@@ -180,7 +180,8 @@ void QuotaController::NoticeExpired(const quota::Quota& quota, Memory& memory,
     options_.admission->OnChargesExpired(api_.name, expired);
   }
   const std::size_t foreign = memory.charges.TakeExpired();
-  if (foreign == 0) return;
+  // What a leader charged in advance and gave back looks like that to those who follow.
+  if (foreign == 0 || !Leading()) return;
   observer_.OnForeignChargesExpired(foreign);
   if (!memory.last_grant || now - *memory.last_grant > 2 * options_.charge_hold) return;
   ComplainOnce("charging of " + quota.key.ToString(),

@@ -214,7 +214,7 @@ class QuotaController final : public QuotaListener,
   base::Task<Outcome> Reconcile(api::ObjectKey key);
   // `advance` is what of `desired` is charged in advance by this.
   base::Task<Outcome> Write(quota::Quota quota, quota::QuotaStatus desired,
-                            quota::ResourceList advance);
+                            quota::NextAdvance advance);
   base::Task<base::Result<quota::Quota>> PatchStatus(quota::Quota quota, quota::QuotaStatus desired,
                                                      base::TimePoint deadline);
   base::Task<Outcome> AfterFailedWrite(quota::Quota quota, base::Error error);
@@ -231,8 +231,8 @@ class QuotaController final : public QuotaListener,
             base::TimePoint sent);
   // Creations were granted: a crowd of them is charged in advance.
   void NoticeCrowd(Memory& memory, const admission::ChargePlan& plan);
-  [[nodiscard]] quota::ResourceList NextAdvance(const quota::Quota& quota, const Memory& memory,
-                                                const Recount& recount) const;
+  [[nodiscard]] quota::NextAdvance AdvanceFor(const quota::Quota& quota, const Memory& memory,
+                                              const Recount& recount) const;
   // As it is stored now, which the store then knows. Errors: kNotFound also if it is another one of
   // the same name.
   base::Task<base::Result<Live>> ReadLive(quota::Quota quota, base::TimePoint deadline);

@@ -107,10 +107,10 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
     co_return Outcome{Kind::kRetry, {}, "error"};
   }
   ComplainOnce("sum of " + key.ToString(), "");
-  quota::ResourceList advance;
+  quota::NextAdvance advance;
   if (!quota::NeedsWrite(*found, *desired)) {
-    advance = NextAdvance(*found, memory, recount);
-    if (advance.empty() || !desired->used.Add(advance)) {
+    advance = AdvanceFor(*found, memory, recount);
+    if (advance.usage.empty() || !desired->used.Add(advance.usage)) {
       co_return UntilChargesExpire(memory, "unchanged");
     }
   }
@@ -121,8 +121,8 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
 }
 
 // Only on top of a status that is true: others hold what they see `used` rise by.
-quota::ResourceList QuotaController::NextAdvance(const quota::Quota& quota, const Memory& memory,
-                                                 const Recount& recount) const {
+quota::NextAdvance QuotaController::AdvanceFor(const quota::Quota& quota, const Memory& memory,
+                                               const Recount& recount) const {
   const bool whole = recount.observed.unknown.empty() && recount.observed.partial.empty();
   if (!whole || !Leading()) return {};
   return memory.advance.Next(context_.scheduler->Now(), quota.status.hard, quota.status.used);
@@ -181,14 +181,14 @@ QuotaController::Outcome QuotaController::UntilChargesExpire(const Memory& memor
 
 base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
                                                             quota::QuotaStatus desired,
-                                                            quota::ResourceList advance) {
+                                                            quota::NextAdvance advance) {
   const base::TimePoint now = context_.scheduler->Now();
   std::optional<base::Result<quota::Quota>> written;
   {
     Memory& memory = Remember(quota);
     memory.paid_until = std::max(memory.paid_until, now) + options_.write_interval;
     const Inside inside(memory.gate);
-    if (!advance.empty()) observer_.OnAdvance(quota, advance);
+    if (!advance.usage.empty()) observer_.OnAdvance(quota, advance.usage);
     written = co_await WriteStatus(quota, desired, now + options_.write_timeout);
   }
   // The world moved on while we waited: the quota may be gone, or another one of the same name.

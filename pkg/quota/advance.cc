@@ -79,8 +79,8 @@ bool Advance::WantsMore(base::TimePoint now) const {
   return parts_.empty() || creations_ >= meant_ / 2;
 }
 
-ResourceList Advance::Next(base::TimePoint now, const ResourceList& hard,
-                           const ResourceList& used) const {
+NextAdvance Advance::Next(base::TimePoint now, const ResourceList& hard,
+                          const ResourceList& used) const {
   if (!WantsMore(now)) return {};
   const auto most = static_cast<std::int64_t>(options_.most / creations_);
   const base::Duration took = std::max<base::Duration>(now - since_, std::chrono::microseconds(1));
@@ -88,17 +88,17 @@ ResourceList Advance::Next(base::TimePoint now, const ResourceList& hard,
   for (times = std::min(times, most); times > 0; times /= 2) {
     ResourceList advance;
     if (advance.Add(granted_, times) && LeavesMuch(advance, options_.share, hard, used)) {
-      return advance;
+      return {std::move(advance), creations_ * static_cast<std::size_t>(times)};
     }
   }
   return {};
 }
 
-void Advance::Put(base::TimePoint now, base::TimePoint sent, ResourceList usage) {
-  if (usage.empty()) return;
-  parts_.push_back({sent, std::move(usage)});
+void Advance::Put(base::TimePoint now, base::TimePoint sent, NextAdvance next) {
+  if (next.usage.empty()) return;
+  parts_.push_back({sent, std::move(next.usage)});
   drawn_ = now;
-  meant_ = creations_;
+  meant_ = next.creations;
   granted_ = {};
   creations_ = 0;
   since_ = now;

@@ -32,6 +32,12 @@ struct AdvanceOptions {
   base::Duration usable = std::chrono::seconds(2);
 };
 
+// What to charge in advance.
+struct NextAdvance {
+  ResourceList usage;         // empty: nothing
+  std::size_t creations = 0;  // that it is meant for
+};
+
 class Advance {
  public:
   Advance() = default;
@@ -51,11 +57,11 @@ class Advance {
   // True if a crowd is there, and what it has will not last.
   [[nodiscard]] bool WantsMore(base::TimePoint now) const;
   // What to charge: for as many as come within `window`, and no more than a share of what `hard`
-  // leaves above `used`. Empty: nothing.
-  [[nodiscard]] ResourceList Next(base::TimePoint now, const ResourceList& hard,
-                                  const ResourceList& used) const;
+  // leaves above `used`.
+  [[nodiscard]] NextAdvance Next(base::TimePoint now, const ResourceList& hard,
+                                 const ResourceList& used) const;
   // That was charged, by a write that was sent at `sent`.
-  void Put(base::TimePoint now, base::TimePoint sent, ResourceList usage);
+  void Put(base::TimePoint now, base::TimePoint sent, NextAdvance next);
 
   void Drop() { parts_.clear(); }
   // Drops what lies idle, and what is too old.

@@ -30,7 +30,7 @@ class FakeBook final : public QuotaBook {
   }
   // Part of `used` is charged in advance.
   void PutAdvance(const std::string& name, quota::ResourceList usage) {
-    quotas_.at(name).advance.Put(scheduler_.Now(), scheduler_.Now(), std::move(usage));
+    quotas_.at(name).advance.Put(scheduler_.Now(), scheduler_.Now(), {std::move(usage), 1});
   }
   // Somebody else writes the quota.
   void Touch(const std::string& name, const std::function<void(quota::Quota&)>& change);

@@ -23,6 +23,71 @@ TEST_CASE("quota admitter: those who wait share one write", "[admission]") {
   CHECK(f.book.writes <= 2);
 }
 
+TEST_CASE("quota admitter: what was charged in advance is granted without a write", "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "100"}}), List({{"things", "10"}}));
+  f.book.Put("r", List({{"cpu", "100"}}), List({{"cpu", "20"}}));
+  f.book.PutAdvance("q", List({{"things", "3"}}));
+  f.book.PutAdvance("r", List({{"cpu", "5"}}));
+  for (int i = 0; i < 2; ++i) f.Ask(Create("u" + std::to_string(i), "2"));
+  f.scheduler.RunFor(1ms);
+  CHECK(f.Count(Kind::kAllowed) == 2);
+  CHECK(f.book.writes == 0);
+  CHECK(f.book.Outstanding("q").ToString() == "things=2");
+  CHECK(f.book.Outstanding("r").ToString() == "cpu=4");
+
+  // Of "r" too little is left: both are written.
+  f.Ask(Create("u2", "2"));
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kAllowed) == 3);
+  CHECK(f.Used("q") == "things=10");
+  CHECK(f.Used("r") == "cpu=21");
+  CHECK(f.book.writes == 1);
+}
+
+TEST_CASE("quota admitter: an advance is nobody's use, and is given up at the limit",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "12"}}), List({{"things", "12"}}));
+  f.book.PutAdvance("q", List({{"things", "2"}}));
+  for (int i = 0; i < 3; ++i) f.Ask(Create("u" + std::to_string(i)));
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kAllowed) == 2);
+  CHECK(f.Count(Kind::kRefused) == 1);
+  CHECK(f.Used("q") == "things=12");
+
+  f.book.Put("q", List({{"cpu", "12"}}), List({{"cpu", "12"}}));
+  f.book.PutAdvance("q", List({{"cpu", "3"}}));
+  f.Ask(Create("more", "2"));
+  f.Ask(Create("most", "2"));
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kAllowed) == 3);
+  CHECK(f.Count(Kind::kRefused) == 2);
+}
+
+TEST_CASE("quota admitter: an update is not granted in advance, and leaves nothing of it",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"cpu", "100"}}), List({{"cpu", "20"}}));
+  f.book.PutAdvance("q", List({{"cpu", "10"}}));
+  f.Ask(Update("u", "1", "3"));
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kAllowed) == 1);
+  CHECK(f.book.writes == 1);
+  CHECK(f.Used("q") == "cpu=12");
+}
+
+TEST_CASE("quota admitter: an advance is no status that somebody has wiped", "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "100"}}), List({{"things", "5"}}));
+  f.book.PutAdvance("q", List({{"things", "3"}}));
+  f.book.Touch("q", [](quota::Quota& quota) { quota.status.used = List({{"things", "0"}}); });
+  f.Ask(Create("u"));
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kAllowed) == 1);
+  CHECK(f.Used("q") == "things=1");
+}
+
 TEST_CASE("quota admitter: a conflict is decided again for all that wait", "[admission]") {
   AdmitterFixture f;
   f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));

@@ -1,0 +1,101 @@
+// What is charged in advance: for a crowd, by the leader, and not for long.
+
+#include "tests/controllers/quota/charging_fixture.h"
+
+using namespace std::chrono_literals;
+using fixture::ChargingFixture;
+using fixture::kPods;
+using fixture::kQuotas;
+using fixture::MakeQuota;
+using fixture::PodWithUid;
+
+namespace {
+
+struct AdvanceFixture : ChargingFixture {
+  explicit AdvanceFixture(controllers::QuotaControllerOptions options = {})
+      : ChargingFixture(std::move(options)) {
+    cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10k"}}));
+    RunFor(1s);
+  }
+  // One each ten milliseconds, and each is stored.
+  void Crowd(int creations) {
+    for (int i = 0; i < creations; ++i) {
+      const json::Value pod = PodWithUid("p" + std::to_string(created++));
+      Review(pod);
+      RunFor(10ms);
+      cluster.Put(kPods, pod);
+    }
+  }
+  [[nodiscard]] bool AllAdmitted() const {
+    return std::ranges::all_of(answers, [](const auto& answer) {
+      return answer && answer->kind == admission::Answer::Kind::kAllowed;
+    });
+  }
+  int created = 0;
+};
+
+controllers::QuotaControllerOptions WithAdvances(quota::AdvanceOptions advance) {
+  controllers::QuotaControllerOptions options;
+  options.advance = advance;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("advance: a crowd is admitted with few writes, and what it leaves is given back",
+          "[controllers]") {
+  AdvanceFixture f;
+  f.cluster.writes.clear();
+  f.Crowd(200);
+  CHECK(f.AllAdmitted());
+  CHECK(f.cluster.writes.size() < 40);  // 16 alone, then one for some twenty
+  CHECK(f.recorder.advances > 3);
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=200");
+  CHECK(f.controller->charges_held() == 0);
+}
+
+TEST_CASE("advance: nothing is charged in advance where that is off, or by one who follows",
+          "[controllers]") {
+  AdvanceFixture off(WithAdvances({.crowd = 0}));
+  off.Crowd(60);
+  CHECK(off.recorder.advances == 0);
+  CHECK(off.AllAdmitted());
+
+  bool leading = true;
+  controllers::QuotaControllerOptions options;
+  options.leading = [&leading] { return leading; };
+  AdvanceFixture following(std::move(options));
+  leading = false;
+  following.Crowd(60);
+  CHECK(following.recorder.advances == 0);
+  CHECK(following.AllAdmitted());
+}
+
+TEST_CASE("advance: who lowers used takes the advance with it", "[controllers]") {
+  AdvanceFixture f;
+  f.Crowd(60);
+  REQUIRE(f.recorder.advances > 0);
+  REQUIRE(f.Used("q") != "pods=60");
+  // A recount by somebody who knows of no charges.
+  f.WriteStatus("q", {{"pods", "10k"}}, {{"pods", "60"}});
+  f.RunFor(5ms);
+  f.cluster.writes.clear();
+  f.Review(PodWithUid("next"));
+  f.RunFor(10ms);
+  CHECK(f.AllAdmitted());
+  CHECK(f.cluster.writes.size() == 1);
+  CHECK(f.Used("q") == "pods=61");
+}
+
+TEST_CASE("advance: a status that is not true yet is put right first", "[controllers]") {
+  AdvanceFixture f;
+  f.cluster.Hold(kPods);  // what is stored is not shown, and its charges stay
+  f.Crowd(60);
+  CHECK(f.AllAdmitted());
+  f.cluster.Release(kPods);
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=60");
+  f.RunFor(15s);
+  CHECK(f.Used("q") == "pods=60");
+}
