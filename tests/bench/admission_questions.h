@@ -6,8 +6,8 @@
 namespace bench {
 
 struct Size {
-  int rounds = 7;
-  int creations = 2000;     // in a round, for each contender
+  int rounds = 15;
+  int creations = 1500;     // in a round, for each contender
   int reviews = 1'000'000;  // sent straight to the daemon
 };
 

@@ -48,7 +48,7 @@ std::string NameOf(Guard guard) {
     case Guard::kTwoDaemons:
       return "two quota-controller-managers, each half";
     case Guard::kDaemonOfJson:
-      return "the same, reading JSON";
+      return "quota-controller-manager, reading JSON";
     case Guard::kDaemon:
       break;
   }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 
+#include "pkg/quantity/quantity.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/crowd.h"
 #include "tests/e2e/harness/watch_follower.h"
@@ -22,6 +23,15 @@ std::vector<client::ApiRequest> PortPatches(const std::string& path, int count, 
     }
     const json::Value patch = json::Object{{"spec", json::Object{{"ports", std::move(ports)}}}};
     requests.push_back(PatchOf(path, json::Write(patch)));
+  }
+  return requests;
+}
+
+// Creations of pods that do not exist yet.
+std::vector<client::ApiRequest> NewPods(Scenario& scenario, int first, int count) {
+  std::vector<client::ApiRequest> requests;
+  for (int i = first; i < first + count; ++i) {
+    requests.push_back(PostOf(scenario.Path("pods"), Pod("crowd-" + std::to_string(i))));
   }
   return requests;
 }
@@ -138,6 +148,45 @@ TEST_CASE("admission: 64 clients at the limit are refused by quota alone, and ne
   // One write for many: else every creation would wait for the one before.
   WARN(created << " created with " << a.Metric("quota_admission_status_writes_total")
                << " charges written");
+}
+
+TEST_CASE("admission: a crowd is charged in advance, and nothing of that stays",
+          "[e2e][admission][load]") {
+  constexpr int kRound = 200;
+  Admission a;
+  a.Limit("q", {{"pods", "1M"}});
+  int created = 0;
+  const auto advances = [&] { return a.Metric("quota_charged_in_advance_total"); };
+  // On a slow machine it takes some rounds until so many come at once.
+  for (int round = 0; round < 10 && advances() < 1; ++round) {
+    for (const Attempt& attempt : a.DoAll(NewPods(a.scenario(), created, kRound), 64)) {
+      if (!attempt.ok()) FAIL_CHECK(attempt.Text());
+    }
+    created += kRound;
+  }
+  CHECK(advances() >= 1);
+  CHECK(a.Metric("quota_admission_status_writes_total") < created);
+  a.scenario().WaitUsed("q", {{"pods", quantity::Quantity::FromInt(created).ToString()}},
+                        Stretched(15s));
+  CHECK(a.Metric("quota_foreign_charges_expired_total") == 0);
+}
+
+TEST_CASE("admission: what was charged in advance is no reason to refuse",
+          "[e2e][admission][load]") {
+  constexpr int kLimit = 300;
+  Admission a;
+  a.Limit("q", {{"pods", std::to_string(kLimit)}});
+  const HeadCount heads(a.scenario().server().Kubeconfig(), a.scenario().Path("pods"),
+                        a.scenario().ResourceVersion("q"));
+  int created = 0;
+  for (const Attempt& attempt : a.DoAll(NewPods(a.scenario(), 0, kLimit + 50), 64)) {
+    if (attempt.ok()) ++created;
+    if (!attempt.ok() && !attempt.exceeded()) FAIL_CHECK(attempt.Text());
+  }
+  CHECK(created == kLimit);
+  heads.WaitFor(kLimit);
+  CHECK(heads.most() == kLimit);
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(kLimit)}}, Stretched(15s));
 }
 
 TEST_CASE("admission: what was charged and never stored is given back in seconds",

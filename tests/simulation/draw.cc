@@ -73,7 +73,7 @@ class CoreDrawer final : public Drawer {
 
 Schedule Draw(std::uint64_t seed) {
   Schedule schedule = CoreDrawer(seed).Draw();
-  schedule.advance = seed % 2 == 0;
+  MakeCrowded(schedule);
   return schedule;
 }
 

@@ -85,7 +85,7 @@ class IroncoreDrawer final : public Drawer {
 
 Schedule DrawIroncore(std::uint64_t seed) {
   Schedule schedule = IroncoreDrawer(seed).Draw();
-  schedule.advance = seed % 2 == 0;
+  MakeCrowded(schedule);
   return schedule;
 }
 

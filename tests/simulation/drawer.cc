@@ -75,4 +75,25 @@ void Drawer::Fault() {
   Add("slow", std::move(numbers));
 }
 
+void MakeCrowded(Schedule& schedule) {
+  schedule.advance = schedule.seed % 2 == 0;
+  if (schedule.seed % 4 != 0) return;
+  constexpr int kTimesTheNames = 4;
+  constexpr int kLongestPause = 200;  // ms
+  constexpr int kMoreRoom = 60;
+  int turn = 0;
+  for (Action& action : schedule.actions) {
+    ++turn;
+    if (action.what == "quota") {
+      for (auto& [name, number] : action.numbers) {
+        const bool limit = name != "ns" && name != "quota" && name != "gold" && name != "class";
+        if (limit) number += kMoreRoom;
+      }
+    } else if (action.numbers.contains("name")) {
+      action.numbers["name"] = action.Get("name") * kTimesTheNames + turn % kTimesTheNames;
+    }
+    if (turn % 5 != 0) action.after %= kLongestPause;
+  }
+}
+
 }  // namespace simulation

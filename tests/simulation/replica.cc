@@ -172,7 +172,9 @@ controllers::QuotaControllerOptions Replica::ControllerOptions() {
   options.advance.crowd = settings_.advance ? 1 : 0;
   options.advance.window = 2s;
   options.advance.shortest = 0ms;
+  options.advance.growth = 8;
   options.advance.share = 2;
+  options.advance.idle = 2s;
   if (settings_.planted == Planted::kLoweredTooEarly) options.charge_hold = 100ms;
   if (settings_.planted == Planted::kNoForeignCharge) options.foreign_hold = 0ms;
   if (settings_.planted == Planted::kNoExpiry) options.charge_hold = 1h;
