@@ -162,12 +162,14 @@ class QuotaController final : public QuotaListener,
           admitted(options.charge_hold),
           advance(options.advance),
           gate(std::make_shared<base::Gate>(scheduler)) {}
+    // What we charged for objects that no watch has shown. Errors: the sum does not fit.
+    [[nodiscard]] base::Result<quota::ResourceList> Outstanding() const;
+
     std::string uid;
     quota::ForeignCharges charges;
-    // Our own admission charged that for what no watch has shown. Errors: the sum does not fit.
-    [[nodiscard]] base::Result<quota::ResourceList> Outstanding() const;
     quota::Charges admitted;           // by our own admission
-    quota::Advance advance;            // by our own admission, for what is not asked for yet
+    quota::Advance advance;            // for what our own admission is not asked for yet
+    std::uint64_t lowerings = 0;       // of `used`, by others
     std::shared_ptr<base::Gate> gate;  // whoever writes the status is inside
     bool postponed = false;            // a recount waits for the gate
     std::set<std::string> met;         // names that were counted once

@@ -132,6 +132,7 @@ void QuotaController::NoticeForeignDecrease(const quota::Quota& before, const qu
   Memory& memory = Remember(after);
   memory.admitted.OnLoweredByOthers();
   memory.advance.Drop();
+  ++memory.lowerings;
   const base::TimePoint now = context_.scheduler->Now();
   // Both writers wait for each other's watch only once: a wait under way is not prolonged.
   if (memory.not_before <= now) memory.not_before = now + options_.foreign_decrease_patience;

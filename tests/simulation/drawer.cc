@@ -78,9 +78,9 @@ void Drawer::Fault() {
 void MakeCrowded(Schedule& schedule) {
   schedule.advance = schedule.seed % 2 == 0;
   if (schedule.seed % 4 != 0) return;
-  constexpr int kTimesTheNames = 4;
-  constexpr int kLongestPause = 200;  // ms
-  constexpr int kMoreRoom = 60;
+  constexpr int kTimesTheNames = 16;
+  constexpr int kLongestPause = 60;  // ms
+  constexpr int kMoreRoom = 200;
   int turn = 0;
   for (Action& action : schedule.actions) {
     ++turn;

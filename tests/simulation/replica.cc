@@ -172,7 +172,7 @@ controllers::QuotaControllerOptions Replica::ControllerOptions() {
   options.advance.crowd = settings_.advance ? 1 : 0;
   options.advance.window = 2s;
   options.advance.shortest = 0ms;
-  options.advance.growth = 8;
+  options.advance.growth = 2;
   options.advance.share = 2;
   options.advance.idle = 2s;
   if (settings_.planted == Planted::kLoweredTooEarly) options.charge_hold = 100ms;
