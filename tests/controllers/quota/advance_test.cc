@@ -88,6 +88,27 @@ TEST_CASE("advance: who lowers used takes the advance with it", "[controllers]")
   CHECK(f.Used("q") == "pods=61");
 }
 
+TEST_CASE("advance: one that was lowered before its write was answered is never granted",
+          "[controllers]") {
+  AdvanceFixture f;
+  f.recorder.when_advance = [&f] { f.cluster.patch_answer_delay = 40ms; };
+  for (int i = 0; i < 50 && f.recorder.advances == 0; ++i) f.Crowd(1);
+  REQUIRE(f.recorder.advances == 1);
+  // It is written, and not answered. Somebody lowers `used`, and charges as much for their own.
+  const int written = std::stoi(f.Used("q").substr(std::string("pods=").size()));
+  REQUIRE(written > f.created);
+  f.WriteStatus("q", {{"pods", "10k"}}, {{"pods", std::to_string(f.created)}});
+  f.WriteStatus("q", {{"pods", "10k"}}, {{"pods", std::to_string(written)}});
+  f.RunFor(50ms);
+  f.cluster.patch_answer_delay = {};
+  f.cluster.writes.clear();
+  f.Review(PodWithUid("next"));
+  f.RunFor(10ms);
+  CHECK(f.AllAdmitted());
+  CHECK(f.cluster.writes.size() == 1);
+  CHECK(f.Used("q") == "pods=" + std::to_string(written + 1));
+}
+
 TEST_CASE("advance: a status that is not true yet is put right first", "[controllers]") {
   AdvanceFixture f;
   f.cluster.Hold(kPods);  // what is stored is not shown, and its charges stay

@@ -3,6 +3,7 @@
 // A quota controller for the core API beside a fake cluster, in virtual time.
 
 #include <boost/asio/io_context.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,11 +43,15 @@ class Recorder final : public controllers::ControllerObserver {
   void OnResync(base::Duration, bool complete) override { complete ? ++resyncs : ++failed_resyncs; }
 
   void OnForeignChargesExpired(std::size_t charges) override { foreign_expired += charges; }
-  void OnAdvance(const quota::Quota&, const quota::ResourceList&) override { ++advances; }
+  void OnAdvance(const quota::Quota&, const quota::ResourceList&) override {
+    ++advances;
+    if (when_advance) when_advance();
+  }
 
   std::map<std::string, int> reconciles;
   std::size_t foreign_expired = 0;
   std::size_t advances = 0;
+  std::function<void()> when_advance;  // before it is written
   quota::Drift drift;
   std::string drift_usage;
   int resyncs = 0;
