@@ -109,6 +109,77 @@ TEST_CASE("advance: one that was lowered before its write was answered is never 
   CHECK(f.Used("q") == "pods=" + std::to_string(written + 1));
 }
 
+TEST_CASE("advance: with a write of admission it is gone", "[controllers]") {
+  AdvanceFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10k"}, {"requests.cpu", "10k"}}));
+  f.Crowd(60);
+  REQUIRE(f.recorder.advances > 0);
+  json::Value large = PodWithUid("large");
+  large.Make({"spec", "containers"}) = json::Array{json::Object{
+      {"name", "c"}, {"resources", json::Object{{"requests", json::Object{{"cpu", "100"}}}}}}};
+  f.Review(large);
+  f.RunFor(5ms);
+  CHECK(f.Used("q") == "pods=61,requests.cpu=106");
+  f.cluster.writes.clear();
+  f.Review(PodWithUid("next"));
+  f.RunFor(1ms);
+  CHECK(f.AllAdmitted());
+  CHECK(f.cluster.writes.size() == 1);
+}
+
+TEST_CASE("advance: what is granted of it is let go ten seconds after it was charged",
+          "[controllers]") {
+  AdvanceFixture f(WithAdvances({.idle = 5s}));
+  base::TimePoint charged;
+  f.recorder.when_advance = [&] { charged = f.scheduler.Now(); };
+  for (int i = 0; i < 50 && f.recorder.advances == 0; ++i) f.Crowd(1);
+  REQUIRE(f.recorder.advances == 1);
+  const auto run_until = [&](base::Duration after) {
+    f.RunFor(charged + after - f.scheduler.Now());
+  };
+  run_until(1900ms);
+  f.cluster.writes.clear();
+  f.Review(PodWithUid("never-stored"));
+  run_until(1990ms);
+  CHECK(f.AllAdmitted());
+  CHECK(f.cluster.writes.empty());
+  run_until(9900ms);
+  CHECK(f.Used("q") == "pods=" + std::to_string(f.created + 1));
+  run_until(10100ms);
+  CHECK(f.Used("q") == "pods=" + std::to_string(f.created));
+}
+
+TEST_CASE("advance: nothing is charged in advance while a name cannot be counted",
+          "[controllers]") {
+  AdvanceFixture f;
+  f.cluster.SetStale("apps", true);
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10k"}, {"count/deployments.apps", "5"}}));
+  f.RunFor(1s);
+  f.Crowd(60);
+  CHECK(f.AllAdmitted());
+  CHECK(f.recorder.advances == 0);
+}
+
+TEST_CASE("advance: what is used no more is given back before anything is charged in advance",
+          "[controllers]") {
+  AdvanceFixture f;
+  std::string used;
+  f.recorder.when_advance = [&] { used = f.Used("q"); };
+  f.Crowd(15);
+  REQUIRE(f.recorder.advances == 0);
+  f.cluster.patch_answer_delay = 5ms;
+  f.Review(PodWithUid("last"));
+  f.RunFor(1ms);  // its charge is being written
+  f.cluster.Delete(kPods, "team-a", "p0");
+  f.RunFor(20ms);
+  CHECK(f.recorder.advances == 0);
+  CHECK(f.Used("q") == "pods=15");
+  f.cluster.patch_answer_delay = {};
+  f.Crowd(1);
+  CHECK(f.recorder.advances == 1);
+  CHECK(used == "pods=16");
+}
+
 TEST_CASE("advance: a status that is not true yet is put right first", "[controllers]") {
   AdvanceFixture f;
   f.cluster.Hold(kPods);  // what is stored is not shown, and its charges stay
