@@ -1,6 +1,7 @@
 // What a structural schema does to objects: pruning, defaulting, validation.
 
 #include <algorithm>
+#include <cmath>
 #include <regex>
 
 #include "pkg/sandbox/crd.h"
@@ -100,9 +101,11 @@ class SchemaValidator {
     return false;
   }
 
+  // Up to where a double can tell whole numbers apart.
   static bool IsWholeDouble(const Value& value) {
+    constexpr double kLargest = 9007199254740991;
     const std::optional<double> number = value.AsDouble();
-    return number && *number == static_cast<double>(static_cast<std::int64_t>(*number));
+    return number && std::abs(*number) <= kLargest && std::trunc(*number) == *number;
   }
 
   void Check(const Value& schema, const Value& value, const std::string& path) {

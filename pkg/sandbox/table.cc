@@ -33,6 +33,8 @@ Value CustomCell(const PrinterColumn& column, const Value& object, base::WallTim
   const std::optional<double> number = value->AsDouble();
   if (!number) return nullptr;
   if (column.type == "integer" && !value->AsInt64()) {
+    constexpr double kBeyond = 9223372036854775808.0;  // 2^63
+    if (std::abs(*number) >= kBeyond) return nullptr;
     return static_cast<std::int64_t>(std::trunc(*number));
   }
   return *value;

@@ -108,6 +108,10 @@ TEST_CASE_METHOD(CrdTest, "crd: the schema refuses what does not fit", "[sandbox
         invalid +
             "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: "
             "\"string\"");
+  CHECK(Refusal(R"({"size":1.5e98})") ==
+        invalid +
+            "spec.size: Invalid value: \"number\": spec.size in body must be of type integer: "
+            "\"number\"");
   CHECK(Refusal(R"({"size":0})") ==
         invalid +
             "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1");

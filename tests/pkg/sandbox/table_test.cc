@@ -87,6 +87,8 @@ TEST_CASE_METHOD(TableTest, "table: a CRD's columns are typed", "[sandbox]") {
                   "status":{"since":"2024-12-17T23:00:00Z","conditions":[{"type":"A","status":"x"},
                   {"type":"Ready","status":"True"}]}})") ==
         J(R"(["w",2,"{\"a\":1}",null,"60m","True"])"));
+  CHECK(Cells(type, R"({"metadata":{"name":"w"},"spec":{"size":1.5e98}})") ==
+        J(R"(["w",null,null,null,null,null])"));
   type.columns.clear();
   CHECK(Cells(type, R"({"metadata":{"name":"w","creationTimestamp":"2024-12-17T23:59:00Z"}})") ==
         J(R"(["w","60s"])"));
