@@ -70,12 +70,17 @@ int ConnectToLoopback(std::uint16_t port) {
   return -1;
 }
 
+// Who asks twice before binding must not be given the same port, so each comes once in a round. The
+// round begins anywhere: other programs of tests ask for ports at the same time.
 std::uint16_t FreePort() {
+  constexpr std::uint16_t kFirst = 20000;
+  constexpr std::uint16_t kPorts = 12000;  // below those that the kernel gives to connections
   static std::mutex mutex;
-  static std::minstd_rand random{std::random_device{}()};
+  static unsigned next = std::random_device{}() % kPorts;
   const std::lock_guard lock(mutex);
-  for (int tries = 0; tries < 1000; ++tries) {
-    const auto port = std::uniform_int_distribution<std::uint16_t>(20000, 32000)(random);
+  for (int tries = 0; tries < kPorts; ++tries) {
+    const auto port = static_cast<std::uint16_t>(kFirst + next);
+    next = (next + 1) % kPorts;
     const int fd = BindOnLoopback(port);
     if (fd < 0) continue;
     close(fd);

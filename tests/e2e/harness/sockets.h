@@ -19,7 +19,8 @@ int ConnectToLoopback(std::uint16_t port);
 bool SendAll(int fd, const char* data, std::size_t size);
 
 // A port nobody listens on at the moment, below those that the kernel gives to outgoing
-// connections: one of those could have it before the server does that it is for.
+// connections: one of those could have it before the server does that it is for. No call of this
+// process gets what one of the last thousands got.
 std::uint16_t FreePort();
 
 }  // namespace e2e
