@@ -169,7 +169,6 @@ class QuotaController final : public QuotaListener,
     quota::ForeignCharges charges;
     quota::Charges admitted;           // by our own admission
     quota::Advance advance;            // for what our own admission is not asked for yet
-    std::uint64_t lowerings = 0;       // of `used`, by others
     std::shared_ptr<base::Gate> gate;  // whoever writes the status is inside
     bool postponed = false;            // a recount waits for the gate
     std::set<std::string> met;         // names that were counted once

@@ -184,10 +184,8 @@ base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
                                                             quota::NextAdvance advance) {
   const base::TimePoint now = context_.scheduler->Now();
   std::optional<base::Result<quota::Quota>> written;
-  std::uint64_t lowerings = 0;
   {
     Memory& memory = Remember(quota);
-    lowerings = memory.lowerings;
     memory.paid_until = std::max(memory.paid_until, now) + options_.write_interval;
     const Inside inside(memory.gate);
     if (!advance.usage.empty()) observer_.OnAdvance(quota, advance.usage);
@@ -205,11 +203,7 @@ base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
           << " used=\"" << stored.status.used.ToString() << "\"";
   if (memory == nullptr) co_return Outcome{Outcome::Kind::kDone, {}, "written"};
   memory->written_version = stored.resource_version;
-  if (memory->lowerings == lowerings) {
-    memory->advance.Put(context_.scheduler->Now(), now, std::move(advance));
-  } else {
-    queue_.Add(stored.key);  // it may be gone already
-  }
+  memory->advance.Put(context_.scheduler->Now(), now, std::move(advance));
   NoticeOvertaken(stored);
   const Outcome outcome = UntilChargesExpire(*memory, "written");
   store_.Apply(stored);

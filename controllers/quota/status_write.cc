@@ -131,9 +131,8 @@ void QuotaController::NoticeForeignDecrease(const quota::Quota& before, const qu
   if (!AnyLower(before.status.used, after.status.used)) return;
   Memory& memory = Remember(after);
   memory.admitted.OnLoweredByOthers();
-  memory.advance.Drop();
-  ++memory.lowerings;
   const base::TimePoint now = context_.scheduler->Now();
+  memory.advance.OnLoweredByOthers(now);
   // Both writers wait for each other's watch only once: a wait under way is not prolonged.
   if (memory.not_before <= now) memory.not_before = now + options_.foreign_decrease_patience;
 }

@@ -95,7 +95,7 @@ NextAdvance Advance::Next(base::TimePoint now, const ResourceList& hard,
 }
 
 void Advance::Put(base::TimePoint now, base::TimePoint sent, NextAdvance next) {
-  if (next.usage.empty()) return;
+  if (next.usage.empty() || lowered_ >= sent) return;
   parts_.push_back({sent, std::move(next.usage)});
   drawn_ = now;
   meant_ = next.creations;

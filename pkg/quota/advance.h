@@ -60,10 +60,16 @@ class Advance {
   // leaves above `used`.
   [[nodiscard]] NextAdvance Next(base::TimePoint now, const ResourceList& hard,
                                  const ResourceList& used) const;
-  // That was charged, by a write that was sent at `sent`.
+  // That was charged, by a write that was sent at `sent`. Nothing of it can be granted if somebody
+  // has lowered `used` since.
   void Put(base::TimePoint now, base::TimePoint sent, NextAdvance next);
 
   void Drop() { parts_.clear(); }
+  // Somebody else lowered `used`: what was charged before may not be in it any more.
+  void OnLoweredByOthers(base::TimePoint now) {
+    Drop();
+    lowered_ = now;
+  }
   // Drops what lies idle, and what is too old.
   void DropIdle(base::TimePoint now);
   // When to call DropIdle() again; nullopt: nothing is left.
@@ -81,8 +87,9 @@ class Advance {
   AdvanceOptions options_;
   // Oldest first. One is added when more than half of the last was granted, and all end by age.
   std::deque<Part> parts_;
-  base::TimePoint drawn_{};  // the last time
-  std::size_t meant_ = 0;    // creations, that the newest part is for
+  base::TimePoint drawn_{};                           // the last time
+  base::TimePoint lowered_ = base::TimePoint::min();  // by others, the last time
+  std::size_t meant_ = 0;                             // creations, that the newest part is for
   // What was granted since the newest part was charged, or the crowd began.
   ResourceList granted_;
   std::size_t creations_ = 0;

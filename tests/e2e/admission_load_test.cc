@@ -27,15 +27,6 @@ std::vector<client::ApiRequest> PortPatches(const std::string& path, int count, 
   return requests;
 }
 
-// Creations of pods that do not exist yet.
-std::vector<client::ApiRequest> NewPods(Scenario& scenario, int first, int count) {
-  std::vector<client::ApiRequest> requests;
-  for (int i = first; i < first + count; ++i) {
-    requests.push_back(PostOf(scenario.Path("pods"), Pod("crowd-" + std::to_string(i))));
-  }
-  return requests;
-}
-
 std::size_t PortsOf(const json::Value& service) {
   return service.At({"spec", "ports"})->AsArray()->size();
 }
@@ -159,7 +150,8 @@ TEST_CASE("admission: a crowd is charged in advance, and nothing of that stays",
   const auto advances = [&] { return a.Metric("quota_charged_in_advance_total"); };
   // On a slow machine it takes some rounds until so many come at once.
   for (int round = 0; round < 10 && advances() < 1; ++round) {
-    for (const Attempt& attempt : a.DoAll(NewPods(a.scenario(), created, kRound), 64)) {
+    const std::string prefix = "crowd-" + std::to_string(round) + "-";
+    for (const Attempt& attempt : a.DoAll(Creations(a.scenario(), prefix, kRound), 64)) {
       if (!attempt.ok()) FAIL_CHECK(attempt.Text());
     }
     created += kRound;
@@ -179,7 +171,7 @@ TEST_CASE("admission: what was charged in advance is no reason to refuse",
   const HeadCount heads(a.scenario().server().Kubeconfig(), a.scenario().Path("pods"),
                         a.scenario().ResourceVersion("q"));
   int created = 0;
-  for (const Attempt& attempt : a.DoAll(NewPods(a.scenario(), 0, kLimit + 50), 64)) {
+  for (const Attempt& attempt : a.DoAll(Creations(a.scenario(), "crowd-", kLimit + 50), 64)) {
     if (attempt.ok()) ++created;
     if (!attempt.ok() && !attempt.exceeded()) FAIL_CHECK(attempt.Text());
   }
@@ -196,11 +188,7 @@ TEST_CASE("admission: what was charged and never stored is given back in seconds
   for (int i = 0; i < 20; ++i) a.scenario().Create("pods", Pod("taken-" + std::to_string(i)));
   a.scenario().WaitUsed("q", {{"pods", "20"}});
   const HighestUsed used(a.scenario(), "q", "pods");
-  std::vector<client::ApiRequest> requests;
-  for (int i = 0; i < 20; ++i) {
-    requests.push_back(PostOf(a.scenario().Path("pods"), Pod("taken-" + std::to_string(i))));
-  }
-  for (const Attempt& attempt : a.DoAll(std::move(requests), 8)) {
+  for (const Attempt& attempt : a.DoAll(Creations(a.scenario(), "taken-", 20), 8)) {
     CHECK(attempt.code == 409);
     CHECK(attempt.reason == "AlreadyExists");
   }

@@ -20,14 +20,6 @@ bool Failed(const Attempt& attempt) {
          attempt.message.find(kFailedCall) != std::string::npos;
 }
 
-std::vector<client::ApiRequest> Creations(Scenario& s, const std::string& prefix, int count) {
-  std::vector<client::ApiRequest> requests;
-  for (int i = 0; i < count; ++i) {
-    requests.push_back(PostOf(s.Path("pods"), Pod(prefix + std::to_string(i))));
-  }
-  return requests;
-}
-
 // Sends them beside the test's own doings. The scenario outlives the future.
 std::future<std::vector<Attempt>> SendAside(Scenario& s, std::vector<client::ApiRequest> requests,
                                             std::size_t parallel) {

@@ -16,6 +16,7 @@ class CoreDrawer final : public Drawer {
     for (int i = 0; i < 1 + Below(3); ++i) PutQuota(0);
     const int actions = 20 + Below(60);
     for (int i = 0; i < actions; ++i) Next();
+    MakeCrowded();
     return std::move(schedule_);
   }
 
@@ -71,10 +72,6 @@ class CoreDrawer final : public Drawer {
 
 }  // namespace
 
-Schedule Draw(std::uint64_t seed) {
-  Schedule schedule = CoreDrawer(seed).Draw();
-  MakeCrowded(schedule);
-  return schedule;
-}
+Schedule Draw(std::uint64_t seed) { return CoreDrawer(seed).Draw(); }
 
 }  // namespace simulation

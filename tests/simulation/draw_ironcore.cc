@@ -21,6 +21,7 @@ class IroncoreDrawer final : public Drawer {
     for (int i = 0; i < 1 + Below(3); ++i) PutQuota(0);
     const int actions = 20 + Below(80);
     for (int i = 0; i < actions; ++i) Next();
+    MakeCrowded();
     return std::move(schedule_);
   }
 
@@ -83,10 +84,6 @@ class IroncoreDrawer final : public Drawer {
 
 }  // namespace
 
-Schedule DrawIroncore(std::uint64_t seed) {
-  Schedule schedule = IroncoreDrawer(seed).Draw();
-  MakeCrowded(schedule);
-  return schedule;
-}
+Schedule DrawIroncore(std::uint64_t seed) { return IroncoreDrawer(seed).Draw(); }
 
 }  // namespace simulation

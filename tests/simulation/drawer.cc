@@ -75,14 +75,14 @@ void Drawer::Fault() {
   Add("slow", std::move(numbers));
 }
 
-void MakeCrowded(Schedule& schedule) {
-  schedule.advance = schedule.seed % 2 == 0;
-  if (schedule.seed % 4 != 0) return;
+void Drawer::MakeCrowded() {
+  schedule_.advance = schedule_.seed % 2 == 0;
+  if (schedule_.seed % 4 != 0) return;
   constexpr int kTimesTheNames = 16;
   constexpr int kLongestPause = 60;  // ms
   constexpr int kMoreRoom = 200;
   int turn = 0;
-  for (Action& action : schedule.actions) {
+  for (Action& action : schedule_.actions) {
     ++turn;
     if (action.what == "quota") {
       for (auto& [name, number] : action.numbers) {

@@ -9,10 +9,6 @@
 
 namespace simulation {
 
-// Of every other seed the replicas charge in advance; of every fourth many are created in a short
-// time, far from the limits, so that they do it often.
-void MakeCrowded(Schedule& schedule);
-
 class Drawer {
  public:
   explicit Drawer(std::uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15ULL + 1) {
@@ -38,6 +34,9 @@ class Drawer {
   // Milliseconds from the last answer to the store; -1: never.
   int Store();
   void Fault();
+  // Last: of every other seed the replicas charge in advance; of every fourth many are created in a
+  // short time, far from the limits, so that they do it often.
+  void MakeCrowded();
 
   std::mt19937_64 random_;
   Schedule schedule_;

@@ -26,6 +26,10 @@ struct AdvanceFixture : ChargingFixture {
       cluster.Put(kPods, pod);
     }
   }
+  void CrowdUntilAdvance() {
+    for (int i = 0; i < 50 && recorder.advances == 0; ++i) Crowd(1);
+    REQUIRE(recorder.advances == 1);
+  }
   [[nodiscard]] bool AllAdmitted() const {
     return std::ranges::all_of(answers, [](const auto& answer) {
       return answer && answer->kind == admission::Answer::Kind::kAllowed;
@@ -92,8 +96,7 @@ TEST_CASE("advance: one that was lowered before its write was answered is never 
           "[controllers]") {
   AdvanceFixture f;
   f.recorder.when_advance = [&f] { f.cluster.patch_answer_delay = 40ms; };
-  for (int i = 0; i < 50 && f.recorder.advances == 0; ++i) f.Crowd(1);
-  REQUIRE(f.recorder.advances == 1);
+  f.CrowdUntilAdvance();
   // It is written, and not answered. Somebody lowers `used`, and charges as much for their own.
   const int written = std::stoi(f.Used("q").substr(std::string("pods=").size()));
   REQUIRE(written > f.created);
@@ -132,8 +135,7 @@ TEST_CASE("advance: what is granted of it is let go ten seconds after it was cha
   AdvanceFixture f(WithAdvances({.idle = 5s}));
   base::TimePoint charged;
   f.recorder.when_advance = [&] { charged = f.scheduler.Now(); };
-  for (int i = 0; i < 50 && f.recorder.advances == 0; ++i) f.Crowd(1);
-  REQUIRE(f.recorder.advances == 1);
+  f.CrowdUntilAdvance();
   const auto run_until = [&](base::Duration after) {
     f.RunFor(charged + after - f.scheduler.Now());
   };

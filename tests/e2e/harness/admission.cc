@@ -48,6 +48,15 @@ client::ApiRequest PostOf(const std::string& path, const json::Value& object) {
           .timeout = Stretched(60s)};
 }
 
+std::vector<client::ApiRequest> Creations(Scenario& scenario, const std::string& prefix,
+                                          int count) {
+  std::vector<client::ApiRequest> requests;
+  for (int i = 0; i < count; ++i) {
+    requests.push_back(PostOf(scenario.Path("pods"), Pod(prefix + std::to_string(i))));
+  }
+  return requests;
+}
+
 client::ApiRequest PatchOf(const std::string& path, const std::string& merge_patch) {
   return {.verb = "PATCH",
           .path = path,

@@ -31,6 +31,8 @@ struct Attempt {
 Attempt ToAttempt(const base::Result<client::ApiResponse>& answer);
 
 client::ApiRequest PostOf(const std::string& path, const json::Value& object);
+// Of pods: the prefix, and a number from 0.
+std::vector<client::ApiRequest> Creations(Scenario& scenario, const std::string& prefix, int count);
 client::ApiRequest PatchOf(const std::string& path, const std::string& merge_patch);
 
 // What the API server puts before a refusal of ours.

@@ -113,6 +113,20 @@ TEST_CASE("advance: what is left is given back when it lies idle, and granted fo
   CHECK(c.advance.Left().empty());
 }
 
+TEST_CASE("advance: what was sent before others lowered used is not granted", "[quota]") {
+  Crowd c;
+  c.Put(List({{"pods", "9"}}));
+  const base::TimePoint sent = c.clock.Now();
+  c.clock.Advance(5ms);
+  c.advance.OnLoweredByOthers(c.clock.Now());
+  CHECK(c.advance.Left().empty());
+  c.advance.Put(c.clock.Now(), sent, {List({{"pods", "9"}}), 9});
+  CHECK(c.advance.Left().empty());
+  c.clock.Advance(1ms);
+  c.Put(List({{"pods", "9"}}));
+  CHECK(c.Usable() == "pods=9");
+}
+
 TEST_CASE("advance: more is wanted once half of the last is granted", "[quota]") {
   Crowd c;
   c.Grant(20, "20", "2");
