@@ -36,12 +36,21 @@ cd "$(dirname "$0")/.."
 home=$(mktemp -d "${TMPDIR:-/tmp}/quota-quickstart.XXXXXX")
 processes=()
 story=
+# stop PID…: SIGTERM for each. Before a child has become its program, the signal would only reach this
+# script's own trap in it, and be lost.
+stop() {
+  local pid
+  for pid in "$@"; do
+    while [ "/proc/$pid/exe" -ef "/proc/$$/exe" ]; do sleep 0.01; done
+    kill "$pid" 2>/dev/null || true
+  done
+}
 finish() {
   local code=$?
   trap - EXIT INT TERM
   # The story first: it takes its namespace away again, and needs the API server for that.
   if [ -n "$story" ]; then
-    kill "$story" 2>/dev/null || true
+    stop "$story"
     wait "$story" 2>/dev/null || true
   fi
   if [ $code -ne 0 ] && [ -s "$home/daemon.log" ]; then
@@ -49,7 +58,8 @@ finish() {
     tail -n 5 "$home/daemon.log" >&2
   fi
   if [ $code -ne 0 ] || ! $keep; then
-    [ ${#processes[@]} -eq 0 ] || kill "${processes[@]}" 2>/dev/null || true
+    # What was started a moment ago may not have its name in this script yet, but is a job of it.
+    stop $(jobs -p)
     # An API server that has asked webhooks takes ten seconds to end; this one has nothing to save.
     [ $tale = core ] || [ ${#processes[@]} -eq 0 ] || kill -KILL "${processes[0]}" 2>/dev/null || true
     wait 2>/dev/null || true
