@@ -85,7 +85,7 @@ class Soak {
  public:
   explicit Soak(const SoakOptions& options)
       : options_(options),
-        world_(10, 2, 2),
+        world_({.core = 10, .karmada = 2, .ironcore = 2, .crowds = 1}),
         cluster_(world_),
         load_(cluster_.Kubeconfig(), world_, options.rate),
         faults_(
@@ -214,6 +214,8 @@ class Soak {
     add(over.empty() && watch_.versions() > 0,
         "stored versions of quotas: " + std::to_string(watch_.versions()) +
             ", above a limit: " + (over.empty() ? "none" : over));
+    add(record_.Advances() > 0,
+        "writes that charged in advance: " + std::to_string(static_cast<int>(record_.Advances())));
     add(charges_left_ == 0,
         "charges at the end: " + std::to_string(static_cast<int>(charges_left_)));
     add(cluster_.first().Running(), "the first replica lives");

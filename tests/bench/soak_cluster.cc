@@ -132,6 +132,7 @@ Vitals VitalsOf(const e2e::Daemon& daemon) {
           .drift = daemon.Metric("quota_resync_drift_objects_total").value_or(0),
           .writes = daemon.Metric("quota_status_writes_total").value_or(0) +
                     daemon.Metric("quota_admission_status_writes_total").value_or(0),
+          .advances = daemon.Metric("quota_charged_in_advance_total").value_or(0),
           .decisions = daemon.Metric("quota_admission_decisions_total").value_or(0),
           .cpu_seconds = usage.cpu_seconds};
 }

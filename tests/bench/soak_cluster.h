@@ -25,6 +25,7 @@ struct Vitals {
   double charges = 0;
   double drift = 0;  // objects that resyncs found missing, vanished or different
   double writes = 0;
+  double advances = 0;  // those of them that charged in advance
   double decisions = 0;
   double cpu_seconds = 0;
 };

@@ -56,7 +56,7 @@ void SoakLoad::Run() {
     idle_ = false;
     lock.unlock();
     for (const auto& answer :
-         api.DoAll(world_.NextRequests(static_cast<std::size_t>(per_tick_)), kParallel)) {
+         api.DoAll(world_.NextTick(static_cast<std::size_t>(per_tick_)), kParallel)) {
       const e2e::Attempt attempt = e2e::ToAttempt(answer);
       ++(attempt.ok() ? succeeded_ : attempt.exceeded() ? refused_ : failed_);
     }

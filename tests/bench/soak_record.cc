@@ -16,8 +16,9 @@ std::string Fixed(double value) {
 }
 
 void AppendVitals(std::string& line, const Vitals& vitals) {
-  for (const double value : {vitals.resident_mb, vitals.descriptors, vitals.threads, vitals.charges,
-                             vitals.drift, vitals.writes, vitals.decisions, vitals.cpu_seconds}) {
+  for (const double value :
+       {vitals.resident_mb, vitals.descriptors, vitals.threads, vitals.charges, vitals.drift,
+        vitals.writes, vitals.advances, vitals.decisions, vitals.cpu_seconds}) {
     line.append(",").append(Fixed(value));
   }
 }
@@ -47,7 +48,7 @@ std::string SoakRecord::Csv() const {
   std::string csv = "seconds,fault,lag_seconds,untrue_quotas";
   for (const char* whose : {"first", "second"}) {
     for (const char* what : {"resident_mb", "descriptors", "threads", "charges", "drift", "writes",
-                             "decisions", "cpu_seconds"}) {
+                             "advances", "decisions", "cpu_seconds"}) {
       csv.append(",").append(whose).append("_").append(what);
     }
   }
@@ -146,6 +147,18 @@ double SoakRecord::MedianLag() const {
 int SoakRecord::cycles() const {
   return static_cast<int>(std::ranges::count_if(
       samples_, [](const Sample& sample) { return sample.lag_seconds >= 0; }));
+}
+
+double SoakRecord::Advances() const {
+  double sum = 0;
+  for (const auto whose : {&Sample::first, &Sample::second}) {
+    double before = 0;
+    for (const auto& [minutes, advances] : Points(whose, &Vitals::advances)) {
+      sum += advances < before ? advances : advances - before;
+      before = advances;
+    }
+  }
+  return sum;
 }
 
 int SoakRecord::untrue() const {

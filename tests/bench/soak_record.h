@@ -44,6 +44,9 @@ class SoakRecord {
   [[nodiscard]] double LongestLag() const;
   [[nodiscard]] double MedianLag() const;
   [[nodiscard]] int cycles() const;
+  // Writes that charged in advance, of both replicas; a process that is killed takes with it what
+  // it wrote since the last sample.
+  [[nodiscard]] double Advances() const;
   [[nodiscard]] int untrue() const;
 
  private:

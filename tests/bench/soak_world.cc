@@ -22,6 +22,10 @@ constexpr const char* kIroncoreQuotas = "/apis/core.ironcore.dev/v1alpha1";
 constexpr const char* kClass = "soaked";
 constexpr std::size_t kMostOfACrop = 30;
 constexpr std::chrono::seconds kTimeout{5};
+// A crowd: so many creations in each of so many ticks, then as many deletions, then rest.
+constexpr int kCrowdOfATick = 20;
+constexpr int kCrowdTicks = 10;
+constexpr int kTicksOfATurn = 40;
 
 json::Value Definition(const std::string& path) {
   auto definition = config::ParseYaml(e2e::ReadFile(QCM_SOURCE_DIR + path));
@@ -40,6 +44,11 @@ Crop CoreCrop(const std::string& ns, const std::string& resource,
           .make = std::move(make),
           .each = std::move(each),
           .alive = {}};
+}
+
+Crop PodCrop(const std::string& ns) {
+  const auto pod = [](const std::string& name) { return e2e::Pod(name, {{"cpu", "100m"}}); };
+  return CoreCrop(ns, "pods", pod, {{"pods", "1"}, {"requests.cpu", "100m"}});
 }
 
 Quantity Parsed(const std::string& text) {
@@ -108,15 +117,16 @@ void Ensure(e2e::Api& api, const std::string& path, const json::Value& object) {
 
 }  // namespace
 
-SoakWorld::SoakWorld(int core_rooms, int karmada_rooms, int ironcore_rooms) {
-  for (int i = 0; i < core_rooms; ++i) AddCore("core-" + std::to_string(i));
-  for (int i = 0; i < karmada_rooms; ++i) AddKarmada("karmada-" + std::to_string(i));
-  for (int i = 0; i < ironcore_rooms; ++i) AddIroncore("ironcore-" + std::to_string(i));
-  if (karmada_rooms > 0) {
+SoakWorld::SoakWorld(const SoakRooms& rooms) {
+  for (int i = 0; i < rooms.core; ++i) AddCore("core-" + std::to_string(i));
+  for (int i = 0; i < rooms.karmada; ++i) AddKarmada("karmada-" + std::to_string(i));
+  for (int i = 0; i < rooms.ironcore; ++i) AddIroncore("ironcore-" + std::to_string(i));
+  for (int i = 0; i < rooms.crowds; ++i) AddCrowd("crowd-" + std::to_string(i));
+  if (rooms.karmada > 0) {
     definitions_.push_back(Definition("/manifests/karmada/karmadaquota-crd.yaml"));
     definitions_.push_back(Definition("/tests/e2e/karmada/resourcebindings-crd.yaml"));
   }
-  if (ironcore_rooms > 0) {
+  if (rooms.ironcore > 0) {
     for (const char* plural : e2e::kCloudKinds) {
       definitions_.push_back(e2e::CloudDefinition(plural));
     }
@@ -133,8 +143,7 @@ void SoakWorld::AddCore(const std::string& ns) {
                                       {"secrets", "100"},
                                       {"services", "10"}}),
             .crops = {}};
-  const auto pod = [](const std::string& name) { return e2e::Pod(name, {{"cpu", "100m"}}); };
-  room.crops.push_back(CoreCrop(ns, "pods", pod, {{"pods", "1"}, {"requests.cpu", "100m"}}));
+  room.crops.push_back(PodCrop(ns));
   room.crops.push_back(CoreCrop(ns, "configmaps", e2e::ConfigMap, {{"configmaps", "1"}}));
   room.crops.push_back(CoreCrop(ns, "secrets", e2e::Secret, {{"secrets", "1"}}));
   room.crops.push_back(CoreCrop(ns, "services", e2e::ClusterIpService, {{"services", "1"}}));
@@ -180,6 +189,16 @@ void SoakWorld::AddIroncore(const std::string& ns) {
   rooms_.push_back(std::move(room));
 }
 
+// With limits that are far away: what is charged in advance is a small part of what is free.
+void SoakWorld::AddCrowd(const std::string& ns) {
+  rooms_.push_back({.ns = ns,
+                    .quotas = e2e::PathOf("resourcequotas", ns),
+                    .quotas_everywhere = e2e::PathOf("resourcequotas"),
+                    .quota = e2e::Quota("q", {{"pods", "4000"}, {"requests.cpu", "400"}}),
+                    .crops = {PodCrop(ns)}});
+  crowded_.push_back(rooms_.size() - 1);
+}
+
 void SoakWorld::Create(e2e::Api& api) const {
   for (const json::Value& definition : definitions_) {
     Ensure(api, e2e::PathOf("customresourcedefinitions"), definition);
@@ -200,29 +219,47 @@ client::ApiRequest SoakWorld::NextRequest() {
   Crop& crop = room.crops[random_() % room.crops.size()];
   const auto dice = random_() % 10;
   const bool many = crop.alive.size() >= kMostOfACrop;
-  if (crop.alive.empty() || (dice < 5 && !many)) {
-    crop.alive.push_back("s" + std::to_string(next_++));
-    client::ApiRequest post = e2e::PostOf(crop.collection, crop.make(crop.alive.back()));
-    post.timeout = kTimeout;
-    return post;
-  }
+  if (crop.alive.empty() || (dice < 5 && !many)) return Post(crop);
   std::swap(crop.alive[random_() % crop.alive.size()], crop.alive.back());
+  if (dice >= 6) return Delete(crop);
+  client::ApiRequest patch =
+      e2e::PatchOf(crop.collection + "/" + crop.alive.back(),
+                   R"({"metadata":{"labels":{"turn":")" + std::to_string(next_++) + "\"}}}");
+  patch.timeout = kTimeout;
+  return patch;
+}
+
+client::ApiRequest SoakWorld::Post(Crop& crop) {
+  crop.alive.push_back("s" + std::to_string(next_++));
+  client::ApiRequest post = e2e::PostOf(crop.collection, crop.make(crop.alive.back()));
+  post.timeout = kTimeout;
+  return post;
+}
+
+client::ApiRequest SoakWorld::Delete(Crop& crop) {
   const std::string path = crop.collection + "/" + crop.alive.back();
-  if (dice < 6) {
-    client::ApiRequest patch = e2e::PatchOf(
-        path, R"({"metadata":{"labels":{"turn":")" + std::to_string(next_++) + "\"}}}");
-    patch.timeout = kTimeout;
-    return patch;
-  }
   crop.alive.pop_back();
   return {
       .verb = "DELETE", .path = path, .query = {{"gracePeriodSeconds", "0"}}, .timeout = kTimeout};
 }
 
-std::vector<client::ApiRequest> SoakWorld::NextRequests(std::size_t count) {
+std::vector<client::ApiRequest> SoakWorld::NextTick(std::size_t count) {
   std::vector<client::ApiRequest> requests;
   while (requests.size() < count) requests.push_back(NextRequest());
+  for (const std::size_t i : crowded_) AddCrowdOfTick(rooms_[i].crops[0], requests);
+  ++tick_;
   return requests;
+}
+
+void SoakWorld::AddCrowdOfTick(Crop& crop, std::vector<client::ApiRequest>& requests) {
+  const int tick = tick_ % kTicksOfATurn;
+  for (int i = 0; i < kCrowdOfATick; ++i) {
+    if (tick < kCrowdTicks) {
+      requests.push_back(Post(crop));
+    } else if (tick < 2 * kCrowdTicks && !crop.alive.empty()) {
+      requests.push_back(Delete(crop));
+    }
+  }
 }
 
 Standing SoakWorld::Look(e2e::Api& api) {

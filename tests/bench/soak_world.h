@@ -1,7 +1,8 @@
 #pragma once
 
 // What a soak keeps busy: namespaces with quotas of all quota APIs, the objects that are made and
-// deleted in them, and the truth about each quota, counted from what the server lists.
+// deleted in them, and the truth about each quota, counted from what the server lists. In some of
+// them crowds of pods come now and then, for which a daemon charges in advance.
 //
 // One thread.
 
@@ -41,14 +42,22 @@ struct Standing {
   std::string first = {};  // of the untrue ones, in words
 };
 
+struct SoakRooms {
+  int core = 0;
+  int karmada = 0;
+  int ironcore = 0;
+  int crowds = 0;
+};
+
 class SoakWorld {
  public:
-  SoakWorld(int core_rooms, int karmada_rooms, int ironcore_rooms);
+  explicit SoakWorld(const SoakRooms& rooms);
 
   // Everything but objects: on a server that is new, or has lost all.
   void Create(e2e::Api& api) const;
-  // Creates, changes or deletes something: next requests of a load.
-  std::vector<client::ApiRequest> NextRequests(std::size_t count);
+  // Creates, changes or deletes something: next requests of a load, for a tick of it; with what a
+  // crowd adds.
+  std::vector<client::ApiRequest> NextTick(std::size_t count);
   // By the server's own lists, which also say which names are alive.
   Standing Look(e2e::Api& api);
   void Forget();  // all names
@@ -59,12 +68,18 @@ class SoakWorld {
   void AddCore(const std::string& ns);
   void AddKarmada(const std::string& ns);
   void AddIroncore(const std::string& ns);
+  void AddCrowd(const std::string& ns);
   client::ApiRequest NextRequest();
+  client::ApiRequest Post(Crop& crop);
+  static client::ApiRequest Delete(Crop& crop);  // the last
+  void AddCrowdOfTick(Crop& crop, std::vector<client::ApiRequest>& requests);
 
   std::vector<Room> rooms_;
+  std::vector<std::size_t> crowded_;  // of them
   std::vector<json::Value> definitions_;
   std::mt19937_64 random_{11};
   int next_ = 0;
+  int tick_ = 0;
 };
 
 // "" unless a name that status.used of this quota has is above status.hard; then its words.
