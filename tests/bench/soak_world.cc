@@ -305,7 +305,7 @@ std::string Overcommitted(const json::Value& quota) {
   for (const auto& [name, used] : e2e::ToQuantities(quota.At({"status", "used"}))) {
     const auto limit = hard.find(name);
     if (limit == hard.end() || Parsed(used) <= Parsed(limit->second)) continue;
-    return name + " " + used + " of " + limit->second;
+    return std::string(name).append(" ").append(used).append(" of ").append(limit->second);
   }
   return "";
 }
