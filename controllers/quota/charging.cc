@@ -176,8 +176,10 @@ void QuotaController::Hold(Memory& memory, const quota::Quota& quota,
 // it adds is never used up by an object, while we admit.
 void QuotaController::NoticeExpired(const quota::Quota& quota, Memory& memory,
                                     base::TimePoint now) {
-  if (const std::size_t expired = memory.admitted.Expire(now)) {
-    options_.admission->OnChargesExpired(api_.name, expired);
+  const quota::ExpiredCharges own = memory.admitted.Expire(now);
+  if (own.charges > 0) {
+    options_.admission->OnChargesExpired(api_.name, own.charges);
+    memory.charges.OnExpired(own.unseen);
   }
   const std::size_t foreign = memory.charges.TakeExpired();
   // What a leader charged in advance and gave back looks like that to those who follow.

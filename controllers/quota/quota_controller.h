@@ -186,6 +186,9 @@ class QuotaController final : public QuotaListener,
   };
   // A recount, or why it has to wait.
   struct Recount {
+    // Names of which not all that is stored may have been shown.
+    [[nodiscard]] std::vector<std::string> Behind() const;
+
     quota::Observed observed;
     bool pending = false;  // some source is still being listed and may be done soon
     std::optional<base::TimePoint> partial_until;  // when some source will have caught up

@@ -29,6 +29,12 @@ class Inside {
 
 }  // namespace
 
+std::vector<std::string> QuotaController::Recount::Behind() const {
+  std::vector<std::string> behind = observed.unknown;
+  behind.insert(behind.end(), observed.partial.begin(), observed.partial.end());
+  return behind;
+}
+
 bool QuotaController::MayBeDoneSoon(const UsageSource& source) const {
   if (source.known_absent) return false;
   if (context_.scheduler->Now() - source.wanted_since > options_.first_count_patience) return false;
@@ -97,6 +103,7 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
   if (!memory.met_all) MeetCharges(*found, memory, recount);
   quota::ResourceList held = memory.charges.Held(now);
   NoticeExpired(*found, memory, now);
+  memory.charges.KeepOverdue(recount.Behind());
   memory.advance.DropIdle(now);
   const auto own = memory.Outstanding();
   const auto all = own ? held.Add(*own) : base::Result<void>(own.error());
@@ -123,8 +130,7 @@ base::Task<QuotaController::Outcome> QuotaController::Reconcile(api::ObjectKey k
 // Only on top of a status that is true: others hold what they see `used` rise by.
 quota::NextAdvance QuotaController::AdvanceFor(const quota::Quota& quota, const Memory& memory,
                                                const Recount& recount) const {
-  const bool whole = recount.observed.unknown.empty() && recount.observed.partial.empty();
-  if (!whole || !Leading()) return {};
+  if (!recount.Behind().empty() || !Leading()) return {};
   return memory.advance.Next(context_.scheduler->Now(), quota.status.hard, quota.status.used);
 }
 

@@ -144,15 +144,18 @@ void Charges::OnGone(const Uid& uid) {
   if (found != charges_.end()) Drop(found);
 }
 
-std::size_t Charges::Expire(base::TimePoint now) {
-  std::size_t expired = 0;
+ExpiredCharges Charges::Expire(base::TimePoint now) {
+  ExpiredCharges expired;
   while (!order_.empty() && now - order_.front().first >= hold_) {
     const auto [granted, uid] = order_.front();
     order_.pop_front();
     const auto found = charges_.find(uid);
     if (found == charges_.end() || found->second.granted != granted) continue;
+    ++expired.charges;
+    for (const auto& [name, amount] : Excess(found->second.charge.amount, found->second.seen)) {
+      expired.unseen.Set(name, Sum(expired.unseen.Get(name), amount));
+    }
     Drop(found);
-    ++expired;
   }
   // What was seen in time leaves its place in the order behind: that of a charge that never was.
   while (!order_.empty() && IsStale(order_.front())) order_.pop_front();

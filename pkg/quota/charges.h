@@ -31,6 +31,12 @@ struct Charge {
   ResourceList base = {};
 };
 
+// Charges that no object reached in time.
+struct ExpiredCharges {
+  std::size_t charges = 0;
+  ResourceList unseen;  // what they left outstanding
+};
+
 // What the charge pays for where the object, as stored, uses `stored`: names of the charge only.
 ResourceList PaidFor(const Charge& charge, const ResourceList& stored);
 // What `more` added comes on top of what is left of the charge where the object, as stored, uses
@@ -72,8 +78,8 @@ class Charges {
   // granted, or another call was answered by it since: then it stays until it expires.
   void Release(const Uid& uid, const Charge* before, std::uint64_t number = 0);
   void OnGone(const Uid& uid);
-  // Drops what expired, and says how many.
-  std::size_t Expire(base::TimePoint now);
+  // Drops what expired, and says how much.
+  ExpiredCharges Expire(base::TimePoint now);
 
   // Those that are charged.
   [[nodiscard]] std::vector<Uid> Objects() const;

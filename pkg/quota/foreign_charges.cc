@@ -51,7 +51,7 @@ void ForeignCharges::OnForeignWrite(base::TimePoint now, const ResourceList& bef
 }
 
 void ForeignCharges::Renew(base::TimePoint now, const ResourceList& amounts) {
-  OnAppeared(amounts);  // uses up the oldest
+  UseUpOldest(amounts);
   Hold(now, amounts);
 }
 
@@ -67,7 +67,27 @@ void ForeignCharges::Hold(base::TimePoint now, ResourceList amounts) {
 }
 
 void ForeignCharges::OnAppeared(const ResourceList& usage) {
-  for (const auto& [name, amount] : usage) {
+  if (overdue_.empty()) return UseUpOldest(usage);
+  const ResourceList left = quota::Excess(usage, overdue_);
+  overdue_ = quota::Excess(overdue_, usage);
+  UseUpOldest(left);
+}
+
+void ForeignCharges::OnExpired(const ResourceList& unseen) {
+  for (const auto& [name, amount] : unseen) overdue_.Set(name, Sum(overdue_.Get(name), amount));
+}
+
+void ForeignCharges::KeepOverdue(const std::vector<std::string>& behind) {
+  if (overdue_.empty()) return;
+  ResourceList kept;
+  for (const std::string& name : behind) {
+    if (const Quantity* amount = overdue_.Find(name)) kept.Set(name, *amount);
+  }
+  overdue_ = std::move(kept);
+}
+
+void ForeignCharges::UseUpOldest(const ResourceList& amounts) {
+  for (const auto& [name, amount] : amounts) {
     Quantity left = amount;
     for (Charge& charge : charges_) {
       if (left.Sign() <= 0) break;
@@ -102,6 +122,7 @@ std::optional<base::TimePoint> ForeignCharges::NextExpiry() const {
 
 void ForeignCharges::DropExpired(base::TimePoint now) {
   while (!charges_.empty() && charges_.front().expires <= now) {
+    OnExpired(charges_.front().amount);
     charges_.pop_front();
     ++expired_;
   }

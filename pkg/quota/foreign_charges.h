@@ -5,12 +5,17 @@
 // because of what is not yet seen; used up by the objects that appear; gone after `hold` (10 s), so
 // that a charge whose object was never stored heals by itself (design part 6).
 //
+// While a watch is behind, the objects of charges that expire meanwhile are yet to come, and must
+// not use up younger charges: what is overdue is remembered until the watch has caught up.
+//
 // One per quota. No I/O, one thread.
 
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "pkg/base/clock.h"
 #include "pkg/quota/resource_list.h"
@@ -34,8 +39,13 @@ class ForeignCharges {
   // `held_then` is what was held when the write was seen, where it is noticed later (null: now).
   void OnForeignWrite(base::TimePoint now, const ResourceList& before, const ResourceList& after,
                       const ResourceList& counted, const ResourceList* held_then = nullptr);
-  // An object with this usage appeared, or grew by it: the oldest charges are used up first.
+  // An object with this usage appeared, or grew by it: what is overdue is used up first, then the
+  // oldest charges.
   void OnAppeared(const ResourceList& usage);
+  // A charge expired, with so much of it unseen: one of our own. Those of others say so themselves.
+  void OnExpired(const ResourceList& unseen);
+  // Forgets what is overdue, but for the names of which the watch is `behind`.
+  void KeepOverdue(const std::vector<std::string>& behind);
   // An object with this usage went, or shrank by it: a deletion that others have seen before us.
   void OnShrunk(const ResourceList& usage);
   // What is held at `now`; expired charges are dropped.
@@ -54,6 +64,7 @@ class ForeignCharges {
   };
   void DropExpired(base::TimePoint now);
   void Hold(base::TimePoint now, ResourceList amounts);
+  void UseUpOldest(const ResourceList& amounts);
   void Renew(base::TimePoint now, const ResourceList& amounts);
   [[nodiscard]] Quantity HeldOf(std::string_view name) const;
 
@@ -62,6 +73,7 @@ class ForeignCharges {
   // most hold / 100 ms + 1 stand here.
   std::deque<Charge> charges_;
   std::size_t expired_ = 0;
+  ResourceList overdue_;  // of charges that expired, of anybody: their objects may appear yet
   // By how much others have lowered `used` below our count, until we have seen it, or the hold.
   ResourceList behind_;
   base::TimePoint behind_until_{};

@@ -43,6 +43,29 @@ TEST_CASE("charging: what was charged stays while its objects cannot be seen", "
   CHECK(f.Used("q") == "pods=0");
 }
 
+TEST_CASE("charging: what was stored unseen uses up no charge that is younger", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.RunFor(1s);
+  f.cluster.stall = [](const client::ApiRequest& request) {
+    return base::Duration(request.path == kPods.Path() ? 20s : 0s);
+  };
+  f.cluster.CutWatches(kPods);
+  f.RunFor(2s);
+  SECTION("though our own charge for it expired") { CHECK(f.Admits(PodWithUid("a"))); }
+  SECTION("though another replica's charge for it expired") {
+    f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "1"}});
+  }
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(16s);
+  REQUIRE(f.Used("q") == "pods=1");
+  f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "2"}});  // another replica charges a second one
+  f.RunFor(9900ms);
+  CHECK(f.Used("q") == "pods=2");
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=1");
+}
+
 TEST_CASE("charging: while quotas cannot be watched, one that is new is enforced",
           "[controllers]") {
   ChargingFixture f;

@@ -126,12 +126,26 @@ TEST_CASE("charges: an object that is never stored is free again after the hold"
   charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr, "");
   CHECK(charges.NextExpiry() == clock.Now() + seconds(10));
   clock.Advance(milliseconds(9'999));
-  CHECK(charges.Expire(clock.Now()) == 0);
+  CHECK(charges.Expire(clock.Now()).charges == 0);
   CHECK(charges.Outstanding() == List({{"pods", "1"}}));
   clock.Advance(milliseconds(1));
-  CHECK(charges.Expire(clock.Now()) == 1);
+  CHECK(charges.Expire(clock.Now()).charges == 1);
   CHECK(charges.Outstanding().empty());
   CHECK_FALSE(charges.NextExpiry().has_value());
+}
+
+TEST_CASE("charges: what expired is said, less what was seen of it", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  const ResourceList seen = List({{"pods", "1"}, {"cpu", "1"}});
+  charges.Grant(clock.Now(), kPod,
+                {List({{"pods", "1"}, {"cpu", "4"}}), List({{"cpu", "3"}}), seen}, &seen, "");
+  charges.Grant(clock.Now(), kOther, Whole(List({{"pods", "1"}, {"cpu", "2"}})), nullptr, "");
+  clock.Advance(seconds(10));
+  const ExpiredCharges expired = charges.Expire(clock.Now());
+  CHECK(expired.charges == 2);
+  CHECK(expired.unseen == List({{"pods", "1"}, {"cpu", "5"}}));
+  CHECK(charges.Expire(clock.Now()).unseen.empty());
 }
 
 TEST_CASE("charges: a charge covers calls for half of its hold only", "[quota]") {
@@ -147,9 +161,9 @@ TEST_CASE("charges: a charge covers calls for half of its hold only", "[quota]")
   CHECK(charges.Covering(clock.Now(), kPod, "") != nullptr);
   CHECK(charges.Outstanding() == List({{"pods", "1"}}));
   clock.Advance(seconds(9));
-  CHECK(charges.Expire(clock.Now()) == 0);  // the hold starts with the newest grant
+  CHECK(charges.Expire(clock.Now()).charges == 0);  // the hold starts with the newest grant
   clock.Advance(seconds(1));
-  CHECK(charges.Expire(clock.Now()) == 1);
+  CHECK(charges.Expire(clock.Now()).charges == 1);
 }
 
 TEST_CASE("charges: growth that is seen uses up what was added for it", "[quota]") {
@@ -210,7 +224,7 @@ TEST_CASE("charges: a released charge is gone at once", "[quota]") {
   charges.Release(kPod, nullptr);
   CHECK(charges.Outstanding() == List({{"pods", "1"}}));
   clock.Advance(seconds(10));
-  CHECK(charges.Expire(clock.Now()) == 1);
+  CHECK(charges.Expire(clock.Now()).charges == 1);
 }
 
 TEST_CASE("charges: what an earlier call was granted survives the refusal of a later one",
