@@ -3,24 +3,13 @@
 #include <algorithm>
 
 #include "pkg/api/resource_version.h"
+#include "pkg/quota/saturating.h"
 
 namespace quota {
 namespace {
 
 bool Reaches(const ResourceList& seen, const ResourceList& amount) {
   return Excess(amount, seen).empty();
-}
-
-// a + b, or the larger one if the sum does not fit.
-Quantity Sum(const Quantity& a, const Quantity& b) {
-  const base::Result<Quantity> sum = a.Add(b);
-  return sum ? *sum : std::max(a, b);
-}
-
-// a - b where that is positive, else zero.
-Quantity Above(const Quantity& a, const Quantity& b) {
-  const base::Result<Quantity> difference = a.Sub(b);
-  return difference && difference->Sign() > 0 ? *difference : Quantity();
 }
 
 // The object has been stored with `stored`: what it grew beyond the base was added for that.
@@ -50,9 +39,7 @@ ResourceList PaidFor(const Charge& charge, const ResourceList& stored) {
 void Extend(Charge& charge, const Charge& more) {
   UseUp(charge, more.base);
   charge.base = more.base;
-  for (const auto& [name, added] : more.added) {
-    charge.added.Set(name, Sum(charge.added.Get(name), added));
-  }
+  AddTo(charge.added, more.added);
 }
 
 void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
@@ -152,9 +139,7 @@ ExpiredCharges Charges::Expire(base::TimePoint now) {
     const auto found = charges_.find(uid);
     if (found == charges_.end() || found->second.granted != granted) continue;
     ++expired.charges;
-    for (const auto& [name, amount] : Excess(found->second.charge.amount, found->second.seen)) {
-      expired.unseen.Set(name, Sum(expired.unseen.Get(name), amount));
-    }
+    AddTo(expired.unseen, Excess(found->second.charge.amount, found->second.seen));
     Drop(found);
   }
   // What was seen in time leaves its place in the order behind: that of a charge that never was.
@@ -199,9 +184,7 @@ ResourceList Charges::Outstanding() const {
   if (total_is_exact_) return total_;
   ResourceList total;
   for (const auto& [uid, held] : charges_) {
-    for (const auto& [name, amount] : Excess(held.charge.amount, held.seen)) {
-      total.Set(name, Sum(total.Get(name), amount));
-    }
+    AddTo(total, Excess(held.charge.amount, held.seen));
   }
   return total;
 }

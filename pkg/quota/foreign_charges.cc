@@ -2,23 +2,12 @@
 
 #include <algorithm>
 
+#include "pkg/quota/saturating.h"
+
 namespace quota {
 namespace {
 
 constexpr base::Duration kMergeWithin = std::chrono::milliseconds(100);
-
-// a - b where that is positive, else zero. Amounts are validated to be at least 0, so nothing
-// overflows; a server that sends others gets no charge held for them.
-Quantity Excess(const Quantity& a, const Quantity& b) {
-  const base::Result<Quantity> difference = a.Sub(b);
-  return difference && difference->Sign() > 0 ? *difference : Quantity();
-}
-
-// a + b, or the larger one if the sum does not fit.
-Quantity Sum(const Quantity& a, const Quantity& b) {
-  const base::Result<Quantity> sum = a.Add(b);
-  return sum ? *sum : std::max(a, b);
-}
 
 }  // namespace
 
@@ -30,18 +19,18 @@ void ForeignCharges::OnForeignWrite(base::TimePoint now, const ResourceList& bef
   ResourceList renewed;
   for (const auto& [name, used] : after) {
     const Quantity last = before.Get(name);
-    const Quantity lowered = Excess(last, used);
+    const Quantity lowered = Above(last, used);
     if (lowered.Sign() > 0) {
       const Quantity ahead = Sum(behind_.Get(name), lowered);
-      behind_.Set(name, std::min(ahead, Excess(counted.Get(name), used)));
+      behind_.Set(name, std::min(ahead, Above(counted.Get(name), used)));
       behind_until_ = now + hold_;
     }
-    const Quantity risen = Excess(used, last);
+    const Quantity risen = Above(used, last);
     const Quantity held =
         held_then == nullptr ? HeldOf(name) : std::min(HeldOf(name), held_then->Get(name));
-    const Quantity lacking = Excess(Sum(counted.Get(name), held), last);
-    const Quantity known = std::min(risen, Excess(lacking, behind_.Get(name)));
-    const Quantity added = Excess(risen, known);
+    const Quantity lacking = Above(Sum(counted.Get(name), held), last);
+    const Quantity known = std::min(risen, Above(lacking, behind_.Get(name)));
+    const Quantity added = Above(risen, known);
     const Quantity again = std::min(known, held);
     if (added.Sign() > 0) charged.Set(name, added);
     if (again.Sign() > 0) renewed.Set(name, again);
@@ -62,20 +51,17 @@ void ForeignCharges::Hold(base::TimePoint now, ResourceList amounts) {
     charges_.push_back({expires, std::move(amounts)});
     return;
   }
-  ResourceList& newest = charges_.back().amount;
-  for (const auto& [name, amount] : amounts) newest.Set(name, Sum(newest.Get(name), amount));
+  AddTo(charges_.back().amount, amounts);
 }
 
 void ForeignCharges::OnAppeared(const ResourceList& usage) {
   if (overdue_.empty()) return UseUpOldest(usage);
-  const ResourceList left = quota::Excess(usage, overdue_);
-  overdue_ = quota::Excess(overdue_, usage);
+  const ResourceList left = Excess(usage, overdue_);
+  overdue_ = Excess(overdue_, usage);
   UseUpOldest(left);
 }
 
-void ForeignCharges::OnExpired(const ResourceList& unseen) {
-  for (const auto& [name, amount] : unseen) overdue_.Set(name, Sum(overdue_.Get(name), amount));
-}
+void ForeignCharges::OnExpired(const ResourceList& unseen) { AddTo(overdue_, unseen); }
 
 void ForeignCharges::KeepOverdue(const std::vector<std::string>& behind) {
   if (overdue_.empty()) return;
@@ -92,8 +78,8 @@ void ForeignCharges::UseUpOldest(const ResourceList& amounts) {
     for (Charge& charge : charges_) {
       if (left.Sign() <= 0) break;
       const Quantity held = charge.amount.Get(name);
-      const Quantity rest = Excess(held, left);
-      left = Excess(left, held);
+      const Quantity rest = Above(held, left);
+      left = Above(left, held);
       if (rest.IsZero()) {
         charge.amount.Erase(name);
       } else {
@@ -109,9 +95,7 @@ void ForeignCharges::OnShrunk(const ResourceList& usage) { behind_ = Excess(behi
 ResourceList ForeignCharges::Held(base::TimePoint now) {
   DropExpired(now);
   ResourceList held;
-  for (const Charge& charge : charges_) {
-    for (const auto& [name, amount] : charge.amount) held.Set(name, Sum(held.Get(name), amount));
-  }
+  for (const Charge& charge : charges_) AddTo(held, charge.amount);
   return held;
 }
 

@@ -18,6 +18,16 @@ json::Value PodOfCpu(const std::string& cpu) {
   return pod;
 }
 
+// The watch ends, and the server takes so long to answer the next.
+void OpenSlowly(ChargingFixture& f, const api::GroupVersionResource& resource,
+                base::Duration takes) {
+  f.cluster.stall = [path = resource.Path(), takes](const client::ApiRequest& request) {
+    return request.path == path ? takes : base::Duration(0);
+  };
+  f.cluster.CutWatches(resource);
+  f.RunFor(2s);
+}
+
 }  // namespace
 
 TEST_CASE("charging: what was charged stays while its objects cannot be seen", "[controllers]") {
@@ -47,11 +57,7 @@ TEST_CASE("charging: what was stored unseen uses up no charge that is younger", 
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
   f.RunFor(1s);
-  f.cluster.stall = [](const client::ApiRequest& request) {
-    return base::Duration(request.path == kPods.Path() ? 20s : 0s);
-  };
-  f.cluster.CutWatches(kPods);
-  f.RunFor(2s);
+  OpenSlowly(f, kPods, 20s);
   SECTION("though our own charge for it expired") { CHECK(f.Admits(PodWithUid("a"))); }
   SECTION("though another replica's charge for it expired") {
     f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "1"}});
@@ -91,11 +97,7 @@ TEST_CASE("charging: what was charged stays while a watch is being opened", "[co
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1"}}));
   f.RunFor(1s);
-  f.cluster.stall = [](const client::ApiRequest& request) {
-    return base::Duration(request.path == kPods.Path() ? 30s : 0s);
-  };
-  f.cluster.CutWatches(kPods);
-  f.RunFor(2s);
+  OpenSlowly(f, kPods, 30s);
   CHECK(f.Admits(PodWithUid("a")));
   f.cluster.Put(kPods, PodWithUid("a"));
   f.RunFor(20s);
@@ -111,11 +113,7 @@ TEST_CASE("charging: while the watch of quotas is being opened, one that is new 
           "[controllers]") {
   ChargingFixture f;
   f.RunFor(1s);
-  f.cluster.stall = [](const client::ApiRequest& request) {
-    return base::Duration(request.path == kQuotas.Path() ? 30s : 0s);
-  };
-  f.cluster.CutWatches(kQuotas);
-  f.RunFor(2s);
+  OpenSlowly(f, kQuotas, 30s);
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "0"}}));
   f.WriteStatus("q", {{"pods", "0"}}, {{"pods", "0"}});  // as another replica does
   CHECK_FALSE(f.Admits(PodWithUid("a")));

@@ -8,6 +8,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+ResourceList Pods(const char* count) { return List({{"pods", count}}); }
+
 TEST_CASE("foreign charges: an increase is held until its time is over", "[quota]") {
   base::ManualClock clock;
   ForeignCharges charges{seconds(10)};
@@ -50,60 +52,57 @@ TEST_CASE(
     "[quota]") {
   base::ManualClock clock;
   ForeignCharges charges{seconds(10)};
-  const auto pods = [](const char* count) { return List({{"pods", count}}); };
-  charges.OnForeignWrite(clock.Now(), {}, pods("2"), {});
+  charges.OnForeignWrite(clock.Now(), {}, Pods("2"), {});
   clock.Advance(seconds(12));
   charges.KeepOverdue({"pods"});
-  charges.OnForeignWrite(clock.Now(), pods("2"), pods("5"), {});
+  charges.OnForeignWrite(clock.Now(), Pods("2"), Pods("5"), {});
   charges.KeepOverdue({"pods"});
-  CHECK(charges.Held(clock.Now()) == pods("3"));
+  CHECK(charges.Held(clock.Now()) == Pods("3"));
 
   // The watch goes on.
-  charges.OnAppeared(pods("1"));
-  CHECK(charges.Held(clock.Now()) == pods("3"));
+  charges.OnAppeared(Pods("1"));
+  CHECK(charges.Held(clock.Now()) == Pods("3"));
   SECTION("of the rest, the younger is used up") {
-    charges.OnAppeared(pods("2"));
-    CHECK(charges.Held(clock.Now()) == pods("2"));
+    charges.OnAppeared(Pods("2"));
+    CHECK(charges.Held(clock.Now()) == Pods("2"));
   }
   SECTION("while another name is behind, this one is not") {
     charges.KeepOverdue({"cpu"});
-    charges.OnAppeared(pods("1"));
-    CHECK(charges.Held(clock.Now()) == pods("2"));
+    charges.OnAppeared(Pods("1"));
+    CHECK(charges.Held(clock.Now()) == Pods("2"));
   }
   SECTION("when it has caught up, nothing is overdue") {
     charges.KeepOverdue({});
-    charges.OnAppeared(pods("1"));
-    CHECK(charges.Held(clock.Now()) == pods("2"));
+    charges.OnAppeared(Pods("1"));
+    CHECK(charges.Held(clock.Now()) == Pods("2"));
   }
 }
 
 TEST_CASE("foreign charges: what is overdue excuses no increase", "[quota]") {
   base::ManualClock clock;
   ForeignCharges charges{seconds(10)};
-  const auto pods = [](const char* count) { return List({{"pods", count}}); };
-  charges.OnForeignWrite(clock.Now(), {}, pods("2"), {});
+  charges.OnForeignWrite(clock.Now(), {}, Pods("2"), {});
   clock.Advance(seconds(12));
   CHECK(charges.Held(clock.Now()).empty());
-  charges.OnForeignWrite(clock.Now(), {}, pods("3"), {});
-  CHECK(charges.Held(clock.Now()) == pods("3"));
+  charges.OnForeignWrite(clock.Now(), {}, Pods("3"), {});
+  CHECK(charges.Held(clock.Now()) == Pods("3"));
   // They are renewed, by one another and not by what is overdue.
-  charges.OnForeignWrite(clock.Now(), {}, pods("3"), {});
-  CHECK(charges.Held(clock.Now()) == pods("3"));
-  charges.OnAppeared(pods("2"));
-  CHECK(charges.Held(clock.Now()) == pods("3"));
+  charges.OnForeignWrite(clock.Now(), {}, Pods("3"), {});
+  CHECK(charges.Held(clock.Now()) == Pods("3"));
+  charges.OnAppeared(Pods("2"));
+  CHECK(charges.Held(clock.Now()) == Pods("3"));
 }
 
 TEST_CASE("foreign charges: what our own charges left unseen is overdue, too", "[quota]") {
   base::ManualClock clock;
   ForeignCharges charges{seconds(10)};
-  const auto pods = [](const char* count) { return List({{"pods", count}}); };
-  charges.OnExpired(pods("1"));
-  charges.OnExpired(pods("1"));
-  charges.OnForeignWrite(clock.Now(), {}, pods("3"), {});
-  charges.OnAppeared(pods("2"));
-  CHECK(charges.Held(clock.Now()) == pods("3"));
-  charges.OnAppeared(pods("2"));
-  CHECK(charges.Held(clock.Now()) == pods("1"));
+  charges.OnExpired(Pods("1"));
+  charges.OnExpired(Pods("1"));
+  charges.OnForeignWrite(clock.Now(), {}, Pods("3"), {});
+  charges.OnAppeared(Pods("2"));
+  CHECK(charges.Held(clock.Now()) == Pods("3"));
+  charges.OnAppeared(Pods("2"));
+  CHECK(charges.Held(clock.Now()) == Pods("1"));
 }
 
 TEST_CASE("foreign charges: no more is held than is missing from what was counted", "[quota]") {
