@@ -6,6 +6,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 option(QCM_PRECOMPILE "Share precompiled headers; off for tools that cannot read GCC's" ON)
+set(QCM_UNITY 0 CACHE STRING "How many files of a target are compiled as one; 0: each alone")
 option(QCM_BUILD_TESTS "Build unit, e2e and bench programs" ON)
 option(QCM_FUZZ "Build the targets of tests/fuzz for libFuzzer (preset fuzz)" OFF)
 set(QCM_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
@@ -31,6 +32,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports these falsely inside coroutine frames and sanitized std::string code.
   target_compile_options(build_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict
     -Wno-mismatched-new-delete)
+  # Every type of an anonymous namespace is in an included file where files are compiled together.
+  if(QCM_UNITY)
+    target_compile_options(build_flags INTERFACE -Wno-subobject-linkage)
+  endif()
 endif()
 target_include_directories(build_flags INTERFACE ${CMAKE_SOURCE_DIR})
 if(QCM_SANITIZE)

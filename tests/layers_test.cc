@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace layers_test {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -148,3 +150,5 @@ TEST_CASE("layers: headers keep the log library to themselves", "[layers]") {
     CHECK_FALSE(include.target.starts_with("glog/"));
   }
 }
+
+}  // namespace layers_test

@@ -1,3 +1,4 @@
-# What users run: optimised, with line tables for profilers and core dumps.
-set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "")
-set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1" CACHE STRING "")
+# What users run: optimised. Files are compiled together, because most of the time goes into headers.
+set(CMAKE_BUILD_TYPE Release CACHE STRING "")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2" CACHE STRING "")
+set(QCM_UNITY 12 CACHE STRING "")

@@ -16,7 +16,7 @@ constexpr std::string_view kTooMuch =
     "machines.compute.ironcore.dev \"web-3\" is forbidden: exceeded quota: team-a-total, "
     "requested: requests.cpu=2, used: requests.cpu=20, limited: requests.cpu=20";
 constexpr const char* kCpu = "requests.cpu";
-const api::GroupVersionResource kQuotas{"core.ironcore.dev", "v1alpha1", "resourcequotas"};
+const api::GroupVersionResource kIroncoreQuotas{"core.ironcore.dev", "v1alpha1", "resourcequotas"};
 const api::GroupVersionResource kMachines{"compute.ironcore.dev", "v1alpha1", "machines"};
 const api::GroupVersionResource kMachineClasses{"compute.ironcore.dev", "v1alpha1",
                                                 "machineclasses"};
@@ -33,7 +33,7 @@ json::Value Object(const api::GroupVersionResource& resource, const char* kind,
 
 // The proposal's first example: accumulated usage is limited.
 json::Value TotalQuota() {
-  json::Value quota = Object(kQuotas, "ResourceQuota", kTotal);
+  json::Value quota = Object(kIroncoreQuotas, "ResourceQuota", kTotal);
   quota.Make({"spec", "hard", kCpu}) = "20";
   quota.Make({"spec", "hard", "requests.memory"}) = "80Gi";
   quota.Make({"spec", "hard", "requests.storage"}) = "500Gi";
@@ -42,7 +42,7 @@ json::Value TotalQuota() {
 
 // Its second: so many machines of one class.
 json::Value LargeQuota() {
-  json::Value quota = Object(kQuotas, "ResourceQuota", kLarge);
+  json::Value quota = Object(kIroncoreQuotas, "ResourceQuota", kLarge);
   quota.Make({"spec", "hard", "count/machines.compute.ironcore.dev"}) = "1";
   const json::Value expression = json::Object{
       {"scopeName", "MachineClass"}, {"operator", "In"}, {"values", json::Array{"large"}}};
@@ -69,10 +69,6 @@ json::Value VolumeObject() {
   object.Make({"spec", "volumeClassRef", "name"}) = "fast";
   object.Make({"spec", "resources", "storage"}) = "50Gi";
   return object;
-}
-
-base::Error NotAsTold(std::string message) {
-  return {.code = base::ErrorCode::kInternal, .message = std::move(message)};
 }
 
 class IroncoreStory {
@@ -102,7 +98,7 @@ class IroncoreStory {
                    << std::endl;
     }
     for (const json::Value& quota : {LargeQuota(), TotalQuota()}) {
-      auto created = co_await stage_.Create(kQuotas.Path(stage_.ns()), quota);
+      auto created = co_await stage_.Create(kIroncoreQuotas.Path(stage_.ns()), quota);
       if (!created) co_return created.error();
     }
     // A limit stands in the status once it is enforced.
@@ -207,7 +203,7 @@ class IroncoreStory {
 base::Task<base::Result<void>> TellIroncoreStory(client::ApiClient& client,
                                                  base::Scheduler& scheduler, StoryOptions options,
                                                  std::ostream& out) {
-  Stage stage(client, scheduler, std::move(options), out, kQuotas, std::string(kTotal));
+  Stage stage(client, scheduler, std::move(options), out, kIroncoreQuotas, std::string(kTotal));
   IroncoreStory story(stage);
   co_return co_await story.Tell();
 }

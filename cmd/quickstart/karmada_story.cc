@@ -6,7 +6,7 @@
 namespace quickstart {
 namespace {
 
-constexpr std::string_view kQuota = "business-a";
+constexpr std::string_view kKarmadaQuota = "business-a";
 constexpr std::string_view kRefusal =
     "resourcebindings.work.karmada.io \"batch-deployment\" is forbidden: exceeded quota: "
     "business-a, requested: cpu=40, used: cpu=80, limited: cpu=100";
@@ -14,14 +14,14 @@ constexpr std::array<const char*, 2> kFirst{"shop", "search"};
 constexpr int kReplicas = 40;
 constexpr std::array<std::pair<const char*, int>, 3> kPlacement{
     {{"member1", 14}, {"member2", 13}, {"member3", 13}}};
-const api::GroupVersionResource kQuotas{"policy.karmada.io", "v1alpha1", "karmadaquotas"};
+const api::GroupVersionResource kKarmadaQuotas{"policy.karmada.io", "v1alpha1", "karmadaquotas"};
 const api::GroupVersionResource kBindings{"work.karmada.io", "v1alpha2", "resourcebindings"};
 
-json::Value QuotaObject() {
+json::Value KarmadaQuotaObject() {
   json::Value quota;
-  quota.Make({"apiVersion"}) = kQuotas.GroupVersion();
+  quota.Make({"apiVersion"}) = kKarmadaQuotas.GroupVersion();
   quota.Make({"kind"}) = "KarmadaQuota";
-  quota.Make({"metadata", "name"}) = kQuota;
+  quota.Make({"metadata", "name"}) = kKarmadaQuota;
   quota.Make({"spec", "hard", "cpu"}) = "100";
   quota.Make({"spec", "hard", "memory"}) = "400Gi";
   return quota;
@@ -53,10 +53,6 @@ json::Value Placed() {
   return patch;
 }
 
-base::Error NotAsTold(std::string message) {
-  return {.code = base::ErrorCode::kInternal, .message = std::move(message)};
-}
-
 class KarmadaStory {
  public:
   explicit KarmadaStory(Stage& stage) : stage_(stage) {}
@@ -77,13 +73,13 @@ class KarmadaStory {
  private:
   // The first story of the proposal; returns the quota as read.
   base::Task<base::Result<json::Value>> ReadTotalAndUsed() {
-    const json::Value quota = QuotaObject();
-    auto made = co_await stage_.Create(kQuotas.Path(stage_.ns()), quota);
+    const json::Value quota = KarmadaQuotaObject();
+    auto made = co_await stage_.Create(kKarmadaQuotas.Path(stage_.ns()), quota);
     if (!made) co_return made.error();
     // A limit stands in the status once it is enforced.
     auto enforced = co_await stage_.WaitUsed("cpu", "0");
     if (!enforced) co_return enforced.error();
-    stage_.out() << "created KarmadaQuota " << kQuota
+    stage_.out() << "created KarmadaQuota " << kKarmadaQuota
                  << ": business A has 100 CPU and 400Gi memory in all its clusters" << std::endl;
     const auto began = stage_.scheduler().Now();
     for (const char* deployment : kFirst) {
@@ -159,7 +155,8 @@ class KarmadaStory {
 base::Task<base::Result<void>> TellKarmadaStory(client::ApiClient& client,
                                                 base::Scheduler& scheduler, StoryOptions options,
                                                 std::ostream& out) {
-  Stage stage(client, scheduler, std::move(options), out, kQuotas, std::string(kQuota));
+  Stage stage(client, scheduler, std::move(options), out, kKarmadaQuotas,
+              std::string(kKarmadaQuota));
   KarmadaStory story(stage);
   co_return co_await story.Tell();
 }

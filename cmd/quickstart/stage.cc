@@ -60,6 +60,10 @@ json::Value TakeUsing(std::string& lines, const std::string& name, const std::st
 
 }  // namespace
 
+base::Error NotAsTold(std::string message) {
+  return {.code = base::ErrorCode::kInternal, .message = std::move(message)};
+}
+
 Stage::Stage(client::ApiClient& client, base::Scheduler& scheduler, StoryOptions options,
              std::ostream& out, api::GroupVersionResource quotas, std::string quota)
     : client_(client),

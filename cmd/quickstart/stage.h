@@ -22,6 +22,9 @@ struct StoryOptions {
   std::chrono::seconds patience{60};  // how long the daemon may take to count
 };
 
+// What the story says when an object is not what it tells.
+base::Error NotAsTold(std::string message);
+
 class Stage {
  public:
   // `quota` names the one that is watched. `client`, `scheduler` and `out` outlive the stage.

@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 
 #include "cmd/quota-controller-manager/admission_service.h"
@@ -17,6 +15,7 @@
 #include "cmd/quota-controller-manager/quota_series.h"
 #include "cmd/quota-controller-manager/request_metrics.h"
 #include "cmd/quota-controller-manager/secure_metrics.h"
+#include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
 #include "pkg/base/heap.h"
 #include "pkg/base/scheduler.h"
@@ -313,8 +312,7 @@ base::Task<void> ManagerImpl::KeepHeapSmall() {
 }
 
 base::Task<void> ManagerImpl::AwaitSignals() {
-  const auto wait = base::asio::as_tuple(base::asio::use_awaitable);
-  const auto [error, signal] = co_await signals_.async_wait(wait);
+  const auto [error, signal] = co_await signals_.async_wait(base::kTuple);
   if (error) co_return;
   LOG(INFO) << "stopping signal=" << (signal == SIGTERM ? "SIGTERM" : "SIGINT");
   Stop(0);

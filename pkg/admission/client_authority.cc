@@ -10,7 +10,7 @@
 namespace admission {
 namespace {
 
-constexpr std::chrono::seconds kReread{10};
+constexpr std::chrono::seconds kRereadPeriod{10};
 
 }  // namespace
 
@@ -57,7 +57,7 @@ base::Task<void> ClientAuthority::Run() {
   const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
   while (!co_await base::Stopping()) {
     Look();
-    co_await alarm->WaitUntil(scheduler_.Now() + kReread);
+    co_await alarm->WaitUntil(scheduler_.Now() + kRereadPeriod);
   }
 }
 

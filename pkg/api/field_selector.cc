@@ -9,7 +9,7 @@ using base::Error;
 using base::ErrorCode;
 using base::Result;
 
-Error Bad(std::string message) {
+Error BadField(std::string message) {
   return {.code = ErrorCode::kInvalidArgument, .message = std::move(message)};
 }
 
@@ -31,12 +31,12 @@ Result<std::string> Unescape(std::string_view text) {
     if (text[at] == '\\') {
       if (++at == text.size() ||
           std::string_view("\\,=").find(text[at]) == std::string_view::npos) {
-        return Bad("invalid field selector: invalid escape sequence in '" + std::string(text) +
-                   "'");
+        return BadField("invalid field selector: invalid escape sequence in '" + std::string(text) +
+                        "'");
       }
     } else if (text[at] == ',' || text[at] == '=') {
-      return Bad("invalid field selector: unescaped '" + std::string(1, text[at]) + "' in value '" +
-                 std::string(text) + "'");
+      return BadField("invalid field selector: unescaped '" + std::string(1, text[at]) +
+                      "' in value '" + std::string(text) + "'");
     }
     plain += text[at];
   }
@@ -46,8 +46,8 @@ Result<std::string> Unescape(std::string_view text) {
 Result<FieldRequirement> ParseTerm(std::string_view selector, std::string_view term) {
   const std::size_t sign = term.find('=');
   if (sign == std::string_view::npos || sign == 0 || (sign == 1 && term.front() == '!')) {
-    return Bad("invalid selector: '" + std::string(selector) + "'; can't understand '" +
-               std::string(term) + "'");
+    return BadField("invalid selector: '" + std::string(selector) + "'; can't understand '" +
+                    std::string(term) + "'");
   }
   FieldRequirement requirement;
   requirement.equal = term[sign - 1] != '!';

@@ -11,7 +11,7 @@ using base::Error;
 using base::ErrorCode;
 using base::Result;
 
-Error Bad(std::string message) {
+Error BadLabel(std::string message) {
   return {.code = ErrorCode::kInvalidArgument, .message = std::move(message)};
 }
 
@@ -73,9 +73,9 @@ bool Holds(const LabelRequirement& requirement, std::optional<std::string_view> 
 Result<std::vector<std::string>> Strings(const json::Value* array) {
   std::vector<std::string> strings;
   if (array == nullptr || array->IsNull()) return strings;
-  if (!array->IsArray()) return Bad("matchExpressions: values must be an array");
+  if (!array->IsArray()) return BadLabel("matchExpressions: values must be an array");
   for (const json::Value& element : *array->AsArray()) {
-    if (!element.IsString()) return Bad("matchExpressions: values must be strings");
+    if (!element.IsString()) return BadLabel("matchExpressions: values must be strings");
     strings.push_back(*element.AsString());
   }
   return strings;
@@ -92,12 +92,12 @@ std::optional<LabelOperator> OperatorNamed(std::string_view name) {
 Result<LabelRequirement> ParseExpression(const json::Value& expression) {
   const std::string_view name = expression.StringAt({"operator"});
   const auto op = OperatorNamed(name);
-  if (!op) return Bad(json::Quote(name) + " is not a valid label selector operator");
+  if (!op) return BadLabel(json::Quote(name) + " is not a valid label selector operator");
   auto values = Strings(expression.At({"values"}));
   if (!values) return values.error();
   const bool takes_values = *op == LabelOperator::kIn || *op == LabelOperator::kNotIn;
   if (!takes_values && !values->empty()) {
-    return Bad("matchExpressions: values must be empty for the operator " + std::string(name));
+    return BadLabel("matchExpressions: values must be empty for the operator " + std::string(name));
   }
   return LabelRequirement{std::string(expression.StringAt({"key"})), *op, std::move(*values)};
 }
@@ -105,9 +105,9 @@ Result<LabelRequirement> ParseExpression(const json::Value& expression) {
 // The requirements of matchLabels, or of matchExpressions, appended to `into`.
 Result<void> AppendLabels(const json::Value* labels, std::vector<LabelRequirement>& into) {
   if (labels == nullptr || labels->IsNull()) return {};
-  if (!labels->IsObject()) return Bad("matchLabels must be an object");
+  if (!labels->IsObject()) return BadLabel("matchLabels must be an object");
   for (const auto& [key, value] : *labels->AsObject()) {
-    if (!value.IsString()) return Bad("matchLabels: values must be strings");
+    if (!value.IsString()) return BadLabel("matchLabels: values must be strings");
     into.push_back({key, LabelOperator::kIn, {*value.AsString()}});
   }
   return {};
@@ -115,7 +115,7 @@ Result<void> AppendLabels(const json::Value* labels, std::vector<LabelRequiremen
 
 Result<void> AppendExpressions(const json::Value* list, std::vector<LabelRequirement>& into) {
   if (list == nullptr || list->IsNull()) return {};
-  if (!list->IsArray()) return Bad("matchExpressions must be an array");
+  if (!list->IsArray()) return BadLabel("matchExpressions must be an array");
   for (const json::Value& expression : *list->AsArray()) {
     auto requirement = ParseExpression(expression);
     if (!requirement) return requirement.error();
@@ -126,7 +126,7 @@ Result<void> AppendExpressions(const json::Value* list, std::vector<LabelRequire
 
 Result<void> CheckAll(const std::vector<LabelRequirement>& requirements) {
   for (const LabelRequirement& requirement : requirements) {
-    if (std::string why = Check(requirement); !why.empty()) return Bad(std::move(why));
+    if (std::string why = Check(requirement); !why.empty()) return BadLabel(std::move(why));
   }
   return {};
 }
@@ -144,7 +144,7 @@ Result<LabelSelector> LabelSelector::Parse(std::string_view text) {
 }
 
 Result<LabelSelector> LabelSelector::FromJson(const json::Value& value) {
-  if (!value.IsObject()) return Bad("a label selector must be an object");
+  if (!value.IsObject()) return BadLabel("a label selector must be an object");
   LabelSelector selector;
   auto read = AppendLabels(value.At({"matchLabels"}), selector.requirements_);
   if (read) read = AppendExpressions(value.At({"matchExpressions"}), selector.requirements_);

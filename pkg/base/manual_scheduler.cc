@@ -1,9 +1,7 @@
 #include "pkg/base/manual_scheduler.h"
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 namespace base {
 
@@ -18,7 +16,7 @@ class ManualScheduler::ManualAlarm final : public Alarm {
     if (stopping || std::exchange(woken_, false) || deadline <= scheduler_.Now()) co_return;
     deadline_ = deadline;
     scheduler_.waiting_.push_back(this);
-    co_await ring_.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_await ring_.async_wait(kTuple);
     std::erase(scheduler_.waiting_, this);
     woken_ = false;
   }

@@ -1,14 +1,10 @@
 #include "pkg/base/scheduler.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 namespace base {
 namespace {
-
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 
 class RealAlarm final : public Alarm {
  public:

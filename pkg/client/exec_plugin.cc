@@ -14,7 +14,7 @@ using base::Error;
 using base::ErrorCode;
 using base::Result;
 
-Error Malformed(std::string_view what) {
+Error MalformedOutput(std::string_view what) {
   return {.code = ErrorCode::kMalformed, .message = "its output " + std::string(what)};
 }
 
@@ -70,29 +70,30 @@ std::string ExecInfo(const ClusterConfig& config) {
 
 Result<ExecCredential> ParseExecCredential(std::string_view output, std::string_view api_version) {
   const Result<json::Value> document = json::Parse(output);
-  if (!document || !document->IsObject()) return Malformed("is no JSON object");
-  if (document->StringAt({"kind"}) != "ExecCredential") return Malformed("is no ExecCredential");
+  if (!document || !document->IsObject()) return MalformedOutput("is no JSON object");
+  if (document->StringAt({"kind"}) != "ExecCredential")
+    return MalformedOutput("is no ExecCredential");
   if (document->StringAt({"apiVersion"}) != api_version) {
-    return Malformed("has another apiVersion than the kubeconfig asks for (" +
-                     std::string(api_version) + ")");
+    return MalformedOutput("has another apiVersion than the kubeconfig asks for (" +
+                           std::string(api_version) + ")");
   }
   ExecCredential credential;
   credential.token = document->StringAt({"status", "token"});
   credential.cert_pem = document->StringAt({"status", "clientCertificateData"});
   credential.key_pem = document->StringAt({"status", "clientKeyData"});
   if (credential.cert_pem.empty() != credential.key_pem.empty()) {
-    return Malformed("has one of clientCertificateData and clientKeyData without the other");
+    return MalformedOutput("has one of clientCertificateData and clientKeyData without the other");
   }
   if (credential.token.empty() && credential.cert_pem.empty()) {
-    return Malformed("has neither a token nor a client certificate in its status");
+    return MalformedOutput("has neither a token nor a client certificate in its status");
   }
   if (credential.token.find_first_of("\r\n") != std::string::npos) {
-    return Malformed("has a token with a line break");
+    return MalformedOutput("has a token with a line break");
   }
   const json::Value* expiration = document->At({"status", "expirationTimestamp"});
   if (expiration != nullptr && !expiration->IsNull()) {
     const auto time = ParseExpiration(document->StringAt({"status", "expirationTimestamp"}));
-    if (!time) return Malformed("has an expirationTimestamp that is no RFC 3339 time");
+    if (!time) return MalformedOutput("has an expirationTimestamp that is no RFC 3339 time");
     credential.expiration = *time;
   }
   return credential;

@@ -6,16 +6,16 @@
 #include <unistd.h>
 
 #include <array>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <memory>
 #include <optional>
+
+#include "pkg/base/asio.h"
 
 namespace client {
 namespace {
@@ -25,7 +25,6 @@ using base::Error;
 using base::ErrorCode;
 using base::Result;
 
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds kReapInterval{5};
 
 Error SystemError(const std::string& what, int code) {
@@ -133,7 +132,8 @@ base::Task<Result<std::string>> ReadOutput(std::shared_ptr<Child> child, std::si
   std::string output;
   std::array<char, 4096> buffer{};
   for (;;) {
-    const auto [ec, count] = co_await child->output.async_read_some(asio::buffer(buffer), kTuple);
+    const auto [ec, count] =
+        co_await child->output.async_read_some(asio::buffer(buffer), base::kTuple);
     output.append(buffer.data(), count);
     if (child->timed_out) {
       co_return Error{.code = ErrorCode::kTimeout, .message = "it did not end in time"};
@@ -154,7 +154,7 @@ base::Task<Result<int>> Reap(std::shared_ptr<Child> child) {
   asio::steady_timer pause(child->output.get_executor());
   while (!child->Poll()) {
     pause.expires_after(kReapInterval);
-    const auto [ec] = co_await pause.async_wait(kTuple);
+    const auto [ec] = co_await pause.async_wait(base::kTuple);
     if (ec) co_return Error{.code = ErrorCode::kCancelled, .message = "cancelled"};
   }
   if (child->timed_out) {

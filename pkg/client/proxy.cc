@@ -6,8 +6,8 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/network_v4.hpp>
 #include <boost/asio/ip/network_v6.hpp>
-#include <cctype>
 
+#include "pkg/base/text.h"
 #include "pkg/client/files.h"
 
 namespace client {
@@ -17,13 +17,6 @@ namespace ip = boost::asio::ip;
 using base::Error;
 using base::ErrorCode;
 using base::Result;
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
 
 std::optional<ip::address> ParseAddress(std::string_view text) {
   boost::system::error_code ec;
@@ -86,7 +79,7 @@ bool MatchesEntry(const http::Url& server, const std::string& host, const std::s
 
 // The first variable that is set and not empty, and its name.
 std::pair<std::string, std::string> Lookup(const Environment& environment, std::string_view name) {
-  for (const std::string& candidate : {std::string(name), Lower(name)}) {
+  for (const std::string& candidate : {std::string(name), base::ToLower(name)}) {
     const std::optional<std::string> value = environment(candidate);
     if (value && !value->empty()) return {candidate, *value};
   }
@@ -101,10 +94,10 @@ bool IsLoopback(const std::string& host) {
 }  // namespace
 
 bool MatchesNoProxy(const http::Url& server, std::string_view list) {
-  const std::string host = Lower(server.host);
+  const std::string host = base::ToLower(server.host);
   while (!list.empty()) {
     const std::size_t end = std::min(list.find(','), list.size());
-    const std::string entry = Lower(Trim(list.substr(0, end)));
+    const std::string entry = base::ToLower(Trim(list.substr(0, end)));
     if (!entry.empty() && MatchesEntry(server, host, entry)) return true;
     list.remove_prefix(std::min(end + 1, list.size()));
   }
@@ -126,7 +119,7 @@ Result<std::optional<http::Url>> ProxyFromEnvironment(const http::Url& server,
                                                       const Environment& environment) {
   const auto [name, value] =
       Lookup(environment, server.scheme == "https" ? "HTTPS_PROXY" : "HTTP_PROXY");
-  if (value.empty() || IsLoopback(Lower(server.host))) return std::optional<http::Url>();
+  if (value.empty() || IsLoopback(base::ToLower(server.host))) return std::optional<http::Url>();
   if (MatchesNoProxy(server, Lookup(environment, "NO_PROXY").second)) {
     return std::optional<http::Url>();
   }

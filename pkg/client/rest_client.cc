@@ -1,9 +1,9 @@
 #include "pkg/client/rest_client.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
+#include "pkg/base/text.h"
 #include "pkg/client/api_error.h"
 #include "pkg/client/retry_policy.h"
 
@@ -29,10 +29,8 @@ bool IsWatch(const ApiRequest& request) {
 }
 
 // Header names compare without case, so keys are sent in lower case and escaped.
-std::string ExtraHeader(std::string key) {
-  std::transform(key.begin(), key.end(), key.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return "Impersonate-Extra-" + http::EncodeComponent(key);
+std::string ExtraHeader(std::string_view key) {
+  return "Impersonate-Extra-" + http::EncodeComponent(base::ToLower(key));
 }
 
 http::Headers FixedHeaders(const RestOptions& options, const Impersonation& as) {

@@ -7,7 +7,7 @@
 namespace client {
 namespace {
 
-constexpr std::chrono::minutes kReread{5};
+constexpr std::chrono::minutes kRereadKeys{5};
 
 bool SameMaterial(const http::TlsOptions& a, const http::TlsOptions& b) {
   return a.ca_pem == b.ca_pem && a.cert_pem == b.cert_pem && a.key_pem == b.key_pem;
@@ -29,11 +29,11 @@ TlsMaterial::TlsMaterial(http::Client& http, const ClusterConfig& config, base::
       ca_file_(config.ca_file),
       cert_file_(config.cert_file),
       key_file_(config.key_file),
-      due_(now + kReread) {}
+      due_(now + kRereadKeys) {}
 
 void TlsMaterial::Refresh(base::TimePoint now) {
   if (now < due_) return;
-  due_ = now + kReread;
+  due_ = now + kRereadKeys;
   http::TlsOptions next = current_;
   base::Result<void> done = Reread(ca_file_, next.ca_pem);
   if (done) done = Reread(cert_file_, next.cert_pem);

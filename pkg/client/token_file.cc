@@ -8,7 +8,7 @@ namespace client {
 namespace {
 
 // A token is trusted for a minute and renewed ten seconds before that is over.
-constexpr std::chrono::seconds kReread{50};
+constexpr std::chrono::seconds kRereadToken{50};
 
 base::Result<std::string> ReadToken(const std::string& path) {
   base::Result<std::string> content = ReadFile(path);
@@ -30,7 +30,7 @@ base::Result<std::string> TokenFile::Get(base::TimePoint now) {
   if (due_ && now < *due_) return token_;
   base::Result<std::string> fresh = ReadToken(path_);
   if (!fresh && token_.empty()) return fresh;
-  due_ = now + kReread;
+  due_ = now + kRereadToken;
   if (!fresh) {
     LOG(WARNING) << "the last token stays in use: " << fresh.error().message;
   } else if (*fresh != token_) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kReadyz = "readyz";
 
-http::Response PlainText(int status, std::string body) {
+http::Response UncachedText(int status, std::string body) {
   return {.status = status,
           .headers = {{"Content-Type", "text/plain; charset=utf-8"},
                       {"X-Content-Type-Options", "nosniff"},
@@ -71,9 +71,9 @@ http::Response Health::Answer(const http::Target& target) {
   for (const std::string& unknown : excluded) {
     lines += "warn: some health checks cannot be excluded: no matches for \"" + unknown + "\"\n";
   }
-  if (!passed) return PlainText(500, lines + endpoint + " check failed\n");
-  if (!target.Has("verbose")) return PlainText(200, "ok");
-  return PlainText(200, lines + endpoint + " check passed\n");
+  if (!passed) return UncachedText(500, lines + endpoint + " check failed\n");
+  if (!target.Has("verbose")) return UncachedText(200, "ok");
+  return UncachedText(200, lines + endpoint + " check passed\n");
 }
 
 bool Health::Passes(Named& named) {

@@ -1,9 +1,9 @@
 #include "pkg/http/resolve.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
+
+#include "pkg/base/asio.h"
 
 namespace http {
 namespace {
@@ -39,7 +39,7 @@ base::Task<base::Result<std::vector<Tcp::endpoint>>> Resolve(std::string host, s
         for (const auto& entry : found) look_up->found.push_back(entry.endpoint());
         look_up->wake.cancel();
       });
-  co_await look_up->wake.async_wait(asio::as_tuple(asio::use_awaitable));
+  co_await look_up->wake.async_wait(base::kTuple);
   const auto state = co_await asio::this_coro::cancellation_state;
   if (state.cancelled() != asio::cancellation_type::none) {
     co_return base::Error{.code = base::ErrorCode::kCancelled, .message = what};

@@ -2,12 +2,11 @@
 
 #include <glog/logging.h>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <list>
 
+#include "pkg/base/asio.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
 #include "pkg/http/server_connection.h"
@@ -16,7 +15,6 @@ namespace http {
 namespace {
 
 namespace asio = boost::asio;
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds kAcceptPause{100};  // out of descriptors: let some be closed
 
 std::string Text(const Tcp::endpoint& endpoint) {
@@ -128,7 +126,7 @@ base::Task<void> AsioServer::Run() {
 }
 
 base::Task<void> AsioServer::AcceptOne() {
-  auto [error, socket] = co_await acceptor_.async_accept(kTuple);
+  auto [error, socket] = co_await acceptor_.async_accept(base::kTuple);
   if (stopped_ || error == asio::error::operation_aborted) co_return;
   if (!error) {
     Begin(std::move(socket));
@@ -140,7 +138,7 @@ base::Task<void> AsioServer::AcceptOne() {
 
 base::Task<void> AsioServer::Pause(std::chrono::steady_clock::duration at_most) {
   pause_.expires_after(at_most);
-  co_await pause_.async_wait(kTuple);
+  co_await pause_.async_wait(base::kTuple);
 }
 
 void AsioServer::Begin(Tcp::socket socket) {

@@ -4,15 +4,14 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
+
+#include "pkg/base/asio.h"
 
 namespace http {
 namespace {
 
 namespace asio = boost::asio;
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 
 base::Error Unavailable(const std::string& peer, std::string_view why) {
   std::string message = peer;
@@ -54,7 +53,7 @@ base::Task<base::Result<void>> Socket::Connect(Tcp::endpoint endpoint, base::Tim
   if (error) co_return Unavailable(peer_, "socket: " + error.message());
   SetOptions();
   Arm(Purpose::kSend, deadline);
-  std::tie(error) = co_await socket_.async_connect(endpoint, kTuple);
+  std::tie(error) = co_await socket_.async_connect(endpoint, base::kTuple);
   Deadline(Purpose::kSend) = base::TimePoint::max();
   const auto state = co_await asio::this_coro::cancellation_state;
   if (state.cancelled() != asio::cancellation_type::none) {
@@ -79,7 +78,7 @@ base::Task<base::Result<void>> Socket::Wait(Purpose purpose, Attempt::Kind want,
   Arm(purpose, deadline);
   const auto direction =
       want == Attempt::Kind::kWantWrite ? Tcp::socket::wait_write : Tcp::socket::wait_read;
-  const auto [error] = co_await socket_.async_wait(direction, kTuple);
+  const auto [error] = co_await socket_.async_wait(direction, base::kTuple);
   Deadline(purpose) = base::TimePoint::max();
   const auto after = co_await asio::this_coro::cancellation_state;
   if (after.cancelled() != asio::cancellation_type::none) {

@@ -3,7 +3,7 @@
 namespace metrics {
 namespace {
 
-const Buckets kSeconds{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
+const Buckets kReviewSeconds{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
 const Buckets kRequests{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
 
 }  // namespace
@@ -63,7 +63,7 @@ AdmissionMetrics::OfApi AdmissionMetrics::Make(const std::string& quota_api) {
   }
   made.duration =
       registry_.NewHistogram("quota_admission_duration_seconds",
-                             "From the review's arrival to the decision.", kSeconds, labels);
+                             "From the review's arrival to the decision.", kReviewSeconds, labels);
   made.batch = registry_.NewHistogram(
       "quota_admission_batch_requests",
       "Requests that were decided in one turn, and written together.", kRequests, labels);

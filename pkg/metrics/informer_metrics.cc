@@ -6,7 +6,7 @@
 namespace metrics {
 namespace {
 
-const Buckets kSeconds{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
+const Buckets kEventSeconds{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
 
 }  // namespace
 
@@ -23,7 +23,7 @@ InformerMetrics::InformerMetrics(Registry& registry, const Names& names) : regis
   };
   queued_ = gauge("informer_queued_items", "Events that wait to be applied.");
   processing_ = registry.NewHistogram("informer_processing_latency_seconds",
-                                      "Time to decode and apply one event.", kSeconds, labels);
+                                      "Time to decode and apply one event.", kEventSeconds, labels);
   version_ = gauge("informer_store_resource_version",
                    "The resource version that was applied last, its last 15 digits.");
   synced_ = gauge("informer_synced", "1 once a complete list was applied.");

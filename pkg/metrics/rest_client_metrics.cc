@@ -3,7 +3,7 @@
 namespace metrics {
 namespace {
 
-const Buckets kSeconds{.005, .025, .1, .25, .5, 1, 2, 4, 8, 15, 30, 60};
+const Buckets kRequestSeconds{.005, .025, .1, .25, .5, 1, 2, 4, 8, 15, 30, 60};
 const Buckets kBytes{64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216};
 
 std::string CodeLabel(int code) { return code == 0 ? "<error>" : std::to_string(code); }
@@ -45,7 +45,7 @@ const RestClientMetrics::OfMethod& RestClientMetrics::ForMethod(const std::strin
   const Labels labels{{"verb", method}, {"host", host_}};
   entry->second.duration = registry_.NewHistogram(
       "rest_client_request_duration_seconds",
-      "Request latency in seconds, partitioned by verb and host.", kSeconds, labels);
+      "Request latency in seconds, partitioned by verb and host.", kRequestSeconds, labels);
   entry->second.sent = registry_.NewHistogram(
       "rest_client_request_size_bytes", "Request size in bytes, partitioned by verb and host.",
       kBytes, labels);

@@ -12,11 +12,6 @@ namespace {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-base::Error Malformed(std::string_view why) {
-  return {.code = base::ErrorCode::kMalformed,
-          .message = std::string("malformed protobuf: ").append(why)};
-}
-
 // Two strings or messages of a message, by the numbers that all messages here give them.
 struct Pair {
   std::string_view first;   // field 1
@@ -48,6 +43,11 @@ Envelope OpenUnknown(std::string_view bytes) {
 }
 
 }  // namespace
+
+base::Error Malformed(std::string_view why) {
+  return {.code = base::ErrorCode::kMalformed,
+          .message = std::string("malformed protobuf: ").append(why)};
+}
 
 base::Result<Envelope> Open(std::string_view bytes) {
   if (!IsEnveloped(bytes)) return Malformed("it does not begin with \"k8s\"");

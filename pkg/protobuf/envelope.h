@@ -15,6 +15,9 @@ namespace protobuf {
 inline constexpr std::string_view kMediaType = "application/vnd.kubernetes.protobuf";
 inline constexpr std::string_view kMagic{"k8s\0", 4};
 
+// The error of bytes that are not what protobuf demands: "malformed protobuf: <why>".
+base::Error Malformed(std::string_view why);
+
 inline bool IsEnveloped(std::string_view bytes) { return bytes.starts_with(kMagic); }
 
 struct Envelope {

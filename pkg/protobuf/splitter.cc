@@ -12,11 +12,6 @@ constexpr std::size_t kLongestVarint = 10;
 
 enum WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-base::Error Malformed(std::string_view why) {
-  return {.code = base::ErrorCode::kMalformed,
-          .message = std::string("malformed protobuf: ").append(why)};
-}
-
 base::Error TooLarge(std::string_view what, std::uint64_t bytes, std::size_t max) {
   return {.code = base::ErrorCode::kTooLarge,
           .message = std::string(what) + " of " + std::to_string(bytes) + " bytes, above " +
@@ -129,7 +124,7 @@ base::Result<void> ListSplitter::Feed(std::string_view bytes, const MessageSink&
 
 base::Result<std::size_t> ListSplitter::Step(std::string_view bytes, const MessageSink& item) {
   switch (place_) {
-    case Place::kMagic:
+    case Place::kStart:
       return StepMagic(bytes);
     case Place::kEnvelope:
       return StepEnvelope(bytes);

@@ -53,7 +53,7 @@ class ListSplitter {
   [[nodiscard]] base::Result<List> Finish() const;
 
  private:
-  enum class Place { kMagic, kEnvelope, kItems };
+  enum class Place { kStart, kEnvelope, kItems };
   // Each returns how many bytes it took; none: more are needed.
   base::Result<std::size_t> Step(std::string_view bytes, const MessageSink& item);
   base::Result<std::size_t> StepMagic(std::string_view bytes);
@@ -62,7 +62,7 @@ class ListSplitter {
   base::Result<void> TakeType(std::string_view type_meta);
 
   std::size_t max_bytes_;
-  Place place_ = Place::kMagic;
+  Place place_ = Place::kStart;
   bool seen_object_ = false;
   std::uint64_t items_left_ = 0;  // bytes of the list that have not come
   List list_;

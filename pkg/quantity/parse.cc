@@ -13,11 +13,8 @@
 namespace quantity {
 namespace {
 
-__extension__ typedef unsigned __int128 Uint128;
-
 constexpr Int128 kMax = std::numeric_limits<Int128>::max();
 constexpr std::int64_t kNanoDigits = 9;
-constexpr Uint128 kNanosPerOne = 1'000'000'000;
 // BinarySI, and it alone, is capped when parsed.
 constexpr Int128 kBinaryCap =
     static_cast<Int128>(std::numeric_limits<std::int64_t>::max()) * 1'000'000'000;

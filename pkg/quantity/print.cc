@@ -8,10 +8,6 @@
 namespace quantity {
 namespace {
 
-__extension__ typedef unsigned __int128 Uint128;
-
-constexpr Uint128 kNanosPerOne = 1'000'000'000;
-
 std::string Digits(Uint128 value) {
   std::string reversed;
   do {

@@ -9,7 +9,6 @@ namespace quantity {
 namespace {
 
 constexpr Int128 kNanosPerMilli = 1'000'000;
-constexpr Int128 kNanosPerOne = 1'000'000'000;
 
 base::Result<Int128> RoundAwayFromZero(Int128 nanos, Int128 unit) {
   const Int128 rest = nanos % unit;

@@ -20,6 +20,9 @@ namespace quantity {
 
 __extension__ typedef __int128 Int128;
 
+// How many of Quantity::nanos() are one.
+inline constexpr Int128 kNanosPerOne = 1'000'000'000;
+
 // The greatest magnitude: 2^127 - 1 nanos.
 inline constexpr std::string_view kLimitText = "170141183460469231731687303715.884105727";
 

@@ -13,6 +13,8 @@
 
 namespace quantity {
 
+__extension__ typedef unsigned __int128 Uint128;
+
 struct ParsedText {
   Int128 nanos = 0;
   Format format = Format::kDecimalSI;

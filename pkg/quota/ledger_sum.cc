@@ -130,7 +130,7 @@ base::Result<void> AddFacts(const Facts& facts, std::size_t count, Summing& summ
   return {};
 }
 
-base::Result<ResourceList> Resolved(const Facts& facts, const ClassTable* classes) {
+base::Result<ResourceList> ResolvedUsage(const Facts& facts, const ClassTable* classes) {
   if (facts.classes.empty() || classes == nullptr) return facts.usage;
   return classes->Resolve(facts);
 }
@@ -174,7 +174,7 @@ base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector&
   for (const auto& [uid, tie] : space->ties) {
     const Facts& facts = *state_->Look(space->objects.value(space->objects.Find(uid)));
     if (!Matches(selector, facts.attributes, known_scopes)) continue;
-    const auto usage = Resolved(facts, beside.classes);
+    const auto usage = ResolvedUsage(facts, beside.classes);
     if (!usage) return usage.error();
     const auto shared = SharedWithOwner(ns, tie, *usage, *beside.owners, oldest);
     if (auto added = sum.Add(shared, -1); !added) return added.error();
@@ -184,7 +184,7 @@ base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector&
 
 base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Uid& uid, const Facts& facts,
                                            const Beside& beside, const Tie* new_tie) const {
-  base::Result<ResourceList> usage = Resolved(facts, beside.classes);
+  base::Result<ResourceList> usage = ResolvedUsage(facts, beside.classes);
   const Tie* tie = new_tie != nullptr ? new_tie : FindTie(ns, uid);
   if (!usage || tie == nullptr || beside.owners == nullptr) return usage;
   const Namespace* space = state_->Find(ns);

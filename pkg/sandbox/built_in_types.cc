@@ -2,8 +2,8 @@
 // needs.
 
 #include <algorithm>
-#include <cctype>
 
+#include "pkg/base/text.h"
 #include "pkg/sandbox/registry.h"
 
 namespace sandbox {
@@ -11,7 +11,7 @@ namespace {
 
 enum Flags : unsigned { kPlain = 0, kCluster = 1, kStatus = 2, kReview = 4, kAll = 8 };
 
-struct Row {
+struct TypeRow {
   const char* group_version;
   const char* resource;
   const char* kind;
@@ -19,8 +19,8 @@ struct Row {
   std::vector<std::string> short_names = {};
 };
 
-const std::vector<Row>& Rows() {
-  static const auto* const rows = new std::vector<Row>{
+const std::vector<TypeRow>& Rows() {
+  static const auto* const rows = new std::vector<TypeRow>{
       {"v1", "configmaps", "ConfigMap", kPlain, {"cm"}},
       {"v1", "endpoints", "Endpoints", kPlain, {"ep"}},
       {"v1", "events", "Event", kPlain, {"ev"}},
@@ -90,7 +90,7 @@ const std::vector<Row>& Rows() {
   return *rows;
 }
 
-std::vector<std::string> Verbs(const Row& row) {
+std::vector<std::string> Verbs(const TypeRow& row) {
   if ((row.flags & kReview) != 0) return {"create"};
   std::vector<std::string> verbs = {"create", "delete", "deletecollection", "get",
                                     "list",   "patch",  "update",           "watch"};
@@ -100,14 +100,7 @@ std::vector<std::string> Verbs(const Row& row) {
   return verbs;
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
-ResourceType FromRow(const Row& row) {
+ResourceType FromRow(const TypeRow& row) {
   const std::string_view group_version = row.group_version;
   const std::size_t slash = group_version.find('/');
   ResourceType type;
@@ -116,7 +109,7 @@ ResourceType FromRow(const Row& row) {
   type.resource = row.resource;
   type.kind = row.kind;
   type.list_kind = type.kind + "List";
-  type.singular = Lower(type.kind);
+  type.singular = base::ToLower(type.kind);
   type.short_names = row.short_names;
   if ((row.flags & kAll) != 0) type.categories = {"all"};
   if (type.group == "apiextensions.k8s.io" || type.group == "apiregistration.k8s.io" ||
@@ -135,7 +128,7 @@ ResourceType FromRow(const Row& row) {
 
 std::vector<ResourceType> BuiltInTypes() {
   std::vector<ResourceType> types;
-  for (const Row& row : Rows()) types.push_back(FromRow(row));
+  for (const TypeRow& row : Rows()) types.push_back(FromRow(row));
   return types;
 }
 

@@ -2,18 +2,14 @@
 
 #include <algorithm>
 
+#include "pkg/base/text.h"
+
 namespace sandbox {
 namespace {
 
 using json::Array;
 using json::Object;
 using json::Value;
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-  return lower;
-}
 
 bool IsTrue(const Value* value) { return value != nullptr && value->AsBool().value_or(false); }
 
@@ -188,7 +184,7 @@ void DefaultCrd(Value& crd) {
   const std::string kind(crd.StringAt({"spec", "names", "kind"}));
   if (kind.empty()) return;
   if (crd.StringAt({"spec", "names", "singular"}).empty()) {
-    crd.Make({"spec", "names", "singular"}) = Lower(kind);
+    crd.Make({"spec", "names", "singular"}) = base::ToLower(kind);
   }
   if (crd.StringAt({"spec", "names", "listKind"}).empty()) {
     crd.Make({"spec", "names", "listKind"}) = kind + "List";

@@ -8,7 +8,7 @@
 namespace sandbox {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, FaultKind>, 12> kNames{{
+constexpr std::array<std::pair<std::string_view, FaultKind>, 12> kFaultNames{{
     {"answer", FaultKind::kAnswer},
     {"slow-body", FaultKind::kSlowBody},
     {"truncate-body", FaultKind::kTruncateBody},
@@ -29,7 +29,7 @@ base::Error Bad(std::string message) {
 
 base::Result<void> SetKind(const json::Value& value, Fault& fault) {
   const std::string* text = value.AsString();
-  for (const auto& [name, kind] : kNames) {
+  for (const auto& [name, kind] : kFaultNames) {
     if (text != nullptr && *text == name) {
       fault.kind = kind;
       return {};
@@ -143,7 +143,7 @@ base::Result<Fault> ParseFault(const json::Value& value) {
 
 json::Value DescribeFault(const Fault& fault) {
   json::Object object;
-  for (const auto& [name, kind] : kNames) {
+  for (const auto& [name, kind] : kFaultNames) {
     if (kind == fault.kind) object.Set("fault", name);
   }
   auto add = [&object](std::string_view member, const std::optional<std::string>& text) {

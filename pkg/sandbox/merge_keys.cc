@@ -6,12 +6,12 @@
 namespace sandbox {
 namespace {
 
-struct Row {
+struct KeyRow {
   std::string_view field;
   std::string_view key;
 };
 
-constexpr Row kRows[] = {
+constexpr KeyRow kRows[] = {
     {"containers", "name"},
     {"initContainers", "name"},
     {"ephemeralContainers", "name"},
@@ -52,8 +52,8 @@ ListRule RuleOfList(std::string_view object_kind, std::string_view parent, std::
   if (field == "resourceClaims") {
     return parent == "spec" ? ListRule{ListKind::kMap, "name"} : ListRule{};
   }
-  const Row* const row = std::find_if(std::begin(kRows), std::end(kRows),
-                                      [&](const Row& r) { return r.field == field; });
+  const KeyRow* const row = std::find_if(std::begin(kRows), std::end(kRows),
+                                         [&](const KeyRow& r) { return r.field == field; });
   return row == std::end(kRows) ? ListRule{} : ListRule{ListKind::kMap, row->key};
 }
 

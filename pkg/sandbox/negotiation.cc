@@ -1,10 +1,11 @@
 #include "pkg/sandbox/negotiation.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <vector>
+
+#include "pkg/base/text.h"
 
 namespace sandbox {
 namespace {
@@ -26,12 +27,6 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (true) {
@@ -45,11 +40,11 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
 Clause ParseClause(std::string_view text) {
   Clause clause;
   const std::vector<std::string_view> parts = Split(text, ';');
-  clause.type = Lower(parts[0]);
+  clause.type = base::ToLower(parts[0]);
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::size_t equals = parts[i].find('=');
     if (equals == std::string_view::npos) continue;
-    std::string name = Lower(Trim(parts[i].substr(0, equals)));
+    std::string name = base::ToLower(Trim(parts[i].substr(0, equals)));
     std::string value(Trim(parts[i].substr(equals + 1)));
     if (name == "q") clause.weight = std::strtod(value.c_str(), nullptr);
     clause.parameters[std::move(name)] = std::move(value);
@@ -117,7 +112,7 @@ bool AcceptsAggregatedDiscovery(std::string_view accept) {
 }
 
 std::string MediaType(std::string_view content_type) {
-  return Lower(Trim(content_type.substr(0, content_type.find(';'))));
+  return base::ToLower(Trim(content_type.substr(0, content_type.find(';'))));
 }
 
 std::optional<BodyFormat> BodyFormatOf(std::string_view content_type) {

@@ -242,13 +242,13 @@ constexpr Column Text(const char* name, int priority = 0) {
 }
 constexpr Column Integer(const char* name) { return {name, "integer", "", "", 0}; }
 
-struct Row {
+struct PrinterRow {
   std::string_view group;
   std::string_view resource;
   Printer printer;
 };
 
-std::vector<Row> MakeRows() {
+std::vector<PrinterRow> MakeRows() {
   const Printer replicas{
       {kNameColumn, Integer("Desired"), Integer("Current"), Integer("Ready"), kAgeColumn},
       ReplicaCells};
@@ -309,8 +309,8 @@ std::vector<Row> MakeRows() {
 }  // namespace
 
 const Printer* FindPrinter(const ResourceType& type) {
-  static const auto* const rows = new std::vector<Row>(MakeRows());
-  for (const Row& row : *rows) {
+  static const auto* const rows = new std::vector<PrinterRow>(MakeRows());
+  for (const PrinterRow& row : *rows) {
     if (row.group == type.group && row.resource == type.resource) return &row.printer;
   }
   return nullptr;

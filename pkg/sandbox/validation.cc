@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pkg/base/text.h"
+
 namespace sandbox {
 namespace {
 
@@ -35,16 +37,11 @@ void ValidateLabels(const Value& labels, FieldErrors& errors) {
   }
 }
 
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-  return text;
-}
-
 void ValidateAnnotations(const Value& annotations, FieldErrors& errors) {
   if (annotations.AsObject() == nullptr) return;
   std::size_t total = 0;
   for (const auto& [key, value] : *annotations.AsObject()) {
-    for (const std::string& wrong : CheckQualifiedName(Lower(key))) {
+    for (const std::string& wrong : CheckQualifiedName(base::ToLower(key))) {
       errors.Invalid("metadata.annotations", key, wrong);
     }
     total += key.size() + (value.IsString() ? value.AsString()->size() : 0);

@@ -19,7 +19,7 @@
 #include "tests/differential/random_objects.h"
 #include "tests/differential/settings.h"
 
-namespace differential {
+namespace differential::objects_test {
 namespace {
 
 using quota::ScopeOperator;
@@ -290,4 +290,4 @@ TEST_CASE("object counters: random objects are counted as upstream counts them",
 }
 
 }  // namespace
-}  // namespace differential
+}  // namespace differential::objects_test

@@ -10,7 +10,7 @@
 #include "tests/differential/random_quantities.h"
 #include "tests/differential/settings.h"
 
-namespace differential {
+namespace differential::quantities_test {
 namespace {
 
 using quantity::Quantity;
@@ -106,4 +106,4 @@ TEST_CASE("quantities: random texts and sums are what upstream makes of them", "
 }
 
 }  // namespace
-}  // namespace differential
+}  // namespace differential::quantities_test

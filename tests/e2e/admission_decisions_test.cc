@@ -4,7 +4,7 @@
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/write_recorder.h"
 
-namespace e2e {
+namespace e2e::admission_decisions_test {
 namespace {
 
 json::Value ScopedQuota(const std::string& name, const Quantities& hard, const std::string& scope) {
@@ -136,4 +136,4 @@ TEST_CASE("admission: little that is left of a limit is said to the user", "[e2e
   CHECK(a.Metric("quota_admission_warnings_total") == static_cast<double>(said.size()));
 }
 
-}  // namespace e2e
+}  // namespace e2e::admission_decisions_test

@@ -10,7 +10,7 @@
 #include "tests/e2e/harness/watch_follower.h"
 #include "tests/e2e/harness/write_recorder.h"
 
-namespace e2e {
+namespace e2e::admission_load_test {
 namespace {
 
 // The requests in turn, so that many clients go for the same object at the same time.
@@ -196,4 +196,4 @@ TEST_CASE("admission: what was charged and never stored is given back in seconds
   CHECK(used.highest() > 20);  // they were charged indeed
 }
 
-}  // namespace e2e
+}  // namespace e2e::admission_load_test

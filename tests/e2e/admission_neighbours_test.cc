@@ -4,7 +4,7 @@
 
 #include "tests/e2e/harness/crowd.h"
 
-namespace e2e {
+namespace e2e::admission_neighbours_test {
 namespace {
 
 constexpr int kPods = 20;
@@ -37,4 +37,4 @@ TEST_CASE("admission: with the built-in plugin on by mistake the truth is back w
   CHECK(used.highest() > kPods);  // both charged indeed
 }
 
-}  // namespace e2e
+}  // namespace e2e::admission_neighbours_test

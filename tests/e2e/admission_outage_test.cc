@@ -8,7 +8,7 @@
 #include "tests/e2e/harness/crowd.h"
 #include "tests/e2e/harness/proxy.h"
 
-namespace e2e {
+namespace e2e::admission_outage_test {
 namespace {
 
 // What the API server says where the webhook decided nothing.
@@ -235,4 +235,4 @@ TEST_CASE("admission: a daemon that was killed shuts the door while it is away, 
   a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, Stretched(15s));
 }
 
-}  // namespace e2e
+}  // namespace e2e::admission_outage_test

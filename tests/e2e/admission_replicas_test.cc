@@ -4,7 +4,7 @@
 #include "tests/e2e/harness/crowd.h"
 #include "tests/e2e/harness/proxy.h"
 
-namespace e2e {
+namespace e2e::admission_replicas_test {
 namespace {
 
 // The admin's certificate for both.
@@ -88,4 +88,4 @@ TEST_CASE("admission: two replicas, each asked about half, admit no more than on
                     .path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/" + lease});
 }
 
-}  // namespace e2e
+}  // namespace e2e::admission_replicas_test

@@ -9,7 +9,7 @@
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/proxy.h"
 
-namespace e2e {
+namespace e2e::admission_reviews_test {
 namespace {
 
 // A client of the daemon's port, as an API server is one.
@@ -214,4 +214,4 @@ TEST_CASE("admission: a certificate that is replaced under load costs no request
   }
 }
 
-}  // namespace e2e
+}  // namespace e2e::admission_reviews_test

@@ -7,7 +7,7 @@
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/custom_kind.h"
 
-namespace e2e {
+namespace e2e::admission_rules_test {
 namespace {
 
 // The resources of all rules: "pods", "pods/resize".
@@ -147,4 +147,4 @@ TEST_CASE("admission: by the admin's own configuration and certificate, both lef
   CHECK_FALSE(a.api().Exists(ConfigurationPath()));
 }
 
-}  // namespace e2e
+}  // namespace e2e::admission_rules_test

@@ -3,7 +3,7 @@
 
 #include "tests/e2e/harness/admission.h"
 
-namespace e2e {
+namespace e2e::admission_updates_test {
 namespace {
 
 const char* const kNodePort = R"({"spec":{"type":"NodePort"}})";
@@ -164,4 +164,4 @@ TEST_CASE("admission: what is over its limit may shrink, stay and go", "[e2e][ad
   }
 }
 
-}  // namespace e2e
+}  // namespace e2e::admission_updates_test

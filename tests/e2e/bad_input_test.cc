@@ -4,7 +4,7 @@
 #include "tests/e2e/harness/scenario.h"
 #include "tests/e2e/harness/stub_server.h"
 
-namespace e2e {
+namespace e2e::bad_input_test {
 namespace {
 
 struct BadStart {
@@ -194,4 +194,4 @@ TEST_CASE("a client certificate does as well as a token", "[e2e][input]") {
   s.WaitUsed("q", {{"pods", "1"}});
 }
 
-}  // namespace e2e
+}  // namespace e2e::bad_input_test

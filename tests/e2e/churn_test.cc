@@ -9,7 +9,7 @@
 #include "tests/e2e/harness/scenario.h"
 #include "tests/e2e/harness/write_recorder.h"
 
-namespace e2e {
+namespace e2e::churn_test {
 namespace {
 
 constexpr int kWorkloads = 10;
@@ -197,4 +197,4 @@ TEST_CASE("a thousand pods come and go while server and daemon are killed", "[e2
   CHECK(writes <= population.changes() + restarts);
 }
 
-}  // namespace e2e
+}  // namespace e2e::churn_test

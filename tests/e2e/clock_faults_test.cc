@@ -7,7 +7,7 @@
 #include "tests/e2e/harness/shifted_clock.h"
 #include "tests/e2e/harness/under_load.h"
 
-namespace e2e {
+namespace e2e::clock_faults_test {
 namespace {
 
 // A daemon with admission and a lease, under a clock that can be set.
@@ -126,4 +126,4 @@ TEST_CASE("a pod past its grace is free by the clock as it is, also after it was
   s.WaitUsed("q", {{"pods", "3"}}, Stretched(15s));
 }
 
-}  // namespace e2e
+}  // namespace e2e::clock_faults_test

@@ -3,7 +3,7 @@
 
 #include "tests/e2e/harness/scenario.h"
 
-namespace e2e {
+namespace e2e::devices_test {
 namespace {
 
 constexpr const char* kClaimCount = "count/resourceclaims.resource.k8s.io";
@@ -255,4 +255,4 @@ TEST_CASE("the built-in controller counts the same of devices", "[e2e][devices][
   s.WaitUsed("ours", moved);
 }
 
-}  // namespace e2e
+}  // namespace e2e::devices_test

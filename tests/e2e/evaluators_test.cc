@@ -5,7 +5,7 @@
 
 #include "tests/e2e/harness/story.h"
 
-namespace e2e {
+namespace e2e::evaluators_test {
 namespace {
 
 // An object of a kind with this name and spec.
@@ -203,4 +203,4 @@ TEST_CASE("each built-in kind is charged as upstream charges it, before and afte
   s.api().Delete(PathOf("storageclasses", "", "gold"));
 }
 
-}  // namespace e2e
+}  // namespace e2e::evaluators_test

@@ -5,7 +5,7 @@
 #include "tests/e2e/harness/custom_kind.h"
 #include "tests/e2e/harness/scenario.h"
 
-namespace e2e {
+namespace e2e::events_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -296,4 +296,4 @@ TEST_CASE("a server that forbids events is counted for all the same",
   CHECK(daemon.Stop() == 0);
 }
 
-}  // namespace e2e
+}  // namespace e2e::events_test

@@ -4,7 +4,7 @@
 
 #include "tests/e2e/harness/faults.h"
 
-namespace e2e {
+namespace e2e::faults_test {
 namespace {
 
 struct Misbehaviour {
@@ -136,4 +136,4 @@ TEST_CASE("a quota with a malformed quantity hurts no other", "[e2e][faults][san
   s.WaitUsed("good", {{"pods", "0"}});
 }
 
-}  // namespace e2e
+}  // namespace e2e::faults_test

@@ -8,7 +8,7 @@
 #include "tests/e2e/harness/objects.h"
 #include "tests/e2e/harness/proxy.h"
 
-namespace e2e {
+namespace e2e::installed_test {
 namespace {
 
 constexpr const char* kNs = "team-a";
@@ -320,4 +320,4 @@ TEST_CASE("as shipped for Karmada the daemon counts bindings as its user, and re
   CHECK(daemon.Log().find("orbidden") == std::string::npos);
 }
 
-}  // namespace e2e
+}  // namespace e2e::installed_test

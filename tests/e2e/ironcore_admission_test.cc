@@ -5,7 +5,7 @@
 #include "tests/e2e/harness/cloud.h"
 #include "tests/e2e/harness/crowd.h"
 
-namespace e2e {
+namespace e2e::ironcore_admission_test {
 namespace {
 
 const std::string kMachines = "count/machines.compute.ironcore.dev";
@@ -223,4 +223,4 @@ TEST_CASE("ironcore: only an update that can need quota is asked about",
   CHECK(asked() > before);
 }
 
-}  // namespace e2e
+}  // namespace e2e::ironcore_admission_test

@@ -6,7 +6,7 @@
 #include "tests/e2e/harness/cloud.h"
 #include "tests/e2e/harness/faults.h"
 
-namespace e2e {
+namespace e2e::ironcore_aggregated_test {
 namespace {
 
 constexpr const char* kGroups[] = {"core.ironcore.dev", "compute.ironcore.dev",
@@ -201,4 +201,4 @@ TEST_CASE("ironcore: a daemon that starts while its API server is away counts co
   c.WaitUsed("q", {{"requests.cpu", "4"}, {kMachines, "2"}}, Stretched(45s));
 }
 
-}  // namespace e2e
+}  // namespace e2e::ironcore_aggregated_test

@@ -5,7 +5,7 @@
 
 #include "tests/e2e/harness/cloud.h"
 
-namespace e2e {
+namespace e2e::ironcore_bad_input_test {
 namespace {
 
 const std::string kMachines = "count/machines.compute.ironcore.dev";
@@ -210,4 +210,4 @@ TEST_CASE("ironcore: its quotas may come, go and come again", "[e2e][ironcore]")
   c.WaitUsed("again", {{"requests.cpu", "4"}}, Stretched(15s));
 }
 
-}  // namespace e2e
+}  // namespace e2e::ironcore_bad_input_test

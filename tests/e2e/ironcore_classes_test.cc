@@ -5,7 +5,7 @@
 
 #include "tests/e2e/harness/cloud.h"
 
-namespace e2e {
+namespace e2e::ironcore_classes_test {
 namespace {
 
 const std::string kMachines = "count/machines.compute.ironcore.dev";
@@ -281,4 +281,4 @@ TEST_CASE("ironcore: what was never known is not enforced as if it were nothing"
   c.WaitUsed("q", {{"requests.cpu", "3"}, {kMachines, "2"}, {"requests.storage", "40Gi"}});
 }
 
-}  // namespace e2e
+}  // namespace e2e::ironcore_classes_test

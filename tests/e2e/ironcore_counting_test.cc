@@ -8,7 +8,7 @@
 #include "tests/e2e/harness/cloud.h"
 #include "tests/e2e/harness/custom_kind.h"
 
-namespace e2e {
+namespace e2e::ironcore_counting_test {
 namespace {
 
 // "MachineClass" → "machineclasses"
@@ -183,4 +183,4 @@ TEST_CASE("ironcore: objects of any kind are counted by name, also of one that c
   s.api().Delete(PathOf("customresourcedefinitions", "", networks.Crd()));
 }
 
-}  // namespace e2e
+}  // namespace e2e::ironcore_counting_test

@@ -4,7 +4,7 @@
 
 #include "tests/e2e/harness/cloud.h"
 
-namespace e2e {
+namespace e2e::ironcore_scopes_test {
 namespace {
 
 const std::string kMachines = "count/machines.compute.ironcore.dev";
@@ -190,4 +190,4 @@ TEST_CASE("ironcore: what is right is not written again", "[e2e][ironcore]") {
   CHECK(c.GetQuota("q").StringAt({"metadata", "resourceVersion"}) == before);
 }
 
-}  // namespace e2e
+}  // namespace e2e::ironcore_scopes_test

@@ -5,7 +5,7 @@
 #include "tests/e2e/harness/federation.h"
 #include "tests/pkg/quota/karmada/sample_bindings.h"
 
-namespace e2e {
+namespace e2e::karmada_test {
 namespace {
 
 // Whichever of our webhooks was asked.
@@ -334,4 +334,4 @@ TEST_CASE("karmada: the shipped rights are enough", "[e2e][karmada][real-only]")
   CHECK(f.daemon().Log().find("forbidden: User") == std::string::npos);
 }
 
-}  // namespace e2e
+}  // namespace e2e::karmada_test

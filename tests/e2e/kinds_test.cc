@@ -4,7 +4,7 @@
 #include "tests/e2e/harness/custom_kind.h"
 #include "tests/e2e/harness/scenario.h"
 
-namespace e2e {
+namespace e2e::kinds_test {
 namespace {
 
 constexpr const char* kStorageOfGold = "gold.storageclass.storage.k8s.io/requests.storage";
@@ -141,4 +141,4 @@ TEST_CASE("a kind that cannot be listed hurts nobody else", "[e2e][kinds][real-o
   s.api().Delete(PathOf("customresourcedefinitions", "", broken.Crd()));
 }
 
-}  // namespace e2e
+}  // namespace e2e::kinds_test

@@ -3,7 +3,7 @@
 
 #include "tests/e2e/harness/scenario.h"
 
-namespace e2e {
+namespace e2e::kubectl_test {
 namespace {
 
 // The kubectl that fits the server, else the one on PATH.
@@ -179,4 +179,4 @@ TEST_CASE("kubectl events shows what is said of a quota", "[e2e][kubectl][events
   CHECK(kubectl({"events", "--for=resourcequota/other"}).find(said) == std::string::npos);
 }
 
-}  // namespace e2e
+}  // namespace e2e::kubectl_test

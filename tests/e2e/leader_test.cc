@@ -8,7 +8,7 @@
 #include "tests/e2e/harness/proxy.h"
 #include "tests/e2e/harness/scenario.h"
 
-namespace e2e {
+namespace e2e::leader_test {
 namespace {
 
 const std::chrono::milliseconds kLease = Stretched(4s);
@@ -319,4 +319,4 @@ TEST_CASE("outside of a cluster the lease is in kube-system, and free again afte
   s.api().Delete(path);
 }
 
-}  // namespace e2e
+}  // namespace e2e::leader_test

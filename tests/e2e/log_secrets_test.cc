@@ -5,7 +5,7 @@
 #include "tests/e2e/harness/https.h"
 #include "tests/e2e/harness/scenario.h"
 
-namespace e2e {
+namespace e2e::log_secrets_test {
 namespace {
 
 // The middle of a PEM key or of anything as long: nobody writes that by accident.
@@ -65,4 +65,4 @@ TEST_CASE("log: no token, key or Secret is in it, with everything said and much 
   CHECK(daemon.Stop() == 0);
 }
 
-}  // namespace e2e
+}  // namespace e2e::log_secrets_test

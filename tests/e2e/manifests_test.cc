@@ -5,7 +5,7 @@
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/installation.h"
 
-namespace e2e {
+namespace e2e::manifests_test {
 namespace {
 
 std::set<std::string> Texts(const json::Value* list) {
@@ -106,4 +106,4 @@ TEST_CASE("the shipped roles name no verb * and let nothing be written but what 
   CHECK(roles > 10);
 }
 
-}  // namespace e2e
+}  // namespace e2e::manifests_test

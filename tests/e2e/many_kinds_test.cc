@@ -8,7 +8,7 @@
 #include "tests/e2e/harness/custom_kind.h"
 #include "tests/e2e/harness/faults.h"
 
-namespace e2e {
+namespace e2e::many_kinds_test {
 namespace {
 
 constexpr int kNamespaces = 50;
@@ -248,4 +248,4 @@ TEST_CASE("of 300 kinds only those that are named are watched, and one that is b
   tenants.WaitComplete({});
 }
 
-}  // namespace e2e
+}  // namespace e2e::many_kinds_test

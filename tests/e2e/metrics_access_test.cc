@@ -5,7 +5,7 @@
 #include "tests/e2e/harness/proxy.h"
 #include "tests/e2e/harness/scenario.h"
 
-namespace e2e {
+namespace e2e::metrics_access_test {
 namespace {
 
 constexpr const char* kAdminToken = "e2e-admin-token";
@@ -133,4 +133,4 @@ TEST_CASE("metrics: they are served with the webhook's certificate", "[e2e][metr
   CHECK(answer.status == 200);
 }
 
-}  // namespace e2e
+}  // namespace e2e::metrics_access_test

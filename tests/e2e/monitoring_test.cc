@@ -10,7 +10,7 @@
 #include "tests/e2e/harness/objects.h"
 #include "tests/e2e/harness/proxy.h"
 
-namespace e2e {
+namespace e2e::monitoring_test {
 namespace {
 
 const std::string kManifests = QCM_SOURCE_DIR "/manifests/";
@@ -119,4 +119,4 @@ TEST_CASE(
   CHECK(daemon.Log().find("cannot be reviewed") == std::string::npos);
 }
 
-}  // namespace e2e
+}  // namespace e2e::monitoring_test

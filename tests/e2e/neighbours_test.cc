@@ -6,7 +6,7 @@
 #include "tests/e2e/harness/scenario.h"
 #include "tests/e2e/harness/write_recorder.h"
 
-namespace e2e {
+namespace e2e::neighbours_test {
 namespace {
 
 // Creates up to `count` pods under a limit that the built-in plugin enforces; returns how many it
@@ -135,4 +135,4 @@ TEST_CASE("beside the built-in plugin and controller: both agree and neither wri
   CHECK(recorder.Writes("q") <= kPods + 2 * 10 + kPods);
 }
 
-}  // namespace e2e
+}  // namespace e2e::neighbours_test

@@ -9,7 +9,7 @@
 #include "tests/e2e/harness/sockets.h"
 #include "tests/e2e/harness/under_load.h"
 
-namespace e2e {
+namespace e2e::network_faults_test {
 namespace {
 
 std::uint64_t Seed() {
@@ -80,4 +80,4 @@ TEST_CASE("under load: cut, slow and half-open connections between API server an
   CHECK(load.refused() > 0);
 }
 
-}  // namespace e2e
+}  // namespace e2e::network_faults_test

@@ -4,7 +4,7 @@
 #include "tests/e2e/harness/proxy.h"
 #include "tests/e2e/harness/scenario.h"
 
-namespace e2e {
+namespace e2e::outage_test {
 namespace {
 
 // A namespace, a quota and pods, as a restarted sandbox needs them again.
@@ -98,4 +98,4 @@ TEST_CASE("an API server that was killed and came back is followed", "[e2e][outa
   s.WaitUsed("q", {{"pods", kept ? "5" : "3"}, {"cpu", kept ? "450m" : "250m"}});
 }
 
-}  // namespace e2e
+}  // namespace e2e::outage_test

@@ -4,7 +4,7 @@
 
 #include "tests/e2e/harness/story.h"
 
-namespace e2e {
+namespace e2e::pod_evaluator_test {
 namespace {
 
 // {"name":…,"image":…,"resources":{"requests":{…},"limits":{…}}}; `more` begins with a comma.
@@ -156,4 +156,4 @@ TEST_CASE("a pod is charged for what it wants and for what it still has, until i
   story.Play({"DELETE pods/d", "", "pods=0,count/pods=2,cpu=0,requests.cpu=0"});
 }
 
-}  // namespace e2e
+}  // namespace e2e::pod_evaluator_test

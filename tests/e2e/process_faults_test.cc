@@ -10,7 +10,7 @@
 #include "tests/e2e/harness/sockets.h"
 #include "tests/e2e/harness/under_load.h"
 
-namespace e2e {
+namespace e2e::process_faults_test {
 namespace {
 
 const std::chrono::milliseconds kLease = Stretched(4s);
@@ -154,4 +154,4 @@ TEST_CASE("under load: a leader that is suspended beyond its lease is followed, 
   CHECK(replicas.second().Running());
 }
 
-}  // namespace e2e
+}  // namespace e2e::process_faults_test

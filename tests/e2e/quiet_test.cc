@@ -8,7 +8,7 @@
 
 #include "tests/e2e/harness/custom_kind.h"
 
-namespace e2e {
+namespace e2e::quiet_test {
 namespace {
 
 std::chrono::seconds QuietTime() {
@@ -222,4 +222,4 @@ TEST_CASE("beside the built-in plugin and controller: with all kinds and scopes,
   s.WaitUsed("pods", household.Expected().at("pods"), 60s);
 }
 
-}  // namespace e2e
+}  // namespace e2e::quiet_test

@@ -3,7 +3,7 @@
 
 #include "tests/e2e/harness/scenario.h"
 
-namespace e2e {
+namespace e2e::quota_series_test {
 namespace {
 
 // The value of one series of the scenario's namespace, as written; "" if there is none.
@@ -77,4 +77,4 @@ TEST_CASE("metrics: series of quotas are bounded, and what is left out is said",
   CHECK(CountOf(daemon.Log(), "metrics of quotas are left out") == 1);
 }
 
-}  // namespace e2e
+}  // namespace e2e::quota_series_test

@@ -12,7 +12,7 @@
 #include "tests/e2e/harness/sockets.h"
 #include "tests/e2e/harness/under_load.h"
 
-namespace e2e {
+namespace e2e::resource_faults_test {
 namespace {
 
 // Keeps so many connections to a port open, of which none ever says anything.
@@ -154,4 +154,4 @@ TEST_CASE("under load: the daemon has few descriptors, and somebody takes all th
   CHECK(s.daemon().Running());
 }
 
-}  // namespace e2e
+}  // namespace e2e::resource_faults_test

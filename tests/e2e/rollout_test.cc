@@ -8,7 +8,7 @@
 #include "tests/e2e/harness/crowd.h"
 #include "tests/e2e/harness/fleet.h"
 
-namespace e2e {
+namespace e2e::rollout_test {
 namespace {
 
 // Makes pods from a thread of its own until it is told to stop, and keeps what failed.
@@ -166,4 +166,4 @@ TEST_CASE(
   s.WaitUsed("q", {{"pods", std::to_string(left)}}, Stretched(15s));
 }
 
-}  // namespace e2e
+}  // namespace e2e::rollout_test

@@ -6,7 +6,7 @@
 
 #include "tests/e2e/harness/scenario.h"
 
-namespace e2e {
+namespace e2e::scopes_test {
 namespace {
 
 std::string Selector(const std::string& expressions) {
@@ -237,4 +237,4 @@ TEST_CASE("a claim is charged to the quotas of all its volume attributes classes
   claims.Expect({{"silver", -1}, {"not-gold", -2}, {"exists", -1}, {"scope", -1}, {"absent", -1}});
 }
 
-}  // namespace e2e
+}  // namespace e2e::scopes_test

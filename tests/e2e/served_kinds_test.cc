@@ -6,7 +6,7 @@
 #include "tests/e2e/harness/custom_kind.h"
 #include "tests/e2e/harness/faults.h"
 
-namespace e2e {
+namespace e2e::served_kinds_test {
 namespace {
 
 std::string Version(const std::string& name, bool served, bool storage) {
@@ -211,4 +211,4 @@ TEST_CASE("a kind we may not list keeps its value, and is counted once we may", 
   s.WaitUsed("q", {{"pods", "1"}, {"configmaps", "2"}});
 }
 
-}  // namespace e2e
+}  // namespace e2e::served_kinds_test

@@ -6,7 +6,7 @@
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/proxy.h"
 
-namespace e2e {
+namespace e2e::uninstall_test {
 namespace {
 
 std::vector<std::string> LeaseFlags(const std::string& ns) {
@@ -178,4 +178,4 @@ TEST_CASE("admission: a configuration edited by hand is put back, with an Event 
   });
 }
 
-}  // namespace e2e
+}  // namespace e2e::uninstall_test

@@ -4,7 +4,7 @@
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/https.h"
 
-namespace e2e {
+namespace e2e::webhook_clients_test {
 namespace {
 
 // The API server's certificate, as an admin makes one, and a stranger's.
@@ -110,4 +110,4 @@ TEST_CASE("admission: an API server that shows its certificate is served, one wi
   CHECK(b.Count("pods") == 0);
 }
 
-}  // namespace e2e
+}  // namespace e2e::webhook_clients_test

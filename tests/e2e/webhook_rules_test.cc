@@ -11,7 +11,7 @@
 #include "tests/e2e/harness/scenario.h"
 #include "tests/e2e/harness/stub_server.h"
 
-namespace e2e {
+namespace e2e::webhook_rules_test {
 namespace {
 
 using Calls = std::vector<std::string>;  // "UPDATE pods/resize"
@@ -164,8 +164,8 @@ TEST_CASE("the webhook configuration is stored as it was meant", "[e2e][admissio
 TEST_CASE("the webhook configuration for one's own hand is taken, and guards the same",
           "[e2e][admission]") {
   Scenario scenario;
-  const auto manifest =
-      config::ParseYaml(ReadFile(QCM_SOURCE_DIR "/manifests/manual-webhook/webhook-configuration.yaml"));
+  const auto manifest = config::ParseYaml(
+      ReadFile(QCM_SOURCE_DIR "/manifests/manual-webhook/webhook-configuration.yaml"));
   REQUIRE(manifest.has_value());
   json::Value own = *manifest;
   // Selects no namespace, so that no other scenario is disturbed.
@@ -374,4 +374,4 @@ TEST_CASE("what is only counted is asked about once, when it is created",
   CHECK(guarding.Look() == Calls{"CREATE configmaps"});
 }
 
-}  // namespace e2e
+}  // namespace e2e::webhook_rules_test

@@ -10,7 +10,7 @@
 
 #include "tests/fuzz/target.h"
 
-namespace fuzz {
+namespace fuzz::regression_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -81,4 +81,4 @@ TEST_CASE("fuzz: what does not hold is told", "[fuzz]") {
 }
 
 }  // namespace
-}  // namespace fuzz
+}  // namespace fuzz::regression_test

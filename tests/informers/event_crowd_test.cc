@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace informers {
+namespace informers::event_crowd_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -56,4 +56,4 @@ TEST_CASE("event crowd: where event follows event for a while, those to come are
 }
 
 }  // namespace
-}  // namespace informers
+}  // namespace informers::event_crowd_test

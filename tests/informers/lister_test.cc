@@ -2,6 +2,8 @@
 
 #include "tests/informers/collection.h"
 
+namespace lister_test {
+
 using namespace std::chrono_literals;
 using namespace informers::testing;
 using base::ErrorCode;
@@ -91,3 +93,5 @@ TEST_CASE("list all: cancelled in mid-page it ends without a result", "[informer
   CHECK(l.group.empty());
   CHECK_FALSE(l.result.has_value());
 }
+
+}  // namespace lister_test

@@ -8,6 +8,8 @@
 #include "tests/informers/collection.h"
 #include "tests/pkg/protobuf/wire.h"
 
+namespace protobuf_reflector_test {
+
 using namespace std::chrono_literals;
 using namespace informers::testing;
 using base::ErrorCode;
@@ -177,3 +179,5 @@ TEST_CASE("protobuf: what was not asked for is no event", "[informers]") {
   REQUIRE(f.state().trouble);
   CHECK(f.state().trouble->message.find("protobuf, which was not asked for") != std::string::npos);
 }
+
+}  // namespace protobuf_reflector_test

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace reflector_fsm_test {
+
 using namespace std::chrono_literals;
 using base::Error;
 using base::ErrorCode;
@@ -171,3 +173,5 @@ TEST_CASE("reflector fsm: a failed list is tried again, later", "[informers]") {
   CHECK(step.wait > 0s);
   CHECK(step.trouble->code == ErrorCode::kForbidden);
 }
+
+}  // namespace reflector_fsm_test

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace watch_gap_test {
+
 using namespace std::chrono_literals;
 using informers::WatchGap;
 
@@ -60,3 +62,5 @@ TEST_CASE("watch gap: a list may be as old as when it was asked for", "[informer
   gap.OnWatch(At(5s));
   CHECK(gap.ShownAt(At(5s), 3s) == At(8s));
 }
+
+}  // namespace watch_gap_test

@@ -14,7 +14,7 @@
 #include "tests/e2e/harness/process.h"
 #include "tests/e2e/harness/wait.h"
 
-namespace e2e {
+namespace e2e::helm_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -206,4 +206,4 @@ TEST_CASE("what helm installs is kept by the daemon through upgrade and rollback
   CHECK_FALSE(installation.api().Exists(secret_path));
 }
 
-}  // namespace e2e
+}  // namespace e2e::helm_test

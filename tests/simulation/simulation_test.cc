@@ -11,6 +11,8 @@
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/world.h"
 
+namespace simulation_test {
+
 using simulation::Draw;
 using simulation::DrawIroncore;
 using simulation::ParseSchedule;
@@ -124,3 +126,5 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
   }
   CHECK(traces >= 41);
 }
+
+}  // namespace simulation_test

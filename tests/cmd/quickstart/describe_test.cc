@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace quickstart {
+namespace quickstart::describe_test {
 namespace {
 
 std::string Describe(std::string_view quota) { return DescribeQuota(json::Parse(quota).value()); }
@@ -71,4 +71,4 @@ TEST_CASE("list: a quota of ironcore shows used and limit of each name, sorted",
         "team-a   count/networks.x: 0/3, requests.cpu: 18/20, requests.memory: 68Gi/80Gi\n");
 }
 
-}  // namespace quickstart
+}  // namespace quickstart::describe_test

@@ -2,6 +2,8 @@
 
 #include "tests/controllers/quota/charging_fixture.h"
 
+namespace advance_test {
+
 using namespace std::chrono_literals;
 using fixture::ChargingFixture;
 using fixture::kPods;
@@ -193,3 +195,5 @@ TEST_CASE("advance: a status that is not true yet is put right first", "[control
   f.RunFor(15s);
   CHECK(f.Used("q") == "pods=60");
 }
+
+}  // namespace advance_test

@@ -2,6 +2,8 @@
 
 #include "tests/controllers/quota/charging_fixture.h"
 
+namespace charging_gaps_test {
+
 using namespace std::chrono_literals;
 using fixture::ChargingFixture;
 using fixture::kPods;
@@ -172,3 +174,5 @@ TEST_CASE("charging: a charge that answered for a newer version outlasts the old
   CHECK(f.Used("q") == "cpu=400m");
   CHECK(f.controller->charges_held() == 0);
 }
+
+}  // namespace charging_gaps_test

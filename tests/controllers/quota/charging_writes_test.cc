@@ -2,6 +2,8 @@
 
 #include "tests/controllers/quota/charging_fixture.h"
 
+namespace charging_writes_test {
+
 using namespace std::chrono_literals;
 using admission::Answer;
 using fixture::ChargingFixture;
@@ -274,3 +276,5 @@ TEST_CASE("charging: a quota of the same name is charged while the last one is s
   CHECK(f.answers[0]->kind == Answer::Kind::kAllowed);
   CHECK(f.Used("q") == "pods=1");
 }
+
+}  // namespace charging_writes_test

@@ -5,6 +5,8 @@
 
 #include "tests/controllers/quota/controller_fixture.h"
 
+namespace classes_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -64,9 +66,7 @@ void ServeDevices(ControllerFixture& f) {
 }
 
 struct Devices : ControllerFixture {
-  Devices() : ControllerFixture({.resync_period = 0s}) {
-    ServeDevices(*this);
-  }
+  Devices() : ControllerFixture({.resync_period = 0s}) { ServeDevices(*this); }
   std::string Watched() const {
     std::string text;
     for (const auto& tracked : controller->tracker().Watched()) {
@@ -318,3 +318,5 @@ TEST_CASE("classes: a resync finds the status right and no drift", "[controllers
   CHECK(f.recorder.drift.objects() == 0);
   CHECK(f.cluster.writes.empty());
 }
+
+}  // namespace classes_test

@@ -7,6 +7,8 @@
 #include "pkg/api/time.h"
 #include "tests/controllers/quota/controller_fixture.h"
 
+namespace counting_rules_test {
+
 using namespace std::chrono_literals;
 using fixture::ControllerFixture;
 using fixture::kPods;
@@ -215,3 +217,5 @@ TEST_CASE("counting: a claim that moves to another volume class is held by both 
   CHECK(used("silver", "gold") == "requests.storage=5Gi requests.storage=5Gi");
   CHECK(used("silver", "silver") == "requests.storage=0 requests.storage=5Gi");
 }
+
+}  // namespace counting_rules_test

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace drift_finder_test {
+
 using controllers::DriftFinder;
 using controllers::DriftReport;
 using quota::Ledger;
@@ -119,3 +121,5 @@ TEST_CASE_METHOD(DriftFixture, "drift: an object that cannot be read is not take
   finder.Settle();
   CHECK(ledger.Find("ns", kA) != nullptr);
 }
+
+}  // namespace drift_finder_test

@@ -4,6 +4,8 @@
 
 #include "tests/controllers/quota/controller_fixture.h"
 
+namespace following_test {
+
 using namespace std::chrono_literals;
 using fixture::ControllerFixture;
 using fixture::kPods;
@@ -119,3 +121,5 @@ TEST_CASE("following: usage that somebody else admits is left alone, then healed
   f.Lead();
   CHECK(f.Used("q") == "pods=0");
 }
+
+}  // namespace following_test

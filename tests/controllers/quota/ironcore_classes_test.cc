@@ -6,6 +6,8 @@
 
 #include "tests/controllers/quota/ironcore_fixture.h"
 
+namespace ironcore_classes_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -259,3 +261,5 @@ TEST_CASE("ironcore classes: the server is asked seldom for one that it does not
   }
   CHECK(reads <= 5);
 }
+
+}  // namespace ironcore_classes_test

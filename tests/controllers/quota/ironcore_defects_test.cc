@@ -6,6 +6,8 @@
 
 #include "tests/controllers/quota/ironcore_fixture.h"
 
+namespace ironcore_defects_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -233,3 +235,5 @@ TEST_CASE("ironcore: any kind is counted by its name, as soon as it is served",
   f.RunFor(3s);
   CHECK(f.Used("q") == "count/networks.networking.ironcore.dev=1,count/secrets=0,requests.cpu=18");
 }
+
+}  // namespace ironcore_defects_test

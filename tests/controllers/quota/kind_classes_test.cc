@@ -7,6 +7,8 @@
 #include "tests/controllers/quota/controller_fixture.h"
 #include "tests/pkg/quota/karmada/sample_bindings.h"
 
+namespace kind_classes_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -146,3 +148,5 @@ TEST_CASE("parts: each quota counts the components of its class", "[controllers]
   CHECK(f.Used("in") == "cpu=0,pods=0");
   CHECK(f.Used("out") == "cpu=0,pods=0");
 }
+
+}  // namespace kind_classes_test

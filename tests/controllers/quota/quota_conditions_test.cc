@@ -4,6 +4,8 @@
 
 #include "pkg/quota/core/core_quota.h"
 
+namespace quota_conditions_test {
+
 using namespace std::chrono_literals;
 using controllers::Announcement;
 using controllers::Obstacle;
@@ -244,3 +246,5 @@ TEST_CASE("quota conditions: a limit that falls below what is used is exceeded",
   CHECK_FALSE(controllers::BecameExceeded(status(3, 3), status(3, 5)));  // usage grew
   CHECK_FALSE(controllers::BecameExceeded(status(10, 5), status(3, std::nullopt)));
 }
+
+}  // namespace quota_conditions_test

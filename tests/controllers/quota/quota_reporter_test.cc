@@ -4,6 +4,8 @@
 
 #include "tests/controllers/quota/controller_fixture.h"
 
+namespace quota_reporter_test {
+
 using namespace std::chrono_literals;
 using fixture::ControllerFixture;
 using fixture::kDeployments;
@@ -229,3 +231,5 @@ TEST_CASE("quota reporter: of a thousand quotas each is told once, when there is
   f.RunFor(20min);
   CHECK(f.events.said.size() == 1000);
 }
+
+}  // namespace quota_reporter_test

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+namespace quota_store_test {
+
 using controllers::QuotaStore;
 
 namespace {
@@ -161,3 +163,5 @@ TEST_CASE_METHOD(StoreFixture, "quota store: a list of a store that was put back
   List({MakeQuota("a", "9")});
   CHECK(store.Find({"ns", "a"})->uid == "uid-a");
 }
+
+}  // namespace quota_store_test

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+namespace recent_versions_test {
+
 using namespace std::chrono_literals;
 using controllers::RecentVersions;
 using quota::Uid;
@@ -63,3 +65,5 @@ TEST_CASE("recent versions: the latest changes are kept, and no more than the bo
   CHECK_FALSE(recent.HasLater(kStart, {1, 0}, "1"));
   CHECK(recent.HasLater(kStart, {1, RecentVersions::kMost}, "1"));
 }
+
+}  // namespace recent_versions_test

@@ -2,6 +2,8 @@
 
 #include "tests/controllers/quota/controller_fixture.h"
 
+namespace resync_test {
+
 using namespace std::chrono_literals;
 using fixture::ControllerFixture;
 using fixture::kPods;
@@ -83,3 +85,5 @@ TEST_CASE("resync: a list that fails changes nothing and is tried again", "[cont
   f.RunFor(80s);
   CHECK(f.Used("q") == "cpu=300m,pods=3");
 }
+
+}  // namespace resync_test

@@ -4,6 +4,8 @@
 
 #include "tests/controllers/quota/controller_fixture.h"
 
+namespace served_kinds_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -115,3 +117,5 @@ TEST_CASE("served kinds: a kind that stays away is asked for once a second", "[c
   CHECK(looks >= 55);
   CHECK(looks <= 65);
 }
+
+}  // namespace served_kinds_test

@@ -8,6 +8,8 @@
 #include "pkg/http/certificate.h"
 #include "tests/pkg/client/temp_folder.h"
 
+namespace certificate_directory_test {
+
 namespace {
 
 using http::CertificatePair;
@@ -177,3 +179,5 @@ TEST_CASE("certificates of a folder: one that ends while it is served is said, a
 }
 
 }  // namespace
+
+}  // namespace certificate_directory_test

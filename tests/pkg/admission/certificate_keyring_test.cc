@@ -5,6 +5,8 @@
 #include "pkg/base/base64.h"
 #include "pkg/http/certificate.h"
 
+namespace certificate_keyring_test {
+
 namespace {
 
 using admission::CarryOut;
@@ -138,3 +140,5 @@ TEST_CASE("certificate keyring: a bundle stuffed by others stays bounded and kee
 }
 
 }  // namespace
+
+}  // namespace certificate_keyring_test

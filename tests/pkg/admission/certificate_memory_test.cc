@@ -6,6 +6,8 @@
 #include "pkg/base/task_group.h"
 #include "pkg/http/certificate.h"
 
+namespace certificate_memory_test {
+
 namespace {
 
 using admission::CertificateMaterial;
@@ -103,3 +105,5 @@ TEST_CASE("certificates in memory: hosts of every form, and one that cannot be",
 }
 
 }  // namespace
+
+}  // namespace certificate_memory_test

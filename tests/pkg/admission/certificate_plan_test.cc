@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace certificate_plan_test {
+
 namespace {
 
 using admission::CertificateAction;
@@ -162,3 +164,5 @@ TEST_CASE("certificate plan: a clock that jumps back and forth settles", "[admis
 }
 
 }  // namespace
+
+}  // namespace certificate_plan_test

@@ -14,6 +14,8 @@
 #include "pkg/http/client.h"
 #include "pkg/http/server.h"
 
+namespace certificate_rotation_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -125,3 +127,5 @@ TEST_CASE("certificates: who trusts only a CA that is gone is not served", "[adm
 }
 
 }  // namespace
+
+}  // namespace certificate_rotation_test

@@ -9,6 +9,8 @@
 #include "pkg/base/task_group.h"
 #include "pkg/http/certificate.h"
 
+namespace certificate_secret_test {
+
 namespace {
 
 using admission::CertificateMaterial;
@@ -381,3 +383,5 @@ TEST_CASE("certificates of a Secret: dates are judged by the API server's clock"
 }
 
 }  // namespace
+
+}  // namespace certificate_secret_test

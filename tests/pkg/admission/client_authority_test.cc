@@ -8,6 +8,8 @@
 #include "pkg/http/certificate.h"
 #include "tests/pkg/client/temp_folder.h"
 
+namespace client_authority_test {
+
 namespace {
 
 using Catch::Matchers::Contains;
@@ -102,3 +104,5 @@ TEST_CASE("client authority: a file that cannot be one is refused with its name"
 }
 
 }  // namespace
+
+}  // namespace client_authority_test

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <utility>
 
+namespace endpoint_test {
+
 namespace {
 
 using admission::ParseAdmissionUrl;
@@ -88,3 +90,5 @@ TEST_CASE("endpoint: a password in a URL is not repeated", "[admission]") {
 }
 
 }  // namespace
+
+}  // namespace endpoint_test

@@ -8,6 +8,8 @@
 #include "pkg/base/task_group.h"
 #include "tests/pkg/admission/sample_reviews.h"
 
+namespace handler_test {
+
 namespace {
 
 using admission::Answer;
@@ -276,3 +278,5 @@ TEST_CASE("handler: its server takes bodies of two large objects", "[admission]"
 }
 
 }  // namespace
+
+}  // namespace handler_test

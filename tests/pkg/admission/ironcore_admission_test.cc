@@ -10,7 +10,7 @@
 #include "tests/pkg/admission/fake_book.h"
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace admission {
+namespace admission::ironcore_admission_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -324,4 +324,4 @@ TEST_CASE("ironcore admission: what any kind is counted by is decided, too",
 }
 
 }  // namespace
-}  // namespace admission
+}  // namespace admission::ironcore_admission_test

@@ -8,7 +8,7 @@
 #include "pkg/admission/webhook_configuration.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 
-namespace admission {
+namespace admission::ironcore_rules_test {
 namespace {
 
 // "CREATE machines" for each rule of the webhook.
@@ -58,4 +58,4 @@ TEST_CASE("ironcore rules: updates are asked about where they can need quota, st
 }
 
 }  // namespace
-}  // namespace admission
+}  // namespace admission::ironcore_rules_test

@@ -5,7 +5,7 @@
 
 #include "tests/pkg/admission/admitter_fixture.h"
 
-namespace admission {
+namespace admission::quota_admitter_batch_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -276,4 +276,4 @@ TEST_CASE("quota admitter: the limit holds and nothing leaks, whatever fails", "
 }
 
 }  // namespace
-}  // namespace admission
+}  // namespace admission::quota_admitter_batch_test

@@ -2,7 +2,7 @@
 
 #include "tests/pkg/admission/admitter_fixture.h"
 
-namespace admission {
+namespace admission::quota_admitter_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -226,4 +226,4 @@ TEST_CASE("quota admitter: the last tenth of a limit is announced", "[admission]
 }
 
 }  // namespace
-}  // namespace admission
+}  // namespace admission::quota_admitter_test

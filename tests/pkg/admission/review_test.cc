@@ -5,6 +5,8 @@
 #include "pkg/api/object_meta.h"
 #include "tests/pkg/admission/sample_reviews.h"
 
+namespace review_test {
+
 namespace {
 
 using admission::Answer;
@@ -245,3 +247,5 @@ TEST_CASE("review: warnings are cut at 256 characters, never inside one", "[admi
 }
 
 }  // namespace
+
+}  // namespace review_test

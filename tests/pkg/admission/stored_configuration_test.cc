@@ -6,7 +6,7 @@
 #include "pkg/admission/ownership.h"
 #include "tests/pkg/admission/webhook_testing.h"
 
-namespace admission {
+namespace admission::stored_configuration_test {
 namespace {
 
 const std::vector<GuardedResource> kWanted{Counted("secrets"), Pods()};
@@ -188,4 +188,4 @@ TEST_CASE("stored configuration: it is ours by its label", "[admission]") {
   CHECK_FALSE(HasOurLabel(live));
 }
 
-}  // namespace admission
+}  // namespace admission::stored_configuration_test

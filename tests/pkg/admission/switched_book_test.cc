@@ -8,7 +8,7 @@
 #include "tests/pkg/admission/fake_book.h"
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace admission {
+namespace admission::switched_book_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -74,4 +74,4 @@ TEST_CASE("switched book: it is closed when the last call has returned", "[admis
 }
 
 }  // namespace
-}  // namespace admission
+}  // namespace admission::switched_book_test

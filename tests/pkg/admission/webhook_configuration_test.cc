@@ -7,7 +7,7 @@
 #include "pkg/quota/core/core_quota.h"
 #include "tests/pkg/admission/webhook_testing.h"
 
-namespace admission {
+namespace admission::webhook_configuration_test {
 namespace {
 
 std::vector<std::string> NamesOf(const json::Value& configuration) {
@@ -158,4 +158,4 @@ TEST_CASE("webhook configuration: the guards of the core evaluators fit", "[admi
                                  "updates.services.core.quota-controller-manager.io"});
 }
 
-}  // namespace admission
+}  // namespace admission::webhook_configuration_test

@@ -9,7 +9,7 @@
 #include "tests/fake/fake_cluster.h"
 #include "tests/pkg/admission/webhook_testing.h"
 
-namespace admission {
+namespace admission::webhook_keeper_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -364,4 +364,4 @@ TEST_CASE_METHOD(KeeperFixture, "webhook keeper: with the admin's own manifest n
   CHECK(Why(keeper).empty());
 }
 
-}  // namespace admission
+}  // namespace admission::webhook_keeper_test

@@ -3,7 +3,7 @@
 #include "pkg/admission/stored_configuration.h"
 #include "tests/pkg/admission/webhook_testing.h"
 
-namespace admission {
+namespace admission::webhook_plan_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -310,4 +310,4 @@ TEST_CASE("webhook plan: a name that can stand in no rule holds up nothing", "[a
   CHECK_FALSE(p.plan.Stored("core", {"", "*"}));
 }
 
-}  // namespace admission
+}  // namespace admission::webhook_plan_test

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+namespace managed_fields_test {
+
 namespace {
 
 json::Value Quota(const std::string& entries) {
@@ -50,3 +52,5 @@ TEST_CASE("managed fields: without a record, or with one that is none, nobody is
   }
   CHECK_FALSE(api::UpdaterOf(json::Value(), {"status"}));
 }
+
+}  // namespace managed_fields_test

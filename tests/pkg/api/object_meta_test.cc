@@ -4,7 +4,7 @@
 
 #include "pkg/api/time.h"
 
-namespace api {
+namespace api::object_meta_test {
 namespace {
 
 TEST_CASE("object meta: what is there is read", "[api]") {
@@ -50,4 +50,4 @@ TEST_CASE("object meta: an unreadable deletion timestamp is still a deletion", "
 }
 
 }  // namespace
-}  // namespace api
+}  // namespace api::object_meta_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace api {
+namespace api::resource_test {
 namespace {
 
 TEST_CASE("resource: names are those of error texts and count/ quotas", "[api]") {
@@ -26,4 +26,4 @@ TEST_CASE("resource: a path leaves out what is empty", "[api]") {
 }
 
 }  // namespace
-}  // namespace api
+}  // namespace api::resource_test

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-namespace api {
+namespace api::selector_test {
 namespace {
 
 json::Value Labels(std::string_view text) { return *json::Parse(text); }
@@ -147,4 +147,4 @@ TEST_CASE("field selector: what is malformed is refused", "[api]") {
 }
 
 }  // namespace
-}  // namespace api
+}  // namespace api::selector_test

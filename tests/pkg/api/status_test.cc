@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace api {
+namespace api::status_test {
 namespace {
 
 const GroupResource kPods{"", "pods"};
@@ -106,4 +106,4 @@ TEST_CASE("status: what is no Status is not taken for one", "[api]") {
 }
 
 }  // namespace
-}  // namespace api
+}  // namespace api::status_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace api {
+namespace api::time_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -59,4 +59,4 @@ TEST_CASE("time: what is written is read back", "[api]") {
 }
 
 }  // namespace
-}  // namespace api
+}  // namespace api::time_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace base {
+namespace base::backoff_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -68,4 +68,4 @@ TEST_CASE("backoff: equal seeds give equal delays", "[base]") {
 }
 
 }  // namespace
-}  // namespace base
+}  // namespace base::backoff_test

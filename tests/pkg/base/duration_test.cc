@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-namespace base {
+namespace base::duration_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -71,4 +71,4 @@ TEST_CASE("duration: what is printed is read back", "[base]") {
 }
 
 }  // namespace
-}  // namespace base
+}  // namespace base::duration_test

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-namespace base {
+namespace base::error_test {
 namespace {
 
 TEST_CASE("error: wrapping adds the action and keeps the rest", "[base]") {
@@ -43,4 +43,4 @@ TEST_CASE("error: a result is a value or an error", "[base]") {
 }
 
 }  // namespace
-}  // namespace base
+}  // namespace base::error_test

@@ -7,7 +7,7 @@
 #include "pkg/base/manual_scheduler.h"
 #include "pkg/base/task_group.h"
 
-namespace base {
+namespace base::gate_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -86,4 +86,4 @@ TEST_CASE("gate: nobody jumps the queue between two visitors", "[base]") {
 }
 
 }  // namespace
-}  // namespace base
+}  // namespace base::gate_test

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace heap_test {
+
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
@@ -38,3 +40,5 @@ TEST_CASE("heap: what a burst leaves behind goes back to the system", "[base]") 
 #endif
 
 }  // namespace
+
+}  // namespace heap_test

@@ -8,7 +8,7 @@
 #include "pkg/base/manual_scheduler.h"
 #include "pkg/base/task_group.h"
 
-namespace base {
+namespace base::scheduler_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -191,4 +191,4 @@ TEST_CASE("real scheduler: deadlines, wakes and cancellations end a wait", "[bas
 }
 
 }  // namespace
-}  // namespace base
+}  // namespace base::scheduler_test

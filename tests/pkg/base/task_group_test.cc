@@ -9,7 +9,7 @@
 
 #include "pkg/base/manual_scheduler.h"
 
-namespace base {
+namespace base::task_group_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -185,4 +185,4 @@ TEST_CASE("task group: a task may end by the exception of its cancellation", "[b
 }
 
 }  // namespace
-}  // namespace base
+}  // namespace base::task_group_test

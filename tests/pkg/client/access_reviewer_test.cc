@@ -7,6 +7,8 @@
 #include "tests/fake/captured_log.h"
 #include "tests/fake/scripted_client.h"
 
+namespace access_reviewer_test {
+
 using base::ErrorCode;
 using Catch::Matchers::Contains;
 using namespace std::chrono_literals;
@@ -195,3 +197,5 @@ TEST_CASE("access reviewer: strangers push nobody out who may", "[client]") {
 }
 
 }  // namespace
+
+}  // namespace access_reviewer_test

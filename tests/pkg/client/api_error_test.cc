@@ -7,7 +7,7 @@
 #include "tests/pkg/client/print_result.h"
 #include "tests/pkg/protobuf/wire.h"
 
-namespace client {
+namespace client::api_error_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -147,4 +147,4 @@ TEST_CASE("retry: after a lost connection reads are repeated, writes never", "[c
 }
 
 }  // namespace
-}  // namespace client
+}  // namespace client::api_error_test

@@ -8,7 +8,7 @@
 #include "tests/pkg/client/print_result.h"
 #include "tests/pkg/client/temp_folder.h"
 
-namespace client {
+namespace client::cluster_config_test {
 namespace {
 
 using Catch::Matchers::Contains;
@@ -303,4 +303,4 @@ TEST_CASE("cluster config: in a pod the service account's files are used", "[cli
 }
 
 }  // namespace
-}  // namespace client
+}  // namespace client::cluster_config_test

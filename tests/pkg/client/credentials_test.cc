@@ -7,7 +7,7 @@
 #include "tests/pkg/client/scripted_http.h"
 #include "tests/pkg/client/temp_folder.h"
 
-namespace client {
+namespace client::credentials_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -255,4 +255,4 @@ TEST_CASE("tls material: files are read again after five minutes, changes only a
 }
 
 }  // namespace
-}  // namespace client
+}  // namespace client::credentials_test

@@ -6,7 +6,7 @@
 #include "tests/pkg/client/print_result.h"
 #include "tests/pkg/client/scripted_http.h"
 
-namespace client {
+namespace client::discovery_test {
 namespace {
 
 using base::ErrorCode;
@@ -228,4 +228,4 @@ TEST_CASE("discovery: the content type decides, in any order of its parameters",
 }
 
 }  // namespace
-}  // namespace client
+}  // namespace client::discovery_test

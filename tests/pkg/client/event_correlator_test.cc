@@ -4,6 +4,8 @@
 
 #include <set>
 
+namespace event_correlator_test {
+
 using namespace std::chrono_literals;
 using client::Event;
 using client::EventCorrelator;
@@ -160,3 +162,5 @@ TEST_CASE("events: those of cluster-scoped objects are kept in the default names
   event.about.ns.clear();
   CHECK(f.Observe(event)->ns == "default");
 }
+
+}  // namespace event_correlator_test

@@ -9,6 +9,8 @@
 #include "tests/fake/captured_log.h"
 #include "tests/fake/scripted_client.h"
 
+namespace event_recorder_test {
+
 using namespace std::chrono_literals;
 using base::ErrorCode;
 using client::Event;
@@ -264,3 +266,5 @@ TEST_CASE("event recorder: a stop says what is queued, within two seconds", "[cl
     CHECK(f.outcomes.seen == Counts{{"unsent", 9}});
   }
 }
+
+}  // namespace event_recorder_test

@@ -9,7 +9,7 @@
 #include "tests/pkg/client/scripted_http.h"
 #include "tests/pkg/client/temp_folder.h"
 
-namespace client {
+namespace client::exec_plugin_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -173,4 +173,4 @@ TEST_CASE("process: a cancelled run ends at once", "[client]") {
 }
 
 }  // namespace
-}  // namespace client
+}  // namespace client::exec_plugin_test

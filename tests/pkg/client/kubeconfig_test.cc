@@ -5,7 +5,7 @@
 #include "tests/pkg/client/print_result.h"
 #include "tests/pkg/client/temp_folder.h"
 
-namespace client {
+namespace client::kubeconfig_test {
 namespace {
 
 base::Result<Kubeconfig> ParseText(std::string_view json,
@@ -177,4 +177,4 @@ TEST_CASE("kubeconfig: a path list loses empty parts and repetitions", "[client]
 }
 
 }  // namespace
-}  // namespace client
+}  // namespace client::kubeconfig_test

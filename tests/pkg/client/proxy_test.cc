@@ -5,7 +5,7 @@
 
 #include "tests/pkg/client/print_result.h"
 
-namespace client {
+namespace client::proxy_test {
 namespace {
 
 http::Url Server(std::string_view text) { return http::ParseUrl(text).value(); }
@@ -93,4 +93,4 @@ TEST_CASE("proxy: a URL that does not parse names its variable", "[client]") {
 }
 
 }  // namespace
-}  // namespace client
+}  // namespace client::proxy_test

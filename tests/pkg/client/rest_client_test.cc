@@ -7,7 +7,7 @@
 #include "tests/pkg/client/scripted_http.h"
 #include "tests/pkg/client/temp_folder.h"
 
-namespace client {
+namespace client::rest_client_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -277,4 +277,4 @@ TEST_CASE("rest client: an answer that is no JSON object names the request", "[c
 }
 
 }  // namespace
-}  // namespace client
+}  // namespace client::rest_client_test

@@ -3,7 +3,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-namespace config {
+namespace config::yaml_test {
 namespace {
 
 // What the text means, as JSON.
@@ -201,4 +201,4 @@ TEST_CASE("yaml: a key of any length is read as it was written", "[config]") {
 }
 
 }  // namespace
-}  // namespace config
+}  // namespace config::yaml_test

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace health_test {
+
 namespace {
 
 struct Fixture {
@@ -88,3 +90,5 @@ TEST_CASE("health: unknown paths and checks are not its own", "[debug]") {
     CHECK_FALSE(f.Handles(path));
   }
 }
+
+}  // namespace health_test

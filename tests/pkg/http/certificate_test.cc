@@ -5,6 +5,8 @@
 #include "pkg/base/base64.h"
 #include "tests/pkg/http/loopback.h"
 
+namespace certificate_test {
+
 namespace {
 
 using base::ErrorCode;
@@ -152,3 +154,5 @@ TEST_CASE("certificates: half a certificate and no certificate are errors that s
 }
 
 }  // namespace
+
+}  // namespace certificate_test

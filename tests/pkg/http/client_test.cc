@@ -7,6 +7,8 @@
 #include "pkg/base/task_group.h"
 #include "tests/pkg/http/loopback.h"
 
+namespace client_test {
+
 namespace {
 
 using base::ErrorCode;
@@ -473,3 +475,5 @@ TEST_CASE("client: a URL of another scheme makes no client", "[http][client]") {
 }
 
 }  // namespace
+
+}  // namespace client_test

@@ -6,6 +6,8 @@
 
 #include "tests/pkg/http/loopback.h"
 
+namespace gzip_test {
+
 namespace {
 
 using base::ErrorCode;
@@ -160,3 +162,5 @@ TEST_CASE("client: a gzip body cut short by its length is malformed", "[http][cl
 }
 
 }  // namespace
+
+}  // namespace gzip_test

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace message_test {
+
 namespace {
 
 TEST_CASE("headers: names compare without case and keep their order", "[http]") {
@@ -35,3 +37,5 @@ TEST_CASE("headers: a removed name is gone in all its spellings", "[http]") {
 }
 
 }  // namespace
+
+}  // namespace message_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace http {
+namespace http::parser_test {
 namespace {
 
 // As a connection does: what is not consumed is shown again, and with what comes next.
@@ -52,4 +52,4 @@ TEST_CASE("parser: a body of known length may be cut anywhere", "[http]") {
   }
 }
 
-}  // namespace http
+}  // namespace http::parser_test

@@ -6,6 +6,8 @@
 #include "pkg/base/task_group.h"
 #include "tests/pkg/http/loopback.h"
 
+namespace proxy_test {
+
 namespace {
 
 using base::ErrorCode;
@@ -229,3 +231,5 @@ TEST_CASE("proxy: what a SOCKS5 proxy refuses is said", "[http][proxy]") {
 }
 
 }  // namespace
+
+}  // namespace proxy_test

@@ -6,6 +6,8 @@
 #include "pkg/http/server.h"
 #include "tests/pkg/http/loopback.h"
 
+namespace server_limits_test {
+
 namespace {
 
 using base::Task;
@@ -185,3 +187,5 @@ TEST_CASE("server: 100 MB of body are refused at their announcement", "[http][se
 }
 
 }  // namespace
+
+}  // namespace server_limits_test

@@ -7,6 +7,8 @@
 #include "pkg/base/scheduler.h"
 #include "tests/pkg/http/loopback.h"
 
+namespace server_test {
+
 namespace {
 
 using base::Task;
@@ -385,3 +387,5 @@ TEST_CASE("server: an empty address means every address", "[http][server]") {
 }
 
 }  // namespace
+
+}  // namespace server_test

@@ -4,6 +4,8 @@
 
 #include "tests/pkg/http/loopback.h"
 
+namespace tls_test {
+
 namespace {
 
 using base::ErrorCode;
@@ -317,3 +319,5 @@ TEST_CASE("tls: a host that is none makes no certificate", "[http][tls]") {
 }
 
 }  // namespace
+
+}  // namespace tls_test

@@ -3,6 +3,8 @@
 #include "pkg/http/message.h"
 #include "pkg/http/server.h"
 
+namespace url_test {
+
 namespace {
 
 TEST_CASE("url: scheme, host, port and prefix are taken apart", "[http]") {
@@ -125,3 +127,5 @@ TEST_CASE("bind address: what is none is refused", "[http]") {
 }
 
 }  // namespace
+
+}  // namespace url_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace json {
+namespace json::projection_test {
 namespace {
 
 std::string Projected(std::string_view text, const std::vector<std::string>& paths) {
@@ -75,4 +75,4 @@ TEST_CASE("projection: of a repeated member the last one stays", "[json]") {
 }
 
 }  // namespace
-}  // namespace json
+}  // namespace json::projection_test

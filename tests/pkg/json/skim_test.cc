@@ -3,7 +3,7 @@
 
 #include "pkg/json/projection.h"
 
-namespace json {
+namespace json::skim_test {
 namespace {
 
 void CheckSame(const std::string& text, const std::vector<std::string>& paths) {
@@ -117,4 +117,4 @@ TEST_CASE("skim: a mistake in what is skipped goes unnoticed", "[json]") {
 }
 
 }  // namespace
-}  // namespace json
+}  // namespace json::skim_test

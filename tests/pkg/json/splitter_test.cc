@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-namespace json {
+namespace json::splitter_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -187,4 +187,4 @@ TEST_CASE("list splitter: many items need room for one", "[json]") {
 }
 
 }  // namespace
-}  // namespace json
+}  // namespace json::splitter_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace json {
+namespace json::value_test {
 namespace {
 
 Value Parsed(std::string_view text) {
@@ -138,4 +138,4 @@ TEST_CASE("json: the pretty form is indented by four", "[json]") {
 }
 
 }  // namespace
-}  // namespace json
+}  // namespace json::value_test

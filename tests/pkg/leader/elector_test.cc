@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+namespace elector_test {
+
 using leader::Elector;
 using leader::ElectorOptions;
 using leader::LeaseRecord;
@@ -305,3 +307,5 @@ TEST_CASE("elector: others are told whole seconds, never less than the lease", "
   c.Reads(std::nullopt);
   CHECK(c.Expect(Kind::kCreate).record.duration_seconds == 3);
 }
+
+}  // namespace elector_test

@@ -7,6 +7,8 @@
 #include "pkg/base/task_group.h"
 #include "tests/fake/captured_log.h"
 
+namespace leader_runner_test {
+
 namespace {
 
 using base::Error;
@@ -286,3 +288,5 @@ TEST_CASE("leader: identities differ, on one host too", "[leader]") {
   CHECK(identity.size() == 7 + 32);
   CHECK(leader::NewIdentity("host-1") != identity);
 }
+
+}  // namespace leader_runner_test

@@ -11,6 +11,8 @@
 
 #include "pkg/leader/elector.h"
 
+namespace simulation_test {
+
 using leader::Elector;
 using leader::ElectorOptions;
 using leader::LeaseRecord;
@@ -243,3 +245,5 @@ TEST_CASE("simulation: it does notice two that lead", "[leader]") {
     CHECK(collisions > 0);
   }
 }
+
+}  // namespace simulation_test

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+namespace informer_metrics_test {
+
 using Catch::Matchers::Contains;
 using namespace std::chrono_literals;
 
@@ -40,3 +42,5 @@ TEST_CASE("informer metrics: the series go with the informer", "[metrics]") {
   metrics.reset();
   CHECK_THAT(registry.Expose(), !Contains("deployments"));
 }
+
+}  // namespace informer_metrics_test

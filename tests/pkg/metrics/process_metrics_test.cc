@@ -4,6 +4,8 @@
 #include <chrono>
 #include <sstream>
 
+namespace process_metrics_test {
+
 using Catch::Matchers::Contains;
 
 namespace {
@@ -48,3 +50,5 @@ TEST_CASE("process metrics: the build is named", "[metrics]") {
   CHECK_THAT(registry.Expose(), Contains("quota_controller_manager_build_info{"));
   CHECK_THAT(registry.Expose(), Contains("version=\"1.2.3\""));
 }
+
+}  // namespace process_metrics_test

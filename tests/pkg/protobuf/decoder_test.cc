@@ -5,7 +5,7 @@
 #include "pkg/protobuf/kinds.h"
 #include "tests/pkg/protobuf/wire.h"
 
-namespace protobuf {
+namespace protobuf::decoder_test {
 namespace {
 
 using wire::Amount;
@@ -138,4 +138,4 @@ TEST_CASE("protobuf: a message wanted whole brings all that is described", "[pro
 }
 
 }  // namespace
-}  // namespace protobuf
+}  // namespace protobuf::decoder_test

@@ -5,7 +5,7 @@
 #include "pkg/json/value.h"
 #include "tests/pkg/protobuf/wire.h"
 
-namespace protobuf {
+namespace protobuf::envelope_test {
 namespace {
 
 TEST_CASE("protobuf: an envelope tells version, kind and object", "[protobuf]") {
@@ -58,4 +58,4 @@ TEST_CASE("protobuf: a Status is told as JSON tells it", "[protobuf]") {
 }
 
 }  // namespace
-}  // namespace protobuf
+}  // namespace protobuf::envelope_test

@@ -5,7 +5,7 @@
 
 #include "tests/pkg/protobuf/wire.h"
 
-namespace protobuf {
+namespace protobuf::splitter_test {
 namespace {
 
 constexpr std::size_t kMax = 1000;
@@ -134,4 +134,4 @@ TEST_CASE("protobuf frames: one above the bound is refused by its length", "[pro
 }
 
 }  // namespace
-}  // namespace protobuf
+}  // namespace protobuf::splitter_test

@@ -8,7 +8,7 @@
 
 #include "pkg/quantity/quantity.h"
 
-namespace quantity {
+namespace quantity::arithmetic_test {
 namespace {
 
 Quantity Q(std::string_view text) {
@@ -112,4 +112,4 @@ TEST_CASE("quantity: rounding goes away from zero and keeps whole amounts", "[qu
 }
 
 }  // namespace
-}  // namespace quantity
+}  // namespace quantity::arithmetic_test

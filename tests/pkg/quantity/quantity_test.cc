@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace quantity {
+namespace quantity::quantity_test {
 namespace {
 
 constexpr Int128 kOne = 1'000'000'000;
@@ -220,4 +220,4 @@ TEST_CASE("quantity: printing and parsing again gives the value", "[quantity]") 
 }
 
 }  // namespace
-}  // namespace quantity
+}  // namespace quantity::quantity_test

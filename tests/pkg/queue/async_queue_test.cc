@@ -8,6 +8,8 @@
 #include "pkg/base/manual_scheduler.h"
 #include "pkg/base/task_group.h"
 
+namespace async_queue_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -130,3 +132,5 @@ TEST_CASE("async queue: a wake that hits a cancelled worker is passed on", "[que
   CHECK(doomed.empty());
   f.Stop();
 }
+
+}  // namespace async_queue_test

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+namespace work_queue_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -209,3 +211,5 @@ TEST_CASE("work queue: a random history keeps one worker a key and loses no add"
   }
   CHECK(owed == std::vector<int>(8, 0));
 }
+
+}  // namespace work_queue_test

@@ -5,7 +5,7 @@
 #include "pkg/base/clock.h"
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota {
+namespace quota::advance_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -140,4 +140,4 @@ TEST_CASE("advance: more is wanted once half of the last is granted", "[quota]")
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::advance_test

@@ -6,7 +6,7 @@
 
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota {
+namespace quota::charges_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -368,4 +368,4 @@ TEST_CASE("charges: outstanding is what brute force says, whatever happens", "[q
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::charges_test

@@ -5,7 +5,7 @@
 #include "pkg/quota/ledger.h"
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota {
+namespace quota::class_table_test {
 namespace {
 
 ObjectFacts Of(std::vector<ClassUnits> classes) {
@@ -178,4 +178,4 @@ TEST_CASE("ledger: one object's usage is its share of the sum", "[quota]") {
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::class_table_test

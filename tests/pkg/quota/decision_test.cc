@@ -3,7 +3,7 @@
 #include "pkg/quota/core/core_quota.h"
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota {
+namespace quota::decision_test {
 namespace {
 
 using Kind = Verdict::Kind;
@@ -198,4 +198,4 @@ TEST_CASE("decision: less than a tenth left is worth a word", "[quota]") {
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::decision_test

@@ -2,7 +2,7 @@
 
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota {
+namespace quota::facts_pool_test {
 namespace {
 
 TEST_CASE("facts: equal facts hash alike, whatever their notation", "[quota]") {
@@ -41,4 +41,4 @@ TEST_CASE("facts pool: ids are used again", "[quota]") {
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::facts_pool_test

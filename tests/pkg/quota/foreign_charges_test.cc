@@ -2,7 +2,7 @@
 
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota {
+namespace quota::foreign_charges_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -218,4 +218,4 @@ TEST_CASE("foreign charges: many in a short time stay few entries and expire on 
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::foreign_charges_test

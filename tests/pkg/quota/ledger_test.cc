@@ -7,7 +7,7 @@
 
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota {
+namespace quota::ledger_test {
 namespace {
 
 using std::chrono::seconds;
@@ -302,4 +302,4 @@ TEST_CASE("ledger: any order of events, sweeps and time gives the sum over the o
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::ledger_test

@@ -4,7 +4,7 @@
 #include "pkg/quota/core/core_quota.h"
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota {
+namespace quota::quota_test {
 namespace {
 
 constexpr std::string_view kWhole = R"({
@@ -219,4 +219,4 @@ TEST_CASE("status patch: a name with quotes stays one name", "[quota]") {
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::quota_test

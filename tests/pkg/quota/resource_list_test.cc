@@ -4,7 +4,7 @@
 
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota {
+namespace quota::resource_list_test {
 namespace {
 
 TEST_CASE("resource list: names are sorted and unique", "[quota]") {
@@ -45,4 +45,4 @@ TEST_CASE("resource list: a sum that does not fit names the resource and changes
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::resource_list_test

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace quota {
+namespace quota::scope_test {
 namespace {
 
 const std::vector<std::string> kKnown = {"BestEffort", "PriorityClass", "VolumeAttributesClass"};
@@ -72,4 +72,4 @@ TEST_CASE("scope: a class name too long for a label is compared like any other",
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::scope_test

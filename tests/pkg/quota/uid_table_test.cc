@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace quota {
+namespace quota::uid_table_test {
 namespace {
 
 using Model = std::map<Uid, std::pair<std::uint32_t, std::uint8_t>>;
@@ -102,4 +102,4 @@ TEST_CASE("uid table: marks can be reset together", "[quota]") {
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::uid_table_test

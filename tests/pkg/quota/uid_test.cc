@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-namespace quota {
+namespace quota::uid_test {
 namespace {
 
 TEST_CASE("uid: a UUID is its 16 bytes", "[quota]") {
@@ -31,4 +31,4 @@ TEST_CASE("uid: a text with zero bytes is not its prefix", "[quota]") {
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::uid_test

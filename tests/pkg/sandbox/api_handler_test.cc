@@ -2,7 +2,7 @@
 
 #include "tests/pkg/sandbox/api_fixture.h"
 
-namespace sandbox {
+namespace sandbox::api_handler_test {
 namespace {
 
 constexpr const char* kPods = "/api/v1/namespaces/default/pods";
@@ -257,4 +257,4 @@ TEST_CASE_METHOD(ApiFixture, "api: a fault that makes no sense changes nothing",
   CHECK(Ask("GET", kPods).status == 200);
 }
 
-}  // namespace sandbox
+}  // namespace sandbox::api_handler_test

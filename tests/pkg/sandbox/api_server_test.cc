@@ -9,7 +9,7 @@
 #include "pkg/http/client.h"
 #include "tests/pkg/sandbox/show_result.h"
 
-namespace sandbox {
+namespace sandbox::api_server_test {
 namespace {
 
 constexpr std::chrono::seconds kPatience{20};
@@ -168,4 +168,4 @@ TEST_CASE("api server: an address that is taken is an error", "[sandbox]") {
   CHECK((!second && second.error().Is(base::ErrorCode::kUnavailable)));
 }
 
-}  // namespace sandbox
+}  // namespace sandbox::api_server_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace sandbox {
+namespace sandbox::auth_test {
 namespace {
 
 Authenticator Make(bool anonymous) {
@@ -48,4 +48,4 @@ TEST_CASE("auth: impersonation", "[sandbox]") {
   CHECK(user->groups == std::vector<std::string>{"g1", "g2", "system:authenticated"});
 }
 
-}  // namespace sandbox
+}  // namespace sandbox::auth_test

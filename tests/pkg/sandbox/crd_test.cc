@@ -5,7 +5,7 @@
 #include "pkg/api/object_meta.h"
 #include "tests/pkg/sandbox/core_fixture.h"
 
-namespace sandbox {
+namespace sandbox::crd_test {
 namespace {
 
 using json::Value;
@@ -226,4 +226,4 @@ TEST_CASE("crd: versions are preferred by stability, then number", "[sandbox]") 
 }
 
 }  // namespace
-}  // namespace sandbox
+}  // namespace sandbox::crd_test

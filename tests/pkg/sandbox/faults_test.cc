@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace sandbox {
+namespace sandbox::faults_test {
 namespace {
 
 base::Result<Fault> Parse(const std::string& text) { return ParseFault(json::Parse(text).value()); }
@@ -70,4 +70,4 @@ TEST_CASE("faults: what is wrong with one is named", "[sandbox]") {
   CHECK(message("[]") == "a fault is a JSON object, not []");
 }
 
-}  // namespace sandbox
+}  // namespace sandbox::faults_test

@@ -5,7 +5,7 @@
 #include "pkg/api/object_meta.h"
 #include "tests/pkg/sandbox/core_fixture.h"
 
-namespace sandbox {
+namespace sandbox::history_test {
 namespace {
 
 class WatchTest : public CoreFixture {
@@ -166,4 +166,4 @@ TEST_CASE_METHOD(WatchTest, "watch: initial events on request need NotOlderThan"
 }
 
 }  // namespace
-}  // namespace sandbox
+}  // namespace sandbox::history_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace sandbox {
+namespace sandbox::negotiation_test {
 namespace {
 
 constexpr const char* kTable =
@@ -68,4 +68,4 @@ TEST_CASE("negotiation: bodies by their media type", "[sandbox]") {
   CHECK_FALSE(BodyFormatOf("application/cbor"));
 }
 
-}  // namespace sandbox
+}  // namespace sandbox::negotiation_test

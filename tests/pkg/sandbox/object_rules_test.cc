@@ -4,7 +4,7 @@
 
 #include "tests/pkg/sandbox/core_fixture.h"
 
-namespace sandbox {
+namespace sandbox::object_rules_test {
 namespace {
 
 using json::Value;
@@ -130,4 +130,4 @@ TEST_CASE_METHOD(ObjectRulesTest, "metadata: labels, owners and scope are checke
 }
 
 }  // namespace
-}  // namespace sandbox
+}  // namespace sandbox::object_rules_test

@@ -4,7 +4,7 @@
 
 #include "tests/pkg/sandbox/core_fixture.h"
 
-namespace sandbox {
+namespace sandbox::patch_test {
 namespace {
 
 using json::Value;
@@ -155,4 +155,4 @@ TEST_CASE("patch: media types", "[sandbox]") {
 }
 
 }  // namespace
-}  // namespace sandbox
+}  // namespace sandbox::patch_test

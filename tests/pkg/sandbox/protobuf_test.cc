@@ -6,7 +6,7 @@
 
 #include "tests/pkg/sandbox/show_result.h"
 
-namespace sandbox {
+namespace sandbox::protobuf_test {
 namespace {
 
 std::string Field(int number, const std::string& bytes) {
@@ -80,4 +80,4 @@ TEST_CASE("protobuf: an object that is cut is an error wherever it is cut", "[sa
   CHECK_FALSE(DecodeProtobuf("{}"));
 }
 
-}  // namespace sandbox
+}  // namespace sandbox::protobuf_test

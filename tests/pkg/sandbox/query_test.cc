@@ -5,7 +5,7 @@
 #include "pkg/api/object_meta.h"
 #include "tests/pkg/sandbox/core_fixture.h"
 
-namespace sandbox {
+namespace sandbox::query_test {
 namespace {
 
 class ListTest : public CoreFixture {
@@ -153,4 +153,4 @@ TEST_CASE("query: field texts print what is not a string", "[sandbox]") {
 }
 
 }  // namespace
-}  // namespace sandbox
+}  // namespace sandbox::query_test

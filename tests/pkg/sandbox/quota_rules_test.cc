@@ -6,7 +6,7 @@
 
 #include "tests/pkg/sandbox/core_fixture.h"
 
-namespace sandbox {
+namespace sandbox::quota_rules_test {
 namespace {
 
 using json::Value;
@@ -134,4 +134,4 @@ TEST_CASE("quota: warnings where requests exceed limits", "[sandbox]") {
 }
 
 }  // namespace
-}  // namespace sandbox
+}  // namespace sandbox::quota_rules_test

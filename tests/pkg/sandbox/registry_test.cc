@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-namespace sandbox {
+namespace sandbox::registry_test {
 namespace {
 
 ResourceType Widget(std::string version) {
@@ -69,4 +69,4 @@ TEST_CASE("registry: custom types come and go, and the generation tells", "[sand
 }
 
 }  // namespace
-}  // namespace sandbox
+}  // namespace sandbox::registry_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace sandbox {
+namespace sandbox::request_path_test {
 namespace {
 
 ResourcePath Parse(const std::string& target) {
@@ -69,4 +69,4 @@ TEST_CASE("request path: method, name and watch decide the verb", "[sandbox]") {
   CHECK(VerbText("TRACE", "/api/v1/namespaces/a/pods/x") == "405");
 }
 
-}  // namespace sandbox
+}  // namespace sandbox::request_path_test

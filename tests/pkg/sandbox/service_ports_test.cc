@@ -4,7 +4,7 @@
 
 #include "tests/pkg/sandbox/core_fixture.h"
 
-namespace sandbox {
+namespace sandbox::service_ports_test {
 namespace {
 
 class ServicePortsTest : public CoreFixture {
@@ -68,4 +68,4 @@ TEST_CASE("service ports: a full range is said", "[sandbox]") {
   CHECK_FALSE(AssignNodePorts(service, taken));
 }
 
-}  // namespace sandbox
+}  // namespace sandbox::service_ports_test

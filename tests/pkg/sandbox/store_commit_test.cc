@@ -5,7 +5,7 @@
 #include "pkg/api/object_meta.h"
 #include "tests/pkg/sandbox/core_fixture.h"
 
-namespace sandbox {
+namespace sandbox::store_commit_test {
 namespace {
 
 using json::Value;
@@ -238,4 +238,4 @@ TEST_CASE_METHOD(DeletionTest, "owners: orphans stay, foreground waits", "[sandb
 }
 
 }  // namespace
-}  // namespace sandbox
+}  // namespace sandbox::store_commit_test

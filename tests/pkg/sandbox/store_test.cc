@@ -6,7 +6,7 @@
 #include "pkg/api/object_meta.h"
 #include "tests/pkg/sandbox/core_fixture.h"
 
-namespace sandbox {
+namespace sandbox::store_test {
 namespace {
 
 using json::Value;
@@ -331,4 +331,4 @@ TEST_CASE_METHOD(StoreTest, "store: PUT of a missing lease creates it", "[sandbo
 }
 
 }  // namespace
-}  // namespace sandbox
+}  // namespace sandbox::store_test

@@ -5,7 +5,7 @@
 #include "pkg/sandbox/json_path.h"
 #include "tests/pkg/sandbox/core_fixture.h"
 
-namespace sandbox {
+namespace sandbox::table_test {
 namespace {
 
 using json::Value;
@@ -129,4 +129,4 @@ TEST_CASE("json path: the first result of each form", "[sandbox]") {
 }
 
 }  // namespace
-}  // namespace sandbox
+}  // namespace sandbox::table_test

@@ -2,7 +2,7 @@
 
 #include "tests/pkg/sandbox/api_fixture.h"
 
-namespace sandbox {
+namespace sandbox::watch_server_test {
 namespace {
 
 constexpr const char* kWatch = "/api/v1/namespaces/default/pods?watch=1";
@@ -216,4 +216,4 @@ TEST_CASE_METHOD(ApiFixture, "watch: refused by a fault before it begins", "[san
   CHECK(Open("GET", kWatch).started);
 }
 
-}  // namespace sandbox
+}  // namespace sandbox::watch_server_test

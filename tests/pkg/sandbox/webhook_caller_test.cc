@@ -2,7 +2,7 @@
 
 #include "tests/pkg/sandbox/api_fixture.h"
 
-namespace sandbox {
+namespace sandbox::webhook_caller_test {
 namespace {
 
 constexpr const char* kConfigurations =
@@ -201,4 +201,4 @@ TEST_CASE_METHOD(WebhookFixture, "webhooks: deletecollection asks for each objec
   CHECK(reviews_[0].StringAt({"request", "oldObject", "metadata", "name"}) == "a");
 }
 
-}  // namespace sandbox
+}  // namespace sandbox::webhook_caller_test

@@ -5,7 +5,7 @@
 #include "pkg/sandbox/registry.h"
 #include "tests/pkg/sandbox/show_result.h"
 
-namespace sandbox {
+namespace sandbox::webhook_rules_test {
 namespace {
 
 json::Value J(const std::string& text) { return json::Parse(text).value(); }
@@ -143,4 +143,4 @@ TEST_CASE("webhook rules: answers", "[sandbox]") {
   CHECK_FALSE(ReadReview(webhook, "<html>", "u1"));
 }
 
-}  // namespace sandbox
+}  // namespace sandbox::webhook_rules_test

@@ -10,7 +10,7 @@
 #include "pkg/json/projection.h"
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota {
+namespace quota::core_quota_test {
 namespace {
 
 // Every name without a slash that the API server accepts, the counts that are their twins, and one
@@ -240,4 +240,4 @@ TEST_CASE("core evaluators: what they read is what they ask for", "[quota][core]
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::core_quota_test

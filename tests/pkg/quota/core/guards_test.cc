@@ -11,7 +11,7 @@
 #include "pkg/quota/core/core_quota.h"
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota {
+namespace quota::guards_test {
 namespace {
 
 const Evaluator& EvaluatorOf(const std::string& resource) {
@@ -240,4 +240,4 @@ TEST_CASE("guards: of what is only counted, no update can need more", "[quota][c
   CHECK(EvaluatorOf("pods").guard.subresources == std::vector<std::string>{"resize"});
 }
 
-}  // namespace quota
+}  // namespace quota::guards_test

@@ -8,7 +8,7 @@
 
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota::core {
+namespace quota::core::pod_scopes_test {
 namespace {
 
 std::vector<Attribute> AttributesOf(const std::string& pod) {
@@ -89,4 +89,4 @@ TEST_CASE("pods: affinity crosses namespaces by a list or by any selector", "[qu
 }
 
 }  // namespace
-}  // namespace quota::core
+}  // namespace quota::core::pod_scopes_test

@@ -9,7 +9,7 @@
 #include "pkg/quota/core/core_quota.h"
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota {
+namespace quota::quota_scopes_test {
 namespace {
 
 Evaluator EvaluatorOf(const std::string& resource) {
@@ -175,4 +175,4 @@ TEST_CASE("quota scopes: any other kind is in no scope", "[quota][core]") {
 }
 
 }  // namespace
-}  // namespace quota
+}  // namespace quota::quota_scopes_test

@@ -9,7 +9,7 @@
 
 #include "tests/pkg/quota/ironcore/ironcore_testing.h"
 
-namespace quota::ironcore {
+namespace quota::ironcore::guards_test {
 namespace {
 
 struct Restated {
@@ -134,4 +134,4 @@ TEST_CASE("ironcore guards: a machine's own write says nothing of its state", "[
 }
 
 }  // namespace
-}  // namespace quota::ironcore
+}  // namespace quota::ironcore::guards_test

@@ -5,7 +5,7 @@
 
 #include "tests/pkg/quota/ironcore/ironcore_testing.h"
 
-namespace quota::ironcore {
+namespace quota::ironcore::ironcore_quota_test {
 namespace {
 
 TEST_CASE("ironcore: every name has the evaluator of its kind, and no other", "[quota][ironcore]") {
@@ -68,4 +68,4 @@ TEST_CASE("ironcore: a quota whose selector makes no sense is read, and matches 
 }
 
 }  // namespace
-}  // namespace quota::ironcore
+}  // namespace quota::ironcore::ironcore_quota_test

@@ -6,7 +6,7 @@
 #include "pkg/quota/core/core_quota.h"
 #include "tests/pkg/quota/quota_testing.h"
 
-namespace quota::core {
+namespace quota::core::object_counters_test {
 namespace {
 
 TEST_CASE("object counters: the alias and the count are both one, whatever the content",
@@ -33,4 +33,4 @@ TEST_CASE("object counters: the alias and the count are both one, whatever the c
 }
 
 }  // namespace
-}  // namespace quota::core
+}  // namespace quota::core::object_counters_test

@@ -4,7 +4,7 @@
 
 #include "tests/pkg/quota/ironcore/ironcore_testing.h"
 
-namespace quota::ironcore {
+namespace quota::ironcore::buckets_test {
 namespace {
 
 constexpr const char* kCount = "count/buckets.storage.ironcore.dev";
@@ -42,4 +42,4 @@ TEST_CASE("buckets: one without a class counts as one and uses nothing", "[quota
 }
 
 }  // namespace
-}  // namespace quota::ironcore
+}  // namespace quota::ironcore::buckets_test

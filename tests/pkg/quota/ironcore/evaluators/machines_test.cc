@@ -5,7 +5,7 @@
 #include "tests/pkg/quota/ironcore/ironcore_testing.h"
 #include "tests/pkg/quota/ironcore/sample_objects.h"
 
-namespace quota::ironcore {
+namespace quota::ironcore::machines_test {
 namespace {
 
 constexpr const char* kCount = "count/machines.compute.ironcore.dev";
@@ -183,4 +183,4 @@ TEST_CASE("machines: a thousand of three classes are three facts", "[quota][iron
 }
 
 }  // namespace
-}  // namespace quota::ironcore
+}  // namespace quota::ironcore::machines_test

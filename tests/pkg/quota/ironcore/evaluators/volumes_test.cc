@@ -5,7 +5,7 @@
 #include "tests/pkg/quota/ironcore/ironcore_testing.h"
 #include "tests/pkg/quota/ironcore/sample_objects.h"
 
-namespace quota::ironcore {
+namespace quota::ironcore::volumes_test {
 namespace {
 
 constexpr const char* kCount = "count/volumes.storage.ironcore.dev";
@@ -77,4 +77,4 @@ TEST_CASE("volumes: a size that is none counts as nothing and is named", "[quota
 }
 
 }  // namespace
-}  // namespace quota::ironcore
+}  // namespace quota::ironcore::volumes_test

@@ -1,0 +1,18 @@
+#pragma once
+
+// Text of protocols, where letters are ASCII whatever the locale says.
+//
+// Pure; any thread.
+
+#include <string>
+#include <string_view>
+
+namespace base {
+
+inline std::string ToLower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+  return lower;
+}
+
+}  // namespace base
