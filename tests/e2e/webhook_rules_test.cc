@@ -164,8 +164,8 @@ TEST_CASE("the webhook configuration is stored as it was meant", "[e2e][admissio
 TEST_CASE("the webhook configuration for one's own hand is taken, and guards the same",
           "[e2e][admission]") {
   Scenario scenario;
-  const auto manifest =
-      config::ParseYaml(ReadFile(QCM_SOURCE_DIR "/manifests/manual-webhook/webhook-configuration.yaml"));
+  const auto manifest = config::ParseYaml(
+      ReadFile(QCM_SOURCE_DIR "/manifests/manual-webhook/webhook-configuration.yaml"));
   REQUIRE(manifest.has_value());
   json::Value own = *manifest;
   // Selects no namespace, so that no other scenario is disturbed.

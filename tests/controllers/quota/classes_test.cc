@@ -64,9 +64,7 @@ void ServeDevices(ControllerFixture& f) {
 }
 
 struct Devices : ControllerFixture {
-  Devices() : ControllerFixture({.resync_period = 0s}) {
-    ServeDevices(*this);
-  }
+  Devices() : ControllerFixture({.resync_period = 0s}) { ServeDevices(*this); }
   std::string Watched() const {
     std::string text;
     for (const auto& tracked : controller->tracker().Watched()) {
