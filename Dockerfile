@@ -14,14 +14,16 @@ COPY . .
 ARG SOURCE_DATE_EPOCH
 RUN QCM_BUILD_DIR=/build bash cmd/build.sh release quota-controller-manager \
     && bash .ci/image-root.sh /build/bin/quota-controller-manager /image \
-    && find /image -newermt "@${SOURCE_DATE_EPOCH:-0}" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-0}" {} +
+    && find /image -newermt "@${SOURCE_DATE_EPOCH:-0}" \
+         -exec touch -h -d "@${SOURCE_DATE_EPOCH:-0}" {} +
 
 FROM scratch
 COPY --from=build /image/ /
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="quota-controller-manager" \
-      org.opencontainers.image.description="Keeps the usage shown in every quota true, and refuses what would exceed it" \
+      org.opencontainers.image.description="Keeps the usage shown in every quota true, \
+and refuses what would exceed it" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.base.name="scratch"

@@ -2,8 +2,8 @@
 # Lays out the root of the image: bash .ci/image-root.sh PROGRAM FOLDER
 #
 # The program, the libraries that it loads, certificates of public authorities, a user that is not
-# root, and the names and versions of the Debian packages in it, which scanners look for. No shell and
-# no package manager.
+# root, and the names and versions of the Debian packages in it, which scanners look for. No shell
+# and no package manager.
 set -euo pipefail
 [ $# -eq 2 ] || { echo "usage: bash .ci/image-root.sh PROGRAM FOLDER" >&2; exit 2; }
 program=$1 root=$2

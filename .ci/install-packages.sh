@@ -27,7 +27,8 @@ fail() {
 command -v apt-get >/dev/null || fail "no apt-get here; this script knows Debian 12 only"
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || fail "neither root nor sudo; ask an administrator to install the packages"
+  command -v sudo >/dev/null ||
+    fail "neither root nor sudo; ask an administrator to install the packages"
   as_root=(sudo)
 fi
 apt() {
@@ -37,7 +38,8 @@ apt() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 echo "installing ${#missing[@]} packages: ${missing[*]}"
-# The package lists of a fresh machine are empty or old, so they are fetched before the first install.
+# The package lists of a fresh machine are empty or old, so they are fetched before the first
+# install.
 { apt update && apt install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 || {
   tail -n 25 "$log" >&2
   fail "apt-get failed (its last lines are above)"

@@ -1,4 +1,5 @@
-# Debian 12's packages (.ci/install-packages.sh lists them); each is linked by the one folder that may use it.
+# Debian 12's packages (.ci/install-packages.sh lists them); each is linked by the one folder that
+# may use it.
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)

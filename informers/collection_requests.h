@@ -1,7 +1,7 @@
 #pragma once
 
-// The requests by which a collection is listed and watched (client-machinery.md 1.2, 1.5, 1.8).
-// Values; any thread.
+// The requests by which a collection is listed and watched (client-go v0.36.3,
+// tools/cache/reflector.go). Values; any thread.
 
 #include <chrono>
 #include <string>

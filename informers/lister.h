@@ -1,7 +1,7 @@
 #pragma once
 
 // A complete, consistent list, page by page, decoded item by item while the bytes arrive, so that
-// memory holds one item and not the list (client-machinery.md 1.2, 1.12).
+// memory holds one item and not the list. The same in Go: client-go v0.36.3, tools/pager/pager.go.
 //
 // A continuation that the server no longer honours (410) begins the list again, a few times; the
 // fresh token that such an answer offers is not used, because its pages are of another version.

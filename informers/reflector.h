@@ -1,7 +1,8 @@
 #pragma once
 
 // Keeps a sink equal to one collection on the API server: paged list, then watch, resumed where it
-// broke, listed again only when the place in history is gone (client-machinery.md part 1).
+// broke, listed again only when the place in history is gone. The same in Go: client-go v0.36.3,
+// tools/cache/reflector.go.
 //
 // Promises: the sink sees every object of a complete list between BeginList() and EndList(), then
 // events in order; the resource version advances only after the sink has the event; a list that

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a reflector does next, decided from how the last list or watch ended (client-machinery.md
-// 1.1). No I/O.
+// What a reflector does next, decided from how the last list or watch ended. Go's reflector
+// (client-go v0.36.3, tools/cache/reflector.go) lists again in more cases. No I/O.
 //
 // A place in history (a resource version) is given up only when it is of no use any more: the
 // server says it is gone (410), the collection itself is gone (404), the server refuses the request

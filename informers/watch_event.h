@@ -1,6 +1,7 @@
 #pragma once
 
-// One frame of a watch as a value (client-machinery.md 1.5). No I/O; any thread.
+// One frame of a watch as a value (apimachinery v0.36.3, pkg/apis/meta/v1/watch.go). No I/O; any
+// thread.
 
 #include <string>
 #include <string_view>

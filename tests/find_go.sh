@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the scripts that build test tools from Go modules.
 
 # Prints a Go that is new enough for what go.mod files here pin (1.26); nothing if there is none.

@@ -8,8 +8,8 @@
 
 namespace quickstart {
 
-// As `kubectl describe quota` (kubernetes-resourcequota.md 6.2). Rows are the names of status.hard;
-// a missing used prints 0. What is no quantity prints as it stands.
+// As `kubectl describe quota` (kubectl v0.36.3, pkg/describe/describe.go). Rows are the names of
+// status.hard; a missing used prints 0. What is no quantity prints as it stands.
 std::string DescribeQuota(const json::Value& quota);
 
 // A KarmadaQuota as `kubectl get karmadaquota` prints it, without its age.

@@ -27,9 +27,9 @@ ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string qu
   foreign_charges_expired_ = registry_.NewCounter(
       "quota_foreign_charges_expired_total",
       "Increases of used by somebody else that no object accounted for in time.", With({}));
-  advances_ = registry_.NewCounter("quota_charged_in_advance_total",
-                                   "Status patches that charge for creations yet to come.",
-                                   With({}));
+  advances_ =
+      registry_.NewCounter("quota_charged_in_advance_total",
+                           "Status patches that charge for creations yet to come.", With({}));
   status_writes_ = registry_.NewCounter("quota_status_writes_total",
                                         "Status patches that the server accepted.", With({}));
   const auto resyncs = [&](const char* result) {

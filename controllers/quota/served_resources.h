@@ -4,8 +4,9 @@
 // watch.
 //
 // A group that did not answer keeps what was known of it; only a complete answer that leaves a
-// resource out makes it absent (client-machinery.md 5.4). Of a resource of such a group that was
-// never seen nothing is known: it is neither served nor absent. Shared by all quota APIs.
+// resource out makes it absent (kubernetes v1.36.3,
+// pkg/controller/resourcequota/resource_quota_controller.go). Of a resource of such a group that
+// was never seen nothing is known: it is neither served nor absent. Shared by all quota APIs.
 // Single-threaded.
 
 #include <cstdint>

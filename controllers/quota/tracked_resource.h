@@ -1,7 +1,7 @@
 #pragma once
 
 // One tracked resource of one quota API: its reflector, its ledger, its state and age. A resource
-// in trouble hurts nobody but itself (design part 8): it keeps what it knows and says so.
+// in trouble hurts nobody but itself: it keeps what it knows and says so.
 //
 // Single-threaded. Stop() must have returned before it is destroyed.
 

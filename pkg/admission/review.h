@@ -1,7 +1,7 @@
 #pragma once
 
 // An AdmissionReview of admission.k8s.io/v1 as values: what an API server asks, and what it is
-// answered (client-machinery.md 7.1, 7.2). No I/O; any thread.
+// answered (k8s.io/api v0.36.3, admission/v1/types.go). No I/O; any thread.
 
 #include <chrono>
 #include <functional>

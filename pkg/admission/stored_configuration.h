@@ -1,7 +1,8 @@
 #pragma once
 
 // A ValidatingWebhookConfiguration as the API server has it: what it guards, whether it says what
-// is wanted, and how it is made to (client-machinery.md 7.3, 7.5). No I/O; any thread.
+// is wanted, and how it is made to (k8s.io/api v0.36.3, admissionregistration/v1/types.go). No I/O;
+// any thread.
 
 #include <string_view>
 #include <vector>

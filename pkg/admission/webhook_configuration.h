@@ -1,7 +1,8 @@
 #pragma once
 
 // The ValidatingWebhookConfiguration by which an API server learns what to ask us, as data: built
-// from the guards of the tracked resources that quotas constrain (client-machinery.md 7.3).
+// from the guards of the tracked resources that quotas constrain (k8s.io/api v0.36.3,
+// admissionregistration/v1/types.go).
 //
 // Rules are as narrow as they can be. What needs no condition (every CREATE, and the UPDATE of
 // subresources) is one webhook for each quota API, whatever the number of kinds. An UPDATE with a

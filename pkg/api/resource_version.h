@@ -1,7 +1,8 @@
 #pragma once
 
 // metadata.resourceVersion as far as a client may look into it: an opaque text to be echoed, except
-// that two decimal ones of the same resource can be ordered (KEP-5504, client-machinery.md 1.6).
+// that two decimal ones of the same resource can be ordered (KEP-5504; apimachinery v0.36.3,
+// pkg/util/resourceversion).
 
 #include <algorithm>
 #include <optional>

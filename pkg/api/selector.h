@@ -1,6 +1,7 @@
 #pragma once
 
-// Selectors of lists, watches and webhooks, as values (client-machinery.md 12.6).
+// Selectors of lists, watches and webhooks, as values (apimachinery v0.36.3, pkg/labels and
+// pkg/fields).
 //
 //   LabelSelector::Parse("a=b,c!=d,e in (x,y),f notin (z),g,!h")
 //   LabelSelector::FromJson({"matchLabels": …, "matchExpressions": […]})

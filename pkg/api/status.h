@@ -1,8 +1,8 @@
 #pragma once
 
 // The Status object with which an API server says why it refused, or that it deleted: as a value,
-// from and to JSON, and the usual ones in the words of kube-apiserver
-// (client-machinery.md 4.6, 4.8).
+// from and to JSON, and the usual ones in the words of kube-apiserver (apimachinery v0.36.3,
+// pkg/api/errors/errors.go).
 //
 // A Status may be the error of a boost::system::result. Values; any thread.
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // How long to wait after the n-th failure in a row: doubling with jitter, as client-go's reflector
-// (client-machinery.md 1.1): each delay is drawn uniformly from [d, (1 + jitter) d). One thread.
+// (v0.36.3, tools/cache/reflector.go): each delay is drawn uniformly from [d, (1 + jitter) d). One
+// thread.
 
 #include <chrono>
 #include <cstdint>

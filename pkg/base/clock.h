@@ -1,7 +1,8 @@
 #pragma once
 
-// Time as a dependency. Deciding code takes time points or a Clock; only RealClock reads the system's.
-// Deadlines and measured durations use Now() (monotonic); timestamps in objects use WallNow().
+// Time as a dependency. Deciding code takes time points or a Clock; only RealClock reads the
+// system's. Deadlines and measured durations use Now() (monotonic); timestamps in objects use
+// WallNow().
 
 #include <chrono>
 

@@ -6,22 +6,38 @@ namespace base {
 
 std::string_view ToString(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kCancelled: return "Cancelled";
-    case ErrorCode::kInvalidArgument: return "InvalidArgument";
-    case ErrorCode::kMalformed: return "Malformed";
-    case ErrorCode::kTooLarge: return "TooLarge";
-    case ErrorCode::kTimeout: return "Timeout";
-    case ErrorCode::kUnavailable: return "Unavailable";
-    case ErrorCode::kUnauthorized: return "Unauthorized";
-    case ErrorCode::kForbidden: return "Forbidden";
-    case ErrorCode::kNotFound: return "NotFound";
-    case ErrorCode::kAlreadyExists: return "AlreadyExists";
-    case ErrorCode::kConflict: return "Conflict";
-    case ErrorCode::kExpired: return "Expired";
-    case ErrorCode::kInvalid: return "Invalid";
-    case ErrorCode::kTooManyRequests: return "TooManyRequests";
-    case ErrorCode::kTls: return "Tls";
-    case ErrorCode::kInternal: return "Internal";
+    case ErrorCode::kCancelled:
+      return "Cancelled";
+    case ErrorCode::kInvalidArgument:
+      return "InvalidArgument";
+    case ErrorCode::kMalformed:
+      return "Malformed";
+    case ErrorCode::kTooLarge:
+      return "TooLarge";
+    case ErrorCode::kTimeout:
+      return "Timeout";
+    case ErrorCode::kUnavailable:
+      return "Unavailable";
+    case ErrorCode::kUnauthorized:
+      return "Unauthorized";
+    case ErrorCode::kForbidden:
+      return "Forbidden";
+    case ErrorCode::kNotFound:
+      return "NotFound";
+    case ErrorCode::kAlreadyExists:
+      return "AlreadyExists";
+    case ErrorCode::kConflict:
+      return "Conflict";
+    case ErrorCode::kExpired:
+      return "Expired";
+    case ErrorCode::kInvalid:
+      return "Invalid";
+    case ErrorCode::kTooManyRequests:
+      return "TooManyRequests";
+    case ErrorCode::kTls:
+      return "Tls";
+    case ErrorCode::kInternal:
+      return "Internal";
   }
   return "Unknown";
 }

@@ -41,10 +41,10 @@ std::string_view ToString(ErrorCode code);
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
-  int http_status = 0;                            // 0: no answer was received
-  std::string reason;                             // Status.reason, "" if none
-  std::chrono::milliseconds retry_after{0};       // 0: the server named no time
-  bool too_large_resource_version = false;        // 504: the server has not reached that version yet
+  int http_status = 0;                       // 0: no answer was received
+  std::string reason;                        // Status.reason, "" if none
+  std::chrono::milliseconds retry_after{0};  // 0: the server named no time
+  bool too_large_resource_version = false;   // 504: the server has not reached that version yet
 
   // This error with "action: " before its message.
   [[nodiscard]] Error Wrap(std::string_view action) const;
@@ -55,6 +55,7 @@ template <typename T>
 using Result = boost::system::result<T, Error>;
 
 // A bug: somebody asked a failed Result for its value. Ends the process.
-[[noreturn]] void throw_exception_from_error(const Error& error, const boost::source_location& where);
+[[noreturn]] void throw_exception_from_error(const Error& error,
+                                             const boost::source_location& where);
 
 }  // namespace base

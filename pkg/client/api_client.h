@@ -42,7 +42,7 @@ struct ApiResponse {
 class ApiClient {
  public:
   virtual ~ApiClient() = default;
-  // Retries what is safe to repeat (client-machinery.md 4.5) within the timeout.
+  // Retries what is safe to repeat (client-go v0.36.3, rest/with_retry.go) within the timeout.
   virtual base::Task<base::Result<ApiResponse>> Do(ApiRequest request) = 0;
   // Opens a body to be read piece by piece: a watch, or a large list. Not retried, never gzip for
   // a watch (a query parameter watch=1 or watch=true).

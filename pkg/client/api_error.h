@@ -1,7 +1,8 @@
 #pragma once
 
 // What an API server's refusal means: from HTTP status, Retry-After and a Status body to a
-// base::Error (client-machinery.md 4.6). ErrorFromAnswer() is declared in api_client.h. Any thread.
+// base::Error (apimachinery v0.36.3, pkg/api/errors/errors.go). ErrorFromAnswer() is declared in
+// api_client.h. Any thread.
 
 #include <optional>
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
 
 // Where the API server is and how to speak to it: resolved from flags, environment and files, with
-// every path and combination checked (client-machinery.md 4.1 and 4.3).
+// every path and combination checked (client-go v0.36.3, tools/clientcmd and rest/config.go).
 //
 // Precedence: --kubeconfig alone if it is given; else the pod's own service account if the
 // environment says we run in one and no context was asked for; else $KUBECONFIG; else

@@ -1,8 +1,9 @@
 #pragma once
 
 // From one context of a kubeconfig to a connection: every rule on what may stand together
-// (client-machinery.md 4.1). Reads the certificate and token files that the context names. Only the
-// entries in use are judged. Errors: kInvalidArgument, naming file, entry and field. Any thread.
+// (client-go v0.36.3, tools/clientcmd/validation.go and client_config.go). Reads the certificate
+// and token files that the context names. Only the entries in use are judged. Errors:
+// kInvalidArgument, naming file, entry and field. Any thread.
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // What the server serves: aggregated discovery (v2), or the older form where that is not spoken
-// (client-machinery.md part 5).
+// (KEP-3352; client-go v0.36.3, discovery/aggregated_discovery.go).
 //
 // A group version that could not be asked, or that the server calls stale, is named in `failed` and
 // its resources are absent from the result: absent there means unknown, not gone. If the server

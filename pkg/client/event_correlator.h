@@ -1,7 +1,7 @@
 #pragma once
 
 // What of the events of an object reaches the server, decided as client-go's recorder does
-// (client-machinery.md 8.1). No I/O.
+// (v0.36.3, tools/record/events_cache.go). No I/O.
 //
 // - The same event again within `window`: the count of the first is raised instead of a new object.
 // - From the 10th different message on, all else equal, within `window`: one event for all of them,

@@ -1,8 +1,8 @@
 #pragma once
 
 // Events: what a controller has to say about an object, for `kubectl describe` and `kubectl get
-// events` (client-machinery.md 8.1). Record() never waits and never fails whoever calls it: an
-// event is worth an attempt, not a delay.
+// events` (client-go v0.36.3, tools/record/event.go). Record() never waits and never fails whoever
+// calls it: an event is worth an attempt, not a delay.
 //
 // Promises of the recorder that sends them: the same event said again within ten minutes raises
 // the count of the first; an object that has too much to say is silenced (EventCorrelator); the

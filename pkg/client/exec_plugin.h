@@ -1,7 +1,7 @@
 #pragma once
 
-// Exec credential plugins (client-machinery.md 4.2): what a plugin is told, and what its answer
-// means. Never interactive: a daemon has no terminal.
+// Exec credential plugins (client-go v0.36.3, plugin/pkg/client/auth/exec): what a plugin is told,
+// and what its answer means. Never interactive: a daemon has no terminal.
 
 #include <chrono>
 #include <optional>

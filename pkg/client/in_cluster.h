@@ -1,7 +1,7 @@
 #pragma once
 
 // The connection of a pod: its service account's files and the environment that Kubernetes sets
-// (client-machinery.md 4.3). Any thread.
+// (client-go v0.36.3, rest/config.go). Any thread.
 
 #include <string>
 

@@ -4,8 +4,9 @@
 // only when it is used, so combinations are checked by cluster_config.h; here only shapes and types
 // are.
 //
-// Relative paths are resolved against the folder of the file that holds them (client-machinery.md
-// 4.1). Every entry remembers its file, for messages. No I/O but LoadKubeconfig(). Any thread.
+// Relative paths are resolved against the folder of the file that holds them (client-go v0.36.3,
+// tools/clientcmd/loader.go). Every entry remembers its file, for messages. No I/O but
+// LoadKubeconfig(). Any thread.
 
 #include <map>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
 // The ApiClient that talks to a real server: prefix path, credentials, impersonation, retries with
-// Retry-After, refusals as errors (client-machinery.md part 4).
+// Retry-After, refusals as errors (client-go v0.36.3, rest/request.go).
 //
 // Promises: Do() returns within its request's timeout, retries included; a write is repeated only
 // if the server said that it did nothing; a 401 makes the credentials be looked up anew, and

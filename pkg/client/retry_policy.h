@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether a failed request is sent again, and when (client-machinery.md 4.5). One policy for each
-// request. Decides only; the caller waits, and keeps to its deadline.
+// Whether a failed request is sent again, and when (client-go v0.36.3, rest/with_retry.go). One
+// policy for each request. Decides only; the caller waits, and keeps to its deadline.
 
 #include <optional>
 #include <string_view>

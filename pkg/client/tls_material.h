@@ -2,8 +2,8 @@
 
 // Keeps an http::Client's certificates as the files say: read again every five minutes when a
 // request is about to be sent, and handed on only when something changed, because that ends idle
-// connections (client-machinery.md 4.7). Also where an exec plugin's client certificate goes. One
-// thread; the client outlives it.
+// connections (client-go v0.36.3, transport/cert_rotation.go). Also where an exec plugin's client
+// certificate goes. One thread; the client outlives it.
 
 #include <optional>
 #include <string>

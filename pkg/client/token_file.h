@@ -2,7 +2,7 @@
 
 // A bearer token in a file that somebody rewrites (kubelet, before it expires). Read again about
 // every 50 s, and at once after the server refused it; while it cannot be read the last good token
-// stays in use (client-machinery.md 4.3). One thread.
+// stays in use (client-go v0.36.3, transport/token_source.go). One thread.
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,7 @@
 #pragma once
 
-// Named checks, and what /healthz, /livez and /readyz answer from them (client-machinery.md 9.2).
+// Named checks, and what /healthz, /livez and /readyz answer from them (apiserver v0.36.3,
+// pkg/server/healthz).
 //
 // Liveness says that the process can make progress, never that an API server is reachable: a
 // restart would not help. Readiness says that it does its work. /livez and /healthz run the

@@ -1,7 +1,7 @@
 #pragma once
 
 // The metrics of one work queue, with the names that dashboards of Kubernetes' own components use
-// (client-machinery.md 3.3). All start at zero.
+// (component-base v0.36.3, metrics/prometheus/workqueue). All start at zero.
 //
 // Single-threaded; the registry outlives it, the queue's observer outlives the queue.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to tls.cc and certificate.cc: owners of OpenSSL's objects, and PEM in and out.
+// Internal to this folder: owners of OpenSSL's objects, and PEM in and out.
 
 #include <openssl/bio.h>
 #include <openssl/err.h>

@@ -42,7 +42,7 @@ class Socket final : public Stream, public std::enable_shared_from_this<Socket> 
   Attempt TryHandshake() override { return Attempt::Done(0); }
   void TryGoodbye() override {}
 
-  // NODELAY, and the keep-alive that finds a dead peer within a minute (client-machinery.md 1.5).
+  // NODELAY, and the keep-alive that finds a dead peer within a minute.
   void SetOptions();
   void ShutdownSend();
   void Close();

@@ -1,7 +1,8 @@
 #pragma once
 
 // Decides, for one candidate, what to do about a lease: read it, write it, wait, or give up. The
-// protocol is client-go's (client-machinery.md part 6), so both kinds of candidates may compete.
+// protocol is client-go's (v0.36.3, tools/leaderelection/leaderelection.go), so both kinds of
+// candidates may compete.
 //
 // Promises: it leads only while no other candidate that keeps the protocol can hold the lease. Its
 // lease counts from when the last successful write was *sent*, which is never later than when

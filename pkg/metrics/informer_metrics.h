@@ -1,7 +1,7 @@
 #pragma once
 
-// The metrics of one watched collection (client-machinery.md 9.1, and what else tells its health).
-// All start at zero. The registry outlives it.
+// The metrics of one watched collection: its state, its resource version, its lists, watches and
+// events. All start at zero. The registry outlives it.
 
 #include <chrono>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What every process exports: process_* (client-machinery.md 9.1), read from /proc at each scrape,
-// and what was built.
+// What every process exports: process_* (the names of Prometheus' Go client), read from /proc at
+// each scrape, and what was built.
 
 #include "pkg/metrics/registry.h"
 

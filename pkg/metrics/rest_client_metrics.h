@@ -1,7 +1,8 @@
 #pragma once
 
 // The metrics of requests to the API server, with the names that dashboards of Kubernetes' own
-// components use (client-machinery.md 9.1). One per server; the registry outlives it.
+// components use (component-base v0.36.3, metrics/prometheus/restclient). One per server; the
+// registry outlives it.
 
 #include <chrono>
 #include <map>

@@ -1,8 +1,8 @@
 #pragma once
 
-// How Kubernetes wraps protobuf (client-machinery.md 1.10): four bytes of magic, then a message
-// that names apiVersion and kind and holds the object's own bytes. Frames of a watch hold their
-// object so, too. No I/O; any thread.
+// How Kubernetes wraps protobuf (apimachinery v0.36.3, pkg/runtime/serializer/protobuf): four bytes
+// of magic, then a message that names apiVersion and kind and holds the object's own bytes. Frames
+// of a watch hold their object so, too. No I/O; any thread.
 
 #include <optional>
 #include <string>

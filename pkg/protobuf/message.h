@@ -4,8 +4,8 @@
 // reads, its number on the wire and the name it has in JSON. Fields that are not described are
 // skipped when decoding.
 //
-// The fields are those of upstream's generated.proto (client-machinery.md 1.10); numbers are never
-// given to another field there. Constants; any thread.
+// The fields are those of upstream's generated.proto (k8s.io/api v0.36.3); numbers are never given
+// to another field there. Constants; any thread.
 
 #include <cstdint>
 #include <span>

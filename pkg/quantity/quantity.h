@@ -1,8 +1,7 @@
 #pragma once
 
-// A Kubernetes quantity: an exact number and the notation it is printed in
-// (kubernetes-resourcequota.md part 2 is the law: grammar, rounding, caps, canonical form,
-// arithmetic).
+// A Kubernetes quantity: an exact number and the notation it is printed in (apimachinery v0.36.3,
+// pkg/api/resource/quantity.go has the rules: grammar, rounding, caps, canonical form, arithmetic).
 //
 // The number is a 128-bit count of 10^-9. Upstream's is unbounded; here what does not fit (a
 // magnitude beyond kLimitText) is an error of parsing or of arithmetic, never a wrapped value.
@@ -33,11 +32,11 @@ class Quantity {
   Quantity() = default;  // zero, DecimalSI
   // A whole number.
   static Quantity FromInt(std::int64_t value, Format format = Format::kDecimalSI);
-  // Errors: kInvalidArgument with exactly one of upstream's three texts (2.1), or ours for a number
+  // Errors: kInvalidArgument with exactly one of upstream's three texts, or ours for a number
   // that does not fit: "quantity is out of range: …", naming kLimitText.
   static base::Result<Quantity> Parse(std::string_view text);
 
-  // Canonical form, as upstream prints it "after modification" (2.4): no cached source text.
+  // Canonical form, as upstream prints it "after modification": no cached source text.
   [[nodiscard]] std::string ToString() const;
   [[nodiscard]] Format format() const { return format_; }
   [[nodiscard]] Int128 nanos() const { return nanos_; }
@@ -46,7 +45,7 @@ class Quantity {
   // True if it has no fraction.
   [[nodiscard]] bool IsInteger() const;
 
-  // The sum keeps this one's format, or takes the other's if this one is zero (2.5).
+  // The sum keeps this one's format, or takes the other's if this one is zero.
   // Errors of all below: kInvalidArgument when the result does not fit.
   [[nodiscard]] base::Result<Quantity> Add(const Quantity& other) const;
   [[nodiscard]] base::Result<Quantity> Sub(const Quantity& other) const;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The text of a quantity: its grammar, its canonical form, and the limits of both
-// (kubernetes-resourcequota.md 2.1 to 2.3). Everything here is used through quantity.h.
+// The text of a quantity: its grammar, its canonical form, and the limits of both (apimachinery
+// v0.36.3, pkg/api/resource/quantity.go and suffix.go). Everything here is used through quantity.h.
 //
 // Pure functions; any thread.
 

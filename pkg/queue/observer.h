@@ -1,7 +1,8 @@
 #pragma once
 
-// What a work queue tells its metrics (client-machinery.md 3.3). pkg/debug/queue_metrics.h exports
-// it; calls come on the queue's thread and must not call back into the queue.
+// What a work queue tells its metrics (client-go v0.36.3, util/workqueue/metrics.go).
+// pkg/debug/queue_metrics.h exports it; calls come on the queue's thread and must not call back
+// into the queue.
 
 #include <cstddef>
 

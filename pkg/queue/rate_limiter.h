@@ -1,7 +1,8 @@
 #pragma once
 
 // How long a key that failed waits for its next try: doubling per key, and on request a token
-// bucket over all keys (client-machinery.md 3.2). No I/O, time is handed in. One thread.
+// bucket over all keys (client-go v0.36.3, util/workqueue/default_rate_limiters.go). No I/O, time
+// is handed in. One thread.
 
 #include <chrono>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Keys that need work, each once: the deciding part of the queue, without I/O
-// (client-machinery.md part 3). Coroutines use pkg/queue/async_queue.h around it.
+// Keys that need work, each once: the deciding part of the queue, without I/O (client-go v0.36.3,
+// util/workqueue/queue.go). Coroutines use pkg/queue/async_queue.h around it.
 //
 // Promises: one key is never handed to two workers at once; any number of adds before the work is
 // one piece of work; an add during the work is exactly one more. Every Get() is followed by Done().

@@ -2,8 +2,8 @@
 
 // Usage that our own admission granted to objects that the watch has not shown yet, for one quota.
 // A charge belongs to the object (its uid), not to the call, and is absolute: what the object may
-// use in all (design part 5). So an API server that asks ten times for one stored write is charged
-// once, and a charge whose object was never stored is gone after `hold`.
+// use in all. So an API server that asks ten times for one stored write is charged once, and a
+// charge whose object was never stored is gone after `hold`.
 //
 // No I/O, one thread.
 

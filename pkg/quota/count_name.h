@@ -1,7 +1,8 @@
 #pragma once
 
 // The names that limit a number of objects: count/<resource>.<group>, count/<resource> for the core
-// group (kubernetes-resourcequota.md 1.4). Pure functions; any thread.
+// group (apiserver v0.36.3, pkg/quota/v1/generic/evaluator.go, ObjectCountQuotaResourceNameFor).
+// Pure functions; any thread.
 
 #include <optional>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Whether requests fit the quotas they touch, and what to charge: the rules of
-// kubernetes-resourcequota.md 4.5 and 4.6, with charges by object (design part 5). Pure functions;
-// any thread.
+// Whether requests fit the quotas they touch, and what to charge: the rules of apiserver v0.36.3,
+// pkg/admission/plugin/resourcequota/controller.go, with charges by object. Pure functions; any
+// thread.
 
 #include <optional>
 #include <string>

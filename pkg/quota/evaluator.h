@@ -20,8 +20,8 @@
 namespace quota {
 
 // Which requests can raise what an object uses, and what a limited object must state: what
-// admission needs beside the facts (kubernetes-resourcequota.md 3, "Handles" and "Constraints").
-// A CREATE of the object itself always can.
+// admission needs beside the facts (Handles and Constraints in apiserver v0.36.3,
+// pkg/quota/v1/interfaces.go). A CREATE of the object itself always can.
 struct Guard {
   bool updates = false;  // an UPDATE of the object itself can, too
   // CEL over `object` and `oldObject`: false for every update that can neither raise usage nor move

@@ -3,7 +3,7 @@
 // Usage that somebody else charged to a quota (the API server's own admission plugin, another
 // replica) for objects our watch has not shown yet. Held so that a recount does not lower `used`
 // because of what is not yet seen; used up by the objects that appear; gone after `hold` (10 s), so
-// that a charge whose object was never stored heals by itself (design part 6).
+// that a charge whose object was never stored heals by itself.
 //
 // While a watch is behind, the objects of charges that expire meanwhile are yet to come, and must
 // not use up younger charges: what is overdue is remembered until the watch has caught up.

@@ -9,7 +9,7 @@
 namespace quota {
 namespace {
 
-// Never counted, whatever a quota names (3.6).
+// Never counted, whatever a quota names.
 bool IsIgnored(const api::GroupResource& resource) {
   constexpr std::array<std::string_view, 10> kIgnored = {
       "bindings",

@@ -1,7 +1,7 @@
 #pragma once
 
-// Evaluators that count objects and look at nothing inside them (kubernetes-resourcequota.md 3.6).
-// Pure functions; any thread.
+// Evaluators that count objects and look at nothing inside them (apiserver v0.36.3,
+// pkg/quota/v1/generic/evaluator.go). Pure functions; any thread.
 
 #include <optional>
 #include <string>

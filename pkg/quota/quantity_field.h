@@ -1,7 +1,7 @@
 #pragma once
 
 // Quantities and resource lists as they stand in API objects: strings, numbers or null
-// (kubernetes-resourcequota.md 2.1). Pure functions; any thread.
+// (apimachinery v0.36.3, pkg/api/resource/quantity.go, UnmarshalJSON). Pure functions; any thread.
 
 #include <string_view>
 

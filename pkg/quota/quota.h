@@ -38,7 +38,8 @@ struct QuotaApi {
   // quota API has none.
   std::function<std::optional<Evaluator>(const api::GroupResource& resource)> object_counter;
   // The resource that a count/… name is about; nullopt if `name` is no such name, or names a
-  // resource that is never counted (events, bindings, reviews: kubernetes-resourcequota.md 3.6).
+  // resource that is never counted (events, bindings, reviews: kubernetes v1.36.3,
+  // pkg/quota/v1/install/registry.go).
   std::function<std::optional<api::GroupResource>(std::string_view name)> counted_resource;
   // Fields of the quota object that Parse reads (dotted paths), for the reflector.
   std::vector<std::string> fields;
@@ -86,7 +87,7 @@ struct Observed {
 // The status the quota ought to have: hard from the spec; used as observed, `held` added (usage
 // charged by somebody but not yet seen stored); unknown names keep their last value, or stay
 // absent; names that nobody owns stay as they are upstream: absent, or the stale value while in
-// hard (5.5). Errors: kInvalidArgument on overflow, naming the name.
+// hard. Errors: kInvalidArgument on overflow, naming the name.
 base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& observed,
                                         const ResourceList& held);
 

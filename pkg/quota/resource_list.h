@@ -1,7 +1,7 @@
 #pragma once
 
 // Resource name → quantity, sorted by name: spec.hard, status.used, the usage of an object
-// (kubernetes-resourcequota.md 2.6). Values; any thread.
+// (apiserver v0.36.3, pkg/quota/v1/resources.go). Values; any thread.
 
 #include <initializer_list>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-// A quota's scopes: predicates over an object's attributes (kubernetes-resourcequota.md 1.5).
-// Values; any thread.
+// A quota's scopes: predicates over an object's attributes (kubernetes v1.36.3,
+// pkg/quota/v1/evaluator/core/pods.go). Values; any thread.
 
 #include <cstdint>
 #include <string>
@@ -25,7 +25,7 @@ struct ScopeRequirement {
 // All must hold. Empty: every object matches.
 using ScopeSelector = std::vector<ScopeRequirement>;
 
-// `known` are the scopes the evaluator can judge; a requirement on any other never matches (3.1).
+// `known` are the scopes the evaluator can judge; a requirement on any other never matches.
 bool Matches(const ScopeSelector& selector, const std::vector<Attribute>& attributes,
              const std::vector<std::string>& known);
 

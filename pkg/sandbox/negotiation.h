@@ -1,8 +1,9 @@
 #pragma once
 
-// Which representation a client gets and sends (client-machinery.md 1.8): JSON or YAML, and the
-// object itself, its metadata, or a table. Protobuf and CBOR are never answered: a client that
-// accepts JSON as well gets JSON, one that accepts nothing else gets 406.
+// Which representation a client gets and sends (apiserver v0.36.3,
+// pkg/endpoints/handlers/negotiation): JSON or YAML, and the object itself, its metadata, or a
+// table. Protobuf and CBOR are never answered: a client that accepts JSON as well gets JSON, one
+// that accepts nothing else gets 406.
 //
 // Pure; any thread.
 

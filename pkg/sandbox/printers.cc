@@ -157,7 +157,7 @@ Array NamespaceCells(const Value& object, base::WallTime now) {
           Age(object, now)};
 }
 
-// kubernetes-resourcequota.md 6.1.
+// As printResourceQuota of kubernetes v1.36.3, pkg/printers/internalversion/printers.go.
 Array QuotaCells(const Value& quota, base::WallTime now) {
   std::vector<std::string> names;
   const Value* const hard = quota.At({"status", "hard"});

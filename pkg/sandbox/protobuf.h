@@ -1,8 +1,8 @@
 #pragma once
 
 // Reads the protobuf bodies that kubectl's typed commands send (`kubectl create quota`, `create
-// namespace`, `auth can-i` …; client-machinery.md 1.10): they have no fallback to JSON. Answers are
-// always JSON, which the same clients accept.
+// namespace`, `auth can-i` …; apimachinery v0.36.3, pkg/runtime/serializer/protobuf): they have no
+// fallback to JSON. Answers are always JSON, which the same clients accept.
 //
 // Known are the kinds such commands make, with the fields these have. A field that is not known is
 // an error, never a silent loss. Pure; any thread.

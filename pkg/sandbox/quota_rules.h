@@ -1,6 +1,7 @@
 #pragma once
 
-// ResourceQuota: validation and warnings (kubernetes-resourcequota.md 1.2, 1.4 to 1.7). Any thread.
+// ResourceQuota: validation and warnings (kubernetes v1.36.3,
+// pkg/registry/core/resourcequota/strategy.go and pkg/apis/core/validation). Any thread.
 
 #include <string>
 #include <string_view>

@@ -26,7 +26,7 @@ Outcome<void> NormalizeQuantity(const ResourceType& type, json::Value& value);
 // The quantity of a member that was normalised; zero if it is absent or none.
 quantity::Quantity QuantityOf(const json::Value* list, std::string_view name);
 
-// kubernetes-resourcequota.md 1.4.
+// As in kubernetes v1.36.3, pkg/apis/core/helper/helpers.go.
 bool IsStandardResource(std::string_view name);
 bool IsStandardQuotaResource(std::string_view name);
 bool IsIntegerResource(std::string_view name);

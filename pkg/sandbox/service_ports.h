@@ -2,7 +2,8 @@
 
 // Node ports of services, as a kube-apiserver keeps them: given to each port of a service whose
 // type has them, kept through updates that leave them out, and taken away when the type no longer
-// has them. Quota counts them (kubernetes-resourcequota.md 3.3). Pure; any thread.
+// has them. Quota counts them (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/services.go). Pure;
+// any thread.
 
 #include <cstdint>
 #include <set>

@@ -1,6 +1,7 @@
 #pragma once
 
-// The objects of the sandbox and every rule by which they change (client-machinery.md 12.4, 12.5).
+// The objects of the sandbox and every rule by which they change (as apiserver v0.36.3,
+// pkg/registry/generic/registry/store.go).
 //
 // A write has three steps, so that the HTTP surface can call admission webhooks in between:
 //   auto write = store.PrepareCreate(…);    // decoded, defaulted, patched; nothing is stored

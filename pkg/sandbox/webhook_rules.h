@@ -1,7 +1,8 @@
 #pragma once
 
 // Validating webhooks as values: which are to be called for a write, what is sent, and what an
-// answer means (client-machinery.md part 7). The calls themselves are made by WebhookCaller.
+// answer means (apiserver v0.36.3, pkg/admission/plugin/webhook). The calls themselves are made by
+// WebhookCaller.
 //
 // matchConditions are CEL and are not evaluated: such a webhook is called as if it had none, and
 // the caller logs it. Pure; any thread.

@@ -1,7 +1,8 @@
 #pragma once
 
-// What an API server refuses in a webhook configuration (client-machinery.md 7.3). Expressions of
-// matchConditions must be there, but are not compiled. No I/O; any thread.
+// What an API server refuses in a webhook configuration (kubernetes v1.36.3,
+// pkg/apis/admissionregistration/validation). Expressions of matchConditions must be there, but are
+// not compiled. No I/O; any thread.
 
 #include "pkg/json/value.h"
 #include "pkg/sandbox/validation.h"

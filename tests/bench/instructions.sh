@@ -4,8 +4,8 @@
 #   bash tests/bench/instructions.sh [--set] [QUESTION…]       default: all; --set writes the file
 #
 # Exit code 1: something needs over a tenth more than is written there. What needs over a tenth less
-# is said, so that the bound is lowered. 77: there is no valgrind. Takes under a minute, and says the
-# same on a busy machine.
+# is said, so that the bound is lowered. 77: there is no valgrind. Takes under a minute, and says
+# the same on a busy machine.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bounds=tests/bench/instruction_bounds.txt
@@ -34,8 +34,9 @@ tunables+=:glibc.cpu.x86_non_temporal_threshold=0xc0000:glibc.cpu.x86_rep_movsb_
 # count QUESTION: instructions for each time that it was asked.
 count() {
   local output times
-  output=$(env -i GLIBC_TUNABLES="$tunables" valgrind --tool=callgrind --callgrind-out-file=/dev/null \
-    --collect-atstart=no '--toggle-collect=bench::Counted(*' '--toggle-collect=bench::Uncounted(*' \
+  output=$(env -i GLIBC_TUNABLES="$tunables" valgrind --tool=callgrind \
+    --callgrind-out-file=/dev/null --collect-atstart=no \
+    '--toggle-collect=bench::Counted(*' '--toggle-collect=bench::Uncounted(*' \
     "$program" "$1" 2>"$counts") || { cat "$counts" >&2; return 1; }
   times=$(sed -nE 's/^==[0-9]+== Collected : ([0-9]+)$/\1/p' "$counts")
   [ "${times:-0}" -gt 0 ] || { echo "instructions.sh: $1: nothing was counted" >&2; return 1; }
@@ -75,7 +76,8 @@ for question in "${questions[@]}"; do
 done
 if $set_bounds; then
   {
-    echo "# Instructions, as tests/bench/instructions.sh --set counted them; a tenth more is let pass."
+    echo "# Instructions, as tests/bench/instructions.sh --set counted them;" \
+      "a tenth more is let pass."
     printf '%s' "$new"
   } >"$bounds"
   exit 0

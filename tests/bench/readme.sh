@@ -24,7 +24,9 @@ section() {
   printf '\n### %s\n' "$(title "$1")"
   tail -n +2 "$results/$1.md" | cat -s
   case $1 in
-    controller) plot controller 'median of DELETE → status.used by pods, ours and the built-in controller'"'s" ;;
+    controller)
+      plot controller "median of DELETE → status.used by pods, ours and the built-in controller's"
+      ;;
     scale) plot memory 'resident memory by pods' ;;
   esac
 }

@@ -6,15 +6,16 @@
 #                                                   100000: 15 minutes and 20 GB of memory, without
 #                                                   the last one 6 minutes and 8 GB
 #   bash tests/bench/run.sh scale [QUESTION…]       memory, new-quota, burst; 6 minutes
-#   bash tests/bench/run.sh churn                   500 changes a second of one quota, on the sandbox;
-#                                                   2 minutes
+#   bash tests/bench/run.sh churn                   500 changes a second of one quota, on the
+#                                                   sandbox; 2 minutes
 #   bash tests/bench/run.sh load                    the same over 5 000 quotas; 4 minutes
-#   bash tests/bench/run.sh admission [QUESTION…]   on real kube-apiservers: rate, quiet, limit, two,
-#                                                   leak, memory; rate and memory 9 minutes, all 20
+#   bash tests/bench/run.sh admission [QUESTION…]   on real kube-apiservers: rate, quiet, limit,
+#                                                   two, leak, memory; rate and memory 9 minutes,
+#                                                   all 20
 #
-# Tables go to stdout and to tests/bench/results/PART.md, plots to the same folder, and all of it into
-# the README. What misses its target is printed so, with the target beside it. Wants a machine that
-# does nothing else.
+# Tables go to stdout and to tests/bench/results/PART.md, plots to the same folder, and all of it
+# into the README. What misses its target is printed so, with the target beside it. Wants a machine
+# that does nothing else.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -53,7 +54,11 @@ part() {
   { printf '# %s\n\n%s\n\n' "$name" "$(machine)"; QCM_E2E_SERVER=$tier "$@"; } \
     | tee "$results/$name.md.new" || code=$?
   # What failed half-way leaves the tables that were there.
-  if [ $code -eq 0 ]; then mv "$results/$name.md.new" "$results/$name.md"; else rm "$results/$name.md.new"; fi
+  if [ $code -eq 0 ]; then
+    mv "$results/$name.md.new" "$results/$name.md"
+  else
+    rm "$results/$name.md.new"
+  fi
   echo "$name: $(((SECONDS - started) / 60)) min $(((SECONDS - started) % 60)) s" >&2
   return $code
 }

@@ -1,5 +1,5 @@
-// What services, claims, resource claims and plain objects are charged for
-// (kubernetes-resourcequota.md 3.3 to 3.6), and the same count by a daemon that starts afterwards.
+// What services, claims, resource claims and plain objects are charged for (kubernetes v1.36.3,
+// pkg/quota/v1/evaluator/core), and the same count by a daemon that starts afterwards.
 #include <catch2/catch.hpp>
 #include <list>
 

@@ -1,5 +1,5 @@
 // Creations and updates decided against ironcore's quotas, with the words of ironcore's own plugin
-// (ironcore.md 3.4, 6.1, 6.8, 6.9).
+// (v0.5.0).
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/cloud.h"

@@ -1,5 +1,5 @@
 // ironcore's kinds are served by a second API server behind the first one, which may go away while
-// the first is well (ironcore.md 5.1).
+// the first is well.
 #include <catch2/catch.hpp>
 #include <memory>
 

@@ -1,6 +1,6 @@
 // Usage comes from the class as it is now: one that appears late, changes or vanishes moves every
 // quota concerned, and one that is missing or cannot be read makes its own usage unknown, and
-// nothing else (ironcore.md 6.5, 6.6).
+// nothing else.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/cloud.h"

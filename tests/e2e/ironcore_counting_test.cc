@@ -1,5 +1,5 @@
 // What ironcore's quotas count, whoever decides admission: the manifests of an operator, the states
-// of machines, sizes, other kinds, and scopes over classes (ironcore.md 6.2 to 6.7).
+// of machines, sizes, other kinds, and scopes over classes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cctype>

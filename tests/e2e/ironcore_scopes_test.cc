@@ -1,5 +1,5 @@
-// Scopes over classes (ironcore.md 6.7), and what becomes of a quota that is edited, by its owner
-// or by a hand that should not.
+// Scopes over classes, and what becomes of a quota that is edited, by its owner or by a hand that
+// should not.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/cloud.h"

@@ -1,5 +1,4 @@
-// KarmadaQuota on a control plane: bindings are counted and decided, whoever writes them. The
-// numbers are those of karmada.md 4.12.
+// KarmadaQuota on a control plane: bindings are counted and decided, whoever writes them.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/federation.h"

@@ -1,5 +1,5 @@
-// What pods are charged for, from their creation to their end (kubernetes-resourcequota.md 3.2 and
-// 3.8), and the same count by a daemon that starts afterwards.
+// What pods are charged for, from their creation to their end (kubernetes v1.36.3,
+// pkg/quota/v1/evaluator/core/pods.go), and the same count by a daemon that starts afterwards.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/story.h"

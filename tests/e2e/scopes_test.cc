@@ -1,6 +1,6 @@
 // Scopes choose what a quota counts: each one, by `scopes` and by `scopeSelector`, with every
-// operator that it takes, and objects that move from one to another (kubernetes-resourcequota.md
-// 1.5).
+// operator that it takes, and objects that move from one to another (kubernetes v1.36.3,
+// pkg/apis/core/types.go).
 #include <catch2/catch.hpp>
 #include <cctype>
 

@@ -10,14 +10,16 @@ cd "$(dirname "$0")"
 say() { echo "tests/k8s: $*" >&2; }
 unavailable() {
   say "$*"
-  say "NO REAL KUBE-APISERVER: set KUBEBUILDER_ASSETS (a folder with etcd, kube-apiserver, kubectl) or install Go >= 1.26"
+  say "NO REAL KUBE-APISERVER: set KUBEBUILDER_ASSETS (a folder with etcd, kube-apiserver," \
+    "kubectl) or install Go >= 1.26"
   if [ "${CI:-}" = true ]; then exit 1; fi
   exit 77
 }
 
 if [ -n "${KUBEBUILDER_ASSETS:-}" ]; then
   for program in etcd kube-apiserver kubectl; do
-    [ -x "$KUBEBUILDER_ASSETS/$program" ] || unavailable "KUBEBUILDER_ASSETS=$KUBEBUILDER_ASSETS has no $program"
+    [ -x "$KUBEBUILDER_ASSETS/$program" ] ||
+      unavailable "KUBEBUILDER_ASSETS=$KUBEBUILDER_ASSETS has no $program"
   done
   [ -x "$KUBEBUILDER_ASSETS/kube-controller-manager" ] ||
     say "KUBEBUILDER_ASSETS has no kube-controller-manager: what compares with it is skipped"
@@ -42,7 +44,8 @@ minor=${minor%%.*}
 major=${version#v}
 major=${major%%.*}
 package=k8s.io/component-base/version
-flags=(-trimpath -ldflags "-s -w -X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor")
+flags=(-trimpath -ldflags "-s -w -X $package.gitVersion=$version -X $package.gitMajor=$major
+  -X $package.gitMinor=$minor")
 export CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly
 
 # The folder appears whole or not at all; two builds at once end with one of them.

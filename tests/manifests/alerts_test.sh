@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The alert rules of manifests/monitoring through promtool: they are valid, and fire and stay silent as
-# alerts_test.yaml says; each is fired by some test, and told in the README.
+# The alert rules of manifests/monitoring through promtool: they are valid, and fire and stay silent
+# as alerts_test.yaml says; each is fired by some test, and told in the README.
 #
 # Exit 77: there is no promtool (promtool.sh).
 set -euo pipefail
@@ -18,6 +18,7 @@ cp alerts_test.yaml "$folder/"
 (cd "$folder" && "$promtool" test rules alerts_test.yaml)
 
 # What the dashboard asks is PromQL: each query as a rule, with its variables filled in.
+# shellcheck disable=SC2016 # the variables are Grafana's
 {
   echo 'groups: [{name: dashboard, rules: ['
   sed -nE 's/^ *"expr": (".*"),?$/{record: "panel:\#:query", expr: \1},/p' \
@@ -27,8 +28,9 @@ cp alerts_test.yaml "$folder/"
 } >"$folder/dashboard.yaml"
 "$promtool" check rules "$folder/dashboard.yaml"
 
+mapfile -t alerts < <(sed -nE 's/^ *- alert: (.*)$/\1/p' "$folder/rules.yaml")
 failed=0
-for alert in $(sed -nE 's/^ *- alert: (.*)$/\1/p' "$folder/rules.yaml"); do
+for alert in "${alerts[@]}"; do
   # A silent test names the alert, too: what must be there is one with labels expected.
   grep -A1 "alertname: $alert\$" alerts_test.yaml | grep -q 'exp_alerts:$' || {
     echo "no test fires $alert"

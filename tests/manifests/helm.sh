@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints a helm: $QCM_HELM if that is set, else built from the Go modules that go.mod pins, once, and
-# kept outside the work tree.
+# Prints a helm: $QCM_HELM if that is set, else built from the Go modules that go.mod pins, once,
+# and kept outside the work tree.
 #
 # Exit 77: there is no Go to build it with (with CI=true that is a failure, exit 1).
 set -euo pipefail
@@ -37,7 +37,8 @@ kubernetes=helm.sh/helm/v3/pkg/chartutil
 flags="-s -w -X helm.sh/helm/v3/internal/version.version=$version"
 flags+=" -X $kubernetes.k8sVersionMajor=1 -X $kubernetes.k8sVersionMinor=36"
 CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
-  "$go" build -trimpath -buildvcs=false -ldflags "$flags" -o "$fresh" helm.sh/helm/v3/cmd/helm >&2 || {
+  "$go" build -trimpath -buildvcs=false -ldflags "$flags" -o "$fresh" \
+  helm.sh/helm/v3/cmd/helm >&2 || {
   say "the Go build failed (its messages are above)"
   exit 1
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The image of the Dockerfile, made by buildah without a container daemon, and run: as its user, without
-# capabilities, on a read-only root: bash image_test.sh FOLDER_OF_PROGRAMS (build/bin)
+# The image of the Dockerfile, made by buildah without a container daemon, and run: as its user,
+# without capabilities, on a read-only root: bash image_test.sh FOLDER_OF_PROGRAMS (build/bin)
 #
 # What the first stage does is taken over: the daemon is built already, and laid out by the same
 # script. kubectl is $QCM_KUBECTL, else the one on PATH.
@@ -12,7 +12,10 @@ cd "$(dirname "$0")/../.."
 kubectl=${QCM_KUBECTL:-$(command -v kubectl || true)}
 command -v buildah >/dev/null || { echo "no buildah here"; exit 77; }
 [ -x "$kubectl" ] || { echo "no kubectl here (QCM_KUBECTL or PATH)"; exit 77; }
-[ "$(id -u)" -eq 0 ] && unshare --mount true || { echo "not root, or no mounts of one's own"; exit 77; }
+if [ "$(id -u)" -ne 0 ] || ! unshare --mount true; then
+  echo "not root, or no mounts of one's own"
+  exit 77
+fi
 
 folder=$(mktemp -d)
 pids=()
@@ -39,21 +42,25 @@ image() { # NAME: its id, two builds of the same being the same
   bash .ci/image-root.sh "$bin/quota-controller-manager" "$folder/$1/image"
   find "$folder/$1" -exec touch -h -d @0 {} +
   b build -q --build-context "build=$folder/$1" --timestamp 0 --build-arg REVISION=abc \
-    --build-arg VERSION=1.2.3 --build-arg SOURCE_DATE_EPOCH=0 -t "localhost/$1" -f Dockerfile "$folder/$1" | tail -n 1
+    --build-arg VERSION=1.2.3 --build-arg SOURCE_DATE_EPOCH=0 -t "localhost/$1" -f Dockerfile \
+    "$folder/$1" | tail -n 1
 }
 expect "the second image of the same" "$(image second)" "$(image first)"
 
 look() { b inspect --type image --format "$1" localhost/first; }
 expect user "$(look '{{.OCIv1.Config.User}}')" 65532:65532
-expect "the entry point" "$(look '{{index .OCIv1.Config.Entrypoint 0}}')" /usr/local/bin/quota-controller-manager
+expect "the entry point" "$(look '{{index .OCIv1.Config.Entrypoint 0}}')" \
+  /usr/local/bin/quota-controller-manager
 expect version "$(look '{{index .OCIv1.Config.Labels "org.opencontainers.image.version"}}')" 1.2.3
 expect revision "$(look '{{index .OCIv1.Config.Labels "org.opencontainers.image.revision"}}')" abc
 
 root=$(b mount "$(b from localhost/first)")
 [ "$(du -sm "$root" | cut -f1)" -lt 40 ] || fail "the image is larger than 40 MB"
-[ -z "$(find "$root" -name 'sh' -o -name 'bash' -o -name 'apt*' -type f)" ] || fail "there is a shell in it"
+[ -z "$(find "$root" -name 'sh' -o -name 'bash' -o -name 'apt*' -type f)" ] ||
+  fail "there is a shell in it"
 [ -z "$(find "$root" -perm /6000)" ] || fail "something in it runs as somebody else"
-! readelf -S "$root/usr/local/bin/quota-controller-manager" | grep -q '\.symtab' || fail "not stripped"
+! readelf -S "$root/usr/local/bin/quota-controller-manager" | grep -q '\.symtab' ||
+  fail "not stripped"
 [ -s "$root/var/lib/dpkg/status.d/libssl3" ] || fail "scanners do not see libssl3"
 
 "$bin/sandbox-apiserver" --bind-address=127.0.0.1:0 "--kubeconfig-out=$KUBECONFIG" \

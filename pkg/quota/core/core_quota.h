@@ -1,8 +1,9 @@
 #pragma once
 
 // The quota API of Kubernetes itself, v1 ResourceQuota, as data: which objects count under which
-// names (kubernetes-resourcequota.md parts 1 and 3). Its evaluators are the files of evaluators/; a
-// file added there is an evaluator added here. Values; any thread.
+// names (kubernetes v1.36.3, pkg/quota/v1/evaluator/core and pkg/apis/core/validation). Its
+// evaluators are the files of evaluators/; a file added there is an evaluator added here. Values;
+// any thread.
 
 #include <vector>
 

@@ -1,9 +1,9 @@
 #pragma once
 
 // The names of resources that are neither Kubernetes' own nor counted objects: a vendor's, as
-// "example.com/gpu", and those that stand for a device class
-// (kubernetes-resourcequota.md 1.4, 3.5). A quota limits them as "requests.<name>". Pure functions;
-// any thread.
+// "example.com/gpu", and those that stand for a device class (kubernetes v1.36.3,
+// pkg/apis/core/helper/helpers.go and pkg/quota/v1/evaluator/core/resource_claims.go). A quota
+// limits them as "requests.<name>". Pure functions; any thread.
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a pod must state to be admitted under a quota (kubernetes-resourcequota.md 3.2,
-// "Constraints"). A pure function; any thread.
+// What a pod must state to be admitted under a quota (kubernetes v1.36.3,
+// pkg/quota/v1/evaluator/core/pods.go, Constraints). A pure function; any thread.
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a pod asks for and may use, added up over its containers (kubernetes-resourcequota.md 3.2).
-// Pure functions; any thread.
+// What a pod asks for and may use, added up over its containers (component-helpers v0.36.3,
+// resource/helpers.go). Pure functions; any thread.
 
 #include <optional>
 #include <string>

@@ -1,6 +1,7 @@
 #pragma once
 
-// The scope attributes of a pod (kubernetes-resourcequota.md 1.5). Pure functions; any thread.
+// The scope attributes of a pod (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/pods.go,
+// podMatchesScopeFunc). Pure functions; any thread.
 
 #include <string>
 #include <vector>

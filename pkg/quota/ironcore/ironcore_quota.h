@@ -1,9 +1,9 @@
 #pragma once
 
 // The quota API of an ironcore cloud, core.ironcore.dev ResourceQuota, as data: what the machines,
-// volumes and buckets of a namespace use, by amount and by class (ironcore.md part 6). Its
-// evaluators are the files of evaluators/; a file added there is an evaluator added here. Values;
-// any thread.
+// volumes and buckets of a namespace use, by amount and by class (IEP-7 of ironcore-dev/ironcore).
+// Its evaluators are the files of evaluators/; a file added there is an evaluator added here.
+// Values; any thread.
 
 #include <vector>
 

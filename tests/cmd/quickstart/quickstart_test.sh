@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The quickstart tells its story to the end, and leaves nothing behind: neither then nor when stopped.
+# The quickstart tells its story to the end, and leaves nothing behind: neither then nor when
+# stopped.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 folder=$(mktemp -d)
@@ -25,30 +26,40 @@ nothing_left "a whole run"
 
 bash cmd/quickstart.sh karmada >"$folder/out" 2>&1 || fail "karmada: exit code $?"
 shows() {
-  grep -cxE "business-a +\{\"cpu\":\"100\",\"memory\":\"400Gi\"\} +\{\"cpu\":\"$1\",\"memory\":\"$2\"\}" "$folder/out" || true
+  local hard='\{"cpu":"100","memory":"400Gi"\}' used="\\{\"cpu\":\"$1\",\"memory\":\"$2\"\\}"
+  grep -cxE "business-a +$hard +$used" "$folder/out" || true
 }
 [ "$(shows 80 160Gi)" -eq 2 ] || fail "80 CPU are not shown twice"
 [ "$(shows 40 80Gi)" -eq 1 ] || fail "40 CPU are not shown once"
-grep -qF 'denied the request: resourcebindings.work.karmada.io "batch-deployment" is forbidden: exceeded quota: business-a, requested: cpu=40, used: cpu=80, limited: cpu=100' \
-  "$folder/out" || fail "no refusal"
+refusal='resourcebindings.work.karmada.io "batch-deployment" is forbidden: exceeded quota: '
+refusal+='business-a, requested: cpu=40, used: cpu=80, limited: cpu=100'
+grep -qF "denied the request: $refusal" "$folder/out" || fail "no refusal"
 grep -qE '^usage fell after [0-9.]+ ms:$' "$folder/out" || fail "no fall"
 nothing_left "the story of karmada"
-if bash cmd/quickstart.sh karmada --kubeconfig /dev/null >"$folder/out" 2>&1; then fail "took a cluster for karmada"; fi
+if bash cmd/quickstart.sh karmada --kubeconfig /dev/null >"$folder/out" 2>&1; then
+  fail "took a cluster for karmada"
+fi
 grep -q 'karmada goes without --kubeconfig' "$folder/out" || fail "does not say why not"
 
 bash cmd/quickstart.sh ironcore >"$folder/out" 2>&1 || fail "ironcore: exit code $?"
 total() {
-  grep -cx "team-a-total   requests.cpu: $1/20, requests.memory: $2/80Gi, requests.storage: 50Gi/500Gi" "$folder/out" || true
+  local used="requests.cpu: $1/20, requests.memory: $2/80Gi, requests.storage: 50Gi/500Gi"
+  grep -cx "team-a-total   $used" "$folder/out" || true
 }
-[ "$(total 18 68Gi)" -eq 2 ] || fail "18 CPU are not shown twice: counted, and when a machine has terminated"
+[ "$(total 18 68Gi)" -eq 2 ] ||
+  fail "18 CPU are not shown twice: counted, and when a machine has terminated"
 [ "$(total 18 66Gi)" -eq 1 ] || fail "66Gi are not shown once: when a class has changed"
-for refusal in \
-  'machines.compute.ironcore.dev "db-2" is forbidden: exceeded quota: team-a-large-machines, requested: count/machines.compute.ironcore.dev=1, used: count/machines.compute.ironcore.dev=1, limited: count/machines.compute.ironcore.dev=1' \
-  'machines.compute.ironcore.dev "web-3" is forbidden: exceeded quota: team-a-total, requested: requests.cpu=2, used: requests.cpu=20, limited: requests.cpu=20'; do
+refused() { # MACHINE QUOTA REQUESTED USED LIMITED
+  local refusal="machines.compute.ironcore.dev \"$1\" is forbidden: exceeded quota: $2, "
+  refusal+="requested: $3, used: $4, limited: $5"
   grep -qF "denied the request: $refusal" "$folder/out" || fail "no refusal: $refusal"
-done
+}
+one=count/machines.compute.ironcore.dev=1
+refused db-2 team-a-large-machines $one $one $one
+refused web-3 team-a-total requests.cpu=2 requests.cpu=20 requests.cpu=20
 grep -qE '^its CPU is free after [0-9.]+ ms:$' "$folder/out" || fail "no terminated machine"
-grep -qE '^its two machines that live count anew after [0-9.]+ ms:$' "$folder/out" || fail "no changed class"
+grep -qE '^its two machines that live count anew after [0-9.]+ ms:$' "$folder/out" ||
+  fail "no changed class"
 nothing_left "the story of ironcore"
 
 # Stopped as soon as there is something to leave behind. What the story before printed must be gone
@@ -58,8 +69,10 @@ setsid bash cmd/quickstart.sh >"$folder/out" 2>&1 &
 quickstart=$!
 until grep -qs '^\[3/4\]' "$folder/out"; do kill -0 "$quickstart" || fail "ended early"; done
 kill -TERM "$quickstart"
-wait "$quickstart" && fail "a stopped run ends with 0" || true
+if wait "$quickstart"; then fail "a stopped run ends with 0"; fi
 nothing_left "SIGTERM"
 
-if bash cmd/quickstart.sh --kubeconfig /no/such/file >"$folder/out" 2>&1; then fail "took a file that is not there"; fi
+if bash cmd/quickstart.sh --kubeconfig /no/such/file >"$folder/out" 2>&1; then
+  fail "took a file that is not there"
+fi
 grep -q '/no/such/file' "$folder/out" || fail "does not name the file"

@@ -1,5 +1,5 @@
 // Usage that a cluster-scoped class object decides, seen with device claims: their extended
-// resources (kubernetes-resourcequota.md 3.5).
+// resources (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/resource_claims.go).
 #include <catch2/catch.hpp>
 #include <chrono>
 

@@ -1,5 +1,6 @@
-// Rules of counting as they show in status.used (kubernetes-resourcequota.md 3 and 5.5): what a
-// unit test of an evaluator cannot say because it takes time, a quota, or several objects.
+// Rules of counting as they show in status.used (kubernetes v1.36.3, pkg/quota/v1/evaluator/core
+// and pkg/controller/resourcequota): what a unit test of an evaluator cannot say because it takes
+// time, a quota, or several objects.
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,5 +1,5 @@
-// Machine classes that come late, change, go, or say nonsense (ironcore.md 6.5, 6.6): what moves,
-// what stays, and what is said of it.
+// Machine classes that come late, change, go, or say nonsense: what moves, what stays, and what is
+// said of it.
 
 #include <catch2/catch.hpp>
 #include <chrono>

@@ -1,5 +1,5 @@
-// What ironcore's own quota leaves wrong (ironcore.md 4.3), done right; and the names and selectors
-// that nobody validates.
+// What ironcore's own quota (v0.5.0) leaves wrong, done right; and the names and selectors that
+// nobody validates.
 
 #include <catch2/catch.hpp>
 #include <chrono>

@@ -1,6 +1,6 @@
-// Upstream answers, line by line, what Kubernetes' own quota code says of the question on that line:
-// the usage, scopes and names of one object, or the sums of two quantities. It decides nothing
-// itself; tests/differential/upstream.h describes the lines.
+// Upstream answers, line by line, what Kubernetes' own quota code says of the question on that
+// line: the usage, scopes and names of one object, or the sums of two quantities. It decides
+// nothing itself; tests/differential/upstream.h describes the lines.
 package main
 
 import (
@@ -73,7 +73,8 @@ var clock = testingclock.NewFakeClock(time.Time{})
 // The classes that objects_test.cc has, too. No claim belongs to a pod: that takes two objects.
 var deviceClasses = func() *extendedresourcecache.ExtendedResourceCache {
 	classes := extendedresourcecache.NewExtendedResourceCache(klog.Background())
-	for name, resource := range map[string]string{"gold": "example.com/gpu", "gpu": "vendor.io/fpga", "a.b": ""} {
+	names := map[string]string{"gold": "example.com/gpu", "gpu": "vendor.io/fpga", "a.b": ""}
+	for name, resource := range names {
 		class := resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if resource != "" {
 			class.Spec.ExtendedResourceName = &resource
@@ -87,16 +88,32 @@ var evaluators = map[string]struct {
 	evaluator quota.Evaluator
 	empty     func() runtime.Object
 }{
-	"Pod":                   {core.NewPodEvaluator(noLister, clock), func() runtime.Object { return &corev1.Pod{} }},
-	"Service":               {core.NewServiceEvaluator(noLister), func() runtime.Object { return &corev1.Service{} }},
-	"PersistentVolumeClaim": {core.NewPersistentVolumeClaimEvaluator(noLister), func() runtime.Object { return &corev1.PersistentVolumeClaim{} }},
-	"ResourceClaim":         {core.NewResourceClaimEvaluator(noLister, deviceClasses, nil, nil), func() runtime.Object { return &resourcev1.ResourceClaim{} }},
-	"ConfigMap":             {objectCounter("configmaps", "configmaps"), func() runtime.Object { return &corev1.ConfigMap{} }},
+	"Pod": {
+		core.NewPodEvaluator(noLister, clock),
+		func() runtime.Object { return &corev1.Pod{} },
+	},
+	"Service": {
+		core.NewServiceEvaluator(noLister),
+		func() runtime.Object { return &corev1.Service{} },
+	},
+	"PersistentVolumeClaim": {
+		core.NewPersistentVolumeClaimEvaluator(noLister),
+		func() runtime.Object { return &corev1.PersistentVolumeClaim{} },
+	},
+	"ResourceClaim": {
+		core.NewResourceClaimEvaluator(noLister, deviceClasses, nil, nil),
+		func() runtime.Object { return &resourcev1.ResourceClaim{} },
+	},
+	"ConfigMap": {
+		objectCounter("configmaps", "configmaps"),
+		func() runtime.Object { return &corev1.ConfigMap{} },
+	},
 }
 
 func objectCounter(resource string, alias corev1.ResourceName) quota.Evaluator {
 	counted := schema.GroupVersionResource{Version: "v1", Resource: resource}
-	return generic.NewObjectCountEvaluator(counted.GroupResource(), generic.ListResourceUsingListerFunc(noLister, counted), alias)
+	list := generic.ListResourceUsingListerFunc(noLister, counted)
+	return generic.NewObjectCountEvaluator(counted.GroupResource(), list, alias)
 }
 
 func answerObject(q *question) (any, error) {
@@ -148,8 +165,10 @@ func answerObject(q *question) (any, error) {
 	return answer, nil
 }
 
-func match(evaluator quota.Evaluator, object runtime.Object, selector corev1.ScopedResourceSelectorRequirement) string {
-	matched, err := evaluator.MatchingScopes(object, []corev1.ScopedResourceSelectorRequirement{selector})
+type requirement = corev1.ScopedResourceSelectorRequirement
+
+func match(evaluator quota.Evaluator, object runtime.Object, selector requirement) string {
+	matched, err := evaluator.MatchingScopes(object, []requirement{selector})
 	switch {
 	case err != nil:
 		return "error"

@@ -1,5 +1,5 @@
-// Requests for machines, volumes and buckets, by the rules of ironcore.md 6.1, 6.4, 6.5 and 6.8:
-// classes that are missing, states that are forged, updates that need nothing.
+// Requests for machines, volumes and buckets, by the rules of pkg/quota/ironcore: classes that are
+// missing, states that are forged, updates that need nothing.
 
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// What an API server is told to ask about ironcore's kinds (ironcore.md 6.8): creations, and of
-// updates only those that can need quota.
+// What an API server is told to ask about ironcore's kinds: creations, and of updates only those
+// that can need quota.
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -165,14 +165,14 @@ TEST_CASE("yaml: aliases that multiply are refused", "[config]") {
 }
 
 TEST_CASE("yaml: what is written is read back as the same value", "[config]") {
-  for (
-      const char* text :
-      {R"({"a":{"b":[1,{"c":"d","e":[]},[[2],{}],"x"],"f":{}},"g":null})", "[]", "{}", "\"\"", "7",
-       "[[1,[2]],{\"a\":[{\"b\":1}]}]",
-       R"(["true","yes","1","1e3","0x1","~","null",".inf","- a","a: b","#x","@a","*a","&a","!a"])",
-       R"([" lead","trail ","two\nlines\n","tab\t","quote\"s","'","%","`","é","|",">","?","<<","a #b"])",
-       R"({"true":1,"1":2,"":3,"a b":4,"x: y":5,"<<":6})", R"([0.50,1e3,9007199254740993,false])",
-       R"(["---","...","-","=","2026-01-02","a=b","v1.2.3","registry/x@sha256"])"}) {
+  for (const char* text :
+       {R"({"a":{"b":[1,{"c":"d","e":[]},[[2],{}],"x"],"f":{}},"g":null})", "[]", "{}", "\"\"", "7",
+        "[[1,[2]],{\"a\":[{\"b\":1}]}]",
+        R"(["true","yes","1","1e3","0x1","~","null",".inf","- a","a: b","#x","@a","*a","&a","!a"])",
+        R"([" lead","trail ","two\nlines\n","tab\t","quote\"s"])",
+        R"(["'","%","`","é","|",">","?","<<","a #b"])",
+        R"({"true":1,"1":2,"":3,"a b":4,"x: y":5,"<<":6})", R"([0.50,1e3,9007199254740993,false])",
+        R"(["---","...","-","=","2026-01-02","a=b","v1.2.3","registry/x@sha256"])"}) {
     const json::Value value = *json::Parse(text);
     const std::string written = WriteYaml(value);
     INFO(written);

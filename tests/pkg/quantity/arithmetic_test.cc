@@ -1,4 +1,4 @@
-// Sums, differences, rounding and order (kubernetes-resourcequota.md 2.5).
+// Sums, differences, rounding and order (apimachinery v0.36.3, pkg/api/resource/quantity.go).
 
 #include <catch2/catch.hpp>
 #include <cstdint>

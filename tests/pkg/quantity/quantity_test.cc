@@ -1,4 +1,4 @@
-// Text to number and back: every example of kubernetes-resourcequota.md 2.4.
+// Text to number and back, as apimachinery v0.36.3, pkg/api/resource does.
 
 #include "pkg/quantity/quantity.h"
 

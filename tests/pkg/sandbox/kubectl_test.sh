@@ -2,12 +2,16 @@
 # What people do with kubectl, against the sandbox alone: bash kubectl_test.sh SANDBOX_APISERVER
 #
 # kubectl is $QCM_KUBECTL, else the one on PATH; without one the exit code is 77 (skipped). Home and
-# discovery cache are its own. Says which step differs from what is expected; exit code 1 if any does.
+# discovery cache are its own. Says which step differs from what is expected; exit code 1 if any
+# does.
 set -uo pipefail
 
 server=${1:?usage: kubectl_test.sh SANDBOX_APISERVER}
 kubectl=${QCM_KUBECTL:-$(command -v kubectl || true)}
-[ -n "$kubectl" ] && [ -x "$kubectl" ] || { echo "SKIPPED: no kubectl (QCM_KUBECTL or PATH)"; exit 77; }
+if [ -z "$kubectl" ] || [ ! -x "$kubectl" ]; then
+  echo "SKIPPED: no kubectl (QCM_KUBECTL or PATH)"
+  exit 77
+fi
 
 home=$(mktemp -d)
 export HOME=$home KUBECONFIG=$home/kubeconfig
@@ -97,11 +101,12 @@ has '^  name: p$' k get pod p -o yaml
 has '^ +cpu: +100m$' k describe pod p
 is '{"app":"z"}' k get pod p -o 'jsonpath={.metadata.labels}'
 is 'Error from server (NotFound): pods "nope" not found' k get pod nope
-is 'Error from server (AlreadyExists): error when creating "'"$home"'/pod.yaml": pods "p" already exists' \
-  k create -f "$home/pod.yaml"
+exists='Error from server (AlreadyExists): error when creating "'"$home"'/pod.yaml"'
+is "$exists: pods \"p\" already exists" k create -f "$home/pod.yaml"
 
 # A watch sees the deletion, and so does wait.
-timeout 20 "$kubectl" "--cache-dir=$home/cache" get pods -w --output-watch-events >"$home/watch" 2>&1 &
+timeout 20 "$kubectl" "--cache-dir=$home/cache" get pods -w --output-watch-events \
+  >"$home/watch" 2>&1 &
 watch_pid=$!
 for _ in {1..100}; do grep -qs ADDED "$home/watch" && break; sleep 0.1; done
 k wait --for=delete pod/p --timeout=20s >"$home/wait" 2>&1 &

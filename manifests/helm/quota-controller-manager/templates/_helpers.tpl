@@ -44,7 +44,8 @@ subjects:
   {{- include "qcm.subjects" $top | nindent 2 }}
 {{- end -}}
 
-{{/* The marks by which the daemon knows an object to be its own; Helm writes its own name into managed-by. */}}
+{{/* The marks by which the daemon knows an object to be its own; Helm writes its own name into
+     managed-by. */}}
 {{- define "qcm.ownership" -}}
 app.kubernetes.io/managed-by: quota-controller-manager
 quota-controller-manager.io/managed: "true"

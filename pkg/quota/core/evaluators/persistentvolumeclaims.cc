@@ -1,6 +1,6 @@
 // Claims: counted, and measured by the storage they ask for, in all and for their StorageClass.
 // Their one scope is the volume attributes class, of which a claim that moves between two refers to
-// both (kubernetes-resourcequota.md 3.4).
+// both (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/persistent_volume_claims.go).
 
 #include <algorithm>
 #include <initializer_list>

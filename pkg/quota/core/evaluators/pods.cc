@@ -1,5 +1,5 @@
 // Pods: counted, and measured by what they request and may use while they are neither finished nor
-// long past their deletion (kubernetes-resourcequota.md 3.2).
+// long past their deletion (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/pods.go).
 
 #include <algorithm>
 #include <array>

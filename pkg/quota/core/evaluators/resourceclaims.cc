@@ -1,8 +1,8 @@
-// Device claims: counted, and by device class the most devices they can be given
-// (kubernetes-resourcequota.md 3.5). The same devices count as the extended resource that stands
-// for the class and as the one that the class declares; the latter only the DeviceClass object
-// says, so the facts refer to it. A claim that the scheduler made for a pod's extended resources is
-// tied to the pod, which is charged already.
+// Device claims: counted, and by device class the most devices they can be given (kubernetes
+// v1.36.3, pkg/quota/v1/evaluator/core/resource_claims.go). The same devices count as the extended
+// resource that stands for the class and as the one that the class declares; the latter only the
+// DeviceClass object says, so the facts refer to it. A claim that the scheduler made for a pod's
+// extended resources is tied to the pod, which is charged already.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Services: counted, and by their type also the load balancers and node ports they ask for
-// (kubernetes-resourcequota.md 3.3). What counts is the intent, not what has been allocated: a
-// port's number is often not there yet when the service is.
+// (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/services.go). What counts is the intent, not
+// what has been allocated: a port's number is often not there yet when the service is.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Machines: counted, and measured by the capabilities of their class while they are in a state that
-// is not terminal (ironcore.md 6.2, 6.4). Terminated is the only terminal one: a machine that is
-// shut down, powered off, terminating or being deleted keeps what it has until it has let go.
-// Whether there are too many objects is another question, so a terminated machine counts as one.
+// is not terminal (IEP-7). Terminated is the only terminal one: a machine that is shut down,
+// powered off, terminating or being deleted keeps what it has until it has let go. Whether there
+// are too many objects is another question, so a terminated machine counts as one.
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 // Volumes: counted, and measured by the size they ask for, whatever their state: none is final, and
-// one in error still takes its place (ironcore.md 6.2, 6.4). A volume needs no class; without one
-// it has no size, and no scope over classes but DoesNotExist sees it.
+// one in error still takes its place. A volume needs no class; without one it has no size, and no
+// scope over classes but DoesNotExist sees it.
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // ResourceBindings: what is propagated from a namespace, and what it asks for in the member
-// clusters (karmada.md part 4). A binding counts from its creation, before it is scheduled: by the
-// larger of the replicas that are wanted and those that are placed, so that a scale-up is charged
-// when it is asked for, a copy in each cluster when it is placed, and a failover not at all.
+// clusters. A binding counts from its creation, before it is scheduled: by the larger of the
+// replicas that are wanted and those that are placed, so that a scale-up is charged when it is
+// asked for, a copy in each cluster when it is placed, and a failover not at all.
 //
 // Replicas of a binding whose scheduling is suspended, and that is placed nowhere, are not wanted
 // yet. What is no amount counts as nothing and is named as the binding's flaw, so that one bad

@@ -1,5 +1,6 @@
 // What admission needs of the core evaluators: which updates can need quota, and what pods must
-// state. The fixtures of "must specify" are those of kubernetes-resourcequota.md 3.2 and 4.6.
+// state. The fixtures of "must specify" are those of kubernetes v1.36.3,
+// pkg/quota/v1/evaluator/core/pods_test.go.
 
 #include <functional>
 #include <random>

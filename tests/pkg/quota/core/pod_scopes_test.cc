@@ -1,4 +1,5 @@
-// The attributes that scopes look at, one for each rule of kubernetes-resourcequota.md 1.5 and 3.2.
+// The attributes that scopes look at, one for each rule of kubernetes v1.36.3,
+// pkg/quota/v1/evaluator/core/pods.go.
 
 #include "pkg/quota/core/pod_scopes.h"
 

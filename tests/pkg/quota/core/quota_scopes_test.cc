@@ -1,5 +1,5 @@
 // Which objects a quota with scopes counts: spec.scopes and spec.scopeSelector as a quota has them,
-// against objects of each evaluator (kubernetes-resourcequota.md 1.5, 1.6 and 3.1).
+// against objects of each evaluator (apiserver v0.36.3, pkg/quota/v1/generic/evaluator.go).
 
 #include <algorithm>
 #include <map>

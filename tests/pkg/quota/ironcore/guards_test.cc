@@ -1,6 +1,5 @@
-// Which updates of machines, volumes and buckets can need quota, and what a request is believed
-// (ironcore.md 6.4, 6.8). The expressions themselves are tried against a real API server
-// (tests/e2e).
+// Which updates of machines, volumes and buckets can need quota, and what a request is believed.
+// The expressions themselves are tried against a real API server (tests/e2e).
 
 #include <functional>
 #include <random>

@@ -1,4 +1,4 @@
-// The ironcore quota API as data: names, kinds, selectors (ironcore.md 1.1, 6.2, 6.3, 6.7).
+// The ironcore quota API as data: names, kinds, selectors (IEP-7).
 
 #include <map>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Classes and objects of ironcore.md part 8, as JSON.
+// Classes, machines, volumes and buckets as ironcore's users write them, as JSON.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The ResourceBindings of karmada.md part 5, as JSON.
+// ResourceBindings with the fields of Karmada v1.19.0-rc.0, as JSON.
 
 namespace sample {
 

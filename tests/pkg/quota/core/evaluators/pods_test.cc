@@ -1,5 +1,5 @@
-// Fixtures of kubernetes-resourcequota.md 3.8, and one for each rule of 3.2 (scopes:
-// ../pod_scopes_test.cc).
+// Fixtures of kubernetes v1.36.3, pkg/quota/v1/evaluator/core/pods_test.go, and one for each rule
+// of pods.go (scopes: ../pod_scopes_test.cc).
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,5 @@
-// Fixtures of kubernetes-resourcequota.md 3.8, and one for each row of 3.5.
+// Fixtures of kubernetes v1.36.3, pkg/quota/v1/evaluator/core/resource_claims_test.go, and one for
+// each rule of resource_claims.go.
 
 #include <string>
 

@@ -1,4 +1,4 @@
-// Buckets: ironcore.md 6.2 and 6.7.
+// Buckets: what they use by their class, and which scopes they are in.
 
 #include <string>
 

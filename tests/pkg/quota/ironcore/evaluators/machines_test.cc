@@ -1,4 +1,4 @@
-// Machines: ironcore.md 6.2, 6.4 and 6.7, and the manifests of part 8.
+// Machines: what they use by their class and state, and which scopes they are in.
 
 #include <string>
 

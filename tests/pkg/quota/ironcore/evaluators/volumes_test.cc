@@ -1,4 +1,4 @@
-// Volumes: ironcore.md 6.2, 6.4 and 6.7, and the manifests of part 8.
+// Volumes: what they use whatever their state, and which scopes they are in.
 
 #include <string>
 

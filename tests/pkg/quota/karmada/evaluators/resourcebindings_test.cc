@@ -1,4 +1,5 @@
-// Every number of karmada.md parts 4.2, 4.3 and 5, and every rule of 4.1 to 4.6.
+// Which bindings count, their replicas, components, names and priority classes: every rule with its
+// numbers.
 
 #include <functional>
 #include <random>

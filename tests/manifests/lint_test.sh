@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# What is installed can be rendered: kubectl builds each folder of manifests/ with a
+# kustomization.yaml and has no remark on it, and helm finds nothing in the chart, with its own values
+# and with those of each row of the README's table of installations.
+#
+# kubectl is $QCM_KUBECTL, else that of tests/k8s/build.sh; helm is that of helm.sh, which takes
+# $QCM_HELM.
+#
+# Exit 77: one of them is not to be had here.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+if [ -z "${QCM_KUBECTL:-}" ]; then
+  assets=$(bash tests/k8s/build.sh) || exit $?
+  QCM_KUBECTL=$assets/kubectl
+fi
+helm=$(bash tests/manifests/helm.sh) || exit $?
+chart=manifests/helm/quota-controller-manager
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0
+
+# judge WHAT CODE: what was printed is in $folder/out and $folder/err.
+judge() {
+  if [ "$2" -eq 0 ]; then
+    echo "ok $1"
+    passed=$((passed + 1))
+  else
+    sed 's/^/    /' "$folder/err" "$folder/out"
+    echo "FAILED $1"
+    failed=$((failed + 1))
+  fi
+}
+
+# build FOLDER: a deprecated field is a remark on standard error, and no error.
+build() {
+  local code=0
+  "$QCM_KUBECTL" kustomize "$1" >"$folder/out" 2>"$folder/err" || code=1
+  [ -s "$folder/out" ] || code=1
+  [ ! -s "$folder/err" ] || code=1
+  [ "$code" -ne 0 ] || return 0
+  : >"$folder/out"
+  return 1
+}
+
+# lint [VALUES]: as --set of helm.
+lint() {
+  local arguments=(--strict --namespace quota-system)
+  [ -z "${1:-}" ] || arguments+=("--set=$1")
+  "$helm" lint "${arguments[@]}" "$chart" >"$folder/out" 2>"$folder/err"
+}
+
+mapfile -t folders < <(git ls-files 'manifests/*kustomization.yaml' | xargs -n 1 dirname)
+for name in "${folders[@]}"; do
+  code=0
+  build "$name" || code=1
+  judge "kubectl kustomize $name" "$code"
+done
+
+# The third column of the table; "…" stands for a value of the reader's.
+mapfile -t installations < <(
+  awk -F' *[|] *' '
+    /^[|] you want [|] kubectl [|] Helm/ { inside = 1; getline; next }
+    !/^[|]/ { inside = 0 }
+    inside { gsub(/`/, "", $4); gsub(/…/, "some", $4); print $4 }' README.md
+)
+if [ ${#installations[@]} -lt 2 ]; then
+  echo "FAILED: the README has no table of installations with a column for Helm"
+  failed=$((failed + 1))
+fi
+for values in "${installations[@]}"; do
+  code=0
+  lint "$values" || code=1
+  judge "helm lint ${values:-(the values of the chart)}" "$code"
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
