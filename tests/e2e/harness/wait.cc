@@ -4,14 +4,29 @@
 
 #include <stdexcept>
 
+#include "tests/e2e/harness/files.h"
+
 namespace e2e {
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kSlowness = 4;
+constexpr bool kSanitized = true;
 #else
-constexpr int kSlowness = 1;
+constexpr bool kSanitized = false;
 #endif
+
+// By this program and the daemon that it tests, if there is one.
+int Slowness() {
+  static const int slowness = [] {
+    if (kSanitized) return 4;
+    try {
+      return IsSanitized(BuiltProgram("quota-controller-manager")) ? 4 : 1;
+    } catch (const std::runtime_error&) {
+      return 1;  // it is not built
+    }
+  }();
+  return slowness;
+}
 
 void PauseBetweenLooks(std::chrono::milliseconds interval) {
   poll(nullptr, 0, static_cast<int>(interval.count()));
@@ -20,7 +35,7 @@ void PauseBetweenLooks(std::chrono::milliseconds interval) {
 }  // namespace
 
 std::chrono::milliseconds Stretched(std::chrono::milliseconds duration) {
-  return duration * kSlowness;
+  return duration * Slowness();
 }
 
 std::chrono::milliseconds Patience() { return Stretched(30s); }

@@ -11,8 +11,8 @@ namespace e2e {
 
 using namespace std::chrono_literals;
 
-// How long anything may take that happens within a second when all is well. Longer under
-// sanitizers.
+// How long anything may take that happens within a second when all is well. Longer if the programs
+// under test are sanitized.
 std::chrono::milliseconds Patience();
 // `duration`, stretched in the same way.
 std::chrono::milliseconds Stretched(std::chrono::milliseconds duration);
