@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace e2e {
@@ -17,9 +18,11 @@ std::chrono::milliseconds Patience();
 // `duration`, stretched in the same way.
 std::chrono::milliseconds Stretched(std::chrono::milliseconds duration);
 
-// Looks until `done` is true; false if it never was within `timeout`.
+// Looks until `done` is true; false if it never was within `timeout`. Without an interval it looks
+// every 10 ms at first, and less often the longer it waits: a look asks a server, and many tests
+// wait at once.
 bool PollUntil(const std::function<bool()>& done, std::chrono::milliseconds timeout,
-               std::chrono::milliseconds interval = 10ms);
+               std::optional<std::chrono::milliseconds> interval = std::nullopt);
 
 // Looks until `missing` returns "" ; throws with `fact` and the last answer of `missing` when it
 // never does.
