@@ -1,3 +1,4 @@
-// The runner that every test program links.
-#define CATCH_CONFIG_MAIN
-#include <catch2/catch.hpp>
+// The main() of test programs that have none of their own.
+#include "tests/catch_session.h"
+
+int main(int argc, char** argv) { return catch_session::Run(argc, argv); }

@@ -87,6 +87,10 @@ class SandboxServer final : public ServerBase {
   [[nodiscard]] bool keeps_objects() const override { return false; }
 };
 
+// Go collects its garbage when the heap has grown to five times what was in use, instead of two: of
+// a server that lives for minutes, that is a fifth of the CPU.
+const std::map<std::string, std::string> kFewCollections{{"GOGC", "400"}};
+
 class RealServer final : public ServerBase {
  public:
   explicit RealServer(const ServerOptions& options) : options_(options) {
@@ -96,8 +100,8 @@ class RealServer final : public ServerBase {
   }
 
   void Start() override {
-    process_ =
-        std::make_unique<Process>(ProcessOptions{.argv = ServerArguments(), .log_path = log_path_});
+    process_ = std::make_unique<Process>(
+        ProcessOptions{.argv = ServerArguments(), .env = kFewCollections, .log_path = log_path_});
     WaitUntilReady(std::chrono::seconds(120));
   }
   [[nodiscard]] bool keeps_objects() const override { return true; }
@@ -109,8 +113,8 @@ class RealServer final : public ServerBase {
 
  private:
   void StartEtcd() {
-    etcd_ = std::make_unique<Process>(
-        ProcessOptions{.argv = EtcdArguments(), .log_path = dir_.path() + "/etcd.log"});
+    etcd_ = std::make_unique<Process>(ProcessOptions{
+        .argv = EtcdArguments(), .env = kFewCollections, .log_path = dir_.path() + "/etcd.log"});
   }
 
   void MakeFiles() {

@@ -45,10 +45,21 @@ std::string ReadFile(const std::string& path) {
 }
 
 std::string BuiltProgram(const std::string& name) {
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const char* chosen = getenv("QCM_E2E_PROGRAMS");
+  const bool under_test = name == "quota-controller-manager" || name == "sandbox-apiserver";
+  const std::filesystem::path folder =
+      under_test && chosen != nullptr
+          ? std::filesystem::absolute(chosen)
+          : std::filesystem::read_symlink("/proc/self/exe").parent_path();
   const auto path = folder / name;
   if (!std::filesystem::exists(path)) throw std::runtime_error(path.string() + " is not built");
   return path.string();
+}
+
+bool IsSanitized(const std::string& program) {
+  const auto content = ReadFile(program);
+  return content.find("__asan_init") != std::string::npos ||
+         content.find("__tsan_init") != std::string::npos;
 }
 
 std::string FindProgram(const std::string& name) {

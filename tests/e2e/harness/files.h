@@ -24,8 +24,12 @@ class TempDir {
 
 std::string ReadFile(const std::string& path);  // "" if there is none
 
-// A program of the same build folder as the running one: build/bin/<name>.
+// A program of the same build folder as the running one: build/bin/<name>. The programs under test,
+// quota-controller-manager and sandbox-apiserver, are taken from the folder QCM_E2E_PROGRAMS if
+// that is set: they may be sanitized while the tests are not.
 std::string BuiltProgram(const std::string& name);
+// Whether this program was built with AddressSanitizer or ThreadSanitizer.
+bool IsSanitized(const std::string& program);
 // A program on PATH; "" if there is none.
 std::string FindProgram(const std::string& name);
 

@@ -42,7 +42,8 @@ std::vector<char*> Pointers(std::vector<std::string>& lines) {
 }
 
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void BecomeChild(char** argv, char** env, const char* log_path, int most_descriptors) {
+[[noreturn]] void BecomeChild(char** argv, char** env, const char* log_path,
+                              const ProcessOptions& options) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int in = open("/dev/null", O_RDONLY);
@@ -52,9 +53,14 @@ std::vector<char*> Pointers(std::vector<std::string>& lines) {
     dup2(out, 1);
     dup2(out, 2);
   }
-  close_range(3, ~0U, 0);
-  if (most_descriptors > 0) {
-    const auto most = static_cast<rlim_t>(most_descriptors);
+  int first_unwanted = 3;
+  if (options.channel >= 0) {
+    dup2(options.channel, first_unwanted);
+    fcntl(first_unwanted++, F_SETFD, 0);  // dup2() of 3 onto itself changes no flag
+  }
+  close_range(first_unwanted, ~0U, 0);
+  if (options.most_descriptors > 0) {
+    const auto most = static_cast<rlim_t>(options.most_descriptors);
     const rlimit limit{most, most};
     setrlimit(RLIMIT_NOFILE, &limit);
   }
@@ -73,9 +79,7 @@ Process::Process(const ProcessOptions& options) {
   const std::string log = options.log_path.empty() ? "/dev/null" : options.log_path;
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error(std::string("fork: ") + strerror(errno));
-  if (pid_ == 0) {
-    BecomeChild(argv.data(), env.data(), log.c_str(), options.most_descriptors);
-  }
+  if (pid_ == 0) BecomeChild(argv.data(), env.data(), log.c_str(), options);
   setpgid(pid_, pid_);  // here too: whoever comes first, the group exists when we return
 }
 

@@ -19,6 +19,7 @@ struct ProcessOptions {
   std::map<std::string, std::string> env{};  // added to, or replacing, the environment
   std::string log_path{};                    // receives stdout and stderr, appended; "" drops them
   int most_descriptors = 0;                  // RLIMIT_NOFILE, soft and hard; 0: as ours
+  int channel = -1;  // a descriptor of ours that the child has as number 3; -1: none
 };
 
 class Process {

@@ -2,35 +2,62 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <stdexcept>
+
+#include "tests/e2e/harness/files.h"
 
 namespace e2e {
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kSlowness = 4;
+constexpr bool kSanitized = true;
 #else
-constexpr int kSlowness = 1;
+constexpr bool kSanitized = false;
 #endif
 
-void PauseBetweenLooks(std::chrono::milliseconds interval) {
-  poll(nullptr, 0, static_cast<int>(interval.count()));
+// By this program and the daemon that it tests, if there is one.
+int Slowness() {
+  static const int slowness = [] {
+    if (kSanitized) return 4;
+    try {
+      return IsSanitized(BuiltProgram("quota-controller-manager")) ? 4 : 1;
+    } catch (const std::runtime_error&) {
+      return 1;  // it is not built
+    }
+  }();
+  return slowness;
 }
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kShortestInterval{10};
+constexpr milliseconds kLongestInterval{100};
+constexpr milliseconds kAlwaysInterval{50};
+
+// A tenth of what was waited so far.
+milliseconds GrowingInterval(milliseconds waited) {
+  return std::clamp(waited / 10, kShortestInterval, kLongestInterval);
+}
+
+void Pause(milliseconds duration) { poll(nullptr, 0, static_cast<int>(duration.count())); }
 
 }  // namespace
 
 std::chrono::milliseconds Stretched(std::chrono::milliseconds duration) {
-  return duration * kSlowness;
+  return duration * Slowness();
 }
 
 std::chrono::milliseconds Patience() { return Stretched(30s); }
 
-bool PollUntil(const std::function<bool()>& done, std::chrono::milliseconds timeout,
-               std::chrono::milliseconds interval) {
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
+bool PollUntil(const std::function<bool()>& done, milliseconds timeout,
+               std::optional<milliseconds> interval) {
+  const auto started = std::chrono::steady_clock::now();
   while (!done()) {
-    if (std::chrono::steady_clock::now() >= deadline) return false;
-    PauseBetweenLooks(interval);
+    const auto waited =
+        std::chrono::floor<milliseconds>(std::chrono::steady_clock::now() - started);
+    if (waited >= timeout) return false;
+    Pause(std::min(interval.value_or(GrowingInterval(waited)), timeout - waited));
   }
   return true;
 }
@@ -55,8 +82,9 @@ void Always(const std::string& fact, const std::function<std::string()>& broken,
     answer = broken();
     return !answer.empty();
   };
-  if (PollUntil(fails, period))
+  if (PollUntil(fails, period, kAlwaysInterval)) {
     throw std::runtime_error("no longer true: " + fact + "\n  seen: " + answer);
+  }
 }
 
 }  // namespace e2e

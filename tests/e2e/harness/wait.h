@@ -5,21 +5,24 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace e2e {
 
 using namespace std::chrono_literals;
 
-// How long anything may take that happens within a second when all is well. Longer under
-// sanitizers.
+// How long anything may take that happens within a second when all is well. Longer if the programs
+// under test are sanitized.
 std::chrono::milliseconds Patience();
 // `duration`, stretched in the same way.
 std::chrono::milliseconds Stretched(std::chrono::milliseconds duration);
 
-// Looks until `done` is true; false if it never was within `timeout`.
+// Looks until `done` is true; false if it never was within `timeout`. Without an interval it looks
+// every 10 ms at first, and less often the longer it waits: a look asks a server, and many tests
+// wait at once.
 bool PollUntil(const std::function<bool()>& done, std::chrono::milliseconds timeout,
-               std::chrono::milliseconds interval = 10ms);
+               std::optional<std::chrono::milliseconds> interval = std::nullopt);
 
 // Looks until `missing` returns "" ; throws with `fact` and the last answer of `missing` when it
 // never does.

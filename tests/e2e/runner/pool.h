@@ -1,0 +1,60 @@
+#pragma once
+
+// Scenarios in several worker processes at once. One that crashes or hangs its worker fails alone:
+// the worker is replaced.
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/runner/outcome.h"
+#include "tests/e2e/runner/worker.h"
+
+namespace e2e {
+
+struct PoolOptions {
+  std::vector<std::string> worker_argv;
+  int jobs = 1;
+  std::chrono::milliseconds scenario_timeout{600'000};
+  std::chrono::milliseconds finish_timeout{60'000};  // for a worker without further scenarios
+  std::string log_folder;
+  std::string temporary_folder;
+};
+
+class Pool {
+ public:
+  // `ended` is called with each outcome, in the order of the ends.
+  Pool(PoolOptions options, std::function<void(const Outcome&)> ended);
+
+  // Hands them out in this order; returns when all have ended. Once in a process: what workers
+  // leave behind is killed, so nothing else of this process may have children. SIGTERM and SIGINT
+  // end it: what runs then failed, and nothing further is started.
+  void Run(const std::vector<std::string>& scenarios);
+  // Workers that did not end with code 0 after their last scenario, e.g. by a sanitizer's word.
+  [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
+
+ private:
+  // Keeps the worker of this number busy, or lets it end.
+  void Feed(int number);
+  void Await();
+  // Milliseconds until the first scenario is too late, for poll().
+  [[nodiscard]] int UntilDeadline() const;
+  void EndLate();
+  void Conclude(int number, const Outcome& outcome);
+  void Finish(int number);
+  void Stop();
+  // A worker that was killed cannot kill what it started.
+  void EndOrphans() const;
+
+  PoolOptions options_;
+  std::function<void(const Outcome&)> ended_;
+  std::deque<std::string> queue_;
+  std::map<int, std::unique_ptr<Worker>> workers_;  // by number
+  std::vector<std::string> complaints_;
+};
+
+}  // namespace e2e
