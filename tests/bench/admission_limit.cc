@@ -17,7 +17,7 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t kClients = 64;
+constexpr std::size_t kLimitClients = 64;
 constexpr int kCreations = 3000;
 constexpr int kLimit = 50;
 
@@ -61,7 +61,7 @@ struct AtLimit {
 // Each client creates, and deletes what it has created, until all creations are made.
 AtLimit Measure(GuardedServer& server) {
   const StoredPods stored(server, server.QuotaVersion());
-  Load load(server.Kubeconfig(), kClients);
+  Load load(server.Kubeconfig(), kLimitClients);
   int next = 0;
   AtLimit measured;
   const auto work = [&](Load::Client& client) -> base::Task<void> {
@@ -110,7 +110,7 @@ void Ask(const std::vector<Guard>& guards) {
       "\n%zu clients create and delete at a limit of %d pods, %d creations:\n\n"
       "| guarded by | created | refused by the quota | failed otherwise | stored at most | "
       "`used` 30 s later | created/s |\n|---|---|---|---|---|---|---|\n",
-      kClients, kLimit, kCreations);
+      kLimitClients, kLimit, kCreations);
   for (const Guard guard : guards) {
     std::cerr << "limit: " << NameOf(guard) << " ...\n";
     const std::string limit = std::to_string(kLimit);

@@ -18,7 +18,7 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t kClients = 64;
+constexpr std::size_t kRateClients = 64;
 // Of the daemon: quota writes per 1 000 creations, and its processor for a review.
 constexpr double kMostWrites = 100;
 constexpr double kMostCpu = 150;
@@ -40,7 +40,7 @@ struct Round {
 
 class Contender {
  public:
-  explicit Contender(Guard guard) : server_(guard), load_(server_.Kubeconfig(), kClients) {
+  explicit Contender(Guard guard) : server_(guard), load_(server_.Kubeconfig(), kRateClients) {
     if (!server_.has_quota()) return;
     first_version_ = server_.QuotaVersion();
     recorder_ = std::make_unique<e2e::WriteRecorder>(server_.Kubeconfig(),
@@ -113,7 +113,7 @@ void PrintRows(const std::vector<Row>& rows, const Size& size) {
       "| guarded by | creations/s | p50 ms | p99 ms | quota writes per 1 000 | webhook, CPU µs a "
       "review | API server, CPU µs a creation | clients, CPU µs |\n"
       "|---|---|---|---|---|---|---|---|\n",
-      kClients, size.creations, size.rounds);
+      kRateClients, size.creations, size.rounds);
   for (const Row& row : rows) {
     std::printf("| %s | %.0f | %.1f | %.1f |", NameOf(row.contender->guard()).c_str(),
                 row.MedianOf(&Round::rate), row.MedianOf(&Round::p50), row.MedianOf(&Round::p99));

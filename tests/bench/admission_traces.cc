@@ -16,11 +16,11 @@ namespace {
 constexpr int kPods = 100;
 constexpr int kUpdates = 1000;
 constexpr int kTaken = 20;
-constexpr std::size_t kClients = 8;
+constexpr std::size_t kTraceClients = 8;
 constexpr std::chrono::seconds kWatched{40};
 
 void Create(GuardedServer& server, int pods) {
-  Load load(server.Kubeconfig(), kClients);
+  Load load(server.Kubeconfig(), kTraceClients);
   int next = 0;
   load.SendAll([&]() -> client::ApiRequest {
     if (next == pods) return {.path = ""};
@@ -33,7 +33,7 @@ void Create(GuardedServer& server, int pods) {
 
 // Patches the pods in turn, each time with another number in the place of '#'.
 Tally Patch(GuardedServer& server, const std::string& subresource, const std::string& patch) {
-  Load load(server.Kubeconfig(), kClients);
+  Load load(server.Kubeconfig(), kTraceClients);
   int next = 0;
   return load.SendAll([&]() -> client::ApiRequest {
     if (next == kUpdates) return {.path = ""};
@@ -82,7 +82,7 @@ void AskRefusedByStore() {
     std::cerr << "leak: " << NameOf(guard) << " ...\n";
     GuardedServer server(guard);
     Create(server, 1);
-    Load load(server.Kubeconfig(), kClients);
+    Load load(server.Kubeconfig(), kTraceClients);
     int left = kTaken;
     const Tally tally = load.SendAll([&]() -> client::ApiRequest {
       if (left == 0) return {.path = ""};

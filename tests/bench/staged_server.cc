@@ -8,15 +8,15 @@
 namespace bench {
 namespace {
 
-using Bytes = std::optional<std::string>;
+using Piece = std::optional<std::string>;
 
 // A whole body, read at once.
 class WholeBody final : public http::BodyStream {
  public:
   explicit WholeBody(std::string text) : text_(std::move(text)) {}
-  base::Task<base::Result<Bytes>> Read(std::chrono::milliseconds) override {
-    if (std::exchange(done_, true)) co_return Bytes();
-    co_return Bytes(std::move(text_));
+  base::Task<base::Result<Piece>> Read(std::chrono::milliseconds) override {
+    if (std::exchange(done_, true)) co_return Piece();
+    co_return Piece(std::move(text_));
   }
 
  private:
@@ -28,12 +28,12 @@ class FeedBody final : public http::BodyStream {
  public:
   FeedBody(base::Scheduler& scheduler, Feed& feed) : scheduler_(scheduler), feed_(feed) {}
 
-  base::Task<base::Result<Bytes>> Read(std::chrono::milliseconds timeout) override {
+  base::Task<base::Result<Piece>> Read(std::chrono::milliseconds timeout) override {
     if (feed_.pieces.empty()) co_await feed_.arrived->WaitUntil(scheduler_.Now() + timeout);
     if (feed_.pieces.empty()) {
       co_return base::Error{.code = base::ErrorCode::kTimeout, .message = "nothing came"};
     }
-    Bytes bytes(std::move(feed_.pieces.front()));
+    Piece bytes(std::move(feed_.pieces.front()));
     feed_.pieces.pop_front();
     co_return bytes;
   }

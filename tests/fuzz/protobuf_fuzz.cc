@@ -92,9 +92,10 @@ std::optional<std::string> Encoded(const Message& message, const Value& value);
 std::optional<std::string> EncodedTime(std::string_view text) {
   const auto time = api::ParseTime(text);
   if (!time || api::FormatTime(*time) != text) return std::nullopt;
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(*time).time_since_epoch().count();
+  const auto since_epoch =
+      std::chrono::floor<std::chrono::seconds>(*time).time_since_epoch().count();
   // A time that is not set looks like 1970.
-  return seconds == 0 ? wire::Number(2, 1) : wire::Number(1, seconds);
+  return since_epoch == 0 ? wire::Number(2, 1) : wire::Number(1, since_epoch);
 }
 
 std::optional<std::string> EncodedText(const Field& field, const std::string& text) {

@@ -12,7 +12,7 @@ using admission::Answer;
 using admission::Review;
 using base::Result;
 
-std::vector<std::string> FieldsOf(const api::GroupResource& resource) {
+std::vector<std::string> ReviewFieldsOf(const api::GroupResource& resource) {
   for (const quota::QuotaApi& api : fuzz::QuotaApis()) {
     for (const quota::Evaluator& evaluator : api.evaluators) {
       if (evaluator.resource != resource) continue;
@@ -38,7 +38,7 @@ std::string TextOf(const Review& review) {
   return json::Write(text);
 }
 
-void CheckSame(const Result<Review>& review, const Result<Review>& other, const char* what) {
+void CheckSameReview(const Result<Review>& review, const Result<Review>& other, const char* what) {
   fuzz::Require(review.has_value() == other.has_value(), what);
   if (review) {
     fuzz::RequireSame(TextOf(*other), TextOf(*review), what);
@@ -61,12 +61,13 @@ void CheckAnswer(const Review& review, const Answer& answer) {
 
 FUZZ_TARGET(review) {
   static admission::ReviewParser parser;
-  const Result<Review> review = admission::ParseReview(input, FieldsOf);
-  CheckSame(review, parser.Parse(input, FieldsOf), "one parser for many reviews");
+  const Result<Review> review = admission::ParseReview(input, ReviewFieldsOf);
+  CheckSameReview(review, parser.Parse(input, ReviewFieldsOf), "one parser for many reviews");
   if (const auto document = json::Parse(input)) {
-    CheckSame(review, admission::ParseReview(json::Write(*document), FieldsOf), "as it is written");
-    CheckSame(review, admission::ParseReview(json::WritePretty(*document), FieldsOf),
-              "or indented");
+    CheckSameReview(review, admission::ParseReview(json::Write(*document), ReviewFieldsOf),
+                    "as it is written");
+    CheckSameReview(review, admission::ParseReview(json::WritePretty(*document), ReviewFieldsOf),
+                    "or indented");
   }
   if (!review) {
     const bool told = review.error().Is(base::ErrorCode::kMalformed) ||

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kBindings = "/apis/work.karmada.io/v1alpha2";
 constexpr const char* kQuotas = "/apis/policy.karmada.io/v1alpha1";
 
-const char* GroupOf(std::string_view resource) {
+const char* GroupPathOf(std::string_view resource) {
   return resource == "resourcebindings" ? kBindings : kQuotas;
 }
 
@@ -117,7 +117,7 @@ void Federation::StopServing(const std::string& plural) {
 
 std::string Federation::Path(std::string_view resource, std::string_view name,
                              std::string_view subresource) const {
-  std::string path = std::string(GroupOf(resource)) + "/namespaces/" + scenario_.ns() + "/";
+  std::string path = std::string(GroupPathOf(resource)) + "/namespaces/" + scenario_.ns() + "/";
   path.append(resource);
   for (const auto part : {name, subresource}) {
     if (!part.empty()) path.append("/").append(part);

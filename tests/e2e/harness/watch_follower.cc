@@ -11,7 +11,8 @@
 
 namespace e2e {
 
-constexpr base::Duration kPause = std::chrono::milliseconds(20);  // before a watch is opened again
+constexpr base::Duration kReopenPause =
+    std::chrono::milliseconds(20);  // before a watch is opened again
 constexpr std::chrono::milliseconds kQuiet = std::chrono::minutes(10);
 
 class WatchFollower::Thread {
@@ -39,7 +40,7 @@ class WatchFollower::Thread {
     while (!co_await base::Stopping()) {
       co_await WatchOnce();
       base::Scheduler& scheduler = connection_.scheduler;
-      co_await scheduler.Sleep(kPause);
+      co_await scheduler.Sleep(kReopenPause);
     }
   }
 

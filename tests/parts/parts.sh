@@ -1,0 +1,158 @@
+# The parts of a test run: part_NAME runs one and records what it counted. Sourced by run.sh.
+
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
+
+# A part, what it needs built or made before, and what it is.
+readonly part_table='
+release|-|the release build of everything
+lint|-|formatting, shell scripts, lines within 100 columns, names of files in comments and documents
+units|release|unit tests
+e2e-sandbox|release|scenarios on the sandbox API server
+quickstart|release|the quickstart, stopped at any moment, too
+sandbox-kubectl|release|kubectl against the sandbox API server
+alerts|release|alert rules, by promtool
+image|release|the image, by buildah
+where-time-goes|-|the tool that shows where the time of a build and a run goes
+kubernetes|-|builds etcd, kube-apiserver, kube-controller-manager and kubectl from Go modules, once
+e2e-real|release|scenarios on a real kube-apiserver
+chart|release|the Helm chart, beside kustomize, on a real kube-apiserver
+manifests|-|kubectl kustomize of each folder, helm lint of the chart
+asan|-|the build for the address and undefined behaviour sanitizers
+asan-units|asan|unit tests under these sanitizers
+asan-e2e|release asan|scenarios on the sandbox: daemon and sandbox under these sanitizers
+tsan|-|the build for the thread sanitizer
+tsan-e2e|release tsan|scenarios on the sandbox: daemon and sandbox under the thread sanitizer
+differential|release|random objects, counted by us and by the code of Kubernetes
+instructions|release|how many instructions an event, a recount and a review may take
+simulation|release|20 000 simulated schedules of three replicas
+simulation-of-classes|release|10 000 simulated schedules of ironcore classes
+fuzz|asan|fuzzing of every parser
+tidy|-|clang-tidy on what the last day changed
+'
+row_of() { grep "^$1|" <<<"$part_table"; }
+is_part() { row_of "$1" >/dev/null; }
+needs_of() { row_of "$1" | cut -d'|' -f2 | sed 's/^-$//'; }
+list_parts() { awk -F'|' 'NF { printf "%-22s %s\n", $1, $3 }' <<<"$part_table"; }
+
+# build NAME PRESET TARGET…: ninja's progress goes to the log; on a terminal it is shown, too.
+build() {
+  local name=$1 preset=$2
+  shift 2
+  if [ -t 3 ]; then
+    bash cmd/build.sh "$preset" "$@" | tee /dev/fd/3
+  else
+    bash cmd/build.sh "$preset" "$@"
+  fi
+  record "$name" 1 0 0
+}
+
+# units NAME FOLDER LIMIT: the unit test programs of a build.
+units() {
+  local test
+  while read -r test; do
+    [ -z "$test" ] || catch "$1" "$3" "$2/bin/$test"
+  done <"$2/unit_tests.txt"
+}
+
+# e2e NAME TIER JOBS LIMIT [ENVIRONMENT…]: the scenarios of a tier; those for the other one are left out.
+e2e() {
+  local name=$1 tier=$2 jobs=$3 limit=$4 other=real-only arguments=() stem=$logs/e2e/$1
+  shift 4
+  [ "$tier" = sandbox ] || other=sandbox-only
+  mkdir -p "$stem" "$logs/../e2e-times"
+  arguments=(--jobs "$jobs" --failed-out "$scenarios/$name" --logs "$stem"
+    --times "$logs/../e2e-times/$name.txt")
+  if $only_failed && [ -s "$scenarios.last/$name" ]; then
+    arguments+=(--names-from "$scenarios.last/$name")
+    tally_scenarios "$name" "$limit" "$(wc -l <"$scenarios.last/$name")" \
+      env QCM_E2E_SERVER="$tier" "$@" build/bin/e2e_test "${arguments[@]}"
+  else
+    catch "$name" "$limit" env QCM_E2E_SERVER="$tier" "$@" build/bin/e2e_test "${arguments[@]}" \
+      "~[$other]"
+  fi
+}
+
+part_release() { build release release; }
+part_asan() {
+  bash .ci/install-packages.sh clang-16 libclang-rt-16-dev llvm-16
+  build asan asan sanitized
+}
+part_tsan() { build tsan tsan quota-controller-manager sandbox-apiserver; }
+
+part_lint() { tally lint 600 bash .ci/lint; }
+part_tidy() { script tidy 3600 bash .ci/tidy; }
+part_where_time_goes() { script where-time-goes 120 bash tests/where_time_goes_test.sh; }
+
+part_units() { units units build 120; }
+part_asan_units() { units asan-units build/asan 300; }
+
+part_e2e_sandbox() { e2e e2e-sandbox sandbox 4 1800; }
+part_asan_e2e() { e2e asan-e2e sandbox 3 2400 QCM_E2E_PROGRAMS="$PWD/build/asan/bin"; }
+part_tsan_e2e() { e2e tsan-e2e sandbox 3 2400 QCM_E2E_PROGRAMS="$PWD/build/tsan/bin"; }
+part_e2e_real() {
+  assets e2e-real build/bin/e2e_test "~[sandbox-only]" || return 0
+  e2e e2e-real real 4 2700 KUBEBUILDER_ASSETS="$assets" QCM_KUBECTL="${QCM_KUBECTL:-$assets/kubectl}"
+}
+part_chart() {
+  local helm
+  assets chart build/bin/manifests_test || return 0
+  helm=$(bash tests/manifests/helm.sh) || { absent chart $? build/bin/manifests_test; return 0; }
+  catch chart 300 env KUBEBUILDER_ASSETS="$assets" QCM_KUBECTL="${QCM_KUBECTL:-$assets/kubectl}" \
+    QCM_HELM="$helm" QCM_E2E_SERVER=real build/bin/manifests_test
+}
+
+part_kubernetes() { script kubernetes 2400 bash tests/k8s/build.sh; }
+part_quickstart() { script quickstart 300 bash tests/cmd/quickstart/quickstart_test.sh; }
+part_alerts() { script alerts 180 bash tests/manifests/alerts_test.sh; }
+part_manifests() { tally manifests 600 bash tests/manifests/lint_test.sh; }
+part_sandbox_kubectl() {
+  assets sandbox-kubectl || return 0
+  QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl} script sandbox-kubectl 180 \
+    bash tests/pkg/sandbox/kubectl_test.sh build/bin/sandbox-apiserver
+}
+part_image() {
+  [ "${CI:-}" != true ] || bash .ci/install-packages.sh buildah
+  script image 300 bash tests/manifests/image_test.sh build/bin
+}
+
+part_differential() {
+  local upstream
+  upstream=$(bash tests/differential/build.sh) ||
+    { absent differential $? build/bin/differential_test; return 0; }
+  catch differential 900 build/bin/differential_test --upstream "$upstream"
+}
+part_instructions() {
+  bash .ci/install-packages.sh valgrind || true
+  script instructions 900 bash tests/bench/instructions.sh
+}
+part_simulation() { script simulation 2700 build/bin/simulation --schedules 20000; }
+part_simulation_of_classes() {
+  script simulation-of-classes 2700 build/bin/simulation --api ironcore --schedules 10000
+}
+part_fuzz() { script fuzz 3600 env QCM_FUZZ_BUILT=true bash tests/fuzz/run.sh --ci 60; }
+
+# assets NAME [PROGRAM FILTER…]: sets `assets` to the folder of etcd, kube-apiserver and kubectl; 1 where
+# there is none, with the tests of the program counted.
+assets() {
+  local name=$1 code=0
+  shift
+  assets=$(bash tests/k8s/build.sh) || code=$?
+  [ $code -ne 0 ] || return 0
+  absent "$name" $code "$@"
+  return 1
+}
+
+# absent NAME CODE [PROGRAM FILTER…]: what these tests need is not here: by CODE it cannot be had (77: they
+# are skipped), or could not be made.
+absent() {
+  local name=$1 code=$2 cases=1
+  shift 2
+  [ $# -eq 0 ] || cases=$("$@" --list-test-names-only 2>/dev/null | grep -c . || true)
+  if [ "$code" -eq 77 ]; then
+    record "$name" 0 0 "$cases"
+  else
+    record "$name" 0 "$cases" 0 "$name: what it needs could not be made"
+  fi
+}

@@ -1,0 +1,180 @@
+# Runs a part, and keeps what it printed, how long it took and what it counted. Sourced by run.sh.
+#
+# build/test-logs/NAME.log            what the part printed
+# build/test-logs/results/NAME        "PASSED FAILED SKIPPED", and why it failed on the next line
+# build/test-logs/parts.tsv           name, start (s since 1970), wall, user, system (s), exit code, cases
+# build/test-logs/scenarios/NAME      the scenarios that failed, one a line
+
+logs=$PWD/build/test-logs
+results=$logs/results
+scenarios=$logs/scenarios
+only_failed=false
+
+note() { printf '%s  %s\n' "$(date +%H:%M:%S)" "$*"; }
+
+forget_results() {
+  mkdir -p "$logs"
+  rm -rf "$results" "$logs/parts.tsv"
+  mkdir -p "$results" "$scenarios"
+}
+has_result() { [ -e "$results/$1" ]; }
+part_failed() { [ "$(cut -d' ' -f2 <"$results/$1" | head -n 1)" != 0 ]; }
+failed_parts() {
+  local file
+  for file in "$results"/*; do
+    [ ! -e "$file" ] || ! part_failed "${file##*/}" || echo "${file##*/}"
+  done
+}
+
+# --failed reads these while the run writes new ones.
+keep_failed_scenarios() {
+  rm -rf "$scenarios.last"
+  if [ -d "$scenarios" ]; then mv "$scenarios" "$scenarios.last"; fi
+}
+
+# record NAME PASSED FAILED SKIPPED [WHY]: the result of a part; a second one of the same name adds to it.
+record() {
+  local name=$1 passed=0 failed=0 skipped=0
+  [ ! -e "$results/$name" ] || read -r passed failed skipped <"$results/$name"
+  {
+    echo "$((passed + $2)) $((failed + $3)) $((skipped + $4))"
+    if [ -e "$results/$name" ]; then tail -n +2 "$results/$name"; fi
+    [ -z "${5:-}" ] || echo "$5"
+  } >"$results/$name.new"
+  mv "$results/$name.new" "$results/$name"
+}
+
+# run_part NAME: calls part_NAME, says how it went, and shows the end of its log where it failed.
+run_part() {
+  local name=$1 started=$EPOCHSECONDS times why
+  local passed failed skipped
+  : >"$logs/$name.log"
+  rm -f "$scenarios/$name"
+  rm -f "$logs/$name.code"
+  # In the background, since left of `||` it would go on after an error.
+  {
+    local TIMEFORMAT='%R %U %S'
+    time {
+      (part_"${name//-/_}") >>"$logs/$name.log" 2>&1 </dev/null &
+      wait $! || echo $? >"$logs/$name.code"
+    }
+  } 2>"$logs/$name.times"
+  if [ -e "$logs/$name.code" ]; then
+    record "$name" 0 1 0 "$name: exit code $(cat "$logs/$name.code")"
+    rm -f "$logs/$name.code"
+  elif ! has_result "$name"; then
+    record "$name" 0 1 0 "$name: it counted nothing"
+  fi
+  read -r passed failed skipped <"$results/$name"
+  read -r -a times < <(tail -n 1 "$logs/$name.times")
+  printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$started" "${times[@]}" "$failed" \
+    $((passed + failed)) >>"$logs/parts.tsv"
+  why="$passed in ${times[0]%.*} s"
+  if [ "$failed" -gt 0 ]; then
+    note "FAILED  $name ($failed failed, $why)"
+    excerpt "$name"
+  elif [ "$passed" -eq 0 ] && [ "$skipped" -gt 0 ]; then
+    note "SKIPPED $name ($skipped): $(tail -n 1 "$logs/$name.log")"
+  else
+    note "ok      $name ($why)"
+  fi
+}
+
+# excerpt NAME: of scenarios those that failed or never ended, the last lines of anything else.
+excerpt() {
+  local log=$logs/$1.log
+  if grep -q '^scenario: ' "$log"; then
+    awk '
+      /^scenario: .* \.\.\.$/ { count = 0 }
+      { lines[count++ % 80] = $0 }
+      /^scenario: .*: FAILED in / { show() }
+      END { if (count > 0 && lines[(count - 1) % 80] !~ /^(test cases|assertions|All tests|===|$)/) show() }
+      function show(   i) {
+        if (count > 80) print "..."
+        for (i = count > 80 ? count - 80 : 0; i < count; ++i) print lines[i % 80]
+        count = 0
+      }' "$log"
+  else
+    grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking|Creating|Generating)' "$log" | tail -n 60
+  fi | sed 's/^/    | /'
+}
+
+# finish: what failed once more, since the end may be all that is seen, and the sum.
+finish() {
+  local file passed=0 failed=0 skipped=0 p f s
+  echo
+  for file in "$results"/*; do
+    read -r p f s <"$file"
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    [ "$f" -eq 0 ] || { echo "what ${file##*/} said at the end:"; excerpt "${file##*/}"; }
+  done
+  for file in "$results"/*; do tail -n +2 "$file" | sed 's/^/failed: /'; done
+  [ "$failed" -eq 0 ] || echo "to repeat only those: bash tests/run.sh --failed"
+  echo "took $((SECONDS / 60)) min $((SECONDS % 60)) s"
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" -eq 0 ]
+  exit
+}
+
+# count_cases LOG PATTERN: the number in the summary that Catch2 prints; nothing if there is none.
+count_cases() { sed -nE "s/$2/\\1/p" "$1" | tail -n 1; }
+
+# catch NAME LIMIT PROGRAM [FILTER…]: a Catch2 program. Each test that it lists and that did not pass
+# counts as failed, so a crash or a timeout counts all that it kept from running.
+catch() {
+  local name=$1 limit=$2 code=0 expected ok output
+  shift 2
+  output=$(mktemp "$logs/catch.XXXXXX")
+  timeout --kill-after=10 "$limit" "$@" >"$output" 2>&1 || code=$?
+  cat "$output"
+  # Catch2 exits with the number of listed names.
+  expected=$(timeout 60 "$@" --list-test-names-only 2>/dev/null | grep -c . || true)
+  if [ "$code" -eq 0 ]; then
+    ok=$(count_cases "$output" '^All tests passed \(.* in ([0-9]+) test cases?\)$')
+  else
+    ok=$(count_cases "$output" '^test cases: .* ([0-9]+) passed.*$')
+  fi
+  rm -f "$output"
+  ok=${ok:-0}
+  if [ "$expected" -eq 0 ]; then
+    record "$name" 0 1 0 "$name: no test in $1, or it does not start"
+  elif [ "$code" -eq 0 ] && [ "$ok" -eq "$expected" ]; then
+    record "$name" "$ok" 0 0
+  else
+    [ "$code" -ne 124 ] && [ "$code" -ne 137 ] || code="$code: not done within $limit s"
+    record "$name" "$ok" $((expected > ok ? expected - ok : 1)) 0 \
+      "$name: $((expected - ok)) of $expected tests of ${1##*/}, exit code $code"
+  fi
+}
+
+# script NAME LIMIT COMMAND…: one test; exit code 77 says that what it needs is not here.
+script() {
+  local name=$1 limit=$2 code=0
+  shift 2
+  timeout --kill-after=10 "$limit" "$@" || code=$?
+  case $code in
+    0) record "$name" 1 0 0 ;;
+    77) if [ "${CI:-}" = true ]; then record "$name" 0 1 0 "$name: skipped"; else record "$name" 0 0 1; fi ;;
+    *) record "$name" 0 1 0 "$name: exit code $code" ;;
+  esac
+}
+
+# tally NAME LIMIT COMMAND…: a program whose last line is "N passed, N failed".
+tally() {
+  local name=$1 limit=$2 code=0 line output
+  shift 2
+  output=$(mktemp "$logs/tally.XXXXXX")
+  timeout --kill-after=10 "$limit" "$@" >"$output" 2>&1 || code=$?
+  cat "$output"
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$output" | tail -n 1 || true)
+  rm -f "$output"
+  if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
+    local passed=${BASH_REMATCH[1]} failed=${BASH_REMATCH[2]}
+    [ "$code" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+    record "$name" "$passed" "$failed" 0 "$([ "$failed" -eq 0 ] || echo "$name: $failed failed")"
+  elif [ "$code" -eq 77 ] && [ "${CI:-}" != true ]; then
+    record "$name" 0 0 1
+  else
+    record "$name" 0 1 0 "$name: exit code $code"
+  fi
+}
