@@ -296,11 +296,12 @@ report_headers() {
   [ $# -gt 0 ] || targets=(quota-controller-manager sandbox-apiserver quickstart-story)
   need clang++-16 clang-16
   need jq jq
+  mkdir -p "$times"
   # Warnings are GCC's to judge. Objects from ccache would have no traces.
   cmake -G Ninja -S . -B "$times" -C .cmake/presets/release.cmake \
     -D CMAKE_CXX_COMPILER=clang++-16 -D CMAKE_CXX_FLAGS="-ftime-trace -w" \
-    -D QCM_UNITY=0 -D QCM_PRECOMPILE=OFF -D QCM_CCACHE=OFF >"$times.log" 2>&1 || {
-    cat "$times.log" >&2
+    -D QCM_UNITY=0 -D QCM_PRECOMPILE=OFF -D QCM_CCACHE=OFF >"$times/cmake.log" 2>&1 || {
+    cat "$times/cmake.log" >&2
     return 1
   }
   ninja -C "$times" "${targets[@]}" >&2

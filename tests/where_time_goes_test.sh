@@ -132,7 +132,8 @@ build/test-logs/parts.tsv: 3 parts in 100.0 s; 120.5 s one after the other, 1.21
 
 END
 
-# Stand-ins for what would build: ninja names two files that the target is made of.
+# Stand-ins for what would build: ninja lays down the traces, and names two files that the target
+# is made of.
 cat >"$folder/bin/cmake" <<'END'
 #!/bin/sh
 echo "cmake $*" >>"$(dirname "$0")/called"
@@ -140,7 +141,8 @@ END
 cat >"$folder/bin/ninja" <<'END'
 #!/bin/sh
 echo "ninja $*" >>"$(dirname "$0")/called"
-[ "$3" != -t ] || printf '%s.o\n' pkg/CMakeFiles/pkg.dir/a/b.cc pkg/CMakeFiles/pkg.dir/c.cc
+[ "$3" = -t ] || exec cp -r "$(dirname "$0")/../traces/." "$2"
+printf '%s.o\n' pkg/CMakeFiles/pkg.dir/a/b.cc pkg/CMakeFiles/pkg.dir/c.cc
 END
 printf '#!/bin/sh\n' >"$folder/bin/clang++-16"
 chmod +x "$folder/bin"/*
@@ -163,9 +165,9 @@ totals() {
   echo '],"beginningOfTime":1}' >>"$trace"
 }
 include=/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include
-mkdir -p "$QCM_BUILD_DIR/times/pkg/CMakeFiles/pkg.dir/a"
+mkdir -p "$folder/traces/pkg/CMakeFiles/pkg.dir/a"
 # What ends first comes first, as clang writes it.
-trace=$QCM_BUILD_DIR/times/pkg/CMakeFiles/pkg.dir/a/b.cc.json
+trace=$folder/traces/pkg/CMakeFiles/pkg.dir/a/b.cc.json
 event 1000000 2000000 Source $include/c++/12/string
 event 3200000 500000 Source /usr/include/x86_64-linux-gnu/sys/time.h
 event 1000000 3000000 Source "$PWD/pkg/base/error.h"
@@ -175,11 +177,11 @@ event 4300000 1000000 InstantiateClass 'std::vector<int>'
 event 6000000 300000 OptFunction _ZN3FooIiE3BarEv
 event 6300000 200000 OptFunction _ZN3FooIlE3BarEv
 totals 8000000 5500000 2400000 3000000 1000000 400000
-trace=$QCM_BUILD_DIR/times/pkg/CMakeFiles/pkg.dir/c.cc.json
+trace=$folder/traces/pkg/CMakeFiles/pkg.dir/c.cc.json
 event 1000000 1500000 Source $include/c++/12/string
 totals 2000000 1800000 200000 1500000 0 0
 # Not of the target.
-echo 'no trace' >"$QCM_BUILD_DIR/times/pkg/CMakeFiles/pkg.dir/d.cc.json"
+echo 'no trace' >"$folder/traces/pkg/CMakeFiles/pkg.dir/d.cc.json"
 
 expect 0 "headers" --headers some-program <<'END'
 some-program: 2 files, 10.0 s in clang,
