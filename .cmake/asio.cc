@@ -1,4 +1,3 @@
-// The one translation unit that holds the bodies of Asio and Beast.
+// The one translation unit that holds the bodies of Asio.
 #include <boost/asio/impl/src.hpp>
 #include <boost/asio/ssl/impl/src.hpp>
-#include <boost/beast/src.hpp>

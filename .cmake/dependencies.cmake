@@ -10,10 +10,10 @@ find_package(glog REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
 find_path(QCM_RAPIDJSON_INCLUDE rapidjson/reader.h REQUIRED)
 
-# Asio and Beast are compiled once, here, instead of in every file that names them. The precompiled
-# header carries their declarations to the targets that ask for it with qcm_use_asio().
+# Asio is compiled once, here, instead of in every file that names it. The precompiled header carries
+# its declarations to the targets that are declared with ASIO. Beast is used by two files alone.
 add_library(asio STATIC ${CMAKE_SOURCE_DIR}/.cmake/asio.cc)
 target_compile_definitions(asio PUBLIC
-  BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED)
+  BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_DATE_TIME)
 target_include_directories(asio SYSTEM PUBLIC ${Boost_INCLUDE_DIRS})
 target_link_libraries(asio PUBLIC Threads::Threads OpenSSL::SSL OpenSSL::Crypto)

@@ -8,7 +8,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 option(QCM_PRECOMPILE "Share precompiled headers; off for tools that cannot read GCC's" ON)
 set(QCM_UNITY 0 CACHE STRING "How many files of a target are compiled as one; 0: each alone")
 option(QCM_BUILD_TESTS "Build unit, e2e and bench programs" ON)
-option(QCM_FUZZ "Build the targets of tests/fuzz for libFuzzer (preset fuzz)" OFF)
+option(QCM_FUZZ "Build the targets of tests/fuzz for libFuzzer (preset asan)" OFF)
 set(QCM_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -32,12 +32,18 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports these falsely inside coroutine frames and sanitized std::string code.
   target_compile_options(build_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict
     -Wno-mismatched-new-delete)
+  # Fewer collections of its own garbage: 3 to 8 % of the time, for some memory.
+  add_compile_options("SHELL:--param ggc-min-expand=1000" "SHELL:--param ggc-min-heapsize=1048576")
   # Every type of an anonymous namespace is in an included file where files are compiled together.
   if(QCM_UNITY)
     target_compile_options(build_flags INTERFACE -Wno-subobject-linkage)
   endif()
 endif()
 target_include_directories(build_flags INTERFACE ${CMAKE_SOURCE_DIR})
+find_program(QCM_MOLD mold)
+if(QCM_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
 if(QCM_SANITIZE)
   add_compile_options(-fsanitize=${QCM_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${QCM_SANITIZE})

@@ -1,7 +1,9 @@
-# qcm_library(NAME SOURCES a.cc … DEPS pkg_base … [ASIO])  a folder's static library.
-# qcm_program(NAME SOURCES … DEPS … [ASIO])                a program in build/bin.
-# qcm_test(NAME SOURCES … DEPS … [ASIO])                   a Catch2 program in build/bin, known to ctest.
+# qcm_library(NAME SOURCES a.cc … DEPS pkg_base … [ASIO] [COLD])  a folder's static library.
+# qcm_program(NAME SOURCES … DEPS … [ASIO] [COLD])                a program in build/bin.
+# qcm_test(NAME SOURCES … DEPS … [ASIO])                          a Catch2 program in build/bin.
+#
 # ASIO: the sources are coroutines; they get Asio's declarations precompiled.
+# COLD: nobody waits for this code, so a release build optimises it less and is done earlier.
 
 add_library(asio_pch OBJECT ${CMAKE_SOURCE_DIR}/.cmake/asio_pch.cc)
 target_link_libraries(asio_pch PRIVATE build_flags asio)
@@ -12,9 +14,12 @@ target_precompile_headers(asio_pch PRIVATE
   <memory> <string> <vector> <unordered_map> <map> <functional> <optional> <chrono>)
 
 function(qcm_configure name)
-  cmake_parse_arguments(arg "ASIO" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "ASIO;COLD" "" "SOURCES;DEPS" ${ARGN})
   target_sources(${name} PRIVATE ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE build_flags)
+  if(arg_COLD)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
   if(QCM_UNITY)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${QCM_UNITY})
   endif()
@@ -46,7 +51,7 @@ endfunction()
 
 function(qcm_test name)
   add_executable(${name})
-  qcm_configure(${name} ${ARGN})
+  qcm_configure(${name} COLD ${ARGN})
   target_link_libraries(${name} PRIVATE catch_main)
   add_test(NAME ${name} COMMAND ${name})
   set_property(GLOBAL APPEND PROPERTY QCM_UNIT_TESTS ${name})

@@ -16,7 +16,7 @@ using base::ErrorCode;
 
 constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20;
 
-Error SystemError(const std::string& path, int code) {
+Error ReadError(const std::string& path, int code) {
   return {.code = code == ENOENT ? ErrorCode::kNotFound : ErrorCode::kInvalidArgument,
           .message = "read " + path + ": " + std::strerror(code)};
 }
@@ -27,7 +27,7 @@ base::Result<std::string> ReadAll(int descriptor, const std::string& path) {
   for (;;) {
     const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return SystemError(path, errno);
+    if (count < 0) return ReadError(path, errno);
     if (count == 0) return content;
     content.append(buffer.data(), static_cast<std::size_t>(count));
     if (content.size() > kMaxFileBytes) {
@@ -41,7 +41,7 @@ base::Result<std::string> ReadAll(int descriptor, const std::string& path) {
 
 base::Result<std::string> ReadFile(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return SystemError(path, errno);
+  if (descriptor < 0) return ReadError(path, errno);
   base::Result<std::string> content = ReadAll(descriptor, path);
   ::close(descriptor);
   return content;

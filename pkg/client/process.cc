@@ -27,7 +27,7 @@ using base::Result;
 
 constexpr std::chrono::milliseconds kReapInterval{5};
 
-Error SystemError(const std::string& what, int code) {
+Error ProcessError(const std::string& what, int code) {
   return {.code = code == ENOENT ? ErrorCode::kNotFound
                   : code == EACCES || code == ENOEXEC || code == ENOTDIR
                       ? ErrorCode::kInvalidArgument
@@ -117,13 +117,13 @@ int Spawn(ProcessOptions& options, int output, pid_t& pid) {
 
 Result<std::shared_ptr<Child>> Start(asio::any_io_executor executor, ProcessOptions& options) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return SystemError("pipe", errno);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return ProcessError("pipe", errno);
   pid_t pid = 0;
   const int code = Spawn(options, ends[1], pid);
   ::close(ends[1]);
   if (code != 0) {
     ::close(ends[0]);
-    return SystemError("start " + options.arguments.front(), code);
+    return ProcessError("start " + options.arguments.front(), code);
   }
   return std::make_shared<Child>(pid, asio::posix::stream_descriptor(executor, ends[0]));
 }

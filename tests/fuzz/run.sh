@@ -7,8 +7,8 @@
 #   bash tests/fuzz/run.sh --merge [TARGET…]          takes what reached new code into the tree
 #   bash tests/fuzz/run.sh --build                    builds, and no more
 #
-# Builds the preset fuzz with Debian's clang, unless QCM_FUZZ_BUILT=true says that it is built, and gives
-# each target SECONDS (60), QCM_FUZZ_JOBS (2) of them at a time. One line a target, its speed in executions
+# Builds the preset asan with Debian's clang, unless QCM_FUZZ_BUILT=true says that it is built, and
+# gives each target SECONDS (60), QCM_FUZZ_JOBS (2) of them at a time. One line a target, its speed in executions
 # per second of the processor; the last line is "N targets, N executions, N found". With --ci chance is
 # QCM_FUZZ_SEED (1) and the end is a number of executions, so that two runs of one program are the same:
 # what is found is found each time. Inputs that break something are in build/fuzz/found; build/fuzz/total
@@ -18,7 +18,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-build=${QCM_BUILD_DIR:-build/fuzz}
+build=build/fuzz # what runs leave behind
+programs=build/asan
 tree=tests/fuzz/corpus
 jobs=${QCM_FUZZ_JOBS:-2}
 seed=${QCM_FUZZ_SEED:-1}
@@ -50,7 +51,7 @@ prepare() {
   mkdir -p "$build/found"
   [ "${QCM_FUZZ_BUILT:-}" != true ] || return 0
   say "building ..."
-  bash cmd/build.sh fuzz fuzz_targets >"$log" 2>&1 || {
+  bash cmd/build.sh asan fuzz_targets >"$log" 2>&1 || {
     grep -vE '^\[[0-9]+/[0-9]+\] ' "$log" | tail -n 60
     say "does not build"
     exit 1
@@ -77,7 +78,7 @@ number() { sed -nE "s/.*$2([0-9]+).*/\\1/p" "$1" | tail -n 1; }
 libfuzzer() {
   local target=$1 TIMEFORMAT='%U %S'
   shift
-  { time "${launcher[@]}" "$build/bin/${target}_fuzz" -timeout=300 -rss_limit_mb=1024 -malloc_limit_mb=128 -max_len=4096 \
+  { time "${launcher[@]}" "$programs/bin/${target}_fuzz" -timeout=300 -rss_limit_mb=1024 -malloc_limit_mb=128 -max_len=4096 \
     -print_final_stats=1 "$@" >"$logs/$target.log" 2>&1; } 2>"$logs/$target.times"
 }
 
@@ -115,7 +116,7 @@ explain() {
   grep -m 8 -E 'what\(\)|^  (one|other): |runtime error|ERROR: |SUMMARY: ' "$log" | sed 's/^/    | /' || true
   echo "    input:  ${input:-none was written, see $log}"
   [ -z "$input" ] || echo "    base64: $(base64 -w 0 "$input")"
-  echo "    replay: $build/bin/$1_fuzz ${input:-}"
+  echo "    replay: $programs/bin/$1_fuzz ${input:-}"
   echo "    then:   fix it, and keep the input in $tree/$1"
 }
 
@@ -189,7 +190,7 @@ if $ci; then
   launcher=(env -i PATH=/usr/bin:/bin ASAN_OPTIONS="$ASAN_OPTIONS" UBSAN_OPTIONS="$UBSAN_OPTIONS")
   if setarch -R true 2>/dev/null; then launcher+=(setarch -R); fi
 fi
-mapfile -t targets < <(grep . "$build/fuzz_targets.txt")
+mapfile -t targets < <(grep . "$programs/fuzz_targets.txt")
 for target in "$@"; do
   printf '%s\n' "${targets[@]}" | grep -qx -- "$target" || { say "there is no target $target"; exit 2; }
 done
