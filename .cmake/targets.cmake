@@ -1,20 +1,32 @@
+# Declares targets; those of a folder are linked along the layers that the layers test names.
+#
 # qcm_library(NAME SOURCES a.cc … DEPS pkg_base … [ASIO] [COLD])  a folder's static library.
-# qcm_program(NAME SOURCES … DEPS … [ASIO] [COLD])                a program in build/bin.
+# qcm_program(NAME SOURCES … DEPS … [ASIO] [COLD|TEST])           a program in build/bin.
 # qcm_test(NAME SOURCES … DEPS … [ASIO])                          a Catch2 program in build/bin.
 #
 # ASIO: the sources are coroutines; they get Asio's declarations precompiled.
 # COLD: nobody waits for this code, so a release build optimises it less and is done earlier.
+# TEST: test cases; they get Catch2's and Asio's declarations precompiled, and are not optimised.
 
-add_library(asio_pch OBJECT ${CMAKE_SOURCE_DIR}/.cmake/asio_pch.cc)
-target_link_libraries(asio_pch PRIVATE build_flags asio)
-target_precompile_headers(asio_pch PRIVATE
+set(asio_headers
   <boost/asio/awaitable.hpp> <boost/asio/co_spawn.hpp> <boost/asio/use_awaitable.hpp>
   <boost/asio/as_tuple.hpp> <boost/asio/steady_timer.hpp> <boost/asio/ip/tcp.hpp>
   <boost/asio/io_context.hpp> <boost/asio/this_coro.hpp> <boost/asio/post.hpp>
   <memory> <string> <vector> <unordered_map> <map> <functional> <optional> <chrono>)
 
+add_library(asio_pch OBJECT ${CMAKE_SOURCE_DIR}/.cmake/asio_pch.cc)
+target_link_libraries(asio_pch PRIVATE build_flags asio)
+target_precompile_headers(asio_pch PRIVATE ${asio_headers})
+
+if(QCM_BUILD_TESTS)
+  add_library(test_pch OBJECT ${CMAKE_SOURCE_DIR}/.cmake/asio_pch.cc)
+  target_link_libraries(test_pch PRIVATE build_flags asio)
+  target_compile_options(test_pch PRIVATE -O0)
+  target_precompile_headers(test_pch PRIVATE ${asio_headers} <catch2/catch.hpp>)
+endif()
+
 function(qcm_configure name)
-  cmake_parse_arguments(arg "ASIO;COLD" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "ASIO;COLD;TEST" "" "SOURCES;DEPS" ${ARGN})
   target_sources(${name} PRIVATE ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE build_flags)
   if(arg_COLD)
@@ -31,10 +43,15 @@ function(qcm_configure name)
       target_link_libraries(${name} PRIVATE ${arg_DEPS})
     endif()
   endif()
-  if(arg_ASIO)
+  set(pch asio_pch)
+  if(arg_TEST)
+    target_compile_options(${name} PRIVATE -O0)
+    set(pch test_pch)
+  endif()
+  if(arg_ASIO OR arg_TEST)
     target_link_libraries(${name} PRIVATE asio)
     if(QCM_PRECOMPILE)
-      target_precompile_headers(${name} REUSE_FROM asio_pch)
+      target_precompile_headers(${name} REUSE_FROM ${pch})
     endif()
   endif()
 endfunction()
@@ -51,7 +68,7 @@ endfunction()
 
 function(qcm_test name)
   add_executable(${name})
-  qcm_configure(${name} COLD ${ARGN})
+  qcm_configure(${name} TEST ${ARGN})
   target_link_libraries(${name} PRIVATE catch_main)
   add_test(NAME ${name} COMMAND ${name})
   set_property(GLOBAL APPEND PROPERTY QCM_UNIT_TESTS ${name})

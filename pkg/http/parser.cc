@@ -7,7 +7,7 @@ namespace http {
 namespace {
 
 namespace beast_http = boost::beast::http;
-using ErrorCode = boost::system::error_code;
+using BoostError = boost::system::error_code;
 using View = boost::beast::string_view;
 
 // A line of a chunk's header, or a trailer, that goes on beyond this is no HTTP of good will.
@@ -24,7 +24,7 @@ struct Refusal {
   int status;
 };
 
-Refusal Explain(const ErrorCode& error) {
+Refusal Explain(const BoostError& error) {
   if (error == beast_http::error::header_limit) {
     return {{base::ErrorCode::kTooLarge, "the header is larger than allowed"}, 431};
   }
@@ -47,7 +47,7 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
 
   base::Result<std::size_t> Put(std::string_view bytes) override {
     if (waits_ && header_done() && bytes.size() < kLeastChunk) return std::size_t{0};
-    ErrorCode error;
+    BoostError error;
     const std::size_t consumed =
         Beast::put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
     waits_ = error == beast_http::error::need_more;
@@ -62,7 +62,7 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
   }
 
   base::Result<void> PutEnd() override {
-    ErrorCode error = beast_http::error::end_of_stream;
+    BoostError error = beast_http::error::end_of_stream;
     if (started()) Beast::put_eof(error);
     if (!error) return {};
     return base::Error{.code = base::ErrorCode::kUnavailable,
@@ -89,32 +89,32 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
   }
 
   void on_request_impl(beast_http::verb, View method, View target, int version,
-                       ErrorCode&) override {
+                       BoostError&) override {
     if constexpr (is_request) {
       Base::request.method = ToStd(method);
       Base::request.target = ToStd(target);
       Base::minor_version = version % 10;
     }
   }
-  void on_response_impl(int code, View, int, ErrorCode&) override {
+  void on_response_impl(int code, View, int, BoostError&) override {
     if constexpr (!is_request) Base::response.status = code;
   }
-  void on_field_impl(beast_http::field, View name, View value, ErrorCode&) override {
+  void on_field_impl(beast_http::field, View name, View value, BoostError&) override {
     if (!header_done()) Message().headers.Add(ToStd(name), ToStd(value));  // no trailers
   }
-  void on_header_impl(ErrorCode& error) override {
+  void on_header_impl(BoostError& error) override {
     // A body in an encoding that we do not know has no end that we know either.
     if (is_request && Message().headers.Has("Transfer-Encoding") && !Beast::chunked()) {
       error = beast_http::error::bad_transfer_encoding;
     }
   }
-  void on_body_init_impl(const boost::optional<std::uint64_t>&, ErrorCode&) override {}
-  std::size_t on_body_impl(View bytes, ErrorCode&) override { return Append(bytes); }
-  void on_chunk_header_impl(std::uint64_t, View, ErrorCode&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, View bytes, ErrorCode&) override {
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, BoostError&) override {}
+  std::size_t on_body_impl(View bytes, BoostError&) override { return Append(bytes); }
+  void on_chunk_header_impl(std::uint64_t, View, BoostError&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, View bytes, BoostError&) override {
     return Append(bytes);
   }
-  void on_finish_impl(ErrorCode&) override {}
+  void on_finish_impl(BoostError&) override {}
 
   std::size_t Append(View bytes) {
     Message().body.append(bytes.data(), bytes.size());

@@ -40,7 +40,7 @@ struct Fixture {
     return admission::ClientAuthority::New(scheduler, path());
   }
   void Start() {
-    authority = std::move(New().value());
+    authority = New().value();
     authority->SetListener([this] { ++changes; });
     tasks.Spawn("client authority", [this] { return authority->Run(); });
     scheduler.RunUntilIdle();
