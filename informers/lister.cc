@@ -148,14 +148,14 @@ base::Task<base::Result<std::string>> ListPages(client::ApiClient& client, Refle
 base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, ReflectorOptions options,
                                               std::function<void(const json::Value&)> object,
                                               std::function<void()> restart) {
+  const int restarts = restart ? kListRestarts : 0;
   ListSink sink;
-  sink.begin = [restart, first = true]() mutable {
+  sink.begin = [restart = std::move(restart), first = true]() mutable {
     if (!std::exchange(first, false)) restart();
   };
-  sink.object = [object](const json::Value& value) {
+  sink.object = [object = std::move(object)](const json::Value& value) {
     if (IsWhole(value)) object(value);
   };
-  const int restarts = restart ? kListRestarts : 0;
   return ListPages(client, std::move(options), std::move(sink), restarts);
 }
 

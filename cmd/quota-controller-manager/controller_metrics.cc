@@ -78,7 +78,7 @@ void ControllerMetrics::OnDrift(const api::GroupResource& resource,
     if (key.starts_with(name + " ")) gauge.Set(0);
   }
   for (const auto& [usage, amount] : report.usage) {
-    metrics::Gauge& gauge = drift_usage_[name + " " + usage];
+    metrics::Gauge& gauge = drift_usage_[std::string(name).append(" ").append(usage)];
     gauge =
         registry_.NewGauge("quota_resync_drift_usage",
                            "Usage by which the last resync differed, as a sum of absolute amounts.",

@@ -115,7 +115,11 @@ base::Result<std::vector<std::string>> ParseQuotaApis(const std::string& text,
       std::string all;
       for (const std::string_view one : known) all.append(all.empty() ? "" : ", ").append(one);
       return base::Error{.code = base::ErrorCode::kInvalidArgument,
-                         .message = "unknown quota API \"" + name + "\" (known: " + all + ")"};
+                         .message = std::string("unknown quota API \"")
+                                        .append(name)
+                                        .append("\" (known: ")
+                                        .append(all)
+                                        .append(")")};
     }
     if (std::find(apis.begin(), apis.end(), name) == apis.end()) apis.push_back(name);
   }

@@ -241,7 +241,8 @@ base::Result<void> ManagerImpl::ServeAt(const http::BindAddress& address, std::s
   server_options.tls = std::move(tls);
   server_options.max_body_bytes = 0;
   server_options.max_connections = EndpointConnections(DescriptorLimit());
-  auto server = http::NewServer(io_.get_executor(), server_options, debug::NewHandler(endpoints));
+  auto server =
+      http::NewServer(io_.get_executor(), server_options, debug::NewHandler(std::move(endpoints)));
   if (!server) return server.error();
   LOG(INFO) << "serving what=\"" << what << "\" address=" << address.address
             << " port=" << (*server)->port() << " tls=" << (server_options.tls ? "yes" : "no");

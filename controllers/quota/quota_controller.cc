@@ -25,7 +25,8 @@ informers::ReflectorOptions QuotaReflectorOptions(informers::ReflectorOptions op
 
 QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi& api,
                                  ServedResources& served, ControllerObserver& observer,
-                                 QuotaControllerOptions options, queue::Observer& queue_observer)
+                                 const QuotaControllerOptions& options,
+                                 queue::Observer& queue_observer)
     : context_(std::move(context)),
       api_(api),
       served_(served),

@@ -90,7 +90,7 @@ class QuotaController final : public QuotaListener,
  public:
   // `api`, `served`, `observer` and what `context` points to outlive the controller.
   QuotaController(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
-                  ControllerObserver& observer, QuotaControllerOptions options,
+                  ControllerObserver& observer, const QuotaControllerOptions& options,
                   queue::Observer& queue_observer = queue::NoObserver());
 
   // Informs and reconciles until cancelled; then finishes what is in hand.

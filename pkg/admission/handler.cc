@@ -87,8 +87,8 @@ http::Response ResponseFor(const Review& review, const Answer& answer) {
 
 class ReviewHandler {
  public:
-  ReviewHandler(std::vector<Admitter*> admitters, Observer& observer, const base::Clock& clock,
-                HandlerOptions options)
+  ReviewHandler(const std::vector<Admitter*>& admitters, Observer& observer,
+                const base::Clock& clock, HandlerOptions options)
       : observer_(observer), clock_(clock), options_(std::move(options)) {
     for (Admitter* admitter : admitters) {
       const auto fields_of = [admitter](const api::GroupResource& resource) {
@@ -209,11 +209,10 @@ class ReviewHandler {
 
 }  // namespace
 
-http::Handler NewHandler(std::vector<Admitter*> admitters, Observer& observer,
+http::Handler NewHandler(const std::vector<Admitter*>& admitters, Observer& observer,
                          const base::Clock& clock, HandlerOptions options) {
-  auto handler =
-      std::make_shared<ReviewHandler>(std::move(admitters), observer, clock, std::move(options));
-  return [handler](http::Request request, http::Peer, http::ResponseWriter& writer) {
+  auto handler = std::make_shared<ReviewHandler>(admitters, observer, clock, std::move(options));
+  return [handler](http::Request request, const http::Peer&, http::ResponseWriter& writer) {
     return handler->Handle(std::move(request), writer);
   };
 }

@@ -32,7 +32,7 @@ struct HandlerOptions {
 };
 
 // The admitters, the observer and the clock outlive the handler.
-http::Handler NewHandler(std::vector<Admitter*> admitters, Observer& observer,
+http::Handler NewHandler(const std::vector<Admitter*>& admitters, Observer& observer,
                          const base::Clock& clock, HandlerOptions options = {});
 
 // What such a server bears: two objects of the largest size that an API server stores, in JSON and

@@ -16,9 +16,9 @@ namespace admission {
 namespace {
 
 const json::Array& Elements(const json::Value& value, std::string_view member) {
-  static const json::Array kNone;
+  static const json::Array none;
   const json::Value* list = value.At({member});
-  return list == nullptr || list->AsArray() == nullptr ? kNone : *list->AsArray();
+  return list == nullptr || list->AsArray() == nullptr ? none : *list->AsArray();
 }
 
 bool Names(const json::Array& texts, std::string_view text) {
@@ -81,7 +81,7 @@ void ReadWebhook(const json::Value& webhook, ReadByKey& found) {
   }
 }
 
-std::vector<GuardedResource> Collect(ReadByKey found) {
+std::vector<GuardedResource> Collect(ReadByKey&& found) {
   std::vector<GuardedResource> guarded;
   for (auto& [key, read] : found) {
     std::ranges::sort(read.guarded.subresources);
@@ -225,7 +225,7 @@ bool HasCaBundle(const json::Value& configuration, std::string_view ca_pem) {
   });
 }
 
-json::Value ConfigurationPatch(const json::Value& live, json::Value desired) {
+json::Value ConfigurationPatch(const json::Value& live, const json::Value& desired) {
   json::Array webhooks = WebhooksOf(desired);
   if (LeavesBundle(live, desired)) KeepBundles(WebhooksOf(live), webhooks);
   json::Object metadata{{"resourceVersion", api::ResourceVersion(live)}};

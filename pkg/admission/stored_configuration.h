@@ -30,6 +30,6 @@ bool DiffersInCaBundleOnly(const json::Value& live, const json::Value& desired);
 bool HasCaBundle(const json::Value& configuration, std::string_view ca_pem);
 
 // The merge patch that makes `live` say what `desired` does, guarded by its resourceVersion.
-json::Value ConfigurationPatch(const json::Value& live, json::Value desired);
+json::Value ConfigurationPatch(const json::Value& live, const json::Value& desired);
 
 }  // namespace admission

@@ -122,7 +122,7 @@ void AddTo(ByGroup& groups, const GuardedResource& guarded) {
   resources.create.insert(plural);
   if (guarded.updates && guarded.update_condition.empty()) resources.update.insert(plural);
   for (const std::string& subresource : guarded.subresources) {
-    resources.update.insert(plural + "/" + subresource);
+    resources.update.insert(std::string(plural).append("/").append(subresource));
   }
 }
 

@@ -176,7 +176,7 @@ base::TimePoint WebhookKeeper::NextLook() const {
   return next;
 }
 
-client::ApiRequest WebhookKeeper::RequestFor(WebhookPlan::Write write) const {
+client::ApiRequest WebhookKeeper::RequestFor(const WebhookPlan::Write& write) const {
   client::ApiRequest request;
   request.verb = write.create ? "POST" : "PATCH";
   request.path = kWebhookConfigurations.Path({}, write.create ? "" : plan_.name());
@@ -192,7 +192,7 @@ base::Task<void> WebhookKeeper::Write() {
   const bool created = write->create;
   // What this write mends. The watch may show it before the answer is here, which clears damage_.
   std::string damage = std::exchange(damage_, "");
-  client::ApiRequest request = RequestFor(std::move(*write));
+  client::ApiRequest request = RequestFor(*write);
   const auto stored = co_await client::DoJson(client_, std::move(request));
   if (stored) {
     OnWritten(*stored, created);

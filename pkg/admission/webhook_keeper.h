@@ -91,7 +91,7 @@ class WebhookKeeper final : public informers::CollectionSink {
   [[nodiscard]] bool Due() const;
   [[nodiscard]] base::TimePoint NextLook() const;
   base::Task<void> Write();
-  [[nodiscard]] client::ApiRequest RequestFor(WebhookPlan::Write write) const;
+  [[nodiscard]] client::ApiRequest RequestFor(const WebhookPlan::Write& write) const;
   void OnWritten(const json::Value& stored, bool created);
   void OnRefused(const base::Error& error);
   void SayForeign();

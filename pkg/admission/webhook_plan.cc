@@ -115,7 +115,7 @@ std::optional<WebhookPlan::Write> WebhookPlan::Next() const {
   json::Value desired = Desired();
   if (!live_) return Write{.create = true, .body = std::move(desired)};
   if (SameConfiguration(*live_, desired)) return std::nullopt;
-  return Write{.create = false, .body = ConfigurationPatch(*live_, std::move(desired))};
+  return Write{.create = false, .body = ConfigurationPatch(*live_, desired)};
 }
 
 bool WebhookPlan::Stored(std::string_view quota_api, const api::GroupResource& resource) const {

@@ -8,7 +8,7 @@ namespace {
 
 class RealAlarm final : public Alarm {
  public:
-  explicit RealAlarm(asio::any_io_executor executor) : timer_(std::move(executor)) {}
+  explicit RealAlarm(const asio::any_io_executor& executor) : timer_(executor) {}
 
   Task<void> WaitUntil(TimePoint deadline) override {
     const bool stopping = co_await Stopping();

@@ -37,7 +37,7 @@ void TaskGroup::Spawn(std::string name, std::function<Task<void>()> task) {
     co_await asio::post(asio::use_awaitable);
     co_await task();
   };
-  auto finish = [this, running](std::exception_ptr error) { Finish(running, std::move(error)); };
+  auto finish = [this, running](const std::exception_ptr& error) { Finish(running, error); };
   asio::co_spawn(executor_, std::move(start),
                  asio::bind_cancellation_slot(running->stop.slot(), std::move(finish)));
 }
@@ -60,7 +60,7 @@ Task<void> TaskGroup::Join() {
   }
 }
 
-void TaskGroup::Finish(const std::shared_ptr<Running>& task, std::exception_ptr error) {
+void TaskGroup::Finish(const std::shared_ptr<Running>& task, const std::exception_ptr& error) {
   try {
     if (error) std::rethrow_exception(error);
   } catch (const boost::system::system_error& e) {

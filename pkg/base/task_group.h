@@ -36,7 +36,7 @@ class TaskGroup {
 
  private:
   struct Running;
-  void Finish(const std::shared_ptr<Running>& task, std::exception_ptr error);
+  void Finish(const std::shared_ptr<Running>& task, const std::exception_ptr& error);
 
   asio::any_io_executor executor_;
   std::list<std::shared_ptr<Running>> running_;

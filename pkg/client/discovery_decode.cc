@@ -17,9 +17,9 @@ Error Malformed(std::string what) {
 
 // The array of that name; an absent or null one is empty, anything else is an error.
 Result<const json::Array*> ArrayOf(const json::Value& object, std::string_view name) {
-  static const json::Array kNone;
+  static const json::Array none;
   const json::Value* value = object.At({name});
-  if (value == nullptr || value->IsNull()) return &kNone;
+  if (value == nullptr || value->IsNull()) return &none;
   if (value->IsArray()) return value->AsArray();
   return Malformed("discovery: " + std::string(name) + " is no list but of type " +
                    std::string(value->TypeName()));

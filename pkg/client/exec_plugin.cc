@@ -45,7 +45,7 @@ Result<base::WallTime> ParseExpiration(std::string_view text) {
   return api::ParseTime(std::string(kLastYear).append(text.substr(4)));
 }
 
-Error WithHint(Error error, const ExecEntry& exec) {
+Error WithHint(const Error& error, const ExecEntry& exec) {
   Error wrapped = error.Wrap("exec credential plugin");
   if (error.Is(ErrorCode::kNotFound) && !exec.install_hint.empty()) {
     wrapped.message += "; " + exec.install_hint;
@@ -107,7 +107,9 @@ base::Task<Result<ExecCredential>> RunExecPlugin(base::asio::any_io_executor exe
   options.timeout = timeout;
   options.arguments = {exec.command};
   options.arguments.insert(options.arguments.end(), exec.args.begin(), exec.args.end());
-  for (const auto& [name, value] : exec.env) options.environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : exec.env) {
+    options.environment.push_back(std::string(name).append("=").append(value));
+  }
   options.environment.push_back("KUBERNETES_EXEC_INFO=" + ExecInfo(config));
   Result<ProcessResult> ran = co_await RunProcess(executor, std::move(options));
   if (!ran) co_return WithHint(ran.error(), exec);

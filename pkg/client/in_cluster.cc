@@ -16,7 +16,7 @@ std::string Variable(const Environment& environment, std::string_view name) {
 }
 
 std::string OwnNamespace(const Environment& environment, const std::string& file) {
-  const std::string named = Variable(environment, "POD_NAMESPACE");
+  std::string named = Variable(environment, "POD_NAMESPACE");
   if (!named.empty()) return named;
   const Result<std::string> content = ReadFile(file);
   const std::string_view trimmed = content ? Trim(*content) : std::string_view();

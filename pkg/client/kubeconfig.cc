@@ -54,12 +54,12 @@ class Fields {
   }
 
   const json::Array& List(std::string_view name) {
-    static const json::Array kNone;
+    static const json::Array none;
     const json::Value* value = Find(name);
-    if (value == nullptr) return kNone;
+    if (value == nullptr) return none;
     if (value->IsArray()) return *value->AsArray();
     Mismatch(name, "a list", *value);
-    return kNone;
+    return none;
   }
 
   // The member unless it is absent or null.
@@ -190,20 +190,23 @@ void ReadList(Fields& top, std::string_view list, std::string_view member, const
               std::map<std::string, Entry>& into) {
   std::size_t index = 0;
   for (const json::Value& element : top.List(list)) {
-    const std::string place = std::string(list) + "[" + std::to_string(index++) + "]";
-    Fields named(&element, file + ": " + place);
+    const std::string place =
+        std::string(list).append("[").append(std::to_string(index++)).append("]");
+    Fields named(&element, std::string(file).append(": ").append(place));
     std::string name;
     named.Read("name", name);
     Entry entry;
     entry.file = file;
-    const std::string where = file + ": " + std::string(member) + " \"" + name + "\"";
+    const std::string where =
+        std::string(file).append(": ").append(member).append(" \"").append(name).append("\"");
     Fields fields(named.Find(member), where);
     ReadEntry(fields, entry);
     if (named.error()) top.Fail(*named.error());
     if (fields.error()) top.Fail(*fields.error());
     if (name.empty()) {
-      top.Fail({.code = ErrorCode::kInvalidArgument,
-                .message = file + ": " + place + ".name is missing"});
+      top.Fail(
+          {.code = ErrorCode::kInvalidArgument,
+           .message = std::string(file).append(": ").append(place).append(".name is missing")});
     } else if (!into.emplace(name, std::move(entry)).second) {
       top.Fail({.code = ErrorCode::kInvalidArgument, .message = where + " is defined twice"});
     }

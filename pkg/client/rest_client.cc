@@ -68,7 +68,7 @@ std::string UserAgent(std::string_view version) {
 
 RestClient::RestClient(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                        std::unique_ptr<http::Client> http, ClusterConfig config,
-                       RestOptions options)
+                       const RestOptions& options)
     : scheduler_(scheduler),
       http_(std::move(http)),
       tls_(*http_, config, scheduler.Now()),
@@ -197,7 +197,7 @@ base::Task<Result<std::unique_ptr<http::BodyStream>>> RestClient::Stream(ApiRequ
 
 Result<std::unique_ptr<RestClient>> NewRestClient(base::asio::any_io_executor executor,
                                                   base::Scheduler& scheduler, ClusterConfig config,
-                                                  RestOptions options) {
+                                                  const RestOptions& options) {
   http::ClientOptions http_options;
   http_options.server = config.server;
   http_options.server.path.clear();  // Prepare() puts it in front of every path
@@ -207,7 +207,7 @@ Result<std::unique_ptr<RestClient>> NewRestClient(base::asio::any_io_executor ex
   Result<std::unique_ptr<http::Client>> http = http::NewClient(executor, std::move(http_options));
   if (!http) return http.error().Wrap(config.Describe());
   return std::make_unique<RestClient>(std::move(executor), scheduler, std::move(*http),
-                                      std::move(config), std::move(options));
+                                      std::move(config), options);
 }
 
 }  // namespace client

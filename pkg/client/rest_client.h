@@ -55,7 +55,7 @@ std::string UserAgent(std::string_view version);
 class RestClient final : public ApiClient {
  public:
   RestClient(base::asio::any_io_executor executor, base::Scheduler& scheduler,
-             std::unique_ptr<http::Client> http, ClusterConfig config, RestOptions options);
+             std::unique_ptr<http::Client> http, ClusterConfig config, const RestOptions& options);
 
   base::Task<base::Result<ApiResponse>> Do(ApiRequest request) override;
   base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(ApiRequest request) override;
@@ -87,6 +87,7 @@ class RestClient final : public ApiClient {
 // Errors: kInvalidArgument for certificates that do not parse or do not match.
 base::Result<std::unique_ptr<RestClient>> NewRestClient(base::asio::any_io_executor executor,
                                                         base::Scheduler& scheduler,
-                                                        ClusterConfig config, RestOptions options);
+                                                        ClusterConfig config,
+                                                        const RestOptions& options);
 
 }  // namespace client

@@ -74,8 +74,8 @@ http::Response Answer(const Endpoints& endpoints, const http::Request& request) 
 }
 
 http::Handler NewHandler(Endpoints endpoints) {
-  return [endpoints](http::Request request, http::Peer,
-                     http::ResponseWriter& writer) -> base::Task<void> {
+  return [endpoints = std::move(endpoints)](http::Request request, http::Peer,
+                                            http::ResponseWriter& writer) -> base::Task<void> {
     if (IsGuarded(endpoints, request)) {
       std::string token = TokenOf(request.headers);
       const auto let_in = co_await endpoints.guard(std::move(token), std::string(kMetricsPath));

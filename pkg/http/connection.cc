@@ -66,11 +66,14 @@ base::Task<base::Result<std::string_view>> Connection::Receive(base::TimePoint d
 std::size_t Connection::Fill(std::span<char> scratch, std::size_t bytes) {
   while (bytes < scratch.size() && stream_->HasPending()) {
     Attempt more = stream_->TryRead(scratch.subspan(bytes));
+    if (more.kind == Attempt::Kind::kDone) {
+      bytes += more.bytes;
+      continue;
+    }
     if (more.kind == Attempt::Kind::kEnd || more.kind == Attempt::Kind::kFailed) {
       met_ = std::move(more);
     }
-    if (more.kind != Attempt::Kind::kDone) break;
-    bytes += more.bytes;
+    break;
   }
   return bytes;
 }

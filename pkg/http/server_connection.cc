@@ -84,7 +84,7 @@ base::Task<base::Result<void>> ServerConnection::Writer::SendAll(std::string byt
   }
   for (std::size_t sent = 0; sent < bytes.size(); sent += kPiece) {
     std::string piece =
-        sent == 0 && bytes.size() <= kPiece ? std::move(bytes) : bytes.substr(sent, kPiece);
+        sent == 0 && bytes.size() <= kPiece ? std::exchange(bytes, {}) : bytes.substr(sent, kPiece);
     auto done =
         co_await owner_.connection_.Send(std::move(piece), In(owner_.options_.write_timeout));
     if (done) continue;

@@ -110,7 +110,7 @@ Result<void> DocumentSplitter::Feed(std::string_view bytes, const DocumentSink& 
     }
     // A document that came in one piece is handed out where it stands.
     if (!buffer_.empty()) buffer_ += piece;
-    const Result<void> taken = sink(buffer_.empty() ? piece : std::string_view(buffer_));
+    Result<void> taken = sink(buffer_.empty() ? piece : std::string_view(buffer_));
     buffer_.clear();
     if (!taken) return taken;
   }
@@ -245,7 +245,7 @@ Result<void> ListSplitter::FinishItem(std::string_view tail, const DocumentSink&
   place_ = Place::kAfterItem;
   if (item_.empty()) return item(tail);
   item_ += tail;
-  const Result<void> taken = item(item_);
+  Result<void> taken = item(item_);
   item_.clear();
   return taken;
 }

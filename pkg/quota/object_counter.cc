@@ -28,7 +28,7 @@ bool IsIgnored(const api::GroupResource& resource) {
 
 }  // namespace
 
-Evaluator CountObjects(api::GroupResource resource, std::vector<std::string> aliases) {
+Evaluator CountObjects(api::GroupResource resource, const std::vector<std::string>& aliases) {
   Facts one;
   one.usage.Set(CountName(resource), Quantity::FromInt(1));
   for (const std::string& alias : aliases) one.usage.Set(alias, Quantity::FromInt(1));

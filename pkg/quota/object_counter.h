@@ -14,7 +14,7 @@ namespace quota {
 
 // Each object is one under count/<resource>.<group> and under every alias. Its scopes are none, so
 // a quota with any scope never counts it.
-Evaluator CountObjects(api::GroupResource resource, std::vector<std::string> aliases);
+Evaluator CountObjects(api::GroupResource resource, const std::vector<std::string>& aliases);
 
 // As QuotaApi::object_counter and QuotaApi::counted_resource, for a quota API that counts every
 // kind but those that Kubernetes never counts: they are no lasting objects, or too short-lived.

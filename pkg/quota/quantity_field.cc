@@ -30,7 +30,7 @@ base::Result<Quantity> Read(const json::Value& value) {
 }  // namespace
 
 base::Result<Quantity> QuantityFrom(const json::Value& value, std::string_view field) {
-  const base::Result<Quantity> quantity = Read(value);
+  base::Result<Quantity> quantity = Read(value);
   if (!quantity) return Malformed(field, quantity.error().message);
   return quantity;
 }
@@ -44,7 +44,7 @@ base::Result<ResourceList> ResourceListFrom(const json::Value* value, std::strin
   }
   list.Reserve(object->size());
   for (const auto& [name, amount] : *object) {
-    const base::Result<Quantity> quantity = Read(amount);
+    base::Result<Quantity> quantity = Read(amount);
     if (!quantity) {
       return Malformed(std::string(field) + "[" + name + "]", quantity.error().message);
     }

@@ -1,29 +1,31 @@
 #include "pkg/quota/scope.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace quota {
 namespace {
 
 bool Holds(const ScopeRequirement& requirement, const std::vector<Attribute>& attributes) {
-  auto members = attributes | std::views::filter([&](const Attribute& attribute) {
-                   return attribute.first == requirement.scope;
-                 });
+  const auto in_scope = [&](const Attribute& attribute) {
+    return attribute.first == requirement.scope;
+  };
   const auto listed = [&](const Attribute& attribute) {
     return std::ranges::find(requirement.values, attribute.second) != requirement.values.end();
   };
   switch (requirement.op) {
     case ScopeOperator::kExists:
-      return !members.empty();
+      return std::ranges::any_of(attributes, in_scope);
     case ScopeOperator::kDoesNotExist:
-      return members.empty();
+      return std::ranges::none_of(attributes, in_scope);
     case ScopeOperator::kIn:
-      return std::ranges::any_of(members, listed);
+      return std::ranges::any_of(
+          attributes, [&](const Attribute& one) { return in_scope(one) && listed(one); });
     case ScopeOperator::kNotIn:
       // An object without any class is in none of them. With several, as a claim that moves from
       // one volume attributes class to another, one outside of the list is enough.
-      return members.empty() || !std::ranges::all_of(members, listed);
+      return std::ranges::none_of(attributes, in_scope) ||
+             std::ranges::any_of(
+                 attributes, [&](const Attribute& one) { return in_scope(one) && !listed(one); });
   }
   return false;
 }

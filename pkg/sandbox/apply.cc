@@ -127,7 +127,7 @@ void TakeBack(Value& target, const Value& before, const Value* now,
 std::string DirectiveIn(const Value& value) {
   if (const Array* const list = value.AsArray()) {
     for (const Value& element : *list) {
-      const std::string below = DirectiveIn(element);
+      std::string below = DirectiveIn(element);
       if (!below.empty()) return below;
     }
   }
@@ -136,7 +136,7 @@ std::string DirectiveIn(const Value& value) {
   for (const auto& [name, member] : *object) {
     if (name.starts_with('$')) return "." + name;
     const std::string below = DirectiveIn(member);
-    if (!below.empty()) return "." + name + below;
+    if (!below.empty()) return std::string(".").append(name).append(below);
   }
   return "";
 }

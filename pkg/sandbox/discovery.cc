@@ -110,7 +110,8 @@ json::Object LegacyGroup(const Registry& registry, const StaleGroups& stale,
                          const std::string& group) {
   json::Array versions;
   for (const std::string& version : VersionsOf(registry, stale, group)) {
-    versions.push_back(json::Object{{"groupVersion", group + "/" + version}, {"version", version}});
+    versions.push_back(json::Object{
+        {"groupVersion", std::string(group).append("/").append(version)}, {"version", version}});
   }
   json::Object entry{{"name", group}, {"versions", versions}};
   if (!versions.empty()) entry.Set("preferredVersion", versions.front());

@@ -68,9 +68,10 @@ void ValidateResources(const Value& resources, const std::string& path, FieldErr
       for (const std::string& wrong : CheckQualifiedName(name)) errors.Invalid(field, name, wrong);
       const bool known = name.find('/') != std::string::npos || name == "cpu" || name == "memory" ||
                          name == "ephemeral-storage" || name.starts_with("hugepages-");
-      if (!known)
-        errors.Invalid(field + "[" + name + "]", name,
+      if (!known) {
+        errors.Invalid(std::string(field).append("[").append(name).append("]"), name,
                        "must be a standard resource for containers");
+      }
       ValidateQuantity(field, name, value, errors);
     }
   }

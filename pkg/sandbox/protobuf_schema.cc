@@ -132,9 +132,9 @@ Messages ParseSchema() {
 }  // namespace
 
 const ProtobufMessage* FindProtobufMessage(std::string_view name) {
-  static const Messages kMessages = ParseSchema();
-  const auto found = kMessages.find(name);
-  return found == kMessages.end() ? nullptr : &found->second;
+  static const Messages messages = ParseSchema();
+  const auto found = messages.find(name);
+  return found == messages.end() ? nullptr : &found->second;
 }
 
 }  // namespace sandbox

@@ -58,7 +58,7 @@ void ValidateList(const Value& quota, std::string_view part, std::string_view me
   if (list == nullptr || !list->IsObject()) return;
   const std::string path = std::string(part) + "." + std::string(member);
   for (const auto& [name, value] : *list->AsObject()) {
-    const std::string field = path + "[" + name + "]";
+    const std::string field = std::string(path).append("[").append(name).append("]");
     const std::vector<std::string> wrong = CheckQualifiedName(name);
     for (const std::string& message : wrong) errors.Invalid(field, name, message);
     if (name.find('/') == std::string::npos) {

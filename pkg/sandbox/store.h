@@ -186,7 +186,7 @@ class Store {
   Outcome<WriteResult> CommitDelete(PendingWrite write);
   [[nodiscard]] json::Value MarkedForDeletion(const PendingWrite& write, std::int64_t grace) const;
   Outcome<WriteResult> CommitMarked(const PendingWrite& write, json::Value marked);
-  [[nodiscard]] WriteResult RemovedResult(const PendingWrite& write, ObjectPtr last) const;
+  [[nodiscard]] WriteResult RemovedResult(const PendingWrite& write, const ObjectPtr& last) const;
 
   // The only two ways in which objects change; both give an event.
   ObjectPtr Put(const TypePtr& type, json::Value object, const ObjectPtr& old);

@@ -200,7 +200,7 @@ Outcome<WriteResult> Store::CommitMarked(const PendingWrite& write, Value marked
   return result;
 }
 
-WriteResult Store::RemovedResult(const PendingWrite& write, ObjectPtr last) const {
+WriteResult Store::RemovedResult(const PendingWrite& write, const ObjectPtr& last) const {
   WriteResult result;
   result.object = InVersion(last, *write.target.type);
   result.changed = !write.dry_run;
@@ -212,7 +212,7 @@ WriteResult Store::RemovedResult(const PendingWrite& write, ObjectPtr last) cons
 ObjectPtr Store::Put(const TypePtr& type, Value object, const ObjectPtr& old) {
   if (type->custom) object.Make({"apiVersion"}) = type->group + "/" + type->storage_version;
   object.Make({"metadata", "resourceVersion"}) = std::to_string(++version_);
-  const auto stored = std::make_shared<const Value>(std::move(object));
+  auto stored = std::make_shared<const Value>(std::move(object));
   if (old != nullptr) Index(*type, *old, false);
   Index(*type, *stored, true);
   Collection& collection = CollectionOf(*type);
@@ -227,7 +227,7 @@ ObjectPtr Store::Remove(const TypePtr& type, const Value& last, const ObjectPtr&
   Value object = last;
   if (type->custom) object.Make({"apiVersion"}) = type->group + "/" + type->storage_version;
   object.Make({"metadata", "resourceVersion"}) = std::to_string(++version_);
-  const auto removed = std::make_shared<const Value>(std::move(object));
+  auto removed = std::make_shared<const Value>(std::move(object));
   Index(*type, *old, false);
   Collection& collection = CollectionOf(*type);
   collection.objects.erase(KeyOf(*old));

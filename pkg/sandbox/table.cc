@@ -124,8 +124,8 @@ std::string HumanDuration(std::chrono::seconds duration) {
   if (hours < 48) return text(hours, "h", 0, "");
   const std::int64_t days = hours / 24;
   if (days < 8) return text(days, "d", hours % 24, "h");
-  if (days < 365 * 2) return text(days, "d", 0, "");
-  if (days < 365 * 8) return text(days / 365, "y", days % 365, "d");
+  if (days < std::int64_t{365} * 2) return text(days, "d", 0, "");
+  if (days < std::int64_t{365} * 8) return text(days / 365, "y", days % 365, "d");
   return text(days / 365, "y", 0, "");
 }
 

@@ -46,7 +46,7 @@ void ValidateAnnotations(const Value& annotations, FieldErrors& errors) {
     }
     total += key.size() + (value.IsString() ? value.AsString()->size() : 0);
   }
-  if (total > 256 * 1024) {
+  if (total > std::size_t{256} * 1024) {
     errors.Add({"FieldValueTooLong", "metadata.annotations",
                 "Too long: may not be more than 262144 bytes"});
   }

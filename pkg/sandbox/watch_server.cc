@@ -80,8 +80,11 @@ base::Task<int> WatchServer::Serve(const Exchange& exchange, http::ResponseWrite
   if (!refusal) {
     Outcome<std::unique_ptr<Watch>> watch =
         store_.StartWatch(exchange.type, *query, [alarm = stream.alarm.get()] { alarm->Wake(); });
-    if (watch) stream.watch = *std::move(watch);
-    if (!watch) refusal = watch.error();
+    if (watch) {
+      stream.watch = *std::move(watch);
+    } else {
+      refusal = watch.error();
+    }
   }
   if (refusal && refusal->code != 410) {
     http::Response response = StatusResponse(*refusal);

@@ -20,9 +20,9 @@ std::vector<std::string> Strings(const json::Value& value, std::string_view memb
 }
 
 const json::Array& Elements(const json::Value* value) {
-  static const json::Array kNone;
+  static const json::Array none;
   const json::Array* array = value == nullptr ? nullptr : value->AsArray();
-  return array == nullptr ? kNone : *array;
+  return array == nullptr ? none : *array;
 }
 
 // An absent selector selects everything.

@@ -17,9 +17,9 @@ constexpr std::size_t kMostConditions = 64;
 constexpr std::string_view kUrlForm = "; desired format: https://host[/path]";
 
 const Array& ListAt(const Value& value, std::string_view member) {
-  static const Array kNone;
+  static const Array none;
   const Value* const list = value.At({member});
-  return list == nullptr || list->AsArray() == nullptr ? kNone : *list->AsArray();
+  return list == nullptr || list->AsArray() == nullptr ? none : *list->AsArray();
 }
 
 std::string Element(const std::string& field, std::size_t index) {
@@ -54,12 +54,11 @@ void CheckRule(const Value& rule, const std::string& field, FieldErrors& errors)
     if (ListAt(rule, member).empty()) errors.Required(field + "." + member);
   }
   const Array& operations = ListAt(rule, "operations");
-  static const std::vector<std::string> kOperations = {"*", "CONNECT", "CREATE", "DELETE",
-                                                       "UPDATE"};
+  static const std::vector<std::string> known = {"*", "CONNECT", "CREATE", "DELETE", "UPDATE"};
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const std::string* const text = operations[i].AsString();
-    if (text != nullptr && std::ranges::find(kOperations, *text) != kOperations.end()) continue;
-    errors.NotSupported(Element(field + ".operations", i), operations[i], kOperations);
+    if (text != nullptr && std::ranges::find(known, *text) != known.end()) continue;
+    errors.NotSupported(Element(field + ".operations", i), operations[i], known);
   }
   CheckOneOf(rule, field, "scope", {"*", "Cluster", "Namespaced"}, errors);
 }

@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   options.tls = http::ServerTls{.cert_pem = ReadFile(argv[2]), .key_pem = ReadFile(argv[3])};
   auto server =
       http::NewServer(io.get_executor(), options,
-                      [](http::Request request, http::Peer, http::ResponseWriter& writer) {
+                      [](http::Request request, const http::Peer&, http::ResponseWriter& writer) {
                         return Allow(std::move(request), writer);
                       });
   if (!server) {

@@ -6,9 +6,11 @@ std::string DiscoveryText(const Kinds& kinds) {
   std::string resources;
   for (const auto& [resource, kind] : kinds) {
     if (!resources.empty()) resources += ',';
-    resources += R"({"resource":")" + resource +
-                 R"(","responseKind":{"group":"","version":"v1","kind":")" + kind +
-                 R"("},"scope":"Namespaced","verbs":["list","watch","patch"]})";
+    resources.append(R"({"resource":")")
+        .append(resource)
+        .append(R"(","responseKind":{"group":"","version":"v1","kind":")")
+        .append(kind)
+        .append(R"("},"scope":"Namespaced","verbs":["list","watch","patch"]})");
   }
   const std::string group = R"({"metadata":{"name":""},"versions":[{"version":"v1",)"
                             R"("freshness":"Current","resources":[)" +

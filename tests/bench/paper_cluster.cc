@@ -79,12 +79,12 @@ class PaperCluster::Server {
     counts_["configmaps"] = others - others / 2;
     http::ServerOptions options;
     options.body_timeout = std::chrono::minutes(10);
-    server_ =
-        http::NewServer(io_.get_executor(), options,
-                        [this](http::Request request, http::Peer, http::ResponseWriter& writer) {
-                          return Answer(std::move(request), writer);
-                        })
-            .value();
+    server_ = http::NewServer(
+                  io_.get_executor(), options,
+                  [this](http::Request request, const http::Peer&, http::ResponseWriter& writer) {
+                    return Answer(std::move(request), writer);
+                  })
+                  .value();
     const std::string url = "http://127.0.0.1:" + std::to_string(server_->port());
     kubeconfig_ = folder_.Write("kubeconfig", e2e::KubeconfigText({.server = url}));
     tasks_.Spawn("server", [this] { return server_->Run(); });

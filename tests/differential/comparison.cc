@@ -32,7 +32,7 @@ std::string InDecimal(quantity::Int128 number) {
 
 }  // namespace
 
-void Comparison::Differ(std::string what) {
+void Comparison::Differ(const std::string& what) {
   constexpr std::size_t kShown = 5;
   if (++differences_ <= kShown) first_.append(what).append("\n");
 }

@@ -17,7 +17,7 @@ namespace differential {
 class Comparison {
  public:
   // Differences beyond the first few are counted only.
-  void Differ(std::string what);
+  void Differ(const std::string& what);
   // Ours against upstream's amount ({"nanos", "format", "text"}).
   void CompareAmount(const std::string& what, const quantity::Quantity& ours,
                      const json::Value& theirs);

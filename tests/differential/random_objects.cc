@@ -142,7 +142,8 @@ Object RandomPodMetadata(Random& random) {
   if (random.Percent(20)) metadata.Set("deletionTimestamp", Minute(random.Below(20)));
   if (random.Percent(20)) {
     const std::int64_t grace = static_cast<std::int64_t>(random.Below(30));
-    metadata.Set("deletionGracePeriodSeconds", random.Percent(5) ? 86'400 * 365 * 10 : grace);
+    metadata.Set("deletionGracePeriodSeconds",
+                 random.Percent(5) ? std::int64_t{86'400} * 365 * 10 : grace);
   }
   return metadata;
 }

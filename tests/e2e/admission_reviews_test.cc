@@ -23,7 +23,7 @@ class Caller {
         base::DecodeBase64(
             configuration.At({"webhooks"})->AsArray()->at(0).StringAt({"clientConfig", "caBundle"}))
             .value();
-    client_ = std::move(http::NewClient(io_.get_executor(), options).value());
+    client_ = http::NewClient(io_.get_executor(), options).value();
   }
 
   http::Response Send(const std::string& method, const std::string& target,
@@ -114,6 +114,7 @@ TEST_CASE("admission: what is no review is told so, and is in nobody's way", "[e
   Caller caller(a);
   const std::string path = "/validate/core";
   std::vector<std::unique_ptr<HalfABody>> halves;
+  halves.reserve(20);
   for (int i = 0; i < 20; ++i) halves.push_back(std::make_unique<HalfABody>(a, i));
 
   const json::Value pod = Pod("p");

@@ -65,7 +65,7 @@ class Population {
     std::int64_t milli_cpu = 0;
     std::int64_t mebi = 0;
     for (const int index : alive_) {
-      milli_cpu += 10 * (index % kWorkloads + 1);
+      milli_cpu += std::int64_t{10} * (index % kWorkloads + 1);
       mebi += index % kWorkloads + 1;
     }
     const Quantities truth{{"pods", std::to_string(alive_.size())},

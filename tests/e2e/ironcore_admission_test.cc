@@ -183,6 +183,7 @@ TEST_CASE("ironcore: creations that were charged and never stored are given back
   const HighestUsed used(c.scenario().server().Kubeconfig(), c.Path("resourcequotas"),
                          c.GetQuota("q"), kMachines);
   std::vector<client::ApiRequest> requests;
+  requests.reserve(19);
   for (int i = 0; i < 19; ++i) {
     requests.push_back(PostOf(c.Path("machines"), Machine("taken-" + std::to_string(i), "small")));
   }

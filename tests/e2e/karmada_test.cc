@@ -187,6 +187,7 @@ TEST_CASE("karmada: 64 writers race at the limit and end exactly at it", "[e2e][
   Federation f;
   f.Limit("q", {{"cpu", "20"}});
   std::vector<client::ApiRequest> requests;
+  requests.reserve(64);
   for (int i = 0; i < 64; ++i) {
     requests.push_back(
         PostOf(f.Path("resourcebindings"), Binding("w" + std::to_string(i), 2, {{"cpu", "500m"}})));
@@ -211,6 +212,7 @@ TEST_CASE("karmada: 64 writers race at the limit and end exactly at it", "[e2e][
     return attempt.ok() ? "" : attempt.Text();
   });
   std::vector<client::ApiRequest> updates;
+  updates.reserve(32);
   for (int i = 0; i < 32; ++i) {
     updates.push_back(PatchOf(
         f.Path("resourcebindings", one),

@@ -21,7 +21,7 @@ std::set<std::string> Writes(const json::Value& rule) {
   for (const std::string& verb : Texts(rule.At({"verbs"}))) {
     if (verb == "get" || verb == "list" || verb == "watch") continue;
     for (const std::string& resource : Texts(rule.At({"resources"}))) {
-      writes.insert(verb + " " + resource);
+      writes.insert(std::string(verb).append(" ").append(resource));
     }
   }
   return writes;

@@ -38,6 +38,7 @@ class PodMaker {
     Api api(kubeconfig_);
     for (int next = 0; !stop_;) {
       std::vector<client::ApiRequest> requests;
+      requests.reserve(200);
       for (int i = 0; i < 200; ++i) {
         requests.push_back(PostOf(path_, Pod("made-" + std::to_string(next++), {{"cpu", "1"}})));
       }

@@ -155,6 +155,7 @@ TEST_CASE("a burst of changes is written in few writes", "[e2e][status]") {
                          std::string(quota.StringAt({"metadata", "resourceVersion"})));
   s.StartDaemon();
   std::vector<client::ApiRequest> requests;
+  requests.reserve(200);
   for (int i = 0; i < 200; ++i) {
     requests.push_back({.verb = "POST",
                         .path = s.Path("pods"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What is installed can be rendered: kubectl builds each folder of manifests/ with a
-# kustomization.yaml and has no remark on it, and helm finds nothing in the chart, with its own values
-# and with those of each row of the README's table of installations.
+# kustomization.yaml and has no remark on it, and helm finds nothing in the chart, with its own
+# values and with those of each row of the README's table of installations.
 #
 # kubectl is $QCM_KUBECTL, else that of tests/k8s/build.sh; helm is that of helm.sh, which takes
 # $QCM_HELM.

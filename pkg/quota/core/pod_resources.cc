@@ -29,9 +29,9 @@ bool IsPodLevelResource(std::string_view name) {
 }
 
 const json::Array& ListAt(const json::Value& pod, std::initializer_list<std::string_view> path) {
-  static const json::Array kNone;
+  static const json::Array none;
   const json::Value* list = pod.At(path);
-  return list == nullptr || list->AsArray() == nullptr ? kNone : *list->AsArray();
+  return list == nullptr || list->AsArray() == nullptr ? none : *list->AsArray();
 }
 
 // Paths are put together for errors only: nearly every pod has none.

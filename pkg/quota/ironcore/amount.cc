@@ -12,7 +12,7 @@ base::Result<Quantity> AmountFrom(const json::Value& value, std::string_view fie
                                   Notation notation) {
   constexpr quantity::Int128 kOne = 1'000'000'000;
   const auto most = Quantity::FromInt(std::numeric_limits<std::int64_t>::max());
-  const base::Result<Quantity> amount = QuantityFrom(value, field);
+  base::Result<Quantity> amount = QuantityFrom(value, field);
   if (!amount) return amount;
   std::string_view wrong;
   if (amount->Sign() < 0) wrong = ": must not be negative";

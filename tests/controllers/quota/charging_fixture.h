@@ -33,7 +33,7 @@ struct ChargingFixture : ControllerFixture {
   void Ask(admission::Review review) {
     const std::size_t index = answers.size();
     answers.emplace_back();
-    calls.Spawn("call", [this, index, review]() -> base::Task<void> {
+    calls.Spawn("call", [this, index, review = std::move(review)]() -> base::Task<void> {
       co_await base::DeferCancellation();
       const base::TimePoint deadline = scheduler.Now() + std::chrono::seconds(5);
       answers[index] = co_await admitter.Admit(review, deadline);

@@ -36,7 +36,7 @@ std::vector<std::string> EventList::Texts() const {
 }
 
 ControllerFixture::ControllerFixture(controllers::QuotaControllerOptions options)
-    : options_(options) {
+    : options_(std::move(options)) {
   options_.seed = 1;
   cluster.Serve(kPods, "Pod");
   cluster.Serve(kSecrets, "Secret");
@@ -76,7 +76,9 @@ std::string ControllerFixture::List(const std::string& name, const std::string& 
   std::map<std::string, std::string> sorted;
   for (const auto& [key, value] : *list->AsObject()) sorted[key] = *value.AsString();
   std::string text;
-  for (const auto& [key, value] : sorted) text += (text.empty() ? "" : ",") + key + "=" + value;
+  for (const auto& [key, value] : sorted) {
+    text.append(text.empty() ? "" : ",").append(key).append("=").append(value);
+  }
   return text;
 }
 

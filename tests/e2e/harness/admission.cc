@@ -51,6 +51,7 @@ client::ApiRequest PostOf(const std::string& path, const json::Value& object) {
 std::vector<client::ApiRequest> Creations(Scenario& scenario, const std::string& prefix,
                                           int count) {
   std::vector<client::ApiRequest> requests;
+  requests.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
     requests.push_back(PostOf(scenario.Path("pods"), Pod(prefix + std::to_string(i))));
   }

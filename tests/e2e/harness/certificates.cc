@@ -33,7 +33,7 @@ void OpenSsl(std::vector<std::string> arguments) {
 
 }  // namespace
 
-CertificateAuthority::CertificateAuthority(std::string folder, std::string name)
+CertificateAuthority::CertificateAuthority(std::string folder, const std::string& name)
     : folder_(std::move(folder)),
       ca_{folder_ + "/" + name + ".crt", folder_ + "/" + name + ".key"} {
   std::vector<std::string> arguments{"req", "-x509"};
@@ -56,7 +56,7 @@ KeyPair CertificateAuthority::Client(const std::string& name, const std::string&
 KeyPair CertificateAuthority::Issue(const std::string& name, const std::string& subject,
                                     const std::string& extensions, int days) {
   const std::string base = folder_ + "/" + name;
-  const KeyPair pair{base + ".crt", base + ".key"};
+  KeyPair pair{base + ".crt", base + ".key"};
   std::ofstream(base + ".ext") << extensions;
   std::vector<std::string> arguments{"req"};
   arguments.insert(arguments.end(), kNewKey.begin(), kNewKey.end());

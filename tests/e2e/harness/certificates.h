@@ -14,7 +14,7 @@ struct KeyPair {
 class CertificateAuthority {
  public:
   // Files are kept in `folder`, under names that begin with `name`.
-  CertificateAuthority(std::string folder, std::string name);
+  CertificateAuthority(std::string folder, const std::string& name);
 
   // For 127.0.0.1 and localhost. `days` -1 makes one that is no longer valid.
   KeyPair Server(const std::string& name, int days = 800);

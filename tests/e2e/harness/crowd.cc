@@ -25,6 +25,7 @@ std::vector<Attempt> Crowd::Round(int more, std::size_t parallel) {
   for (int i = 0; i < more; ++i) requests.push_back(PostOf(scenario_.Path("pods"), Next()));
   std::shuffle(requests.begin(), requests.end(), random_);
   std::vector<bool> asked_for;
+  asked_for.reserve(requests.size());
   for (const auto& request : requests) asked_for.push_back(request.verb == "POST");
   const auto answers = scenario_.api().DoAll(std::move(requests), parallel);
   std::vector<Attempt> attempts;

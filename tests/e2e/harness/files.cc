@@ -28,7 +28,7 @@ TempDir::~TempDir() {
 }
 
 std::string TempDir::Write(std::string_view name, std::string_view content, unsigned mode) const {
-  const std::string path = path_ + "/" + std::string(name);
+  std::string path = path_ + "/" + std::string(name);
   // Written beside and renamed: a reader (a daemon that rereads its token) never sees half of it.
   const std::string fresh = path + ".new";
   std::ofstream(fresh, std::ios::binary | std::ios::trunc) << content;
@@ -66,7 +66,7 @@ std::string FindProgram(const std::string& name) {
   std::istringstream folders(getenv("PATH") == nullptr ? "" : getenv("PATH"));
   std::string folder;
   while (std::getline(folders, folder, ':')) {
-    const std::string path = folder + "/" + name;
+    std::string path = std::string(folder).append("/").append(name);
     if (!folder.empty() && access(path.c_str(), X_OK) == 0) return path;
   }
   return "";

@@ -30,12 +30,16 @@ std::vector<std::string> MergedEnvironment(const std::map<std::string, std::stri
   }
   for (const auto& [name, value] : changes) merged[name] = value;
   std::vector<std::string> lines;
-  for (const auto& [name, value] : merged) lines.push_back(name + "=" + value);
+  lines.reserve(merged.size());
+  for (const auto& [name, value] : merged) {
+    lines.push_back(std::string(name).append("=").append(value));
+  }
   return lines;
 }
 
 std::vector<char*> Pointers(std::vector<std::string>& lines) {
   std::vector<char*> pointers;
+  pointers.reserve(lines.size() + 1);
   for (auto& line : lines) pointers.push_back(line.data());
   pointers.push_back(nullptr);
   return pointers;

@@ -20,11 +20,11 @@ class StubServer::Runner {
       options.tls =
           http::ServerTls{.cert_pem = ReadFile(tls->cert_path), .key_pem = ReadFile(tls->key_path)};
     }
-    auto server =
-        http::NewServer(io_.get_executor(), options,
-                        [this](http::Request request, http::Peer, http::ResponseWriter& writer) {
-                          return Handle(std::move(request), writer);
-                        });
+    auto server = http::NewServer(
+        io_.get_executor(), options,
+        [this](http::Request request, const http::Peer&, http::ResponseWriter& writer) {
+          return Handle(std::move(request), writer);
+        });
     if (!server) throw std::runtime_error(server.error().message);
     server_ = std::move(*server);
     tasks_.Spawn("stub server", [this] { return server_->Run(); });

@@ -66,11 +66,11 @@ base::Result<std::optional<Quantity>> BytesFrom(const json::Value* amount, const
 // What is asked for, or what was allocated while that is more: a claim made smaller after a failed
 // expansion still holds the larger volume.
 base::Result<std::optional<Quantity>> StorageOf(const json::Value& claim) {
-  const auto requested = BytesFrom(claim.At({"spec", "resources", "requests", "storage"}),
-                                   "spec.resources.requests[storage]");
+  auto requested = BytesFrom(claim.At({"spec", "resources", "requests", "storage"}),
+                             "spec.resources.requests[storage]");
   if (!requested || !*requested) return requested;
-  const auto allocated = BytesFrom(claim.At({"status", "allocatedResources", "storage"}),
-                                   "status.allocatedResources[storage]");
+  auto allocated = BytesFrom(claim.At({"status", "allocatedResources", "storage"}),
+                             "status.allocatedResources[storage]");
   if (!allocated) return allocated;
   return *allocated && **allocated > **requested ? allocated : requested;
 }

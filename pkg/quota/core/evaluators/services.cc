@@ -33,14 +33,14 @@ bool TakesNamedPortsOnly(const json::Value& service) {
 }
 
 base::Result<ObjectFacts> FactsOf(const json::Value& service, base::WallTime /*now*/) {
-  static const json::Array kNone;
+  static const json::Array no_ports;
   const json::Value* list = service.At({"spec", "ports"});
   const bool none = list == nullptr || list->IsNull();
   if (!none && !list->IsArray()) {
     return base::Error{.code = base::ErrorCode::kMalformed,
                        .message = "spec.ports: must be a list"};
   }
-  const json::Array& ports = none ? kNone : *list->AsArray();
+  const json::Array& ports = none ? no_ports : *list->AsArray();
   const std::string_view type = service.StringAt({"spec", "type"});
   const bool load_balancer = type == "LoadBalancer";
   std::int64_t node_ports = 0;

@@ -62,9 +62,9 @@ bool Owns(std::string_view name) {
 }
 
 const json::Array& ListAt(const json::Value& value, std::initializer_list<std::string_view> path) {
-  static const json::Array kNone;
+  static const json::Array none;
   const json::Value* list = value.At(path);
-  return list == nullptr || !list->IsArray() ? kNone : *list->AsArray();
+  return list == nullptr || !list->IsArray() ? none : *list->AsArray();
 }
 
 // Replicas of one template, and what each asks for.
@@ -196,7 +196,7 @@ class Binding {
   }
 
   // Components of several classes are parts, for quotas with scopes.
-  void SetWorkload(std::map<std::string, ResourceList> by_class, Facts& facts) {
+  void SetWorkload(std::map<std::string, ResourceList>&& by_class, Facts& facts) {
     if (by_class.empty()) return;
     const bool several = by_class.size() > 1;
     for (auto& [priority_class, usage] : by_class) {
