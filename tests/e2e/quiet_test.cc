@@ -1,7 +1,7 @@
 // Beside kube-controller-manager's quota controller and the built-in plugin, with something of
 // every evaluator and every scope in the namespace: both count the same, so that nobody writes.
 //
-// How long it is watched is QCM_E2E_QUIET_SECONDS: 70 unless set, that is six resyncs of either
+// How long it is watched is QCM_E2E_QUIET_SECONDS: 35 unless set, that is six resyncs of either
 // side. For a proof of ten minutes: QCM_E2E_QUIET_SECONDS=600.
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace {
 
 std::chrono::seconds QuietTime() {
   const char* text = std::getenv("QCM_E2E_QUIET_SECONDS");
-  return std::chrono::seconds(text == nullptr ? 70 : std::stoi(text));
+  return std::chrono::seconds(text == nullptr ? 35 : std::stoi(text));
 }
 
 using Used = std::map<std::string, Quantities>;  // by quota
@@ -192,8 +192,8 @@ TEST_CASE("beside the built-in plugin and controller: with all kinds and scopes,
   household.CreateQuotas();
   const auto controller =
       StartBuiltinController("resourcequota-controller", s.server().Kubeconfig(),
-                             dir.path() + "/controller.log", {"--resource-quota-sync-period=10s"});
-  s.StartDaemon("10s");
+                             dir.path() + "/controller.log", {"--resource-quota-sync-period=5s"});
+  s.StartDaemon("5s");
   Quantities nothing = household.Expected().at("objects");
   for (auto& [name, amount] : nothing) amount = name == "resourcequotas" ? "6" : "0";
   s.WaitUsed("objects", nothing, 60s);
@@ -213,7 +213,7 @@ TEST_CASE("beside the built-in plugin and controller: with all kinds and scopes,
   for (const auto& [quota, used] : household.Expected()) CHECK(s.Used(quota) == used);
   // Ours stretches each period by up to a tenth.
   CHECK(s.daemon().Metric("quota_resync_total").value_or(0) - resyncs >=
-        static_cast<double>(QuietTime().count()) / 12);
+        static_cast<double>(QuietTime().count()) / 6);
 
   // The other side was awake as well: alone, it repairs what is wrong at its next resync.
   s.StopDaemon();

@@ -1,5 +1,6 @@
 #include "tests/e2e/harness/api_server.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -171,6 +172,12 @@ class RealServer final : public ServerBase {
   std::unique_ptr<Process> etcd_;
 };
 
+// By whether they have the built-in quota plugin.
+std::map<bool, std::unique_ptr<ApiServer>>& SharedServers() {
+  static std::map<bool, std::unique_ptr<ApiServer>> servers;
+  return servers;
+}
+
 }  // namespace
 
 Tier CurrentTier() {
@@ -198,11 +205,15 @@ std::unique_ptr<ApiServer> StartServer(const ServerOptions& options) {
 }
 
 ApiServer& SharedServer(const ServerOptions& options) {
-  static std::map<bool, std::unique_ptr<ApiServer>> servers;
   const bool plugin = options.quota_plugin && CurrentTier() == Tier::kReal;
-  auto& server = servers[plugin];
+  auto& server = SharedServers()[plugin];
   if (!server) server = StartServer({.quota_plugin = plugin});
   return *server;
+}
+
+bool IsShared(const ApiServer& server) {
+  return std::ranges::any_of(SharedServers(),
+                             [&](const auto& entry) { return entry.second.get() == &server; });
 }
 
 bool HaveBuiltinController() {

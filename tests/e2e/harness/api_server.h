@@ -61,6 +61,7 @@ std::unique_ptr<ApiServer> StartServer(const ServerOptions& options = {});
 
 // The servers that scenarios share: started at the first use, kept until the program ends.
 ApiServer& SharedServer(const ServerOptions& options = {});
+bool IsShared(const ApiServer& server);
 
 // Real tier only: kube-controller-manager with one controller ("resourcequota-controller",
 // "namespace-controller"); nullptr where the program is not there.

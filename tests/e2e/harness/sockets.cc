@@ -2,9 +2,11 @@
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
 #include <random>
@@ -23,6 +25,35 @@ int BindOnLoopback(std::uint16_t port) {
   }
   if (fd >= 0) close(fd);
   return -1;
+}
+
+// Below those that the kernel gives to connections.
+constexpr unsigned kFirstPort = 20000;
+constexpr unsigned kPortsOfBlock = 250;
+constexpr unsigned kBlocks = 48;
+
+// Whether this process has the block from now on: the name of a socket is free again when the
+// process ends, however that happens.
+bool TryToReserve(unsigned block) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // A name that begins with 0 is no file.
+  const std::string name = "qcm-e2e-ports-" + std::to_string(block);
+  name.copy(address.sun_path + 1, name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&address), size) == 0) return true;
+  if (fd >= 0) close(fd);
+  return false;
+}
+
+unsigned ReserveBlock() {
+  const unsigned begin = std::random_device{}();
+  for (unsigned i = 0; i < kBlocks; ++i) {
+    const unsigned block = (begin % kBlocks + i) % kBlocks;
+    if (TryToReserve(block)) return block;
+  }
+  throw std::runtime_error("too many processes ask for ports of 127.0.0.1");
 }
 
 }  // namespace
@@ -70,17 +101,15 @@ int ConnectToLoopback(std::uint16_t port) {
   return -1;
 }
 
-// Who asks twice before binding must not be given the same port, so each comes once in a round. The
-// round begins anywhere: other programs of tests ask for ports at the same time.
+// Who asks twice before binding must not be given the same port, so each comes once in a round.
 std::uint16_t FreePort() {
-  constexpr std::uint16_t kFirst = 20000;
-  constexpr std::uint16_t kPorts = 12000;  // below those that the kernel gives to connections
   static std::mutex mutex;
-  static unsigned next = std::random_device{}() % kPorts;
+  static const unsigned first = kFirstPort + ReserveBlock() * kPortsOfBlock;
+  static unsigned next = 0;
   const std::lock_guard lock(mutex);
-  for (int tries = 0; tries < kPorts; ++tries) {
-    const auto port = static_cast<std::uint16_t>(kFirst + next);
-    next = (next + 1) % kPorts;
+  for (unsigned tries = 0; tries < kPortsOfBlock; ++tries) {
+    const auto port = static_cast<std::uint16_t>(first + next);
+    next = (next + 1) % kPortsOfBlock;
     const int fd = BindOnLoopback(port);
     if (fd < 0) continue;
     close(fd);

@@ -19,8 +19,9 @@ int ConnectToLoopback(std::uint16_t port);
 bool SendAll(int fd, const char* data, std::size_t size);
 
 // A port nobody listens on at the moment, below those that the kernel gives to outgoing
-// connections: one of those could have it before the server does that it is for. No call of this
-// process gets what one of the last thousands got.
+// connections: one of those could have it before the server does that it is for. No other process
+// that calls this gets it as long as this one lives, and no call of this process gets what one of
+// the last hundreds got: a server may be stopped and started again.
 std::uint16_t FreePort();
 
 }  // namespace e2e
