@@ -10,10 +10,11 @@ find_package(glog REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
 find_path(QCM_RAPIDJSON_INCLUDE rapidjson/reader.h REQUIRED)
 
-# Asio is compiled once, here, instead of in every file that names it. The precompiled header carries
-# its declarations to the targets that are declared with ASIO. Beast is used by two files alone.
+# Asio is compiled once, here, instead of in every file that names it. The precompiled header
+# carries its declarations to the targets that are declared with ASIO. Only two files use Beast.
 add_library(asio STATIC ${CMAKE_SOURCE_DIR}/.cmake/asio.cc)
 target_compile_definitions(asio PUBLIC
-  BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_DATE_TIME)
+  BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
+  BOOST_ASIO_DISABLE_BOOST_DATE_TIME)
 target_include_directories(asio SYSTEM PUBLIC ${Boost_INCLUDE_DIRS})
 target_link_libraries(asio PUBLIC Threads::Threads OpenSSL::SSL OpenSSL::Crypto)

@@ -47,7 +47,8 @@ endif()
 if(QCM_SANITIZE)
   add_compile_options(-fsanitize=${QCM_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${QCM_SANITIZE})
-  # GCC warns that ThreadSanitizer does not model atomic_thread_fence, which Asio uses for its refcounts.
+  # GCC warns that ThreadSanitizer does not model atomic_thread_fence, which Asio uses for its
+  # reference counts.
   if(QCM_SANITIZE STREQUAL "thread")
     add_compile_options(-Wno-tsan)
   endif()

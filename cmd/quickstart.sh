@@ -13,7 +13,10 @@ set -euo pipefail
 keep=false
 kubeconfig=
 tale=core
-usage() { echo "usage: bash cmd/quickstart.sh [karmada|ironcore] [--keep] [--kubeconfig FILE]" >&2; exit 2; }
+usage() {
+  echo "usage: bash cmd/quickstart.sh [karmada|ironcore] [--keep] [--kubeconfig FILE]" >&2
+  exit 2
+}
 while [ $# -gt 0 ]; do
   case $1 in
     karmada | ironcore) tale=$1 ;;
@@ -26,7 +29,7 @@ while [ $# -gt 0 ]; do
 done
 fail() { echo "quickstart: $*" >&2; exit 1; }
 if [ -n "$kubeconfig" ]; then
-  [ $tale = core ] || fail "$tale goes without --kubeconfig: it brings definitions of its own, \
+  [ "$tale" = core ] || fail "$tale goes without --kubeconfig: it brings definitions of its own, \
 which a server with $tale has already"
   [ -r "$kubeconfig" ] || fail "cannot read the kubeconfig $kubeconfig"
   kubeconfig=$(realpath "$kubeconfig")
@@ -36,8 +39,8 @@ cd "$(dirname "$0")/.."
 home=$(mktemp -d "${TMPDIR:-/tmp}/quota-quickstart.XXXXXX")
 processes=()
 story=
-# stop PID…: SIGTERM for each. Before a child has become its program, the signal would only reach this
-# script's own trap in it, and be lost.
+# stop PID…: SIGTERM for each. Before a child has become its program, the signal would only reach
+# this script's own trap in it, and be lost.
 stop() {
   local pid
   for pid in "$@"; do
@@ -59,9 +62,12 @@ finish() {
   fi
   if [ $code -ne 0 ] || ! $keep; then
     # What was started a moment ago may not have its name in this script yet, but is a job of it.
+    # shellcheck disable=SC2046 # numbers
     stop $(jobs -p)
     # An API server that has asked webhooks takes ten seconds to end; this one has nothing to save.
-    [ $tale = core ] || [ ${#processes[@]} -eq 0 ] || kill -KILL "${processes[0]}" 2>/dev/null || true
+    if [ "$tale" != core ] && [ ${#processes[@]} -gt 0 ]; then
+      kill -KILL "${processes[0]}" 2>/dev/null || true
+    fi
     wait 2>/dev/null || true
     rm -rf "$home"
   fi
@@ -94,13 +100,57 @@ free_port() {
   fail "no port is free"
 }
 
+# What to read while the first build runs: what is about to be counted, and where to go from here.
+meanwhile() {
+  case $tale in
+    core)
+      cat <<'END'
+
+  Meanwhile: this is what you are about to see counted.
+
+    apiVersion: v1
+    kind: ResourceQuota
+    metadata: {name: compute}
+    spec:
+      hard: {pods: "10", requests.cpu: "2", requests.memory: 4Gi}
+
+  Three pods are created, and status.used follows. Then one is deleted; the time until
+  `used` falls is shown. kube-controller-manager needs up to some seconds for that.
+END
+      ;;
+    karmada)
+      cat <<'END'
+
+  Meanwhile: this is what you are about to see. A KarmadaQuota limits CPU and memory over three
+  member clusters. Two bindings fit, a third one is refused at admission, and usage falls when
+  one is deleted.
+END
+      ;;
+    ironcore)
+      cat <<'END'
+
+  Meanwhile: this is what you are about to see. Two ResourceQuotas of an ironcore cloud count
+  what the classes of machines and volumes are worth. What would exceed them is refused, and
+  usage falls when a machine is deleted.
+END
+      ;;
+  esac
+  cat <<'END'
+
+  In a cluster:   kubectl apply -k manifests/base     (README.md, "Install")
+  What is counted: README.md, "What is counted"
+
+END
+}
+
 echo "[1/4] packages"
 bash .ci/install-packages.sh
 
-echo "[2/4] building (the first time takes some minutes)"
+echo "[2/4] building (the first time takes two minutes with two cores)"
+[ -x build/bin/quickstart-story ] || meanwhile
 targets=(quota-controller-manager quickstart-story)
 [ -n "$kubeconfig" ] || targets+=(sandbox-apiserver)
-bash cmd/build.sh release "${targets[@]}"
+NINJA_STATUS="[%f/%t] %e s " bash cmd/build.sh release "${targets[@]}"
 
 if [ -z "$kubeconfig" ]; then
   echo "[3/4] starting an API server in memory and the daemon"
@@ -112,20 +162,24 @@ if [ -z "$kubeconfig" ]; then
     kill -0 "${processes[0]}" 2>/dev/null || break
     sleep 0.1
   done
-  [ -s "$kubeconfig" ] || { cat "$home/apiserver.log" >&2; fail "the sandbox API server did not start"; }
+  [ -s "$kubeconfig" ] || {
+    cat "$home/apiserver.log" >&2
+    fail "the sandbox API server did not start"
+  }
   where="the API server in memory"
 else
   echo "[3/4] starting the daemon against your cluster"
   where="your cluster"
 fi
 flags=()
-if [ $tale != core ]; then
+if [ "$tale" != core ]; then
   # Karmada's own definition of a binding is Karmada's to ship; this one has the fields that count.
   definitions=(manifests/karmada/karmadaquota-crd.yaml tests/e2e/karmada/resourcebindings-crd.yaml)
   # Nor do these stand for an ironcore, whose own API server serves its kinds.
-  [ $tale = karmada ] || definitions=(tests/e2e/ironcore/*-crd.yaml)
+  [ "$tale" = karmada ] || definitions=(tests/e2e/ironcore/*-crd.yaml)
   for definition in "${definitions[@]}"; do
-    build/bin/quickstart-story "--kubeconfig=$kubeconfig" "--define=$definition" || fail "cannot apply $definition"
+    build/bin/quickstart-story "--kubeconfig=$kubeconfig" "--define=$definition" ||
+      fail "cannot apply $definition"
     echo "applied $definition"
   done
   address=127.0.0.1:$(free_port)
@@ -133,8 +187,8 @@ if [ $tale != core ]; then
     "--admission-bind-address=$address" "--admission-url=https://$address")
 fi
 # Without a lease it leaves nothing behind in your cluster, and waits for nobody.
-start "$home/daemon.log" build/bin/quota-controller-manager "--kubeconfig=$kubeconfig" --leader-elect=false \
-  --metrics-bind-address= --health-probe-bind-address= "${flags[@]}"
+start "$home/daemon.log" build/bin/quota-controller-manager "--kubeconfig=$kubeconfig" \
+  --leader-elect=false --metrics-bind-address= --health-probe-bind-address= "${flags[@]}"
 daemon=${processes[-1]}
 
 case $tale in
@@ -172,9 +226,9 @@ Both go on running. To look around:
 To end it:
   kill ${processes[*]}; rm -r $home
 END
-elif [ $tale != core ]; then
+elif [ "$tale" != core ]; then
   chapter="KarmadaQuota"
-  [ $tale = karmada ] || chapter="ironcore"
+  [ "$tale" = karmada ] || chapter="ironcore"
   cat <<END
 All of it is gone again. To go on:
   bash cmd/quickstart.sh $tale --keep       leaves it running, for kubectl and curiosity

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs, builds and runs all tests: bash tests/run.sh [--quick | --failed | --only PART… | --list]
+# Installs, builds and runs all tests:
+#   bash tests/run.sh [--quick | --failed | --only PART… | --list]
 #
 #   (nothing)   every part, as CI runs them
 #   --quick     the release build: lint, unit tests, scenarios on the sandbox, quickstart
@@ -7,11 +8,12 @@
 #   --only      the named parts, one after the other, with what they need built first
 #   --list      the names of the parts, and what each one is
 #
-# What fails most often runs first, and ends the run at once: the release build, lint, unit tests. The
-# rest runs side by side: scenarios mostly wait, so what computes runs beside them at idle priority.
+# What fails most often runs first, and ends the run at once: the release build, lint, unit tests.
+# The rest runs side by side: scenarios mostly wait, so what computes runs beside them at idle
+# priority.
 #
-# The last line is "N passed, N failed, N skipped"; the exit code is 0 only if nothing failed. A part
-# whose tools cannot be had here is skipped, and counted so; with CI=true that is a failure.
+# The last line is "N passed, N failed, N skipped"; the exit code is 0 only if nothing failed. A
+# part whose tools cannot be had here is skipped, and counted so; with CI=true that is a failure.
 # Logs, times and results: build/test-logs. tests/where_time_goes.sh shows where the time went.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,12 +24,12 @@ cd "$(dirname "$0")/.."
 . tests/parts/parts.sh
 
 usage() {
-  sed -nE '2,7s/^# ?//p' tests/run.sh >&2
+  sed -nE '2,9s/^# ?//p' tests/run.sh >&2
   exit 2
 }
 
-# The parts of a full run, chain by chain. Those of a chain run one after the other, the chains beside
-# each other. The first two chains wait for servers; the other two compute.
+# The parts of a full run, chain by chain. Those of a chain run one after the other, the chains
+# beside each other. The first two chains wait for servers; the other two compute.
 readonly first=(release lint units)
 readonly sandbox_chain=(e2e-sandbox quickstart sandbox-kubectl alerts image where-time-goes)
 readonly real_chain=(kubernetes e2e-real chart manifests)
@@ -58,6 +60,7 @@ yield_processor() {
   if command -v chrt >/dev/null; then chrt --idle -p 0 "$BASHPID"; else renice -n 19 "$BASHPID"; fi
 } >/dev/null
 
+# shellcheck disable=SC2317 # the trap calls it
 end_chains() {
   local group
   for group in "${chains[@]}"; do kill -- -"$group" 2>/dev/null || true; done
@@ -111,10 +114,10 @@ case ${1:-} in
   --only) mode=only; shift; [ $# -gt 0 ] || usage ;;
   *) usage ;;
 esac
-[ $mode != list ] || { list_parts; exit; }
+[ "$mode" != list ] || { list_parts; exit; }
 
 bash .ci/install-packages.sh
-[ $mode = failed ] || forget_results
+[ "$mode" = failed ] || forget_results
 case $mode in
   all) run_all ;;
   quick) in_turn "${quick[@]}" ;;

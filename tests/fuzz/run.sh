@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # Fuzzes all targets, or those that are named:
 #
-#   bash tests/fuzz/run.sh [SECONDS [TARGET…]]        goes on from the inputs that earlier runs collected
-#   bash tests/fuzz/run.sh --ci [SECONDS [TARGET…]]   from the tree's corpus alone, the same way each time, and
-#                                                     as far as speeds.txt says for so many seconds
-#   bash tests/fuzz/run.sh --merge [TARGET…]          takes what reached new code into the tree
-#   bash tests/fuzz/run.sh --build                    builds, and no more
+#   run.sh [SECONDS [TARGET…]]        goes on from the inputs that earlier runs collected
+#   run.sh --ci [SECONDS [TARGET…]]   from the tree's corpus alone, the same way each time, and as
+#                                     far as speeds.txt says for so many seconds
+#   run.sh --merge [TARGET…]          takes what reached new code into the tree
+#   run.sh --build                    builds, and no more
 #
-# Builds the preset asan with Debian's clang, unless QCM_FUZZ_BUILT=true says that it is built, and
-# gives each target SECONDS (60), QCM_FUZZ_JOBS (2) of them at a time. One line a target, its speed in executions
-# per second of the processor; the last line is "N targets, N executions, N found". With --ci chance is
-# QCM_FUZZ_SEED (1) and the end is a number of executions, so that two runs of one program are the same:
-# what is found is found each time. Inputs that break something are in build/fuzz/found; build/fuzz/total
-# adds up the executions of all runs.
+# Builds the preset asan with Debian's clang, unless QCM_FUZZ_BUILT=true says that it is built,
+# and gives each target SECONDS (60), QCM_FUZZ_JOBS (2) of them at a time. One line a target, its
+# speed in executions per second of the processor; the last line is "N targets, N executions, N
+# found". With --ci chance is QCM_FUZZ_SEED (1) and the end is a number of executions, so that two
+# runs of one program are the same: what is found is found each time. Inputs that break something
+# are in build/fuzz/found; build/fuzz/total adds up the executions of all runs.
 #
-# Exit 1: something was found. Exit 77: no clang with libFuzzer here (with CI=true that is a failure).
+# Exit 1: something was found. Exit 77: no clang with libFuzzer here (with CI=true that is a
+# failure).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -28,8 +29,9 @@ launcher=()
 longest=1800  # of a --ci run of one target, seconds
 logs=$build/log
 
-# What finds mistakes of memory as soon as they are made; the rest costs half of the speed. Stacks that
-# are used after their function returned are what the corpus is run for under the preset asan.
+# What finds mistakes of memory as soon as they are made; the rest costs half of the speed. Stacks
+# that are used after their function returned are what the corpus is run for under the preset
+# asan.
 export ASAN_OPTIONS=quarantine_size_mb=8:malloc_context_size=4:detect_stack_use_after_return=0
 export UBSAN_OPTIONS=print_stacktrace=1
 
@@ -67,19 +69,21 @@ dictionary() {
 
 # executions_of TARGET SECONDS: nothing for a target that speeds.txt does not have.
 executions_of() {
-  awk -v target="$1" -v seconds="$2" '$1 == target { printf "%.0f", $2 * seconds }' tests/fuzz/speeds.txt
+  awk -v target="$1" -v seconds="$2" '$1 == target { printf "%.0f", $2 * seconds }' \
+    tests/fuzz/speeds.txt
 }
 
 # number LOG WORDS: the last number behind the words.
 number() { sed -nE "s/.*$2([0-9]+).*/\\1/p" "$1" | tail -n 1; }
 
-# libfuzzer TARGET FLAG…: its times of the processor go to TARGET.times. The limit of time is one of the
-# wall's clock, against what waits for ever; what keeps the processor busy ends by itself.
+# libfuzzer TARGET FLAG…: its times of the processor go to TARGET.times. The limit of time is one
+# of the wall's clock, against what waits for ever; what keeps the processor busy ends by itself.
 libfuzzer() {
   local target=$1 TIMEFORMAT='%U %S'
   shift
-  { time "${launcher[@]}" "$programs/bin/${target}_fuzz" -timeout=300 -rss_limit_mb=1024 -malloc_limit_mb=128 -max_len=4096 \
-    -print_final_stats=1 "$@" >"$logs/$target.log" 2>&1; } 2>"$logs/$target.times"
+  { time "${launcher[@]}" "$programs/bin/${target}_fuzz" -timeout=300 -rss_limit_mb=1024 \
+    -malloc_limit_mb=128 -max_len=4096 -print_final_stats=1 "$@" >"$logs/$target.log" 2>&1
+  } 2>"$logs/$target.times"
 }
 
 # fuzz TARGET SECONDS: leaves its line in TARGET.line.
@@ -99,8 +103,10 @@ fuzz() {
   [ $code -eq 0 ] || word=FOUND
   executions=$(number "$logs/$target.log" 'number_of_executed_units: ')
   {
-    printf '%-6s %-22s %11s executions %7s/s %6s edges %6s inputs' $word "$target" "${executions:-0}" \
-      "$(tail -n 1 "$logs/$target.times" | awk -v n="${executions:-0}" '{ printf "%.0f", n / ($1 + $2 + 0.01) }')" \
+    printf '%-6s %-22s %11s executions %7s/s %6s edges %6s inputs' \
+      $word "$target" "${executions:-0}" \
+      "$(awk -v n="${executions:-0}" 'END { printf "%.0f", n / ($1 + $2 + 0.01) }' \
+        "$logs/$target.times")" \
       "$(number "$logs/$target.log" ' cov: ')" "$(number "$logs/$target.log" ' corp: ')"
     if $ci; then printf '  seed %s\n' "$seed"; else printf '\n'; fi
     [ $code -eq 0 ] || explain "$target"
@@ -113,7 +119,8 @@ fuzz() {
 explain() {
   local log=$logs/$1.log input
   input=$(sed -nE 's/.*Test unit written to (.*)$/\1/p' "$log" | tail -n 1)
-  grep -m 8 -E 'what\(\)|^  (one|other): |runtime error|ERROR: |SUMMARY: ' "$log" | sed 's/^/    | /' || true
+  grep -m 8 -E 'what\(\)|^  (one|other): |runtime error|ERROR: |SUMMARY: ' "$log" |
+    sed 's/^/    | /' || true
   echo "    input:  ${input:-none was written, see $log}"
   [ -z "$input" ] || echo "    base64: $(base64 -w 0 "$input")"
   echo "    replay: $programs/bin/$1_fuzz ${input:-}"
@@ -147,7 +154,7 @@ run() {
     fuzz "$target" "$seconds" &
   done
   wait
-  executions=$(cat "$logs"/*.line | awk '$4 == "executions" { sum += $3 } END { printf "%.0f", sum }')
+  executions=$(awk '$4 == "executions" { sum += $3 } END { printf "%.0f", sum }' "$logs"/*.line)
   found=$(cat "$logs"/*.line | grep -c '^FOUND' || true)
   echo
   say "$# targets, $executions executions, $found found"
@@ -184,19 +191,25 @@ if [ $mode = run ] && [ $# -gt 0 ]; then
 fi
 prepare
 [ $mode != build ] || exit 0
-# libFuzzer tries values that were compared, and some are addresses: these must not be random, nor depend
-# on the environment, which lies at the end of the stack.
+# libFuzzer tries values that were compared, and some are addresses: these must not be random, nor
+# depend on the environment, which lies at the end of the stack.
 if $ci; then
   launcher=(env -i PATH=/usr/bin:/bin ASAN_OPTIONS="$ASAN_OPTIONS" UBSAN_OPTIONS="$UBSAN_OPTIONS")
   if setarch -R true 2>/dev/null; then launcher+=(setarch -R); fi
 fi
 mapfile -t targets < <(grep . "$programs/fuzz_targets.txt")
 for target in "$@"; do
-  printf '%s\n' "${targets[@]}" | grep -qx -- "$target" || { say "there is no target $target"; exit 2; }
+  printf '%s\n' "${targets[@]}" | grep -qx -- "$target" || {
+    say "there is no target $target"
+    exit 2
+  }
 done
 [ $# -eq 0 ] || targets=("$@")
 for target in "${targets[@]}"; do
-  [ -n "$(executions_of "$target" 1)" ] || { say "tests/fuzz/speeds.txt has no line for $target"; exit 2; }
+  [ -n "$(executions_of "$target" 1)" ] || {
+    say "tests/fuzz/speeds.txt has no line for $target"
+    exit 2
+  }
 done
 case $mode in
   merge) merge "${targets[@]}" ;;

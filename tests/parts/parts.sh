@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # the variables of record.sh
 # The parts of a test run: part_NAME runs one and records what it counted. Sourced by run.sh.
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
@@ -56,22 +58,20 @@ units() {
   done <"$2/unit_tests.txt"
 }
 
-# e2e NAME TIER JOBS LIMIT [ENVIRONMENT…]: the scenarios of a tier; those for the other one are left out.
+# e2e NAME TIER JOBS LIMIT [ENVIRONMENT…]: the scenarios of a tier, without those for the other
+# one.
 e2e() {
-  local name=$1 tier=$2 jobs=$3 limit=$4 other=real-only arguments=() stem=$logs/e2e/$1
+  local name=$1 tier=$2 jobs=$3 limit=$4 other=real-only arguments=()
   shift 4
   [ "$tier" = sandbox ] || other=sandbox-only
-  mkdir -p "$stem" "$logs/../e2e-times"
-  arguments=(--jobs "$jobs" --failed-out "$scenarios/$name" --logs "$stem"
-    --times "$logs/../e2e-times/$name.txt")
+  mkdir -p "$logs/e2e/$name" build/e2e-times
+  arguments=(--jobs "$jobs" --failed-out "$scenarios/$name" --logs "$logs/e2e/$name"
+    --times "build/e2e-times/$name.txt")
   if $only_failed && [ -s "$scenarios.last/$name" ]; then
     arguments+=(--names-from "$scenarios.last/$name")
-    tally_scenarios "$name" "$limit" "$(wc -l <"$scenarios.last/$name")" \
-      env QCM_E2E_SERVER="$tier" "$@" build/bin/e2e_test "${arguments[@]}"
-  else
-    catch "$name" "$limit" env QCM_E2E_SERVER="$tier" "$@" build/bin/e2e_test "${arguments[@]}" \
-      "~[$other]"
   fi
+  catch "$name" "$limit" env QCM_E2E_SERVER="$tier" "$@" build/bin/e2e_test "${arguments[@]}" \
+    "~[$other]"
 }
 
 part_release() { build release release; }
@@ -93,7 +93,8 @@ part_asan_e2e() { e2e asan-e2e sandbox 3 2400 QCM_E2E_PROGRAMS="$PWD/build/asan/
 part_tsan_e2e() { e2e tsan-e2e sandbox 3 2400 QCM_E2E_PROGRAMS="$PWD/build/tsan/bin"; }
 part_e2e_real() {
   assets e2e-real build/bin/e2e_test "~[sandbox-only]" || return 0
-  e2e e2e-real real 4 2700 KUBEBUILDER_ASSETS="$assets" QCM_KUBECTL="${QCM_KUBECTL:-$assets/kubectl}"
+  e2e e2e-real real 4 2700 KUBEBUILDER_ASSETS="$assets" \
+    QCM_KUBECTL="${QCM_KUBECTL:-$assets/kubectl}"
 }
 part_chart() {
   local helm
@@ -133,8 +134,8 @@ part_simulation_of_classes() {
 }
 part_fuzz() { script fuzz 3600 env QCM_FUZZ_BUILT=true bash tests/fuzz/run.sh --ci 60; }
 
-# assets NAME [PROGRAM FILTER…]: sets `assets` to the folder of etcd, kube-apiserver and kubectl; 1 where
-# there is none, with the tests of the program counted.
+# assets NAME [PROGRAM FILTER…]: sets `assets` to the folder of etcd, kube-apiserver and kubectl.
+# Exit code 1: there is none; the tests of the program are counted.
 assets() {
   local name=$1 code=0
   shift
@@ -144,8 +145,8 @@ assets() {
   return 1
 }
 
-# absent NAME CODE [PROGRAM FILTER…]: what these tests need is not here: by CODE it cannot be had (77: they
-# are skipped), or could not be made.
+# absent NAME CODE [PROGRAM FILTER…]: what these tests need is not here. With CODE 77 it cannot be
+# had and they are skipped; else making it failed.
 absent() {
   local name=$1 code=$2 cases=1
   shift 2
