@@ -71,7 +71,7 @@ void MakeEnding(Scenario& s, const std::string& name, int grace_seconds) {
 
 }  // namespace
 
-TEST_CASE("under load: the clock is set an hour ahead and an hour back", "[e2e][faults]") {
+TEST_CASE("under load: the clock is set an hour ahead and an hour back", "[e2e][faults][load]") {
   REQUIRE(ShiftedClock::Built());
   Clocked c;
   UnderLoad load(c.scenario());
@@ -87,7 +87,7 @@ TEST_CASE("under load: the clock is set an hour ahead and an hour back", "[e2e][
   CHECK(load.refused() > 0);
 }
 
-TEST_CASE("under load: the clock is set 400 days ahead, and right again", "[e2e][faults]") {
+TEST_CASE("under load: the clock is set 400 days ahead, and right again", "[e2e][faults][load]") {
   REQUIRE(ShiftedClock::Built());
   Clocked c;
   UnderLoad load(c.scenario());

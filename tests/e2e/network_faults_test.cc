@@ -52,7 +52,7 @@ void Trouble(TcpProxy& proxy, UnderLoad& load, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("under load: cut, slow and half-open connections between daemon and API server",
-          "[e2e][faults]") {
+          "[e2e][faults][load]") {
   const auto seed = Seed();
   INFO("QCM_E2E_SEED=" << seed);
   TcpProxy proxy(SharedServer().port());
@@ -65,7 +65,7 @@ TEST_CASE("under load: cut, slow and half-open connections between daemon and AP
 }
 
 TEST_CASE("under load: cut, slow and half-open connections between API server and webhook",
-          "[e2e][faults]") {
+          "[e2e][faults][load]") {
   const auto seed = Seed();
   INFO("QCM_E2E_SEED=" << seed);
   const std::uint16_t port = FreePort();

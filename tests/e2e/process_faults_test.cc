@@ -79,7 +79,7 @@ bool Leads(const Daemon& daemon) {
 }  // namespace
 
 TEST_CASE("under load: daemon, API server and etcd are killed in turn",
-          "[e2e][faults][real-only]") {
+          "[e2e][faults][load][real-only]") {
   const auto server = StartServer();
   Admission a(*server, {});
   UnderLoad load(a.scenario());
@@ -106,7 +106,7 @@ TEST_CASE("under load: daemon, API server and etcd are killed in turn",
                        << " undecided");
 }
 
-TEST_CASE("under load: a daemon that is killed again and again", "[e2e][faults]") {
+TEST_CASE("under load: a daemon that is killed again and again", "[e2e][faults][load]") {
   Admission a;
   UnderLoad load(a.scenario());
   for (int kills = 0; kills < 3; ++kills) {
@@ -121,7 +121,7 @@ TEST_CASE("under load: a daemon that is killed again and again", "[e2e][faults]"
 }
 
 TEST_CASE("under load: a leader that is suspended beyond its lease is followed, and writes no more",
-          "[e2e][faults]") {
+          "[e2e][faults][load]") {
   Scenario s;
   TwoReplicas replicas(s);
   UnderLoad load(s);

@@ -99,7 +99,7 @@ class OpenDoor {
 
 }  // namespace
 
-TEST_CASE("under load: a log that cannot be written stops nothing", "[e2e][faults]") {
+TEST_CASE("under load: a log that cannot be written stops nothing", "[e2e][faults][load]") {
   Scenario s;
   const OpenDoor door(s);
   LogPipe pipe;
@@ -123,7 +123,7 @@ TEST_CASE("under load: a log that cannot be written stops nothing", "[e2e][fault
 }
 
 TEST_CASE("under load: the daemon has few descriptors, and somebody takes all that he can get",
-          "[e2e][faults]") {
+          "[e2e][faults][load]") {
   Scenario s;
   const OpenDoor door(s);
   TcpProxy proxy(s.server().port());

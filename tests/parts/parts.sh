@@ -132,7 +132,7 @@ part_simulation() { script simulation 2700 build/bin/simulation --schedules 2000
 part_simulation_of_classes() {
   script simulation-of-classes 2700 build/bin/simulation --api ironcore --schedules 10000
 }
-part_fuzz() { script fuzz 3600 env QCM_FUZZ_BUILT=true bash tests/fuzz/run.sh --ci 60; }
+part_fuzz() { script fuzz 3600 env QCM_FUZZ_BUILT=true bash tests/fuzz/run.sh --ci 20; }
 
 # assets NAME [PROGRAM FILTER…]: sets `assets` to the folder of etcd, kube-apiserver and kubectl.
 # Exit code 1: there is none; the tests of the program are counted.

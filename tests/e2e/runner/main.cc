@@ -46,6 +46,12 @@ std::vector<std::string> Selected(const RunnerOptions& options) {
   return wanted;
 }
 
+// Those that keep the processors busy.
+std::set<std::string> Heavy() {
+  const auto names = catch_session::Names({"[load]"});
+  return {names.begin(), names.end()};
+}
+
 void WriteFailed(const std::string& path, const Report& report) {
   std::ofstream file(path, std::ios::trunc);
   for (const auto& name : report.Failed()) file << name << "\n";
@@ -75,6 +81,8 @@ int RunAll(const RunnerOptions& options) {
   Pool pool({.worker_argv = {"/proc/self/exe", "--worker"},
              .jobs = options.jobs,
              .scenario_timeout = options.scenario_timeout,
+             .heavy = Heavy(),
+             .token_path = std::filesystem::temp_directory_path() / "quota-e2e-load.lock",
              .log_folder = options.logs.empty() ? temporary.path() : options.logs,
              .temporary_folder = temporary.path()},
             [&](const Outcome& outcome) { report.Add(outcome); });

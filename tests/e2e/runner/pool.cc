@@ -16,6 +16,8 @@
 namespace e2e {
 namespace {
 
+constexpr int kTokenPollMs = 200;  // another run may have the token
+
 volatile sig_atomic_t stop_signal = 0;
 
 void NoteSignal(int signal) { stop_signal = signal; }
@@ -23,7 +25,9 @@ void NoteSignal(int signal) { stop_signal = signal; }
 }  // namespace
 
 Pool::Pool(PoolOptions options, std::function<void(const Outcome&)> ended)
-    : options_(std::move(options)), ended_(std::move(ended)) {}
+    : options_(std::move(options)), ended_(std::move(ended)) {
+  if (!options_.heavy.empty()) token_ = std::make_unique<LoadToken>(options_.token_path);
+}
 
 void Pool::Run(const std::vector<std::string>& scenarios) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -32,7 +36,7 @@ void Pool::Run(const std::vector<std::string>& scenarios) {
   for (const int signal : {SIGTERM, SIGINT}) sigaction(signal, &action, nullptr);
   queue_.assign(scenarios.begin(), scenarios.end());
   for (int number = 1; number <= options_.jobs; ++number) Feed(number);
-  while (!workers_.empty() && stop_signal == 0) Await();
+  while ((!workers_.empty() || !waiting_.empty()) && stop_signal == 0) Await();
   if (stop_signal != 0) Stop();
   EndOrphans();
 }
@@ -44,14 +48,42 @@ void Pool::Feed(int number) {
     workers_.erase(number);
     return;
   }
+  const std::string scenario = Next();
+  if (scenario.empty()) {
+    waiting_[number] = std::move(worker);
+    workers_.erase(number);
+    return;
+  }
   if (!worker) {
     worker = std::make_unique<Worker>(WorkerOptions{.argv = options_.worker_argv,
                                                     .log_folder = options_.log_folder,
                                                     .temporary_folder = options_.temporary_folder,
                                                     .number = number});
   }
-  worker->Start(queue_.front());
-  queue_.pop_front();
+  worker->Start(scenario);
+}
+
+void Pool::FeedWaiting() {
+  for (auto& [number, worker] : std::exchange(waiting_, {})) {
+    workers_[number] = std::move(worker);
+    Feed(number);
+  }
+}
+
+std::string Pool::Next() {
+  bool denied = false;  // asked once: all heavy ones wait for the same token
+  for (auto scenario = queue_.begin(); scenario != queue_.end(); ++scenario) {
+    const bool heavy = options_.heavy.contains(*scenario);
+    if (heavy && (denied || !token_->TryTake())) {
+      denied = true;
+      continue;
+    }
+    std::string next = *scenario;
+    queue_.erase(scenario);
+    if (heavy) heavy_running_ = next;
+    return next;
+  }
+  return "";
 }
 
 void Pool::Await() {
@@ -61,12 +93,15 @@ void Pool::Await() {
     sockets.push_back({.fd = worker->socket(), .events = POLLIN, .revents = 0});
     numbers.push_back(number);
   }
-  if (poll(sockets.data(), sockets.size(), UntilDeadline()) < 0) return;  // a signal
+  int timeout = workers_.empty() ? kTokenPollMs : UntilDeadline();
+  if (!waiting_.empty()) timeout = std::min(timeout, kTokenPollMs);
+  if (poll(sockets.data(), sockets.size(), timeout) < 0) return;  // a signal
   for (std::size_t i = 0; i < sockets.size(); ++i) {
     if (sockets[i].revents == 0) continue;
     if (const auto outcome = workers_.at(numbers[i])->Receive()) Conclude(numbers[i], *outcome);
   }
   EndLate();
+  FeedWaiting();
 }
 
 int Pool::UntilDeadline() const {
@@ -95,6 +130,10 @@ void Pool::Conclude(int number, const Outcome& outcome) {
     workers_.at(number).reset();
     EndOrphans();
   }
+  if (outcome.name == heavy_running_) {
+    heavy_running_.clear();
+    token_->GiveBack();
+  }
   ended_(outcome);
   Feed(number);
 }
@@ -114,11 +153,15 @@ void Pool::Stop() {
     ended_(worker->Abandon("stopped by signal " + std::to_string(stop_signal)));
   }
   workers_.clear();
+  waiting_.clear();
 }
 
 void Pool::EndOrphans() const {
   std::set<int> wanted;
   for (const auto& [number, worker] : workers_) {
+    if (worker) wanted.insert(worker->pid());
+  }
+  for (const auto& [number, worker] : waiting_) {
     if (worker) wanted.insert(worker->pid());
   }
   // Those of one that was killed come to us next.

@@ -8,9 +8,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "tests/e2e/runner/load_token.h"
 #include "tests/e2e/runner/outcome.h"
 #include "tests/e2e/runner/worker.h"
 
@@ -21,6 +23,9 @@ struct PoolOptions {
   int jobs = 1;
   std::chrono::milliseconds scenario_timeout{600'000};
   std::chrono::milliseconds finish_timeout{60'000};  // for a worker without further scenarios
+  // Scenarios that keep the processors busy, and the file of their token; see load_token.h.
+  std::set<std::string> heavy{};
+  std::string token_path{};  // needed where some are heavy
   std::string log_folder;
   std::string temporary_folder;
 };
@@ -38,8 +43,12 @@ class Pool {
   [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
 
  private:
-  // Keeps the worker of this number busy, or lets it end.
+  // Keeps the worker of this number busy, lets it wait for the token of heavy scenarios, or lets it
+  // end.
   void Feed(int number);
+  void FeedWaiting();
+  // Takes the first scenario that may run now off the queue; "" if none may.
+  std::string Next();
   void Await();
   // Milliseconds until the first scenario is too late, for poll().
   [[nodiscard]] int UntilDeadline() const;
@@ -54,6 +63,9 @@ class Pool {
   std::function<void(const Outcome&)> ended_;
   std::deque<std::string> queue_;
   std::map<int, std::unique_ptr<Worker>> workers_;  // by number
+  std::map<int, std::unique_ptr<Worker>> waiting_;  // for the token; null: not started yet
+  std::unique_ptr<LoadToken> token_;
+  std::string heavy_running_;  // the scenario that has the token here
   std::vector<std::string> complaints_;
 };
 

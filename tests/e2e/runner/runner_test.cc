@@ -36,6 +36,8 @@ constexpr const char* kWorker = R"(
       leave) setsid sleep 1001 & sleep 1000 ;;
       meet) touch "$TMPDIR/../$name"; until [ -e "$TMPDIR/../${name/1/2}" ]; do sleep 0.01; done
             echo "passed 1 0" >&3 ;;
+      solo) if mkdir "$TMPDIR/../alone"; then sleep 0.2; rmdir "$TMPDIR/../alone"
+              echo "passed 1 0" >&3; else echo "failed 0 1" >&3; fi ;;
       end) echo "passed 1 0" >&3; read -r <&3; exit 3 ;;
     esac
   done)";
@@ -52,6 +54,8 @@ Result Run(const Names& scenarios, int jobs, std::chrono::milliseconds timeout =
   Pool pool({.worker_argv = {"/bin/bash", "-c", kWorker},
              .jobs = jobs,
              .scenario_timeout = timeout,
+             .heavy = {"solo 1", "solo 2", "solo 3"},
+             .token_path = dir.path() + "/token",
              .log_folder = dir.path(),
              .temporary_folder = dir.path()},
             [&](const Outcome& outcome) {
@@ -105,6 +109,24 @@ TEST_CASE("a worker that ends, crashes or hangs fails what it held, and is repla
   CHECK(result.outcomes.at("pass 1").passed);
   CHECK(result.outcomes.at("pass 2").passed);
   CHECK(result.complaints.empty());
+}
+
+TEST_CASE("of those that keep the processors busy one runs at a time, others beside it") {
+  const auto result = Run({"solo 1", "solo 2", "solo 3", "pass a"}, 3);
+  CHECK(result.order.front() == "pass a");
+  REQUIRE(result.outcomes.size() == 4);
+  for (const auto& [name, outcome] : result.outcomes) CHECK(outcome.passed);
+}
+
+TEST_CASE("runs that share a path share the token") {
+  const TempDir dir;
+  LoadToken one(dir.path() + "/token");
+  LoadToken other(dir.path() + "/token");
+  REQUIRE(one.TryTake());
+  CHECK_FALSE(one.TryTake());
+  CHECK_FALSE(other.TryTake());
+  one.GiveBack();
+  CHECK(other.TryTake());
 }
 
 TEST_CASE("what a killed worker started is gone with it") {
