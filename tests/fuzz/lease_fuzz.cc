@@ -40,7 +40,7 @@ T RunNow(base::Task<T> task) {
   static base::asio::io_context context;
   context.restart();
   std::optional<T> result;
-  base::asio::co_spawn(context, std::move(task), [&](std::exception_ptr thrown, T value) {
+  base::asio::co_spawn(context, std::move(task), [&](const std::exception_ptr& thrown, T value) {
     fuzz::Require(!thrown, "no exceptions");
     result.emplace(std::move(value));
   });

@@ -53,6 +53,7 @@ inline std::string ListBody(const std::string& version, const std::vector<std::s
 inline std::string List(const std::string& version, const std::vector<std::string>& names,
                         const std::string& next = "") {
   std::vector<std::string> items;
+  items.reserve(names.size());
   for (const std::string& name : names) items.push_back(Object(name, "1"));
   return ListBody(version, items, next);
 }

@@ -21,7 +21,8 @@ struct Fixture {
 
   Fixture() { fsm.Listed("10"); }
   Step Ended(Phase phase, std::optional<Error> error, base::Duration lasted = 1min) {
-    return fsm.WatchEnded(clock.Now(), {.phase = phase, .error = error, .lasted = lasted});
+    return fsm.WatchEnded(clock.Now(),
+                          {.phase = phase, .error = std::move(error), .lasted = lasted});
   }
   Step Opening(ErrorCode code) { return Ended(Phase::kOpening, Error{.code = code}); }
 };

@@ -104,7 +104,7 @@ struct AdmitterFixture {
   void Ask(Review review, base::Duration patience = std::chrono::seconds(5)) {
     const std::size_t index = answers.size();
     answers.emplace_back();
-    calls.Spawn("call", [this, index, patience, review]() -> base::Task<void> {
+    calls.Spawn("call", [this, index, patience, review = std::move(review)]() -> base::Task<void> {
       co_await base::DeferCancellation();
       const base::TimePoint deadline = scheduler.Now() + patience;
       answers[index] = co_await admitter.Admit(review, deadline);

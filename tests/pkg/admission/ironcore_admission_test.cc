@@ -77,7 +77,7 @@ struct Cloud {
 
   Answer Get(Review review) {
     std::optional<Answer> answer;
-    calls.Spawn("call", [this, &answer, review]() -> base::Task<void> {
+    calls.Spawn("call", [this, &answer, review = std::move(review)]() -> base::Task<void> {
       co_await base::DeferCancellation();
       const base::TimePoint deadline = scheduler.Now() + 5s;
       answer = co_await admitter.Admit(review, deadline);

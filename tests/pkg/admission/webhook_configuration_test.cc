@@ -119,6 +119,7 @@ TEST_CASE("webhook configuration: by URL there is no namespace of ours to leave 
 
 TEST_CASE("webhook configuration: hundreds of counted kinds are one webhook", "[admission]") {
   std::vector<GuardedResource> wanted;
+  wanted.reserve(300);
   for (int i = 0; i < 300; ++i) wanted.push_back(Counted("kind" + std::to_string(i), "x.io"));
   const json::Value built = DesiredConfiguration(ByService(), wanted, "");
   CHECK(NamesOf(built).size() == 1);

@@ -112,14 +112,14 @@ TEST_CASE("label selector: a JSON form of another shape is refused", "[api]") {
 }
 
 bool SelectsFields(std::string_view text) {
-  static const std::map<std::string, std::string, std::less<>> kFields{
+  static const std::map<std::string, std::string, std::less<>> fields{
       {"metadata.name", "x"}, {"status.phase", "Running"}, {"odd", "a,b=c\\"}};
   const auto selector = FieldSelector::Parse(text);
   INFO(text);
   if (!selector) FAIL(selector.error().message);
   return selector->Matches([](std::string_view field) {
-    const auto found = kFields.find(field);
-    return found == kFields.end() ? std::string() : found->second;
+    const auto found = fields.find(field);
+    return found == fields.end() ? std::string() : found->second;
   });
 }
 

@@ -21,7 +21,7 @@ struct Fixture {
   Log log;
 
   // Enters within `patience` and stays for `stay`.
-  void SpawnVisitor(std::string name, Duration patience, Duration stay) {
+  void SpawnVisitor(const std::string& name, Duration patience, Duration stay) {
     group.Spawn(name, [this, name, patience, stay]() -> Task<void> {
       co_await DeferCancellation();
       const bool inside = co_await gate.Enter(scheduler.Now() + patience);

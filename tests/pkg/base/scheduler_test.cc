@@ -22,7 +22,7 @@ struct Fixture {
   std::vector<std::string> log;
 
   [[nodiscard]] Duration Elapsed() const { return scheduler.Now() - start; }
-  void SpawnSleeper(std::string name, Duration duration) {
+  void SpawnSleeper(const std::string& name, Duration duration) {
     tasks.Spawn(name, [this, name, duration]() -> Task<void> {
       co_await DeferCancellation();
       co_await scheduler.Sleep(duration);

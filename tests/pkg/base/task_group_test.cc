@@ -22,7 +22,7 @@ struct Fixture {
   TaskGroup group{io.get_executor()};
   Log log;
 
-  void SpawnSleeper(std::string name, Duration duration) {
+  void SpawnSleeper(const std::string& name, Duration duration) {
     group.Spawn(name, [this, name, duration]() -> Task<void> {
       co_await DeferCancellation();
       co_await scheduler.Sleep(duration);

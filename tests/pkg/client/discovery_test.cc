@@ -115,13 +115,12 @@ TEST_CASE("discovery: the aggregated form takes two requests", "[client]") {
   const auto found = Look(discovery);
   REQUIRE(found);
   CHECK(server.asked == Strings{"/api", "/apis"});
+  const std::string scalers = "horizontalpodautoscalers HorizontalPodAutoscaler namespaced";
   CHECK(Lines(*found) == Strings{
                              "v1/pods Pod namespaced preferred",
                              "v1/nodes Node preferred",
-                             "autoscaling/v2/horizontalpodautoscalers HorizontalPodAutoscaler "
-                             "namespaced preferred",
-                             "autoscaling/v1/horizontalpodautoscalers HorizontalPodAutoscaler "
-                             "namespaced",
+                             "autoscaling/v2/" + scalers + " preferred",
+                             "autoscaling/v1/" + scalers,
                              "autoscaling/v1/olds Old namespaced preferred",
                          });
   CHECK(found->resources[0].Has("watch"));

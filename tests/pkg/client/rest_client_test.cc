@@ -44,7 +44,7 @@ struct Fixture {
     return *client;
   }
   Running<base::Result<ApiResponse>> Start(ApiRequest request) {
-    return {io, [&rest = Client(), request] { return rest.Do(request); }};
+    return {io, [&rest = Client(), request = std::move(request)] { return rest.Do(request); }};
   }
   base::Result<ApiResponse> Do(ApiRequest request, base::Duration time = 0s) {
     const auto running = Start(std::move(request));
@@ -222,7 +222,9 @@ TEST_CASE("rest client: a stop during a wait ends it", "[client]") {
 
 base::Result<std::string> ReadAll(Fixture& fixture, ApiRequest request) {
   Running<base::Result<std::string>> running(
-      fixture.io, [&rest = fixture.Client(), request]() -> base::Task<base::Result<std::string>> {
+      fixture.io,
+      [&rest = fixture.Client(),
+       request = std::move(request)]() -> base::Task<base::Result<std::string>> {
         auto stream = co_await rest.Stream(request);
         if (!stream) co_return stream.error();
         auto part = co_await (*stream)->Read(1s);

@@ -99,10 +99,11 @@ class Running {
  public:
   Running(base::asio::io_context& io, std::function<base::Task<T>()> task)
       : state_(std::make_shared<State>()) {
-    base::asio::co_spawn(io, std::move(task), [state = state_](std::exception_ptr error, T value) {
-      state->error = std::move(error);
-      state->value.emplace(std::move(value));
-    });
+    base::asio::co_spawn(io, std::move(task),
+                         [state = state_](const std::exception_ptr& error, T value) {
+                           state->error = error;
+                           state->value.emplace(std::move(value));
+                         });
   }
   [[nodiscard]] bool done() const { return state_->value.has_value(); }
   [[nodiscard]] const T& value() const {

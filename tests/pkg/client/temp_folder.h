@@ -32,7 +32,7 @@ class TempFolder {
     return file.string();
   }
   std::string WriteScript(std::string_view name, std::string_view content) const {
-    const std::string file = Write(name, content);
+    std::string file = Write(name, content);
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
     return file;
   }

@@ -28,10 +28,12 @@ TEST_CASE("parser: a chunked body may be cut anywhere, its last chunk too", "[ht
     for (std::size_t piece = 1; piece < 90; ++piece) {
       INFO(body << " in pieces of " << piece);
       const auto request = NewRequestParser({});
-      REQUIRE(Show(*request, "POST / HTTP/1.1\r\n" + fields + body, piece).has_value());
+      REQUIRE(Show(*request, std::string("POST / HTTP/1.1\r\n").append(fields).append(body), piece)
+                  .has_value());
       CHECK(request->done());
       const auto response = NewResponseParser(false);
-      REQUIRE(Show(*response, "HTTP/1.1 200 OK\r\n" + fields + body, piece).has_value());
+      REQUIRE(Show(*response, std::string("HTTP/1.1 200 OK\r\n").append(fields).append(body), piece)
+                  .has_value());
       CHECK(response->done());
       CHECK(response->response.body == (body.starts_with("3") ? "abc" : ""));
     }

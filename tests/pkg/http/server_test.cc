@@ -229,7 +229,7 @@ TEST_CASE("server: a stream is flushed by each write and ends cleanly", "[http][
 TEST_CASE("server: a streaming handler is cancelled when its client goes", "[http][server]") {
   Loopback loopback;
   Ticker ticker;
-  loopback.handler = [&](http::Request, http::Peer, http::ResponseWriter& writer) {
+  loopback.handler = [&](const http::Request&, const http::Peer&, http::ResponseWriter& writer) {
     return ticker.Serve(writer, loopback.io().get_executor());
   };
   loopback.Run([&]() -> Task<void> {
@@ -324,7 +324,8 @@ TEST_CASE("server: a client that does not read is cut after the write timeout", 
   base::ErrorCode outcome = base::ErrorCode::kInternal;
   bool done = false;
   loopback.options.write_timeout = 50ms;
-  loopback.handler = [&](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
+  loopback.handler = [&](const http::Request&, const http::Peer&,
+                         http::ResponseWriter& writer) -> Task<void> {
     const auto sent = co_await writer.Send(Body(std::string(64 << 20, 'x')));
     if (!sent) outcome = sent.error().code;
     done = true;
@@ -340,7 +341,8 @@ TEST_CASE("server: a client that does not read is cut after the write timeout", 
 TEST_CASE("server: an abort is seen as a reset or as an early end", "[http][server]") {
   const bool reset = GENERATE(true, false);
   Loopback loopback;
-  loopback.handler = [&](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
+  loopback.handler = [&](const http::Request&, const http::Peer&,
+                         http::ResponseWriter& writer) -> Task<void> {
     co_await writer.Start(200, TextHeaders());
     co_await writer.Write("half");
     writer.Abort(reset);

@@ -53,11 +53,11 @@ class Generator {
   unsigned Pick(unsigned below) { return static_cast<unsigned>(random_()) % below; }
   std::string Blank() { return std::string(Pick(12) == 0 ? Pick(70) : 0, ' '); }
   std::string String() {
-    static const std::vector<std::string> kParts{"{",    "}",    "[",       "]", "\\\"",
-                                                 "\\\\", "name", "\\u00e9", "é", ","};
+    static const std::vector<std::string> parts{"{",    "}",    "[",       "]", "\\\"",
+                                                "\\\\", "name", "\\u00e9", "é", ","};
     std::string text = "\"";
     for (unsigned i = Pick(Pick(20) == 0 ? 200 : 8); i > 0; --i) {
-      text += kParts[Pick(static_cast<unsigned>(kParts.size()))];
+      text += parts[Pick(static_cast<unsigned>(parts.size()))];
     }
     return text + "\"";
   }

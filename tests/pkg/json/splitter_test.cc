@@ -20,7 +20,7 @@ template <typename Splitter>
 base::Result<void> FeedIn(Splitter& splitter, std::string_view text, std::size_t size,
                           const DocumentSink& sink) {
   for (std::size_t at = 0; at < text.size(); at += size) {
-    const auto fed = splitter.Feed(text.substr(at, size), sink);
+    auto fed = splitter.Feed(text.substr(at, size), sink);
     if (!fed) return fed;
   }
   return {};
