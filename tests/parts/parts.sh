@@ -82,11 +82,11 @@ part_asan() {
 part_tsan() { build tsan tsan quota-controller-manager sandbox-apiserver; }
 
 part_lint() { tally lint 600 bash .ci/lint; }
-part_tidy() { script tidy 3600 bash .ci/tidy; }
+part_tidy() { LIMIT=24 script tidy 3600 bash .ci/tidy; }
 part_where_time_goes() { script where-time-goes 120 bash tests/where_time_goes_test.sh; }
 
 part_units() { units units build 120; }
-part_asan_units() { units asan-units build/asan 300; }
+part_asan_units() { units asan-units build/asan 900; }
 
 part_e2e_sandbox() { e2e e2e-sandbox sandbox 4 1800; }
 part_asan_e2e() { e2e asan-e2e sandbox 3 2400 QCM_E2E_PROGRAMS="$PWD/build/asan/bin"; }

@@ -36,7 +36,7 @@ std::vector<std::string> ReadLines(const std::string& path) {
 }
 
 std::vector<std::string> Selected(const RunnerOptions& options) {
-  const auto names = catch_session::Names(options.catch_arguments);
+  auto names = catch_session::Names(options.catch_arguments);
   if (options.names_from.empty()) return names;
   const std::set<std::string> known(names.begin(), names.end());
   auto wanted = ReadLines(options.names_from);
