@@ -1,2 +1,2 @@
 # For a debugger: nothing optimised away.
-set(CMAKE_BUILD_TYPE Debug CACHE STRING "")
+set(CMAKE_BUILD_TYPE Debug CACHE STRING "" FORCE)
