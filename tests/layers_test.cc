@@ -133,6 +133,19 @@ TEST_CASE("layers: a library is used in the one folder that adapts it", "[layers
   }
 }
 
+// So the thread sanitizer has nothing to judge in unit tests, and tests/run.sh does not build them
+// for it.
+TEST_CASE("layers: nothing we ship makes a thread or shares state between some", "[layers]") {
+  const std::set<std::string> headers = {"thread",    "mutex",      "shared_mutex",
+                                         "future",    "semaphore",  "condition_variable",
+                                         "pthread.h", "threads.h",  "boost/asio/thread.hpp",
+                                         "latch",     "stop_token", "boost/asio/thread_pool.hpp"};
+  for (const Include& include : AllIncludes()) {
+    INFO(include.file << " includes " << include.target);
+    CHECK_FALSE(headers.contains(include.target));
+  }
+}
+
 TEST_CASE("layers: values and arithmetic know no I/O", "[layers]") {
   for (const Include& include : AllIncludes()) {
     if (!kWithoutAsio.contains(include.folder)) continue;
