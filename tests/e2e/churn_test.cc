@@ -159,7 +159,8 @@ TEST_CASE("a thousand pods come and go while the watch is cut ten times", "[e2e]
   CHECK(writes <= population.changes() + 1);  // one for the quota itself
 }
 
-TEST_CASE("a thousand pods come and go while server and daemon are killed", "[e2e][churn][load]") {
+TEST_CASE("a thousand pods come and go while server and daemon are killed",
+          "[e2e][churn][load][slow]") {
   const auto seed = Seed();
   INFO("QCM_E2E_SEED=" << seed);
   const auto server = StartServer();

@@ -190,7 +190,7 @@ TEST_CASE("names of a kind that may not be listed are said to be stale, and heal
 }
 
 TEST_CASE("names of a kind whose conversion webhook is gone are said to be stale, and healed",
-          "[e2e][events][real-only]") {
+          "[e2e][events][real-only][slow]") {
   Scenario s;
   const CustomKind broken("things");
   s.api().Create(PathOf("customresourcedefinitions"), broken.Definition());
@@ -238,7 +238,7 @@ TEST_CASE("a limit lowered below what is used is said once, restarts included", 
   StaysSaid(s, "q", exceeded, 3s);
 }
 
-TEST_CASE("names that nothing is counted under, now or ever, are said", "[e2e][events]") {
+TEST_CASE("names that nothing is counted under, now or ever, are said", "[e2e][events][slow]") {
   Scenario s;
   const CustomKind things("things");
   s.Create("resourcequotas", Quota("typo", {{"pods", "9"}, {"example.com/gpu", "2"}}));
@@ -253,7 +253,7 @@ TEST_CASE("names that nothing is counted under, now or ever, are said", "[e2e][e
   s.api().Delete(PathOf("customresourcedefinitions", "", things.Crd()));
 }
 
-TEST_CASE("a server that was away is no quota's trouble", "[e2e][events][real-only]") {
+TEST_CASE("a server that was away is no quota's trouble", "[e2e][events][real-only][slow]") {
   const auto server = StartServer();
   Scenario s(*server);
   s.Create("resourcequotas", Quota("q", {{"pods", "9"}, {"secrets", "9"}, {"services", "9"}}));

@@ -40,7 +40,7 @@ TEST_CASE("failed status writes are made good", "[e2e][faults][sandbox-only]") {
   }
 }
 
-TEST_CASE("spoilt lists and watches are read again", "[e2e][faults][sandbox-only]") {
+TEST_CASE("spoilt lists and watches are read again", "[e2e][faults][sandbox-only][slow]") {
   const std::vector<Misbehaviour> cases{
       {"watches dropped", R"({"fault":"drop-watches","resource":"pods","reset":true})"},
       {"watches ended cleanly", R"({"fault":"drop-watches","resource":"pods","reset":false})"},

@@ -195,7 +195,7 @@ std::string SyncedMetric(const CustomKind& kind, int value) {
 }  // namespace
 
 TEST_CASE("of 300 kinds only those that are named are watched, and one that is broken hurts nobody",
-          "[e2e][kinds][load]") {
+          "[e2e][kinds][load][slow]") {
   const auto server = StartServer();
   Scenario s(*server);
   const auto kinds = MakeKinds();

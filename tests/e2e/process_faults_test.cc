@@ -79,7 +79,7 @@ bool Leads(const Daemon& daemon) {
 }  // namespace
 
 TEST_CASE("under load: daemon, API server and etcd are killed in turn",
-          "[e2e][faults][load][real-only]") {
+          "[e2e][faults][load][real-only][slow]") {
   const auto server = StartServer();
   Admission a(*server, {});
   UnderLoad load(a.scenario());

@@ -109,7 +109,7 @@ void Limit(Scenario& s, const std::string& quota, const Quantities& hard) {
 }  // namespace
 
 TEST_CASE("two replicas that are replaced three times under load lose no request",
-          "[e2e][rollout][load][real-only]") {
+          "[e2e][rollout][load][real-only][slow]") {
   constexpr int kPods = 10'000;
   const auto server = StartServer();  // ten thousand pods are left in it
   Scenario s(*server);

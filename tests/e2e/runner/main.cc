@@ -1,4 +1,5 @@
 // All scenarios: as a program of Catch2, or several at once (--jobs).
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -35,8 +36,17 @@ std::vector<std::string> ReadLines(const std::string& path) {
   return lines;
 }
 
+// Those that take long come first; that is all that is known of the order before the first run.
+void PutSlowFirst(std::vector<std::string>& names) {
+  const auto slow = catch_session::Names({"[slow]"});
+  const std::set<std::string> known(slow.begin(), slow.end());
+  std::ranges::stable_partition(names,
+                                [&](const std::string& name) { return known.contains(name); });
+}
+
 std::vector<std::string> Selected(const RunnerOptions& options) {
   auto names = catch_session::Names(options.catch_arguments);
+  PutSlowFirst(names);
   if (options.names_from.empty()) return names;
   const std::set<std::string> known(names.begin(), names.end());
   auto wanted = ReadLines(options.names_from);
@@ -63,6 +73,15 @@ void UpdateCosts(const std::string& path, const Report& report) {
   WriteCosts(path, costs);
 }
 
+// The workers append to theirs.
+void RemoveOldLogs(const std::string& folder) {
+  if (!std::filesystem::is_directory(folder)) return;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("worker-") && name.ends_with(".log")) std::filesystem::remove(entry);
+  }
+}
+
 // Beside the folder of the programs under test, one for each kind of server.
 std::string DefaultTimes() {
   const std::filesystem::path program = BuiltProgram("quota-controller-manager");
@@ -77,6 +96,7 @@ int RunAll(const RunnerOptions& options) {
   const std::string times = options.times.empty() ? DefaultTimes() : options.times;
   const auto scenarios = Schedule(Selected(options), ReadCosts(times), options.repeat);
   if (scenarios.empty()) throw std::runtime_error("no scenario is selected");
+  if (!options.logs.empty()) RemoveOldLogs(options.logs);
   Report report(std::cout, scenarios.size());
   Pool pool({.worker_argv = {"/proc/self/exe", "--worker"},
              .jobs = options.jobs,
