@@ -40,8 +40,8 @@ std::vector<std::string> ReadLines(const std::string& path) {
 void PutSlowFirst(std::vector<std::string>& names) {
   const auto slow = catch_session::Names({"[slow]"});
   const std::set<std::string> known(slow.begin(), slow.end());
-  std::ranges::stable_partition(names,
-                                [&](const std::string& name) { return known.contains(name); });
+  std::stable_partition(names.begin(), names.end(),
+                        [&](const std::string& name) { return known.contains(name); });
 }
 
 std::vector<std::string> Selected(const RunnerOptions& options) {
