@@ -28,7 +28,7 @@ fresh=$(mktemp "$program.XXXXXX")
 trap 'rm -f "$fresh"' EXIT
 say "building upstream's evaluators (once; about a minute with 2 cores) ..."
 CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
-  "$go" build -trimpath -buildvcs=false -o "$fresh" ./upstream >&2 || {
+  "$go" build -trimpath -gcflags=all=-dwarf=false -buildvcs=false -o "$fresh" ./upstream >&2 || {
   say "the Go build failed (its messages are above)"
   exit 1
 }

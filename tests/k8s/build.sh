@@ -44,8 +44,9 @@ minor=${minor%%.*}
 major=${version#v}
 major=${major%%.*}
 package=k8s.io/component-base/version
-flags=(-trimpath -ldflags "-s -w -X $package.gitVersion=$version -X $package.gitMajor=$major
-  -X $package.gitMinor=$minor")
+# Nobody debugs these: without debug information they are compiled with a tenth less CPU.
+flags=(-trimpath -gcflags=all=-dwarf=false -ldflags "-s -w -X $package.gitVersion=$version
+  -X $package.gitMajor=$major -X $package.gitMinor=$minor")
 export CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly
 
 # The folder appears whole or not at all; two builds at once end with one of them.

@@ -37,7 +37,7 @@ kubernetes=helm.sh/helm/v3/pkg/chartutil
 flags="-s -w -X helm.sh/helm/v3/internal/version.version=$version"
 flags+=" -X $kubernetes.k8sVersionMajor=1 -X $kubernetes.k8sVersionMinor=36"
 CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
-  "$go" build -trimpath -buildvcs=false -ldflags "$flags" -o "$fresh" \
+  "$go" build -trimpath -gcflags=all=-dwarf=false -buildvcs=false -ldflags "$flags" -o "$fresh" \
   helm.sh/helm/v3/cmd/helm >&2 || {
   say "the Go build failed (its messages are above)"
   exit 1
