@@ -307,6 +307,8 @@ TEST_CASE("outside of a cluster the lease is in kube-system, and free again afte
   Scenario s;
   const std::string path = PathOf("leases", "kube-system", "quota-controller-manager");
   s.Create("resourcequotas", Quota("q", {{"pods", "100"}}));
+  // A daemon of another scenario that was killed holds it for 15 s.
+  s.api().Delete(path);
   for (int i = 0; i < 2; ++i) {
     Daemon a({.kubeconfig = s.server().Kubeconfig(), .more_flags = {"--leader-elect=true"}});
     a.WaitUntilReady();
