@@ -4,18 +4,16 @@
 // brings takes up to a millisecond, and others (an admission request) need several turns of the
 // loop each. No state; any thread.
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cstddef>
 
-#include "pkg/base/asio.h"
+#include "pkg/base/scheduler.h"
 
 namespace informers {
 
 // To be awaited after so many bytes of objects were taken. A few cost nothing.
 inline base::Task<void> GiveWay(std::size_t bytes) {
   constexpr std::size_t kMany = std::size_t{16} << 10;
-  if (bytes >= kMany) co_await base::asio::post(base::asio::use_awaitable);
+  if (bytes >= kMany) co_await base::NextTurn();
 }
 
 }  // namespace informers

@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
+
 #include "pkg/api/resource_version.h"
 
 namespace controllers {
@@ -152,6 +154,22 @@ std::vector<api::ObjectKey> QuotaStore::All() const {
     for (const auto& [name, quota] : names) keys.push_back(quota.key);
   }
   return keys;
+}
+
+bool QuotaStore::VisitSome(Place& place, std::size_t most,
+                           const std::function<void(const quota::Quota&)>& visit) const {
+  constexpr std::size_t kBucketsAQuota = 16;  // an empty one costs next to nothing
+  const std::size_t buckets = namespaces_.bucket_count();
+  if (place.buckets != buckets) place = {.bucket = 0, .buckets = buckets};
+  std::size_t visited = 0;
+  const std::size_t last = std::min(buckets, place.bucket + most * kBucketsAQuota);
+  for (; place.bucket < last && visited < most; ++place.bucket) {
+    for (auto ns = namespaces_.begin(place.bucket); ns != namespaces_.end(place.bucket); ++ns) {
+      visited += ns->second.size();
+      for (const auto& [name, quota] : ns->second) visit(quota);
+    }
+  }
+  return place.bucket < buckets;
 }
 
 }  // namespace controllers
