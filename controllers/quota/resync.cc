@@ -28,7 +28,7 @@ base::Task<void> QuotaController::ResyncAll() {
     complete = co_await ResyncOne(tracked) && complete;
     if (co_await base::Stopping()) co_return;
   }
-  for (const api::ObjectKey& key : store_.All()) queue_.Add(key);
+  ForMany().recount_all = true;
   const base::Duration took = context_.scheduler->Now() - began;
   observer_.OnResync(took, complete);
   VLOG(1) << "resync quota_api=" << api_.name << " quotas=" << store_.size() << " milliseconds="

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,8 +87,8 @@ class Ledger {
   [[nodiscard]] base::Result<ResourceList> UsageOf(std::string_view ns, const Uid& uid,
                                                    const Facts& facts, const Beside& beside,
                                                    const Tie* tie = nullptr) const;
-  // True if facts of the namespace's objects refer to this class.
-  [[nodiscard]] bool Refers(std::string_view ns, std::string_view class_name) const;
+  // True if facts of the namespace's objects refer to one of these classes.
+  [[nodiscard]] bool RefersToAny(std::string_view ns, const std::set<std::string>& classes) const;
 
   // Held facts of one object; null if it is not held or unknown.
   [[nodiscard]] std::shared_ptr<const Facts> Find(std::string_view ns, Uid uid) const;

@@ -195,13 +195,13 @@ base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Uid& uid, 
   return usage;
 }
 
-bool Ledger::Refers(std::string_view ns, std::string_view class_name) const {
+bool Ledger::RefersToAny(std::string_view ns, const std::set<std::string>& classes) const {
   const Namespace* space = state_->Find(ns);
   if (space == nullptr) return false;
   return std::any_of(space->counts.begin(), space->counts.end(), [&](const auto& entry) {
-    const auto& classes = state_->pool.Get(entry.first)->classes;
-    return std::any_of(classes.begin(), classes.end(),
-                       [&](const ClassUnits& units) { return units.name == class_name; });
+    const auto& units = state_->pool.Get(entry.first)->classes;
+    return std::any_of(units.begin(), units.end(),
+                       [&](const ClassUnits& unit) { return classes.contains(unit.name); });
   });
 }
 
