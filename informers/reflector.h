@@ -60,6 +60,7 @@ struct ReflectorOptions {
   // Dotted paths. If all are below metadata, or none is given, only metadata is asked for
   // (PartialObjectMetadata). uid, name, namespace and resourceVersion always come.
   std::vector<std::string> fields;
+  std::string ns;              // "": all namespaces
   std::string field_selector;  // "metadata.name=x"; "": the whole collection
   bool protobuf = true;        // asked for where it can be read, before JSON
   std::size_t page_size = 500;

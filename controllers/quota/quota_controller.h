@@ -211,6 +211,12 @@ class QuotaController final : public QuotaListener,
     std::string_view result = "unchanged";  // for the observer
   };
 
+  // Each watched resource is resynced once in a round.
+  struct ResyncRound {
+    std::optional<api::GroupResource> last;  // that was resynced in it
+    bool complete = true;
+    base::Duration took{};
+  };
   // A quota that was read live, and the object that it is.
   struct Live {
     quota::Quota quota;
@@ -231,7 +237,8 @@ class QuotaController final : public QuotaListener,
   void Visit(const quota::Quota& quota, const Concerns& concerns);
   [[nodiscard]] bool NoticeClasses(const quota::Quota& quota, const Concerns::Classes& changed);
   base::Task<void> ResyncPeriodically();
-  base::Task<void> ResyncAll();
+  base::Task<bool> ResyncNext(ResyncRound& round);
+  void EndRound(const ResyncRound& round);
   base::Task<bool> ResyncOne(std::shared_ptr<TrackedResource> tracked);
   base::Task<Outcome> Reconcile(api::ObjectKey key);
   // `advance` is what of `desired` is charged in advance by this.

@@ -1,9 +1,22 @@
 #include "pkg/quota/ledger_state.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace quota {
+
+void Ledger::State::BeginMarks() {
+  if (sweep < std::numeric_limits<std::uint8_t>::max()) {
+    ++sweep;
+    return;
+  }
+  // The numbers are used up, and marks of sweeps that never ended may still carry any of them.
+  sweep = 1;
+  for (const auto& space : spaces) {
+    if (space != nullptr) space->objects.ResetMarks();
+  }
+}
 
 NamespaceId Ledger::State::Open(std::string_view name) {
   if (const auto at = by_name.find(name); at != by_name.end()) return at->second;
@@ -32,17 +45,20 @@ void Ledger::State::CloseIfEmpty(NamespaceId id) {
 }
 
 FactsId Ledger::State::Put(Namespace& space, const Uid& uid, FactsId value,
-                           const std::uint8_t* mark) {
+                           std::optional<VersionMark> seen) {
   if (value != kUnknown) ++space.counts[value];
   const std::size_t slot = space.objects.Find(uid);
   if (slot == UidTable::kNone) {
-    space.objects.Insert(uid, value, mark == nullptr ? sweep : *mark);
+    space.objects.Insert(uid, value, sweep, seen.value_or(kNoVersion));
     ++objects;
     return kNoObject;
   }
   const FactsId before = space.objects.value(slot);
   space.objects.SetValue(slot, value);
-  if (mark != nullptr) space.objects.SetMark(slot, *mark);
+  if (seen) {
+    space.objects.SetMark(slot, sweep);
+    space.objects.SetVersion(slot, *seen);
+  }
   if (before == kUnknown) {
     if (value != kUnknown) space.why.erase(uid);
   } else if (const auto count = space.counts.find(before); --count->second == 0) {

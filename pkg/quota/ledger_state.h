@@ -67,13 +67,17 @@ struct Ledger::State {
   std::uint8_t sweep = 1;  // the number of the last sweep begun: the mark of what is seen now
   bool sweeping = false;
 
+  // From now on what is seen has another mark than anything that is held.
+  void BeginMarks();
+
   NamespaceId Open(std::string_view name);
   [[nodiscard]] Namespace* Find(std::string_view name) const;
   void CloseIfEmpty(NamespaceId id);
 
-  // Gives the object a value and, unless `mark` is null, a mark; returns the value it had. The
-  // caller hands in a reference to new facts, and receives that to the old ones.
-  FactsId Put(Namespace& space, const Uid& uid, FactsId value, const std::uint8_t* mark);
+  // Gives the object a value and, if it was seen, its version and the mark of the sweep; returns
+  // the value it had. The caller hands in a reference to new facts, and receives that to the old
+  // ones.
+  FactsId Put(Namespace& space, const Uid& uid, FactsId value, std::optional<VersionMark> seen);
   // Undoes what `value` of a removed object stands for in the namespace, but for its reference.
   void Uncount(Namespace& space, const Uid& uid, FactsId value);
   // The facts behind a value, null for none; and the same with the reference given back.

@@ -3,7 +3,7 @@
 //   scale_bench [--most-objects N] [--pods N] [--events N] [--seconds N] [--quotas N]
 //               [--out FOLDER] [QUESTION…]
 //
-// Churn wants QCM_E2E_SERVER=sandbox; the others bring a server of their own.
+// Churn and resync want QCM_E2E_SERVER; the others bring a server of their own.
 
 #include <cstdlib>
 #include <exception>
@@ -24,11 +24,9 @@ struct Question {
 };
 
 const std::vector<Question>& Questions() {
-  static const std::vector<Question> questions{{"memory", AskMemoryOfObjects},
-                                               {"new-quota", AskNewQuota},
-                                               {"burst", AskBurst},
-                                               {"recounts", AskRecounts},
-                                               {"churn", AskChurn}};
+  static const std::vector<Question> questions{
+      {"memory", AskMemoryOfObjects}, {"new-quota", AskNewQuota}, {"burst", AskBurst},
+      {"recounts", AskRecounts},      {"resync", AskResync},      {"churn", AskChurn}};
   return questions;
 }
 

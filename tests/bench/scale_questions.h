@@ -26,6 +26,8 @@ void AskBurst(const Scale& scale);
 // Everything that concerns all of very many quotas: for how long does one piece of work hold the
 // event loop?
 void AskRecounts(const Scale& scale);
+// What does a resync of pods that did not change cost?
+void AskResync(const Scale& scale);
 // 500 creations and deletions a second under one quota: how far behind is `used`, at what cost?
 void AskChurn(const Scale& scale);
 

@@ -157,6 +157,36 @@ TEST_CASE("ledger: a relist finds deletions that no event told", "[quota]") {
   CHECK(ledger.distinct_facts() == 1);
 }
 
+TEST_CASE("ledger: an audit tells what was neither sighted nor set, and in which version",
+          "[quota]") {
+  using Sighting = Ledger::Sighting;
+  Ledger ledger;
+  ledger.Set("a", Id(1), Now(Pod("1")), 11);
+  ledger.Set("a", Id(2), Now(Pod("1")), 12);
+  ledger.Set("b", Id(3), Now(Pod("1")));
+  ledger.SetUnknown("b", Id(4), "why", 14);
+  ledger.Set("c", Id(5), Now(Pod("1")), 15);
+  ledger.BeginAudit();
+  CHECK(ledger.Sight("a", Id(1), 11) == Sighting::kSame);
+  CHECK(ledger.Sight("a", Id(2), 13) == Sighting::kOtherVersion);
+  CHECK(ledger.Sight("b", Id(3), kNoVersion) == Sighting::kOtherVersion);
+  CHECK(ledger.Sight("b", Id(4), 14) == Sighting::kSame);
+  CHECK(ledger.Sight("b", Id(9), 1) == Sighting::kMissing);
+  CHECK(ledger.Sight("z", Id(1), 1) == Sighting::kMissing);
+  ledger.Set("d", Id(6), Now(Pod("1")), 16);
+  std::vector<std::string> unseen;
+  std::size_t place = 0;
+  const auto visit = [&](std::string_view ns, const Uid& uid) {
+    CHECK(uid == Id(5));
+    unseen.emplace_back(ns);
+  };
+  while (ledger.VisitUnseen(place, 1, visit)) continue;
+  CHECK(unseen == std::vector<std::string>{"c"});
+  CHECK(ledger.Sight("a", Id(2), 12) == Sighting::kSame);
+  ledger.Set("a", Id(2), Now(Pod("1")), 13);
+  CHECK(ledger.Sight("a", Id(2), 13) == Sighting::kSame);
+}
+
 TEST_CASE("ledger: a sweep that starts over forgets what the first one saw", "[quota]") {
   Ledger ledger;
   ledger.Set("a", Id(1), Now(Pod("1")));
