@@ -96,8 +96,9 @@ base::Task<Step> ReflectorImpl::List() {
     if (TakeIfWhole(object)) sink_.Upsert(object);
   };
   const base::Result<std::string> version = co_await ListPages(client_, options_, std::move(sink));
+  if (!version) co_return fsm_.ListFailed(scheduler_.Now(), version.error());
+  while (sink_.SweepSome()) co_await base::NextTurn();
   const base::TimePoint now = scheduler_.Now();
-  if (!version) co_return fsm_.ListFailed(now, version.error());
   sink_.EndList();
   ++state_.lists;
   if (options_.metrics != nullptr) options_.metrics->Listed();

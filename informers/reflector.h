@@ -49,6 +49,10 @@ class CollectionSink {
   virtual void Upsert(const json::Value& object) = 0;
   // The last state, of a DELETED event.
   virtual void Remove(const json::Value& object) = 0;
+  // Called before EndList() for as long as it returns true: takes some of what was not upserted
+  // since BeginList() for gone already. For sinks that hold very much; others have the loop between
+  // two calls.
+  virtual bool SweepSome() { return false; }
   // What was not upserted since BeginList() is gone. From here on the collection is synced.
   virtual void EndList() = 0;
   // Called when the state below changes (synced, failing, healed), for logs, metrics and readiness.

@@ -23,6 +23,8 @@ QuotaStore::QuotaStore(std::string api_name, QuotaListener& listener,
 void QuotaStore::BeginList() {
   listing_ = true;
   listed_.clear();
+  swept_ = {};
+  swept_all_ = false;
   forgotten_.clear();
 }
 
@@ -52,12 +54,25 @@ void QuotaStore::Remove(const json::Value& object) {
   broken_.erase(key);
 }
 
-void QuotaStore::EndList() {
-  for (const api::ObjectKey& key : All()) {
-    if (!listed_.contains(key)) Drop(key);
+bool QuotaStore::SweepSome() {
+  constexpr std::size_t kQuotasAStep = 256;
+  if (!swept_all_) {
+    std::vector<api::ObjectKey> gone;
+    swept_all_ = !VisitSome(swept_, kQuotasAStep, [&](const quota::Quota& quota) {
+      if (!listed_.contains(quota.key)) gone.push_back(quota.key);
+    });
+    for (const api::ObjectKey& key : gone) Drop(key);
+    if (!swept_all_) return true;
+    std::erase_if(broken_, [this](const auto& entry) { return !listed_.contains(entry.first); });
   }
-  std::erase_if(broken_, [this](const auto& entry) { return !listed_.contains(entry.first); });
-  listed_.clear();
+  for (std::size_t i = 0; i < kQuotasAStep && !listed_.empty(); ++i) {
+    listed_.erase(listed_.begin());
+  }
+  return !listed_.empty();
+}
+
+void QuotaStore::EndList() {
+  while (SweepSome()) continue;
   listing_ = false;
   if (!std::exchange(synced_, true)) listener_.OnQuotasSynced();
 }
@@ -144,15 +159,6 @@ std::vector<api::ObjectKey> QuotaStore::InNamespace(std::string_view ns) const {
   const auto found = namespaces_.find(std::string(ns));
   if (found == namespaces_.end()) return keys;
   for (const auto& [name, quota] : found->second) keys.push_back(quota.key);
-  return keys;
-}
-
-std::vector<api::ObjectKey> QuotaStore::All() const {
-  std::vector<api::ObjectKey> keys;
-  keys.reserve(size_);
-  for (const auto& [ns, names] : namespaces_) {
-    for (const auto& [name, quota] : names) keys.push_back(quota.key);
-  }
   return keys;
 }
 

@@ -41,6 +41,7 @@ class QuotaStore final : public informers::CollectionSink {
   void BeginList() override;
   void Upsert(const json::Value& object) override;
   void Remove(const json::Value& object) override;
+  bool SweepSome() override;
   void EndList() override;
 
   // The answer of a write or a live read; ignored if the store already has something newer.
@@ -57,7 +58,6 @@ class QuotaStore final : public informers::CollectionSink {
   [[nodiscard]] const quota::Quota* Find(const api::ObjectKey& key) const;
   // Names of the namespace's quotas.
   [[nodiscard]] std::vector<api::ObjectKey> InNamespace(std::string_view ns) const;
-  [[nodiscard]] std::vector<api::ObjectKey> All() const;
   // Where a walk over all quotas has come to.
   struct Place {
     std::size_t bucket = 0;
@@ -91,6 +91,8 @@ class QuotaStore final : public informers::CollectionSink {
   bool listing_ = false;
   bool in_order_ = false;
   std::unordered_set<api::ObjectKey> listed_;  // seen since BeginList()
+  Place swept_;                                // by what ends that list
+  bool swept_all_ = true;
   // Uids of what is gone and whose deletion the watch has still to show. A list of all clears it:
   // it says what is stored, also where the store was put back to an earlier state.
   static constexpr std::size_t kMostForgotten = 4096;

@@ -14,6 +14,8 @@ constexpr std::chrono::seconds kClockTolerance{1};
 constexpr std::chrono::seconds kSettle{1};  // how far a watch may lag behind a fresh list
 // What happened during trouble is shown within this time of its end.
 constexpr std::chrono::seconds kCatchUp{3};
+// Changes that are reported in one turn of the loop: each concerns quotas.
+constexpr std::size_t kChangesAStep = 64;
 // Longer than an admission call may take that began before the change.
 constexpr std::chrono::seconds kRecent{30};
 
@@ -130,6 +132,13 @@ bool TrackedResource::HasLater(const quota::Uid& uid, std::string_view version) 
   return recent_.HasLater(context_.scheduler->Now(), uid, version);
 }
 
+bool TrackedResource::SweepSome() {
+  std::vector<quota::LedgerChange> removed;
+  const bool more = ledger_.SweepSome(kChangesAStep, removed);
+  for (const quota::LedgerChange& change : removed) Report(change);
+  return more;
+}
+
 void TrackedResource::EndList() {
   listing_ = false;
   if (!std::exchange(synced_, true)) {
@@ -178,11 +187,14 @@ base::Task<void> TrackedResource::WatchExpiry() {
       const auto listed = co_await Resync(kSettle, Depth::kWhole);
       too_early = !listed.has_value();
     }
-    for (const quota::LedgerChange& change : ledger_.Expire(wall)) Report(change);
-    base::Duration wait = kLongestExpiryWait;
-    if (const auto next = ledger_.NextExpiry()) {
-      wait = std::min<base::Duration>(wait, *next - wall + std::chrono::milliseconds(1));
+    for (const quota::LedgerChange& change : ledger_.Expire(wall, kChangesAStep)) Report(change);
+    const auto next = ledger_.NextExpiry();
+    if (next && *next <= wall) {
+      co_await base::NextTurn();
+      continue;
     }
+    base::Duration wait = kLongestExpiryWait;
+    if (next) wait = std::min<base::Duration>(wait, *next - wall + std::chrono::milliseconds(1));
     co_await expiry_->WaitUntil(context_.scheduler->Now() + wait);
   }
 }

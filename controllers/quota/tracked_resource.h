@@ -91,6 +91,7 @@ class TrackedResource final : public informers::CollectionSink {
   void BeginList() override;
   void Upsert(const json::Value& object) override;
   void Remove(const json::Value& object) override;
+  bool SweepSome() override;
   void EndList() override;
   void OnState() override;
 

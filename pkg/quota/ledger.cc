@@ -1,6 +1,7 @@
 #include "pkg/quota/ledger.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "pkg/quota/ledger_state.h"
@@ -9,6 +10,7 @@ namespace quota {
 namespace {
 
 constexpr std::size_t kMostReasonBytes = 512;
+constexpr std::size_t kMostLooks = 50'000;  // at slots, in a step of a sweep
 
 }  // namespace
 
@@ -59,6 +61,7 @@ std::optional<LedgerChange> Ledger::Remove(std::string_view ns, Uid uid) {
 
 void Ledger::BeginSweep() {
   state_->sweeping = true;
+  state_->swept = 0;
   state_->BeginMarks();
 }
 
@@ -91,25 +94,37 @@ bool Ledger::VisitUnseen(
 }
 
 std::vector<LedgerChange> Ledger::EndSweep() {
-  State& state = *state_;
   std::vector<LedgerChange> removed;
-  if (!std::exchange(state.sweeping, false)) return removed;
-  for (NamespaceId id = 0; id < state.spaces.size(); ++id) {
-    if (state.spaces[id] == nullptr) continue;
-    Namespace& space = *state.spaces[id];
-    space.objects.EraseUnmarked(state.sweep, [&](const Uid& uid, FactsId before) {
-      state.Uncount(space, uid, before);
-      removed.push_back({space.name, uid, state.Drop(before), nullptr});
-    });
-    state.CloseIfEmpty(id);
-  }
+  while (SweepSome(std::numeric_limits<std::size_t>::max(), removed)) continue;
+  state_->sweeping = false;
   return removed;
 }
 
-std::vector<LedgerChange> Ledger::Expire(base::WallTime now) {
+bool Ledger::SweepSome(std::size_t most, std::vector<LedgerChange>& removed) {
+  State& state = *state_;
+  if (!state.sweeping) return false;
+  std::size_t looked = 0;
+  for (; state.swept < state.spaces.size() && looked < kMostLooks; ++state.swept) {
+    ++looked;
+    if (state.spaces[state.swept] == nullptr) continue;
+    Namespace& space = *state.spaces[state.swept];
+    looked += space.objects.capacity();
+    const auto remove = [&](const Uid& uid, FactsId before) {
+      state.Uncount(space, uid, before);
+      removed.push_back({space.name, uid, state.Drop(before), nullptr});
+    };
+    const std::size_t erased = space.objects.EraseUnmarked(state.sweep, most, remove);
+    if (erased == most) return true;
+    most -= erased;
+    state.CloseIfEmpty(state.swept);
+  }
+  return state.swept < state.spaces.size();
+}
+
+std::vector<LedgerChange> Ledger::Expire(base::WallTime now, std::size_t most) {
   State& state = *state_;
   std::vector<LedgerChange> changes;
-  while (!state.timers.empty() && state.timers.front().at <= now) {
+  while (changes.size() < most && !state.timers.empty() && state.timers.front().at <= now) {
     const Timer timer = state.timers.front();
     const bool stale = state.IsStale(timer);
     state.PopTimer();

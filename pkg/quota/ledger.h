@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -72,6 +73,9 @@ class Ledger {
   // over. Nothing is copied for it: each object carries the number of the sweep that saw it last.
   void BeginSweep();
   std::vector<LedgerChange> EndSweep();
+  // Removes some of that beforehand, so many objects at most, and adds them to `removed`. True:
+  // call again.
+  bool SweepSome(std::size_t most, std::vector<LedgerChange>& removed);
 
   // An audit compares what is held with a list of what is stored, and changes nothing: what is
   // Set(), SetUnknown() or sighted since then has been seen. Not during a relist.
@@ -85,8 +89,10 @@ class Ledger {
   bool VisitUnseen(std::size_t& place, std::size_t objects,
                    const std::function<void(std::string_view ns, const Uid& uid)>& visit) const;
 
-  // Objects whose facts changed by time alone (LaterFacts) up to `now`, moved and reported.
-  std::vector<LedgerChange> Expire(base::WallTime now);
+  // Objects whose facts changed by time alone (LaterFacts) up to `now`, moved and reported; `most`
+  // of them, and NextExpiry() says that there are more.
+  std::vector<LedgerChange> Expire(base::WallTime now,
+                                   std::size_t most = std::numeric_limits<std::size_t>::max());
   [[nodiscard]] std::optional<base::WallTime> NextExpiry() const;
 
   // Usage of all objects of the namespace that match, under `names` (those that the evaluator

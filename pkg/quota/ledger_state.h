@@ -66,6 +66,7 @@ struct Ledger::State {
 
   std::uint8_t sweep = 1;  // the number of the last sweep begun: the mark of what is seen now
   bool sweeping = false;
+  NamespaceId swept = 0;  // the namespaces before this one, by the sweep that is ending
 
   // From now on what is seen has another mark than anything that is held.
   void BeginMarks();

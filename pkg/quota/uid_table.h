@@ -44,20 +44,24 @@ class UidTable {
   void SetValue(std::size_t slot, std::uint32_t value) { values_[slot] = value; }
   void SetMark(std::size_t slot, std::uint8_t mark) { marks_[slot] = mark; }
 
-  // Removes each entry whose mark is not `mark`, after `removed(uid, value)`. Nothing is copied.
+  // Removes entries whose mark is not `mark`, `most` at most, each after `removed(uid, value)`.
+  // Nothing is copied. How many it were: less than `most` means that there are no more.
   template <typename Removed>
-  void EraseUnmarked(std::uint8_t mark, Removed removed) {
+  std::size_t EraseUnmarked(std::uint8_t mark, std::size_t most, Removed removed) {
+    std::size_t erased = 0;
     // Erase moves entries from later slots, or, across the end, from slots already seen and kept:
     // so a slot is looked at again after it lost its entry, and no entry is missed.
-    for (std::size_t slot = 0; slot < capacity_;) {
+    for (std::size_t slot = 0; slot < capacity_ && erased < most;) {
       if (!Used(slot) || marks_[slot] == mark) {
         ++slot;
         continue;
       }
       removed(uids_[slot], values_[slot]);
       Unlink(slot);
+      ++erased;
     }
     Shrink();
+    return erased;
   }
 
   // Every entry's mark becomes 0.

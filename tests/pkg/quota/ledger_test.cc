@@ -157,6 +157,25 @@ TEST_CASE("ledger: a relist finds deletions that no event told", "[quota]") {
   CHECK(ledger.distinct_facts() == 1);
 }
 
+TEST_CASE("ledger: a sweep takes what is gone in steps, and no more in each", "[quota]") {
+  Ledger ledger;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    ledger.Set(i < 900 ? "large" : "small-" + std::to_string(i), Id(i), Now(Pod("1")));
+  }
+  ledger.BeginSweep();
+  ledger.Set("large", Id(7), Now(Pod("1")));
+  std::vector<LedgerChange> removed;
+  for (bool more = true; more;) {
+    const std::size_t before = removed.size();
+    more = ledger.SweepSome(64, removed);
+    REQUIRE(removed.size() - before <= 64);
+    REQUIRE(ledger.size() == 1000 - removed.size());
+  }
+  CHECK(removed.size() == 999);
+  CHECK(ledger.EndSweep().empty());
+  CHECK(ledger.namespaces() == 1);
+}
+
 TEST_CASE("ledger: an audit tells what was neither sighted nor set, and in which version",
           "[quota]") {
   using Sighting = Ledger::Sighting;
@@ -246,6 +265,12 @@ TEST_CASE("ledger: facts change with time alone", "[quota]") {
   SECTION("into the facts said last") {
     ledger.Set("a", Id(1), {Pod("1"), LaterFacts{kStart + seconds(30), Pod("5")}});
     CHECK(*ledger.Expire(kStart + seconds(30)).at(0).after == Pod("5"));
+  }
+  SECTION("some at a time, where that is asked for") {
+    for (std::uint64_t i = 10; i < 20; ++i) ledger.Set("a", Id(i), leaving(30));
+    CHECK(ledger.Expire(kStart + seconds(30), 4).size() == 4);
+    CHECK(ledger.NextExpiry() == kStart + seconds(30));
+    CHECK(ledger.Expire(kStart + seconds(30)).size() == 7);
   }
   SECTION("and that is no sighting for a sweep") {
     ledger.BeginSweep();
