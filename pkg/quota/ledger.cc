@@ -24,7 +24,7 @@ std::optional<LedgerChange> Ledger::Set(std::string_view ns, Uid uid, ObjectFact
   const FactsId after = state.pool.Acquire(std::move(facts.now));
   const FactsId before = state.Put(*state.spaces[id], uid, after, version);
   state.Schedule(id, uid, std::move(facts.later));
-  const bool tied = State::SetTie(*state.spaces[id], uid, std::move(facts.tie));
+  const bool tied = state.SetTie(*state.spaces[id], uid, std::move(facts.tie));
   std::shared_ptr<const Facts> old = state.Drop(before);
   if (before == after && !tied) return std::nullopt;
   return LedgerChange{std::string(ns), uid, std::move(old), state.Look(after)};
@@ -39,7 +39,7 @@ std::optional<LedgerChange> Ledger::SetUnknown(std::string_view ns, Uid uid, std
   if (why.size() > kMostReasonBytes) why.resize(kMostReasonBytes);
   space.why.insert_or_assign(uid, std::move(why));
   state.Unschedule(space, uid);
-  space.ties.erase(uid);
+  state.SetTie(space, uid, std::nullopt);
   if (before == kUnknown) return std::nullopt;
   return LedgerChange{std::string(ns), uid, state.Drop(before), nullptr};
 }
@@ -159,9 +159,7 @@ std::shared_ptr<const Facts> Ledger::Find(std::string_view ns, Uid uid) const {
 
 const Tie* Ledger::FindTie(std::string_view ns, const Uid& uid) const {
   const Namespace* space = state_->Find(ns);
-  if (space == nullptr) return nullptr;
-  const auto at = space->ties.find(uid);
-  return at == space->ties.end() ? nullptr : &at->second;
+  return space == nullptr ? nullptr : space->ties.Find(uid);
 }
 
 std::size_t Ledger::size() const { return state_->objects; }

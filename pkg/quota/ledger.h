@@ -96,9 +96,10 @@ class Ledger {
   [[nodiscard]] std::optional<base::WallTime> NextExpiry() const;
 
   // Usage of all objects of the namespace that match, under `names` (those that the evaluator
-  // owns): each is present in the answer, zero included. Costs the number of distinct facts and of
-  // tied objects in the namespace. Errors: kMalformed when an object of the namespace, or a class,
-  // is unknown (naming why), kInvalidArgument on overflow.
+  // owns): each is present in the answer, zero included. Costs the number of distinct facts in the
+  // namespace, and of tied objects there that changed since, or whose owners did. Errors:
+  // kMalformed when an object of the namespace, or a class, is unknown (naming why),
+  // kInvalidArgument on overflow.
   [[nodiscard]] base::Result<ResourceList> Sum(std::string_view ns, const ScopeSelector& selector,
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names,
