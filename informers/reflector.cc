@@ -96,8 +96,9 @@ base::Task<Step> ReflectorImpl::List() {
     if (TakeIfWhole(object)) sink_.Upsert(object);
   };
   const base::Result<std::string> version = co_await ListPages(client_, options_, std::move(sink));
+  if (!version) co_return fsm_.ListFailed(scheduler_.Now(), version.error());
+  while (sink_.SweepSome()) co_await base::NextTurn();
   const base::TimePoint now = scheduler_.Now();
-  if (!version) co_return fsm_.ListFailed(now, version.error());
   sink_.EndList();
   ++state_.lists;
   if (options_.metrics != nullptr) options_.metrics->Listed();
@@ -158,9 +159,10 @@ base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> bod
   EventCrowd crowd;
   WatchEnd end;
   bool server_said = false;
-  const PieceSink take = [&](WireForm form, std::string_view frame) {
+  const PieceSink take_frame = [&](WireForm form, std::string_view frame) {
     return TakeFrame(form, frame, server_said);
   };
+  const auto take = [&](std::string_view piece) { return splitter.Feed(piece, take_frame); };
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - scheduler_.Now());
     if (left <= std::chrono::milliseconds::zero()) co_return end;
@@ -179,7 +181,7 @@ base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> bod
       co_return end;
     }
     const std::uint64_t events = state_.events;
-    const base::Result<void> fed = splitter.Feed(**bytes, take);
+    const base::Result<void> fed = co_await TakeInPieces(**bytes, take);
     if (!fed) {
       end.error = fed.error().Wrap("watch " + name_);
       if (server_said) end.phase = WatchEnd::Phase::kEvent;
@@ -187,11 +189,7 @@ base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> bod
     }
     const base::Duration pause =
         crowd.PauseAfter(scheduler_.Now(), state_.events - events, (*bytes)->size());
-    if (pause > base::Duration::zero()) {
-      co_await scheduler_.Sleep(pause);
-    } else {
-      co_await GiveWay((*bytes)->size());
-    }
+    if (pause > base::Duration::zero()) co_await scheduler_.Sleep(pause);
   }
 }
 

@@ -49,6 +49,10 @@ class CollectionSink {
   virtual void Upsert(const json::Value& object) = 0;
   // The last state, of a DELETED event.
   virtual void Remove(const json::Value& object) = 0;
+  // Called before EndList() for as long as it returns true: takes some of what was not upserted
+  // since BeginList() for gone already. For sinks that hold very much; others have the loop between
+  // two calls.
+  virtual bool SweepSome() { return false; }
   // What was not upserted since BeginList() is gone. From here on the collection is synced.
   virtual void EndList() = 0;
   // Called when the state below changes (synced, failing, healed), for logs, metrics and readiness.
@@ -60,6 +64,7 @@ struct ReflectorOptions {
   // Dotted paths. If all are below metadata, or none is given, only metadata is asked for
   // (PartialObjectMetadata). uid, name, namespace and resourceVersion always come.
   std::vector<std::string> fields;
+  std::string ns;              // "": all namespaces
   std::string field_selector;  // "metadata.name=x"; "": the whole collection
   bool protobuf = true;        // asked for where it can be read, before JSON
   std::size_t page_size = 500;

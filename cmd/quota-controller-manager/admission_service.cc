@@ -100,9 +100,13 @@ void AdmissionService::Enforce(const quota::QuotaApi& api) {
   auto enforced = std::make_unique<Enforced>(scheduler_);
   enforced->admitter = std::make_unique<admission::QuotaAdmitter>(
       executor_, scheduler_, api, enforced->book, observer_, options);
-  registry_.OnScrape([this, name = api.name, &added = *enforced] {
+  using Count = controllers::QuotaController::ChargeCount;
+  registry_.OnScrapeInSteps([this, name = api.name, &added = *enforced, count = Count()]() mutable {
     const auto* controller = added.controller;
-    observer_.OnChargesHeld(name, controller == nullptr ? 0 : controller->charges_held());
+    if (controller != nullptr && controller->CountCharges(count)) return true;
+    observer_.OnChargesHeld(name, controller == nullptr ? 0 : count.held);
+    count = {};
+    return false;
   });
   enforced_[api.name] = std::move(enforced);
 }

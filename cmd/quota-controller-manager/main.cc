@@ -13,6 +13,7 @@
 #include <iostream>
 
 #include "cmd/quota-controller-manager/descriptors.h"
+#include "cmd/quota-controller-manager/event_loop.h"
 #include "cmd/quota-controller-manager/flags.h"
 #include "cmd/quota-controller-manager/manager.h"
 #include "cmd/quota-controller-manager/uninstall.h"
@@ -43,7 +44,7 @@ int main(int argc, char** argv) {
   auto daemon = manager::NewManager(io, *options);
   if (!daemon) return Refuse(daemon.error());
   (*daemon)->Start();
-  io.run();
+  manager::RunLoop(io, [&](base::Duration held) { (*daemon)->OnLoopHeld(held); });
   LOG(INFO) << "stopped";
   return (*daemon)->exit_code();
 }

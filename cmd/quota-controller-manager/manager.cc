@@ -51,6 +51,9 @@ constexpr base::BackoffOptions kReconnect{
 constexpr std::chrono::milliseconds kLinger = 5s;
 constexpr std::chrono::seconds kTrimPeriod = 15s;
 
+const metrics::Buckets kHeldBuckets{0.0001, 0.0005, 0.001, 0.002, 0.003, 0.004, 0.005, 0.0075, 0.01,
+                                    0.015,  0.02,   0.05,  0.1,   0.2,   0.5,   1,     5};
+
 // In a pod the pod's name.
 std::string HostName() {
   std::array<char, 256> name{};
@@ -74,6 +77,9 @@ class ManagerImpl final : public Manager {
   base::Result<void> Connect(const client::ClusterConfig& config);
   base::Result<void> Serve();
   void Start() override;
+  void OnLoopHeld(base::Duration longest) override {
+    loop_held_.Observe(std::chrono::duration<double>(longest).count());
+  }
   [[nodiscard]] int exit_code() const override { return exit_code_; }
 
  private:
@@ -99,6 +105,7 @@ class ManagerImpl final : public Manager {
   base::RealScheduler scheduler_;
   base::asio::signal_set signals_;
   metrics::Registry registry_;
+  metrics::Histogram loop_held_;
   debug::Health health_;
   std::unique_ptr<RequestMetrics> request_metrics_;
   std::unique_ptr<client::RestClient> client_;
@@ -119,6 +126,10 @@ class ManagerImpl final : public Manager {
 base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
   metrics::ExportProcess(registry_);
   metrics::ExportBuildInfo(registry_, Version());
+  loop_held_ = registry_.NewHistogram(
+      "quota_event_loop_held_seconds",
+      "The longest in each second for which one piece of work let nothing else have a turn.",
+      kHeldBuckets);
   request_metrics_ = std::make_unique<RequestMetrics>(registry_, config.server.Authority());
   auto client = client::NewRestClient(
       io_.get_executor(), scheduler_, config,

@@ -271,14 +271,17 @@ void QuotaController::TakeList(const std::string& ns, std::string version,
   if (newest) refreshed_[ns] = {.at = now, .version = std::move(version)};
 }
 
-std::size_t QuotaController::charges_held() const {
-  std::size_t held = 0;
-  for (const auto& [key, memory] : memories_) held += memory.admitted.size();
-  return held;
-}
-
-void QuotaController::OnGuards() {
-  for (const api::ObjectKey& key : store_.All()) queue_.Add(key);
+bool QuotaController::CountCharges(ChargeCount& count) const {
+  constexpr std::size_t kBucketsAStep = 2'048;
+  const std::size_t buckets = memories_.bucket_count();
+  if (count.buckets != buckets) count = {.held = 0, .bucket = 0, .buckets = buckets};
+  const std::size_t end = std::min(buckets, count.bucket + kBucketsAStep);
+  for (; count.bucket < end; ++count.bucket) {
+    for (auto at = memories_.begin(count.bucket); at != memories_.end(count.bucket); ++at) {
+      count.held += at->second.admitted.size();
+    }
+  }
+  return count.bucket < buckets;
 }
 
 }  // namespace controllers

@@ -20,6 +20,7 @@
 #include "controllers/quota/pulse.h"
 #include "controllers/quota/quota_reporter.h"
 #include "controllers/quota/quota_store.h"
+#include "controllers/quota/quota_walk.h"
 #include "controllers/quota/served_resources.h"
 #include "controllers/quota/tracked_resource.h"
 #include "controllers/quota/tracker.h"
@@ -122,8 +123,19 @@ class QuotaController final : public QuotaListener,
   void OnGuards();
   // `leading` became true: everything is looked at.
   void OnLeading();
-  // Held for objects that no watch has shown yet.
-  [[nodiscard]] std::size_t charges_held() const;
+  // Counts what is held for objects that no watch has shown yet, some of it in each call. True:
+  // call again.
+  struct ChargeCount {
+    std::size_t held = 0;
+    std::size_t bucket = 0;
+    std::size_t buckets = 0;
+  };
+  bool CountCharges(ChargeCount& count) const;
+  [[nodiscard]] std::size_t charges_held() const {
+    ChargeCount count;
+    while (CountCharges(count)) continue;
+    return count.held;
+  }
 
   // admission::QuotaBook, in charging.cc.
   [[nodiscard]] bool Current() const override;
@@ -199,6 +211,12 @@ class QuotaController final : public QuotaListener,
     std::string_view result = "unchanged";  // for the observer
   };
 
+  // Each watched resource is resynced once in a round.
+  struct ResyncRound {
+    std::optional<api::GroupResource> last;  // that was resynced in it
+    bool complete = true;
+    base::Duration took{};
+  };
   // A quota that was read live, and the object that it is.
   struct Live {
     quota::Quota quota;
@@ -212,8 +230,15 @@ class QuotaController final : public QuotaListener,
 
   [[nodiscard]] bool Leading() const { return !options_.leading || options_.leading(); }
   base::Task<void> Work();
+  // Tells quotas what concerns many of them.
+  base::Task<void> WalkQuotas();
+  // What is to be told in the next walk.
+  Concerns& ForMany();
+  void Visit(const quota::Quota& quota, const Concerns& concerns);
+  [[nodiscard]] bool NoticeClasses(const quota::Quota& quota, const Concerns::Classes& changed);
   base::Task<void> ResyncPeriodically();
-  base::Task<void> ResyncAll();
+  base::Task<bool> ResyncNext(ResyncRound& round);
+  void EndRound(const ResyncRound& round);
   base::Task<bool> ResyncOne(std::shared_ptr<TrackedResource> tracked);
   base::Task<Outcome> Reconcile(api::ObjectKey key);
   // `advance` is what of `desired` is charged in advance by this.
@@ -292,6 +317,8 @@ class QuotaController final : public QuotaListener,
   QuotaStore store_;
   Tracker tracker_;
   QuotaReporter reporter_;
+  QuotaWalk walk_;
+  std::unique_ptr<base::Alarm> walk_wanted_;
   std::unique_ptr<metrics::InformerMetrics> quota_metrics_;
   std::unique_ptr<informers::Reflector> quotas_;
   queue::AsyncQueue<api::ObjectKey> queue_;

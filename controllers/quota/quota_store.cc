@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
+
 #include "pkg/api/resource_version.h"
 
 namespace controllers {
@@ -21,6 +23,8 @@ QuotaStore::QuotaStore(std::string api_name, QuotaListener& listener,
 void QuotaStore::BeginList() {
   listing_ = true;
   listed_.clear();
+  swept_ = {};
+  swept_all_ = false;
   forgotten_.clear();
 }
 
@@ -50,12 +54,25 @@ void QuotaStore::Remove(const json::Value& object) {
   broken_.erase(key);
 }
 
-void QuotaStore::EndList() {
-  for (const api::ObjectKey& key : All()) {
-    if (!listed_.contains(key)) Drop(key);
+bool QuotaStore::SweepSome() {
+  constexpr std::size_t kQuotasAStep = 256;
+  if (!swept_all_) {
+    std::vector<api::ObjectKey> gone;
+    swept_all_ = !VisitSome(swept_, kQuotasAStep, [&](const quota::Quota& quota) {
+      if (!listed_.contains(quota.key)) gone.push_back(quota.key);
+    });
+    for (const api::ObjectKey& key : gone) Drop(key);
+    if (!swept_all_) return true;
+    std::erase_if(broken_, [this](const auto& entry) { return !listed_.contains(entry.first); });
   }
-  std::erase_if(broken_, [this](const auto& entry) { return !listed_.contains(entry.first); });
-  listed_.clear();
+  for (std::size_t i = 0; i < kQuotasAStep && !listed_.empty(); ++i) {
+    listed_.erase(listed_.begin());
+  }
+  return !listed_.empty();
+}
+
+void QuotaStore::EndList() {
+  while (SweepSome()) continue;
   listing_ = false;
   if (!std::exchange(synced_, true)) listener_.OnQuotasSynced();
 }
@@ -145,13 +162,20 @@ std::vector<api::ObjectKey> QuotaStore::InNamespace(std::string_view ns) const {
   return keys;
 }
 
-std::vector<api::ObjectKey> QuotaStore::All() const {
-  std::vector<api::ObjectKey> keys;
-  keys.reserve(size_);
-  for (const auto& [ns, names] : namespaces_) {
-    for (const auto& [name, quota] : names) keys.push_back(quota.key);
+bool QuotaStore::VisitSome(Place& place, std::size_t most,
+                           const std::function<void(const quota::Quota&)>& visit) const {
+  constexpr std::size_t kBucketsAQuota = 16;  // an empty one costs next to nothing
+  const std::size_t buckets = namespaces_.bucket_count();
+  if (place.buckets != buckets) place = {.bucket = 0, .buckets = buckets};
+  std::size_t visited = 0;
+  const std::size_t last = std::min(buckets, place.bucket + most * kBucketsAQuota);
+  for (; place.bucket < last && visited < most; ++place.bucket) {
+    for (auto ns = namespaces_.begin(place.bucket); ns != namespaces_.end(place.bucket); ++ns) {
+      visited += ns->second.size();
+      for (const auto& [name, quota] : ns->second) visit(quota);
+    }
   }
-  return keys;
+  return place.bucket < buckets;
 }
 
 }  // namespace controllers

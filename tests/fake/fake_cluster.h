@@ -59,6 +59,7 @@ class FakeCluster final : public client::ApiClient {
   std::size_t lists = 0;
   std::size_t watches = 0;
   std::vector<client::ApiRequest> writes;  // every PATCH that arrived
+  std::vector<client::ApiRequest> listed;  // every list that was streamed
 
   base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override;
   base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
@@ -89,7 +90,14 @@ class FakeCluster final : public client::ApiClient {
   base::Result<client::ApiResponse> Discover(const std::string& path) const;
   base::Result<client::ApiResponse> Patch(Collection& collection, const api::ObjectKey& key,
                                           const client::ApiRequest& request);
-  std::string ListBody(const Collection& collection, const std::string& ns = "") const;
+  // What a list is asked for.
+  struct Selection {
+    std::string ns;    // "": all
+    std::string name;  // "": all
+    bool metadata = false;
+  };
+  static Selection SelectionOf(const client::ApiRequest& request, const std::string& ns);
+  std::string ListBody(const Collection& collection, const Selection& selection) const;
 
   base::Scheduler& scheduler_;
   std::map<api::GroupVersionResource, Collection> collections_;
