@@ -40,11 +40,18 @@ std::vector<const quota::Quota*> QuotaController::InNamespace(std::string_view n
   return quotas;
 }
 
-const quota::Charge* QuotaController::Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                            std::string_view version) {
+const quota::Charge* QuotaController::Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                               std::string_view version) const {
   const auto memory = memories_.find(quota.key);
   if (memory == memories_.end() || memory->second.uid != quota.uid) return nullptr;
-  return memory->second.admitted.Cover(context_.scheduler->Now(), uid, version);
+  return memory->second.admitted.Covering(context_.scheduler->Now(), uid, version);
+}
+
+std::uint64_t QuotaController::Cover(const quota::Quota& quota, const quota::Uid& uid,
+                                     std::string_view version) {
+  Memory* const memory = FindMemory(quota);
+  if (memory == nullptr) return 0;
+  return memory->admitted.Cover(context_.scheduler->Now(), uid, version);
 }
 
 bool QuotaController::HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
@@ -165,7 +172,7 @@ void QuotaController::Hold(Memory& memory, const quota::Quota& quota,
     memory.admitted.Grant(sent, grant.uid, grant.charge, is_seen ? &seen : nullptr, grant.version,
                           grant.number);
     for (const std::string& other : grant.others) {
-      (void)memory.admitted.Cover(sent, grant.uid, other);
+      memory.admitted.Cover(sent, grant.uid, other);
     }
   }
   memory.last_grant = sent;
@@ -198,9 +205,8 @@ bool QuotaController::IsSeen(const quota::Quota& quota, const admission::Grant& 
       continue;
     }
     const auto facts = source.tracked->ledger().Find(quota.key.ns, grant.uid);
-    const bool matches =
-        facts && quota::MatchesObject(quota.selector, *facts, source.evaluator->scopes);
-    if (!matches) return false;
+    if (!facts) return false;
+    if (!quota::MatchesObject(quota.selector, *facts, source.evaluator->scopes)) return true;
     if (quota::CountsParts(quota.selector, *facts)) {
       usage = quota::UsageOfParts(quota.selector, *facts, source.evaluator->scopes);
       return true;
@@ -211,11 +217,11 @@ bool QuotaController::IsSeen(const quota::Quota& quota, const admission::Grant& 
   return false;
 }
 
-void QuotaController::Release(const api::ObjectKey& key, const admission::Grant& grant) {
+void QuotaController::Release(const api::ObjectKey& key, const quota::Uid& uid,
+                              std::uint64_t grant) {
   const auto memory = memories_.find(key);
   if (memory == memories_.end()) return;
-  memory->second.admitted.Release(grant.uid, grant.before.amount.empty() ? nullptr : &grant.before,
-                                  grant.number);
+  memory->second.admitted.Release(uid, grant);
   queue_.Add(key);
 }
 
@@ -275,6 +281,16 @@ std::size_t QuotaController::charges_held() const {
   std::size_t held = 0;
   for (const auto& [key, memory] : memories_) held += memory.admitted.size();
   return held;
+void QuotaController::SetHold(base::Duration hold) {
+  options_.charge_hold = hold;
+  options_.foreign_hold = hold;
+  for (auto& [key, memory] : memories_) {
+    memory.admitted.SetHold(hold);
+    memory.charges.SetHold(hold);
+    if (memory.admitted.NextExpiry() || memory.charges.NextExpiry()) queue_.Add(key);
+  }
+}
+
 }
 
 void QuotaController::OnGuards() {

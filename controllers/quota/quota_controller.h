@@ -62,6 +62,7 @@ struct QuotaControllerOptions {
   // A first status, or one with new names, waits so long for resources that are still being listed.
   base::Duration first_count_patience = std::chrono::seconds(10);
   // How long a charge outlives its write without the object being seen: our own, somebody else's.
+  // See SetHold().
   base::Duration charge_hold = std::chrono::seconds(10);
   base::Duration foreign_hold = std::chrono::seconds(10);
   quota::AdvanceOptions advance;  // what admission charges for creations to come
@@ -122,14 +123,19 @@ class QuotaController final : public QuotaListener,
   void OnGuards();
   // `leading` became true: everything is looked at.
   void OnLeading();
+  // How long a charge outlives its write without the object being seen, from now on: our own, and
+  // somebody else's.
+  void SetHold(base::Duration hold);
   // Held for objects that no watch has shown yet.
   [[nodiscard]] std::size_t charges_held() const;
 
   // admission::QuotaBook, in charging.cc.
   [[nodiscard]] bool Current() const override;
   [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
-  [[nodiscard]] const quota::Charge* Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                           std::string_view version) override;
+  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                              std::string_view version) const override;
+  std::uint64_t Cover(const quota::Quota& quota, const quota::Uid& uid,
+                      std::string_view version) override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;
   [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
@@ -144,7 +150,7 @@ class QuotaController final : public QuotaListener,
   [[nodiscard]] bool Draw(const admission::ChargePlan& plan) override;
   base::Task<base::Result<void>> Charge(admission::ChargePlan plan,
                                         base::TimePoint deadline) override;
-  void Release(const api::ObjectKey& key, const admission::Grant& grant) override;
+  void Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
 
  private:

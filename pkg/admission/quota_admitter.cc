@@ -200,7 +200,7 @@ BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
   BatchPlan plan = PlanBatch(
       requests, book_.InNamespace(ns),
       [this](const quota::Quota& quota, const quota::Request& request) {
-        return book_.Cover(quota, request.uid, request.version);
+        return book_.Covering(quota, request.uid, request.version);
       },
       [this](const quota::Quota& quota) { return book_.AdvanceOf(quota); });
   if (!options_.warn_near_limits) {
@@ -224,11 +224,12 @@ bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
   if (!prepaid || waiting_in_.contains(waiter.review.ns)) return false;
   Number(plan);
   for (const PlannedCharge& charge : plan.charges) {
+  RelyOnCovers(plan, {waiter});
     if (!book_.Draw(charge)) {
       ReleaseCharges(waiter);
       return false;
     }
-    waiter.granted.push_back({charge.quota.key, charge.grants.front()});
+    waiter.granted.push_back({charge.quota.key, charge.grants.front().number});
   }
   observer_.OnBatch(api_.name, 1, 0);
   return true;
@@ -277,3 +278,4 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
 base::Task<void> QuotaAdmitter::Stop() { co_await writers_.Join(); }
 
 }  // namespace admission
+  if (waiter->answer) ReleaseCharges(*waiter);

@@ -76,6 +76,7 @@ class QuotaAdmitter final : public Admitter {
   bool Settle(Batch& batch, BatchPlan& plan, const std::vector<base::Result<void>>& outcomes);
   void Conclude(Waiter& waiter, Answer answer);
   void ReleaseCharges(Waiter& waiter);
+  void RelyOnCovers(const BatchPlan& plan, const Batch& batch);
 
   base::asio::any_io_executor executor_;
   base::Scheduler& scheduler_;

@@ -8,13 +8,14 @@
 namespace simulation {
 namespace {
 
+using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
 // Whatever was charged or went before is healed by now, if somebody led all the time: a hold of 10
 // s by the slowest clock, a write that was stored late, and some.
 constexpr base::Duration kHealed = 16s;
-// A charge covers repeated calls for five seconds of its replica's clock.
-constexpr base::Duration kCovers = 4s;
+// A charge covers repeated calls for two seconds of its replica's clock.
+constexpr base::Duration kCovers = 1500ms;
 
 bool NeedsNothing(const Thing* before, const Thing& after) {
   return before != nullptr && before->uid == after.uid && after.size <= before->size &&

@@ -65,8 +65,12 @@ class Replica::Book final : public admission::QuotaBook {
     if (planted_ != Planted::kStaleBatch) return inner_.InNamespace(ns);
     return stale_.Age(inner_.InNamespace(ns));
   }
-  [[nodiscard]] const quota::Charge* Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                           std::string_view version) override {
+  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                              std::string_view version) const override {
+    return inner_.Covering(quota, uid, version);
+  }
+  std::uint64_t Cover(const quota::Quota& quota, const quota::Uid& uid,
+                      std::string_view version) override {
     return inner_.Cover(quota, uid, version);
   }
   [[nodiscard]] const quota::ClassTable* ClassesOf(
@@ -107,8 +111,8 @@ class Replica::Book final : public admission::QuotaBook {
     std::erase_if(writing_, same);
     co_return outcome;
   }
-  void Release(const api::ObjectKey& key, const admission::Grant& grant) override {
-    inner_.Release(key, grant);
+  void Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override {
+    inner_.Release(key, uid, grant);
   }
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override {
     co_return co_await inner_.Refresh(std::move(ns), deadline);

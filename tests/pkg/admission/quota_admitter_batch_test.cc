@@ -189,6 +189,73 @@ TEST_CASE("quota admitter: who gave up takes back nothing that answered another 
   CHECK(f.book.releases == 1);
 }
 
+TEST_CASE("quota admitter: who is refused after a conflict elsewhere keeps no charge",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  f.book.Put("r", List({{"cpu", "2"}}), List({{"cpu", "0"}}));
+  int until_taken = 0;  // writes of "r"; then another writer takes all that is left of it
+  f.book.fault = [&](const quota::Quota& quota) -> std::optional<base::Error> {
+    if (quota.key.name != "r" || --until_taken != 0) return std::nullopt;
+    f.book.Touch("r", [](quota::Quota& r) { r.status.used = List({{"cpu", "2"}}); });
+    return base::Error{.code = base::ErrorCode::kConflict, .message = "changed meanwhile"};
+  };
+  SECTION("the only call") {
+    until_taken = 1;
+    CHECK(f.Get(Create("a", "1")).kind == Kind::kRefused);
+    CHECK(f.book.Outstanding("q").empty());
+  }
+  SECTION("two calls for one object") {
+    until_taken = 2;
+    f.Ask(Create("first", "1"));
+    f.scheduler.RunFor(1ms);  // it is written while the others come
+    f.Ask(Create("a", "1"));
+    f.Ask(Create("a", "1"));
+    f.scheduler.RunFor(1s);
+    CHECK(f.Count(Kind::kRefused) == 2);
+    CHECK(f.book.Outstanding("q") == List({{"things", "1"}}));
+  }
+  CHECK(until_taken <= 0);
+}
+
+TEST_CASE("quota admitter: who gives up while another quota cannot be written keeps no charge",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  f.book.Put("r", List({{"cpu", "2"}}), List({{"cpu", "0"}}));
+  f.book.fault = [](const quota::Quota& quota) -> std::optional<base::Error> {
+    if (quota.key.name != "r") return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "away"};
+  };
+  f.Ask(Create("a", "1"), 1s);
+  f.scheduler.RunFor(3s);
+  REQUIRE(f.answers[0].has_value());
+  CHECK(f.answers[0]->kind == Kind::kUnavailable);
+  CHECK(f.book.Outstanding("q").empty());
+}
+
+TEST_CASE("quota admitter: what an admitted call was answered by stays when another gives up",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  f.book.Put("r", List({{"cpu", "9"}}), List({{"cpu", "0"}}));
+  bool away = true;
+  f.book.fault = [&](const quota::Quota& quota) -> std::optional<base::Error> {
+    if (quota.key.name != "r" || !away) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "away"};
+  };
+  f.Ask(Create("a", "1"), 1s);
+  f.scheduler.RunFor(100ms);
+  CHECK(f.book.Outstanding("q") == List({{"things", "1"}}));
+  f.Ask(Create("a"));  // needs "q" only, and is covered
+  f.scheduler.RunFor(2s);
+  CHECK(f.answers[0]->kind == Kind::kUnavailable);
+  REQUIRE(f.answers[1].has_value());
+  CHECK(f.answers[1]->kind == Kind::kAllowed);
+  CHECK(f.book.Outstanding("q") == List({{"things", "1"}}));
+  away = false;
+}
+
 TEST_CASE("quota admitter: a write that is refused for good says why at once", "[admission]") {
   AdmitterFixture f;
   f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
