@@ -26,6 +26,16 @@ bool IsGoing(const Review& review) {
          !review.old_object.StringAt({"metadata", "deletionTimestamp"}).empty();
 }
 
+// Whom a charge belongs to. Aggregated API servers may ask about a creation before the object has a
+// uid: then each call is an object of its own.
+quota::Uid UidOf(const Review& review) {
+  for (const json::Value* object : {&review.object, &review.old_object}) {
+    const std::string_view uid = object->StringAt({"metadata", "uid"});
+    if (!uid.empty()) return quota::Uid::FromText(uid);
+  }
+  return quota::Uid::FromText(review.uid);
+}
+
 Answer Refuse(int code, std::string message) {
   return {.kind = Answer::Kind::kRefused,
           .code = code,
@@ -96,7 +106,7 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   const quota::Evaluator& evaluator = *request.evaluator;
   const base::WallTime now = scheduler_.WallNow();
   request.object = &review.object;
-  request.uid = quota::Uid::FromText(review.object.StringAt({"metadata", "uid"}));
+  request.uid = UidOf(review);
   request.dry_run = review.dry_run;
   LookAgain(waiter);
   // An object that an update creates has no old version with a resourceVersion.

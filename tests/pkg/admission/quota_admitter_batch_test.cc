@@ -256,6 +256,21 @@ TEST_CASE("quota admitter: what an admitted call was answered by stays when anot
   away = false;
 }
 
+TEST_CASE("quota admitter: objects without a uid share no charge", "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "3"}}), List({{"things", "0"}}));
+  for (int i = 0; i < 5; ++i) {
+    Review review = Create("");
+    review.uid = "call " + std::to_string(i);
+    f.Ask(std::move(review));
+    if (i == 1) f.scheduler.RunFor(100ms);  // in one batch, and in another
+  }
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kAllowed) == 3);
+  CHECK(f.Used("q") == "things=3");
+  CHECK(f.book.Outstanding("q") == List({{"things", "3"}}));
+}
+
 TEST_CASE("quota admitter: a write that is refused for good says why at once", "[admission]") {
   AdmitterFixture f;
   f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
