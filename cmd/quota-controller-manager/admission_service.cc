@@ -99,6 +99,8 @@ void AdmissionService::Enforce(const quota::QuotaApi& api) {
   options.warn_near_limits = options_.warn_near_limits;
   auto enforced = std::make_unique<Enforced>(scheduler_);
   enforced->admitter = std::make_unique<admission::QuotaAdmitter>(
+  options.max_waiting_in_namespace =
+      std::max<std::size_t>(1, std::min(options.max_waiting_in_namespace, options.max_waiting / 4));
       executor_, scheduler_, api, enforced->book, observer_, options);
   registry_.OnScrape([this, name = api.name, &added = *enforced] {
     const auto* controller = added.controller;

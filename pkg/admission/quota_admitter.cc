@@ -224,6 +224,7 @@ base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
   if (!plan.charges.empty() && !GrantAtOnce(*waiter, plan)) {
     co_return co_await Wait(std::move(waiter));
   }
+  RelyOnCovers(plan, {waiter});
   co_return AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
 }
 
@@ -234,7 +235,6 @@ bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
   if (!prepaid || waiting_in_.contains(waiter.review.ns)) return false;
   Number(plan);
   for (const PlannedCharge& charge : plan.charges) {
-  RelyOnCovers(plan, {waiter});
     if (!book_.Draw(charge)) {
       ReleaseCharges(waiter);
       return false;
@@ -245,16 +245,24 @@ bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
   return true;
 }
 
+Answer QuotaAdmitter::Busy(const std::string& ns) const {
+  const bool all = waiting_ >= options_.max_waiting;
+  return {.kind = Answer::Kind::kBusy,
+          .code = 429,
+          .reason = "TooManyRequests",
+          .message = "too many requests " + (all ? "" : "of namespace " + ns + " ") +
+                     "wait for quota decisions"};
+}
+
 base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
-  if (waiting_ >= options_.max_waiting) {
-    co_return Answer{.kind = Answer::Kind::kBusy,
-                     .code = 429,
-                     .reason = "TooManyRequests",
-                     .message = "too many requests wait for quota decisions"};
-  }
   const std::string& ns = waiter->review.ns;
+  const auto of_namespace = waiting_of_.find(ns);
+  const bool full = of_namespace != waiting_of_.end() &&
+                    of_namespace->second >= options_.max_waiting_in_namespace;
+  if (full || waiting_ >= options_.max_waiting) co_return Busy(ns);
   waiter->alarm = scheduler_.NewAlarm();
   ++waiting_;
+  ++waiting_of_[ns];
   const bool first = !waiting_in_.contains(ns);
   waiting_in_[ns].push_back(waiter);
   if (first) {
@@ -263,13 +271,13 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
   // However this coroutine ends, the writer must learn that nobody waits: it gives back what the
   // request may be charged meanwhile.
   struct Leaving {
-    std::size_t& waiting;
+    QuotaAdmitter& admitter;
     Waiter& waiter;
     ~Leaving() {
-      --waiting;
+      admitter.Leave(waiter.review.ns);
       waiter.abandoned = !waiter.answer;
     }
-  } const leaving{waiting_, *waiter};
+  } const leaving{*this, *waiter};
   bool stopping = false;
   while (!waiter->answer && !stopping && scheduler_.Now() < waiter->deadline) {
     co_await waiter->alarm->WaitUntil(waiter->deadline);
@@ -281,11 +289,17 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
   if (waiter->answer && (!late || waiter->answer->kind != Answer::Kind::kAllowed)) {
     co_return *waiter->answer;
   }
+  if (waiter->answer) ReleaseCharges(*waiter);
   co_return Unavailable("resource quota evaluation timed out" +
                         (waiter->trouble.empty() ? "" : ": " + waiter->trouble));
+}
+
+void QuotaAdmitter::Leave(const std::string& ns) {
+  --waiting_;
+  const auto of_namespace = waiting_of_.find(ns);
+  if (--of_namespace->second == 0) waiting_of_.erase(of_namespace);
 }
 
 base::Task<void> QuotaAdmitter::Stop() { co_await writers_.Join(); }
 
 }  // namespace admission
-  if (waiter->answer) ReleaseCharges(*waiter);

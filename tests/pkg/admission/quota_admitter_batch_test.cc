@@ -306,6 +306,27 @@ TEST_CASE("quota admitter: beyond the bound the newest is told to come again", "
   CHECK(f.Count(Kind::kAllowed) == 3);
 }
 
+TEST_CASE("quota admitter: a namespace that cannot be written leaves room for others",
+          "[admission]") {
+  AdmitterFixture f({.max_waiting = 8, .max_waiting_in_namespace = 3});
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  f.book.Put("other", List({{"things", "10"}}), List({{"things", "0"}})).key.ns = "other";
+  f.book.fault = [](const quota::Quota& quota) -> std::optional<base::Error> {
+    if (quota.key.ns == "other") return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "away"};
+  };
+  for (int i = 0; i < 9; ++i) f.Ask(Create("u" + std::to_string(i)));
+  f.scheduler.RunFor(100ms);
+  CHECK(f.Count(Kind::kBusy) == 6);
+  CHECK(f.answers.back()->message == "too many requests of namespace ns wait for quota decisions");
+  Review elsewhere = Create("v");
+  elsewhere.ns = "other";
+  CHECK(f.Get(std::move(elsewhere)).kind == Kind::kAllowed);
+  f.scheduler.RunFor(6s);  // who waited has given up, and makes room
+  f.book.fault = nullptr;
+  CHECK(f.Get(Create("w")).kind == Kind::kAllowed);
+}
+
 TEST_CASE("quota admitter: when quotas cannot be followed they are read", "[admission]") {
   AdmitterFixture f;
   f.book.Put("q", List({{"things", "1"}}), List({{"things", "1"}}));
