@@ -10,11 +10,13 @@
 namespace controllers {
 namespace {
 
-// No answer came, so the write may have been made.
+// The write may have been made: no answer came, or one that is also given after it was made (500
+// and 504 where etcd took too long, 502 and 503 of a proxy that lost the answer).
 bool IsUnanswered(const base::Error& error) {
   return error.http_status == 0 &&
          (error.Is(base::ErrorCode::kTimeout) || error.Is(base::ErrorCode::kUnavailable));
 }
+  if (error.http_status >= 500) return true;
 
 bool AnyLower(const quota::ResourceList& before, const quota::ResourceList& after) {
   return std::any_of(after.begin(), after.end(), [&](const auto& entry) {

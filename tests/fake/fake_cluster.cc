@@ -328,7 +328,7 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
     auto patched = Patch(*collection, key, request);
     if (patch_answer_delay > base::Duration::zero()) co_await scheduler_.Sleep(patch_answer_delay);
     if (!lose_answer || !lose_answer(request)) co_return patched;
-    co_return base::Error{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
+    co_return lost;
   }
   co_return client::ApiResponse{.status = 200, .body = json::Write(collection->objects.at(key))};
 }

@@ -51,12 +51,13 @@ class FakeCluster final : public client::ApiClient {
   // How long a list or watch waits for its answer. May be null.
   std::function<base::Duration(const client::ApiRequest&)> stall;
 
-  // True: the request is done, but its answer is lost.
+  // True: the PATCH is done, but its answer is `lost`.
   std::function<bool(const client::ApiRequest&)> lose_answer;
   // A PATCH is answered so long after it was done; watches show it at once.
   base::Duration patch_answer_delay{};
 
   std::size_t lists = 0;
+  base::Error lost{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
   std::size_t watches = 0;
   std::vector<client::ApiRequest> writes;  // every PATCH that arrived
 
