@@ -242,6 +242,7 @@ base::Task<base::Result<void>> QuotaController::Refresh(std::string ns, base::Ti
   client::ApiRequest request{
       .path = api_.resource.Path(ns),
       .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now)};
+  const std::string known = quotas_->state().resource_version;
   const auto answer = co_await client::DoJson(*context_.client, std::move(request));
   if (!answer) co_return answer.error();
   const json::Value* items = answer->At({"items"});
@@ -249,22 +250,25 @@ base::Task<base::Result<void>> QuotaController::Refresh(std::string ns, base::Ti
   if (list == nullptr) {
     co_return base::Error{.code = base::ErrorCode::kMalformed, .message = "the list has no items"};
   }
-  TakeList(ns, std::string(answer->StringAt({"metadata", "resourceVersion"})), *list);
+  TakeList(ns, std::string(answer->StringAt({"metadata", "resourceVersion"})), *list, known);
   co_return base::Result<void>();
 }
 
 // While the list was on its way the watch may have gone on, or a later list have come: what went
-// since must not come back, so an older list says nothing of what exists.
+// since must not come back, so an older list says nothing of what exists. Unless it is older than
+// what was known when it was asked for: then the server was put back.
 void QuotaController::TakeList(const std::string& ns, std::string version,
-                               const json::Array& quotas) {
+                               const json::Array& quotas, const std::string& known) {
+  const bool put_back = api::IsOlderVersion(version, known).value_or(false);
+  if (put_back) OnPutBack();
   const auto last = refreshed_.find(ns);
-  const auto covers = [&](const std::string& known) {
-    return known.empty() || api::IsOlderVersion(version, known) == std::optional(false);
+  const auto covers = [&](const std::string& other) {
+    return other.empty() || api::IsOlderVersion(version, other) == std::optional(false);
   };
-  const bool newest = covers(quotas_->state().resource_version) &&
-                      (last == refreshed_.end() || covers(last->second.version));
+  const bool newest = put_back || (covers(quotas_->state().resource_version) &&
+                                   (last == refreshed_.end() || covers(last->second.version)));
   if (newest) {
-    store_.Replace(ns, quotas);
+    store_.Replace(ns, quotas, put_back);
   } else {
     for (const json::Value& item : quotas) {
       auto quota = quota::ParseQuota(item, api_.selectors);
@@ -277,10 +281,6 @@ void QuotaController::TakeList(const std::string& ns, std::string version,
   if (newest) refreshed_[ns] = {.at = now, .version = std::move(version)};
 }
 
-std::size_t QuotaController::charges_held() const {
-  std::size_t held = 0;
-  for (const auto& [key, memory] : memories_) held += memory.admitted.size();
-  return held;
 void QuotaController::SetHold(base::Duration hold) {
   options_.charge_hold = hold;
   options_.foreign_hold = hold;
@@ -291,6 +291,10 @@ void QuotaController::SetHold(base::Duration hold) {
   }
 }
 
+std::size_t QuotaController::charges_held() const {
+  std::size_t held = 0;
+  for (const auto& [key, memory] : memories_) held += memory.admitted.size();
+  return held;
 }
 
 void QuotaController::OnGuards() {

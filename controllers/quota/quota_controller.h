@@ -235,7 +235,9 @@ class QuotaController final : public QuotaListener,
                                                      base::TimePoint deadline);
   base::Task<base::Error> AfterFailedCharge(quota::Quota quota, base::Error error,
                                             base::TimePoint deadline);
-  void TakeList(const std::string& ns, std::string version, const json::Array& quotas);
+  // `known` is what the watch had shown when the list was asked for.
+  void TakeList(const std::string& ns, std::string version, const json::Array& quotas,
+                const std::string& known);
   // From when the write was sent: others, who hold what they see, may have seen it ever since.
   void Hold(Memory& memory, const quota::Quota& quota, const std::vector<admission::Grant>& grants,
             base::TimePoint sent);
@@ -243,6 +245,9 @@ class QuotaController final : public QuotaListener,
   void NoticeCrowd(Memory& memory, const admission::ChargePlan& plan);
   [[nodiscard]] quota::NextAdvance AdvanceFor(const quota::Quota& quota, const Memory& memory,
                                               const Recount& recount) const;
+  // The server was put back to an earlier state: watches that go on from where they were show
+  // nothing of what is stored since.
+  void OnPutBack();
   // As it is stored now, which the store then knows. Errors: kNotFound also if it is another one of
   // the same name.
   base::Task<base::Result<Live>> ReadLive(quota::Quota quota, base::TimePoint deadline);
@@ -302,6 +307,7 @@ class QuotaController final : public QuotaListener,
   std::unique_ptr<informers::Reflector> quotas_;
   queue::AsyncQueue<api::ObjectKey> queue_;
   std::unordered_map<api::ObjectKey, Memory> memories_;
+  std::string put_back_from_;  // what the quotas' watch had shown when OnPutBack() was called last
   std::unordered_map<std::string, Listed> refreshed_;        // namespaces, while not Current()
   std::unordered_map<std::string, base::TimePoint> missed_;  // paths of classes not found
   std::unordered_map<std::string, std::string>

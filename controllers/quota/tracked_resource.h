@@ -62,6 +62,8 @@ class TrackedResource final : public informers::CollectionSink {
 
   void Start();
   base::Task<void> Stop();
+  // The server was put back to an earlier state: lists again.
+  void Relist();
 
   // A fresh list against the ledger; repairs and reports drift. nullopt if the resource relisted
   // meanwhile, or another one is under way, which does the same work. Waits `settle` for the watch

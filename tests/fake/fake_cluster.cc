@@ -199,6 +199,21 @@ void FakeCluster::CutWatches(const api::GroupVersionResource& resource, bool exp
   for (base::Alarm* watcher : collection.watchers) watcher->Wake();
 }
 
+void FakeCluster::Backup() {
+  for (const auto& [resource, collection] : collections_) backup_[resource] = collection.objects;
+  backup_version_ = version_;
+}
+
+void FakeCluster::PutBack() {
+  version_ = backup_version_;
+  for (auto& [resource, collection] : collections_) {
+    collection.objects = backup_[resource];
+    std::erase_if(collection.history,
+                  [this](const Event& event) { return event.version > version_; });
+    CutWatches(resource);
+  }
+}
+
 FakeCluster::Collection* FakeCluster::Route(const std::string& path, api::ObjectKey* key) {
   for (auto& [resource, collection] : collections_) {
     if (path == resource.Path()) return &collection;

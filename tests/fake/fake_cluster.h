@@ -41,6 +41,10 @@ class FakeCluster final : public client::ApiClient {
   void Release(const api::GroupVersionResource& resource);
   // Every open watch of the resource ends; `expire` makes the next one answer 410.
   void CutWatches(const api::GroupVersionResource& resource, bool expire = false);
+  // PutBack() makes everything what it was at the last Backup(), versions too, and ends all
+  // watches: a restored etcd. A watch from a version that is yet to come shows nothing until then.
+  void Backup();
+  void PutBack();
   // An event that no watch will ever show: the object changes, history does not.
   void PutUnseen(const api::GroupVersionResource& resource, json::Value object);
   void DeleteUnseen(const api::GroupVersionResource& resource, const std::string& ns,
@@ -53,11 +57,11 @@ class FakeCluster final : public client::ApiClient {
 
   // True: the PATCH is done, but its answer is `lost`.
   std::function<bool(const client::ApiRequest&)> lose_answer;
+  base::Error lost{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
   // A PATCH is answered so long after it was done; watches show it at once.
   base::Duration patch_answer_delay{};
 
   std::size_t lists = 0;
-  base::Error lost{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
   std::size_t watches = 0;
   std::vector<client::ApiRequest> writes;  // every PATCH that arrived
 
@@ -98,6 +102,8 @@ class FakeCluster final : public client::ApiClient {
   std::set<std::string> stale_;
   std::uint64_t version_ = 100;
   std::uint64_t uids_ = 0;
+  std::map<api::GroupVersionResource, std::map<api::ObjectKey, json::Value>> backup_;
+  std::uint64_t backup_version_ = 0;
 };
 
 }  // namespace fake
