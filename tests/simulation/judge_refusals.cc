@@ -36,7 +36,8 @@ base::TimePoint Judge::MemoryBegins() {
   const base::TimePoint now = timeline_.Now();
   if (!led_since_) return memory_begins_;
   const base::TimePoint healing_since = std::max(*led_since_, calm_since_);
-  if (now - healing_since >= kHealed) memory_begins_ = std::max(memory_begins_, now - kHealed);
+  const base::Duration healed = kHealed + more_;
+  if (now - healing_since >= healed) memory_begins_ = std::max(memory_begins_, now - healed);
   return memory_begins_;
 }
 
