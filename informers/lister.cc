@@ -145,6 +145,16 @@ base::Task<base::Result<std::string>> ListPages(client::ApiClient& client, Refle
   }
 }
 
+base::Task<base::Result<std::string>> CurrentVersion(client::ApiClient& client,
+                                                     ReflectorOptions options) {
+  options.page_size = 1;
+  const ObjectDecoder decoder(options);
+  const ListSink sink{.begin = nullptr, .object = [](const json::Value&) {}};
+  const base::Result<Page> page = co_await ReadPage(client, options, decoder, sink, "");
+  if (!page) co_return page.error();
+  co_return page->version;
+}
+
 base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, ReflectorOptions options,
                                               std::function<void(const json::Value&)> object,
                                               std::function<void()> restart) {

@@ -7,7 +7,8 @@
 // Promises: the sink sees every object of a complete list between BeginList() and EndList(), then
 // events in order; the resource version advances only after the sink has the event; a list that
 // fails half-way never ends with EndList(); every way round the loop that made no progress waits
-// with backoff; a watch that says nothing for too long is reopened.
+// with backoff; a watch that says nothing for too long is reopened, or the collection listed again
+// if the server has gone back behind our version (a restored backup): such a watch shows nothing.
 //
 // What cannot be known is never taken for gone: while lists or watches fail, for whatever reason,
 // the sink keeps what it has, and state().trouble says why. An object above max_object_bytes makes
@@ -95,6 +96,9 @@ class Reflector {
   virtual ~Reflector() = default;
   // Runs until cancelled.
   virtual base::Task<void> Run() = 0;
+  // The place in history is given up, and the watch that is open: the server was put back to an
+  // earlier state, as somebody has noticed.
+  virtual void Relist() = 0;
   [[nodiscard]] virtual const ReflectorState& state() const = 0;
 };
 

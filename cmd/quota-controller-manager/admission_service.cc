@@ -36,14 +36,17 @@ std::vector<std::string> HostsOf(const Options& options) {
 
 AdmissionService::AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                                    client::ApiClient& client, metrics::Registry& registry,
-                                   const Options& options, admission::WebhookKeeperOptions keeper)
+                                   const Options& options,
+                                   const admission::WebhookKeeperOptions& keeper)
     : executor_(executor),
       scheduler_(scheduler),
       registry_(registry),
       options_(options),
       metrics_(registry, options.enforced),
       observer_(metrics_),
-      keeper_(executor, scheduler, client, *this, std::move(keeper)),
+      keeper_(executor, scheduler, client, *this, keeper),
+      other_webhooks_(scheduler, client, keeper.plan.configuration.name, keeper.reflector,
+                      [this](base::Duration longest) { HoldCharges(longest); }),
       tasks_(executor),
       closing_(executor) {}
 
@@ -55,7 +58,7 @@ base::Result<std::unique_ptr<AdmissionService>> AdmissionService::New(
   keeper.plan.configuration.installation = installation;
   keeper.events = &events;
   std::unique_ptr<AdmissionService> service(
-      new AdmissionService(executor, scheduler, client, registry, options, std::move(keeper)));
+      new AdmissionService(executor, scheduler, client, registry, options, keeper));
   const auto made = service->MakeCertificates(client);
   if (!made) return made.error();
   if (!options.admission_client_ca.empty()) {
@@ -96,6 +99,8 @@ void AdmissionService::Prepare(const std::string& quota_api,
 void AdmissionService::Enforce(const quota::QuotaApi& api) {
   admission::QuotaAdmitterOptions options;
   options.max_waiting = options_.admission_queue_limit;
+  options.max_waiting_in_namespace =
+      std::max<std::size_t>(1, std::min(options.max_waiting_in_namespace, options.max_waiting / 4));
   options.warn_near_limits = options_.warn_near_limits;
   auto enforced = std::make_unique<Enforced>(scheduler_);
   enforced->admitter = std::make_unique<admission::QuotaAdmitter>(
@@ -115,7 +120,15 @@ void AdmissionService::Attach(const std::string& quota_api,
                               controllers::QuotaController& controller) {
   Enforced& enforced = *enforced_.at(quota_api);
   enforced.controller = &controller;
+  controller.SetHold(quota::HoldFor(other_webhooks_.Longest()));
   enforced.book.Open(controller);
+}
+
+void AdmissionService::HoldCharges(base::Duration other_webhooks) {
+  for (const auto& [name, enforced] : enforced_) {
+    if (enforced->controller == nullptr) continue;
+    enforced->controller->SetHold(quota::HoldFor(other_webhooks));
+  }
 }
 
 base::Task<void> AdmissionService::Detach(std::string quota_api) {
@@ -222,6 +235,7 @@ base::Task<void> AdmissionService::Run() {
   tasks_.Spawn("certificates", [this] { return certificates_->Run(); });
   if (clients_) tasks_.Spawn("client authority", [this] { return clients_->Run(); });
   tasks_.Spawn("webhook configuration", [this] { return keeper_.Run(); });
+  tasks_.Spawn("other webhooks", [this] { return other_webhooks_.Run(); });
   co_await server_->Run();
   co_await base::IgnoreCancellation();  // what is in hand ends by itself, within its deadline
   for (const auto& [name, enforced] : enforced_) co_await enforced->admitter->Stop();

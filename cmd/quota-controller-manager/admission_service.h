@@ -15,6 +15,7 @@
 #include "controllers/quota/quota_controller.h"
 #include "pkg/admission/certificate_source.h"
 #include "pkg/admission/client_authority.h"
+#include "pkg/admission/other_webhooks.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/admission/switched_book.h"
 #include "pkg/admission/webhook_keeper.h"
@@ -70,9 +71,10 @@ class AdmissionService final : public admission::StoredRulesListener {
   };
   AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                    client::ApiClient& client, metrics::Registry& registry, const Options& options,
-                   admission::WebhookKeeperOptions keeper);
+                   const admission::WebhookKeeperOptions& keeper);
   base::Result<void> MakeCertificates(client::ApiClient& client);
   void WantRules(const std::string& quota_api);
+  void HoldCharges(base::Duration other_webhooks);
   [[nodiscard]] http::ServerTls TlsWith(std::string cert_pem, std::string key_pem) const;
   bool ServeWith(const admission::CertificateMaterial& material);
   base::Task<void> CloseAfter(std::chrono::milliseconds linger);
@@ -85,6 +87,7 @@ class AdmissionService final : public admission::StoredRulesListener {
   metrics::AdmissionMetrics metrics_;
   AdmissionObserver observer_;
   admission::WebhookKeeper keeper_;
+  admission::OtherWebhooks other_webhooks_;
   std::unique_ptr<admission::CertificateSource> certificates_;
   admission::CertificateSource::Listener certificate_listener_;
   std::unique_ptr<admission::ClientAuthority> clients_;  // null: everybody may ask

@@ -63,6 +63,7 @@ struct QuotaControllerOptions {
   // A first status, or one with new names, waits so long for resources that are still being listed.
   base::Duration first_count_patience = std::chrono::seconds(10);
   // How long a charge outlives its write without the object being seen: our own, somebody else's.
+  // See SetHold().
   base::Duration charge_hold = std::chrono::seconds(10);
   base::Duration foreign_hold = std::chrono::seconds(10);
   quota::AdvanceOptions advance;  // what admission charges for creations to come
@@ -123,6 +124,9 @@ class QuotaController final : public QuotaListener,
   void OnGuards();
   // `leading` became true: everything is looked at.
   void OnLeading();
+  // How long a charge outlives its write without the object being seen, from now on: our own, and
+  // somebody else's.
+  void SetHold(base::Duration hold);
   // Counts what is held for objects that no watch has shown yet, some of it in each call. True:
   // call again.
   struct ChargeCount {
@@ -140,8 +144,10 @@ class QuotaController final : public QuotaListener,
   // admission::QuotaBook, in charging.cc.
   [[nodiscard]] bool Current() const override;
   [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
-  [[nodiscard]] const quota::Charge* Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                           std::string_view version) override;
+  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                              std::string_view version) const override;
+  std::uint64_t Cover(const quota::Quota& quota, const quota::Uid& uid,
+                      std::string_view version) override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;
   [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
@@ -156,7 +162,7 @@ class QuotaController final : public QuotaListener,
   [[nodiscard]] bool Draw(const admission::ChargePlan& plan) override;
   base::Task<base::Result<void>> Charge(admission::ChargePlan plan,
                                         base::TimePoint deadline) override;
-  void Release(const api::ObjectKey& key, const admission::Grant& grant) override;
+  void Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
 
  private:
@@ -235,6 +241,7 @@ class QuotaController final : public QuotaListener,
   // What is to be told in the next walk.
   Concerns& ForMany();
   void Visit(const quota::Quota& quota, const Concerns& concerns);
+  [[nodiscard]] bool NoticeHold(const quota::Quota& quota);
   [[nodiscard]] bool NoticeClasses(const quota::Quota& quota, const Concerns::Classes& changed);
   base::Task<void> ResyncPeriodically();
   base::Task<bool> ResyncNext(ResyncRound& round);
@@ -254,7 +261,9 @@ class QuotaController final : public QuotaListener,
                                                      base::TimePoint deadline);
   base::Task<base::Error> AfterFailedCharge(quota::Quota quota, base::Error error,
                                             base::TimePoint deadline);
-  void TakeList(const std::string& ns, std::string version, const json::Array& quotas);
+  // `known` is what the watch had shown when the list was asked for.
+  void TakeList(const std::string& ns, std::string version, const json::Array& quotas,
+                const std::string& known);
   // From when the write was sent: others, who hold what they see, may have seen it ever since.
   void Hold(Memory& memory, const quota::Quota& quota, const std::vector<admission::Grant>& grants,
             base::TimePoint sent);
@@ -262,6 +271,9 @@ class QuotaController final : public QuotaListener,
   void NoticeCrowd(Memory& memory, const admission::ChargePlan& plan);
   [[nodiscard]] quota::NextAdvance AdvanceFor(const quota::Quota& quota, const Memory& memory,
                                               const Recount& recount) const;
+  // The server was put back to an earlier state: watches that go on from where they were show
+  // nothing of what is stored since.
+  void OnPutBack();
   // As it is stored now, which the store then knows. Errors: kNotFound also if it is another one of
   // the same name.
   base::Task<base::Result<Live>> ReadLive(quota::Quota quota, base::TimePoint deadline);
@@ -323,6 +335,7 @@ class QuotaController final : public QuotaListener,
   std::unique_ptr<informers::Reflector> quotas_;
   queue::AsyncQueue<api::ObjectKey> queue_;
   std::unordered_map<api::ObjectKey, Memory> memories_;
+  std::string put_back_from_;  // what the quotas' watch had shown when OnPutBack() was called last
   std::unordered_map<std::string, Listed> refreshed_;        // namespaces, while not Current()
   std::unordered_map<std::string, base::TimePoint> missed_;  // paths of classes not found
   std::unordered_map<std::string, std::string>

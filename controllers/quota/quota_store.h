@@ -47,9 +47,13 @@ class QuotaStore final : public informers::CollectionSink {
   // The answer of a write or a live read; ignored if the store already has something newer.
   void Apply(quota::Quota quota);
 
+  // The answer of a live read that was asked for when the store held what it holds still. It is the
+  // truth, also where it is older: the server was put back to an earlier state.
+  void Correct(quota::Quota quota);
+
   // What a list of this namespace says that was read beside the watch, and is not older than what
-  // that has shown: quotas come and go by it.
-  void Replace(const std::string& ns, const json::Array& quotas);
+  // that has shown: quotas come and go by it. `put_back`: it is older, and the truth all the same.
+  void Replace(const std::string& ns, const json::Array& quotas, bool put_back = false);
 
   // The server says that this object is no longer there, before the watch does: what a watch that
   // lags still shows of it is no news.
@@ -76,8 +80,9 @@ class QuotaStore final : public informers::CollectionSink {
 
  private:
   using Namespace = std::map<std::string, quota::Quota, std::less<>>;  // by name
-  void Take(const json::Value& object);
-  void Put(quota::Quota quota);
+  enum class Order : std::uint8_t { kNewerOnly, kAny };
+  void Take(const json::Value& object, Order order);
+  void Put(quota::Quota quota, Order order);
   void Drop(const api::ObjectKey& key);
   void MarkBroken(const api::ObjectKey& key, const base::Error& why);
 
@@ -90,8 +95,9 @@ class QuotaStore final : public informers::CollectionSink {
   bool synced_ = false;
   bool listing_ = false;
   bool in_order_ = false;
-  std::unordered_set<api::ObjectKey> listed_;  // seen since BeginList()
-  Place swept_;                                // by what ends that list
+  std::unordered_set<api::ObjectKey> listed_;   // seen since BeginList()
+  std::unordered_set<api::ObjectKey> applied_;  // since then, which the list may be older than
+  Place swept_;                                 // by what ends that list
   bool swept_all_ = true;
   // Uids of what is gone and whose deletion the watch has still to show. A list of all clears it:
   // it says what is stored, also where the store was put back to an earlier state.

@@ -82,6 +82,11 @@ base::Task<void> TrackedResource::Stop() {
   co_await tasks_.Join();
 }
 
+void TrackedResource::Relist() {
+  recent_ = RecentVersions(kRecent);
+  reflector_->Relist();
+}
+
 void TrackedResource::BeginList() {
   drift_.reset();  // the list that begins finds what the resync was looking for
   listing_ = true;

@@ -62,6 +62,8 @@ class TrackedResource final : public informers::CollectionSink {
 
   void Start();
   base::Task<void> Stop();
+  // The server was put back to an earlier state: lists again.
+  void Relist();
 
   // kVersions compares the objects' versions, and reads those in full that differ. kWhole reads all
   // in full: facts of the same version may differ after the wall clock was set.

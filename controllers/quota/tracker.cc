@@ -160,6 +160,13 @@ std::vector<std::shared_ptr<TrackedResource>> Tracker::Watched() const {
   return watched;
 }
 
+void Tracker::Relist() {
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.tracked) wanted.tracked->Relist();
+  }
+  classes_.Relist();
+}
+
 bool Tracker::Settled() const {
   return classes_.Settled() && std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
            const Wanted& wanted = entry.second;

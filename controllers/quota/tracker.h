@@ -64,6 +64,8 @@ class Tracker {
   [[nodiscard]] std::vector<const quota::Evaluator*> Constrained() const;
   // The resources being watched now.
   [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
+  // Lists everything again: the server was put back to an earlier state.
+  void Relist();
   // True if every wanted resource is synced, in trouble, or not served.
   [[nodiscard]] bool Settled() const;
 

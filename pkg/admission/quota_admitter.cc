@@ -26,6 +26,16 @@ bool IsGoing(const Review& review) {
          !review.old_object.StringAt({"metadata", "deletionTimestamp"}).empty();
 }
 
+// Whom a charge belongs to. Aggregated API servers may ask about a creation before the object has a
+// uid: then each call is an object of its own.
+quota::Uid UidOf(const Review& review) {
+  for (const json::Value* object : {&review.object, &review.old_object}) {
+    const std::string_view uid = object->StringAt({"metadata", "uid"});
+    if (!uid.empty()) return quota::Uid::FromText(uid);
+  }
+  return quota::Uid::FromText(review.uid);
+}
+
 Answer Refuse(int code, std::string message) {
   return {.kind = Answer::Kind::kRefused,
           .code = code,
@@ -96,7 +106,7 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   const quota::Evaluator& evaluator = *request.evaluator;
   const base::WallTime now = scheduler_.WallNow();
   request.object = &review.object;
-  request.uid = quota::Uid::FromText(review.object.StringAt({"metadata", "uid"}));
+  request.uid = UidOf(review);
   request.dry_run = review.dry_run;
   LookAgain(waiter);
   // An object that an update creates has no old version with a resourceVersion.
@@ -200,7 +210,7 @@ BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
   BatchPlan plan = PlanBatch(
       requests, book_.InNamespace(ns),
       [this](const quota::Quota& quota, const quota::Request& request) {
-        return book_.Cover(quota, request.uid, request.version);
+        return book_.Covering(quota, request.uid, request.version);
       },
       [this](const quota::Quota& quota) { return book_.AdvanceOf(quota); });
   if (!options_.warn_near_limits) {
@@ -214,6 +224,7 @@ base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
   if (!plan.charges.empty() && !GrantAtOnce(*waiter, plan)) {
     co_return co_await Wait(std::move(waiter));
   }
+  RelyOnCovers(plan, {waiter});
   co_return AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
 }
 
@@ -228,22 +239,30 @@ bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
       ReleaseCharges(waiter);
       return false;
     }
-    waiter.granted.push_back({charge.quota.key, charge.grants.front()});
+    waiter.granted.push_back({charge.quota.key, charge.grants.front().number});
   }
   observer_.OnBatch(api_.name, 1, 0);
   return true;
 }
 
+Answer QuotaAdmitter::Busy(const std::string& ns) const {
+  const bool all = waiting_ >= options_.max_waiting;
+  return {.kind = Answer::Kind::kBusy,
+          .code = 429,
+          .reason = "TooManyRequests",
+          .message = "too many requests " + (all ? "" : "of namespace " + ns + " ") +
+                     "wait for quota decisions"};
+}
+
 base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
-  if (waiting_ >= options_.max_waiting) {
-    co_return Answer{.kind = Answer::Kind::kBusy,
-                     .code = 429,
-                     .reason = "TooManyRequests",
-                     .message = "too many requests wait for quota decisions"};
-  }
   const std::string& ns = waiter->review.ns;
+  const auto of_namespace = waiting_of_.find(ns);
+  const bool full = of_namespace != waiting_of_.end() &&
+                    of_namespace->second >= options_.max_waiting_in_namespace;
+  if (full || waiting_ >= options_.max_waiting) co_return Busy(ns);
   waiter->alarm = scheduler_.NewAlarm();
   ++waiting_;
+  ++waiting_of_[ns];
   const bool first = !waiting_in_.contains(ns);
   waiting_in_[ns].push_back(waiter);
   if (first) {
@@ -252,13 +271,13 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
   // However this coroutine ends, the writer must learn that nobody waits: it gives back what the
   // request may be charged meanwhile.
   struct Leaving {
-    std::size_t& waiting;
+    QuotaAdmitter& admitter;
     Waiter& waiter;
     ~Leaving() {
-      --waiting;
+      admitter.Leave(waiter.review.ns);
       waiter.abandoned = !waiter.answer;
     }
-  } const leaving{waiting_, *waiter};
+  } const leaving{*this, *waiter};
   bool stopping = false;
   while (!waiter->answer && !stopping && scheduler_.Now() < waiter->deadline) {
     co_await waiter->alarm->WaitUntil(waiter->deadline);
@@ -270,8 +289,15 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
   if (waiter->answer && (!late || waiter->answer->kind != Answer::Kind::kAllowed)) {
     co_return *waiter->answer;
   }
+  if (waiter->answer) ReleaseCharges(*waiter);
   co_return Unavailable("resource quota evaluation timed out" +
                         (waiter->trouble.empty() ? "" : ": " + waiter->trouble));
+}
+
+void QuotaAdmitter::Leave(const std::string& ns) {
+  --waiting_;
+  const auto of_namespace = waiting_of_.find(ns);
+  if (--of_namespace->second == 0) waiting_of_.erase(of_namespace);
 }
 
 base::Task<void> QuotaAdmitter::Stop() { co_await writers_.Join(); }

@@ -12,10 +12,10 @@
 namespace admission {
 
 struct QuotaAdmitter::Waiter {
-  // What a written quota holds for the request's object.
+  // A grant to the request's object that the request relies on: its own, or an earlier one.
   struct Granted {
     api::ObjectKey quota;
-    Grant grant;
+    std::uint64_t grant = 0;
   };
   Review review;
   quota::Request request;  // refers to `review`

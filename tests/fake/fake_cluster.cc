@@ -199,6 +199,21 @@ void FakeCluster::CutWatches(const api::GroupVersionResource& resource, bool exp
   for (base::Alarm* watcher : collection.watchers) watcher->Wake();
 }
 
+void FakeCluster::Backup() {
+  for (const auto& [resource, collection] : collections_) backup_[resource] = collection.objects;
+  backup_version_ = version_;
+}
+
+void FakeCluster::PutBack() {
+  version_ = backup_version_;
+  for (auto& [resource, collection] : collections_) {
+    collection.objects = backup_[resource];
+    std::erase_if(collection.history,
+                  [this](const Event& event) { return event.version > version_; });
+    CutWatches(resource);
+  }
+}
+
 FakeCluster::Collection* FakeCluster::Route(const std::string& path, api::ObjectKey* key) {
   for (auto& [resource, collection] : collections_) {
     if (path == resource.Path()) return &collection;
@@ -328,7 +343,7 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
     auto patched = Patch(*collection, key, request);
     if (patch_answer_delay > base::Duration::zero()) co_await scheduler_.Sleep(patch_answer_delay);
     if (!lose_answer || !lose_answer(request)) co_return patched;
-    co_return base::Error{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
+    co_return lost;
   }
   co_return client::ApiResponse{.status = 200, .body = json::Write(collection->objects.at(key))};
 }

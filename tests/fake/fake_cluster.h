@@ -41,6 +41,10 @@ class FakeCluster final : public client::ApiClient {
   void Release(const api::GroupVersionResource& resource);
   // Every open watch of the resource ends; `expire` makes the next one answer 410.
   void CutWatches(const api::GroupVersionResource& resource, bool expire = false);
+  // PutBack() makes everything what it was at the last Backup(), versions too, and ends all
+  // watches: a restored etcd. A watch from a version that is yet to come shows nothing until then.
+  void Backup();
+  void PutBack();
   // An event that no watch will ever show: the object changes, history does not.
   void PutUnseen(const api::GroupVersionResource& resource, json::Value object);
   void DeleteUnseen(const api::GroupVersionResource& resource, const std::string& ns,
@@ -51,8 +55,9 @@ class FakeCluster final : public client::ApiClient {
   // How long a list or watch waits for its answer. May be null.
   std::function<base::Duration(const client::ApiRequest&)> stall;
 
-  // True: the request is done, but its answer is lost.
+  // True: the PATCH is done, but its answer is `lost`.
   std::function<bool(const client::ApiRequest&)> lose_answer;
+  base::Error lost{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
   // A PATCH is answered so long after it was done; watches show it at once.
   base::Duration patch_answer_delay{};
 
@@ -105,6 +110,8 @@ class FakeCluster final : public client::ApiClient {
   std::set<std::string> stale_;
   std::uint64_t version_ = 100;
   std::uint64_t uids_ = 0;
+  std::map<api::GroupVersionResource, std::map<api::ObjectKey, json::Value>> backup_;
+  std::uint64_t backup_version_ = 0;
 };
 
 }  // namespace fake

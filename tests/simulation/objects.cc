@@ -102,6 +102,14 @@ std::string ToJson(const StoredClass& of) {
   return text.append(ToJson(capabilities)).append("}");
 }
 
+std::string ToJson(const StoredWebhook& webhook) {
+  std::string text = R"({"metadata":{)";
+  text.append(Pair("name", webhook.name)).append(",").append(Pair("uid", webhook.name)).append(",");
+  text.append(Pair("resourceVersion", std::to_string(webhook.version)));
+  text.append(R"(},"webhooks":[{"timeoutSeconds":)").append(std::to_string(webhook.seconds));
+  return text.append("}]}");
+}
+
 std::string ToJson(const Thing& thing) {
   if (thing.resource == Resource::kMachines) return MachineToJson(thing);
   std::string text = Metadata(thing.ns, thing.name, thing.uid, thing.version);

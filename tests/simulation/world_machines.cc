@@ -54,6 +54,7 @@ void World::PerformOnMachines(const Action& action) {
          .calls = std::max(1, action.Get("calls")),
          .to = action.Get("to"),
          .store = action.Get("store"),
+         .slow = action.Get("slow"),
          .late = action.Get("late"),
          .stale = action.Get("stale") != 0,
          .dry_run = action.Get("dry") != 0});
