@@ -39,8 +39,10 @@ struct ServerOptions {
   // comes (crowd.h says which); while every one has a request in hand, others wait to be accepted.
   std::size_t max_connections = 4096;
   // Of bodies, of long headers, of what handlers keep (ResponseWriter::Keep), of answers and of
-  // what TLS takes, of all connections together. Beyond it a request is told 429 before its body is
-  // read, or in the midst of it, and a client that does not read its answer is closed. 0: no bound.
+  // handshakes, of all connections together. Beyond it a request is told 429 before its body is
+  // read, or in the midst of it, and a client that does not read its answer is closed. What a
+  // connection takes by itself, 20 kB where it speaks TLS, is bounded by their number: one that
+  // only waits is never in the way of a request. 0: no bound.
   std::size_t max_held_bytes = 0;
   std::chrono::milliseconds header_timeout{30'000};
   std::chrono::milliseconds body_timeout{30'000};

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t kMaxPipelined = std::size_t{64} << 10;
 constexpr std::size_t kPiece = std::size_t{1} << 20;  // of a body: what has to go within a timeout
 // Of the heap, while a handshake is under way: measured, and rounded up.
-constexpr std::size_t kHandshakeBytes = std::size_t{64} << 10;
+constexpr std::size_t kHandshakeBytes = std::size_t{48} << 10;
 
 // When a connection that begins now is old. Clients take one port after the other, so the port
 // spreads them.
@@ -159,7 +159,7 @@ ServerConnection::ServerConnection(const ServerShared& shared, const std::string
 
 base::Task<void> ServerConnection::Run() {
   co_await base::DeferCancellation();
-  const bool ready = Hold(Takes()) && co_await Handshake();
+  const bool ready = co_await Handshake();
   while (ready && !stopping_) {
     auto request = co_await ReadRequest();
     if (!request) {
@@ -235,7 +235,6 @@ base::Task<bool> ServerConnection::Handshake() {
   PeerIdentity identity = stream->Identity();
   peer_.client_common_name = std::move(identity.common_name);
   peer_.client_organizations = std::move(identity.organizations);
-  shaken_ = true;
   co_return true;
 }
 

@@ -79,7 +79,6 @@ class ServerConnection final : private Crowd::Guest {
   std::shared_ptr<const TlsContext> tls_;
   Peer peer_;
   Phase phase_ = Phase::kHandshake;
-  bool shaken_ = false;           // the connection speaks TLS
   bool first_ = true;             // no request was read yet
   bool stopping_ = false;         // no request after this one
   bool draining_ = false;         // none after the next answer

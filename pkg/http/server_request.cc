@@ -11,10 +11,6 @@
 namespace http {
 namespace {
 
-// What a connection takes of the heap by itself: measured, and rounded up.
-constexpr std::size_t kPlainBytes = std::size_t{8} << 10;
-constexpr std::size_t kTlsBytes = std::size_t{24} << 10;
-
 bool IsContinueAwaited(const Request& request) {
   constexpr std::string_view kContinue = "100-continue";
   const std::string_view value = request.headers.Get("Expect");
@@ -107,9 +103,9 @@ base::Task<base::Result<void>> ServerConnection::FeedParser(base::TimePoint dead
   co_return fed;
 }
 
-// By itself, with the header of the request in hand and what has come behind it.
+// The header of the request in hand, and what has come behind it.
 std::size_t ServerConnection::Takes() const {
-  return (shaken_ ? kTlsBytes : kPlainBytes) + header_bytes_ + connection_.leftover().size();
+  return header_bytes_ + connection_.leftover().size();
 }
 
 base::Error ServerConnection::NoMemory() {

@@ -285,6 +285,31 @@ TEST_CASE("server: what a handler keeps counts instead of the body", "[http][ser
   });
 }
 
+TEST_CASE("server: a connection that waits takes no memory of requests", "[http][server]") {
+  const Authority authority;
+  const bool tls = GENERATE(false, true);
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.options.max_held_bytes = std::size_t{48} << 10;  // one handshake
+  if (tls) loopback.options.tls = authority.Serve();
+  loopback.Run([&]() -> Task<void> {
+    http::ClientOptions options;
+    options.server = loopback.url();
+    if (tls) options.tls.ca_pem = authority.ca.cert_pem;
+    std::vector<std::unique_ptr<http::Client>> clients;
+    for (int i = 0; i < 10; ++i) {
+      clients.push_back(http::NewClient(loopback.io().get_executor(), options).value());
+      const auto response = co_await clients.back()->Do(http::Request(), 5s);
+      REQUIRE(response.has_value());
+      CHECK(response->status == 200);
+      co_await http::test::Yield();
+      CHECK(loopback.server().stats().held_bytes == 0);
+    }
+    CHECK(loopback.server().stats().connections == 10);
+    CHECK(loopback.server().stats().no_memory == 0);
+  });
+}
+
 TEST_CASE("server: an answer that nobody reads gives way to others", "[http][server]") {
   constexpr std::size_t kAnswer = std::size_t{15} << 20;  // more than the kernel's buffers take
   Loopback loopback;
