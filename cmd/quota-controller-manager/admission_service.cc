@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include "cmd/quota-controller-manager/descriptors.h"
+#include "cmd/quota-controller-manager/server_metrics.h"
 #include "pkg/admission/certificate_directory.h"
 #include "pkg/admission/certificate_memory.h"
 #include "pkg/admission/certificate_secret.h"
@@ -174,6 +175,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
       http::NewServer(executor_, options, admission::NewHandler(admitters, observer_, scheduler_));
   if (!server) return server.error();
   server_ = std::move(*server);
+  ExposeServer(registry_, "admission", *server_);
   LOG(INFO) << "serving what=admission address=" << options.address << " port=" << server_->port();
   if (options_.manage_webhook) {
     certificates_->SetPublished(

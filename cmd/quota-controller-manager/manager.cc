@@ -15,6 +15,7 @@
 #include "cmd/quota-controller-manager/quota_series.h"
 #include "cmd/quota-controller-manager/request_metrics.h"
 #include "cmd/quota-controller-manager/secure_metrics.h"
+#include "cmd/quota-controller-manager/server_metrics.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
 #include "pkg/base/heap.h"
@@ -39,6 +40,9 @@ using std::chrono_literals::operator""s;
 
 // The whole stop is done within 20 s; requests in hand of the small endpoints get this much of it.
 constexpr unsigned kLongestStopSeconds = 20;
+// Of metrics and probes: a header with a token; a few scrapes of as many series as there may be.
+constexpr std::size_t kMaxHeaderBytes = std::size_t{16} << 10;
+constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
 constexpr std::chrono::milliseconds kServerGrace = 2s;
 constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 
@@ -248,9 +252,12 @@ base::Result<void> ManagerImpl::ServeMetrics(bool with_health) {
 base::Result<void> ManagerImpl::ServeAt(const http::BindAddress& address, std::string_view what,
                                         debug::Endpoints endpoints,
                                         std::optional<http::ServerTls> tls) {
+  const std::string endpoints_name = endpoints.metrics != nullptr ? "metrics" : "probes";
   http::ServerOptions server_options{.address = address.address, .port = address.port};
   server_options.tls = std::move(tls);
   server_options.max_body_bytes = 0;
+  server_options.max_header_bytes = kMaxHeaderBytes;
+  server_options.max_held_bytes = kMaxHeldBytes;
   server_options.max_connections = EndpointConnections(DescriptorLimit());
   auto server =
       http::NewServer(io_.get_executor(), server_options, debug::NewHandler(std::move(endpoints)));
@@ -258,6 +265,7 @@ base::Result<void> ManagerImpl::ServeAt(const http::BindAddress& address, std::s
   LOG(INFO) << "serving what=\"" << what << "\" address=" << address.address
             << " port=" << (*server)->port() << " tls=" << (server_options.tls ? "yes" : "no");
   servers_.push_back(std::move(*server));
+  ExposeServer(registry_, endpoints_name, *servers_.back());
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <utility>
 
 namespace http {
 namespace {
@@ -48,6 +49,9 @@ base::Task<base::Result<std::string_view>> Connection::Receive(base::TimePoint d
       co_return base::Error{.code = base::ErrorCode::kUnavailable,
                             .message = peer() + ": connection closed"};
     }
+    if (std::exchange(receive_ends_, false)) {
+      co_return base::Error{.code = base::ErrorCode::kTimeout, .message = peer() + ": ended early"};
+    }
     const std::span<char> scratch = Scratch();
     Attempt attempt = met_ ? *met_ : stream_->TryRead(scratch);
     if (attempt.kind == Attempt::Kind::kDone) {
@@ -76,6 +80,11 @@ std::size_t Connection::Fill(std::span<char> scratch, std::size_t bytes) {
     break;
   }
   return bytes;
+}
+
+void Connection::EndReceive() {
+  receive_ends_ = true;
+  socket_->Wake();
 }
 
 base::Task<base::Result<void>> Connection::Send(std::string bytes, base::TimePoint deadline) {

@@ -149,6 +149,24 @@ TEST_CASE("review: what is none is told so, and what it lacks", "[admission]") {
         "request.subResource is of type array, not a string");
 }
 
+TEST_CASE("review: no text of it is kept that is longer than it may be", "[admission]") {
+  const std::string text(2000, 'x');
+  const std::string object = R"({"metadata":{"name":")" + text + R"(","generateName":"g"}})";
+  CHECK(Parsed({.name = text}).name.size() == 1024);
+  CHECK(Parsed({.name = "", .object = object}).name.size() == 1024);
+  const auto refused = [](const admission::test::SampleReview& review) {
+    const auto parsed = ParseReview(ReviewText(review), kPodFields);
+    REQUIRE_FALSE(parsed.has_value());
+    CHECK(parsed.error().Is(ErrorCode::kMalformed));
+    return parsed.error().message;
+  };
+  CHECK(refused({.resource = text}) == "request.resource.resource is longer than 1024 bytes");
+  CHECK(refused({.group = text}) == "request.resource.group is longer than 1024 bytes");
+  const auto huge = ParseReview(ReviewText({.name = std::string(100'000, 'x')}), kPodFields);
+  REQUIRE_FALSE(huge.has_value());
+  CHECK(huge.error().Is(ErrorCode::kTooLarge));
+}
+
 TEST_CASE("review: one that is cut off is an error, wherever it is cut", "[admission]") {
   const std::string whole = ReviewText({.operation = "UPDATE", .old_object = PodText("old")});
   const std::size_t end = whole.rfind('}');
