@@ -20,12 +20,6 @@ bool Handles(const quota::Evaluator& evaluator, const Review& review) {
          evaluator.guard.subresources.end();
 }
 
-// An update of an object that is being deleted is never refused, or its finalizers could not go.
-bool IsGoing(const Review& review) {
-  return review.operation == Operation::kUpdate &&
-         !review.old_object.StringAt({"metadata", "deletionTimestamp"}).empty();
-}
-
 Answer Refuse(int code, std::string message) {
   return {.kind = Answer::Kind::kRefused,
           .code = code,
@@ -168,7 +162,7 @@ base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Wai
 base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
   const quota::Evaluator* evaluator = EvaluatorFor(review.resource.WithoutVersion());
   if (evaluator == nullptr || review.ns.empty()) co_return Answer{};
-  if (!Handles(*evaluator, review) || IsGoing(review)) co_return Answer{};
+  if (!Handles(*evaluator, review)) co_return Answer{};
   if (review.operation == Operation::kUpdate && review.old_object.IsNull()) {
     co_return Refuse(403,
                      "unable to get previous usage since prior version of object was not found");

@@ -144,7 +144,7 @@ json::Projection OfReview(const std::vector<std::string>& fields) {
   for (const std::string_view object : {"request.object", "request.oldObject"}) {
     const std::string below = std::string(object) + ".";
     for (const std::string_view name :
-         {"name", "namespace", "uid", "resourceVersion", "generateName", "deletionTimestamp"}) {
+         {"name", "namespace", "uid", "resourceVersion", "generateName"}) {
       paths.push_back(below + "metadata." + std::string(name));
     }
     for (const std::string& field : fields) {

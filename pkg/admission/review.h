@@ -33,7 +33,7 @@ struct Review {
 };
 
 // The fields of an object of this resource that the decision reads (pkg/json/projection.h);
-// metadata.{name,namespace,uid,resourceVersion,generateName,deletionTimestamp} are always decoded.
+// metadata.{name,namespace,uid,resourceVersion,generateName} are always decoded.
 using FieldsOf = std::function<std::vector<std::string>(const api::GroupResource& resource)>;
 
 // Errors: kMalformed for what is no JSON, no AdmissionReview, or has no request, uid, resource,

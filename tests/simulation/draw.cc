@@ -17,6 +17,7 @@ class CoreDrawer final : public Drawer {
     const int actions = 20 + Below(60);
     for (int i = 0; i < actions; ++i) Next();
     MakeCrowded();
+    KeepSome();
     return std::move(schedule_);
   }
 

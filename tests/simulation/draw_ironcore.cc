@@ -22,6 +22,7 @@ class IroncoreDrawer final : public Drawer {
     const int actions = 20 + Below(80);
     for (int i = 0; i < actions; ++i) Next();
     MakeCrowded();
+    KeepSome();
     return std::move(schedule_);
   }
 

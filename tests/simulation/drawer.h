@@ -34,9 +34,11 @@ class Drawer {
   // Milliseconds from the last answer to the store; -1: never.
   int Store();
   void Fault();
-  // Last: of every other seed the replicas charge in advance; of every fourth many are created in a
-  // short time, far from the limits, so that they do it often.
+  // At the end: of every other seed the replicas charge in advance; of every fourth many are
+  // created in a short time, far from the limits, so that they do it often.
   void MakeCrowded();
+  // Last of all: some deletions only begin, a finalizer keeps the object.
+  void KeepSome();
 
   std::mt19937_64 random_;
   Schedule schedule_;

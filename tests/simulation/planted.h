@@ -27,6 +27,7 @@ enum class Planted : std::uint8_t {
   kDoubleWrite,      // each status is written twice
   kForgottenOld,     // an update is taken for a creation
   kAnswerTrusted,    // a write without an answer is taken for made
+  kGoingFree,        // what is being deleted grows uncharged
   kClassFrozen,      // a class that changes moves nothing
   kClassRemembered,  // one that went is not missing
   kMissingFree,      // what nobody can tell is nothing

@@ -89,13 +89,34 @@ TEST_CASE("quota admitter: only what the guard names is decided", "[admission]")
   CHECK(f.admitter.FieldsOf({"", "others"}).empty());
 }
 
-TEST_CASE("quota admitter: an object that is being deleted may always be updated", "[admission]") {
+// A finalizer may keep it for years.
+TEST_CASE("quota admitter: what is being deleted is charged for what it grows by", "[admission]") {
   AdmitterFixture f;
-  f.book.Put("q", List({{"cpu", "1"}}), List({{"cpu", "1"}}));
-  Review review = Update("a", "1", "9");
-  (*review.old_object.AsObject())["metadata"].AsObject()->Set("deletionTimestamp",
-                                                              "2026-01-01T00:00:00Z");
+  f.book.Put("q", List({{"cpu", "4"}}), List({{"cpu", "1"}}));
+  const auto going = [](const std::string& from, const std::string& to) {
+    Review review = Update("a", from, to);
+    for (json::Value* object : {&review.object, &review.old_object}) {
+      object->Make({"metadata", "deletionTimestamp"}) = "2026-01-01T00:00:00Z";
+    }
+    return review;
+  };
+  CHECK(f.Get(going("1", "9")).message ==
+        "exceeded quota: q, requested: cpu=8, used: cpu=1, limited: cpu=4");
+  CHECK(f.Get(going("1", "3")).kind == Kind::kAllowed);
+  CHECK(f.Used("q") == "cpu=3");
+}
+
+TEST_CASE("quota admitter: the finalizers of what is being deleted may go, whatever the quota says",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("exceeded", List({{"cpu", "1"}}), List({{"cpu", "5"}}));
+  f.book.Put("unknown", List({{"cpu", "1"}, {"things", "9"}}), {});
+  Review review = Update("a", "5", "5");
+  for (json::Value* object : {&review.object, &review.old_object}) {
+    object->Make({"metadata", "deletionTimestamp"}) = "2026-01-01T00:00:00Z";
+  }
   CHECK(f.Get(review).kind == Kind::kAllowed);
+  CHECK(f.book.attempts == 0);
 }
 
 TEST_CASE("quota admitter: an update without its old object is refused", "[admission]") {
