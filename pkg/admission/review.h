@@ -42,10 +42,13 @@ using FieldsOf = std::function<std::vector<std::string>(const api::GroupResource
 // say.
 base::Result<Review> ParseReview(std::string_view body, const FieldsOf& fields_of);
 
-// The same for one review after another: what is wanted of a resource is prepared once. One thread.
+// The same for one review after another: what is wanted of a resource, if anything is, is prepared
+// once. One thread.
 class ReviewParser {
  public:
   base::Result<Review> Parse(std::string_view body, const FieldsOf& fields_of);
+  // Resources of which something is remembered.
+  [[nodiscard]] std::size_t prepared() const { return wanted_.size(); }
 
  private:
   struct Wanted {

@@ -1,5 +1,8 @@
 // What the admitter decides of one review: what it needs, what is charged for it, what is said.
 
+#include <memory>
+
+#include "pkg/quota/object_counter.h"
 #include "tests/pkg/admission/admitter_fixture.h"
 
 namespace admission::quota_admitter_test {
@@ -87,6 +90,35 @@ TEST_CASE("quota admitter: only what the guard names is decided", "[admission]")
   CHECK(f.Get(unknown).kind == Kind::kAllowed);
   CHECK(f.admitter.FieldsOf({"", "things"}) == std::vector<std::string>{"spec.cpu", "spec.extra"});
   CHECK(f.admitter.FieldsOf({"", "others"}).empty());
+}
+
+// Who asks may name what there is not.
+TEST_CASE("quota admitter: nothing is kept of kinds that are only counted", "[admission]") {
+  AdmitterFixture f;
+  const auto kept = std::make_shared<int>();
+  f.api.object_counter = [kept](const api::GroupResource& resource) {
+    quota::Evaluator counter = quota::CountObjects(resource, {});
+    counter.owns = [kept, owns = counter.owns](std::string_view name) { return owns(name); };
+    return std::optional(std::move(counter));
+  };
+  f.book.Put("q", List({{"count/numbers.example.com", "2"}}),
+             List({{"count/numbers.example.com", "0"}}));
+  const auto create = [&f](const std::string& kind, const std::string& uid) {
+    Review review = Create(uid);
+    review.resource = {"example.com", "v1", kind};
+    return f.Get(std::move(review));
+  };
+  for (int i = 0; i < 100; ++i) {
+    CHECK(create("kind" + std::to_string(i), "a").kind == Kind::kAllowed);
+  }
+  CHECK(f.book.attempts == 0);
+  CHECK(create("numbers", "a").kind == Kind::kAllowed);
+  CHECK(create("numbers", "b").kind == Kind::kAllowed);
+  CHECK(create("numbers", "c").message ==
+        "exceeded quota: q, requested: count/numbers.example.com=1, used: "
+        "count/numbers.example.com=2, limited: count/numbers.example.com=2");
+  f.api.object_counter = nullptr;
+  CHECK(kept.use_count() == 1);
 }
 
 // A finalizer may keep it for years.
