@@ -20,6 +20,7 @@ bool MayPass(const base::Error& error) {
     case base::ErrorCode::kTooManyRequests:
     case base::ErrorCode::kCancelled:
     case base::ErrorCode::kTls:
+    case base::ErrorCode::kUnauthorized:  // our credentials are being renewed, perhaps
       return true;
     default:
       return false;

@@ -20,10 +20,10 @@ bool Handles(const quota::Evaluator& evaluator, const Review& review) {
          evaluator.guard.subresources.end();
 }
 
-// An update of an object that is being deleted is never refused, or its finalizers could not go.
-bool IsGoing(const Review& review) {
-  return review.operation == Operation::kUpdate &&
-         !review.old_object.StringAt({"metadata", "deletionTimestamp"}).empty();
+// Of a kind of which the objects are only counted.
+std::optional<quota::Evaluator> CounterOf(const quota::QuotaApi& api,
+                                          const api::GroupResource& resource) {
+  return api.object_counter ? api.object_counter(resource) : std::nullopt;
 }
 
 // Whom a charge belongs to. Aggregated API servers may ask about a creation before the object has a
@@ -79,17 +79,10 @@ QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Schedul
 
 QuotaAdmitter::~QuotaAdmitter() = default;
 
-const quota::Evaluator* QuotaAdmitter::EvaluatorFor(const api::GroupResource& resource) {
-  for (const quota::Evaluator& evaluator : api_.evaluators) {
-    if (evaluator.resource == resource) return &evaluator;
-  }
-  if (!api_.object_counter) return nullptr;
-  const auto known = counters_.find(resource);
-  if (known != counters_.end()) return known->second.get();
-  auto counter = api_.object_counter(resource);
-  if (!counter) return nullptr;
-  auto owned = std::make_unique<quota::Evaluator>(std::move(*counter));
-  return counters_.emplace(resource, std::move(owned)).first->second.get();
+// Null: the kind is only counted, if at all.
+const quota::Evaluator* QuotaAdmitter::EvaluatorFor(const api::GroupResource& resource) const {
+  const auto found = std::ranges::find(api_.evaluators, resource, &quota::Evaluator::resource);
+  return found == api_.evaluators.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> QuotaAdmitter::FieldsOf(const api::GroupResource& resource) {
@@ -176,9 +169,12 @@ base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Wai
 }
 
 base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
-  const quota::Evaluator* evaluator = EvaluatorFor(review.resource.WithoutVersion());
+  const api::GroupResource resource = review.resource.WithoutVersion();
+  const quota::Evaluator* evaluator = EvaluatorFor(resource);
+  auto counter = evaluator == nullptr ? CounterOf(api_, resource) : std::nullopt;
+  if (counter) evaluator = &*counter;
   if (evaluator == nullptr || review.ns.empty()) co_return Answer{};
-  if (!Handles(*evaluator, review) || IsGoing(review)) co_return Answer{};
+  if (!Handles(*evaluator, review)) co_return Answer{};
   if (review.operation == Operation::kUpdate && review.old_object.IsNull()) {
     co_return Refuse(403,
                      "unable to get previous usage since prior version of object was not found");
@@ -194,7 +190,8 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
   auto waiter = std::make_shared<Waiter>();
   waiter->review = std::move(review);
   waiter->deadline = deadline;
-  waiter->request.evaluator = evaluator;
+  waiter->counter = std::move(counter);
+  waiter->request.evaluator = waiter->counter ? &*waiter->counter : evaluator;
   const auto prepared = Prepare(*waiter);
   if (!prepared) co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message);
   if (!waiter->flaw.empty()) co_return Refuse(403, "it cannot be counted: " + waiter->flaw);

@@ -57,7 +57,7 @@ class QuotaAdmitter final : public Admitter {
   using Waiting = std::deque<std::shared_ptr<Waiter>>;
   using Batch = std::vector<std::shared_ptr<Waiter>>;
 
-  const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource);
+  [[nodiscard]] const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource) const;
   base::Result<void> Prepare(Waiter& waiter) const;
   // What changes while a request waits: its classes, and whether it can be stored still.
   void LookAgain(Waiter& waiter) const;
@@ -89,7 +89,6 @@ class QuotaAdmitter final : public Admitter {
   QuotaBook& book_;
   Observer& observer_;
   QuotaAdmitterOptions options_;
-  std::map<api::GroupResource, std::unique_ptr<quota::Evaluator>> counters_;
   std::unordered_map<std::string, Waiting> waiting_in_;  // of namespaces whose writer runs
   std::size_t waiting_ = 0;
   std::unordered_map<std::string, std::size_t> waiting_of_;  // the same by namespace; none is 0

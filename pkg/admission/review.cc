@@ -16,7 +16,7 @@ using json::Value;
 constexpr std::string_view kApiVersion = "admission.k8s.io/v1";
 constexpr std::string_view kKind = "AdmissionReview";
 constexpr std::size_t kWarningCharacters = 256;  // the API server cuts what is longer
-constexpr std::size_t kMaxPrepared = 1024;       // resources; the names come from outside
+constexpr std::size_t kMaxPrepared = 1024;       // resources of which fields are wanted
 constexpr std::size_t kMaxEnvelopeBytes = std::size_t{64} << 10;
 constexpr std::size_t kMaxNameBytes = 1024;  // of an object's name, in messages
 constexpr std::size_t kMaxTextBytes = 1024;  // of what else the envelope says; resources are kept
@@ -166,7 +166,7 @@ json::Projection OfReview(const std::vector<std::string>& fields) {
   for (const std::string_view object : {"request.object", "request.oldObject"}) {
     const std::string below = std::string(object) + ".";
     for (const std::string_view name :
-         {"name", "namespace", "uid", "resourceVersion", "generateName", "deletionTimestamp"}) {
+         {"name", "namespace", "uid", "resourceVersion", "generateName"}) {
       paths.push_back(below + "metadata." + std::string(name));
     }
     for (const std::string& field : fields) {
@@ -218,9 +218,11 @@ base::Result<Review> ReviewParser::Parse(std::string_view body, const FieldsOf& 
   return review;
 }
 
-// What is wanted of a resource may change, when its kind is found to be counted.
+// Of a resource of which nothing is wanted nothing is remembered: its name comes from outside.
 const json::Projection& ReviewParser::For(const api::GroupResource& resource,
                                           std::vector<std::string> fields) {
+  static const json::Projection nothing = OfReview({});
+  if (fields.empty()) return nothing;
   const auto found = wanted_.find(resource);
   if (found != wanted_.end() && found->second.fields == fields) return found->second.of_review;
   if (wanted_.size() >= kMaxPrepared) wanted_.clear();

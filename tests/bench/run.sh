@@ -10,8 +10,8 @@
 #                                                   sandbox; 2 minutes
 #   bash tests/bench/run.sh load                    the same over 5 000 quotas; 4 minutes
 #   bash tests/bench/run.sh admission [QUESTION…]   on real kube-apiservers: rate, quiet, limit,
-#                                                   two, leak, memory; rate and memory 9 minutes,
-#                                                   all 20
+#                                                   two, namespaces, leak, memory; rate and memory
+#                                                   9 minutes, all 20
 #
 # Tables go to stdout and to tests/bench/results/PART.md, plots to the same folder, and all of it
 # into the README. What misses its target is printed so, with the target beside it. Wants a machine

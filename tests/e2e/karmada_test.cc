@@ -249,8 +249,13 @@ TEST_CASE("karmada: what is no amount is refused, and what is stored already cou
   CHECK(f.Post(Binding("less", -3, {{"cpu", "1"}})).ok());  // counts as none
   CHECK(f.Patch("old", R"({"spec":{"replicas":3}})").ok());
   f.WaitUsed("q", {{"cpu", "0"}, {"memory", "3Gi"}, {"pods", "3"}});
-  // Finalizers can always go.
-  f.Delete("old");
+  // What is being deleted is limited as before, and its finalizers can always go.
+  CHECK(f.Patch("old", R"({"metadata":{"finalizers":["e2e.test/held"]}})").ok());
+  f.api().Delete(f.Path("resourcebindings", "old"));
+  const Attempt grown = f.Patch("old", R"({"spec":{"replicas":300}})");
+  INFO(grown.Text());
+  CHECK(grown.exceeded());
+  CHECK(f.Patch("old", R"({"metadata":{"finalizers":null}})").ok());
   f.WaitUsed("q", {{"cpu", "0"}, {"memory", "0"}, {"pods", "0"}});
 }
 

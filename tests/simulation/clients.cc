@@ -20,6 +20,12 @@ api::GroupVersionResource KindOf(Resource resource) {
   return {"", "v1", resource == Resource::kClaims ? "persistentvolumeclaims" : "secrets"};
 }
 
+// What is not this client's to say.
+void KeepOthersWord(const Thing& stored, Thing& wanted) {
+  wanted.terminated = stored.terminated;
+  wanted.going = stored.going;
+}
+
 }  // namespace
 
 void World::Start(Write write) {
@@ -63,7 +69,7 @@ base::Task<void> World::Perform(Write write) {
     write.late = 0;
     write.stale = false;
     if (outdated) continue;
-    if (now != nullptr) wanted.terminated = now->terminated;
+    if (now != nullptr) KeepOthersWord(*now, wanted);
     server_.Store(wanted);
     co_return;
   }
@@ -82,7 +88,7 @@ base::Task<bool> World::AskAll(Write write, Thing wanted, std::uint64_t* version
     if (stored != nullptr && stored->uid == wanted.uid) before = *stored;
     if (*version != 0 && !before) co_return false;  // deleted meanwhile
     if (before) *version = before->version;
-    if (before) wanted.terminated = before->terminated;  // not this client's to say
+    if (before) KeepOthersWord(*before, wanted);
     Replica* const replica = replicas_[static_cast<std::size_t>(to) % replicas_.size()].get();
     const base::Duration way = Way() + (call == 0 ? write.late : 0) * 1ms;
     const base::Duration others = write.slow * 1ms;

@@ -19,6 +19,7 @@ class CoreDrawer final : public Drawer {
     MakeCrowded();
     MakeHarsh();
     if (silent) MakeSilent();
+    KeepSome();
     return std::move(schedule_);
   }
 

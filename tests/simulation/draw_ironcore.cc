@@ -24,6 +24,7 @@ class IroncoreDrawer final : public Drawer {
     MakeCrowded();
     MakeHarsh();
     if (silent) MakeSilent();
+    KeepSome();
     return std::move(schedule_);
   }
 

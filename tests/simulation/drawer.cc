@@ -182,4 +182,10 @@ void Drawer::MakeSilent() {
   }
 }
 
+void Drawer::KeepSome() {
+  for (Action& action : schedule_.actions) {
+    if (action.what == "delete" && Percent(25)) action.numbers["keep"] = 1;
+  }
+}
+
 }  // namespace simulation

@@ -45,6 +45,7 @@ struct Thing {
   bool gold = false;
   std::string of = {};      // of a machine: the name of its class
   bool terminated = false;  // and it uses nothing any more, but is one still
+  bool going = false;       // told to go, and kept by a finalizer: it uses what it used
 };
 
 // A class of machines. What it does not say is unknown.

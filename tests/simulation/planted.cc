@@ -90,6 +90,7 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kErrorTrusted, "error-trusted", "used is below what is stored"},
       {Planted::kNeighbourIgnored, "neighbour-ignored", "used is below what is stored"},
       {Planted::kNewestKept, "newest-kept", "fits, and is refused"},
+      {Planted::kGoingFree, "going-free", "used is below what is stored"},
       {Planted::kClassFrozen, "class-frozen", "is not the truth", true},
       {Planted::kClassRemembered, "class-remembered", "without its class", true},
       {Planted::kMissingFree, "missing-free", "what nobody knows is lowered", true},
@@ -203,6 +204,8 @@ void Plant(Planted planted, std::uint64_t call, admission::Review& review) {
   }
   if (planted == Planted::kForgottenOld)
     review.old_object.Make({"metadata", "resourceVersion"}) = "";
+  const bool going = !review.old_object.StringAt({"metadata", "deletionTimestamp"}).empty();
+  if (planted == Planted::kGoingFree && going) review.object = review.old_object;
 }
 
 void Plant(Planted planted, quota::QuotaApi& api) {

@@ -31,6 +31,7 @@ enum class Planted : std::uint8_t {
   kErrorTrusted,      // one that is answered by 5xx is taken for not made
   kNeighbourIgnored,  // charges end before the slowest webhook has answered
   kNewestKept,        // what was known in a later version is the truth
+  kGoingFree,         // what is being deleted grows uncharged
   kClassFrozen,       // a class that changes moves nothing
   kClassRemembered,   // one that went is not missing
   kMissingFree,       // what nobody can tell is nothing

@@ -183,6 +183,14 @@ void Server::Remove(Resource resource, const Key& key) {
   Announce(resource, "DELETED", ToJson(node.mapped()));
 }
 
+void Server::Mark(Resource resource, const Key& key) {
+  const Thing* stored = FindThing(resource, key);
+  if (stored == nullptr || stored->going) return;
+  Thing going = *stored;
+  going.going = true;
+  Store(std::move(going));
+}
+
 void Server::PutQuota(const Key& key, const Amounts& hard, bool gold) {
   const StoredQuota* held = FindQuota(key);
   StoredQuota quota = held != nullptr ? *held : StoredQuota{.ns = key.first, .name = key.second};

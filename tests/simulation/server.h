@@ -52,6 +52,8 @@ class Server {
   [[nodiscard]] std::string NewUid();
   void Store(Thing thing);
   void Remove(Resource resource, const Key& key);
+  // Told to go, and kept by a finalizer until it is removed.
+  void Mark(Resource resource, const Key& key);
   // Creates the quota, or changes its spec.
   void PutQuota(const Key& key, const Amounts& hard, bool gold);
   void RemoveQuota(const Key& key);

@@ -44,6 +44,7 @@ class World {
 
   // world_actions.cc
   void Perform(const Action& action);
+  void Delete(const Action& action, Resource resource, const Server::Key& key);
   bool PerformOnQuota(const Action& action);
   bool PerformOnReplica(const Action& action);
   bool PerformOnServer(const Action& action);

@@ -61,7 +61,7 @@ void World::Perform(const Action& action) {
   const bool secret = action.what == "secret" || action.Get("secret") != 0;
   const Resource resource = secret ? Resource::kSecrets : Resource::kClaims;
   const Server::Key key = KeyOf(action, "name");
-  if (action.what == "delete") return server_.Remove(resource, key);
+  if (action.what == "delete") return Delete(action, resource, key);
   if (action.what != "secret" && action.what != "claim") {
     return judge_.Violation("no such action: " + action.what);
   }
@@ -76,6 +76,10 @@ void World::Perform(const Action& action) {
          .late = action.Get("late"),
          .stale = action.Get("stale") != 0,
          .dry_run = action.Get("dry") != 0});
+}
+
+void World::Delete(const Action& action, Resource resource, const Server::Key& key) {
+  action.Get("keep") != 0 ? server_.Mark(resource, key) : server_.Remove(resource, key);
 }
 
 bool World::PerformOnQuota(const Action& action) {

@@ -378,5 +378,25 @@ TEST_CASE("quota admitter: the limit holds and nothing leaks, whatever fails", "
                                  1'000'000'000) >= admitted.size());
 }
 
+// The daemon's credentials are not the user's fault, and a moment later they may be good.
+TEST_CASE("quota admitter: while the API server does not know us, a write is tried again",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"cpu", "9"}}), List({{"cpu", "0"}}));
+  int refusals = 3;
+  f.book.fault = [&](const quota::Quota&) -> std::optional<base::Error> {
+    if (refusals-- <= 0) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnauthorized, .message = "Unauthorized"};
+  };
+  CHECK(f.Get(Create("a", "2")).kind == Kind::kAllowed);
+  CHECK(f.Used("q") == "cpu=2");
+  refusals = 1'000'000;
+  f.Ask(Create("b", "2"));
+  f.scheduler.RunFor(std::chrono::seconds(10));
+  REQUIRE(f.answers.back().has_value());
+  CHECK(f.answers.back()->kind == Kind::kUnavailable);
+  CHECK(f.answers.back()->message == "resource quota evaluation timed out: Unauthorized");
+}
+
 }  // namespace
 }  // namespace admission::quota_admitter_batch_test

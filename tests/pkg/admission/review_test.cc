@@ -115,6 +115,29 @@ TEST_CASE("review: one parser reads reviews of many resources", "[admission]") {
   CHECK(json::Write(changed->object) == R"({"spec":{"x":1}})");
 }
 
+// The names come from outside, and may be long.
+TEST_CASE("review: of resources of which nothing is wanted nothing is kept", "[admission]") {
+  admission::ReviewParser parser;
+  const auto parse = [&parser](const std::string& resource) {
+    const auto review = parser.Parse(
+        R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u",)"
+        R"("operation":"CREATE","resource":{"resource":")" +
+            resource + R"("},"object":{"metadata":{"name":"a"},"spec":{"b":1}}}})",
+        [](const api::GroupResource& of) {
+          return of.resource == "pods" ? std::vector<std::string>{"spec.b"}
+                                       : std::vector<std::string>();
+        });
+    REQUIRE(review.has_value());
+    return json::Write(review->object);
+  };
+  for (int i = 0; i < 20; ++i) {
+    CHECK(parse("kind" + std::to_string(i)) == R"({"metadata":{"name":"a"}})");
+  }
+  CHECK(parser.prepared() == 0);
+  CHECK(parse("pods") == R"({"metadata":{"name":"a"},"spec":{"b":1}})");
+  CHECK(parser.prepared() == 1);
+}
+
 TEST_CASE("review: what is none is told so, and what it lacks", "[admission]") {
   CHECK(WhyNot("no JSON").starts_with("not an AdmissionReview: malformed JSON at byte "));
   CHECK(WhyNot("").starts_with("not an AdmissionReview: malformed JSON"));
