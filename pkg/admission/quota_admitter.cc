@@ -64,7 +64,7 @@ QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Schedul
       api_(api),
       book_(book),
       observer_(observer),
-      options_(options),
+      options_(std::move(options)),
       writers_(executor) {}
 
 QuotaAdmitter::~QuotaAdmitter() = default;
@@ -168,6 +168,7 @@ base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Wai
 base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
   const quota::Evaluator* evaluator = EvaluatorFor(review.resource.WithoutVersion());
   if (evaluator == nullptr || review.ns.empty()) co_return Answer{};
+  if (options_.exempt_namespaces.contains(review.ns)) co_return Answer{};
   if (!Handles(*evaluator, review) || IsGoing(review)) co_return Answer{};
   if (review.operation == Operation::kUpdate && review.old_object.IsNull()) {
     co_return Refuse(403,
