@@ -135,6 +135,45 @@ TEST_CASE("two replicas that are replaced three times under load lose no request
   WARN(made << " pods made while six replicas were replaced");
 }
 
+TEST_CASE("a rolling update to an image that never starts fails no request",
+          "[e2e][rollout][real-only]") {
+  Scenario s;
+  Fleet fleet(s);
+  fleet.Add();
+  fleet.Add();
+  Limit(s, "q", {{"pods", "1M"}});
+  PodMaker maker(s);
+  const auto wait_for_more = [&](int more) {
+    const int enough = maker.made() + more;
+    Eventually("pods are made",
+               [&]() -> std::string { return maker.made() < enough ? maker.Trouble() : ""; });
+  };
+  wait_for_more(200);
+  fleet.AddWithoutImage();
+  wait_for_more(400);
+  maker.Stop();
+  CHECK(maker.Trouble() == "0 failed");
+}
+
+TEST_CASE("a first installation refuses nobody while its replicas start",
+          "[e2e][rollout][real-only]") {
+  Scenario s;
+  s.Create("resourcequotas", Quota("q", {{"pods", "1M"}}));
+  PodMaker maker(s);
+  Fleet fleet(s);
+  fleet.Add();
+  fleet.Add();
+  Eventually("the quota is enforced", [&] {
+    return Unenforced(s.GetQuota("q"), {{"pods", "1M"}});
+  });
+  const double asked = fleet.Metric("quota_admission_decisions_total");
+  Eventually("the replicas are asked", [&] {
+    return fleet.Metric("quota_admission_decisions_total") > asked + 100 ? "" : "not yet";
+  });
+  maker.Stop();
+  CHECK(maker.Trouble() == "0 failed");
+}
+
 TEST_CASE(
     "the leader dies while many press against the limit: nothing passes it, and the other takes "
     "over",
