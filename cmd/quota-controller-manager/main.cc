@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "cmd/quota-controller-manager/break_glass.h"
 #include "cmd/quota-controller-manager/descriptors.h"
 #include "cmd/quota-controller-manager/event_loop.h"
 #include "cmd/quota-controller-manager/flags.h"
@@ -37,8 +38,9 @@ int main(int argc, char** argv) {
   manager::RaiseDescriptorLimit();
 
   boost::asio::io_context io{1};
-  if (options->uninstall) {
-    const auto done = manager::Uninstall(io, *options);
+  if (options->uninstall || options->break_glass) {
+    const auto done =
+        options->uninstall ? manager::Uninstall(io, *options) : manager::BreakGlass(io, *options);
     return done ? 0 : Refuse(done.error());
   }
   auto daemon = manager::NewManager(io, *options);

@@ -16,6 +16,7 @@
 #include "cmd/quota-controller-manager/request_metrics.h"
 #include "cmd/quota-controller-manager/secure_metrics.h"
 #include "cmd/quota-controller-manager/server_metrics.h"
+#include "pkg/admission/webhook_remover.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
 #include "pkg/base/heap.h"
@@ -117,7 +118,9 @@ class ManagerImpl final : public Manager {
   std::unique_ptr<client::ApiEventRecorder> events_;
   std::unique_ptr<controllers::ServedResources> served_;
   std::unique_ptr<Leadership> leadership_;
-  std::unique_ptr<AdmissionService> admission_;  // null: nothing is enforced
+  std::unique_ptr<AdmissionService> admission_;         // null: nothing is enforced
+  std::unique_ptr<admission::WebhookRemover> remover_;  // set then
+  std::string own_namespace_;                           // of the webhook's Service
   std::unique_ptr<QuotaSeries> quota_series_;
   std::vector<std::unique_ptr<Engine>> engines_;
   std::unique_ptr<SecureMetrics> secure_metrics_;  // null: everybody may read them
@@ -174,11 +177,23 @@ void ManagerImpl::Elect(const client::ClusterConfig& config) {
 base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) {
   quota_series_ = std::make_unique<QuotaSeries>(registry_, options_.max_quota_series);
   if (options_.admission) {
+    if (options_.admission_service) own_namespace_ = options_.admission_service->ns;
+    if (config.in_cluster) own_namespace_ = config.ns;
+    if (!own_namespace_.empty()) options_.exempt_namespaces.push_back(own_namespace_);
     auto service =
         AdmissionService::New(io_.get_executor(), scheduler_, *client_, *events_, registry_,
-                              options_, LeaseOf(config, options_.leader_election).ToString());
+                              options_, LeaseOf(config, options_.leader_election).ToString(),
+                              [this] { return leadership_->Holder(); });
     if (!service) return service.error();
     admission_ = std::move(*service);
+  } else if (options_.enforced.empty()) {
+    remover_ = std::make_unique<admission::WebhookRemover>(
+        scheduler_, *client_,
+        admission::WebhookRemoverOptions{
+            .name = admission::ConfigurationOptions().name,
+            .installation = LeaseOf(config, options_.leader_election).ToString(),
+            .identity = leadership_->Identity(),
+            .leads = [this] { return leadership_->Leads(); }});
   }
   AddEngine(quota::CoreQuotaApi());
   AddEngine(quota::KarmadaQuotaApi());
@@ -284,6 +299,7 @@ base::Task<void> ManagerImpl::Work() {
   base::TaskGroup certificates(io_.get_executor());
   base::TaskGroup events(io_.get_executor());
   base::TaskGroup admission(io_.get_executor());
+  base::TaskGroup removing(io_.get_executor());
   base::TaskGroup controllers(io_.get_executor());
   base::TaskGroup leadership(io_.get_executor());
   for (const std::unique_ptr<http::Server>& server : servers_) {
@@ -298,13 +314,20 @@ base::Task<void> ManagerImpl::Work() {
   }
   leadership.Spawn("leadership", [this] { return leadership_->Run(); });
   if (admission_) admission.Spawn("admission", [this] { return admission_->Run(); });
+  if (remover_) removing.Spawn("webhook remover", [this] { return remover_->Run(); });
   const std::unique_ptr<base::Alarm> stopped = scheduler_.NewAlarm();
   while (!co_await base::Stopping()) {
     co_await stopped->WaitUntil(scheduler_.Now() + std::chrono::hours(1));
   }
   co_await base::IgnoreCancellation();
+  removing.Cancel();
+  co_await removing.Join();
+  if (admission_) {
+    removing.Spawn("leave", [this] { return admission_->LeaveWith(own_namespace_); });
+  }
   if (admission_) admission_->Stop(options_.admission_service ? kLinger : 0ms);
   co_await admission.Join();
+  co_await removing.Join();
   controllers.Cancel();
   co_await controllers.Join();
   leadership.Cancel();

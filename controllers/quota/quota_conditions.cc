@@ -49,6 +49,12 @@ Announcement UnknownNames(const std::vector<std::string>& names) {
           "nothing is counted under " + Join(names) + ": such a limit has no effect"};
 }
 
+Announcement NotEnforced(const std::string& ns) {
+  return {EventType::kWarning, "QuotaNotEnforced",
+          "this quota is counted, but nothing is refused: namespace " + ns +
+              " is exempt, by --exempt-namespaces or as quota-controller-manager's own"};
+}
+
 Announcement MatchesNothing(const std::string& why) {
   return {EventType::kWarning, "ScopeMatchesNothing",
           "no object counts for this quota, it limits nothing: " + why};
@@ -117,6 +123,17 @@ std::optional<base::TimePoint> QuotaConditions::LookAtSelector(const quota::Quot
   memory.matches_nothing = why;
   if (memory.empty()) memories_.erase(quota.uid);
   return std::nullopt;
+}
+
+std::optional<base::TimePoint> QuotaConditions::LookAtExemption(const quota::Quota& quota,
+                                                                bool exempt, base::TimePoint now,
+                                                                const Say& say) {
+  if (!exempt) return std::nullopt;  // for as long as the process lives
+  Memory& memory = memories_[quota.uid];
+  if (!memory.exempt) memory.exempt = say(NotEnforced(quota.key.ns));
+  if (memory.exempt) return std::nullopt;
+  if (memory.empty()) memories_.erase(quota.uid);
+  return now + patience_.say_again;
 }
 
 QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle& obstacle,

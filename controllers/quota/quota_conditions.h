@@ -82,6 +82,9 @@ class QuotaConditions {
   // Why nothing can match the quota's selector; "" if something can.
   std::optional<base::TimePoint> LookAtSelector(const quota::Quota& quota, const std::string& why,
                                                 base::TimePoint now, const Say& say);
+  // Whether admission refuses nothing in the quota's namespace.
+  std::optional<base::TimePoint> LookAtExemption(const quota::Quota& quota, bool exempt,
+                                                 base::TimePoint now, const Say& say);
   void Forget(const std::string& uid);
   [[nodiscard]] const Standings& Count() const { return told_; }
   [[nodiscard]] std::size_t size() const { return memories_.size(); }  // quotas remembered
@@ -98,8 +101,9 @@ class QuotaConditions {
     std::map<std::string, Standing> standings;  // by resource
     std::vector<std::string> uncountable;       // said
     std::string matches_nothing;                // said
+    bool exempt = false;                        // said
     [[nodiscard]] bool empty() const {
-      return standings.empty() && uncountable.empty() && matches_nothing.empty();
+      return standings.empty() && uncountable.empty() && matches_nothing.empty() && !exempt;
     }
   };
   using When = std::optional<base::TimePoint>;

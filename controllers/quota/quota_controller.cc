@@ -34,11 +34,11 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       options_(options),
       pulse_(context_.scheduler->Now()),
       store_(api.name, *this, api.selectors),
-      tracker_(context_, api_, served, *this),
+      tracker_(context_, api_, served, *this, {.by_namespace = options.guarded != nullptr}),
       reporter_(
           *context_.scheduler, context_.events, api_, store_, tracker_,
           [this] { return quotas_->state().trouble.has_value(); }, [this] { return Leading(); },
-          PatienceFor(context_.reflector.backoff)),
+          options.exempt, PatienceFor(context_.reflector.backoff)),
       walk_wanted_(context_.scheduler->NewAlarm()),
       quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
       quotas_(informers::NewReflector(

@@ -76,9 +76,11 @@ struct QuotaControllerOptions {
   // Whether this replica is the one that keeps statuses right, at this moment; it is asked right
   // before each write. The others inform, count and admit. Null: always. See OnLeading().
   std::function<bool()> leading;
-  // True once admission guards the evaluator's resource: a name enters status.hard only then. Null:
-  // this quota API is not decided at admission here.
-  std::function<bool(const quota::Evaluator& evaluator)> guarded;
+  // True once admission guards the evaluator's resource in this namespace: a name enters
+  // status.hard only then. Null: this quota API is not decided at admission here.
+  std::function<bool(const quota::Evaluator& evaluator, std::string_view ns)> guarded;
+  // Namespaces in which admission refuses nothing, which is told to their quotas. Null: none.
+  std::function<bool(std::string_view ns)> exempt;
   // Called, once the quotas are listed, whenever tracker().Constrained() may have changed. May be
   // null.
   std::function<void()> on_constrained;

@@ -36,7 +36,9 @@ ConditionPatience PatienceFor(const base::BackoffOptions& pauses) {
 QuotaReporter::QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* events,
                              const quota::QuotaApi& api, const QuotaStore& store,
                              const Tracker& tracker, std::function<bool()> server_away,
-                             std::function<bool()> leading, ConditionPatience patience)
+                             std::function<bool()> leading,
+                             std::function<bool(std::string_view ns)> exempt,
+                             ConditionPatience patience)
     : scheduler_(scheduler),
       events_(events),
       api_(api),
@@ -44,6 +46,7 @@ QuotaReporter::QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* 
       tracker_(tracker),
       server_away_(std::move(server_away)),
       leading_(std::move(leading)),
+      exempt_(std::move(exempt)),
       conditions_(patience),
       due_(scheduler),
       wake_(scheduler.NewAlarm()) {}
@@ -131,7 +134,9 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
                                       UncountableNames(api_, quota->hard), now, server_since_, say);
   const auto retold =
       conditions_.LookAtSelector(*quota, WhyNothingMatches(api_, quota->selector), now, say);
-  for (const auto& when : {again, retold}) {
+  const bool exempt = exempt_ && exempt_(key.ns);
+  const auto told = conditions_.LookAtExemption(*quota, exempt, now, say);
+  for (const auto& when : {again, retold, told}) {
     if (when) due_.AddAfter(key, *when - now);
   }
 }

@@ -34,11 +34,12 @@ class QuotaReporter {
  public:
   // Everything outlives the reporter. `events` may be null: then conditions are followed, for the
   // metrics, and nothing is said. `server_away`: whether the quotas themselves can be followed.
-  // `leading`: whether it is this replica that tells people.
+  // `leading`: whether it is this replica that tells people. `exempt`: as in the controller's
+  // options.
   QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* events,
                 const quota::QuotaApi& api, const QuotaStore& store, const Tracker& tracker,
                 std::function<bool()> server_away, std::function<bool()> leading,
-                ConditionPatience patience);
+                std::function<bool(std::string_view ns)> exempt, ConditionPatience patience);
 
   // As QuotaListener::OnQuota.
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
@@ -70,6 +71,7 @@ class QuotaReporter {
   const Tracker& tracker_;
   std::function<bool()> server_away_;
   std::function<bool()> leading_;
+  std::function<bool(std::string_view ns)> exempt_;
   QuotaConditions conditions_;
   queue::WorkQueue<api::ObjectKey> due_;
   std::unordered_map<api::ObjectKey, std::vector<Obstacle>> unreadable_;

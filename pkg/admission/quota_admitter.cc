@@ -74,7 +74,7 @@ QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Schedul
       api_(api),
       book_(book),
       observer_(observer),
-      options_(options),
+      options_(std::move(options)),
       writers_(executor) {}
 
 QuotaAdmitter::~QuotaAdmitter() = default;
@@ -174,6 +174,7 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
   auto counter = evaluator == nullptr ? CounterOf(api_, resource) : std::nullopt;
   if (counter) evaluator = &*counter;
   if (evaluator == nullptr || review.ns.empty()) co_return Answer{};
+  if (options_.exempt_namespaces.contains(review.ns)) co_return Answer{};
   if (!Handles(*evaluator, review)) co_return Answer{};
   if (review.operation == Operation::kUpdate && review.old_object.IsNull()) {
     co_return Refuse(403,

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -36,6 +37,7 @@ struct QuotaAdmitterOptions {
   std::size_t max_batch = 512;
   base::Duration retry = std::chrono::milliseconds(50);  // after a failed write, doubled each time
   bool warn_near_limits = true;
+  std::set<std::string, std::less<>> exempt_namespaces = {};  // in which nothing is refused
 };
 
 class QuotaAdmitter final : public Admitter {

@@ -150,7 +150,8 @@ TEST_CASE("the webhook configuration is stored as it was meant", "[e2e][admissio
   INFO(json::Write(guarding.stored()));
   CHECK(admission::SameConfiguration(guarding.stored(), guarding.desired()));
   CHECK(admission::GuardedAsDesired(guarding.stored(), guarding.desired()) ==
-        admission::GuardedBy(guarding.desired()));
+        admission::GuardedAsDesired(guarding.desired(), guarding.desired()));
+  CHECK(admission::GuardedBy(guarding.stored()) == admission::GuardedBy(guarding.desired()));
   // It takes its own patch, and then nothing is left to patch.
   const std::string path = admission::kWebhookConfigurations.Path() + "/" +
                            std::string(guarding.stored().StringAt({"metadata", "name"}));

@@ -29,6 +29,15 @@ TEST_CASE("quota admitter: what fits is admitted, written and held", "[admission
   CHECK(f.book.attempts == 1);
 }
 
+TEST_CASE("quota admitter: in an exempt namespace nothing is refused, nor charged", "[admission]") {
+  QuotaAdmitterOptions options;
+  options.exempt_namespaces = {"ns"};
+  AdmitterFixture f(options);
+  f.book.Put("q", List({{"things", "0"}}), List({{"things", "0"}}));
+  CHECK(f.Get(Create("a", "3")).kind == Kind::kAllowed);
+  CHECK(f.book.attempts == 0);
+}
+
 TEST_CASE("quota admitter: the quota API says by what reason it refuses", "[admission]") {
   AdmitterFixture f;
   f.api.refusal_reason = "QuotaExceeded";
