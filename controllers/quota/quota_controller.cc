@@ -205,6 +205,7 @@ void QuotaController::Visit(const quota::Quota& quota, const Concerns& concerns)
     report = report || !quota::NamesOfClasses(evaluator, quota.hard).empty();
   }
   bool recount = concerns.recount_all || report;
+  if (concerns.charge_hold) recount = NoticeHold(quota) || recount;
   for (const auto& [resource, changed] : concerns.classes) {
     recount = NoticeClasses(quota, changed) || recount;
   }
