@@ -64,8 +64,8 @@ DEFINE_string(exempt_namespaces, "kube-system,kube-public,kube-node-lease",
               "own: what the cluster needs to start must not wait for this daemon.");
 DEFINE_int32(
     admission_queue_limit, 4096,
-    "How many requests may wait for quota decisions, for each quota API; more are answered "
-    "429 at once, to come again.");
+    "How many requests may wait for quota decisions, for each quota API, and a quarter of them for "
+    "each namespace; more are answered 429 at once, to come again.");
 DEFINE_bool(manage_webhook, true,
             "Keep the ValidatingWebhookConfiguration. False: it is the admin's own.");
 DEFINE_bool(warn_near_limits, true,

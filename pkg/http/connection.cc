@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kScratchBytes = std::size_t{64} << 10;
 constexpr int kBurst = 16;  // operations in a row before others get the loop
+constexpr std::size_t kLargeRead = std::size_t{16} << 10;
 constexpr std::size_t kLingerBytes = std::size_t{16} << 20;
 
 std::span<char> Scratch() {
@@ -55,7 +56,10 @@ base::Task<base::Result<std::string_view>> Connection::Receive(base::TimePoint d
     const std::span<char> scratch = Scratch();
     Attempt attempt = met_ ? *met_ : stream_->TryRead(scratch);
     if (attempt.kind == Attempt::Kind::kDone) {
-      co_return std::string_view(scratch.data(), Fill(scratch, attempt.bytes));
+      const std::size_t bytes = Fill(scratch, attempt.bytes);
+      // Where much comes at once, others get the loop before more of it is read.
+      if (bytes >= kLargeRead) without_waiting_ = kBurst;
+      co_return std::string_view(scratch.data(), bytes);
     }
     if (attempt.kind == Attempt::Kind::kEnd) co_return std::string_view();
     if (attempt.kind == Attempt::Kind::kFailed) co_return std::move(attempt.error);

@@ -11,13 +11,14 @@
 namespace e2e::admission_outage_test {
 namespace {
 
-// What the API server says where the webhook decided nothing.
-constexpr const char* kFailedCall =
-    "failed calling webhook \"core.quota-controller-manager.io\": failed to call webhook: ";
-
+// True if the API server says that the webhook decided nothing.
 bool Failed(const Attempt& attempt) {
+  const auto says = [&](const char* words) {
+    return attempt.message.find(words) != std::string::npos;
+  };
   return attempt.code == 500 && attempt.reason == "InternalError" &&
-         attempt.message.find(kFailedCall) != std::string::npos;
+         says("failed calling webhook \"") &&
+         says("core.quota-controller-manager.io\": failed to call webhook: ");
 }
 
 // Sends them beside the test's own doings. The scenario outlives the future.

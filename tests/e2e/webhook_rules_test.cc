@@ -187,7 +187,7 @@ TEST_CASE("the webhook configuration for one's own hand is taken, and guards the
   CHECK(admission::SameConfiguration(own, admission::DesiredConfiguration(options, guarded, "")));
 }
 
-TEST_CASE("the shipped rights let the daemon keep its configuration, and no other",
+TEST_CASE("the shipped rights let the daemon keep its configuration, and change no other",
           "[e2e][admission][real-only]") {
   Scenario scenario;
   const auto documents = config::ParseYamlDocuments(
@@ -229,8 +229,20 @@ TEST_CASE("the shipped rights let the daemon keep its configuration, and no othe
                            {"timeoutSeconds", "1"},
                            {"fieldSelector", "metadata.name=quota-controller-manager"}}})
             .has_value());
-  CHECK_FALSE(may_list({}));
-  CHECK_FALSE(daemon.Do({.path = path + "/other"}).has_value());
+  // Others' are read, for how long the API server waits for them, and never changed.
+  CHECK(may_list({}));
+  json::Value others = ours;
+  others.Make({"metadata", "name"}) = "e2e-others";
+  scenario.api().Create(path, others);
+  CHECK_FALSE(daemon.Do({.path = path + "/e2e-others"}).has_value());
+  CHECK_FALSE(daemon
+                  .Do({.verb = "PATCH",
+                       .path = path + "/e2e-others",
+                       .content_type = std::string(client::kMergePatch),
+                       .body = R"({"metadata":{"annotations":{"a":"b"}}})"})
+                  .has_value());
+  CHECK_FALSE(daemon.Do({.verb = "DELETE", .path = path + "/e2e-others"}).has_value());
+  scenario.api().Delete(path + "/e2e-others");
   scenario.api().Delete(own);
   scenario.api().Delete(PathOf("clusterrolebindings", {}, role));
   scenario.api().Delete(PathOf("clusterroles", {}, role));

@@ -66,10 +66,6 @@ client::ApiRequest PatchOf(const std::string& path, const std::string& merge_pat
           .timeout = Stretched(60s)};
 }
 
-std::string Denied(const std::string& words) {
-  return "admission webhook \"core.quota-controller-manager.io\" denied the request: " + words;
-}
-
 Admission::Admission(ApiServer& server) : scenario_(server), port_(FreePort()) {}
 
 // However the start ends, the destructor takes the configuration away.

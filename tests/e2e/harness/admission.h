@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/e2e/harness/denial.h"
 #include "tests/e2e/harness/scenario.h"
 
 namespace e2e {
@@ -34,9 +35,6 @@ client::ApiRequest PostOf(const std::string& path, const json::Value& object);
 // Of pods: the prefix, and a number from 0.
 std::vector<client::ApiRequest> Creations(Scenario& scenario, const std::string& prefix, int count);
 client::ApiRequest PatchOf(const std::string& path, const std::string& merge_patch);
-
-// What the API server puts before a refusal of ours.
-std::string Denied(const std::string& words);
 
 struct AdmissionOptions {
   ServerOptions server{};
