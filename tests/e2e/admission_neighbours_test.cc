@@ -93,7 +93,7 @@ TEST_CASE("admission: with the built-in plugin on by mistake the truth is back w
   a.Limit("q", {{"pods", "100"}});
   const HighestUsed used(a.scenario(), "q", "pods");
   CreatePods(a);
-  a.scenario().WaitUsed("q", {{"pods", std::to_string(kPods)}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(kPods)}}, AfterAHold());
   CHECK(used.highest() > kPods);  // both charged indeed
 }
 

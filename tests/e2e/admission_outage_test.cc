@@ -86,18 +86,18 @@ TEST_CASE("admission: with the API server out of the daemon's reach nothing is d
   CHECK(a.Count("pods") == 1);
   proxy.Stall(false);
   proxy.Refuse(false);
-  a.scenario().WaitUsed("q", {{"pods", "1"}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"pods", "1"}}, AfterAHold());
   // A status write that was under way when the server fell silent may be made now, for nobody: what
-  // it charged is gone after ten seconds.
+  // it charged is gone after a hold.
   for (const char* name : {"after", "third"}) {
     const auto admitted = [&]() -> std::string {
       const Attempt attempt = a.Post("pods", Pod(name));
       return attempt.ok() ? "" : attempt.Text();
     };
-    Eventually("creations are admitted again", admitted, Stretched(20s));
+    Eventually("creations are admitted again", admitted, AfterAHold());
   }
   CHECK(a.Post("pods", Pod("fourth")).exceeded());
-  a.scenario().WaitUsed("q", {{"pods", "3"}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"pods", "3"}}, AfterAHold());
 }
 
 TEST_CASE("admission: another writer of the quota in a tight loop delays, and stops nobody",
@@ -127,7 +127,7 @@ TEST_CASE("admission: another writer of the quota in a tight loop delays, and st
       if (attempt.ok()) ++created;
     }
     CHECK(created == 60);
-    a.scenario().WaitUsed("q", {{"pods", text}}, Stretched(15s));
+    a.scenario().WaitUsed("q", {{"pods", text}}, AfterAHold());
   }
   CHECK(writer.turns() > 10);
 }
@@ -204,7 +204,7 @@ TEST_CASE("admission: a status that was wiped by hand is filled in again, under 
   }
   CHECK(created <= 50);
   CHECK(a.Count("pods") == static_cast<std::size_t>(created));
-  a.scenario().WaitUsed("q", {{"pods", std::to_string(created)}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(created)}}, AfterAHold());
   a.api().MergePatch(a.scenario().Path("resourcequotas", "q", "status"),
                      Json(R"({"status":{"hard":null,"used":null}})"));
   a.scenario().WaitUsed("q", {{"pods", std::to_string(created)}});
@@ -244,7 +244,7 @@ TEST_CASE("admission: a daemon that was killed shuts the door while it is away, 
   const std::size_t left = crowd.Names().size();
   heads.WaitFor(left);
   CHECK(heads.most() <= 40);
-  a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, AfterAHold());
 }
 
 }  // namespace e2e::admission_outage_test

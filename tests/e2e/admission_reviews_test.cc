@@ -150,7 +150,7 @@ TEST_CASE("admission: what is no review is told so, and is in nobody's way", "[e
       },
       Stretched(25s));
   CHECK(a.daemon().Running());
-  a.scenario().WaitUsed("q", {{"pods", "20"}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"pods", "20"}}, AfterAHold());
 }
 
 TEST_CASE("admission: a namespace's full queue sends the newest away, and serves those inside",

@@ -152,6 +152,8 @@ std::string ConfigurationPath(const std::string& name) {
   return PathOf("validatingwebhookconfigurations", "", name);
 }
 
+std::chrono::milliseconds AfterAHold() { return Stretched(30s); }
+
 json::Value HandMadeConfiguration(const HandMade& hand_made) {
   json::Value webhook = Json(R"({"name":"core.quota-controller-manager.io","failurePolicy":"Fail",
       "admissionReviewVersions":["v1"],"sideEffects":"NoneOnDryRun","timeoutSeconds":10,

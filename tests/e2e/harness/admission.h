@@ -102,4 +102,8 @@ struct HandMade {
 };
 json::Value HandMadeConfiguration(const HandMade& hand_made);
 
+// Time for `used` to be true again where a charge may be of nothing that was stored: a hold beside
+// a webhook of 15 s, which another scenario may have on the same server, and some more.
+std::chrono::milliseconds AfterAHold();
+
 }  // namespace e2e
