@@ -19,7 +19,7 @@
 
 namespace queue {
 
-template <typename Key, typename Hash = std::hash<Key>>
+template <typename Key>
 class AsyncQueue {
  public:
   explicit AsyncQueue(base::Scheduler& scheduler, WorkQueueOptions options = {},
@@ -98,7 +98,7 @@ class AsyncQueue {
   }
 
   base::Scheduler& scheduler_;
-  WorkQueue<Key, Hash> queue_;
+  WorkQueue<Key> queue_;
   std::list<base::Alarm*> idle_;
 };
 

@@ -17,8 +17,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "pkg/base/clock.h"
 #include "pkg/queue/observer.h"
@@ -37,7 +35,7 @@ struct WorkQueueOptions {
 Observer& NoObserver();
 [[noreturn]] void FailDoneWithoutGet();
 
-template <typename Key, typename Hash = std::hash<Key>>
+template <typename Key>
 class WorkQueue {
  public:
   explicit WorkQueue(const base::Clock& clock, WorkQueueOptions options = {},
@@ -156,12 +154,13 @@ class WorkQueue {
   RetryDelays delays_;
   std::optional<TokenBucket> bucket_;
   bool shutting_down_ = false;
-  std::deque<Key> ready_;                                      // dirty and not processing
-  std::unordered_map<Key, base::TimePoint, Hash> dirty_;       // needs work, since when
-  std::unordered_map<Key, base::TimePoint, Hash> processing_;  // with a worker, since when
-  ByTime by_time_;                                             // planned visits, earliest first
-  std::unordered_map<Key, typename ByTime::iterator, Hash> waiting_;  // one entry of by_time_ a key
-  std::unordered_map<Key, int, Hash> failures_;                       // in a row
+  std::deque<Key> ready_;  // dirty and not processing
+  // Ordered tables: a hash table that grows by very many keys would hold the event loop too long.
+  std::map<Key, base::TimePoint> dirty_;              // needs work, since when
+  std::map<Key, base::TimePoint> processing_;         // with a worker, since when
+  ByTime by_time_;                                    // planned visits, earliest first
+  std::map<Key, typename ByTime::iterator> waiting_;  // one entry of by_time_ a key
+  std::map<Key, int> failures_;                       // in a row
 };
 
 }  // namespace queue
