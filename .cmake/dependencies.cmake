@@ -8,6 +8,7 @@ find_package(yaml-cpp REQUIRED)
 find_package(gflags REQUIRED)
 find_package(glog REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
+find_library(QCM_JEMALLOC_LIBRARY jemalloc_pic REQUIRED)
 find_path(QCM_RAPIDJSON_INCLUDE rapidjson/reader.h REQUIRED)
 
 # Asio is compiled once, here, instead of in every file that names it. The precompiled header

@@ -59,6 +59,7 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"pkg/config", {"pkg/base", "pkg/json"}},
     {"pkg/http", {"pkg/base"}},
     {"pkg/queue", {"pkg/base"}},
+    {"pkg/heap", {}},
     {"pkg/metrics", {"pkg/base"}},
     {"pkg/quota", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api"}},
     {"pkg/debug", {"pkg/base", "pkg/http", "pkg/metrics", "pkg/queue"}},
@@ -87,6 +88,7 @@ const std::map<std::string, std::set<std::string>> kAdapters = {
     {"gflags/", {"cmd"}},
     {"zlib.h", {"pkg/http"}},
     {"protozero/", {"pkg/protobuf"}},
+    {"jemalloc/", {"pkg/heap"}},
 };
 
 const std::set<std::string> kWithoutAsio = {"pkg/json",    "pkg/quantity", "pkg/api",

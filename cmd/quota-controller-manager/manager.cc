@@ -19,13 +19,13 @@
 #include "pkg/admission/webhook_remover.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
-#include "pkg/base/heap.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/event_recorder.h"
 #include "pkg/client/rest_client.h"
 #include "pkg/debug/endpoints.h"
+#include "pkg/heap/heap.h"
 #include "pkg/http/server.h"
 #include "pkg/leader/leader_runner.h"
 #include "pkg/metrics/process_metrics.h"
@@ -54,7 +54,11 @@ constexpr base::BackoffOptions kReconnect{
 
 // In a cluster a Service sends new connections for some seconds after it was told not to.
 constexpr std::chrono::milliseconds kLinger = 5s;
-constexpr std::chrono::seconds kTrimPeriod = 15s;
+
+// Memory that is free goes back a sixtieth at a time.
+constexpr std::size_t kLittleFree = std::size_t{1} << 20;
+constexpr std::chrono::milliseconds kLookPeriod = 500ms;  // while little is free
+constexpr std::chrono::milliseconds kGiveBackPeriod = heap::kDecay / 60;
 
 const metrics::Buckets kHeldBuckets{0.0001, 0.0005, 0.001, 0.002, 0.003, 0.004, 0.005, 0.0075, 0.01,
                                     0.015,  0.02,   0.05,  0.1,   0.2,   0.5,   1,     5};
@@ -341,16 +345,15 @@ base::Task<void> ManagerImpl::Work() {
   client_->CloseIdle();
 }
 
+// What a burst leaves free (a long list, many charges at once) goes back in small parts, so that
+// none of them holds the event loop.
 base::Task<void> ManagerImpl::KeepHeapSmall() {
   co_await base::DeferCancellation();
   for (bool stopping = false; !stopping;) {
-    co_await scheduler_.Sleep(kTrimPeriod);
+    const bool much = heap::FreeBytes() > kLittleFree;
+    co_await scheduler_.Sleep(much ? kGiveBackPeriod : kLookPeriod);
     stopping = co_await base::Stopping();
-    const base::HeapUse use = base::ReadHeapUse();
-    if (stopping || !base::IsWorthTrimming(use)) continue;
-    base::TrimHeap();
-    VLOG(1) << "free memory was given back resident_before=" << use.resident
-            << " resident=" << base::ReadHeapUse().resident;
+    heap::GiveBackDue();
   }
 }
 
