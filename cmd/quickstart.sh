@@ -135,10 +135,10 @@ END
 END
       ;;
   esac
-  cat <<'END'
+  cat <<END
 
-  In a cluster:   kubectl apply -k manifests/base     (README.md, "Install")
-  What is counted: README.md, "What is counted"
+  In a cluster:    kubectl apply -k manifests/base     (manifests/README.md)
+  What is counted: pkg/quota/$tale/README.md
 
 END
 }
@@ -227,12 +227,10 @@ To end it:
   kill ${processes[*]}; rm -r $home
 END
 elif [ "$tale" != core ]; then
-  chapter="KarmadaQuota"
-  [ "$tale" = karmada ] || chapter="ironcore"
   cat <<END
 All of it is gone again. To go on:
   bash cmd/quickstart.sh $tale --keep       leaves it running, for kubectl and curiosity
-  README.md, "$chapter"                     how to run it against a server of your own
+  pkg/quota/$tale/README.md                 how to run it against a server of your own
 END
 else
   cat <<END

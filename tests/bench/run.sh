@@ -14,8 +14,8 @@
 #                                                   9 minutes, all 20
 #
 # Tables go to stdout and to tests/bench/results/PART.md, plots to the same folder, and all of it
-# into the README. What misses its target is printed so, with the target beside it. Wants a machine
-# that does nothing else.
+# into tests/bench/README.md. What misses its target is printed so, with the target beside it. Wants
+# a machine that does nothing else.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

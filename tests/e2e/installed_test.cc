@@ -200,7 +200,8 @@ TEST_CASE("with cert-manager's certificate its bundle stays in the webhook confi
   CHECK(team.Post(Pod("b")).exceeded());
 }
 
-TEST_CASE("removed as the README says, no webhook is left behind", "[e2e][manifests][real-only]") {
+TEST_CASE("removed as manifests/README.md says, no webhook is left behind",
+          "[e2e][manifests][real-only]") {
   Installation installation;
   installation.Apply("core-enforced");
   Team team(installation);

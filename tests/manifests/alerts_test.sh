@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The alert rules of manifests/monitoring through promtool: they are valid, and fire and stay silent
-# as alerts_test.yaml says; each is fired by some test, and told in the README.
+# as alerts_test.yaml says; each is fired by some test, and explained in
+# manifests/monitoring/README.md.
 #
 # Exit 77: there is no promtool (promtool.sh).
 set -euo pipefail
@@ -36,8 +37,8 @@ for alert in "${alerts[@]}"; do
     echo "no test fires $alert"
     failed=1
   }
-  grep -q "| \`$alert\` |" "$root/README.md" || {
-    echo "the README does not tell what to do about $alert"
+  grep -q "| \`$alert\` |" "$root/manifests/monitoring/README.md" || {
+    echo "manifests/monitoring/README.md does not say what to do about $alert"
     failed=1
   }
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What is installed can be rendered: kubectl builds each folder of manifests/ with a
 # kustomization.yaml and has no remark on it, and helm finds nothing in the chart, with its own
-# values and with those of each row of the README's table of installations.
+# values and with those of each row of the table in manifests/README.md.
 #
 # kubectl is $QCM_KUBECTL, else that of tests/k8s/build.sh; helm is that of helm.sh, which takes
 # $QCM_HELM.
@@ -68,10 +68,10 @@ mapfile -t installations < <(
   awk -F' *[|] *' '
     /^[|] you want [|] kubectl [|] Helm/ { inside = 1; getline; next }
     !/^[|]/ { inside = 0 }
-    inside { gsub(/`/, "", $4); gsub(/…/, "some", $4); print $4 }' README.md
+    inside { gsub(/`/, "", $4); gsub(/…/, "some", $4); print $4 }' manifests/README.md
 )
 if [ ${#installations[@]} -lt 2 ]; then
-  echo "FAILED: the README has no table of installations with a column for Helm"
+  echo "FAILED: manifests/README.md has no table of installations with a column for Helm"
   failed=$((failed + 1))
 fi
 for values in "${installations[@]}"; do

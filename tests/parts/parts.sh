@@ -10,7 +10,7 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 readonly part_table='
 release|-|the release build of everything
 lint|-|formatting, shell scripts, lines within 100 columns, names of files in comments and documents
-units|release|unit tests
+units|release|unit tests, and the list of flags in the documents
 e2e-sandbox|release|scenarios on the sandbox API server
 quickstart|release|the quickstart, stopped at any moment, too
 sandbox-kubectl|release|kubectl against the sandbox API server
@@ -93,7 +93,10 @@ part_lint() { tally lint 600 bash .ci/lint; }
 part_tidy() { LIMIT=24 script tidy 3600 bash .ci/tidy; }
 part_where_time_goes() { script where-time-goes 120 bash tests/where_time_goes_test.sh; }
 
-part_units() { units units build 120; }
+part_units() {
+  units units build 120
+  script units 60 bash cmd/quota-controller-manager/readme.sh --check
+}
 part_asan_units() { units asan-units build/asan 900; }
 
 part_e2e_sandbox() { e2e e2e-sandbox sandbox 4 1800; }
