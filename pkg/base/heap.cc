@@ -20,7 +20,8 @@ HeapUse ReadHeapUse() {
 bool IsWorthTrimming(const HeapUse& use) {
   constexpr std::size_t kLittle = std::size_t{16} << 20;
   if (use.resident <= use.allocated) return false;
-  const std::size_t kept = use.resident - use.allocated;  // and the program's own text and stacks
+  // includes the program's own text and stacks
+  const std::size_t kept = use.resident - use.allocated;
   return kept > kLittle && kept > use.allocated / 2;
 }
 
