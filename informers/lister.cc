@@ -122,7 +122,7 @@ base::Task<base::Result<std::string>> ListOnce(client::ApiClient& client,
       restart = page.error().Is(ErrorCode::kExpired) && !token.empty();
       co_return page.error();
     }
-    // all pages of one chain have the version of the first
+    // All pages of one chain have the version of the first.
     if (version.empty()) version = page->version;
     if (page->next.empty()) co_return version;
     if (page->next == token) co_return Malformed("the same continue token came twice");

@@ -20,7 +20,7 @@ HeapUse ReadHeapUse() {
 bool IsWorthTrimming(const HeapUse& use) {
   constexpr std::size_t kLittle = std::size_t{16} << 20;
   if (use.resident <= use.allocated) return false;
-  // includes the program's own text and stacks
+  // Includes the program's own text and stacks.
   const std::size_t kept = use.resident - use.allocated;
   return kept > kLittle && kept > use.allocated / 2;
 }
