@@ -259,7 +259,7 @@ TEST_CASE("cluster config: without any configuration one message names the place
   REQUIRE_FALSE(nothing);
   CHECK(nothing.error().code == base::ErrorCode::kInvalidArgument);
   CHECK(nothing.error().message ==
-        "no API server is configured: --kubeconfig is not given, this is no pod "
+        "no API server is configured: --kubeconfig is not given, this is not a pod "
         "(KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set), $KUBECONFIG is not "
         "set, and " +
             places.options.home + "/.kube/config does not exist");
