@@ -28,7 +28,7 @@ bool IsWatch(const ApiRequest& request) {
   });
 }
 
-// Header names compare without case, so keys are sent in lower case and escaped.
+// Header names are case-insensitive, so keys are sent in lower case and escaped.
 std::string ExtraHeader(std::string_view key) {
   return "Impersonate-Extra-" + http::EncodeComponent(base::ToLower(key));
 }
@@ -44,7 +44,7 @@ http::Headers FixedHeaders(const RestOptions& options, const Impersonation& as) 
   return headers;
 }
 
-// The words of a refusal whose body arrives as a stream; what is missing of them is no matter.
+// Reads the body of a refusal that arrives as a stream. An incomplete text is good enough.
 base::Task<std::string> ReadRefusal(std::unique_ptr<http::BodyStream> body, milliseconds timeout) {
   std::string text;
   while (text.size() < kMaxRefusalBytes) {
@@ -152,7 +152,7 @@ base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::Durat
 base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
   const base::TimePoint deadline = scheduler_.Now() + request.timeout;
   RetryPolicy retry(request.verb);
-  bool renewed = false;  // the credentials, after a 401
+  bool renewed = false;  // the credentials were renewed after a 401
   for (;;) {
     Attempt attempt = co_await Send(request, deadline - scheduler_.Now());
     if (attempt.answer) co_return std::move(attempt.answer);
@@ -200,7 +200,7 @@ Result<std::unique_ptr<RestClient>> NewRestClient(base::asio::any_io_executor ex
                                                   const RestOptions& options) {
   http::ClientOptions http_options;
   http_options.server = config.server;
-  http_options.server.path.clear();  // Prepare() puts it in front of every path
+  http_options.server.path.clear();  // Prepare() puts it before every path
   http_options.tls = config.tls;
   http_options.proxy = config.proxy;
   http_options.gzip = !config.disable_compression;

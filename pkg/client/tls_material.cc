@@ -39,7 +39,7 @@ void TlsMaterial::Refresh(base::TimePoint now) {
   if (done) done = Reread(cert_file_, next.cert_pem);
   if (done) done = Reread(key_file_, next.key_pem);
   if (done) done = Apply(std::move(next));
-  if (!done) LOG(WARNING) << "the last certificates stay in use: " << done.error().message;
+  if (!done) LOG(WARNING) << "keeping the last certificates: " << done.error().message;
 }
 
 base::Result<void> TlsMaterial::UseClientCertificate(std::string cert_pem, std::string key_pem) {
@@ -53,7 +53,7 @@ base::Result<void> TlsMaterial::Apply(http::TlsOptions next) {
   if (SameMaterial(next, current_)) return {};
   base::Result<void> applied = http_.SetTls(next);
   if (!applied) return applied;
-  LOG(INFO) << "certificates changed; connections are made anew";
+  LOG(INFO) << "certificates changed, reconnecting";
   http_.CloseIdle();
   current_ = std::move(next);
   return {};

@@ -11,7 +11,7 @@ constexpr std::chrono::seconds kPatience{2};
 
 }  // namespace
 
-// The heaviest gives way.
+// The heaviest guest gives way.
 struct Crowd::Weight {
   enum class Standing { kKnown, kNew, kSlow };
 

@@ -48,7 +48,7 @@ base::Task<base::Result<std::unique_ptr<Connection>>> Dialer::ConnectTcp(Url to,
       proxy_ ? server_.Authority() + " through proxy " + proxy_->Authority() : server_.Authority();
   std::optional<base::Error> first_error;
   for (std::size_t i = 0; i < endpoints->size(); ++i) {
-    // An address that never answers leaves the others their share of the time.
+    // An address that never answers must leave the others their share of the time.
     const base::TimePoint now = base::RealClock().Now();
     const base::TimePoint share = now + (deadline - now) / static_cast<int>(endpoints->size() - i);
     auto socket = std::make_shared<Socket>(Tcp::socket(executor_), peer);

@@ -1,5 +1,4 @@
-// How a connection of a server reads a request, and what it tells a client whose request it does
-// not go on with.
+// How a server's connection reads a request, and how it answers one that it refuses.
 
 #include <glog/logging.h>
 
@@ -69,7 +68,7 @@ base::Task<base::Result<void>> ServerConnection::ReadHeader() {
       Become(State::kMoving);
       deadline = In(options_.header_timeout);
     }
-    // Nearly all headers come in one piece.
+    // Nearly all headers arrive in one piece.
     const bool waits = phase_ == Phase::kReading && !parser_->header_done();
     if (waits && !Hold(Takes() + options_.max_header_bytes)) co_return NoMemory();
   }
@@ -103,7 +102,7 @@ base::Task<base::Result<void>> ServerConnection::FeedParser(base::TimePoint dead
   co_return fed;
 }
 
-// The header of the request in hand, and what has come behind it.
+// Bytes of the current request: its header, and what has arrived after it.
 std::size_t ServerConnection::Takes() const {
   return header_bytes_ + connection_.leftover().size();
 }
@@ -112,17 +111,17 @@ base::Error ServerConnection::NoMemory() {
   constexpr int kTooManyRequests = 429;
   parser_->refusal = kTooManyRequests;
   return {.code = base::ErrorCode::kTooManyRequests,
-          .message = "too much is held for other requests"};
+          .message = "too much memory is in use for other requests"};
 }
 
-// What has arrived of the request in hand.
+// Drops what has arrived of the current request.
 void ServerConnection::Forget() {
   std::string().swap(parser_->request.body);
   parser_->request.headers = Headers();
   std::string().swap(connection_.leftover());
 }
 
-// Tells a client that still listens what was wrong with its request.
+// Tells a client that still listens what is wrong with its request.
 base::Task<void> ServerConnection::Refuse(base::Error why) {
   const int status = why.Is(base::ErrorCode::kTimeout) ? 408 : parser_->refusal;
   if (status == 0) co_return;

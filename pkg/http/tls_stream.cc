@@ -41,15 +41,15 @@ class OpenSslStream final : public TlsStream {
 
   std::shared_ptr<const TlsContext> context_;
   std::shared_ptr<Stream> lower_;
-  std::optional<HelloGuard> guard_;  // of a server
+  std::optional<HelloGuard> guard_;  // only for a server
   std::string peer_;
-  std::string name_;  // what the certificate must be for
+  std::string name_;  // the name that the certificate must have
   SSL* ssl_;
   Attempt::Kind lower_wants_ = Attempt::Kind::kWantRead;
   std::optional<base::Error> lower_error_;
-  std::string untrusted_;  // why the peer's certificate was not accepted
+  std::string untrusted_;  // why the peer's certificate is not trusted
   bool lower_ended_ = false;
-  bool failed_ = false;  // OpenSSL must not be asked again, not even to say goodbye
+  bool failed_ = false;  // OpenSSL must not be called again, not even to close
 };
 
 OpenSslStream::OpenSslStream(std::shared_ptr<const TlsContext> context,
@@ -91,7 +91,7 @@ void OpenSslStream::BeServer() {
   SSL_set_verify(ssl_, SSL_VERIFY_PEER | required, OnVerify);
 }
 
-// Remembers why. A server that does not insist goes on, and the client stays nameless.
+// Remembers the reason. A server that does not require a certificate goes on without a client name.
 int OpenSslStream::OnVerify(int trusted, X509_STORE_CTX* store) {
   if (trusted == 1) return 1;
   auto* ssl =
@@ -146,7 +146,8 @@ int OpenSslStream::BioWrite(BIO* bio, const char* bytes, int size) {
   auto* stream = static_cast<OpenSslStream*>(BIO_get_data(bio));
   const std::string_view text(bytes, static_cast<std::size_t>(size));
   if (stream->guard_ && !stream->guard_->Send(text)) {
-    return stream->Answer(bio, Attempt::Failed(stream->Refused("its hello has no key for us")));
+    return stream->Answer(bio,
+                          Attempt::Failed(stream->Refused("its hello has no supported key share")));
   }
   return stream->Answer(bio, stream->lower_->TryWrite(text));
 }
@@ -157,7 +158,7 @@ long OpenSslStream::BioControl(BIO* bio, int command, long, void*) {
   return command == BIO_CTRL_EOF && stream->lower_ended_ ? 1 : 0;
 }
 
-// What the lower stream did, as OpenSSL wants to hear it.
+// Translates the lower stream's outcome for OpenSSL.
 int OpenSslStream::Answer(BIO* bio, Attempt attempt) {
   BIO_clear_retry_flags(bio);
   switch (attempt.kind) {

@@ -1,8 +1,10 @@
 #pragma once
 
-// What a Ledger holds, and the few moves that keep it consistent. Only ledger.cc includes this.
+// The state of a Ledger, and the few moves that keep it consistent. Only the ledger's own sources
+// (ledger.cc, ledger_state.cc, ledger_sum.cc) include this.
 //
-// References to interned facts: one for each object that has them, one for each change to come.
+// The state holds one reference to interned facts for each object that has them, and one for each
+// pending change to them.
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 #pragma once
 
-// What is asked about size and speed, beside what tests/bench/controller_bench and admission_bench
-// ask on a real server. Each question starts what it needs, prints its answer in Markdown with the
-// target beside each number, and says on stderr what it is doing.
+// Questions about size and speed that need no real server; controller_bench.cc and
+// admission_bench.cc ask theirs on a real one. Each question starts what it needs, prints its
+// answer in Markdown with the target beside each number, and writes its progress to stderr.
 
 #include <string>
 

@@ -285,12 +285,12 @@ TEST_CASE("a server that forbids events is counted for all the same",
     s.Create("resourcequotas", Quota(name, {{"pods", "9"}, {"example.com/gpu", "2"}}));
   }
   auto& daemon = s.StartDaemon();
-  daemon.WaitForLog("an event was refused");
+  daemon.WaitForLog("the server refused an event");
   Eventually("three events are refused", [&]() -> std::string {
     const auto refused = daemon.Metric(R"(event_recorder_events_total{result="refused"})");
     return refused == 3 ? "" : std::to_string(refused.value_or(-1));
   });
-  CHECK(Lines(daemon.Log(), "an event was refused") == 1);
+  CHECK(Lines(daemon.Log(), "the server refused an event") == 1);
   s.Create("pods", Pod("p"));
   for (const auto* name : {"a", "b", "c"}) s.WaitUsed(name, {{"pods", "1"}});
   s.api().Do({.verb = "DELETE", .path = "/sandbox/faults"}).value();

@@ -188,8 +188,7 @@ TEST_CASE("ironcore: a charge by ironcore's own plugin stands until its machine 
 TEST_CASE("ironcore: its quotas may come, go and come again", "[e2e][ironcore]") {
   Cloud c({.serve = false, .enforce = ""});
   CHECK(c.daemon().Probe("/readyz") == 200);
-  const std::string absent =
-      "does not serve this quota API, which is waited for quota_api=ironcore";
+  const std::string absent = "does not serve this quota API, waiting for it quota_api=ironcore";
   c.daemon().WaitForLog(absent);
   c.ServeAll();
   c.MakeClass("small", "2", "4Gi");

@@ -280,7 +280,7 @@ TEST_CASE("karmada: beside a FederatedResourceQuota each keeps to its own object
 TEST_CASE("karmada: the quota API may come, go and come again", "[e2e][karmada]") {
   Federation f({.serve = false});
   CHECK(f.daemon().Probe("/readyz") == 200);
-  const std::string absent = "does not serve this quota API, which is waited for quota_api=karmada";
+  const std::string absent = "does not serve this quota API, waiting for it quota_api=karmada";
   f.daemon().WaitForLog(absent);
   f.Serve("resourcebindings");
   f.Serve("karmadaquotas");
@@ -320,7 +320,7 @@ TEST_CASE("karmada: without a way to reach admission quotas are counted, and tha
   f.Limit("q", {{"pods", "1"}});
   CHECK(f.Post(Binding("web", 5, {})).ok());
   f.WaitUsed("q", {{"pods", "5"}});
-  f.daemon().WaitForLog("quotas are counted, but nothing is refused: give --admission-service");
+  f.daemon().WaitForLog("quotas are counted but not enforced: give --admission-service");
 }
 
 TEST_CASE("karmada: the shipped rights are enough", "[e2e][karmada][real-only]") {

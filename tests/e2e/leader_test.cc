@@ -169,7 +169,7 @@ TEST_CASE("a leader that stops gives the lease to the other", "[e2e][leader]") {
   const auto took = UntilLeads(*b);
   CHECK(took <= kLook);
   r.ExpectLeads(*b);
-  CHECK(a->Log().find("the lease was given back") != std::string::npos);
+  CHECK(a->Log().find("released the lease") != std::string::npos);
 }
 
 TEST_CASE("a leader that was suspended beyond its lease writes nothing and ends with 1",
@@ -256,7 +256,7 @@ TEST_CASE("a lease that cannot be had is named in the log, and taken when it can
   flags.push_back("--leader-elect-resource-namespace=" + ns);
   Daemon a({.kubeconfig = s.server().Kubeconfig(), .more_flags = flags});
   a.WaitUntilReady();
-  a.WaitForLog("the lease cannot be used and is tried again lease=" + ns + "/replicas");
+  a.WaitForLog("cannot use the lease, retrying lease=" + ns + "/replicas");
   CHECK(s.Used("q").empty());
   s.api().Create(PathOf("namespaces"), Namespace(ns));
   s.WaitUsed("q", {{"pods", "2"}});
@@ -294,7 +294,7 @@ TEST_CASE("the shipped rights let the daemon use its lease, and no other",
   const auto a = start("quota-controller-manager");
   a->WaitForLog("became leader");
   CHECK(a->Stop() == 0);
-  CHECK(a->Log().find("the lease was given back") != std::string::npos);
+  CHECK(a->Log().find("released the lease") != std::string::npos);
   CHECK_FALSE(s.api().Get(s.Path("leases", "quota-controller-manager")).IsNull());
 
   const auto b = start("other");

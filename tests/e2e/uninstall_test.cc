@@ -98,7 +98,7 @@ TEST_CASE("uninstall: nothing of ours is left, and what is not ours stays", "[e2
   const ProgramResult again = Uninstall(a, flags);
   CHECK(again.exit_code == 0);
   CHECK(Says(again, "validatingwebhookconfiguration quota-controller-manager: there is none"));
-  CHECK(Says(again, "secret " + ns + "/mine-certificate: does not carry our label"));
+  CHECK(Says(again, "secret " + ns + "/mine-certificate: does not have our label"));
   CHECK(a.api().Exists(a.scenario().Path("secrets", "mine-certificate")));
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("uninstall: a daemon without a lease is noticed, another installation'
   const ProgramResult running = Uninstall(a, {});
   INFO(running.output);
   CHECK(running.exit_code == 1);
-  CHECK(Says(running, "was made anew by a daemon that still runs"));
+  CHECK(Says(running, "was created again by a daemon that still runs"));
   Eventually("the rules are back", [&] {
     return a.api().Exists(ConfigurationPath()) ? std::string() : std::string("not yet");
   });

@@ -58,7 +58,7 @@ TEST_CASE("admission: who shows no certificate of the clients' CA is turned away
     CHECK(answer.status == 0);
     CHECK_FALSE(answer.error.empty());
   }
-  a.daemon().WaitForLog("a client without a certificate that is trusted was turned away");
+  a.daemon().WaitForLog("refused a client without a trusted certificate");
   CHECK(a.daemon().Probe("/readyz") == 200);
   CHECK(a.daemon().Probe("/livez") == 200);
 }

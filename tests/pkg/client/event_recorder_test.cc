@@ -189,7 +189,7 @@ TEST_CASE("event recorder: a refusal is final, and the next event is tried", "[c
   CHECK(f.client.calls.size() == 6);
   // The last one: an earlier try of it was stored.
   CHECK(f.outcomes.seen == Counts{{"refused", 3}, {"namespace_gone", 2}, {"created", 1}});
-  CHECK(log.With("an event was refused").size() == 2);  // each kind of refusal once
+  CHECK(log.With("the server refused an event").size() == 2);  // each kind of refusal once
 }
 
 TEST_CASE("event recorder: what finds no room is not taken, and may be said later",

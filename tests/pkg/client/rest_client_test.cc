@@ -281,7 +281,7 @@ TEST_CASE("rest client: an answer that is no JSON object names the request", "[c
     return running.value();
   };
   fixture.script.Answer(200, "[1]");
-  CHECK(get().error().message == "GET /x: the answer is no JSON object but of type array");
+  CHECK(get().error().message == "GET /x: the answer is not a JSON object but of type array");
   fixture.script.Answer(200, "<html>");
   CHECK(get().error().code == ErrorCode::kMalformed);
   fixture.script.Answer(200, "{\"a\":1}");

@@ -108,7 +108,7 @@ TEST_CASE("certificates: a key is known to be of the pair, and is never quoted",
   CHECK(http::CheckKey(authority.ca.cert_pem, authority.ca.key_pem).has_value());
   const auto mixed = http::CheckKey(authority.ca.cert_pem, other.ca.key_pem);
   REQUIRE_FALSE(mixed.has_value());
-  CHECK(mixed.error().message == "the private key is not that of the certificate");
+  CHECK(mixed.error().message == "the private key does not match the certificate");
   const std::string half = authority.ca.key_pem.substr(0, authority.ca.key_pem.size() / 2);
   const auto cut = http::CheckKey(authority.ca.cert_pem, half);
   REQUIRE_FALSE(cut.has_value());

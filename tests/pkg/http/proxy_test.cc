@@ -202,7 +202,7 @@ TEST_CASE("proxy: what a SOCKS5 proxy refuses is said", "[http][proxy]") {
       Case{"connection refused", Bytes(5, 0), Bytes(5, 5, 0, 1, 0, 0, 0, 0, 0, 0),
            "connection refused"},
       Case{"an unknown code", Bytes(5, 0), Bytes(5, 99, 0, 1, 0, 0, 0, 0, 0, 0), "unknown failure"},
-      Case{"no method of ours", Bytes(5, 255), "", "none of our ways to authenticate"},
+      Case{"no method of ours", Bytes(5, 255), "", "none of our authentication methods"},
       Case{"not SOCKS5", "HTTP", "", "does not speak SOCKS5"});
   CAPTURE(c.name);
   Loopback loopback;
