@@ -20,7 +20,7 @@ TEST_CASE("heap: what is in use, and a little more, is left alone", "[base]") {
   CHECK(base::IsWorthTrimming({.resident = 200 * kMiB, .allocated = 120 * kMiB}));
 }
 
-// Sanitizers bring an allocator of their own.
+// Sanitizers use their own allocator.
 #ifndef QCM_SANITIZED  // compilers differ in what they define
 TEST_CASE("heap: what a burst leaves behind goes back to the system", "[base]") {
   std::vector<std::unique_ptr<std::string>> burst;
@@ -28,7 +28,7 @@ TEST_CASE("heap: what a burst leaves behind goes back to the system", "[base]") 
   for (int i = 0; i < 100'000; ++i) {
     burst.push_back(std::make_unique<std::string>(std::size_t{1000}, 'x'));
   }
-  // Holds the end of the heap, as something always does.
+  // Occupies the end of the heap, as something always does.
   const auto last = std::make_unique<std::string>(std::size_t{1000}, 'y');
   CHECK_FALSE(base::IsWorthTrimming(base::ReadHeapUse()));
   burst.clear();
