@@ -98,7 +98,7 @@ TEST_CASE("yaml: aliases repeat, merge keys yield to the map's own members", "[c
   CHECK(*merged->At({"s"}) == json::Object{{"a", 1}, {"b", 1}, {"c", 2}});
   CHECK(*merged->At({"t"}) == json::Object{{"<<", 1}});
   CHECK(Says(ErrorOf("a: {<<: 1}"), "<< needs a map"));
-  CHECK(Says(ErrorOf("a: &x [*x]"), "an alias stands inside"));
+  CHECK(Says(ErrorOf("a: &x [*x]"), "an alias is inside"));
   ErrorOf("a: *unknown");
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("yaml: documents are parted, empty ones left out", "[config]") {
   CHECK(Json("") == "null");
   CHECK(Json("# only a comment\n") == "null");
   CHECK(Json("--- {a: 1}\n---\n") == R"({"a":1})");
-  CHECK(Says(ErrorOf("a: 1\n---\nb: 2\n"), "there are 2"));
+  CHECK(Says(ErrorOf("a: 1\n---\nb: 2\n"), "found 2"));
 }
 
 TEST_CASE("yaml: text behind a document is an error, not another document", "[config]") {
