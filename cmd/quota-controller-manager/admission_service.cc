@@ -169,6 +169,7 @@ void AdmissionService::WantRules(const std::string& quota_api) {
 
 admission::Namespaces AdmissionService::Limited(
     const controllers::LimitedNamespaces::Counts& namespaces) const {
+  // Too many names for a namespaceSelector: the webhook is called for all namespaces.
   if (namespaces.size() > admission::kMostNamespaces + exempt_.size()) return {};
   admission::Namespaces limited{.all_but = false};
   for (const auto& [ns, quotas] : namespaces) {
@@ -209,6 +210,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
         [this](const std::string& bundle) { return keeper_.IsCaBundleStored(bundle); });
   }
   certificates_->SetListener([this](const admission::CertificateMaterial& material) {
+    // Publish the CA only if the certificate can be served.
     if (ServeWith(material)) keeper_.SetCaBundle(material.ca_bundle_pem);
     if (certificate_listener_) certificate_listener_(material);
   });
@@ -300,6 +302,7 @@ base::Task<void> AdmissionService::LeaveWith(std::string ns) {
   const bool gone = !found && found.error().Is(base::ErrorCode::kNotFound);
   const bool going = found && !found->StringAt({"metadata", "deletionTimestamp"}).empty();
   if (!gone && !going) co_return;
+  // The keeper must not restore the configuration that is deleted next.
   keeper_.Leave();
   const std::string& name = admission::ConfigurationOptions().name;
   const auto removed = co_await admission::RemoveOurs(

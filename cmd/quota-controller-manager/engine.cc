@@ -96,9 +96,11 @@ base::Task<void> Engine::RunController() {
     stopping = co_await base::Stopping();
     if (!stopping) co_await Look();
   }
+  // Admission must let go of the controller's book before the controller stops.
   if (options_.admission != nullptr) co_await options_.admission->Detach(api_.name);
   running.Cancel();
   co_await running.Join();
+  // The scrapes must not call into the controller any more.
   queue_metrics_.Follow(nullptr);
   metrics_.Clear();
   controller_.reset();

@@ -114,8 +114,10 @@ void QuotaSeries::LookAt(const quota::Quota& quota) {
     shown.limits.push_back(std::move(limit));
   }
   const std::size_t series = shown.series();
+  // A pass in steps may visit a quota twice.
   if (!shown_.try_emplace({source_, quota.key}, std::move(shown)).second) return;
   taken_ += series;
+  // Keeps the first keys up to the bound, whatever the order of the visits.
   while (!shown_.empty() && taken_ - shown_.rbegin()->second.series() >= max_series_) DropLast();
 }
 

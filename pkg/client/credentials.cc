@@ -38,6 +38,7 @@ base::Task<Result<Credential>> TokenFileCredentials::Get() {
 }
 
 bool TokenFileCredentials::Reject(std::uint64_t generation) {
+  // A late rejection of an older token: the current one was not rejected.
   if (generation != file_.generation()) return true;
   file_.Expire();
   const Result<std::string> reread = file_.Get(clock_.Now());
@@ -71,6 +72,7 @@ base::Task<Result<Credential>> ExecCredentials::Get() {
 }
 
 bool ExecCredentials::Reject(std::uint64_t generation) {
+  // Ignores a late rejection of an older credential.
   if (generation == generation_) known_ = false;
   return true;
 }
@@ -92,6 +94,7 @@ base::Task<Result<void>> ExecCredentials::RunOnce() {
   } else {
     accepted = fresh.error();
   }
+  // A cancelled run must not fail the waiters: the next one starts another run.
   if (accepted || !accepted.error().Is(ErrorCode::kCancelled)) flight->result = accepted;
   co_return accepted;
 }

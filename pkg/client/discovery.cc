@@ -54,6 +54,7 @@ base::Task<Result<Discovered>> LegacyLook(ApiClient& client) {
   Discovered discovered;
   for (const GroupVersion& version : *versions) {
     Result<json::Value> list = co_await DoJson(client, Get(PathOf(version), kVersionTimeout));
+    // One failed group version must not fail the others.
     if (!list && ConcernsServer(list.error())) co_return list.error();
     Result<std::vector<ApiResource>> resources = Error{};
     if (list) resources = DecodeLegacyResources(*list, version);
@@ -80,6 +81,7 @@ base::Task<Result<bool>> Discovery::Ask(std::string path, Endpoint& endpoint) {
   request.accept = kAcceptAggregated;
   request.if_none_match = endpoint.etag;
   Result<ApiResponse> answer = co_await client_.Do(std::move(request));
+  // An aggregated API server has no core group.
   if (!answer && path == "/api" && answer.error().Is(ErrorCode::kNotFound)) {
     endpoint = Endpoint();
     co_return true;

@@ -73,6 +73,7 @@ bool EventCorrelator::Spend(Speaker& speaker, base::TimePoint now) const {
 std::string EventCorrelator::NewName(const std::string& object, base::WallTime wall) {
   const auto nanos =
       std::chrono::duration_cast<std::chrono::nanoseconds>(wall.time_since_epoch()).count();
+  // Rises even if the wall clock goes back, so that no name repeats.
   last_stamp_ = std::max(static_cast<std::uint64_t>(nanos), last_stamp_ + 1);
   std::string name = object.substr(0, kMaxName - kStampLength);
   while (name.ends_with('.') || name.ends_with('-')) name.pop_back();

@@ -125,6 +125,7 @@ base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::Durat
   }
   attempt.generation = credential->generation;
   const base::TimePoint began = scheduler_.Now();
+  // A plugin may have taken all the time.
   if (began >= deadline) {
     attempt.answer = Error{.code = ErrorCode::kTimeout,
                            .message = Action(request) + ": no time is left to send it"};
@@ -158,6 +159,8 @@ base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
     if (attempt.answer) co_return std::move(attempt.answer);
     const Error& error = attempt.answer.error();
     if (error.http_status == 401) {
+      // The server did nothing, so any request may be repeated, but only once: the new credential
+      // may be rejected, too.
       const bool better = credentials_->Reject(attempt.generation);
       if (!better || renewed) co_return error;
       renewed = true;
@@ -184,11 +187,13 @@ base::Task<Result<std::unique_ptr<http::BodyStream>>> RestClient::Stream(ApiRequ
   }
   const base::TimePoint began = scheduler_.Now();
   const auto left = std::max(milliseconds(1), duration_cast<milliseconds>(deadline - began));
+  // Compression could hold back small events of a watch.
   const bool gzip = compress_ && !IsWatch(request);
   Result<http::StreamedResponse> response = co_await http_->Open(std::move(prepared), gzip, left);
   Observe({.verb = request.verb, .code = response ? response->status : 0, .streamed = true}, began);
   if (!response) co_return response.error().Wrap(Action(request));
   if (IsSuccess(response->status)) co_return std::move(response->body);
+  // Not repeated here: the caller tries again, with the new credential.
   if (response->status == 401) credentials_->Reject(credential->generation);
   const std::string refusal = co_await ReadRefusal(std::move(response->body), left);
   co_return ErrorFromAnswer(request.verb, request.path, response->status,

@@ -33,6 +33,7 @@ TlsMaterial::TlsMaterial(http::Client& http, const ClusterConfig& config, base::
 
 void TlsMaterial::Refresh(base::TimePoint now) {
   if (now < due_) return;
+  // Set before reading, so that an unreadable file is not read again for every request.
   due_ = now + kRereadKeys;
   http::TlsOptions next = current_;
   base::Result<void> done = Reread(ca_file_, next.ca_pem);
@@ -54,6 +55,7 @@ base::Result<void> TlsMaterial::Apply(http::TlsOptions next) {
   base::Result<void> applied = http_.SetTls(next);
   if (!applied) return applied;
   LOG(INFO) << "certificates changed, reconnecting";
+  // Old connections still use the old certificate.
   http_.CloseIdle();
   current_ = std::move(next);
   return {};

@@ -124,6 +124,7 @@ Result<void> Body::End() {
                        .message = exchange_.connection->peer() + ": bad gzip: truncated"};
   }
   std::unique_ptr<Connection> connection = std::move(exchange_.connection);
+  // Bytes after the answer mean that the server is out of step: close the connection.
   if (exchange_.parser->keep_alive() && connection->leftover().empty()) {
     pool_.Put(std::move(connection), exchange_.generation, Now());
   }
@@ -161,6 +162,7 @@ class AsioClient final : public Client {
 
 Result<void> AsioClient::SetTls(TlsOptions tls) {
   auto done = dialer_.SetTls(tls);
+  // Idle connections were made with the old certificates.
   if (done) pool_.Clear();
   return done;
 }
@@ -244,6 +246,7 @@ StreamedResponse AsioClient::Decode(Pool* pool, Exchange exchange, bool decodes)
 
 Task<Result<Exchange>> AsioClient::Begin(Request request, TimePoint deadline) {
   Framing framing;
+  // Servers expect a Content-Length with these methods, even if it is 0.
   if (!request.body.empty() || HasBodyByNature(request.method)) {
     framing.content_length = request.body.size();
   }

@@ -63,6 +63,7 @@ base::Task<base::Result<std::string_view>> Connection::Receive(base::TimePoint d
     }
     if (attempt.kind == Attempt::Kind::kEnd) co_return std::string_view();
     if (attempt.kind == Attempt::Kind::kFailed) co_return std::move(attempt.error);
+    // The wait below lets others run.
     without_waiting_ = 0;
     auto waited = co_await socket_->Wait(Purpose::kReceive, attempt.kind, deadline);
     if (!waited) co_return waited.error();
@@ -112,6 +113,7 @@ base::Task<base::Result<void>> Connection::Send(std::string bytes, base::TimePoi
 }
 
 bool Connection::StillIdle() {
+  // An idle connection with bytes or an end is out of step: do not use it again.
   if (closed_ || met_ || !leftover_.empty()) return false;
   std::array<char, 1> byte{};
   return stream_->TryRead(byte).kind == Attempt::Kind::kWantRead;

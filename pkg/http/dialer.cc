@@ -17,6 +17,7 @@ base::Result<void> Dialer::SetTls(const TlsOptions& options) {
   if (server_.scheme != "https" && !proxy_speaks_tls) return {};
   auto tls = TlsContext::ForClient(options);
   if (!tls) return tls.error();
+  // The proxy must not get our client certificate.
   auto proxy_tls = TlsContext::ForClient({.ca_pem = options.ca_pem, .insecure = options.insecure});
   if (!proxy_tls) return proxy_tls.error();
   tls_ = std::move(*tls);

@@ -194,6 +194,7 @@ void AsioServer::Stop(std::chrono::milliseconds grace) {
   boost::system::error_code ignored;
   acceptor_.close(ignored);
   pause_.cancel();
+  // Copied, because a stopped connection leaves the list.
   const auto snapshot = connections_;
   for (ServerConnection* connection : snapshot) connection->Stop();
   if (snapshot.empty()) return;

@@ -95,6 +95,7 @@ base::Task<base::Result<void>> ServerConnection::Writer::Send(Response response)
   if (!HasNoBody(response.status)) framing.content_length = response.body.size();
   std::string bytes = FormatHead(response.status, response.headers, framing, !Last());
   if (framing.content_length && !head_only_) bytes += response.body;
+  // The body is in `bytes` now: free the copy.
   std::string().swap(response.body);
   owner_.SetKnown(response.status >= 200 && response.status <= 299);
   owner_.Become(Guest::State::kMoving);
@@ -115,6 +116,7 @@ base::Task<base::Result<void>> ServerConnection::Writer::Start(int status, Heade
   owner_.phase_ = Phase::kStreaming;
   ServerConnection* owner = &owner_;
   owner_.goodbye_task_.Spawn("http goodbye", [owner] { return owner->WatchForGoodbye(); });
+  // Stop() came before the stream began: a stream would never end by itself.
   if (owner_.stopping_) owner_.handler_task_.Cancel();
   co_return co_await SendAll(std::move(head));
 }
@@ -254,6 +256,7 @@ base::Task<bool> ServerConnection::Answer(Request request) {
     co_await writer.Send(PlainText(500, "the request was not answered"));
   }
   if (writer.reusable()) co_return true;
+  // Without this, a client that is still sending would lose the answer to a reset.
   if (writer.complete()) co_await connection_.Linger(In(kLinger));
   co_return false;
 }
@@ -284,6 +287,7 @@ base::Task<void> ServerConnection::WatchForGoodbye() {
     if (!received || received->empty()) break;
     connection_.leftover().append(*received);
   }
+  // A client that pipelines too much is not read any further; TCP stops it.
   if (connection_.leftover().size() < kMaxPipelined) handler_task_.Cancel();
 }
 

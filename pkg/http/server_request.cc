@@ -47,10 +47,12 @@ base::Task<base::Result<std::optional<Request>>> ServerConnection::ReadRequest()
   phase_ = Phase::kIdle;
   Become(State::kWaiting);
   header_bytes_ = 0;
+  // What the previous request held is released; a smaller amount is always granted.
   (void)Hold(Takes());
   parser_ = NewRequestParser(
       {.header_bytes = options_.max_header_bytes, .body_bytes = options_.max_body_bytes});
   auto done = co_await ReadHeader();
+  // The client disconnected, or was idle for too long, between two requests: no answer is due.
   if (!done && !parser_->started()) co_return std::optional<Request>();
   if (done) done = co_await ReadBody();
   if (!done) co_return done.error();
@@ -79,6 +81,8 @@ base::Task<base::Result<void>> ServerConnection::ReadBody() {
   header_bytes_ = SizeInMemory(parser_->request.headers);
   const std::size_t announced = parser_->content_length().value_or(0);
   std::string& body = parser_->request.body;
+  // The announced length counts before the body is read, so that many slow bodies cannot exceed the
+  // bound together.
   if (!Hold(Takes() + std::max(announced, body.size()))) co_return NoMemory();
   if (parser_->done()) co_return base::Result<void>();
   const base::TimePoint deadline = In(options_.body_timeout);

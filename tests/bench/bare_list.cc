@@ -36,7 +36,7 @@ class BareClient {
     } while (trouble_.empty() && !next_.empty());
   }
 
-  // Cut into objects, because only behind the last one stands where the next page begins.
+  // Splits the page into objects, because the continue token comes after the last one.
   Task<void> Page() {
     client::ApiRequest request = request_;
     request.query = {{"limit", std::to_string(informers::ReflectorOptions().page_size)}};

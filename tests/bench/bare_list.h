@@ -1,7 +1,7 @@
 #pragma once
 
-// A client that downloads the pods of a namespace in the form in which the daemon asks for them,
-// and does nothing with them: no controller can know them sooner. Blocks until it is done.
+// A client that downloads the pods of a namespace in the format that the daemon requests, and does
+// nothing with them: no controller can have them sooner. Blocks until it is done.
 
 #include <string>
 

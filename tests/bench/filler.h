@@ -1,6 +1,6 @@
 #pragma once
 
-// Fills a namespace with pods of ten workloads, each about as large as pods of real clusters are.
+// Fills a namespace with pods of ten workloads, each about as large as in real clusters.
 
 #include <string>
 
@@ -14,7 +14,7 @@ json::Value QuotaOfSevenNames();
 // Pod "p<index>", as a client sends it.
 std::string PodJson(int index);
 
-// Creates pods "p<from>" to "p<to - 1>"; returns how many a second it made.
+// Creates pods "p<from>" to "p<to - 1>"; returns how many it created per second.
 double Fill(e2e::Api& api, const std::string& ns, int from, int to);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// Wrong files, flags, certificates and credentials: one clear message, and never a written status.
+// Wrong files, flags, certificates and credentials: one clear message, and no status is written.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/scenario.h"
@@ -25,7 +25,7 @@ ProgramResult StartAndFail(const std::vector<std::string>& flags) {
                     Patience());
 }
 
-// Lets a daemon with this kubeconfig try a server that it can never use.
+// Starts a daemon with this kubeconfig, which can never use its server.
 void KeepsTrying(const std::string& kubeconfig, const std::string& must_say) {
   Daemon daemon({.kubeconfig = kubeconfig});
   daemon.WaitForLog(must_say);

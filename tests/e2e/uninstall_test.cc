@@ -1,5 +1,5 @@
-// Whose the webhook configuration is: one installation's of several, against hands that edit it,
-// and nobody's once it was uninstalled.
+// The webhook configuration belongs to one of several installations, is defended against edits, and
+// belongs to nobody after an uninstall.
 #include <catch2/catch.hpp>
 
 #include "pkg/admission/ownership.h"
@@ -39,7 +39,7 @@ json::Value LabelledSecret(const std::string& name, bool ours) {
   return secret;
 }
 
-// Another daemon that would decide the same quotas, of the installation with this lease.
+// Another daemon that would enforce the same quotas, of the installation with this lease.
 class Second {
  public:
   Second(Admission& a, const std::string& lease_namespace)
@@ -157,7 +157,7 @@ TEST_CASE("admission: a configuration edited by hand is put back, with an Event 
   a.api().MergePatch(ConfigurationPath(), Json(R"({"webhooks":[]})"));
   Eventually("the rules are back", [&]() -> std::string {
     const json::Value stored = a.api().Get(ConfigurationPath());
-    const json::Value* webhooks = stored.At({"webhooks"});  // absent where there are none
+    const json::Value* webhooks = stored.At({"webhooks"});  // absent if there are none
     const bool some = webhooks != nullptr && webhooks->IsArray() && !webhooks->AsArray()->empty();
     return some ? "" : json::Write(stored);
   });

@@ -93,7 +93,7 @@ std::vector<std::string> ManifestFolders() {
     if (entry.path().filename() != "kustomization.yaml") continue;
     const auto parsed = config::ParseYaml(ReadFile(entry.path()));
     if (!parsed) throw std::runtime_error(entry.path().string() + ": " + parsed.error().message);
-    // A Component is no installation, but a part of several.
+    // A Component is not an installation but a part of several.
     if (parsed->StringAt({"kind"}) != "Kustomization") continue;
     folders.push_back(fs::relative(entry.path().parent_path(), kManifests));
   }

@@ -6,7 +6,7 @@
 namespace config::yaml_test {
 namespace {
 
-// What the text means, as JSON.
+// The meaning of the text, as JSON.
 std::string Json(std::string_view text) {
   const auto value = ParseYaml(text);
   INFO(text);
@@ -54,7 +54,7 @@ TEST_CASE("yaml: a number means the same in JSON and in YAML", "[config]") {
       {"-0", "-0"},
       {"1e-400", "0"},
       {"-1e-400", "-0"},
-      {"1e400", "\"1e400\""},  // beyond what a float holds it is no number for Go either
+      {"1e400", "\"1e400\""},  // too large for a float, so not a number in Go either
   }};
   for (const auto& [text, number] : kNumbers) {
     const std::string wanted = "{\"a\":[" + std::string(number) + "]}";

@@ -26,7 +26,7 @@ bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// A proxy for one connection, which remembers what it was told.
+// A proxy for one connection, which remembers what it received.
 struct FakeProxy {
   explicit FakeProxy(Loopback& to) : loopback(to), listener(to.io()) {}
 
@@ -61,7 +61,7 @@ struct FakeProxy {
   }
 };
 
-// Reads exactly as many bytes as a step of SOCKS5 has.
+// Reads exactly the bytes of one SOCKS5 step.
 Task<std::string> ReadBytes(http::Connection& connection, std::size_t count) {
   std::string bytes;
   while (bytes.size() < count) {
