@@ -60,8 +60,10 @@ struct ReflectorOptions {
   // Dotted paths. If all are below metadata, or none is given, only metadata is asked for
   // (PartialObjectMetadata). uid, name, namespace and resourceVersion always come.
   std::vector<std::string> fields;
-  std::string field_selector;  // "metadata.name=x"; "": the whole collection
-  bool protobuf = true;        // asked for where it can be read, before JSON
+  std::string ns = {};              // only this namespace; "": all of them
+  std::string field_selector;       // "metadata.name=x"; "": the whole collection
+  std::string label_selector = {};  // "app=web,!canary"; "": the whole collection
+  bool protobuf = true;             // asked for where it can be read, before JSON
   std::size_t page_size = 500;
   std::size_t max_object_bytes = std::size_t{16} << 20;
   std::chrono::seconds watch_timeout_min{300};  // timeoutSeconds is drawn from [min, 2 min)
