@@ -66,14 +66,16 @@ bool MatchesSelector(const Value& spec, const Value& node) {
 }
 
 // What the controller lets every pod of a DaemonSet tolerate.
-bool AlwaysTolerated(std::string_view key, const Value& spec) {
+bool AlwaysTolerated(std::string_view key, std::string_view effect, const Value& spec) {
   constexpr std::string_view kOurs = "node.kubernetes.io/";
   if (!key.starts_with(kOurs)) return false;
   key.remove_prefix(kOurs.size());
+  // A node that is not ready keeps the pods that it has, and gets none.
+  if (effect == "NoExecute") return key == "not-ready" || key == "unreachable";
   const Value* host = spec.At({"hostNetwork"});
   if (key == "network-unavailable") return host != nullptr && host->AsBool().value_or(false);
-  return key == "not-ready" || key == "unreachable" || key == "disk-pressure" ||
-         key == "memory-pressure" || key == "pid-pressure" || key == "unschedulable";
+  return key == "disk-pressure" || key == "memory-pressure" || key == "pid-pressure" ||
+         key == "unschedulable";
 }
 
 bool Tolerates(const Value& toleration, const Value& taint) {
@@ -91,7 +93,7 @@ bool ToleratesTaints(const Value& spec, const Value& node) {
   return std::ranges::all_of(Listed(node, {"spec", "taints"}), [&](const Value& taint) {
     const std::string_view effect = taint.StringAt({"effect"});
     if (effect != "NoSchedule" && effect != "NoExecute") return true;
-    return AlwaysTolerated(taint.StringAt({"key"}), spec) ||
+    return AlwaysTolerated(taint.StringAt({"key"}), effect, spec) ||
            std::ranges::any_of(tolerations, [&](const Value& t) { return Tolerates(t, taint); });
   });
 }

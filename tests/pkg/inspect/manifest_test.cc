@@ -69,6 +69,14 @@ TEST_CASE("node fit: selector, affinity and taints decide", "[inspect]") {
   CHECK(runs("{tolerations: [{key: dedicated, value: gpu}]}", node));
   CHECK_FALSE(runs("{tolerations: [{key: dedicated, value: cpu}]}", node));
   CHECK_FALSE(runs("{nodeSelector: {disk: ssd}}", plain));
+  const auto tainted = [&](const std::string& taint) {
+    return runs("{}", ("spec: {taints: [" + taint + "]}").c_str());
+  };
+  CHECK(tainted("{key: node.kubernetes.io/unschedulable, effect: NoSchedule}"));
+  CHECK(tainted("{key: node.kubernetes.io/not-ready, effect: NoExecute}"));
+  CHECK_FALSE(tainted("{key: node.kubernetes.io/not-ready, effect: NoSchedule}"));
+  CHECK_FALSE(tainted("{key: node.kubernetes.io/network-unavailable, effect: NoSchedule}"));
+  CHECK(tainted("{key: other, effect: PreferNoSchedule}"));
   const std::string affinity =
       "tolerations: [{operator: Exists}]\naffinity: {nodeAffinity: "
       "{requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [";
