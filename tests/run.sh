@@ -28,14 +28,17 @@ usage() {
   exit 2
 }
 
-# The parts of a full run, chain by chain. Those of a chain run one after the other, the chains
-# beside each other. The first two chains wait for servers; the other two compute.
+# The parts of a full run, chain by chain. Those of a chain run one after the other, each once what
+# it needs is there; the chains run beside each other. The first two chains wait for servers; the
+# other two compute. differential comes last: kubernetes has compiled most of what it builds.
 readonly first=(release lint units)
-readonly sandbox_chain=(e2e-sandbox quickstart sandbox-kubectl alerts image where-time-goes)
-readonly real_chain=(kubernetes e2e-real chart manifests)
-readonly sanitizer_chain=(asan asan-units asan-e2e tsan tsan-e2e)
-readonly compute_chain=(differential instructions simulation simulation-of-classes fuzz tidy)
-readonly quick=(release lint units e2e-sandbox quickstart)
+readonly sandbox_chain=(e2e-sandbox quickstart alerts image where-time-goes asan-e2e tsan-e2e)
+readonly real_chain=(kubernetes e2e-real sandbox-kubectl chart manifests)
+readonly build_chain=(asan tsan asan-units tidy)
+readonly compute_chain=(simulation simulation-of-classes instructions fuzz differential)
+# Those of a quick run, each beside the others once the first are done.
+readonly quick_first=(release lint)
+readonly quick=(units e2e-sandbox quickstart)
 
 # chain PRIORITY PART…: in the background, in a process group of its own.
 chains=()
@@ -52,7 +55,18 @@ run_chain() {
   shift
   trap - EXIT
   [ "$priority" = normal ] || yield_processor
-  for part in "$@"; do run_part "$part"; done
+  for part in "$@"; do
+    wait_for_needs "$part"
+    run_part "$part"
+  done
+}
+
+# wait_for_needs PART: until the parts that it needs have ended, in whichever chain they run.
+wait_for_needs() {
+  local need
+  for need in $(needs_of "$1"); do
+    until has_result "$need"; do sleep 1; done
+  done
 }
 
 # Where the kernel shares the processors by session, the least goes to this one.
@@ -80,8 +94,16 @@ run_all() {
   in_turn "${first[@]}"
   chain normal "${real_chain[@]}"
   chain normal "${sandbox_chain[@]}"
-  chain idle "${sanitizer_chain[@]}"
+  chain idle "${build_chain[@]}"
   chain idle "${compute_chain[@]}"
+  wait "${chains[@]}" || true
+  chains=()
+}
+
+run_quick() {
+  local part
+  in_turn "${quick_first[@]}"
+  for part in "${quick[@]}"; do chain normal "$part"; done
   wait "${chains[@]}" || true
   chains=()
 }
@@ -120,7 +142,7 @@ bash .ci/install-packages.sh
 [ "$mode" = failed ] || forget_results
 case $mode in
   all) run_all ;;
-  quick) in_turn "${quick[@]}" ;;
+  quick) run_quick ;;
   failed) run_failed ;;
   only) run_named "$@" ;;
 esac

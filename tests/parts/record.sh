@@ -36,8 +36,9 @@ keep_failed_scenarios() {
 }
 
 # record NAME PASSED FAILED SKIPPED [WHY]: the result of a part. A second one of that name adds to
-# it.
-record() {
+# it, also from a process beside.
+record() { (flock 9 && add_to_result "$@") 9>"$logs/results.lock"; }
+add_to_result() {
   local name=$1 passed=0 failed=0 skipped=0
   [ ! -e "$results/$name" ] || read -r passed failed skipped <"$results/$name"
   {
