@@ -26,7 +26,7 @@ const api::GroupVersionResource kEvents{"", "v1", "events"};
 constexpr const char* kPodFields =
     "metadata.ownerReferences metadata.deletionTimestamp status.phase";
 constexpr const char* kEventFields =
-    "involvedObject message lastTimestamp eventTime count series metadata.creationTimestamp";
+    "involvedObject reason message lastTimestamp eventTime count series metadata.creationTimestamp";
 
 informers::ReflectorOptions RefusalEvents(const std::string& ns) {
   informers::ReflectorOptions what = Listing(kEvents, ns, kEventFields);
@@ -105,7 +105,8 @@ class Family {
   static void AddRefusal(const json::Value& event,
                          std::vector<std::pair<OwnerRef, inspect::Refusal>>& refusals) {
     const std::string message(event.StringAt({"message"}));
-    if (message.find("ed quota: ") == std::string::npos) return;  // exceeded, failed
+    const bool of_quota = message.find("ed quota: ") != std::string::npos;  // exceeded, failed
+    if (!of_quota && event.StringAt({"reason"}) != "FailedCreate") return;
     const json::Value* object = event.At({"involvedObject"});
     if (object == nullptr) return;
     inspect::Refusal refusal{.message = message, .last = {}};
@@ -192,6 +193,7 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json
       fit.DemandOf(*counters.Of("v1", "Pod"), *pod, {}, session.scheduler.WallNow());
   if (!demand) co_return demand.error();
   WhyAnswer answer = inspect::Explain(name, plan->count, *has, fit, *demand);
+  answer.refusals = inspect::RefusalsOf(*pod, surroundings->defaults.bounds);
   if (*has < plan->count) answer.refusal = co_await family.LastRefusal();
   if (!answer.Refused()) co_return answer;
   auto lacks = co_await HoldersOfLacks(session, answer, *quotas);

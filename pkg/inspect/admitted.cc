@@ -160,6 +160,9 @@ base::Result<void> AddLimitRange(const Value& limit_range, Defaults& defaults) {
   const Value* limits = limit_range.At({"spec", "limits"});
   if (limits == nullptr || !limits->IsArray()) return {};
   for (const Value& item : *limits->AsArray()) {
+    auto bounds = ParseBounds(item);
+    if (!bounds) return bounds.error();
+    defaults.bounds.push_back(std::move(*bounds));
     if (item.StringAt({"type"}) != "Container") continue;
     const Object whole = WithItemDefaults(item);
     for (const auto& [member, into] : {std::pair("default", &defaults.container_limits),

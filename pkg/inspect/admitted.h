@@ -11,20 +11,23 @@
 #include <vector>
 
 #include "pkg/base/error.h"
+#include "pkg/inspect/refusals.h"
 #include "pkg/json/value.h"
 
 namespace inspect {
 
-// What a namespace and its cluster fill in.
+// What a namespace and its cluster fill in, and what they bound.
 struct Defaults {
   json::Object container_requests;  // of LimitRanges
   json::Object container_limits;
   std::map<std::string, json::Value, std::less<>> overheads;  // RuntimeClass → overhead.podFixed
   std::string priority_class;                                 // "" if none is the default
   std::string storage_class;
+  std::vector<Bounds> bounds;  // of LimitRanges
 };
 
-// What a LimitRange fills into containers, as it is stored. Others may have been added before.
+// What a LimitRange fills into containers, as it is stored, and what it bounds. Others may have
+// been added before.
 // Errors: kMalformed.
 base::Result<void> AddLimitRange(const json::Value& limit_range, Defaults& defaults);
 void AddRuntimeClass(const json::Value& runtime_class, Defaults& defaults);

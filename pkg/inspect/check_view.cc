@@ -1,6 +1,7 @@
 #include "pkg/inspect/check_view.h"
 
 #include <algorithm>
+#include <set>
 
 namespace inspect {
 namespace {
@@ -62,7 +63,7 @@ std::string SuiteOf(const CheckedSpace& space) {
     add("quota " + space.book.quotas()[line.quota].key.name, line.name, failure);
   }
   for (const Objection& objection : space.book.objections()) {
-    add(objection.of.ToString(), "what quotas demand of it", objection.text);
+    add(objection.of.ToString(), "what is demanded of it", objection.text);
   }
   return "  <testsuite name=\"" + XmlText("quota of " + (space.ns.empty() ? "files" : space.ns)) +
          "\" tests=\"" + std::to_string(tests) + "\" failures=\"" + std::to_string(failures) +
@@ -124,18 +125,18 @@ std::string CheckVerdict(const std::vector<CheckedSpace>& spaces) {
   std::string text;
   std::size_t lacking = 0;
   std::size_t lines = 0;
-  std::size_t objections = 0;
+  std::set<std::string> refused;
   for (const CheckedSpace& space : spaces) {
     for (const Objection& objection : space.book.objections()) {
       text += objection.of.ToString() + ": " + Harmless(objection.text) + "\n";
-      ++objections;
+      refused.insert(objection.of.ToString());
     }
     for (const FitLine& line : space.book.Lines()) {
       ++lines;
       lacking += line.lacking ? 1 : 0;
     }
   }
-  if (lacking == 0 && objections == 0) {
+  if (lacking == 0 && refused.empty()) {
     return text + (lines == 0 ? "Yes: no quota limits any of it.\n" : "Yes: all of it fits.\n");
   }
   text += "No:";
@@ -143,9 +144,10 @@ std::string CheckVerdict(const std::vector<CheckedSpace>& spaces) {
     text += " " + std::to_string(lacking) + " of " + std::to_string(lines) +
             " limits would be exceeded";
   }
-  if (objections > 0) {
-    text += std::string(lacking > 0 ? ", and" : "") + " quotas demand what " +
-            std::to_string(objections) + (objections == 1 ? " object lacks" : " objects lack");
+  if (!refused.empty()) {
+    text += std::string(lacking > 0 ? ", and " : " ") + std::to_string(refused.size()) +
+            (refused.size() == 1 ? " object or its pods" : " objects or their pods") +
+            " would be refused whatever is free";
   }
   return text + ".\n";
 }

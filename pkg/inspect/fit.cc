@@ -26,14 +26,6 @@ quota::Quota Roomy(const quota::Quota& quota) {
   return roomy;
 }
 
-std::vector<quota::Standing> StandingsOf(const std::vector<quota::Quota>& quotas) {
-  std::vector<quota::Standing> standings;
-  for (const quota::Quota& quota : quotas) {
-    standings.push_back({.quota = &quota, .used = quota.status.used});
-  }
-  return standings;
-}
-
 base::Result<quota::Resolved> Resolve(const Counter& counter, const json::Value& object,
                                       base::WallTime now) {
   auto facts = counter.evaluator->facts_of(object, now);
@@ -44,6 +36,20 @@ base::Result<quota::Resolved> Resolve(const Counter& counter, const json::Value&
   if (!usage) return usage.error();
   resolved.subject.usage = std::move(*usage);
   return resolved;
+}
+
+// Each quota is asked by itself: which of them the server asks first is not known.
+void AskOne(quota::Request& request, const json::Value& object, const quota::Quota& roomy,
+            quota::ResourceList& amount, std::vector<std::string>& objections) {
+  const std::vector<quota::Standing> standing{{.quota = &roomy, .used = roomy.status.used}};
+  request.object = &object;
+  quota::Verdict verdict = quota::Decide(request, standing);
+  if (verdict.kind == quota::Verdict::Kind::kRefused) {
+    objections.push_back(std::move(verdict.message));
+    request.object = nullptr;  // nothing is demanded of it any more: the amounts alone
+    verdict = quota::Decide(request, standing);
+  }
+  for (quota::Need& need : verdict.needs) amount = std::move(need.amount);
 }
 
 std::set<std::string> NamesOf(const quota::ResourceList& a, const quota::ResourceList& b) {
@@ -80,15 +86,10 @@ base::Result<Demand> FitBook::DemandOf(const Counter& counter, const json::Value
     if (!before) return before.error();
     request.before = std::move(before->subject);
   }
-  const auto standings = StandingsOf(roomy_);
-  Demand demand{.of = std::vector<quota::ResourceList>(quotas_.size()), .objection = ""};
-  quota::Verdict verdict = quota::Decide(request, standings);
-  if (verdict.kind == quota::Verdict::Kind::kRefused) {
-    demand.objection = std::move(verdict.message);
-    request.object = nullptr;  // nothing is demanded of it any more: the amounts alone
-    verdict = quota::Decide(request, standings);
+  Demand demand{.of = std::vector<quota::ResourceList>(quotas_.size()), .objections = {}};
+  for (std::size_t i = 0; i < roomy_.size(); ++i) {
+    AskOne(request, object, roomy_[i], demand.of[i], demand.objections);
   }
-  for (quota::Need& need : verdict.needs) demand.of[need.standing] = std::move(need.amount);
   return demand;
 }
 
@@ -101,12 +102,16 @@ base::Result<void> FitBook::Add(const Counter& counter, const Piece& piece, base
     if (added) added = asked_[i].first.Add(demand->of[i], first);
     if (!added) return added.error().Wrap(piece.of.ToString());
   }
-  if (demand->objection.empty() || std::max(piece.count, first) <= 0) return {};
-  Objection objection{piece.of, demand->objection};
+  if (std::max(piece.count, first) <= 0) return {};
+  for (const std::string& text : demand->objections) Object({piece.of, text});
+  for (const std::string& text : piece.refusals) Object({piece.of, text});
+  return {};
+}
+
+void FitBook::Object(Objection objection) {
   if (std::ranges::find(objections_, objection) == objections_.end()) {
     objections_.push_back(std::move(objection));
   }
-  return {};
 }
 
 std::vector<FitLine> FitBook::Lines() const {

@@ -22,7 +22,7 @@ struct Counter {
 // What one object asks of each quota, in their order; and why it would be refused whatever is free.
 struct Demand {
   std::vector<quota::ResourceList> of;
-  std::string objection;  // "failed quota: q: must specify limits.cpu for: c"; "" if there is none
+  std::vector<std::string> objections;  // "failed quota: q: must specify limits.cpu for: c"
 };
 
 struct FitLine {
@@ -52,7 +52,8 @@ class FitBook {
   [[nodiscard]] base::Result<Demand> DemandOf(const Counter& counter, const json::Value& object,
                                               const std::optional<json::Value>& stored,
                                               base::WallTime now) const;
-  // Adds what a piece asks. Errors: as above, and amounts that do not fit.
+  // Adds what a piece asks, and what is objected to it. Errors: as above, and amounts that do not
+  // fit.
   base::Result<void> Add(const Counter& counter, const Piece& piece, base::WallTime now);
 
   // One for each quota and name that is asked for anything; of a quota the names in order.
@@ -61,6 +62,7 @@ class FitBook {
   [[nodiscard]] bool Fits() const;
 
  private:
+  void Object(Objection objection);
   struct Asked {
     quota::ResourceList last;   // in the end
     quota::ResourceList first;  // at the beginning of rollouts

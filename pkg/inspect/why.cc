@@ -61,12 +61,17 @@ std::string Pods(std::int64_t count) {
 std::string Head(const WhyAnswer& answer) {
   std::string text = answer.of.ToString() + " wants " + Pods(answer.wants) + " and has " +
                      std::to_string(answer.has) + ": ";
-  if (answer.each.empty()) return text + "no quota limits what they need\n";
+  if (answer.each.empty()) {
+    return text + (answer.Refused() ? "each is refused\n" : "no quota limits what they need\n");
+  }
   return text + "each needs " + Words(answer.each) + "\n";
 }
 
 Table QuotaTable(const WhyAnswer& answer) {
   Table table{.titles = {"", "", ""}, .rows = {}};
+  for (const std::string& text : answer.refusals) {
+    table.rows.push_back({"  the server", text, {"← refuses", Tone::kFull}});
+  }
   for (const WhyQuota& quota : answer.quotas) {
     const auto row = [&](const std::string& words, bool refuses) {
       table.rows.push_back(
@@ -130,7 +135,7 @@ bool WhyQuota::Refuses() const {
 }
 
 bool WhyAnswer::Refused() const {
-  return has < wants && std::ranges::any_of(quotas, &WhyQuota::Refuses);
+  return has < wants && (!refusals.empty() || std::ranges::any_of(quotas, &WhyQuota::Refuses));
 }
 
 WhyAnswer Explain(ObjectName of, std::int64_t wants, std::int64_t has, const FitBook& fit,
@@ -141,7 +146,9 @@ WhyAnswer Explain(ObjectName of, std::int64_t wants, std::int64_t has, const Fit
     const quota::Quota& quota = fit.quotas()[i];
     WhyQuota line = ExplainQuota(quota, demand.of[i], wants - has);
     const std::string own = failed + quota.key.name + ": ";
-    if (demand.objection.starts_with(own)) line.objection = demand.objection.substr(own.size());
+    for (const std::string& text : demand.objections) {
+      if (text.starts_with(own)) line.objection = text.substr(own.size());
+    }
     for (const auto& [name, amount] : demand.of[i]) answer.each.Set(name, amount);
     if (!line.names.empty() || !line.objection.empty()) answer.quotas.push_back(std::move(line));
   }
@@ -205,6 +212,9 @@ json::Value WhyValue(const WhyAnswer& answer) {
   json::Object value{{"kind", "QuotaExplanation"},  {"object", answer.of.ToString()},
                      {"wants", answer.wants},       {"has", answer.has},
                      {"refused", answer.Refused()}, {"quotas", std::move(quotas)}};
+  if (!answer.refusals.empty()) {
+    value.Set("refusals", json::Array(answer.refusals.begin(), answer.refusals.end()));
+  }
   if (answer.refusal) {
     value.Set("lastRefusal", json::Object{{"message", answer.refusal->message},
                                           {"time", api::FormatTime(answer.refusal->last)},

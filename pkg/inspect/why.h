@@ -42,6 +42,7 @@ struct WhyAnswer {
   std::int64_t has = 0;
   quota::ResourceList each;  // of the names that some quota limits
   std::vector<WhyQuota> quotas;
+  std::vector<std::string> refusals;  // of each pod, before quotas are asked
   std::optional<Refusal> refusal;
   std::string room;  // "raise …, or delete …"; "" where none is needed
   [[nodiscard]] bool Refused() const;

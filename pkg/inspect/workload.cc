@@ -129,8 +129,15 @@ class Expander {
 
   void Add(Value object, std::int64_t count = 1, std::optional<std::int64_t> first = {}) {
     if (count == 0 && first.value_or(0) == 0) return;
-    expansion_.pieces.push_back(
-        {.object = std::move(object), .count = count, .first = first, .of = of_});
+    std::vector<std::string> refusals;
+    if (std::max(count, first.value_or(0)) > 0) {
+      refusals = RefusalsOf(object, surroundings_.defaults.bounds);
+    }
+    expansion_.pieces.push_back({.object = std::move(object),
+                                 .count = count,
+                                 .first = first,
+                                 .of = of_,
+                                 .refusals = std::move(refusals)});
   }
 
   base::Result<void> AddPods(const Value& pod_template, std::int64_t count,
@@ -155,7 +162,11 @@ class Expander {
     } else if (Is(whole, kClaim)) {
       whole = AdmittedClaim(std::move(whole), surroundings_.defaults);
     }
-    expansion_.pieces.push_back({.object = std::move(whole), .stored = stored, .of = of_});
+    if (!stored) {
+      Add(std::move(whole));
+    } else {
+      expansion_.pieces.push_back({.object = std::move(whole), .stored = stored, .of = of_});
+    }
     return {};
   }
 

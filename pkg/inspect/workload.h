@@ -24,6 +24,7 @@ struct Piece {
   std::optional<std::int64_t> first = {};
   std::optional<json::Value> stored = {};  // of an update
   ObjectName of = {};                      // the manifest's object, which makes it
+  std::vector<std::string> refusals = {};  // of a new one, whatever quotas have free
 };
 
 struct Expansion {

@@ -67,7 +67,7 @@ TEST_CASE("fit: what a quota demands of pods is told whatever is free", "[inspec
   CHECK_FALSE(book.Fits());
   CHECK(inspect::CheckVerdict({{"a", book}}) ==
         "deployment.apps/web: failed quota: compute: must specify limits.cpu for: c\n"
-        "No: quotas demand what 1 object lacks.\n");
+        "No: 1 object or its pods would be refused whatever is free.\n");
   CHECK(Table(book) == "compute   pods   0   2   2   5   yes\n");
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("fit: junit has a case for each limit and each demand", "[inspect]") {
         "  <testsuite name=\"quota of a\" tests=\"2\" failures=\"2\">\n"
         "    <testcase classname=\"quota q\" name=\"pods\">\n"
         "      <failure message=\"used 1, asked 1, limit 1: lacks 1\"/>\n    </testcase>\n"
-        "    <testcase classname=\"deployment.apps/web\" name=\"what quotas demand of it\">\n"
+        "    <testcase classname=\"deployment.apps/web\" name=\"what is demanded of it\">\n"
         "      <failure message=\"failed quota: q: must specify limits.cpu for: c\"/>\n"
         "    </testcase>\n  </testsuite>\n</testsuites>\n");
 }

@@ -25,7 +25,7 @@ WhyAnswer Web(std::int64_t wants, std::int64_t has) {
        QuotaWith("objects", R"({"pods": "7"})", R"({"pods": "6"})")});
   const Demand demand{.of = {{{"requests.cpu", Amount("500m")}, {"requests.memory", Amount("1Gi")}},
                              {{"pods", Amount("1")}}},
-                      .objection = ""};
+                      .objections = {}};
   return inspect::Explain({"deployment", "apps", "web"}, wants, has, fit, demand);
 }
 
@@ -69,11 +69,24 @@ TEST_CASE("why: what a quota demands of the pod refuses it", "[inspect]") {
   const FitBook fit({QuotaWith("limits", R"({"limits.cpu": "4"})", R"({"limits.cpu": "0"})")});
   const WhyAnswer answer = inspect::Explain(
       {"job", "batch", "j"}, 1, 0, fit,
-      {.of = {{}}, .objection = "failed quota: limits: must specify limits.cpu for: c"});
+      {.of = {{}}, .objections = {"failed quota: limits: must specify limits.cpu for: c"}});
   CHECK(answer.Refused());
   CHECK(inspect::WhyText(answer, {}) ==
-        "job.batch/j wants 1 pod and has 0: no quota limits what they need\n"
+        "job.batch/j wants 1 pod and has 0: each is refused\n"
         "  quota limits   must specify limits.cpu for: c   ← refuses\n");
+}
+
+TEST_CASE("why: what the server refuses before quotas are asked is told", "[inspect]") {
+  WhyAnswer answer = Web(4, 3);
+  answer.quotas.clear();
+  answer.refusals = {"maximum cpu usage per Container is 1, but limit is 2"};
+  CHECK(answer.Refused());
+  CHECK_THAT(inspect::WhyText(answer, {}),
+             Catch::Matchers::Contains("  the server   maximum cpu usage per Container is 1, but "
+                                       "limit is 2   ← refuses\n"));
+  CHECK_THAT(
+      json::Write(inspect::WhyValue(answer)),
+      Catch::Matchers::Contains(R"("refusals":["maximum cpu usage per Container is 1, but)"));
 }
 
 TEST_CASE("why: nothing of the asker's own, and nothing too small, is offered for deletion",
