@@ -10,8 +10,10 @@
 namespace inspect {
 namespace {
 
-// So many namespaces at most are shown unfolded.
-constexpr std::size_t kUnfolded = 1;
+// So many quotas of one namespace are shown unfolded.
+constexpr std::size_t kUnfoldedQuotas = 20;
+// Of what is folded. All else is bounded by its number of rows, and the page stays below 5 MB.
+constexpr std::size_t kMostBytes = 4'500'000;
 
 std::string Html(std::string_view text) {
   std::string safe;
@@ -126,30 +128,75 @@ std::string HoldersSection(const Page& page) {
   return text;
 }
 
-// One fold a namespace, with its fullest line.
-std::string Folds(const std::map<std::string, std::vector<const UsageLine*>>& spaces) {
-  std::vector<const std::pair<const std::string, std::vector<const UsageLine*>>*> order;
-  for (const auto& space : spaces) order.push_back(&space);
-  std::ranges::stable_sort(order, std::greater(),
-                           [](const auto* space) { return space->second.front()->Fullness(); });
-  std::string text = "<input type=search placeholder=\"Find a namespace\">\n";
-  for (const auto* space : order) {
-    const UsageLine& fullest = *space->second.front();
-    text += "<details data-n=\"" + Html(space->first) + "\"><summary><span>" + Html(space->first) +
-            "</span>" + BarHtml(fullest) + "<b class=" + ToneClass(fullest) + ">" +
-            PercentText(fullest) + "</b></summary>" + LineTable(space->second, false) +
-            "</details>\n";
+// What is folded together: the lines of a namespace, or of a quota. Fullest first.
+struct Fold {
+  std::string title;
+  std::vector<const UsageLine*> lines;
+};
+
+template <typename TitleOf>
+std::vector<Fold> FoldsBy(const Page& page, TitleOf title_of) {
+  std::map<std::string, Fold> by_title;
+  for (const UsageLine& line : page.lines) {
+    Fold& fold = by_title[title_of(line)];
+    fold.title = title_of(line);
+    fold.lines.push_back(&line);
   }
+  std::vector<Fold> folds;
+  for (auto& [title, fold] : by_title) folds.push_back(std::move(fold));
+  std::ranges::stable_sort(folds, std::greater(),
+                           [](const Fold& fold) { return fold.lines.front()->Fullness(); });
+  return folds;
+}
+
+// A fold's head: its title and its fullest line.
+std::string HeadOf(const Fold& fold) {
+  const UsageLine& fullest = *fold.lines.front();
+  return "<details data-n=\"" + Html(fold.title) + "\"><summary><span>" + Html(fold.title) +
+         "</span>" + BarHtml(fullest) + "<b class=" + ToneClass(fullest) + ">" +
+         PercentText(fullest) + "</b></summary>";
+}
+
+// All heads, and tables as long as there is room; the fullest are first.
+std::string FoldsHtml(const std::vector<Fold>& folds, const std::string& what) {
+  constexpr const char* kEnd = "</details>\n";
+  std::string text = "<input type=search placeholder=\"Find a " + what + "\">\n";
+  std::vector<std::string> heads;
+  std::size_t size = text.size();
+  for (const Fold& fold : folds) {
+    std::string head = HeadOf(fold);
+    if (size + head.size() > kMostBytes) break;
+    size += head.size() + std::string_view(kEnd).size();
+    heads.push_back(std::move(head));
+  }
+  std::size_t bare = 0;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const std::string table = bare == 0 ? LineTable(folds[i].lines, false) : "";
+    if (bare > 0 || size + table.size() > kMostBytes) {
+      ++bare;
+      text += heads[i] + kEnd;
+      continue;
+    }
+    size += table.size();
+    text += heads[i] + table + kEnd;
+  }
+  const std::size_t absent = folds.size() - heads.size();
+  if (bare > 0) {
+    text += "<p>For the page to stay small, the last " + std::to_string(bare) +
+            " show their fullest limit only.</p>\n";
+  }
+  if (absent > 0) text += "<p>" + std::to_string(absent) + " more are less full.</p>\n";
   return text;
 }
 
 std::string AllLines(const Page& page) {
-  std::map<std::string, std::vector<const UsageLine*>> spaces;
-  for (const UsageLine& line : page.lines) spaces[line.quota.ns].push_back(&line);
-  if (spaces.empty()) return "<p>No quotas.</p>\n";
+  if (page.lines.empty()) return "<p>No quotas.</p>\n";
   const std::string head = "<h2>All limits</h2>\n";
-  if (spaces.size() <= kUnfolded) return head + LineTable(spaces.begin()->second, false);
-  return head + Folds(spaces);
+  const auto spaces = FoldsBy(page, [](const UsageLine& line) { return line.quota.ns; });
+  if (spaces.size() > 1) return head + FoldsHtml(spaces, "namespace");
+  const auto quotas = FoldsBy(page, [](const UsageLine& line) { return line.QuotaTitle(); });
+  if (quotas.size() > kUnfoldedQuotas) return head + FoldsHtml(quotas, "quota");
+  return head + LineTable(spaces.front().lines, false);
 }
 
 std::string Notes(const Page& page) {

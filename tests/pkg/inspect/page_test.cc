@@ -48,18 +48,57 @@ TEST_CASE("page: foreign names are text, and nothing comes from elsewhere", "[in
   }
 }
 
-TEST_CASE("page: a large cluster is folded and stays below 5 MB", "[inspect]") {
+constexpr std::size_t kMost = 5'000'000;
+
+std::size_t Occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+// Namespaces with limits of so many names each.
+Page Cluster(int namespaces, int names) {
   Page page = Small();
   page.lines.clear();
-  for (int i = 0; i < 5000; ++i) {
-    for (const char* name : {"requests.cpu", "requests.memory", "limits.cpu", "limits.memory",
-                             "pods", "services.loadbalancers"}) {
-      page.lines.push_back(LineOf("team-" + std::to_string(i), name, "1536Mi", "8192Mi"));
+  for (int i = 0; i < namespaces; ++i) {
+    for (int name = 0; name < names; ++name) {
+      page.lines.push_back(LineOf("team-" + std::to_string(i),
+                                  "count/things" + std::to_string(name) + ".io", "1536Mi",
+                                  "8192Mi"));
     }
   }
-  const std::string html = PageHtml(page);
-  CHECK(html.size() < std::size_t{5} << 20);
+  return page;
+}
+
+TEST_CASE("page: a large cluster is folded and stays below 5 MB", "[inspect]") {
+  const std::string html = PageHtml(Cluster(5000, 6));
+  CHECK(html.size() < kMost);
   CHECK_THAT(html, Contains("<details data-n=\"team-4999\"><summary>"));
+  CHECK(Occurrences(html, "<tr><td>compute<td>count/") == 30'000);
+}
+
+TEST_CASE("page: what is too much for 5 MB is left out, the emptiest first", "[inspect]") {
+  const std::string many_names = PageHtml(Cluster(5000, 30));
+  CHECK(many_names.size() < kMost);
+  CHECK(Occurrences(many_names, "<details ") == 5000);
+  CHECK_THAT(many_names, Contains("show their fullest limit only.</p>"));
+  const std::string many_spaces = PageHtml(Cluster(60'000, 1));
+  CHECK(many_spaces.size() < kMost);
+  CHECK_THAT(many_spaces, Contains(" more are less full.</p>"));
+}
+
+TEST_CASE("page: a namespace with 200 quotas folds each of them", "[inspect]") {
+  Page page = Small();
+  for (int i = 0; i < 200; ++i) {
+    page.lines.push_back(LineOf("team-a", "pods", "1", "4"));
+    page.lines.back().quota.name = "q-" + std::to_string(i);
+  }
+  const std::string html = PageHtml(page);
+  CHECK(html.size() < kMost);
+  CHECK(Occurrences(html, "<details ") == 201);
+  CHECK_THAT(html, Contains("placeholder=\"Find a quota\""));
 }
 
 }  // namespace page_test
