@@ -14,19 +14,8 @@ constexpr const char* kAbout =
     "What quotas say, who uses them, why they refuse, and whether something would fit.\n"
     "Without a command it is `kubectl quota top`. Nothing is ever written to the cluster.";
 
-constexpr const char* kExamples = R"(
-Examples:
-  kubectl quota -A                               what is used of what, the fullest first
-  kubectl quota top -w                           the same of one namespace, going on
-  kubectl quota who compute --name requests.cpu  who uses it, by Deployment, Job, …
-  kubectl quota why deployment/web               why it has not the pods that it wants
-  kubectl quota check -f app.yaml                would this fit?
-  helm template . | kubectl quota check -f - --quota-file quota.yaml -o junit
-                                                 the same in CI, without a cluster
-  kubectl quota suggest --headroom 20%           a quota for what is used now
-  kubectl quota report -A -o html > quota.html   a page to hand on
-
-Exit codes: 0 yes, or shown; 1 no; 2 wrong call, or no access.)";
+constexpr const char* kExitCodes =
+    "Exit codes: 0 yes, or shown; 1 no; 2 wrong call, or no access.\n";
 
 // As programs that are made with Cobra have it.
 constexpr const char* kCompleteWord = "__complete";
@@ -36,7 +25,8 @@ struct CommandRow {
   const char* name;
   const char* about;
   std::set<std::string> outputs;  // what -o knows, beside nothing
-  bool all_namespaces = false;
+  bool all_namespaces;
+  const char* examples;  // lines
 };
 
 const std::vector<CommandRow>& Rows() {
@@ -45,31 +35,69 @@ const std::vector<CommandRow>& Rows() {
        "top",
        "Show what is used of what, the fullest first",
        {"wide", "json", "yaml", "csv"},
-       true},
+       true,
+       "  kubectl quota -A                               what is used of what, the fullest first\n"
+       "  kubectl quota top -w                           the same of one namespace, going on\n"},
       {Command::kWho,
        "who",
        "Show who uses a quota, the most first",
-       {"wide", "json", "yaml", "csv"}},
+       {"wide", "json", "yaml", "csv"},
+       false,
+       "  kubectl quota who compute                      who uses it, by Deployment, Job, …\n"
+       "  kubectl quota who compute --name requests.cpu --by label=team\n"
+       "                                                 who uses one of its names, by label\n"},
       {Command::kWhy,
        "why",
        "Explain why something has not the pods that it wants",
-       {"json", "yaml"}},
+       {"json", "yaml"},
+       false,
+       "  kubectl quota why deployment/web               why it has not the pods that it wants\n"},
       {Command::kCheck,
        "check",
        "Tell whether manifests would fit, all of them, as they would be created",
-       {"json", "yaml", "junit"}},
-      {Command::kSuggest, "suggest", "Print a quota for what is used now, as YAML", {}},
+       {"json", "yaml", "junit"},
+       false,
+       "  kubectl quota check -f app.yaml                would this fit?\n"
+       "  helm template . | kubectl quota check -f - --quota-file quota.yaml -o junit\n"
+       "                                                 the same in CI, without a cluster\n"},
+      {Command::kSuggest,
+       "suggest",
+       "Print a quota for what is used now, as YAML",
+       {},
+       false,
+       "  kubectl quota suggest --headroom 20%           a quota for what is used now\n"},
       {Command::kReport,
        "report",
        "Print one HTML page: what is full, who uses most",
        {"html"},
-       true},
+       true,
+       "  kubectl quota report -A -o html > quota.html   a page to hand on\n"},
       {Command::kVersion,
        "version",
        "Print the version of this plugin, and of the daemon if there is one",
-       {}},
+       {},
+       false,
+       "  kubectl quota version                          which version this is\n"},
   };
   return rows;
+}
+
+std::string JoinOutputs(const std::set<std::string>& outputs) {
+  std::string text;
+  for (const std::string& output : outputs) text.append(text.empty() ? "" : ", ").append(output);
+  return text;
+}
+
+std::string FooterOf(const CommandRow& row) {
+  std::string text = "\nExamples:\n" + std::string(row.examples) + "\n";
+  if (!row.outputs.empty()) text += "-o knows " + JoinOutputs(row.outputs) + ".\n";
+  return text + "Flags of every command: see 'kubectl quota --help'.\n" + kExitCodes;
+}
+
+std::string FooterOfAll() {
+  std::string text = "\nExamples:\n";
+  for (const CommandRow& row : Rows()) text += row.examples;
+  return text + "\nFlags of one command: see 'kubectl quota COMMAND --help'.\n" + kExitCodes;
 }
 
 void AddCommonFlags(CLI::App& app, Options& options) {
@@ -77,7 +105,8 @@ void AddCommonFlags(CLI::App& app, Options& options) {
   app.add_option("-n,--namespace", place.ns, "The namespace; the context's if not given");
   app.add_flag("-A,--all-namespaces", place.all_namespaces, "All namespaces");
   app.add_option("-l,--selector", place.selector, "Only quotas with these labels, as app=web,!old");
-  app.add_option("-o,--output", options.output, "Another form: see each command");
+  app.add_option("-o,--output", options.output,
+                 "Another form: wide, json, yaml, csv, junit or html");
   app.add_flag_callback(
       "--no-headers", [&options] { options.headers = false; }, "No line of titles");
   app.add_option("--context", place.context, "The context of the kubeconfig");
@@ -143,12 +172,6 @@ Leave WrongCall(const std::string& why) {
           .text = "error: " + why + "\nSee 'kubectl quota --help' for help and examples.\n"};
 }
 
-std::string JoinOutputs(const std::set<std::string>& outputs) {
-  std::string text;
-  for (const std::string& output : outputs) text.append(text.empty() ? "" : ", ").append(output);
-  return text;
-}
-
 // What the parser does not know of what may stand together.
 std::optional<Leave> Check(const CommandRow& row, const Options& options) {
   if (!options.output.empty() && !row.outputs.contains(options.output)) {
@@ -193,7 +216,7 @@ Parsed ParseArguments(const std::vector<std::string>& arguments) {
     return parsed;
   }
   CLI::App app(kAbout, "kubectl quota");
-  app.footer(kExamples);
+  app.footer(FooterOfAll());
   app.fallthrough();
   app.require_subcommand(0, 1);
   AddCommonFlags(app, parsed.options);
@@ -203,6 +226,7 @@ Parsed ParseArguments(const std::vector<std::string>& arguments) {
   std::map<CLI::App*, const CommandRow*> commands;
   for (const CommandRow& row : Rows()) {
     CLI::App& command = *app.add_subcommand(row.name, row.about);
+    command.footer(FooterOf(row));
     commands[&command] = &row;
     AddFlagsOf(row.command, command, parsed.options);
   }

@@ -18,19 +18,17 @@
 namespace kubectl_quota {
 namespace {
 
+using inspect::Checked;
 using inspect::CheckedSpace;
 using inspect::Manifest;
 using Manifests = std::vector<Manifest>;
 
-// What has been looked at, for the output.
-struct Checked {
-  std::vector<CheckedSpace> spaces;
-  std::vector<std::string> notes;
-  std::vector<inspect::ServerAnswer> server;
-};
-
-bool AnyRefused(const std::vector<inspect::ServerAnswer>& answers) {
-  return std::ranges::any_of(answers, [](const auto& answer) { return !answer.refusal.empty(); });
+// What keeps the server from judging the object at all: the right to create it, or its namespace,
+// which the same manifests may bring.
+bool IsNotAsked(const base::Error& error, const std::string& ns) {
+  const std::string& text = error.message;
+  return text.find(" cannot create resource \"") != std::string::npos ||
+         text.find("namespaces \"" + ns + "\" not found") != std::string::npos;
 }
 
 bool AnyOfKind(const Manifests& manifests, std::string_view kind) {
@@ -73,7 +71,7 @@ class LiveSpace {
       if (read.of->kind.empty()) core.push_back(std::move(read.quota));
     }
     book_ = std::make_unique<inspect::FitBook>(std::move(core));
-    auto surroundings = co_await ReadSurroundings(cluster_, ns_);
+    auto surroundings = co_await ReadSurroundings(cluster_, ns_, unread_);
     if (!surroundings) co_return surroundings.error();
     surroundings_ = std::move(*surroundings);
     if (AnyOfKind(manifests, "StatefulSet")) {
@@ -97,6 +95,9 @@ class LiveSpace {
     auto expansion = stored->IsNull() ? inspect::Expand(object, surroundings_)
                                       : inspect::ExpandChange(object, *stored, surroundings_);
     if (!expansion) co_return expansion.error();
+    for (const inspect::Piece& piece : expansion->pieces) {
+      WarnOf(unread_, piece.object, book_->quotas(), cluster_.terminal());
+    }
     if (session_.options.check.server && stored->IsNull()) {
       auto answer = co_await AskServer(object, *expansion);
       if (!answer) co_return answer.error();
@@ -146,7 +147,8 @@ class LiveSpace {
     auto created = co_await cluster_.DryRun(std::move(path), object);
     if (created) co_return answer;
     if (created.error().http_status == 0) co_return created.error();
-    answer.refusal = ServerWords(created.error());
+    std::string words = ServerWords(created.error());
+    (IsNotAsked(created.error(), ns_) ? answer.unknown : answer.refusal) = std::move(words);
     co_return answer;
   }
 
@@ -167,6 +169,7 @@ class LiveSpace {
   Cluster& cluster_;
   std::string ns_;
   inspect::Surroundings surroundings_;
+  Unread unread_;
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<inspect::FitBook> book_;
 };
@@ -211,10 +214,9 @@ int ShowChecked(Terminal& terminal, const Options& options, inspect::TableStyle 
                 const Checked& checked) {
   const bool fits = inspect::FitsAll(checked.spaces);
   if (IsDocument(options.output)) {
-    terminal.Write(
-        PrintDocument(inspect::CheckValue(checked.spaces, checked.notes), options.output));
+    terminal.Write(PrintDocument(inspect::CheckValue(checked), options.output));
   } else if (options.output == "junit") {
-    terminal.Write(inspect::CheckJunit(checked.spaces));
+    terminal.Write(inspect::CheckJunit(checked));
   } else {
     const inspect::Table table = inspect::CheckTable(checked.spaces);
     if (!table.rows.empty()) terminal.Write(inspect::PrintTable(table, style));
@@ -222,7 +224,8 @@ int ShowChecked(Terminal& terminal, const Options& options, inspect::TableStyle 
     terminal.Write(inspect::ServerText(checked.server));
     terminal.Write(inspect::CheckVerdict(checked.spaces));
   }
-  return fits && !AnyRefused(checked.server) ? kYes : kNo;
+  const bool refused = std::ranges::any_of(checked.server, &inspect::ServerAnswer::Refused);
+  return fits && !refused ? kYes : kNo;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ struct Completion {
   enum class Names { kNone, kNamespaces, kQuotas, kWorkloads, kFiles };
   std::vector<std::string> words;
   Names names = Names::kNone;
+  [[nodiscard]] bool AsksCluster() const { return names != Names::kNone && names != Names::kFiles; }
   std::string typed;  // the beginning of the word
   Place place;        // of the flags before it
 };

@@ -133,19 +133,20 @@ base::Task<std::vector<Source>> SourcesOf(Cluster& cluster, const quota::QuotaAp
   co_return sources;
 }
 
-base::Task<base::Result<void>> ReadObjects(Cluster& cluster, const Source& source, std::string ns,
+base::Task<base::Result<bool>> ReadObjects(Cluster& cluster, const Source& source, std::string ns,
                                            std::string more_fields,
                                            std::function<void(const json::Value&)> object,
                                            std::function<void()> restart) {
-  if (!source.resource) co_return base::Result<void>();
+  if (!source.resource) co_return true;
   informers::ReflectorOptions what = Listing(*source.resource, std::move(ns), more_fields);
   what.fields.insert(what.fields.end(), source.evaluator.fields.begin(),
                      source.evaluator.fields.end());
   const std::string name = what.resource.WithoutVersion().ToString();
   auto listed = co_await cluster.List(std::move(what), std::move(object), std::move(restart));
-  if (listed || !listed.error().Is(base::ErrorCode::kForbidden)) co_return listed;
+  if (listed) co_return true;
+  if (!listed.error().Is(base::ErrorCode::kForbidden)) co_return listed.error();
   cluster.terminal().Warn("shown without " + name + ": " + ErrorText(listed.error()));
-  co_return base::Result<void>();
+  co_return false;
 }
 
 base::Task<void> ReadOwners(Cluster& cluster, std::string ns, inspect::OwnerIndex& owners,
@@ -184,6 +185,7 @@ base::Task<base::Result<void>> FillBook(Cluster& cluster, const quota::QuotaApi&
       cluster.terminal().Warn("shown without " + std::to_string(unknown) +
                               " of which it is unknown what they use: " + why);
     }
+    if (!*listed) read.SetIncomplete();
     book = std::move(read);
   }
   co_await ReadOwners(cluster, ns, book.owners(), [&] { return book.MissingOwners(); });

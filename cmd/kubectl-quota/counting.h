@@ -34,9 +34,9 @@ const client::ApiResource* FindResource(const client::Discovered& kinds,
                                         std::string_view version = {});
 
 // Lists the source's objects in the namespace, with these fields beside those that are counted by.
-// A right that is missing is a warning that says what is shown without it; other failures are
-// errors.
-base::Task<base::Result<void>> ReadObjects(Cluster& cluster, const Source& source, std::string ns,
+// False: they may not be listed, which is a warning that says what is shown without it. Other
+// failures are errors.
+base::Task<base::Result<bool>> ReadObjects(Cluster& cluster, const Source& source, std::string ns,
                                            std::string more_fields,
                                            std::function<void(const json::Value&)> object,
                                            std::function<void()> restart);

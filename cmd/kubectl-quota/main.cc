@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "cmd/kubectl-quota/commands.h"
+#include "cmd/kubectl-quota/completion.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
@@ -104,6 +105,14 @@ int Run(const std::vector<std::string>& arguments) {
     const bool cluster =
         !parsed.options.only_client && LoadConfig(parsed.options.place).has_value();
     if (!cluster) return kYes;
+  }
+  if (parsed.options.command == Command::kComplete) {
+    // What is known here needs no cluster; nor is there anything to say where there is none.
+    const Completion completion = CompletionOf(parsed.options.complete.words);
+    if (!completion.AsksCluster() || !LoadConfig(parsed.options.place)) {
+      std::cout << CompletionText(completion, {}) << std::flush;
+      return kYes;
+    }
   }
   Terminal terminal(ReadTraits());
   if (!parsed.options.check.quota_files.empty()) {

@@ -57,6 +57,7 @@ base::Task<Outcome> MakeReport(Session& session) {
   }
   inspect::SortByFullness(page.lines);
   page.holders = co_await MostHolders(session, page.notes);
+  for (const std::string& warning : session.terminal().warnings()) page.notes.push_back(warning);
   session.terminal().Write(inspect::PageHtml(page));
   co_return kYes;
 }

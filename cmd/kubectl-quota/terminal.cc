@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
@@ -43,10 +44,9 @@ bool Terminal::Write(std::string_view text) {
 }
 
 void Terminal::Warn(const std::string& text) {
-  const std::string line = "Warning: " + inspect::Harmless(text) + "\n";
-  if (warned_.find(line) != std::string::npos) return;
-  warned_ += line;
-  Fail(line);
+  if (std::ranges::find(warnings_, text) != warnings_.end()) return;
+  warnings_.push_back(text);
+  Fail("Warning: " + inspect::Harmless(text) + "\n");
 }
 
 void Terminal::Fail(std::string_view text) {

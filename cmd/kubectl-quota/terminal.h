@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pkg/base/scheduler.h"
 
@@ -31,6 +32,7 @@ class Terminal {
   bool Write(std::string_view text);
   // "Warning: <text>", once each.
   void Warn(const std::string& text);
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
   void Fail(std::string_view text);
 
   // What is being read, for the line that Progress() writes.
@@ -44,7 +46,7 @@ class Terminal {
 
   TerminalTraits traits_;
   std::string reading_;
-  std::string warned_;  // lines
+  std::vector<std::string> warnings_;
   std::size_t read_ = 0;
   bool progress_shown_ = false;
 };

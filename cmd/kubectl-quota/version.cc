@@ -1,4 +1,5 @@
 #include "cmd/kubectl-quota/commands.h"
+#include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
 
 namespace kubectl_quota {
@@ -27,8 +28,10 @@ base::Task<Outcome> DaemonVersion(Session& session) {
       Listing(kDeployments, "", "spec.template.spec.containers.image");
   what.label_selector = kDaemonLabel;
   const auto add = [&](const json::Value& deployment) { text += ImagesOf(deployment); };
-  // Where it may not be looked for, or is not, there is nothing to tell.
-  co_await session.cluster.List(std::move(what), add, [&] { text.clear(); });
+  auto listed = co_await session.cluster.List(std::move(what), add, [&] { text.clear(); });
+  if (!listed) {
+    session.terminal().Warn("shown without the daemon's version: " + ErrorText(listed.error()));
+  }
   session.terminal().Write(text);
   co_return kYes;
 }

@@ -165,7 +165,8 @@ base::Task<base::Result<std::vector<inspect::LackHolders>>> HoldersOfLacks(
 
 base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json::Value& object) {
   Cluster& cluster = session.cluster;
-  auto surroundings = co_await ReadSurroundings(cluster, session.ns);
+  Unread unread;
+  auto surroundings = co_await ReadSurroundings(cluster, session.ns, unread);
   if (!surroundings) co_return surroundings.error();
   if (api::Kind(object) == "DaemonSet") {
     auto nodes = co_await ReadNodes(cluster, *surroundings);
@@ -180,6 +181,10 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json
   }
   Family family(cluster, session.ns, object);
   auto has = co_await family.CountPods();
+  if (!has && has.error().Is(base::ErrorCode::kForbidden)) {
+    cluster.terminal().Warn("its pods are counted by its own status: " + ErrorText(has.error()));
+    has = inspect::PresentPods(object).value_or(0);
+  }
   if (!has) co_return has.error();
   auto quotas = co_await CoreQuotas(cluster, session.ns);
   if (!quotas) co_return quotas.error();
@@ -188,6 +193,7 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json
       inspect::PodFromTemplate(plan->pod_template, session.ns, name.name + "-…"),
       surroundings->defaults);
   if (!pod) co_return pod.error();
+  WarnOf(unread, *pod, *quotas, cluster.terminal());
   Counters counters(*co_await cluster.Kinds(), cluster.core());
   const auto demand =
       fit.DemandOf(*counters.Of("v1", "Pod"), *pod, {}, session.scheduler.WallNow());

@@ -55,12 +55,15 @@ void ForContainers(Value& pod, Change change) {
     Object* spec = ObjectIn(pod, "spec");
     Value* containers = spec == nullptr ? nullptr : spec->Find(list);
     if (containers == nullptr || !containers->IsArray()) continue;
-    for (Value& container : *containers->AsArray()) change(container);
+    std::size_t index = 0;
+    for (Value& container : *containers->AsArray()) {
+      change(container, "spec." + std::string(list) + "[" + std::to_string(index++) + "]");
+    }
   }
 }
 
 // What has a limit and no request requests the limit.
-void RequestLimits(Value& container) {
+void RequestLimits(Value& container, const std::string&) {
   Value* resources = container.IsObject() ? container.AsObject()->Find("resources") : nullptr;
   if (resources == nullptr || !resources->IsObject()) return;
   const Value* limits = resources->At({"limits"});
@@ -134,11 +137,10 @@ base::Result<void> RoundUp(Value& list, const std::string& field) {
 // The API server knows nothing finer than a thousandth.
 base::Result<void> RoundUpContainers(Value& pod) {
   base::Result<void> done;
-  ForContainers(pod, [&](Value& container) {
+  ForContainers(pod, [&](Value& container, const std::string& field) {
     for (const char* member : {"limits", "requests"}) {
       if (!done || container.At({"resources", member}) == nullptr) continue;
-      done = RoundUp(container.Make({"resources", member}),
-                     std::string(container.StringAt({"name"})) + ".resources." + member);
+      done = RoundUp(container.Make({"resources", member}), field + ".resources." + member);
     }
   });
   return done;
@@ -217,7 +219,7 @@ base::Result<Value> AdmittedPod(Value pod, const Defaults& defaults) {
   if (auto done = DefaultPodLevel(pod); !done) return done.error();
   const bool limited = !defaults.container_limits.empty() || !defaults.container_requests.empty();
   if (limited) {
-    ForContainers(pod, [&](Value& container) {
+    ForContainers(pod, [&](Value& container, const std::string&) {
       if (ObjectIn(container, "resources") == nullptr) return;
       Value& resources = container.Make({"resources"});
       AddMissing(defaults.container_limits, ObjectIn(resources, "limits"));

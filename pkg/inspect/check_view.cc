@@ -36,38 +36,77 @@ std::string XmlText(std::string_view text) {
   return safe;
 }
 
-// `failure` "": it passes.
-std::string TestCase(const std::string& classname, const std::string& name,
-                     const std::string& failure) {
-  std::string text =
-      "    <testcase classname=\"" + XmlText(classname) + "\" name=\"" + XmlText(name) + "\"";
-  if (failure.empty()) return text + "/>\n";
-  return text + ">\n      <failure message=\"" + XmlText(failure) + "\"/>\n    </testcase>\n";
-}
+// A suite that grows case by case.
+class Suite {
+ public:
+  // `failure` "": it passes.
+  void Add(const std::string& classname, const std::string& name, const std::string& failure) {
+    failures_ += failure.empty() ? 0 : 1;
+    Put(classname, name, failure.empty() ? "" : "<failure message=\"" + XmlText(failure) + "\"/>");
+  }
+  void Skip(const std::string& classname, const std::string& name, const std::string& why) {
+    ++skipped_;
+    Put(classname, name, "<skipped message=\"" + XmlText(why) + "\"/>");
+  }
+  [[nodiscard]] std::string ToString(const std::string& name) const {
+    std::string text = "  <testsuite name=\"" + XmlText(name) + "\" tests=\"" +
+                       std::to_string(tests_) + "\" failures=\"" + std::to_string(failures_) + "\"";
+    if (skipped_ > 0) text += " skipped=\"" + std::to_string(skipped_) + "\"";
+    return text + ">\n" + cases_ + "  </testsuite>\n";
+  }
+
+ private:
+  void Put(const std::string& classname, const std::string& name, const std::string& inner) {
+    ++tests_;
+    cases_ +=
+        "    <testcase classname=\"" + XmlText(classname) + "\" name=\"" + XmlText(name) + "\"";
+    cases_ += inner.empty() ? "/>\n" : ">\n      " + inner + "\n    </testcase>\n";
+  }
+
+  std::string cases_;
+  std::size_t tests_ = 0;
+  std::size_t failures_ = 0;
+  std::size_t skipped_ = 0;
+};
 
 std::string SuiteOf(const CheckedSpace& space) {
-  std::string cases;
-  std::size_t tests = 0;
-  std::size_t failures = 0;
-  const auto add = [&](const std::string& classname, const std::string& name,
-                       const std::string& failure) {
-    ++tests;
-    failures += failure.empty() ? 0 : 1;
-    cases += TestCase(classname, name, failure);
-  };
+  Suite suite;
   for (const FitLine& line : space.book.Lines()) {
     const std::string failure =
         line.lacking ? "used " + BeforeText(line) + ", asked " + line.asked.ToString() +
                            ", limit " + line.hard.ToString() + ": lacks " + line.lacking->ToString()
                      : "";
-    add("quota " + space.book.quotas()[line.quota].key.name, line.name, failure);
+    suite.Add("quota " + space.book.quotas()[line.quota].key.name, line.name, failure);
   }
   for (const Objection& objection : space.book.objections()) {
-    add(objection.of.ToString(), "what is demanded of it", objection.text);
+    suite.Add(objection.of.ToString(), "what is demanded of it", objection.text);
   }
-  return "  <testsuite name=\"" + XmlText("quota of " + (space.ns.empty() ? "files" : space.ns)) +
-         "\" tests=\"" + std::to_string(tests) + "\" failures=\"" + std::to_string(failures) +
-         "\">\n" + cases + "  </testsuite>\n";
+  return suite.ToString("quota of " + (space.ns.empty() ? "files" : space.ns));
+}
+
+std::string SuiteOfServer(const std::vector<ServerAnswer>& answers) {
+  Suite suite;
+  for (const ServerAnswer& answer : answers) {
+    const std::string of = answer.of.ToString();
+    if (answer.unknown.empty()) {
+      suite.Add(of, "dry run", answer.refusal);
+    } else {
+      suite.Skip(of, "dry run", answer.unknown);
+    }
+  }
+  return suite.ToString("server");
+}
+
+json::Value AnswerValue(const ServerAnswer& answer) {
+  json::Object value{{"object", answer.of.ToString()}};
+  if (!answer.unknown.empty()) {
+    value.Set("unknown", answer.unknown);
+    return value;
+  }
+  value.Set("accepted", !answer.Refused());
+  if (answer.Refused()) value.Set("message", answer.refusal);
+  value.Set("foreseen", answer.Refused() == answer.refusal_foreseen);
+  return value;
 }
 
 json::Value LineValue(const CheckedSpace& space, const FitLine& line) {
@@ -91,11 +130,13 @@ bool FitsAll(const std::vector<CheckedSpace>& spaces) {
 std::string ServerText(const std::vector<ServerAnswer>& answers) {
   std::string text;
   for (const ServerAnswer& answer : answers) {
-    const bool refused = !answer.refusal.empty();
-    text += "server: " + answer.of.ToString() + " is " + (refused ? "refused: " : "accepted");
-    text += Harmless(answer.refusal);
-    if (refused != answer.refusal_foreseen) text += " (otherwise than foreseen)";
-    text += "\n";
+    text += "server: " + answer.of.ToString();
+    if (!answer.unknown.empty()) {
+      text += " cannot be asked about: " + Harmless(answer.unknown) + "\n";
+      continue;
+    }
+    text += answer.Refused() ? " is refused: " + Harmless(answer.refusal) : " is accepted";
+    text += answer.Refused() != answer.refusal_foreseen ? " (otherwise than foreseen)\n" : "\n";
   }
   return text;
 }
@@ -152,11 +193,10 @@ std::string CheckVerdict(const std::vector<CheckedSpace>& spaces) {
   return text + ".\n";
 }
 
-json::Value CheckValue(const std::vector<CheckedSpace>& spaces,
-                       const std::vector<std::string>& notes) {
+json::Value CheckValue(const Checked& checked) {
   json::Array items;
   json::Array objections;
-  for (const CheckedSpace& space : spaces) {
+  for (const CheckedSpace& space : checked.spaces) {
     for (const FitLine& line : space.book.Lines()) items.push_back(LineValue(space, line));
     for (const Objection& objection : space.book.objections()) {
       objections.emplace_back(json::Object{{"namespace", space.ns},
@@ -164,18 +204,21 @@ json::Value CheckValue(const std::vector<CheckedSpace>& spaces,
                                            {"message", objection.text}});
     }
   }
-  json::Array said;
-  for (const std::string& note : notes) said.emplace_back(note);
-  return json::Object{{"kind", "QuotaCheck"},
-                      {"fits", FitsAll(spaces)},
-                      {"items", std::move(items)},
-                      {"objections", std::move(objections)},
-                      {"notes", std::move(said)}};
+  json::Object value{{"kind", "QuotaCheck"},
+                     {"fits", FitsAll(checked.spaces)},
+                     {"items", std::move(items)},
+                     {"objections", std::move(objections)},
+                     {"notes", json::Array(checked.notes.begin(), checked.notes.end())}};
+  json::Array server;
+  for (const ServerAnswer& answer : checked.server) server.push_back(AnswerValue(answer));
+  if (!server.empty()) value.Set("server", std::move(server));
+  return value;
 }
 
-std::string CheckJunit(const std::vector<CheckedSpace>& spaces) {
+std::string CheckJunit(const Checked& checked) {
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
-  for (const CheckedSpace& space : spaces) text += SuiteOf(space);
+  for (const CheckedSpace& space : checked.spaces) text += SuiteOf(space);
+  if (!checked.server.empty()) text += SuiteOfServer(checked.server);
   return text + "</testsuites>\n";
 }
 

@@ -19,9 +19,19 @@ struct CheckedSpace {
 // What the server says to one object when it is asked to create it without doing so.
 struct ServerAnswer {
   ObjectName of;
-  std::string refusal;            // "": it accepts
+  std::string refusal = {};       // "": it accepts
   bool refusal_foreseen = false;  // by the quotas, for the object by itself
+  std::string unknown = {};       // why it could not be asked; "" if it could
+  [[nodiscard]] bool Refused() const { return unknown.empty() && !refusal.empty(); }
 };
+
+// All that was looked at.
+struct Checked {
+  std::vector<CheckedSpace> spaces;
+  std::vector<std::string> notes;
+  std::vector<ServerAnswer> server;
+};
+
 // "server: deployment.apps/web is accepted", one line each; where this is not what was foreseen
 // here the line says so.
 std::string ServerText(const std::vector<ServerAnswer>& answers);
@@ -32,9 +42,9 @@ Table CheckTable(const std::vector<CheckedSpace>& spaces);
 std::string CheckVerdict(const std::vector<CheckedSpace>& spaces);
 bool FitsAll(const std::vector<CheckedSpace>& spaces);
 
-json::Value CheckValue(const std::vector<CheckedSpace>& spaces,
-                       const std::vector<std::string>& notes);
-// One test case a quota and name, and one for each object that a quota demands something of.
-std::string CheckJunit(const std::vector<CheckedSpace>& spaces);
+json::Value CheckValue(const Checked& checked);
+// One test case a quota and name, one for each object that a quota demands something of, and one
+// for each that the server was asked about.
+std::string CheckJunit(const Checked& checked);
 
 }  // namespace inspect

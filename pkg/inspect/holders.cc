@@ -172,8 +172,11 @@ void HolderBook::AddApart(std::size_t at, const quota::Quantity& counted,
   }
   const auto reserved = quota_.status.used.Get(names_[at]).Sub(counted);
   if (reserved && reserved->Sign() > 0) {
-    holders.push_back(
-        {.sort = Holder::Sort::kReserved, .title = "<reserved>", .below = {}, .amount = *reserved});
+    const auto sort = incomplete_ ? Holder::Sort::kUnseen : Holder::Sort::kReserved;
+    holders.push_back({.sort = sort,
+                       .title = incomplete_ ? "<not listed>" : "<reserved>",
+                       .below = {},
+                       .amount = *reserved});
   }
 }
 

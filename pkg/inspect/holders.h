@@ -38,9 +38,10 @@ struct Holder {
     kGroup,
     kTerminating,  // objects that are being deleted, and count until they are gone
     kReserved,     // in status.used, and of no object that is there: just admitted, or just gone
+    kUnseen,       // in status.used, where not all objects could be listed
   };
   Sort sort = Sort::kGroup;
-  std::string title;              // "deployment.apps/web"; "<terminating>", "<reserved>"
+  std::string title;              // "deployment.apps/web"; "<terminating>", …
   std::vector<ObjectName> below;  // owners on the way to it
   quota::Quantity amount;
   double share = 0;  // of all that is used under the name
@@ -61,6 +62,8 @@ class HolderBook {
   // Errors: kMalformed and kNotFound, for an object of which it is unknown what it uses.
   base::Result<void> Add(const quota::Evaluator& evaluator, const quota::ClassTable* classes,
                          const json::Value& object, ObjectName name, base::WallTime now);
+  // Not all objects may be listed: what nobody holds may be theirs.
+  void SetIncomplete() { incomplete_ = true; }
   // Forgets what was added, because it comes again.
   void Clear();
 
@@ -95,6 +98,7 @@ class HolderBook {
   OwnerIndex owners_;
   std::unordered_map<std::string, Group> groups_;
   std::vector<Held> terminating_;
+  bool incomplete_ = false;
   // What pods use that have a claim of the scheduler's for the same.
   std::unordered_map<std::string, quota::ResourceList> tied_;
 };

@@ -21,14 +21,18 @@ std::string BelowText(const std::vector<ObjectName>& below) {
   return text.empty() ? "<none>" : text;
 }
 
+// Whether it is known how many objects they are.
+bool HasObjects(const Holder& holder) {
+  return holder.sort == Holder::Sort::kGroup || holder.sort == Holder::Sort::kTerminating;
+}
+
 std::vector<Cell> RowOf(const std::string& name, const Holder& holder, bool wide) {
   const Tone tone = holder.sort == Holder::Sort::kGroup ? Tone::kPlain : Tone::kFaint;
-  const bool reserved = holder.sort == Holder::Sort::kReserved;
   std::vector<Cell> row{name,
                         {holder.title, tone},
                         holder.amount.ToString(),
                         ShareText(holder.share),
-                        reserved ? "-" : std::to_string(holder.objects)};
+                        !HasObjects(holder) ? "-" : std::to_string(holder.objects)};
   if (wide) row.emplace_back(BelowText(holder.below));
   return row;
 }
@@ -74,7 +78,7 @@ json::Value WhoValue(const quota::Quota& quota, const std::vector<NamedHolders>&
       char share[32];
       std::snprintf(share, sizeof share, "%.4f", holder.share);
       item.Set("share", json::Number{share});
-      if (holder.sort != Holder::Sort::kReserved) item.Set("objects", holder.objects);
+      if (HasObjects(holder)) item.Set("objects", holder.objects);
       items.emplace_back(std::move(item));
     }
   }

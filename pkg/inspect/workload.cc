@@ -282,16 +282,6 @@ base::Result<void> AddRollout(const Value& object, const PodPlan& before, const 
   return expander.AddPods(before.pod_template, kept - before.count, 0);
 }
 
-// The pods that there are: fewer than are wanted where a quota refused some.
-std::optional<std::int64_t> PresentPods(const Value& stored) {
-  const char* field = Is(stored, kDaemonSet) ? "currentNumberScheduled"
-                      : Is(stored, kJob)     ? "active"
-                                             : "replicas";
-  const Value* status = stored.At({"status"});
-  if (status == nullptr || !status->IsObject()) return std::nullopt;
-  return NumberAt(*status, {field}, 0);
-}
-
 base::Result<void> AddChange(const Value& object, const PodPlan& before, const PodPlan& after,
                              Expander& expander) {
   const bool same = IsContained(after.pod_template, before.pod_template);
@@ -350,6 +340,15 @@ std::optional<PodPlan> PodsOfAny(const Value& object, const Surroundings& surrou
   if (plan || object.At({"spec", "template", "spec", "containers"}) == nullptr) return plan;
   return PodPlan{.pod_template = TemplateOf(object),
                  .count = std::max<std::int64_t>(0, NumberAt(object, {"spec", "replicas"}, 1))};
+}
+
+std::optional<std::int64_t> PresentPods(const Value& stored) {
+  const char* field = Is(stored, kDaemonSet) ? "currentNumberScheduled"
+                      : Is(stored, kJob)     ? "active"
+                                             : "replicas";
+  const Value* status = stored.At({"status"});
+  if (status == nullptr || !status->IsObject()) return std::nullopt;
+  return NumberAt(*status, {field}, 0);
 }
 
 base::Result<Expansion> Expand(const Value& object, const Surroundings& surroundings) {

@@ -51,6 +51,10 @@ std::optional<PodPlan> PodsOf(const json::Value& object, const Surroundings& sur
 // bring; of a CronJob, for one run.
 std::optional<PodPlan> PodsOfAny(const json::Value& object, const Surroundings& surroundings);
 
+// The pods that a stored object has by its own status: fewer than are wanted where a quota refused
+// some. nullopt: nobody has written a status.
+std::optional<std::int64_t> PresentPods(const json::Value& stored);
+
 // All that creating the object brings about, in its namespace. Errors: kMalformed.
 base::Result<Expansion> Expand(const json::Value& object, const Surroundings& surroundings);
 

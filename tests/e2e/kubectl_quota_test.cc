@@ -9,6 +9,7 @@ namespace e2e::kubectl_quota_test {
 namespace {
 
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 // A namespace whose quotas are counted: by Kubernetes' own plugin and controllers where there are
 // some, else by the daemon.
@@ -21,7 +22,9 @@ class Cluster {
     }
     controllers_ = StartBuiltinController(
         "resourcequota-controller,deployment-controller,replicaset-controller,job-controller",
-        s_.server().Kubeconfig(), dir_.path() + "/controllers.log");
+        s_.server().Kubeconfig(), dir_.path() + "/controllers.log",
+        // What it counts before it sees what the plugin has just charged it counts again soon.
+        {"--resource-quota-sync-period=2s"});
   }
 
   [[nodiscard]] Scenario& scenario() { return s_; }
@@ -345,6 +348,67 @@ TEST_CASE("kubectl quota names the right that is missing", "[e2e][kubectl-quota]
              Contains("Error from server (Forbidden): resourcequotas is forbidden: User "
                       "\"stranger\" cannot list resource \"resourcequotas\" in API group \"\" at "
                       "the cluster scope"));
+}
+
+TEST_CASE("kubectl quota shows what may be read, and says what that leaves out",
+          "[e2e][kubectl-quota]") {
+  if (CurrentTier() != Tier::kReal) return;  // the sandbox knows one user, who may do all
+  Cluster cluster;
+  Scenario& s = cluster.scenario();
+  s.Create("resourcequotas", Quota("compute", {{"pods", "1"}}));
+  s.WaitUsed("compute", {{"pods", "0"}});
+  s.Create("deployments", DeploymentOf("web", 2, "500m"));
+  s.WaitUsed("compute", {{"pods", "1"}});
+  const std::string rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/" + s.ns();
+  s.api().Create(rbac + "/roles", Json(R"({"metadata": {"name": "viewer"}, "rules": [{
+      "apiGroups": ["", "apps"], "resources": ["resourcequotas", "deployments"],
+      "verbs": ["get", "list"]}]})"));
+  s.api().Create(rbac + "/rolebindings", Json(R"({"metadata": {"name": "viewer"},
+      "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "viewer"},
+      "subjects": [
+        {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "stranger"}]})"));
+  auto fields = s.server().Fields();
+  fields.token = "e2e-stranger-token";
+  const auto stranger = cluster.File("stranger.kubeconfig", KubeconfigText(fields));
+  const auto ask = [&](std::vector<std::string> arguments) {
+    arguments.push_back("--namespace=" + s.ns());
+    return cluster.AskAs(stranger, std::move(arguments));
+  };
+  Eventually("the role is known", [&] { return ask({"top"}).exit_code == 0 ? "" : "no"; });
+
+  const auto who = ask({"who", "compute"});
+  CHECK(who.exit_code == 0);
+  CHECK_THAT(who.output, Contains("Warning: shown without pods: Error from server (Forbidden): "
+                                  "pods is forbidden: User \"stranger\" cannot list resource "
+                                  "\"pods\""));
+  CHECK_THAT(who.output, Contains("pods       <not listed>   1        100%    -\n"));
+  Eventually("its own status has its pod", [&]() -> std::string {
+    const auto why = ask({"why", "deploy/web"});
+    const bool all =
+        why.exit_code == 1 &&
+        why.output.find("deployment.apps/web wants 2 pods and has 1") != std::string::npos &&
+        why.output.find("shown without Events: ") != std::string::npos;
+    return all ? "" : why.output;
+  });
+  const auto file = cluster.File("other.yaml", json::Write(DeploymentOf("other", 1, "500m")));
+  const auto check = ask({"check", "--server", "-f", file});
+  CHECK(check.exit_code == 1);
+  CHECK_THAT(check.output, Contains("server: deployment.apps/other cannot be asked about: "));
+  CHECK_THAT(check.output, !Contains("PriorityClass"));  // nothing refers to one
+  CHECK_THAT(ask({"report"}).output, Contains("<p>shown without pods: "));
+}
+
+TEST_CASE("kubectl quota version tells of the daemon", "[e2e][kubectl-quota]") {
+  Cluster cluster;
+  Scenario& s = cluster.scenario();
+  auto daemon = DeploymentOf("quota-controller-manager", 0, "1");
+  daemon.Make({"metadata", "labels", "app.kubernetes.io/name"}) = "quota-controller-manager";
+  s.Create("deployments", daemon);
+  const auto both = cluster.Ask({"--version"});
+  CHECK(both.exit_code == 0);
+  CHECK_THAT(both.output, StartsWith("kubectl-quota "));
+  CHECK_THAT(both.output, Contains("registry.invalid/none:1 in " + s.ns() + "\n"));
+  CHECK_THAT(cluster.Ask({"version", "--client"}).output, !Contains("registry.invalid"));
 }
 
 TEST_CASE("kubectl quota refuses a wrong call with one line and 2", "[e2e][kubectl-quota]") {

@@ -66,6 +66,15 @@ TEST_CASE("arguments: help has an example of each command", "[kubectl-quota]") {
   }
 }
 
+TEST_CASE("arguments: help of a command has its own examples and forms", "[kubectl-quota]") {
+  const auto parsed = ParseArguments({"who", "--help"});
+  REQUIRE(parsed.leave);
+  CHECK(parsed.leave->exit_code == 0);
+  CHECK_THAT(parsed.leave->text, Contains("kubectl quota who compute --name requests.cpu") &&
+                                     Contains("-o knows csv, json, wide, yaml.\n") &&
+                                     Contains("--by") && !Contains("quota suggest"));
+}
+
 TEST_CASE("words: errors read as kubectl's", "[kubectl-quota]") {
   base::Error error{.code = base::ErrorCode::kForbidden,
                     .message =

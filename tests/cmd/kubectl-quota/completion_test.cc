@@ -30,6 +30,8 @@ TEST_CASE("completion: names come from the cluster, with the flags typed before"
   const Completion completion = CompletionOf({"--context", "kind", "who", "-n", "team-a", "c"});
   CHECK(completion.place.context == "kind");
   CHECK(completion.place.ns == "team-a");
+  CHECK(completion.AsksCluster());
+  CHECK_FALSE(CompletionOf({"w"}).AsksCluster());
   CHECK(CompletionText(completion, {"compute", "objects"}) == "compute\n:4\n");
 }
 

@@ -39,6 +39,13 @@ TEST_CASE("admitted: a limit is the request where none is given", "[inspect]") {
         R"({"requests":{"cpu":"1m"}})");
 }
 
+TEST_CASE("admitted: an amount that is none is named by its path", "[inspect]") {
+  const auto pod = inspect::AdmittedPod(PodWith("{requests: {cpu: one}}"), {});
+  REQUIRE_FALSE(pod.has_value());
+  CHECK_THAT(pod.error().message,
+             Catch::Matchers::StartsWith("spec.containers[0].resources.requests[cpu]: quantities"));
+}
+
 TEST_CASE("admitted: a LimitRange fills in what is missing", "[inspect]") {
   const Defaults defaults =
       FromRange("{type: Container, default: {cpu: 1}, defaultRequest: {cpu: 250m, memory: 64Mi}}");

@@ -107,7 +107,7 @@ TEST_CASE("fit: junit has a case for each limit and each demand", "[inspect]") {
   FitBook book(
       {QuotaOf("q", R"({"pods": "1", "limits.cpu": "1"})", R"({"pods": "1", "limits.cpu": "0"})")});
   REQUIRE(book.Add({&Pods(), nullptr}, PodPiece("{}"), kThen).has_value());
-  CHECK(inspect::CheckJunit({{"a", book}}) ==
+  CHECK(inspect::CheckJunit({.spaces = {{"a", book}}, .notes = {}, .server = {}}) ==
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
         "  <testsuite name=\"quota of a\" tests=\"2\" failures=\"2\">\n"
         "    <testcase classname=\"quota q\" name=\"pods\">\n"
@@ -126,10 +126,29 @@ TEST_CASE("fit: what a server says otherwise is marked", "[inspect]") {
         "server: pod/p is refused: no (otherwise than foreseen)\n");
 }
 
+TEST_CASE("fit: documents have what the server says", "[inspect]") {
+  const inspect::ObjectName pod{"pod", "", "p"};
+  const inspect::Checked checked{
+      .spaces = {},
+      .notes = {},
+      .server = {{.of = pod}, {.of = pod, .refusal = "no"}, {.of = pod, .unknown = "forbidden"}}};
+  CHECK_THAT(json::Write(inspect::CheckValue(checked)),
+             Catch::Matchers::Contains(
+                 R"("server":[{"object":"pod/p","accepted":true,"foreseen":true},)"
+                 R"({"object":"pod/p","accepted":false,"message":"no","foreseen":false},)"
+                 R"({"object":"pod/p","unknown":"forbidden"}])"));
+  CHECK_THAT(inspect::CheckJunit(checked),
+             Catch::Matchers::Contains(
+                 "  <testsuite name=\"server\" tests=\"3\" failures=\"1\" skipped=\"1\">\n"
+                 "    <testcase classname=\"pod/p\" name=\"dry run\"/>\n"));
+  CHECK_THAT(inspect::ServerText(checked.server),
+             Catch::Matchers::Contains("server: pod/p cannot be asked about: forbidden\n"));
+}
+
 TEST_CASE("fit: nothing limited is a yes", "[inspect]") {
   const FitBook book(std::vector<quota::Quota>{});
   CHECK(inspect::CheckVerdict({{"a", book}}) == "Yes: no quota limits any of it.\n");
-  CHECK(json::Write(inspect::CheckValue({{"a", book}}, {"n"})) ==
+  CHECK(json::Write(inspect::CheckValue({.spaces = {{"a", book}}, .notes = {"n"}, .server = {}})) ==
         R"({"kind":"QuotaCheck","fits":true,"items":[],"objections":[],"notes":["n"]})");
 }
 

@@ -113,6 +113,15 @@ TEST_CASE("holders: what terminates and what nobody holds stand apart", "[inspec
         "requests.cpu   <reserved>      1   25%   -\n");
 }
 
+TEST_CASE("holders: what may not be listed is not called reserved", "[inspect]") {
+  Book b("4");
+  b.Add({.name = "a", .cpu = "1"});
+  b.book.SetIncomplete();
+  CHECK(b.Text() ==
+        "requests.cpu   pod/a          1   25%   1\n"
+        "requests.cpu   <not listed>   3   75%   -\n");
+}
+
 TEST_CASE("holders: many become a few and the others", "[inspect]") {
   Book b("6");
   for (const char* name : {"a", "b", "c", "d", "e", "f"}) b.Add({.name = name, .cpu = "1"});
