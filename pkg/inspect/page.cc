@@ -42,10 +42,22 @@ const char* ToneClass(const UsageLine& line) {
   }
 }
 
-std::string BarHtml(const UsageLine& line) {
+// What makes an element a bar.
+std::string BarAttributes(const UsageLine& line) {
   const int percent = static_cast<int>(std::min(line.Fullness(), 1.0) * 100);
-  return std::string("<i class=") + ToneClass(line) + " style=--p:" + std::to_string(percent) +
-         "%></i>";
+  return std::string(" class=") + ToneClass(line) + " style=--p:" + std::to_string(percent) + "%";
+}
+
+// A name that a narrow screen breaks behind its dots and slashes.
+std::string NameHtml(std::string_view name) {
+  std::string html;
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find_first_of("./"), name.size() - 1) + 1;
+    html += Html(name.substr(0, end));
+    name.remove_prefix(end);
+    if (!name.empty()) html += "<wbr>";
+  }
+  return html;
 }
 
 std::string AmountHtml(const std::optional<quota::Quantity>& amount) {
@@ -56,9 +68,9 @@ std::string AmountHtml(const std::optional<quota::Quantity>& amount) {
 std::string LineRow(const UsageLine& line, bool with_namespace) {
   std::string row = "<tr><td>";
   if (with_namespace) row += Html(line.quota.ns) + "<td>";
-  row += Html(line.QuotaTitle()) + "<td>" + Html(line.name) + "<td>" + AmountHtml(line.used) +
-         "<td>" + line.hard.ToString() + "<td>" + PercentText(line) + "<td>" + BarHtml(line) +
-         "<td>" + AmountHtml(line.Free());
+  row += Html(line.QuotaTitle()) + "<td>" + NameHtml(line.name) + "<td>" + AmountHtml(line.used) +
+         "<td>" + line.hard.ToString() + "<td>" + PercentText(line) + "<td" + BarAttributes(line) +
+         "><td>" + AmountHtml(line.Free());
   return row + "\n";
 }
 
@@ -99,16 +111,21 @@ std::string Cards(const Page& page) {
          Card(near, "limits nearly used up") + "</div>\n";
 }
 
+// The first rows, and a fold of more. Of very many the fullest say enough: all of them are below.
 std::string Section(const std::string& title, const std::string& about,
                     const std::vector<const UsageLine*>& lines) {
+  constexpr std::ptrdiff_t kUnfoldedRows = 20;
+  constexpr std::ptrdiff_t kMostRows = 200;
   if (lines.empty()) return "";
-  // Of very many the fullest say enough; all of them are below.
-  constexpr std::size_t kMost = 200;
-  const std::size_t shown = std::min(lines.size(), kMost);
-  std::string more;
-  if (shown < lines.size()) more = " The first " + std::to_string(shown) + " are shown.";
-  return "<h2>" + title + "</h2>\n<p>" + about + more + "</p>\n" +
-         LineTable({lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(shown)}, true);
+  const auto count = static_cast<std::ptrdiff_t>(lines.size());
+  const auto unfolded = lines.begin() + std::min(count, kUnfoldedRows);
+  const auto shown = lines.begin() + std::min(count, kMostRows);
+  std::string text =
+      "<h2>" + title + "</h2>\n<p>" + about + "</p>\n" + LineTable({lines.begin(), unfolded}, true);
+  if (unfolded == lines.end()) return text;
+  text += "<details><summary><span>" + std::to_string(lines.end() - unfolded) + " more";
+  if (shown != lines.end()) text += ", the first " + std::to_string(shown - unfolded) + " of them";
+  return text + "</span></summary>" + LineTable({unfolded, shown}, true) + "</details>\n";
 }
 
 std::string HoldersSection(const Page& page) {
@@ -153,7 +170,7 @@ std::vector<Fold> FoldsBy(const Page& page, TitleOf title_of) {
 std::string HeadOf(const Fold& fold) {
   const UsageLine& fullest = *fold.lines.front();
   return "<details data-n=\"" + Html(fold.title) + "\"><summary><span>" + Html(fold.title) +
-         "</span>" + BarHtml(fullest) + "<b class=" + ToneClass(fullest) + ">" +
+         "</span><i" + BarAttributes(fullest) + "></i><b class=" + ToneClass(fullest) + ">" +
          PercentText(fullest) + "</b></summary>";
 }
 

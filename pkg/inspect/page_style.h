@@ -24,20 +24,23 @@ table{width:100%;border-collapse:collapse;font-variant-numeric:tabular-nums}
 th{position:sticky;top:0;background:var(--bg);text-align:left;cursor:pointer;user-select:none;
 font-size:.8rem;color:var(--dim);white-space:nowrap}
 th[aria-sort=ascending]:after{content:" ▲"}th[aria-sort=descending]:after{content:" ▼"}
-th,td{padding:.28rem .6rem .28rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+th,td{padding:.28rem .6rem .28rem 0;border-bottom:1px solid var(--line);overflow-wrap:break-word}
+td:first-child{overflow-wrap:anywhere}
 .n,.l :nth-last-child(-n+5):is(td,th):not(:nth-last-child(2)){text-align:right;
 white-space:nowrap}
-i{display:block;height:.55rem;min-width:4rem;border-radius:.3rem;background:linear-gradient(
-90deg,var(--c) var(--p),var(--track) var(--p))}
+i,td.g:before,td.w:before,td.f:before{content:"";display:block;height:.55rem;min-width:4rem;
+border-radius:.3rem;background:linear-gradient(90deg,var(--c) var(--p),var(--track) var(--p))}
 .g{--c:var(--good)}.w{--c:var(--near)}.f{--c:var(--full)}
 b.w{color:var(--near)}b.f{color:var(--full)}
 details{border-bottom:1px solid var(--line)}summary{display:flex;gap:.8rem;align-items:center;
-padding:.35rem 0;cursor:pointer}summary span{flex:1;overflow-wrap:anywhere}summary i{width:7rem}
+padding:.35rem 0;cursor:pointer}summary:before{content:"▸"}[open]>summary:before{content:"▾"}
+summary span{flex:1;overflow-wrap:anywhere}summary i{width:7rem}
 summary b{width:4rem;text-align:right;font-weight:400;font-variant-numeric:tabular-nums}
 details table{margin:0 0 .8rem}
 input{width:100%;padding:.45rem .6rem;margin:.3rem 0;font:inherit;color:inherit;
 background:var(--card);border:1px solid var(--line);border-radius:.4rem}
-@media(max-width:600px){body{padding:.8rem;font-size:14px}
+@media(max-width:600px){body{padding:.8rem;font-size:14px}table{font-size:13px}
+th{font-size:.7rem}th,td{padding-right:.35rem}
 .l :nth-last-child(-n+2):is(td,th){display:none}
 summary i{width:3.5rem}}
 )";
@@ -52,11 +55,12 @@ document.addEventListener('click',e=>{const h=e.target.closest('th');if(!h)retur
 const t=h.closest('table'),k=h.cellIndex,d=h.ariaSort=='descending'?1:-1;
 for(const o of t.querySelectorAll('th'))o.removeAttribute('aria-sort');
 h.ariaSort=d>0?'ascending':'descending';
-const key=r=>{const s=r.cells[k].textContent.trim(),v=V(s);return[v,s]};
+const key=r=>{const c=r.cells[k],s=c.textContent.trim()||c.style.getPropertyValue('--p');
+return[V(s),s]};
 const b=t.tBodies[0];b.append(...[...b.rows].map(r=>[key(r),r]).sort(([[a,s]],[[c,u]])=>
 d*(isNaN(a)||isNaN(c)?s.localeCompare(u):a<c?-1:a>c?1:0)).map(x=>x[1]))});
 const F=document.querySelector('input');if(F)F.addEventListener('input',()=>{
-for(const x of document.querySelectorAll('details'))x.hidden=!x.dataset.n.includes(F.value)});
+for(const x of document.querySelectorAll('[data-n]'))x.hidden=!x.dataset.n.includes(F.value)});
 )";
 
 }  // namespace inspect

@@ -302,7 +302,7 @@ TEST_CASE("kubectl quota report is one page of everything", "[e2e][kubectl-quota
   s.WaitUsed("compute", {{"requests.cpu", "1"}});
   const auto page = cluster.AskHere({"report", "-o", "html"});
   CHECK(page.exit_code == 0);
-  CHECK_THAT(page.output, Contains("<td>compute<td>requests.cpu<td>1<td>1<td>100%"));
+  CHECK_THAT(page.output, Contains("<td>compute<td>requests.<wbr>cpu<td>1<td>1<td>100%"));
   CHECK_THAT(page.output, Contains("<td>pod/a<td"));
   CHECK_THAT(cluster.Ask({"report", "-A"}).output, Contains(s.ns() + ": pod/a"));
 }

@@ -25,7 +25,8 @@ finds() {
   PATH=$1:$PATH "$kubectl" quota check -f cmd/kubectl-quota/examples/shop.yaml \
     --quota-file cmd/kubectl-quota/examples/quota.yaml \
     --limitrange-file cmd/kubectl-quota/examples/limits.yaml \
-    --used-file cmd/kubectl-quota/examples/used.yaml >"$folder/out" || fail "$1: $(cat "$folder/out")"
+    --used-file cmd/kubectl-quota/examples/used.yaml >"$folder/out" ||
+    fail "$1: $(cat "$folder/out")"
   grep -qxF 'Yes: all of it fits.' "$folder/out" || fail "$1: $(cat "$folder/out")"
 }
 
@@ -44,7 +45,8 @@ mkdir "$folder/unpacked"
 tar -C "$folder/unpacked" -xzf "$archive"
 [ -x "$folder/unpacked/$(field bin)" ] || fail "no $(field bin) in the archive"
 # What it loads comes from the archive, but for the C library.
-! ldd "$folder/unpacked/kubectl-quota" | grep -E '=> /' | grep -vE "$folder|/lib(c|m|pthread)\.so" ||
+ldd "$folder/unpacked/kubectl-quota" | grep -E '=> /' >"$folder/out"
+! grep -vE "$folder|/lib(c|m|pthread)\.so" "$folder/out" ||
   fail "loads what is not in the archive"
 finds "$folder/unpacked"
 echo "1 passed, 0 failed"
