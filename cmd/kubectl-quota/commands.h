@@ -23,7 +23,7 @@ struct Session {
   base::Scheduler& scheduler;
   Options options;
   std::string ns;      // of the flags or the context; "" for all of them
-  std::string source;  // "https://10.0.0.1:6443 (context \"kind\" of …)"
+  std::string source;  // "https://10.0.0.1:6443"
   [[nodiscard]] Terminal& terminal() const { return cluster.terminal(); }
   [[nodiscard]] inspect::TableStyle style() const {
     return {.titles = options.headers, .colours = terminal().traits().colours};

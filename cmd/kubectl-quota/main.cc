@@ -74,7 +74,9 @@ int RunCommand(const Options& options, Terminal& terminal) {
   base::RealScheduler scheduler(io.get_executor());
   std::string ns = options.place.ns.empty() ? config->ns : options.place.ns;
   if (options.place.all_namespaces) ns.clear();
-  std::string source = config->Describe();
+  // Pages are handed on, so they do not tell of the user's files.
+  const http::Url& server = config->server;
+  std::string source = server.scheme + "://" + server.Authority() + server.path;
   auto client = client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
                                       {.user_agent = "kubectl-quota/" QCM_VERSION});
   if (!client) return Report(terminal, client.error());

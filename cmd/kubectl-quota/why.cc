@@ -104,12 +104,15 @@ class Family {
 
   static void AddRefusal(const json::Value& event,
                          std::vector<std::pair<OwnerRef, inspect::Refusal>>& refusals) {
-    const std::string message(event.StringAt({"message"}));
-    const bool of_quota = message.find("ed quota: ") != std::string::npos;  // exceeded, failed
+    // client-go's recorder puts many events into one, and says so first.
+    std::string_view message = event.StringAt({"message"});
+    constexpr std::string_view kCombined = "(combined from similar events): ";
+    if (message.starts_with(kCombined)) message.remove_prefix(kCombined.size());
+    const bool of_quota = message.find("ed quota: ") != std::string_view::npos;  // exceeded, failed
     if (!of_quota && event.StringAt({"reason"}) != "FailedCreate") return;
     const json::Value* object = event.At({"involvedObject"});
     if (object == nullptr) return;
-    inspect::Refusal refusal{.message = message, .last = {}};
+    inspect::Refusal refusal{.message = std::string(message), .last = {}};
     for (const auto* text : {"lastTimestamp", "eventTime"}) {
       const auto time = api::ParseTime(event.StringAt({text}));
       if (time) refusal.last = std::max(refusal.last, *time);
