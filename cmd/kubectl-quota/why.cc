@@ -68,6 +68,15 @@ class Family {
     co_return own;
   }
 
+  // Who holds its pods.
+  base::Task<inspect::ObjectName> TopOf(const json::Value& head) {
+    const std::optional<OwnerRef> owner = inspect::OwnerOf(head);
+    if (!owner) co_return inspect::NameOf(head);
+    const std::vector<OwnerRef> refs{*owner};
+    co_await Learn(refs);
+    co_return owners_.Top(*owner).Name();
+  }
+
   // The last refusal that its controllers have told of. Nothing, with a warning, if events may not
   // be listed.
   base::Task<std::optional<inspect::Refusal>> LastRefusal() {
@@ -203,6 +212,7 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json
   if (!demand) co_return demand.error();
   WhyAnswer answer = inspect::Explain(name, plan->count, *has, fit, *demand);
   answer.refusals = inspect::RefusalsOf(*pod, surroundings->defaults.bounds);
+  answer.top = co_await family.TopOf(object);
   if (*has < plan->count) answer.refusal = co_await family.LastRefusal();
   if (!answer.Refused()) co_return answer;
   auto lacks = co_await HoldersOfLacks(session, answer, *quotas);

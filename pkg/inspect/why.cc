@@ -91,7 +91,8 @@ std::string Verdict(const WhyAnswer& answer) {
 
 // Holders that could go: none of the asker's own, and no others than what is there by itself.
 bool CouldGo(const Holder& holder, const WhyAnswer& answer) {
-  return holder.sort == Holder::Sort::kGroup && holder.title != answer.of.ToString();
+  return holder.sort == Holder::Sort::kGroup && holder.title != answer.of.ToString() &&
+         holder.title != answer.top.ToString();
 }
 
 Quantity LackOf(const WhyAnswer& answer, const LackHolders& lack) {
@@ -138,9 +139,9 @@ bool WhyAnswer::Refused() const {
   return has < wants && (!refusals.empty() || std::ranges::any_of(quotas, &WhyQuota::Refuses));
 }
 
-WhyAnswer Explain(ObjectName of, std::int64_t wants, std::int64_t has, const FitBook& fit,
+WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, const FitBook& fit,
                   const Demand& demand) {
-  WhyAnswer answer{.of = std::move(of), .wants = wants, .has = has, .each = {}, .quotas = {}};
+  WhyAnswer answer{.of = of, .top = of, .wants = wants, .has = has, .each = {}, .quotas = {}};
   const std::string failed = "failed quota: ";
   for (std::size_t i = 0; i < fit.quotas().size(); ++i) {
     const quota::Quota& quota = fit.quotas()[i];

@@ -38,6 +38,7 @@ struct Refusal {
 
 struct WhyAnswer {
   ObjectName of;
+  ObjectName top;  // its topmost owner, or itself: by whom its pods are held
   std::int64_t wants = 0;
   std::int64_t has = 0;
   quota::ResourceList each;  // of the names that some quota limits
@@ -49,7 +50,7 @@ struct WhyAnswer {
 };
 
 // `demand` is what one pod asks of each of the quotas of `fit`.
-WhyAnswer Explain(ObjectName of, std::int64_t wants, std::int64_t has, const FitBook& fit,
+WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, const FitBook& fit,
                   const Demand& demand);
 
 // Who uses what a quota lacks: the quota, a name, and its holders.

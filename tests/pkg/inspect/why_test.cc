@@ -97,6 +97,12 @@ TEST_CASE("why: nothing of the asker's own, and nothing too small, is offered fo
                                  "requests.cpu",
                                  {Group("deployment.apps/web", "2"), Group("pod/small", "250m")}}});
   CHECK(room == "raise requests.cpu of quota compute to 5 and pods of quota objects to 8");
+  WhyAnswer of_set = answer;
+  of_set.of = {"replicaset", "apps", "web-1"};
+  of_set.top = {"deployment", "apps", "web"};
+  CHECK(inspect::RoomFor(of_set, {{"compute", "requests.cpu", {Group("deployment.apps/web", "2")}},
+                                  {"objects", "pods", {Group("deployment.apps/web", "3")}}}) ==
+        room);
 }
 
 TEST_CASE("why: the document says the same", "[inspect]") {
