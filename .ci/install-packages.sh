@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
   g++-12 g++ cmake ninja-build ccache mold
-  libboost1.81-dev rapidjson-dev libyaml-cpp-dev libgflags-dev libgoogle-glog-dev
+  libboost1.81-dev rapidjson-dev libyaml-cpp-dev libgflags-dev libcli11-dev libgoogle-glog-dev
   libssl-dev zlib1g-dev libjemalloc-dev prometheus-cpp-dev libprotozero-dev catch2
   openssl ca-certificates
   "$@"

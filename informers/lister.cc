@@ -47,7 +47,7 @@ base::Result<Page> ReadEnvelope(const std::string& path, const std::string& text
 class PageReader {
  public:
   PageReader(const ReflectorOptions& options, const ObjectDecoder& decoder, const ListSink& sink)
-      : path_(options.resource.Path()),
+      : path_(options.resource.Path(options.ns)),
         decoder_(decoder),
         splitter_(options.max_object_bytes),
         sink_(sink) {}

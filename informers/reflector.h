@@ -70,9 +70,10 @@ struct ReflectorOptions {
   // requested (PartialObjectMetadata). uid, name, namespace and resourceVersion are always
   // included.
   std::vector<std::string> fields;
-  std::string ns;              // "": all namespaces
-  std::string field_selector;  // "metadata.name=x"; "": the whole collection
-  bool protobuf = true;        // prefer it to JSON where it can be decoded
+  std::string ns = {};              // "": all namespaces
+  std::string field_selector;       // "metadata.name=x"; "": the whole collection
+  std::string label_selector = {};  // "app=web,!canary"; "": the whole collection
+  bool protobuf = true;             // prefer it to JSON where it can be decoded
   std::size_t page_size = 500;
   std::size_t max_object_bytes = std::size_t{16} << 20;
   std::chrono::seconds watch_timeout_min{300};  // timeoutSeconds is drawn from [min, 2 min)

@@ -62,6 +62,7 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"pkg/heap", {}},
     {"pkg/metrics", {"pkg/base"}},
     {"pkg/quota", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api"}},
+    {"pkg/inspect", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/config", "pkg/quota"}},
     {"pkg/debug", {"pkg/base", "pkg/http", "pkg/metrics", "pkg/queue"}},
     {"pkg/protobuf", {"pkg/base", "pkg/json", "pkg/api"}},
     {"pkg/client", {"pkg/base", "pkg/json", "pkg/api", "pkg/protobuf", "pkg/config", "pkg/http"}},
@@ -86,14 +87,15 @@ const std::map<std::string, std::set<std::string>> kAdapters = {
     {"boost/asio/ssl", {"pkg/http"}},
     {"prometheus/", {"pkg/metrics"}},
     {"gflags/", {"cmd"}},
+    {"CLI/", {"cmd"}},
     {"zlib.h", {"pkg/http"}},
     {"protozero/", {"pkg/protobuf"}},
     {"jemalloc/", {"pkg/heap"}},
 };
 
-const std::set<std::string> kWithoutAsio = {"pkg/json",    "pkg/quantity", "pkg/api",
-                                            "pkg/quota",   "pkg/config",   "pkg/metrics",
-                                            "pkg/protobuf"};
+const std::set<std::string> kWithoutAsio = {"pkg/json",     "pkg/quantity", "pkg/api",
+                                            "pkg/quota",    "pkg/config",   "pkg/metrics",
+                                            "pkg/protobuf", "pkg/inspect"};
 
 bool IsOurs(const std::string& target) {
   return target.starts_with("pkg/") || target.starts_with("informers/") ||

@@ -17,6 +17,7 @@ title() {
     churn) echo 'Changes of one quota' ;;
     load) echo 'Many quotas' ;;
     admission) echo 'Admission, beside what else can guard a quota' ;;
+    kubectl-quota) echo 'kubectl quota' ;;
   esac
 }
 # plot NAME TEXT
@@ -40,7 +41,7 @@ text=$(mktemp)
 trap 'rm -f "$text"' EXIT
 {
   awk -v mark="$begin" '{ print } $0 == mark { exit }' "$readme"
-  for part in controller scale churn load admission; do
+  for part in controller scale churn load admission kubectl-quota; do
     [ ! -e "$results/$part.md" ] || section "$part"
   done
   echo

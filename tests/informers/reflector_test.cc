@@ -542,6 +542,20 @@ TEST_CASE("reflector: a selected part of a collection is listed and watched as s
   CHECK(f.server.watches[0].Query("fieldSelector") == "metadata.name=a1");
 }
 
+TEST_CASE("reflector: a namespace and labels are selected by the server", "[informers]") {
+  Fixture f;
+  f.options.ns = "team-a";
+  f.options.label_selector = "app=web,!canary";
+  f.server.OnList(Answer::Whole(List("10", {"a1"})));
+  f.Run();
+  REQUIRE(f.server.lists.size() == 1);
+  REQUIRE(f.server.watches.size() == 1);
+  for (const auto& seen : {f.server.lists[0], f.server.watches[0]}) {
+    CHECK_THAT(seen.request.path, Contains("/namespaces/team-a/"));
+    CHECK(seen.Query("labelSelector") == "app=web,!canary");
+  }
+}
+
 TEST_CASE("reflector: each kind of trouble is logged once until it heals", "[informers]") {
   fake::CapturedLog log;
   Fixture f;

@@ -14,6 +14,7 @@ units|release|unit tests, and the list of flags in the documents
 e2e-sandbox|release|scenarios on the sandbox API server
 quickstart|release|the quickstart, stopped at any moment, too
 sandbox-kubectl|release|kubectl against the sandbox API server
+plugin|release|kubectl quota as cmake and krew install it, found by kubectl
 alerts|release|alert rules, by promtool
 image|release|the image, by buildah
 where-time-goes|-|the tool that shows where the time of a build and a run goes
@@ -126,6 +127,11 @@ part_sandbox_kubectl() {
   assets sandbox-kubectl || return 0
   QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl} script sandbox-kubectl 180 \
     bash tests/pkg/sandbox/kubectl_test.sh build/bin/sandbox-apiserver
+}
+part_plugin() {
+  assets plugin || return 0
+  QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl} script plugin 180 \
+    bash tests/cmd/kubectl-quota/install_test.sh
 }
 part_image() {
   [ "${CI:-}" != true ] || bash .ci/install-packages.sh buildah
