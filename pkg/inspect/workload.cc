@@ -290,6 +290,16 @@ base::Result<void> AddChange(const Value& object, const PodPlan& before, const P
   return expander.AddPods(made.pod_template, std::max<std::int64_t>(0, after.count - before.count));
 }
 
+// A Deployment that has no ReplicaSet, because it is paused from the start, or quite new.
+bool IsUnrolled(const Value& object, const Value& stored) {
+  return Is(object, kDeployment) && PresentPods(stored) == 0 &&
+         stored.At({"metadata", "annotations", "deployment.kubernetes.io/revision"}) == nullptr;
+}
+
+bool StaysPaused(const Value& object, const Value& stored) {
+  return FlagAt(object.At({"spec", "paused"}) != nullptr ? object : stored, {"spec", "paused"});
+}
+
 const Value& SpecOf(const Value& object) {
   static const Value none = Object();
   const Value* spec = object.At({"spec"});
@@ -383,6 +393,13 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
   if (!before || !after) return expander.Take();
   // What the manifest leaves open stays as somebody else has set it.
   if (object.At({"spec", "replicas"}) == nullptr) after->count = before->count;
+  if (IsUnrolled(object, stored)) {
+    if (StaysPaused(object, stored)) return expander.Take();
+    AddBetween(object, expander);
+    auto added = expander.AddPods(after->pod_template, after->count);
+    if (!added) return added.error();
+    return expander.Take();
+  }
   before->count = PresentPods(stored).value_or(before->count);
   if (Is(object, kStatefulSet)) expander.AddSetClaims(after->count);
   auto added = AddChange(object, *before, *after, expander);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -40,11 +41,11 @@ std::string CollectionOf(const json::Value& object, const std::string& ns) {
 class Trial {
  public:
   Trial(Api& api, RandomCase made, std::string ns)
-      : api_(api), made_(std::move(made)), ns_(std::move(ns)) {}
+      : api_(&api), made_(std::move(made)), ns_(std::move(ns)) {}
 
   void MakeRules() {
-    api_.Create("/api/v1/namespaces", Namespace(ns_));
-    for (const json::Value& rule : made_.rules) api_.Create(CollectionOf(rule, ns_), rule);
+    api_->Create("/api/v1/namespaces", Namespace(ns_));
+    for (const json::Value& rule : made_.rules) api_->Create(CollectionOf(rule, ns_), rule);
   }
   // "" once all quotas are counted.
   std::string Uncounted() {
@@ -77,8 +78,36 @@ class Trial {
       request.path = CollectionOf(manifest, ns_);
       request.content_type = client::kJson;
       request.body = json::Write(manifest);
-      const auto created = api_.Do(std::move(request));
+      const auto created = api_->Do(std::move(request));
       if (!created) refusals_.insert(created.error().message);
+    }
+  }
+  // More replicas, of what has any: what is stored is asked for no second time.
+  void Grow(RandomManifests& random) {
+    before_.clear();
+    for (const json::Value& rule : made_.rules) {
+      if (rule.StringAt({"kind"}) != "ResourceQuota") continue;
+      const std::string name(rule.StringAt({"metadata", "name"}));
+      const json::Value quota = QuotaNow(name);
+      for (const auto& [resource, used] : *quota.At({"status", "used"})->AsObject()) {
+        before_[name + " " + resource] = *used.AsString();
+      }
+    }
+    for (json::Value& manifest : made_.manifests) {
+      if (const auto replicas = random.Growth(manifest)) {
+        manifest.Make({"spec", "replicas"}) = *replicas;
+      }
+    }
+  }
+  void Scale() {
+    for (const json::Value& manifest : made_.manifests) {
+      const json::Value* replicas = manifest.At({"spec", "replicas"});
+      if (replicas == nullptr) continue;
+      json::Value patch;
+      patch.Make({"spec", "replicas"}) = *replicas;
+      api_->MergePatch(
+          CollectionOf(manifest, ns_) + "/" + std::string(manifest.StringAt({"metadata", "name"})),
+          patch);
     }
   }
   [[nodiscard]] bool Fits() const { return said_.At({"fits"})->AsBool().value_or(false); }
@@ -109,17 +138,17 @@ class Trial {
     }
     return text;
   }
-  void Remove() { api_.Delete("/api/v1/namespaces/" + ns_); }
+  void Remove() { api_->Delete("/api/v1/namespaces/" + ns_); }
 
  private:
   json::Value QuotaNow(const std::string& name) {
-    return api_.Get("/api/v1/namespaces/" + ns_ + "/resourcequotas/" + name);
+    return api_->Get("/api/v1/namespaces/" + ns_ + "/resourcequotas/" + name);
   }
   void LookForRefusals() {
     client::ApiRequest request;
     request.path = "/api/v1/namespaces/" + ns_ + "/events";
     request.query = {{"fieldSelector", "type=Warning"}};
-    const auto answer = api_.Do(std::move(request));
+    const auto answer = api_->Do(std::move(request));
     REQUIRE(answer.has_value());
     const json::Value events = Json(answer->body);
     for (const json::Value& event : *events.At({"items"})->AsArray()) {
@@ -141,13 +170,14 @@ class Trial {
     }
     return all;
   }
-  // What is not told of is not used: the namespace was empty.
+  // What is not told of stays as it was.
   [[nodiscard]] std::string Foreseen(std::string_view quota, const std::string& name) const {
     for (const json::Value& line : *said_.At({"items"})->AsArray()) {
       const bool same = line.StringAt({"quota"}) == quota && line.StringAt({"resource"}) == name;
       if (same) return std::string(line.StringAt({"after"}));
     }
-    return "0";
+    const auto before = before_.find(std::string(quota) + " " + name);
+    return before == before_.end() ? "0" : before->second;
   }
   [[nodiscard]] bool Lacks(const std::string& quota, const std::string& name) const {
     return std::ranges::any_of(*said_.At({"items"})->AsArray(), [&](const json::Value& line) {
@@ -169,12 +199,28 @@ class Trial {
     return first && second && *first == *second;
   }
 
-  Api& api_;
+  Api* api_;
   RandomCase made_;
   std::string ns_;
   json::Value said_;
   std::set<std::string> refusals_;
+  std::map<std::string, std::string> before_;  // "quota-0 pods": what was used before it grew
 };
+
+// What was said comes true, and stays so: nothing more is created.
+void MustComeTrue(std::vector<Trial>& trials) {
+  for (Trial& trial : trials) {
+    INFO(trial.Story());
+    std::string wrong;
+    const bool came = PollUntil([&] { return (wrong = trial.NotTrue()).empty(); }, Patience());
+    INFO(wrong);
+    CHECK(came);
+  }
+  for (Trial& trial : trials) {
+    INFO(trial.Story());
+    CHECK(trial.NotTrue() == "");
+  }
+}
 
 void MakeSurroundings(Api& api) {
   const auto make = [&](const std::string& path, const std::string& name, json::Value object) {
@@ -206,6 +252,7 @@ TEST_CASE("kubectl quota check foretells what is created and refused",
   const int cases = FromEnvironment("QCM_QUOTA_CASES", 60);
   RandomManifests random(static_cast<std::uint64_t>(FromEnvironment("QCM_QUOTA_SEED", 1)));
   int fitting = 0;
+  int grown = 0;
   for (int done = 0; done < cases;) {
     std::vector<Trial> trials;
     for (int i = 0; i < 20 && done < cases; ++i, ++done) {
@@ -215,24 +262,22 @@ TEST_CASE("kubectl quota check foretells what is created and refused",
     for (Trial& trial : trials) Eventually("counted", [&] { return trial.Uncounted(); });
     for (Trial& trial : trials) trial.Check(server->Kubeconfig(), dir);
     for (Trial& trial : trials) trial.Create();
-    for (Trial& trial : trials) {
-      INFO(trial.Story());
-      fitting += trial.Fits() ? 1 : 0;
-      std::string wrong;
-      const bool came = PollUntil([&] { return (wrong = trial.NotTrue()).empty(); }, Patience());
-      INFO(wrong);
-      CHECK(came);
-    }
-    // What has come true stays so: nothing more is created.
-    for (Trial& trial : trials) {
-      INFO(trial.Story());
-      CHECK(trial.NotTrue() == "");
-    }
+    MustComeTrue(trials);
+    std::erase_if(trials, [](const Trial& trial) { return !trial.Fits(); });
+    fitting += static_cast<int>(trials.size());
+    for (Trial& trial : trials) trial.Grow(random);
+    for (Trial& trial : trials) trial.Check(server->Kubeconfig(), dir);
+    for (Trial& trial : trials) trial.Scale();
+    MustComeTrue(trials);
+    grown += static_cast<int>(
+        std::ranges::count_if(trials, [](const Trial& trial) { return trial.Fits(); }));
   }
   // Both answers are given often, or nothing is shown.
   CHECK(fitting * 5 > cases);
   CHECK(fitting * 5 < cases * 4);
-  WARN(cases << " cases, of which " << fitting << " fit");
+  CHECK(grown * 5 > fitting);
+  CHECK(grown < fitting);
+  WARN(cases << " cases, of which " << fitting << " fit, and " << grown << " grown ones");
 }
 
 }  // namespace e2e::kubectl_quota_truth_test

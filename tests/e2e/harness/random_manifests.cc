@@ -184,6 +184,13 @@ json::Value RandomManifests::LimitRange() {
   return range;
 }
 
+std::optional<int> RandomManifests::Growth(const json::Value& manifest) {
+  const json::Value* replicas = manifest.At({"spec", "replicas"});
+  const bool grows = replicas != nullptr && manifest.At({"spec", "paused"}) == nullptr;
+  if (!grows) return std::nullopt;
+  return static_cast<int>(replicas->AsInt64().value_or(0)) + Below(6);
+}
+
 RandomCase RandomManifests::Next() {
   RandomCase made;
   const int quotas = 1 + Below(2);

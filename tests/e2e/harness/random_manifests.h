@@ -3,6 +3,7 @@
 // Random quotas, LimitRanges and manifests of all sorts, for what must hold over any of them.
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ class RandomManifests {
  public:
   explicit RandomManifests(std::uint64_t seed) : random_(seed) {}
   RandomCase Next();
+  // The replicas that a manifest may grow to; nullopt for what has none, or is held back.
+  std::optional<int> Growth(const json::Value& manifest);
 
  private:
   // In [0, bound).

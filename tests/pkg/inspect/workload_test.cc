@@ -153,4 +153,20 @@ TEST_CASE("workload: amounts compare by value, and what is empty may be left out
   CHECK_FALSE(contained(R"({"a": {"b": 1}})", R"({"a": 1})"));
 }
 
+TEST_CASE("workload: a Deployment that was never rolled out makes nothing while it is paused",
+          "[inspect]") {
+  const Surroundings none;
+  const auto with = [](const std::string& spec, const std::string& more) {
+    return Yaml(Workload("Deployment", "  replicas: 3\n" + spec) + more);
+  };
+  const auto stored = with("  paused: true\n", "status: {observedGeneration: 1}\n");
+  CHECK(Pieces(ExpandChange(with("", ""), stored, none)) == "Deployment stored");
+  CHECK(Pieces(ExpandChange(with("  paused: true\n", ""), stored, none)) == "Deployment stored");
+  CHECK(Pieces(ExpandChange(with("  paused: false\n", ""), stored, none)) ==
+        "Deployment stored, ReplicaSet, Pod×3");
+  auto rolled = stored;
+  rolled.Make({"metadata", "annotations", "deployment.kubernetes.io/revision"}) = "1";
+  CHECK(Pieces(ExpandChange(with("", ""), rolled, none)) == "Deployment stored, Pod×3");
+}
+
 }  // namespace workload_test
