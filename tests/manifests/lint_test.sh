@@ -31,10 +31,17 @@ judge() {
   fi
 }
 
-# build FOLDER: a deprecated field is only a warning on standard error.
+# build FOLDER: a deprecated field is only a warning on standard error. A component is built with
+# the base, because it may consist of patches alone.
 build() {
-  local code=0
-  "$QCM_KUBECTL" kustomize "$1" >"$folder/out" 2>"$folder/err" || code=1
+  local code=0 folder_to_build=$1
+  if grep -q '^kind: Component$' "$1/kustomization.yaml"; then
+    folder_to_build=$folder
+    printf 'resources: [%s]\ncomponents: [%s]\n' \
+      "$(realpath --relative-to="$folder" manifests/base)" \
+      "$(realpath --relative-to="$folder" "$1")" >"$folder/kustomization.yaml"
+  fi
+  "$QCM_KUBECTL" kustomize "$folder_to_build" >"$folder/out" 2>"$folder/err" || code=1
   [ -s "$folder/out" ] || code=1
   [ ! -s "$folder/err" ] || code=1
   [ "$code" -ne 0 ] || return 0
