@@ -40,6 +40,7 @@ void Gate::Leave() {
   CHECK(busy_) << "left without entering";
   for (Waiter& waiter : waiting_) {
     if (waiter.inside) continue;
+    // Handed over while busy, so that nobody else enters before this waiter runs.
     waiter.inside = true;
     waiter.alarm->Wake();
     return;

@@ -81,6 +81,7 @@ base::Task<Result<void>> AccessReviewer::MayGet(std::string token, std::string p
   }
   const UnderWay counted(under_way_);  // ends also if the client disconnects, which cancels this
   const Result<void> verdict = co_await Review(std::move(token), std::move(path));
+  // Only decisions are cached: after a failure the next request asks again.
   if (IsVerdict(verdict)) Remember(key, verdict);
   co_return verdict;
 }
@@ -121,6 +122,7 @@ base::Task<Result<json::Value>> AccessReviewer::Post(std::string kind, json::Val
 void AccessReviewer::Remember(const std::string& key, const Result<void>& verdict) {
   const base::TimePoint now = clock_.Now();
   std::erase_if(remembered_, [&](const auto& entry) { return entry.second.until <= now; });
+  // The entry that ends first gives way. Refusals end soon, so strangers mostly evict each other.
   if (remembered_.size() >= options_.max_remembered && !remembered_.contains(key)) {
     remembered_.erase(std::ranges::min_element(
         remembered_, {}, [](const auto& entry) { return entry.second.until; }));

@@ -116,6 +116,8 @@ class Recorder final : public ApiEventRecorder {
 };
 
 bool Recorder::Record(Event event) {
+  // Before the correlator, so that a dropped event does not count as sent when it is recorded
+  // again.
   if (queue_.size() >= options_.queue) {
     Count("queue_full");
     return false;
@@ -218,6 +220,7 @@ void Recorder::Settle(Pending pending, const base::Result<void>& sent, bool last
   }
   Complain(error);
   not_before_ = scheduler_.Now() + backoff_.Next(scheduler_.Now(), error.retry_after);
+  // To the front: events of one object keep their order.
   if (last_chance || ++pending.tries >= options_.tries) return Count("unsent");
   queue_.push_front(std::move(pending));
 }

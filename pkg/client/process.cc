@@ -99,12 +99,14 @@ int Spawn(ProcessOptions& options, int output, pid_t& pid) {
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  // The daemon ignores SIGPIPE, for example; the program must not inherit that.
   sigset_t none;
   sigset_t all;
   sigemptyset(&none);
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
+  // Its own group, so that Kill() also reaches what the program starts.
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -121,6 +123,7 @@ Result<std::shared_ptr<Child>> Start(asio::any_io_executor executor, ProcessOpti
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return ProcessError("pipe", errno);
   pid_t pid = 0;
   const int code = Spawn(options, ends[1], pid);
+  // Else the pipe would never end: our copy counts as a writer.
   ::close(ends[1]);
   if (code != 0) {
     ::close(ends[0]);

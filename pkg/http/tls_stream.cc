@@ -70,9 +70,11 @@ void OpenSslStream::BeClientFor(const std::string& name) {
   SSL_set_connect_state(ssl_);
   boost::system::error_code not_an_address;
   boost::asio::ip::make_address(name, not_an_address);
+  // SNI is only for names, not for addresses (RFC 6066).
   if (not_an_address) SSL_set_tlsext_host_name(ssl_, name.c_str());
   if (!context_->verifies()) return;
   X509_VERIFY_PARAM* parameters = SSL_get0_param(ssl_);
+  // As in Go: only subject alternative names, and no partial wildcards.
   X509_VERIFY_PARAM_set_hostflags(
       parameters, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   if (not_an_address) {
@@ -183,6 +185,7 @@ int OpenSslStream::Answer(BIO* bio, Attempt attempt) {
 
 Attempt OpenSslStream::TryRead(std::span<char> into) {
   std::size_t bytes = 0;
+  // SSL_get_error() also reads this thread's queue, which may have errors of other connections.
   ERR_clear_error();
   const int result = SSL_read_ex(ssl_, into.data(), into.size(), &bytes);
   return Outcome(result, bytes);
@@ -201,6 +204,7 @@ Attempt OpenSslStream::TryHandshake() {
 }
 
 void OpenSslStream::TryGoodbye() {
+  // OpenSSL forbids a shutdown after a fatal error or within a handshake.
   if (failed_ || SSL_in_init(ssl_) != 0) return;
   ERR_clear_error();
   SSL_shutdown(ssl_);
@@ -228,6 +232,7 @@ base::Error OpenSslStream::Refused(std::string_view why) const {
 base::Error OpenSslStream::Failure() {
   if (lower_error_) return *lower_error_;
   const int reason = ERR_GET_REASON(ERR_peek_last_error());
+  // A connection that ends without close_notify is lost, which says nothing about trust.
   if (lower_ended_ || reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
     ERR_clear_error();
     return {.code = base::ErrorCode::kUnavailable,

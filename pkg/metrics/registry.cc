@@ -27,6 +27,7 @@ template <typename T, typename Series>
 class Table {
  public:
   ~Table() {
+    // Handles may outlive the registry.
     for (auto& [metric, series] : series_) *series = Series{};
   }
 

@@ -106,7 +106,7 @@ std::optional<std::string> TimeText(protozero::data_view bytes) {
     }
   }
   if (seconds == 0 && nanoseconds == 0) return std::nullopt;
-  // the most seconds that fit into a WallTime of nanoseconds
+  // The most seconds that fit into a WallTime of nanoseconds.
   constexpr std::int64_t kMax = 9'223'372'036;
   seconds = std::clamp(seconds, -kMax, kMax);
   return api::FormatTime(base::WallTime(std::chrono::seconds(seconds)));

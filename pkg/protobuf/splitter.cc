@@ -155,6 +155,7 @@ base::Result<std::size_t> ListSplitter::StepEnvelope(std::string_view bytes) {
   if (!extent) return extent.error();
   if (!*extent) return std::size_t{0};
   const Extent& field = **extent;
+  // The object of a list is not collected: its items are passed on as they come.
   if (field.number == kObject && field.type == kBytes && list_.kind != "Status") {
     if (std::exchange(seen_object_, true)) return Malformed("two objects in one envelope");
     items_left_ = field.payload;

@@ -37,6 +37,7 @@ class AsyncQueue {
         co_return std::nullopt;
       }
       if (std::optional<Key> key = queue_.Get()) {
+        // More keys may be ready: each worker wakes the next one.
         WakeOne();
         co_return key;
       }

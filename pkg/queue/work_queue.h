@@ -52,6 +52,7 @@ class WorkQueue {
     if (shutting_down_ || !dirty_.try_emplace(key, clock_.Now()).second) return;
     observer_.Added();
     observer_.Depth(dirty_.size());
+    // A key that a worker has becomes ready in Done().
     if (!processing_.contains(key)) ready_.push_back(key);
   }
 

@@ -1,5 +1,5 @@
-// What ironcore's own quota (v0.5.0) leaves wrong, done right; and the names and selectors that
-// nobody validates.
+// Defects of ironcore's own quota (v0.5.0) that this daemon does not have; and names and selectors
+// that nobody validates.
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -102,7 +102,7 @@ TEST_CASE("ironcore: charges of machines that were never stored are given back",
   Cloud f;
   f.cluster.Put(kQuotas, MakeQuota("q", kBoth));
   f.RunFor(1s);
-  for (int i = 0; i < 5; ++i) {  // the name is taken, so none of them is stored
+  for (int i = 0; i < 5; ++i) {  // the name exists, so none of them is stored
     json::Value taken = MakeMachine("s", "small");
     taken.Make({"metadata", "uid"}) = "never-" + std::to_string(i);
     CHECK(f.Ask(taken).empty());
