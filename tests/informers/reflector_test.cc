@@ -443,7 +443,7 @@ TEST_CASE("reflector: a server that went back behind our version is listed again
     f.reflector->Relist();
   }
   f.server.OnList(Answer::Whole(List("500", {"a1"})));
-  f.RunFor(10s);
+  f.RunFor(30s);  // three pauses between attempts, each up to twice the one before
   CHECK(f.store.names() == Names{"a1"});
   CHECK(f.server.watches.back().Query("resourceVersion") == "500");
   CHECK(f.server.lists.size() == 2);
