@@ -320,7 +320,7 @@ TEST_CASE("karmada: without a way to reach admission quotas are counted, and tha
   f.Limit("q", {{"pods", "1"}});
   CHECK(f.Post(Binding("web", 5, {})).ok());
   f.WaitUsed("q", {{"pods", "5"}});
-  f.daemon().WaitForLog("quotas are counted but not enforced: give --admission-service");
+  f.daemon().WaitForLog("quotas are counted but not enforced: set --admission-service");
 }
 
 TEST_CASE("karmada: the shipped rights are enough", "[e2e][karmada][real-only]") {
