@@ -33,9 +33,9 @@ usage() {
 # are there; the chains run in parallel. The first two chains wait for servers; the other two
 # compute. differential comes last, because kubernetes has compiled most of what it builds.
 readonly first=(release lint units)
-readonly sandbox_chain=(e2e-sandbox quickstart alerts image where-time-goes asan-e2e tsan-e2e)
+readonly sandbox_chain=(e2e-sandbox quickstart alerts image where-time-goes tsan-e2e asan-e2e)
 readonly real_chain=(kubernetes e2e-real sandbox-kubectl plugin chart manifests)
-readonly build_chain=(asan tsan asan-units tidy)
+readonly build_chain=(tsan asan asan-units tidy)
 readonly compute_chain=(simulation simulation-of-classes instructions fuzz differential)
 # The parts of a quick run; once the first have ended, the rest run in parallel.
 readonly quick_first=(release lint)
