@@ -226,13 +226,10 @@ int TellOfPod(Session& session, const json::Value& pod) {
   std::string text = inspect::NameOf(pod).ToString() +
                      " is stored, so no quota refuses it: it is " +
                      std::string(pod.StringAt({"status", "phase"}));
-  const json::Value* conditions = pod.At({"status", "conditions"});
-  if (conditions != nullptr && conditions->IsArray()) {
-    for (const json::Value& condition : *conditions->AsArray()) {
-      const bool waits = condition.StringAt({"type"}) == "PodScheduled" &&
-                         condition.StringAt({"status"}) == "False";
-      if (waits) text += ": " + std::string(condition.StringAt({"message"}));
-    }
+  for (const json::Value& condition : pod.ArrayAt({"status", "conditions"})) {
+    const bool waits =
+        condition.StringAt({"type"}) == "PodScheduled" && condition.StringAt({"status"}) == "False";
+    if (waits) text += ": " + std::string(condition.StringAt({"message"}));
   }
   session.terminal().Write(inspect::Harmless(text) + "\n");
   return kYes;

@@ -159,9 +159,7 @@ void FillClasses(const Defaults& defaults, Value& pod) {
 }  // namespace
 
 base::Result<void> AddLimitRange(const Value& limit_range, Defaults& defaults) {
-  const Value* limits = limit_range.At({"spec", "limits"});
-  if (limits == nullptr || !limits->IsArray()) return {};
-  for (const Value& item : *limits->AsArray()) {
+  for (const Value& item : limit_range.ArrayAt({"spec", "limits"})) {
     auto bounds = ParseBounds(item);
     if (!bounds) return bounds.error();
     defaults.bounds.push_back(std::move(*bounds));

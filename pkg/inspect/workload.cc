@@ -44,12 +44,6 @@ bool FlagAt(const Value& object, std::initializer_list<std::string_view> path) {
   return value != nullptr && value->AsBool().value_or(false);
 }
 
-const json::Array& ListAt(const Value& object, std::initializer_list<std::string_view> path) {
-  static const json::Array none;
-  const Value* list = object.At(path);
-  return list == nullptr || !list->IsArray() ? none : *list->AsArray();
-}
-
 Value TemplateOf(const Value& object) {
   const Value* found = object.At({"spec", "template"});
   return found == nullptr ? Value(Object()) : *found;
@@ -173,7 +167,7 @@ class Expander {
   // Of ordinals [first, first + replicas), those that are not there.
   void AddSetClaims(std::int64_t replicas) {
     const std::int64_t first = NumberAt(object_, {"spec", "ordinals", "start"}, 0);
-    for (const Value& claim : ListAt(object_, {"spec", "volumeClaimTemplates"})) {
+    for (const Value& claim : object_.ArrayAt({"spec", "volumeClaimTemplates"})) {
       const std::string prefix =
           std::string(api::Name(claim)) + "-" + std::string(api::Name(object_)) + "-";
       const auto there = [&](const std::string& name) {
@@ -207,7 +201,7 @@ class Expander {
   }
 
   void AddEphemeralClaims(const Value& pod, std::int64_t count, std::optional<std::int64_t> first) {
-    for (const Value& volume : ListAt(pod, {"spec", "volumes"})) {
+    for (const Value& volume : pod.ArrayAt({"spec", "volumes"})) {
       const Value* claim = volume.At({"ephemeral", "volumeClaimTemplate"});
       if (claim == nullptr || !claim->IsObject()) continue;
       AddClaim(*claim, std::string(api::Name(pod)) + "-" + std::string(volume.StringAt({"name"})),

@@ -34,12 +34,6 @@ Value Age(const Value& object, base::WallTime now) {
   return AgeOf(object.At({"metadata", "creationTimestamp"}), now);
 }
 
-const Array& ListAt(const Value& object, std::initializer_list<std::string_view> path) {
-  static const auto* const none = new Array();
-  const Value* const list = object.At(path);
-  return list != nullptr && list->IsArray() ? *list->AsArray() : *none;
-}
-
 std::int64_t IntAt(const Value& object, std::initializer_list<std::string_view> path) {
   const Value* const value = object.At(path);
   return value != nullptr ? value->AsInt64().value_or(0) : 0;
@@ -66,7 +60,7 @@ std::string Pairs(const Value* map) {
 
 std::string PodStatus(const Value& pod) {
   std::string status = Or(pod.StringAt({"status", "reason"}), pod.StringAt({"status", "phase"}));
-  for (const Value& container : ListAt(pod, {"status", "containerStatuses"})) {
+  for (const Value& container : pod.ArrayAt({"status", "containerStatuses"})) {
     const std::string waiting(container.StringAt({"state", "waiting", "reason"}));
     const std::string ended(container.StringAt({"state", "terminated", "reason"}));
     if (!waiting.empty() || !ended.empty()) status = waiting.empty() ? ended : waiting;
@@ -77,12 +71,12 @@ std::string PodStatus(const Value& pod) {
 Array PodCells(const Value& pod, base::WallTime now) {
   std::int64_t ready = 0;
   std::int64_t restarts = 0;
-  for (const Value& container : ListAt(pod, {"status", "containerStatuses"})) {
+  for (const Value& container : pod.ArrayAt({"status", "containerStatuses"})) {
     const Value* const is_ready = container.At({"ready"});
     if (is_ready != nullptr && is_ready->AsBool().value_or(false)) ++ready;
     restarts += IntAt(container, {"restartCount"});
   }
-  const std::size_t all = ListAt(pod, {"spec", "containers"}).size();
+  const std::size_t all = pod.ArrayAt({"spec", "containers"}).size();
   return {pod.StringAt({"metadata", "name"}),
           std::to_string(ready) + "/" + std::to_string(all),
           PodStatus(pod),
@@ -96,7 +90,7 @@ Array PodCells(const Value& pod, base::WallTime now) {
 
 std::string Ports(const Value& service) {
   std::string text;
-  for (const Value& port : ListAt(service, {"spec", "ports"})) {
+  for (const Value& port : service.ArrayAt({"spec", "ports"})) {
     text += (text.empty() ? "" : ",") + std::to_string(IntAt(port, {"port"}));
     if (const std::int64_t node = IntAt(port, {"nodePort"})) text += ":" + std::to_string(node);
     text += "/" + Or(port.StringAt({"protocol"}), "TCP");
@@ -109,7 +103,7 @@ std::string ExternalAddress(const Value& service) {
   if (type == "ExternalName") return std::string(service.StringAt({"spec", "externalName"}));
   if (type != "LoadBalancer") return "<none>";
   std::string text;
-  for (const Value& ingress : ListAt(service, {"status", "loadBalancer", "ingress"})) {
+  for (const Value& ingress : service.ArrayAt({"status", "loadBalancer", "ingress"})) {
     text +=
         (text.empty() ? "" : ",") + Or(ingress.StringAt({"ip"}), ingress.StringAt({"hostname"}));
   }
@@ -128,7 +122,7 @@ Array ServiceCells(const Value& service, base::WallTime now) {
 
 std::string ContainerMember(const Value& object, std::string_view member) {
   std::string text;
-  for (const Value& container : ListAt(object, {"spec", "template", "spec", "containers"})) {
+  for (const Value& container : object.ArrayAt({"spec", "template", "spec", "containers"})) {
     text += (text.empty() ? "" : ",") + std::string(container.StringAt({member}));
   }
   return text;
@@ -207,7 +201,7 @@ Array SecretCells(const Value& object, base::WallTime now) {
 
 std::string AccessModes(const Value& claim) {
   std::string text;
-  for (const Value& mode : ListAt(claim, {"spec", "accessModes"})) {
+  for (const Value& mode : claim.ArrayAt({"spec", "accessModes"})) {
     const std::string name = mode.IsString() ? *mode.AsString() : "";
     const std::string letters = name == "ReadWriteOnce"      ? "RWO"
                                 : name == "ReadOnlyMany"     ? "ROX"

@@ -42,12 +42,6 @@ bool Conflict(const std::set<std::string>& scopes) {
          (scopes.count("Terminating") != 0 && scopes.count("NotTerminating") != 0);
 }
 
-const Array& ListAt(const Value& value, std::initializer_list<std::string_view> path) {
-  static const auto* const none = new Array();
-  const Value* const list = value.At(path);
-  return list != nullptr && list->IsArray() ? *list->AsArray() : *none;
-}
-
 Value OrNull(const Value* value) { return value != nullptr ? *value : Value(); }
 
 std::string Text(const Value& value) { return value.IsString() ? *value.AsString() : ""; }
@@ -84,7 +78,7 @@ std::vector<std::string> StandardHardNames(const Value& quota) {
 }
 
 void ValidateScopes(const Value& quota, FieldErrors& errors) {
-  const Array& scopes = ListAt(quota, {"spec", "scopes"});
+  const Array& scopes = quota.ArrayAt({"spec", "scopes"});
   const Value all = OrNull(quota.At({"spec", "scopes"}));
   std::set<std::string> seen;
   for (const Value& entry : scopes) {
@@ -103,7 +97,7 @@ void ValidateScopes(const Value& quota, FieldErrors& errors) {
 // The selector as a kube-apiserver prints it in its errors: with the names of its Go fields.
 Value PrintedSelector(const Value& quota) {
   Array expressions;
-  for (const Value& one : ListAt(quota, {"spec", "scopeSelector", "matchExpressions"})) {
+  for (const Value& one : quota.ArrayAt({"spec", "scopeSelector", "matchExpressions"})) {
     expressions.push_back(Object{{"ScopeName", one.StringAt({"scopeName"})},
                                  {"Operator", one.StringAt({"operator"})},
                                  {"Values", OrNull(one.At({"values"}))}});
@@ -115,7 +109,7 @@ void ValidateExpression(const Value& expression, FieldErrors& errors) {
   const std::string path = "spec.scopeSelector.matchExpressions";
   const std::string scope(expression.StringAt({"scopeName"}));
   const std::string op(expression.StringAt({"operator"}));
-  const bool has_values = !ListAt(expression, {"values"}).empty();
+  const bool has_values = !expression.ArrayAt({"values"}).empty();
   const bool takes_classes = IsOneOf(scope, {"PriorityClass", "VolumeAttributesClass"});
   if (IsKnownScope(scope) && !takes_classes && op != "Exists") {
     errors.Invalid(path + ".operator", op, kExistsOnlyText);
@@ -140,7 +134,7 @@ void ValidateExpression(const Value& expression, FieldErrors& errors) {
 void ValidateSelector(const Value& quota, FieldErrors& errors) {
   const std::string path = "spec.scopeSelector.matchExpressions";
   std::set<std::string> seen;
-  for (const Value& one : ListAt(quota, {"spec", "scopeSelector", "matchExpressions"})) {
+  for (const Value& one : quota.ArrayAt({"spec", "scopeSelector", "matchExpressions"})) {
     const std::string scope(one.StringAt({"scopeName"}));
     if (!IsKnownScope(scope)) errors.Invalid(path + ".scopeName", scope, "unsupported scope");
     for (const std::string& name : StandardHardNames(quota)) {
@@ -157,7 +151,7 @@ void ValidateSelector(const Value& quota, FieldErrors& errors) {
 
 std::set<std::string> ScopeSet(const Value& quota) {
   std::set<std::string> scopes;
-  for (const Value& scope : ListAt(quota, {"spec", "scopes"})) scopes.insert(Text(scope));
+  for (const Value& scope : quota.ArrayAt({"spec", "scopes"})) scopes.insert(Text(scope));
   return scopes;
 }
 

@@ -16,12 +16,6 @@ using json::Value;
 constexpr std::size_t kMostConditions = 64;
 constexpr std::string_view kUrlForm = "; desired format: https://host[/path]";
 
-const Array& ListAt(const Value& value, std::string_view member) {
-  static const Array none;
-  const Value* const list = value.At({member});
-  return list == nullptr || list->AsArray() == nullptr ? none : *list->AsArray();
-}
-
 std::string Element(const std::string& field, std::size_t index) {
   return field + "[" + std::to_string(index) + "]";
 }
@@ -51,9 +45,9 @@ void CheckName(const std::string& name, const std::string& field, FieldErrors& e
 
 void CheckRule(const Value& rule, const std::string& field, FieldErrors& errors) {
   for (const char* member : {"operations", "apiGroups", "apiVersions", "resources"}) {
-    if (ListAt(rule, member).empty()) errors.Required(field + "." + member);
+    if (rule.ArrayAt({member}).empty()) errors.Required(field + "." + member);
   }
-  const Array& operations = ListAt(rule, "operations");
+  const Array& operations = rule.ArrayAt({"operations"});
   static const std::vector<std::string> known = {"*", "CONNECT", "CREATE", "DELETE", "UPDATE"};
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const std::string* const text = operations[i].AsString();
@@ -120,7 +114,7 @@ void CheckConditions(const Array& conditions, const std::string& field, FieldErr
 }
 
 void CheckVersions(const Value& webhook, const std::string& field, FieldErrors& errors) {
-  const Array& versions = ListAt(webhook, "admissionReviewVersions");
+  const Array& versions = webhook.ArrayAt({"admissionReviewVersions"});
   if (versions.empty()) return errors.Required(field, "must specify one of v1, v1beta1");
   const bool known = std::ranges::any_of(versions, [](const Value& version) {
     return version == Value("v1") || version == Value("v1beta1");
@@ -133,7 +127,7 @@ void CheckVersions(const Value& webhook, const std::string& field, FieldErrors& 
 
 void CheckWebhook(const Value& webhook, const std::string& field, FieldErrors& errors) {
   CheckName(std::string(webhook.StringAt({"name"})), field + ".name", errors);
-  const Array& rules = ListAt(webhook, "rules");
+  const Array& rules = webhook.ArrayAt({"rules"});
   for (std::size_t i = 0; i < rules.size(); ++i) {
     CheckRule(rules[i], Element(field + ".rules", i), errors);
   }
@@ -151,7 +145,7 @@ void CheckWebhook(const Value& webhook, const std::string& field, FieldErrors& e
                    "the timeout value must be between 1 and 30 seconds");
   }
   CheckClient(webhook, field + ".clientConfig", errors);
-  CheckConditions(ListAt(webhook, "matchConditions"), field + ".matchConditions", errors);
+  CheckConditions(webhook.ArrayAt({"matchConditions"}), field + ".matchConditions", errors);
   CheckVersions(webhook, field + ".admissionReviewVersions", errors);
 }
 
@@ -160,7 +154,7 @@ void CheckWebhook(const Value& webhook, const std::string& field, FieldErrors& e
 FieldErrors ValidateWebhookConfiguration(const Value& configuration) {
   FieldErrors errors;
   std::set<std::string> names;
-  const Array& webhooks = ListAt(configuration, "webhooks");
+  const Array& webhooks = configuration.ArrayAt({"webhooks"});
   for (std::size_t i = 0; i < webhooks.size(); ++i) {
     const std::string at = Element("webhooks", i);
     CheckWebhook(webhooks[i], at, errors);

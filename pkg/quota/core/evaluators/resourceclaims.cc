@@ -68,9 +68,8 @@ base::Result<ResourceList> MostOf(const json::Array& alternatives, const std::st
 // itself. All versions come here: reviews in the version of their request, other objects in the
 // version that the server prefers.
 base::Result<ResourceList> UsageOf(const json::Value& request, const std::string& field) {
-  const json::Value* alternatives = request.At({"firstAvailable"});
-  const json::Array* list = alternatives == nullptr ? nullptr : alternatives->AsArray();
-  if (list != nullptr && !list->empty()) return MostOf(*list, field + ".firstAvailable");
+  const json::Array& alternatives = request.ArrayAt({"firstAvailable"});
+  if (!alternatives.empty()) return MostOf(alternatives, field + ".firstAvailable");
   const json::Value* exactly = request.At({"exactly"});
   const bool flat = exactly == nullptr || exactly->IsNull();
   if (flat && request.StringAt({"deviceClassName"}).empty()) {
@@ -107,10 +106,7 @@ base::Result<void> AddExtended(Facts& facts) {
 // claim of a pod share the pod's charge.
 std::optional<Tie> TieOf(const json::Value& claim) {
   if (claim.StringAt({"metadata", "annotations", kMadeForPod}) != "true") return std::nullopt;
-  const json::Value* references = claim.At({"metadata", "ownerReferences"});
-  const json::Array* list = references == nullptr ? nullptr : references->AsArray();
-  if (list == nullptr) return std::nullopt;
-  for (const json::Value& reference : *list) {
+  for (const json::Value& reference : claim.ArrayAt({"metadata", "ownerReferences"})) {
     const json::Value* controls = reference.At({"controller"});
     if (controls == nullptr || !controls->AsBool().value_or(false)) continue;
     const bool pod =
