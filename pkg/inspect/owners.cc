@@ -12,8 +12,8 @@ namespace {
 constexpr int kLongestChain = 16;
 
 OwnerRef RefFrom(const json::Value& reference) {
-  return {.api_version = std::string(reference.StringAt({"apiVersion"})),
-          .kind = std::string(reference.StringAt({"kind"})),
+  return {.api_version = std::string(api::ApiVersion(reference)),
+          .kind = std::string(api::Kind(reference)),
           .name = std::string(reference.StringAt({"name"})),
           .uid = std::string(reference.StringAt({"uid"}))};
 }

@@ -24,10 +24,6 @@ void RaiseTo(ResourceList& list, const ResourceList& other) {
   }
 }
 
-bool IsPodLevelResource(std::string_view name) {
-  return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
-}
-
 // Paths are built only for errors: nearly every pod has none.
 base::Error Below(std::string path, base::Error error) {
   error.message = std::move(path.append(".").append(error.message));
@@ -169,6 +165,12 @@ bool HasPositiveCompute(const Amounts& amounts) {
 }
 
 }  // namespace
+
+bool IsPodLevelResource(std::string_view name) {
+  return name == "cpu" || name == "memory" || IsHugePages(name);
+}
+
+bool IsHugePages(std::string_view name) { return name.starts_with("hugepages-"); }
 
 std::vector<std::string> PodResourceFields() {
   return {"spec.overhead",
