@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/quota/core/extended_resources.h"
 #include "pkg/quota/evaluator.h"
 
@@ -109,11 +110,10 @@ std::optional<Tie> TieOf(const json::Value& claim) {
   for (const json::Value& reference : claim.ArrayAt({"metadata", "ownerReferences"})) {
     const json::Value* controls = reference.At({"controller"});
     if (controls == nullptr || !controls->AsBool().value_or(false)) continue;
-    const bool pod =
-        reference.StringAt({"kind"}) == "Pod" && reference.StringAt({"apiVersion"}) == "v1";
+    const bool pod = api::Kind(reference) == "Pod" && api::ApiVersion(reference) == "v1";
     if (!pod) return std::nullopt;  // at most one owner is the controller
     return Tie{.owner = Uid::FromText(reference.StringAt({"uid"})),
-               .name = std::string(claim.StringAt({"metadata", "name"})),
+               .name = std::string(api::Name(claim)),
                .created = std::string(claim.StringAt({"metadata", "creationTimestamp"}))};
   }
   return std::nullopt;
