@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pkg/sandbox/managed_fields.h"
+#include "cmd/sandbox-apiserver/managed_fields.h"
 
 namespace fake {
 namespace {

@@ -126,7 +126,7 @@ part_manifests() { tally manifests 600 bash tests/manifests/lint_test.sh; }
 part_sandbox_kubectl() {
   assets sandbox-kubectl || return 0
   QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl} script sandbox-kubectl 180 \
-    bash tests/pkg/sandbox/kubectl_test.sh build/bin/sandbox-apiserver
+    bash tests/cmd/sandbox-apiserver/kubectl_test.sh build/bin/sandbox-apiserver
 }
 part_plugin() {
   assets plugin || return 0

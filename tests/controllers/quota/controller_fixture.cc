@@ -1,6 +1,6 @@
 #include "tests/controllers/quota/controller_fixture.h"
 
-#include "pkg/sandbox/managed_fields.h"
+#include "cmd/sandbox-apiserver/managed_fields.h"
 
 namespace fixture {
 namespace {
