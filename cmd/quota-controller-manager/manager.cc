@@ -21,6 +21,7 @@
 #include "pkg/base/duration.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
+#include "pkg/base/text.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/event_recorder.h"
 #include "pkg/client/rest_client.h"
@@ -68,10 +69,6 @@ std::string HostName() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
   return name.data();
-}
-
-bool IsIn(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 class ManagerImpl final : public Manager {
@@ -205,7 +202,7 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
 }
 
 void ManagerImpl::AddEngine(quota::QuotaApi api) {
-  if (!IsIn(options_.quota_apis, api.name)) return;
+  if (!base::IsOneOf(api.name, options_.quota_apis)) return;
   EngineOptions options{
       .context = {.executor = io_.get_executor(),
                   .scheduler = &scheduler_,
@@ -219,8 +216,9 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
                      .field_manager = field_manager_,
                      .leading = [this] { return MayWrite(); }}};
   if (!options_.charge_in_advance) options.controller.advance.crowd = 0;
-  if (admission_ && IsIn(options_.enforced, api.name)) options.admission = admission_.get();
-  if (IsIn(options_.unreachable, api.name)) {
+  if (admission_ && base::IsOneOf(api.name, options_.enforced))
+    options.admission = admission_.get();
+  if (base::IsOneOf(api.name, options_.unreachable)) {
     options.not_enforced =
         "set --admission-service or --admission-url, by which the API server reaches the webhook";
   }
