@@ -16,6 +16,7 @@
 #include "cmd/quota-controller-manager/request_metrics.h"
 #include "cmd/quota-controller-manager/secure_metrics.h"
 #include "cmd/quota-controller-manager/server_metrics.h"
+#include "cmd/quota-controller-manager/stages.h"
 #include "pkg/admission/webhook_remover.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
@@ -94,6 +95,7 @@ class ManagerImpl final : public Manager {
                              debug::Endpoints endpoints, std::optional<http::ServerTls> tls);
   base::Result<void> AddEngines(const client::ClusterConfig& config);
   void AddEngine(quota::QuotaApi api);
+  void AddStages(Stages& stages);
   base::Task<void> Work();
   base::Task<void> AwaitSignals();
   base::Task<void> KeepHeapSmall();
@@ -291,54 +293,48 @@ void ManagerImpl::Start() {
   tasks_.Spawn("heap", [this] { return KeepHeapSmall(); });
 }
 
-// A part stops before the parts that it depends on. Admission stops before the controllers, whose
-// books it charges. The controllers stop before the lease, which allows them to write, and before
-// the recorder of their events. Probes are answered to the end.
+// Admission stops before the controllers, whose books it charges. The controllers stop before the
+// lease, which allows them to write, and before the recorder, which still sends their last events.
+// Probes are answered to the end.
+void ManagerImpl::AddStages(Stages& stages) {
+  if (remover_) stages.Add({{"webhook remover", [this] { return remover_->Run(); }}});
+  if (admission_) {
+    stages.Add({{"admission", [this] { return admission_->Run(); }}},
+               [this](base::TaskGroup& tasks) {
+                 tasks.Spawn("leave", [this] { return admission_->LeaveWith(own_namespace_); });
+                 admission_->Stop(options_.admission_service ? kLinger : 0ms);
+               });
+  }
+  std::vector<StageTask> engines;
+  for (const std::unique_ptr<Engine>& engine : engines_) {
+    engines.push_back({"engine " + engine->name(), [&engine] { return engine->Run(); }});
+  }
+  stages.Add(std::move(engines));
+  stages.Add({{"leadership", [this] { return leadership_->Run(); }}});
+  stages.Add({{"events", [this] { return events_->Run(); }}});
+  std::vector<StageTask> endpoints;
+  for (const std::unique_ptr<http::Server>& server : servers_) {
+    endpoints.push_back({"server", [&server] { return server->Run(); }});
+  }
+  stages.Add(std::move(endpoints), [this](base::TaskGroup&) {
+    for (const std::unique_ptr<http::Server>& server : servers_) server->Stop(kServerGrace);
+  });
+  if (secure_metrics_) {
+    stages.Add({{"metrics certificate", [this] { return secure_metrics_->Run(); }}});
+  }
+}
+
 base::Task<void> ManagerImpl::Work() {
   co_await base::DeferCancellation();
-  base::TaskGroup endpoints(io_.get_executor());
-  base::TaskGroup certificates(io_.get_executor());
-  base::TaskGroup events(io_.get_executor());
-  base::TaskGroup admission(io_.get_executor());
-  base::TaskGroup removing(io_.get_executor());
-  base::TaskGroup controllers(io_.get_executor());
-  base::TaskGroup leadership(io_.get_executor());
-  for (const std::unique_ptr<http::Server>& server : servers_) {
-    endpoints.Spawn("server", [&server] { return server->Run(); });
-  }
-  if (secure_metrics_) {
-    certificates.Spawn("metrics certificate", [this] { return secure_metrics_->Run(); });
-  }
-  events.Spawn("events", [this] { return events_->Run(); });
-  for (const std::unique_ptr<Engine>& engine : engines_) {
-    controllers.Spawn("engine " + engine->name(), [&engine] { return engine->Run(); });
-  }
-  leadership.Spawn("leadership", [this] { return leadership_->Run(); });
-  if (admission_) admission.Spawn("admission", [this] { return admission_->Run(); });
-  if (remover_) removing.Spawn("webhook remover", [this] { return remover_->Run(); });
+  Stages stages(io_.get_executor());
+  AddStages(stages);
+  stages.Start();
   const std::unique_ptr<base::Alarm> stopped = scheduler_.NewAlarm();
   while (!co_await base::Stopping()) {
     co_await stopped->WaitUntil(scheduler_.Now() + std::chrono::hours(1));
   }
   co_await base::IgnoreCancellation();
-  removing.Cancel();
-  co_await removing.Join();
-  if (admission_) {
-    removing.Spawn("leave", [this] { return admission_->LeaveWith(own_namespace_); });
-  }
-  if (admission_) admission_->Stop(options_.admission_service ? kLinger : 0ms);
-  co_await admission.Join();
-  co_await removing.Join();
-  controllers.Cancel();
-  co_await controllers.Join();
-  leadership.Cancel();
-  co_await leadership.Join();
-  events.Cancel();  // events that the controllers recorded last are still sent
-  co_await events.Join();
-  for (const std::unique_ptr<http::Server>& server : servers_) server->Stop(kServerGrace);
-  co_await endpoints.Join();
-  certificates.Cancel();
-  co_await certificates.Join();
+  co_await stages.Stop();
   client_->CloseIdle();
 }
 
