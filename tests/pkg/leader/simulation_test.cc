@@ -203,7 +203,7 @@ class Simulation {
 
 }  // namespace
 
-TEST_CASE("simulation: never two that lead, in 10 000 schedules", "[leader]") {
+TEST_CASE("simulation: never two leaders, in 10 000 schedules", "[leader]") {
   std::int64_t transitions = 0;
   int restarts = 0;
   int idle_at_end = 0;
@@ -225,7 +225,7 @@ TEST_CASE("simulation: never two that lead, in 10 000 schedules", "[leader]") {
   CHECK(restarts > 10'000);
 }
 
-TEST_CASE("simulation: it does notice two that lead", "[leader]") {
+TEST_CASE("simulation: it detects two leaders", "[leader]") {
   SECTION("who counts on more time than others wait") {
     ElectorOptions careless;
     careless.renew_deadline = 20s;
