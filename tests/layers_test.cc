@@ -115,7 +115,7 @@ bool IsOurs(const std::string& target) {
 
 }  // namespace
 
-TEST_CASE("layers: a folder includes only what lies below it", "[layers]") {
+TEST_CASE("layers: a folder includes only folders below it", "[layers]") {
   std::size_t checked = 0;
   for (const Include& include : AllIncludes()) {
     if (!IsOurs(include.target) || kPrograms.contains(include.folder)) continue;
@@ -158,7 +158,7 @@ TEST_CASE("layers: a library is used in the one folder that adapts it", "[layers
 
 // So the thread sanitizer is not needed for unit tests, and tests/run.sh does not build them with
 // it.
-TEST_CASE("layers: nothing we ship makes a thread or shares state between some", "[layers]") {
+TEST_CASE("layers: no shipped code starts a thread or shares state between threads", "[layers]") {
   const std::set<std::string> headers = {"thread",    "mutex",      "shared_mutex",
                                          "future",    "semaphore",  "condition_variable",
                                          "pthread.h", "threads.h",  "boost/asio/thread.hpp",

@@ -88,7 +88,7 @@ bool NamesResource(const std::vector<std::string>& resources, std::string_view r
 }
 
 bool InScope(const std::string& scope, const Admission& admission) {
-  // A Namespace has its own name as namespace in a review and is cluster-scoped all the same.
+  // In a review the namespace of a Namespace is its own name, although it is cluster-scoped.
   if (scope == "Cluster") return !admission.type->namespaced;
   if (scope == "Namespaced") return admission.type->namespaced;
   return true;
@@ -107,7 +107,7 @@ bool ObjectSelected(const Webhook& webhook, const json::Value* object) {
   return webhook.object_selector.Matches(object->At({"metadata", "labels"}));
 }
 
-// Webhooks never guard the objects by which they are configured, or nobody could mend them.
+// Webhooks are never called for webhook configurations, or a broken one could not be repaired.
 bool IsExempt(const ResourceType& type) { return type.group == "admissionregistration.k8s.io"; }
 
 json::Object KindOf(const ResourceType& type) {

@@ -27,7 +27,7 @@ Verdict Refuse(std::string message) {
   return {.kind = Verdict::Kind::kRefused, .code = 403, .message = std::move(message), .needs = {}};
 }
 
-// The names of status.hard that are the evaluator's, if the quota matches the object at all.
+// The names of status.hard that the evaluator owns; none if the quota does not match the object.
 Names NamesAtStake(const Request& request, const Quota& quota) {
   const Evaluator& evaluator = *request.evaluator;
   Names names = OwnedNames(evaluator, quota.status.hard, request.classes);
@@ -47,7 +47,7 @@ bool AnyUnknown(const Request& request, const Names& names) {
   return std::ranges::any_of(names, [&](const auto& name) { return IsUnknown(request, name); });
 }
 
-// A quota that the request has to do with: it matches the object, and limits something of its kind.
+// A quota that applies to the request: it matches the object and limits a name of its kind.
 struct Concern {
   std::size_t standing = 0;
   Names names;  // of status.hard, those that the evaluator owns
@@ -62,7 +62,7 @@ std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standi
   return concerns;
 }
 
-// What must be known before amounts are compared; "" if it is.
+// Why amounts cannot be compared yet; "" if they can.
 std::string Objection(const Request& request, const Standing& standing, const Names& names) {
   const std::string& quota = standing.quota->key.name;
   if (request.evaluator->guard.constraints && request.object != nullptr) {
@@ -87,7 +87,7 @@ std::string NegativeUsage(const ResourceList& usage) {
   return names.empty() ? "" : "quota usage is negative for resource(s): " + Join(names);
 }
 
-// What of the object's usage is this quota's.
+// The part of the object's usage that this quota counts.
 ResourceList UsageFor(const Quota& quota, const Subject& subject, const Request& request) {
   const std::vector<std::string>& scopes = request.evaluator->scopes;
   if (!CountsParts(quota.selector, subject)) return subject.usage;
@@ -101,14 +101,14 @@ ResourceList UsageAtStake(const Quota& quota, const Request& request, const Name
   return Only(UsageFor(quota, subject, request), names);
 }
 
-// What this quota counts of the old object: nothing if it did not match that.
+// The part of the old object's usage that this quota counts; empty if it did not match that.
 ResourceList StoredUsage(const Request& request, const Quota& quota) {
   const bool matched =
       request.before && MatchesObject(quota.selector, *request.before, request.evaluator->scopes);
   return matched ? UsageFor(quota, *request.before, request) : ResourceList();
 }
 
-// What the object may use already as far as this quota is concerned: as stored, or as charged.
+// What this quota already counts for the object: as stored, or as charged.
 ResourceList BaseOf(const Standing& standing, const ResourceList& stored) {
   if (standing.covering == nullptr) return stored;
   return Larger(stored, PaidFor(*standing.covering, stored));
@@ -128,8 +128,8 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
   return needs;
 }
 
-// "" if it fits. Only names that grow are compared, so a quota that is exceeded elsewhere is no
-// obstacle.
+// "" if it fits. Only names whose usage increases are compared: a quota that is exceeded under
+// other names does not refuse.
 std::string Exceeded(const Standing& standing, const ResourceList& amount) {
   ResourceList requested;
   ResourceList used;
@@ -154,7 +154,7 @@ Verdict Decide(const Request& request, const std::vector<Standing>& standings) {
   if (request.outdated) return {};
   const std::vector<Concern> concerns = ConcernsOf(request, standings);
   std::vector<Need> needs = NeedsOf(request, standings, concerns);
-  // Whatever else is wrong, it was so before.
+  // Other violations existed before the request.
   if (request.before && needs.empty() && !request.unknown) return {};
   for (const auto& [index, names] : concerns) {
     std::string objection = Objection(request, standings[index], names);

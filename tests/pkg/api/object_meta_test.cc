@@ -7,7 +7,7 @@
 namespace api::object_meta_test {
 namespace {
 
-TEST_CASE("object meta: what is there is read", "[api]") {
+TEST_CASE("object meta: present members are read", "[api]") {
   const json::Value pod = *json::Parse(
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"u",
         "resourceVersion":"7","labels":{"x":"y","n":1},"annotations":{"k":"v"},

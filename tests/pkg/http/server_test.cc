@@ -192,7 +192,7 @@ TEST_CASE("server: a handler without an answer is a 500", "[http][server]") {
   });
 }
 
-TEST_CASE("server: a value cannot add a field to the answer", "[http][server]") {
+TEST_CASE("server: a header value cannot add a header", "[http][server]") {
   Loopback loopback;
   loopback.handler = [](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
     http::Response response;
@@ -278,7 +278,7 @@ TEST_CASE("server: stopping ends streams at once and lets answers finish", "[htt
   });
 }
 
-TEST_CASE("server: what is not done within the grace is cut", "[http][server]") {
+TEST_CASE("server: requests that take longer than the grace are aborted", "[http][server]") {
   Loopback loopback;
   bool cancelled = false;
   bool asked = false;
@@ -300,7 +300,7 @@ TEST_CASE("server: what is not done within the grace is cut", "[http][server]") 
   CHECK(cancelled);
 }
 
-TEST_CASE("server: above its connections it accepts when one is not busy", "[http][server]") {
+TEST_CASE("server: at the bound on connections it accepts once one is idle", "[http][server]") {
   Loopback loopback;
   bool first_asked = false;
   bool may_answer = false;

@@ -79,7 +79,7 @@ TEST_CASE("registry: values that are read are refreshed by every scrape", "[metr
   CHECK_THAT(registry.Expose(), Contains("reads 2\n"));
 }
 
-TEST_CASE("registry: gauges that are told at each scrape are kept nowhere", "[metrics]") {
+TEST_CASE("registry: gauges that are reported at each scrape are not stored", "[metrics]") {
   metrics::Registry registry;
   registry.NewGauge("m", "M.").Set(1);
   std::vector<std::string> names{"a", "b\"c"};
