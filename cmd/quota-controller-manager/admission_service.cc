@@ -9,6 +9,7 @@
 #include "pkg/admission/certificate_secret.h"
 #include "pkg/admission/handler.h"
 #include "pkg/admission/removal.h"
+#include "pkg/json/value.h"
 
 namespace manager {
 namespace {
@@ -270,7 +271,7 @@ http::ServerTls AdmissionService::TlsWith(std::string cert_pem, std::string key_
 bool AdmissionService::ServeWith(const admission::CertificateMaterial& material) {
   const auto set = server_->SetTls(TlsWith(material.cert_pem, material.key_pem));
   if (set) return true;
-  LOG(ERROR) << "cannot serve the certificate error=\"" << set.error().message << "\"";
+  LOG(ERROR) << "cannot serve the certificate error=" << json::Quote(set.error().message);
   return false;
 }
 
@@ -311,7 +312,7 @@ base::Task<void> AdmissionService::LeaveWith(std::string ns) {
     LOG(WARNING) << "deleted the webhook configuration with its namespace namespace=" << ns;
   } else {
     LOG(ERROR) << "could not delete the webhook configuration with its namespace namespace=" << ns
-               << " error=\"" << removed.error().message << "\"";
+               << " error=" << json::Quote(removed.error().message);
   }
 }
 

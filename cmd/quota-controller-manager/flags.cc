@@ -79,6 +79,9 @@ DEFINE_bool(
     "Charge bursts of creations in advance while usage is far from any limit, so that few of "
     "them wait for a write. Unused charges are released within a second.");
 
+DEFINE_string(logging_format, "text",
+              "Format of the log: text, or json for one JSON object a line.");
+
 DEFINE_bool(uninstall, false,
             "Remove what daemons of this installation left on the API server (the webhook "
             "configuration, the certificate's Secret, the lease), and exit. Use the daemon's "
@@ -339,6 +342,10 @@ base::Result<void> ParseLeaderElection(LeaderElection& election) {
 
 std::string Version() { return QCM_VERSION; }
 
+logging::Format LoggingFormat() {
+  return FLAGS_logging_format == "json" ? logging::Format::kJson : logging::Format::kText;
+}
+
 client::LoadOptions LoadOptionsFrom(const Options& options) {
   return {.kubeconfig = options.kubeconfig,
           .context = options.context,
@@ -365,6 +372,9 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
                   .context = FLAGS_context};
   if (options.uninstall && options.break_glass) {
     return BadFlag("break_glass", "cannot be combined with --uninstall");
+  }
+  if (FLAGS_logging_format != "text" && FLAGS_logging_format != "json") {
+    return BadFlag("logging_format", "must be text or json: \"" + FLAGS_logging_format + "\"");
   }
   const auto protobuf = WantsProtobuf();
   if (!protobuf) return protobuf.error();

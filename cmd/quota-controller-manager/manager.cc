@@ -27,6 +27,7 @@
 #include "pkg/debug/endpoints.h"
 #include "pkg/heap/heap.h"
 #include "pkg/http/server.h"
+#include "pkg/json/value.h"
 #include "pkg/leader/leader_runner.h"
 #include "pkg/metrics/process_metrics.h"
 #include "pkg/quota/core/core_quota.h"
@@ -157,7 +158,8 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
     if (stopping_) return "the daemon is stopping";
     return std::nullopt;
   });
-  LOG(INFO) << "quota-controller-manager version=" << Version() << " server=" << config.Describe()
+  LOG(INFO) << "quota-controller-manager version=" << Version()
+            << " server=" << json::Quote(config.Describe())
             << " resync_period=" << base::FormatDuration(options_.resync_period)
             << " field_manager=" << field_manager_;
   return AddEngines(config);
@@ -280,7 +282,7 @@ base::Result<void> ManagerImpl::ServeAt(const http::BindAddress& address, std::s
   auto server =
       http::NewServer(io_.get_executor(), server_options, debug::NewHandler(std::move(endpoints)));
   if (!server) return server.error();
-  LOG(INFO) << "serving what=\"" << what << "\" address=" << address.address
+  LOG(INFO) << "serving what=" << json::Quote(what) << " address=" << address.address
             << " port=" << (*server)->port() << " tls=" << (server_options.tls ? "yes" : "no");
   servers_.push_back(std::move(*server));
   ExposeServer(registry_, endpoints_name, *servers_.back());
