@@ -56,7 +56,11 @@ AdmissionService::AdmissionService(base::asio::any_io_executor executor, base::S
       client_(client),
       installation_(keeper.plan.configuration.installation),
       metrics_(registry, options.enforced),
-      observer_(metrics_),
+      refusals_(scheduler, *keeper.events),
+      observer_(metrics_,
+                [this](std::string_view quota_api, const admission::Refusal& refusal) {
+                  OnRefusal(quota_api, refusal);
+                }),
       exempt_(keeper.plan.configuration.Exempt()),
       keeper_(executor, scheduler, client, *this, keeper),
       other_webhooks_(scheduler, client, keeper.plan.configuration.name, keeper.reflector,
@@ -112,7 +116,19 @@ void AdmissionService::Prepare(const std::string& quota_api,
   options.on_constrained = [this, quota_api] { WantRules(quota_api); };
 }
 
+void AdmissionService::OnRefusal(std::string_view quota_api, const admission::Refusal& refusal) {
+  if (on_refused_) on_refused_(quota_api, refusal);
+  const auto type = quota_types_.find(quota_api);
+  if (type != quota_types_.end()) refusals_.Report(type->second, refusal);
+}
+
 void AdmissionService::Enforce(const quota::QuotaApi& api) {
+  quota_types_[api.name] = {.api_version = api.resource.GroupVersion(),
+                            .kind = api.kind,
+                            .ns = "",
+                            .name = "",
+                            .uid = "",
+                            .resource_version = ""};
   admission::QuotaAdmitterOptions options;
   options.max_waiting = options_.admission_queue_limit;
   options.max_waiting_in_namespace =
@@ -281,6 +297,7 @@ base::Task<void> AdmissionService::Run() {
   if (clients_) tasks_.Spawn("client authority", [this] { return clients_->Run(); });
   tasks_.Spawn("webhook configuration", [this] { return keeper_.Run(); });
   tasks_.Spawn("other webhooks", [this] { return other_webhooks_.Run(); });
+  tasks_.Spawn("refusals", [this] { return refusals_.Run(); });
   co_await server_->Run();
   co_await base::IgnoreCancellation();  // current reviews end by themselves, within their deadline
   for (const auto& [name, enforced] : enforced_) co_await enforced->admitter->Stop();
