@@ -191,6 +191,10 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
                               [this] { return leadership_->Holder(); });
     if (!service) return service.error();
     admission_ = std::move(*service);
+    admission_->SetRefusalListener(
+        [this](std::string_view quota_api, const admission::Refusal& refusal) {
+          quota_series_->CountRefusal(quota_api, refusal.quota, refusal.exceeded);
+        });
   } else if (options_.enforced.empty()) {
     remover_ = std::make_unique<admission::WebhookRemover>(
         scheduler_, *client_,
