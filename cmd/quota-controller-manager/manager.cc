@@ -225,6 +225,10 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
                      .field_manager = field_manager_,
                      .leading = [this] { return MayWrite(); }}};
   if (!options_.charge_in_advance) options.controller.advance.crowd = 0;
+  if (!options_.count_secrets) {
+    options.context.withheld.emplace(api::GroupResource{"", "secrets"},
+                                     "Secrets are read only with the flag --count-secrets");
+  }
   if (admission_ && IsIn(options_.enforced, api.name)) options.admission = admission_.get();
   if (IsIn(options_.unreachable, api.name)) {
     options.not_enforced =
