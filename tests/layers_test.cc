@@ -57,6 +57,7 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"pkg/json", {"pkg/base"}},
     {"pkg/quantity", {"pkg/base"}},
     {"pkg/api", {"pkg/base", "pkg/json"}},
+    {"pkg/logging", {"pkg/base", "pkg/json", "pkg/api"}},
     {"pkg/config", {"pkg/base", "pkg/json"}},
     {"pkg/http", {"pkg/base"}},
     {"pkg/queue", {"pkg/base"}},
@@ -64,7 +65,7 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"pkg/metrics", {"pkg/base"}},
     {"pkg/quota", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api"}},
     {"pkg/inspect", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/config", "pkg/quota"}},
-    {"pkg/debug", {"pkg/base", "pkg/http", "pkg/metrics", "pkg/queue"}},
+    {"pkg/debug", {"pkg/base", "pkg/json", "pkg/http", "pkg/metrics", "pkg/queue"}},
     {"pkg/protobuf", {"pkg/base", "pkg/json", "pkg/api"}},
     {"pkg/client", {"pkg/base", "pkg/json", "pkg/api", "pkg/protobuf", "pkg/config", "pkg/http"}},
     {"pkg/leader", {"pkg/base", "pkg/json", "pkg/api", "pkg/client"}},
@@ -105,7 +106,7 @@ const std::map<std::string, std::set<std::string>> kAdapters = {
 
 const std::set<std::string> kWithoutAsio = {"pkg/json",     "pkg/quantity", "pkg/api",
                                             "pkg/quota",    "pkg/config",   "pkg/metrics",
-                                            "pkg/protobuf", "pkg/inspect"};
+                                            "pkg/protobuf", "pkg/inspect",  "pkg/logging"};
 
 bool IsOurs(const std::string& target) {
   return target.starts_with("pkg/") || target.starts_with("informers/") ||

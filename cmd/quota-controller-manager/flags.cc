@@ -36,6 +36,9 @@ DEFINE_string(
     "Quota APIs that this daemon enforces at admission, separated by commas. Empty: none. "
     "Name core or ironcore only if that API server's own plugin is off "
     "(--disable-admission-plugins=ResourceQuota).");
+DEFINE_bool(count_secrets, false,
+            "Count Secrets, for the names secrets and count/secrets. False: no Secret is read, "
+            "whatever the daemon's account may read.");
 DEFINE_string(resync_period, "5m",
               "How often all usage is compared with a fresh list and corrected; 0 turns it off.");
 DEFINE_string(metrics_bind_address, ":8080", "Address to serve /metrics at. Empty: not served.");
@@ -80,6 +83,9 @@ DEFINE_bool(
     charge_in_advance, true,
     "Charge bursts of creations in advance while usage is far from any limit, so that few of "
     "them wait for a write. Unused charges are released within a second.");
+
+DEFINE_string(logging_format, "text",
+              "Format of the log: text, or json for one JSON object a line.");
 
 DEFINE_bool(uninstall, false,
             "Remove what daemons of this installation left on the API server (the webhook "
@@ -325,6 +331,10 @@ base::Result<void> ParseLeaderElection(LeaderElection& election) {
 
 std::string Version() { return QCM_VERSION; }
 
+logging::Format LoggingFormat() {
+  return FLAGS_logging_format == "json" ? logging::Format::kJson : logging::Format::kText;
+}
+
 client::LoadOptions LoadOptionsFrom(const Options& options) {
   return {.kubeconfig = options.kubeconfig,
           .context = options.context,
@@ -352,6 +362,9 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
   if (options.uninstall && options.break_glass) {
     return BadFlag("break_glass", "cannot be combined with --uninstall");
   }
+  if (FLAGS_logging_format != "text" && FLAGS_logging_format != "json") {
+    return BadFlag("logging_format", "must be text or json: \"" + FLAGS_logging_format + "\"");
+  }
   const auto protobuf = WantsProtobuf();
   if (!protobuf) return protobuf.error();
   options.protobuf = *protobuf;
@@ -359,6 +372,7 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
   if (apis && apis->empty()) return BadFlag("quota_apis", "at least one quota API is needed");
   if (!apis) return BadFlag("quota_apis", apis.error().message);
   options.quota_apis = std::move(*apis);
+  options.count_secrets = FLAGS_count_secrets;
   const auto resync = base::ParseDuration(FLAGS_resync_period);
   if (!resync) return BadFlag("resync_period", resync.error().message);
   if (resync->count() < 0) {

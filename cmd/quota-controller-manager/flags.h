@@ -11,6 +11,7 @@
 #include "pkg/base/error.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/http/server.h"
+#include "pkg/logging/log.h"
 
 namespace manager {
 
@@ -35,6 +36,7 @@ struct Options {
   std::vector<std::string> enforced;    // those of quota_apis that this daemon decides
   // Those enforced by default, if the API server could reach us.
   std::vector<std::string> unreachable;
+  bool count_secrets = false;  // false: Secrets are never read
   base::Duration resync_period = std::chrono::minutes(5);
   std::optional<http::BindAddress> metrics;  // nullopt: not served
   bool metrics_secure = false;               // over TLS, for users that the API server allows
@@ -59,6 +61,9 @@ struct Options {
 // Parses the process's arguments. --help and --version print and exit with 0. An unknown flag, or a
 // flag without its value, exits with 2 after one line. Errors: kInvalidArgument, naming the flag.
 base::Result<Options> ParseFlags(int argc, char** argv);
+
+// --logging-format, once ParseFlags() has returned: also where it returned an error.
+logging::Format LoggingFormat();
 
 // How to find the cluster that the options name.
 client::LoadOptions LoadOptionsFrom(const Options& options);

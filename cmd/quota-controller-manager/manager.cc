@@ -29,6 +29,7 @@
 #include "pkg/debug/endpoints.h"
 #include "pkg/heap/heap.h"
 #include "pkg/http/server.h"
+#include "pkg/json/value.h"
 #include "pkg/leader/leader_runner.h"
 #include "pkg/metrics/process_metrics.h"
 #include "pkg/quota/core/core_quota.h"
@@ -156,7 +157,8 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
     if (stopping_) return "the daemon is stopping";
     return std::nullopt;
   });
-  LOG(INFO) << "quota-controller-manager version=" << Version() << " server=" << config.Describe()
+  LOG(INFO) << "quota-controller-manager version=" << Version()
+            << " server=" << json::Quote(config.Describe())
             << " resync_period=" << base::FormatDuration(options_.resync_period)
             << " field_manager=" << field_manager_;
   return AddEngines(config);
@@ -188,6 +190,10 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
                               [this] { return leadership_->Holder(); });
     if (!service) return service.error();
     admission_ = std::move(*service);
+    admission_->SetRefusalListener(
+        [this](std::string_view quota_api, const admission::Refusal& refusal) {
+          quota_series_->CountRefusal(quota_api, refusal.quota, refusal.exceeded);
+        });
   } else if (options_.enforced.empty()) {
     remover_ = std::make_unique<admission::WebhookRemover>(
         scheduler_, *client_,
@@ -218,6 +224,10 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
                      .field_manager = field_manager_,
                      .leading = [this] { return MayWrite(); }}};
   if (!options_.charge_in_advance) options.controller.advance.crowd = 0;
+  if (!options_.count_secrets) {
+    options.context.withheld.emplace(api::GroupResource{"", "secrets"},
+                                     "Secrets are read only with the flag --count-secrets");
+  }
   if (admission_ && base::IsOneOf(api.name, options_.enforced))
     options.admission = admission_.get();
   if (base::IsOneOf(api.name, options_.unreachable)) {
@@ -280,7 +290,7 @@ base::Result<void> ManagerImpl::ServeAt(const http::BindAddress& address, std::s
   auto server =
       http::NewServer(io_.get_executor(), server_options, debug::NewHandler(std::move(endpoints)));
   if (!server) return server.error();
-  LOG(INFO) << "serving what=\"" << what << "\" address=" << address.address
+  LOG(INFO) << "serving what=" << json::Quote(what) << " address=" << address.address
             << " port=" << (*server)->port() << " tls=" << (server_options.tls ? "yes" : "no");
   servers_.push_back(std::move(*server));
   ExposeServer(registry_, endpoints_name, *servers_.back());

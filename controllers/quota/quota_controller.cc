@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "pkg/api/resource_version.h"
+#include "pkg/json/value.h"
 
 namespace controllers {
 namespace {
@@ -259,7 +260,7 @@ void QuotaController::ComplainOnce(const std::string& about, const std::string& 
   std::string& said = complaints_[about];
   if (said == message) return;
   said = message;
-  LOG(WARNING) << about << " fails quota_api=" << api_.name << " error=\"" << message << "\"";
+  LOG(WARNING) << about << " fails quota_api=" << api_.name << " error=" << json::Quote(message);
 }
 
 }  // namespace controllers

@@ -7,6 +7,8 @@
 
 #include "controllers/quota/quota_controller.h"
 
+#include "pkg/json/value.h"
+
 namespace controllers {
 namespace {
 
@@ -206,7 +208,7 @@ base::Task<QuotaController::Outcome> QuotaController::Write(quota::Quota quota,
   const quota::Quota& stored = **written;
   ComplainOnce("status of " + quota.key.ToString(), "");
   VLOG(1) << "status written quota_api=" << api_.name << " quota=" << quota.key.ToString()
-          << " used=\"" << stored.status.used.ToString() << "\"";
+          << " used=" << json::Quote(stored.status.used.ToString());
   if (memory == nullptr) co_return Outcome{Outcome::Kind::kDone, {}, "written"};
   memory->written_version = stored.resource_version;
   memory->advance.Put(context_.scheduler->Now(), now, std::move(advance));

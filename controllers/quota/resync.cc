@@ -10,6 +10,8 @@
 
 #include "controllers/quota/quota_controller.h"
 
+#include "pkg/json/value.h"
+
 namespace controllers {
 
 base::Task<void> QuotaController::ResyncPeriodically() {
@@ -69,8 +71,8 @@ base::Task<bool> QuotaController::ResyncOne(std::shared_ptr<TrackedResource> tra
   if (drift.objects() > 0) {
     LOG(WARNING) << "drift repaired resource=" << resource << " listed=" << (*report)->listed
                  << " missing=" << drift.missing << " vanished=" << drift.vanished
-                 << " different=" << drift.different << " usage=\"" << (*report)->usage.ToString()
-                 << "\"";
+                 << " different=" << drift.different
+                 << " usage=" << json::Quote((*report)->usage.ToString());
   }
   co_return true;
 }

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "pkg/json/value.h"
+
 namespace controllers {
 namespace {
 
@@ -101,8 +103,8 @@ void TrackedResource::Upsert(const json::Value& object) {
   if (!facts) {
     LOG_EVERY_N(WARNING, 100)
         << "object cannot be counted; its namespace's usage is unknown resource="
-        << resource_.ToString() << " object=" << KeyOf(object) << " error=\""
-        << facts.error().message << "\"";
+        << resource_.ToString() << " object=" << KeyOf(object)
+        << " error=" << json::Quote(facts.error().message);
     const auto change = ledger_.SetUnknown(
         NamespaceOf(object), uid, KeyOf(object) + ": " + facts.error().message, VersionOf(object));
     if (change) Report(*change);
@@ -110,8 +112,8 @@ void TrackedResource::Upsert(const json::Value& object) {
   }
   if (!facts->flaw.empty()) {
     LOG_EVERY_N(WARNING, 100) << "object has an amount that counts as nothing resource="
-                              << resource_.ToString() << " object=" << KeyOf(object) << " error=\""
-                              << facts->flaw << "\"";
+                              << resource_.ToString() << " object=" << KeyOf(object)
+                              << " error=" << json::Quote(facts->flaw);
   }
   const bool has_later = facts->later.has_value();
   const auto change = ledger_.Set(NamespaceOf(object), uid, std::move(*facts), VersionOf(object));

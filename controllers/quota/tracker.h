@@ -86,6 +86,7 @@ class Tracker {
     base::TimePoint since{};
     base::TimePoint unneeded_since{};  // when `quotas` fell to zero
     bool known_absent = false;
+    bool withheld = false;  // by TrackingContext::withheld: never tracked
     std::shared_ptr<TrackedResource> tracked;
   };
 
@@ -94,6 +95,7 @@ class Tracker {
   // The resources of these, and of those whose classes may make a name of `hard` theirs.
   [[nodiscard]] std::set<api::GroupResource> LimitedBy(const quota::ResourceList& hard) const;
   void CountNamespaces(const quota::Quota* before, const quota::Quota* after);
+  [[nodiscard]] std::optional<base::Error> WhyWithheld(const api::GroupResource& resource) const;
   void Want(const quota::Evaluator& evaluator);
   void Unwant(const api::GroupResource& resource);
   void WantByClasses();

@@ -27,6 +27,12 @@ Verdict Refuse(std::string message) {
   return {.kind = Verdict::Kind::kRefused, .code = 403, .message = std::move(message), .needs = {}};
 }
 
+Verdict RefuseBy(const Quota& quota, std::string message, Names exceeded = {}) {
+  Verdict verdict = Refuse(std::move(message));
+  verdict.refuser = Refuser{quota.key.name, quota.uid, std::move(exceeded)};
+  return verdict;
+}
+
 // The names of status.hard that the evaluator owns; none if the quota does not match the object.
 Names NamesAtStake(const Request& request, const Quota& quota) {
   const Evaluator& evaluator = *request.evaluator;
@@ -128,9 +134,9 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
   return needs;
 }
 
-// "" if it fits. Only names whose usage increases are compared: a quota that is exceeded under
-// other names does not refuse.
-std::string Exceeded(const Standing& standing, const ResourceList& amount) {
+// A refusal, unless it fits. Only names whose usage increases are compared: a quota that is exceeded
+// under other names does not refuse.
+std::optional<Verdict> RefuseExceeding(const Standing& standing, const ResourceList& amount) {
   ResourceList requested;
   ResourceList used;
   ResourceList limited;
@@ -143,9 +149,14 @@ std::string Exceeded(const Standing& standing, const ResourceList& amount) {
     used.Set(name, now);
     limited.Set(name, limit);
   }
-  if (requested.empty()) return "";
-  return "exceeded quota: " + standing.quota->key.name + ", requested: " + requested.ToString() +
-         ", used: " + used.ToString() + ", limited: " + limited.ToString();
+  if (requested.empty()) return std::nullopt;
+  Names exceeded;
+  for (const auto& [name, grown] : requested) exceeded.push_back(name);
+  return RefuseBy(*standing.quota,
+                  "exceeded quota: " + standing.quota->key.name +
+                      ", requested: " + requested.ToString() + ", used: " + used.ToString() +
+                      ", limited: " + limited.ToString(),
+                  std::move(exceeded));
 }
 
 }  // namespace
@@ -158,13 +169,13 @@ Verdict Decide(const Request& request, const std::vector<Standing>& standings) {
   if (request.before && needs.empty() && !request.unknown) return {};
   for (const auto& [index, names] : concerns) {
     std::string objection = Objection(request, standings[index], names);
-    if (!objection.empty()) return Refuse(std::move(objection));
+    if (!objection.empty()) return RefuseBy(*standings[index].quota, std::move(objection));
   }
   std::string negative = NegativeUsage(request.after.usage);
   if (!concerns.empty() && !negative.empty()) return Refuse(std::move(negative));
   for (const Need& need : needs) {
-    std::string exceeded = Exceeded(standings[need.standing], need.amount);
-    if (!exceeded.empty()) return Refuse(std::move(exceeded));
+    auto refusal = RefuseExceeding(standings[need.standing], need.amount);
+    if (refusal) return *std::move(refusal);
   }
   if (needs.empty()) return {};
   return {.kind = Verdict::Kind::kFits, .message = "", .needs = std::move(needs)};

@@ -61,6 +61,13 @@ struct Need {
   ResourceList stored;       // what the quota counts of the old object
 };
 
+// The quota that refuses a request.
+struct Refuser {
+  std::string name;
+  std::string uid;
+  std::vector<std::string> exceeded = {};  // limits; empty if it refuses for another reason
+};
+
 struct Verdict {
   enum class Kind {
     kFree,     // needs nothing from anybody
@@ -71,6 +78,7 @@ struct Verdict {
   int code = 403;
   std::string message;  // "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"
   std::vector<Need> needs;
+  std::optional<Refuser> refuser = {};  // nullopt: refused, but not by one quota
 };
 
 // Judges one request. Does not change the standings.

@@ -51,7 +51,8 @@ void ControllerFixture::Start() {
   controllers::TrackingContext context{.executor = io.get_executor(),
                                        .scheduler = &scheduler,
                                        .client = &cluster,
-                                       .events = &events};
+                                       .events = &events,
+                                       .withheld = withheld};
   served.emplace(cluster, scheduler);
   controller = std::make_unique<controllers::QuotaController>(context, api, *served, recorder,
                                                               options_, *queue_observer);

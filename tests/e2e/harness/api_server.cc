@@ -122,6 +122,9 @@ class RealServer final : public ServerBase {
     service_accounts_ = authority_.Server("service-accounts");
     dir_.Write("tokens.csv", std::string(kToken) + ",admin,admin,system:masters\n" +
                                  "e2e-stranger-token,stranger,stranger\n");
+    dir_.Write("audit-policy.yaml",
+               "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\n"
+               "rules: [{level: Metadata}]\n");
   }
 
   [[nodiscard]] std::vector<std::string> EtcdArguments() const {
@@ -164,6 +167,10 @@ class RealServer final : public ServerBase {
     }
     if (!options_.runtime_config.empty()) {
       arguments.push_back("--runtime-config=" + options_.runtime_config);
+    }
+    if (!options_.audit_log.empty()) {
+      arguments.push_back("--audit-policy-file=" + dir_.path() + "/audit-policy.yaml");
+      arguments.push_back("--audit-log-path=" + options_.audit_log);
     }
     return arguments;
   }

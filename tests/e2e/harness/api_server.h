@@ -25,6 +25,9 @@ struct ServerOptions {
   std::string admission_config{};
   // Real tier: --runtime-config, the served versions; "": the default. Not for a shared server.
   std::string runtime_config{};
+  // Real tier: the file of --audit-log-path, for events of level Metadata; "": none. Not for a
+  // shared server.
+  std::string audit_log{};
 };
 
 struct KubeconfigFields {

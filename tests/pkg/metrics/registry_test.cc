@@ -98,6 +98,15 @@ TEST_CASE("registry: gauges that are reported at each scrape are not stored", "[
   CHECK_THAT(registry.Expose(), Contains("z=\"a\",a=\"x\"} 2.5\n# HELP m"));
 }
 
+TEST_CASE("registry: counters can be reported at a scrape, too", "[metrics]") {
+  metrics::Registry registry;
+  registry.NewCounters("c_total", "C.", [](const metrics::Registry::TellSeries& tell) {
+    tell({{"n", "a"}}, 3);
+    return false;
+  });
+  CHECK(registry.Expose() == "# HELP c_total C.\n# TYPE c_total counter\nc_total{n=\"a\"} 3\n");
+}
+
 TEST_CASE("registry: what takes several steps is one family", "[metrics]") {
   metrics::Registry registry;
   registry.NewGauge("m", "M.").Set(1);
