@@ -17,6 +17,10 @@ namespace e2e {
 
 inline constexpr const char* kQuotaSystem = "quota-system";
 
+// The role for counting Secrets, which no folder installs.
+inline constexpr const char* kCountSecrets =
+    QCM_SOURCE_DIR "/manifests/components/count-secrets/count-secrets.yaml";
+
 class Installation {
  public:
   // Adds small definitions of the kinds that a plain server lacks.
