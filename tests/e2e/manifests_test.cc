@@ -129,6 +129,47 @@ TEST_CASE("the shipped pods are let into a namespace that is restricted",
   }
 }
 
+TEST_CASE("where critical pods need a quota of their class, as on GKE, the folder for it has one",
+          "[e2e][manifests][real-only]") {
+  const TempDir dir;
+  const std::string demands = dir.Write("admission.yaml", R"(
+apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: ResourceQuota
+  configuration:
+    apiVersion: apiserver.config.k8s.io/v1
+    kind: ResourceQuotaConfiguration
+    limitedResources:
+    - resource: pods
+      matchScopes:
+      - scopeName: PriorityClass
+        operator: In
+        values: [system-node-critical, system-cluster-critical]
+)");
+  Installation installation({.quota_plugin = true, .admission_config = demands});
+  const auto replica = [&](const std::string& folder) {
+    for (json::Value& object : RenderManifests(folder)) {
+      if (object.StringAt({"kind"}) != "Deployment") continue;
+      json::Value pod = *object.At({"spec", "template"});
+      pod.Make({"metadata", "name"}) = FreshName("replica");
+      return ToAttempt(installation.api().Do(PostOf(PathOf("pods", kQuotaSystem), pod)));
+    }
+    throw std::runtime_error("no Deployment in " + folder);
+  };
+  installation.Apply("base");
+  const Attempt refused = replica("base");
+  INFO(refused.Text());
+  CHECK_FALSE(refused.ok());
+  CHECK(refused.message.find("insufficient quota to match these scopes") != std::string::npos);
+  installation.Apply("gke");
+  const Daemon counts(installation.AsDeployed("gke"));  // for GKE's own controller
+  Eventually("a replica is admitted", [&] {
+    const Attempt attempt = replica("gke");
+    return attempt.ok() ? std::string() : attempt.Text();
+  });
+}
+
 TEST_CASE("the shipped roles name no verb * and let nothing be written but what the daemon writes",
           "[e2e][manifests][real-only]") {
   const std::set<std::string> allowed{"patch resourcequotas/status",
