@@ -33,7 +33,7 @@ usage() {
 # are there; the chains run in parallel. The first three chains wait for servers; the other two
 # compute. differential comes last, because kubernetes has compiled most of what it builds.
 readonly first=(release lint units)
-readonly sandbox_chain=(e2e-sandbox quickstart alerts image where-time-goes)
+readonly sandbox_chain=(e2e-sandbox quickstart alerts dashboard image where-time-goes)
 readonly sanitized_chain=(tsan-e2e asan-e2e)
 readonly real_chain=(kubernetes e2e-real sandbox-kubectl plugin chart manifests)
 readonly build_chain=(tsan asan asan-units tidy)

@@ -84,6 +84,7 @@ TEST_CASE("as shipped the daemon counts, writes statuses, says events and leads"
           "[e2e][manifests][real-only]") {
   Installation installation;
   installation.Apply("base");
+  installation.Kubectl({"apply", "-f", kCountSecrets});
   Team team(installation);
   team.Limit("q", {{"pods", "10"},
                    {"secrets", "10"},
@@ -105,17 +106,15 @@ TEST_CASE("as shipped the daemon counts, writes statuses, says events and leads"
   CHECK(daemon.Stop() == 0);
 }
 
-TEST_CASE("without the role for count/ the daemon says which names are stale, and counts the rest",
-          "[e2e][manifests][real-only]") {
+TEST_CASE(
+    "without the roles for count/ and for Secrets the daemon says which names are stale, and "
+    "counts the rest",
+    "[e2e][manifests][real-only]") {
   Installation installation;
   installation.Apply("base");
-  const auto take_away = [&](const std::string& role) {
-    installation.api().Delete(
-        PathOf("clusterrolebindings", {}, "quota-controller-manager-" + role));
-    installation.api().Delete(PathOf("clusterroles", {}, "quota-controller-manager-" + role));
-  };
-  take_away("count-any");
-  take_away("count-secrets");
+  installation.api().Delete(
+      PathOf("clusterrolebindings", {}, "quota-controller-manager-count-any"));
+  installation.api().Delete(PathOf("clusterroles", {}, "quota-controller-manager-count-any"));
   Team team(installation);
   team.Limit("own", {{"pods", "10"}, {"count/pods", "10"}, {"configmaps", "10"}});
   team.Limit("any", {{"pods", "10"}, {"count/deployments.apps", "10"}});
@@ -131,6 +130,8 @@ TEST_CASE("without the role for count/ the daemon says which names are stale, an
   // Once the right is granted, the names are counted.
   installation.Apply("base");
   team.WaitUsed("any", {{"pods", "1"}, {"count/deployments.apps", "0"}});
+  CHECK(team.Used("secret").empty());
+  installation.Kubectl({"apply", "-f", kCountSecrets});
   team.WaitUsed("secret", {{"secrets", "0"}});
 }
 
@@ -169,6 +170,27 @@ TEST_CASE("as shipped for enforcing, the daemon keeps its rules and its certific
   const Attempt second = team.Post(Pod("b"));
   CHECK(second.exceeded());
   CHECK(daemon.Log().find("orbidden") == std::string::npos);
+}
+
+TEST_CASE("without the role for Secrets a limit on them refuses them, and with it admits what fits",
+          "[e2e][manifests][real-only]") {
+  Installation installation;
+  installation.Apply("core-enforced");
+  Team team(installation);
+  Daemon daemon(installation.Enforcing("core-enforced"));
+  daemon.WaitUntilReady();
+  team.Limit("q", {{"secrets", "1"}});
+  const auto post = [&] {
+    return ToAttempt(installation.api().Do(PostOf(PathOf("secrets", kNs), Secret("s"))));
+  };
+  team.WaitSaid("q", "QuotaStale", "secrets");
+  const Attempt unknown = post();
+  CHECK_FALSE(unknown.ok());
+  CHECK(unknown.message.find("status unknown for quota: q, resources: secrets") !=
+        std::string::npos);
+  installation.Kubectl({"apply", "-f", kCountSecrets});
+  team.WaitUsed("q", {{"secrets", "0"}});
+  CHECK(post().ok());
 }
 
 TEST_CASE("with cert-manager's certificate its bundle stays in the webhook configuration",

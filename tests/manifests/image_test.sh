@@ -93,4 +93,11 @@ kill -TERM "$daemon"
 code=0
 wait "$daemon" || code=$?
 expect "its exit code" "$code" 0
+
+# OpenShift gives a pod a user of its own, and the group 0.
+chroot --userspec=1000650000:0 "$root" /usr/local/bin/quota-controller-manager \
+  --kubeconfig=/etc/kubeconfig --metrics-bind-address= --health-probe-bind-address= -v=1 \
+  >"$folder/any-user.log" 2>&1 &
+pids+=($!)
+within 30 "the daemon leads as any user" grep -q 'became leader' "$folder/any-user.log"
 echo "ok: $(du -sm "$root" | cut -f1) MB"

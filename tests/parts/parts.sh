@@ -16,6 +16,7 @@ quickstart|release|the quickstart, stopped at any moment, too
 sandbox-kubectl|release|kubectl against the sandbox API server
 plugin|release|kubectl quota as cmake and krew install it, found by kubectl
 alerts|release|alert rules, by promtool
+dashboard|release|every query of the dashboard, asked of a Prometheus that scrapes a live daemon
 image|release|the image, by buildah
 where-time-goes|-|the tool that shows where the time of a build and a run goes
 kubernetes|-|builds etcd, kube-apiserver, kube-controller-manager and kubectl from Go modules, once
@@ -122,6 +123,12 @@ part_chart() {
 part_kubernetes() { script kubernetes 2400 bash tests/k8s/build.sh; }
 part_quickstart() { script quickstart 300 bash tests/cmd/quickstart/quickstart_test.sh; }
 part_alerts() { script alerts 180 bash tests/manifests/alerts_test.sh; }
+part_dashboard() {
+  local prometheus
+  prometheus=$(bash tests/manifests/prometheus.sh prometheus) ||
+    { absent dashboard $? build/bin/dashboard_test; return 0; }
+  catch dashboard 180 env QCM_PROMETHEUS="$prometheus" build/bin/dashboard_test
+}
 part_manifests() { tally manifests 600 bash tests/manifests/lint_test.sh; }
 part_sandbox_kubectl() {
   assets sandbox-kubectl || return 0
