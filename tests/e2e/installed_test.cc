@@ -136,7 +136,7 @@ TEST_CASE(
 }
 
 TEST_CASE("as shipped for enforcing, the daemon keeps its rules and its certificate, and refuses",
-          "[e2e][manifests][real-only]") {
+          "[e2e][manifests][real-only][server]") {
   Installation installation;
   installation.Apply("core-enforced");
   Team team(installation);
@@ -250,7 +250,7 @@ TEST_CASE("removed as manifests/README.md says, no webhook is left behind",
 }
 
 TEST_CASE("as shipped for ironcore the daemon counts machines by class, and refuses",
-          "[e2e][manifests][real-only]") {
+          "[e2e][manifests][real-only][since-1.30]") {
   Installation installation;
   const std::string folder = QCM_SOURCE_DIR "/tests/e2e/ironcore/";
   for (const char* plural : {"machineclasses", "machines", "volumeclasses", "volumes",
@@ -294,7 +294,7 @@ TEST_CASE("as shipped for ironcore the daemon counts machines by class, and refu
 }
 
 TEST_CASE("as shipped for Karmada the daemon counts bindings as its user, and refuses",
-          "[e2e][manifests][karmada][real-only]") {
+          "[e2e][manifests][karmada][real-only][server]") {
   Installation installation;  // plays the Karmada API server
   const std::string bindings = QCM_SOURCE_DIR "/tests/e2e/karmada/resourcebindings-crd.yaml";
   installation.Kubectl({"apply", "-f", bindings});

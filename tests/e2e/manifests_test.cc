@@ -95,7 +95,7 @@ TEST_CASE(
 }
 
 TEST_CASE("every object in manifests/ is accepted by a kube-apiserver, without a warning",
-          "[e2e][manifests][real-only][slow]") {
+          "[e2e][manifests][real-only][slow][server]") {
   Installation installation;
   for (const std::string& folder : ManifestFolders()) {
     INFO(folder);

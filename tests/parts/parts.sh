@@ -21,6 +21,10 @@ image|release|the image, by buildah
 where-time-goes|-|the tool that shows where the time of a build and a run goes
 kubernetes|-|builds etcd, kube-apiserver, kube-controller-manager and kubectl from Go modules, once
 e2e-real|release|scenarios on a real kube-apiserver
+oldest|release|scenarios that depend on the server, on Kubernetes 1.29, if it was built already
+middle|release|the same on Kubernetes 1.33
+newest|release|the same on Kubernetes 1.37
+skew|release|API servers of two versions over one etcd
 chart|release|the Helm chart, beside kustomize, on a real kube-apiserver
 manifests|-|kubectl kustomize of each folder, helm lint of the chart
 asan|-|the build for the address and undefined behaviour sanitizers
@@ -68,11 +72,12 @@ units() {
 }
 
 # e2e NAME TIER JOBS LIMIT [ENVIRONMENT…]: runs the scenarios of a tier, without those that are only
-# for the other one.
+# for the other one, or those that FILTER selects.
 e2e() {
   local name=$1 tier=$2 jobs=$3 limit=$4 other=real-only arguments=()
   shift 4
   [ "$tier" = sandbox ] || other=sandbox-only
+  local filter=${FILTER:-~[$other]~[skew]}
   mkdir -p "$logs/e2e/$name" build/e2e-times
   arguments=(--jobs "$jobs" --failed-out "$scenarios/$name" --logs "$logs/e2e/$name"
     --times "build/e2e-times/$name.txt")
@@ -80,7 +85,35 @@ e2e() {
     arguments+=(--names-from "$scenarios.last/$name")
   fi
   catch "$name" "$limit" env QCM_E2E_SERVER="$tier" "$@" build/bin/e2e_test "${arguments[@]}" \
-    "~[$other]"
+    "$filter"
+}
+
+# on_version NAME VERSION: runs scenarios on another version of kube-apiserver (v1.29). Without
+# --versions only the short set, and only if that version was built already, because building one
+# takes 230 to 370 CPU seconds.
+on_version() {
+  local name=$1 version=$2 filter='~[sandbox-only]~[controller-manager]~[skew]'
+  local tag folder code=0 cached=
+  for tag in $(build/bin/e2e_test --list-tags | grep -oE 'since-1\.[0-9]+' | sort -u); do
+    [ "${tag#since-1.}" -le "${version#v1.}" ] || filter+="~[$tag]"
+  done
+  $all_versions || { cached=--cached filter+='[server]'; }
+  # shellcheck disable=SC2086 # no argument if it is empty
+  folder=$(bash tests/k8s/version.sh $cached "$version") || code=$?
+  [ $code -eq 0 ] || { absent "$name" $code build/bin/e2e_test "$filter"; return 0; }
+  FILTER=$filter e2e "$name" real 4 2700 KUBEBUILDER_ASSETS="$folder" QCM_KUBECTL="$folder/kubectl"
+}
+part_oldest() { on_version oldest v1.29; }
+part_middle() { on_version middle v1.33; }
+part_newest() { on_version newest v1.37; }
+part_skew() {
+  local pinned newest
+  assets skew build/bin/e2e_test "[skew]" || return 0
+  pinned=$assets
+  newest=$(bash tests/k8s/version.sh v1.37) ||
+    { absent skew $? build/bin/e2e_test "[skew]"; return 0; }
+  FILTER="[skew]" e2e skew real 1 600 KUBEBUILDER_ASSETS="$pinned" QCM_OLDER_ASSETS="$pinned" \
+    QCM_NEWER_ASSETS="$newest"
 }
 
 part_release() { build release release; }
@@ -108,7 +141,7 @@ part_tsan_e2e() {
   e2e tsan-e2e sandbox 6 2400 QCM_E2E_PROGRAMS="$PWD/build/tsan/bin"
 }
 part_e2e_real() {
-  assets e2e-real build/bin/e2e_test "~[sandbox-only]" || return 0
+  assets e2e-real build/bin/e2e_test "~[sandbox-only]~[skew]" || return 0
   e2e e2e-real real 4 2700 KUBEBUILDER_ASSETS="$assets" \
     QCM_KUBECTL="${QCM_KUBECTL:-$assets/kubectl}"
 }

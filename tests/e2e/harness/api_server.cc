@@ -169,7 +169,7 @@ class RealServer final : public ServerBase {
     std::string disabled = "ServiceAccount";
     if (!options_.quota_plugin) disabled += ",ResourceQuota";
     std::vector<std::string> arguments{
-        Asset("kube-apiserver"),
+        options_.assets.empty() ? Asset("kube-apiserver") : options_.assets + "/kube-apiserver",
         "--etcd-servers=http://" + Local(etcd_port_),
         "--bind-address=127.0.0.1",
         "--advertise-address=127.0.0.1",
