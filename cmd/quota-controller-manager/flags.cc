@@ -36,9 +36,6 @@ DEFINE_string(
     "Quota APIs that this daemon enforces at admission, separated by commas. Empty: none. "
     "Name core or ironcore only if that API server's own plugin is off "
     "(--disable-admission-plugins=ResourceQuota).");
-DEFINE_bool(count_secrets, false,
-            "Count Secrets, for the names secrets and count/secrets. False: no Secret is read, "
-            "whatever the daemon's account may read.");
 DEFINE_string(resync_period, "5m",
               "How often all usage is compared with a fresh list and corrected; 0 turns it off.");
 DEFINE_string(metrics_bind_address, ":8080", "Address to serve /metrics at. Empty: not served.");
@@ -372,7 +369,6 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
   if (apis && apis->empty()) return BadFlag("quota_apis", "at least one quota API is needed");
   if (!apis) return BadFlag("quota_apis", apis.error().message);
   options.quota_apis = std::move(*apis);
-  options.count_secrets = FLAGS_count_secrets;
   const auto resync = base::ParseDuration(FLAGS_resync_period);
   if (!resync) return BadFlag("resync_period", resync.error().message);
   if (resync->count() < 0) {

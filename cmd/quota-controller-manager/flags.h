@@ -36,7 +36,6 @@ struct Options {
   std::vector<std::string> enforced;    // those of quota_apis that this daemon decides
   // Those enforced by default, if the API server could reach us.
   std::vector<std::string> unreachable;
-  bool count_secrets = false;  // false: Secrets are never read
   base::Duration resync_period = std::chrono::minutes(5);
   std::optional<http::BindAddress> metrics;  // nullopt: not served
   bool metrics_secure = false;               // over TLS, for users that the API server allows

@@ -224,10 +224,6 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
                      .field_manager = field_manager_,
                      .leading = [this] { return MayWrite(); }}};
   if (!options_.charge_in_advance) options.controller.advance.crowd = 0;
-  if (!options_.count_secrets) {
-    options.context.withheld.emplace(api::GroupResource{"", "secrets"},
-                                     "Secrets are read only with the flag --count-secrets");
-  }
   if (admission_ && base::IsOneOf(api.name, options_.enforced))
     options.admission = admission_.get();
   if (base::IsOneOf(api.name, options_.unreachable)) {

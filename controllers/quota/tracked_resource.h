@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,8 +49,6 @@ struct TrackingContext {
   std::string name;                       // of the informers, in metrics: the quota API's
   metrics::Registry* registry = nullptr;  // may be absent
   client::EventRecorder* events = nullptr;  // may be absent
-  // Resources that are never read, also where the API server would allow it, and why.
-  std::map<api::GroupResource, std::string> withheld = {};
 };
 
 // The metrics of one watched collection, under this informer name; null without a registry.

@@ -88,21 +88,10 @@ void Tracker::WantByClasses() {
   }
 }
 
-// As if the API server refused it.
-std::optional<base::Error> Tracker::WhyWithheld(const api::GroupResource& resource) const {
-  const auto why = context_.withheld.find(resource);
-  if (why == context_.withheld.end()) return std::nullopt;
-  return base::Error{
-      .code = base::ErrorCode::kForbidden, .message = why->second, .http_status = 403};
-}
-
 void Tracker::Want(const quota::Evaluator& evaluator) {
   const auto [entry, added] = wanted_.try_emplace(evaluator.resource);
   Wanted& wanted = entry->second;
-  if (added) {
-    wanted.evaluator = evaluator;
-    wanted.withheld = context_.withheld.contains(evaluator.resource);
-  }
+  if (added) wanted.evaluator = evaluator;
   if (wanted.quotas++ == 0 && wanted.tracked == nullptr) {
     wanted.since = context_.scheduler->Now();
     changed_->Wake();
@@ -129,8 +118,7 @@ std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) con
                        .tracked = wanted.tracked.get(),
                        .wanted_since = wanted.since,
                        .known_absent = wanted.known_absent});
-    sources.back().trouble =
-        wanted.tracked ? wanted.tracked->state().trouble : WhyWithheld(resource);
+    if (wanted.tracked) sources.back().trouble = wanted.tracked->state().trouble;
   }
   for (const quota::Evaluator& evaluator : api_.evaluators) {
     std::vector<std::string> names = quota::NamesOfClasses(evaluator, hard);
@@ -203,7 +191,7 @@ void Tracker::Relist() {
 bool Tracker::Settled() const {
   return classes_.Settled() && std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
            const Wanted& wanted = entry.second;
-           if (wanted.quotas == 0 || wanted.known_absent || wanted.withheld) return true;
+           if (wanted.quotas == 0 || wanted.known_absent) return true;
            return wanted.tracked && (wanted.tracked->synced() || wanted.tracked->state().trouble);
          });
 }
@@ -214,7 +202,7 @@ void Tracker::OnResourceState() {
 
 // Named, and not watched; or not found where it is watched, so it may be gone or have moved.
 bool Tracker::IsUnresolved(const Wanted& wanted) {
-  if (wanted.quotas == 0 || wanted.withheld) return false;
+  if (wanted.quotas == 0) return false;
   if (!wanted.tracked) return true;
   const auto& trouble = wanted.tracked->state().trouble;
   return trouble && trouble->Is(base::ErrorCode::kNotFound);
@@ -259,7 +247,7 @@ base::Task<void> Tracker::Rediscover() {
 // Nobody waits for the first count of what the server does not serve, or cannot say that it serves.
 void Tracker::NoticeMissing() {
   for (auto& [resource, wanted] : wanted_) {
-    if (wanted.tracked || wanted.quotas == 0 || wanted.withheld) continue;
+    if (wanted.tracked || wanted.quotas == 0) continue;
     const bool absent = served_.IsAbsent(resource);
     if (!absent && !served_.IsUnknown(resource)) continue;
     if (std::exchange(wanted.known_absent, true)) continue;
@@ -285,7 +273,7 @@ bool Tracker::MustMove(const TrackedResource& tracked) const {
 void Tracker::StartServed() {
   classes_.StartServed();
   for (auto& [resource, wanted] : wanted_) {
-    if (wanted.tracked || wanted.quotas == 0 || wanted.withheld) continue;
+    if (wanted.tracked || wanted.quotas == 0) continue;
     const auto served = ServedFor(wanted.evaluator);
     if (!served) continue;
     wanted.known_absent = false;

@@ -86,7 +86,6 @@ class Tracker {
     base::TimePoint since{};
     base::TimePoint unneeded_since{};  // when `quotas` fell to zero
     bool known_absent = false;
-    bool withheld = false;  // by TrackingContext::withheld: never tracked
     std::shared_ptr<TrackedResource> tracked;
   };
 
@@ -95,7 +94,6 @@ class Tracker {
   // The resources of these, and of those whose classes may make a name of `hard` theirs.
   [[nodiscard]] std::set<api::GroupResource> LimitedBy(const quota::ResourceList& hard) const;
   void CountNamespaces(const quota::Quota* before, const quota::Quota* after);
-  [[nodiscard]] std::optional<base::Error> WhyWithheld(const api::GroupResource& resource) const;
   void Want(const quota::Evaluator& evaluator);
   void Unwant(const api::GroupResource& resource);
   void WantByClasses();

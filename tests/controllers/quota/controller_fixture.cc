@@ -51,8 +51,7 @@ void ControllerFixture::Start() {
   controllers::TrackingContext context{.executor = io.get_executor(),
                                        .scheduler = &scheduler,
                                        .client = &cluster,
-                                       .events = &events,
-                                       .withheld = withheld};
+                                       .events = &events};
   served.emplace(cluster, scheduler);
   controller = std::make_unique<controllers::QuotaController>(context, api, *served, recorder,
                                                               options_, *queue_observer);

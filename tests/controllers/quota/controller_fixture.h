@@ -95,7 +95,6 @@ class ControllerFixture {
   Recorder recorder;
   EventList events;
   queue::Observer* queue_observer = &queue::NoObserver();  // for the next Start()
-  std::map<api::GroupResource, std::string> withheld;      // for the next Start()
   std::unique_ptr<controllers::QuotaController> controller;
 
  private:

@@ -44,7 +44,6 @@ void Daemon::Start() {
       "--metrics-bind-address=127.0.0.1:" + std::to_string(metrics_port_),
       "--health-probe-bind-address=127.0.0.1:" + std::to_string(probe_port_),
       "--leader-elect=false",
-      "--count-secrets",
       "-v=1"};
   argv.insert(argv.end(), options_.more_flags.begin(), options_.more_flags.end());
   process_ = std::make_unique<Process>(
