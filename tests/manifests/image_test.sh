@@ -39,7 +39,7 @@ within() { # SECONDS WHAT COMMAND…
 
 image() { # NAME: its id, two builds of the same being the same
   mkdir -p "$folder/$1"
-  bash .ci/image-root.sh "$bin/quota-controller-manager" "$folder/$1/image"
+  SOURCE_DATE_EPOCH=0 bash .ci/image-root.sh "${bin%/bin}" "$folder/$1/image"
   find "$folder/$1" -exec touch -h -d @0 {} +
   b build -q --build-context "build=$folder/$1" --timestamp 0 --build-arg REVISION=abc \
     --build-arg VERSION=1.2.3 --build-arg SOURCE_DATE_EPOCH=0 -t "localhost/$1" -f Dockerfile \
@@ -62,6 +62,9 @@ root=$(b mount "$(b from localhost/first)")
 ! readelf -S "$root/usr/local/bin/quota-controller-manager" | grep -q '\.symtab' ||
   fail "not stripped"
 [ -s "$root/var/lib/dpkg/status.d/libssl3" ] || fail "scanners do not see libssl3"
+[ -s "$root/usr/share/doc/libssl3/copyright" ] || fail "no licence of libssl3"
+zcat "$root/usr/share/doc/quota-controller-manager/sbom.spdx.json.gz" |
+  grep '"name": "libjemalloc-dev"' >/dev/null || fail "no list of what is compiled into it"
 
 "$bin/sandbox-apiserver" --bind-address=127.0.0.1:0 "--kubeconfig-out=$KUBECONFIG" \
   >"$folder/server.log" 2>&1 &

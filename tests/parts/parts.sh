@@ -18,6 +18,9 @@ plugin|release|kubectl quota as cmake and krew install it, found by kubectl
 alerts|release|alert rules, by promtool
 dashboard|release|every query of the dashboard, asked of a Prometheus that scrapes a live daemon
 image|release|the image, by buildah
+release-files|release|a release of the programs just built, made twice
+release-twice|-|a release that is compiled twice
+arm64|release|daemon and plugin for arm64, under qemu-user
 where-time-goes|-|the tool that shows where the time of a build and a run goes
 kubernetes|-|builds etcd, kube-apiserver, kube-controller-manager and kubectl from Go modules, once
 e2e-real|release|scenarios on a real kube-apiserver
@@ -176,6 +179,16 @@ part_plugin() {
 part_image() {
   [ "${CI:-}" != true ] || bash .ci/install-packages.sh buildah
   script image 300 bash tests/manifests/image_test.sh build/bin
+}
+
+part_release_files() {
+  bash .ci/install-packages.sh buildah perl
+  script release-files 300 bash tests/cmd/release/release_test.sh build
+}
+part_release_twice() { script release-twice 7200 bash tests/cmd/release/twice_test.sh; }
+part_arm64() {
+  assets arm64 || return 0
+  QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl} script arm64 3600 bash tests/manifests/arm64_test.sh
 }
 
 part_differential() {
