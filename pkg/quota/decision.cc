@@ -134,8 +134,8 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
   return needs;
 }
 
-// A refusal, unless it fits. Only names whose usage increases are compared: a quota that is exceeded
-// under other names does not refuse.
+// A refusal, unless it fits. Only names whose usage increases are compared: a quota that is
+// exceeded under other names does not refuse.
 std::optional<Verdict> RefuseExceeding(const Standing& standing, const ResourceList& amount) {
   ResourceList requested;
   ResourceList used;
