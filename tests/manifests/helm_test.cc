@@ -52,10 +52,10 @@ void RunHook(Installation& installation, const std::string& path) {
                     {"type":"Complete","status":"True"}]}})"));
 }
 
-// Runs a container of the test's pod, which is a kubectl, as the pod's ServiceAccount.
+// Runs a container of the test's pod, whose image is a kubectl, as the pod's ServiceAccount.
 ProgramResult RunTest(Installation& installation, const json::Value& container,
                       const Words& more_arguments = {}) {
-  CHECK(*container.At({"command"})->AsArray()->at(0).AsString() == "kubectl");
+  CHECK_THAT(std::string(container.StringAt({"image"})), Catch::Contains("/kubectl:"));
   ProcessOptions program;
   program.argv = {KubectlProgram(),
                   "--kubeconfig=" + installation.KubeconfigOf("quota-controller-manager-test")};

@@ -146,6 +146,10 @@ TEST_CASE("roles, policies and flags can be left away", "[helm]") {
   }
 }
 
+TEST_CASE("what an upgrade set to null is turned off", "[helm]") {
+  CHECK((OfChart("enforce=null") == OfChart("replicas=2")));
+}
+
 TEST_CASE("values that cannot work are refused, and named", "[helm]") {
   const auto refusal = [](const std::string& values) {
     const auto result = Helm(Template(kQuotaSystem, values));
