@@ -299,7 +299,7 @@ TEST_CASE("the shipped rights let the daemon use its lease, and no other",
   CHECK_FALSE(s.api().Get(s.Path("leases", "quota-controller-manager")).IsNull());
 
   const auto b = start("other");
-  b->WaitForLog("leases.coordination.k8s.io \"other\" is forbidden");
+  b->WaitForLog(R"(leases.coordination.k8s.io \"other\" is forbidden)");
   CHECK_FALSE(Replicas::Leads(*b));
 }
 
