@@ -170,15 +170,15 @@ class ReviewHandler {
     return {.review = {}, .refusal = std::move(refusal), .result = result};
   }
 
-  // What an answer repeats of its review, and who is told of a refusal.
-  static Review Envelope(const Review& review) {
+  // What an answer repeats of its review; and the owner, who is told of a refusal, taken out of it.
+  static Review Envelope(Review& review) {
     Review envelope;
     envelope.uid = review.uid;
     envelope.resource = review.resource;
     envelope.ns = review.ns;
     envelope.name = review.name;
     envelope.dry_run = review.dry_run;
-    envelope.owner = review.owner;
+    envelope.owner = std::move(review.owner);
     return envelope;
   }
 
