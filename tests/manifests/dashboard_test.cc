@@ -135,7 +135,9 @@ void Draw(const std::vector<Answers>& all, double begin, const std::string& fold
     plot.x_title = "seconds";
     std::string name = row;
     name.front() = static_cast<char>(name.front() - 'A' + 'a');
-    std::ofstream(folder + "/dashboard-" + name + ".svg") << bench::ToSvg(plot);
+    std::string path = folder;
+    path.append("/dashboard-").append(name).append(".svg");
+    std::ofstream(path) << bench::ToSvg(plot);
   }
 }
 
@@ -209,8 +211,10 @@ TEST_CASE("after the quickstart's stories every panel of the dashboard shows som
   };
   Eventually("every query is answered", unanswered);
   for (const auto& [title, reason] : quiet) {
-    INFO(title);
-    CHECK(readme.find("| " + title + " | " + reason) != std::string::npos);
+    std::string line = "| ";
+    line.append(title).append(" | ").append(reason);
+    INFO(line);
+    CHECK(readme.find(line) != std::string::npos);
   }
   if (pictures != nullptr) Draw(all, begin, pictures);
 }
