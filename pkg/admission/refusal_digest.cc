@@ -1,6 +1,8 @@
 #include "pkg/admission/refusal_digest.h"
 
-#include <algorithm>
+#include <utility>
+
+#include "pkg/api/names.h"
 
 namespace admission {
 namespace {
@@ -18,16 +20,7 @@ client::Event EventOn(const client::ObjectReference& about, std::string message)
 // An event's name begins with its object's, so both are names of objects. Who creates an object
 // may write anything into its ownerReferences.
 bool CanHaveEvents(const Owner& owner) {
-  constexpr std::size_t kLongest = 253;
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
-  };
-  const std::string& name = owner.name;
-  const auto at_end = [](char c) { return c != '-' && c != '.'; };
-  return !owner.kind.empty() && !owner.uid.empty() && !name.empty() && name.size() <= kLongest &&
-         name.find("..") == std::string::npos && name.find(".-") == std::string::npos &&
-         name.find("-.") == std::string::npos && at_end(name.front()) && at_end(name.back()) &&
-         std::ranges::all_of(name, allowed);
+  return !owner.kind.empty() && !owner.uid.empty() && api::IsDns1123Subdomain(owner.name);
 }
 
 }  // namespace
