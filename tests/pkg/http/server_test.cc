@@ -246,6 +246,7 @@ TEST_CASE("server: stopping ends streams at once and lets answers finish", "[htt
   Loopback loopback;
   Ticker ticker;
   bool slow_asked = false;
+  bool stopping = false;
   loopback.handler = [&](http::Request request, http::Peer,
                          http::ResponseWriter& writer) -> Task<void> {
     if (request.target == "/watch") {
@@ -253,8 +254,7 @@ TEST_CASE("server: stopping ends streams at once and lets answers finish", "[htt
       co_return;
     }
     slow_asked = true;
-    base::RealScheduler scheduler(loopback.io().get_executor());
-    co_await scheduler.Sleep(50ms);
+    while (!stopping) co_await http::test::Yield();
     co_await writer.Send(Body("slow answer"));
   };
   loopback.Run([&]() -> Task<void> {
@@ -272,6 +272,7 @@ TEST_CASE("server: stopping ends streams at once and lets answers finish", "[htt
     CHECK(nothing.empty());
     co_await ReadUntil(*watch, "");
     CHECK(ticker.cancelled);
+    stopping = true;
     const std::string answer = co_await ReadUntil(*slow, "");
     CHECK(Contains(answer, "slow answer"));
     CHECK(Contains(answer, "Connection: close\r\n"));
