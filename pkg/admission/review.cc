@@ -1,6 +1,5 @@
 #include "pkg/admission/review.h"
 
-#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <utility>
@@ -163,17 +162,10 @@ std::string NameOf(const Review& review) {
 }
 
 std::optional<Owner> OwnerOf(const Value& object) {
-  const Value* references = object.At({"metadata", "ownerReferences"});
-  const json::Array* owners = references == nullptr ? nullptr : references->AsArray();
-  if (owners == nullptr || owners->empty()) return std::nullopt;
-  const auto controls = [](const Value& owner) {
-    const Value* controller = owner.At({"controller"});
-    return controller != nullptr && controller->IsBool() && *controller->AsBool();
-  };
-  const auto found = std::ranges::find_if(*owners, controls);
-  const Value& owner = found == owners->end() ? owners->front() : *found;
-  const auto text = [&owner](std::string_view name) {
-    return std::string(owner.StringAt({name}).substr(0, kMaxNameBytes));
+  const Value* owner = api::OwnerReference(object);
+  if (owner == nullptr) return std::nullopt;
+  const auto text = [owner](std::string_view name) {
+    return std::string(owner->StringAt({name}).substr(0, kMaxNameBytes));
   };
   return Owner{text("apiVersion"), text("kind"), text("name"), text("uid")};
 }

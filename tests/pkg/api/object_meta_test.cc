@@ -43,6 +43,19 @@ TEST_CASE("object meta: absent and misshapen members read as empty", "[api]") {
   }
 }
 
+TEST_CASE("object meta: the owner is the controller, else the first owner", "[api]") {
+  const auto owner = [](const std::string& references) {
+    const json::Value pod = *json::Parse(R"({"metadata":{"ownerReferences":)" + references + "}}");
+    const json::Value* found = OwnerReference(pod);
+    return found == nullptr ? "none" : std::string(found->StringAt({"name"}));
+  };
+  CHECK(owner(R"([{"name":"a"},{"name":"b","controller":true}])") == "b");
+  CHECK(owner(R"([{"name":"a","controller":false},{"name":"b"}])") == "a");
+  CHECK(owner(R"([{"name":"a"},{"name":"b","controller":"true"}])") == "a");
+  CHECK(owner("[]") == "none");
+  CHECK(owner(R"({"name":"a"})") == "none");
+}
+
 TEST_CASE("object meta: an unreadable deletion timestamp is still a deletion", "[api]") {
   const json::Value object = *json::Parse(R"({"metadata":{"deletionTimestamp":"soon"}})");
   CHECK(IsBeingDeleted(object));
