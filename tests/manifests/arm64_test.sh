@@ -13,24 +13,8 @@ export QCM_SYSROOT=${QCM_SYSROOT:-$PWD/build/sysroot-arm64}
 bash .ci/sysroot.sh arm64 "$QCM_SYSROOT"
 bash cmd/build.sh package-arm64 quota-controller-manager kubectl-quota
 
-folder=$(mktemp -d)
-pids=()
-finish() {
-  [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null || true
-  wait
-  rm -rf "$folder"
-}
-trap finish EXIT
-export HOME=$folder KUBECONFIG=$folder/kubeconfig
-fail() { echo "FAILED: $*"; exit 1; }
-within() { # SECONDS WHAT COMMAND…
-  local limit=$((SECONDS + $1)) what=$2
-  shift 2
-  until "$@"; do
-    [ $SECONDS -lt $limit ] || { tail -n 20 "$folder"/*.log; fail "not in time: $what"; }
-    sleep 0.2
-  done
-}
+# shellcheck source=tests/manifests/background.sh
+. tests/manifests/background.sh
 image=$folder/image
 arm64() { qemu-aarch64-static -L "$image" "$@"; }
 

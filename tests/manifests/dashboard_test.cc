@@ -178,7 +178,7 @@ TEST_CASE("after the quickstart's stories every panel of the dashboard shows som
   RunStory(kubeconfig, {"--story=core", "--namespace=team-core"});
   RunStory(kubeconfig, {"--story=ironcore", "--namespace=team-ironcore"});
   const char* pictures = std::getenv("QCM_PICTURES");
-  // Told once, the stories end before there is much to draw.
+  // One round of the stories takes two seconds, which is too short for a picture.
   for (int i = 0; pictures != nullptr && i < 10; ++i) {
     std::this_thread::sleep_for(4s);
     RunStory(kubeconfig, {"--story=core", "--namespace=team-" + std::to_string(i)});

@@ -17,25 +17,10 @@ if [ "$(id -u)" -ne 0 ] || ! unshare --mount true; then
   exit 77
 fi
 
-folder=$(mktemp -d)
-pids=()
-finish() {
-  [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null || true
-  rm -rf "$folder"
-}
-trap finish EXIT
-export BUILDAH_ISOLATION=chroot HOME=$folder KUBECONFIG=$folder/kubeconfig
+# shellcheck source=tests/manifests/background.sh
+. tests/manifests/background.sh
+export BUILDAH_ISOLATION=chroot
 b() { buildah --storage-driver vfs --root "$folder/store" --runroot "$folder/run" "$@"; }
-fail() { echo "FAILED: $*"; exit 1; }
-expect() { [ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"; }
-within() { # SECONDS WHAT COMMAND…
-  local limit=$((SECONDS + $1)) what=$2
-  shift 2
-  until "$@"; do
-    [ $SECONDS -lt $limit ] || { tail -n 20 "$folder"/*.log; fail "not in time: $what"; }
-    sleep 0.2
-  done
-}
 
 image() { # NAME: its id, two builds of the same being the same
   mkdir -p "$folder/$1"
