@@ -170,7 +170,8 @@ class ReviewHandler {
     return {.review = {}, .refusal = std::move(refusal), .result = result};
   }
 
-  // What an answer repeats of its review; and the owner, who is told of a refusal, taken out of it.
+  // The parts of a review that its answer repeats. Moves the owner out of the review: the event
+  // about a refusal needs it.
   static Review Envelope(Review& review) {
     Review envelope;
     envelope.uid = review.uid;

@@ -31,7 +31,7 @@ class Observer {
   // "unavailable" or "malformed"; `took` runs from the whole request's arrival to the decision.
   virtual void OnDecision(std::string_view quota_api, std::string_view result,
                           base::Duration took) = 0;
-  // Called besides OnDecision(), for those who want to know more than that.
+  // Called after OnDecision() if a quota refused the request.
   virtual void OnRefusal(std::string_view /*quota_api*/, const Refusal& /*refusal*/) {}
   // An admitted request carries a warning.
   virtual void OnWarning(std::string_view quota_api) = 0;

@@ -1,8 +1,8 @@
 #pragma once
 
 // Events about requests that quotas refused: on the quota, and on the owner of the object that was
-// not stored (its ReplicaSet, Job, …). A scheduler that tries again and again is told of once a
-// minute: the first refusal at once, those of the next minute together, with their number.
+// not stored (its ReplicaSet, Job, …). The first refusal gives an event at once. Those of the next
+// minute give one event together, with their number, so a controller that retries floods nobody.
 //
 // Values and arithmetic; one thread.
 
@@ -21,8 +21,8 @@ namespace admission {
 
 struct RefusalDigestOptions {
   base::Duration period = std::chrono::minutes(1);
-  // Pairs of a quota and an object that is told of it, in one period. Nobody is told of further
-  // ones. Together they need less than half of what the recorder sends in a period.
+  // The bound of pairs of a quota and an object with events, in one period. Further pairs get no
+  // event. This is less than half of what the recorder sends in a period.
   std::size_t most = 512;
 };
 
