@@ -1,39 +1,54 @@
 #include "pkg/base/manual_scheduler.h"
 
 #include <algorithm>
-#include <boost/asio/steady_timer.hpp>
+#include <utility>
+
+#include "pkg/base/suspension.h"
 
 namespace base {
 
-// The timer is a condition variable: it never expires by itself, it is only cancelled.
 class ManualScheduler::ManualAlarm final : public Alarm {
  public:
-  explicit ManualAlarm(ManualScheduler& scheduler)
-      : scheduler_(scheduler), ring_(scheduler.io_, asio::steady_timer::time_point::max()) {}
+  explicit ManualAlarm(ManualScheduler& scheduler) : scheduler_(scheduler) {}
+  ~ManualAlarm() override { EndWait(); }
 
   Task<void> WaitUntil(TimePoint deadline) override {
     const bool stopping = co_await Stopping();
     if (stopping || std::exchange(woken_, false) || deadline <= scheduler_.Now()) co_return;
     deadline_ = deadline;
     scheduler_.waiting_.push_back(this);
-    co_await ring_.async_wait(kTuple);
-    std::erase(scheduler_.waiting_, this);
+    co_await wait_.Wait([this] { EndWait(); });
     woken_ = false;
   }
 
   void Wake() override {
     woken_ = true;
-    ring_.cancel();
+    EndWait();
   }
 
   [[nodiscard]] TimePoint deadline() const { return deadline_; }
+  void Abandon() { wait_.Abandon(); }
 
  private:
+  void EndWait() {
+    if (!wait_.waiting()) return;  // the scheduler may be gone
+    std::erase(scheduler_.waiting_, this);
+    wait_.Resume();
+  }
+
   ManualScheduler& scheduler_;
-  asio::steady_timer ring_;
+  Suspension wait_;
   TimePoint deadline_{};
   bool woken_ = false;
 };
+
+ManualScheduler::~ManualScheduler() {
+  while (!waiting_.empty()) {
+    ManualAlarm* const alarm = waiting_.back();
+    waiting_.pop_back();
+    alarm->Abandon();
+  }
+}
 
 std::unique_ptr<Alarm> ManualScheduler::NewAlarm() { return std::make_unique<ManualAlarm>(*this); }
 

@@ -15,6 +15,10 @@ namespace base {
 class ManualScheduler final : public Scheduler {
  public:
   explicit ManualScheduler(asio::io_context& io) : io_(io) {}
+  // Destroys the coroutines that still wait.
+  ~ManualScheduler() override;
+  ManualScheduler(const ManualScheduler&) = delete;
+  ManualScheduler& operator=(const ManualScheduler&) = delete;
   [[nodiscard]] TimePoint Now() const override { return clock_.Now(); }
   [[nodiscard]] WallTime WallNow() const override {
     return clock_.WallNow() + std::chrono::duration_cast<WallTime::duration>(wall_shift_);

@@ -2,11 +2,9 @@
 
 #include <glog/logging.h>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -15,10 +13,6 @@ namespace base {
 struct TaskGroup::Running {
   std::string name;
   asio::cancellation_signal stop;
-};
-
-struct TaskGroup::Joiner {
-  asio::steady_timer done;
 };
 
 TaskGroup::TaskGroup(asio::any_io_executor executor) : executor_(std::move(executor)) {}
@@ -48,16 +42,9 @@ void TaskGroup::Cancel() {
 }
 
 Task<void> TaskGroup::Join() {
-  CHECK(!joiner_) << "two joiners of one task group";
+  CHECK(!joiner_.waiting()) << "two joiners of one task group";
   // A cancelled joiner still waits: it must not leave tasks behind.
-  constexpr auto kUncancelled = asio::as_tuple(asio::use_awaitable);
-  while (!running_.empty()) {
-    joiner_ = std::make_unique<Joiner>(Joiner{asio::steady_timer(executor_)});
-    joiner_->done.expires_at(asio::steady_timer::time_point::max());
-    co_await joiner_->done.async_wait(
-        asio::bind_cancellation_slot(asio::cancellation_slot(), kUncancelled));
-    joiner_.reset();
-  }
+  while (!running_.empty()) co_await joiner_.Wait();
 }
 
 void TaskGroup::Finish(const std::shared_ptr<Running>& task, const std::exception_ptr& error) {
@@ -69,7 +56,7 @@ void TaskGroup::Finish(const std::shared_ptr<Running>& task, const std::exceptio
     LOG(FATAL) << task->name << ": " << e.what();
   }
   running_.remove(task);
-  if (running_.empty() && joiner_) joiner_->done.cancel();
+  if (running_.empty()) joiner_.Resume();
 }
 
 }  // namespace base

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "pkg/base/asio.h"
+#include "pkg/base/suspension.h"
 
 namespace base {
 
@@ -40,8 +41,7 @@ class TaskGroup {
 
   asio::any_io_executor executor_;
   std::list<std::shared_ptr<Running>> running_;
-  struct Joiner;
-  std::unique_ptr<Joiner> joiner_;  // set while Join() waits
+  Suspension joiner_;  // where Join() waits
 };
 
 }  // namespace base
