@@ -1,8 +1,8 @@
 #include "pkg/base/suspension.h"
 
+#include <boost/asio/co_spawn.hpp>
 #include <catch2/catch.hpp>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,17 +78,16 @@ TEST_CASE("suspension: it can be waited for again", "[base]") {
   CHECK(f.log == Log{"runs on", "runs on", "runs on"});
 }
 
+Task<void> WaitOwning(std::shared_ptr<Suspension> owned) { co_await owned->Wait(); }
+
 TEST_CASE("suspension: an abandoned waiter is destroyed with what it owns", "[base]") {
   asio::io_context io{1};
-  auto owned = std::make_shared<Suspension>();
-  const std::weak_ptr<Suspension> seen = owned;
-  asio::co_spawn(
-      io,
-      [owned = std::move(owned)]() -> Task<void> {
-        const std::shared_ptr<Suspension> kept = owned;
-        co_await kept->Wait();
-      },
-      [](const std::exception_ptr&) {});
+  std::weak_ptr<Suspension> seen;
+  {
+    auto owned = std::make_shared<Suspension>();
+    seen = owned;
+    asio::co_spawn(io, WaitOwning(std::move(owned)), [](const std::exception_ptr&) {});
+  }
   io.poll();
   REQUIRE_FALSE(seen.expired());
   seen.lock()->Abandon();
@@ -97,21 +96,19 @@ TEST_CASE("suspension: an abandoned waiter is destroyed with what it owns", "[ba
   CHECK(seen.expired());
 }
 
+Task<void> SleepOwning(ManualScheduler& scheduler, std::shared_ptr<int> /*token*/) {
+  co_await scheduler.Sleep(std::chrono::hours(1));
+}
+
 TEST_CASE("manual scheduler: what still sleeps at its end is destroyed", "[base]") {
   asio::io_context io{1};
-  std::optional<ManualScheduler> scheduler(std::in_place, io);
+  auto scheduler = std::make_unique<ManualScheduler>(io);
   const auto token = std::make_shared<int>();
   for (int i = 0; i < 3; ++i) {
-    asio::co_spawn(
-        io,
-        [&scheduler, token]() -> Task<void> {
-          const auto kept = token;
-          co_await scheduler->Sleep(std::chrono::hours(1));
-        },
-        [](const std::exception_ptr&) {});
+    asio::co_spawn(io, SleepOwning(*scheduler, token), [](const std::exception_ptr&) {});
   }
   scheduler->RunUntilIdle();
-  CHECK(token.use_count() > 1);
+  CHECK(token.use_count() == 4);
   scheduler.reset();
   io.restart();
   io.poll();
