@@ -1,12 +1,14 @@
 # Functions that declare targets. A folder's libraries may only link the layers below it, as in the
 # layers test.
 #
-# qcm_library(NAME SOURCES a.cc … DEPS pkg_base … [ASIO] [COLD])  a folder's static library.
-# qcm_program(NAME SOURCES … DEPS … [ASIO] [COLD|TEST])           a program in build/bin.
-# qcm_test(NAME SOURCES … DEPS … [ASIO])                          a Catch2 program in build/bin.
+# qcm_library(NAME SOURCES a.cc … DEPS pkg_base … [ASIO] [COLD [FUZZED]])  a folder's library.
+# qcm_program(NAME SOURCES … DEPS … [ASIO] [COLD|TEST])  a program in build/bin.
+# qcm_test(NAME SOURCES … DEPS … [ASIO])                 a Catch2 program in build/bin.
 #
 # ASIO: the sources are coroutines; they get Asio's declarations precompiled.
-# COLD: speed does not matter; a release build optimises this code less, to compile faster.
+# COLD: speed does not matter; a release build optimises this code less, to compile faster, and a
+#   build with sanitizers not at all.
+# FUZZED: but fuzz targets run it; the build with sanitizers is as for other code.
 # TEST: test cases; they get Catch2's and Asio's declarations precompiled, and are not optimised.
 
 set(asio_headers
@@ -22,6 +24,13 @@ if(QCM_FUZZ)
 endif()
 target_precompile_headers(asio_pch PRIVATE ${asio_headers})
 
+if(QCM_SANITIZE)
+  add_library(cold_pch OBJECT ${CMAKE_SOURCE_DIR}/.cmake/asio_pch.cc)
+  target_link_libraries(cold_pch PRIVATE build_flags asio)
+  target_compile_options(cold_pch PRIVATE -O0)
+  target_precompile_headers(cold_pch PRIVATE ${asio_headers})
+endif()
+
 if(QCM_BUILD_TESTS)
   add_library(test_pch OBJECT ${CMAKE_SOURCE_DIR}/.cmake/asio_pch.cc)
   target_link_libraries(test_pch PRIVATE build_flags asio)
@@ -30,7 +39,7 @@ if(QCM_BUILD_TESTS)
 endif()
 
 function(qcm_configure name)
-  cmake_parse_arguments(arg "ASIO;COLD;TEST" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "ASIO;COLD;FUZZED;TEST" "" "SOURCES;DEPS" ${ARGN})
   target_sources(${name} PRIVATE ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE build_flags)
   if(arg_COLD)
@@ -51,6 +60,9 @@ function(qcm_configure name)
   if(arg_TEST)
     target_compile_options(${name} PRIVATE -O0)
     set(pch test_pch)
+  elseif(QCM_SANITIZE AND arg_COLD AND NOT arg_FUZZED)
+    target_compile_options(${name} PRIVATE -O0)
+    set(pch cold_pch)
   elseif(QCM_FUZZ)
     # The fuzzer follows the coverage of what it tests, not of test cases.
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
