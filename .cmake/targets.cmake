@@ -64,8 +64,9 @@ function(qcm_configure name)
     target_compile_options(${name} PRIVATE -O0)
     set(pch cold_pch)
   elseif(QCM_FUZZ)
-    # The fuzzer follows the coverage of what it tests, not of test cases.
-    target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
+    # The fuzzer follows the coverage of what it tests, not of test cases. The sections: see
+    # tests/fuzz/CMakeLists.txt.
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link -ffunction-sections)
   endif()
   if(arg_ASIO OR arg_TEST)
     target_link_libraries(${name} PRIVATE asio)
