@@ -61,6 +61,7 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"pkg/queue", {"pkg/base"}},
     {"pkg/metrics", {"pkg/base"}},
     {"pkg/quota", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api"}},
+    {"pkg/accounting", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/quota"}},
     {"pkg/debug", {"pkg/base", "pkg/http", "pkg/metrics", "pkg/queue"}},
     {"pkg/protobuf", {"pkg/base", "pkg/json", "pkg/api"}},
     {"pkg/client", {"pkg/base", "pkg/json", "pkg/api", "pkg/protobuf", "pkg/config", "pkg/http"}},
@@ -89,9 +90,9 @@ const std::map<std::string, std::set<std::string>> kAdapters = {
     {"protozero/", {"pkg/protobuf"}},
 };
 
-const std::set<std::string> kWithoutAsio = {"pkg/json",    "pkg/quantity", "pkg/api",
-                                            "pkg/quota",   "pkg/config",   "pkg/metrics",
-                                            "pkg/protobuf"};
+const std::set<std::string> kWithoutAsio = {"pkg/json",     "pkg/quantity",  "pkg/api",
+                                            "pkg/quota",    "pkg/config",    "pkg/metrics",
+                                            "pkg/protobuf", "pkg/accounting"};
 
 bool IsOurs(const std::string& target) {
   return target.starts_with("pkg/") || target.starts_with("informers/") ||

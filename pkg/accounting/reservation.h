@@ -1,0 +1,32 @@
+#pragma once
+
+// Usage that admission granted and that the watches have not shown yet. Values; any thread.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pkg/quota/resource_list.h"
+#include "pkg/quota/uid.h"
+
+namespace accounting {
+
+using quota::ResourceList;
+using quota::Uid;
+
+// One of three kinds. With objects: each of them may come to use `usage` in all, by a request that
+// was made from version `from` of it ("": a creation). Unassigned: `usage` in all, for creations
+// that its writer is yet to be asked about. Else merged: `usage` in all, for whoever it was.
+struct Reservation {
+  std::string by;       // the process that wrote it
+  std::uint64_t n = 0;  // of all that it wrote
+  std::string of;       // the resource of its objects, "machines.compute.ironcore.dev"
+  ResourceList usage;
+  std::vector<Uid> objects;
+  std::string from;
+  std::uint64_t unassigned = 0;  // creations
+
+  bool operator==(const Reservation&) const = default;
+};
+
+}  // namespace accounting

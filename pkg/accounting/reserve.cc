@@ -1,0 +1,47 @@
+#include "pkg/accounting/reserve.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/quota/saturating.h"
+
+namespace accounting {
+
+ResourceList Decisive(const ResourceList& used, const ReservationList& list) {
+  ResourceList decisive = used;
+  for (const auto& [name, amount] : used) {
+    decisive.Set(name, std::max(amount, list.used.Get(name)));
+  }
+  return decisive;
+}
+
+ResourceList Rise(const ReservationList& list, const Uid& uid, const ResourceList& usage,
+                  const ResourceList& stored) {
+  return quota::Excess(usage, quota::Larger(stored, list.Granted(uid)));
+}
+
+void Reserve(Standing& standing, Reservation reservation, const ResourceList& stored) {
+  CHECK(stored.empty() || reservation.objects.size() == 1) << "objects that use different amounts";
+  if (reservation.objects.empty()) quota::AddTo(standing.used, reservation.usage);
+  for (const Uid& uid : reservation.objects) {
+    quota::AddTo(standing.used, Rise(standing.list, uid, reservation.usage, stored));
+  }
+  standing.list.Add(std::move(reservation));
+}
+
+bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Uid& uid,
+              const ResourceList& stored) {
+  const Reservation* entry = standing.list.Find(by, n);
+  if (entry == nullptr) return false;
+  const ResourceList usage = entry->usage;
+  if (!standing.list.Remove(by, n, uid)) return false;
+  for (const auto& [name, amount] : Rise(standing.list, uid, usage, stored)) {
+    if (standing.used.Find(name) == nullptr) continue;
+    standing.used.Set(name, quota::Above(standing.used.Get(name), amount));
+  }
+  return true;
+}
+
+}  // namespace accounting

@@ -1,0 +1,60 @@
+#include "pkg/accounting/strangers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/quota/saturating.h"
+
+namespace accounting {
+
+void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
+                         bool skipped) {
+  if (list == nullptr) {
+    // The record was taken away: what it was said last is all that is known.
+    if (recorded_) Hold(now, quota::Excess(used, used_));
+    used_ = used;
+    return;
+  }
+  const bool written = !recorded_ || !(*recorded_ == list->used);
+  if (skipped || !recorded_) Hold(now, quota::Excess(list->strangers, Held()));
+  // From what our write made; or, if it was seen before, from what was seen.
+  ResourceList rise = quota::Excess(used, written ? list->used : used_);
+  // A name that our write did not have is one that came with the quota's spec.
+  for (const auto& [name, amount] : ResourceList(rise)) {
+    if (list->used.Find(name) == nullptr) rise.Erase(name);
+  }
+  Hold(now, std::move(rise));
+  recorded_ = list->used;
+  used_ = used;
+}
+
+void Strangers::Hold(base::TimePoint now, ResourceList usage) {
+  if (!usage.empty()) parts_.push_back({now, std::move(usage)});
+}
+
+void Strangers::OnAppeared(const ResourceList& usage) {
+  ResourceList left = usage;
+  for (Part& part : parts_) {
+    const ResourceList more = quota::Excess(left, part.usage);
+    part.usage = quota::Excess(part.usage, left);
+    left = more;
+  }
+  std::erase_if(parts_, [](const Part& part) { return part.usage.empty(); });
+}
+
+void Strangers::Expire(base::TimePoint now, base::Duration hold) {
+  while (!parts_.empty() && now - parts_.front().since >= hold) parts_.pop_front();
+}
+
+ResourceList Strangers::Held() const {
+  ResourceList held;
+  for (const Part& part : parts_) quota::AddTo(held, part.usage);
+  return held;
+}
+
+std::optional<base::TimePoint> Strangers::Oldest() const {
+  if (parts_.empty()) return std::nullopt;
+  return parts_.front().since;
+}
+
+}  // namespace accounting

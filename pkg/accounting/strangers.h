@@ -1,0 +1,43 @@
+#pragma once
+
+// What strangers (the API server's own plugin, a person, a replica of an older version) added to
+// one quota's `used`, for objects that no entry names. It is what `used` differs by from what our
+// last write made of it. Held for a while, used up by objects that appear without an entry. No
+// clock of its own, one thread.
+
+#include <deque>
+#include <optional>
+
+#include "pkg/accounting/reservation_list.h"
+#include "pkg/base/clock.h"
+
+namespace accounting {
+
+class Strangers {
+ public:
+  // The status as it stands now. `recorded`: what our last write made of it (null: it is not known
+  // what we wrote, and nothing is a stranger's). `skipped`: versions of the quota may not have been
+  // shown, so what the writer knew is taken over.
+  void OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
+                bool skipped);
+  // So much more is a stranger's.
+  void Hold(base::TimePoint now, ResourceList usage);
+  // An object without an entry grew by this: the oldest is used up first.
+  void OnAppeared(const ResourceList& usage);
+  // Drops what is older than `hold`.
+  void Expire(base::TimePoint now, base::Duration hold);
+
+  [[nodiscard]] ResourceList Held() const;
+  [[nodiscard]] std::optional<base::TimePoint> Oldest() const;
+
+ private:
+  struct Part {
+    base::TimePoint since;
+    ResourceList usage;
+  };
+  std::deque<Part> parts_;  // oldest first
+  std::optional<ResourceList> recorded_;
+  ResourceList used_;  // seen last
+};
+
+}  // namespace accounting

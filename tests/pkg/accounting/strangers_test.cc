@@ -1,0 +1,61 @@
+#include "pkg/accounting/strangers.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/accounting/timing.h"
+#include "tests/pkg/accounting/accounting_fixture.h"
+
+namespace strangers_test {
+
+using namespace accounting_test;
+using accounting::Strangers;
+using std::chrono_literals::operator""s;
+
+TEST_CASE("strangers: what used has beyond our last write is held, and used up", "[accounting]") {
+  Strangers strangers;
+  const base::TimePoint now{};
+  ReservationList list;
+  list.used = Pods(5);
+  strangers.OnStatus(now, Pods(5), &list, false);
+  CHECK(strangers.Held().empty());
+  strangers.OnStatus(now, Pods(8), &list, false);
+  CHECK(strangers.Held() == Pods(3));
+  strangers.OnStatus(now, Pods(8), &list, false);
+  CHECK(strangers.Held() == Pods(3));
+  strangers.OnAppeared(Pods(2));
+  CHECK(strangers.Held() == Pods(1));
+  strangers.Expire(now + accounting::kStrangersHold, accounting::kStrangersHold);
+  CHECK(strangers.Held().empty());
+}
+
+TEST_CASE("strangers: our own writes are none, whoever of us made them", "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  strangers.OnStatus({}, Pods(5), &list, false);
+  list.used = Pods(9);
+  strangers.OnStatus({}, Pods(9), &list, false);
+  CHECK(strangers.Held().empty());
+}
+
+TEST_CASE("strangers: a fall is none, and a rise after it is", "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  strangers.OnStatus({}, Pods(5), &list, false);
+  strangers.OnStatus({}, Pods(2), &list, false);
+  CHECK(strangers.Held().empty());
+  strangers.OnStatus({}, Pods(3), &list, false);
+  CHECK(strangers.Held() == Pods(1));
+}
+
+TEST_CASE("strangers: who comes later takes over what the last writer held", "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  list.strangers = Pods(2);
+  strangers.OnStatus({}, Pods(6), &list, true);
+  CHECK(strangers.Held() == Pods(3));
+}
+
+}  // namespace strangers_test
