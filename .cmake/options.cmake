@@ -30,7 +30,7 @@ target_compile_options(build_flags INTERFACE
   -Werror -fno-omit-frame-pointer)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports these falsely inside coroutine frames and in std::string, depending on what it
-  # inlines (GCC bug 105651); the address sanitizer finds what they would.
+  # inlines (GCC bug 105651). The address sanitizer finds such mistakes when they are real.
   target_compile_options(build_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict
     -Wno-mismatched-new-delete -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   # Fewer collections of its own garbage: 3 to 8 % of the time, for some memory.

@@ -13,7 +13,7 @@ void Select(const ReflectorOptions& options, client::ApiRequest& request) {
 client::ApiRequest ListRequest(const ReflectorOptions& options, const ObjectDecoder& decoder,
                                const std::string& continue_token) {
   client::ApiRequest request;
-  request.path = options.resource.Path();
+  request.path = options.resource.Path(options.ns);
   request.accept = decoder.accept_list();
   request.query = {{"limit", std::to_string(options.page_size)}};
   if (!continue_token.empty()) request.query.emplace_back("continue", continue_token);
@@ -24,7 +24,7 @@ client::ApiRequest ListRequest(const ReflectorOptions& options, const ObjectDeco
 client::ApiRequest WatchRequest(const ReflectorOptions& options, const ObjectDecoder& decoder,
                                 const std::string& version, std::chrono::seconds timeout) {
   client::ApiRequest request;
-  request.path = options.resource.Path();
+  request.path = options.resource.Path(options.ns);
   request.accept = decoder.accept_watch();
   request.query = {{"watch", "1"},
                    {"allowWatchBookmarks", "true"},

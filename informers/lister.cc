@@ -96,15 +96,15 @@ base::Task<base::Result<Page>> ReadPage(client::ApiClient& client, const Reflect
   if (!opened) co_return opened.error();
   const std::unique_ptr<http::BodyStream> body = std::move(*opened);
   PageReader reader(options, decoder, sink);
+  const auto take = [&reader](std::string_view piece) { return reader.Feed(piece); };
   for (;;) {
     const auto bytes = co_await body->Read(options.list_idle_timeout);
     stop = co_await Cancelled();
     if (stop) co_return *stop;
     if (!bytes) co_return bytes.error();
     if (!*bytes) co_return reader.Finish();
-    const base::Result<void> fed = reader.Feed(**bytes);
+    const base::Result<void> fed = co_await TakeInPieces(**bytes, take);
     if (!fed) co_return fed.error();
-    co_await GiveWay((*bytes)->size());
   }
 }
 
@@ -143,6 +143,16 @@ base::Task<base::Result<std::string>> ListPages(client::ApiClient& client, Refle
     VLOG(1) << "list started over, its continuation has expired resource="
             << options.resource.ToString();
   }
+}
+
+base::Task<base::Result<std::string>> CurrentVersion(client::ApiClient& client,
+                                                     ReflectorOptions options) {
+  options.page_size = 1;
+  const ObjectDecoder decoder(options);
+  const ListSink sink{.begin = nullptr, .object = [](const json::Value&) {}};
+  const base::Result<Page> page = co_await ReadPage(client, options, decoder, sink, "");
+  if (!page) co_return page.error();
+  co_return page->version;
 }
 
 base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, ReflectorOptions options,

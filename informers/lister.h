@@ -29,4 +29,8 @@ inline constexpr int kListRestarts = 3;
 base::Task<base::Result<std::string>> ListPages(client::ApiClient& client, ReflectorOptions options,
                                                 ListSink sink, int restarts = kListRestarts);
 
+// The version that the server's collection has now, which costs one object.
+base::Task<base::Result<std::string>> CurrentVersion(client::ApiClient& client,
+                                                     ReflectorOptions options);
+
 }  // namespace informers

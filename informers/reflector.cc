@@ -13,6 +13,7 @@
 #include "informers/reflector_fsm.h"
 #include "informers/splitters.h"
 #include "informers/watch_event.h"
+#include "pkg/api/resource_version.h"
 #include "pkg/base/duration.h"
 #include "pkg/base/task_group.h"
 #include "pkg/metrics/informer_metrics.h"
@@ -40,12 +41,16 @@ class ReflectorImpl final : public Reflector {
         fsm_(options_.backoff, random_()) {}
 
   base::Task<void> Run() override;
+  void Relist() override;
   [[nodiscard]] const ReflectorState& state() const override { return state_; }
 
  private:
   base::Task<Step> List();
   base::Task<Step> Watch();
   base::Task<void> HealIfItLasts();
+  base::Task<WatchEnd> FollowUntilRelist(std::unique_ptr<http::BodyStream> body,
+                                         base::TimePoint limit);
+  base::Task<bool> IsAheadOfServer();
   base::Task<WatchEnd> Follow(std::unique_ptr<http::BodyStream> body, base::TimePoint limit);
   base::Result<void> TakeFrame(WireForm form, std::string_view frame, bool& server_said);
   void Deliver(const WatchEvent& event);
@@ -64,6 +69,8 @@ class ReflectorImpl final : public Reflector {
   const WatchEventDecoder decoder_;
   std::mt19937_64 random_;
   ReflectorFsm fsm_;
+  bool relist_ = false;               // before anything else
+  base::Alarm* following_ = nullptr;  // rung to end the watch that is open
   ReflectorState state_;
   base::TimePoint failing_since_{};
   std::uint64_t failures_in_a_row_ = 0;
@@ -74,7 +81,7 @@ base::Task<void> ReflectorImpl::Run() {
   co_await base::DeferCancellation();
   Step step;
   for (bool stopping = co_await base::Stopping(); !stopping;) {
-    if (step.act == Step::Act::kList) {
+    if (relist_ || step.act == Step::Act::kList) {
       step = co_await List();
     } else {
       step = co_await Watch();
@@ -87,8 +94,14 @@ base::Task<void> ReflectorImpl::Run() {
   }
 }
 
+void ReflectorImpl::Relist() {
+  relist_ = true;
+  if (following_ != nullptr) following_->Wake();
+}
+
 base::Task<Step> ReflectorImpl::List() {
   const base::TimePoint asked = scheduler_.Now();
+  if (std::exchange(relist_, false)) fsm_.LosePlace();
   ListSink sink;
   sink.begin = [this] { sink_.BeginList(); };
   sink.object = [this](const json::Value& object) {
@@ -96,8 +109,9 @@ base::Task<Step> ReflectorImpl::List() {
     if (TakeIfWhole(object)) sink_.Upsert(object);
   };
   const base::Result<std::string> version = co_await ListPages(client_, options_, std::move(sink));
+  if (!version) co_return fsm_.ListFailed(scheduler_.Now(), version.error());
+  while (sink_.SweepSome()) co_await base::NextTurn();
   const base::TimePoint now = scheduler_.Now();
-  if (!version) co_return fsm_.ListFailed(now, version.error());
   sink_.EndList();
   ++state_.lists;
   if (options_.metrics != nullptr) options_.metrics->Listed();
@@ -123,21 +137,26 @@ base::Task<Step> ReflectorImpl::Watch() {
   if (!opened) {
     end.phase = WatchEnd::Phase::kOpening;
     end.error = opened.error();
+    if (end.error->too_large_resource_version) relist_ = relist_ || co_await IsAheadOfServer();
     co_return fsm_.WatchEnded(begin, std::move(end));
   }
   ++state_.watches;
   if (options_.metrics != nullptr) options_.metrics->Watched();
   state_.current_as_of = begin;
   state_.gap.OnWatch(begin);
+  // To be put back a server has to be away.
+  if (state_.trouble) relist_ = relist_ || co_await IsAheadOfServer();
   if (fsm_.OpeningHeals()) Heal();
   base::TaskGroup beside(co_await base::asio::this_coro::executor);
   if (state_.trouble) beside.Spawn("watch " + name_, [this] { return HealIfItLasts(); });
-  end = co_await Follow(std::move(*opened), begin + timeout + kWatchGrace);
+  end = co_await FollowUntilRelist(std::move(*opened), begin + timeout + kWatchGrace);
   beside.Cancel();
   co_await beside.Join();
   const base::TimePoint now = scheduler_.Now();
   end.lasted = now - begin;
   state_.gap.OnWatchEnd(now);
+  const bool silent = end.error && end.error->Is(ErrorCode::kTimeout);
+  if (silent) relist_ = relist_ || co_await IsAheadOfServer();
   co_return fsm_.WatchEnded(now, std::move(end));
 }
 
@@ -151,6 +170,41 @@ base::Task<void> ReflectorImpl::HealIfItLasts() {
   if (!ended) Heal();
 }
 
+base::Task<WatchEnd> ReflectorImpl::FollowUntilRelist(std::unique_ptr<http::BodyStream> body,
+                                                      base::TimePoint limit) {
+  WatchEnd end;
+  bool ended = false;
+  const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
+  base::TaskGroup reading(co_await base::asio::this_coro::executor);
+  reading.Spawn("follow " + name_, [&]() -> base::Task<void> {
+    co_await base::DeferCancellation();
+    end = co_await Follow(std::move(body), limit);
+    ended = true;
+    alarm->Wake();
+  });
+  following_ = alarm.get();
+  bool stopping = co_await base::Stopping();
+  while (!ended && !relist_ && !stopping) {
+    co_await alarm->WaitUntil(base::TimePoint::max());
+    stopping = co_await base::Stopping();
+  }
+  following_ = nullptr;
+  reading.Cancel();
+  co_await reading.Join();
+  co_return end;
+}
+
+// Whether the server has gone back behind the version that we watch from: then it shows nothing
+// until it has come that far again.
+base::Task<bool> ReflectorImpl::IsAheadOfServer() {
+  const auto current = co_await CurrentVersion(client_, options_);
+  const bool behind =
+      current && api::IsOlderVersion(*current, fsm_.version()) == std::optional(true);
+  LOG_IF(WARNING, behind) << "the server went back to an earlier state, listing again resource="
+                          << name_ << " version=" << *current << " ours=" << fsm_.version();
+  co_return behind;
+}
+
 // Reads events until the stream ends, by whatever reason.
 base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> body,
                                            base::TimePoint limit) {
@@ -158,9 +212,10 @@ base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> bod
   EventCrowd crowd;
   WatchEnd end;
   bool server_said = false;
-  const PieceSink take = [&](WireForm form, std::string_view frame) {
+  const PieceSink take_frame = [&](WireForm form, std::string_view frame) {
     return TakeFrame(form, frame, server_said);
   };
+  const auto take = [&](std::string_view piece) { return splitter.Feed(piece, take_frame); };
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - scheduler_.Now());
     if (left <= std::chrono::milliseconds::zero()) co_return end;
@@ -179,7 +234,7 @@ base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> bod
       co_return end;
     }
     const std::uint64_t events = state_.events;
-    const base::Result<void> fed = splitter.Feed(**bytes, take);
+    const base::Result<void> fed = co_await TakeInPieces(**bytes, take);
     if (!fed) {
       end.error = fed.error().Wrap("watch " + name_);
       if (server_said) end.phase = WatchEnd::Phase::kEvent;
@@ -187,11 +242,7 @@ base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> bod
     }
     const base::Duration pause =
         crowd.PauseAfter(scheduler_.Now(), state_.events - events, (*bytes)->size());
-    if (pause > base::Duration::zero()) {
-      co_await scheduler_.Sleep(pause);
-    } else {
-      co_await GiveWay((*bytes)->size());
-    }
+    if (pause > base::Duration::zero()) co_await scheduler_.Sleep(pause);
   }
 }
 

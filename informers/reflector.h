@@ -7,7 +7,8 @@
 // Promises: the sink sees every object of a complete list between BeginList() and EndList(), then
 // events in order; the resource version advances only after the sink has the event; a list that
 // fails half-way never ends with EndList(); every way round the loop that made no progress waits
-// with backoff; a watch that says nothing for too long is reopened.
+// with backoff; a watch that says nothing for too long is reopened, or the collection listed again
+// if the server has gone back behind our version (a restored backup): such a watch shows nothing.
 //
 // What cannot be known is never taken for gone: while lists or watches fail, for whatever reason,
 // the sink keeps what it has, and state().trouble says why. An object above max_object_bytes makes
@@ -49,6 +50,10 @@ class CollectionSink {
   virtual void Upsert(const json::Value& object) = 0;
   // The last state, of a DELETED event.
   virtual void Remove(const json::Value& object) = 0;
+  // Called before EndList() for as long as it returns true: takes some of what was not upserted
+  // since BeginList() for gone already. For sinks that hold very much; others have the loop between
+  // two calls.
+  virtual bool SweepSome() { return false; }
   // What was not upserted since BeginList() is gone. From here on the collection is synced.
   virtual void EndList() = 0;
   // Called when the state below changes (synced, failing, healed), for logs, metrics and readiness.
@@ -60,6 +65,7 @@ struct ReflectorOptions {
   // Dotted paths. If all are below metadata, or none is given, only metadata is asked for
   // (PartialObjectMetadata). uid, name, namespace and resourceVersion always come.
   std::vector<std::string> fields;
+  std::string ns;              // "": all namespaces
   std::string field_selector;  // "metadata.name=x"; "": the whole collection
   bool protobuf = true;        // asked for where it can be read, before JSON
   std::size_t page_size = 500;
@@ -90,6 +96,9 @@ class Reflector {
   virtual ~Reflector() = default;
   // Runs until cancelled.
   virtual base::Task<void> Run() = 0;
+  // The place in history is given up, and the watch that is open: the server was put back to an
+  // earlier state, as somebody has noticed.
+  virtual void Relist() = 0;
   [[nodiscard]] virtual const ReflectorState& state() const = 0;
 };
 

@@ -57,6 +57,8 @@ class ReflectorFsm {
   // An object event or bookmark with this version is with the sink.
   void Applied(std::string version, bool bookmark);
   Step WatchEnded(base::TimePoint now, WatchEnd end);
+  // The version is of no use any more.
+  void LosePlace() { version_.clear(); }
 
   // Where to watch from; "" before the first list and when a list is needed.
   [[nodiscard]] const std::string& version() const { return version_; }

@@ -13,3 +13,13 @@ find_go() {
     fi
   done
 }
+
+# go_build GO ARGUMENT…: the modules that go.mod pins, without cgo. Nobody debugs these programs:
+# without debug information they are compiled with a tenth less CPU. With the same flags, one
+# program's packages are in the Go build cache for the next.
+go_build() {
+  local go=$1
+  shift
+  CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
+    "$go" build -trimpath -gcflags=all=-dwarf=false "$@"
+}

@@ -30,7 +30,7 @@ usage() {
 
 # The parts of a full run, chain by chain. Those of a chain run one after the other, each once what
 # it needs is there; the chains run beside each other. The first two chains wait for servers; the
-# other two compute. What differential builds of Kubernetes is mostly built by then.
+# other two compute. differential comes last: kubernetes has compiled most of what it builds.
 readonly first=(release lint units)
 readonly sandbox_chain=(e2e-sandbox quickstart alerts image where-time-goes asan-e2e tsan-e2e)
 readonly real_chain=(kubernetes e2e-real sandbox-kubectl chart manifests)
@@ -61,7 +61,7 @@ run_chain() {
   done
 }
 
-# Another chain makes them.
+# wait_for_needs PART: until the parts that it needs have ended, in whichever chain they run.
 wait_for_needs() {
   local need
   for need in $(needs_of "$1"); do

@@ -3,22 +3,32 @@
 #include <glog/logging.h>
 
 #include "cmd/quota-controller-manager/descriptors.h"
+#include "cmd/quota-controller-manager/server_metrics.h"
 #include "pkg/admission/certificate_directory.h"
 #include "pkg/admission/certificate_memory.h"
 #include "pkg/admission/certificate_secret.h"
 #include "pkg/admission/handler.h"
+#include "pkg/admission/removal.h"
 
 namespace manager {
 namespace {
 
 // Reviews in hand get so long when the daemon stops; none waits longer for its quota.
 constexpr std::chrono::seconds kGrace{6};
+// Of manifests/ and the chart.
+constexpr const char* kOwnerRole = "quota-controller-manager";
+constexpr const char* kOwnerRoleOnKarmada = "quota-controller-manager-karmada";
+constexpr std::chrono::seconds kLeaveTimeout{3};
+const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
 
 admission::WebhookKeeperOptions KeeperOptions(const Options& options) {
   admission::WebhookKeeperOptions keeper;
   keeper.manage = options.manage_webhook;
+  keeper.owner_roles = {kOwnerRole, kOwnerRoleOnKarmada};
   keeper.plan.quota_apis = options.enforced;
   keeper.plan.configuration.failure_policy = options.admission_failure_policy;
+  keeper.plan.configuration.exempt_namespaces = options.exempt_namespaces;
+  keeper.plan.configuration.timeout = options.admission_timeout;
   if (options.admission_url) keeper.plan.configuration.endpoint = *options.admission_url;
   if (options.admission_service) keeper.plan.configuration.endpoint = *options.admission_service;
   return keeper;
@@ -36,26 +46,33 @@ std::vector<std::string> HostsOf(const Options& options) {
 
 AdmissionService::AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                                    client::ApiClient& client, metrics::Registry& registry,
-                                   const Options& options, admission::WebhookKeeperOptions keeper)
+                                   const Options& options,
+                                   const admission::WebhookKeeperOptions& keeper)
     : executor_(executor),
       scheduler_(scheduler),
       registry_(registry),
       options_(options),
+      client_(client),
+      installation_(keeper.plan.configuration.installation),
       metrics_(registry, options.enforced),
       observer_(metrics_),
-      keeper_(executor, scheduler, client, *this, std::move(keeper)),
+      exempt_(keeper.plan.configuration.Exempt()),
+      keeper_(executor, scheduler, client, *this, keeper),
+      other_webhooks_(scheduler, client, keeper.plan.configuration.name, keeper.reflector,
+                      [this](base::Duration longest) { HoldCharges(longest); }),
       tasks_(executor),
       closing_(executor) {}
 
 base::Result<std::unique_ptr<AdmissionService>> AdmissionService::New(
     base::asio::any_io_executor executor, base::Scheduler& scheduler, client::ApiClient& client,
     client::EventRecorder& events, metrics::Registry& registry, const Options& options,
-    const std::string& installation) {
+    const std::string& installation, std::function<std::string()> leader) {
   admission::WebhookKeeperOptions keeper = KeeperOptions(options);
+  keeper.leader = std::move(leader);
   keeper.plan.configuration.installation = installation;
   keeper.events = &events;
   std::unique_ptr<AdmissionService> service(
-      new AdmissionService(executor, scheduler, client, registry, options, std::move(keeper)));
+      new AdmissionService(executor, scheduler, client, registry, options, keeper));
   const auto made = service->MakeCertificates(client);
   if (!made) return made.error();
   if (!options.admission_client_ca.empty()) {
@@ -87,8 +104,9 @@ base::Result<void> AdmissionService::MakeCertificates(client::ApiClient& client)
 void AdmissionService::Prepare(const std::string& quota_api,
                                controllers::QuotaControllerOptions& options) {
   options.admission = &observer_;
-  options.guarded = [this, quota_api](const quota::Evaluator& evaluator) {
-    return keeper_.Stored(quota_api, evaluator.resource);
+  options.exempt = [this](std::string_view ns) { return exempt_.contains(ns); };
+  options.guarded = [this, quota_api](const quota::Evaluator& evaluator, std::string_view ns) {
+    return exempt_.contains(ns) || keeper_.Stored(quota_api, evaluator.resource, ns);
   };
   options.on_constrained = [this, quota_api] { WantRules(quota_api); };
 }
@@ -96,13 +114,20 @@ void AdmissionService::Prepare(const std::string& quota_api,
 void AdmissionService::Enforce(const quota::QuotaApi& api) {
   admission::QuotaAdmitterOptions options;
   options.max_waiting = options_.admission_queue_limit;
+  options.max_waiting_in_namespace =
+      std::max<std::size_t>(1, std::min(options.max_waiting_in_namespace, options.max_waiting / 4));
   options.warn_near_limits = options_.warn_near_limits;
+  options.exempt_namespaces = exempt_;
   auto enforced = std::make_unique<Enforced>(scheduler_);
   enforced->admitter = std::make_unique<admission::QuotaAdmitter>(
       executor_, scheduler_, api, enforced->book, observer_, options);
-  registry_.OnScrape([this, name = api.name, &added = *enforced] {
+  using Count = controllers::QuotaController::ChargeCount;
+  registry_.OnScrapeInSteps([this, name = api.name, &added = *enforced, count = Count()]() mutable {
     const auto* controller = added.controller;
-    observer_.OnChargesHeld(name, controller == nullptr ? 0 : controller->charges_held());
+    if (controller != nullptr && controller->CountCharges(count)) return true;
+    observer_.OnChargesHeld(name, controller == nullptr ? 0 : count.held);
+    count = {};
+    return false;
   });
   enforced_[api.name] = std::move(enforced);
 }
@@ -111,7 +136,15 @@ void AdmissionService::Attach(const std::string& quota_api,
                               controllers::QuotaController& controller) {
   Enforced& enforced = *enforced_.at(quota_api);
   enforced.controller = &controller;
+  controller.SetHold(quota::HoldFor(other_webhooks_.Longest()));
   enforced.book.Open(controller);
+}
+
+void AdmissionService::HoldCharges(base::Duration other_webhooks) {
+  for (const auto& [name, enforced] : enforced_) {
+    if (enforced->controller == nullptr) continue;
+    enforced->controller->SetHold(quota::HoldFor(other_webhooks));
+  }
 }
 
 base::Task<void> AdmissionService::Detach(std::string quota_api) {
@@ -125,11 +158,23 @@ base::Task<void> AdmissionService::Detach(std::string quota_api) {
 void AdmissionService::WantRules(const std::string& quota_api) {
   const auto enforced = enforced_.find(quota_api);
   if (enforced == enforced_.end() || enforced->second->controller == nullptr) return;
+  const controllers::Tracker& tracker = enforced->second->controller->tracker();
   std::vector<admission::GuardedResource> wanted;
-  for (const auto* evaluator : enforced->second->controller->tracker().Constrained()) {
+  for (const auto* evaluator : tracker.Constrained()) {
     wanted.push_back(admission::Guarded(quota_api, *evaluator));
+    wanted.back().namespaces = Limited(tracker.NamespacesOf(evaluator->resource));
   }
   keeper_.SetWanted(quota_api, std::move(wanted));
+}
+
+admission::Namespaces AdmissionService::Limited(
+    const controllers::LimitedNamespaces::Counts& namespaces) const {
+  if (namespaces.size() > admission::kMostNamespaces + exempt_.size()) return {};
+  admission::Namespaces limited{.all_but = false};
+  for (const auto& [ns, quotas] : namespaces) {
+    if (!exempt_.contains(ns)) limited.names.insert(ns);
+  }
+  return limited;
 }
 
 void AdmissionService::WantNoRules(const std::string& quota_api) {
@@ -157,6 +202,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
       http::NewServer(executor_, options, admission::NewHandler(admitters, observer_, scheduler_));
   if (!server) return server.error();
   server_ = std::move(*server);
+  ExposeServer(registry_, "admission", *server_);
   LOG(INFO) << "serving what=admission address=" << options.address << " port=" << server_->port();
   if (options_.manage_webhook) {
     certificates_->SetPublished(
@@ -171,10 +217,21 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
       if (certificates_->current() != nullptr) ServeWith(*certificates_->current());
     });
   }
+  // A Service leads to those that are ready, and somebody must be when the first rule stands.
+  if (options_.admission_service && options_.manage_webhook) {
+    keeper_.BeginWhen([&health] { return health.IsReady(); });
+  }
   health.AddReadiness("admission", [this]() -> std::optional<std::string> {
     std::string why = WhyNotReady();
     if (why.empty()) return std::nullopt;
     return why;
+  });
+  metrics::Gauge stored =
+      registry_.NewGauge("quota_admission_rules_stored",
+                         "1 while the stored webhook configuration says what the quotas want.", {});
+  registry_.OnScrape([this, stored]() mutable {
+    std::string why;
+    stored.Set(keeper_.Ready(&why) ? 1 : 0);
   });
   metrics::Gauge expiry = registry_.NewGauge(
       "quota_admission_certificate_expiry_timestamp_seconds",
@@ -191,10 +248,12 @@ void AdmissionService::SetCertificateListener(admission::CertificateSource::List
   if (certificates_->current() != nullptr) certificate_listener_(*certificates_->current());
 }
 
+// Whether we can answer, and are trusted. Rules that are not stored yet concern nobody who asks:
+// were they to count, one that cannot be written would take all replicas away from those that are.
 std::string AdmissionService::WhyNotReady() const {
   std::string why;
   if (!certificates_->Ready(&why)) return why;
-  if (!keeper_.Ready(&why)) return why;
+  if (!keeper_.IsTrusted(certificates_->current()->cert_pem, &why)) return why;
   return "";
 }
 
@@ -218,6 +277,7 @@ base::Task<void> AdmissionService::Run() {
   tasks_.Spawn("certificates", [this] { return certificates_->Run(); });
   if (clients_) tasks_.Spawn("client authority", [this] { return clients_->Run(); });
   tasks_.Spawn("webhook configuration", [this] { return keeper_.Run(); });
+  tasks_.Spawn("other webhooks", [this] { return other_webhooks_.Run(); });
   co_await server_->Run();
   co_await base::IgnoreCancellation();  // what is in hand ends by itself, within its deadline
   for (const auto& [name, enforced] : enforced_) co_await enforced->admitter->Stop();
@@ -229,6 +289,27 @@ base::Task<void> AdmissionService::Run() {
 void AdmissionService::Stop(std::chrono::milliseconds linger) {
   server_->Drain();
   closing_.Spawn("close", [this, linger] { return CloseAfter(linger); });
+}
+
+base::Task<void> AdmissionService::LeaveWith(std::string ns) {
+  if (!options_.manage_webhook || ns.empty()) co_return;
+  client::ApiRequest look;
+  look.path = kNamespaces.Path({}, ns);
+  look.timeout = kLeaveTimeout;
+  const auto found = co_await client::DoJson(client_, std::move(look));
+  const bool gone = !found && found.error().Is(base::ErrorCode::kNotFound);
+  const bool going = found && !found->StringAt({"metadata", "deletionTimestamp"}).empty();
+  if (!gone && !going) co_return;
+  keeper_.Leave();
+  const std::string& name = admission::ConfigurationOptions().name;
+  const auto removed = co_await admission::RemoveOurs(
+      client_, admission::kWebhookConfigurations.Path({}, name), installation_, kLeaveTimeout);
+  if (removed) {
+    LOG(WARNING) << "webhook configuration goes with the namespace namespace=" << ns;
+  } else {
+    LOG(ERROR) << "webhook configuration could not be deleted with the namespace namespace=" << ns
+               << " error=\"" << removed.error().message << "\"";
+  }
 }
 
 base::Task<void> AdmissionService::CloseAfter(std::chrono::milliseconds linger) {

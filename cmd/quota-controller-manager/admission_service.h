@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "controllers/quota/quota_controller.h"
 #include "pkg/admission/certificate_source.h"
 #include "pkg/admission/client_authority.h"
+#include "pkg/admission/other_webhooks.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/admission/switched_book.h"
 #include "pkg/admission/webhook_keeper.h"
@@ -29,11 +31,12 @@ class AdmissionService final : public admission::StoredRulesListener {
  public:
   // `options.enforced` is not empty. Errors: certificates that cannot be made, a CA of clients that
   // cannot be read.
-  // `installation` tells this installation from another in the same cluster.
+  // `installation` tells this installation from another in the same cluster; `leader` says who
+  // holds its lease.
   static base::Result<std::unique_ptr<AdmissionService>> New(
       base::asio::any_io_executor executor, base::Scheduler& scheduler, client::ApiClient& client,
       client::EventRecorder& events, metrics::Registry& registry, const Options& options,
-      const std::string& installation);
+      const std::string& installation, std::function<std::string()> leader);
 
   // Completes the options of an enforced quota API's controllers.
   void Prepare(const std::string& quota_api, controllers::QuotaControllerOptions& options);
@@ -56,6 +59,10 @@ class AdmissionService final : public admission::StoredRulesListener {
   // Answers what is in hand and what still comes for `linger`, then closes; Run() then returns.
   void Stop(std::chrono::milliseconds linger);
 
+  // Where the daemon's own namespace is being deleted, the webhook configuration, which is in none,
+  // goes with it.
+  base::Task<void> LeaveWith(std::string ns);
+
   // Another installation keeps the webhook configuration: nothing is to be written beside it.
   [[nodiscard]] bool IsSecond() const { return keeper_.IsAnothers(); }
 
@@ -70,9 +77,13 @@ class AdmissionService final : public admission::StoredRulesListener {
   };
   AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                    client::ApiClient& client, metrics::Registry& registry, const Options& options,
-                   admission::WebhookKeeperOptions keeper);
+                   const admission::WebhookKeeperOptions& keeper);
   base::Result<void> MakeCertificates(client::ApiClient& client);
   void WantRules(const std::string& quota_api);
+  void HoldCharges(base::Duration other_webhooks);
+  // Where the API server is to ask, of these that have quotas.
+  [[nodiscard]] admission::Namespaces Limited(
+      const controllers::LimitedNamespaces::Counts& namespaces) const;
   [[nodiscard]] http::ServerTls TlsWith(std::string cert_pem, std::string key_pem) const;
   bool ServeWith(const admission::CertificateMaterial& material);
   base::Task<void> CloseAfter(std::chrono::milliseconds linger);
@@ -82,9 +93,13 @@ class AdmissionService final : public admission::StoredRulesListener {
   base::Scheduler& scheduler_;
   metrics::Registry& registry_;
   Options options_;
+  client::ApiClient& client_;
+  const std::string installation_;
   metrics::AdmissionMetrics metrics_;
   AdmissionObserver observer_;
+  const std::set<std::string, std::less<>> exempt_;  // namespaces in which nothing is refused
   admission::WebhookKeeper keeper_;
+  admission::OtherWebhooks other_webhooks_;
   std::unique_ptr<admission::CertificateSource> certificates_;
   admission::CertificateSource::Listener certificate_listener_;
   std::unique_ptr<admission::ClientAuthority> clients_;  // null: everybody may ask

@@ -8,7 +8,7 @@ namespace manager {
 namespace {
 
 constexpr std::size_t kUnlimited = std::size_t{1} << 20;
-constexpr std::size_t kMostOfWebhook = 4096;
+constexpr std::size_t kMostOfWebhook = 2048;
 constexpr std::size_t kMostOfEndpoint = 64;
 constexpr std::size_t kLeastOfEndpoint = 4;  // a probe, a scrape, and who looks by hand
 

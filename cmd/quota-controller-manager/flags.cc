@@ -57,10 +57,15 @@ DEFINE_string(admission_client_ca, "",
               "certificate signed by it. Empty: none is asked for.");
 DEFINE_string(admission_failure_policy, "Fail",
               "What the API server does when the webhook cannot be reached: Fail or Ignore.");
+DEFINE_string(admission_timeout, "10s",
+              "How long the API server waits for an answer: whole seconds, from 1s to 30s.");
+DEFINE_string(exempt_namespaces, "kube-system,kube-public,kube-node-lease",
+              "Namespaces in which nothing is refused, separated by commas, beside the daemon's "
+              "own: what the cluster needs to start must not wait for this daemon.");
 DEFINE_int32(
     admission_queue_limit, 4096,
-    "How many requests may wait for quota decisions, for each quota API; more are answered "
-    "429 at once, to come again.");
+    "How many requests may wait for quota decisions, for each quota API, and a quarter of them for "
+    "each namespace; more are answered 429 at once, to come again.");
 DEFINE_bool(manage_webhook, true,
             "Keep the ValidatingWebhookConfiguration. False: it is the admin's own.");
 DEFINE_bool(warn_near_limits, true,
@@ -74,6 +79,11 @@ DEFINE_bool(uninstall, false,
             "configuration, the certificate's Secret, the lease), and end. Give it the daemon's "
             "own --admission-service and --leader-elect-resource-namespace; stop the daemon "
             "first.");
+DEFINE_bool(break_glass, false,
+            "Let everything pass: take all webhooks out of this installation's webhook "
+            "configuration, also beside running daemons, and end. Until its annotation "
+            "quota-controller-manager.io/break-glass is taken away, nothing is refused. Give it "
+            "the daemon's own --leader-elect-resource-namespace.");
 DEFINE_bool(
     leader_elect, true,
     "Of several replicas one, holding a Lease, writes statuses; all count and admit. False: "
@@ -186,6 +196,39 @@ base::Result<std::string> ParseClientCa(const std::string& path) {
   return path;
 }
 
+// Names of objects, or with `dots` false of namespaces.
+bool IsObjectName(std::string_view name, bool dots) {
+  const auto allowed = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || (dots && c == '.');
+  };
+  const auto at_end = [](char c) { return c != '-' && c != '.'; };
+  return !name.empty() && name.size() <= (dots ? 253 : 63) && at_end(name.front()) &&
+         at_end(name.back()) && std::all_of(name.begin(), name.end(), allowed);
+}
+
+base::Result<std::chrono::seconds> ParseAdmissionTimeout() {
+  const auto timeout = base::ParseDuration(FLAGS_admission_timeout);
+  if (!timeout) return BadFlag("admission_timeout", timeout.error().message);
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(*timeout);
+  if (seconds != *timeout || seconds.count() < 1 || seconds.count() > 30) {
+    return BadFlag("admission_timeout",
+                   "must be whole seconds, from 1s to 30s: " + FLAGS_admission_timeout);
+  }
+  return seconds;
+}
+
+base::Result<std::vector<std::string>> ParseExemptNamespaces() {
+  std::vector<std::string> namespaces;
+  std::istringstream list(FLAGS_exempt_namespaces);
+  for (std::string name; std::getline(list, name, ',');) {
+    if (!IsObjectName(name, false)) {
+      return BadFlag("exempt_namespaces", "\"" + name + "\" is no name of a namespace");
+    }
+    namespaces.push_back(std::move(name));
+  }
+  return namespaces;
+}
+
 base::Result<void> ParseAdmission(Options& options) {
   auto address = ParseAddress(FLAGS_admission_bind_address);
   if (!address) return BadFlag("admission_bind_address", address.error().message);
@@ -203,6 +246,12 @@ base::Result<void> ParseAdmission(Options& options) {
                    "must be Fail or Ignore: \"" + FLAGS_admission_failure_policy + "\"");
   }
   options.admission_failure_policy = FLAGS_admission_failure_policy;
+  const auto timeout = ParseAdmissionTimeout();
+  if (!timeout) return timeout.error();
+  options.admission_timeout = *timeout;
+  auto exempt = ParseExemptNamespaces();
+  if (!exempt) return exempt.error();
+  options.exempt_namespaces = std::move(*exempt);
   options.admission_cert_dir = FLAGS_admission_cert_dir;
   const auto client_ca = ParseClientCa(FLAGS_admission_client_ca);
   if (!client_ca) return client_ca.error();
@@ -262,16 +311,6 @@ base::Result<bool> WantsProtobuf() {
                                               FLAGS_kube_api_content_type + "\"");
 }
 
-// Names of objects, or with `dots` false of namespaces.
-bool IsObjectName(std::string_view name, bool dots) {
-  const auto allowed = [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || (dots && c == '.');
-  };
-  const auto at_end = [](char c) { return c != '-' && c != '.'; };
-  return !name.empty() && name.size() <= (dots ? 253 : 63) && at_end(name.front()) &&
-         at_end(name.back()) && std::all_of(name.begin(), name.end(), allowed);
-}
-
 base::Result<void> ParseLeaderElection(LeaderElection& election) {
   election.elect = FLAGS_leader_elect;
   const auto times = ParseLeaseTimes(election);
@@ -314,8 +353,13 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
                                            .borrowed = {"v", "vmodule"}},
                                           argc, argv);
   if (!parsed) return parsed.error();
-  Options options{
-      .uninstall = FLAGS_uninstall, .kubeconfig = FLAGS_kubeconfig, .context = FLAGS_context};
+  Options options{.uninstall = FLAGS_uninstall,
+                  .break_glass = FLAGS_break_glass,
+                  .kubeconfig = FLAGS_kubeconfig,
+                  .context = FLAGS_context};
+  if (options.uninstall && options.break_glass) {
+    return BadFlag("break_glass", "stands beside --uninstall: only one can be meant");
+  }
   const auto protobuf = WantsProtobuf();
   if (!protobuf) return protobuf.error();
   options.protobuf = *protobuf;

@@ -27,6 +27,7 @@ struct LeaderElection {
 
 struct Options {
   bool uninstall = false;               // take away what daemons left, and end
+  bool break_glass = false;             // let everything pass, and end
   std::string kubeconfig;               // "" : in-cluster, else $KUBECONFIG, else ~/.kube/config
   std::string context;                  // "" : the kubeconfig's current-context
   bool protobuf = true;                 // asked for where it can be read
@@ -45,6 +46,9 @@ struct Options {
   std::string admission_cert_dir;   // "": certificates are made
   std::string admission_client_ca;  // "": callers show no certificate
   std::string admission_failure_policy = "Fail";
+  std::chrono::seconds admission_timeout{10};  // how long the API server waits for an answer
+  // In which nothing is refused, beside the daemon's own.
+  std::vector<std::string> exempt_namespaces;
   std::size_t admission_queue_limit = 4096;  // of each enforced quota API
   bool manage_webhook = true;
   bool warn_near_limits = true;

@@ -37,6 +37,11 @@ class Leadership {
 
   // At this moment.
   [[nodiscard]] bool Leads() const { return !runner_ || runner_->Leads(); }
+  // Who holds the lease as far as is known, and who we are there; "" where nobody is elected.
+  [[nodiscard]] std::string Holder() const { return runner_ ? runner_->Holder() : ""; }
+  [[nodiscard]] std::string Identity() const {
+    return runner_ ? runner_->options().elector.identity : "";
+  }
   // Until the lease is lost, or until cancelled; then it is given back.
   base::Task<void> Run();
 

@@ -12,7 +12,9 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "cmd/quota-controller-manager/break_glass.h"
 #include "cmd/quota-controller-manager/descriptors.h"
+#include "cmd/quota-controller-manager/event_loop.h"
 #include "cmd/quota-controller-manager/flags.h"
 #include "cmd/quota-controller-manager/manager.h"
 #include "cmd/quota-controller-manager/uninstall.h"
@@ -36,14 +38,15 @@ int main(int argc, char** argv) {
   manager::RaiseDescriptorLimit();
 
   boost::asio::io_context io{1};
-  if (options->uninstall) {
-    const auto done = manager::Uninstall(io, *options);
+  if (options->uninstall || options->break_glass) {
+    const auto done =
+        options->uninstall ? manager::Uninstall(io, *options) : manager::BreakGlass(io, *options);
     return done ? 0 : Refuse(done.error());
   }
   auto daemon = manager::NewManager(io, *options);
   if (!daemon) return Refuse(daemon.error());
   (*daemon)->Start();
-  io.run();
+  manager::RunLoop(io, [&](base::Duration held) { (*daemon)->OnLoopHeld(held); });
   LOG(INFO) << "stopped";
   return (*daemon)->exit_code();
 }

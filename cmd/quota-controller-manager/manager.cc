@@ -15,6 +15,8 @@
 #include "cmd/quota-controller-manager/quota_series.h"
 #include "cmd/quota-controller-manager/request_metrics.h"
 #include "cmd/quota-controller-manager/secure_metrics.h"
+#include "cmd/quota-controller-manager/server_metrics.h"
+#include "pkg/admission/webhook_remover.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
 #include "pkg/base/heap.h"
@@ -39,6 +41,9 @@ using std::chrono_literals::operator""s;
 
 // The whole stop is done within 20 s; requests in hand of the small endpoints get this much of it.
 constexpr unsigned kLongestStopSeconds = 20;
+// Of metrics and probes: a header with a token; a few scrapes of as many series as there may be.
+constexpr std::size_t kMaxHeaderBytes = std::size_t{16} << 10;
+constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
 constexpr std::chrono::milliseconds kServerGrace = 2s;
 constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 
@@ -50,6 +55,9 @@ constexpr base::BackoffOptions kReconnect{
 // In a cluster a Service sends new connections for some seconds after it was told not to.
 constexpr std::chrono::milliseconds kLinger = 5s;
 constexpr std::chrono::seconds kTrimPeriod = 15s;
+
+const metrics::Buckets kHeldBuckets{0.0001, 0.0005, 0.001, 0.002, 0.003, 0.004, 0.005, 0.0075, 0.01,
+                                    0.015,  0.02,   0.05,  0.1,   0.2,   0.5,   1,     5};
 
 // In a pod the pod's name.
 std::string HostName() {
@@ -74,6 +82,9 @@ class ManagerImpl final : public Manager {
   base::Result<void> Connect(const client::ClusterConfig& config);
   base::Result<void> Serve();
   void Start() override;
+  void OnLoopHeld(base::Duration longest) override {
+    loop_held_.Observe(std::chrono::duration<double>(longest).count());
+  }
   [[nodiscard]] int exit_code() const override { return exit_code_; }
 
  private:
@@ -99,6 +110,7 @@ class ManagerImpl final : public Manager {
   base::RealScheduler scheduler_;
   base::asio::signal_set signals_;
   metrics::Registry registry_;
+  metrics::Histogram loop_held_;
   debug::Health health_;
   std::unique_ptr<RequestMetrics> request_metrics_;
   std::unique_ptr<client::RestClient> client_;
@@ -106,7 +118,9 @@ class ManagerImpl final : public Manager {
   std::unique_ptr<client::ApiEventRecorder> events_;
   std::unique_ptr<controllers::ServedResources> served_;
   std::unique_ptr<Leadership> leadership_;
-  std::unique_ptr<AdmissionService> admission_;  // null: nothing is enforced
+  std::unique_ptr<AdmissionService> admission_;         // null: nothing is enforced
+  std::unique_ptr<admission::WebhookRemover> remover_;  // set then
+  std::string own_namespace_;                           // of the webhook's Service
   std::unique_ptr<QuotaSeries> quota_series_;
   std::vector<std::unique_ptr<Engine>> engines_;
   std::unique_ptr<SecureMetrics> secure_metrics_;  // null: everybody may read them
@@ -119,6 +133,10 @@ class ManagerImpl final : public Manager {
 base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
   metrics::ExportProcess(registry_);
   metrics::ExportBuildInfo(registry_, Version());
+  loop_held_ = registry_.NewHistogram(
+      "quota_event_loop_held_seconds",
+      "The longest in each second for which one piece of work let nothing else have a turn.",
+      kHeldBuckets);
   request_metrics_ = std::make_unique<RequestMetrics>(registry_, config.server.Authority());
   auto client = client::NewRestClient(
       io_.get_executor(), scheduler_, config,
@@ -159,11 +177,23 @@ void ManagerImpl::Elect(const client::ClusterConfig& config) {
 base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) {
   quota_series_ = std::make_unique<QuotaSeries>(registry_, options_.max_quota_series);
   if (options_.admission) {
+    if (options_.admission_service) own_namespace_ = options_.admission_service->ns;
+    if (config.in_cluster) own_namespace_ = config.ns;
+    if (!own_namespace_.empty()) options_.exempt_namespaces.push_back(own_namespace_);
     auto service =
         AdmissionService::New(io_.get_executor(), scheduler_, *client_, *events_, registry_,
-                              options_, LeaseOf(config, options_.leader_election).ToString());
+                              options_, LeaseOf(config, options_.leader_election).ToString(),
+                              [this] { return leadership_->Holder(); });
     if (!service) return service.error();
     admission_ = std::move(*service);
+  } else if (options_.enforced.empty()) {
+    remover_ = std::make_unique<admission::WebhookRemover>(
+        scheduler_, *client_,
+        admission::WebhookRemoverOptions{
+            .name = admission::ConfigurationOptions().name,
+            .installation = LeaseOf(config, options_.leader_election).ToString(),
+            .identity = leadership_->Identity(),
+            .leads = [this] { return leadership_->Leads(); }});
   }
   AddEngine(quota::CoreQuotaApi());
   AddEngine(quota::KarmadaQuotaApi());
@@ -237,9 +267,12 @@ base::Result<void> ManagerImpl::ServeMetrics(bool with_health) {
 base::Result<void> ManagerImpl::ServeAt(const http::BindAddress& address, std::string_view what,
                                         debug::Endpoints endpoints,
                                         std::optional<http::ServerTls> tls) {
+  const std::string endpoints_name = endpoints.metrics != nullptr ? "metrics" : "probes";
   http::ServerOptions server_options{.address = address.address, .port = address.port};
   server_options.tls = std::move(tls);
   server_options.max_body_bytes = 0;
+  server_options.max_header_bytes = kMaxHeaderBytes;
+  server_options.max_held_bytes = kMaxHeldBytes;
   server_options.max_connections = EndpointConnections(DescriptorLimit());
   auto server =
       http::NewServer(io_.get_executor(), server_options, debug::NewHandler(std::move(endpoints)));
@@ -247,6 +280,7 @@ base::Result<void> ManagerImpl::ServeAt(const http::BindAddress& address, std::s
   LOG(INFO) << "serving what=\"" << what << "\" address=" << address.address
             << " port=" << (*server)->port() << " tls=" << (server_options.tls ? "yes" : "no");
   servers_.push_back(std::move(*server));
+  ExposeServer(registry_, endpoints_name, *servers_.back());
   return {};
 }
 
@@ -265,6 +299,7 @@ base::Task<void> ManagerImpl::Work() {
   base::TaskGroup certificates(io_.get_executor());
   base::TaskGroup events(io_.get_executor());
   base::TaskGroup admission(io_.get_executor());
+  base::TaskGroup removing(io_.get_executor());
   base::TaskGroup controllers(io_.get_executor());
   base::TaskGroup leadership(io_.get_executor());
   for (const std::unique_ptr<http::Server>& server : servers_) {
@@ -279,13 +314,20 @@ base::Task<void> ManagerImpl::Work() {
   }
   leadership.Spawn("leadership", [this] { return leadership_->Run(); });
   if (admission_) admission.Spawn("admission", [this] { return admission_->Run(); });
+  if (remover_) removing.Spawn("webhook remover", [this] { return remover_->Run(); });
   const std::unique_ptr<base::Alarm> stopped = scheduler_.NewAlarm();
   while (!co_await base::Stopping()) {
     co_await stopped->WaitUntil(scheduler_.Now() + std::chrono::hours(1));
   }
   co_await base::IgnoreCancellation();
+  removing.Cancel();
+  co_await removing.Join();
+  if (admission_) {
+    removing.Spawn("leave", [this] { return admission_->LeaveWith(own_namespace_); });
+  }
   if (admission_) admission_->Stop(options_.admission_service ? kLinger : 0ms);
   co_await admission.Join();
+  co_await removing.Join();
   controllers.Cancel();
   co_await controllers.Join();
   leadership.Cancel();

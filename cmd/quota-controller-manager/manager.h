@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "cmd/quota-controller-manager/flags.h"
+#include "pkg/base/clock.h"
 #include "pkg/base/error.h"
 
 namespace manager {
@@ -17,6 +18,8 @@ class Manager {
  public:
   virtual ~Manager() = default;
   virtual void Start() = 0;
+  // For how long one piece of work held the loop at most, in the second that ended now.
+  virtual void OnLoopHeld(base::Duration longest) = 0;
   // Of the process, once nothing is left: 0 after a signal, 1 when the lease was lost.
   [[nodiscard]] virtual int exit_code() const = 0;
 };

@@ -3,10 +3,13 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace manager {
 namespace {
+
+// Each of these takes some hundred microseconds.
+constexpr std::size_t kQuotasAStep = 64;
+constexpr int kToldAStep = 64;
 
 double ToDouble(const quota::Quantity& quantity) {
   return static_cast<double>(quantity.nanos()) / 1e9;
@@ -16,39 +19,54 @@ double ToDouble(const quota::Quantity& quantity) {
 
 QuotaSeries::QuotaSeries(metrics::Registry& registry, std::size_t max_series)
     : max_series_(max_series) {
-  using Tell = metrics::Registry::TellSeries;
   omitted_gauge_ = registry.NewGauge(
       "quota_series_omitted", "Series of quotas that are left out beyond --max-quota-series.");
-  registry.OnScrape([this] { Look(); });
-  registry.NewGauges(
-      "quota_alert_threshold_ratio",
+  registry.OnScrape([this] { Begin(); });
+  registry.OnScrapeInSteps([this] { return LookOn(); });
+  NewGauges(
+      registry, "quota_alert_threshold_ratio",
       "From which share of a limit on the quota's owner wants to be told, where one is given.",
-      [this](const Tell& tell) {
-        for (const Threshold& one : thresholds_) {
-          tell({{"namespace", one.quota->key.ns},
-                {"quota", one.quota->key.name},
-                {"quota_api", *one.quota_api}},
-               one.quota->alert_threshold);
-        }
+      [](const TellSeries& tell, const std::string& quota_api, const Key& key, const Shown& quota) {
+        if (quota.threshold == 0) return;
+        tell({{"namespace", key.second.ns}, {"quota", key.second.name}, {"quota_api", quota_api}},
+             quota.threshold);
       });
-  registry.NewGauges("quota_hard", "The limit, as enforced: status.hard.",
-                     [this](const Tell& tell) {
-                       for (const Limit& one : limits_) one.Tell(tell, one.hard);
-                     });
-  registry.NewGauges("quota_used", "What is used of the limit: status.used.",
-                     [this](const Tell& tell) {
-                       for (const Limit& one : limits_) {
-                         if (one.used != nullptr) one.Tell(tell, ToDouble(*one.used));
-                       }
-                     });
+  const auto tell_limit = [](const TellSeries& tell, const std::string& quota_api, const Key& key,
+                             const std::string& name, double value) {
+    tell({{"namespace", key.second.ns},
+          {"quota", key.second.name},
+          {"quota_api", quota_api},
+          {"resource", name}},
+         value);
+  };
+  NewGauges(registry, "quota_hard", "The limit, as enforced: status.hard.",
+            [tell_limit](const TellSeries& tell, const std::string& quota_api, const Key& key,
+                         const Shown& quota) {
+              for (const Limit& limit : quota.limits) {
+                tell_limit(tell, quota_api, key, limit.name, limit.hard);
+              }
+            });
+  NewGauges(registry, "quota_used", "What is used of the limit: status.used.",
+            [tell_limit](const TellSeries& tell, const std::string& quota_api, const Key& key,
+                         const Shown& quota) {
+              for (const Limit& limit : quota.limits) {
+                if (limit.used) tell_limit(tell, quota_api, key, limit.name, *limit.used);
+              }
+            });
 }
 
-void QuotaSeries::Limit::Tell(const metrics::Registry::TellSeries& tell, double value) const {
-  tell({{"namespace", quota->key.ns},
-        {"quota", quota->key.name},
-        {"quota_api", *quota_api},
-        {"resource", *name}},
-       value);
+void QuotaSeries::NewGauges(metrics::Registry& registry, const char* name, const char* help,
+                            TellQuota tell_quota) {
+  registry.NewGauges(name, help, [this, tell_quota](const TellSeries& tell) {
+    auto next = told_ ? shown_.upper_bound(*told_) : shown_.begin();
+    for (int told = 0; told < kToldAStep && next != shown_.end(); ++told, ++next) {
+      tell_quota(tell, sources_[next->first.first].quota_api, next->first, next->second);
+      told_ = next->first;
+    }
+    if (next != shown_.end()) return true;
+    told_.reset();
+    return false;
+  });
 }
 
 void QuotaSeries::Add(std::string quota_api,
@@ -56,33 +74,75 @@ void QuotaSeries::Add(std::string quota_api,
   sources_.push_back({std::move(quota_api), std::move(store)});
 }
 
-void QuotaSeries::Look() {
-  limits_.clear();
-  thresholds_.clear();
+std::size_t QuotaSeries::Shown::series() const {
+  std::size_t series = threshold > 0 ? 1 : 0;
+  for (const Limit& limit : limits) series += limit.used ? 2 : 1;
+  return series;
+}
+
+// The scrape before may have been broken off anywhere.
+void QuotaSeries::Begin() {
+  source_ = 0;
+  place_ = {};
+  shown_.clear();
   taken_ = omitted_ = 0;
-  for (const Source& source : sources_) {
-    const controllers::QuotaStore* store = source.store();
-    if (store == nullptr) continue;
-    std::vector<api::ObjectKey> keys = store->All();
-    std::ranges::sort(keys);
-    for (const api::ObjectKey& key : keys) LookAt(source.quota_api, *store->Find(key));
+  told_.reset();
+}
+
+// One step of the look at all quotas. False: it was the last.
+bool QuotaSeries::LookOn() {
+  if (source_ < sources_.size()) {
+    const controllers::QuotaStore* const store = sources_[source_].store();
+    const bool more =
+        store != nullptr && store->VisitSome(place_, kQuotasAStep,
+                                             [this](const quota::Quota& quota) { LookAt(quota); });
+    if (!more) {
+      ++source_;
+      place_ = {};
+    }
+    return true;
+  }
+  EndLook();
+  return false;
+}
+
+void QuotaSeries::LookAt(const quota::Quota& quota) {
+  Shown shown{.limits = {}, .threshold = std::max(0.0, quota.alert_threshold)};
+  for (const auto& [name, hard] : quota.status.hard) {
+    Limit limit{.name = name, .hard = ToDouble(hard), .used = {}};
+    if (const quota::Quantity* used = quota.status.used.Find(name)) limit.used = ToDouble(*used);
+    shown.limits.push_back(std::move(limit));
+  }
+  const std::size_t series = shown.series();
+  if (!shown_.try_emplace({source_, quota.key}, std::move(shown)).second) return;
+  taken_ += series;
+  while (!shown_.empty() && taken_ - shown_.rbegin()->second.series() >= max_series_) DropLast();
+}
+
+void QuotaSeries::DropLast() {
+  const auto last = std::prev(shown_.end());
+  const std::size_t series = last->second.series();
+  taken_ -= series;
+  omitted_ += series;
+  shown_.erase(last);
+}
+
+// Of the last quota those limits are shown that fit.
+void QuotaSeries::EndLook() {
+  while (taken_ > max_series_) {
+    Shown& last = shown_.rbegin()->second;
+    if (last.threshold > 0 || last.limits.empty()) {
+      --taken_;
+      ++omitted_;
+      last.threshold = 0;
+      continue;
+    }
+    const std::size_t series = last.limits.back().used ? 2 : 1;
+    taken_ -= series;
+    omitted_ += series;
+    last.limits.pop_back();
   }
   SayOmitted();
-}
-
-void QuotaSeries::LookAt(const std::string& quota_api, const quota::Quota& quota) {
-  for (const auto& [name, hard] : quota.status.hard) {
-    const quota::Quantity* used = quota.status.used.Find(name);
-    if (!Take(used == nullptr ? 1 : 2)) continue;
-    limits_.push_back({&quota_api, &quota, &name, ToDouble(hard), used});
-  }
-  if (quota.alert_threshold > 0 && Take(1)) thresholds_.push_back({&quota_api, &quota});
-}
-
-bool QuotaSeries::Take(std::size_t series) {
-  const bool fits = taken_ + series <= max_series_;
-  (fits ? taken_ : omitted_) += series;
-  return fits;
 }
 
 void QuotaSeries::SayOmitted() {

@@ -1,16 +1,20 @@
 #pragma once
 
 // quota_hard and quota_used of every quota, as stored in its status, and the threshold that its
-// owner asked for. Nothing is kept between scrapes, so the series of a quota go with it.
+// owner asked for. Each scrape makes them anew, so the series of a quota go with it.
 //
 // Tenants make quotas and name what is in them: so there is a bound. Beyond it series are left out,
-// always the same while the quotas are the same; a metric says how many, and the log once.
+// always the same while the quotas are the same; a metric says how many, and the log once. There
+// may be very many quotas, so a scrape looks at them in steps.
 //
 // Single-threaded. The registry and the stores outlive the last scrape.
 
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controllers/quota/quota_store.h"
@@ -31,30 +35,40 @@ class QuotaSeries {
     std::function<const controllers::QuotaStore*()> store;
   };
   struct Limit {
-    const std::string* quota_api;
-    const quota::Quota* quota;
-    const std::string* name;
-    double hard;
-    const quota::Quantity* used;  // null: not counted yet
-    void Tell(const metrics::Registry::TellSeries& tell, double value) const;
+    std::string name;
+    double hard = 0;
+    std::optional<double> used;  // nullopt: not counted yet
   };
-  struct Threshold {
-    const std::string* quota_api;
-    const quota::Quota* quota;
+  struct Shown {
+    std::vector<Limit> limits;
+    double threshold = 0;  // 0: none
+    [[nodiscard]] std::size_t series() const;
   };
-  void Look();
-  void LookAt(const std::string& quota_api, const quota::Quota& quota);
-  [[nodiscard]] bool Take(std::size_t series);
+  // In this order series are shown, and the last are left out.
+  using Key = std::pair<std::size_t, api::ObjectKey>;  // which source; which quota
+  using ShownQuotas = std::map<Key, Shown>;
+  using TellSeries = metrics::Registry::TellSeries;
+  using TellQuota = std::function<void(const TellSeries&, const std::string& quota_api, const Key&,
+                                       const Shown&)>;
+
+  void NewGauges(metrics::Registry& registry, const char* name, const char* help, TellQuota tell);
+  void Begin();
+  bool LookOn();
+  void LookAt(const quota::Quota& quota);
+  void DropLast();
+  void EndLook();
   void SayOmitted();
 
   const std::size_t max_series_;
   std::vector<Source> sources_;
   metrics::Gauge omitted_gauge_;
   // Of the scrape under way.
-  std::vector<Limit> limits_;
-  std::vector<Threshold> thresholds_;
+  std::size_t source_ = 0;
+  controllers::QuotaStore::Place place_;
+  ShownQuotas shown_;
   std::size_t taken_ = 0;
   std::size_t omitted_ = 0;
+  std::optional<Key> told_;  // of the family that is told, up to here
   bool said_ = false;
 };
 

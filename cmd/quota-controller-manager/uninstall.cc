@@ -5,6 +5,7 @@
 #include "cmd/quota-controller-manager/leadership.h"
 #include "pkg/admission/certificate_secret.h"
 #include "pkg/admission/ownership.h"
+#include "pkg/admission/removal.h"
 #include "pkg/admission/webhook_configuration.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/scheduler.h"
@@ -25,6 +26,7 @@ constexpr std::chrono::milliseconds kUntilRestored = 3s;
 // For a lease that says no duration.
 constexpr std::chrono::seconds kLeaseDuration = 15s;
 constexpr std::chrono::milliseconds kLook = 500ms;
+constexpr int kTries = 5;  // beside somebody who writes
 
 const api::GroupVersionResource kLeases{"coordination.k8s.io", "v1", "leases"};
 const api::GroupVersionResource kSecrets{"", "v1", "secrets"};
@@ -110,32 +112,26 @@ base::Task<base::Result<void>> Uninstaller::AwaitLease() {
 }
 
 base::Task<base::Result<void>> Uninstaller::Remove(Target target) {
-  const auto object = co_await Get(target);
-  if (!object) co_return object.error();
-  if (!*object) {
-    Say(target, "there is none");
-    co_return base::Result<void>();
+  using Kind = admission::Removal::Kind;
+  auto removed = co_await admission::RemoveOurs(client_, target.path, installation_, kTimeout);
+  for (int i = 0; i < kTries && !removed && removed.error().Is(base::ErrorCode::kConflict); ++i) {
+    removed = co_await admission::RemoveOurs(client_, target.path, installation_, kTimeout);
   }
-  const std::string other(admission::InstallationOf(**object));
-  if (!admission::HasOurLabel(**object)) {
-    Say(target, "does not carry our label, and is left alone");
-    co_return base::Result<void>();
+  if (!removed) co_return removed.error();
+  switch (removed->kind) {
+    case Kind::kDeleted:
+      Say(target, "deleted");
+      break;
+    case Kind::kAbsent:
+      Say(target, "there is none");
+      break;
+    case Kind::kNotOurs:
+      Say(target, "does not carry our label, and is left alone");
+      break;
+    case Kind::kAnothers:
+      Say(target, "belongs to the installation " + removed->installation + ", and is left alone");
+      break;
   }
-  if (!other.empty() && other != installation_) {
-    Say(target, "belongs to the installation " + other + ", and is left alone");
-    co_return base::Result<void>();
-  }
-  json::Value preconditions = json::Object{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
-  preconditions.Make({"preconditions", "uid"}) = std::string(api::Uid(**object));
-  client::ApiRequest request;
-  request.verb = "DELETE";
-  request.path = target.path;
-  request.content_type = client::kJson;
-  request.body = json::Write(preconditions);
-  request.timeout = kTimeout;
-  const auto deleted = co_await client_.Do(std::move(request));
-  if (!deleted && !deleted.error().Is(base::ErrorCode::kNotFound)) co_return deleted.error();
-  Say(target, "deleted");
   co_return base::Result<void>();
 }
 

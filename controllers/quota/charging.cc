@@ -40,11 +40,18 @@ std::vector<const quota::Quota*> QuotaController::InNamespace(std::string_view n
   return quotas;
 }
 
-const quota::Charge* QuotaController::Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                            std::string_view version) {
+const quota::Charge* QuotaController::Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                               std::string_view version) const {
   const auto memory = memories_.find(quota.key);
   if (memory == memories_.end() || memory->second.uid != quota.uid) return nullptr;
-  return memory->second.admitted.Cover(context_.scheduler->Now(), uid, version);
+  return memory->second.admitted.Covering(context_.scheduler->Now(), uid, version);
+}
+
+std::uint64_t QuotaController::Cover(const quota::Quota& quota, const quota::Uid& uid,
+                                     std::string_view version) {
+  Memory* const memory = FindMemory(quota);
+  if (memory == nullptr) return 0;
+  return memory->admitted.Cover(context_.scheduler->Now(), uid, version);
 }
 
 bool QuotaController::HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
@@ -165,7 +172,7 @@ void QuotaController::Hold(Memory& memory, const quota::Quota& quota,
     memory.admitted.Grant(sent, grant.uid, grant.charge, is_seen ? &seen : nullptr, grant.version,
                           grant.number);
     for (const std::string& other : grant.others) {
-      (void)memory.admitted.Cover(sent, grant.uid, other);
+      memory.admitted.Cover(sent, grant.uid, other);
     }
   }
   memory.last_grant = sent;
@@ -198,9 +205,8 @@ bool QuotaController::IsSeen(const quota::Quota& quota, const admission::Grant& 
       continue;
     }
     const auto facts = source.tracked->ledger().Find(quota.key.ns, grant.uid);
-    const bool matches =
-        facts && quota::MatchesObject(quota.selector, *facts, source.evaluator->scopes);
-    if (!matches) return false;
+    if (!facts) return false;
+    if (!quota::MatchesObject(quota.selector, *facts, source.evaluator->scopes)) return true;
     if (quota::CountsParts(quota.selector, *facts)) {
       usage = quota::UsageOfParts(quota.selector, *facts, source.evaluator->scopes);
       return true;
@@ -211,11 +217,11 @@ bool QuotaController::IsSeen(const quota::Quota& quota, const admission::Grant& 
   return false;
 }
 
-void QuotaController::Release(const api::ObjectKey& key, const admission::Grant& grant) {
+void QuotaController::Release(const api::ObjectKey& key, const quota::Uid& uid,
+                              std::uint64_t grant) {
   const auto memory = memories_.find(key);
   if (memory == memories_.end()) return;
-  memory->second.admitted.Release(grant.uid, grant.before.amount.empty() ? nullptr : &grant.before,
-                                  grant.number);
+  memory->second.admitted.Release(uid, grant);
   queue_.Add(key);
 }
 
@@ -236,6 +242,7 @@ base::Task<base::Result<void>> QuotaController::Refresh(std::string ns, base::Ti
   client::ApiRequest request{
       .path = api_.resource.Path(ns),
       .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now)};
+  const std::string known = quotas_->state().resource_version;
   const auto answer = co_await client::DoJson(*context_.client, std::move(request));
   if (!answer) co_return answer.error();
   const json::Value* items = answer->At({"items"});
@@ -243,22 +250,25 @@ base::Task<base::Result<void>> QuotaController::Refresh(std::string ns, base::Ti
   if (list == nullptr) {
     co_return base::Error{.code = base::ErrorCode::kMalformed, .message = "the list has no items"};
   }
-  TakeList(ns, std::string(answer->StringAt({"metadata", "resourceVersion"})), *list);
+  TakeList(ns, std::string(answer->StringAt({"metadata", "resourceVersion"})), *list, known);
   co_return base::Result<void>();
 }
 
 // While the list was on its way the watch may have gone on, or a later list have come: what went
-// since must not come back, so an older list says nothing of what exists.
+// since must not come back, so an older list says nothing of what exists. Unless it is older than
+// what was known when it was asked for: then the server was put back.
 void QuotaController::TakeList(const std::string& ns, std::string version,
-                               const json::Array& quotas) {
+                               const json::Array& quotas, const std::string& known) {
+  const bool put_back = api::IsOlderVersion(version, known).value_or(false);
+  if (put_back) OnPutBack();
   const auto last = refreshed_.find(ns);
-  const auto covers = [&](const std::string& known) {
-    return known.empty() || api::IsOlderVersion(version, known) == std::optional(false);
+  const auto covers = [&](const std::string& other) {
+    return other.empty() || api::IsOlderVersion(version, other) == std::optional(false);
   };
-  const bool newest = covers(quotas_->state().resource_version) &&
-                      (last == refreshed_.end() || covers(last->second.version));
+  const bool newest = put_back || (covers(quotas_->state().resource_version) &&
+                                   (last == refreshed_.end() || covers(last->second.version)));
   if (newest) {
-    store_.Replace(ns, quotas);
+    store_.Replace(ns, quotas, put_back);
   } else {
     for (const json::Value& item : quotas) {
       auto quota = quota::ParseQuota(item, api_.selectors);
@@ -271,14 +281,32 @@ void QuotaController::TakeList(const std::string& ns, std::string version,
   if (newest) refreshed_[ns] = {.at = now, .version = std::move(version)};
 }
 
-std::size_t QuotaController::charges_held() const {
-  std::size_t held = 0;
-  for (const auto& [key, memory] : memories_) held += memory.admitted.size();
-  return held;
+bool QuotaController::CountCharges(ChargeCount& count) const {
+  constexpr std::size_t kBucketsAStep = 2'048;
+  const std::size_t buckets = memories_.bucket_count();
+  if (count.buckets != buckets) count = {.held = 0, .bucket = 0, .buckets = buckets};
+  const std::size_t end = std::min(buckets, count.bucket + kBucketsAStep);
+  for (; count.bucket < end; ++count.bucket) {
+    for (auto at = memories_.begin(count.bucket); at != memories_.end(count.bucket); ++at) {
+      count.held += at->second.admitted.size();
+    }
+  }
+  return count.bucket < buckets;
 }
 
-void QuotaController::OnGuards() {
-  for (const api::ObjectKey& key : store_.All()) queue_.Add(key);
+void QuotaController::SetHold(base::Duration hold) {
+  options_.charge_hold = hold;
+  options_.foreign_hold = hold;
+  ForMany().charge_hold = true;
+}
+
+// True: some charge is held, which may end at another time now.
+bool QuotaController::NoticeHold(const quota::Quota& quota) {
+  Memory* const memory = FindMemory(quota);
+  if (memory == nullptr) return false;
+  memory->admitted.SetHold(options_.charge_hold);
+  memory->charges.SetHold(options_.foreign_hold);
+  return memory->admitted.NextExpiry() || memory->charges.NextExpiry();
 }
 
 }  // namespace controllers

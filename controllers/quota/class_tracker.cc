@@ -218,6 +218,12 @@ base::Task<void> ClassTracker::StopUnneeded() {
   }
 }
 
+void ClassTracker::Relist() {
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.watch) wanted.watch->Relist();
+  }
+}
+
 base::Task<void> ClassTracker::StopAll() {
   for (auto& [resource, wanted] : wanted_) {
     if (wanted.watch) co_await wanted.watch->Stop();

@@ -64,6 +64,8 @@ class ClassTracker {
   void StartServed();
   base::Task<void> StopUnneeded();
   base::Task<void> StopAll();
+  // Lists all classes again.
+  void Relist();
 
  private:
   struct Wanted {

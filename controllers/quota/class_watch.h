@@ -25,6 +25,7 @@ class ClassWatch final : public informers::CollectionSink {
 
   void Start();
   base::Task<void> Stop();
+  void Relist() { reflector_->Relist(); }
 
   [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
   [[nodiscard]] const quota::ClassTable& table() const { return table_; }

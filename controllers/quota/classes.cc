@@ -181,17 +181,21 @@ base::Task<base::Result<quota::ClassUsage>> QuotaController::ReadClass(
   co_return NotFound(name);
 }
 
-// Only objects that refer to the class use anything by it.
 void QuotaController::OnClassChange(const quota::Evaluator& evaluator, const std::string& name) {
-  const TrackedResource* tracked = tracker_.Find(evaluator.resource);
-  if (tracked == nullptr) return;  // nothing is counted, so nothing changed
-  for (const api::ObjectKey& key : store_.All()) {
-    const quota::Quota& quota = *store_.Find(key);
-    const bool named = !quota::NamesOfClasses(evaluator, quota.hard).empty();
-    if (!named || !tracked->ledger().Refers(key.ns, name)) continue;
-    NoticeClass(quota, evaluator, *tracked);
-    queue_.Add(key);
-  }
+  if (tracker_.Find(evaluator.resource) == nullptr) return;  // nothing is counted
+  const auto changed =
+      ForMany().classes.try_emplace(evaluator.resource, Concerns::Classes{evaluator, {}}).first;
+  changed->second.names.insert(name);
+}
+
+// Only objects that refer to a class use anything by it.
+bool QuotaController::NoticeClasses(const quota::Quota& quota, const Concerns::Classes& changed) {
+  const TrackedResource* tracked = tracker_.Find(changed.evaluator.resource);
+  const bool named = !quota::NamesOfClasses(changed.evaluator, quota.hard).empty();
+  if (tracked == nullptr || !named) return false;
+  if (!tracked->ledger().RefersToAny(quota.key.ns, changed.names)) return false;
+  NoticeClass(quota, changed.evaluator, *tracked);
+  return true;
 }
 
 // An object may be seen before its class: what it was charged is used up only now.
@@ -212,11 +216,8 @@ void QuotaController::NoticeClass(const quota::Quota& quota, const quota::Evalua
 
 void QuotaController::OnClassState(const quota::Evaluator& evaluator) {
   tracker_.OnResourceState();
-  for (const api::ObjectKey& key : store_.All()) {
-    if (quota::NamesOfClasses(evaluator, store_.Find(key)->hard).empty()) continue;
-    reporter_.OnResourceState(key);
-    queue_.Add(key);
-  }
+  reporter_.OnResourceState();
+  ForMany().class_states.insert_or_assign(evaluator.resource, evaluator);
 }
 
 }  // namespace controllers

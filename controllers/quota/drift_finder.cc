@@ -5,6 +5,10 @@
 namespace controllers {
 namespace {
 
+// Each of these takes some hundred microseconds at most.
+constexpr std::size_t kObjectsAStep = 50'000;
+constexpr int kRepairsAStep = 64;
+
 // Adds |after - before| of every name to `sum`. An overflow leaves a name out: the sum is a measure
 // for operators, not an amount that anything is decided from.
 void AddDifference(const std::shared_ptr<const quota::Facts>& before,
@@ -25,49 +29,77 @@ void DriftFinder::OnEvent(const quota::Uid& uid) {
   suspects_.erase(uid);
 }
 
-void DriftFinder::OnListed(std::string_view ns, const quota::Uid& uid, quota::ObjectFacts facts) {
+void DriftFinder::OnListed(Object object, const quota::Uid& uid, quota::VersionMark version) {
   ++listed_count_;
-  listed_.insert(uid);
-  if (touched_.contains(uid)) return;
-  const auto held = ledger_.Find(ns, uid);
-  const quota::Tie* tie = ledger_.FindTie(ns, uid);
-  const bool tied_alike = tie != nullptr ? facts.tie == *tie : !facts.tie;
-  if (held && *held == facts.now && tied_alike) return;
-  suspects_[uid] = {.ns = std::string(ns), .listed = true, .facts = std::move(facts)};
-}
-
-void DriftFinder::OnListedUnreadable(const quota::Uid& uid) {
-  ++listed_count_;
-  listed_.insert(uid);
+  const auto sighting = ledger_.Sight(object.ns, uid, version);
+  if (sighting == quota::Ledger::Sighting::kSame || touched_.contains(uid)) return;
+  suspects_[uid] = {.object = std::move(object), .listed = true};
 }
 
 void DriftFinder::OnRestart() {
-  listed_.clear();
+  ledger_.BeginAudit();
   suspects_.clear();
   listed_count_ = 0;
 }
 
-void DriftFinder::OnListEnd() {
-  ledger_.ForEach([this](std::string_view ns, const quota::Uid& uid) {
-    if (listed_.contains(uid) || touched_.contains(uid)) return;
-    suspects_[uid] = {.ns = std::string(ns), .listed = false, .facts = {}};
-  });
-  // From here on only the suspects matter.
-  listed_ = {};
-  touched_ = {};
+bool DriftFinder::LookForVanished() {
+  return ledger_.VisitUnseen(vanished_place_, kObjectsAStep,
+                             [this](std::string_view ns, const quota::Uid& uid) {
+                               if (!touched_.contains(uid))
+                                 suspects_[uid].object.ns = std::string(ns);
+                             });
 }
 
-DriftReport DriftFinder::Settle() {
-  DriftReport report{.listed = listed_count_};
-  for (auto& [uid, suspect] : suspects_) Repair(uid, std::move(suspect), report);
-  suspects_.clear();
-  return report;
+std::vector<DriftFinder::Object> DriftFinder::Unread(std::size_t most) const {
+  std::vector<Object> unread;
+  for (const auto& [uid, suspect] : suspects_) {
+    if (unread.size() == most) break;
+    if (suspect.listed && !suspect.read) unread.push_back(suspect.object);
+  }
+  return unread;
+}
+
+bool DriftFinder::IsUnread(const quota::Uid& uid) const {
+  const auto suspect = suspects_.find(uid);
+  return suspect != suspects_.end() && !suspect->second.read;
+}
+
+void DriftFinder::OnRead(const quota::Uid& uid, quota::ObjectFacts facts,
+                         quota::VersionMark version) {
+  const auto at = suspects_.find(uid);
+  if (at == suspects_.end()) return;
+  Suspect& suspect = at->second;
+  suspect.facts = std::move(facts);
+  suspect.version = version;
+  suspect.read = suspect.listed;
+  if (suspect.listed && !IsHeld(suspect, uid)) return;
+  // It is there after all, or only what does not count has changed.
+  if (suspect.listed) ledger_.Set(suspect.object.ns, uid, std::move(suspect.facts), version);
+  suspects_.erase(at);
+}
+
+bool DriftFinder::IsHeld(const Suspect& suspect, const quota::Uid& uid) const {
+  const auto held = ledger_.Find(suspect.object.ns, uid);
+  const quota::Tie* tie = ledger_.FindTie(suspect.object.ns, uid);
+  const bool tied_alike = tie != nullptr ? suspect.facts.tie == *tie : !suspect.facts.tie;
+  return held && *held == suspect.facts.now && tied_alike;
+}
+
+bool DriftFinder::Settle(DriftReport& report) {
+  report.listed = listed_count_;
+  for (int repairs = 0; repairs < kRepairsAStep && !suspects_.empty(); ++repairs) {
+    auto suspect = suspects_.extract(suspects_.begin());
+    Repair(suspect.key(), std::move(suspect.mapped()), report);
+  }
+  return !suspects_.empty();
 }
 
 void DriftFinder::Repair(const quota::Uid& uid, Suspect suspect, DriftReport& report) {
-  const bool was_held = ledger_.Find(suspect.ns, uid) != nullptr;
-  auto change = suspect.listed ? ledger_.Set(suspect.ns, uid, std::move(suspect.facts))
-                               : ledger_.Remove(suspect.ns, uid);
+  if (suspect.listed && !suspect.read) return;
+  const std::string& ns = suspect.object.ns;
+  const bool was_held = ledger_.Find(ns, uid) != nullptr;
+  auto change = suspect.listed ? ledger_.Set(ns, uid, std::move(suspect.facts), suspect.version)
+                               : ledger_.Remove(ns, uid);
   if (!change) return;
   if (!suspect.listed) {
     ++report.drift.vanished;

@@ -2,12 +2,15 @@
 
 // Compares a ledger with a fresh list of the same collection while its watch goes on.
 //
-// A difference is drift only if it is not just the watch's lag: so each difference is held as a
-// suspect, an event that touches its object clears it, and what is still suspected when Settle() is
-// called, some seconds after the list, is drift and is repaired. Objects that events touch while
-// the list is read are left to the events: a page may be older than what the watch has shown since.
+// The list is of metadata: an object whose resourceVersion is the one that is held needs no second
+// look. Each other one is a suspect, and drift only if that is not just the watch's lag: an event
+// that touches the object clears it. What is still suspected some seconds after the list is read in
+// full, and where its facts differ, too, it is repaired. Objects that events touch while the list
+// is read are left to the events: a page may be older than what the watch has shown since.
 //
-// No I/O, one thread. The ledger outlives it and is changed by Settle() only.
+// OnListed()… → LookForVanished()… → OnRead()… → Settle()…, each of the latter in steps that others
+// have the loop between. No I/O, one thread. The ledger outlives it; no relist of it begins
+// meanwhile.
 
 #include <string>
 #include <unordered_map>
@@ -27,35 +30,48 @@ struct DriftReport {
 
 class DriftFinder {
  public:
-  explicit DriftFinder(quota::Ledger& ledger) : ledger_(ledger) {}
+  explicit DriftFinder(quota::Ledger& ledger) : ledger_(ledger) { ledger_.BeginAudit(); }
+
+  struct Object {
+    std::string ns;
+    std::string name;
+  };
 
   // The watch showed this object since the list began.
   void OnEvent(const quota::Uid& uid);
-  // The list has this object with these facts.
-  void OnListed(std::string_view ns, const quota::Uid& uid, quota::ObjectFacts facts);
-  // The list has this object, but its facts cannot be read; what the ledger has stands.
-  void OnListedUnreadable(const quota::Uid& uid);
+  // The list has this object in this version; kNoVersion: whatever version is held, it is read.
+  void OnListed(Object object, const quota::Uid& uid, quota::VersionMark version);
   // The list starts over.
   void OnRestart();
-  // The list is complete.
-  void OnListEnd();
+  // The list is complete: looks for what it lacks. True: call again.
+  bool LookForVanished();
+
   [[nodiscard]] bool HasSuspects() const { return !suspects_.empty(); }
-  // Repairs what is still suspected and says what it was. Called once, after OnListEnd().
-  DriftReport Settle();
+  // Suspects that are to be read in full, this many at most.
+  [[nodiscard]] std::vector<Object> Unread(std::size_t most) const;
+  [[nodiscard]] bool IsUnread(const quota::Uid& uid) const;
+  // A suspect has these facts now. One that is never read, because it is gone again or cannot be
+  // read, stays as it is held.
+  void OnRead(const quota::Uid& uid, quota::ObjectFacts facts, quota::VersionMark version);
+  // Repairs some of what is still suspected, and adds to `report` what it was. True: call again.
+  bool Settle(DriftReport& report);
 
  private:
   struct Suspect {
-    std::string ns;
+    Object object;
     bool listed = false;  // false: held, but not in the list
+    bool read = false;
     quota::ObjectFacts facts;
+    quota::VersionMark version = quota::kNoVersion;
   };
+  [[nodiscard]] bool IsHeld(const Suspect& suspect, const quota::Uid& uid) const;
   void Repair(const quota::Uid& uid, Suspect suspect, DriftReport& report);
 
   quota::Ledger& ledger_;
   std::unordered_set<quota::Uid, quota::UidHash> touched_;
-  std::unordered_set<quota::Uid, quota::UidHash> listed_;
   std::unordered_map<quota::Uid, Suspect, quota::UidHash> suspects_;
   std::size_t listed_count_ = 0;
+  std::size_t vanished_place_ = 0;  // how far LookForVanished() has come
 };
 
 }  // namespace controllers

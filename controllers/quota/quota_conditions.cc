@@ -1,6 +1,7 @@
 #include "controllers/quota/quota_conditions.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace controllers {
 namespace {
@@ -46,6 +47,12 @@ Announcement Healed(const std::vector<std::string>& names) {
 Announcement UnknownNames(const std::vector<std::string>& names) {
   return {EventType::kWarning, "UnknownResourceName",
           "nothing is counted under " + Join(names) + ": such a limit has no effect"};
+}
+
+Announcement NotEnforced(const std::string& ns) {
+  return {EventType::kWarning, "QuotaNotEnforced",
+          "this quota is counted, but nothing is refused: namespace " + ns +
+              " is exempt, by --exempt-namespaces or as quota-controller-manager's own"};
 }
 
 Announcement MatchesNothing(const std::string& why) {
@@ -118,9 +125,20 @@ std::optional<base::TimePoint> QuotaConditions::LookAtSelector(const quota::Quot
   return std::nullopt;
 }
 
+std::optional<base::TimePoint> QuotaConditions::LookAtExemption(const quota::Quota& quota,
+                                                                bool exempt, base::TimePoint now,
+                                                                const Say& say) {
+  if (!exempt) return std::nullopt;  // for as long as the process lives
+  Memory& memory = memories_[quota.uid];
+  if (!memory.exempt) memory.exempt = say(NotEnforced(quota.key.ns));
+  if (memory.exempt) return std::nullopt;
+  if (memory.empty()) memories_.erase(quota.uid);
+  return now + patience_.say_again;
+}
+
 QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle& obstacle,
                                               base::TimePoint now, base::TimePoint server_since,
-                                              const Say& say) const {
+                                              const Say& say) {
   const Topic topic = TopicOf(obstacle.kind);
   if (standing.topic != topic) standing.since = now;
   standing.topic = topic;
@@ -129,14 +147,14 @@ QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle
   const base::TimePoint due = DueAt(standing, obstacle.kind, server_since);
   if (due > now) return due;
   if (!say(AnnouncementOf(topic, obstacle))) return now + patience_.say_again;
-  standing.said = topic;
+  Retell(obstacle.resource, std::exchange(standing.said, topic), topic);
   standing.names = obstacle.names;
   return std::nullopt;
 }
 
 QuotaConditions::When QuotaConditions::Heal(Memory& memory, const quota::Quota& quota,
                                             const std::vector<Obstacle>& obstacles,
-                                            base::TimePoint now, const Say& say) const {
+                                            base::TimePoint now, const Say& say) {
   When again;
   for (auto entry = memory.standings.begin(); entry != memory.standings.end();) {
     const auto here = entry++;
@@ -147,6 +165,7 @@ QuotaConditions::When QuotaConditions::Heal(Memory& memory, const quota::Quota& 
     // Of a name that the quota no longer has, nobody wants to hear.
     std::erase_if(names, [&](const std::string& name) { return !quota.hard.Find(name); });
     if (names.empty() || say(Healed(names))) {
+      Retell(here->first, here->second.said, Topic::kNone);
       memory.standings.erase(here);
     } else {
       again = now + patience_.say_again;
@@ -166,17 +185,20 @@ QuotaConditions::When QuotaConditions::LookAtUncountable(Memory& memory,
   return std::nullopt;
 }
 
-void QuotaConditions::Forget(const std::string& uid) { memories_.erase(uid); }
-
-QuotaConditions::Standings QuotaConditions::Count() const {
-  Standings counts;
-  for (const auto& [uid, memory] : memories_) {
-    for (const auto& [resource, standing] : memory.standings) {
-      if (standing.said == Topic::kNone) continue;
-      ++counts[{resource, std::string(NameOf(standing.said))}];
-    }
+void QuotaConditions::Forget(const std::string& uid) {
+  const auto memory = memories_.find(uid);
+  if (memory == memories_.end()) return;
+  for (const auto& [resource, standing] : memory->second.standings) {
+    Retell(resource, standing.said, Topic::kNone);
   }
-  return counts;
+  memories_.erase(memory);
+}
+
+void QuotaConditions::Retell(const std::string& resource, Topic before, Topic after) {
+  if (after != Topic::kNone) ++told_[{resource, std::string(NameOf(after))}];
+  if (before == Topic::kNone) return;
+  const auto told = told_.find({resource, std::string(NameOf(before))});
+  if (--told->second == 0) told_.erase(told);
 }
 
 std::vector<std::string> UncountableNames(const quota::QuotaApi& api,

@@ -82,8 +82,11 @@ class QuotaConditions {
   // Why nothing can match the quota's selector; "" if something can.
   std::optional<base::TimePoint> LookAtSelector(const quota::Quota& quota, const std::string& why,
                                                 base::TimePoint now, const Say& say);
+  // Whether admission refuses nothing in the quota's namespace.
+  std::optional<base::TimePoint> LookAtExemption(const quota::Quota& quota, bool exempt,
+                                                 base::TimePoint now, const Say& say);
   void Forget(const std::string& uid);
-  [[nodiscard]] Standings Count() const;
+  [[nodiscard]] const Standings& Count() const { return told_; }
   [[nodiscard]] std::size_t size() const { return memories_.size(); }  // quotas remembered
 
  private:
@@ -98,8 +101,9 @@ class QuotaConditions {
     std::map<std::string, Standing> standings;  // by resource
     std::vector<std::string> uncountable;       // said
     std::string matches_nothing;                // said
+    bool exempt = false;                        // said
     [[nodiscard]] bool empty() const {
-      return standings.empty() && uncountable.empty() && matches_nothing.empty();
+      return standings.empty() && uncountable.empty() && matches_nothing.empty() && !exempt;
     }
   };
   using When = std::optional<base::TimePoint>;
@@ -110,14 +114,17 @@ class QuotaConditions {
   [[nodiscard]] base::TimePoint DueAt(const Standing& standing, Obstacle::Kind kind,
                                       base::TimePoint server_since) const;
   When LookAt(Standing& standing, const Obstacle& obstacle, base::TimePoint now,
-              base::TimePoint server_since, const Say& say) const;
+              base::TimePoint server_since, const Say& say);
   When Heal(Memory& memory, const quota::Quota& quota, const std::vector<Obstacle>& obstacles,
-            base::TimePoint now, const Say& say) const;
+            base::TimePoint now, const Say& say);
+  // One quota was told `after` of the resource, of which it was told `before`.
+  void Retell(const std::string& resource, Topic before, Topic after);
   When LookAtUncountable(Memory& memory, const std::vector<std::string>& names, base::TimePoint now,
                          const Say& say) const;
 
   ConditionPatience patience_;
   std::unordered_map<std::string, Memory> memories_;  // by the quota's uid
+  Standings told_;                                    // what these say, counted as it changes
 };
 
 // The names of `hard` under which this quota API counts nothing, whatever the server serves.

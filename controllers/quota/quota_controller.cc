@@ -34,11 +34,12 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       options_(options),
       pulse_(context_.scheduler->Now()),
       store_(api.name, *this, api.selectors),
-      tracker_(context_, api_, served, *this),
+      tracker_(context_, api_, served, *this, {.by_namespace = options.guarded != nullptr}),
       reporter_(
           *context_.scheduler, context_.events, api_, store_, tracker_,
           [this] { return quotas_->state().trouble.has_value(); }, [this] { return Leading(); },
-          PatienceFor(context_.reflector.backoff)),
+          options.exempt, PatienceFor(context_.reflector.backoff)),
+      walk_wanted_(context_.scheduler->NewAlarm()),
       quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
       quotas_(informers::NewReflector(
           *context_.client, *context_.scheduler, store_,
@@ -54,6 +55,7 @@ base::Task<void> QuotaController::Run() {
   sources.Spawn("quotas " + api_.name, [this] { return quotas_->Run(); });
   sources.Spawn("tracker " + api_.name, [this] { return tracker_.Run(); });
   sources.Spawn("reporter " + api_.name, [this] { return reporter_.Run(); });
+  sources.Spawn("walk " + api_.name, [this] { return WalkQuotas(); });
   sources.Spawn("resync " + api_.name, [this] { return ResyncPeriodically(); });
   for (std::size_t i = 0; i < options_.workers; ++i) {
     workers.Spawn("worker " + api_.name, [this] { return Work(); });
@@ -162,18 +164,53 @@ void QuotaController::NoticeObject(const quota::Quota& quota, const quota::Evalu
 void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
   tracker_.OnResourceState();
   NoticeConstraints();
-  for (const api::ObjectKey& key : store_.All()) {
-    if (tracker_.OwnedNames(evaluator, store_.Find(key)->hard).empty()) continue;
-    reporter_.OnResourceState(key);
-    queue_.Add(key);
+  reporter_.OnResourceState();
+  ForMany().states.insert_or_assign(evaluator.resource, evaluator);
+}
+
+void QuotaController::OnLeading() { ForMany().report_all = true; }
+
+void QuotaController::OnGuards() { ForMany().recount_all = true; }
+
+Concerns& QuotaController::ForMany() {
+  walk_wanted_->Wake();
+  return walk_.next();
+}
+
+base::Task<void> QuotaController::WalkQuotas() {
+  co_await base::DeferCancellation();
+  const auto visit = [this](const quota::Quota& quota, const Concerns& concerns) {
+    Visit(quota, concerns);
+  };
+  while (!co_await base::Stopping()) {
+    if (!walk_.wanted()) {
+      co_await walk_wanted_->WaitUntil(base::TimePoint::max());
+      continue;
+    }
+    walk_.Begin();
+    for (bool more = true; more;) {
+      more = walk_.Step(store_, visit);
+      co_await base::NextTurn();
+      if (co_await base::Stopping()) co_return;
+    }
   }
 }
 
-void QuotaController::OnLeading() {
-  for (const api::ObjectKey& key : store_.All()) {
-    reporter_.OnResourceState(key);
-    queue_.Add(key);
+void QuotaController::Visit(const quota::Quota& quota, const Concerns& concerns) {
+  bool report = concerns.report_all;
+  for (const auto& [resource, evaluator] : concerns.states) {
+    report = report || !tracker_.OwnedNames(evaluator, quota.hard).empty();
   }
+  for (const auto& [resource, evaluator] : concerns.class_states) {
+    report = report || !quota::NamesOfClasses(evaluator, quota.hard).empty();
+  }
+  bool recount = concerns.recount_all || report;
+  if (concerns.charge_hold) recount = NoticeHold(quota) || recount;
+  for (const auto& [resource, changed] : concerns.classes) {
+    recount = NoticeClasses(quota, changed) || recount;
+  }
+  if (report) reporter_.LookSoon(quota.key);
+  if (recount) queue_.Add(quota.key);
 }
 
 QuotaController::Memory* QuotaController::FindMemory(const quota::Quota& quota) {
@@ -200,6 +237,7 @@ base::Task<void> QuotaController::Work() {
     const Outcome outcome = co_await Reconcile(*key);
     observer_.OnReconcile(outcome.result, context_.scheduler->Now() - began);
     Settle(*key, outcome);
+    co_await base::NextTurn();  // keys may be waiting by the ten thousand
   }
 }
 

@@ -20,6 +20,7 @@
 #include "controllers/quota/pulse.h"
 #include "controllers/quota/quota_reporter.h"
 #include "controllers/quota/quota_store.h"
+#include "controllers/quota/quota_walk.h"
 #include "controllers/quota/served_resources.h"
 #include "controllers/quota/tracked_resource.h"
 #include "controllers/quota/tracker.h"
@@ -62,6 +63,7 @@ struct QuotaControllerOptions {
   // A first status, or one with new names, waits so long for resources that are still being listed.
   base::Duration first_count_patience = std::chrono::seconds(10);
   // How long a charge outlives its write without the object being seen: our own, somebody else's.
+  // See SetHold().
   base::Duration charge_hold = std::chrono::seconds(10);
   base::Duration foreign_hold = std::chrono::seconds(10);
   quota::AdvanceOptions advance;  // what admission charges for creations to come
@@ -74,9 +76,11 @@ struct QuotaControllerOptions {
   // Whether this replica is the one that keeps statuses right, at this moment; it is asked right
   // before each write. The others inform, count and admit. Null: always. See OnLeading().
   std::function<bool()> leading;
-  // True once admission guards the evaluator's resource: a name enters status.hard only then. Null:
-  // this quota API is not decided at admission here.
-  std::function<bool(const quota::Evaluator& evaluator)> guarded;
+  // True once admission guards the evaluator's resource in this namespace: a name enters
+  // status.hard only then. Null: this quota API is not decided at admission here.
+  std::function<bool(const quota::Evaluator& evaluator, std::string_view ns)> guarded;
+  // Namespaces in which admission refuses nothing, which is told to their quotas. Null: none.
+  std::function<bool(std::string_view ns)> exempt;
   // Called, once the quotas are listed, whenever tracker().Constrained() may have changed. May be
   // null.
   std::function<void()> on_constrained;
@@ -122,14 +126,30 @@ class QuotaController final : public QuotaListener,
   void OnGuards();
   // `leading` became true: everything is looked at.
   void OnLeading();
-  // Held for objects that no watch has shown yet.
-  [[nodiscard]] std::size_t charges_held() const;
+  // How long a charge outlives its write without the object being seen, from now on: our own, and
+  // somebody else's.
+  void SetHold(base::Duration hold);
+  // Counts what is held for objects that no watch has shown yet, some of it in each call. True:
+  // call again.
+  struct ChargeCount {
+    std::size_t held = 0;
+    std::size_t bucket = 0;
+    std::size_t buckets = 0;
+  };
+  bool CountCharges(ChargeCount& count) const;
+  [[nodiscard]] std::size_t charges_held() const {
+    ChargeCount count;
+    while (CountCharges(count)) continue;
+    return count.held;
+  }
 
   // admission::QuotaBook, in charging.cc.
   [[nodiscard]] bool Current() const override;
   [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
-  [[nodiscard]] const quota::Charge* Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                           std::string_view version) override;
+  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                              std::string_view version) const override;
+  std::uint64_t Cover(const quota::Quota& quota, const quota::Uid& uid,
+                      std::string_view version) override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;
   [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
@@ -144,7 +164,7 @@ class QuotaController final : public QuotaListener,
   [[nodiscard]] bool Draw(const admission::ChargePlan& plan) override;
   base::Task<base::Result<void>> Charge(admission::ChargePlan plan,
                                         base::TimePoint deadline) override;
-  void Release(const api::ObjectKey& key, const admission::Grant& grant) override;
+  void Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
 
  private:
@@ -199,6 +219,12 @@ class QuotaController final : public QuotaListener,
     std::string_view result = "unchanged";  // for the observer
   };
 
+  // Each watched resource is resynced once in a round.
+  struct ResyncRound {
+    std::optional<api::GroupResource> last;  // that was resynced in it
+    bool complete = true;
+    base::Duration took{};
+  };
   // A quota that was read live, and the object that it is.
   struct Live {
     quota::Quota quota;
@@ -212,8 +238,16 @@ class QuotaController final : public QuotaListener,
 
   [[nodiscard]] bool Leading() const { return !options_.leading || options_.leading(); }
   base::Task<void> Work();
+  // Tells quotas what concerns many of them.
+  base::Task<void> WalkQuotas();
+  // What is to be told in the next walk.
+  Concerns& ForMany();
+  void Visit(const quota::Quota& quota, const Concerns& concerns);
+  [[nodiscard]] bool NoticeHold(const quota::Quota& quota);
+  [[nodiscard]] bool NoticeClasses(const quota::Quota& quota, const Concerns::Classes& changed);
   base::Task<void> ResyncPeriodically();
-  base::Task<void> ResyncAll();
+  base::Task<bool> ResyncNext(ResyncRound& round);
+  void EndRound(const ResyncRound& round);
   base::Task<bool> ResyncOne(std::shared_ptr<TrackedResource> tracked);
   base::Task<Outcome> Reconcile(api::ObjectKey key);
   // `advance` is what of `desired` is charged in advance by this.
@@ -229,7 +263,9 @@ class QuotaController final : public QuotaListener,
                                                      base::TimePoint deadline);
   base::Task<base::Error> AfterFailedCharge(quota::Quota quota, base::Error error,
                                             base::TimePoint deadline);
-  void TakeList(const std::string& ns, std::string version, const json::Array& quotas);
+  // `known` is what the watch had shown when the list was asked for.
+  void TakeList(const std::string& ns, std::string version, const json::Array& quotas,
+                const std::string& known);
   // From when the write was sent: others, who hold what they see, may have seen it ever since.
   void Hold(Memory& memory, const quota::Quota& quota, const std::vector<admission::Grant>& grants,
             base::TimePoint sent);
@@ -237,6 +273,9 @@ class QuotaController final : public QuotaListener,
   void NoticeCrowd(Memory& memory, const admission::ChargePlan& plan);
   [[nodiscard]] quota::NextAdvance AdvanceFor(const quota::Quota& quota, const Memory& memory,
                                               const Recount& recount) const;
+  // The server was put back to an earlier state: watches that go on from where they were show
+  // nothing of what is stored since.
+  void OnPutBack();
   // As it is stored now, which the store then knows. Errors: kNotFound also if it is another one of
   // the same name.
   base::Task<base::Result<Live>> ReadLive(quota::Quota quota, base::TimePoint deadline);
@@ -292,10 +331,13 @@ class QuotaController final : public QuotaListener,
   QuotaStore store_;
   Tracker tracker_;
   QuotaReporter reporter_;
+  QuotaWalk walk_;
+  std::unique_ptr<base::Alarm> walk_wanted_;
   std::unique_ptr<metrics::InformerMetrics> quota_metrics_;
   std::unique_ptr<informers::Reflector> quotas_;
   queue::AsyncQueue<api::ObjectKey> queue_;
   std::unordered_map<api::ObjectKey, Memory> memories_;
+  std::string put_back_from_;  // what the quotas' watch had shown when OnPutBack() was called last
   std::unordered_map<std::string, Listed> refreshed_;        // namespaces, while not Current()
   std::unordered_map<std::string, base::TimePoint> missed_;  // paths of classes not found
   std::unordered_map<std::string, std::string>

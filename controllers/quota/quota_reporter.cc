@@ -16,7 +16,7 @@ constexpr std::chrono::hours kNothingToDo{1};
 // A resource that a quota just named takes a moment to be discovered.
 constexpr std::chrono::seconds kDiscoveryPatience{10};
 // So many quotas are looked at before others have their turn.
-constexpr std::size_t kBatch = 200;
+constexpr int kLooksATurn = 16;
 
 // The server took the question and answered it badly. Who we are (401) is not about a resource.
 bool IsAboutResource(const base::Error& error) {
@@ -36,7 +36,9 @@ ConditionPatience PatienceFor(const base::BackoffOptions& pauses) {
 QuotaReporter::QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* events,
                              const quota::QuotaApi& api, const QuotaStore& store,
                              const Tracker& tracker, std::function<bool()> server_away,
-                             std::function<bool()> leading, ConditionPatience patience)
+                             std::function<bool()> leading,
+                             std::function<bool(std::string_view ns)> exempt,
+                             ConditionPatience patience)
     : scheduler_(scheduler),
       events_(events),
       api_(api),
@@ -44,13 +46,14 @@ QuotaReporter::QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* 
       tracker_(tracker),
       server_away_(std::move(server_away)),
       leading_(std::move(leading)),
+      exempt_(std::move(exempt)),
       conditions_(patience),
+      due_(scheduler),
       wake_(scheduler.NewAlarm()) {}
 
 void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   if (after == nullptr) {
     conditions_.Forget(before->uid);
-    due_.erase(before->key);
     unreadable_.erase(before->key);
     return;
   }
@@ -61,9 +64,9 @@ void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* afte
   if (const auto exceeded = BecameExceeded(before->status, after->status)) Say(*after, *exceeded);
 }
 
-void QuotaReporter::OnResourceState(const api::ObjectKey& key) {
+void QuotaReporter::OnResourceState() {
   away_ = away_ || server_away_();
-  LookSoon(key);
+  if (away_) wake_->Wake();
 }
 
 void QuotaReporter::OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable,
@@ -84,18 +87,17 @@ void QuotaReporter::OnCount(const api::ObjectKey& key, std::vector<Obstacle> unr
 }
 
 void QuotaReporter::LookSoon(const api::ObjectKey& key) {
-  due_[key] = scheduler_.Now();
+  due_.Add(key);
   wake_->Wake();
 }
 
 base::TimePoint QuotaReporter::NextLook() const {
-  const base::TimePoint now = scheduler_.Now();
-  base::TimePoint next = now + (away_ ? base::Duration(kLookInterval) : kNothingToDo);
-  if (away_) return next;
-  for (const auto& [key, due] : due_) next = std::min(next, due);
+  const base::TimePoint soon = scheduler_.Now() + kLookInterval;
+  const base::TimePoint due = due_.NextReady();
+  if (away_) return soon;
+  if (due == base::TimePoint::max()) return scheduler_.Now() + kNothingToDo;
   // Whoever waits for a patience to end must not miss that the server was away meanwhile.
-  if (!due_.empty()) next = std::min(next, now + kLookInterval);
-  return next;
+  return std::min(due, soon);
 }
 
 base::Task<void> QuotaReporter::Run() {
@@ -104,21 +106,23 @@ base::Task<void> QuotaReporter::Run() {
     const bool away = server_away_();
     const bool back = std::exchange(away_, away) && !away;
     if (back) server_since_ = scheduler_.Now();
-    if (!away) co_await LookAtAllDue();
-    co_await wake_->WaitUntil(NextLook());
+    if (!away && LookAtSomeDue()) {
+      co_await base::NextTurn();
+    } else {
+      co_await wake_->WaitUntil(NextLook());
+    }
   }
 }
 
-base::Task<void> QuotaReporter::LookAtAllDue() {
-  const base::TimePoint now = scheduler_.Now();
-  std::vector<api::ObjectKey> keys;
-  for (const auto& [key, due] : due_) {
-    if (due <= now) keys.push_back(key);
+// True if more may be due.
+bool QuotaReporter::LookAtSomeDue() {
+  for (int looks = 0; looks < kLooksATurn; ++looks) {
+    const std::optional<api::ObjectKey> key = due_.Get();
+    if (!key) return false;
+    due_.Done(*key);
+    LookAt(*key);
   }
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (i % kBatch == kBatch - 1) co_await scheduler_.Sleep(std::chrono::milliseconds(1));
-    if (due_.erase(keys[i]) > 0) LookAt(keys[i]);  // else it went meanwhile
-  }
+  return true;
 }
 
 void QuotaReporter::LookAt(const api::ObjectKey& key) {
@@ -130,10 +134,10 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
                                       UncountableNames(api_, quota->hard), now, server_since_, say);
   const auto retold =
       conditions_.LookAtSelector(*quota, WhyNothingMatches(api_, quota->selector), now, say);
-  for (const auto& when : {again, retold}) {
-    if (!when) continue;
-    const auto [due, added] = due_.try_emplace(key, *when);
-    due->second = std::min(due->second, *when);
+  const bool exempt = exempt_ && exempt_(key.ns);
+  const auto told = conditions_.LookAtExemption(*quota, exempt, now, say);
+  for (const auto& when : {again, retold, told}) {
+    if (when) due_.AddAfter(key, *when - now);
   }
 }
 

@@ -23,6 +23,7 @@
 #include "pkg/base/backoff.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/client/event_recorder.h"
+#include "pkg/queue/work_queue.h"
 
 namespace controllers {
 
@@ -33,16 +34,18 @@ class QuotaReporter {
  public:
   // Everything outlives the reporter. `events` may be null: then conditions are followed, for the
   // metrics, and nothing is said. `server_away`: whether the quotas themselves can be followed.
-  // `leading`: whether it is this replica that tells people.
+  // `leading`: whether it is this replica that tells people. `exempt`: as in the controller's
+  // options.
   QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* events,
                 const quota::QuotaApi& api, const QuotaStore& store, const Tracker& tracker,
                 std::function<bool()> server_away, std::function<bool()> leading,
-                ConditionPatience patience);
+                std::function<bool(std::string_view ns)> exempt, ConditionPatience patience);
 
   // As QuotaListener::OnQuota.
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
-  // The state of a resource that the quota names changed.
-  void OnResourceState(const api::ObjectKey& key);
+  // The state of a resource changed; LookSoon() follows for each quota that names it.
+  void OnResourceState();
+  void LookSoon(const api::ObjectKey& key);
   // The quota was counted, but objects of these could not be read; of their names those in
   // `unknown` have no count.
   void OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable,
@@ -54,8 +57,7 @@ class QuotaReporter {
   [[nodiscard]] const QuotaConditions& conditions() const { return conditions_; }
 
  private:
-  void LookSoon(const api::ObjectKey& key);
-  base::Task<void> LookAtAllDue();
+  bool LookAtSomeDue();
   void LookAt(const api::ObjectKey& key);
   [[nodiscard]] std::vector<Obstacle> ObstaclesOf(const quota::Quota& quota) const;
   [[nodiscard]] Obstacle Judge(const UsageSource& source) const;
@@ -69,8 +71,9 @@ class QuotaReporter {
   const Tracker& tracker_;
   std::function<bool()> server_away_;
   std::function<bool()> leading_;
+  std::function<bool(std::string_view ns)> exempt_;
   QuotaConditions conditions_;
-  std::unordered_map<api::ObjectKey, base::TimePoint> due_;
+  queue::WorkQueue<api::ObjectKey> due_;
   std::unordered_map<api::ObjectKey, std::vector<Obstacle>> unreadable_;
   std::unique_ptr<base::Alarm> wake_;
   bool away_ = false;  // seen so at the last look

@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
+
 #include "pkg/api/resource_version.h"
 
 namespace controllers {
@@ -21,23 +23,29 @@ QuotaStore::QuotaStore(std::string api_name, QuotaListener& listener,
 void QuotaStore::BeginList() {
   listing_ = true;
   listed_.clear();
+  swept_ = {};
+  swept_all_ = false;
+  applied_.clear();
   forgotten_.clear();
 }
 
 void QuotaStore::Upsert(const json::Value& object) {
   if (listing_) listed_.insert(KeyOf(object));
   if (forgotten_.contains(std::string(object.StringAt({"metadata", "uid"})))) return;
+  // A list says what is stored also where the server was put back to an earlier state; but what was
+  // applied since it was asked for may be newer.
+  const bool truth = listing_ && !applied_.contains(KeyOf(object));
   in_order_ = !listing_;
-  Take(object);
+  Take(object, truth ? Order::kAny : Order::kNewerOnly);
   in_order_ = false;
 }
 
-void QuotaStore::Take(const json::Value& object) {
+void QuotaStore::Take(const json::Value& object, Order order) {
   const api::ObjectKey key = KeyOf(object);
   base::Result<quota::Quota> quota = quota::ParseQuota(object, selectors_);
   if (!quota) return MarkBroken(key, quota.error());
   broken_.erase(key);
-  Put(std::move(*quota));
+  Put(std::move(*quota), order);
 }
 
 void QuotaStore::Remove(const json::Value& object) {
@@ -50,12 +58,26 @@ void QuotaStore::Remove(const json::Value& object) {
   broken_.erase(key);
 }
 
-void QuotaStore::EndList() {
-  for (const api::ObjectKey& key : All()) {
-    if (!listed_.contains(key)) Drop(key);
+bool QuotaStore::SweepSome() {
+  constexpr std::size_t kQuotasAStep = 256;
+  if (!swept_all_) {
+    std::vector<api::ObjectKey> gone;
+    swept_all_ = !VisitSome(swept_, kQuotasAStep, [&](const quota::Quota& quota) {
+      if (!listed_.contains(quota.key)) gone.push_back(quota.key);
+    });
+    for (const api::ObjectKey& key : gone) Drop(key);
+    if (!swept_all_) return true;
+    std::erase_if(broken_, [this](const auto& entry) { return !listed_.contains(entry.first); });
   }
-  std::erase_if(broken_, [this](const auto& entry) { return !listed_.contains(entry.first); });
-  listed_.clear();
+  for (std::size_t i = 0; i < kQuotasAStep && !listed_.empty(); ++i) {
+    listed_.erase(listed_.begin());
+  }
+  return !listed_.empty();
+}
+
+void QuotaStore::EndList() {
+  while (SweepSome()) continue;
+  applied_.clear();
   listing_ = false;
   if (!std::exchange(synced_, true)) listener_.OnQuotasSynced();
 }
@@ -64,15 +86,25 @@ void QuotaStore::Apply(quota::Quota quota) {
   const quota::Quota* held = Find(quota.key);
   // Only a quota the watch has shown: one that it has removed must not come back by a late answer.
   if (held == nullptr || held->uid != quota.uid) return;
-  Put(std::move(quota));
+  if (listing_) applied_.insert(quota.key);
+  Put(std::move(quota), Order::kNewerOnly);
 }
 
-void QuotaStore::Replace(const std::string& ns, const json::Array& quotas) {
+void QuotaStore::Correct(quota::Quota quota) {
+  const quota::Quota* held = Find(quota.key);
+  if (held == nullptr || held->uid != quota.uid) return;
+  if (listing_) applied_.insert(quota.key);
+  Put(std::move(quota), Order::kAny);
+}
+
+void QuotaStore::Replace(const std::string& ns, const json::Array& quotas, bool put_back) {
   std::unordered_set<api::ObjectKey> stored;
   for (const json::Value& object : quotas) {
-    stored.insert(KeyOf(object));
+    const api::ObjectKey key = KeyOf(object);
+    stored.insert(key);
+    if (listing_) applied_.insert(key);
     forgotten_.erase(std::string(object.StringAt({"metadata", "uid"})));
-    Take(object);
+    Take(object, put_back ? Order::kAny : Order::kNewerOnly);
   }
   for (const api::ObjectKey& key : InNamespace(ns)) {
     if (!stored.contains(key)) Forget(key, std::string(Find(key)->uid));
@@ -88,7 +120,7 @@ void QuotaStore::Forget(const api::ObjectKey& key, std::string_view uid) {
   Drop(key);
 }
 
-void QuotaStore::Put(quota::Quota quota) {
+void QuotaStore::Put(quota::Quota quota, Order order) {
   Namespace& names = namespaces_[quota.key.ns];
   const auto found = names.find(quota.key.name);
   if (found == names.end()) {
@@ -99,9 +131,8 @@ void QuotaStore::Put(quota::Quota quota) {
   const bool same_object = found->second.uid == quota.uid;
   const bool older =
       api::IsOlderVersion(quota.resource_version, found->second.resource_version).value_or(false);
-  // A watch that goes on may still show the object that was called so before. A list does not, and
-  // says what is stored also where the store was put back to an earlier state.
-  if (older && (same_object || !listing_)) return;
+  // A watch that goes on may still show the object that was called so before.
+  if (older && order == Order::kNewerOnly) return;
   if (same_object && quota.resource_version == found->second.resource_version) return;
   const quota::Quota before = std::exchange(found->second, std::move(quota));
   if (same_object) return listener_.OnQuota(&before, &found->second);
@@ -145,13 +176,20 @@ std::vector<api::ObjectKey> QuotaStore::InNamespace(std::string_view ns) const {
   return keys;
 }
 
-std::vector<api::ObjectKey> QuotaStore::All() const {
-  std::vector<api::ObjectKey> keys;
-  keys.reserve(size_);
-  for (const auto& [ns, names] : namespaces_) {
-    for (const auto& [name, quota] : names) keys.push_back(quota.key);
+bool QuotaStore::VisitSome(Place& place, std::size_t most,
+                           const std::function<void(const quota::Quota&)>& visit) const {
+  constexpr std::size_t kBucketsAQuota = 16;  // an empty one costs next to nothing
+  const std::size_t buckets = namespaces_.bucket_count();
+  if (place.buckets != buckets) place = {.bucket = 0, .buckets = buckets};
+  std::size_t visited = 0;
+  const std::size_t last = std::min(buckets, place.bucket + most * kBucketsAQuota);
+  for (; place.bucket < last && visited < most; ++place.bucket) {
+    for (auto ns = namespaces_.begin(place.bucket); ns != namespaces_.end(place.bucket); ++ns) {
+      visited += ns->second.size();
+      for (const auto& [name, quota] : ns->second) visit(quota);
+    }
   }
-  return keys;
+  return place.bucket < buckets;
 }
 
 }  // namespace controllers

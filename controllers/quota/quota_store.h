@@ -7,6 +7,7 @@
 // other quota is hurt by it. Single-threaded; pointers are valid until the next call that changes
 // the store, and never across a suspension.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -40,14 +41,19 @@ class QuotaStore final : public informers::CollectionSink {
   void BeginList() override;
   void Upsert(const json::Value& object) override;
   void Remove(const json::Value& object) override;
+  bool SweepSome() override;
   void EndList() override;
 
   // The answer of a write or a live read; ignored if the store already has something newer.
   void Apply(quota::Quota quota);
 
+  // The answer of a live read that was asked for when the store held what it holds still. It is the
+  // truth, also where it is older: the server was put back to an earlier state.
+  void Correct(quota::Quota quota);
+
   // What a list of this namespace says that was read beside the watch, and is not older than what
-  // that has shown: quotas come and go by it.
-  void Replace(const std::string& ns, const json::Array& quotas);
+  // that has shown: quotas come and go by it. `put_back`: it is older, and the truth all the same.
+  void Replace(const std::string& ns, const json::Array& quotas, bool put_back = false);
 
   // The server says that this object is no longer there, before the watch does: what a watch that
   // lags still shows of it is no news.
@@ -56,7 +62,16 @@ class QuotaStore final : public informers::CollectionSink {
   [[nodiscard]] const quota::Quota* Find(const api::ObjectKey& key) const;
   // Names of the namespace's quotas.
   [[nodiscard]] std::vector<api::ObjectKey> InNamespace(std::string_view ns) const;
-  [[nodiscard]] std::vector<api::ObjectKey> All() const;
+  // Where a walk over all quotas has come to.
+  struct Place {
+    std::size_t bucket = 0;
+    std::size_t buckets = 0;
+  };
+  // The next quotas behind `place`, about `most` of them, handed to `visit`, which must not change
+  // the store. False: there are no more. The store may change between two calls: what is there all
+  // the time is visited, and seldom twice (the table grew).
+  bool VisitSome(Place& place, std::size_t most,
+                 const std::function<void(const quota::Quota&)>& visit) const;
   [[nodiscard]] bool synced() const { return synced_; }
   // For the listener: the change that it is told was shown by the watch, which skips no version.
   [[nodiscard]] bool in_order() const { return in_order_; }
@@ -65,8 +80,9 @@ class QuotaStore final : public informers::CollectionSink {
 
  private:
   using Namespace = std::map<std::string, quota::Quota, std::less<>>;  // by name
-  void Take(const json::Value& object);
-  void Put(quota::Quota quota);
+  enum class Order : std::uint8_t { kNewerOnly, kAny };
+  void Take(const json::Value& object, Order order);
+  void Put(quota::Quota quota, Order order);
   void Drop(const api::ObjectKey& key);
   void MarkBroken(const api::ObjectKey& key, const base::Error& why);
 
@@ -79,7 +95,10 @@ class QuotaStore final : public informers::CollectionSink {
   bool synced_ = false;
   bool listing_ = false;
   bool in_order_ = false;
-  std::unordered_set<api::ObjectKey> listed_;  // seen since BeginList()
+  std::unordered_set<api::ObjectKey> listed_;   // seen since BeginList()
+  std::unordered_set<api::ObjectKey> applied_;  // since then, which the list may be older than
+  Place swept_;                                 // by what ends that list
+  bool swept_all_ = true;
   // Uids of what is gone and whose deletion the watch has still to show. A list of all clears it:
   // it says what is stored, also where the store was put back to an earlier state.
   static constexpr std::size_t kMostForgotten = 4096;

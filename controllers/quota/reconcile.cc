@@ -241,7 +241,7 @@ quota::Quota QuotaController::Guarded(const quota::Quota& quota) const {
     // Nor one whose kind is not served: what counts under other names must not wait for it.
     const bool countable = source.tracked != nullptr || !source.evaluator->classes ||
                            !source.evaluator->classes->usage_of_kind;
-    if (countable && options_.guarded(*source.evaluator)) continue;
+    if (countable && options_.guarded(*source.evaluator, quota.key.ns)) continue;
     for (const std::string& name : source.names) {
       if (quota.status.hard.Find(name) == nullptr) guarded.hard.Erase(name);
     }

@@ -1,8 +1,12 @@
-// The periodic resync: every watched resource against a fresh list, then every quota recounted.
+// The periodic resync: every watched resource against a fresh list, one after the other and spread
+// over the period, then every quota recounted.
 
 #include <glog/logging.h>
 
+#include <algorithm>
+#include <iterator>
 #include <random>
+#include <utility>
 
 #include "controllers/quota/quota_controller.h"
 
@@ -13,31 +17,45 @@ base::Task<void> QuotaController::ResyncPeriodically() {
   if (options_.resync_period <= base::Duration::zero()) co_return;
   std::mt19937_64 random(options_.seed != 0 ? options_.seed : std::random_device{}());
   std::uniform_real_distribution<double> stretch(1.0, 1.0 + options_.resync_jitter);
+  ResyncRound round;
   while (true) {
-    co_await context_.scheduler->Sleep(
-        std::chrono::duration_cast<base::Duration>(options_.resync_period * stretch(random)));
+    const auto turns = static_cast<double>(std::max<std::size_t>(1, tracker_.Watched().size()));
+    co_await context_.scheduler->Sleep(std::chrono::duration_cast<base::Duration>(
+        options_.resync_period * (stretch(random) / turns)));
     if (co_await base::Stopping()) co_return;
-    if (Leading()) co_await ResyncAll();
+    if (!Leading()) {
+      round = {};
+    } else if (co_await ResyncNext(round)) {
+      EndRound(std::exchange(round, {}));
+    }
   }
 }
 
-base::Task<void> QuotaController::ResyncAll() {
+// True if that was the last resource of the round.
+base::Task<bool> QuotaController::ResyncNext(ResyncRound& round) {
+  const auto watched = tracker_.Watched();  // in order of their names
+  const auto next = std::ranges::find_if(watched, [&](const auto& tracked) {
+    return !round.last || *round.last < tracked->evaluator().resource;
+  });
+  if (next == watched.end()) co_return true;
+  const bool last = std::next(next) == watched.end();
+  round.last = (*next)->evaluator().resource;
   const base::TimePoint began = context_.scheduler->Now();
-  bool complete = true;
-  for (const std::shared_ptr<TrackedResource>& tracked : tracker_.Watched()) {
-    complete = co_await ResyncOne(tracked) && complete;
-    if (co_await base::Stopping()) co_return;
-  }
-  for (const api::ObjectKey& key : store_.All()) queue_.Add(key);
-  const base::Duration took = context_.scheduler->Now() - began;
-  observer_.OnResync(took, complete);
+  round.complete = co_await ResyncOne(*next) && round.complete;
+  round.took += context_.scheduler->Now() - began;
+  co_return last;
+}
+
+void QuotaController::EndRound(const ResyncRound& round) {
+  ForMany().recount_all = true;
+  observer_.OnResync(round.took, round.complete);
   VLOG(1) << "resync quota_api=" << api_.name << " quotas=" << store_.size() << " milliseconds="
-          << std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+          << std::chrono::duration_cast<std::chrono::milliseconds>(round.took).count();
 }
 
 base::Task<bool> QuotaController::ResyncOne(std::shared_ptr<TrackedResource> tracked) {
   const std::string resource = tracked->resource().ToString();
-  const auto report = co_await tracked->Resync(options_.settle);
+  const auto report = co_await tracked->Resync(options_.settle, TrackedResource::Depth::kVersions);
   if (!report) {
     if (!report.error().Is(base::ErrorCode::kCancelled)) {
       ComplainOnce("resync of " + resource, report.error().message);

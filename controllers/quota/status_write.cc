@@ -1,7 +1,10 @@
 // One write of a quota's status, and what others write meanwhile: a write is made once, looked up
 // where its answer was lost, and never taken for somebody else's, nor theirs for ours.
 
+#include <glog/logging.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "controllers/quota/quota_controller.h"
 #include "pkg/api/managed_fields.h"
@@ -10,8 +13,10 @@
 namespace controllers {
 namespace {
 
-// No answer came, so the write may have been made.
+// The write may have been made: no answer came, or one that is also given after it was made (500
+// and 504 where etcd took too long, 502 and 503 of a proxy that lost the answer).
 bool IsUnanswered(const base::Error& error) {
+  if (error.http_status >= 500) return true;
   return error.http_status == 0 &&
          (error.Is(base::ErrorCode::kTimeout) || error.Is(base::ErrorCode::kUnavailable));
 }
@@ -38,6 +43,7 @@ base::Task<base::Result<quota::Quota>> QuotaController::WriteStatus(quota::Quota
     memory.in_flight = desired;
     memory.shown = false;
   }
+  const std::string known = quotas_->state().resource_version;
   base::Result<quota::Quota> written = co_await PatchStatus(quota, desired, deadline);
   const bool unanswered = !written && IsUnanswered(written.error());
   if (unanswered) {
@@ -50,6 +56,9 @@ base::Task<base::Result<quota::Quota>> QuotaController::WriteStatus(quota::Quota
   }
   EndFlight(quota, written ? written->resource_version : "");
   if (unanswered && !written) NoticeUnanswered(quota, desired);
+  // A new version is later than any that was shown before it was asked for.
+  const bool changed = written && written->resource_version != quota.resource_version;
+  if (changed && api::IsOlderVersion(written->resource_version, known).value_or(false)) OnPutBack();
   co_return written;
 }
 
@@ -89,6 +98,8 @@ base::Task<base::Result<quota::Quota>> QuotaController::PatchStatus(quota::Quota
 base::Task<base::Result<QuotaController::Live>> QuotaController::ReadLive(
     quota::Quota quota, base::TimePoint deadline) {
   const base::Duration left = deadline - context_.scheduler->Now();
+  const quota::Quota* before = store_.Find(quota.key);
+  const std::string known = before != nullptr ? before->resource_version : "";
   client::ApiRequest request{
       .path = api_.resource.Path(quota.key.ns, quota.key.name),
       .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(left)};
@@ -104,8 +115,26 @@ base::Task<base::Result<QuotaController::Live>> QuotaController::ReadLive(
     co_return base::Error{.code = base::ErrorCode::kNotFound,
                           .message = "quota " + quota.key.ToString() + " was replaced"};
   }
-  store_.Apply(*live);
+  const quota::Quota* held = store_.Find(quota.key);
+  const bool same = held != nullptr && held->resource_version == known;
+  if (same && api::IsOlderVersion(live->resource_version, known).value_or(false)) {
+    store_.Correct(*live);
+    OnPutBack();
+  } else {
+    store_.Apply(*live);
+  }
   co_return Live{std::move(*live), std::move(*answer)};
+}
+
+// Until the quotas were listed again, everything that is read says so once more.
+void QuotaController::OnPutBack() {
+  const std::string& shown = quotas_->state().resource_version;
+  if (std::exchange(put_back_from_, shown) == shown) return;
+  LOG(WARNING) << "the API server was put back to an earlier state, listing everything again"
+               << " quota_api=" << api_.name << " version=" << shown;
+  refreshed_.clear();
+  quotas_->Relist();
+  tracker_.Relist();
 }
 
 void QuotaController::NoticeForeignWrite(const quota::Quota& before, const quota::Quota& after) {

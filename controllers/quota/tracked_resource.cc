@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include <utility>
+
 namespace controllers {
 namespace {
 
@@ -12,6 +14,8 @@ constexpr std::chrono::seconds kClockTolerance{1};
 constexpr std::chrono::seconds kSettle{1};  // how far a watch may lag behind a fresh list
 // What happened during trouble is shown within this time of its end.
 constexpr std::chrono::seconds kCatchUp{3};
+// Changes that are reported in one turn of the loop: each concerns quotas.
+constexpr std::size_t kChangesAStep = 64;
 // Longer than an admission call may take that began before the change.
 constexpr std::chrono::seconds kRecent{30};
 
@@ -25,6 +29,10 @@ informers::ReflectorOptions OptionsFor(informers::ReflectorOptions options,
 
 quota::Uid UidOf(const json::Value& object) {
   return quota::Uid::FromText(object.StringAt({"metadata", "uid"}));
+}
+
+quota::VersionMark VersionOf(const json::Value& object) {
+  return quota::VersionMarkOf(object.StringAt({"metadata", "resourceVersion"}));
 }
 
 std::string NamespaceOf(const json::Value& object) {
@@ -74,6 +82,11 @@ base::Task<void> TrackedResource::Stop() {
   co_await tasks_.Join();
 }
 
+void TrackedResource::Relist() {
+  recent_ = RecentVersions(kRecent);
+  reflector_->Relist();
+}
+
 void TrackedResource::BeginList() {
   drift_.reset();  // the list that begins finds what the resync was looking for
   listing_ = true;
@@ -90,8 +103,8 @@ void TrackedResource::Upsert(const json::Value& object) {
         << "object cannot be counted; its namespace's usage is unknown resource="
         << resource_.ToString() << " object=" << KeyOf(object) << " error=\""
         << facts.error().message << "\"";
-    const auto change =
-        ledger_.SetUnknown(NamespaceOf(object), uid, KeyOf(object) + ": " + facts.error().message);
+    const auto change = ledger_.SetUnknown(
+        NamespaceOf(object), uid, KeyOf(object) + ": " + facts.error().message, VersionOf(object));
     if (change) Report(*change);
     return;
   }
@@ -101,7 +114,7 @@ void TrackedResource::Upsert(const json::Value& object) {
                               << facts->flaw << "\"";
   }
   const bool has_later = facts->later.has_value();
-  const auto change = ledger_.Set(NamespaceOf(object), uid, std::move(*facts));
+  const auto change = ledger_.Set(NamespaceOf(object), uid, std::move(*facts), VersionOf(object));
   if (change && change->before) {
     recent_.OnChanged(context_.scheduler->Now(), uid,
                       object.StringAt({"metadata", "resourceVersion"}));
@@ -122,6 +135,13 @@ void TrackedResource::Remove(const json::Value& object) {
 
 bool TrackedResource::HasLater(const quota::Uid& uid, std::string_view version) const {
   return recent_.HasLater(context_.scheduler->Now(), uid, version);
+}
+
+bool TrackedResource::SweepSome() {
+  std::vector<quota::LedgerChange> removed;
+  const bool more = ledger_.SweepSome(kChangesAStep, removed);
+  for (const quota::LedgerChange& change : removed) Report(change);
+  return more;
 }
 
 void TrackedResource::EndList() {
@@ -169,45 +189,97 @@ base::Task<void> TrackedResource::WatchExpiry() {
     too_early = WasSetBack(wall) || too_early;
     // What time has changed is not known any more as it was; the server knows it.
     if (too_early && synced() && !drift_) {
-      const auto listed = co_await Resync(kSettle);
+      const auto listed = co_await Resync(kSettle, Depth::kWhole);
       too_early = !listed.has_value();
     }
-    for (const quota::LedgerChange& change : ledger_.Expire(wall)) Report(change);
-    base::Duration wait = kLongestExpiryWait;
-    if (const auto next = ledger_.NextExpiry()) {
-      wait = std::min<base::Duration>(wait, *next - wall + std::chrono::milliseconds(1));
+    for (const quota::LedgerChange& change : ledger_.Expire(wall, kChangesAStep)) Report(change);
+    const auto next = ledger_.NextExpiry();
+    if (next && *next <= wall) {
+      co_await base::NextTurn();
+      continue;
     }
+    base::Duration wait = kLongestExpiryWait;
+    if (next) wait = std::min<base::Duration>(wait, *next - wall + std::chrono::milliseconds(1));
     co_await expiry_->WaitUntil(context_.scheduler->Now() + wait);
   }
 }
 
-base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(
-    base::Duration settle) {
-  if (!synced() || drift_) co_return std::optional<DriftReport>();
+base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(base::Duration settle,
+                                                                             Depth depth) {
+  const std::optional<DriftReport> superseded;
+  if (!synced() || drift_) co_return superseded;
   drift_.emplace(ledger_);
+  base::Result<void> done = co_await ListVersions(depth);
+  while (done && drift_ && drift_->LookForVanished()) co_await base::NextTurn();
+  if (done && drift_ && drift_->HasSuspects()) co_await context_.scheduler->Sleep(settle);
+  if (done) done = co_await ReadSuspects();
+  if (!done) {
+    drift_.reset();
+    co_return done.error();
+  }
+  DriftReport report;
+  for (bool more = drift_.has_value(); more;) {
+    more = drift_->Settle(report);
+    for (const quota::LedgerChange& change : std::exchange(report.changes, {})) Report(change);
+    if (more) co_await base::NextTurn();
+    more = more && drift_;
+  }
+  if (!drift_) co_return superseded;
+  drift_.reset();
+  co_return std::optional<DriftReport>(std::move(report));
+}
+
+base::Task<base::Result<void>> TrackedResource::ListVersions(Depth depth) {
+  informers::ReflectorOptions options = OptionsFor(context_.reflector, resource_, evaluator_);
+  if (depth == Depth::kVersions) options.fields.clear();
   const auto listed = co_await informers::ListAll(
-      *context_.client, OptionsFor(context_.reflector, resource_, evaluator_),
-      [this](const json::Value& object) {
+      *context_.client, std::move(options),
+      [this, depth](const json::Value& object) {
         if (!drift_) return;
-        const quota::Uid uid = UidOf(object);
-        auto facts = evaluator_.facts_of(object, context_.scheduler->WallNow());
-        if (!facts) return drift_->OnListedUnreadable(uid);
-        drift_->OnListed(NamespaceOf(object), uid, std::move(*facts));
+        const bool whole = depth == Depth::kWhole;
+        drift_->OnListed({NamespaceOf(object), std::string(object.StringAt({"metadata", "name"}))},
+                         UidOf(object), whole ? quota::kNoVersion : VersionOf(object));
+        if (whole) TakeRead(object);
       },
       [this] {
         if (drift_) drift_->OnRestart();
       });
-  if (!listed) {
-    drift_.reset();
-    co_return listed.error();
+  if (!listed) co_return listed.error();
+  co_return base::Result<void>();
+}
+
+// By lists of one, which take no right that the watch does not take, too; where there are many, all
+// of them at once.
+base::Task<base::Result<void>> TrackedResource::ReadSuspects() {
+  constexpr std::size_t kMostLists = 32;
+  if (!drift_) co_return base::Result<void>();
+  const std::vector<DriftFinder::Object> unread = drift_->Unread(kMostLists + 1);
+  if (unread.size() > kMostLists) {
+    co_return co_await Read(OptionsFor(context_.reflector, resource_, evaluator_));
   }
-  if (drift_) drift_->OnListEnd();
-  if (drift_ && drift_->HasSuspects()) co_await context_.scheduler->Sleep(settle);
-  if (!drift_) co_return std::optional<DriftReport>();
-  DriftReport report = drift_->Settle();
-  drift_.reset();
-  for (const quota::LedgerChange& change : report.changes) Report(change);
-  co_return std::optional<DriftReport>(std::move(report));
+  for (const DriftFinder::Object& object : unread) {
+    informers::ReflectorOptions options = OptionsFor(context_.reflector, resource_, evaluator_);
+    options.ns = object.ns;
+    options.field_selector = "metadata.name=" + object.name;
+    const base::Result<void> read = co_await Read(std::move(options));
+    if (!read) co_return read;
+  }
+  co_return base::Result<void>();
+}
+
+base::Task<base::Result<void>> TrackedResource::Read(informers::ReflectorOptions options) {
+  const auto listed = co_await informers::ListAll(
+      *context_.client, std::move(options), [this](const json::Value& object) { TakeRead(object); },
+      [] {});
+  if (!listed) co_return listed.error();
+  co_return base::Result<void>();
+}
+
+void TrackedResource::TakeRead(const json::Value& object) {
+  const quota::Uid uid = UidOf(object);
+  if (!drift_ || !drift_->IsUnread(uid)) return;
+  auto facts = evaluator_.facts_of(object, context_.scheduler->WallNow());
+  if (facts) drift_->OnRead(uid, std::move(*facts), VersionOf(object));
 }
 
 }  // namespace controllers

@@ -62,11 +62,17 @@ class TrackedResource final : public informers::CollectionSink {
 
   void Start();
   base::Task<void> Stop();
+  // The server was put back to an earlier state: lists again.
+  void Relist();
 
-  // A fresh list against the ledger; repairs and reports drift. nullopt if the resource relisted
-  // meanwhile, or another one is under way, which does the same work. Waits `settle` for the watch
-  // to catch up if there are suspects. Errors: the list failed; nothing was changed.
-  base::Task<base::Result<std::optional<DriftReport>>> Resync(base::Duration settle);
+  // kVersions compares the objects' versions, and reads those in full that differ. kWhole reads all
+  // in full: facts of the same version may differ after the wall clock was set.
+  enum class Depth : std::uint8_t { kVersions, kWhole };
+  // A fresh list against the ledger; repairs and reports drift, whose changes it has taken. nullopt
+  // if the resource relisted meanwhile, or another one is under way, which does the same work.
+  // Waits `settle` for the watch to catch up if there are suspects. Errors: a list failed; nothing
+  // was changed.
+  base::Task<base::Result<std::optional<DriftReport>>> Resync(base::Duration settle, Depth depth);
 
   [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
   [[nodiscard]] const quota::Evaluator& evaluator() const { return evaluator_; }
@@ -87,11 +93,16 @@ class TrackedResource final : public informers::CollectionSink {
   void BeginList() override;
   void Upsert(const json::Value& object) override;
   void Remove(const json::Value& object) override;
+  bool SweepSome() override;
   void EndList() override;
   void OnState() override;
 
  private:
   base::Task<void> WatchExpiry();
+  base::Task<base::Result<void>> ListVersions(Depth depth);
+  base::Task<base::Result<void>> ReadSuspects();
+  base::Task<base::Result<void>> Read(informers::ReflectorOptions options);
+  void TakeRead(const json::Value& object);
   bool WasSetBack(base::WallTime wall);
   void Report(const quota::LedgerChange& change);
 

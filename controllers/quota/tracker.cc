@@ -55,6 +55,27 @@ void Tracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   }
   if (classes_.OnQuota(before, after)) changed_->Wake();
   WantByClasses();
+  if (options_.by_namespace) CountNamespaces(before, after);
+}
+
+std::set<api::GroupResource> Tracker::LimitedBy(const quota::ResourceList& hard) const {
+  std::set<api::GroupResource> resources;
+  for (const auto& [resource, evaluator] : EvaluatorsFor(hard)) resources.insert(resource);
+  for (const quota::Evaluator& evaluator : api_.evaluators) {
+    if (!quota::NamesOfClasses(evaluator, hard).empty()) resources.insert(evaluator.resource);
+  }
+  return resources;
+}
+
+void Tracker::CountNamespaces(const quota::Quota* before, const quota::Quota* after) {
+  if (after != nullptr) {
+    for (const auto& resource : LimitedBy(after->hard)) namespaces_.Add(resource, after->key.ns);
+  }
+  if (before != nullptr) {
+    for (const auto& resource : LimitedBy(before->hard)) {
+      namespaces_.Remove(resource, before->key.ns);
+    }
+  }
 }
 
 // An evaluator is also wanted while its classes make some quota's name its own.
@@ -158,6 +179,13 @@ std::vector<std::shared_ptr<TrackedResource>> Tracker::Watched() const {
     if (wanted.tracked) watched.push_back(wanted.tracked);
   }
   return watched;
+}
+
+void Tracker::Relist() {
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.tracked) wanted.tracked->Relist();
+  }
+  classes_.Relist();
 }
 
 bool Tracker::Settled() const {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "controllers/quota/class_tracker.h"
+#include "controllers/quota/limited_namespaces.h"
 #include "controllers/quota/served_resources.h"
 #include "controllers/quota/tracked_resource.h"
 #include "pkg/quota/quota.h"
@@ -26,6 +27,7 @@ struct TrackerOptions {
   std::chrono::milliseconds rediscover_wanted{1'000};  // while a named resource is missing
   std::chrono::milliseconds rediscover_idle{30'000};
   std::chrono::milliseconds keep_unneeded{60'000};  // a quota may be deleted and created again
+  bool by_namespace = false;                        // NamespacesOf() is asked for
 };
 
 // One evaluator that answers for some names of a quota. One whose classes are not known yet may
@@ -62,8 +64,15 @@ class Tracker {
   [[nodiscard]] quota::Beside BesideOf(const quota::Evaluator& evaluator) const;
   // The evaluators of what quotas name and the server serves. Valid until the next suspension.
   [[nodiscard]] std::vector<const quota::Evaluator*> Constrained() const;
+  // The namespaces whose quotas name something of this resource. Empty unless `by_namespace`.
+  [[nodiscard]] const LimitedNamespaces::Counts& NamespacesOf(
+      const api::GroupResource& resource) const {
+    return namespaces_.Of(resource);
+  }
   // The resources being watched now.
   [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
+  // Lists everything again: the server was put back to an earlier state.
+  void Relist();
   // True if every wanted resource is synced, in trouble, or not served.
   [[nodiscard]] bool Settled() const;
 
@@ -82,6 +91,9 @@ class Tracker {
 
   [[nodiscard]] std::map<api::GroupResource, quota::Evaluator> EvaluatorsFor(
       const quota::ResourceList& hard) const;
+  // The resources of these, and of those whose classes may make a name of `hard` theirs.
+  [[nodiscard]] std::set<api::GroupResource> LimitedBy(const quota::ResourceList& hard) const;
+  void CountNamespaces(const quota::Quota* before, const quota::Quota* after);
   void Want(const quota::Evaluator& evaluator);
   void Unwant(const api::GroupResource& resource);
   void WantByClasses();
@@ -105,6 +117,7 @@ class Tracker {
   UsageListener& listener_;
   TrackerOptions options_;
   std::map<api::GroupResource, Wanted> wanted_;
+  LimitedNamespaces namespaces_;
   ClassTracker classes_;
   std::set<api::GroupResource> wanted_by_classes_;  // counted in Wanted::quotas, too
   std::unique_ptr<base::Alarm> changed_;

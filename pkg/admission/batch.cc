@@ -40,7 +40,7 @@ class Planner {
       if (applied) {
         warnings = quota::NearLimits(verdict.needs, standings_);
         Charge(index, request, verdict);
-        NoteCovered(request, verdict);
+        NoteCovered(index, request, verdict, plan);
       } else {  // cannot come from what fits below a limit, but is no reason to end the process
         verdict = {.kind = quota::Verdict::Kind::kRefused,
                    .code = 500,
@@ -48,7 +48,7 @@ class Planner {
                    .needs = {}};
       }
     }
-    if (verdict.kind == quota::Verdict::Kind::kFree) NoteCovered(request, verdict);
+    if (verdict.kind == quota::Verdict::Kind::kFree) NoteCovered(index, request, verdict, plan);
     plan.verdicts.push_back(std::move(verdict));
     plan.warnings.push_back(std::move(warnings));
   }
@@ -66,9 +66,8 @@ class Planner {
  private:
   // Creations alone are granted in advance: what an update needs depends on what is stored.
   static bool IsPrepaid(const PlannedCharge& charge) {
-    const bool creations = std::ranges::all_of(charge.grants, [](const Grant& grant) {
-      return grant.version.empty() && grant.before.amount.empty();
-    });
+    const bool creations = std::ranges::all_of(
+        charge.grants, [](const Grant& grant) { return grant.version.empty() && !grant.covered; });
     const auto added = charge.Added();
     return creations && added && quota::Contains(charge.advance, *added);
   }
@@ -85,30 +84,39 @@ class Planner {
   void Charge(std::size_t index, const quota::Request& request, const quota::Verdict& verdict) {
     for (const quota::Need& need : verdict.needs) {
       const quota::Charge* covering = standings_[need.standing].covering;
-      quota::Charge before = covering != nullptr ? *covering : quota::Charge();
       const quota::Charge granted{need.absolute, need.amount, need.stored};
-      quota::Charge after{quota::Larger(need.absolute, before.amount), before.added, before.base};
+      quota::Charge after = covering != nullptr ? *covering : quota::Charge();
+      after.amount = quota::Larger(need.absolute, after.amount);
       quota::Extend(after, granted);
       charged_.insert_or_assign(std::pair(need.standing, request.uid), std::move(after));
       charges_[need.standing].members.push_back(index);
       charges_[need.standing].grants.push_back({.evaluator = request.evaluator,
                                                 .uid = request.uid,
                                                 .charge = granted,
-                                                .before = std::move(before),
+                                                .covered = covering != nullptr,
                                                 .version = std::string(request.version)});
     }
   }
 
-  // What an earlier request of the batch is charged may be what this one needs of that quota.
-  void NoteCovered(const quota::Request& request, const quota::Verdict& verdict) {
+  // What the object was charged before, or by an earlier request of the batch, may be what this one
+  // needs of that quota.
+  void NoteCovered(std::size_t index, const quota::Request& request, const quota::Verdict& verdict,
+                   BatchPlan& plan) {
     if (request.dry_run) return;
     for (std::size_t i = 0; i < standings_.size(); ++i) {
       const bool needs = std::ranges::any_of(
           verdict.needs, [i](const quota::Need& need) { return need.standing == i; });
-      if (needs || !charged_.contains({i, request.uid})) continue;
-      const auto last = std::ranges::find(charges_[i].grants.rbegin(), charges_[i].grants.rend(),
-                                          request.uid, &Grant::uid);
-      last->others.emplace_back(request.version);
+      if (standings_[i].covering == nullptr) continue;
+      PlannedCharge& charge = charges_[i];
+      const auto last = std::find_if(charge.grants.rbegin() + (needs ? 1 : 0), charge.grants.rend(),
+                                     [&](const Grant& grant) { return grant.uid == request.uid; });
+      if (last == charge.grants.rend()) {
+        plan.covered.push_back({index, standings_[i].quota});
+      } else if (!needs) {
+        last->others.emplace_back(request.version);
+        charge.relying.push_back(
+            {index, static_cast<std::size_t>(charge.grants.rend() - last) - 1});
+      }
     }
   }
 

@@ -15,12 +15,25 @@ namespace admission {
 struct PlannedCharge : ChargePlan {
   // The requests that need it, by index, ascending; the grants are theirs, in the same order.
   std::vector<std::size_t> members;
+  // Further requests that are answered by a grant: both by index.
+  struct Relying {
+    std::size_t member = 0;
+    std::size_t grant = 0;
+  };
+  std::vector<Relying> relying = {};
+};
+
+// A request that may be answered by what covers its object already, if it is admitted.
+struct Covered {
+  std::size_t member = 0;  // by index
+  const quota::Quota* quota = nullptr;
 };
 
 struct BatchPlan {
   std::vector<quota::Verdict> verdicts;            // one for each request
   std::vector<std::vector<std::string>> warnings;  // of those that fit, see quota::NearLimits()
   std::vector<PlannedCharge> charges;
+  std::vector<Covered> covered;
 };
 
 // What covers an object's use of a quota before this batch; null: nothing.

@@ -20,6 +20,7 @@ bool MayPass(const base::Error& error) {
     case base::ErrorCode::kTooManyRequests:
     case base::ErrorCode::kCancelled:
     case base::ErrorCode::kTls:
+    case base::ErrorCode::kUnauthorized:  // our credentials are being renewed, perhaps
       return true;
     default:
       return false;
@@ -96,6 +97,7 @@ base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
     }
     BatchPlan plan = PlanFor(ns, requests);
     Number(plan);
+    RelyOnCovers(plan, batch);
     const auto prepaid = std::ranges::count_if(plan.charges, &PlannedCharge::prepaid);
     observer_.OnBatch(api_.name, batch.size(),
                       plan.charges.size() - static_cast<std::size_t>(prepaid));
@@ -117,6 +119,16 @@ base::Task<void> QuotaAdmitter::ResolveClassesOf(Batch batch) {
 void QuotaAdmitter::Number(BatchPlan& plan) {
   for (PlannedCharge& charge : plan.charges) {
     for (Grant& grant : charge.grants) grant.number = ++grants_;
+  }
+}
+
+// What is planned anew may be answered by what it was charged before: that is no other call's.
+void QuotaAdmitter::RelyOnCovers(const BatchPlan& plan, const Batch& batch) {
+  for (const Covered& covered : plan.covered) {
+    Waiter& waiter = *batch[covered.member];
+    const std::uint64_t grant =
+        book_.Cover(*covered.quota, waiter.request.uid, waiter.request.version);
+    if (grant != 0) waiter.granted.push_back({covered.quota->key, grant});
   }
 }
 
@@ -160,7 +172,11 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
       continue;
     }
     for (std::size_t m = 0; m < charge.members.size(); ++m) {
-      batch[charge.members[m]]->granted.push_back({charge.quota.key, charge.grants[m]});
+      batch[charge.members[m]]->granted.push_back({charge.quota.key, charge.grants[m].number});
+    }
+    for (const PlannedCharge::Relying& relying : charge.relying) {
+      batch[relying.member]->granted.push_back(
+          {charge.quota.key, charge.grants[relying.grant].number});
     }
   }
   Batch again;
@@ -190,7 +206,7 @@ void QuotaAdmitter::Conclude(Waiter& waiter, Answer answer) {
 void QuotaAdmitter::ReleaseCharges(Waiter& waiter) {
   const std::vector<Waiter::Granted> granted = std::exchange(waiter.granted, {});
   for (auto last = granted.rbegin(); last != granted.rend(); ++last) {
-    book_.Release(last->quota, last->grant);
+    book_.Release(last->quota, waiter.request.uid, last->grant);
   }
 }
 

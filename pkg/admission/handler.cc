@@ -45,6 +45,21 @@ http::Response UnknownPath(std::string_view target) {
   return Failure(status);
 }
 
+http::Response Busy(std::string_view why) {
+  return Failure(api::TooManyRequests(why, kRetryAfterSeconds));
+}
+
+http::Response NotRead(const base::Error& error) {
+  return Failure(error.Is(base::ErrorCode::kTooLarge) ? api::RequestEntityTooLarge(error.message)
+                                                      : api::BadRequest(error.message));
+}
+
+// What a review takes while it is decided: its objects, and about as much for what is read from
+// them.
+std::size_t MemoryOf(const Review& review) {
+  return 2 * (json::SizeInMemory(review.object) + json::SizeInMemory(review.old_object));
+}
+
 // "application/json; charset=utf-8" is one.
 bool IsJson(std::string_view content_type) {
   std::string_view media = content_type.substr(0, content_type.find(';'));
@@ -116,6 +131,11 @@ class ReviewHandler {
       co_return;
     }
     std::string().swap(request.body);  // who waits for a decision holds no more than it needs
+    if (!writer.Keep(MemoryOf(*asked.review))) {
+      observer_.OnDecision(endpoint.admitter.name(), "busy", clock_.Now() - begun);
+      co_await writer.Send(Busy("too much memory is held for other reviews"));
+      co_return;
+    }
     const Review answered = Envelope(*asked.review);
     const Answer answer = co_await Decide(endpoint, std::move(*asked.review), asked.deadline);
     observer_.OnDecision(endpoint.admitter.name(), ResultOf(answer.kind), clock_.Now() - begun);
@@ -165,15 +185,13 @@ class ReviewHandler {
       return Refuse(Failure(api::UnsupportedMediaType({std::string(kJson)})));
     }
     if (in_hand_ >= options_.max_in_hand) {
-      return Refuse(Failure(api::TooManyRequests(
-                        "too many reviews at once: " + std::to_string(in_hand_) + " are in hand",
-                        kRetryAfterSeconds)),
+      return Refuse(Busy("too many reviews at once: " + std::to_string(in_hand_) + " are in hand"),
                     "busy");
     }
     const auto wait = WaitFor(target.Get("timeout"));
     if (!wait) return Refuse(Failure(api::BadRequest(wait.error().message)));
     auto review = endpoint.parser.Parse(request.body, endpoint.fields_of);
-    if (!review) return Refuse(Failure(api::BadRequest(review.error().message)));
+    if (!review) return Refuse(NotRead(review.error()));
     return {.review = std::move(*review), .deadline = begun + *wait, .refusal = {}, .result = {}};
   }
 
@@ -220,7 +238,9 @@ http::Handler NewHandler(const std::vector<Admitter*>& admitters, Observer& obse
 http::ServerOptions WebhookServerOptions() {
   http::ServerOptions options;
   options.max_body_bytes = std::size_t{16} << 20;
-  options.header_timeout = options.body_timeout = std::chrono::seconds(15);
+  options.max_held_bytes = std::size_t{64} << 20;
+  options.max_header_bytes = std::size_t{16} << 10;
+  options.header_timeout = options.body_timeout = options.write_timeout = std::chrono::seconds(15);
   options.max_requests_per_connection = 50'000;
   options.max_connection_age = std::chrono::minutes(5);
   return options;

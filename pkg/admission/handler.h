@@ -5,12 +5,14 @@
 //
 //   404 another path           405 another method (Allow: POST)   415 another content type
 //   400 no review, not of admission.k8s.io/v1, without an object, or an unreadable ?timeout=
-//   429 with Retry-After       too many reviews in hand (the newest is refused, at once), or busy
+//   413                        its wanted fields are larger than any stored object's
+//   429 with Retry-After       too many reviews in hand (the newest is refused, at once), too much
+//                              memory held for them, or busy
 //   503 without Retry-After    not decided in time
 //
-// A body that is too large or never ends is the server's to refuse (pkg/http/server.h). The bodies
-// of refusals are Status objects: of a plain text a kube-apiserver would show its user nothing but
-// the status code's usual sentence.
+// A body that is too large, never ends or does not fit beside others is the server's to refuse
+// (pkg/http/server.h). The bodies of refusals are Status objects: of a plain text a kube-apiserver
+// would show its user nothing but the status code's usual sentence.
 //
 // Single-threaded.
 
@@ -36,7 +38,8 @@ http::Handler NewHandler(const std::vector<Admitter*>& admitters, Observer& obse
                          const base::Clock& clock, HandlerOptions options = {});
 
 // What such a server bears: two objects of the largest size that an API server stores, in JSON and
-// with room to spare; connections that are spread over all replicas again after some minutes.
+// with room to spare, and three such reviews at once, or thousands of the usual size; connections
+// that are spread over all replicas again after some minutes.
 http::ServerOptions WebhookServerOptions();
 
 }  // namespace admission

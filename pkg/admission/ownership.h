@@ -21,9 +21,22 @@ inline constexpr std::string_view kManagedLabel = "quota-controller-manager.io/m
 inline constexpr std::string_view kInstallationAnnotation =
     "quota-controller-manager.io/installation";
 
-inline std::string_view InstallationOf(const json::Value& object) {
+// "true": an admin lets everything pass. The daemon keeps the object without webhooks while it
+// stands there, and does not make anew what is deleted then.
+inline constexpr std::string_view kBreakGlassAnnotation = "quota-controller-manager.io/break-glass";
+
+// The leader of an installation that enforces nothing (any more), as its lease names it: while it
+// leads, replicas that would enforce leave the object without webhooks.
+inline constexpr std::string_view kCountingAnnotation =
+    "quota-controller-manager.io/counting-leader";
+
+inline std::string_view AnnotationOf(const json::Value& object, std::string_view name) {
   const json::Value* annotations = api::Annotations(object);
-  return annotations == nullptr ? "" : annotations->StringAt({kInstallationAnnotation});
+  return annotations == nullptr ? "" : annotations->StringAt({name});
+}
+
+inline std::string_view InstallationOf(const json::Value& object) {
+  return AnnotationOf(object, kInstallationAnnotation);
 }
 
 // By the second label: the first is then the installer's.

@@ -20,10 +20,20 @@ bool Handles(const quota::Evaluator& evaluator, const Review& review) {
          evaluator.guard.subresources.end();
 }
 
-// An update of an object that is being deleted is never refused, or its finalizers could not go.
-bool IsGoing(const Review& review) {
-  return review.operation == Operation::kUpdate &&
-         !review.old_object.StringAt({"metadata", "deletionTimestamp"}).empty();
+// Of a kind of which the objects are only counted.
+std::optional<quota::Evaluator> CounterOf(const quota::QuotaApi& api,
+                                          const api::GroupResource& resource) {
+  return api.object_counter ? api.object_counter(resource) : std::nullopt;
+}
+
+// Whom a charge belongs to. Aggregated API servers may ask about a creation before the object has a
+// uid: then each call is an object of its own.
+quota::Uid UidOf(const Review& review) {
+  for (const json::Value* object : {&review.object, &review.old_object}) {
+    const std::string_view uid = object->StringAt({"metadata", "uid"});
+    if (!uid.empty()) return quota::Uid::FromText(uid);
+  }
+  return quota::Uid::FromText(review.uid);
 }
 
 Answer Refuse(int code, std::string message) {
@@ -64,22 +74,15 @@ QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Schedul
       api_(api),
       book_(book),
       observer_(observer),
-      options_(options),
+      options_(std::move(options)),
       writers_(executor) {}
 
 QuotaAdmitter::~QuotaAdmitter() = default;
 
-const quota::Evaluator* QuotaAdmitter::EvaluatorFor(const api::GroupResource& resource) {
-  for (const quota::Evaluator& evaluator : api_.evaluators) {
-    if (evaluator.resource == resource) return &evaluator;
-  }
-  if (!api_.object_counter) return nullptr;
-  const auto known = counters_.find(resource);
-  if (known != counters_.end()) return known->second.get();
-  auto counter = api_.object_counter(resource);
-  if (!counter) return nullptr;
-  auto owned = std::make_unique<quota::Evaluator>(std::move(*counter));
-  return counters_.emplace(resource, std::move(owned)).first->second.get();
+// Null: the kind is only counted, if at all.
+const quota::Evaluator* QuotaAdmitter::EvaluatorFor(const api::GroupResource& resource) const {
+  const auto found = std::ranges::find(api_.evaluators, resource, &quota::Evaluator::resource);
+  return found == api_.evaluators.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> QuotaAdmitter::FieldsOf(const api::GroupResource& resource) {
@@ -96,7 +99,7 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   const quota::Evaluator& evaluator = *request.evaluator;
   const base::WallTime now = scheduler_.WallNow();
   request.object = &review.object;
-  request.uid = quota::Uid::FromText(review.object.StringAt({"metadata", "uid"}));
+  request.uid = UidOf(review);
   request.dry_run = review.dry_run;
   LookAgain(waiter);
   // An object that an update creates has no old version with a resourceVersion.
@@ -166,9 +169,13 @@ base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Wai
 }
 
 base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
-  const quota::Evaluator* evaluator = EvaluatorFor(review.resource.WithoutVersion());
+  const api::GroupResource resource = review.resource.WithoutVersion();
+  const quota::Evaluator* evaluator = EvaluatorFor(resource);
+  auto counter = evaluator == nullptr ? CounterOf(api_, resource) : std::nullopt;
+  if (counter) evaluator = &*counter;
   if (evaluator == nullptr || review.ns.empty()) co_return Answer{};
-  if (!Handles(*evaluator, review) || IsGoing(review)) co_return Answer{};
+  if (options_.exempt_namespaces.contains(review.ns)) co_return Answer{};
+  if (!Handles(*evaluator, review)) co_return Answer{};
   if (review.operation == Operation::kUpdate && review.old_object.IsNull()) {
     co_return Refuse(403,
                      "unable to get previous usage since prior version of object was not found");
@@ -184,7 +191,8 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
   auto waiter = std::make_shared<Waiter>();
   waiter->review = std::move(review);
   waiter->deadline = deadline;
-  waiter->request.evaluator = evaluator;
+  waiter->counter = std::move(counter);
+  waiter->request.evaluator = waiter->counter ? &*waiter->counter : evaluator;
   const auto prepared = Prepare(*waiter);
   if (!prepared) co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message);
   if (!waiter->flaw.empty()) co_return Refuse(403, "it cannot be counted: " + waiter->flaw);
@@ -200,7 +208,7 @@ BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
   BatchPlan plan = PlanBatch(
       requests, book_.InNamespace(ns),
       [this](const quota::Quota& quota, const quota::Request& request) {
-        return book_.Cover(quota, request.uid, request.version);
+        return book_.Covering(quota, request.uid, request.version);
       },
       [this](const quota::Quota& quota) { return book_.AdvanceOf(quota); });
   if (!options_.warn_near_limits) {
@@ -214,6 +222,7 @@ base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
   if (!plan.charges.empty() && !GrantAtOnce(*waiter, plan)) {
     co_return co_await Wait(std::move(waiter));
   }
+  RelyOnCovers(plan, {waiter});
   co_return AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
 }
 
@@ -228,22 +237,30 @@ bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
       ReleaseCharges(waiter);
       return false;
     }
-    waiter.granted.push_back({charge.quota.key, charge.grants.front()});
+    waiter.granted.push_back({charge.quota.key, charge.grants.front().number});
   }
   observer_.OnBatch(api_.name, 1, 0);
   return true;
 }
 
+Answer QuotaAdmitter::Busy(const std::string& ns) const {
+  const bool all = waiting_ >= options_.max_waiting;
+  return {.kind = Answer::Kind::kBusy,
+          .code = 429,
+          .reason = "TooManyRequests",
+          .message = "too many requests " + (all ? "" : "of namespace " + ns + " ") +
+                     "wait for quota decisions"};
+}
+
 base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
-  if (waiting_ >= options_.max_waiting) {
-    co_return Answer{.kind = Answer::Kind::kBusy,
-                     .code = 429,
-                     .reason = "TooManyRequests",
-                     .message = "too many requests wait for quota decisions"};
-  }
   const std::string& ns = waiter->review.ns;
+  const auto of_namespace = waiting_of_.find(ns);
+  const bool full = of_namespace != waiting_of_.end() &&
+                    of_namespace->second >= options_.max_waiting_in_namespace;
+  if (full || waiting_ >= options_.max_waiting) co_return Busy(ns);
   waiter->alarm = scheduler_.NewAlarm();
   ++waiting_;
+  ++waiting_of_[ns];
   const bool first = !waiting_in_.contains(ns);
   waiting_in_[ns].push_back(waiter);
   if (first) {
@@ -252,13 +269,13 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
   // However this coroutine ends, the writer must learn that nobody waits: it gives back what the
   // request may be charged meanwhile.
   struct Leaving {
-    std::size_t& waiting;
+    QuotaAdmitter& admitter;
     Waiter& waiter;
     ~Leaving() {
-      --waiting;
+      admitter.Leave(waiter.review.ns);
       waiter.abandoned = !waiter.answer;
     }
-  } const leaving{waiting_, *waiter};
+  } const leaving{*this, *waiter};
   bool stopping = false;
   while (!waiter->answer && !stopping && scheduler_.Now() < waiter->deadline) {
     co_await waiter->alarm->WaitUntil(waiter->deadline);
@@ -270,8 +287,15 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
   if (waiter->answer && (!late || waiter->answer->kind != Answer::Kind::kAllowed)) {
     co_return *waiter->answer;
   }
+  if (waiter->answer) ReleaseCharges(*waiter);
   co_return Unavailable("resource quota evaluation timed out" +
                         (waiter->trouble.empty() ? "" : ": " + waiter->trouble));
+}
+
+void QuotaAdmitter::Leave(const std::string& ns) {
+  --waiting_;
+  const auto of_namespace = waiting_of_.find(ns);
+  if (--of_namespace->second == 0) waiting_of_.erase(of_namespace);
 }
 
 base::Task<void> QuotaAdmitter::Stop() { co_await writers_.Join(); }

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -30,9 +31,13 @@ namespace admission {
 
 struct QuotaAdmitterOptions {
   std::size_t max_waiting = 4096;  // in all namespaces; beyond it reviews are answered kBusy
+  // In one, so that a namespace whose quotas cannot be written does not stand in the way of others.
+  // An API server has some hundred requests in hand at once.
+  std::size_t max_waiting_in_namespace = 1024;
   std::size_t max_batch = 512;
   base::Duration retry = std::chrono::milliseconds(50);  // after a failed write, doubled each time
   bool warn_near_limits = true;
+  std::set<std::string, std::less<>> exempt_namespaces = {};  // in which nothing is refused
 };
 
 class QuotaAdmitter final : public Admitter {
@@ -54,23 +59,26 @@ class QuotaAdmitter final : public Admitter {
   using Waiting = std::deque<std::shared_ptr<Waiter>>;
   using Batch = std::vector<std::shared_ptr<Waiter>>;
 
-  const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource);
+  [[nodiscard]] const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource) const;
   base::Result<void> Prepare(Waiter& waiter) const;
   // What changes while a request waits: its classes, and whether it can be stored still.
   void LookAgain(Waiter& waiter) const;
   [[nodiscard]] bool LacksClass(const Waiter& waiter) const;
   base::Task<base::Result<void>> ResolveClasses(std::shared_ptr<Waiter> waiter);
   base::Task<void> ResolveClassesOf(Batch batch);
+  [[nodiscard]] Answer Busy(const std::string& ns) const;
   [[nodiscard]] BatchPlan PlanFor(const std::string& ns,
                                   const std::vector<const quota::Request*>& requests) const;
   base::Task<Answer> Decide(std::shared_ptr<Waiter> waiter);
   base::Task<Answer> Wait(std::shared_ptr<Waiter> waiter);
+  void Leave(const std::string& ns);
   base::Task<void> WriteBatches(std::string ns);
   [[nodiscard]] Batch TakeBatch(Waiting& waiting) const;
   base::Task<void> Commit(std::string ns, Batch batch);
   // True if all of the plan was charged in advance: then it is granted to the only request.
   bool GrantAtOnce(Waiter& waiter, BatchPlan& plan);
   void Number(BatchPlan& plan);
+  void RelyOnCovers(const BatchPlan& plan, const Batch& batch);
   base::Task<std::vector<base::Result<void>>> Charge(const std::vector<PlannedCharge>& charges,
                                                      base::TimePoint deadline);
   bool Settle(Batch& batch, BatchPlan& plan, const std::vector<base::Result<void>>& outcomes);
@@ -83,9 +91,9 @@ class QuotaAdmitter final : public Admitter {
   QuotaBook& book_;
   Observer& observer_;
   QuotaAdmitterOptions options_;
-  std::map<api::GroupResource, std::unique_ptr<quota::Evaluator>> counters_;
   std::unordered_map<std::string, Waiting> waiting_in_;  // of namespaces whose writer runs
   std::size_t waiting_ = 0;
+  std::unordered_map<std::string, std::size_t> waiting_of_;  // the same by namespace; none is 0
   std::uint64_t grants_ = 0;
   base::TaskGroup writers_;
 };

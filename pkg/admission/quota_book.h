@@ -24,7 +24,7 @@ struct Grant {
   const quota::Evaluator* evaluator = nullptr;
   quota::Uid uid;
   quota::Charge charge;
-  quota::Charge before;  // what covered it earlier; empty: nothing
+  bool covered = false;  // by an earlier charge, in part
   std::string version;   // of the stored object that the growth is reckoned from; "": there is none
   std::uint64_t number = 0;  // its own, of all that this process grants
   // The versions that other calls for the object are about, which are answered by this charge.
@@ -59,10 +59,15 @@ class QuotaBook {
   // the time an event takes.
   [[nodiscard]] virtual bool Current() const = 0;
   [[nodiscard]] virtual std::vector<const quota::Quota*> InNamespace(std::string_view ns) const = 0;
-  // The charge that a call about this version of the object may be answered by; it is held until
-  // that version is history. Null: the object is not charged to this quota.
-  [[nodiscard]] virtual const quota::Charge* Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                                   std::string_view version) = 0;
+  // The charge that a call about this version of the object may be answered by. Null: the object is
+  // not charged to this quota.
+  [[nodiscard]] virtual const quota::Charge* Covering(const quota::Quota& quota,
+                                                      const quota::Uid& uid,
+                                                      std::string_view version) const = 0;
+  // Such a call relies on it from now on: it is held until that version is history. The number of
+  // the grant, for Release(); 0: there is nothing to release.
+  virtual std::uint64_t Cover(const quota::Quota& quota, const quota::Uid& uid,
+                              std::string_view version) = 0;
   // The classes that the evaluator reads; null: none, or not known.
   [[nodiscard]] virtual const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const = 0;
@@ -93,9 +98,9 @@ class QuotaBook {
   // when the quota changed or went, with the newest version read and known; else what kept the
   // write from being made.
   virtual base::Task<base::Result<void>> Charge(ChargePlan plan, base::TimePoint deadline) = 0;
-  // A charge of ours will not be used after all: it is `grant.before` again, and the quota is
-  // recounted. No-op if the quota is gone.
-  virtual void Release(const api::ObjectKey& key, const Grant& grant) = 0;
+  // A call for the object that relied on this grant will not use it after all: once no other does,
+  // the charge is what it was before, and the quota is recounted. No-op if the quota is gone.
+  virtual void Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) = 0;
   // Reads the namespace's quotas live, for when Current() is false. Errors: they cannot be read.
   virtual base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) = 0;
 };

@@ -16,7 +16,10 @@ using json::Value;
 constexpr std::string_view kApiVersion = "admission.k8s.io/v1";
 constexpr std::string_view kKind = "AdmissionReview";
 constexpr std::size_t kWarningCharacters = 256;  // the API server cuts what is longer
-constexpr std::size_t kMaxPrepared = 1024;       // resources; the names come from outside
+constexpr std::size_t kMaxPrepared = 1024;       // resources of which fields are wanted
+constexpr std::size_t kMaxEnvelopeBytes = std::size_t{64} << 10;
+constexpr std::size_t kMaxNameBytes = 1024;  // of an object's name, in messages
+constexpr std::size_t kMaxTextBytes = 1024;  // of what else the envelope says; resources are kept
 
 constexpr std::array<std::pair<std::string_view, Operation>, 4> kOperations{{
     {"CREATE", Operation::kCreate},
@@ -31,6 +34,12 @@ base::Error Malformed(std::string message) {
 
 base::Error NoReview(std::string_view why) {
   return Malformed("not an AdmissionReview: " + std::string(why));
+}
+
+// What was wrong with the body of a review.
+base::Error Unread(const base::Error& error) {
+  if (error.Is(ErrorCode::kTooLarge)) return error.Wrap("the review");
+  return NoReview(error.message);
 }
 
 base::Error WrongType(std::string_view field, const Value& value, std::string_view expected) {
@@ -77,6 +86,10 @@ base::Result<void> TakeText(const Value& request, std::initializer_list<std::str
     if (!value->IsString()) return WrongType(FieldName(path), *value, "a string");
     *into = *value->AsString();
   }
+  if (into->size() > kMaxTextBytes) {
+    return Malformed(FieldName(path) + " is longer than " + std::to_string(kMaxTextBytes) +
+                     " bytes");
+  }
   if (required && into->empty()) return Malformed("the review has no " + FieldName(path));
   return {};
 }
@@ -92,6 +105,15 @@ base::Result<void> TakeOperation(const Value& request, Operation* into) {
   }
   return Malformed("request.operation " + json::Quote(text) +
                    " is none of CREATE, UPDATE, DELETE and CONNECT");
+}
+
+// Kinds of other API servers may have names of any length; it is only said again.
+base::Result<void> TakeName(const Value& request, std::string* into) {
+  const Value* value = request.At({"name"});
+  if (value == nullptr || value->IsNull()) return {};
+  if (!value->IsString()) return WrongType("request.name", *value, "a string");
+  *into = value->AsString()->substr(0, kMaxNameBytes);
+  return {};
 }
 
 base::Result<void> TakeDryRun(const Value& request, bool* into) {
@@ -114,7 +136,7 @@ base::Result<Review> TakeEnvelope(const Value& envelope) {
   if (good) good = TakeText(request, {"subResource"}, false, &review.subresource);
   if (good) good = TakeOperation(request, &review.operation);
   if (good) good = TakeText(request, {"namespace"}, false, &review.ns);
-  if (good) good = TakeText(request, {"name"}, false, &review.name);
+  if (good) good = TakeName(request, &review.name);
   if (good) good = TakeDryRun(request, &review.dry_run);
   if (!good) return good.error();
   return review;
@@ -132,9 +154,9 @@ std::string NameOf(const Review& review) {
   if (!review.name.empty()) return review.name;
   for (const Value* object : {&review.object, &review.old_object}) {
     const std::string_view name = api::Name(*object);
-    if (!name.empty()) return std::string(name);
+    if (!name.empty()) return std::string(name.substr(0, kMaxNameBytes));
     const std::string_view generated = object->StringAt({"metadata", "generateName"});
-    if (!generated.empty()) return std::string(generated);
+    if (!generated.empty()) return std::string(generated.substr(0, kMaxNameBytes));
   }
   return "Unknown";
 }
@@ -144,7 +166,7 @@ json::Projection OfReview(const std::vector<std::string>& fields) {
   for (const std::string_view object : {"request.object", "request.oldObject"}) {
     const std::string below = std::string(object) + ".";
     for (const std::string_view name :
-         {"name", "namespace", "uid", "resourceVersion", "generateName", "deletionTimestamp"}) {
+         {"name", "namespace", "uid", "resourceVersion", "generateName"}) {
       paths.push_back(below + "metadata." + std::string(name));
     }
     for (const std::string& field : fields) {
@@ -179,13 +201,13 @@ api::Status RefusalStatus(const Review& review, const Answer& answer) {
 }  // namespace
 
 base::Result<Review> ReviewParser::Parse(std::string_view body, const FieldsOf& fields_of) {
-  const auto envelope = json::Skim(body, EnvelopeFields());
-  if (!envelope) return NoReview(envelope.error().message);
+  const auto envelope = json::Skim(body, EnvelopeFields(), {.bytes = kMaxEnvelopeBytes});
+  if (!envelope) return Unread(envelope.error());
   auto review = TakeEnvelope(*envelope);
   if (!review) return review;
   const api::GroupResource resource = review->resource.WithoutVersion();
-  auto document = json::Skim(body, For(resource, fields_of(resource)));
-  if (!document) return NoReview(document.error().message);
+  auto document = json::Skim(body, For(resource, fields_of(resource)), {.bytes = kMaxWantedBytes});
+  if (!document) return Unread(document.error());
   auto taken = TakeObject(*document, "object", &review->object);
   if (taken) taken = TakeObject(*document, "oldObject", &review->old_object);
   if (!taken) return taken.error();
@@ -196,9 +218,11 @@ base::Result<Review> ReviewParser::Parse(std::string_view body, const FieldsOf& 
   return review;
 }
 
-// What is wanted of a resource may change, when its kind is found to be counted.
+// Of a resource of which nothing is wanted nothing is remembered: its name comes from outside.
 const json::Projection& ReviewParser::For(const api::GroupResource& resource,
                                           std::vector<std::string> fields) {
+  static const json::Projection nothing = OfReview({});
+  if (fields.empty()) return nothing;
   const auto found = wanted_.find(resource);
   if (found != wanted_.end() && found->second.fields == fields) return found->second.of_review;
   if (wanted_.size() >= kMaxPrepared) wanted_.clear();

@@ -32,20 +32,27 @@ struct Review {
   json::Value old_object;  // null for a CREATE
 };
 
+// What an API server stores is 1.5 MiB at most, so in two objects this much is never wanted.
+inline constexpr std::size_t kMaxWantedBytes = std::size_t{8} << 20;
+
 // The fields of an object of this resource that the decision reads (pkg/json/projection.h);
-// metadata.{name,namespace,uid,resourceVersion,generateName,deletionTimestamp} are always decoded.
+// metadata.{name,namespace,uid,resourceVersion,generateName} are always decoded.
 using FieldsOf = std::function<std::vector<std::string>(const api::GroupResource& resource)>;
 
 // Errors: kMalformed for what is no JSON, no AdmissionReview, or has no request, uid, resource,
 // operation or object (each named); kInvalidArgument for another apiVersion than
-// admission.k8s.io/v1. An UPDATE without its old object is a review: the admitter knows what to
-// say.
+// admission.k8s.io/v1; kTooLarge where the wanted fields take more memory than those of any stored
+// object (kMaxWantedBytes). An UPDATE without its old object is a review: the admitter knows what
+// to say.
 base::Result<Review> ParseReview(std::string_view body, const FieldsOf& fields_of);
 
-// The same for one review after another: what is wanted of a resource is prepared once. One thread.
+// The same for one review after another: what is wanted of a resource, if anything is, is prepared
+// once. One thread.
 class ReviewParser {
  public:
   base::Result<Review> Parse(std::string_view body, const FieldsOf& fields_of);
+  // Resources of which something is remembered.
+  [[nodiscard]] std::size_t prepared() const { return wanted_.size(); }
 
  private:
   struct Wanted {

@@ -35,47 +35,92 @@ std::string QuotaApiOf(const json::Value& webhook) {
   return at == std::string_view::npos ? "" : std::string(path.substr(at + kValidatePath.size()));
 }
 
+// What both contain.
+Namespaces Intersection(const Namespaces& a, const Namespaces& b) {
+  if (a.all_but && b.all_but) {
+    Namespaces both = a;
+    both.names.insert(b.names.begin(), b.names.end());
+    return both;
+  }
+  const Namespaces& these = a.all_but ? b : a;
+  const Namespaces& others = a.all_but ? a : b;
+  Namespaces both{.all_but = false};
+  for (const std::string& ns : these.names) {
+    if (others.Contain(ns)) both.names.insert(ns);
+  }
+  return both;
+}
+
+// Whose requests the webhook is asked about. nullopt: its selector is none that we would write.
+std::optional<Namespaces> SelectedBy(const json::Value& webhook) {
+  const json::Value* labels = webhook.At({"namespaceSelector", "matchLabels"});
+  if (labels != nullptr && labels->IsObject() && !labels->AsObject()->empty()) return std::nullopt;
+  const json::Value* selector = webhook.At({"namespaceSelector"});
+  if (selector == nullptr) return Namespaces{};
+  const json::Array& expressions = Elements(*selector, "matchExpressions");
+  if (expressions.empty()) return Namespaces{};
+  const json::Value& expression = expressions.front();
+  if (expressions.size() > 1 || expression.StringAt({"key"}) != kNamespaceLabel) {
+    return std::nullopt;
+  }
+  const std::string_view relation = expression.StringAt({"operator"});
+  if (relation != "In" && relation != "NotIn") return std::nullopt;
+  Namespaces selected{.all_but = relation == "NotIn"};
+  for (const json::Value& ns : Elements(expression, "values")) {
+    if (ns.AsString() != nullptr) selected.names.insert(*ns.AsString());
+  }
+  return selected;
+}
+
 struct Read {
   GuardedResource guarded;
   bool creates = false;
 };
 using ReadByKey = std::map<std::pair<std::string, api::GroupResource>, Read>;
 
+// What the rules of one webhook have in common.
+struct Asking {
+  std::string quota_api;
+  std::string condition;
+  Namespaces namespaces;
+};
+
 void ReadResource(const json::Value& rule, const std::string& group, std::string_view text,
-                  const std::string& quota_api, const std::string& condition, ReadByKey& found) {
+                  const Asking& asking, ReadByKey& found) {
   const std::size_t slash = std::min(text.find('/'), text.size());
   const api::GroupResource resource{group, std::string(text.substr(0, slash))};
   if (!IsPlain(resource)) return;
-  Read& read = found[{quota_api, resource}];
-  read.guarded.quota_api = quota_api;
+  Read& read = found[{asking.quota_api, resource}];
+  read.guarded.quota_api = asking.quota_api;
   read.guarded.resource = resource;
+  read.guarded.namespaces = Intersection(read.guarded.namespaces, asking.namespaces);
   for (const json::Value& version : Elements(rule, "apiVersions")) {
     const bool any = version.AsString() == nullptr || *version.AsString() == "*";
     read.guarded.version = any ? "" : *version.AsString();
   }
   const json::Array& operations = Elements(rule, "operations");
-  if (slash == text.size() && condition.empty() && Names(operations, "CREATE")) read.creates = true;
+  const bool creates = slash == text.size() && asking.condition.empty();
+  if (creates && Names(operations, "CREATE")) read.creates = true;
   if (!Names(operations, "UPDATE")) return;
   if (slash < text.size()) {
     read.guarded.subresources.emplace_back(text.substr(slash + 1));
   } else {
     read.guarded.updates = true;
-    read.guarded.update_condition = condition;
+    read.guarded.update_condition = asking.condition;
   }
 }
 
-void ReadWebhook(const json::Value& webhook, ReadByKey& found) {
-  const std::string quota_api = QuotaApiOf(webhook);
-  if (quota_api.empty()) return;
-  std::string condition;
+void ReadWebhook(const json::Value& webhook, const Namespaces& namespaces, ReadByKey& found) {
+  Asking asking{.quota_api = QuotaApiOf(webhook), .condition = "", .namespaces = namespaces};
+  if (asking.quota_api.empty()) return;
   for (const json::Value& one : Elements(webhook, "matchConditions")) {
-    condition = one.StringAt({"expression"});
+    asking.condition = one.StringAt({"expression"});
   }
   for (const json::Value& rule : Elements(webhook, "rules")) {
     for (const json::Value& group : Elements(rule, "apiGroups")) {
       for (const json::Value& resource : Elements(rule, "resources")) {
         if (group.AsString() == nullptr || resource.AsString() == nullptr) continue;
-        ReadResource(rule, *group.AsString(), *resource.AsString(), quota_api, condition, found);
+        ReadResource(rule, *group.AsString(), *resource.AsString(), asking, found);
       }
     }
   }
@@ -167,12 +212,41 @@ void KeepBundles(const json::Array& live, json::Array& webhooks) {
   }
 }
 
+const json::Array& OwnersOf(const json::Value& configuration) {
+  const json::Value* metadata = configuration.At({"metadata"});
+  static const json::Array none;
+  return metadata == nullptr ? none : Elements(*metadata, "ownerReferences");
+}
+
+bool HasOwners(const json::Value& live, const json::Value& desired) {
+  return std::ranges::all_of(OwnersOf(desired), [&](const json::Value& owner) {
+    return std::ranges::any_of(OwnersOf(live), [&](const json::Value& known) {
+      return known.StringAt({"uid"}) == owner.StringAt({"uid"});
+    });
+  });
+}
+
+// Those of others, and the desired ones in place of what was called so before.
+json::Array MergedOwners(const json::Value& live, const json::Value& desired) {
+  json::Array owners = OwnersOf(desired);
+  for (const json::Value& known : OwnersOf(live)) {
+    const bool replaced = std::ranges::any_of(OwnersOf(desired), [&](const json::Value& owner) {
+      return known.StringAt({"kind"}) == owner.StringAt({"kind"}) &&
+             known.StringAt({"name"}) == owner.StringAt({"name"});
+    });
+    if (!replaced) owners.push_back(known);
+  }
+  return owners;
+}
+
 }  // namespace
 
 std::vector<GuardedResource> GuardedBy(const json::Value& configuration) {
   ReadByKey found;
   for (const json::Value& webhook : Elements(configuration, "webhooks")) {
-    ReadWebhook(webhook, found);
+    const auto selected = SelectedBy(webhook);
+    const bool all = !selected || selected->all_but;
+    ReadWebhook(webhook, all ? Namespaces{} : *selected, found);
   }
   return Collect(std::move(found));
 }
@@ -181,17 +255,22 @@ std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const jso
   const bool leaves_bundle = LeavesBundle(live, desired);
   const auto shell = [&](const json::Value& webhook) {
     json::Array one{webhook};
-    one[0].AsObject()->Erase("rules");
+    for (const char* member : {"name", "rules", "namespaceSelector", "matchConditions"}) {
+      one[0].AsObject()->Erase(member);
+    }
     if (leaves_bundle) DropCaBundles(one);
     return one[0];
   };
   ReadByKey found;
   for (const json::Value& webhook : Elements(live, "webhooks")) {
+    if (!webhook.IsObject() || Elements(webhook, "matchConditions").size() > 1) continue;
+    const auto selected = SelectedBy(webhook);
     const auto agrees = [&](const json::Value& wanted) {
-      return webhook.StringAt({"name"}) == wanted.StringAt({"name"}) &&
-             SaysTheSame(shell(webhook), shell(wanted));
+      return SaysTheSame(shell(webhook), shell(wanted));
     };
-    if (std::ranges::any_of(Elements(desired, "webhooks"), agrees)) ReadWebhook(webhook, found);
+    if (selected && std::ranges::any_of(Elements(desired, "webhooks"), agrees)) {
+      ReadWebhook(webhook, *selected, found);
+    }
   }
   return Collect(std::move(found));
 }
@@ -200,6 +279,7 @@ bool SameConfiguration(const json::Value& live, const json::Value& desired) {
   if (!HasOurLabel(live)) return false;
   const std::string_view installation = InstallationOf(desired);
   if (!installation.empty() && InstallationOf(live) != installation) return false;
+  if (!HasOwners(live, desired)) return false;
   json::Array stored = WebhooksOf(live);
   json::Array wanted = WebhooksOf(desired);
   if (LeavesBundle(live, desired)) {
@@ -218,6 +298,19 @@ bool DiffersInCaBundleOnly(const json::Value& live, const json::Value& desired) 
   return SaysTheSame(stored, wanted);
 }
 
+std::set<std::string> CaBundlesOf(const json::Value& configuration) {
+  std::set<std::string> bundles;
+  for (const json::Value& webhook : Elements(configuration, "webhooks")) {
+    const auto bundle = base::DecodeBase64(webhook.StringAt({"clientConfig", "caBundle"}));
+    bundles.insert(bundle ? *bundle : std::string());
+  }
+  return bundles;
+}
+
+bool AsksNobody(const json::Value& configuration) {
+  return Elements(configuration, "webhooks").empty();
+}
+
 bool HasCaBundle(const json::Value& configuration, std::string_view ca_pem) {
   const std::string bundle = base::EncodeBase64(ca_pem);
   return std::ranges::all_of(Elements(configuration, "webhooks"), [&](const auto& webhook) {
@@ -232,11 +325,17 @@ json::Value ConfigurationPatch(const json::Value& live, const json::Value& desir
   if (!IsLabelledByInstaller(live)) {
     metadata.Set("labels", json::Object{{std::string(kManagedByLabel), kManagedByUs}});
   }
+  if (!HasOwners(live, desired)) metadata.Set("ownerReferences", MergedOwners(live, desired));
+  json::Object annotations;
   const std::string_view installation = InstallationOf(desired);
   if (!installation.empty()) {
-    metadata.Set("annotations",
-                 json::Object{{std::string(kInstallationAnnotation), std::string(installation)}});
+    annotations.Set(std::string(kInstallationAnnotation), std::string(installation));
   }
+  // Whoever writes rules into it does not yield to a leader that counts only.
+  if (!AnnotationOf(live, kCountingAnnotation).empty() && !AsksNobody(desired)) {
+    annotations.Set(std::string(kCountingAnnotation), json::Value());
+  }
+  if (!annotations.empty()) metadata.Set("annotations", std::move(annotations));
   return json::Object{{"metadata", std::move(metadata)}, {"webhooks", std::move(webhooks)}};
 }
 

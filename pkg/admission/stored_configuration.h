@@ -4,6 +4,8 @@
 // is wanted, and how it is made to (k8s.io/api v0.36.3, admissionregistration/v1/types.go). No I/O;
 // any thread.
 
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,10 +15,10 @@
 namespace admission {
 
 // What a stored configuration lets through to us; sorted. A resource whose CREATE it does not name
-// is not guarded.
+// is not guarded. Which namespaces all others are beside is not told.
 std::vector<GuardedResource> GuardedBy(const json::Value& configuration);
-// The same, of those webhooks only that agree with `desired` in everything but their rules: the
-// others may reach nobody.
+// The same, of those webhooks only that agree with some of `desired` in everything but what they
+// are asked about: the others may reach nobody. Here it is told.
 std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const json::Value& desired);
 
 // True if `live` says what `desired` does. Labels and annotations of others, what the server
@@ -25,6 +27,13 @@ std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const jso
 bool SameConfiguration(const json::Value& live, const json::Value& desired);
 // True if the two differ in nothing but CA bundles.
 bool DiffersInCaBundleOnly(const json::Value& live, const json::Value& desired);
+
+// The bundles by which its webhooks are trusted, PEM; "" for one that has none, or none that can be
+// read.
+std::set<std::string> CaBundlesOf(const json::Value& configuration);
+
+// True if it has no webhook.
+bool AsksNobody(const json::Value& configuration);
 
 // True if every webhook in it trusts exactly these certificates.
 bool HasCaBundle(const json::Value& configuration, std::string_view ca_pem);

@@ -30,9 +30,14 @@ std::vector<const quota::Quota*> SwitchedBook::InNamespace(std::string_view ns) 
   return book_->InNamespace(ns);
 }
 
-const quota::Charge* SwitchedBook::Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                         std::string_view version) {
-  return book_ == nullptr ? nullptr : book_->Cover(quota, uid, version);
+const quota::Charge* SwitchedBook::Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                            std::string_view version) const {
+  return book_ == nullptr ? nullptr : book_->Covering(quota, uid, version);
+}
+
+std::uint64_t SwitchedBook::Cover(const quota::Quota& quota, const quota::Uid& uid,
+                                  std::string_view version) {
+  return book_ == nullptr ? 0 : book_->Cover(quota, uid, version);
 }
 
 const quota::ClassTable* SwitchedBook::ClassesOf(const quota::Evaluator& evaluator) const {
@@ -73,8 +78,8 @@ base::Task<base::Result<void>> SwitchedBook::Charge(ChargePlan plan, base::TimeP
   co_return co_await book_->Charge(std::move(plan), deadline);
 }
 
-void SwitchedBook::Release(const api::ObjectKey& key, const Grant& grant) {
-  if (book_ != nullptr) book_->Release(key, grant);
+void SwitchedBook::Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) {
+  if (book_ != nullptr) book_->Release(key, uid, grant);
 }
 
 base::Task<base::Result<void>> SwitchedBook::Refresh(std::string ns, base::TimePoint deadline) {

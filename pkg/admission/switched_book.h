@@ -25,8 +25,10 @@ class SwitchedBook final : public QuotaBook {
 
   [[nodiscard]] bool Current() const override { return book_ == nullptr || book_->Current(); }
   [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
-  [[nodiscard]] const quota::Charge* Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                           std::string_view version) override;
+  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                              std::string_view version) const override;
+  std::uint64_t Cover(const quota::Quota& quota, const quota::Uid& uid,
+                      std::string_view version) override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;
   [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
@@ -40,7 +42,7 @@ class SwitchedBook final : public QuotaBook {
   [[nodiscard]] quota::ResourceList AdvanceOf(const quota::Quota& quota) const override;
   [[nodiscard]] bool Draw(const ChargePlan& plan) override;
   base::Task<base::Result<void>> Charge(ChargePlan plan, base::TimePoint deadline) override;
-  void Release(const api::ObjectKey& key, const Grant& grant) override;
+  void Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
 
  private:

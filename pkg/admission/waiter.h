@@ -12,13 +12,15 @@
 namespace admission {
 
 struct QuotaAdmitter::Waiter {
-  // What a written quota holds for the request's object.
+  // A grant to the request's object that the request relies on: its own, or an earlier one.
   struct Granted {
     api::ObjectKey quota;
-    Grant grant;
+    std::uint64_t grant = 0;
   };
   Review review;
-  quota::Request request;  // refers to `review`
+  // Of a kind that is only counted. It lives as long as its request: who asks may name any kind.
+  std::optional<quota::Evaluator> counter;
+  quota::Request request;  // refers to `review`, and to `counter` if that is set
   quota::Facts facts;      // of the object, its classes not resolved
   std::string flaw;        // that the request would bring into the object (ObjectFacts::flaw)
   base::TimePoint deadline{};

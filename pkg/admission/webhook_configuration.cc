@@ -24,7 +24,10 @@ struct Resources {
 using GroupAndVersion = std::pair<std::string, std::string>;  // version "": any
 using ByGroup = std::map<GroupAndVersion, Resources>;
 
-json::Array ToArray(const std::set<std::string>& texts) { return {texts.begin(), texts.end()}; }
+template <typename Texts>
+json::Array ToArray(const Texts& texts) {
+  return {texts.begin(), texts.end()};
+}
 
 json::Value Rule(const char* operation, const GroupAndVersion& of,
                  const std::set<std::string>& resources) {
@@ -65,26 +68,31 @@ json::Object ClientConfig(const ConfigurationOptions& options, const std::string
   return config;
 }
 
-json::Object NamespaceSelector(const ConfigurationOptions& options) {
-  std::set<std::string> excluded(options.excluded_namespaces.begin(),
-                                 options.excluded_namespaces.end());
-  if (const auto* service = std::get_if<ServiceReference>(&options.endpoint)) {
-    excluded.insert(service->ns);
-  }
-  if (excluded.empty()) return {};
-  return {{"matchExpressions", json::Array{json::Object{{"key", "kubernetes.io/metadata.name"},
-                                                        {"operator", "NotIn"},
-                                                        {"values", ToArray(excluded)}}}}};
+json::Object NamespaceSelector(const ConfigurationOptions& options, const Namespaces& where) {
+  const auto names = where.all_but ? options.Exempt() : where.names;
+  if (where.all_but && names.empty()) return {};
+  return {
+      {"matchExpressions", json::Array{json::Object{{"key", std::string(kNamespaceLabel)},
+                                                    {"operator", where.all_but ? "NotIn" : "In"},
+                                                    {"values", ToArray(names)}}}}};
 }
 
-json::Object Webhook(const ConfigurationOptions& options, std::string name,
-                     const std::string& quota_api, std::string_view ca_pem, json::Array rules) {
+// What the webhooks of one quota API have in common.
+struct Callee {
+  const ConfigurationOptions& options;
+  const std::string& quota_api;
+  std::string_view ca_pem;
+};
+
+json::Object Webhook(const Callee& callee, std::string name, const Namespaces& where,
+                     json::Array rules) {
+  const ConfigurationOptions& options = callee.options;
   return {{"name", std::move(name)},
           {"admissionReviewVersions", json::Array{"v1"}},
-          {"clientConfig", ClientConfig(options, quota_api, ca_pem)},
+          {"clientConfig", ClientConfig(options, callee.quota_api, callee.ca_pem)},
           {"failurePolicy", options.failure_policy},
           {"matchPolicy", "Equivalent"},
-          {"namespaceSelector", NamespaceSelector(options)},
+          {"namespaceSelector", NamespaceSelector(options, where)},
           {"objectSelector", json::Object()},
           {"rules", std::move(rules)},
           {"sideEffects", "NoneOnDryRun"},
@@ -93,22 +101,22 @@ json::Object Webhook(const ConfigurationOptions& options, std::string name,
 
 // "updates.services.core.quota-controller-manager.io". Groups and plurals may be so long that the
 // two do not fit; a number then stands for them.
-std::string UpdatesName(const GuardedResource& guarded) {
-  const std::string suffix = "." + guarded.quota_api + std::string(kDomain);
-  std::string name = "updates." + guarded.resource.ToString() + suffix;
+std::string NameOf(const std::string& what, const api::GroupResource& resource,
+                   const std::string& quota_api) {
+  const std::string suffix = "." + quota_api + std::string(kDomain);
+  std::string name = what + "." + resource.ToString() + suffix;
   if (name.size() <= kLongestName) return name;
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%016llx",
-                static_cast<unsigned long long>(quota::HashText(guarded.resource.ToString())));
-  return std::string("updates.x").append(digits.data()).append(suffix);
+                static_cast<unsigned long long>(quota::HashText(resource.ToString())));
+  return std::string(what).append(".x").append(digits.data()).append(suffix);
 }
 
-json::Value UpdatesWebhook(const ConfigurationOptions& options, const GuardedResource& guarded,
-                           std::string_view ca_pem) {
+json::Value UpdatesWebhook(const Callee& callee, const GuardedResource& guarded) {
   json::Array rules{
       Rule("UPDATE", {guarded.resource.group, guarded.version}, {guarded.resource.resource})};
-  json::Object webhook =
-      Webhook(options, UpdatesName(guarded), guarded.quota_api, ca_pem, std::move(rules));
+  json::Object webhook = Webhook(callee, NameOf("updates", guarded.resource, guarded.quota_api),
+                                 guarded.namespaces, std::move(rules));
   webhook.Set("matchConditions",
               json::Array{json::Object{{"name", "can-need-quota"},
                                        {"expression", guarded.update_condition}}});
@@ -126,6 +134,72 @@ void AddTo(ByGroup& groups, const GuardedResource& guarded) {
   }
 }
 
+// Resources of one quota API that are limited in the same namespaces.
+struct Alike {
+  Namespaces where;
+  api::GroupResource first;
+  ByGroup groups;
+};
+
+// In the order of their first resources. REQUIRES: `guarded` is sorted.
+std::vector<Alike> Unconditional(const std::vector<GuardedResource>& guarded) {
+  std::vector<Alike> all;
+  for (const GuardedResource& one : guarded) {
+    auto alike = std::ranges::find(all, one.namespaces, &Alike::where);
+    if (alike == all.end()) {
+      alike = all.insert(all.end(), {.where = one.namespaces, .first = one.resource, .groups = {}});
+    }
+    AddTo(alike->groups, one);
+  }
+  return all;
+}
+
+// The first one has the name by which users know the quota API.
+json::Array WebhooksOf(const Callee& callee, const std::vector<GuardedResource>& guarded) {
+  json::Array webhooks;
+  for (const Alike& alike : Unconditional(guarded)) {
+    std::string name = webhooks.empty() ? callee.quota_api + std::string(kDomain)
+                                        : NameOf("creates", alike.first, callee.quota_api);
+    webhooks.emplace_back(Webhook(callee, std::move(name), alike.where, RulesOf(alike.groups)));
+  }
+  for (const GuardedResource& one : guarded) {
+    if (one.updates && !one.update_condition.empty()) {
+      webhooks.push_back(UpdatesWebhook(callee, one));
+    }
+  }
+  return webhooks;
+}
+
+std::size_t CountNames(const std::vector<GuardedResource>& guarded) {
+  std::size_t names = 0;
+  for (const Alike& alike : Unconditional(guarded)) names += alike.where.names.size();
+  for (const GuardedResource& one : guarded) {
+    if (!one.update_condition.empty()) names += one.namespaces.names.size();
+  }
+  return names;
+}
+
+using ByQuotaApi = std::map<std::string, std::vector<GuardedResource>>;
+
+// What can stand in rules, sorted, with no more names than there may be.
+ByQuotaApi Bounded(const std::vector<GuardedResource>& guarded) {
+  const std::set<GuardedResource> sorted(guarded.begin(), guarded.end());
+  ByQuotaApi apis;
+  for (const GuardedResource& one : sorted) {
+    const bool nowhere = !one.namespaces.all_but && one.namespaces.names.empty();
+    if (nowhere || !IsPlain(one.resource)) continue;
+    GuardedResource& added = apis[one.quota_api].emplace_back(one);
+    if (added.namespaces.names.size() > kMostNamespaces) added.namespaces = {};
+  }
+  std::size_t names = 0;
+  for (const auto& [quota_api, resources] : apis) names += CountNames(resources);
+  if (names <= kMostNamesInAll) return apis;
+  for (auto& [quota_api, resources] : apis) {
+    for (GuardedResource& one : resources) one.namespaces = {};
+  }
+  return apis;
+}
+
 bool IsPlainText(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
@@ -133,6 +207,12 @@ bool IsPlainText(std::string_view text) {
 }
 
 }  // namespace
+
+std::set<std::string, std::less<>> ConfigurationOptions::Exempt() const {
+  std::set<std::string, std::less<>> exempt(exempt_namespaces.begin(), exempt_namespaces.end());
+  if (const auto* service = std::get_if<ServiceReference>(&endpoint)) exempt.insert(service->ns);
+  return exempt;
+}
 
 bool IsPlain(const api::GroupResource& resource) {
   return !resource.resource.empty() && IsPlainText(resource.resource) &&
@@ -153,28 +233,18 @@ GuardedResource Guarded(std::string quota_api, const quota::Evaluator& evaluator
 json::Value DesiredConfiguration(const ConfigurationOptions& options,
                                  const std::vector<GuardedResource>& guarded,
                                  std::string_view ca_pem) {
-  const std::set<GuardedResource> sorted(guarded.begin(), guarded.end());
-  std::map<std::string, ByGroup> unconditional;  // by quota API
-  json::Array conditional;
-  for (const GuardedResource& one : sorted) {
-    if (!IsPlain(one.resource)) continue;
-    AddTo(unconditional[one.quota_api], one);
-    if (one.updates && !one.update_condition.empty()) {
-      conditional.push_back(UpdatesWebhook(options, one, ca_pem));
-    }
-  }
   json::Array webhooks;
-  for (const auto& [quota_api, groups] : unconditional) {
-    webhooks.emplace_back(
-        Webhook(options, quota_api + std::string(kDomain), quota_api, ca_pem, RulesOf(groups)));
+  for (const auto& [quota_api, resources] : Bounded(guarded)) {
+    const Callee callee{.options = options, .quota_api = quota_api, .ca_pem = ca_pem};
+    std::ranges::move(WebhooksOf(callee, resources), std::back_inserter(webhooks));
   }
-  std::ranges::move(conditional, std::back_inserter(webhooks));
   json::Object metadata{{"name", options.name},
                         {"labels", json::Object{{std::string(kManagedByLabel), kManagedByUs}}}};
   if (!options.installation.empty()) {
     metadata.Set("annotations",
                  json::Object{{std::string(kInstallationAnnotation), options.installation}});
   }
+  if (options.owner.IsObject()) metadata.Set("ownerReferences", json::Array{options.owner});
   return json::Object{{"apiVersion", kWebhookConfigurations.GroupVersion()},
                       {"kind", "ValidatingWebhookConfiguration"},
                       {"metadata", std::move(metadata)},

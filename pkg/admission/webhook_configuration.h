@@ -5,11 +5,14 @@
 // admissionregistration/v1/types.go).
 //
 // Rules are as narrow as they can be. What needs no condition (every CREATE, and the UPDATE of
-// subresources) is one webhook for each quota API, whatever the number of kinds. An UPDATE with a
-// condition is a webhook of its own, because conditions belong to webhooks, not to rules. Equal
-// input, in any order, gives an identical object. No I/O; any thread.
+// subresources) is one webhook for all resources of a quota API that are limited in the same
+// namespaces, whatever their number. An UPDATE with a condition is a webhook of its own, because
+// conditions belong to webhooks, not to rules. Equal input, in any order, gives an identical
+// object. No I/O; any thread.
 
 #include <chrono>
+#include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -26,6 +29,24 @@ namespace admission {
 inline const api::GroupVersionResource kWebhookConfigurations{"admissionregistration.k8s.io", "v1",
                                                               "validatingwebhookconfigurations"};
 
+// The label that the API server keeps on each namespace: its name.
+inline constexpr std::string_view kNamespaceLabel = "kubernetes.io/metadata.name";
+
+// Namespaces by their names: these alone, or all but these.
+struct Namespaces {
+  bool all_but = true;
+  std::set<std::string, std::less<>> names = {};
+  [[nodiscard]] bool Contain(std::string_view ns) const { return names.contains(ns) != all_but; }
+  auto operator<=>(const Namespaces&) const = default;
+};
+
+// A resource that is limited in more namespaces is asked about in all: a selector is compared with
+// each request, name by name.
+inline constexpr std::size_t kMostNamespaces = 500;
+// So are all, where more names than these would stand in the object, which has to fit into one
+// request.
+inline constexpr std::size_t kMostNamesInAll = 5000;
+
 // What must be let through to us of one tracked resource of one quota API, beside every CREATE.
 struct GuardedResource {
   std::string quota_api;
@@ -34,6 +55,7 @@ struct GuardedResource {
   bool updates = false;
   std::string update_condition;           // CEL; "": every UPDATE
   std::vector<std::string> subresources;  // sorted
+  Namespaces namespaces = {};             // all_but: beside those that are exempt
   auto operator<=>(const GuardedResource&) const = default;
 };
 
@@ -44,10 +66,13 @@ struct ConfigurationOptions {
   std::variant<ServiceReference, AdmissionUrl> endpoint;  // how the API server reaches us
   std::string failure_policy = "Fail";                    // or "Ignore"
   std::string installation;                               // whose it is; "": not said
-  // Nothing in them is asked about, nor in the namespace of the Service: the daemon can always be
-  // started again.
-  std::vector<std::string> excluded_namespaces{"kube-system"};
+  json::Value owner;                                      // an ownerReference; null: none
+  // Nothing in them is asked about, nor in the namespace of the Service: what the cluster needs to
+  // start, and the daemon, can always be started again.
+  std::vector<std::string> exempt_namespaces{"kube-system", "kube-public", "kube-node-lease"};
   std::chrono::seconds timeout{10};
+  // All of them.
+  [[nodiscard]] std::set<std::string, std::less<>> Exempt() const;
 };
 
 // What we ask for begins with "/validate/" and names the quota API: "/validate/core", below the

@@ -12,6 +12,10 @@ namespace admission {
 namespace {
 
 constexpr std::chrono::hours kLongestWait{1};
+constexpr std::chrono::milliseconds kLookForAnswers{500};
+constexpr std::chrono::seconds kLookForLeader{1};  // while rules are left away for its sake
+
+const api::GroupVersionResource kClusterRoles{"rbac.authorization.k8s.io", "v1", "clusterroles"};
 // Repairs further apart than this have nothing to do with each other.
 constexpr std::chrono::minutes kQuiet{2};
 constexpr int kFight = 3;  // repairs in a row
@@ -41,10 +45,16 @@ WebhookKeeper::WebhookKeeper(base::asio::any_io_executor executor, base::Schedul
       retry_(options_.retry),
       repair_(options_.repair) {}
 
+void WebhookKeeper::BeginWhen(std::function<bool()> answers) {
+  answers_ = std::move(answers);
+  plan_.WaitToBegin();
+}
+
 base::Task<void> WebhookKeeper::Run() {
   co_await base::DeferCancellation();
   if (!options_.manage) co_return;
   base::TaskGroup watching(executor_);
+  (void)co_await FindOwner();  // again before the object is made
   watching.Spawn("webhook configuration", [this] { return reflector_->Run(); });
   while (!co_await base::Stopping()) {
     Advance();
@@ -79,8 +89,9 @@ void WebhookKeeper::OnWish() {
   alarm_->Wake();
 }
 
-bool WebhookKeeper::Stored(std::string_view quota_api, const api::GroupResource& resource) const {
-  return !options_.manage || plan_.Stored(quota_api, resource);
+bool WebhookKeeper::Stored(std::string_view quota_api, const api::GroupResource& resource,
+                           std::string_view ns) const {
+  return !options_.manage || plan_.Stored(quota_api, resource, ns);
 }
 
 bool WebhookKeeper::Ready(std::string* why) const {
@@ -91,6 +102,17 @@ bool WebhookKeeper::Ready(std::string* why) const {
   if (!trouble_.empty()) *why += (missing.empty() ? "" : ": ") + trouble_;
   const auto& watch_trouble = reflector_->state().trouble;
   if (trouble_.empty() && watch_trouble) *why += ": " + watch_trouble->message;
+  return false;
+}
+
+bool WebhookKeeper::IsTrusted(const std::string& chain_pem, std::string* why) const {
+  if (!options_.manage) return true;
+  std::string wrong = plan_.WhyNotOurs();
+  if (wrong.empty()) wrong = plan_.WhyNotTrusted(chain_pem);
+  if (wrong.empty()) return true;
+  *why = "webhook configuration " + plan_.name() + ": " + wrong;
+  const auto& watch_trouble = reflector_->state().trouble;
+  if (watch_trouble) *why += ": " + watch_trouble->message;
   return false;
 }
 
@@ -108,7 +130,12 @@ void WebhookKeeper::EndList() {
   if (!listed_) TakeLive(nullptr);
 }
 
+void WebhookKeeper::LearnLeader() {
+  if (options_.leader) plan_.SetLeader(options_.leader());
+}
+
 void WebhookKeeper::TakeLive(const json::Value* live) {
+  LearnLeader();
   const bool was_right = plan_.IsRight();
   plan_.OnLive(scheduler_.Now(), live);
   if (was_right && plan_.Next()) OnForeignChange();
@@ -159,13 +186,72 @@ void WebhookKeeper::SayRepaired(const std::string& damage) {
   options_.events->Record(std::move(event));
 }
 
+void WebhookKeeper::NoticeAnswers() {
+  if (!plan_.WaitsToBegin()) return;
+  const base::TimePoint now = scheduler_.Now();
+  if (!answers_()) return answers_since_.reset();
+  if (!answers_since_) answers_since_ = now;
+  if (*answers_since_ + options_.until_routed <= now) plan_.Begin();
+}
+
 void WebhookKeeper::Advance() {
+  NoticeAnswers();
+  LearnLeader();
   plan_.Advance(scheduler_.Now());
   if (!plan_.Next()) trouble_.clear();  // it may be another replica that wrote
   if (plan_.TakeChanged()) listener_.OnStoredRules();
+  SayOpen();
+}
+
+void WebhookKeeper::SayOpen() {
+  if (std::exchange(said_open_, plan_.IsOpen()) == plan_.IsOpen()) return;
+  if (plan_.IsOpen()) {
+    LOG(ERROR) << "webhook configuration is held open, nothing is refused: " << plan_.WhyOpen()
+               << " name=" << plan_.name();
+  } else {
+    LOG(INFO) << "webhook configuration is kept again name=" << plan_.name();
+  }
+}
+
+// What owns the object is looked up before it is made: garbage collection deletes what is owned by
+// an object of the same name that is gone. False: nothing is to be made now, because the owner
+// cannot be read, or has gone, and with it the installation.
+base::Task<bool> WebhookKeeper::FindOwner() {
+  for (const std::string& name : options_.owner_roles) {
+    const auto uid = co_await UidOf(name);
+    if (uid && !uid->empty()) {
+      has_owner_ = true;
+      plan_.SetOwner(json::Object{{"apiVersion", kClusterRoles.GroupVersion()},
+                                  {"kind", "ClusterRole"},
+                                  {"name", name},
+                                  {"uid", *uid}});
+      co_return true;
+    }
+    if (uid) continue;
+    if (!uid.error().Is(base::ErrorCode::kCancelled)) OnRefused(uid.error());
+    co_return false;
+  }
+  if (!has_owner_) co_return true;  // who installed us in another way has none
+  OnRefused({.code = base::ErrorCode::kNotFound,
+             .message = "the ClusterRole that owned it is gone, and with it the installation"});
+  co_return false;
+}
+
+// "" if there is none, or we may not look.
+base::Task<base::Result<std::string>> WebhookKeeper::UidOf(std::string role) {
+  client::ApiRequest request;
+  request.path = kClusterRoles.Path({}, role);
+  request.timeout = options_.write_timeout;
+  const auto found = co_await client::DoJson(client_, std::move(request));
+  if (found) co_return std::string(api::Uid(*found));
+  const bool none =
+      found.error().Is(base::ErrorCode::kNotFound) || found.error().Is(base::ErrorCode::kForbidden);
+  if (none) co_return std::string();
+  co_return found.error();
 }
 
 bool WebhookKeeper::Due() const {
+  if (leaving_) return false;
   return not_before_ <= scheduler_.Now() && plan_.Next().has_value();
 }
 
@@ -173,6 +259,10 @@ base::TimePoint WebhookKeeper::NextLook() const {
   base::TimePoint next = scheduler_.Now() + kLongestWait;
   if (const auto deadline = plan_.NextDeadline()) next = std::min(next, *deadline);
   if (plan_.Next()) next = std::min(next, not_before_);
+  if (plan_.IsOpen() && options_.leader) {
+    next = std::min(next, scheduler_.Now() + kLookForLeader);
+  }
+  if (plan_.WaitsToBegin()) next = std::min(next, scheduler_.Now() + kLookForAnswers);
   return next;
 }
 
@@ -188,7 +278,11 @@ client::ApiRequest WebhookKeeper::RequestFor(const WebhookPlan::Write& write) co
 
 base::Task<void> WebhookKeeper::Write() {
   std::optional<WebhookPlan::Write> write = plan_.Next();
-  if (!write) co_return;
+  if (write && write->create) {
+    if (!co_await FindOwner()) co_return;
+    write = plan_.Next();  // the world may have moved on
+  }
+  if (!write || leaving_) co_return;
   const bool created = write->create;
   // What this write mends. The watch may show it before the answer is here, which clears damage_.
   std::string damage = std::exchange(damage_, "");

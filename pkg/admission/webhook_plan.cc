@@ -6,6 +6,7 @@
 #include "pkg/admission/stored_configuration.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/api/resource_version.h"
+#include "pkg/http/certificate.h"
 
 namespace admission {
 namespace {
@@ -16,29 +17,56 @@ bool IsOlder(const json::Value& live, const json::Value& known) {
              .value_or(false);
 }
 
+// The namespaces by name, or "" for all.
+std::set<std::string> PlacesOf(const Namespaces& namespaces) {
+  if (namespaces.all_but || namespaces.names.size() > kMostNamespaces) return {""};
+  return {namespaces.names.begin(), namespaces.names.end()};
+}
+
+GuardedResource WithoutNamespaces(GuardedResource guarded) {
+  guarded.namespaces = {};
+  return guarded;
+}
+
 }  // namespace
 
 WebhookPlan::WebhookPlan(WebhookPlanOptions options) : options_(std::move(options)) {}
 
 void WebhookPlan::SetWanted(base::TimePoint now, const std::string& quota_api,
                             const std::vector<GuardedResource>& wanted) {
-  std::set<Key> keys;
+  WantedPlaces places;
   for (const GuardedResource& guarded : wanted) {
-    if (!IsPlain(guarded.resource)) continue;  // never stored
-    const Key key{quota_api, guarded.resource};
-    keys.insert(key);
-    Rule& rule = rules_[key];
-    rule.unwanted_since.reset();
-    if (rule.guarded == guarded) continue;
-    rule = {.guarded = guarded, .unwanted_since = {}, .shown_since = {}, .stored = rule.stored};
+    if (IsPlain(guarded.resource)) Want(guarded, places);  // another one is never stored
   }
+  NoticeUnwanted(now, quota_api, places);
+  if (known_) AdoptLive(now);
+}
+
+void WebhookPlan::Want(const GuardedResource& guarded, WantedPlaces& wanted) {
+  const Key key{guarded.quota_api, guarded.resource};
+  Rule& rule = rules_[key];
+  GuardedResource what = WithoutNamespaces(guarded);
+  if (rule.guarded != what) {
+    rule.guarded = std::move(what);
+    for (auto& [ns, place] : rule.places) place.shown_since.reset();
+  }
+  std::set<std::string> places = PlacesOf(guarded.namespaces);
+  for (const std::string& ns : places) rule.places[ns].unwanted_since.reset();
+  wanted[key] = std::move(places);
+}
+
+void WebhookPlan::NoticeUnwanted(base::TimePoint now, const std::string& quota_api,
+                                 const WantedPlaces& wanted) {
   const bool first = told_.insert(quota_api).second;
   for (auto& [key, rule] : rules_) {
-    if (key.first != quota_api || keys.contains(key)) continue;
-    // Until now nobody could have wanted it.
-    if (first || !rule.unwanted_since) rule.unwanted_since = now;
+    if (key.first != quota_api) continue;
+    const auto places = wanted.find(key);
+    for (auto& [ns, place] : rule.places) {
+      if (places != wanted.end() && places->second.contains(ns)) continue;
+      // Until now nobody could have wanted it.
+      if (first || !place.unwanted_since) place.unwanted_since = now;
+    }
   }
-  if (known_) AdoptLive(now);
 }
 
 void WebhookPlan::SetCaBundle(base::TimePoint now, std::string pem) {
@@ -54,73 +82,143 @@ void WebhookPlan::OnLive(base::TimePoint now, const json::Value* live) {
   AdoptLive(now);
 }
 
-// What the server has and nobody wanted yet may be another replica's wish.
+// An object that is deleted while everything passes is not made anew: it goes for good then.
+void WebhookPlan::NoticeOpen() {
+  if (!live_) return;
+  const std::string_view counting = AnnotationOf(*live_, kCountingAnnotation);
+  is_open_ = AnnotationOf(*live_, kBreakGlassAnnotation) == "true" ||
+             (!counting.empty() && counting == leader_);
+}
+
 void WebhookPlan::AdoptLive(base::TimePoint now) {
+  NoticeOpen();
   if (!live_ || IsForeign()) {
-    for (auto& [key, rule] : rules_) rule.shown_since.reset();
+    for (auto& [key, rule] : rules_) {
+      for (auto& [ns, place] : rule.places) place.shown_since.reset();
+    }
     return;
   }
-  for (const GuardedResource& guarded : GuardedBy(*live_)) {
-    rules_.try_emplace(
-        {guarded.quota_api, guarded.resource},
-        Rule{.guarded = guarded, .unwanted_since = now, .shown_since = {}, .stored = false});
-  }
-  const std::vector<GuardedResource> as_desired = GuardedAsDesired(*live_, Desired());
-  for (auto& [key, rule] : rules_) {
-    const bool shown = std::ranges::binary_search(as_desired, rule.guarded);
-    if (!shown) rule.shown_since.reset();
-    if (shown && !rule.shown_since) rule.shown_since = now;
+  const std::vector<GuardedResource> live = GuardedBy(*live_);
+  for (const GuardedResource& guarded : live) Adopt(now, guarded);
+  ForgetUnwanted(live);
+  NoticeShown(now);
+}
+
+// What the server has and nobody wanted yet may be another replica's wish.
+void WebhookPlan::Adopt(base::TimePoint now, const GuardedResource& guarded) {
+  const Key key{guarded.quota_api, guarded.resource};
+  Rule& rule = rules_.try_emplace(key, Rule{WithoutNamespaces(guarded), {}}).first->second;
+  for (const std::string& ns : PlacesOf(guarded.namespaces)) {
+    rule.places.try_emplace(ns, Place{.unwanted_since = now, .shown_since = {}, .stored = false});
   }
 }
 
-bool WebhookPlan::MayGiveUp(const Rule& rule) const {
+// Another replica has given them up, and would again if they were put back.
+void WebhookPlan::ForgetUnwanted(const std::vector<GuardedResource>& live) {
+  std::map<Key, const Namespaces*> guarded;
+  for (const GuardedResource& one : live) guarded[{one.quota_api, one.resource}] = &one.namespaces;
+  for (auto& [key, rule] : rules_) {
+    const auto found = guarded.find(key);
+    const auto is_forgotten = [&, &rule = rule](const auto& entry) {
+      const auto& [ns, place] = entry;
+      if (!MayGiveUp(rule, place)) return false;
+      return found == guarded.end() || !IsIn(*found->second, ns);
+    };
+    if (std::erase_if(rule.places, is_forgotten) > 0) changed_ = true;
+  }
+  std::erase_if(rules_, [](const auto& entry) { return entry.second.places.empty(); });
+}
+
+void WebhookPlan::NoticeShown(base::TimePoint now) {
+  std::map<Key, GuardedResource> as_desired;
+  for (GuardedResource& one : GuardedAsDesired(*live_, Desired())) {
+    as_desired[{one.quota_api, one.resource}] = std::move(one);
+  }
+  for (auto& [key, rule] : rules_) {
+    const auto found = as_desired.find(key);
+    const bool agrees =
+        found != as_desired.end() && WithoutNamespaces(found->second) == rule.guarded;
+    for (auto& [ns, place] : rule.places) {
+      const bool shown = agrees && IsIn(found->second.namespaces, ns);
+      if (!shown) place.shown_since.reset();
+      if (shown && !place.shown_since) place.shown_since = now;
+    }
+  }
+}
+
+bool WebhookPlan::IsIn(const Namespaces& namespaces, const std::string& place) const {
+  if (!place.empty()) return namespaces.Contain(place);
+  if (!namespaces.all_but) return false;
+  return std::ranges::includes(options_.configuration.Exempt(), namespaces.names);
+}
+
+bool WebhookPlan::MayGiveUp(const Rule& rule, const Place& place) const {
   const std::string& quota_api = rule.guarded.quota_api;
   const bool will_tell =
       std::ranges::find(options_.quota_apis, quota_api) != options_.quota_apis.end();
-  return rule.unwanted_since && (told_.contains(quota_api) || !will_tell);
+  return place.unwanted_since && (told_.contains(quota_api) || !will_tell);
 }
 
 void WebhookPlan::Advance(base::TimePoint now) {
-  const auto given_up = std::erase_if(rules_, [&](const auto& entry) {
-    return MayGiveUp(entry.second) && GivenUpAt(entry.second) <= now;
-  });
-  if (given_up > 0) changed_ = true;
+  NoticeOpen();  // the leader may be another one
   for (auto& [key, rule] : rules_) {
-    if (rule.stored || !rule.shown_since || *rule.shown_since + options_.propagation > now)
-      continue;
-    rule.stored = true;
-    changed_ = true;
+    const auto given_up = std::erase_if(rule.places, [&, &rule = rule](const auto& entry) {
+      return MayGiveUp(rule, entry.second) && GivenUpAt(entry.second) <= now;
+    });
+    if (given_up > 0) changed_ = true;
+    for (auto& [ns, place] : rule.places) {
+      const bool due = place.shown_since && *place.shown_since + options_.propagation <= now;
+      if (place.stored || !due) continue;
+      place.stored = true;
+      changed_ = true;
+    }
   }
+  std::erase_if(rules_, [](const auto& entry) { return entry.second.places.empty(); });
 }
 
 std::optional<base::TimePoint> WebhookPlan::NextDeadline() const {
   std::optional<base::TimePoint> next;
   const auto consider = [&](base::TimePoint at) { next = next ? std::min(*next, at) : at; };
   for (const auto& [key, rule] : rules_) {
-    if (MayGiveUp(rule)) consider(GivenUpAt(rule));
-    if (!rule.stored && rule.shown_since) consider(*rule.shown_since + options_.propagation);
+    for (const auto& [ns, place] : rule.places) {
+      if (MayGiveUp(rule, place)) consider(GivenUpAt(place));
+      if (!place.stored && place.shown_since) consider(*place.shown_since + options_.propagation);
+    }
   }
   return next;
 }
 
 json::Value WebhookPlan::Desired() const {
   std::vector<GuardedResource> guarded;
-  for (const auto& [key, rule] : rules_) guarded.push_back(rule.guarded);
+  for (const auto& [key, rule] : rules_) {
+    if (is_open_) break;
+    GuardedResource& one = guarded.emplace_back(rule.guarded);
+    if (rule.places.contains("")) continue;
+    one.namespaces.all_but = false;
+    for (const auto& [ns, place] : rule.places) one.namespaces.names.insert(ns);
+  }
   return DesiredConfiguration(options_.configuration, guarded, ca_pem_.value_or(""));
 }
 
 std::optional<WebhookPlan::Write> WebhookPlan::Next() const {
   if (!known_ || !ca_pem_ || IsForeign()) return std::nullopt;
-  if (!live_ && rules_.empty()) return std::nullopt;
+  if (!live_ && (rules_.empty() || is_open_)) return std::nullopt;
+  if (waits_to_begin_ && (!live_ || AsksNobody(*live_))) return std::nullopt;
   json::Value desired = Desired();
   if (!live_) return Write{.create = true, .body = std::move(desired)};
   if (SameConfiguration(*live_, desired)) return std::nullopt;
   return Write{.create = false, .body = ConfigurationPatch(*live_, desired)};
 }
 
-bool WebhookPlan::Stored(std::string_view quota_api, const api::GroupResource& resource) const {
+bool WebhookPlan::Stored(std::string_view quota_api, const api::GroupResource& resource,
+                         std::string_view ns) const {
   const auto found = rules_.find({std::string(quota_api), resource});
-  return found != rules_.end() && found->second.stored;
+  if (found == rules_.end()) return false;
+  const auto is_stored = [&](std::string_view place) {
+    const auto at = found->second.places.find(place);
+    return at != found->second.places.end() && at->second.stored;
+  };
+  return is_stored("") || is_stored(ns);
 }
 
 bool WebhookPlan::IsForeign() const {
@@ -141,7 +239,24 @@ bool WebhookPlan::HasOtherCaBundle() const {
   return live_ && ca_pem_ && DiffersInCaBundleOnly(*live_, Desired());
 }
 
-std::string WebhookPlan::Missing() const {
+std::string WebhookPlan::WhyNotTrusted(const std::string& chain_pem) const {
+  for (const std::string& bundle : live_ ? CaBundlesOf(*live_) : std::set<std::string>()) {
+    if (bundle.empty()) continue;  // by the API server's own roots, which nobody here knows
+    const auto trusted = http::CheckServer(chain_pem, bundle, {});
+    if (!trusted) return "its caBundle does not trust our certificate: " + trusted.error().message;
+  }
+  return "";
+}
+
+std::string WebhookPlan::WhyOpen() const {
+  const std::string_view counting = live_ ? AnnotationOf(*live_, kCountingAnnotation) : "";
+  if (counting.empty() || counting != leader_) {
+    return "everything passes, as the annotation " + std::string(kBreakGlassAnnotation) + " says";
+  }
+  return "everything passes while " + leader_ + " leads, which enforces nothing";
+}
+
+std::string WebhookPlan::WhyNotOurs() const {
   if (!known_) return "it is not known yet what is stored";
   if (const std::string other = OtherInstallation(); !other.empty()) {
     return "it belongs to the installation " + other + ", and this is " +
@@ -152,6 +267,12 @@ std::string WebhookPlan::Missing() const {
     return "an object of this name does not carry the label " + std::string(kManagedByLabel) + "=" +
            std::string(kManagedByUs) + " and is left alone";
   }
+  return "";
+}
+
+std::string WebhookPlan::Missing() const {
+  if (std::string why = WhyNotOurs(); !why.empty()) return why;
+  if (is_open_) return WhyOpen();
   if (!ca_pem_) return "there is no certificate yet";
   for (const std::string& quota_api : options_.quota_apis) {
     if (!told_.contains(quota_api)) return "quotas of " + quota_api + " are not listed yet";
@@ -159,7 +280,10 @@ std::string WebhookPlan::Missing() const {
   std::size_t missing = 0;
   std::string first;
   for (const auto& [key, rule] : rules_) {
-    if (rule.unwanted_since || rule.stored) continue;
+    const bool whole = std::ranges::all_of(rule.places, [](const auto& entry) {
+      return entry.second.unwanted_since || entry.second.stored;
+    });
+    if (whole) continue;
     if (missing++ == 0) first = rule.guarded.resource.ToString();
   }
   if (missing == 0) return "";

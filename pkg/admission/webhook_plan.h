@@ -3,10 +3,12 @@
 // Decides what the stored webhook configuration ought to be and what to write next; the keeper
 // (webhook_keeper.h) performs.
 //
-// A rule is added as soon as it is wanted. It goes only when nothing has wanted it for a while, and
-// never before its quota API has said what it wants: so a start, and a replica that sees a quota
-// later than another, takes away no rule. A rule counts as stored once the API server has shown it
-// and had time to hear of it itself, and from then on until we give it up.
+// A rule is wanted for a resource in one namespace, or in all; each is added as soon as it is
+// wanted. It goes only when nothing has wanted it for a while, and never before its quota API has
+// said what it wants: so a start, and a replica that sees a quota later than another, takes away no
+// rule. What nothing wants and another replica has taken away is not put back. A rule counts as
+// stored once the API server has shown it and had time to hear of it itself, and from then on until
+// we give it up.
 //
 // No I/O, one thread.
 
@@ -43,6 +45,16 @@ class WebhookPlan {
   void SetCaBundle(base::TimePoint now, std::string pem);
   // What the API server shows; null: there is no such object. Older than what is known: ignored.
   void OnLive(base::TimePoint now, const json::Value* live);
+  // Where nobody is asked about anything yet, that begins with Begin() and not before.
+  void WaitToBegin() { waits_to_begin_ = true; }
+  void Begin() { waits_to_begin_ = false; }
+  [[nodiscard]] bool WaitsToBegin() const { return waits_to_begin_; }
+  // What the object is to be owned by; null: by nobody.
+  void SetOwner(json::Value reference) { options_.configuration.owner = std::move(reference); }
+  // Who holds the lease, as far as is known.
+  void SetLeader(std::string_view identity) { leader_ = identity; }
+  // Everything is let pass: an admin has said so, or the leader, which enforces nothing.
+  [[nodiscard]] bool IsOpen() const { return is_open_; }
   // Lets time pass: gives up rules, and lets stored ones count.
   void Advance(base::TimePoint now);
 
@@ -57,7 +69,8 @@ class WebhookPlan {
   // When Advance() may have something to do next.
   [[nodiscard]] std::optional<base::TimePoint> NextDeadline() const;
 
-  [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource) const;
+  [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource,
+                            std::string_view ns) const;
   // True once after the answers of Stored() changed.
   bool TakeChanged() { return std::exchange(changed_, false); }
   // The stored object is not labelled as ours, or is another installation's: it is left alone.
@@ -68,26 +81,45 @@ class WebhookPlan {
   [[nodiscard]] const json::Value* live() const { return live_ ? &*live_ : nullptr; }
   // The API server has been told to trust exactly these certificates, or calls nobody.
   [[nodiscard]] bool IsCaBundleStored(std::string_view pem) const;
+  // Why an API server that asks as the stored object says does not trust who shows these
+  // certificates; "" if it does, or asks nobody.
+  [[nodiscard]] std::string WhyNotTrusted(const std::string& chain_pem) const;
   // The stored object differs in nothing but the CA bundle.
   [[nodiscard]] bool HasOtherCaBundle() const;
   // Why the rules are not, or may not be, as wanted; "" if all is well.
   [[nodiscard]] std::string Missing() const;
+  // Of these reasons those for which nothing of ours is, or may be, stored.
+  [[nodiscard]] std::string WhyNotOurs() const;
+  // REQUIRES: IsOpen().
+  [[nodiscard]] std::string WhyOpen() const;
   [[nodiscard]] const std::string& name() const { return options_.configuration.name; }
 
  private:
   using Key = std::pair<std::string, api::GroupResource>;
-  struct Rule {
-    GuardedResource guarded;
+  struct Place {
     std::optional<base::TimePoint> unwanted_since;  // nullopt: wanted
     std::optional<base::TimePoint> shown_since;     // by the server, as it ought to be
     bool stored = false;
   };
-  [[nodiscard]] base::TimePoint GivenUpAt(const Rule& rule) const {
-    return *rule.unwanted_since + options_.grace;
+  struct Rule {
+    GuardedResource guarded;                           // of its namespaces nothing is said here
+    std::map<std::string, Place, std::less<>> places;  // by namespace; "": all
+  };
+  using WantedPlaces = std::map<Key, std::set<std::string>>;
+  [[nodiscard]] base::TimePoint GivenUpAt(const Place& place) const {
+    return *place.unwanted_since + options_.grace;
   }
-  [[nodiscard]] bool MayGiveUp(const Rule& rule) const;
+  [[nodiscard]] bool MayGiveUp(const Rule& rule, const Place& place) const;
+  void Want(const GuardedResource& guarded, WantedPlaces& wanted);
+  void NoticeUnwanted(base::TimePoint now, const std::string& quota_api,
+                      const WantedPlaces& wanted);
   [[nodiscard]] json::Value Desired() const;
+  void NoticeOpen();
   void AdoptLive(base::TimePoint now);
+  void Adopt(base::TimePoint now, const GuardedResource& guarded);
+  void ForgetUnwanted(const std::vector<GuardedResource>& live);
+  void NoticeShown(base::TimePoint now);
+  [[nodiscard]] bool IsIn(const Namespaces& namespaces, const std::string& place) const;
 
   WebhookPlanOptions options_;
   std::map<Key, Rule> rules_;
@@ -96,6 +128,9 @@ class WebhookPlan {
   bool known_ = false;  // live_ is what the server has
   std::optional<json::Value> live_;
   bool changed_ = false;
+  bool waits_to_begin_ = false;
+  std::string leader_;
+  bool is_open_ = false;
 };
 
 }  // namespace admission

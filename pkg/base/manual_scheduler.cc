@@ -44,6 +44,7 @@ void ManualScheduler::RunUntilIdle() {
     while (budget_ > 0 && io_.poll_one() > 0) {
       ran = true;
       --budget_;
+      if (after_turn_) after_turn_();
     }
   }
 }

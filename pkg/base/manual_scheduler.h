@@ -4,6 +4,7 @@
 // that became ready runs before the next alarm rings.
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -27,6 +28,8 @@ class ManualScheduler final : public Scheduler {
   // After so many steps nothing runs any more: for a test of what may never come to rest.
   void SetBudget(std::uint64_t steps) { budget_ = steps; }
   [[nodiscard]] std::uint64_t budget() const { return budget_; }
+  // Called after each turn of the loop, for tests of how much is done in one.
+  void OnTurn(std::function<void()> after_turn) { after_turn_ = std::move(after_turn); }
   // Sets the wall clock, and leaves time as it goes.
   void SetWallBy(Duration by) { wall_shift_ += by; }
   // The earliest deadline somebody waits for; TimePoint::max() if nobody waits.
@@ -38,6 +41,7 @@ class ManualScheduler final : public Scheduler {
   ManualClock clock_;
   Duration wall_shift_{};
   std::vector<ManualAlarm*> waiting_;
+  std::function<void()> after_turn_;
   std::uint64_t budget_ = std::numeric_limits<std::uint64_t>::max();
 };
 

@@ -1,5 +1,6 @@
 #include "pkg/base/scheduler.h"
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 
@@ -43,6 +44,8 @@ Task<bool> Stopping() {
 }
 
 Task<void> DeferCancellation() { co_await asio::this_coro::throw_if_cancelled(false); }
+
+Task<void> NextTurn() { co_await asio::post(asio::use_awaitable); }
 
 Task<void> IgnoreCancellation() {
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());

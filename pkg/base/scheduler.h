@@ -48,6 +48,9 @@ class RealScheduler final : public Scheduler {
 Task<bool> Stopping();
 // From here on a cancellation is a state to test, not an exception of the next co_await.
 Task<void> DeferCancellation();
+// Lets everything else that is ready have its turn of the loop. Who walks over what may be many
+// does so in steps, each at most a few hundred microseconds long, with one of these between them.
+Task<void> NextTurn();
 // For the clean-up of a cancelled task: its further waits are waited for in full.
 Task<void> IgnoreCancellation();
 

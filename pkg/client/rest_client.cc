@@ -159,7 +159,7 @@ base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
     const Error& error = attempt.answer.error();
     if (error.http_status == 401) {
       const bool better = credentials_->Reject(attempt.generation);
-      if (!better || renewed || request.verb != "GET") co_return error;
+      if (!better || renewed) co_return error;
       renewed = true;
       if (observer_ != nullptr) observer_->OnRetry(request.verb, error.http_status);
       continue;

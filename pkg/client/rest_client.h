@@ -4,8 +4,9 @@
 // Retry-After, refusals as errors (client-go v0.36.3, rest/request.go).
 //
 // Promises: Do() returns within its request's timeout, retries included; a write is repeated only
-// if the server said that it did nothing; a 401 makes the credentials be looked up anew, and
-// repeats a GET once if there are better ones; no secret is logged or part of an error.
+// if the server said that it did nothing; a 401, which says so, makes the credentials be looked up
+// anew, and repeats the request once if there are better ones; no secret is logged or part of an
+// error.
 //
 // Single-threaded. The scheduler and the observer outlive it; streams do not outlive it.
 

@@ -1,6 +1,9 @@
 #include "pkg/debug/endpoints.h"
 
 #include <algorithm>
+#include <memory>
+
+#include "pkg/base/scheduler.h"
 
 namespace debug {
 namespace {
@@ -14,10 +17,17 @@ http::Response PlainText(int status, std::string body) {
           .body = std::move(body)};
 }
 
-http::Response Metrics(metrics::Registry& registry) {
+http::Response Exposed(std::string text) {
   return {.status = 200,
           .headers = {{"Content-Type", std::string(metrics::kTextFormat)}},
-          .body = registry.Expose()};
+          .body = std::move(text)};
+}
+
+base::Task<http::Response> Metrics(metrics::Registry& registry) {
+  std::unique_ptr<metrics::Registry::Exposition> exposition = registry.TryExpose();
+  for (; exposition == nullptr; exposition = registry.TryExpose()) co_await base::NextTurn();
+  while (exposition->Step()) co_await base::NextTurn();
+  co_return Exposed(exposition->Text());
 }
 
 // "" without one.
@@ -58,19 +68,19 @@ bool IsGuarded(const Endpoints& endpoints, const http::Request& request) {
 
 }  // namespace
 
-http::Response Answer(const Endpoints& endpoints, const http::Request& request) {
+base::Task<http::Response> Answer(Endpoints endpoints, http::Request request) {
   const base::Result<http::Target> target = http::ParseTarget(request.target);
-  if (!target) return PlainText(400, target.error().message + "\n");
+  if (!target) co_return PlainText(400, target.error().message + "\n");
   const bool health = endpoints.health != nullptr && endpoints.health->Handles(*target);
   const bool metrics = IsMetrics(endpoints, *target);
-  if (!health && !metrics) return PlainText(404, "404 page not found\n");
+  if (!health && !metrics) co_return PlainText(404, "404 page not found\n");
   if (request.method != "GET" && request.method != "HEAD") {
     http::Response response = PlainText(405, "405 method not allowed\n");
     response.headers.Set("Allow", "GET, HEAD");
-    return response;
+    co_return response;
   }
-  if (health) return endpoints.health->Answer(*target);
-  return Metrics(*endpoints.metrics);
+  if (health) co_return endpoints.health->Answer(*target);
+  co_return co_await Metrics(*endpoints.metrics);
 }
 
 http::Handler NewHandler(Endpoints endpoints) {
@@ -85,7 +95,7 @@ http::Handler NewHandler(Endpoints endpoints) {
         co_return;
       }
     }
-    http::Response response = Answer(endpoints, request);
+    http::Response response = co_await Answer(endpoints, std::move(request));
     // A client that has gone meanwhile needs no answer.
     (void)co_await writer.Send(std::move(response));
   };

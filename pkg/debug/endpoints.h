@@ -34,6 +34,6 @@ struct Endpoints {
 http::Handler NewHandler(Endpoints endpoints);
 
 // What the handler sends to those who are let in.
-http::Response Answer(const Endpoints& endpoints, const http::Request& request);
+base::Task<http::Response> Answer(Endpoints endpoints, http::Request request);
 
 }  // namespace debug

@@ -39,6 +39,11 @@ void Health::AddReadiness(std::string name, Check check) {
   checks_.push_back({.name = std::move(name), .check = std::move(check), .readiness = true});
 }
 
+bool Health::IsReady() const {
+  return std::none_of(checks_.begin(), checks_.end(),
+                      [](const Named& named) { return named.check().has_value(); });
+}
+
 bool Health::Handles(const http::Target& target) const {
   if (target.segments.empty() || !IsEndpoint(target.segments[0])) return false;
   if (target.segments.size() == 1) return true;

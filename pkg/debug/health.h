@@ -28,6 +28,9 @@ class Health {
   void AddLiveness(std::string name, Check check);
   void AddReadiness(std::string name, Check check);
 
+  // Whether /readyz would say 200 now.
+  [[nodiscard]] bool IsReady() const;
+
   // Whether this path is one of ours: /healthz, /livez, /readyz, or one of these and a check's
   // name.
   [[nodiscard]] bool Handles(const http::Target& target) const;

@@ -36,7 +36,8 @@ struct ClientOptions {
   std::optional<Url> proxy;
   bool gzip = true;  // ask for and decode gzip bodies; never on requests opened with Open(…, false)
   std::size_t max_body_bytes = std::size_t{256} << 20;  // Do() only; decoded size
-  std::size_t max_idle_connections = 25;
+  // As many are kept as were needed at once, up to this; those that are not needed end by age.
+  std::size_t max_idle_connections = 256;
   std::chrono::milliseconds idle_timeout{85'000};     // below the 90 s after which servers close
   std::chrono::milliseconds connect_timeout{10'000};  // name look-up, TCP, proxy and TLS together
 };

@@ -3,12 +3,14 @@
 #include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <utility>
 
 namespace http {
 namespace {
 
 constexpr std::size_t kScratchBytes = std::size_t{64} << 10;
 constexpr int kBurst = 16;  // operations in a row before others get the loop
+constexpr std::size_t kLargeRead = std::size_t{16} << 10;
 constexpr std::size_t kLingerBytes = std::size_t{16} << 20;
 
 std::span<char> Scratch() {
@@ -48,10 +50,16 @@ base::Task<base::Result<std::string_view>> Connection::Receive(base::TimePoint d
       co_return base::Error{.code = base::ErrorCode::kUnavailable,
                             .message = peer() + ": connection closed"};
     }
+    if (std::exchange(receive_ends_, false)) {
+      co_return base::Error{.code = base::ErrorCode::kTimeout, .message = peer() + ": ended early"};
+    }
     const std::span<char> scratch = Scratch();
     Attempt attempt = met_ ? *met_ : stream_->TryRead(scratch);
     if (attempt.kind == Attempt::Kind::kDone) {
-      co_return std::string_view(scratch.data(), Fill(scratch, attempt.bytes));
+      const std::size_t bytes = Fill(scratch, attempt.bytes);
+      // Where much comes at once, others get the loop before more of it is read.
+      if (bytes >= kLargeRead) without_waiting_ = kBurst;
+      co_return std::string_view(scratch.data(), bytes);
     }
     if (attempt.kind == Attempt::Kind::kEnd) co_return std::string_view();
     if (attempt.kind == Attempt::Kind::kFailed) co_return std::move(attempt.error);
@@ -76,6 +84,11 @@ std::size_t Connection::Fill(std::span<char> scratch, std::size_t bytes) {
     break;
   }
   return bytes;
+}
+
+void Connection::EndReceive() {
+  receive_ends_ = true;
+  socket_->Wake();
 }
 
 base::Task<base::Result<void>> Connection::Send(std::string bytes, base::TimePoint deadline) {

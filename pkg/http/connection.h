@@ -31,11 +31,14 @@ class Connection {
   // What has arrived, at least one byte; empty when the peer has ended its side. The view is valid
   // until the caller's next co_await: the buffer belongs to the thread, so that waiting costs none.
   base::Task<base::Result<std::string_view>> Receive(base::TimePoint deadline);
+  // The wait of Receive(), the one under way or the next, ends with kTimeout.
+  void EndReceive();
   // All of `bytes`.
   base::Task<base::Result<void>> Send(std::string bytes, base::TimePoint deadline);
 
   // Bytes received but not consumed: the start of the next message.
   std::string& leftover() { return leftover_; }
+  [[nodiscard]] const std::string& leftover() const { return leftover_; }
   // False when the peer has closed an idle connection, or speaks unasked.
   [[nodiscard]] bool StillIdle();
 
@@ -57,6 +60,7 @@ class Connection {
   std::optional<Attempt> met_;  // an end or a failure behind what was received
   std::string leftover_;
   int without_waiting_ = 0;  // operations since the loop was last given to others
+  bool receive_ends_ = false;
   bool closed_ = false;
 };
 

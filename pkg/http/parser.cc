@@ -15,6 +15,9 @@ constexpr std::size_t kMaxUnparsed = std::size_t{128} << 10;
 
 std::string_view ToStd(View text) { return {text.data(), text.size()}; }
 
+// Of a request. A field takes 64 bytes of ours where two of its own may do ("a:").
+constexpr std::size_t kMaxFields = 100;
+
 // The least that stands from the head of a chunk on: "0\r\n\r\n". Beast, once it has seen the last
 // chunk's head, ends the process (BOOST_ASSERT) when it is shown less than that again.
 constexpr std::size_t kLeastChunk = 5;
@@ -99,8 +102,13 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
   void on_response_impl(int code, View, int, BoostError&) override {
     if constexpr (!is_request) Base::response.status = code;
   }
-  void on_field_impl(beast_http::field, View name, View value, BoostError&) override {
-    if (!header_done()) Message().headers.Add(ToStd(name), ToStd(value));  // no trailers
+  void on_field_impl(beast_http::field, View name, View value, BoostError& error) override {
+    if (header_done()) return;  // no trailers
+    if (is_request && ++fields_ > kMaxFields) {
+      error = beast_http::error::header_limit;
+      return;
+    }
+    Message().headers.Add(ToStd(name), ToStd(value));
   }
   void on_header_impl(BoostError& error) override {
     // A body in an encoding that we do not know has no end that we know either.
@@ -121,6 +129,7 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
     return bytes.size();
   }
 
+  std::size_t fields_ = 0;
   bool waits_ = false;  // for more than it was shown last
 };
 

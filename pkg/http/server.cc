@@ -17,6 +17,12 @@ namespace {
 namespace asio = boost::asio;
 constexpr std::chrono::milliseconds kAcceptPause{100};  // out of descriptors: let some be closed
 
+// An IPv4 address as such, also where it came through a socket of both families.
+std::string Plain(const asio::ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.to_string();
+  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
+}
+
 std::string Text(const Tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
   return (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" +
@@ -28,6 +34,7 @@ class AsioServer final : public Server {
   AsioServer(asio::any_io_executor executor, ServerOptions options, Handler handler)
       : options_(std::move(options)),
         handler_(std::move(handler)),
+        crowd_({.connections = options_.max_connections, .bytes = options_.max_held_bytes}, clock_),
         acceptor_(executor),
         pause_(executor),
         grace_(executor),
@@ -35,6 +42,7 @@ class AsioServer final : public Server {
 
   base::Result<void> Listen();
   [[nodiscard]] std::uint16_t port() const override { return port_; }
+  [[nodiscard]] ServerStats stats() const override;
   base::Task<void> Run() override;
   void Drain() override;
   void Stop(std::chrono::milliseconds grace) override;
@@ -42,6 +50,7 @@ class AsioServer final : public Server {
 
  private:
   base::Result<void> ListenOn(const Tcp::endpoint& endpoint);
+  base::Task<bool> HasRoom();
   base::Task<void> AcceptOne();
   base::Task<void> Pause(std::chrono::steady_clock::duration at_most);
   void Begin(Tcp::socket socket);
@@ -49,6 +58,9 @@ class AsioServer final : public Server {
 
   const ServerOptions options_;
   const Handler handler_;
+  const base::RealClock clock_;
+  Crowd crowd_;
+  ServerStats turned_away_;
   std::shared_ptr<const TlsContext> tls_;  // null: plain
   Tcp::acceptor acceptor_;
   std::uint16_t port_ = 0;
@@ -109,11 +121,8 @@ base::Result<void> AsioServer::SetTls(ServerTls tls) {
 base::Task<void> AsioServer::Run() {
   co_await base::DeferCancellation();
   while (!stopped_) {
-    if (connections_.size() < options_.max_connections) {
-      co_await AcceptOne();
-    } else {
-      co_await Pause(std::chrono::hours(24));
-    }
+    const bool room = co_await HasRoom();
+    if (room) co_await AcceptOne();
     const bool cancelled = co_await base::Stopping();
     if (cancelled) Stop(std::chrono::milliseconds(0));
   }
@@ -123,6 +132,15 @@ base::Task<void> AsioServer::Run() {
     if (cancelled) StopNow();
   }
   grace_.cancel();
+}
+
+// Nobody gives way before somebody else is at the door.
+base::Task<bool> AsioServer::HasRoom() {
+  if (!crowd_.full()) co_return true;
+  const auto [error] = co_await acceptor_.async_wait(Tcp::acceptor::wait_read, base::kTuple);
+  if (!error && !stopped_ && crowd_.MakeRoom()) co_return true;
+  if (!stopped_) co_await Pause(kAcceptPause);
+  co_return false;
 }
 
 base::Task<void> AsioServer::AcceptOne() {
@@ -145,8 +163,10 @@ void AsioServer::Begin(Tcp::socket socket) {
   boost::system::error_code gone;
   const Tcp::endpoint remote = socket.remote_endpoint(gone);
   if (gone) return;
+  const ServerShared shared{options_, handler_, crowd_, turned_away_};
   auto connection = std::make_shared<ServerConnection>(
-      options_, handler_, std::make_shared<Socket>(std::move(socket), Text(remote)), tls_);
+      shared, Plain(remote.address()), std::make_shared<Socket>(std::move(socket), Text(remote)),
+      tls_);
   if (draining_) connection->Drain();
   const auto place = connections_.insert(connections_.end(), connection.get());
   tasks_.Spawn("http connection", [this, connection, place]() -> base::Task<void> {
@@ -154,6 +174,13 @@ void AsioServer::Begin(Tcp::socket socket) {
     connections_.erase(place);
     pause_.cancel();
   });
+}
+
+ServerStats AsioServer::stats() const {
+  ServerStats stats = turned_away_;
+  stats.connections = crowd_.size();
+  stats.held_bytes = crowd_.bytes();
+  return stats;
 }
 
 void AsioServer::Drain() {

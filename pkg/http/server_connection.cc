@@ -14,34 +14,26 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kMaxPipelined = std::size_t{64} << 10;
 constexpr std::size_t kPiece = std::size_t{1} << 20;  // of a body: what has to go within a timeout
-constexpr milliseconds kLinger{2'000};
-
-base::TimePoint In(milliseconds timeout) { return base::RealClock().Now() + timeout; }
+// Of the heap, while a handshake is under way: measured, and rounded up.
+constexpr std::size_t kHandshakeBytes = std::size_t{48} << 10;
 
 // When a connection that begins now is old. Clients take one port after the other, so the port
 // spreads them.
-base::TimePoint OldAt(milliseconds age, std::uint16_t port) {
+base::TimePoint OldAt(base::TimePoint now, milliseconds age, std::uint16_t port) {
   constexpr int kSteps = 16;
   if (age.count() == 0) return base::TimePoint::max();
-  return In(age - age / 10 * (port % kSteps) / kSteps);
+  return now + (age - age / 10 * (port % kSteps) / kSteps);
 }
 
 bool HasNoBody(int status) { return status < 200 || status == 204 || status == 304; }
 
-bool IsContinueAwaited(const Request& request) {
-  constexpr std::string_view kContinue = "100-continue";
-  const std::string_view value = request.headers.Get("Expect");
-  return std::equal(value.begin(), value.end(), kContinue.begin(), kContinue.end(),
-                    [](char a, char b) { return (a | 0x20) == (b | 0x20); });
-}
+}  // namespace
 
 Response PlainText(int status, std::string_view text) {
   return {.status = status,
           .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
           .body = std::string(text) + "\n"};
 }
-
-}  // namespace
 
 // The answer to one request.
 class ServerConnection::Writer final : public ResponseWriter {
@@ -56,6 +48,7 @@ class ServerConnection::Writer final : public ResponseWriter {
   base::Task<base::Result<void>> Start(int status, Headers headers) override;
   base::Task<base::Result<void>> Write(std::string bytes) override;
   base::Task<base::Result<void>> Finish() override;
+  bool Keep(std::size_t bytes) override { return owner_.Hold(owner_.Takes() + bytes); }
   void Abort(bool reset) override;
 
   [[nodiscard]] bool answered() const { return state_ != State::kUnanswered; }
@@ -101,6 +94,10 @@ base::Task<base::Result<void>> ServerConnection::Writer::Send(Response response)
   if (!HasNoBody(response.status)) framing.content_length = response.body.size();
   std::string bytes = FormatHead(response.status, response.headers, framing, !Last());
   if (framing.content_length && !head_only_) bytes += response.body;
+  std::string().swap(response.body);
+  owner_.SetKnown(response.status >= 200 && response.status <= 299);
+  owner_.Become(Guest::State::kMoving);
+  owner_.MustHold(owner_.Takes() + bytes.size());
   auto done = co_await SendAll(std::move(bytes));
   if (done) state_ = State::kComplete;
   co_return done;
@@ -144,17 +141,20 @@ void ServerConnection::Writer::Abort(bool reset) {
   }
 }
 
-ServerConnection::ServerConnection(const ServerOptions& options, const Handler& handler,
+ServerConnection::ServerConnection(const ServerShared& shared, const std::string& address,
                                    std::shared_ptr<Socket> socket,
                                    std::shared_ptr<const TlsContext> tls)
-    : options_(options),
-      handler_(handler),
+    : Guest(shared.crowd, address),
+      options_(shared.options),
+      handler_(shared.handler),
+      turned_away_(shared.turned_away),
       connection_(std::move(socket)),
       tls_(std::move(tls)),
       handler_task_(connection_.socket().executor()),
       goodbye_task_(connection_.socket().executor()) {
   peer_.address = connection_.peer();
-  old_at_ = OldAt(options_.max_connection_age, connection_.socket().peer_port());
+  old_at_ =
+      OldAt(base::RealClock().Now(), options_.max_connection_age, connection_.socket().peer_port());
 }
 
 base::Task<void> ServerConnection::Run() {
@@ -190,6 +190,17 @@ void ServerConnection::Stop() {
   if (phase_ == Phase::kStreaming) handler_task_.Cancel();
 }
 
+// A client in the midst of its request is told so. One that does not read its answer cannot be.
+void ServerConnection::GiveWay(Crowd::Scarce what) {
+  const bool tell = what == Crowd::Scarce::kBytes && phase_ == Phase::kReading;
+  if (what == Crowd::Scarce::kConnections) ++turned_away_.crowded;
+  if (what == Crowd::Scarce::kBytes && !tell) ++turned_away_.no_memory;
+  if (!tell) return connection_.Close();
+  gave_way_ = true;
+  Forget();
+  connection_.EndReceive();
+}
+
 void ServerConnection::StopNow() {
   stopping_ = true;
   handler_task_.Cancel();
@@ -198,9 +209,22 @@ void ServerConnection::StopNow() {
 
 base::Task<bool> ServerConnection::Handshake() {
   if (!tls_) co_return true;
+  const base::TimePoint deadline = In(options_.header_timeout);
+  // Who says nothing gets no memory for a handshake.
+  auto spoken =
+      co_await connection_.socket().Wait(Purpose::kReceive, Attempt::Kind::kWantRead, deadline);
+  if (!spoken) {
+    if (spoken.error().Is(base::ErrorCode::kTimeout)) ++turned_away_.slow;
+    co_return false;
+  }
+  if (!Hold(kHandshakeBytes)) {
+    ++turned_away_.no_memory;
+    co_return false;
+  }
   std::shared_ptr<TlsStream> stream = TlsStream::Server(tls_, connection_.stream(), peer_.address);
-  auto done = co_await connection_.StartTls(stream, In(options_.header_timeout));
+  auto done = co_await connection_.StartTls(stream, deadline);
   if (!done) {
+    if (done.error().Is(base::ErrorCode::kTimeout)) ++turned_away_.slow;
     VLOG(1) << "TLS handshake failed: " << done.error().message;
     // Whoever forgot to give the API server its certificate finds out here.
     LOG_IF_EVERY_N(WARNING, tls_->refuses_strangers(), 1000)
@@ -214,60 +238,9 @@ base::Task<bool> ServerConnection::Handshake() {
   co_return true;
 }
 
-base::Task<base::Result<std::optional<Request>>> ServerConnection::ReadRequest() {
-  phase_ = Phase::kIdle;
-  parser_ = NewRequestParser(
-      {.header_bytes = options_.max_header_bytes, .body_bytes = options_.max_body_bytes});
-  auto done = co_await ReadHeader();
-  if (!done && !parser_->started()) co_return std::optional<Request>();
-  if (done) done = co_await ReadBody();
-  if (!done) co_return done.error();
-  first_ = false;
-  co_return std::optional<Request>(std::move(parser_->request));
-}
-
-base::Task<base::Result<void>> ServerConnection::ReadHeader() {
-  base::TimePoint deadline = In(first_ ? options_.header_timeout : options_.idle_timeout);
-  while (!parser_->header_done()) {
-    auto fed = co_await Feed(connection_, *parser_, deadline);
-    if (!fed) co_return fed.error();
-    if (phase_ != Phase::kIdle || !parser_->started()) continue;
-    phase_ = Phase::kReading;
-    deadline = In(options_.header_timeout);
-  }
-  co_return base::Result<void>();
-}
-
-base::Task<base::Result<void>> ServerConnection::ReadBody() {
-  if (parser_->done()) co_return base::Result<void>();
-  const base::TimePoint deadline = In(options_.body_timeout);
-  if (IsContinueAwaited(parser_->request)) {
-    auto sent = co_await connection_.Send("HTTP/1.1 100 Continue\r\n\r\n", deadline);
-    if (!sent) co_return sent.error();
-  }
-  while (!parser_->done()) {
-    auto fed = co_await Feed(connection_, *parser_, deadline);
-    if (!fed) co_return fed.error();
-  }
-  co_return base::Result<void>();
-}
-
-// Tells a client that still listens what was wrong with its request.
-base::Task<void> ServerConnection::Refuse(base::Error why) {
-  const int status = why.Is(base::ErrorCode::kTimeout) ? 408 : parser_->refusal;
-  if (status == 0) co_return;
-  VLOG(1) << "request refused: peer=" << peer_.address << " status=" << status << " "
-          << why.message;
-  const Response response = PlainText(status, status == 408 ? "request timed out" : why.message);
-  std::string bytes = FormatHead(status, response.headers,
-                                 {.chunked = false, .content_length = response.body.size()}, false);
-  bytes += response.body;
-  const auto sent = co_await connection_.Send(std::move(bytes), In(options_.write_timeout));
-  if (sent) co_await connection_.Linger(In(kLinger));
-}
-
 base::Task<bool> ServerConnection::Answer(Request request) {
   phase_ = Phase::kHandling;
+  Become(State::kInHand);
   ++requests_;
   Writer writer(this, request, parser_->keep_alive(), parser_->minor_version >= 1);
   parser_.reset();

@@ -1,25 +1,39 @@
 #pragma once
 
 // Internal to pkg/http. One connection of a server: reads requests one after another, has each
-// answered by the handler, and notices while an answer streams that the client has gone.
+// answered by the handler, and notices while an answer streams that the client has gone. As a guest
+// of the server's crowd it says what it holds, and closes or releases it where it has to give way.
 //
 // Belongs to its server, which runs Run() in a TaskGroup and outlives it.
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "pkg/base/task_group.h"
 #include "pkg/http/connection.h"
+#include "pkg/http/crowd.h"
 #include "pkg/http/parser.h"
 #include "pkg/http/server.h"
 
 namespace http {
 
-class ServerConnection {
+Response PlainText(int status, std::string_view text);
+
+// What the connections of a server share.
+struct ServerShared {
+  const ServerOptions& options;
+  const Handler& handler;
+  Crowd& crowd;
+  ServerStats& turned_away;
+};
+
+class ServerConnection final : private Crowd::Guest {
  public:
-  // `tls` is null for plain HTTP. `options` and `handler` outlive the connection.
-  ServerConnection(const ServerOptions& options, const Handler& handler,
+  // `address` is the peer's without its port; `tls` is null for plain HTTP. What is shared outlives
+  // the connection.
+  ServerConnection(const ServerShared& shared, const std::string& address,
                    std::shared_ptr<Socket> socket, std::shared_ptr<const TlsContext> tls);
 
   // Returns when the connection is closed.
@@ -35,11 +49,21 @@ class ServerConnection {
   enum class Phase { kHandshake, kIdle, kReading, kHandling, kStreaming };
   class Writer;
 
+  static constexpr std::chrono::milliseconds kLinger{2'000};
+  static base::TimePoint In(std::chrono::milliseconds timeout) {
+    return base::RealClock().Now() + timeout;
+  }
+
+  void GiveWay(Crowd::Scarce what) override;
   base::Task<bool> Handshake();
   // nullopt: the client is done with this connection.
   base::Task<base::Result<std::optional<Request>>> ReadRequest();
   base::Task<base::Result<void>> ReadHeader();
   base::Task<base::Result<void>> ReadBody();
+  base::Task<base::Result<void>> FeedParser(base::TimePoint deadline);
+  [[nodiscard]] std::size_t Takes() const;
+  base::Error NoMemory();
+  void Forget();
   base::Task<void> Refuse(base::Error why);
   // True when another request may follow.
   base::Task<bool> Answer(Request request);
@@ -50,14 +74,17 @@ class ServerConnection {
 
   const ServerOptions& options_;
   const Handler& handler_;
+  ServerStats& turned_away_;
   Connection connection_;
   std::shared_ptr<const TlsContext> tls_;
   Peer peer_;
   Phase phase_ = Phase::kHandshake;
-  bool first_ = true;         // no request was read yet
-  bool stopping_ = false;     // no request after this one
-  bool draining_ = false;     // none after the next answer
-  std::size_t requests_ = 0;  // answered, or being answered
+  bool first_ = true;             // no request was read yet
+  bool stopping_ = false;         // no request after this one
+  bool draining_ = false;         // none after the next answer
+  bool gave_way_ = false;         // the request that is being read is held no more
+  std::size_t requests_ = 0;      // answered, or being answered
+  std::size_t header_bytes_ = 0;  // that the request in hand has
   base::TimePoint old_at_ = base::TimePoint::max();
   std::unique_ptr<RequestParser> parser_;  // of the request in hand
   base::TaskGroup handler_task_;

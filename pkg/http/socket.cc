@@ -88,7 +88,7 @@ base::Task<base::Result<void>> Socket::Wait(Purpose purpose, Attempt::Kind want,
     co_return base::Error{.code = base::ErrorCode::kTimeout, .message = peer_ + ": timed out"};
   }
   if (!socket_.is_open()) co_return Unavailable(peer_, "connection closed");
-  // Aborted without a reason of ours: the other direction's deadline rang. Try again.
+  // Aborted without a reason of its own: the other direction's deadline rang, or Wake().
   if (error && error != asio::error::operation_aborted) {
     co_return Unavailable(peer_, error.message());
   }
@@ -127,6 +127,11 @@ std::uint16_t Socket::peer_port() const {
 void Socket::ShutdownSend() {
   boost::system::error_code ignored;
   socket_.shutdown(Tcp::socket::shutdown_send, ignored);
+}
+
+void Socket::Wake() {
+  boost::system::error_code ignored;
+  socket_.cancel(ignored);
 }
 
 void Socket::Close() {

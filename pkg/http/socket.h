@@ -45,6 +45,7 @@ class Socket final : public Stream, public std::enable_shared_from_this<Socket> 
   // NODELAY, and the keep-alive that finds a dead peer within a minute.
   void SetOptions();
   void ShutdownSend();
+  void Wake();  // ends every Wait() under way without an error
   void Close();
   void Reset();  // closes with RST instead of FIN
 

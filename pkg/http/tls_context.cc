@@ -42,6 +42,9 @@ base::Result<void> Trust(SSL_CTX* context, const std::string& ca_pem, std::strin
   return {};
 }
 
+// OpenSSL takes memory for a chain as soon as it is announced.
+constexpr long kMaxClientChainBytes = 32L << 10;
+
 constexpr unsigned char kAlpn[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
 // Takes http/1.1 where it is offered; without an overlap the handshake goes on without ALPN.
@@ -99,6 +102,7 @@ base::Result<std::shared_ptr<const TlsContext>> TlsContext::ForServer(const Serv
   SSL_CTX_set_session_cache_mode(made->context_, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(made->context_, SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(made->context_, 0);
+  SSL_CTX_set_max_cert_list(made->context_, kMaxClientChainBytes);
   auto done = UseIdentity(made->context_, options.cert_pem, options.key_pem, "server");
   if (!done) return done.error();
   if (!made->verifies_) return std::shared_ptr<const TlsContext>(made);

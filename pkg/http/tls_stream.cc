@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "pkg/http/hello_guard.h"
 #include "pkg/http/openssl.h"
 #include "pkg/http/tls.h"
 
@@ -35,10 +36,12 @@ class OpenSslStream final : public TlsStream {
   int Answer(BIO* bio, Attempt attempt);
   Attempt Outcome(int result, std::size_t bytes);
   base::Error Failure();
+  [[nodiscard]] base::Error Refused(std::string_view why) const;
   [[nodiscard]] std::string WhyUntrusted(X509_STORE_CTX* store) const;
 
   std::shared_ptr<const TlsContext> context_;
   std::shared_ptr<Stream> lower_;
+  std::optional<HelloGuard> guard_;  // of a server
   std::string peer_;
   std::string name_;  // what the certificate must be for
   SSL* ssl_;
@@ -81,6 +84,7 @@ void OpenSslStream::BeClientFor(const std::string& name) {
 }
 
 void OpenSslStream::BeServer() {
+  guard_.emplace();
   SSL_set_accept_state(ssl_);
   if (!context_->verifies()) return;
   const int required = context_->refuses_strangers() ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
@@ -130,12 +134,20 @@ BIO_METHOD* OpenSslStream::LowerBio() {
 int OpenSslStream::BioRead(BIO* bio, char* into, int size) {
   auto* stream = static_cast<OpenSslStream*>(BIO_get_data(bio));
   const std::span<char> space(into, static_cast<std::size_t>(size));
-  return stream->Answer(bio, stream->lower_->TryRead(space));
+  Attempt attempt = stream->lower_->TryRead(space);
+  if (attempt.kind == Attempt::Kind::kDone && stream->guard_ &&
+      !stream->guard_->Receive({into, attempt.bytes})) {
+    attempt = Attempt::Failed(stream->Refused("its hello is too long"));
+  }
+  return stream->Answer(bio, std::move(attempt));
 }
 
 int OpenSslStream::BioWrite(BIO* bio, const char* bytes, int size) {
   auto* stream = static_cast<OpenSslStream*>(BIO_get_data(bio));
   const std::string_view text(bytes, static_cast<std::size_t>(size));
+  if (stream->guard_ && !stream->guard_->Send(text)) {
+    return stream->Answer(bio, Attempt::Failed(stream->Refused("its hello has no key for us")));
+  }
   return stream->Answer(bio, stream->lower_->TryWrite(text));
 }
 
@@ -206,6 +218,10 @@ Attempt OpenSslStream::Outcome(int result, std::size_t bytes) {
       failed_ = true;
       return Attempt::Failed(Failure());
   }
+}
+
+base::Error OpenSslStream::Refused(std::string_view why) const {
+  return {.code = base::ErrorCode::kTls, .message = peer_ + ": TLS: " + std::string(why)};
 }
 
 base::Error OpenSslStream::Failure() {

@@ -8,21 +8,21 @@ namespace {
 struct WholeDocument {
   TreeBuilder tree;
 
-  bool Null() { return tree.Scalar(nullptr), true; }
-  bool Bool(bool value) { return tree.Scalar(value), true; }
-  bool Number(std::string_view text) { return tree.Scalar(json::Number{std::string(text)}), true; }
-  bool String(std::string_view text) { return tree.Scalar(text), true; }
-  bool Key(std::string_view name) { return tree.Key(name), true; }
-  bool StartObject() { return tree.StartObject(), true; }
+  bool Null() { return tree.Null(); }
+  bool Bool(bool value) { return tree.Bool(value); }
+  bool Number(std::string_view text) { return tree.Number(text); }
+  bool String(std::string_view text) { return tree.String(text); }
+  bool Key(std::string_view name) { return tree.Key(name); }
+  bool StartObject() { return tree.StartObject(); }
   bool EndObject() { return tree.End(), true; }
-  bool StartArray() { return tree.StartArray(), true; }
+  bool StartArray() { return tree.StartArray(); }
   bool EndArray() { return tree.End(), true; }
 };
 
 }  // namespace
 
 base::Result<Value> Parse(std::string_view text, ParseLimits limits) {
-  WholeDocument document;
+  WholeDocument document{TreeBuilder(limits.bytes)};
   const base::Result<void> read = ReadDocument(text, limits, document);
   if (!read) return read.error();
   return document.tree.Take();

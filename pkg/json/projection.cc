@@ -46,36 +46,23 @@ void SpreadStars(Node& node) {
 // container that nobody wants, and events only count nesting.
 class Wanted {
  public:
-  explicit Wanted(const Node& root) : next_(&root) {}
+  Wanted(const Node& root, std::size_t max_bytes) : tree_(max_bytes), next_(&root) {}
   [[nodiscard]] Value Take() { return tree_.Take(); }
 
-  bool Null() { return IsWanted() ? (tree_.Scalar(nullptr), true) : true; }
-  bool Bool(bool value) { return IsWanted() ? (tree_.Scalar(value), true) : true; }
-  bool Number(std::string_view text) {
-    if (IsWanted()) tree_.Scalar(json::Number{std::string(text)});
-    return true;
-  }
-  bool String(std::string_view text) {
-    if (IsWanted()) tree_.Scalar(text);
-    return true;
-  }
+  bool Null() { return !IsWanted() || tree_.Null(); }
+  bool Bool(bool value) { return !IsWanted() || tree_.Bool(value); }
+  bool Number(std::string_view text) { return !IsWanted() || tree_.Number(text); }
+  bool String(std::string_view text) { return !IsWanted() || tree_.String(text); }
 
   bool Key(std::string_view name) {
     if (skipping_ > 0) return true;
     const Node& node = *open_.back().node;
     next_ = node.whole ? &node : node.Find(name);
-    if (next_ != nullptr) tree_.Key(name);
-    return true;
+    return next_ == nullptr || tree_.Key(name);
   }
 
-  bool StartObject() {
-    if (Enter(false)) tree_.StartObject();
-    return true;
-  }
-  bool StartArray() {
-    if (Enter(true)) tree_.StartArray();
-    return true;
-  }
+  bool StartObject() { return !Enter(false) || tree_.StartObject(); }
+  bool StartArray() { return !Enter(true) || tree_.StartArray(); }
   bool EndObject() { return Leave(); }
   bool EndArray() { return Leave(); }
 
@@ -145,7 +132,7 @@ const Node* Projection::Node::Find(std::string_view name) const {
 
 base::Result<Value> ParseProjected(std::string_view text, const Projection& projection,
                                    ParseLimits limits) {
-  Wanted wanted(projection.root());
+  Wanted wanted(projection.root(), limits.bytes);
   const base::Result<void> read = ReadDocument(text, limits, wanted);
   if (!read) return read.error();
   return wanted.Take();

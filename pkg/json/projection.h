@@ -43,13 +43,15 @@ class Projection {
   std::shared_ptr<const Node> root_;
 };
 
-// The wanted fields of one document. Errors as Parse(): the whole document is checked for syntax.
+// The wanted fields of one document. Errors as Parse(): the whole document is checked for syntax;
+// `limits.bytes` are of what is wanted.
 base::Result<Value> ParseProjected(std::string_view text, const Projection& projection,
                                    ParseLimits limits = {});
 
 // The same, several times faster where little of a large document is wanted, for senders that write
 // correct JSON: what is not wanted is skipped by its brackets and quotes, so that a mistake inside
-// goes unnoticed. Of a correct document it gives what ParseProjected() gives.
+// goes unnoticed. Of a correct document it gives what ParseProjected() gives, but that blanks in
+// what is wanted count against `limits.bytes`, too.
 base::Result<Value> Skim(std::string_view text, const Projection& projection,
                          ParseLimits limits = {});
 

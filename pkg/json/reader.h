@@ -32,6 +32,11 @@ inline base::Error MalformedAt(std::size_t offset, std::string_view why) {
           .message = "malformed JSON at byte " + std::to_string(offset) + ": " + std::string(why)};
 }
 
+inline base::Error LargerThan(std::size_t bytes) {
+  return {.code = base::ErrorCode::kTooLarge,
+          .message = "JSON that takes more than " + std::to_string(bytes) + " bytes of memory"};
+}
+
 // Counts nesting in front of a Handler and ends the parse where it exceeds the limit.
 template <typename Handler>
 class DepthGuard {
@@ -49,6 +54,7 @@ class DepthGuard {
   bool EndObject(Size) { return --depth_, handler_.EndObject(); }
   bool StartArray() { return ++depth_ <= limit_ && handler_.StartArray(); }
   bool EndArray(Size) { return --depth_, handler_.EndArray(); }
+  [[nodiscard]] bool too_deep() const { return depth_ > limit_; }
   // Numbers arrive as text only; the concept asks for these all the same.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
@@ -82,6 +88,7 @@ base::Result<void> ReadDocument(std::string_view text, ParseLimits limits, Handl
                               rapidjson::kParseNumbersAsStringsFlag;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, guard);
   if (result.Code() == rapidjson::kParseErrorTermination) {
+    if (!guard.too_deep()) return LargerThan(limits.bytes);
     return MalformedAt(result.Offset(),
                        "nested deeper than " + std::to_string(limits.depth) + " levels");
   }

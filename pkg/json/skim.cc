@@ -5,6 +5,7 @@
 #include <string>
 
 #include "pkg/json/projection.h"
+#include "pkg/json/reader.h"
 #include "pkg/json/skip.h"
 
 namespace json {
@@ -14,7 +15,8 @@ using Node = Projection::Node;
 
 class Pruner {
  public:
-  Pruner(std::string_view text, std::size_t max_depth) : text_(text), depth_left_(max_depth) {}
+  Pruner(std::string_view text, ParseLimits limits)
+      : text_(text), depth_left_(limits.depth), max_bytes_(limits.bytes) {}
 
   // False for what is not clearly a document; the parser says what is wrong with it.
   bool Run(const Node& root) {
@@ -25,6 +27,8 @@ class Pruner {
     return SkipBlank(text_, at_) == text_.size();
   }
   [[nodiscard]] const std::string& out() const { return out_; }
+  // More is wanted than may be.
+  [[nodiscard]] bool too_large() const { return too_large_; }
 
  private:
   [[nodiscard]] char Next() {
@@ -40,7 +44,7 @@ class Pruner {
 
   bool Copy() {
     const std::size_t begin = at_ = SkipBlank(text_, at_);
-    if (!Skip()) return false;
+    if (!Skip() || !HasRoom(at_ - begin)) return false;
     out_.append(text_, begin, at_ - begin);
     return true;
   }
@@ -48,7 +52,7 @@ class Pruner {
   bool Value(const Node& node) {
     const char first = Next();
     if (node.whole || (first != '{' && first != '[')) return Copy();
-    if (depth_left_ == 0) return false;
+    if (depth_left_ == 0 || !HasRoom(1)) return false;
     --depth_left_;
     const bool done = first == '{' ? Object(node) : Array(node);
     ++depth_left_;
@@ -100,6 +104,11 @@ class Pruner {
     return Value(*wanted);
   }
 
+  bool HasRoom(std::size_t more) {
+    too_large_ = too_large_ || out_.size() + more > max_bytes_;
+    return !too_large_;
+  }
+
   bool Fail() {
     at_ = std::string_view::npos;
     return false;
@@ -108,17 +117,20 @@ class Pruner {
   std::string_view text_;
   std::size_t at_ = 0;  // npos after a failure
   std::size_t depth_left_;
+  std::size_t max_bytes_;
+  bool too_large_ = false;
   std::string out_;
 };
 
 }  // namespace
 
 base::Result<Value> Skim(std::string_view text, const Projection& projection, ParseLimits limits) {
-  Pruner pruner(text, limits.depth);
+  Pruner pruner(text, limits);
   if (pruner.Run(projection.root())) {
     auto parsed = Parse(pruner.out(), limits);
-    if (parsed) return parsed;
+    if (parsed || parsed.error().Is(base::ErrorCode::kTooLarge)) return parsed;
   }
+  if (pruner.too_large()) return LargerThan(limits.bytes);
   return ParseProjected(text, projection, limits);  // for the error, at its place in `text`
 }
 

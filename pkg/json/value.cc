@@ -157,6 +157,21 @@ Value& Value::Make(std::initializer_list<std::string_view> path) {
   return *value;
 }
 
+std::size_t SizeInMemory(const Value& value) {
+  std::size_t bytes = sizeof(Value);
+  if (const std::string* text = value.AsString()) bytes += text->size();
+  if (const Number* number = value.AsNumber()) bytes += number->text.size();
+  if (const Array* array = value.AsArray()) {
+    for (const Value& element : *array) bytes += SizeInMemory(element);
+  }
+  if (const Object* object = value.AsObject()) {
+    for (const auto& [name, member] : *object) {
+      bytes += sizeof(std::string) + name.size() + SizeInMemory(member);
+    }
+  }
+  return bytes;
+}
+
 bool Value::operator==(const Value& other) const {
   const Number* number = AsNumber();
   if (number != nullptr && other.IsNumber()) return SameNumber(*number, *other.AsNumber());

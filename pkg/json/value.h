@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -115,10 +116,16 @@ inline std::vector<Member>::iterator Object::end() { return members_.end(); }
 
 struct ParseLimits {
   std::size_t depth = 200;  // nesting beyond this is refused, so that no input exhausts the stack
+  // What the values may take in memory. Two bytes of text ("0,") can become 72 of it.
+  std::size_t bytes = std::numeric_limits<std::size_t>::max();
 };
 
-// One JSON document, white space around it allowed. Errors: kMalformed with what and at which byte.
+// One JSON document, white space around it allowed. Errors: kMalformed with what and at which byte,
+// kTooLarge beyond `limits.bytes`.
 base::Result<Value> Parse(std::string_view text, ParseLimits limits = {});
+
+// Bytes of memory that the value takes, with all that is below it.
+std::size_t SizeInMemory(const Value& value);
 
 // Compact, members in order. Valid UTF-8 passes; invalid bytes become U+FFFD.
 std::string Write(const Value& value);

@@ -46,6 +46,8 @@ class LeaderRunner {
   base::Task<void> Run();
 
   [[nodiscard]] bool Leads() const { return elector_.Leads(Now()); }
+  // Who holds the lease as far as is known; "" if nobody.
+  [[nodiscard]] const std::string& Holder() const { return elector_.holder(); }
   // How long ago the lease ended that we still believed to hold when we last looked; zero if it did
   // not. More than an instant means that this process is stuck.
   [[nodiscard]] base::Duration Overdue() const;

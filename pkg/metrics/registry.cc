@@ -9,9 +9,8 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
-#include <algorithm>
-#include <sstream>
 #include <unordered_map>
+#include <utility>
 
 namespace metrics {
 namespace {
@@ -92,13 +91,14 @@ struct Registry::Impl {
   Table<prometheus::Counter, Counter::Series> counters;
   Table<prometheus::Gauge, Gauge::Series> gauges;
   Table<prometheus::Histogram, Histogram::Series> histograms;
-  std::vector<std::function<void()>> refresh;
+  std::vector<std::function<bool()>> refresh;
   struct Told {
     std::string name;
     std::string help;
-    std::function<void(const TellSeries& tell)> collect;
+    std::function<bool(const TellSeries& tell)> collect;
   };
   std::vector<Told> told;
+  bool exposing = false;
 };
 
 Registry::Registry() : impl_(std::make_unique<Impl>()) {}
@@ -154,32 +154,87 @@ void Registry::Remove(const Histogram& histogram) {
 }
 
 void Registry::OnScrape(std::function<void()> refresh) {
+  OnScrapeInSteps([refresh = std::move(refresh)] {
+    refresh();
+    return false;
+  });
+}
+
+void Registry::OnScrapeInSteps(std::function<bool()> refresh) {
   impl_->refresh.push_back(std::move(refresh));
 }
 
 void Registry::NewGauges(std::string_view name, std::string_view help,
-                         std::function<void(const TellSeries& tell)> collect) {
+                         std::function<bool(const TellSeries& tell)> collect) {
   CHECK(prometheus::CheckMetricName(std::string(name))) << name;
   impl_->told.push_back({std::string(name), std::string(help), std::move(collect)});
 }
 
-std::string Registry::Expose() {
-  for (const auto& refresh : impl_->refresh) refresh();
-  std::vector<prometheus::MetricFamily> families = impl_->registry.Collect();
-  for (const Impl::Told& told : impl_->told) {
-    families.push_back({told.name, told.help, prometheus::MetricType::Gauge, {}});
-    std::vector<prometheus::ClientMetric>& series = families.back().metric;
-    told.collect([&series](auto labels, double value) {
-      prometheus::ClientMetric& metric = series.emplace_back();
+// First the refreshes, then what the library keeps, then what is told.
+class Registry::StepByStep final : public Exposition {
+ public:
+  explicit StepByStep(Impl& impl) : impl_(impl) { impl_.exposing = true; }
+  ~StepByStep() override { impl_.exposing = false; }
+  StepByStep(const StepByStep&) = delete;
+  StepByStep& operator=(const StepByStep&) = delete;
+
+  bool Step() override {
+    if (refreshed_ < impl_.refresh.size()) {
+      if (!impl_.refresh[refreshed_]()) ++refreshed_;
+      return true;
+    }
+    if (!std::exchange(kept_, true)) {
+      for (const auto& family : impl_.registry.Collect()) Append(family);
+      return !impl_.told.empty();
+    }
+    if (!Tell(impl_.told[told_])) ++told_;
+    return told_ < impl_.told.size();
+  }
+
+  [[nodiscard]] std::string Text() const override {
+    std::string text;
+    for (const auto& [name, family] : texts_) text += family;
+    return text;
+  }
+
+ private:
+  bool Tell(const Impl::Told& told) {
+    prometheus::MetricFamily family{told.name, told.help, prometheus::MetricType::Gauge, {}};
+    const bool more = told.collect([&family](auto labels, double value) {
+      prometheus::ClientMetric& metric = family.metric.emplace_back();
       for (const auto& [label, text] : labels) {
         metric.label.push_back({std::string(label), std::string(text)});
       }
       metric.gauge.value = value;
     });
+    Append(family);
+    return more;
   }
-  std::sort(families.begin(), families.end(),
-            [](const auto& a, const auto& b) { return a.name < b.name; });
-  return prometheus::TextSerializer().Serialize(families);
+
+  // What was said of the family before stands there without its help and type.
+  void Append(const prometheus::MetricFamily& family) {
+    std::string text = prometheus::TextSerializer().Serialize({family});
+    std::string& all = texts_[family.name];
+    all += all.empty() ? text : text.substr(text.find('\n', text.find('\n') + 1) + 1);
+  }
+
+  Impl& impl_;
+  std::size_t refreshed_ = 0;                 // so many refreshes are done
+  bool kept_ = false;                         // what the library keeps is in
+  std::size_t told_ = 0;                      // so many families that are told
+  std::map<std::string, std::string> texts_;  // by family
+};
+
+std::unique_ptr<Registry::Exposition> Registry::TryExpose() {
+  if (impl_->exposing) return nullptr;
+  return std::make_unique<StepByStep>(*impl_);
+}
+
+std::string Registry::Expose() {
+  const std::unique_ptr<Exposition> exposition = TryExpose();
+  CHECK(exposition != nullptr);
+  while (exposition->Step()) continue;
+  return exposition->Text();
 }
 
 Buckets ExponentialBuckets(double first, double factor, int count) {

@@ -80,20 +80,35 @@ class Registry {
   void Remove(const Gauge& gauge);
   void Remove(const Histogram& histogram);
 
-  // Called before each Expose(), for values that are read rather than counted.
+  // Called at each scrape, for values that are read rather than counted.
   void OnScrape(std::function<void()> refresh);
+  // The same for what takes long: called, in steps of the scrape, until it returns false.
+  void OnScrapeInSteps(std::function<bool()> refresh);
 
-  // A family of gauges whose series are told at each Expose(), after the refreshes, and kept
+  // A family of gauges whose series are told at each scrape, after the refreshes, and kept
   // nowhere: for what comes and goes by the thousand. Labels keep the order in which they are told.
+  // `collect` tells some and returns true until there are no more.
   using TellSeries = std::function<void(
       std::initializer_list<std::pair<std::string_view, std::string_view>> labels, double value)>;
   void NewGauges(std::string_view name, std::string_view help,
-                 std::function<void(const TellSeries& tell)> collect);
+                 std::function<bool(const TellSeries& tell)> collect);
 
-  // Every series in Prometheus' text format, names in order. Content type: kTextFormat.
+  // One scrape: the text is made in steps, so that whoever has a loop can give it away in between.
+  class Exposition {
+   public:
+    virtual ~Exposition() = default;
+    // False: that was the last step.
+    virtual bool Step() = 0;
+    // Every series in Prometheus' text format, names in order. Content type: kTextFormat.
+    [[nodiscard]] virtual std::string Text() const = 0;
+  };
+  // Null while there is another one. The registry outlives it; it may be dropped after any step.
+  std::unique_ptr<Exposition> TryExpose();
+  // All steps at once. REQUIRES: there is no other exposition.
   std::string Expose();
 
  private:
+  class StepByStep;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -64,6 +64,7 @@ std::unique_ptr<Level> LevelFor(const Message& message, const Node& wanted) {
   for (const auto& [name, node] : wanted.members) {
     const Field* const field = FieldNamed(message, name);
     if (field == nullptr) return nullptr;
+    if (field->number == kOfOtherVersions) continue;
     const bool map = field->type == FieldType::kStringMap || field->type == FieldType::kQuantityMap;
     level->steps.push_back({field, map && !node->whole ? node.get() : nullptr, nullptr});
     if (field->type != FieldType::kMessage) continue;

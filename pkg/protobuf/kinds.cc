@@ -26,6 +26,7 @@ constexpr Field List(std::uint32_t number, std::string_view name, const Message&
 constexpr Field Strings(std::uint32_t number, std::string_view name) {
   return {number, name, kString, nullptr, true};
 }
+constexpr Field Never(std::string_view name) { return {kOfOtherVersions, name}; }
 
 // Pods.
 
@@ -141,8 +142,13 @@ constexpr Field kSubRequestFields[] = {
     {1, "name"}, {2, "deviceClassName"}, {4, "allocationMode"}, {5, "count", kInteger}};
 constexpr Message kSubRequest{"DeviceSubRequest", kSubRequestFields, false};
 
-constexpr Field kDeviceRequestFields[] = {
-    {1, "name"}, One(2, "exactly", kExactRequest), List(3, "firstAvailable", kSubRequest)};
+// Until v1beta1 the fields of `exactly` were the request's own.
+constexpr Field kDeviceRequestFields[] = {{1, "name"},
+                                          One(2, "exactly", kExactRequest),
+                                          List(3, "firstAvailable", kSubRequest),
+                                          Never("deviceClassName"),
+                                          Never("allocationMode"),
+                                          Never("count")};
 constexpr Message kDeviceRequest{"DeviceRequest", kDeviceRequestFields, false};
 
 constexpr Field kDeviceClaimFields[] = {List(1, "requests", kDeviceRequest)};

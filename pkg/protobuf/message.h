@@ -26,7 +26,11 @@ enum class FieldType {
   kQuantityMap,  // map<string, Quantity>
 };
 
+// On the wire no field has the number 0.
+inline constexpr std::uint32_t kOfOtherVersions = 0;
+
 struct Field {
+  // Or kOfOtherVersions: this version of the kind has no such field, so it is never there.
   std::uint32_t number = 0;
   std::string_view name;  // in JSON
   FieldType type = FieldType::kString;

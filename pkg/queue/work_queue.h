@@ -8,6 +8,9 @@
 // AddAfter() of a key that waits already keeps the earlier time. Add() does not end such a wait: a
 // planned visit still happens.
 //
+// Planned visits that fall due together become ready some at a time, so no call walks over all
+// keys.
+//
 // Bounded by the number of distinct keys. One thread; the clock and the observer outlive the queue.
 
 #include <algorithm>
@@ -136,9 +139,11 @@ class WorkQueue {
 
  private:
   using ByTime = std::multimap<base::TimePoint, Key>;
+  static constexpr int kMostTaken = 16;  // by one Get(), which hands out one
 
   void TakeDue() {
-    while (!by_time_.empty() && by_time_.begin()->first <= clock_.Now()) {
+    for (int taken = 0; taken < kMostTaken; ++taken) {
+      if (by_time_.empty() || by_time_.begin()->first > clock_.Now()) return;
       const Key key = std::move(by_time_.begin()->second);
       waiting_.erase(key);
       by_time_.erase(by_time_.begin());

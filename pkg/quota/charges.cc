@@ -45,9 +45,15 @@ void Extend(Charge& charge, const Charge& more) {
 void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
                     const ResourceList* seen, std::string_view version, std::uint64_t number) {
   const bool anew = Covering(now, uid, version) == nullptr;
-  Held& held = charges_[uid];
+  const auto [entry, added] = charges_.try_emplace(uid);
+  Held& held = entry->second;
   Count(held, -1);
-  if (seen != nullptr) held.seen = *seen;
+  held.before = added ? nullptr : std::make_unique<Terms>(held);
+  if (added) held.first = now;
+  if (seen != nullptr) {
+    held.seen = *seen;
+    held.shown = true;
+  }
   const ResourceList known = Larger(held.charge.amount, held.seen);
   held.charge.amount = Larger(held.charge.amount, PaidFor({more.amount, more.added, known}, known));
   if (anew) {
@@ -57,34 +63,32 @@ void Charges::Grant(base::TimePoint now, const Uid& uid, const Charge& more,
   }
   if (held.charge.added.empty()) held.since = now;
   Extend(held.charge, more);
-  held.granted = now;
+  const bool renewed = added || held.shown || now - held.first <= hold_;
+  if (renewed) held.granted = now;
   held.version = version;
   NoteAsked(held, version);
   held.last = number;
-  held.later = 0;
+  held.relying = 1;
   held.lowerings = lowerings_;
   Count(held, +1);
-  if (Reaches(held.seen, held.charge.amount)) {
-    Drop(charges_.find(uid));
-    return;
-  }
-  order_.emplace_back(now, uid);
+  if (Reaches(held.seen, held.charge.amount)) return Drop(entry);
+  if (renewed) order_.emplace_back(now, uid);
 }
 
 const Charge* Charges::Covering(base::TimePoint now, const Uid& uid,
                                 std::string_view version) const {
   const auto found = charges_.find(uid);
-  if (found == charges_.end() || now - found->second.since > hold_ / 2) return nullptr;
+  if (found == charges_.end() || now - found->second.since > kCovers) return nullptr;
   const Held& held = found->second;
   return held.lowerings == lowerings_ || held.version == version ? &held.charge : nullptr;
 }
 
-const Charge* Charges::Cover(base::TimePoint now, const Uid& uid, std::string_view version) {
-  if (Covering(now, uid, version) == nullptr) return nullptr;
+std::uint64_t Charges::Cover(base::TimePoint now, const Uid& uid, std::string_view version) {
+  if (Covering(now, uid, version) == nullptr) return 0;
   Held& held = charges_.find(uid)->second;
   NoteAsked(held, version);
-  ++held.later;
-  return &held.charge;
+  ++held.relying;
+  return held.last;
 }
 
 void Charges::NoteAsked(Held& held, std::string_view version) {
@@ -107,6 +111,7 @@ ResourceList Charges::OnSeen(const Uid& uid, const ResourceList& before, const R
   ResourceList foreign = Excess(now_used, Larger(before, held.charge.amount));
   Count(held, -1);
   held.seen = now_used;
+  held.shown = true;
   Count(held, +1);
   UseUp(held.charge, held.seen);
   held.reached = held.reached || Reaches(held.seen, held.charge.amount);
@@ -114,16 +119,18 @@ ResourceList Charges::OnSeen(const Uid& uid, const ResourceList& before, const R
   return foreign;
 }
 
-void Charges::Release(const Uid& uid, const Charge* before, std::uint64_t number) {
+void Charges::Release(const Uid& uid, std::uint64_t number) {
   const auto found = charges_.find(uid);
-  if (found == charges_.end()) return;
+  if (number == 0 || found == charges_.end()) return;
   Held& held = found->second;
-  if (held.last != number || held.later > 0) return;
+  if (held.last != number || --held.relying > 0) return;
+  if (held.before == nullptr) return Drop(found);
   Count(held, -1);
-  if (before != nullptr) held.charge = *before;
+  static_cast<Terms&>(held) = std::move(*std::exchange(held.before, nullptr));
+  held.last = 0;  // who relies on what there was before is not known any more
   Count(held, +1);
   UseUp(held.charge, held.seen);
-  if (before == nullptr || Reaches(held.seen, held.charge.amount)) Drop(found);
+  if (Reaches(held.seen, held.charge.amount)) Drop(found);
 }
 
 void Charges::OnGone(const Uid& uid) {

@@ -3,14 +3,20 @@
 // Usage that our own admission granted to objects that the watch has not shown yet, for one quota.
 // A charge belongs to the object (its uid), not to the call, and is absolute: what the object may
 // use in all. So an API server that asks ten times for one stored write is charged once, and a
-// charge whose object was never stored is gone after `hold`.
+// charge whose object was never stored is gone after `hold`; at most twice that after the first
+// call, however often it is asked for, unless the watch has shown the object.
 //
 // No I/O, one thread.
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -20,6 +26,15 @@
 #include "pkg/quota/uid.h"
 
 namespace quota {
+
+// How long a charge is held, where the API server may wait for another validating webhook before it
+// stores what was admitted: a charge may be as old as Charges::kCovers when it answers a call,
+// whose answer takes up to 5 s, side by side with the other webhook's; then the object is to be
+// stored and seen. Clocks may differ by a tenth.
+inline base::Duration HoldFor(base::Duration other_webhook) {
+  const base::Duration alone = std::chrono::seconds(9);
+  return std::max(alone, std::chrono::seconds(7) + other_webhook + other_webhook / 10);
+}
 
 // What one object was granted.
 struct Charge {
@@ -45,25 +60,31 @@ void Extend(Charge& charge, const Charge& more);
 
 class Charges {
  public:
+  // A charge covers repeated calls for so long.
+  static constexpr std::chrono::seconds kCovers{2};
+
   explicit Charges(base::Duration hold) : hold_(hold) {}
+  // Of those that are held, too.
+  void SetHold(base::Duration hold) { hold_ = hold; }
 
   // The object is granted `more`: of an amount the larger counts, but never more than what `used`
   // has for it: what counted for it before, and what was added. `seen` is what the watch has shown
-  // of it so far, under the same names (null: nothing). The hold starts anew.
+  // of it so far, under the same names (null: it has not shown the object). The hold starts anew.
   // `version` is that of the stored object that the growth is reckoned from; "": there is none.
-  // `number` is the grant's own, for Release().
+  // `number` is the grant's own, for Release(); 0: it is never released.
   void Grant(base::TimePoint now, const Uid& uid, const Charge& more, const ResourceList* seen,
              std::string_view version, std::uint64_t number = 0);
   // What covers a repeated call for the object; null if it has no charge, or a part of it is older
-  // than half of the hold: the rest is left for the write to be stored and seen before others, who
+  // than kCovers: the rest is left for the write to be stored and seen before others, who
   // hold each part for itself, take it back. What is granted then begins anew. Once somebody else
   // has lowered `used`, a charge covers only calls about the version that it was granted for: of
   // another one the growth may have been stored, and be taken back already.
   [[nodiscard]] const Charge* Covering(base::TimePoint now, const Uid& uid,
                                        std::string_view version) const;
-  // The same, for a call that is answered by it now. Older versions of the object, which the watch
-  // may be yet to show, do not use the charge up any more.
-  [[nodiscard]] const Charge* Cover(base::TimePoint now, const Uid& uid, std::string_view version);
+  // A call about this version relies on what covers it from now on: older versions of the object,
+  // which the watch may be yet to show, do not use the charge up any more. The answer is the number
+  // of the grant, for Release(); 0: there is nothing to release.
+  std::uint64_t Cover(base::TimePoint now, const Uid& uid, std::string_view version);
   void OnLoweredByOthers() { ++lowerings_; }
   // The latest version that a call of the object was about; "": none of a stored object.
   [[nodiscard]] std::string_view AskedAbout(const Uid& uid) const;
@@ -73,10 +94,10 @@ class Charges {
   // growth that no charge of ours granted: usage that came by somebody else's leave.
   ResourceList OnSeen(const Uid& uid, const ResourceList& before, const ResourceList* usage,
                       bool past = true);
-  // What was granted will not be used, because another quota refused it or nobody waits for it: the
-  // charge is `before` again, what covered the object earlier (null: none). But not if more was
-  // granted, or another call was answered by it since: then it stays until it expires.
-  void Release(const Uid& uid, const Charge* before, std::uint64_t number = 0);
+  // A call that relied on this grant, its own or by Cover(), needs it no more, because another
+  // quota refused it or nobody waits for it. When nobody relies on the grant, the charge is what it
+  // was before. But not if more was granted since: then it stays until it expires.
+  void Release(const Uid& uid, std::uint64_t number);
   void OnGone(const Uid& uid);
   // Drops what expired, and says how much.
   ExpiredCharges Expire(base::TimePoint now);
@@ -89,17 +110,23 @@ class Charges {
   [[nodiscard]] std::size_t size() const { return charges_.size(); }
 
  private:
-  struct Held {
+  // What a grant changes, and its release puts back.
+  struct Terms {
     Charge charge;
-    ResourceList seen;
-    base::TimePoint granted;
     base::TimePoint since;        // of the oldest part of what was added
     std::string version;          // the last grant's
-    std::string asked;            // see AskedAbout()
-    std::uint64_t last = 0;       // the last grant's number
-    int later = 0;                // calls that were answered by it since
-    bool reached = false;         // by a version that the watch has shown
     std::uint64_t lowerings = 0;  // by others, before the last grant
+  };
+  struct Held : Terms {
+    ResourceList seen;
+    base::TimePoint first;          // grant
+    base::TimePoint granted;        // the last that the hold is counted from
+    std::string asked;              // see AskedAbout()
+    bool shown = false;             // the object, by the watch
+    bool reached = false;           // by a version that the watch has shown
+    std::uint64_t last = 0;         // the last grant's number; 0: it is not to be released
+    std::size_t relying = 0;        // calls that rely on the last grant
+    std::unique_ptr<Terms> before;  // the last grant; null: there was no charge
   };
   static void NoteAsked(Held& held, std::string_view version);
   using ChargesByUid = std::unordered_map<Uid, Held, UidHash>;

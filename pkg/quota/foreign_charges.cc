@@ -11,6 +11,11 @@ constexpr base::Duration kMergeWithin = std::chrono::milliseconds(100);
 
 }  // namespace
 
+void ForeignCharges::SetHold(base::Duration hold) {
+  for (Charge& charge : charges_) charge.expires += hold - hold_;
+  hold_ = hold;
+}
+
 void ForeignCharges::OnForeignWrite(base::TimePoint now, const ResourceList& before,
                                     const ResourceList& after, const ResourceList& counted,
                                     const ResourceList* held_then) {

@@ -2,8 +2,8 @@
 
 // Usage that somebody else charged to a quota (the API server's own admission plugin, another
 // replica) for objects our watch has not shown yet. Held so that a recount does not lower `used`
-// because of what is not yet seen; used up by the objects that appear; gone after `hold` (10 s), so
-// that a charge whose object was never stored heals by itself.
+// because of what is not yet seen; used up by the objects that appear; gone after `hold`, so that a
+// charge whose object was never stored heals by itself.
 //
 // While a watch is behind, the objects of charges that expire meanwhile are yet to come, and must
 // not use up younger charges: what is overdue is remembered until the watch has caught up.
@@ -25,6 +25,8 @@ namespace quota {
 class ForeignCharges {
  public:
   explicit ForeignCharges(base::Duration hold) : hold_(hold) {}
+  // Of those that are held, too.
+  void SetHold(base::Duration hold);
 
   // Somebody else wrote the status: `used` went from `before` to `after`, while what we have
   // counted ourselves is `counted`. Of each name the increase is held, but for what `before` lacked

@@ -10,33 +10,36 @@ namespace quota {
 namespace {
 
 constexpr std::size_t kMostReasonBytes = 512;
+constexpr std::size_t kMostLooks = 50'000;  // at slots, in a step of a sweep
 
 }  // namespace
 
 Ledger::Ledger() : state_(std::make_unique<State>()) {}
 Ledger::~Ledger() = default;
 
-std::optional<LedgerChange> Ledger::Set(std::string_view ns, Uid uid, ObjectFacts facts) {
+std::optional<LedgerChange> Ledger::Set(std::string_view ns, Uid uid, ObjectFacts facts,
+                                        VersionMark version) {
   State& state = *state_;
   const NamespaceId id = state.Open(ns);
   const FactsId after = state.pool.Acquire(std::move(facts.now));
-  const FactsId before = state.Put(*state.spaces[id], uid, after, &state.sweep);
+  const FactsId before = state.Put(*state.spaces[id], uid, after, version);
   state.Schedule(id, uid, std::move(facts.later));
-  const bool tied = State::SetTie(*state.spaces[id], uid, std::move(facts.tie));
+  const bool tied = state.SetTie(*state.spaces[id], uid, std::move(facts.tie));
   std::shared_ptr<const Facts> old = state.Drop(before);
   if (before == after && !tied) return std::nullopt;
   return LedgerChange{std::string(ns), uid, std::move(old), state.Look(after)};
 }
 
-std::optional<LedgerChange> Ledger::SetUnknown(std::string_view ns, Uid uid, std::string why) {
+std::optional<LedgerChange> Ledger::SetUnknown(std::string_view ns, Uid uid, std::string why,
+                                               VersionMark version) {
   State& state = *state_;
   const NamespaceId id = state.Open(ns);
   Namespace& space = *state.spaces[id];
-  const FactsId before = state.Put(space, uid, kUnknown, &state.sweep);
+  const FactsId before = state.Put(space, uid, kUnknown, version);
   if (why.size() > kMostReasonBytes) why.resize(kMostReasonBytes);
   space.why.insert_or_assign(uid, std::move(why));
   state.Unschedule(space, uid);
-  space.ties.erase(uid);
+  state.SetTie(space, uid, std::nullopt);
   if (before == kUnknown) return std::nullopt;
   return LedgerChange{std::string(ns), uid, state.Drop(before), nullptr};
 }
@@ -57,39 +60,71 @@ std::optional<LedgerChange> Ledger::Remove(std::string_view ns, Uid uid) {
 }
 
 void Ledger::BeginSweep() {
-  State& state = *state_;
-  state.sweeping = true;
-  if (state.sweep < std::numeric_limits<std::uint8_t>::max()) {
-    ++state.sweep;
-    return;
+  state_->sweeping = true;
+  state_->swept = 0;
+  state_->BeginMarks();
+}
+
+void Ledger::BeginAudit() { state_->BeginMarks(); }
+
+Ledger::Sighting Ledger::Sight(std::string_view ns, const Uid& uid, VersionMark version) {
+  Namespace* const space = state_->Find(ns);
+  const std::size_t slot = space == nullptr ? UidTable::kNone : space->objects.Find(uid);
+  if (slot == UidTable::kNone) return Sighting::kMissing;
+  space->objects.SetMark(slot, state_->sweep);
+  const bool same = version != kNoVersion && space->objects.version(slot) == version;
+  return same ? Sighting::kSame : Sighting::kOtherVersion;
+}
+
+bool Ledger::VisitUnseen(
+    std::size_t& place, std::size_t objects,
+    const std::function<void(std::string_view ns, const Uid& uid)>& visit) const {
+  const auto& spaces = state_->spaces;
+  for (std::size_t looked = 0; place < spaces.size() && looked < objects; ++place) {
+    ++looked;
+    if (spaces[place] == nullptr) continue;
+    const UidTable& table = spaces[place]->objects;
+    looked += table.capacity();
+    for (std::size_t slot = 0; slot < table.capacity(); ++slot) {
+      const bool unseen = table.Used(slot) && table.mark(slot) != state_->sweep;
+      if (unseen) visit(spaces[place]->name, table.uid(slot));
+    }
   }
-  // The numbers are used up, and marks of sweeps that never ended may still carry any of them.
-  state.sweep = 1;
-  for (const auto& space : state.spaces) {
-    if (space != nullptr) space->objects.ResetMarks();
-  }
+  return place < spaces.size();
 }
 
 std::vector<LedgerChange> Ledger::EndSweep() {
-  State& state = *state_;
   std::vector<LedgerChange> removed;
-  if (!std::exchange(state.sweeping, false)) return removed;
-  for (NamespaceId id = 0; id < state.spaces.size(); ++id) {
-    if (state.spaces[id] == nullptr) continue;
-    Namespace& space = *state.spaces[id];
-    space.objects.EraseUnmarked(state.sweep, [&](const Uid& uid, FactsId before) {
-      state.Uncount(space, uid, before);
-      removed.push_back({space.name, uid, state.Drop(before), nullptr});
-    });
-    state.CloseIfEmpty(id);
-  }
+  while (SweepSome(std::numeric_limits<std::size_t>::max(), removed)) continue;
+  state_->sweeping = false;
   return removed;
 }
 
-std::vector<LedgerChange> Ledger::Expire(base::WallTime now) {
+bool Ledger::SweepSome(std::size_t most, std::vector<LedgerChange>& removed) {
+  State& state = *state_;
+  if (!state.sweeping) return false;
+  std::size_t looked = 0;
+  for (; state.swept < state.spaces.size() && looked < kMostLooks; ++state.swept) {
+    ++looked;
+    if (state.spaces[state.swept] == nullptr) continue;
+    Namespace& space = *state.spaces[state.swept];
+    looked += space.objects.capacity();
+    const auto remove = [&](const Uid& uid, FactsId before) {
+      state.Uncount(space, uid, before);
+      removed.push_back({space.name, uid, state.Drop(before), nullptr});
+    };
+    const std::size_t erased = space.objects.EraseUnmarked(state.sweep, most, remove);
+    if (erased == most) return true;
+    most -= erased;
+    state.CloseIfEmpty(state.swept);
+  }
+  return state.swept < state.spaces.size();
+}
+
+std::vector<LedgerChange> Ledger::Expire(base::WallTime now, std::size_t most) {
   State& state = *state_;
   std::vector<LedgerChange> changes;
-  while (!state.timers.empty() && state.timers.front().at <= now) {
+  while (changes.size() < most && !state.timers.empty() && state.timers.front().at <= now) {
     const Timer timer = state.timers.front();
     const bool stale = state.IsStale(timer);
     state.PopTimer();
@@ -100,7 +135,7 @@ std::vector<LedgerChange> Ledger::Expire(base::WallTime now) {
     const auto pending = space.pending.extract(timer.uid);
     --state.pending;
     const FactsId after = pending.mapped().facts;
-    const FactsId before = state.Put(space, timer.uid, after, nullptr);
+    const FactsId before = state.Put(space, timer.uid, after, std::nullopt);
     std::shared_ptr<const Facts> old = state.Drop(before);
     if (before == after) continue;
     changes.push_back({space.name, timer.uid, std::move(old), state.Look(after)});
@@ -124,23 +159,12 @@ std::shared_ptr<const Facts> Ledger::Find(std::string_view ns, Uid uid) const {
 
 const Tie* Ledger::FindTie(std::string_view ns, const Uid& uid) const {
   const Namespace* space = state_->Find(ns);
-  if (space == nullptr) return nullptr;
-  const auto at = space->ties.find(uid);
-  return at == space->ties.end() ? nullptr : &at->second;
+  return space == nullptr ? nullptr : space->ties.Find(uid);
 }
 
 std::size_t Ledger::size() const { return state_->objects; }
 std::size_t Ledger::distinct_facts() const { return state_->pool.size(); }
 std::size_t Ledger::namespaces() const { return state_->by_name.size(); }
-void Ledger::ForEach(const std::function<void(std::string_view ns, const Uid& uid)>& visit) const {
-  for (const auto& space : state_->spaces) {
-    if (!space) continue;
-    for (std::size_t slot = 0; slot < space->objects.capacity(); ++slot) {
-      if (space->objects.Used(slot)) visit(space->name, space->objects.uid(slot));
-    }
-  }
-}
-
 void Ledger::Clear() { *state_ = State(); }
 
 }  // namespace quota

@@ -2,14 +2,16 @@
 
 // Which objects of one tracked resource exist, and what each uses: per namespace uid → facts, and
 // facts → number of objects. An event costs O(1); usage is summed over distinct facts, never over
-// objects. Full objects are never kept: about 40 bytes an object, all included.
+// objects. Full objects are never kept: about 50 bytes an object, all included.
 //
 // No I/O, one thread. Reads and writes of one call are atomic in that no call suspends.
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,7 @@
 #include "pkg/quota/facts.h"
 #include "pkg/quota/scope.h"
 #include "pkg/quota/uid.h"
+#include "pkg/quota/version_mark.h"
 
 namespace quota {
 
@@ -56,11 +59,13 @@ class Ledger {
   Ledger();
   ~Ledger();
 
-  // The object exists and has these facts. nullopt: nothing changed.
-  std::optional<LedgerChange> Set(std::string_view ns, Uid uid, ObjectFacts facts);
+  // The object exists and has these facts, in this version of it. nullopt: no fact changed.
+  std::optional<LedgerChange> Set(std::string_view ns, Uid uid, ObjectFacts facts,
+                                  VersionMark version = kNoVersion);
   // The object exists, but what it uses cannot be read (a malformed object): its namespace is
   // unknown until it is set again or removed.
-  std::optional<LedgerChange> SetUnknown(std::string_view ns, Uid uid, std::string why);
+  std::optional<LedgerChange> SetUnknown(std::string_view ns, Uid uid, std::string why,
+                                         VersionMark version = kNoVersion);
   std::optional<LedgerChange> Remove(std::string_view ns, Uid uid);
 
   // A relist: what is neither Set() nor SetUnknown() between the two calls is removed by
@@ -68,15 +73,33 @@ class Ledger {
   // over. Nothing is copied for it: each object carries the number of the sweep that saw it last.
   void BeginSweep();
   std::vector<LedgerChange> EndSweep();
+  // Removes some of that beforehand, so many objects at most, and adds them to `removed`. True:
+  // call again.
+  bool SweepSome(std::size_t most, std::vector<LedgerChange>& removed);
 
-  // Objects whose facts changed by time alone (LaterFacts) up to `now`, moved and reported.
-  std::vector<LedgerChange> Expire(base::WallTime now);
+  // An audit compares what is held with a list of what is stored, and changes nothing: what is
+  // Set(), SetUnknown() or sighted since then has been seen. Not during a relist.
+  void BeginAudit();
+  enum class Sighting : std::uint8_t { kMissing, kOtherVersion, kSame };
+  // The object is stored in this version.
+  Sighting Sight(std::string_view ns, const Uid& uid, VersionMark version);
+  // Hands the next objects behind `place` that were not seen to `visit`, which must not change the
+  // ledger: those of whole namespaces, until so many objects were looked at. False: there are no
+  // more. Begins with a place of 0; the ledger may change between two calls.
+  bool VisitUnseen(std::size_t& place, std::size_t objects,
+                   const std::function<void(std::string_view ns, const Uid& uid)>& visit) const;
+
+  // Objects whose facts changed by time alone (LaterFacts) up to `now`, moved and reported; `most`
+  // of them, and NextExpiry() says that there are more.
+  std::vector<LedgerChange> Expire(base::WallTime now,
+                                   std::size_t most = std::numeric_limits<std::size_t>::max());
   [[nodiscard]] std::optional<base::WallTime> NextExpiry() const;
 
   // Usage of all objects of the namespace that match, under `names` (those that the evaluator
-  // owns): each is present in the answer, zero included. Costs the number of distinct facts and of
-  // tied objects in the namespace. Errors: kMalformed when an object of the namespace, or a class,
-  // is unknown (naming why), kInvalidArgument on overflow.
+  // owns): each is present in the answer, zero included. Costs the number of distinct facts in the
+  // namespace, and of tied objects there that changed since, or whose owners did. Errors:
+  // kMalformed when an object of the namespace, or a class, is unknown (naming why),
+  // kInvalidArgument on overflow.
   [[nodiscard]] base::Result<ResourceList> Sum(std::string_view ns, const ScopeSelector& selector,
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names,
@@ -86,8 +109,8 @@ class Ledger {
   [[nodiscard]] base::Result<ResourceList> UsageOf(std::string_view ns, const Uid& uid,
                                                    const Facts& facts, const Beside& beside,
                                                    const Tie* tie = nullptr) const;
-  // True if facts of the namespace's objects refer to this class.
-  [[nodiscard]] bool Refers(std::string_view ns, std::string_view class_name) const;
+  // True if facts of the namespace's objects refer to one of these classes.
+  [[nodiscard]] bool RefersToAny(std::string_view ns, const std::set<std::string>& classes) const;
 
   // Held facts of one object; null if it is not held or unknown.
   [[nodiscard]] std::shared_ptr<const Facts> Find(std::string_view ns, Uid uid) const;
@@ -95,8 +118,6 @@ class Ledger {
   [[nodiscard]] std::size_t size() const;            // objects, all namespaces
   [[nodiscard]] std::size_t distinct_facts() const;  // interned values alive
   [[nodiscard]] std::size_t namespaces() const;      // with at least one object
-  // Every held object, unknown ones included; the ledger must not be changed meanwhile.
-  void ForEach(const std::function<void(std::string_view ns, const Uid& uid)>& visit) const;
   void Clear();
 
  private:

@@ -1,9 +1,22 @@
 #include "pkg/quota/ledger_state.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace quota {
+
+void Ledger::State::BeginMarks() {
+  if (sweep < std::numeric_limits<std::uint8_t>::max()) {
+    ++sweep;
+    return;
+  }
+  // The numbers are used up, and marks of sweeps that never ended may still carry any of them.
+  sweep = 1;
+  for (const auto& space : spaces) {
+    if (space != nullptr) space->objects.ResetMarks();
+  }
+}
 
 NamespaceId Ledger::State::Open(std::string_view name) {
   if (const auto at = by_name.find(name); at != by_name.end()) return at->second;
@@ -32,17 +45,25 @@ void Ledger::State::CloseIfEmpty(NamespaceId id) {
 }
 
 FactsId Ledger::State::Put(Namespace& space, const Uid& uid, FactsId value,
-                           const std::uint8_t* mark) {
+                           std::optional<VersionMark> seen) {
   if (value != kUnknown) ++space.counts[value];
   const std::size_t slot = space.objects.Find(uid);
   if (slot == UidTable::kNone) {
-    space.objects.Insert(uid, value, mark == nullptr ? sweep : *mark);
+    space.objects.Insert(uid, value, sweep, seen.value_or(kNoVersion));
     ++objects;
+    followed->OnChange(uid);
     return kNoObject;
   }
   const FactsId before = space.objects.value(slot);
   space.objects.SetValue(slot, value);
-  if (mark != nullptr) space.objects.SetMark(slot, *mark);
+  if (before != value) {
+    followed->OnChange(uid);
+    space.ties.OnFacts(uid);
+  }
+  if (seen) {
+    space.objects.SetMark(slot, sweep);
+    space.objects.SetVersion(slot, *seen);
+  }
   if (before == kUnknown) {
     if (value != kUnknown) space.why.erase(uid);
   } else if (const auto count = space.counts.find(before); --count->second == 0) {
@@ -54,7 +75,8 @@ FactsId Ledger::State::Put(Namespace& space, const Uid& uid, FactsId value,
 void Ledger::State::Uncount(Namespace& space, const Uid& uid, FactsId value) {
   --objects;
   Unschedule(space, uid);
-  space.ties.erase(uid);
+  followed->OnChange(uid);
+  space.ties.Set(uid, std::nullopt);
   if (value == kUnknown) {
     space.why.erase(uid);
   } else if (const auto count = space.counts.find(value); --count->second == 0) {
@@ -73,15 +95,20 @@ std::shared_ptr<const Facts> Ledger::State::Drop(FactsId value) {
 }
 
 bool Ledger::State::SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie) {
-  const auto at = space.ties.find(uid);
-  if (!tie) {
-    if (at == space.ties.end()) return false;
-    space.ties.erase(at);
-    return true;
-  }
-  if (at != space.ties.end() && at->second == *tie) return false;
-  space.ties.insert_or_assign(uid, std::move(*tie));
-  return true;
+  const bool changed = space.ties.Set(uid, std::move(tie));
+  if (changed) followed->OnChange(uid);
+  return changed;
+}
+
+const Ties::Pairs& Ledger::State::SharedIn(Namespace& space, const Ledger& owners) const {
+  const Ties::Lookup lookup{
+      .owner = [&](const Uid& owner) { return owners.Find(space.name, owner); },
+      .tie_of_owner = [&](const Uid& owner) { return owners.FindTie(space.name, owner); },
+      .object = [&](const Uid& uid) -> std::shared_ptr<const Facts> {
+        const std::size_t slot = space.objects.Find(uid);
+        return slot == UidTable::kNone ? nullptr : Look(space.objects.value(slot));
+      }};
+  return space.ties.Shared(owners.state_->followed, lookup);
 }
 
 void Ledger::State::Schedule(NamespaceId id, const Uid& uid, std::optional<LaterFacts> later) {

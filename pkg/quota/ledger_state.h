@@ -14,6 +14,7 @@
 #include "pkg/base/clock.h"
 #include "pkg/quota/facts_pool.h"
 #include "pkg/quota/ledger.h"
+#include "pkg/quota/ledger_ties.h"
 #include "pkg/quota/uid_table.h"
 
 namespace quota {
@@ -34,7 +35,7 @@ struct Namespace {
   std::unordered_map<FactsId, std::size_t> counts;  // facts id → objects, never 0
   std::unordered_map<Uid, std::string, UidHash> why;  // of the unknown objects
   std::unordered_map<Uid, Pending, UidHash> pending;  // of objects that change with time alone
-  std::unordered_map<Uid, quota::Tie, UidHash> ties;  // of objects that have one
+  Ties ties;
 };
 
 // A namespace is freed with its last object and its id is given out again.
@@ -64,16 +65,23 @@ struct Ledger::State {
   std::vector<Timer> timers;  // a heap; at most twice the pending changes, and a few
   std::size_t pending = 0;
 
+  std::shared_ptr<FollowedOwners> followed = std::make_shared<FollowedOwners>();
+
   std::uint8_t sweep = 1;  // the number of the last sweep begun: the mark of what is seen now
   bool sweeping = false;
+  NamespaceId swept = 0;  // the namespaces before this one, by the sweep that is ending
+
+  // From now on what is seen has another mark than anything that is held.
+  void BeginMarks();
 
   NamespaceId Open(std::string_view name);
   [[nodiscard]] Namespace* Find(std::string_view name) const;
   void CloseIfEmpty(NamespaceId id);
 
-  // Gives the object a value and, unless `mark` is null, a mark; returns the value it had. The
-  // caller hands in a reference to new facts, and receives that to the old ones.
-  FactsId Put(Namespace& space, const Uid& uid, FactsId value, const std::uint8_t* mark);
+  // Gives the object a value and, if it was seen, its version and the mark of the sweep; returns
+  // the value it had. The caller hands in a reference to new facts, and receives that to the old
+  // ones.
+  FactsId Put(Namespace& space, const Uid& uid, FactsId value, std::optional<VersionMark> seen);
   // Undoes what `value` of a removed object stands for in the namespace, but for its reference.
   void Uncount(Namespace& space, const Uid& uid, FactsId value);
   // The facts behind a value, null for none; and the same with the reference given back.
@@ -81,7 +89,10 @@ struct Ledger::State {
   std::shared_ptr<const Facts> Drop(FactsId value);
 
   // The object's tie, or that it has none; true if it had another.
-  static bool SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie);
+  bool SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie);
+
+  // What tied objects share with their owners.
+  const Ties::Pairs& SharedIn(Namespace& space, const Ledger& owners) const;
 
   void Schedule(NamespaceId id, const Uid& uid, std::optional<LaterFacts> later);
   void Unschedule(Namespace& space, const Uid& uid);

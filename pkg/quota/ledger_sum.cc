@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "pkg/quota/ledger.h"
@@ -57,28 +55,6 @@ base::Error UnknownObjects(const Namespace& space) {
   return {
       .code = base::ErrorCode::kMalformed,
       .message = "namespace " + space.name + " has " + what + " that cannot be counted: " + why};
-}
-
-// Of each owner the oldest of its objects; of the same age the first by name.
-using OldestByOwner = std::unordered_map<Uid, const Tie*, UidHash>;
-
-void Consider(const Tie& tie, OldestByOwner& oldest) {
-  if (!tie.owner) return;
-  const Tie*& held = oldest[*tie.owner];
-  const bool older =
-      held == nullptr || std::tie(tie.created, tie.name) < std::tie(held->created, held->name);
-  if (older) held = &tie;
-}
-
-OldestByOwner FindOldest(const Namespace& space) {
-  OldestByOwner oldest;
-  for (const auto& [uid, tie] : space.ties) Consider(tie, oldest);
-  return oldest;
-}
-
-// The owner means this object: it says so, or says nothing and has none that is older.
-bool IsMeant(const Tie& tie, const Tie* of_owner, const OldestByOwner& oldest) {
-  return of_owner != nullptr ? of_owner->name == tie.name : oldest.at(*tie.owner)->name == tie.name;
 }
 
 // Name by name the smaller amount, of those that are in both and positive.
@@ -135,16 +111,6 @@ base::Result<ResourceList> ResolvedUsage(const Facts& facts, const ClassTable* c
   return classes->Resolve(facts);
 }
 
-// What the object with `usage` shares with its owner: nothing, if that is not there or does not
-// mean it.
-ResourceList SharedWithOwner(std::string_view ns, const Tie& tie, const ResourceList& usage,
-                             const Ledger& owners, const OldestByOwner& oldest) {
-  const auto owner = tie.owner ? owners.Find(ns, *tie.owner) : nullptr;
-  if (owner == nullptr) return {};
-  if (!IsMeant(tie, owners.FindTie(ns, *tie.owner), oldest)) return {};
-  return Common(usage, owner->usage);
-}
-
 }  // namespace
 
 base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector& selector,
@@ -154,7 +120,7 @@ base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector&
   Summing summing{
       .names = names, .classes = beside.classes, .sum = Accumulator(names), .troubles = {}};
   Accumulator& sum = summing.sum;
-  const Namespace* space = state_->Find(ns);
+  Namespace* const space = state_->Find(ns);
   if (space == nullptr) return sum.Result();
   if (!space->why.empty()) return UnknownObjects(*space);
   for (const auto& [id, count] : space->counts) {
@@ -169,15 +135,15 @@ base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector&
     }
   }
   if (!summing.troubles.empty()) return summing.troubles.Error();
-  if (space->ties.empty() || beside.owners == nullptr) return sum.Result();
-  const OldestByOwner oldest = FindOldest(*space);
-  for (const auto& [uid, tie] : space->ties) {
-    const Facts& facts = *state_->Look(space->objects.value(space->objects.Find(uid)));
-    if (!Matches(selector, facts.attributes, known_scopes)) continue;
-    const auto usage = ResolvedUsage(facts, beside.classes);
+  if (!space->ties.AnyOwned() || beside.owners == nullptr) return sum.Result();
+  for (const auto& [pair, count] : state_->SharedIn(*space, *beside.owners)) {
+    const auto& [facts, owner] = pair;
+    if (!Matches(selector, facts->attributes, known_scopes)) continue;
+    const auto usage = ResolvedUsage(*facts, beside.classes);
     if (!usage) return usage.error();
-    const auto shared = SharedWithOwner(ns, tie, *usage, *beside.owners, oldest);
-    if (auto added = sum.Add(shared, -1); !added) return added.error();
+    const auto shared = Common(*usage, owner->usage);
+    const auto added = sum.Add(shared, -static_cast<std::int64_t>(count));
+    if (!added) return added.error();
   }
   return sum.Result();
 }
@@ -186,22 +152,26 @@ base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Uid& uid, 
                                            const Beside& beside, const Tie* new_tie) const {
   base::Result<ResourceList> usage = ResolvedUsage(facts, beside.classes);
   const Tie* tie = new_tie != nullptr ? new_tie : FindTie(ns, uid);
-  if (!usage || tie == nullptr || beside.owners == nullptr) return usage;
+  const bool tied = tie != nullptr && tie->owner && beside.owners != nullptr;
+  if (!usage || !tied) return usage;
+  const auto owner = beside.owners->Find(ns, *tie->owner);
+  if (owner == nullptr) return usage;
   const Namespace* space = state_->Find(ns);
-  OldestByOwner oldest = space != nullptr ? FindOldest(*space) : OldestByOwner();
-  Consider(*tie, oldest);
-  const ResourceList shared = SharedWithOwner(ns, *tie, *usage, *beside.owners, oldest);
-  if (auto taken = usage->Add(shared, -1); !taken) return taken.error();
+  const Tie* of_owner = beside.owners->FindTie(ns, *tie->owner);
+  const bool meant =
+      space != nullptr ? space->ties.IsMeant(*tie, of_owner) : Ties().IsMeant(*tie, of_owner);
+  if (!meant) return usage;
+  if (auto taken = usage->Add(Common(*usage, owner->usage), -1); !taken) return taken.error();
   return usage;
 }
 
-bool Ledger::Refers(std::string_view ns, std::string_view class_name) const {
+bool Ledger::RefersToAny(std::string_view ns, const std::set<std::string>& classes) const {
   const Namespace* space = state_->Find(ns);
   if (space == nullptr) return false;
   return std::any_of(space->counts.begin(), space->counts.end(), [&](const auto& entry) {
-    const auto& classes = state_->pool.Get(entry.first)->classes;
-    return std::any_of(classes.begin(), classes.end(),
-                       [&](const ClassUnits& units) { return units.name == class_name; });
+    const auto& units = state_->pool.Get(entry.first)->classes;
+    return std::any_of(units.begin(), units.end(),
+                       [&](const ClassUnits& unit) { return classes.contains(unit.name); });
   });
 }
 

@@ -35,11 +35,11 @@ std::size_t UidTable::Find(const Uid& uid) const {
   return kNone;
 }
 
-void UidTable::Insert(const Uid& uid, std::uint32_t value, std::uint8_t mark) {
+void UidTable::Insert(const Uid& uid, std::uint32_t value, std::uint8_t mark, VersionMark version) {
   if (IsFull(size_ + 1, capacity_)) {
     Rehash(std::max(kLeastCapacity, capacity_ + capacity_ / 2));
   }
-  Place(uid, value, mark);
+  Place(uid, value, mark, version);
   ++size_;
 }
 
@@ -48,11 +48,12 @@ void UidTable::Erase(std::size_t slot) {
   Shrink();
 }
 
-void UidTable::Place(const Uid& uid, std::uint32_t value, std::uint8_t mark) {
+void UidTable::Place(const Uid& uid, std::uint32_t value, std::uint8_t mark, VersionMark version) {
   std::size_t slot = Home(uid);
   while (Used(slot)) slot = Next(slot);
   uids_[slot] = uid;
   values_[slot] = value;
+  versions_[slot] = version;
   marks_[slot] = mark;
 }
 
@@ -66,6 +67,7 @@ void UidTable::Unlink(std::size_t slot) {
     if (home_behind) continue;
     uids_[hole] = uids_[from];
     values_[hole] = values_[from];
+    versions_[hole] = versions_[from];
     marks_[hole] = marks_[from];
     hole = from;
   }
@@ -83,10 +85,11 @@ void UidTable::Rehash(std::size_t capacity) {
   larger.size_ = size_;
   larger.uids_ = std::make_unique_for_overwrite<Uid[]>(capacity);
   larger.values_ = std::make_unique_for_overwrite<std::uint32_t[]>(capacity);
+  larger.versions_ = std::make_unique_for_overwrite<VersionMark[]>(capacity);
   larger.marks_ = std::make_unique_for_overwrite<std::uint8_t[]>(capacity);
   std::fill_n(larger.values_.get(), capacity, kEmpty);
   for (std::size_t slot = 0; slot < capacity_; ++slot) {
-    if (Used(slot)) larger.Place(uids_[slot], values_[slot], marks_[slot]);
+    if (Used(slot)) larger.Place(uids_[slot], values_[slot], marks_[slot], versions_[slot]);
   }
   *this = std::move(larger);
 }

@@ -1,13 +1,14 @@
 #pragma once
 
-// A map from uid to a 4-byte value with a 1-byte mark: what a ledger keeps of each object.
+// A map from uid to a 4-byte value, a 4-byte version and a 1-byte mark: what a ledger keeps of each
+// object.
 //
-// Open addressing with linear probing in three parallel arrays, so that no byte is padding: 21
-// bytes a slot, and between half and four fifths of the slots in use, which makes 27 to 40 bytes an
-// object. std::unordered_map needs 56 and an allocation each; Boost 1.81's unordered_flat_map, the
-// best that is packaged, pads the pair to 24, adds a byte and doubles when full: 29 to 57. Neither
-// can remove while it is walked without rehashing elsewhere. Removal shifts what follows back, so
-// there are no tombstones, and growth is by half, not by two, for the bound above.
+// Open addressing with linear probing in parallel arrays, so that no byte is padding: 25 bytes a
+// slot, and between half and four fifths of the slots in use, which makes 32 to 47 bytes an object.
+// std::unordered_map needs 56 and an allocation each; Boost 1.81's unordered_flat_map, the best
+// that is packaged, pads the entry to 32, adds a byte and doubles when full: 38 to 75. Neither can
+// remove while it is walked without rehashing elsewhere. Removal shifts what follows back, so there
+// are no tombstones, and growth is by half, not by two, for the bound above.
 //
 // One thread. Slots are valid until the next Insert or Erase.
 
@@ -16,6 +17,7 @@
 #include <memory>
 
 #include "pkg/quota/uid.h"
+#include "pkg/quota/version_mark.h"
 
 namespace quota {
 
@@ -29,30 +31,37 @@ class UidTable {
   // The slot of `uid`, or kNone.
   [[nodiscard]] std::size_t Find(const Uid& uid) const;
   // REQUIRES: Find(uid) == kNone; value != kEmpty.
-  void Insert(const Uid& uid, std::uint32_t value, std::uint8_t mark);
+  void Insert(const Uid& uid, std::uint32_t value, std::uint8_t mark,
+              VersionMark version = kNoVersion);
   void Erase(std::size_t slot);
 
   [[nodiscard]] bool Used(std::size_t slot) const { return values_[slot] != kEmpty; }
   [[nodiscard]] const Uid& uid(std::size_t slot) const { return uids_[slot]; }
   [[nodiscard]] std::uint32_t value(std::size_t slot) const { return values_[slot]; }
   [[nodiscard]] std::uint8_t mark(std::size_t slot) const { return marks_[slot]; }
+  [[nodiscard]] VersionMark version(std::size_t slot) const { return versions_[slot]; }
+  void SetVersion(std::size_t slot, VersionMark version) { versions_[slot] = version; }
   void SetValue(std::size_t slot, std::uint32_t value) { values_[slot] = value; }
   void SetMark(std::size_t slot, std::uint8_t mark) { marks_[slot] = mark; }
 
-  // Removes each entry whose mark is not `mark`, after `removed(uid, value)`. Nothing is copied.
+  // Removes entries whose mark is not `mark`, `most` at most, each after `removed(uid, value)`.
+  // Nothing is copied. How many it were: less than `most` means that there are no more.
   template <typename Removed>
-  void EraseUnmarked(std::uint8_t mark, Removed removed) {
+  std::size_t EraseUnmarked(std::uint8_t mark, std::size_t most, Removed removed) {
+    std::size_t erased = 0;
     // Erase moves entries from later slots, or, across the end, from slots already seen and kept:
     // so a slot is looked at again after it lost its entry, and no entry is missed.
-    for (std::size_t slot = 0; slot < capacity_;) {
+    for (std::size_t slot = 0; slot < capacity_ && erased < most;) {
       if (!Used(slot) || marks_[slot] == mark) {
         ++slot;
         continue;
       }
       removed(uids_[slot], values_[slot]);
       Unlink(slot);
+      ++erased;
     }
     Shrink();
+    return erased;
   }
 
   // Every entry's mark becomes 0.
@@ -65,15 +74,16 @@ class UidTable {
   [[nodiscard]] std::size_t Next(std::size_t slot) const {
     return slot + 1 == capacity_ ? 0 : slot + 1;
   }
-  void Place(const Uid& uid, std::uint32_t value, std::uint8_t mark);
+  void Place(const Uid& uid, std::uint32_t value, std::uint8_t mark, VersionMark version);
   void Unlink(std::size_t slot);
   void Shrink();
   void Rehash(std::size_t capacity);
 
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
-  std::unique_ptr<Uid[]> uids_;              // of unused slots undefined, as marks_
+  std::unique_ptr<Uid[]> uids_;              // of unused slots undefined, as the others
   std::unique_ptr<std::uint32_t[]> values_;  // kEmpty: the slot is unused
+  std::unique_ptr<VersionMark[]> versions_;
   std::unique_ptr<std::uint8_t[]> marks_;
 };
 

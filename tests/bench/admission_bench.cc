@@ -28,6 +28,7 @@ const std::vector<Question>& Questions() {
       {"quiet", [](const Size&) { AskQuietUpdates(); }},
       {"limit", [](const Size&) { AskLimit(); }},
       {"two", [](const Size&) { AskTwoDaemons(); }},
+      {"namespaces", [](const Size&) { AskNamespaces(); }},
       {"leak", [](const Size&) { AskRefusedByStore(); }},
       {"memory", AskMemory},
   };

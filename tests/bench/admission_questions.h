@@ -22,6 +22,9 @@ void AskLimit();
 void AskRefusedByStore();
 // What do very many reviews leave behind in memory?
 void AskMemory(const Size& size);
+// 100 clients create pods, everyone in a namespace of its own: how often does the daemon open a
+// connection to the API server for its writes?
+void AskNamespaces();
 // Two daemons, each asked about half of the creations at the limit.
 void AskTwoDaemons();
 

@@ -70,6 +70,7 @@ struct OpenWatch {
   std::string resource;
   std::deque<PaperCluster::Source> sources;
   std::unique_ptr<base::Alarm> more;
+  bool cut = false;
 };
 
 class PaperCluster::Server {
@@ -121,6 +122,32 @@ class PaperCluster::Server {
     return now;
   }
 
+  void PutEmptyQuotas(int count) {
+    const std::lock_guard lock(mutex_);
+    for (int i = 0; i < count; ++i) {
+      const std::string name = "empty-" + std::to_string(i);
+      const json::Value hard = json::Object{{"pods", "10"}};
+      quotas_[name] = json::Object{
+          {"metadata", json::Object{{"name", name},
+                                    {"namespace", name},
+                                    {"uid", "uid-" + name},
+                                    {"resourceVersion", std::to_string(kListVersion)}}},
+          {"spec", json::Object{{"hard", hard}}},
+          {"status", json::Object{{"hard", hard}, {"used", json::Object{{"pods", "0"}}}}}};
+    }
+  }
+
+  void RefusePods(bool refuse) {
+    base::asio::post(io_, [this, refuse] {
+      pods_refused_ = refuse;
+      for (OpenWatch& watch : watches_) {
+        if (watch.resource != "pods" || !refuse) continue;
+        watch.cut = true;
+        watch.more->Wake();
+      }
+    });
+  }
+
   std::optional<Moment> WaitForUsed(const std::string& name, const std::string& resource,
                                     const std::string& used, std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
@@ -166,6 +193,11 @@ class PaperCluster::Server {
     const http::Target target = http::ParseTarget(request.target).value();
     const std::string resource = target.segments.empty() ? "" : target.segments.back();
     http::Response response;
+    if (resource == "pods" && pods_refused_) {
+      response = {.status = 503, .headers = {{"Content-Type", "text/plain"}}, .body = "away"};
+      co_await writer.Send(std::move(response));
+      co_return;
+    }
     if (target.Has("watch")) {
       co_await Follow(resource, writer);
       co_return;
@@ -176,7 +208,7 @@ class PaperCluster::Server {
       response.headers = {{"Content-Type", kDiscoveryType}};
       response.body = DiscoveryText(target.path == "/api" ? CoreKinds() : Kinds());
     } else if (resource == "resourcequotas") {
-      response = {.headers = {{"Content-Type", "application/json"}}, .body = ListOfQuotas()};
+      response = {.headers = {{"Content-Type", "application/json"}}, .body = ListOfQuotas(target)};
     } else if (counts_.contains(resource)) {
       response = Page(resource, target);
     } else {
@@ -197,12 +229,22 @@ class PaperCluster::Server {
             .body = MetadataAsJson(resource, from, end, count)};
   }
 
-  std::string ListOfQuotas() {
+  // A page begins behind the quota that its token names.
+  std::string ListOfQuotas(const http::Target& target) {
     const std::lock_guard lock(mutex_);
+    const int most = NumberIn(target, "limit", static_cast<int>(quotas_.size()));
     json::Array items;
-    for (const auto& [name, quota] : quotas_) items.push_back(quota);
+    std::string next;
+    for (auto quota = quotas_.upper_bound(std::string(target.Get("continue")));
+         quota != quotas_.end(); ++quota) {
+      items.push_back(quota->second);
+      if (static_cast<int>(items.size()) < most || std::next(quota) == quotas_.end()) continue;
+      next = quota->first;
+      break;
+    }
     return R"({"kind":"ResourceQuotaList","apiVersion":"v1","metadata":{"resourceVersion":")" +
-           std::to_string(version_) + R"("},"items":)" + json::Write(std::move(items)) + "}";
+           std::to_string(version_) + R"(","continue":")" + next + R"("},"items":)" +
+           json::Write(std::move(items)) + "}";
   }
 
   http::Response Patch(const std::string& name, const std::string& body) {
@@ -256,7 +298,7 @@ class PaperCluster::Server {
       } else {
         sent = co_await writer.Write(std::move(bytes));
       }
-      stopping = co_await base::Stopping();
+      stopping = co_await base::Stopping() || watch->cut;
     }
     watches_.erase(watch);
   }
@@ -275,6 +317,7 @@ class PaperCluster::Server {
   base::asio::io_context io_{1};  // and all that follows: of the server's thread
   base::RealScheduler scheduler_{io_.get_executor()};
   std::list<OpenWatch> watches_;
+  bool pods_refused_ = false;
   std::unique_ptr<http::Server> server_;
   base::TaskGroup tasks_{io_.get_executor()};
   std::thread thread_;
@@ -296,6 +339,10 @@ std::optional<PaperCluster::Moment> PaperCluster::WaitForUsed(const std::string&
                                                               std::chrono::milliseconds timeout) {
   return server_->WaitForUsed(name, resource, used, timeout);
 }
+
+void PaperCluster::PutEmptyQuotas(int count) { server_->PutEmptyQuotas(count); }
+
+void PaperCluster::RefusePods(bool refuse) { server_->RefusePods(refuse); }
 
 void PaperCluster::SendPodEvents(Source source) { server_->SendPodEvents(std::move(source)); }
 

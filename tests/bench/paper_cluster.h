@@ -35,6 +35,11 @@ class PaperCluster {
 
   // Creates the quota, or changes its spec; watches show it. Returns when that was sent.
   Moment PutQuota(const std::string& name, const json::Value& spec);
+  // Creates so many quotas of pods, one in each of as many namespaces without pods, whose statuses
+  // are right. Before anybody watches.
+  void PutEmptyQuotas(int count);
+  // Ends the watches of pods, and answers their lists and watches with 503 from now on; or no more.
+  void RefusePods(bool refuse);
   // When a status with this `used` was written to the quota first since its spec was put; nullopt
   // if it was not within `timeout`.
   std::optional<Moment> WaitForUsed(const std::string& name, const std::string& resource,

@@ -1,8 +1,9 @@
 // What do very many objects, events and changes cost the daemon?
 //
-//   scale_bench [--most-objects N] [--pods N] [--events N] [--seconds N] [--out FOLDER] [QUESTION…]
+//   scale_bench [--most-objects N] [--pods N] [--events N] [--seconds N] [--quotas N]
+//               [--out FOLDER] [QUESTION…]
 //
-// Churn wants QCM_E2E_SERVER=sandbox; the others bring a server of their own.
+// Churn and resync want QCM_E2E_SERVER; the others bring a server of their own.
 
 #include <cstdlib>
 #include <exception>
@@ -23,16 +24,15 @@ struct Question {
 };
 
 const std::vector<Question>& Questions() {
-  static const std::vector<Question> questions{{"memory", AskMemoryOfObjects},
-                                               {"new-quota", AskNewQuota},
-                                               {"burst", AskBurst},
-                                               {"churn", AskChurn}};
+  static const std::vector<Question> questions{
+      {"memory", AskMemoryOfObjects}, {"new-quota", AskNewQuota}, {"burst", AskBurst},
+      {"recounts", AskRecounts},      {"resync", AskResync},      {"churn", AskChurn}};
   return questions;
 }
 
 int Usage() {
   std::cerr << "usage: scale_bench [--most-objects N] [--pods N] [--events N] [--seconds N] "
-               "[--out FOLDER] [QUESTION…]\nquestions:";
+               "[--quotas N] [--out FOLDER] [QUESTION…]\nquestions:";
   for (const Question& question : Questions()) std::cerr << " " << question.name;
   std::cerr << "\n";
   return 2;
@@ -43,7 +43,8 @@ int Main(const std::vector<std::string>& arguments) {
   const std::map<std::string, int*> numbers{{"--most-objects", &scale.most_objects},
                                             {"--pods", &scale.pods},
                                             {"--events", &scale.events},
-                                            {"--seconds", &scale.seconds}};
+                                            {"--seconds", &scale.seconds},
+                                            {"--quotas", &scale.quotas}};
   std::vector<const Question*> asked;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];

@@ -13,6 +13,7 @@ struct Scale {
   int pods = 50'000;             // in the namespace of a new quota
   int events = 300'000;          // of a burst
   int seconds = 60;              // of churn
+  int quotas = 50'000;           // that are recounted
   std::string out;               // a folder for plots; "": none
 };
 
@@ -22,6 +23,11 @@ void AskMemoryOfObjects(const Scale& scale);
 void AskNewQuota(const Scale& scale);
 // Very many watch events at once: what becomes of memory, and of who is waiting to be admitted?
 void AskBurst(const Scale& scale);
+// Everything that concerns all of very many quotas: for how long does one piece of work hold the
+// event loop?
+void AskRecounts(const Scale& scale);
+// What does a resync of pods that did not change cost?
+void AskResync(const Scale& scale);
 // 500 creations and deletions a second under one quota: how far behind is `used`, at what cost?
 void AskChurn(const Scale& scale);
 

@@ -11,7 +11,7 @@ say() { echo "tests/differential: $*" >&2; }
 . ../find_go.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/quota-controller-manager
-stamp=$(cat go.mod go.sum build.sh upstream/*.go | sha256sum | cut -c1-16)
+stamp=$(cat go.mod go.sum build.sh ../find_go.sh upstream/*.go | sha256sum | cut -c1-16)
 program=$cache/upstream-$stamp
 if [ -x "$program" ]; then
   echo "$program"
@@ -27,8 +27,7 @@ mkdir -p "$cache"
 fresh=$(mktemp "$program.XXXXXX")
 trap 'rm -f "$fresh"' EXIT
 say "building upstream's evaluators (once; about a minute with 2 cores) ..."
-CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
-  "$go" build -trimpath -gcflags=all=-dwarf=false -buildvcs=false -o "$fresh" ./upstream >&2 || {
+go_build "$go" -buildvcs=false -o "$fresh" ./upstream >&2 || {
   say "the Go build failed (its messages are above)"
   exit 1
 }

@@ -103,6 +103,7 @@ class ObjectComparison : public Comparison {
     CompareNames(*question->At({"names"})->AsArray(), *answer.At({"owned"}));
     CompareMissing(*object, *question->At({"limited"})->AsArray(), answer.StringAt({"missing"}));
     CompareForms(*answer.At({"served"}), *now);
+    CompareVersions(*answer.At({"served"}), *now);
     const auto facts = evaluator_.facts_of(*object, *now);
     if (!facts) {
       CheckRefusal(facts.error().message, *question->At({"object"}), answer);
@@ -125,6 +126,8 @@ class ObjectComparison : public Comparison {
 
   // How many objects were decoded from both forms.
   [[nodiscard]] std::size_t forms() const { return forms_; }
+  // How often an object was read in a version other than v1.
+  [[nodiscard]] std::size_t versions() const { return versions_; }
 
  private:
   static std::vector<std::string> Fields(const quota::Evaluator& evaluator) {
@@ -164,6 +167,22 @@ class ObjectComparison : public Comparison {
     if (!same) {
       Differ("other facts of " + json::Write(*from_protobuf) + " than of " +
              json::Write(*from_json) + ": " + what_);
+    }
+  }
+
+  // The facts of the object as it is served in each version of its kind.
+  void CompareVersions(const json::Value& served, base::WallTime now) {
+    const json::Value* versions = served.At({"versions"});
+    if (versions == nullptr) return;
+    const auto facts_in = [&](const json::Value& object) {
+      return evaluator_.facts_of(*json::ParseProjected(json::Write(object), projection_), now);
+    };
+    const auto in_v1 = facts_in(*served.At({"json"}));
+    for (const auto& [version, object] : *versions->AsObject()) {
+      ++versions_;
+      const auto facts = facts_in(object);
+      const bool same = facts.has_value() == in_v1.has_value() && (!facts || Same(*facts, *in_v1));
+      if (!same) Differ("other facts of " + version + " " + json::Write(object) + ": " + what_);
     }
   }
 
@@ -249,6 +268,7 @@ class ObjectComparison : public Comparison {
   informers::ObjectDecoder decoder_;
   quota::ClassTable classes_;
   std::size_t forms_ = 0;
+  std::size_t versions_ = 0;
   std::string what_;
 };
 
@@ -263,9 +283,11 @@ void CompareObjects(const api::GroupResource& resource, json::Object (*make)(Ran
         comparison.Compare(question, answer);
       });
   std::cout << resource.ToString() << ": " << count << " objects, " << comparison.forms()
-            << " from both forms; departures: " << comparison.departures.ToString() << std::endl;
+            << " from both forms, " << comparison.versions()
+            << " in other versions; departures: " << comparison.departures.ToString() << std::endl;
   INFO(comparison.first_differences());
   CHECK(comparison.differences() == 0);
+  CHECK((comparison.versions() > 0) == (resource.resource == "resourceclaims"));
 }
 
 // The shares add up to the count.

@@ -8,7 +8,8 @@
 //    "selectors": [{scopeName, …}]}
 //   {"usage": {name: amount}, "owned": [of the names], "matched": ["yes" | "no" | "error"],
 //    "missing": "must specify …", what the object lacks where those names are limited, or "",
-//    "served": {"json": {…}, "protobuf": "0a…"}, the object in both forms in which it is sent}
+//    "served": {"json": {…}, "protobuf": "0a…"}, the object in both forms in which it is sent, and,
+//      where it has several versions, "versions": {"v1beta1": {…}}}
 // or about two quantities:
 //   {"left": "1Gi", "right": "500m", "times": 3}
 //   {"leftError", "rightError", "left", "right", "sum", "difference", "product", "wholeUp",

@@ -75,7 +75,7 @@ TEST_CASE("admission: eight clients that change one object at once charge what i
   CHECK(refused > 0);
   const std::size_t ports = PortsOf(a.api().Get(path));
   CHECK(most_ports.most() <= 7);
-  a.scenario().WaitUsed("q", {{"services.nodeports", std::to_string(ports)}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"services.nodeports", std::to_string(ports)}}, AfterAHold());
   CHECK(used.highest() <= 7);
   CHECK(used.highest() > 1);
 }
@@ -135,7 +135,7 @@ TEST_CASE("admission: 64 clients at the limit are refused by quota alone, and ne
   heads.WaitFor(left);
   CHECK(heads.most() <= kLimit);
   CHECK(heads.most() >= kLimit / 2);  // the limit was really pressed against
-  a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, AfterAHold());
   // One write for many: else every creation would wait for the one before.
   WARN(created << " created with " << a.Metric("quota_admission_status_writes_total")
                << " charges written");
@@ -159,7 +159,7 @@ TEST_CASE("admission: a crowd is charged in advance, and nothing of that stays",
   CHECK(advances() >= 1);
   CHECK(a.Metric("quota_admission_status_writes_total") < created);
   a.scenario().WaitUsed("q", {{"pods", quantity::Quantity::FromInt(created).ToString()}},
-                        Stretched(15s));
+                        AfterAHold());
   CHECK(a.Metric("quota_foreign_charges_expired_total") == 0);
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("admission: what was charged in advance is no reason to refuse",
   CHECK(created == kLimit);
   heads.WaitFor(kLimit);
   CHECK(heads.most() == kLimit);
-  a.scenario().WaitUsed("q", {{"pods", std::to_string(kLimit)}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(kLimit)}}, AfterAHold());
 }
 
 TEST_CASE("admission: what was charged and never stored is given back in seconds",
@@ -192,7 +192,7 @@ TEST_CASE("admission: what was charged and never stored is given back in seconds
     CHECK(attempt.code == 409);
     CHECK(attempt.reason == "AlreadyExists");
   }
-  a.scenario().WaitUsed("q", {{"pods", "20"}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"pods", "20"}}, AfterAHold());
   CHECK(used.highest() > 20);  // they were charged indeed
 }
 

@@ -1,8 +1,15 @@
-// Admission beside the built-in plugin: switched off it charges nothing, and both at once is a
-// mistake that heals.
-#include <catch2/catch.hpp>
+// Admission beside others: the built-in plugin, switched off or on by mistake, and a webhook that
+// answers nobody.
+#include <unistd.h>
 
+#include <catch2/catch.hpp>
+#include <future>
+#include <thread>
+
+#include "tests/e2e/harness/certificates.h"
 #include "tests/e2e/harness/crowd.h"
+#include "tests/e2e/harness/files.h"
+#include "tests/e2e/harness/sockets.h"
 
 namespace e2e::admission_neighbours_test {
 namespace {
@@ -14,7 +21,60 @@ void CreatePods(Admission& a) {
   for (int i = 0; i < kPods; ++i) a.scenario().Create("pods", Pod("p" + std::to_string(i)));
 }
 
+// A webhook that takes every connection and answers nobody, for pods that are labelled half=slow.
+class MuteWebhook {
+ public:
+  MuteWebhook(Admission& a, int seconds) : name_(FreshName("mute")) {
+    a.AlsoDelete(name_);
+    json::Value configuration = HandMadeConfiguration(
+        {.name = name_,
+         .url = "https://127.0.0.1:" + std::to_string(PortOf(listener_)) + "/validate",
+         .ca_pem = ReadFile(authority_.cert_path()),
+         .ns = a.scenario().ns(),
+         .object_label = "slow"});
+    json::Value& webhook = configuration.Make({"webhooks"}).AsArray()->front();
+    webhook.Make({"name"}) = "mute.example.com";
+    webhook.Make({"failurePolicy"}) = "Ignore";
+    webhook.Make({"timeoutSeconds"}) = std::int64_t{seconds};
+    a.api().Create(ConfigurationPath(""), configuration);
+  }
+  ~MuteWebhook() { close(listener_); }
+  MuteWebhook(const MuteWebhook&) = delete;
+  MuteWebhook& operator=(const MuteWebhook&) = delete;
+
+ private:
+  std::string name_;
+  TempDir dir_;
+  CertificateAuthority authority_{dir_.path(), "ca"};
+  int listener_ = ListenOnLoopback();
+};
+
 }  // namespace
+
+TEST_CASE("admission: what waits for somebody else's slow webhook stays charged",
+          "[e2e][admission][neighbours]") {
+  Admission a;
+  a.Limit("q", {{"pods", "1"}});
+  const MuteWebhook mute(a, 15);
+  std::this_thread::sleep_for(2s);  // API servers learn of it by a watch
+  const std::string kubeconfig = a.scenario().server().Kubeconfig();
+  const client::ApiRequest slow = [&] {
+    json::Value pod = Pod("slow");
+    pod.Make({"metadata", "labels", "half"}) = "slow";
+    return PostOf(a.scenario().Path("pods"), pod);
+  }();
+  auto stored = std::async(std::launch::async, [&] {
+    Api api(kubeconfig);
+    return ToAttempt(api.DoAll({slow}, 1).front());
+  });
+  std::this_thread::sleep_for(12s);  // longer than a charge is held where nobody else is asked
+  const Attempt second = a.Post("pods", Pod("second"));
+  CHECK(second.exceeded());
+  const Attempt first = stored.get();
+  INFO(first.Text());
+  CHECK(first.ok());
+  CHECK(a.Count("pods") == 1);
+}
 
 TEST_CASE("admission: with the built-in plugin on and core not enforced nothing is charged twice",
           "[e2e][admission][neighbours][real-only]") {
@@ -33,7 +93,7 @@ TEST_CASE("admission: with the built-in plugin on by mistake the truth is back w
   a.Limit("q", {{"pods", "100"}});
   const HighestUsed used(a.scenario(), "q", "pods");
   CreatePods(a);
-  a.scenario().WaitUsed("q", {{"pods", std::to_string(kPods)}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(kPods)}}, AfterAHold());
   CHECK(used.highest() > kPods);  // both charged indeed
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("admission: two replicas, each asked about half, admit no more than on
   CHECK(heads.most() >= kLimit / 2);
   CHECK(a.Metric("quota_admission_decisions_total") > 100);
   CHECK(other.Metric("quota_admission_decisions_total").value_or(0) > 100);
-  a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, AfterAHold());
   (void)a.api().Do({.verb = "DELETE",
                     .path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/" + lease});
 }

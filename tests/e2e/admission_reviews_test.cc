@@ -150,14 +150,14 @@ TEST_CASE("admission: what is no review is told so, and is in nobody's way", "[e
       },
       Stretched(25s));
   CHECK(a.daemon().Running());
-  a.scenario().WaitUsed("q", {{"pods", "20"}}, Stretched(15s));
+  a.scenario().WaitUsed("q", {{"pods", "20"}}, AfterAHold());
 }
 
-TEST_CASE("admission: a full queue sends the newest away for a while, and serves those inside",
+TEST_CASE("admission: a namespace's full queue sends the newest away, and serves those inside",
           "[e2e][admission]") {
   TcpProxy proxy(SharedServer().port());
   Admission a({.kubeconfig = SharedServer().Kubeconfig(proxy.port()),
-               .more_flags = {"--admission-queue-limit=4"}});
+               .more_flags = {"--admission-queue-limit=16"}});  // a quarter for each namespace
   a.Limit("q", {{"pods", "1000"}});
   Caller caller(a);
   std::vector<std::string> reviews;
@@ -174,7 +174,8 @@ TEST_CASE("admission: a full queue sends the newest away for a while, and serves
       ++allowed;
     if (answer.status != 429) return;
     CHECK(answer.headers.Get("Retry-After") == "1");
-    CHECK(answer.body.find("too many requests wait for quota decisions") != std::string::npos);
+    CHECK(answer.body.find("too many requests of namespace " + a.scenario().ns() +
+                           " wait for quota decisions") != std::string::npos);
     if (++turned_away == 8) proxy.Stall(false);
   });
   CHECK(turned_away == 8);

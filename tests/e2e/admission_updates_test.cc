@@ -150,18 +150,55 @@ TEST_CASE("admission: what is over its limit may shrink, stay and go", "[e2e][ad
   CHECK(a.Patch(a.scenario().Path("services", "b"), R"({"metadata":{"labels":{"x":"y"}}})").ok());
   a.scenario().WaitUsed("q", {{"services", "3"}, {"services.nodeports", "2"}});
   CHECK(a.Patch(a.scenario().Path("services", "a"), kNodePort).exceeded());
-  // One that is being deleted may even grow, or its finalizers could not go.
+  // One that is being deleted is one like any other, and its finalizers can go.
   a.scenario().Delete("services", "b");
   CHECK(a.api().Exists(a.scenario().Path("services", "b")));
   CHECK(a.Patch(a.scenario().Path("services", "b"),
                 R"({"spec":{"ports":[{"name":"x","port":80},{"name":"y","port":81}]}})")
-            .ok());
+            .exceeded());
   CHECK(a.Patch(a.scenario().Path("services", "b"), R"({"metadata":{"finalizers":null}})").ok());
   CHECK_FALSE(a.api().Exists(a.scenario().Path("services", "b")));
   a.scenario().WaitUsed("q", {{"services", "2"}, {"services.nodeports", "1"}});
   for (const std::string name : {"a", "c"}) {
     CHECK(a.Patch(a.scenario().Path("services", name), R"({"metadata":{"finalizers":null}})").ok());
   }
+}
+
+// A finalizer can keep them for as long as somebody likes.
+TEST_CASE("admission: what is being deleted grows up to the limit, and goes from above it",
+          "[e2e][admission]") {
+  Admission a;
+  const GrowingClass grows(a.api());
+  a.Limit("q", {{"requests.storage", "10Gi"}, {"services.nodeports", "1"}});
+  grows.MakeClaim(a, "c", "4Gi");
+  a.scenario().Create("services", ClusterIpService("s"));
+  const std::string claim = a.scenario().Path("persistentvolumeclaims", "c");
+  const std::string service = a.scenario().Path("services", "s");
+  for (const std::string& path : {claim, service}) {
+    a.api().MergePatch(path, Json(R"({"metadata":{"finalizers":["example.com/keep"]}})"));
+    a.api().Delete(path);
+    CHECK_FALSE(a.api().Get(path).StringAt({"metadata", "deletionTimestamp"}).empty());
+  }
+  const Attempt beyond = a.Patch(claim, SizePatch("100Ti"));
+  CHECK_THAT(beyond.message,
+             Catch::EndsWith("persistentvolumeclaims \"c\" is forbidden: exceeded quota: q, "
+                             "requested: requests.storage=102396Gi, used: requests.storage=4Gi, "
+                             "limited: requests.storage=10Gi"));
+  const Attempt ports = a.Patch(service, R"({"spec":{"type":"NodePort","ports":[
+      {"name":"x","port":80},{"name":"y","port":81}]}})");
+  INFO(ports.Text());
+  CHECK(ports.exceeded());
+  CHECK(a.Patch(claim, SizePatch("9Gi")).Text() == "200 : ");
+  CHECK(a.Patch(service, kNodePort).Text() == "200 : ");
+  a.scenario().WaitUsed("q", {{"requests.storage", "9Gi"}, {"services.nodeports", "1"}});
+  a.api().MergePatch(a.scenario().Path("resourcequotas", "q"),
+                     HardPatch({{"requests.storage", "1Gi"}, {"services.nodeports", "0"}}));
+  a.scenario().WaitUsed("q", {{"requests.storage", "9Gi"}, {"services.nodeports", "1"}});
+  for (const std::string& path : {claim, service}) {
+    CHECK(a.Patch(path, R"({"metadata":{"finalizers":null}})").Text() == "200 : ");
+    CHECK_FALSE(a.api().Exists(path));
+  }
+  a.scenario().WaitUsed("q", {{"requests.storage", "0"}, {"services.nodeports", "0"}});
 }
 
 }  // namespace e2e::admission_updates_test

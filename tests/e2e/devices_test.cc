@@ -1,7 +1,7 @@
 // Device claims as extended resources: what a DeviceClass object says decides what its claims use.
 #include <catch2/catch.hpp>
 
-#include "tests/e2e/harness/scenario.h"
+#include "tests/e2e/harness/admission.h"
 
 namespace e2e::devices_test {
 namespace {
@@ -253,6 +253,40 @@ TEST_CASE("the built-in controller counts the same of devices", "[e2e][devices][
   s.WaitUsed("later", moved, 60s);
   s.StartDaemon();
   s.WaitUsed("ours", moved);
+}
+
+// As Kubernetes 1.32 served them.
+TEST_CASE("claims of a server that knows v1beta1 only are counted, and limited",
+          "[e2e][devices][admission][real-only]") {
+  const auto server =
+      StartServer({.runtime_config = "resource.k8s.io/v1=false,resource.k8s.io/v1beta1=true"});
+  Admission a(*server, {});
+  const std::string devices = "gpu.deviceclass.resource.k8s.io/devices";
+  const std::string implicit = "requests.deviceclass.resource.kubernetes.io/gpu";
+  const std::string path =
+      "/apis/resource.k8s.io/v1beta1/namespaces/" + a.scenario().ns() + "/resourceclaims";
+  a.api().Create("/apis/resource.k8s.io/v1beta1/deviceclasses",
+                 Json(R"({"apiVersion":"resource.k8s.io/v1beta1","kind":"DeviceClass",
+                     "metadata":{"name":"gpu"},"spec":{}})"));
+  const auto create = [&](const std::string& name, const std::string& request) {
+    json::Value claim = Json(R"({"apiVersion":"resource.k8s.io/v1beta1","kind":"ResourceClaim",
+        "spec":{"devices":{"requests":[)" +
+                             request + "]}}}");
+    claim.Make({"metadata", "name"}) = name;
+    return ToAttempt(a.api().Do(PostOf(path, claim)));
+  };
+  CHECK(create("early", R"({"name":"r","deviceClassName":"gpu","count":2})").Text() == "201 : ");
+  a.Limit("q", {{devices, "40"}, {implicit, "50"}, {kClaimCount, "9"}});
+  a.scenario().WaitUsed("q", {{devices, "2"}, {implicit, "2"}, {kClaimCount, "1"}});
+  const Attempt all =
+      create("all", R"({"name":"r","deviceClassName":"gpu","allocationMode":"All"})");
+  CHECK(all.Text() == "201 : ");
+  const Attempt more = create("more", R"({"name":"r","deviceClassName":"gpu","count":7})");
+  CHECK_THAT(more.message,
+             Catch::EndsWith("exceeded quota: q, requested: " + devices + "=7, used: " + devices +
+                             "=34, limited: " + devices + "=40"));
+  CHECK(create("one", R"({"name":"r","deviceClassName":"gpu"})").Text() == "201 : ");
+  a.scenario().WaitUsed("q", {{devices, "35"}, {implicit, "35"}, {kClaimCount, "3"}});
 }
 
 }  // namespace e2e::devices_test

@@ -1,6 +1,7 @@
 // KarmadaQuota on a control plane: bindings are counted and decided, whoever writes them.
 #include <catch2/catch.hpp>
 
+#include "tests/e2e/harness/denial.h"
 #include "tests/e2e/harness/federation.h"
 #include "tests/pkg/quota/karmada/sample_bindings.h"
 
@@ -29,10 +30,9 @@ TEST_CASE("karmada: limits are enumerated, use is shown, and what exceeds is ref
   CHECK(flink.code == 403);
   CHECK(flink.reason == "QuotaExceeded");
   CHECK(flink.message ==
-        "admission webhook \"karmada.quota-controller-manager.io\" denied the request: "
-        "resourcebindings.work.karmada.io \"clicks-flinkdeployment\" is forbidden: "
-        "exceeded quota: q, requested: cpu=9,memory=18Gi, used: cpu=1500m,memory=3Gi, "
-        "limited: cpu=10,memory=20Gi");
+        DeniedByKarmada("resourcebindings.work.karmada.io \"clicks-flinkdeployment\" is forbidden: "
+                        "exceeded quota: q, requested: cpu=9,memory=18Gi, used: "
+                        "cpu=1500m,memory=3Gi, limited: cpu=10,memory=20Gi"));
   f.api().MergePatch(f.Path("karmadaquotas", "q"),
                      Json(R"({"spec":{"hard":{"cpu":"12","memory":"24Gi"}}})"));
   Eventually("the raised limit is enforced", [&]() -> std::string {
@@ -249,8 +249,13 @@ TEST_CASE("karmada: what is no amount is refused, and what is stored already cou
   CHECK(f.Post(Binding("less", -3, {{"cpu", "1"}})).ok());  // counts as none
   CHECK(f.Patch("old", R"({"spec":{"replicas":3}})").ok());
   f.WaitUsed("q", {{"cpu", "0"}, {"memory", "3Gi"}, {"pods", "3"}});
-  // Finalizers can always go.
-  f.Delete("old");
+  // What is being deleted is limited as before, and its finalizers can always go.
+  CHECK(f.Patch("old", R"({"metadata":{"finalizers":["e2e.test/held"]}})").ok());
+  f.api().Delete(f.Path("resourcebindings", "old"));
+  const Attempt grown = f.Patch("old", R"({"spec":{"replicas":300}})");
+  INFO(grown.Text());
+  CHECK(grown.exceeded());
+  CHECK(f.Patch("old", R"({"metadata":{"finalizers":null}})").ok());
   f.WaitUsed("q", {{"cpu", "0"}, {"memory", "0"}, {"pods", "0"}});
 }
 

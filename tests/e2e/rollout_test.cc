@@ -15,8 +15,11 @@ namespace {
 // what failed.
 class PodMaker {
  public:
-  explicit PodMaker(Scenario& s)
-      : kubeconfig_(s.server().Kubeconfig()), path_(s.Path("pods")), thread_([this] { Run(); }) {}
+  explicit PodMaker(Scenario& s, std::size_t parallel = 16)
+      : kubeconfig_(s.server().Kubeconfig()),
+        path_(s.Path("pods")),
+        parallel_(parallel),
+        thread_([this] { Run(); }) {}
   ~PodMaker() { Stop(); }
 
   [[nodiscard]] int made() const { return made_; }
@@ -44,7 +47,7 @@ class PodMaker {
       for (int i = 0; i < 200; ++i) {
         requests.push_back(PostOf(path_, Pod("made-" + std::to_string(next++), {{"cpu", "1"}})));
       }
-      for (const auto& answer : api.DoAll(std::move(requests), 16)) {
+      for (const auto& answer : api.DoAll(std::move(requests), parallel_)) {
         if (answer) {
           ++made_;
           continue;
@@ -58,6 +61,7 @@ class PodMaker {
 
   const std::string kubeconfig_;
   const std::string path_;
+  const std::size_t parallel_;
   std::atomic<bool> stop_{false};
   std::atomic<int> made_{0};
   mutable std::mutex mutex_;
@@ -133,6 +137,46 @@ TEST_CASE("two replicas that are replaced three times under load lose no request
   s.WaitUsed("q", {{"pods", made}, {"requests.cpu", made}}, Stretched(15s));
   CHECK(fleet.Metric("quota_admission_decisions_total") > 0);
   WARN(made << " pods made while six replicas were replaced");
+}
+
+TEST_CASE("a rolling update to an image that never starts fails no request",
+          "[e2e][rollout][real-only]") {
+  Scenario s;
+  Fleet fleet(s);
+  fleet.Add();
+  fleet.Add();
+  Limit(s, "q", {{"pods", "1M"}});
+  // The API server keeps 25 connections: of so many at once some are always new.
+  PodMaker maker(s, 64);
+  const auto wait_for_more = [&](int more) {
+    const int enough = maker.made() + more;
+    Eventually("pods are made",
+               [&]() -> std::string { return maker.made() < enough ? maker.Trouble() : ""; });
+  };
+  wait_for_more(200);
+  fleet.AddWithoutImage();
+  wait_for_more(400);
+  maker.Stop();
+  CHECK(maker.Trouble() == "0 failed");
+}
+
+TEST_CASE("a first installation refuses nobody while its replicas start",
+          "[e2e][rollout][real-only]") {
+  Scenario s;
+  s.Create("resourcequotas", Quota("q", {{"pods", "1M"}}));
+  PodMaker maker(s);
+  Fleet fleet(s);
+  fleet.Add();
+  fleet.Add();
+  Eventually("the quota is enforced", [&] {
+    return Unenforced(s.GetQuota("q"), {{"pods", "1M"}});
+  });
+  const double asked = fleet.Metric("quota_admission_decisions_total");
+  Eventually("the replicas are asked", [&] {
+    return fleet.Metric("quota_admission_decisions_total") > asked + 100 ? "" : "not yet";
+  });
+  maker.Stop();
+  CHECK(maker.Trouble() == "0 failed");
 }
 
 TEST_CASE(

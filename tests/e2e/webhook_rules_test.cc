@@ -150,7 +150,8 @@ TEST_CASE("the webhook configuration is stored as it was meant", "[e2e][admissio
   INFO(json::Write(guarding.stored()));
   CHECK(admission::SameConfiguration(guarding.stored(), guarding.desired()));
   CHECK(admission::GuardedAsDesired(guarding.stored(), guarding.desired()) ==
-        admission::GuardedBy(guarding.desired()));
+        admission::GuardedAsDesired(guarding.desired(), guarding.desired()));
+  CHECK(admission::GuardedBy(guarding.stored()) == admission::GuardedBy(guarding.desired()));
   // It takes its own patch, and then nothing is left to patch.
   const std::string path = admission::kWebhookConfigurations.Path() + "/" +
                            std::string(guarding.stored().StringAt({"metadata", "name"}));
@@ -186,7 +187,7 @@ TEST_CASE("the webhook configuration for one's own hand is taken, and guards the
   CHECK(admission::SameConfiguration(own, admission::DesiredConfiguration(options, guarded, "")));
 }
 
-TEST_CASE("the shipped rights let the daemon keep its configuration, and no other",
+TEST_CASE("the shipped rights let the daemon keep its configuration, and change no other",
           "[e2e][admission][real-only]") {
   Scenario scenario;
   const auto documents = config::ParseYamlDocuments(
@@ -228,8 +229,20 @@ TEST_CASE("the shipped rights let the daemon keep its configuration, and no othe
                            {"timeoutSeconds", "1"},
                            {"fieldSelector", "metadata.name=quota-controller-manager"}}})
             .has_value());
-  CHECK_FALSE(may_list({}));
-  CHECK_FALSE(daemon.Do({.path = path + "/other"}).has_value());
+  // Others' are read, for how long the API server waits for them, and never changed.
+  CHECK(may_list({}));
+  json::Value others = ours;
+  others.Make({"metadata", "name"}) = "e2e-others";
+  scenario.api().Create(path, others);
+  CHECK_FALSE(daemon.Do({.path = path + "/e2e-others"}).has_value());
+  CHECK_FALSE(daemon
+                  .Do({.verb = "PATCH",
+                       .path = path + "/e2e-others",
+                       .content_type = std::string(client::kMergePatch),
+                       .body = R"({"metadata":{"annotations":{"a":"b"}}})"})
+                  .has_value());
+  CHECK_FALSE(daemon.Do({.verb = "DELETE", .path = path + "/e2e-others"}).has_value());
+  scenario.api().Delete(path + "/e2e-others");
   scenario.api().Delete(own);
   scenario.api().Delete(PathOf("clusterrolebindings", {}, role));
   scenario.api().Delete(PathOf("clusterroles", {}, role));

@@ -199,6 +199,21 @@ void FakeCluster::CutWatches(const api::GroupVersionResource& resource, bool exp
   for (base::Alarm* watcher : collection.watchers) watcher->Wake();
 }
 
+void FakeCluster::Backup() {
+  for (const auto& [resource, collection] : collections_) backup_[resource] = collection.objects;
+  backup_version_ = version_;
+}
+
+void FakeCluster::PutBack() {
+  version_ = backup_version_;
+  for (auto& [resource, collection] : collections_) {
+    collection.objects = backup_[resource];
+    std::erase_if(collection.history,
+                  [this](const Event& event) { return event.version > version_; });
+    CutWatches(resource);
+  }
+}
+
 FakeCluster::Collection* FakeCluster::Route(const std::string& path, api::ObjectKey* key) {
   for (auto& [resource, collection] : collections_) {
     if (path == resource.Path()) return &collection;
@@ -319,7 +334,7 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
   const bool whole = collection != nullptr && key.name.empty() && request.verb == "GET";
   if (whole) {
     ++lists;
-    co_return client::ApiResponse{.status = 200, .body = ListBody(*collection, key.ns)};
+    co_return client::ApiResponse{.status = 200, .body = ListBody(*collection, {.ns = key.ns})};
   }
   if (collection == nullptr || !collection->objects.contains(key)) {
     co_return Failure(base::ErrorCode::kNotFound, 404, "not found: " + request.path);
@@ -328,15 +343,30 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
     auto patched = Patch(*collection, key, request);
     if (patch_answer_delay > base::Duration::zero()) co_await scheduler_.Sleep(patch_answer_delay);
     if (!lose_answer || !lose_answer(request)) co_return patched;
-    co_return base::Error{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
+    co_return lost;
   }
   co_return client::ApiResponse{.status = 200, .body = json::Write(collection->objects.at(key))};
 }
 
-std::string FakeCluster::ListBody(const Collection& collection, const std::string& ns) const {
+FakeCluster::Selection FakeCluster::SelectionOf(const client::ApiRequest& request,
+                                                const std::string& ns) {
+  Selection selection{.ns = ns};
+  selection.metadata = request.accept.find("as=PartialObjectMetadataList") != std::string::npos;
+  for (const auto& [name, value] : request.query) {
+    if (name == "fieldSelector") selection.name = value.substr(value.find('=') + 1);
+  }
+  return selection;
+}
+
+std::string FakeCluster::ListBody(const Collection& collection, const Selection& selection) const {
   json::Array items;
   for (const auto& [key, object] : collection.objects) {
-    if (ns.empty() || ns == key.ns) items.push_back(object);
+    const bool selected = (selection.ns.empty() || selection.ns == key.ns) &&
+                          (selection.name.empty() || selection.name == key.name);
+    if (!selected) continue;
+    items.push_back(object);
+    if (!selection.metadata) continue;
+    items.back() = json::Object{{"metadata", *object.At({"metadata"})}};
   }
   return json::Write(
       json::Object{{"kind", collection.kind + "List"},
@@ -371,7 +401,8 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> FakeCluster::Stream(
     }
   } else {
     ++lists;
-    body = std::make_unique<TextBody>(ListBody(*collection));
+    listed.push_back(request);
+    body = std::make_unique<TextBody>(ListBody(*collection, SelectionOf(request, key.ns)));
   }
   co_return base::Result<std::unique_ptr<http::BodyStream>>(std::move(body));
 }

@@ -41,6 +41,10 @@ class FakeCluster final : public client::ApiClient {
   void Release(const api::GroupVersionResource& resource);
   // Every open watch of the resource ends; `expire` makes the next one answer 410.
   void CutWatches(const api::GroupVersionResource& resource, bool expire = false);
+  // PutBack() makes everything what it was at the last Backup(), versions too, and ends all
+  // watches: a restored etcd. A watch from a version that is yet to come shows nothing until then.
+  void Backup();
+  void PutBack();
   // An event that no watch will ever show: the object changes, history does not.
   void PutUnseen(const api::GroupVersionResource& resource, json::Value object);
   void DeleteUnseen(const api::GroupVersionResource& resource, const std::string& ns,
@@ -51,14 +55,16 @@ class FakeCluster final : public client::ApiClient {
   // How long a list or watch waits for its answer. May be null.
   std::function<base::Duration(const client::ApiRequest&)> stall;
 
-  // True: the request is done, but its answer is lost.
+  // True: the PATCH is done, but its answer is `lost`.
   std::function<bool(const client::ApiRequest&)> lose_answer;
+  base::Error lost{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
   // A PATCH is answered so long after it was done; watches show it at once.
   base::Duration patch_answer_delay{};
 
   std::size_t lists = 0;
   std::size_t watches = 0;
   std::vector<client::ApiRequest> writes;  // every PATCH that arrived
+  std::vector<client::ApiRequest> listed;  // every list that was streamed
 
   base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override;
   base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
@@ -89,7 +95,14 @@ class FakeCluster final : public client::ApiClient {
   base::Result<client::ApiResponse> Discover(const std::string& path) const;
   base::Result<client::ApiResponse> Patch(Collection& collection, const api::ObjectKey& key,
                                           const client::ApiRequest& request);
-  std::string ListBody(const Collection& collection, const std::string& ns = "") const;
+  // What a list is asked for.
+  struct Selection {
+    std::string ns;    // "": all
+    std::string name;  // "": all
+    bool metadata = false;
+  };
+  static Selection SelectionOf(const client::ApiRequest& request, const std::string& ns);
+  std::string ListBody(const Collection& collection, const Selection& selection) const;
 
   base::Scheduler& scheduler_;
   std::map<api::GroupVersionResource, Collection> collections_;
@@ -97,6 +110,8 @@ class FakeCluster final : public client::ApiClient {
   std::set<std::string> stale_;
   std::uint64_t version_ = 100;
   std::uint64_t uids_ = 0;
+  std::map<api::GroupVersionResource, std::map<api::ObjectKey, json::Value>> backup_;
+  std::uint64_t backup_version_ = 0;
 };
 
 }  // namespace fake

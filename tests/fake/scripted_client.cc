@@ -125,6 +125,10 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> ScriptedClient::Stre
     Answer silence;
     silence.end = Answer::End::kSilent;
     answer = Next(watches_, std::move(silence));
+  } else if (seen.Query("limit") == "1") {
+    probes.push_back(std::move(seen));
+    answer = Answer::Whole(R"({"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":")" +
+                           current + R"("},"items":[]})");
   } else {
     lists.push_back(std::move(seen));
     answer = Next(lists_, Answer::Refuse(ErrorCode::kUnavailable));

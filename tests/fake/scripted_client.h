@@ -55,8 +55,10 @@ class ScriptedClient final : public client::ApiClient {
     [[nodiscard]] std::string Query(std::string_view name) const;
   };
   std::vector<Seen> lists;
+  std::vector<Seen> probes;  // lists of one object, for the version, which is `current`
   std::vector<Seen> watches;
   std::vector<Seen> calls;
+  std::string current = "1000000";
   int open_bodies = 0;  // streams not yet destroyed
 
   base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override;

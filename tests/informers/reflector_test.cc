@@ -418,11 +418,47 @@ TEST_CASE("reflector: a server that went back behind our version is listed again
   f.server.OnList(Answer::Whole(List("1000", {"a1", "a2"})));
   const base::Error behind{
       .code = ErrorCode::kTimeout, .retry_after = 1s, .too_large_resource_version = true};
-  for (int i = 0; i < 3; ++i) f.server.OnWatch(Answer::Refuse(behind));
+  SECTION("as it says itself") {
+    f.server.current = "500";
+    f.server.OnWatch(Answer::Refuse(behind));
+  }
+  SECTION("as it says again and again") {
+    f.server.current = "unknown";
+    for (int i = 0; i < 3; ++i) f.server.OnWatch(Answer::Refuse(behind));
+  }
+  SECTION("after it was away") {
+    f.server.current = "500";
+    f.server.OnWatch(Answer::Refuse(ErrorCode::kUnavailable));
+    f.server.OnWatch(Answer::Open(""));  // in silence
+  }
+  SECTION("after a silence") {
+    f.server.current = "500";
+    f.server.OnWatch(Answer::Open(""));
+    f.RunFor(149s);
+    CHECK(f.server.probes.empty());
+  }
+  SECTION("as somebody else has noticed") {
+    f.RunFor(10s);
+    CHECK(f.server.watches.size() == 1);
+    f.reflector->Relist();
+  }
   f.server.OnList(Answer::Whole(List("500", {"a1"})));
-  f.RunFor(60s);
+  f.RunFor(10s);
   CHECK(f.store.names() == Names{"a1"});
   CHECK(f.server.watches.back().Query("resourceVersion") == "500");
+  CHECK(f.server.lists.size() == 2);
+}
+
+TEST_CASE("reflector: a server that only lags behind our version is not listed again",
+          "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("1000", {"a1"})));
+  f.server.OnWatch(Answer::Refuse(
+      {.code = ErrorCode::kTimeout, .retry_after = 1s, .too_large_resource_version = true}));
+  f.server.current = "1000";
+  f.RunFor(5s);
+  CHECK(f.server.lists.size() == 1);
+  CHECK(f.server.watches.back().Query("resourceVersion") == "1000");
 }
 
 TEST_CASE("reflector: its state is announced when it changes, not otherwise", "[informers]") {

@@ -28,7 +28,7 @@ if [ -n "${KUBEBUILDER_ASSETS:-}" ]; then
 fi
 
 version=$(awk '$1 == "k8s.io/kubernetes" { print $2; exit }' go.mod)
-stamp=$(cat go.mod go.sum build.sh | sha256sum | cut -d' ' -f1)
+stamp=$(cat go.mod go.sum build.sh ../find_go.sh | sha256sum | cut -d' ' -f1)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/quota-controller-manager/k8s-$version
 if [ "$(cat "$cache/stamp" 2>/dev/null || true)" = "$stamp" ]; then
   echo "$cache"
@@ -44,10 +44,8 @@ minor=${minor%%.*}
 major=${version#v}
 major=${major%%.*}
 package=k8s.io/component-base/version
-# Nobody debugs these: without debug information they are compiled with a tenth less CPU.
-flags=(-trimpath -gcflags=all=-dwarf=false -ldflags "-s -w -X $package.gitVersion=$version
-  -X $package.gitMajor=$major -X $package.gitMinor=$minor")
-export CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly
+flags="-s -w -X $package.gitVersion=$version -X $package.gitMajor=$major
+  -X $package.gitMinor=$minor"
 
 # The folder appears whole or not at all; two builds at once end with one of them.
 mkdir -p "$(dirname "$cache")"
@@ -56,7 +54,7 @@ trap 'rm -rf "$fresh"' EXIT
 say "building etcd and Kubernetes $version into $cache (once; 4 to 10 minutes with 2 cores) ..."
 started=$SECONDS
 # One command for all four: they share most packages, and the compiler never waits for a linker.
-"$go" build "${flags[@]}" -o "$fresh/" \
+go_build "$go" -ldflags "$flags" -o "$fresh/" \
   go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver \
   k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kubectl >&2 || {
   say "the Go build failed (its messages are above)"

@@ -15,7 +15,7 @@ say() { echo "tests/manifests: $*" >&2; }
 . ../find_go.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/quota-controller-manager
-stamp=$(cat go.mod go.sum helm.sh | sha256sum | cut -c1-16)
+stamp=$(cat go.mod go.sum helm.sh ../find_go.sh | sha256sum | cut -c1-16)
 program=$cache/helm-$stamp
 if [ -x "$program" ]; then
   echo "$program"
@@ -36,9 +36,7 @@ say "building helm $version (once; two to three minutes with 2 cores) ..."
 kubernetes=helm.sh/helm/v3/pkg/chartutil
 flags="-s -w -X helm.sh/helm/v3/internal/version.version=$version"
 flags+=" -X $kubernetes.k8sVersionMajor=1 -X $kubernetes.k8sVersionMinor=36"
-CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
-  "$go" build -trimpath -gcflags=all=-dwarf=false -buildvcs=false -ldflags "$flags" -o "$fresh" \
-  helm.sh/helm/v3/cmd/helm >&2 || {
+go_build "$go" -buildvcs=false -ldflags "$flags" -o "$fresh" helm.sh/helm/v3/cmd/helm >&2 || {
   say "the Go build failed (its messages are above)"
   exit 1
 }

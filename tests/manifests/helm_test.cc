@@ -3,15 +3,18 @@
 // KUBEBUILDER_ASSETS.
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <future>
 #include <map>
 #include <set>
 #include <stdexcept>
 
+#include "pkg/admission/stored_configuration.h"
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/installation.h"
 #include "tests/e2e/harness/objects.h"
 #include "tests/e2e/harness/process.h"
+#include "tests/e2e/harness/proxy.h"
 #include "tests/e2e/harness/wait.h"
 
 namespace e2e::helm_test {
@@ -80,10 +83,16 @@ Objects OfFolders(const Words& folders) {
   return ByName(all);
 }
 
+bool IsHook(const json::Value& object) {
+  return object.At({"metadata", "annotations", "helm.sh/hook"}) != nullptr;
+}
+
+// Without hooks, which are no part of what is installed.
 Objects OfChart(const std::string& values) {
-  const auto documents =
+  auto documents =
       config::ParseYamlDocuments(WithoutRemarks(MustHelm(Template(kQuotaSystem, values))));
   if (!documents) throw std::runtime_error(documents.error().message);
+  std::erase_if(*documents, IsHook);
   return ByName(*documents);
 }
 
@@ -96,6 +105,8 @@ const std::vector<Same> kSame{
     {{"base"}, "namespace.create=true"},
     {{"base", "monitoring"}, "namespace.create=true,monitoring.enabled=true"},
     {{"core-enforced"}, "namespace.create=true,enforce={core}"},
+    {{"core-enforced-client-ca"},
+     "namespace.create=true,enforce={core},clientCA=quota-controller-manager-client-ca"},
     {{"cert-manager"}, "namespace.create=true,enforce={core},certificate=cert-manager"},
     {{"ironcore"},
      "namespace.create=true,ironcore=true,quotaApis={core,ironcore},enforce={ironcore}"},
@@ -103,6 +114,30 @@ const std::vector<Same> kSame{
     {{"karmada-host"},
      "namespace.create=true,quotaApis={karmada},enforce={karmada},certificate=cert-manager,"
      "kubeconfigSecret=quota-controller-manager-kubeconfig"}};
+
+// What a kubelet and the controller of Jobs do: runs the hook's container as its ServiceAccount,
+// and says that it is done.
+void RunHook(Installation& installation, const std::string& path) {
+  Eventually("the hook is made", [&] { return installation.api().Exists(path) ? "" : "not yet"; });
+  const json::Value job = installation.api().Get(path);
+  const json::Value& pod = *job.At({"spec", "template", "spec"});
+  CHECK(pod.StringAt({"serviceAccountName"}) == "quota-controller-manager");
+  ProcessOptions program;
+  program.argv = {BuiltProgram("quota-controller-manager"),
+                  "--kubeconfig=" + installation.KubeconfigOfDaemon(),
+                  std::string("--leader-elect-resource-namespace=") + kQuotaSystem};
+  for (const json::Value& argument :
+       *pod.At({"containers"})->AsArray()->at(0).At({"args"})->AsArray()) {
+    program.argv.push_back(*argument.AsString());
+  }
+  const auto result = RunProgram(program, Stretched(30s));
+  INFO(result.output);
+  CHECK(result.exit_code == 0);
+  installation.api().MergePatch(path + "/status", Json(R"({"status":{
+      "startTime":"2026-01-01T00:00:00Z","completionTime":"2026-01-01T00:00:01Z","succeeded":1,
+      "conditions":[{"type":"SuccessCriteriaMet","status":"True"},
+                    {"type":"Complete","status":"True"}]}})"));
+}
 
 }  // namespace
 
@@ -200,10 +235,47 @@ TEST_CASE("what helm installs is kept by the daemon through upgrade and rollback
   CHECK(kept() == before);
   CHECK(daemon.Probe("/readyz") == 200);
 
-  CHECK(daemon.Stop() == 0);
-  helm({"uninstall", "quotas"});
-  CHECK_FALSE(installation.api().Exists(ConfigurationPath()));
+  // Beside a daemon that still runs.
+  const std::string jobs = "/apis/batch/v1/namespaces/" + std::string(kQuotaSystem) + "/jobs";
+  auto uninstalled = std::async(std::launch::async, [&] { return helm({"uninstall", "quotas"}); });
+  RunHook(installation, jobs + "/quota-controller-manager-uninstall");
+  uninstalled.get();
+  Always(
+      "the configuration stays away",
+      [&] { return installation.api().Exists(ConfigurationPath()) ? "it is there" : ""; }, 3s);
   CHECK_FALSE(installation.api().Exists(secret_path));
+  CHECK(daemon.Stop() == 0);
+}
+
+TEST_CASE("turned off by a rollback, enforcement leaves nobody shut out", "[helm]") {
+  Installation installation;
+  const auto helm = [&](Words arguments) {
+    arguments.push_back("--kubeconfig=" + installation.server().Kubeconfig());
+    arguments.push_back(std::string("--namespace=") + kQuotaSystem);
+    return MustHelm(std::move(arguments));
+  };
+  helm({"install", "quotas", kChart, "--create-namespace"});
+  helm({"upgrade", "quotas", kChart, "--set=enforce={core}"});
+  installation.api().Create(PathOf("resourcequotas", "default"), Quota("q", {{"pods", "1"}}));
+  const std::string address = "127.0.0.1:" + std::to_string(FreePort());
+  {
+    Daemon enforcing(
+        installation.AsDeployed("core-enforced", {"--admission-bind-address=" + address}));
+    enforcing.WaitUntilReady();
+    Eventually("there are rules", [&] {
+      return admission::AsksNobody(installation.api().Get(ConfigurationPath())) ? "none" : "";
+    });
+    CHECK(enforcing.Stop() == 0);
+  }
+  helm({"rollback", "quotas", "1"});
+  CHECK(installation.api().Exists(PathOf("services", kQuotaSystem, "quota-controller-manager")));
+  Daemon counting(installation.AsDeployed("base"));
+  counting.WaitUntilReady();
+  Eventually("a pod is made", [&] {
+    const Attempt attempt =
+        ToAttempt(installation.api().Do(PostOf(PathOf("pods", "default"), Pod(FreshName("p")))));
+    return attempt.ok() ? std::string() : attempt.Text();
+  });
 }
 
 }  // namespace e2e::helm_test

@@ -20,6 +20,12 @@ api::GroupVersionResource KindOf(Resource resource) {
   return {"", "v1", resource == Resource::kClaims ? "persistentvolumeclaims" : "secrets"};
 }
 
+// What is not this client's to say.
+void KeepOthersWord(const Thing& stored, Thing& wanted) {
+  wanted.terminated = stored.terminated;
+  wanted.going = stored.going;
+}
+
 }  // namespace
 
 void World::Start(Write write) {
@@ -40,14 +46,21 @@ Thing World::Wanted(const Write& write, const Thing* stored) {
 }
 
 base::Task<void> World::Perform(Write write) {
+  const int restores = server_.restores();
+  const auto lost = [&] { return server_.away() || server_.restores() != restores; };
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Thing* stored = server_.FindThing(write.resource, write.key);
     const bool exists = stored != nullptr;
     Thing wanted = Wanted(write, stored);
     std::uint64_t version = exists ? stored->version : 0;
-    const bool admitted = co_await AskAll(write, wanted, &version);
-    if (write.store < 0 || write.dry_run) co_return;
-    if (admitted) co_await timeline_.scheduler().Sleep(write.store * 1ms);
+    base::TimePoint others_done{};
+    const bool admitted = co_await AskAll(write, wanted, &version, &others_done);
+    if (write.store < 0 || write.dry_run || lost()) co_return;
+    if (admitted) {
+      const base::Duration waits = std::max(others_done - timeline_.Now(), base::Duration::zero());
+      co_await timeline_.scheduler().Sleep(waits + write.store * 1ms);
+    }
+    if (lost()) co_return;
     const Thing* now = server_.FindThing(write.resource, write.key);
     if (exists != (now != nullptr)) co_return;  // it exists already, or not any more
     const bool outdated = now != nullptr && now->version != version;
@@ -56,14 +69,16 @@ base::Task<void> World::Perform(Write write) {
     write.late = 0;
     write.stale = false;
     if (outdated) continue;
-    if (now != nullptr) wanted.terminated = now->terminated;
+    if (now != nullptr) KeepOthersWord(*now, wanted);
     server_.Store(wanted);
     co_return;
   }
 }
 
 // Every call is about the object that is stored then: `version` becomes that of the last one.
-base::Task<bool> World::AskAll(Write write, Thing wanted, std::uint64_t* version) {
+// Webhooks of others are called at the same time as ours: of the last call, until `others_done`.
+base::Task<bool> World::AskAll(Write write, Thing wanted, std::uint64_t* version,
+                               base::TimePoint* others_done) {
   int to = write.to;
   for (int call = 0; call < write.calls; ++call, to /= 10) {
     const bool cached = write.stale && call == 0;
@@ -73,9 +88,11 @@ base::Task<bool> World::AskAll(Write write, Thing wanted, std::uint64_t* version
     if (stored != nullptr && stored->uid == wanted.uid) before = *stored;
     if (*version != 0 && !before) co_return false;  // deleted meanwhile
     if (before) *version = before->version;
-    if (before) wanted.terminated = before->terminated;  // not this client's to say
+    if (before) KeepOthersWord(*before, wanted);
     Replica* const replica = replicas_[static_cast<std::size_t>(to) % replicas_.size()].get();
     const base::Duration way = Way() + (call == 0 ? write.late : 0) * 1ms;
+    const base::Duration others = write.slow * 1ms;
+    *others_done = timeline_.Now() + std::min(others, server_.SlowestWebhook());
     const auto answer = co_await Ask(*replica, before, wanted, write.dry_run, way);
     if (!answer || answer->kind != admission::Answer::Kind::kAllowed) co_return false;
   }

@@ -10,13 +10,16 @@ class CoreDrawer final : public Drawer {
  public:
   using Drawer::Drawer;
 
-  Schedule Draw() {
+  Schedule Draw(bool silent) {
     DrawReplicas();
     DrawManner();
     for (int i = 0; i < 1 + Below(3); ++i) PutQuota(0);
     const int actions = 20 + Below(60);
     for (int i = 0; i < actions; ++i) Next();
     MakeCrowded();
+    MakeHarsh();
+    if (silent) MakeSilent();
+    KeepSome();
     return std::move(schedule_);
   }
 
@@ -72,6 +75,6 @@ class CoreDrawer final : public Drawer {
 
 }  // namespace
 
-Schedule Draw(std::uint64_t seed) { return CoreDrawer(seed).Draw(); }
+Schedule Draw(std::uint64_t seed, bool silent) { return CoreDrawer(seed).Draw(silent); }
 
 }  // namespace simulation

@@ -9,7 +9,7 @@ class IroncoreDrawer final : public Drawer {
  public:
   using Drawer::Drawer;
 
-  Schedule Draw() {
+  Schedule Draw(bool silent) {
     schedule_.ironcore = true;
     DrawReplicas();
     DrawManner();
@@ -22,6 +22,9 @@ class IroncoreDrawer final : public Drawer {
     const int actions = 20 + Below(80);
     for (int i = 0; i < actions; ++i) Next();
     MakeCrowded();
+    MakeHarsh();
+    if (silent) MakeSilent();
+    KeepSome();
     return std::move(schedule_);
   }
 
@@ -84,6 +87,6 @@ class IroncoreDrawer final : public Drawer {
 
 }  // namespace
 
-Schedule DrawIroncore(std::uint64_t seed) { return IroncoreDrawer(seed).Draw(); }
+Schedule DrawIroncore(std::uint64_t seed, bool silent) { return IroncoreDrawer(seed).Draw(silent); }
 
 }  // namespace simulation

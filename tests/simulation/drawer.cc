@@ -1,5 +1,7 @@
 #include "tests/simulation/drawer.h"
 
+#include <algorithm>
+
 namespace simulation {
 
 void Drawer::DrawReplicas() {
@@ -93,6 +95,96 @@ void Drawer::MakeCrowded() {
       action.numbers["name"] = action.Get("name") * kTimesTheNames + turn % kTimesTheNames;
     }
     if (turn % 5 != 0) action.after %= kLongestPause;
+  }
+}
+
+void Drawer::MakeHarsh() {
+  for (Action& action : schedule_.actions) {
+    const bool may = action.what == "fail" || action.what == "lose";
+    if (may && Percent(50)) action.what = "err";
+  }
+  if (schedule_.seed % 7 == 0) AddErrors();
+  if (schedule_.seed % 3 == 0) AddWebhooks();
+  if (schedule_.seed % 5 == 0 && !schedule_.ironcore) AddRestore();
+}
+
+// In a namespace of its own: what goes lowers `used` by a write that is made and answered 5xx, and
+// what came of it is not shown before others have charged more.
+void Drawer::AddErrors() {
+  while (schedule_.clocks.size() < 2) schedule_.clocks.emplace_back();
+  constexpr int kRoom = 50;
+  std::map<std::string, int> quota{{"ns", kOwnNamespace}, {"quota", 0}};
+  quota[schedule_.ironcore ? "machines" : "storage"] = kRoom;
+  Add(0, "quota", std::move(quota));
+  for (int turn = 0; turn < 3; ++turn) {
+    const int first = 10 * turn;  // name
+    for (int i = 0; i < 2; ++i) AddOwn(i == 0 ? 2'000 : 0, first + i, 0, 0);
+    // By the leader, with luck.
+    const int replicas = static_cast<int>(schedule_.clocks.size());
+    const int replica = Below(replicas);
+    Add(18'000, "lag", {{"replica", replica}, {"resource", 0}, {"ms", 500}});  // nothing is new
+    Add(0, "err", {{"replica", replica}, {"writes", 1}, {"count", 1}});
+    Add(0, "slow", {{"replica", replica}, {"count", 2}, {"ms", 80}});
+    for (int i = 0; i < 2; ++i) {
+      Add(0, "delete", {{"ns", kOwnNamespace}, {"name", first + i}});
+    }
+    const int other = (replica + 1) % replicas;
+    for (int i = 2; i < 5; ++i) AddOwn(i == 2 ? 10 + Below(10) : Below(8), first + i, other, 1'500);
+  }
+}
+
+void Drawer::AddOwn(int after, int name, int replica, int store) {
+  std::map<std::string, int> numbers{
+      {"ns", kOwnNamespace}, {"name", name}, {"to", replica}, {"store", store}};
+  if (!schedule_.ironcore) numbers["size"] = 1 + Below(4);
+  Add(after, schedule_.ironcore ? "machine" : "claim", std::move(numbers));
+}
+
+// Writes are stored up to 32 s after they were admitted, where a webhook may take 30 s.
+void Drawer::AddWebhooks() {
+  constexpr int kLongestStore = 2'000;  // ms
+  schedule_.webhooks = true;
+  for (Action& action : schedule_.actions) {
+    if (!action.numbers.contains("store") || action.Get("store") < 0) continue;
+    action.numbers["store"] = std::min(action.Get("store"), kLongestStore);
+    if (Percent(40)) action.numbers["slow"] = Percent(50) ? Below(31'000) : Below(5'000);
+  }
+  // What is not excused by a new quota any more.
+  const std::size_t pause = schedule_.actions.size() / 5 + static_cast<std::size_t>(Below(5));
+  schedule_.actions[pause].after += 60'000;
+  const int changes = 1 + Below(4);
+  for (int i = 0; i < changes; ++i) {
+    static const int kSeconds[] = {2, 5, 10, 15, 30, 30};
+    Action action{"webhook", Percent(50) ? Below(500) : Below(20'000), {{"name", Below(2)}}};
+    if (i > 0 && Percent(30)) {
+      action.what = "delete-webhook";
+    } else {
+      action.numbers["seconds"] = kSeconds[Below(6)];
+    }
+    const std::size_t size = schedule_.actions.size();
+    Insert(i == 0 ? 0 : static_cast<std::size_t>(Below(static_cast<int>(size))), std::move(action));
+  }
+}
+
+void Drawer::AddRestore() {
+  const int size = static_cast<int>(schedule_.actions.size());
+  const int restored = 1 + Below(size);
+  const int saved = Below(restored);
+  Action restore{"restore", Below(2'000), {{"away", 36'000 + Below(20'000)}}};
+  restore.numbers["silent"] = Percent(50) ? 1 : 0;
+  Insert(static_cast<std::size_t>(restored), std::move(restore));
+  Insert(static_cast<std::size_t>(saved), {"backup", 0, {}});
+}
+
+void Drawer::MakeSilent() {
+  for (Action& action : schedule_.actions) {
+    if (action.what == "lag") action.numbers["ms"] = 5'000 + Below(25'000);
+  }
+}
+
+void Drawer::KeepSome() {
+  for (Action& action : schedule_.actions) {
+    if (action.what == "delete" && Percent(25)) action.numbers["keep"] = 1;
   }
 }
 

@@ -34,9 +34,27 @@ class Drawer {
   // Milliseconds from the last answer to the store; -1: never.
   int Store();
   void Fault();
-  // Last: of every other seed the replicas charge in advance; of every fourth many are created in a
-  // short time, far from the limits, so that they do it often.
+  // At the end: of every other seed the replicas charge in advance; of every fourth many are
+  // created in a short time, far from the limits, so that they do it often.
   void MakeCrowded();
+  // After that, so that what was drawn before stays as it was: answers of 5xx to writes that were
+  // made; of every third seed slow webhooks of others; of every fifth a server that is put back; of
+  // every seventh such answers where they hurt.
+  void MakeHarsh();
+  void MakeSilent();
+
+  void AddErrors();
+  void AddOwn(int after, int name, int replica, int store);
+  void AddWebhooks();
+  void AddRestore();
+  void Insert(std::size_t at, Action action) {
+    schedule_.actions.insert(schedule_.actions.begin() + static_cast<std::ptrdiff_t>(at),
+                             std::move(action));
+  }
+
+  static constexpr int kOwnNamespace = 5;  // nothing else is there
+  // Last of all: some deletions only begin, a finalizer keeps the object.
+  void KeepSome();
 
   std::mt19937_64 random_;
   Schedule schedule_;

@@ -70,7 +70,7 @@ void Judge::Settle(Excuses& excuses, bool covers) {
 bool Judge::IsExcused(const Excuses& excuses) const {
   if (excuses.since) return true;
   return std::any_of(excuses.closed.begin(), excuses.closed.end(), [&](const auto& time) {
-    return time.second + kAdmissionLasts >= timeline_.Now();
+    return time.second + kAdmissionLasts + more_ >= timeline_.Now();
   });
 }
 
@@ -81,7 +81,7 @@ bool Judge::IsExcused(const Limits& limits, const std::string& name) const {
 // nullopt: at some time of late it was not limited at all.
 std::optional<std::int64_t> Judge::HighestLimit(const Limits& limits,
                                                 const std::string& name) const {
-  const base::TimePoint since = timeline_.Now() - kAdmissionLasts;
+  const base::TimePoint since = timeline_.Now() - kAdmissionLasts - more_;
   std::int64_t highest = 0;
   for (std::size_t i = 0; i < limits.hard.size(); ++i) {
     const bool over = i + 1 < limits.hard.size() && limits.hard[i + 1].first < since;
@@ -176,6 +176,16 @@ void Judge::OnStatus(const StoredQuota& before, const StoredQuota& after) {
   CheckCharged(before, after);
   NoteLowered(before, after);
   CheckKept(after);
+}
+
+void Judge::OnPutBack() {
+  OnTrouble();
+  for (const auto& [key, quota] : server_->quotas()) {
+    Excuse(quota);
+    auto& hard = limits_[quota.uid].hard;
+    const Amounts now = quota.status_hard.value_or(Amounts());
+    if (hard.empty() || hard.back().second != now) hard.emplace_back(timeline_.Now(), now);
+  }
 }
 
 void Judge::OnForeignLowering(const StoredQuota& quota) { Excuse(quota); }

@@ -20,8 +20,11 @@ namespace simulation {
 
 class Judge final : public ServerObserver, public Tell {
  public:
-  Judge(const Timeline& timeline, std::function<void(const std::string&)> narrate)
-      : timeline_(timeline), narrate_(std::move(narrate)) {}
+  // By `more` all that depends on how long charges are held takes longer.
+  Judge(const Timeline& timeline, std::function<void(const std::string&)> narrate,
+        base::Duration more)
+      : timeline_(timeline), narrate_(std::move(narrate)), more_(more) {}
+  [[nodiscard]] base::Duration more() const { return more_; }
   void Narrate(const std::string& what) const;
   void Watch(const Server& server) { server_ = &server; }
 
@@ -47,6 +50,8 @@ class Judge final : public ServerObserver, public Tell {
   // Something of which a status may suffer: whoever was to heal it may be unable for a while.
   void OnTrouble() { OnTroubleUntil(timeline_.Now()); }
   void OnTroubleUntil(base::TimePoint end) { calm_since_ = std::max(calm_since_, end); }
+  // The server was put back to an earlier state, or somebody's watch shows nothing for that reason.
+  void OnPutBack();
   // All replicas have seen the last change of a class.
   void OnClassesShown(bool shown);
   // Who believes to lead at this moment; nullptr: nobody who runs.
@@ -121,6 +126,7 @@ class Judge final : public ServerObserver, public Tell {
 
   const Timeline& timeline_;
   const std::function<void(const std::string&)> narrate_;  // may be null
+  const base::Duration more_;
   const Server* server_ = nullptr;
   std::optional<std::string> violation_;
   std::map<std::string, Limits> limits_;  // by quota uid

@@ -8,13 +8,14 @@
 namespace simulation {
 namespace {
 
+using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
 // Whatever was charged or went before is healed by now, if somebody led all the time: a hold of 10
 // s by the slowest clock, a write that was stored late, and some.
 constexpr base::Duration kHealed = 16s;
-// A charge covers repeated calls for five seconds of its replica's clock.
-constexpr base::Duration kCovers = 4s;
+// A charge covers repeated calls for two seconds of its replica's clock.
+constexpr base::Duration kCovers = 1500ms;
 
 bool NeedsNothing(const Thing* before, const Thing& after) {
   return before != nullptr && before->uid == after.uid && after.size <= before->size &&
@@ -35,7 +36,8 @@ base::TimePoint Judge::MemoryBegins() {
   const base::TimePoint now = timeline_.Now();
   if (!led_since_) return memory_begins_;
   const base::TimePoint healing_since = std::max(*led_since_, calm_since_);
-  if (now - healing_since >= kHealed) memory_begins_ = std::max(memory_begins_, now - kHealed);
+  const base::Duration healed = kHealed + more_;
+  if (now - healing_since >= healed) memory_begins_ = std::max(memory_begins_, now - healed);
   return memory_begins_;
 }
 

@@ -15,6 +15,13 @@ Error Overloaded() {
   return {.code = ErrorCode::kUnavailable, .message = "service unavailable", .http_status = 503};
 }
 
+// As an API server says it whose etcd took too long.
+Error TimedOut(bool gateway) {
+  return {.code = gateway ? ErrorCode::kTimeout : ErrorCode::kUnavailable,
+          .message = "etcdserver: request timed out",
+          .http_status = gateway ? 504 : 500};
+}
+
 // The longest pause before a request is tried again, unless it failed many times in a row. That of
 // lists and watches is longer the more often they failed, and they may have failed for a while.
 constexpr std::chrono::seconds kRetryPause{2};
@@ -66,6 +73,7 @@ struct Link::Watch {
   base::TimePoint last{};           // when that arrives
   std::deque<Server::Event> lines;  // arrived, not yet read
   bool ended = false;
+  bool misled = false;  // from a version that is yet to come
   std::unique_ptr<base::Alarm> alarm;
 
   void End() {
@@ -155,6 +163,7 @@ base::Task<base::Result<client::ApiResponse>> Link::Send(std::chrono::millisecon
     if (kind == Kind::kHang) return;
     if (kind == Kind::kLoseAnswer) answer = Broken();
     if (kind == Kind::kFail) answer = Overloaded();
+    if (kind == Kind::kError) answer = TimedOut(back.count() % 2 != 0);
     timeline_.After(back, [exchange, answer] { exchange->Answer(answer); });
   });
   bool stopping = co_await base::Stopping();
@@ -217,6 +226,12 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Link::Stream(
 }
 
 base::Result<client::ApiResponse> Link::OpenWatch(const std::shared_ptr<Watch>& watch) {
+  const auto shows = server_.ShowsFrom(watch->since);
+  if (!shows) {
+    if (on_fault) on_fault(kReopenPause);
+    return shows.error();
+  }
+  watch->misled = !*shows;
   watches_.push_back(watch);
   if (expired_.erase(watch->resource) > 0) {
     if (on_fault) on_fault(std::chrono::seconds(14));  // the longest pause before it lists again
@@ -266,6 +281,19 @@ void Link::CutWatches(Resource resource) {
     const std::shared_ptr<Watch> watch = weak.lock();
     if (watch && watch->resource == resource) watch->End();
   }
+}
+
+void Link::CutAll() {
+  for (const auto& weak : watches_) {
+    if (const auto watch = weak.lock()) watch->End();
+  }
+}
+
+bool Link::Misled() const {
+  return std::ranges::any_of(watches_, [](const auto& weak) {
+    const auto watch = weak.lock();
+    return watch && !watch->ended && watch->misled;
+  });
 }
 
 void Link::Expire(Resource resource) {

@@ -26,6 +26,7 @@ struct RequestFault {
     kHang,        // done, and nothing is heard until the timeout
     kDrop,        // the connection breaks before it arrives
     kFail,        // the server answers 503
+    kError,       // done, and the server answers 500 or 504
     kSlow,        // done, `time` later
   };
   Kind kind = Kind::kSlow;
@@ -59,6 +60,10 @@ class Link final : public client::ApiClient {
     const auto shown = shown_.find(resource);
     return shown == shown_.end() ? 0 : shown->second;
   }
+  // All watches break.
+  void CutAll();
+  // A watch is open that shows nothing, because the server was put back behind where it began.
+  [[nodiscard]] bool Misled() const;
   // Nothing leaves any more, and whoever waits for an answer is told that there is none.
   void Kill();
 

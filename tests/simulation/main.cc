@@ -4,6 +4,7 @@
 //   --seed S        the first seed (1); with --schedules 1 it replays one
 //   --planted NAME  with a fault built in   --trace FILE    what was printed, alone
 //   --api NAME      core (claims, secrets; the default) or ironcore (machines and their classes)
+//   --silent 1      watches may be silent for longer than a charge lives (0): not survived yet
 //
 // Exit code: 0 nothing was found, 1 something was, 2 wrong arguments.
 
@@ -28,6 +29,7 @@ struct Arguments {
   unsigned jobs = std::thread::hardware_concurrency();
   std::string planted;
   bool ironcore = false;
+  bool silent = false;
   std::string trace;
 };
 
@@ -57,6 +59,8 @@ std::optional<Arguments> Parse(int count, char** words) {
       arguments.jobs = std::max(1U, static_cast<unsigned>(number));
     } else if (name == "--planted") {
       arguments.planted = value;
+    } else if (name == "--silent") {
+      arguments.silent = number != 0;
     } else if (name == "--trace") {
       arguments.trace = value;
     } else if (name == "--api" && (value == "core" || value == "ironcore")) {
@@ -118,8 +122,9 @@ class Search {
       const std::uint64_t index = next_++;
       if (index >= arguments_.schedules) return;
       const std::uint64_t seed = arguments_.seed + index;
-      simulation::Schedule schedule =
-          arguments_.ironcore ? simulation::DrawIroncore(seed) : simulation::Draw(seed);
+      simulation::Schedule schedule = arguments_.ironcore
+                                          ? simulation::DrawIroncore(seed, arguments_.silent)
+                                          : simulation::Draw(seed, arguments_.silent);
       schedule.planted = arguments_.planted;
       const auto violation = simulation::Run(schedule);
       ++done_;

@@ -40,8 +40,13 @@ std::string ManagedFields(const StoredQuota& quota) {
   return text.append(entries).append("]");
 }
 
+std::string MetadataOf(const Thing& thing) {
+  return Metadata(thing.ns, thing.name, thing.uid, thing.version,
+                  thing.going ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "");
+}
+
 std::string MachineToJson(const Thing& machine) {
-  std::string text = Metadata(machine.ns, machine.name, machine.uid, machine.version);
+  std::string text = MetadataOf(machine);
   text.append(R"(,"spec":{"machineClassRef":{)").append(Pair("name", machine.of)).append("}}");
   if (machine.terminated) text += R"(,"status":{"state":"Terminated"})";
   return text.append("}");
@@ -102,9 +107,17 @@ std::string ToJson(const StoredClass& of) {
   return text.append(ToJson(capabilities)).append("}");
 }
 
+std::string ToJson(const StoredWebhook& webhook) {
+  std::string text = R"({"metadata":{)";
+  text.append(Pair("name", webhook.name)).append(",").append(Pair("uid", webhook.name)).append(",");
+  text.append(Pair("resourceVersion", std::to_string(webhook.version)));
+  text.append(R"(},"webhooks":[{"timeoutSeconds":)").append(std::to_string(webhook.seconds));
+  return text.append("}]}");
+}
+
 std::string ToJson(const Thing& thing) {
   if (thing.resource == Resource::kMachines) return MachineToJson(thing);
-  std::string text = Metadata(thing.ns, thing.name, thing.uid, thing.version);
+  std::string text = MetadataOf(thing);
   if (thing.resource == Resource::kSecrets) return text.append("}");
   text += ",\"spec\":{\"resources\":{\"requests\":{";
   text.append(Pair("storage", std::to_string(thing.size))).append("}}");

@@ -11,7 +11,15 @@
 
 namespace simulation {
 
-enum class Resource : std::uint8_t { kQuotas, kClaims, kSecrets, kLeases, kMachines, kClasses };
+enum class Resource : std::uint8_t {
+  kQuotas,
+  kClaims,
+  kSecrets,
+  kLeases,
+  kMachines,
+  kClasses,
+  kWebhooks
+};
 
 using Amounts = std::map<std::string, std::int64_t>;
 
@@ -37,6 +45,7 @@ struct Thing {
   bool gold = false;
   std::string of = {};      // of a machine: the name of its class
   bool terminated = false;  // and it uses nothing any more, but is one still
+  bool going = false;       // told to go, and kept by a finalizer: it uses what it used
 };
 
 // A class of machines. What it does not say is unknown.
@@ -70,7 +79,15 @@ Amounts CountedBy(const StoredQuota& quota, const Thing& thing, const Classes& c
 std::int64_t Get(const Amounts& amounts, const std::string& name);
 std::string ToText(const Amounts& amounts);
 
+// A webhook configuration of somebody else.
+struct StoredWebhook {
+  std::string name;
+  std::uint64_t version = 0;
+  int seconds = 0;  // its longest timeout
+};
+
 // As the server writes them.
+std::string ToJson(const StoredWebhook& webhook);
 std::string ToJson(const Thing& thing);
 std::string ToJson(const StoredClass& of);
 std::string ToJson(const StoredQuota& quota);

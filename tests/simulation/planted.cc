@@ -1,5 +1,7 @@
 #include "tests/simulation/planted.h"
 
+#include <functional>
+
 #include "pkg/json/value.h"
 
 namespace simulation {
@@ -51,6 +53,25 @@ class PartialBody final : public http::BodyStream {
   std::string lost_;
 };
 
+// What comes, in other words.
+class ReworkedBody final : public http::BodyStream {
+ public:
+  ReworkedBody(std::unique_ptr<http::BodyStream> inner, std::function<void(json::Value&)> rework)
+      : inner_(std::move(inner)), rework_(std::move(rework)) {}
+  base::Task<base::Result<std::optional<std::string>>> Read(
+      std::chrono::milliseconds timeout) override {
+    auto read = co_await inner_->Read(timeout);
+    if (!read || !*read) co_return read;
+    json::Value said = json::Parse(**read).value();
+    rework_(said);
+    co_return std::optional<std::string>(json::Write(said) + "\n");
+  }
+
+ private:
+  std::unique_ptr<http::BodyStream> inner_;
+  std::function<void(json::Value&)> rework_;
+};
+
 }  // namespace
 
 const std::vector<PlantedName>& AllPlanted() {
@@ -66,6 +87,10 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kDoubleWrite, "double-write", "changed nothing"},
       {Planted::kForgottenOld, "forgotten-old", "needs nothing"},
       {Planted::kAnswerTrusted, "answer-trusted", "used is below what is stored"},
+      {Planted::kErrorTrusted, "error-trusted", "used is below what is stored"},
+      {Planted::kNeighbourIgnored, "neighbour-ignored", "used is below what is stored"},
+      {Planted::kNewestKept, "newest-kept", "fits, and is refused"},
+      {Planted::kGoingFree, "going-free", "used is below what is stored"},
       {Planted::kClassFrozen, "class-frozen", "is not the truth", true},
       {Planted::kClassRemembered, "class-remembered", "without its class", true},
       {Planted::kMissingFree, "missing-free", "what nobody knows is lowered", true},
@@ -84,6 +109,17 @@ base::Task<base::Result<client::ApiResponse>> PlantedClient::Do(client::ApiReque
     const bool unanswered = !written && written.error().http_status == 0;
     co_return unanswered ? stored : written;
   }
+  if (planted_ == Planted::kErrorTrusted || planted_ == Planted::kNewestKept) {
+    const bool quotas = request.path.find("/resourcequotas") != std::string::npos;
+    auto answer = co_await inner_.Do(std::move(request));
+    if (planted_ == Planted::kNewestKept) {
+      if (quotas && answer) answer->body = Newest(answer->body);
+    } else if (patch && !answer && answer.error().http_status >= 500) {
+      co_return base::Error{
+          .code = base::ErrorCode::kTooManyRequests, .message = "refused", .http_status = 429};
+    }
+    co_return answer;
+  }
   if (!patch || planted_ != Planted::kDoubleWrite) co_return co_await inner_.Do(std::move(request));
   const auto first = co_await inner_.Do(request);
   if (!first) co_return first;
@@ -99,6 +135,11 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> PlantedClient::Strea
   const bool quotas = request.path.ends_with("/resourcequotas");
   const bool classes = request.path.ends_with("/machineclasses");
   auto opened = co_await inner_.Stream(std::move(request));
+  if (opened && quotas && planted_ == Planted::kNewestKept) {
+    Body body = std::make_unique<ReworkedBody>(std::move(*opened),
+                                               [this](json::Value& said) { KeepNewest(said); });
+    co_return base::Result<Body>(std::move(body));
+  }
   if (!opened || !watch) co_return opened;
   if (!quotas && planted_ == Planted::kEventLost) {
     Body body = std::make_unique<LossyBody>(std::move(*opened), events_);
@@ -111,6 +152,34 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> PlantedClient::Strea
     co_return base::Result<Body>(std::move(body));
   }
   co_return opened;
+}
+
+// Of a quota, a list of them, or an event of one.
+void PlantedClient::KeepNewest(json::Value& said) {
+  json::Value* const items = said.IsObject() ? said.AsObject()->Find("items") : nullptr;
+  if (items != nullptr) {
+    for (json::Value& item : *items->AsArray()) KeepNewest(item);
+    return;
+  }
+  json::Value* const object = said.IsObject() ? said.AsObject()->Find("object") : nullptr;
+  if (object != nullptr) return KeepNewest(*object);
+  const std::string uid(said.StringAt({"metadata", "uid"}));
+  const auto version = [](const json::Value& quota) {
+    return std::stoull(std::string(quota.StringAt({"metadata", "resourceVersion"})));
+  };
+  if (uid.empty()) return;
+  const auto [newest, added] = newest_.try_emplace(uid, said);
+  if (!added && version(said) < version(newest->second)) {
+    said = newest->second;
+  } else {
+    newest->second = said;
+  }
+}
+
+std::string PlantedClient::Newest(const std::string& body) {
+  json::Value said = json::Parse(body).value();
+  KeepNewest(said);
+  return json::Write(said);
 }
 
 std::vector<const quota::Quota*> StaleQuotas::Age(const std::vector<const quota::Quota*>& quotas) {
@@ -135,6 +204,8 @@ void Plant(Planted planted, std::uint64_t call, admission::Review& review) {
   }
   if (planted == Planted::kForgottenOld)
     review.old_object.Make({"metadata", "resourceVersion"}) = "";
+  const bool going = !review.old_object.StringAt({"metadata", "deletionTimestamp"}).empty();
+  if (planted == Planted::kGoingFree && going) review.object = review.old_object;
 }
 
 void Plant(Planted planted, quota::QuotaApi& api) {

@@ -11,26 +11,31 @@
 #include "pkg/admission/quota_book.h"
 #include "pkg/admission/review.h"
 #include "pkg/client/api_client.h"
+#include "pkg/json/value.h"
 
 namespace simulation {
 
 enum class Planted : std::uint8_t {
   kNone,
-  kChargePerCall,    // each call is about another object
-  kNoForeignCharge,  // an increase by somebody else is not held
-  kUnguardedWrite,   // a status is written whatever it is meanwhile
-  kLoweredTooEarly,  // charges end before their object can be seen
-  kNoExpiry,         // charges of what was never stored stay
-  kLeaseTrusted,     // a stopped process does not see that its lease ended
-  kStaleBatch,       // decided against the status before the last
-  kEventLost,        // and nobody lists again
-  kDoubleWrite,      // each status is written twice
-  kForgottenOld,     // an update is taken for a creation
-  kAnswerTrusted,    // a write without an answer is taken for made
-  kClassFrozen,      // a class that changes moves nothing
-  kClassRemembered,  // one that went is not missing
-  kMissingFree,      // what nobody can tell is nothing
-  kClassNotRead,     // only a watch shows classes
+  kChargePerCall,     // each call is about another object
+  kNoForeignCharge,   // an increase by somebody else is not held
+  kUnguardedWrite,    // a status is written whatever it is meanwhile
+  kLoweredTooEarly,   // charges end before their object can be seen
+  kNoExpiry,          // charges of what was never stored stay
+  kLeaseTrusted,      // a stopped process does not see that its lease ended
+  kStaleBatch,        // decided against the status before the last
+  kEventLost,         // and nobody lists again
+  kDoubleWrite,       // each status is written twice
+  kForgottenOld,      // an update is taken for a creation
+  kAnswerTrusted,     // a write without an answer is taken for made
+  kErrorTrusted,      // one that is answered by 5xx is taken for not made
+  kNeighbourIgnored,  // charges end before the slowest webhook has answered
+  kNewestKept,        // what was known in a later version is the truth
+  kGoingFree,         // what is being deleted grows uncharged
+  kClassFrozen,       // a class that changes moves nothing
+  kClassRemembered,   // one that went is not missing
+  kMissingFree,       // what nobody can tell is nothing
+  kClassNotRead,      // only a watch shows classes
 };
 
 struct PlantedName {
@@ -50,8 +55,13 @@ class PlantedClient final : public client::ApiClient {
       client::ApiRequest request) override;
 
  private:
+  // Each quota as it was in the latest version that was ever shown.
+  void KeepNewest(json::Value& said);
+  std::string Newest(const std::string& body);
+
   client::ApiClient& inner_;
   Planted planted_;
+  std::map<std::string, json::Value> newest_;  // by uid
   int events_ = 0;
 };
 

@@ -65,8 +65,12 @@ class Replica::Book final : public admission::QuotaBook {
     if (planted_ != Planted::kStaleBatch) return inner_.InNamespace(ns);
     return stale_.Age(inner_.InNamespace(ns));
   }
-  [[nodiscard]] const quota::Charge* Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                           std::string_view version) override {
+  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                              std::string_view version) const override {
+    return inner_.Covering(quota, uid, version);
+  }
+  std::uint64_t Cover(const quota::Quota& quota, const quota::Uid& uid,
+                      std::string_view version) override {
     return inner_.Cover(quota, uid, version);
   }
   [[nodiscard]] const quota::ClassTable* ClassesOf(
@@ -107,8 +111,8 @@ class Replica::Book final : public admission::QuotaBook {
     std::erase_if(writing_, same);
     co_return outcome;
   }
-  void Release(const api::ObjectKey& key, const admission::Grant& grant) override {
-    inner_.Release(key, grant);
+  void Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override {
+    inner_.Release(key, uid, grant);
   }
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override {
     co_return co_await inner_.Refresh(std::move(ns), deadline);
@@ -156,6 +160,7 @@ Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings
   book_ = std::make_unique<Book>(*controller_, tell_, settings_.planted, api_.resource);
   admitter_ = std::make_unique<admission::QuotaAdmitter>(timeline.executor(), clock_, api_, *book_,
                                                          admission::NoObserver());
+  if (settings_.webhooks) FollowWebhooks();
   link_.on_patch = [this](const client::ApiRequest& request) { CheckPatch(request); };
   life_.Spawn("life", [this] { return Live(); });
 }
@@ -179,6 +184,20 @@ controllers::QuotaControllerOptions Replica::ControllerOptions() {
   if (settings_.planted == Planted::kNoForeignCharge) options.foreign_hold = 0ms;
   if (settings_.planted == Planted::kNoExpiry) options.charge_hold = 1h;
   return options;
+}
+
+// Planted holds stay what they are.
+void Replica::FollowWebhooks() {
+  const bool ignored = settings_.planted == Planted::kNeighbourIgnored ||
+                       settings_.planted == Planted::kLoweredTooEarly ||
+                       settings_.planted == Planted::kNoForeignCharge ||
+                       settings_.planted == Planted::kNoExpiry;
+  if (ignored) return;
+  webhooks_ = std::make_unique<admission::OtherWebhooks>(
+      clock_, client_, "quota-controller-manager",
+      informers::ReflectorOptions{.backoff = kReconnect, .seed = settings_.seed + 4},
+      [this](base::Duration longest) { controller_->SetHold(quota::HoldFor(longest)); });
+  controller_->SetHold(quota::HoldFor(webhooks_->Longest()));
 }
 
 leader::LeaderOptions Replica::LeaseOptions() {
@@ -205,6 +224,7 @@ base::Task<void> Replica::Live() {
   base::TaskGroup controllers(timeline_.executor());
   base::TaskGroup leadership(timeline_.executor());
   controllers.Spawn("controller", [this] { return controller_->Run(); });
+  if (webhooks_) controllers.Spawn("other webhooks", [this] { return webhooks_->Run(); });
   leadership.Spawn("leader", [this] { return runner_->Run(); });
   while (!stopping_) co_await stop_->WaitUntil(clock_.Now() + 1h);
   if (killed_) reviews_.Cancel();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "controllers/quota/quota_controller.h"
+#include "pkg/admission/other_webhooks.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/base/task_group.h"
 #include "pkg/leader/leader_runner.h"
@@ -32,7 +33,8 @@ struct ReplicaSettings {
   double rate = 1;
   std::uint64_t seed = 1;
   bool ironcore = false;
-  bool advance = false;  // it charges in advance, for next to no crowd
+  bool advance = false;   // it charges in advance, for next to no crowd
+  bool webhooks = false;  // it follows those of others
   Planted planted = Planted::kNone;
 };
 
@@ -68,6 +70,7 @@ class Replica {
                           std::function<void(admission::Answer)> answered);
   void CheckPatch(const client::ApiRequest& request);
   controllers::QuotaControllerOptions ControllerOptions();
+  void FollowWebhooks();
   leader::LeaderOptions LeaseOptions();
 
   Timeline& timeline_;
@@ -82,6 +85,7 @@ class Replica {
   std::unique_ptr<leader::LeaderRunner> runner_;
   std::unique_ptr<controllers::QuotaController> controller_;
   std::unique_ptr<Book> book_;
+  std::unique_ptr<admission::OtherWebhooks> webhooks_;  // null: nobody follows them
   std::unique_ptr<admission::QuotaAdmitter> admitter_;
   std::unique_ptr<base::Alarm> stop_;
   bool stopping_ = false;

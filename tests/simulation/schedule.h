@@ -35,14 +35,16 @@ struct Schedule {
   std::uint64_t seed = 1;
   bool ironcore = false;        // machines by their classes, instead of claims and secrets
   bool advance = false;         // replicas charge in advance
+  bool webhooks = false;        // of others, which replicas follow
   std::string planted;          // the name of a planted fault, or ""
   std::vector<ClockOf> clocks;  // one for each replica
   std::vector<Action> actions;
 };
 
-Schedule Draw(std::uint64_t seed);
+// `silent`: watches may show nothing for long though nobody notices.
+Schedule Draw(std::uint64_t seed, bool silent = false);
 // Of machines and their classes.
-Schedule DrawIroncore(std::uint64_t seed);
+Schedule DrawIroncore(std::uint64_t seed, bool silent = false);
 
 std::string ToText(const Action& action);
 // One line for the whole, one for each action.

@@ -1,6 +1,6 @@
 // A schedule as text: "replicas=2 seed=7 ahead0=0 rate0=100 …", then "+120 claim ns=0 name=1
 // size=3". "api=ironcore" says that it is about machines, "advance=1" that replicas charge in
-// advance.
+// advance, "webhooks=1" that there are webhooks of others.
 
 #include <sstream>
 
@@ -52,6 +52,10 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
       schedule.advance = *number != 0;
       continue;
     }
+    if (name == "webhooks") {
+      schedule.webhooks = *number != 0;
+      continue;
+    }
     if (name == "replicas") {
       schedule.clocks.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(*number, 1, 9)));
       continue;
@@ -101,6 +105,7 @@ std::string ToText(const Schedule& schedule) {
   }
   if (schedule.ironcore) text << " api=ironcore";
   if (schedule.advance) text << " advance=1";
+  if (schedule.webhooks) text << " webhooks=1";
   if (!schedule.planted.empty()) text << " planted=" << schedule.planted;
   text << "\n";
   for (const Action& action : schedule.actions) text << ToText(action) << "\n";

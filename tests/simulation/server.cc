@@ -1,5 +1,6 @@
 #include "tests/simulation/server.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -16,6 +17,12 @@ constexpr std::string_view kLeases = "/apis/coordination.k8s.io/v1/namespaces/ku
 Error Refusal(ErrorCode code, int status, const std::string& what) {
   return {.code = code, .message = what, .http_status = status};
 }
+
+Error Away() { return Refusal(ErrorCode::kUnavailable, 503, "the server is away"); }
+
+// What a cluster writes while a backup becomes old: a server that was put back does not come as far
+// again before everybody has looked.
+constexpr std::uint64_t kOfOthers = 1'000;
 
 client::ApiResponse Ok(std::string body) {
   return {.status = 200, .headers = {}, .body = std::move(body)};
@@ -88,6 +95,7 @@ std::optional<Resource> Server::CollectionAt(const std::string& path) {
   if (path.ends_with("/secrets")) return Resource::kSecrets;
   if (path.ends_with("/machines")) return Resource::kMachines;
   if (path.ends_with("/machineclasses")) return Resource::kClasses;
+  if (path.ends_with("/validatingwebhookconfigurations")) return Resource::kWebhooks;
   return std::nullopt;
 }
 
@@ -173,6 +181,14 @@ void Server::Remove(Resource resource, const Key& key) {
   observer_.OnThing(&node.mapped(), nullptr);
   node.mapped().version = ++version_;
   Announce(resource, "DELETED", ToJson(node.mapped()));
+}
+
+void Server::Mark(Resource resource, const Key& key) {
+  const Thing* stored = FindThing(resource, key);
+  if (stored == nullptr || stored->going) return;
+  Thing going = *stored;
+  going.going = true;
+  Store(std::move(going));
 }
 
 void Server::PutQuota(const Key& key, const Amounts& hard, bool gold) {
@@ -288,6 +304,8 @@ std::string Server::ListBody(Resource resource, const std::string& ns) const {
     for (const auto& [key, quota] : quotas_) add(key.first, ToJson(quota));
   } else if (resource == Resource::kClasses) {
     for (const auto& [name, of] : classes_) add("", ToJson(of));
+  } else if (resource == Resource::kWebhooks) {
+    for (const auto& [name, webhook] : webhooks_) add("", ToJson(webhook));
   } else {
     for (const auto& [key, thing] : things(resource)) add(key.first, ToJson(thing));
   }
@@ -296,7 +314,55 @@ std::string Server::ListBody(Resource resource, const std::string& ns) const {
   return text.append(items).append("]}");
 }
 
+void Server::PutWebhook(const std::string& name, int seconds) {
+  const bool existed = webhooks_.contains(name);
+  if (!existed && seconds == 0) return;
+  StoredWebhook& webhook = webhooks_[name];
+  webhook = {.name = name, .version = ++version_, .seconds = seconds};
+  const char* const changed = existed ? "MODIFIED" : "ADDED";
+  const std::string json = ToJson(webhook);
+  if (seconds == 0) webhooks_.erase(name);
+  Announce(Resource::kWebhooks, seconds == 0 ? "DELETED" : changed, json);
+}
+
+base::Duration Server::SlowestWebhook() const {
+  int seconds = 0;
+  for (const auto& [name, webhook] : webhooks_) seconds = std::max(seconds, webhook.seconds);
+  return std::chrono::seconds(seconds);
+}
+
+void Server::Backup() {
+  backup_ = {version_, quotas_, claims_, secrets_, earlier_, webhooks_, lease_};
+  version_ += kOfOthers;
+}
+
+void Server::Restore(bool silent) {
+  version_ = backup_.version;
+  quotas_ = backup_.quotas;
+  claims_ = backup_.claims;
+  secrets_ = backup_.secrets;
+  earlier_ = backup_.earlier;
+  webhooks_ = backup_.webhooks;
+  lease_ = backup_.lease;
+  history_.clear();
+  oldest_ = version_;
+  silent_ = silent;
+  away_ = false;
+  ++restores_;
+}
+
+base::Result<bool> Server::ShowsFrom(std::uint64_t version) const {
+  if (away_) return Away();
+  if (version < oldest_) return Refusal(ErrorCode::kExpired, 410, "too old resource version");
+  if (version <= version_) return true;
+  if (silent_) return false;
+  Error error = Refusal(ErrorCode::kTimeout, 504, "Too large resource version");
+  error.too_large_resource_version = true;
+  return error;
+}
+
 base::Result<client::ApiResponse> Server::Handle(const client::ApiRequest& request) {
+  if (away_) return Away();
   if (request.path == "/api") return Discover(!ironcore_, ironcore_);
   if (request.path == "/apis") return Discover(ironcore_, ironcore_);
   if (request.path.starts_with(kLeases)) return HandleLease(request);

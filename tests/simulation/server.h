@@ -52,12 +52,31 @@ class Server {
   [[nodiscard]] std::string NewUid();
   void Store(Thing thing);
   void Remove(Resource resource, const Key& key);
+  // Told to go, and kept by a finalizer until it is removed.
+  void Mark(Resource resource, const Key& key);
   // Creates the quota, or changes its spec.
   void PutQuota(const Key& key, const Amounts& hard, bool gold);
   void RemoveQuota(const Key& key);
   // Creates the class, or changes it.
   void PutClass(const std::string& name, const Amounts& says);
   void RemoveClass(const std::string& name);
+  // Creates or changes somebody else's webhook configuration; 0 seconds: deletes it.
+  void PutWebhook(const std::string& name, int seconds);
+  // What the slowest of them may take.
+  [[nodiscard]] base::Duration SlowestWebhook() const;
+
+  // Put back to how it was at the last Backup(), versions included, what came since then is lost;
+  // watches from a version that is yet to come are silent, or refused. While it is away everything
+  // fails.
+  void Backup();
+  void SetAway() { away_ = true; }
+  void Restore(bool silent);
+  [[nodiscard]] bool away() const { return away_; }
+  // How often it was put back.
+  [[nodiscard]] int restores() const { return restores_; }
+  // False: such a watch is silent until the server has come that far. Errors: none can begin there.
+  [[nodiscard]] base::Result<bool> ShowsFrom(std::uint64_t version) const;
+
   // By somebody who is no replica.
   void WriteStatus(const Key& key, const Amounts& hard, const Amounts& used);
 
@@ -77,6 +96,16 @@ class Server {
 
  private:
   struct Path;
+  // What a backup has.
+  struct State {
+    std::uint64_t version = 100;
+    std::map<Key, StoredQuota> quotas;
+    std::map<Key, Thing> claims;
+    std::map<Key, Thing> secrets;
+    std::map<std::string, Thing> earlier;  // by uid: objects before their last change
+    std::map<std::string, StoredWebhook> webhooks;
+    json::Value lease;
+  };
   std::map<Key, Thing>& ThingsOf(Resource resource);
   void Announce(Resource resource, const char* type, const std::string& json);
   base::Result<client::ApiResponse> HandleLease(const client::ApiRequest& request);
@@ -85,6 +114,12 @@ class Server {
 
   ServerObserver& observer_;
   const bool ironcore_;
+  State backup_;
+  bool away_ = false;
+  int restores_ = 0;
+  bool silent_ = false;       // to watches from a version that is yet to come
+  std::uint64_t oldest_ = 0;  // watches may begin there
+  std::map<std::string, StoredWebhook> webhooks_;
   std::uint64_t version_ = 100;
   std::uint64_t uids_ = 0;
   std::map<Key, StoredQuota> quotas_;

@@ -124,7 +124,7 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
     CHECK(Run(*schedule).value_or("") == "");
     ++traces;
   }
-  CHECK(traces >= 41);
+  CHECK(traces >= 47);
 }
 
 }  // namespace simulation_test

@@ -13,6 +13,8 @@ using std::chrono_literals::operator""s;
 constexpr base::Duration kSomebodyLeads = 40s;
 constexpr base::Duration kTruthReturns = 15s;
 constexpr base::Duration kSilence = 5s;
+// By so much longer charges may be held, where another webhook may take 30 s.
+constexpr base::Duration kSlowWebhooks = 35s;
 // A run takes some 10'000 steps, and at its end a minute or two of virtual time.
 constexpr std::uint64_t kSteps = 2'000'000;
 constexpr base::Duration kRestReturns = 600s;
@@ -30,7 +32,7 @@ World::World(const Schedule& schedule, const std::function<void(const std::strin
     : schedule_(schedule),
       random_(schedule.seed),
       planted_(PlantedOf(schedule.planted)),
-      judge_(timeline_, narrate),
+      judge_(timeline_, narrate, schedule.webhooks ? kSlowWebhooks : base::Duration::zero()),
       server_(judge_, schedule.ironcore),
       replicas_(schedule.clocks.size()),
       starts_(schedule.clocks.size()),
@@ -57,6 +59,7 @@ void World::StartReplica(std::size_t index) {
   settings.seed = schedule_.seed * 1'000 + index * 100 + static_cast<std::uint64_t>(starts_[index]);
   settings.ironcore = schedule_.ironcore;
   settings.advance = schedule_.advance;
+  settings.webhooks = schedule_.webhooks;
   settings.planted = planted_;
   if (replicas_[index]) ended_.push_back(std::move(replicas_[index]));
   replicas_[index] = std::make_unique<Replica>(timeline_, server_, judge_, std::move(settings));
@@ -81,6 +84,9 @@ void World::Look() {
     if (!replica->ended() && replica->Leads()) leaders.push_back(replica.get());
   }
   judge_.OnLeaders(leaders);
+  const bool misled =
+      std::ranges::any_of(replicas_, [](const auto& replica) { return replica->link().Misled(); });
+  if (misled) judge_.OnPutBack();
   if (schedule_.ironcore) judge_.OnClassesShown(ClassesShown());
 }
 
@@ -102,14 +108,15 @@ void World::RunFor(base::Duration duration) {
 // Until 15 s after whatever happened last. False: it is over before.
 bool World::RunUntilQuiet() {
   base::Duration without = {};
+  const base::Duration returns = kTruthReturns + judge_.more();
   const base::TimePoint began = timeline_.Now();
   while (!judge_.violation()) {
     const auto led_since = judge_.led_since();
     base::TimePoint quiet = std::max(judge_.last_event(), faults_end_);
     if (!clients_.empty()) quiet = std::max(quiet, timeline_.Now());
     if (led_since) quiet = std::max(quiet, *led_since);
-    if (led_since && timeline_.Now() >= quiet + kTruthReturns) return true;
-    const base::Duration step = led_since ? quiet + kTruthReturns - timeline_.Now() : 1s;
+    if (led_since && timeline_.Now() >= quiet + returns) return true;
+    const base::Duration step = led_since ? quiet + returns - timeline_.Now() : 1s;
     without = led_since || timeline_.Now() < faults_end_ ? base::Duration() : without + step;
     if (without > kSomebodyLeads) judge_.Violation("nobody leads for long");
     if (timeline_.Now() - began > kRestReturns) judge_.Violation("there is no rest for long");

@@ -44,8 +44,11 @@ class World {
 
   // world_actions.cc
   void Perform(const Action& action);
+  void Delete(const Action& action, Resource resource, const Server::Key& key);
   bool PerformOnQuota(const Action& action);
   bool PerformOnReplica(const Action& action);
+  bool PerformOnServer(const Action& action);
+  void Restore(base::Duration away, bool silent);
   void Recount(const Server::Key& key);
   void Raise(const Server::Key& key, std::int64_t by);
   void Restart(std::size_t index, bool kill, base::Duration down);
@@ -59,7 +62,8 @@ class World {
   // clients.cc
   void Start(Write write);
   base::Task<void> Perform(Write write);
-  base::Task<bool> AskAll(Write write, Thing wanted, std::uint64_t* old_version);
+  base::Task<bool> AskAll(Write write, Thing wanted, std::uint64_t* version,
+                          base::TimePoint* others_done);
   base::Duration Way();
   base::Task<std::optional<admission::Answer>> Ask(Replica& replica, std::optional<Thing> before,
                                                    Thing after, bool dry_run, base::Duration way);

@@ -40,6 +40,7 @@ std::optional<RequestFault::Kind> FaultKind(const std::string& what) {
   if (what == "hang") return Kind::kHang;
   if (what == "drop") return Kind::kDrop;
   if (what == "fail") return Kind::kFail;
+  if (what == "err") return Kind::kError;
   if (what == "slow") return Kind::kSlow;
   return std::nullopt;
 }
@@ -54,12 +55,13 @@ void World::EndsIn(base::Duration duration) {
 void World::Perform(const Action& action) {
   judge_.Touch();
   judge_.Narrate(ToText(action));
-  if (PerformOnQuota(action) || PerformOnReplica(action)) return;
+  if (PerformOnReplica(action) || PerformOnServer(action) || server_.away()) return;
+  if (PerformOnQuota(action)) return;
   if (schedule_.ironcore) return PerformOnMachines(action);
   const bool secret = action.what == "secret" || action.Get("secret") != 0;
   const Resource resource = secret ? Resource::kSecrets : Resource::kClaims;
   const Server::Key key = KeyOf(action, "name");
-  if (action.what == "delete") return server_.Remove(resource, key);
+  if (action.what == "delete") return Delete(action, resource, key);
   if (action.what != "secret" && action.what != "claim") {
     return judge_.Violation("no such action: " + action.what);
   }
@@ -70,9 +72,14 @@ void World::Perform(const Action& action) {
          .calls = std::max(1, action.Get("calls")),
          .to = action.Get("to"),
          .store = action.Get("store"),
+         .slow = action.Get("slow"),
          .late = action.Get("late"),
          .stale = action.Get("stale") != 0,
          .dry_run = action.Get("dry") != 0});
+}
+
+void World::Delete(const Action& action, Resource resource, const Server::Key& key) {
+  action.Get("keep") != 0 ? server_.Mark(resource, key) : server_.Remove(resource, key);
 }
 
 bool World::PerformOnQuota(const Action& action) {
@@ -145,6 +152,33 @@ bool World::PerformOnReplica(const Action& action) {
     return false;
   }
   return true;
+}
+
+bool World::PerformOnServer(const Action& action) {
+  const std::string name = "webhook" + std::to_string(action.Get("name"));
+  if (action.what == "backup") {
+    server_.Backup();
+  } else if (action.what == "restore") {
+    Restore(action.Get("away") * 1ms, action.Get("silent") != 0);
+  } else if (action.what == "webhook" || action.what == "delete-webhook") {
+    if (!server_.away()) server_.PutWebhook(name, action.Get("seconds"));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// It takes longer than any request, and than a leader leads without its lease.
+void World::Restore(base::Duration away, bool silent) {
+  if (server_.away()) return;
+  server_.SetAway();
+  for (const auto& replica : replicas_) replica->link().CutAll();
+  // Until a watch is silent for 150 s by the slowest clock, and somebody looks.
+  EndsIn(away + (silent ? 180s : 20s));
+  timeline_.After(away, [this, silent] {
+    server_.Restore(silent);
+    judge_.OnPutBack();
+  });
 }
 
 void World::Restart(std::size_t index, bool kill, base::Duration down) {

@@ -15,6 +15,7 @@ struct World::Write {
   int calls = 1;
   int to = 0;          // the replicas that are called, a decimal digit each
   int store = 0;       // milliseconds after the last answer; -1: never
+  int slow = 0;        // milliseconds that another webhook takes for the last call
   int late = 0;        // milliseconds that the first call is on its way
   bool stale = false;  // the server begins with what it has in its cache: the version before
   bool dry_run = false;

@@ -45,7 +45,7 @@ void World::PerformOnMachines(const Action& action) {
                         "name" + std::to_string(action.Get("name"))};
   if (action.what == "class") return server_.PutClass(of, SaysOf(action));
   if (action.what == "delete-class") return server_.RemoveClass(of);
-  if (action.what == "delete") return server_.Remove(Resource::kMachines, key);
+  if (action.what == "delete") return Delete(action, Resource::kMachines, key);
   if (action.what == "terminate") return Terminate(key);
   if (action.what != "machine") return judge_.Violation("no such action: " + action.what);
   Start({.resource = Resource::kMachines,
@@ -54,6 +54,7 @@ void World::PerformOnMachines(const Action& action) {
          .calls = std::max(1, action.Get("calls")),
          .to = action.Get("to"),
          .store = action.Get("store"),
+         .slow = action.Get("slow"),
          .late = action.Get("late"),
          .stale = action.Get("stale") != 0,
          .dry_run = action.Get("dry") != 0});

@@ -123,7 +123,7 @@ TEST_CASE("charging: a quota that is gone limits nobody", "[controllers]") {
 TEST_CASE("charging: a name enters status.hard once admission guards it", "[controllers]") {
   bool guarded = false;
   controllers::QuotaControllerOptions options;
-  options.guarded = [&](const quota::Evaluator& evaluator) {
+  options.guarded = [&](const quota::Evaluator& evaluator, std::string_view) {
     return guarded || evaluator.resource.resource == "secrets";
   };
   ChargingFixture f(options);

@@ -57,6 +57,28 @@ TEST_CASE("charging: a write whose answer is lost is looked up, not repeated", "
   CHECK(f.Used("q") == "pods=1");
 }
 
+TEST_CASE("charging: a write that was made is looked up whatever the server answered",
+          "[controllers]") {
+  ChargingFixture f(WithFieldManager());
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
+  f.RunFor(1s);
+  const int status = GENERATE(500, 502, 503, 504);
+  const bool timeout = status == 504;
+  f.cluster.lost = {.code = timeout ? base::ErrorCode::kTimeout : base::ErrorCode::kUnavailable,
+                    .message = "etcdserver: request timed out",
+                    .http_status = status};
+  bool lost = false;
+  f.cluster.lose_answer = [&](const client::ApiRequest& request) {
+    return request.verb == "PATCH" && !std::exchange(lost, true);
+  };
+  CHECK(f.Admits(PodWithUid("a")));
+  CHECK(lost);
+  CHECK(f.Used("q") == "pods=1");
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=1");
+}
+
 TEST_CASE(
     "charging: in place of a write that never arrived, another replica's equal one is not ours",
     "[controllers]") {

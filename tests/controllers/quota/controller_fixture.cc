@@ -53,8 +53,8 @@ void ControllerFixture::Start() {
                                        .client = &cluster,
                                        .events = &events};
   served.emplace(cluster, scheduler);
-  controller =
-      std::make_unique<controllers::QuotaController>(context, api, *served, recorder, options_);
+  controller = std::make_unique<controllers::QuotaController>(context, api, *served, recorder,
+                                                              options_, *queue_observer);
   running_ = std::make_unique<base::TaskGroup>(io.get_executor());
   running_->Spawn("controller", [this] { return controller->Run(); });
   scheduler.RunUntilIdle();

@@ -94,6 +94,7 @@ class ControllerFixture {
   std::optional<controllers::ServedResources> served;  // as new as the controller
   Recorder recorder;
   EventList events;
+  queue::Observer* queue_observer = &queue::NoObserver();  // of the next Start()
   std::unique_ptr<controllers::QuotaController> controller;
 
  private:

@@ -1,6 +1,8 @@
 #include "controllers/quota/drift_finder.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <optional>
 
 namespace drift_finder_test {
 
@@ -24,24 +26,38 @@ const Uid kA{0, 1};
 const Uid kB{0, 2};
 const Uid kC{0, 3};
 
-// A ledger that holds A and B of 100m each in namespace "ns".
+// A ledger that holds A and B of 100m each in namespace "ns", both in version 1.
 struct DriftFixture {
   DriftFixture() {
-    ledger.Set("ns", kA, Pods(100));
-    ledger.Set("ns", kB, Pods(100));
+    ledger.Set("ns", kA, Pods(100), 1);
+    ledger.Set("ns", kB, Pods(100), 1);
+    finder.emplace(ledger);
   }
+  void List(const Uid& uid, quota::VersionMark version) {
+    finder->OnListed({"ns", "name"}, uid, version);
+  }
+  void EndList() {
+    while (finder->LookForVanished()) continue;
+  }
+  DriftReport Settle() {
+    DriftReport report;
+    while (finder->Settle(report)) continue;
+    return report;
+  }
+
   Ledger ledger;
-  DriftFinder finder{ledger};
+  std::optional<DriftFinder> finder;
 };
 
 }  // namespace
 
 TEST_CASE_METHOD(DriftFixture, "drift: a list that agrees has no suspects", "[controllers]") {
-  finder.OnListed("ns", kA, Pods(100));
-  finder.OnListed("ns", kB, Pods(100));
-  finder.OnListEnd();
-  CHECK_FALSE(finder.HasSuspects());
-  const DriftReport report = finder.Settle();
+  List(kA, 1);
+  List(kB, 1);
+  EndList();
+  CHECK_FALSE(finder->HasSuspects());
+  CHECK(finder->Unread(9).empty());
+  const DriftReport report = Settle();
   CHECK(report.listed == 2);
   CHECK(report.drift.objects() == 0);
   CHECK(report.changes.empty());
@@ -49,10 +65,15 @@ TEST_CASE_METHOD(DriftFixture, "drift: a list that agrees has no suspects", "[co
 
 TEST_CASE_METHOD(DriftFixture, "drift: missing, vanished and different objects are told apart",
                  "[controllers]") {
-  finder.OnListed("ns", kA, Pods(300));
-  finder.OnListed("ns", kC, Pods(50));
-  finder.OnListEnd();
-  const DriftReport report = finder.Settle();
+  List(kA, 2);
+  List(kC, 1);
+  EndList();
+  CHECK(finder->Unread(9).size() == 2);
+  CHECK(finder->Unread(1).size() == 1);
+  finder->OnRead(kA, Pods(300), 2);
+  finder->OnRead(kC, Pods(50), 1);
+  CHECK(finder->Unread(9).empty());
+  const DriftReport report = Settle();
   CHECK(report.drift.different == 1);
   CHECK(report.drift.missing == 1);
   CHECK(report.drift.vanished == 1);
@@ -63,63 +84,120 @@ TEST_CASE_METHOD(DriftFixture, "drift: missing, vanished and different objects a
 TEST_CASE_METHOD(DriftFixture, "drift: an object with another tie is different", "[controllers]") {
   quota::ObjectFacts tied = Pods(100);
   tied.tie = quota::Tie{.owner = std::nullopt, .name = "claim", .created = ""};
-  finder.OnListed("ns", kA, tied);
-  finder.OnListed("ns", kB, Pods(100));
-  finder.OnListEnd();
-  CHECK(finder.Settle().drift.different == 1);
+  List(kA, 2);
+  List(kB, 1);
+  EndList();
+  finder->OnRead(kA, tied, 2);
+  CHECK(Settle().drift.different == 1);
   REQUIRE(ledger.FindTie("ns", kA) != nullptr);
 
-  DriftFinder again(ledger);
-  again.OnListed("ns", kA, tied);
-  again.OnListed("ns", kB, Pods(100));
-  again.OnListEnd();
-  CHECK_FALSE(again.HasSuspects());
+  finder.emplace(ledger);
+  List(kA, quota::kNoVersion);
+  finder->OnRead(kA, tied, 2);
+  List(kB, 1);
+  EndList();
+  CHECK_FALSE(finder->HasSuspects());
+}
+
+TEST_CASE_METHOD(DriftFixture, "drift: a version whose facts are the same is no drift, and known",
+                 "[controllers]") {
+  List(kA, 2);
+  List(kB, 1);
+  EndList();
+  finder->OnRead(kA, Pods(100), 2);
+  CHECK_FALSE(finder->HasSuspects());
+  CHECK(Settle().drift.objects() == 0);
+
+  finder.emplace(ledger);
+  List(kA, 2);
+  List(kB, 1);
+  EndList();
+  CHECK_FALSE(finder->HasSuspects());
+}
+
+TEST_CASE_METHOD(DriftFixture, "drift: an object without a version is always read",
+                 "[controllers]") {
+  ledger.Set("ns", kA, Pods(100), quota::kNoVersion);
+  finder.emplace(ledger);
+  List(kA, quota::kNoVersion);
+  List(kB, 1);
+  EndList();
+  CHECK(finder->IsUnread(kA));
+  CHECK_FALSE(finder->IsUnread(kB));
 }
 
 TEST_CASE_METHOD(DriftFixture, "drift: an event before its page leaves the object to the events",
                  "[controllers]") {
   ledger.Remove("ns", kA);
-  finder.OnEvent(kA);
-  finder.OnListed("ns", kA, Pods(100));  // a page from before the deletion
-  finder.OnListed("ns", kB, Pods(100));
-  finder.OnListEnd();
-  CHECK_FALSE(finder.HasSuspects());
-  finder.Settle();
+  finder->OnEvent(kA);
+  List(kA, 1);  // a page from before the deletion
+  List(kB, 1);
+  EndList();
+  CHECK_FALSE(finder->HasSuspects());
+  Settle();
   CHECK(ledger.Find("ns", kA) == nullptr);
 }
 
 TEST_CASE_METHOD(DriftFixture, "drift: an event after the list clears its suspect",
                  "[controllers]") {
-  finder.OnListed("ns", kA, Pods(100));
-  finder.OnListed("ns", kB, Pods(100));
-  finder.OnListed("ns", kC, Pods(100));
-  finder.OnListEnd();
-  REQUIRE(finder.HasSuspects());
-  ledger.Set("ns", kC, Pods(100));  // the watch catches up
-  finder.OnEvent(kC);
-  CHECK_FALSE(finder.HasSuspects());
-  CHECK(finder.Settle().drift.objects() == 0);
+  List(kA, 1);
+  List(kB, 1);
+  List(kC, 1);
+  EndList();
+  REQUIRE(finder->HasSuspects());
+  ledger.Set("ns", kC, Pods(100), 1);  // the watch catches up
+  finder->OnEvent(kC);
+  CHECK_FALSE(finder->HasSuspects());
+  finder->OnRead(kC, Pods(700), 1);  // was on its way
+  CHECK(Settle().drift.objects() == 0);
+  CHECK(ledger.Sum("ns", {}, {}, {"cpu"})->ToString() == "cpu=300m");
 }
 
 TEST_CASE_METHOD(DriftFixture, "drift: a list that starts over forgets its first half",
                  "[controllers]") {
-  finder.OnListed("ns", kC, Pods(100));
-  finder.OnRestart();
-  finder.OnListed("ns", kA, Pods(100));
-  finder.OnListed("ns", kB, Pods(100));
-  finder.OnListEnd();
-  CHECK_FALSE(finder.HasSuspects());
-  CHECK(finder.Settle().listed == 2);
+  List(kC, 1);
+  finder->OnRestart();
+  List(kA, 1);
+  List(kB, 1);
+  EndList();
+  CHECK_FALSE(finder->HasSuspects());
+  CHECK(Settle().listed == 2);
 }
 
-TEST_CASE_METHOD(DriftFixture, "drift: an object that cannot be read is not taken for gone",
+TEST_CASE_METHOD(DriftFixture, "drift: an object that cannot be read stays as it is held",
                  "[controllers]") {
-  finder.OnListedUnreadable(kA);
-  finder.OnListed("ns", kB, Pods(100));
-  finder.OnListEnd();
-  CHECK_FALSE(finder.HasSuspects());
-  finder.Settle();
+  List(kA, 2);
+  List(kB, 1);
+  EndList();
+  CHECK(finder->HasSuspects());
+  CHECK(Settle().drift.objects() == 0);
   CHECK(ledger.Find("ns", kA) != nullptr);
+}
+
+TEST_CASE_METHOD(DriftFixture, "drift: what is read and was not in the list is there after all",
+                 "[controllers]") {
+  List(kB, 1);
+  EndList();
+  finder->OnRead(kA, Pods(100), 1);
+  CHECK(Settle().drift.objects() == 0);
+  CHECK(ledger.Find("ns", kA) != nullptr);
+}
+
+TEST_CASE_METHOD(DriftFixture, "drift: repairs of very many objects are made in steps",
+                 "[controllers]") {
+  for (std::uint64_t i = 0; i < 1'000; ++i) List({1, i}, 1);
+  EndList();
+  for (std::uint64_t i = 0; i < 1'000; ++i) finder->OnRead({1, i}, Pods(100), 1);
+  DriftReport report;
+  std::size_t most = 0;
+  for (bool more = true; more;) {
+    const std::size_t before = report.changes.size();
+    more = finder->Settle(report);
+    most = std::max(most, report.changes.size() - before);
+  }
+  CHECK(report.drift.missing == 1'000);
+  CHECK(report.drift.vanished == 2);
+  CHECK(most <= 64);
 }
 
 }  // namespace drift_finder_test

@@ -97,7 +97,7 @@ TEST_CASE(
     "kind classes: a name enters status.hard only when its kind is known, where it is decided",
     "[controllers]") {
   controllers::QuotaControllerOptions options;
-  options.guarded = [](const quota::Evaluator&) { return true; };
+  options.guarded = [](const quota::Evaluator&, std::string_view) { return true; };
   KindsFixture f(options);
   f.cluster.Put(kQuotas, MakeQuota("q", {{"services", "9"}, {kCount, "9"}}));
   f.RunFor(2s);

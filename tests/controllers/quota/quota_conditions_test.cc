@@ -247,4 +247,28 @@ TEST_CASE("quota conditions: a limit that falls below what is used is exceeded",
   CHECK_FALSE(controllers::BecameExceeded(status(10, 5), status(3, std::nullopt)));
 }
 
+TEST_CASE("conditions: that a namespace is exempt is said once, when it can be", "[controllers]") {
+  Fixture f;
+  Texts said;
+  const auto look = [&](bool exempt) {
+    return f.conditions.LookAtExemption(f.quota, exempt, f.clock.Now(),
+                                        [&](const Announcement& announcement) {
+                                          if (f.deaf) return false;
+                                          said.push_back(announcement.reason);
+                                          return true;
+                                        });
+  };
+  CHECK_FALSE(look(false));
+  CHECK(f.conditions.size() == 0);
+  f.deaf = true;
+  CHECK(look(true) == f.clock.Now() + 30s);
+  CHECK(f.conditions.size() == 0);
+  f.deaf = false;
+  CHECK_FALSE(look(true));
+  CHECK_FALSE(look(true));
+  CHECK(said == Texts{"QuotaNotEnforced"});
+  f.conditions.Forget("u1");
+  CHECK(f.conditions.size() == 0);
+}
+
 }  // namespace quota_conditions_test

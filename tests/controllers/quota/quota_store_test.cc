@@ -159,9 +159,20 @@ TEST_CASE_METHOD(StoreFixture, "quota store: only the object that is gone is for
 
 TEST_CASE_METHOD(StoreFixture, "quota store: a list of a store that was put back is the truth",
                  "[controllers]") {
-  List({MakeQuota("a", "90", "5", "later")});
-  List({MakeQuota("a", "9")});
+  List({MakeQuota("a", "90", "5", "later"), MakeQuota("b", "91")});
+  List({MakeQuota("a", "9"), MakeQuota("b", "8", "7")});
   CHECK(store.Find({"ns", "a"})->uid == "uid-a");
+  CHECK(store.Find({"ns", "b"})->resource_version == "8");
+}
+
+TEST_CASE_METHOD(StoreFixture, "quota store: an answer that came while a list was read stays",
+                 "[controllers]") {
+  List({MakeQuota("a", "1")});
+  store.BeginList();
+  store.Apply(*quota::ParseQuota(MakeQuota("a", "9", "5")));
+  store.Upsert(MakeQuota("a", "1"));
+  store.EndList();
+  CHECK(store.Find({"ns", "a"})->resource_version == "9");
 }
 
 }  // namespace quota_store_test

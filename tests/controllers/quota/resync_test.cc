@@ -55,6 +55,96 @@ TEST_CASE("resync: a change that was never seen is found", "[controllers]") {
   CHECK(f.recorder.drift.objects() == 1);
 }
 
+TEST_CASE("resync: what is as it was is asked for as metadata, once", "[controllers]") {
+  CountedFixture f;
+  f.cluster.listed.clear();
+  f.RunFor(80s);
+  REQUIRE(f.recorder.resyncs == 1);
+  REQUIRE(f.cluster.listed.size() == 1);
+  CHECK(f.cluster.listed[0].accept.find("as=PartialObjectMetadataList") != std::string::npos);
+}
+
+TEST_CASE("resync: of what differs alone the whole is read", "[controllers]") {
+  CountedFixture f;
+  f.cluster.PutUnseen(kPods, MakePod("a", "1"));
+  f.cluster.listed.clear();
+  f.RunFor(80s);
+  REQUIRE(f.cluster.listed.size() == 2);
+  CHECK(f.cluster.listed[1].path == "/api/v1/namespaces/team-a/pods");
+  CHECK(f.cluster.listed[1].query.back() ==
+        std::pair<std::string, std::string>("fieldSelector", "metadata.name=a"));
+  CHECK(f.recorder.drift.different == 1);
+  // And is known afterwards.
+  f.RunFor(66s);
+  CHECK(f.recorder.resyncs == 2);
+  CHECK(f.cluster.listed.size() == 3);
+}
+
+TEST_CASE("resync: where very many differ all are read at once", "[controllers]") {
+  CountedFixture f;
+  for (int i = 0; i < 100; ++i) f.cluster.PutUnseen(kPods, MakePod("p" + std::to_string(i)));
+  f.cluster.listed.clear();
+  f.RunFor(80s);
+  CHECK(f.cluster.listed.size() == 2);
+  CHECK(f.recorder.drift.missing == 100);
+  CHECK(f.Used("q") == "cpu=10200m,pods=102");
+}
+
+TEST_CASE("resync: a lost change of what does not count is no drift", "[controllers]") {
+  CountedFixture f;
+  json::Value pod = MakePod("a");
+  pod.Make({"metadata", "labels", "x"}) = "y";
+  f.cluster.PutUnseen(kPods, pod);
+  f.RunFor(80s);
+  CHECK(f.recorder.resyncs == 1);
+  CHECK(f.recorder.drift.objects() == 0);
+  CHECK(f.Used("q") == "cpu=200m,pods=2");
+}
+
+TEST_CASE("resync: an object that went before it was read is left to the events", "[controllers]") {
+  CountedFixture f;
+  f.cluster.PutUnseen(kPods, MakePod("a", "1"));
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("/namespaces/") != std::string::npos) {
+      f.cluster.Delete(kPods, "team-a", "a");
+    }
+    return std::nullopt;
+  };
+  f.RunFor(80s);
+  CHECK(f.recorder.resyncs == 1);
+  CHECK(f.recorder.drift.objects() == 0);
+  CHECK(f.Used("q") == "cpu=100m,pods=1");
+}
+
+TEST_CASE("resync: resources take turns over the period", "[controllers]") {
+  CountedFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("r", {{"secrets", "10"}, {"count/deployments.apps", "10"}}));
+  f.RunFor(1s);
+  std::vector<std::pair<std::string, base::TimePoint>> listed;
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    const bool watch = !request.query.empty() && request.query.front().first == "watch";
+    // After a silent watch the reflector asks for one object, to learn the server's version.
+    const bool one = !request.query.empty() &&
+                     request.query.front() == std::pair<std::string, std::string>("limit", "1");
+    if (!watch && !one && request.verb == "GET" && request.path != "/api" &&
+        request.path != "/apis") {
+      listed.emplace_back(request.path, f.scheduler.Now());
+    }
+    return std::nullopt;
+  };
+  f.RunFor(5min);
+  REQUIRE(listed.size() >= 6);
+  std::set<std::string> paths;
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    if (i < 3) paths.insert(listed[i].first);
+    if (i == 0) continue;
+    CHECK(listed[i].second - listed[i - 1].second >= 20s);
+    CHECK(listed[i].second - listed[i - 1].second <= 23s);
+  }
+  CHECK(paths.size() == 3);
+  CHECK(f.recorder.resyncs >= 2);
+}
+
 TEST_CASE("resync: a watch that lags is no drift", "[controllers]") {
   CountedFixture f;
   f.RunFor(55s);

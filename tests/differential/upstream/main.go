@@ -51,6 +51,8 @@ type objectAnswer struct {
 type served struct {
 	JSON     json.RawMessage `json:"json"`
 	Protobuf string          `json:"protobuf"`
+	// And as it sends it in the other versions of its kind.
+	Versions map[string]json.RawMessage `json:"versions,omitempty"`
 }
 
 // Before anything is asked about the object: upstream's pod evaluator adds the overhead to a
@@ -61,7 +63,11 @@ func serve(object runtime.Object) (served, error) {
 		return served{}, err
 	}
 	bytes, err := object.(interface{ Marshal() ([]byte, error) }).Marshal()
-	return served{JSON: text, Protobuf: hex.EncodeToString(bytes)}, err
+	if err != nil {
+		return served{}, err
+	}
+	versions, err := inOtherVersions(object)
+	return served{JSON: text, Protobuf: hex.EncodeToString(bytes), Versions: versions}, err
 }
 
 func noLister(schema.GroupVersionResource) (cache.GenericLister, error) {

@@ -66,10 +66,6 @@ client::ApiRequest PatchOf(const std::string& path, const std::string& merge_pat
           .timeout = Stretched(60s)};
 }
 
-std::string Denied(const std::string& words) {
-  return "admission webhook \"core.quota-controller-manager.io\" denied the request: " + words;
-}
-
 Admission::Admission(ApiServer& server) : scenario_(server), port_(FreePort()) {}
 
 // However the start ends, the destructor takes the configuration away.
@@ -155,6 +151,8 @@ std::size_t Admission::Count(std::string_view resource) {
 std::string ConfigurationPath(const std::string& name) {
   return PathOf("validatingwebhookconfigurations", "", name);
 }
+
+std::chrono::milliseconds AfterAHold() { return Stretched(30s); }
 
 json::Value HandMadeConfiguration(const HandMade& hand_made) {
   json::Value webhook = Json(R"({"name":"core.quota-controller-manager.io","failurePolicy":"Fail",

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/e2e/harness/denial.h"
 #include "tests/e2e/harness/scenario.h"
 
 namespace e2e {
@@ -34,9 +35,6 @@ client::ApiRequest PostOf(const std::string& path, const json::Value& object);
 // Of pods: the prefix, and a number from 0.
 std::vector<client::ApiRequest> Creations(Scenario& scenario, const std::string& prefix, int count);
 client::ApiRequest PatchOf(const std::string& path, const std::string& merge_patch);
-
-// What the API server puts before a refusal of ours.
-std::string Denied(const std::string& words);
 
 struct AdmissionOptions {
   ServerOptions server{};
@@ -103,5 +101,9 @@ struct HandMade {
   std::string object_label{};
 };
 json::Value HandMadeConfiguration(const HandMade& hand_made);
+
+// Time for `used` to be true again where a charge may be of nothing that was stored: a hold beside
+// a webhook of 15 s, which another scenario may have on the same server, and some more.
+std::chrono::milliseconds AfterAHold();
 
 }  // namespace e2e

@@ -162,6 +162,9 @@ class RealServer final : public ServerBase {
     if (!options_.admission_config.empty()) {
       arguments.push_back("--admission-control-config-file=" + options_.admission_config);
     }
+    if (!options_.runtime_config.empty()) {
+      arguments.push_back("--runtime-config=" + options_.runtime_config);
+    }
     return arguments;
   }
 

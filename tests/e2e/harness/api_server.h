@@ -23,6 +23,9 @@ struct ServerOptions {
   bool quota_plugin = false;
   // Real tier: the file of --admission-control-config-file; "": none. Never of a shared server.
   std::string admission_config{};
+  // Real tier: --runtime-config, which versions are served; "": as by default. Never of a shared
+  // server.
+  std::string runtime_config{};
 };
 
 struct KubeconfigFields {

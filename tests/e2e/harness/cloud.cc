@@ -316,8 +316,4 @@ std::string Selector(const std::vector<Expression>& expressions) {
   return json::Write(selector);
 }
 
-std::string DeniedByCloud(const std::string& words) {
-  return "admission webhook \"ironcore.quota-controller-manager.io\" denied the request: " + words;
-}
-
 }  // namespace e2e

@@ -125,7 +125,4 @@ struct Expression {
 };
 std::string Selector(const std::vector<Expression>& expressions);
 
-// What the server puts before a refusal of ours.
-std::string DeniedByCloud(const std::string& words);
-
 }  // namespace e2e

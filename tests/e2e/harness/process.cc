@@ -131,6 +131,11 @@ ProcessUsage UsageOf(int pid) {
   long total = 0;
   long resident = 0;
   if (statm >> total >> resident) usage.resident_bytes = resident * sysconf(_SC_PAGESIZE);
+  std::ifstream status(proc + "/status");
+  for (std::string word; status >> word;) {
+    long kilobytes = 0;
+    if (word == "VmHWM:" && status >> kilobytes) usage.peak_resident_bytes = kilobytes * 1024;
+  }
   // The second field is the program's name in brackets, which may hold blanks: fields count from
   // ')'.
   std::ifstream stat(proc + "/stat");

@@ -53,6 +53,7 @@ ProgramResult RunProgram(const ProcessOptions& options, std::chrono::millisecond
 // Resident memory in bytes and CPU seconds used so far; zeros if the process is gone.
 struct ProcessUsage {
   long resident_bytes = 0;
+  long peak_resident_bytes = 0;  // at most so far
   double cpu_seconds = 0;
 };
 ProcessUsage UsageOf(int pid);

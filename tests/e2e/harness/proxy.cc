@@ -85,6 +85,7 @@ class TcpProxy::Relay {
   std::atomic<bool> swallow_{false};
   std::atomic<int> delay_ms_{0};
   std::atomic<int> accepted_{0};
+  std::atomic<std::uint64_t> bytes_from_target_{0};
   std::uint16_t port_ = 0;
 
  private:
@@ -144,6 +145,7 @@ class TcpProxy::Relay {
   void Take(Pair& pair, int from, int to, bool& ended) {
     std::string bytes = Receive(from);
     ended = bytes.empty();
+    if (from == pair.server) bytes_from_target_ += bytes.size();
     if (swallow_) return;
     const auto due = steady_clock::now() + std::chrono::milliseconds(delay_ms_);
     // One that was sent later never arrives earlier.
@@ -216,6 +218,8 @@ void TcpProxy::Slow(std::chrono::milliseconds delay) {
   relay_->delay_ms_ = static_cast<int>(delay.count());
   relay_->Wake();
 }
+
+std::uint64_t TcpProxy::bytes_from_target() const { return relay_->bytes_from_target_; }
 
 int TcpProxy::accepted() const { return relay_->accepted_; }
 

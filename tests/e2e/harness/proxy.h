@@ -33,6 +33,8 @@ class TcpProxy {
   void Swallow(bool swallow);
   // From now on bytes, and the end of a connection, arrive so much later. Zero: at once again.
   void Slow(std::chrono::milliseconds delay);
+  // Bytes that came from the target so far.
+  [[nodiscard]] std::uint64_t bytes_from_target() const;
   // Connections accepted so far.
   [[nodiscard]] int accepted() const;
 

@@ -36,12 +36,16 @@ std::vector<std::string> ReadLines(const std::string& path) {
   return lines;
 }
 
-// Those that take long come first; that is all that is known of the order before the first run.
+std::set<std::string> Tagged(const std::string& tag) {
+  const auto names = catch_session::Names({tag});
+  return {names.begin(), names.end()};
+}
+
+// Orders the first run of all, for which no times are known.
 void PutSlowFirst(std::vector<std::string>& names) {
-  const auto slow = catch_session::Names({"[slow]"});
-  const std::set<std::string> known(slow.begin(), slow.end());
+  const auto slow = Tagged("[slow]");
   std::stable_partition(names.begin(), names.end(),
-                        [&](const std::string& name) { return known.contains(name); });
+                        [&](const std::string& name) { return slow.contains(name); });
 }
 
 std::vector<std::string> Selected(const RunnerOptions& options) {
@@ -54,12 +58,6 @@ std::vector<std::string> Selected(const RunnerOptions& options) {
     if (!known.contains(name)) throw std::runtime_error("there is no scenario '" + name + "'");
   }
   return wanted;
-}
-
-// Those that keep the processors busy.
-std::set<std::string> Heavy() {
-  const auto names = catch_session::Names({"[load]"});
-  return {names.begin(), names.end()};
 }
 
 void WriteFailed(const std::string& path, const Report& report) {
@@ -101,7 +99,7 @@ int RunAll(const RunnerOptions& options) {
   Pool pool({.worker_argv = {"/proc/self/exe", "--worker"},
              .jobs = options.jobs,
              .scenario_timeout = options.scenario_timeout,
-             .heavy = Heavy(),
+             .heavy = Tagged("[load]"),
              .token_path = std::filesystem::temp_directory_path() / "quota-e2e-load.lock",
              .log_folder = options.logs.empty() ? temporary.path() : options.logs,
              .temporary_folder = temporary.path()},

@@ -93,8 +93,7 @@ void Pool::Await() {
     sockets.push_back({.fd = worker->socket(), .events = POLLIN, .revents = 0});
     numbers.push_back(number);
   }
-  int timeout = workers_.empty() ? kTokenPollMs : UntilDeadline();
-  if (!waiting_.empty()) timeout = std::min(timeout, kTokenPollMs);
+  const int timeout = waiting_.empty() ? UntilDeadline() : std::min(UntilDeadline(), kTokenPollMs);
   if (poll(sockets.data(), sockets.size(), timeout) < 0) return;  // a signal
   for (std::size_t i = 0; i < sockets.size(); ++i) {
     if (sockets[i].revents == 0) continue;

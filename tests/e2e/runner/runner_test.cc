@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -36,8 +37,10 @@ constexpr const char* kWorker = R"(
       leave) setsid sleep 1001 & sleep 1000 ;;
       meet) touch "$TMPDIR/../$name"; until [ -e "$TMPDIR/../${name/1/2}" ]; do sleep 0.01; done
             echo "passed 1 0" >&3 ;;
-      solo) if mkdir "$TMPDIR/../alone"; then sleep 0.2; rmdir "$TMPDIR/../alone"
-              echo "passed 1 0" >&3; else echo "failed 0 1" >&3; fi ;;
+      solo) if mkdir "$TMPDIR/../alone"; then
+              until [ -e "$TMPDIR/../ended pass a" ]; do sleep 0.01; done
+              rmdir "$TMPDIR/../alone"; echo "passed 1 0" >&3
+            else echo "failed 0 1" >&3; fi ;;
       end) echo "passed 1 0" >&3; read -r <&3; exit 3 ;;
     esac
   done)";
@@ -61,6 +64,7 @@ Result Run(const Names& scenarios, int jobs, std::chrono::milliseconds timeout =
             [&](const Outcome& outcome) {
               result.outcomes[outcome.name] = outcome;
               result.order.push_back(outcome.name);
+              std::ofstream(dir.path() + "/ended " + outcome.name).flush();
             });
   pool.Run(scenarios);
   result.complaints = pool.complaints();

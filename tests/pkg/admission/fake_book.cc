@@ -27,9 +27,14 @@ std::vector<const quota::Quota*> FakeBook::InNamespace(std::string_view ns) cons
   return quotas;
 }
 
-const quota::Charge* FakeBook::Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                     std::string_view version) {
+const quota::Charge* FakeBook::Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                        std::string_view version) const {
   return quotas_.at(quota.key.name).charges.Covering(scheduler_.Now(), uid, version);
+}
+
+std::uint64_t FakeBook::Cover(const quota::Quota& quota, const quota::Uid& uid,
+                              std::string_view version) {
+  return quotas_.at(quota.key.name).charges.Cover(scheduler_.Now(), uid, version);
 }
 
 quota::ResourceList FakeBook::AdvanceOf(const quota::Quota& quota) const {
@@ -75,17 +80,16 @@ void FakeBook::Hold(Entry& entry, const std::vector<Grant>& grants, base::TimePo
     entry.charges.Grant(at, grant.uid, grant.charge, seen != shown.end() ? &seen->second : nullptr,
                         grant.version, grant.number);
     for (const std::string& other : grant.others) {
-      (void)entry.charges.Cover(at, grant.uid, other);
+      entry.charges.Cover(at, grant.uid, other);
     }
   }
 }
 
-void FakeBook::Release(const api::ObjectKey& key, const Grant& grant) {
+void FakeBook::Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) {
   ++releases;
   const auto entry = quotas_.find(key.name);
   if (entry == quotas_.end()) return;
-  entry->second.charges.Release(grant.uid, grant.before.amount.empty() ? nullptr : &grant.before,
-                                grant.number);
+  entry->second.charges.Release(uid, grant);
 }
 
 base::Task<base::Result<quota::ClassUsage>> FakeBook::ReadClass(

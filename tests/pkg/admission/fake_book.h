@@ -37,8 +37,10 @@ class FakeBook final : public QuotaBook {
 
   [[nodiscard]] bool Current() const override { return current; }
   [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
-  [[nodiscard]] const quota::Charge* Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                           std::string_view version) override;
+  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
+                                              std::string_view version) const override;
+  std::uint64_t Cover(const quota::Quota& quota, const quota::Uid& uid,
+                      std::string_view version) override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(const quota::Evaluator&) const override {
     return nullptr;
   }
@@ -60,7 +62,7 @@ class FakeBook final : public QuotaBook {
   [[nodiscard]] quota::ResourceList AdvanceOf(const quota::Quota& quota) const override;
   [[nodiscard]] bool Draw(const ChargePlan& plan) override;
   base::Task<base::Result<void>> Charge(ChargePlan plan, base::TimePoint deadline) override;
-  void Release(const api::ObjectKey& key, const Grant& grant) override;
+  void Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
 
   bool current = true;

@@ -68,7 +68,8 @@ class Decisions final : public admission::Observer {
 
 class Recorder final : public http::ResponseWriter {
  public:
-  explicit Recorder(std::vector<http::Response>& into) : into_(into) {}
+  explicit Recorder(std::vector<http::Response>& into, std::size_t room)
+      : into_(into), room_(room) {}
   Task<base::Result<void>> Send(http::Response response) override {
     into_.push_back(std::move(response));
     co_return base::Result<void>();
@@ -77,9 +78,11 @@ class Recorder final : public http::ResponseWriter {
   Task<base::Result<void>> Write(std::string) override { co_return base::Error{}; }
   Task<base::Result<void>> Finish() override { co_return base::Error{}; }
   void Abort(bool) override {}
+  bool Keep(std::size_t bytes) override { return bytes <= room_; }
 
  private:
   std::vector<http::Response>& into_;
+  const std::size_t room_;
 };
 
 // A handler with one admitter named "core".
@@ -95,7 +98,7 @@ class Fixture {
   void Begin(http::Request request) {
     if (!handler) handler = admission::NewHandler({&admitter}, decisions, clock, options);
     tasks.Spawn("request", [this, request = std::move(request)]() mutable -> Task<void> {
-      Recorder writer(responses);
+      Recorder writer(responses, room);
       co_await handler(std::move(request), http::Peer(), writer);
     });
     Poll();
@@ -123,6 +126,7 @@ class Fixture {
   admission::HandlerOptions options;
   http::Handler handler;
   std::vector<http::Response> responses;
+  std::size_t room = std::size_t{64} << 20;  // for what a handler keeps
   base::TaskGroup tasks{io.get_executor()};
 };
 
@@ -270,9 +274,37 @@ TEST_CASE("handler: a review whose connection is cut is no longer in hand", "[ad
   CHECK(f.Ask(f.Post(ReviewText({}))).status == 200);
 }
 
+TEST_CASE("handler: a review that its server has no room for is refused", "[admission]") {
+  Fixture f;
+  f.room = 1000;
+  const http::Response response = f.Ask(f.Post(ReviewText({})));
+  CHECK(response.status == 429);
+  CHECK(response.headers.Get("Retry-After") == "1");
+  CHECK(Message(response) == "too much memory is held for other reviews");
+  CHECK(f.admitter.seen.empty());
+  CHECK(f.decisions.seen == std::vector<std::string>{"core busy"});
+}
+
+TEST_CASE("handler: fields larger than any stored object's are refused", "[admission]") {
+  Fixture f;
+  std::string containers = "{}";
+  while (containers.size() < std::size_t{1} << 20) containers += ",{}";
+  const http::Response many = f.Ask(f.Post(
+      ReviewText({.object = R"({"metadata":{},"spec":{"containers":[)" + containers + "]}}"})));
+  CHECK(many.status == 413);
+  CHECK(Message(many).find("JSON that takes more than 8388608 bytes") != std::string::npos);
+  const std::string name(std::size_t{9} << 20, 'n');
+  const http::Response long_name =
+      f.Ask(f.Post(ReviewText({.object = R"({"metadata":{"name":")" + name + "\"}}"})));
+  CHECK(long_name.status == 413);
+  CHECK(f.admitter.seen.empty());
+  CHECK(f.decisions.seen == std::vector<std::string>(2, "core malformed"));
+}
+
 TEST_CASE("handler: its server takes bodies of two large objects", "[admission]") {
   const http::ServerOptions options = admission::WebhookServerOptions();
   CHECK(options.max_body_bytes == 16U << 20);
+  CHECK(options.max_held_bytes >= 4 * options.max_body_bytes);
   CHECK(options.idle_timeout > 90s);
   CHECK(options.max_connection_age >= 5min);
 }

@@ -189,6 +189,88 @@ TEST_CASE("quota admitter: who gave up takes back nothing that answered another 
   CHECK(f.book.releases == 1);
 }
 
+TEST_CASE("quota admitter: who is refused after a conflict elsewhere keeps no charge",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  f.book.Put("r", List({{"cpu", "2"}}), List({{"cpu", "0"}}));
+  int until_taken = 0;  // writes of "r"; then another writer takes all that is left of it
+  f.book.fault = [&](const quota::Quota& quota) -> std::optional<base::Error> {
+    if (quota.key.name != "r" || --until_taken != 0) return std::nullopt;
+    f.book.Touch("r", [](quota::Quota& r) { r.status.used = List({{"cpu", "2"}}); });
+    return base::Error{.code = base::ErrorCode::kConflict, .message = "changed meanwhile"};
+  };
+  SECTION("the only call") {
+    until_taken = 1;
+    CHECK(f.Get(Create("a", "1")).kind == Kind::kRefused);
+    CHECK(f.book.Outstanding("q").empty());
+  }
+  SECTION("two calls for one object") {
+    until_taken = 2;
+    f.Ask(Create("first", "1"));
+    f.scheduler.RunFor(1ms);  // it is written while the others come
+    f.Ask(Create("a", "1"));
+    f.Ask(Create("a", "1"));
+    f.scheduler.RunFor(1s);
+    CHECK(f.Count(Kind::kRefused) == 2);
+    CHECK(f.book.Outstanding("q") == List({{"things", "1"}}));
+  }
+  CHECK(until_taken <= 0);
+}
+
+TEST_CASE("quota admitter: who gives up while another quota cannot be written keeps no charge",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  f.book.Put("r", List({{"cpu", "2"}}), List({{"cpu", "0"}}));
+  f.book.fault = [](const quota::Quota& quota) -> std::optional<base::Error> {
+    if (quota.key.name != "r") return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "away"};
+  };
+  f.Ask(Create("a", "1"), 1s);
+  f.scheduler.RunFor(3s);
+  REQUIRE(f.answers[0].has_value());
+  CHECK(f.answers[0]->kind == Kind::kUnavailable);
+  CHECK(f.book.Outstanding("q").empty());
+}
+
+TEST_CASE("quota admitter: what an admitted call was answered by stays when another gives up",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  f.book.Put("r", List({{"cpu", "9"}}), List({{"cpu", "0"}}));
+  bool away = true;
+  f.book.fault = [&](const quota::Quota& quota) -> std::optional<base::Error> {
+    if (quota.key.name != "r" || !away) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "away"};
+  };
+  f.Ask(Create("a", "1"), 1s);
+  f.scheduler.RunFor(100ms);
+  CHECK(f.book.Outstanding("q") == List({{"things", "1"}}));
+  f.Ask(Create("a"));  // needs "q" only, and is covered
+  f.scheduler.RunFor(2s);
+  CHECK(f.answers[0]->kind == Kind::kUnavailable);
+  REQUIRE(f.answers[1].has_value());
+  CHECK(f.answers[1]->kind == Kind::kAllowed);
+  CHECK(f.book.Outstanding("q") == List({{"things", "1"}}));
+  away = false;
+}
+
+TEST_CASE("quota admitter: objects without a uid share no charge", "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"things", "3"}}), List({{"things", "0"}}));
+  for (int i = 0; i < 5; ++i) {
+    Review review = Create("");
+    review.uid = "call " + std::to_string(i);
+    f.Ask(std::move(review));
+    if (i == 1) f.scheduler.RunFor(100ms);  // in one batch, and in another
+  }
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kAllowed) == 3);
+  CHECK(f.Used("q") == "things=3");
+  CHECK(f.book.Outstanding("q") == List({{"things", "3"}}));
+}
+
 TEST_CASE("quota admitter: a write that is refused for good says why at once", "[admission]") {
   AdmitterFixture f;
   f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
@@ -222,6 +304,27 @@ TEST_CASE("quota admitter: beyond the bound the newest is told to come again", "
   CHECK(f.Count(Kind::kBusy) == 2);
   f.scheduler.RunFor(4s);
   CHECK(f.Count(Kind::kAllowed) == 3);
+}
+
+TEST_CASE("quota admitter: a namespace that cannot be written leaves room for others",
+          "[admission]") {
+  AdmitterFixture f({.max_waiting = 8, .max_waiting_in_namespace = 3});
+  f.book.Put("q", List({{"things", "10"}}), List({{"things", "0"}}));
+  f.book.Put("other", List({{"things", "10"}}), List({{"things", "0"}})).key.ns = "other";
+  f.book.fault = [](const quota::Quota& quota) -> std::optional<base::Error> {
+    if (quota.key.ns == "other") return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "away"};
+  };
+  for (int i = 0; i < 9; ++i) f.Ask(Create("u" + std::to_string(i)));
+  f.scheduler.RunFor(100ms);
+  CHECK(f.Count(Kind::kBusy) == 6);
+  CHECK(f.answers.back()->message == "too many requests of namespace ns wait for quota decisions");
+  Review elsewhere = Create("v");
+  elsewhere.ns = "other";
+  CHECK(f.Get(std::move(elsewhere)).kind == Kind::kAllowed);
+  f.scheduler.RunFor(6s);  // who waited has given up, and makes room
+  f.book.fault = nullptr;
+  CHECK(f.Get(Create("w")).kind == Kind::kAllowed);
 }
 
 TEST_CASE("quota admitter: when quotas cannot be followed they are read", "[admission]") {
@@ -273,6 +376,26 @@ TEST_CASE("quota admitter: the limit holds and nothing leaks, whatever fails", "
   CHECK(admitted.size() <= 60);
   CHECK(static_cast<std::size_t>(f.book.Get("a").status.used.Get("things").nanos() /
                                  1'000'000'000) >= admitted.size());
+}
+
+// The daemon's credentials are not the user's fault, and a moment later they may be good.
+TEST_CASE("quota admitter: while the API server does not know us, a write is tried again",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.Put("q", List({{"cpu", "9"}}), List({{"cpu", "0"}}));
+  int refusals = 3;
+  f.book.fault = [&](const quota::Quota&) -> std::optional<base::Error> {
+    if (refusals-- <= 0) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnauthorized, .message = "Unauthorized"};
+  };
+  CHECK(f.Get(Create("a", "2")).kind == Kind::kAllowed);
+  CHECK(f.Used("q") == "cpu=2");
+  refusals = 1'000'000;
+  f.Ask(Create("b", "2"));
+  f.scheduler.RunFor(std::chrono::seconds(10));
+  REQUIRE(f.answers.back().has_value());
+  CHECK(f.answers.back()->kind == Kind::kUnavailable);
+  CHECK(f.answers.back()->message == "resource quota evaluation timed out: Unauthorized");
 }
 
 }  // namespace

@@ -115,6 +115,29 @@ TEST_CASE("review: one parser reads reviews of many resources", "[admission]") {
   CHECK(json::Write(changed->object) == R"({"spec":{"x":1}})");
 }
 
+// The names come from outside, and may be long.
+TEST_CASE("review: of resources of which nothing is wanted nothing is kept", "[admission]") {
+  admission::ReviewParser parser;
+  const auto parse = [&parser](const std::string& resource) {
+    const auto review = parser.Parse(
+        R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u",)"
+        R"("operation":"CREATE","resource":{"resource":")" +
+            resource + R"("},"object":{"metadata":{"name":"a"},"spec":{"b":1}}}})",
+        [](const api::GroupResource& of) {
+          return of.resource == "pods" ? std::vector<std::string>{"spec.b"}
+                                       : std::vector<std::string>();
+        });
+    REQUIRE(review.has_value());
+    return json::Write(review->object);
+  };
+  for (int i = 0; i < 20; ++i) {
+    CHECK(parse("kind" + std::to_string(i)) == R"({"metadata":{"name":"a"}})");
+  }
+  CHECK(parser.prepared() == 0);
+  CHECK(parse("pods") == R"({"metadata":{"name":"a"},"spec":{"b":1}})");
+  CHECK(parser.prepared() == 1);
+}
+
 TEST_CASE("review: what is none is told so, and what it lacks", "[admission]") {
   CHECK(WhyNot("no JSON").starts_with("not an AdmissionReview: malformed JSON at byte "));
   CHECK(WhyNot("").starts_with("not an AdmissionReview: malformed JSON"));
@@ -147,6 +170,24 @@ TEST_CASE("review: what is none is told so, and what it lacks", "[admission]") {
         "request.dryRun is of type string, not a boolean");
   CHECK(of_request(known + R"(,"operation":"CREATE","subResource":[]})") ==
         "request.subResource is of type array, not a string");
+}
+
+TEST_CASE("review: no text of it is kept that is longer than it may be", "[admission]") {
+  const std::string text(2000, 'x');
+  const std::string object = R"({"metadata":{"name":")" + text + R"(","generateName":"g"}})";
+  CHECK(Parsed({.name = text}).name.size() == 1024);
+  CHECK(Parsed({.name = "", .object = object}).name.size() == 1024);
+  const auto refused = [](const admission::test::SampleReview& review) {
+    const auto parsed = ParseReview(ReviewText(review), kPodFields);
+    REQUIRE_FALSE(parsed.has_value());
+    CHECK(parsed.error().Is(ErrorCode::kMalformed));
+    return parsed.error().message;
+  };
+  CHECK(refused({.resource = text}) == "request.resource.resource is longer than 1024 bytes");
+  CHECK(refused({.group = text}) == "request.resource.group is longer than 1024 bytes");
+  const auto huge = ParseReview(ReviewText({.name = std::string(100'000, 'x')}), kPodFields);
+  REQUIRE_FALSE(huge.has_value());
+  CHECK(huge.error().Is(ErrorCode::kTooLarge));
 }
 
 TEST_CASE("review: one that is cut off is an error, wherever it is cut", "[admission]") {

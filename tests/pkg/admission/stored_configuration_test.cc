@@ -168,6 +168,48 @@ TEST_CASE("stored configuration: a webhook that calls elsewhere guards nothing",
   CHECK_FALSE(guarded[0].updates);  // of the pods
 }
 
+TEST_CASE("stored configuration: of another selector only what it names is guarded",
+          "[admission]") {
+  GuardedResource wanted = Counted("secrets");
+  wanted.namespaces = {.all_but = false, .names = {"a", "b"}};
+  const json::Value desired = DesiredConfiguration(ByService(), {wanted}, "PEM");
+  const auto guarded = [&](std::string_view selector) {
+    json::Value live = Shown(desired, "7");
+    WebhookAt(live, 0).Make({"name"}) = "of.another.grouping";
+    WebhookAt(live, 0).Make({"namespaceSelector"}) = Json(selector);
+    const auto found = GuardedAsDesired(live, desired);
+    return found.empty() ? Namespaces{.all_but = false} : found.front().namespaces;
+  };
+  const auto by_name = [](const std::string& relation, const std::string& values) {
+    return R"({"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":")" + relation +
+           R"(","values":[)" + values + "]}]}";
+  };
+  CHECK(guarded(by_name("In", R"("a","c")")) == Namespaces{.all_but = false, .names = {"a", "c"}});
+  CHECK(guarded(by_name("NotIn", R"("b")")) == Namespaces{.all_but = true, .names = {"b"}});
+  CHECK(guarded("{}") == Namespaces{});
+  const Namespaces none{.all_but = false};
+  CHECK(guarded(by_name("Exists", "")) == none);
+  CHECK(guarded(R"({"matchLabels":{"a":"b"}})") == none);
+  CHECK(guarded(R"({"matchExpressions":[{"key":"a","operator":"In","values":["b"]}]})") == none);
+}
+
+TEST_CASE("stored configuration: a resource is guarded where all of its webhooks ask",
+          "[admission]") {
+  json::Value live = Live();
+  WebhookAt(live, 1).Make({"namespaceSelector"}) =
+      Json(R"({"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"In",
+                                    "values":["a","quota-system"]}]})");
+  const auto guarded = GuardedAsDesired(live, Desired());
+  REQUIRE(guarded.size() == 2);
+  CHECK(guarded[0].namespaces == Namespaces{.all_but = false, .names = {"a"}});  // pods
+  CHECK(guarded[1].namespaces.all_but);
+  WebhookAt(live, 1)
+      .Make({"matchConditions"})
+      .AsArray()
+      ->push_back(json::Object{{"name", "never"}, {"expression", "false"}});
+  CHECK_FALSE(GuardedAsDesired(live, Desired())[0].updates);
+}
+
 TEST_CASE("stored configuration: what Helm installed is ours by the other label, and stays Helm's",
           "[admission]") {
   json::Value live = Live();

@@ -35,7 +35,8 @@ TEST_CASE("switched book: without a controller there are no quotas, and that is 
   f.real.current = false;
   CHECK(f.book.Current());
   CHECK(f.book.InNamespace("ns").empty());
-  CHECK(f.book.Cover(quota, {1, 1}, "") == nullptr);
+  CHECK(f.book.Covering(quota, {1, 1}, "") == nullptr);
+  CHECK(f.book.Cover(quota, {1, 1}, "") == 0);
   std::optional<base::Result<void>> charged;
   f.tasks.Spawn("charge", [&]() -> base::Task<void> {
     ChargePlan plan{.quota = quota, .used = {}, .grants = {}};

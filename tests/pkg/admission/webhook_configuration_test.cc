@@ -33,7 +33,8 @@ TEST_CASE("webhook configuration: one webhook for all that needs no condition", 
                                   "path":"/validate/core","port":443},"caBundle":"UEVN"},
        "failurePolicy":"Fail","matchPolicy":"Equivalent",
        "namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name",
-                            "operator":"NotIn","values":["kube-system","quota-system"]}]},
+                            "operator":"NotIn","values":["kube-node-lease","kube-public",
+                                                         "kube-system","quota-system"]}]},
        "objectSelector":{},
        "rules":[
          {"operations":["CREATE"],"apiGroups":[""],"apiVersions":["*"],
@@ -51,7 +52,8 @@ TEST_CASE("webhook configuration: one webhook for all that needs no condition", 
                            "expression":"has(object.spec.x) != has(oldObject.spec.x)"}],
        "matchPolicy":"Equivalent",
        "namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name",
-                            "operator":"NotIn","values":["kube-system","quota-system"]}]},
+                            "operator":"NotIn","values":["kube-node-lease","kube-public",
+                                                         "kube-system","quota-system"]}]},
        "objectSelector":{},
        "rules":[
          {"operations":["UPDATE"],"apiGroups":[""],"apiVersions":["*"],
@@ -114,7 +116,69 @@ TEST_CASE("webhook configuration: by URL there is no namespace of ours to leave 
   CHECK(webhook.StringAt({"failurePolicy"}) == "Ignore");
   CHECK(*webhook.At({"namespaceSelector"}) ==
         Json(R"({"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"NotIn",
-                                      "values":["kube-system"]}]})"));
+                                      "values":["kube-node-lease","kube-public",
+                                                "kube-system"]}]})"));
+}
+
+TEST_CASE("webhook configuration: only the namespaces are asked about that limit the resource",
+          "[admission]") {
+  const std::vector<GuardedResource> wanted{
+      In(Counted("configmaps"), {"b"}), In(Pods(), {"a", "b"}), In(Counted("secrets"), {"a", "b"}),
+      In(Counted("services"), {}), Counted("jobs", "batch")};
+  json::Value built = DesiredConfiguration(ByService(), wanted, "PEM");
+  std::vector<std::string> asked;
+  for (const json::Value& webhook : *built.At({"webhooks"})->AsArray()) {
+    std::string text(webhook.StringAt({"name"}));
+    text.resize(text.find(".quota-controller-manager"));
+    const auto& selector = *webhook.At({"namespaceSelector", "matchExpressions"})->AsArray();
+    text.append(" ").append(selector[0].StringAt({"operator"}));
+    text.append(" ").append(json::Write(*selector[0].At({"values"})));
+    for (const json::Value& rule : *webhook.At({"rules"})->AsArray()) {
+      text.append(" ").append(json::Write(*rule.At({"resources"})));
+    }
+    asked.push_back(std::move(text));
+  }
+  CHECK(asked ==
+        std::vector<std::string>{
+            R"(core In ["b"] ["configmaps"])",
+            R"(creates.pods.core In ["a","b"] ["pods","secrets"] ["pods/resize"])",
+            R"(creates.jobs.batch.core NotIn ["kube-node-lease","kube-public","kube-system",)"
+            R"("quota-system"] ["jobs"])",
+            R"(updates.pods.core In ["a","b"] ["pods"])"});
+  std::vector<GuardedResource> read = GuardedBy(built);
+  std::ranges::sort(read);
+  CHECK(read == std::vector<GuardedResource>{wanted[0], wanted[1], wanted[2], wanted[4]});
+}
+
+TEST_CASE("webhook configuration: beyond some hundreds of namespaces all are asked about",
+          "[admission]") {
+  const auto in = [](GuardedResource guarded, std::size_t namespaces) {
+    guarded.namespaces.all_but = false;
+    for (std::size_t i = 0; i < namespaces; ++i) {
+      guarded.namespaces.names.insert("n" + std::to_string(i));
+    }
+    return guarded;
+  };
+  const auto selectors = [](const std::vector<GuardedResource>& wanted) {
+    std::string text;
+    json::Value built = DesiredConfiguration(ByService(), wanted, "");
+    for (const json::Value& webhook : *built.At({"webhooks"})->AsArray()) {
+      const auto& selector = *webhook.At({"namespaceSelector", "matchExpressions"})->AsArray();
+      text.append(selector[0].StringAt({"operator"})).append(" ");
+    }
+    return text;
+  };
+  CHECK(selectors({in(Counted("secrets"), kMostNamespaces)}) == "In ");
+  CHECK(selectors({in(Counted("secrets"), kMostNamespaces + 1)}) == "NotIn ");
+  std::vector<GuardedResource> many;
+  for (std::size_t i = 0; i < 11; ++i) {
+    many.push_back(in(Counted("k" + std::to_string(i)), kMostNamespaces - i));
+  }
+  CHECK(selectors(many) == "NotIn ");
+  many.resize(10);
+  std::string all_in;
+  for (std::size_t i = 0; i < many.size(); ++i) all_in += "In ";
+  CHECK(selectors(many) == all_in);
 }
 
 TEST_CASE("webhook configuration: hundreds of counted kinds are one webhook", "[admission]") {

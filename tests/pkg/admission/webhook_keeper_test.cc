@@ -24,6 +24,7 @@ class Server final : public client::ApiClient {
       : scheduler_(scheduler), cluster_(cluster) {}
 
   base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override {
+    if (request.verb == "GET") co_return co_await cluster_.Do(std::move(request));
     ++writes;
     if (refusal) co_return *refusal;
     if (request.verb != "POST") {
@@ -140,9 +141,9 @@ TEST_CASE_METHOD(KeeperFixture, "webhook keeper: stores what is wanted, a burst 
   scheduler.RunFor(200ms);
   CHECK(server.writes == 1);
   CHECK(Guards().size() == 50);
-  CHECK_FALSE(keeper.Stored("core", {"", "pods"}));
+  CHECK_FALSE(keeper.Stored("core", {"", "pods"}, "team-a"));
   scheduler.RunFor(1s);
-  CHECK(keeper.Stored("core", {"", "pods"}));
+  CHECK(keeper.Stored("core", {"", "pods"}, "team-a"));
   CHECK(listener.changes == 1);
   CHECK(Why(keeper).empty());
 }
@@ -162,7 +163,7 @@ TEST_CASE_METHOD(KeeperFixture, "webhook keeper: a later wish is an update", "[a
   scheduler.RunFor(1s);
   CHECK(server.writes == 2);
   CHECK(Guards().size() == 2);
-  CHECK(keeper.Stored("core", {"", "pods"}));
+  CHECK(keeper.Stored("core", {"", "pods"}, "team-a"));
 }
 
 TEST_CASE_METHOD(KeeperFixture, "webhook keeper: a repair is an event, a wish of ours is none",
@@ -237,7 +238,7 @@ TEST_CASE_METHOD(KeeperFixture, "webhook keeper: two installations do not fight 
   CHECK(server.writes == writes);
   CHECK(other.IsAnothers());
   CHECK_FALSE(winner.IsAnothers());
-  CHECK_FALSE(other.Stored("core", kSecrets));
+  CHECK_FALSE(other.Stored("core", kSecrets, "team-a"));
   CHECK(Why(other).find("it belongs to the installation a/quota") != std::string::npos);
   CHECK(Why(winner).empty());
 }
@@ -262,7 +263,7 @@ TEST_CASE_METHOD(KeeperFixture, "webhook keeper: hands and their slips are repai
   scheduler.RunFor(5s);
   REQUIRE(Live() != nullptr);
   CHECK(SameConfiguration(*Live(), DesiredConfiguration(ByService(), {Counted("secrets")}, "PEM")));
-  CHECK(keeper.Stored("core", kSecrets));
+  CHECK(keeper.Stored("core", kSecrets, "team-a"));
   CHECK(Why(keeper).empty());
 }
 
@@ -278,10 +279,10 @@ TEST_CASE_METHOD(KeeperFixture, "webhook keeper: an API server that refuses is t
   CHECK(Why(keeper) ==
         "webhook configuration quota-controller-manager: rules of 1 resources are not stored yet, "
         "one is secrets: no right");
-  CHECK_FALSE(keeper.Stored("core", kSecrets));
+  CHECK_FALSE(keeper.Stored("core", kSecrets, "team-a"));
   server.refusal.reset();
   scheduler.RunFor(60s);
-  CHECK(keeper.Stored("core", kSecrets));
+  CHECK(keeper.Stored("core", kSecrets, "team-a"));
   CHECK(Why(keeper).empty());
 }
 
@@ -294,8 +295,8 @@ TEST_CASE_METHOD(KeeperFixture, "webhook keeper: two replicas agree and fall sil
     keeper->SetCaBundle("PEM");
   }
   scheduler.RunFor(5s);
-  CHECK(one.Stored("core", kSecrets));
-  CHECK(other.Stored("core", kSecrets));
+  CHECK(one.Stored("core", kSecrets, "team-a"));
+  CHECK(other.Stored("core", kSecrets, "team-a"));
   const int writes = server.writes;
   CHECK(writes <= 3);
   // One of them sees a quota later than the other.
@@ -333,11 +334,11 @@ TEST_CASE_METHOD(KeeperFixture,
   keeper.SetCaBundle("PEM");
   scheduler.RunFor(1min);
   CHECK(server.writes == 0);
-  CHECK_FALSE(keeper.Stored("core", kSecrets));
+  CHECK_FALSE(keeper.Stored("core", kSecrets, "team-a"));
   CHECK(Why(keeper).find("is left alone") != std::string::npos);
   cluster.Delete(kWebhookConfigurations, "", kName);
   scheduler.RunFor(5s);
-  CHECK(keeper.Stored("core", kSecrets));
+  CHECK(keeper.Stored("core", kSecrets, "team-a"));
 }
 
 TEST_CASE_METHOD(KeeperFixture, "webhook keeper: objects of other names do not matter",
@@ -348,8 +349,75 @@ TEST_CASE_METHOD(KeeperFixture, "webhook keeper: objects of other names do not m
   WebhookKeeper& keeper = Settled({Pods()});
   cluster.Delete(kWebhookConfigurations, "", "other");
   scheduler.RunFor(1min);
-  CHECK(keeper.Stored("core", {"", "pods"}));
+  CHECK(keeper.Stored("core", {"", "pods"}, "team-a"));
   CHECK(server.writes == 1);
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: the first rule waits for who answers it",
+                 "[admission]") {
+  bool answers = false;
+  keepers.push_back(NewKeeper());
+  WebhookKeeper& keeper = *keepers.back();
+  keeper.BeginWhen([&] { return answers; });
+  running.Spawn("keeper", [&keeper] { return keeper.Run(); });
+  keeper.SetWanted("core", {Counted("secrets")});
+  keeper.SetCaBundle("PEM");
+  scheduler.RunFor(1min);
+  CHECK(server.writes == 0);
+  answers = true;
+  scheduler.RunFor(4s);
+  answers = false;
+  scheduler.RunFor(4s);
+  answers = true;
+  scheduler.RunFor(5s);
+  CHECK(server.writes == 0);
+  scheduler.RunFor(3s);
+  CHECK(keeper.Stored("core", kSecrets, "team-a"));
+  answers = false;  // from now on others may
+  keeper.SetWanted("core", {Counted("secrets"), Pods()});
+  scheduler.RunFor(1s);
+  CHECK(Guards().size() == 2);
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: what is made is owned by the role there is then",
+                 "[admission]") {
+  const api::GroupVersionResource roles{"rbac.authorization.k8s.io", "v1", "clusterroles"};
+  cluster.Serve(roles, "ClusterRole", false);
+  const auto put_role = [&](const std::string& uid) {
+    json::Value role;
+    role.Make({"metadata", "name"}) = "quota";
+    role.Make({"metadata", "uid"}) = uid;
+    cluster.Put(roles, role);
+  };
+  const auto owner = [&]() -> std::string {
+    const json::Value* owners =
+        Live() == nullptr ? nullptr : Live()->At({"metadata", "ownerReferences"});
+    return owners == nullptr ? "" : std::string(owners->AsArray()->at(0).StringAt({"uid"}));
+  };
+  const auto start = [&]() -> WebhookKeeper& {
+    WebhookKeeper& keeper = Start({.owner_roles = {"absent", "quota"}});
+    keeper.SetWanted("core", {Counted("secrets")});
+    keeper.SetCaBundle("PEM");
+    scheduler.RunFor(2s);
+    return keeper;
+  };
+  SECTION("there is none") {
+    CHECK(Why(start()).empty());
+    CHECK(owner().empty());
+    return;
+  }
+  put_role("one");
+  WebhookKeeper& keeper = start();
+  CHECK(owner() == "one");
+  cluster.Delete(roles, "", "quota");
+  cluster.Delete(kWebhookConfigurations, "", kName);
+  scheduler.RunFor(1min);
+  CHECK(Live() == nullptr);  // the installation goes
+  CHECK(Why(keeper).find("the ClusterRole that owned it is gone") != std::string::npos);
+  put_role("two");
+  scheduler.RunFor(2min);
+  CHECK(owner() == "two");
+  CHECK(Why(keeper).empty());
 }
 
 TEST_CASE_METHOD(KeeperFixture, "webhook keeper: with the admin's own manifest nothing is done",
@@ -360,7 +428,7 @@ TEST_CASE_METHOD(KeeperFixture, "webhook keeper: with the admin's own manifest n
   scheduler.RunFor(1h);
   CHECK(server.writes == 0);
   CHECK(cluster.lists == 0);
-  CHECK(keeper.Stored("core", kSecrets));
+  CHECK(keeper.Stored("core", kSecrets, "team-a"));
   CHECK(Why(keeper).empty());
 }
 

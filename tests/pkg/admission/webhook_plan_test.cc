@@ -1,6 +1,8 @@
 #include "pkg/admission/webhook_plan.h"
 
+#include "pkg/admission/ownership.h"
 #include "pkg/admission/stored_configuration.h"
+#include "pkg/http/certificate.h"
 #include "tests/pkg/admission/webhook_testing.h"
 
 namespace admission::webhook_plan_test {
@@ -91,15 +93,15 @@ TEST_CASE("webhook plan: a rule counts once the server has it and had time to he
   CHECK_FALSE(p.plan.Next());
   REQUIRE(p.plan.NextDeadline() == p.now + milliseconds(500));
   p.Pass(milliseconds(499));
-  CHECK_FALSE(p.plan.Stored("core", kSecrets));
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, "team-a"));
   CHECK_FALSE(p.plan.TakeChanged());
   p.Pass(milliseconds(1));
-  CHECK(p.plan.Stored("core", kSecrets));
+  CHECK(p.plan.Stored("core", kSecrets, "team-a"));
   CHECK(p.plan.TakeChanged());
   CHECK_FALSE(p.plan.TakeChanged());
   CHECK_FALSE(p.plan.NextDeadline());
-  CHECK_FALSE(p.plan.Stored("karmada", kSecrets));
-  CHECK_FALSE(p.plan.Stored("core", {"", "pods"}));
+  CHECK_FALSE(p.plan.Stored("karmada", kSecrets, "team-a"));
+  CHECK_FALSE(p.plan.Stored("core", {"", "pods"}, "team-a"));
 }
 
 TEST_CASE("webhook plan: a rule goes when nothing has wanted it for a while", "[admission]") {
@@ -108,10 +110,10 @@ TEST_CASE("webhook plan: a rule goes when nothing has wanted it for a while", "[
   p.Want({Pods()});
   CHECK_FALSE(p.plan.Next());
   p.Pass(seconds(29));
-  CHECK(p.plan.Stored("core", kSecrets));
+  CHECK(p.plan.Stored("core", kSecrets, "team-a"));
   CHECK_FALSE(p.plan.Next());
   p.Pass(seconds(1));
-  CHECK_FALSE(p.plan.Stored("core", kSecrets));  // before it is taken away
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, "team-a"));  // before it is taken away
   CHECK(p.plan.TakeChanged());
   REQUIRE(p.Write());
   CHECK(p.Guards() == std::vector<GuardedResource>{Pods()});
@@ -124,7 +126,7 @@ TEST_CASE("webhook plan: a wish that comes back in time changes nothing", "[admi
   p.Pass(seconds(20));
   p.Want({Counted("secrets"), Pods()});
   p.Pass(seconds(600));
-  CHECK(p.plan.Stored("core", kSecrets));
+  CHECK(p.plan.Stored("core", kSecrets, "team-a"));
   CHECK_FALSE(p.plan.Next());
 }
 
@@ -145,7 +147,7 @@ TEST_CASE("webhook plan: a start takes away no rule before the quotas are known"
   p.Show(DesiredConfiguration(ByService(), {Counted("secrets"), Pods()}, "PEM"));
   p.Pass(seconds(3600));
   CHECK_FALSE(p.plan.Next());
-  CHECK(p.plan.Stored("core", kSecrets));
+  CHECK(p.plan.Stored("core", kSecrets, "team-a"));
   p.Want({Pods()});
   p.Pass(seconds(29));
   CHECK_FALSE(p.plan.Next());
@@ -163,7 +165,7 @@ TEST_CASE("webhook plan: what another replica wants already is not taken away", 
   p.Want({Counted("secrets"), Pods()});
   p.Pass(seconds(600));
   CHECK_FALSE(p.plan.Next());
-  CHECK(p.plan.Stored("core", kSecrets));
+  CHECK(p.plan.Stored("core", kSecrets, "team-a"));
 }
 
 TEST_CASE("webhook plan: rules of a quota API that is no longer enforced go", "[admission]") {
@@ -197,7 +199,7 @@ TEST_CASE("webhook plan: what somebody changed is put right", "[admission]") {
     changed.Make({"webhooks"}) = json::Array{};
     p.Show(changed);
   }
-  CHECK(p.plan.Stored("core", kSecrets));  // status.hard does not follow a hand's slip
+  CHECK(p.plan.Stored("core", kSecrets, "team-a"));  // status.hard does not follow a hand's slip
   REQUIRE(p.Write());
   CHECK_FALSE(p.plan.Next());
   CHECK(p.Guards().size() == 2);
@@ -211,10 +213,10 @@ TEST_CASE("webhook plan: a rule whose calls go elsewhere does not count", "[admi
   elsewhere.endpoint = AdmissionUrl{.host = "127.0.0.1", .port = 1, .path = ""};
   p.Show(DesiredConfiguration(elsewhere, {Counted("secrets")}, "PEM"));
   p.Pass(seconds(60));
-  CHECK_FALSE(p.plan.Stored("core", kSecrets));
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, "team-a"));
   REQUIRE(p.Write());
   p.Pass(seconds(1));
-  CHECK(p.plan.Stored("core", kSecrets));
+  CHECK(p.plan.Stored("core", kSecrets, "team-a"));
 }
 
 TEST_CASE("webhook plan: somebody else's object is left alone, and said", "[admission]") {
@@ -227,7 +229,7 @@ TEST_CASE("webhook plan: somebody else's object is left alone, and said", "[admi
   p.Pass(seconds(60));
   CHECK(p.plan.IsForeign());
   CHECK_FALSE(p.plan.Next());
-  CHECK_FALSE(p.plan.Stored("core", kSecrets));
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, "team-a"));
   CHECK(p.plan.Missing() ==
         "an object of this name does not carry the label "
         "app.kubernetes.io/managed-by=quota-controller-manager and is left alone");
@@ -251,7 +253,7 @@ TEST_CASE("webhook plan: another installation's object is left alone, and whose 
   CHECK(plan.IsForeign());
   CHECK(plan.OtherInstallation() == "other/quota");
   CHECK_FALSE(plan.Next());
-  CHECK_FALSE(plan.Stored("core", kSecrets));
+  CHECK_FALSE(plan.Stored("core", kSecrets, "team-a"));
   CHECK(plan.Missing() ==
         "it belongs to the installation other/quota, and this is quota-system/quota: there can be "
         "one in a cluster. Take one of them away, with --uninstall");
@@ -281,6 +283,186 @@ TEST_CASE("webhook plan: an object of ours that nobody has claimed is claimed", 
   CHECK_FALSE(plan.Next());
 }
 
+TEST_CASE("webhook plan: a rule is stored for the namespaces that it names", "[admission]") {
+  Planned p;
+  p.Settle({In(Counted("secrets"), {"a"})});
+  CHECK(p.plan.Stored("core", kSecrets, "a"));
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, "b"));
+  p.Want({In(Counted("secrets"), {"a", "b"})});
+  CHECK(p.plan.Missing() == "rules of 1 resources are not stored yet, one is secrets");
+  REQUIRE(p.Write());
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, "b"));
+  p.Pass(milliseconds(500));
+  CHECK(p.plan.Stored("core", kSecrets, "b"));
+  CHECK(p.plan.TakeChanged());
+  CHECK(p.plan.Missing().empty());
+}
+
+TEST_CASE("webhook plan: a namespace goes when nothing has wanted it for a while", "[admission]") {
+  Planned p;
+  p.Settle({In(Counted("secrets"), {"a", "b"})});
+  p.Want({In(Counted("secrets"), {"a"})});
+  CHECK_FALSE(p.plan.Next());
+  p.Pass(seconds(29));
+  CHECK(p.plan.Stored("core", kSecrets, "b"));
+  p.Pass(seconds(1));
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, "b"));
+  REQUIRE(p.Write());
+  CHECK(p.Guards() == std::vector<GuardedResource>{In(Counted("secrets"), {"a"})});
+}
+
+TEST_CASE("webhook plan: from all namespaces to some and back no limit is open", "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets")});
+  p.Want({In(Counted("secrets"), {"a"})});
+  p.Pass(seconds(1));
+  CHECK(p.plan.Stored("core", kSecrets, "a"));
+  CHECK_FALSE(p.plan.Next());
+  p.Pass(seconds(30));
+  CHECK(p.plan.Stored("core", kSecrets, "a"));
+  REQUIRE(p.Write());
+  CHECK(p.Guards() == std::vector<GuardedResource>{In(Counted("secrets"), {"a"})});
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, "b"));
+  p.Want({Counted("secrets")});
+  REQUIRE(p.Write());
+  CHECK(p.Guards() == std::vector<GuardedResource>{Counted("secrets")});
+  CHECK(p.plan.Stored("core", kSecrets, "a"));
+  p.Pass(seconds(1));
+  CHECK(p.plan.Stored("core", kSecrets, "b"));
+}
+
+TEST_CASE("webhook plan: what nothing wants and another replica took away is not put back",
+          "[admission]") {
+  Planned p;
+  p.Settle({In(Counted("secrets"), {"a", "b"}), Pods()});
+  p.Want({In(Counted("secrets"), {"a"})});
+  p.Show(DesiredConfiguration(ByService(), {In(Counted("secrets"), {"a"})}, "PEM"));
+  CHECK_FALSE(p.plan.Next());
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, "b"));
+  CHECK_FALSE(p.plan.Stored("core", {"", "pods"}, "a"));
+  p.Show(DesiredConfiguration(ByService(), {}, "PEM"));
+  CHECK(p.plan.Next());  // what is wanted is
+}
+
+TEST_CASE("webhook plan: a selector that spares one namespace more does not count for it",
+          "[admission]") {
+  Planned p;
+  p.Want({In(Counted("secrets"), {"a", "b"})});
+  p.Trust("PEM");
+  ConfigurationOptions sparing = ByService();
+  sparing.exempt_namespaces.emplace_back("b");
+  p.Show(DesiredConfiguration(sparing, {Counted("secrets")}, "PEM"));
+  p.Pass(seconds(1));
+  CHECK(p.plan.Stored("core", kSecrets, "a"));
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, "b"));
+}
+
+TEST_CASE("webhook plan: behind broken glass there are no webhooks, and limits stay shown",
+          "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets")});
+  p.live.Make({"metadata", "annotations", kBreakGlassAnnotation}) = "true";
+  p.Show(p.live);
+  CHECK(p.plan.IsOpen());
+  REQUIRE(p.Write());
+  CHECK(AsksNobody(p.live));
+  CHECK(p.plan.Missing().find("everything passes") == 0);
+  CHECK(p.plan.Stored("core", kSecrets, "a"));
+  p.Want({Counted("secrets"), Pods()});
+  p.Pass(seconds(60));
+  CHECK_FALSE(p.plan.Next());
+  CHECK_FALSE(p.plan.Stored("core", {"", "pods"}, "a"));
+  SECTION("it is mended") {
+    p.live.Make({"metadata"}).AsObject()->Erase("annotations");
+    p.Show(p.live);
+    REQUIRE(p.Write());
+    CHECK(p.Guards().size() == 2);
+  }
+  SECTION("it is deleted, and stays away") {
+    p.ShowNothing();
+    CHECK_FALSE(p.plan.Next());
+  }
+}
+
+TEST_CASE("webhook plan: while a leader that counts leads nothing is filled in", "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets")});
+  json::Value emptied = p.live;
+  emptied.Make({"webhooks"}) = json::Array();
+  emptied.Make({"metadata", "annotations", kCountingAnnotation}) = "counting";
+  p.plan.SetLeader("counting");
+  p.Show(emptied);
+  CHECK(p.plan.IsOpen());
+  CHECK_FALSE(p.plan.Next());
+  CHECK(p.plan.Missing() == "everything passes while counting leads, which enforces nothing");
+  p.plan.SetLeader("another");
+  p.Pass(seconds(1));
+  CHECK_FALSE(p.plan.IsOpen());
+  const auto write = p.plan.Next();
+  REQUIRE(write);
+  CHECK(write->body.At({"metadata", "annotations", kCountingAnnotation})->IsNull());
+}
+
+TEST_CASE("webhook plan: an owner is added to those that there are", "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets")});
+  const json::Value ours = Json(R"({"apiVersion":"rbac.authorization.k8s.io/v1",
+      "kind":"ClusterRole","name":"quota","uid":"new"})");
+  p.live.Make({"metadata", "ownerReferences"}) = Json(R"([{"kind":"Other","name":"x","uid":"1"},
+               {"kind":"ClusterRole","name":"quota","uid":"old"}])");
+  p.Show(p.live);
+  CHECK_FALSE(p.plan.Next());
+  p.plan.SetOwner(ours);
+  const auto write = p.plan.Next();
+  REQUIRE(write);
+  json::Array owners = *write->body.At({"metadata", "ownerReferences"})->AsArray();
+  REQUIRE(owners.size() == 2);
+  CHECK(owners[0] == ours);
+  CHECK(owners[1].StringAt({"kind"}) == "Other");
+  p.live.Make({"metadata", "ownerReferences"}) = std::move(owners);
+  p.Show(p.live);
+  CHECK_FALSE(p.plan.Next());
+}
+
+TEST_CASE("webhook plan: nobody is asked before somebody answers", "[admission]") {
+  Planned p;
+  p.plan.WaitToBegin();
+  p.Want({Counted("secrets")});
+  p.Trust("PEM");
+  SECTION("there is no object") { p.ShowNothing(); }
+  SECTION("there is an empty one") { p.Show(DesiredConfiguration(ByService(), {}, "")); }
+  SECTION("others are asked already") {
+    p.Show(DesiredConfiguration(ByService(), {Pods()}, "PEM"));
+    CHECK(p.plan.Next());
+    return;
+  }
+  p.Pass(seconds(60));
+  CHECK_FALSE(p.plan.Next());
+  p.plan.Begin();
+  CHECK(p.plan.Next());
+}
+
+TEST_CASE("webhook plan: who shows a certificate that is not trusted is not asked in vain",
+          "[admission]") {
+  const auto ca = http::MakeCertificate({.common_name = "ca", .is_ca = true});
+  const auto other = http::MakeCertificate({.common_name = "other", .is_ca = true});
+  REQUIRE(ca.has_value());
+  REQUIRE(other.has_value());
+  const auto leaf = http::MakeCertificate({.hosts = {"quota.svc"}, .issuer = &*ca});
+  REQUIRE(leaf.has_value());
+  Planned p;
+  p.ShowNothing();
+  CHECK(p.plan.WhyNotTrusted(leaf->cert_pem).empty());
+  const auto show = [&](const std::string& bundle) {
+    p.Show(DesiredConfiguration(ByService(), {Counted("secrets")}, bundle));
+    return p.plan.WhyNotTrusted(leaf->cert_pem);
+  };
+  CHECK(show(ca->cert_pem).empty());
+  CHECK(show(other->cert_pem + ca->cert_pem).empty());
+  CHECK(show("").empty());
+  CHECK(show(other->cert_pem).find("its caBundle does not trust our certificate") == 0);
+}
+
 TEST_CASE("webhook plan: another CA bundle is told from other changes", "[admission]") {
   Planned p;
   p.Settle({Counted("secrets")});
@@ -307,7 +489,7 @@ TEST_CASE("webhook plan: a late look at the past changes nothing", "[admission]"
 TEST_CASE("webhook plan: a name that can stand in no rule holds up nothing", "[admission]") {
   Planned p;
   p.Settle({Counted("secrets"), Counted("*"), Counted("Kind", "X.io")});
-  CHECK_FALSE(p.plan.Stored("core", {"", "*"}));
+  CHECK_FALSE(p.plan.Stored("core", {"", "*"}, "team-a"));
 }
 
 }  // namespace admission::webhook_plan_test

@@ -3,6 +3,7 @@
 // TEST ONLY. What tests of the webhook configuration share.
 
 #include <catch2/catch.hpp>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,11 @@ inline GuardedResource Pods() {
   pods.update_condition = "has(object.spec.x) != has(oldObject.spec.x)";
   pods.subresources = {"resize"};
   return pods;
+}
+
+inline GuardedResource In(GuardedResource guarded, std::set<std::string, std::less<>> names) {
+  guarded.namespaces = {.all_but = false, .names = std::move(names)};
+  return guarded;
 }
 
 inline ConfigurationOptions ByService() {

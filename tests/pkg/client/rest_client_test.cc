@@ -156,7 +156,7 @@ TEST_CASE("rest client: a lost connection repeats a read and never a write", "[c
   }
 }
 
-TEST_CASE("rest client: after a 401 the token file is read anew, and a GET repeated once",
+TEST_CASE("rest client: after a 401 the token file is read anew, and the request repeated once",
           "[client]") {
   const TempFolder folder;
   Fixture fixture;
@@ -180,12 +180,22 @@ TEST_CASE("rest client: after a 401 the token file is read anew, and a GET repea
     CHECK(fixture.Do({.path = "/x"}).error().code == ErrorCode::kUnauthorized);
     CHECK(fixture.script.sent.size() == 2);
   }
-  SECTION("a write is not repeated, the next one has the new token") {
+  // Whoever is not known has written nothing.
+  SECTION("a write, too") {
+    const std::string verb = GENERATE("PUT", "POST", "PATCH", "DELETE");
     folder.Write("token", "two");
     fixture.script.Answer(200, "{}");
-    CHECK(fixture.Do({.verb = "PUT", .path = "/x"}).error().code == ErrorCode::kUnauthorized);
-    CHECK(fixture.Do({.verb = "PUT", .path = "/x"}));
+    CHECK(fixture.Do({.verb = verb, .path = "/x", .body = "{}"}));
+    REQUIRE(fixture.script.sent.size() == 3);
     CHECK(fixture.script.sent[2].request.headers.Get("Authorization") == "Bearer two");
+    CHECK(fixture.script.sent[2].request.body == "{}");
+  }
+  SECTION("a write not more than once") {
+    folder.Write("token", "two");
+    fixture.script.Answer(401, "");
+    const auto answer = fixture.Do({.verb = "PATCH", .path = "/x"});
+    CHECK(answer.error().code == ErrorCode::kUnauthorized);
+    CHECK(fixture.script.sent.size() == 3);
   }
 }
 

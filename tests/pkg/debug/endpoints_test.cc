@@ -15,7 +15,15 @@ struct Fixture {
   debug::Endpoints endpoints{&health, &registry, {}};
 
   http::Response Ask(const std::string& method, const std::string& target) const {
-    return debug::Answer(endpoints, {.method = method, .target = target});
+    base::asio::io_context io;
+    std::optional<http::Response> response;
+    base::TaskGroup tasks(io.get_executor());
+    tasks.Spawn("ask", [&]() -> base::Task<void> {
+      http::Request request{.method = method, .target = target};
+      response = co_await debug::Answer(endpoints, std::move(request));
+    });
+    io.run();
+    return *response;
   }
 };
 
@@ -45,6 +53,30 @@ TEST_CASE("endpoints: metrics are served in the text format", "[debug]") {
   CHECK(response.status == 200);
   CHECK(response.headers.Get("Content-Type") == "text/plain; version=0.0.4; charset=utf-8");
   CHECK_THAT(response.body, Contains("jobs_total 3\n"));
+}
+
+TEST_CASE("endpoints: two scrapes at once are answered, with turns of the loop between steps",
+          "[debug]") {
+  Fixture f;
+  int refreshed = 0;
+  f.registry.OnScrapeInSteps([&] { return ++refreshed % 5 != 0; });
+  base::asio::io_context io;
+  base::TaskGroup tasks(io.get_executor());
+  std::vector<http::Response> answers;
+  const auto ask = [&]() -> base::Task<void> {
+    http::Request request{.method = "GET", .target = "/metrics"};
+    answers.push_back(co_await debug::Answer(f.endpoints, std::move(request)));
+  };
+  tasks.Spawn("one", ask);
+  tasks.Spawn("other", ask);
+  int most_in_a_turn = 0;
+  for (int before = 0; io.poll_one() > 0; before = refreshed) {
+    most_in_a_turn = std::max(most_in_a_turn, refreshed - before);
+  }
+  REQUIRE(answers.size() == 2);
+  CHECK(answers[1].status == 200);
+  CHECK(refreshed == 10);
+  CHECK(most_in_a_turn == 1);
 }
 
 TEST_CASE("endpoints: health is served beside them", "[debug]") {

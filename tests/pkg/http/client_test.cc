@@ -2,6 +2,7 @@
 
 #include <boost/asio/ip/address.hpp>
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
@@ -120,6 +121,65 @@ TEST_CASE("client: an idle connection is not used after its time", "[http][clien
   });
   REQUIRE(connections.addresses.size() == 2);
   CHECK(connections.addresses[0] != connections.addresses[1]);
+}
+
+// Requests that come as crowds: each crowd takes the connections of the one before it.
+TEST_CASE("client: as many connections are kept as were needed at once", "[http][client]") {
+  constexpr int kCrowd = 100;
+  Loopback loopback;
+  std::set<std::string> addresses;
+  int arrived = 0;
+  loopback.handler = [&](http::Request request, http::Peer peer,
+                         http::ResponseWriter& writer) -> Task<void> {
+    addresses.insert(peer.address);
+    ++arrived;
+    while (arrived % kCrowd != 0) co_await http::test::Yield();
+    co_await http::test::Echo(std::move(request), std::move(peer), writer);
+  };
+  loopback.Run([&]() -> Task<void> {
+    const auto client = NewClient(loopback);
+    for (int round = 0; round < 5; ++round) {
+      base::TaskGroup crowd(loopback.io().get_executor());
+      for (int i = 0; i < kCrowd; ++i) {
+        crowd.Spawn("write", [&client]() -> Task<void> {
+          const auto response = co_await client->Do(Ask("PATCH", "/", "{}"), kLong);
+          CHECK(response.has_value());
+        });
+      }
+      co_await crowd.Join();
+    }
+  });
+  CHECK(arrived == 5 * kCrowd);
+  CHECK(addresses.size() == kCrowd);
+}
+
+TEST_CASE("client: no more connections are kept than the bound says", "[http][client]") {
+  Loopback loopback;
+  std::set<std::string> addresses;
+  int arrived = 0;
+  loopback.handler = [&](http::Request request, http::Peer peer,
+                         http::ResponseWriter& writer) -> Task<void> {
+    addresses.insert(peer.address);
+    ++arrived;
+    while (arrived % 8 != 0) co_await http::test::Yield();
+    co_await http::test::Echo(std::move(request), std::move(peer), writer);
+  };
+  loopback.Run([&]() -> Task<void> {
+    http::ClientOptions options;
+    options.max_idle_connections = 5;
+    const auto client = NewClient(loopback, std::move(options));
+    for (int round = 0; round < 2; ++round) {
+      base::TaskGroup crowd(loopback.io().get_executor());
+      for (int i = 0; i < 8; ++i) {
+        crowd.Spawn("read", [&client]() -> Task<void> {
+          const auto response = co_await client->Do(Get("/"), kLong);
+          CHECK(response.has_value());
+        });
+      }
+      co_await crowd.Join();
+    }
+  });
+  CHECK(addresses.size() == 8 + 3);
 }
 
 TEST_CASE("client: a kept connection that the server closed is noticed", "[http][client]") {

@@ -186,6 +186,184 @@ TEST_CASE("server: 100 MB of body are refused at their announcement", "[http][se
   });
 }
 
+// The beginning of a request with a body of so many bytes, and all of it but the last.
+std::string AllButOne(std::size_t bytes) {
+  return "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n" +
+         std::string(bytes - 1, 'x');
+}
+
+TEST_CASE("server: a header of more than 100 fields is refused", "[http][server]") {
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.Run([&]() -> Task<void> {
+    const auto with = [](int fields) {
+      std::string request = "GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
+      for (int i = 2; i < fields; ++i) request += "a:\r\n";
+      return request + "\r\n";
+    };
+    const std::string most = co_await loopback.Talk(with(100));
+    CHECK(Contains(most, "200 OK"));
+    const std::string more = co_await loopback.Talk(with(101));
+    CHECK(Contains(more, "431 Request Header Fields Too Large"));
+    CHECK(loopback.server().stats().too_large == 1);
+  });
+}
+
+TEST_CASE("server: a body that does not fit is refused at its announcement", "[http][server]") {
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.options.max_held_bytes = 1'000'000;
+  loopback.Run([&]() -> Task<void> {
+    const std::string answer =
+        co_await loopback.Talk("POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n");
+    CHECK(Contains(answer, "429 Too Many Requests"));
+    CHECK(Contains(answer, "Retry-After: 1\r\n"));
+    CHECK(Contains(answer, "Connection: close\r\n"));
+    CHECK(loopback.server().stats().no_memory == 1);
+    CHECK(loopback.server().stats().held_bytes < 100'000);
+  });
+}
+
+TEST_CASE("server: bodies that do not end give way to one that does", "[http][server]") {
+  const bool chunked = GENERATE(false, true);
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.options.max_held_bytes = 1'000'000;
+  loopback.Run([&]() -> Task<void> {
+    std::vector<std::unique_ptr<http::Connection>> slow;
+    for (int i = 0; i < 5; ++i) {
+      slow.push_back(co_await loopback.Dial());
+      co_await slow.back()->Send(AllButOne(400'000), Soon());
+    }
+    std::string request = chunked
+                              ? "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                "30d40\r\n" +
+                                    std::string(200'000, 'y') + "\r\n0\r\n\r\n"
+                              : AllButOne(200'000) + "y";
+    for (int i = 0; i < 10; ++i) {
+      const auto connection = co_await loopback.Dial();
+      co_await connection->Send(request, Soon());
+      const std::string answer = co_await ReadUntil(*connection, "y");
+      CHECK(Contains(answer, "200 OK"));
+    }
+    CHECK(loopback.server().stats().held_bytes <= 1'000'000);
+    CHECK(loopback.server().stats().no_memory >= 3);
+    int told = 0;
+    for (const auto& each : slow) {
+      const auto received = co_await each->Receive(base::RealClock().Now() + 10ms);
+      if (received && Contains(std::string(*received), "429 Too Many Requests")) ++told;
+    }
+    CHECK(told >= 3);
+  });
+}
+
+TEST_CASE("server: what a handler keeps counts instead of the body", "[http][server]") {
+  Loopback loopback;
+  loopback.options.max_held_bytes = 1'000'000;
+  std::vector<std::size_t> held;
+  loopback.handler = [&](http::Request request, const http::Peer&,
+                         http::ResponseWriter& writer) -> Task<void> {
+    const auto look = [&] { held.push_back(loopback.server().stats().held_bytes); };
+    look();
+    std::string().swap(request.body);
+    CHECK(writer.Keep(700'000));
+    look();
+    CHECK_FALSE(writer.Keep(1'000'000));
+    look();
+    CHECK(writer.Keep(0));
+    look();
+    co_await writer.Send(http::Response());
+  };
+  loopback.Run([&]() -> Task<void> {
+    const auto connection = co_await loopback.Dial();
+    co_await connection->Send(AllButOne(300'000) + "x", Soon());
+    co_await ReadUntil(*connection, "\r\n\r\n");
+    REQUIRE(held.size() == 4);
+    CHECK(held[0] - held[3] == 300'000);
+    CHECK(held[1] - held[3] == 700'000);
+    CHECK(held[2] == held[1]);
+  });
+}
+
+TEST_CASE("server: a connection that waits takes no memory of requests", "[http][server]") {
+  const Authority authority;
+  const bool tls = GENERATE(false, true);
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.options.max_held_bytes = std::size_t{48} << 10;  // one handshake
+  if (tls) loopback.options.tls = authority.Serve();
+  loopback.Run([&]() -> Task<void> {
+    http::ClientOptions options;
+    options.server = loopback.url();
+    if (tls) options.tls.ca_pem = authority.ca.cert_pem;
+    std::vector<std::unique_ptr<http::Client>> clients;
+    for (int i = 0; i < 10; ++i) {
+      clients.push_back(http::NewClient(loopback.io().get_executor(), options).value());
+      const auto response = co_await clients.back()->Do(http::Request(), 5s);
+      REQUIRE(response.has_value());
+      CHECK(response->status == 200);
+      co_await http::test::Yield();
+      CHECK(loopback.server().stats().held_bytes == 0);
+    }
+    CHECK(loopback.server().stats().connections == 10);
+    CHECK(loopback.server().stats().no_memory == 0);
+  });
+}
+
+TEST_CASE("server: an answer that nobody reads gives way to others", "[http][server]") {
+  constexpr std::size_t kAnswer = std::size_t{15} << 20;  // more than the kernel's buffers take
+  Loopback loopback;
+  std::size_t asked = 0;
+  loopback.options.max_held_bytes = std::size_t{40} << 20;
+  loopback.handler = [&](const http::Request&, const http::Peer&,
+                         http::ResponseWriter& writer) -> Task<void> {
+    ++asked;
+    http::Response response;
+    response.body.assign(kAnswer, 'x');
+    co_await writer.Send(std::move(response));
+  };
+  loopback.Run([&]() -> Task<void> {
+    std::vector<std::unique_ptr<http::Connection>> greedy;
+    while (greedy.size() < 8) {
+      greedy.push_back(co_await loopback.Dial());
+      co_await greedy.back()->Send(kGet, Soon());
+      while (asked < greedy.size()) co_await http::test::Yield();
+      CHECK(loopback.server().stats().held_bytes < 3 * kAnswer);
+    }
+    CHECK(loopback.server().stats().no_memory == 6);
+  });
+}
+
+TEST_CASE("server: who is silent gives his connection to one who asks", "[http][server]") {
+  const Authority authority;
+  const bool tls = GENERATE(false, true);
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.options.max_connections = 4;
+  if (tls) loopback.options.tls = authority.Serve();
+  loopback.Run([&]() -> Task<void> {
+    http::ClientOptions options;
+    options.server = loopback.url();
+    if (tls) options.tls.ca_pem = authority.ca.cert_pem;
+    const auto client = http::NewClient(loopback.io().get_executor(), options).value();
+    const auto first = co_await client->Do(http::Request(), 5s);
+    REQUIRE(first.has_value());
+    std::vector<std::unique_ptr<http::Connection>> silent;
+    for (int i = 0; i < 20; ++i) {
+      silent.push_back(co_await loopback.Dial());
+      co_await http::test::Yield();
+    }
+    // The one that it keeps, which is still there, and a new one.
+    const auto kept = co_await client->Do(http::Request(), 5s);
+    CHECK(kept.has_value());
+    client->CloseIdle();
+    const auto fresh = co_await client->Do(http::Request(), 5s);
+    CHECK(fresh.has_value());
+    CHECK(loopback.server().stats().connections <= 4);
+    CHECK(loopback.server().stats().crowded >= 16);
+  });
+}
+
 }  // namespace
 
 }  // namespace server_limits_test

@@ -116,5 +116,50 @@ TEST_CASE("skim: a mistake in what is skipped goes unnoticed", "[json]") {
   CHECK(Write(*skimmed) == R"({"a":1})");
 }
 
+// Documents whose wanted part is small as text and large in memory, or just large.
+std::string Repeated(const std::string& element, std::size_t bytes) {
+  std::string list = element;
+  while (list.size() < bytes) list += "," + element;
+  return "[" + list + "]";
+}
+
+TEST_CASE("skim: what is wanted takes no more memory than it may", "[json]") {
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  const Projection projection({"a.b"});
+  for (const std::string& wanted :
+       {Repeated("0", kBytes / 8), Repeated("{}", kBytes / 8), Repeated(R"({"b":""})", kBytes / 8),
+        Repeated("[]", 2 * kBytes), "{\"b\":\"" + std::string(kBytes, 'x') + "\"}"}) {
+    for (const std::string& name : {std::string("a"), std::string("\\u0061")}) {
+      const std::string text = "{\"" + name + "\":" + wanted + "}";
+      for (const auto& read : {Skim(text, projection, {.bytes = kBytes}),
+                               ParseProjected(text, projection, {.bytes = kBytes})}) {
+        REQUIRE_FALSE(read.has_value());
+        CHECK(read.error().Is(base::ErrorCode::kTooLarge));
+        CHECK(read.error().message == "JSON that takes more than 1048576 bytes of memory");
+      }
+      CHECK(Skim(text, projection).has_value());
+    }
+  }
+  const auto whole = Parse(Repeated("0", kBytes / 8), {.bytes = kBytes});
+  REQUIRE_FALSE(whole.has_value());
+  CHECK(whole.error().Is(base::ErrorCode::kTooLarge));
+}
+
+TEST_CASE("skim: what is skipped may be as large as it likes", "[json]") {
+  const Projection projection({"a"});
+  const std::string text = R"({"skip":)" + Repeated("{}", 1 << 20) + R"(,"a":1})";
+  CHECK(Skim(text, projection, {.bytes = 1000}).has_value());
+  CHECK(ParseProjected(text, projection, {.bytes = 1000}).has_value());
+}
+
+TEST_CASE("json: the size of a value is that of all below it", "[json]") {
+  const std::string text(100, 'x');
+  CHECK(SizeInMemory(Value()) == sizeof(Value));
+  CHECK(SizeInMemory(Value(text)) == sizeof(Value) + 100);
+  const Value tree(Object{{"name", Value(text)}, {"list", Value(Array{1, nullptr})}});
+  CHECK(SizeInMemory(tree) ==
+        5 * sizeof(Value) + 100 + 1 + 2 * sizeof(std::string) + std::size_t{8});
+}
+
 }  // namespace
 }  // namespace json::skim_test

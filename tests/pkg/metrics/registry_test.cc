@@ -1,5 +1,6 @@
 #include "pkg/metrics/registry.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using Catch::Matchers::Contains;
@@ -88,12 +89,49 @@ TEST_CASE("registry: gauges that are told at each scrape are kept nowhere", "[me
     for (const std::string& name : names) {
       tell({{"z", name}, {"a", "x"}}, static_cast<double>(refreshed) + 0.5);
     }
+    return false;
   });
   CHECK(registry.Expose() ==
         "# HELP k K.\n# TYPE k gauge\nk{z=\"a\",a=\"x\"} 1.5\nk{z=\"b\\\"c\",a=\"x\"} 1.5\n"
         "# HELP m M.\n# TYPE m gauge\nm 1\n");
   names.pop_back();
   CHECK_THAT(registry.Expose(), Contains("z=\"a\",a=\"x\"} 2.5\n# HELP m"));
+}
+
+TEST_CASE("registry: what takes several steps is one family", "[metrics]") {
+  metrics::Registry registry;
+  registry.NewGauge("m", "M.").Set(1);
+  int refreshed = 0;
+  registry.OnScrapeInSteps([&] { return ++refreshed % 3 != 0; });
+  int next = 0;
+  registry.NewGauges("k", "K.", [&](const metrics::Registry::TellSeries& tell) {
+    const std::string name = std::to_string(next);
+    if (next < 2) tell({{"n", name}}, next);
+    if (++next < 3) return true;
+    next = 0;
+    return false;
+  });
+  const std::string text =
+      "# HELP k K.\n# TYPE k gauge\nk{n=\"0\"} 0\nk{n=\"1\"} 1\n# HELP m M.\n# TYPE m gauge\nm 1\n";
+  CHECK(registry.Expose() == text);
+  CHECK(refreshed == 3);
+
+  // A scrape that is dropped half-way leaves nothing behind.
+  auto dropped = registry.TryExpose();
+  REQUIRE(dropped != nullptr);
+  CHECK(registry.TryExpose() == nullptr);
+  dropped->Step();
+  dropped.reset();
+  refreshed = 0;
+  const auto whole = registry.TryExpose();
+  int most_in_a_step = 0;
+  for (bool more = true; more;) {
+    const int before = refreshed;
+    more = whole->Step();
+    most_in_a_step = std::max(most_in_a_step, refreshed - before);
+  }
+  CHECK(whole->Text() == text);
+  CHECK(most_in_a_step == 1);
 }
 
 TEST_CASE("registry: names are exported in order", "[metrics]") {

@@ -54,8 +54,9 @@ TEST_CASE("charges: versions before the one that was asked about do not use a ch
   const ResourceList grown = List({{"cpu", "4"}});
   charges.Grant(clock.Now(), kPod, Whole(created), nullptr, "");
   SECTION("a call about a stored version is answered by it") {
-    REQUIRE(charges.Cover(clock.Now(), kPod, "17") != nullptr);
-    REQUIRE(charges.Cover(clock.Now(), kPod, "9") != nullptr);  // late, of an older version
+    REQUIRE(charges.Covering(clock.Now(), kPod, "17") != nullptr);
+    charges.Cover(clock.Now(), kPod, "17");
+    charges.Cover(clock.Now(), kPod, "9");  // late, of an older version
     CHECK(charges.AskedAbout(kPod) == "17");
     charges.OnSeen(kPod, {}, &created, false);
     CHECK(charges.Outstanding().empty());
@@ -148,11 +149,11 @@ TEST_CASE("charges: what expired is said, less what was seen of it", "[quota]") 
   CHECK(charges.Expire(clock.Now()).unseen.empty());
 }
 
-TEST_CASE("charges: a charge covers calls for half of its hold only", "[quota]") {
+TEST_CASE("charges: a charge covers calls for two seconds only", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
   charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr, "");
-  clock.Advance(seconds(5));
+  clock.Advance(seconds(2));
   CHECK(charges.Covering(clock.Now(), kPod, "") != nullptr);
   clock.Advance(milliseconds(1));
   CHECK(charges.Covering(clock.Now(), kPod, "") == nullptr);
@@ -164,6 +165,51 @@ TEST_CASE("charges: a charge covers calls for half of its hold only", "[quota]")
   CHECK(charges.Expire(clock.Now()).charges == 0);  // the hold starts with the newest grant
   clock.Advance(seconds(1));
   CHECK(charges.Expire(clock.Now()).charges == 1);
+}
+
+TEST_CASE("charges: a hold that changes is that of what is held already", "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr, "");
+  charges.SetHold(seconds(38));
+  clock.Advance(seconds(37));
+  CHECK(charges.Expire(clock.Now()).charges == 0);
+  charges.SetHold(seconds(9));
+  CHECK(charges.Expire(clock.Now()).charges == 1);
+}
+
+TEST_CASE("charges: a hold is as long as the slowest webhook and what comes after it", "[quota]") {
+  CHECK(HoldFor(seconds(0)) == seconds(9));
+  CHECK(HoldFor(seconds(10)) == seconds(18));
+  CHECK(HoldFor(seconds(30)) == seconds(40));
+}
+
+TEST_CASE("charges: an object that nobody ever sees is charged for twice the hold at most",
+          "[quota]") {
+  base::ManualClock clock;
+  Charges charges{seconds(10)};
+  const ResourceList pod = List({{"pods", "1"}});
+  const auto ask = [&](const ResourceList* seen) {
+    charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "2"}})), seen, "");
+  };
+  ask(nullptr);
+  SECTION("asked for all the time") {
+    for (int i = 0; i < 6; ++i) {
+      clock.Advance(seconds(3));
+      CHECK(charges.Expire(clock.Now()).charges == 0);
+      ask(nullptr);
+    }
+    clock.Advance(seconds(2));
+    CHECK(charges.Expire(clock.Now()).charges == 1);
+  }
+  SECTION("unless it is stored") {
+    charges.OnSeen(kPod, {}, &pod);
+    for (int i = 0; i < 20; ++i) {
+      clock.Advance(seconds(3));
+      ask(&pod);
+      CHECK(charges.Expire(clock.Now()).charges == 0);
+    }
+  }
 }
 
 TEST_CASE("charges: growth that is seen uses up what was added for it", "[quota]") {
@@ -206,7 +252,7 @@ TEST_CASE("charges: what is too old to cover a call covers none after a later gr
                   &stored, "");
   };
   grant("6", "1");
-  clock.Advance(seconds(4));
+  clock.Advance(seconds(1));
   grant("7", "1");  // on top of the first, which others take back 10 s after it
   clock.Advance(milliseconds(1'001));
   CHECK(charges.Covering(clock.Now(), kPod, "") == nullptr);
@@ -219,9 +265,9 @@ TEST_CASE("charges: what is too old to cover a call covers none after a later gr
 TEST_CASE("charges: a released charge is gone at once", "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
-  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr, "");
-  charges.Grant(clock.Now(), kOther, Whole(List({{"pods", "1"}})), nullptr, "");
-  charges.Release(kPod, nullptr);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"pods", "1"}})), nullptr, "", 1);
+  charges.Grant(clock.Now(), kOther, Whole(List({{"pods", "1"}})), nullptr, "", 2);
+  charges.Release(kPod, 1);
   CHECK(charges.Outstanding() == List({{"pods", "1"}}));
   clock.Advance(seconds(10));
   CHECK(charges.Expire(clock.Now()).charges == 1);
@@ -231,10 +277,13 @@ TEST_CASE("charges: what an earlier call was granted survives the refusal of a l
           "[quota]") {
   base::ManualClock clock;
   Charges charges{seconds(10)};
-  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}})), nullptr, "");
-  const Charge before = *charges.Covering(clock.Now(), kPod, "");
-  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "3"}})), nullptr, "");
-  charges.Release(kPod, &before);
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}})), nullptr, "", 1);
+  SECTION("that may still be answered by it") {}
+  SECTION("that is too old to answer others") { clock.Advance(seconds(3)); }
+  charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "3"}})), nullptr, "", 2);
+  charges.Release(kPod, 2);
+  CHECK(charges.Outstanding() == List({{"cpu", "1"}}));
+  charges.Release(kPod, 1);  // others may rely on it meanwhile
   CHECK(charges.Outstanding() == List({{"cpu", "1"}}));
 }
 
@@ -243,18 +292,24 @@ TEST_CASE("charges: what another call was answered by since is not released", "[
   Charges charges{seconds(10)};
   charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "1"}})), nullptr, "", 1);
   SECTION("by the same charge") {
-    REQUIRE(charges.Cover(clock.Now(), kPod, "") != nullptr);
-    charges.Release(kPod, nullptr, 1);
+    CHECK(charges.Cover(clock.Now(), kPod, "") == 1);
+    charges.Release(kPod, 1);
     CHECK(charges.Outstanding() == List({{"cpu", "1"}}));
+  }
+  SECTION("until that gives it up, too") {
+    CHECK(charges.Cover(clock.Now(), kPod, "") == 1);
+    charges.Release(kPod, 1);
+    charges.Release(kPod, 1);
+    CHECK(charges.size() == 0);
   }
   SECTION("by more on top of it") {
     charges.Grant(clock.Now(), kPod, Whole(List({{"cpu", "3"}})), nullptr, "", 2);
-    charges.Release(kPod, nullptr, 1);
+    charges.Release(kPod, 1);
     CHECK(charges.Outstanding() == List({{"cpu", "3"}}));
   }
   SECTION("nor the same twice") {
-    charges.Release(kPod, nullptr, 1);
-    charges.Release(kPod, nullptr, 1);
+    charges.Release(kPod, 1);
+    charges.Release(kPod, 1);
     CHECK(charges.size() == 0);
   }
   clock.Advance(seconds(10));
@@ -311,6 +366,8 @@ TEST_CASE("charges: outstanding is what brute force says, whatever happens", "[q
   struct Model {
     std::int64_t amount = 0;
     std::int64_t seen = 0;
+    bool shown = false;
+    base::TimePoint first;
     base::TimePoint granted;
   };
   std::map<Uid, Model> model;
@@ -328,10 +385,13 @@ TEST_CASE("charges: outstanding is what brute force says, whatever happens", "[q
         charges.Grant(clock.Now(), uid, {usage, {{"cpu", Quantity::FromInt(added)}}},
                       exists ? &seen : nullptr, "");
         Model& entry = model[uid];
+        if (held == model.end()) entry.first = clock.Now();
         if (exists) entry.seen = stored[uid];
+        entry.shown = entry.shown || exists;
         const std::int64_t paid = std::min(cpu, std::max(entry.amount, entry.seen) + added);
         entry.amount = std::max(entry.amount, paid);
-        entry.granted = clock.Now();
+        const bool renewed = entry.shown || clock.Now() - entry.first <= seconds(10);
+        if (renewed) entry.granted = clock.Now();
         if (entry.seen >= entry.amount) model.erase(uid);
         break;
       }
@@ -341,6 +401,7 @@ TEST_CASE("charges: outstanding is what brute force says, whatever happens", "[q
         stored[uid] = cpu;
         if (held != model.end()) {
           held->second.seen = cpu;
+          held->second.shown = true;
           if (cpu >= held->second.amount) model.erase(held);
         }
         break;

@@ -128,11 +128,11 @@ TEST_CASE("ledger: which namespaces refer to a class", "[quota]") {
   Ledger ledger;
   ledger.Set("a", {1, 1}, Of({{"large", 1}, {"small", 1}}));
   ledger.Set("b", {2, 1}, Of({{"small", 1}}));
-  CHECK(ledger.Refers("a", "large"));
-  CHECK_FALSE(ledger.Refers("b", "large"));
-  CHECK_FALSE(ledger.Refers("c", "large"));
+  CHECK(ledger.RefersToAny("a", {"large"}));
+  CHECK_FALSE(ledger.RefersToAny("b", {"large"}));
+  CHECK_FALSE(ledger.RefersToAny("c", {"large"}));
   ledger.Remove("a", {1, 1});
-  CHECK_FALSE(ledger.Refers("a", "large"));
+  CHECK_FALSE(ledger.RefersToAny("a", {"large"}));
 }
 
 TEST_CASE("ledger: a tie that changes is a change, though the facts are the same", "[quota]") {

@@ -30,6 +30,18 @@ TEST_CASE("foreign charges: an increase is held until its time is over", "[quota
   CHECK(charges.TakeExpired() == 0);
 }
 
+TEST_CASE("foreign charges: a hold that changes is that of what is held already", "[quota]") {
+  base::ManualClock clock;
+  ForeignCharges charges{seconds(10)};
+  charges.OnForeignWrite(clock.Now(), {}, Pods("2"), {});
+  charges.SetHold(seconds(38));
+  CHECK(charges.NextExpiry() == clock.Now() + seconds(38));
+  clock.Advance(seconds(30));
+  CHECK(charges.Held(clock.Now()) == Pods("2"));
+  charges.SetHold(seconds(9));
+  CHECK(charges.Held(clock.Now()).empty());
+}
+
 TEST_CASE("foreign charges: objects that appear use them up, the oldest first", "[quota]") {
   base::ManualClock clock;
   ForeignCharges charges{seconds(10)};

@@ -157,6 +157,55 @@ TEST_CASE("ledger: a relist finds deletions that no event told", "[quota]") {
   CHECK(ledger.distinct_facts() == 1);
 }
 
+TEST_CASE("ledger: a sweep takes what is gone in steps, and no more in each", "[quota]") {
+  Ledger ledger;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    ledger.Set(i < 900 ? "large" : "small-" + std::to_string(i), Id(i), Now(Pod("1")));
+  }
+  ledger.BeginSweep();
+  ledger.Set("large", Id(7), Now(Pod("1")));
+  std::vector<LedgerChange> removed;
+  for (bool more = true; more;) {
+    const std::size_t before = removed.size();
+    more = ledger.SweepSome(64, removed);
+    REQUIRE(removed.size() - before <= 64);
+    REQUIRE(ledger.size() == 1000 - removed.size());
+  }
+  CHECK(removed.size() == 999);
+  CHECK(ledger.EndSweep().empty());
+  CHECK(ledger.namespaces() == 1);
+}
+
+TEST_CASE("ledger: an audit tells what was neither sighted nor set, and in which version",
+          "[quota]") {
+  using Sighting = Ledger::Sighting;
+  Ledger ledger;
+  ledger.Set("a", Id(1), Now(Pod("1")), 11);
+  ledger.Set("a", Id(2), Now(Pod("1")), 12);
+  ledger.Set("b", Id(3), Now(Pod("1")));
+  ledger.SetUnknown("b", Id(4), "why", 14);
+  ledger.Set("c", Id(5), Now(Pod("1")), 15);
+  ledger.BeginAudit();
+  CHECK(ledger.Sight("a", Id(1), 11) == Sighting::kSame);
+  CHECK(ledger.Sight("a", Id(2), 13) == Sighting::kOtherVersion);
+  CHECK(ledger.Sight("b", Id(3), kNoVersion) == Sighting::kOtherVersion);
+  CHECK(ledger.Sight("b", Id(4), 14) == Sighting::kSame);
+  CHECK(ledger.Sight("b", Id(9), 1) == Sighting::kMissing);
+  CHECK(ledger.Sight("z", Id(1), 1) == Sighting::kMissing);
+  ledger.Set("d", Id(6), Now(Pod("1")), 16);
+  std::vector<std::string> unseen;
+  std::size_t place = 0;
+  const auto visit = [&](std::string_view ns, const Uid& uid) {
+    CHECK(uid == Id(5));
+    unseen.emplace_back(ns);
+  };
+  while (ledger.VisitUnseen(place, 1, visit)) continue;
+  CHECK(unseen == std::vector<std::string>{"c"});
+  CHECK(ledger.Sight("a", Id(2), 12) == Sighting::kSame);
+  ledger.Set("a", Id(2), Now(Pod("1")), 13);
+  CHECK(ledger.Sight("a", Id(2), 13) == Sighting::kSame);
+}
+
 TEST_CASE("ledger: a sweep that starts over forgets what the first one saw", "[quota]") {
   Ledger ledger;
   ledger.Set("a", Id(1), Now(Pod("1")));
@@ -216,6 +265,12 @@ TEST_CASE("ledger: facts change with time alone", "[quota]") {
   SECTION("into the facts said last") {
     ledger.Set("a", Id(1), {Pod("1"), LaterFacts{kStart + seconds(30), Pod("5")}});
     CHECK(*ledger.Expire(kStart + seconds(30)).at(0).after == Pod("5"));
+  }
+  SECTION("some at a time, where that is asked for") {
+    for (std::uint64_t i = 10; i < 20; ++i) ledger.Set("a", Id(i), leaving(30));
+    CHECK(ledger.Expire(kStart + seconds(30), 4).size() == 4);
+    CHECK(ledger.NextExpiry() == kStart + seconds(30));
+    CHECK(ledger.Expire(kStart + seconds(30)).size() == 7);
   }
   SECTION("and that is no sighting for a sweep") {
     ledger.BeginSweep();

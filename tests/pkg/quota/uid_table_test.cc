@@ -66,18 +66,21 @@ TEST_CASE("uid table: a sweep takes exactly what is not marked", "[quota]") {
       (mark == 1 ? model : unmarked)[uid] = {static_cast<std::uint32_t>(i), mark};
     }
     std::size_t removed = 0;
-    table.EraseUnmarked(1, [&](const Uid& uid, std::uint32_t value) {
+    const auto remove = [&](const Uid& uid, std::uint32_t value) {
       ++removed;
       REQUIRE(unmarked.at(uid).first == value);
-    });
+    };
+    const std::size_t most = 1 + size % 7 * 20;
+    while (table.EraseUnmarked(1, most, remove) == most) continue;
     REQUIRE(removed == unmarked.size());
     RequireEqual(table, model);
   }
 }
 
-TEST_CASE("uid table: at most 40 bytes for an entry at any size, and memory is given back",
+TEST_CASE("uid table: at most 47 bytes for an entry at any size, and memory is given back",
           "[quota]") {
-  constexpr std::size_t kSlotBytes = sizeof(Uid) + sizeof(std::uint32_t) + sizeof(std::uint8_t);
+  constexpr std::size_t kSlotBytes =
+      sizeof(Uid) + sizeof(std::uint32_t) + sizeof(VersionMark) + sizeof(std::uint8_t);
   std::mt19937_64 random(13);
   UidTable table;
   std::vector<Uid> uids;
@@ -87,7 +90,7 @@ TEST_CASE("uid table: at most 40 bytes for an entry at any size, and memory is g
     table.Insert(uids.back(), 1, 0);
     if (i > 100) most = std::max(most, table.capacity() * kSlotBytes * 100 / table.size());
   }
-  CHECK(most <= 40 * 100);
+  CHECK(most <= 47 * 100);
   for (std::size_t i = 0; i + 100 < uids.size(); ++i) table.Erase(table.Find(uids[i]));
   CHECK(table.size() == 100);
   CHECK(table.capacity() <= 300);

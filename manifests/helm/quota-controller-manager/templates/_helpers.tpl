@@ -20,6 +20,17 @@ app.kubernetes.io/name: quota-controller-manager
 {{- if and .Values.enforce (eq .Values.certificate "cert-manager") }}true{{ end -}}
 {{- end -}}
 
+{{- define "qcm.clientCA" -}}
+{{- if .Values.enforce }}{{ .Values.clientCA }}{{ end -}}
+{{- end -}}
+
+{{/* True where the pod mounts something. */}}
+{{- define "qcm.volumes" -}}
+{{- if or (include "qcm.certManager" .) .Values.kubeconfigSecret (include "qcm.clientCA" .) -}}
+true
+{{- end -}}
+{{- end -}}
+
 {{- define "qcm.subjects" -}}
 - kind: ServiceAccount
   name: quota-controller-manager
@@ -72,6 +83,15 @@ quota-controller-manager.io/managed: "true"
 {{- end }}
 {{- with .Values.enforce }}
 - --enforce={{ join "," . }}
+{{- end }}
+{{- if include "qcm.clientCA" . }}
+- --admission-client-ca=/etc/quota-controller-manager/client-ca/ca.crt
+{{- end }}
+{{- with .Values.exemptNamespaces }}
+- --exempt-namespaces={{ join "," . }}
+{{- end }}
+{{- if ne .Values.admissionTimeout "10s" }}
+- --admission-timeout={{ .Values.admissionTimeout }}
 {{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}

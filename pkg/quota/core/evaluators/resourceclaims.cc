@@ -64,15 +64,22 @@ base::Result<ResourceList> MostOf(const json::Array& alternatives, const std::st
   return most;
 }
 
+// What v1 and v1beta2 say below `exactly`, v1beta1 and v1alpha3 say in the request itself. All
+// versions come here: reviews in that of their request, other objects in that which the server
+// prefers.
 base::Result<ResourceList> UsageOf(const json::Value& request, const std::string& field) {
   const json::Value* alternatives = request.At({"firstAvailable"});
   const json::Array* list = alternatives == nullptr ? nullptr : alternatives->AsArray();
   if (list != nullptr && !list->empty()) return MostOf(*list, field + ".firstAvailable");
   const json::Value* exactly = request.At({"exactly"});
-  if (exactly == nullptr || exactly->IsNull()) return ResourceList();  // of a later version
-  const base::Result<Quantity> devices = DevicesOf(*exactly, field + ".exactly");
+  const bool flat = exactly == nullptr || exactly->IsNull();
+  if (flat && request.StringAt({"deviceClassName"}).empty()) {
+    return ResourceList();  // of a later version
+  }
+  const json::Value& one = flat ? request : *exactly;
+  const base::Result<Quantity> devices = DevicesOf(one, flat ? field : field + ".exactly");
   if (!devices) return devices.error();
-  return ResourceList{{DevicesOfClass(*exactly), *devices}};
+  return ResourceList{{DevicesOfClass(one), *devices}};
 }
 
 std::string Requests(std::string_view prefix, std::string_view name) {
@@ -169,8 +176,8 @@ Evaluator MakeEvaluator() {
   for (const char* field : {"apiVersion", "kind", "uid", "controller"}) {
     fields.push_back(std::string("metadata.ownerReferences.") + field);
   }
-  for (const char* form :
-       {"spec.devices.requests.exactly.", "spec.devices.requests.firstAvailable."}) {
+  for (const char* form : {"spec.devices.requests.", "spec.devices.requests.exactly.",
+                           "spec.devices.requests.firstAvailable."}) {
     for (const char* field : {"deviceClassName", "allocationMode", "count"}) {
       fields.push_back(std::string(form) + field);
     }

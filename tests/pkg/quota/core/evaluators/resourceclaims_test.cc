@@ -75,6 +75,25 @@ const Row kRows[] = {
          {"firstAvailable":[{"deviceClassName":"a","allocationMode":"ExactCount","count":4}]},
          {"exactly":{"deviceClassName":"a","allocationMode":"ExactCount","count":1}}])",
      "a.deviceclass.resource.k8s.io/devices=8"},
+    // v1alpha3 and v1beta1 say in the request what later versions say below `exactly`.
+    {"flat: one", R"([{"name":"r","deviceClassName":"a","allocationMode":"ExactCount","count":1}])",
+     "a.deviceclass.resource.k8s.io/devices=1"},
+    {"flat: five", R"([{"deviceClassName":"a","allocationMode":"ExactCount","count":5}])",
+     "a.deviceclass.resource.k8s.io/devices=5"},
+    {"flat: all", R"([{"deviceClassName":"a","allocationMode":"All"}])",
+     "a.deviceclass.resource.k8s.io/devices=32"},
+    {"flat: as the API server defaults", R"([{"deviceClassName":"a"}])",
+     "a.deviceclass.resource.k8s.io/devices=1"},
+    {"flat: a mode of a later version",
+     R"([{"deviceClassName":"a","allocationMode":"Some","count":7}])",
+     "a.deviceclass.resource.k8s.io/devices=0"},
+    {"flat: requests add up, alternatives too",
+     R"([{"deviceClassName":"a","allocationMode":"ExactCount","count":2},
+         {"deviceClassName":"b","allocationMode":"All"},
+         {"firstAvailable":[
+           {"name":"x","deviceClassName":"a","allocationMode":"ExactCount","count":1},
+           {"name":"y","deviceClassName":"b","allocationMode":"ExactCount","count":3}]}])",
+     "a.deviceclass.resource.k8s.io/devices=3,b.deviceclass.resource.k8s.io/devices=35"},
     {"an unknown mode among alternatives",
      R"([{"firstAvailable":[{"deviceClassName":"a","allocationMode":"Some","count":9}]}])", ""},
 };
@@ -142,6 +161,8 @@ TEST_CASE("device claims: what cannot be read is an error that names the field",
   CHECK(error("{}") == "spec.devices.requests: must be a list");
   CHECK(error(R"([{"exactly":{"deviceClassName":"a","count":"2"}}])") ==
         "spec.devices.requests[0].exactly.count: must be a whole number");
+  CHECK(error(R"([{"deviceClassName":"a","count":"2"}])") ==
+        "spec.devices.requests[0].count: must be a whole number");
   CHECK(error(R"([{"exactly":{"deviceClassName":"a"}},
                   {"firstAvailable":[{"deviceClassName":"a","count":-1}]}])") ==
         "spec.devices.requests[1].firstAvailable[0].count: must be a whole number");

@@ -1,0 +1,85 @@
+#include "cmd/quota-controller-manager/break_glass.h"
+
+#include <iostream>
+
+#include "cmd/quota-controller-manager/leadership.h"
+#include "pkg/admission/ownership.h"
+#include "pkg/admission/webhook_configuration.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/base/task_group.h"
+#include "pkg/client/cluster_config.h"
+#include "pkg/client/rest_client.h"
+
+namespace manager {
+namespace {
+
+constexpr std::chrono::seconds kPatchTimeout{15};
+constexpr int kPatchTries = 5;  // beside daemons that write
+
+base::Error CannotOpen(const std::string& why) {
+  return {.code = base::ErrorCode::kUnavailable, .message = why};
+}
+
+json::Value OpeningPatch(const json::Value& live) {
+  json::Object annotations{{std::string(admission::kBreakGlassAnnotation), "true"}};
+  return json::Object{
+      {"metadata", json::Object{{"resourceVersion", std::string(api::ResourceVersion(live))},
+                                {"annotations", std::move(annotations)}}},
+      {"webhooks", json::Array()}};
+}
+
+base::Task<base::Result<void>> Open(client::ApiClient& client, std::string installation) {
+  const std::string& name = admission::ConfigurationOptions().name;
+  const std::string path = admission::kWebhookConfigurations.Path({}, name);
+  client::ApiRequest look{.path = path, .timeout = kPatchTimeout};
+  const auto live = co_await client::DoJson(client, std::move(look));
+  if (!live && live.error().Is(base::ErrorCode::kNotFound)) {
+    std::cout << "validatingwebhookconfiguration " << name << ": there is none" << std::endl;
+    co_return base::Result<void>();
+  }
+  if (!live) co_return live.error();
+  const std::string other(admission::InstallationOf(*live));
+  if (!admission::HasOurLabel(*live) || (!other.empty() && other != installation)) {
+    co_return CannotOpen("validatingwebhookconfiguration " + name +
+                         " is not this installation's, " + installation +
+                         (other.empty() ? "" : ", but that of " + other));
+  }
+  client::ApiRequest request;
+  request.verb = "PATCH";
+  request.path = path;
+  request.content_type = client::kMergePatch;
+  request.body = json::Write(OpeningPatch(*live));
+  request.timeout = kPatchTimeout;
+  const auto done = co_await client.Do(std::move(request));
+  if (!done) co_return done.error();
+  std::cout << "validatingwebhookconfiguration " << name
+            << ": emptied, and stays so until its annotation " << admission::kBreakGlassAnnotation
+            << " is taken away" << std::endl;
+  co_return base::Result<void>();
+}
+
+}  // namespace
+
+base::Result<void> BreakGlass(boost::asio::io_context& io, const Options& options) {
+  auto config = client::LoadClusterConfig(LoadOptionsFrom(options));
+  if (!config) return config.error();
+  const std::string installation = LeaseOf(*config, options.leader_election).ToString();
+  base::RealScheduler scheduler(io.get_executor());
+  auto client = client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
+                                      {.user_agent = client::UserAgent(Version())});
+  if (!client) return client.error();
+  base::Result<void> result;
+  base::TaskGroup tasks(io.get_executor());
+  tasks.Spawn("break glass", [&]() -> base::Task<void> {
+    for (int i = 0; i < kPatchTries; ++i) {
+      result = co_await Open(**client, installation);
+      if (result || !result.error().Is(base::ErrorCode::kConflict)) break;
+    }
+    (*client)->CloseIdle();
+  });
+  io.run();
+  return result;
+}
+
+}  // namespace manager

@@ -1,0 +1,42 @@
+#include "cmd/quota-controller-manager/event_loop.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+
+#include "pkg/base/longest_hold.h"
+
+namespace {
+
+// When Asio last came back from waiting.
+base::TimePoint waited_until;
+
+}  // namespace
+
+// Asio waits and works in one call, and only the system call between the two tells them apart. So
+// this program is linked with --wrap=epoll_wait, which leads that call through here.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the linker's names.
+extern "C" {
+int __real_epoll_wait(int fd, epoll_event* events, int most, int milliseconds);
+int __wrap_epoll_wait(int fd, epoll_event* events, int most, int milliseconds) {
+  const int ready = __real_epoll_wait(fd, events, most, milliseconds);
+  waited_until = base::RealClock().Now();
+  return ready;
+}
+}
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
+
+namespace manager {
+
+void RunLoop(boost::asio::io_context& io, const std::function<void(base::Duration)>& on_held) {
+  const base::RealClock clock;
+  base::TimePoint ended = clock.Now();
+  base::LongestHold longest(ended);
+  while (io.run_one() > 0) {
+    const base::TimePoint began = std::max(ended, waited_until);
+    ended = clock.Now();
+    if (const auto held = longest.OnWork(began, ended)) on_held(*held);
+  }
+}
+
+}  // namespace manager

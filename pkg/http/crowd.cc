@@ -1,0 +1,125 @@
+#include "pkg/http/crowd.h"
+
+#include <glog/logging.h>
+
+#include <tuple>
+
+namespace http {
+namespace {
+
+constexpr std::chrono::seconds kPatience{2};
+
+}  // namespace
+
+// The heaviest gives way.
+struct Crowd::Weight {
+  enum class Standing { kKnown, kNew, kSlow };
+
+  Weight(Scarce what, const Guest& guest, base::TimePoint now)
+      : standing(StandingOf(guest, now - guest.since_)), age(now - guest.since_) {
+    const Share& of_address = guest.share_->second;
+    share = what == Scarce::kBytes ? of_address.bytes : of_address.connections;
+    own = what == Scarce::kBytes ? guest.bytes_ : 1;
+  }
+
+  static Standing StandingOf(const Guest& guest, base::Duration age) {
+    if (guest.known_ && guest.state_ == Guest::State::kWaiting) return Standing::kKnown;
+    if (age >= kPatience) return Standing::kSlow;
+    return guest.known_ ? Standing::kKnown : Standing::kNew;
+  }
+
+  bool operator>(const Weight& other) const {
+    return std::tie(standing, share, own, age) >
+           std::tie(other.standing, other.share, other.own, other.age);
+  }
+
+  Standing standing;
+  std::size_t share = 0;
+  std::size_t own = 0;
+  base::Duration age;
+};
+
+Crowd::~Crowd() { CHECK(guests_.empty()) << "a crowd that still has guests"; }
+
+bool Crowd::MakeRoom() {
+  if (!full()) return true;
+  Guest* guest = Heaviest(Scarce::kConnections, nullptr);
+  if (guest == nullptr) return false;
+  guest->Leave();
+  guest->GiveWay(Scarce::kConnections);
+  return true;
+}
+
+Crowd::Guest* Crowd::Heaviest(Scarce what, Guest* asking) const {
+  const base::TimePoint now = clock_.Now();
+  Guest* heaviest = asking;
+  for (Guest* guest : guests_) {
+    if (guest == asking || guest->state_ == Guest::State::kInHand) continue;
+    if (what == Scarce::kBytes && guest->bytes_ == 0) continue;
+    if (heaviest == nullptr || Weight(what, *guest, now) > Weight(what, *heaviest, now)) {
+      heaviest = guest;
+    }
+  }
+  return heaviest;
+}
+
+void Crowd::SetBytes(Guest& guest, std::size_t bytes) {
+  Share& share = guest.share_->second;
+  bytes_ = bytes_ - guest.bytes_ + bytes;
+  share.bytes = share.bytes - guest.bytes_ + bytes;
+  guest.bytes_ = bytes;
+}
+
+bool Crowd::MakeRoomFor(Guest& asking) {
+  while (bounds_.bytes != 0 && bytes_ > bounds_.bytes) {
+    Guest* guest = Heaviest(Scarce::kBytes, &asking);
+    if (guest == &asking) return false;
+    SetBytes(*guest, 0);
+    guest->GiveWay(Scarce::kBytes);
+  }
+  return true;
+}
+
+Crowd::Guest::Guest(Crowd& crowd, const std::string& address)
+    : crowd_(crowd),
+      place_(crowd.guests_.insert(crowd.guests_.end(), this)),
+      share_(crowd.shares_.try_emplace(address).first),
+      since_(crowd.clock_.Now()) {
+  ++crowd_.size_;
+  ++share_->second.connections;
+}
+
+Crowd::Guest::~Guest() { Leave(); }
+
+void Crowd::Guest::Leave() {
+  if (!here_) return;
+  here_ = false;
+  crowd_.SetBytes(*this, 0);
+  crowd_.guests_.erase(place_);
+  --crowd_.size_;
+  if (--share_->second.connections == 0) crowd_.shares_.erase(share_);
+}
+
+void Crowd::Guest::Become(State state) {
+  if (!here_) return;
+  state_ = state;
+  since_ = crowd_.clock_.Now();
+}
+
+bool Crowd::Guest::Hold(std::size_t bytes) {
+  if (!here_) return bytes == 0;
+  const std::size_t before = bytes_;
+  crowd_.SetBytes(*this, bytes);
+  if (bytes <= before || crowd_.MakeRoomFor(*this)) return true;
+  crowd_.SetBytes(*this, before);
+  return false;
+}
+
+void Crowd::Guest::MustHold(std::size_t bytes) {
+  if (!here_) return;
+  const std::size_t before = bytes_;
+  crowd_.SetBytes(*this, bytes);
+  if (bytes > before) (void)crowd_.MakeRoomFor(*this);
+}
+
+}  // namespace http

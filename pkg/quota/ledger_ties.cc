@@ -1,0 +1,131 @@
+#include "pkg/quota/ledger_ties.h"
+
+namespace quota {
+
+void FollowedOwners::Follow(const Uid& owner, const std::shared_ptr<Uids>& changed) {
+  followers_.emplace(owner, changed);
+}
+
+void FollowedOwners::Unfollow(const Uid& owner, const std::shared_ptr<Uids>& changed) {
+  const auto [begin, end] = followers_.equal_range(owner);
+  for (auto follower = begin; follower != end; ++follower) {
+    if (follower->second.lock() != changed) continue;
+    followers_.erase(follower);
+    return;
+  }
+}
+
+void FollowedOwners::OnChange(const Uid& uid) const {
+  if (followers_.empty()) return;
+  const auto [begin, end] = followers_.equal_range(uid);
+  for (auto follower = begin; follower != end; ++follower) {
+    if (const auto changed = follower->second.lock()) changed->insert(uid);
+  }
+}
+
+Ties::~Ties() {
+  if (followed_ == nullptr) return;
+  for (const auto& [owner, group] : groups_) followed_->Unfollow(owner, changed_);
+}
+
+const Tie* Ties::Find(const Uid& uid) const {
+  const auto at = ties_.find(uid);
+  return at == ties_.end() ? nullptr : &at->second;
+}
+
+bool Ties::Set(const Uid& uid, std::optional<Tie> tie) {
+  const auto at = ties_.find(uid);
+  const bool held = at != ties_.end();
+  if (held == tie.has_value() && (!held || at->second == *tie)) return false;
+  if (held) {
+    Leave(uid, at->second);
+    ties_.erase(at);
+  }
+  if (tie) Join(uid, ties_.emplace(uid, std::move(*tie)).first->second);
+  return true;
+}
+
+void Ties::Join(const Uid& uid, const Tie& tie) {
+  if (!tie.owner) return;
+  const auto [at, added] = groups_.try_emplace(*tie.owner);
+  at->second.by_age.emplace(tie.created, tie.name, uid);
+  at->second.by_name.emplace(tie.name, uid);
+  changed_->insert(*tie.owner);
+  if (added && followed_ != nullptr) followed_->Follow(*tie.owner, changed_);
+}
+
+void Ties::Leave(const Uid& uid, const Tie& tie) {
+  if (!tie.owner) return;
+  const auto at = groups_.find(*tie.owner);
+  Group& group = at->second;
+  group.by_age.erase({tie.created, tie.name, uid});
+  const auto [begin, end] = group.by_name.equal_range(tie.name);
+  for (auto named = begin; named != end; ++named) {
+    if (named->second != uid) continue;
+    group.by_name.erase(named);
+    break;
+  }
+  changed_->insert(*tie.owner);
+  if (!group.by_age.empty()) return;
+  Uncount(group);
+  changed_->erase(*tie.owner);
+  if (followed_ != nullptr) followed_->Unfollow(*tie.owner, changed_);
+  groups_.erase(at);
+}
+
+void Ties::OnFacts(const Uid& uid) {
+  const Tie* const tie = Find(uid);
+  if (tie != nullptr && tie->owner) changed_->insert(*tie->owner);
+}
+
+bool Ties::IsMeant(const Tie& tie, const Tie* of_owner) const {
+  if (of_owner != nullptr) return of_owner->name == tie.name;
+  const auto group = groups_.find(*tie.owner);
+  if (group == groups_.end()) return true;
+  const auto& [created, name, uid] = *group->second.by_age.begin();
+  return std::tie(tie.created, tie.name) <= std::tie(created, name) || name == tie.name;
+}
+
+const Ties::Pairs& Ties::Shared(const std::shared_ptr<FollowedOwners>& owners,
+                                const Lookup& lookup) {
+  if (followed_ != owners) FollowAll(owners);
+  for (const Uid& owner : *changed_) LookAnew(owner, lookup);
+  changed_->clear();
+  return pairs_;
+}
+
+void Ties::FollowAll(const std::shared_ptr<FollowedOwners>& owners) {
+  for (const auto& [owner, group] : groups_) {
+    if (followed_ != nullptr) followed_->Unfollow(owner, changed_);
+    owners->Follow(owner, changed_);
+    changed_->insert(owner);
+  }
+  followed_ = owners;
+}
+
+void Ties::Uncount(Group& group) {
+  for (const Pair& pair : group.meant) {
+    const auto at = pairs_.find(pair);
+    if (--at->second == 0) pairs_.erase(at);
+  }
+  group.meant.clear();
+}
+
+void Ties::LookAnew(const Uid& owner, const Lookup& lookup) {
+  const auto at = groups_.find(owner);
+  if (at == groups_.end()) return;
+  Group& group = at->second;
+  Uncount(group);
+  auto of_owner = lookup.owner(owner);
+  if (of_owner == nullptr) return;
+  const Tie* const says = lookup.tie_of_owner(owner);
+  const std::string& meant = says != nullptr ? says->name : std::get<1>(*group.by_age.begin());
+  const auto [begin, end] = group.by_name.equal_range(meant);
+  for (auto named = begin; named != end; ++named) {
+    auto facts = lookup.object(named->second);
+    if (facts == nullptr) continue;
+    ++pairs_[group.meant.emplace_back(std::move(facts), of_owner)];
+  }
+}
+
+}  // namespace quota

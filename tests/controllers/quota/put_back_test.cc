@@ -1,0 +1,73 @@
+// An API server whose store was put back to an earlier state: versions go back, and what a live
+// read or a list shows is the truth.
+
+#include "tests/controllers/quota/charging_fixture.h"
+
+namespace put_back_test {
+
+using namespace std::chrono_literals;
+using fixture::ChargingFixture;
+using fixture::kPods;
+using fixture::kQuotas;
+using fixture::MakeQuota;
+using fixture::PodWithUid;
+
+TEST_CASE("put back: a charge is decided anew by what is stored", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
+  f.RunFor(1s);
+  f.cluster.Backup();
+  for (const char* name : {"a", "b"}) f.cluster.Put(kPods, PodWithUid(name));
+  f.RunFor(1s);
+  REQUIRE(f.Used("q") == "pods=2");
+  f.cluster.PutBack();
+  REQUIRE(f.Used("q") == "pods=0");
+  f.scheduler.SetBudget(200'000);  // it is not decided over and over again
+  CHECK(f.Admits(PodWithUid("c")));
+  f.cluster.Put(kPods, PodWithUid("c"));
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=1");
+  for (const char* name : {"d", "e"}) {
+    CHECK(f.Admits(PodWithUid(name)));
+    f.cluster.Put(kPods, PodWithUid(name));
+  }
+  CHECK_FALSE(f.Admits(PodWithUid("f")));
+  CHECK(f.Used("q") == "pods=3");
+}
+
+TEST_CASE("put back: a recount starts from what is stored, and all is listed again",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(1s);
+  f.cluster.Backup();
+  for (const char* name : {"b", "c"}) f.cluster.Put(kPods, PodWithUid(name));
+  f.RunFor(1s);
+  REQUIRE(f.Used("q") == "pods=3");
+  f.cluster.PutBack();
+  f.RunFor(200s);  // watches from a version to come are silent; then somebody looks
+  CHECK(f.Used("q") == "pods=1");
+  f.cluster.Delete(kPods, "team-a", "a");
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=0");
+}
+
+TEST_CASE("put back: a list of quotas that were put back is the truth", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
+  f.RunFor(1s);
+  f.cluster.Backup();
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(1s);
+  REQUIRE(f.Used("q") == "pods=1");
+  f.cluster.PutBack();
+  f.cluster.CutWatches(kQuotas, true);
+  f.cluster.CutWatches(kPods, true);
+  f.RunFor(5s);
+  CHECK(f.controller->store().Find({"team-a", "q"})->status.used.ToString() == "pods=0");
+  CHECK(f.Admits(PodWithUid("b")));
+  CHECK(f.Used("q") == "pods=1");
+}
+
+}  // namespace put_back_test

@@ -1,0 +1,146 @@
+// Whoever reaches the daemon's ports, but is no API server: nothing he begins and does not end
+// fills the daemon's memory or takes all its connections, and reviews are answered all the while.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/https.h"
+#include "tests/e2e/harness/sockets.h"
+#include "tests/e2e/harness/strangers.h"
+
+namespace e2e::admission_strangers_test {
+namespace {
+
+constexpr std::size_t kLargeBody = std::size_t{15} << 20;
+constexpr long kMostResident = 200'000'000;
+
+// Only what is shipped is measured.
+void CheckMemory(const Daemon& daemon) {
+  if (IsSanitized(BuiltProgram("quota-controller-manager"))) return;
+  const long peak = UsageOf(daemon.pid()).peak_resident_bytes;
+  INFO("at most " << peak << " bytes were resident");
+  CHECK(peak > 0);
+  CHECK(peak < kMostResident);
+}
+
+json::Value LargeConfigMap(int number) {
+  json::Value map = Json(R"({"apiVersion":"v1","kind":"ConfigMap"})");
+  map.Make({"metadata", "name"}) = "m" + std::to_string(number);
+  map.Make({"data", "text"}) = std::string(900'000, 'x');
+  return map;
+}
+
+// Creates pods, and now and then something large, one after another, each of which must be
+// admitted: twenty, and more until `done`.
+void CreateUntil(Admission& a, const std::function<bool()>& done) {
+  static int number = 0;
+  int created = 0;
+  Eventually(
+      "it is done, and all the while everything was admitted",
+      [&]() -> std::string {
+        const bool large = ++number % 8 == 0;
+        const Attempt attempt = large ? a.Post("configmaps", LargeConfigMap(number))
+                                      : a.Post("pods", Pod("p" + std::to_string(number)));
+        if (!attempt.ok()) {
+          throw std::runtime_error("after " + std::to_string(created) + ": " + attempt.Text());
+        }
+        ++created;
+        return created >= 20 && done() ? "" : "not yet";
+      },
+      Stretched(120s));
+}
+
+std::string ReviewWith(const std::string& containers) {
+  return R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"e2e",)"
+         R"("kind":{"group":"","version":"v1","kind":"Pod"},)"
+         R"("resource":{"group":"","version":"v1","resource":"pods"},"operation":"CREATE",)"
+         R"("namespace":"default","object":{"metadata":{"name":"p"},"spec":{"containers":[)" +
+         containers + "]}}}}";
+}
+
+}  // namespace
+
+TEST_CASE("strangers: 64 bodies of 15 MiB that never end are in nobody's way",
+          "[e2e][admission][strangers]") {
+  Admission a;
+  a.Limit("q", {{"pods", "100000"}, {"configmaps", "100000"}});
+  // Each from an address of its own, or all from the API server's.
+  const bool apart = GENERATE(true, false);
+  const Strangers strangers(
+      {.port = a.port(), .count = 64, .first = apart ? 2 : 1, .addresses = apart ? 64 : 1},
+      BeginsABody(kLargeBody));
+  CreateUntil(a, [&] { return strangers.sent() > 32 * kLargeBody; });
+  CheckMemory(a.daemon());
+  CHECK(a.Metric("http_server_turned_away_total{reason=\"memory\",server=\"admission\"}") > 0);
+  CHECK(a.daemon().Probe("/livez") == 200);
+}
+
+TEST_CASE("strangers: headers, handshakes and silence that never end are in nobody's way",
+          "[e2e][admission][strangers]") {
+  Admission a;
+  a.Limit("q", {{"pods", "100000"}, {"configmaps", "100000"}});
+  const std::uint16_t port = a.port();
+  const Strangers headers({.port = port, .count = 500, .first = 2, .addresses = 50},
+                          BeginsAHeader(15 << 10));
+  const Strangers hellos({.port = port, .count = 1000, .first = 2, .addresses = 50},
+                         AnnouncesALongHello());
+  const Strangers silent({.port = port, .count = 1000, .first = 2, .addresses = 50}, SaysNothing());
+  const Strangers idle({.port = port, .count = 500, .first = 2, .addresses = 50},
+                       ShakesHandsOnly());
+  CreateUntil(a, [&] { return headers.made() + idle.made() > 900 && hellos.made() > 900; });
+  CheckMemory(a.daemon());
+  CHECK(a.daemon().Probe("/livez") == 200);
+}
+
+TEST_CASE("strangers: who has taken all connections gives them to reviews",
+          "[e2e][admission][strangers]") {
+  const Conduct conduct = GENERATE(SaysNothing(), ShakesHandsOnly(), BeginsABody(100));
+  Admission a;
+  a.Limit("q", {{"pods", "100000"}, {"configmaps", "100000"}});
+  DaemonOptions few = a.daemon_options();
+  few.most_descriptors = 128;
+  a.daemon().Restart(few);
+  a.daemon().WaitUntilReady();
+  const Strangers strangers({.port = a.port(), .count = 200}, conduct);
+  Eventually("the strangers are there",
+             [&] { return strangers.made() >= 64 ? std::string() : std::string("not yet"); });
+  CreateUntil(a, [] { return true; });
+  CHECK(a.Metric("http_server_turned_away_total{reason=\"crowded\",server=\"admission\"}") > 0);
+}
+
+TEST_CASE("strangers: who has taken all connections of the probes is in no probe's way",
+          "[e2e][admission][strangers]") {
+  Scenario s;
+  Daemon& daemon = s.StartDaemon();
+  const Strangers at_probes({.port = daemon.probe_port(), .count = 200}, SaysNothing());
+  const Strangers at_metrics({.port = daemon.metrics_port(), .count = 200}, SaysNothing());
+  Eventually("the strangers are there", [&] {
+    return at_probes.made() >= 200 && at_metrics.made() >= 200 ? std::string()
+                                                               : std::string("not yet");
+  });
+  for (int i = 0; i < 20; ++i) {
+    CHECK(daemon.Probe("/livez") == 200);
+    CHECK(daemon.Metric("http_server_connections").value_or(0) > 0);
+  }
+}
+
+TEST_CASE("strangers: a review of many small values does not fill the memory",
+          "[e2e][admission][strangers]") {
+  Admission a;
+  a.Limit("q", {{"pods", "100000"}, {"configmaps", "100000"}});
+  std::string containers = "{}";
+  while (containers.size() < kLargeBody) containers += ",{}";
+  const std::string body = ReviewWith(containers);
+  for (int i = 0; i < 3; ++i) {
+    const HttpsAnswer answer = Call({.port = a.port(),
+                                     .method = "POST",
+                                     .path = "/validate/core",
+                                     .body = body,
+                                     .headers = {{"Content-Type", "application/json"}}});
+    CHECK(answer.status == 413);
+    CHECK(answer.body.find("bytes of memory") != std::string::npos);
+  }
+  CheckMemory(a.daemon());
+  CHECK(a.Post("pods", Pod("after")).ok());
+}
+
+}  // namespace e2e::admission_strangers_test

@@ -1,0 +1,195 @@
+// Enforcement that is turned off leaves nobody shut out: by a flag, by replicas that are replaced,
+// by an admin who breaks the glass.
+#include <catch2/catch.hpp>
+
+#include "pkg/admission/ownership.h"
+#include "pkg/admission/stored_configuration.h"
+#include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/proxy.h"
+
+namespace e2e::enforcement_off_test {
+namespace {
+
+std::vector<std::string> LeaseFlags(const std::string& identity) {
+  const auto text = [](std::chrono::milliseconds time) {
+    return std::to_string(time.count()) + "ms";
+  };
+  return {"--leader-elect=true",
+          "--leader-elect-resource-namespace=default",
+          "--leader-elect-identity=" + identity,
+          "--leader-elect-lease-duration=" + text(Stretched(4s)),
+          "--leader-elect-renew-deadline=" + text(Stretched(3s)),
+          "--leader-elect-retry-period=" + text(Stretched(500ms))};
+}
+
+// One more replica of the same installation.
+class Replica {
+ public:
+  Replica(Admission& a, const std::string& identity, bool enforces)
+      : daemon_({.kubeconfig = a.scenario().server().Kubeconfig(),
+                 .more_flags = Flags(identity, enforces)}) {
+    daemon_.WaitUntilReady();
+  }
+  [[nodiscard]] Daemon& daemon() { return daemon_; }
+
+ private:
+  static std::vector<std::string> Flags(const std::string& identity, bool enforces) {
+    std::vector<std::string> flags = LeaseFlags(identity);
+    if (!enforces) return flags;
+    const std::string address = "127.0.0.1:" + std::to_string(FreePort());
+    flags.insert(flags.end(), {"--enforce=core", "--admission-bind-address=" + address,
+                               "--admission-url=https://" + address});
+    return flags;
+  }
+
+  Daemon daemon_;
+};
+
+void WaitUntilLeads(const Daemon& daemon) {
+  Eventually("it leads",
+             [&] { return daemon.Metric("leader_election_master_status") == 1 ? "" : "not yet"; });
+}
+
+void WaitUntilPods(Admission& a, bool refused) {
+  Eventually(refused ? "pods are refused" : "pods pass", [&]() -> std::string {
+    const Attempt attempt = a.Post("pods", Pod(FreshName("p")), true);
+    return refused == attempt.exceeded() && refused != attempt.ok() ? "" : attempt.Text();
+  });
+}
+
+// What follows nobody changes.
+void StaysSo(Admission& a) {
+  const auto version = [&] {
+    return std::string(a.api().Get(ConfigurationPath()).StringAt({"metadata", "resourceVersion"}));
+  };
+  const std::string now = version();
+  Always(
+      "nobody writes it", [&]() -> std::string { return version() == now ? "" : "written"; }, 3s);
+}
+
+bool AsksNobody(Admission& a) { return admission::AsksNobody(a.api().Get(ConfigurationPath())); }
+
+ProgramResult BreakGlass(Admission& a) {
+  return RunProgram({.argv = {BuiltProgram("quota-controller-manager"), "--break-glass",
+                              "--kubeconfig=" + a.scenario().server().Kubeconfig()}},
+                    Stretched(60s));
+}
+
+void MendGlass(Admission& a) {
+  a.api().MergePatch(
+      ConfigurationPath(),
+      Json(R"({"metadata":{"annotations":{"quota-controller-manager.io/break-glass":null}}})"));
+}
+
+}  // namespace
+
+TEST_CASE("turned off by a flag, enforcement leaves nobody shut out",
+          "[e2e][admission][uninstall]") {
+  Admission a;
+  a.Limit("q", {{"pods", "0"}});
+  CHECK(a.Post("pods", Pod("p")).exceeded());
+  SECTION("after a clean stop") { CHECK(a.daemon().Stop() == 0); }
+  SECTION("after a crash") { a.daemon().Kill(); }
+  a.daemon().Restart({.kubeconfig = a.scenario().server().Kubeconfig()});
+  WaitUntilPods(a, false);
+  CHECK(AsksNobody(a));
+  a.daemon().WaitForLog("nothing is refused any more");
+}
+
+TEST_CASE("a daemon that counts leaves alone what another installation enforces, or nobody claims",
+          "[e2e][admission][uninstall]") {
+  Admission a;
+  a.Limit("q", {{"pods", "0"}});
+  const Daemon counting({.kubeconfig = a.scenario().server().Kubeconfig(),
+                         .more_flags = {"--leader-elect-resource-namespace=elsewhere"}});
+  StaysSo(a);
+  CHECK(a.Post("pods", Pod("p")).exceeded());
+  a.daemon().Kill();
+  a.api().MergePatch(ConfigurationPath(), Json(R"({"metadata":{"annotations":null}})"));
+  StaysSo(a);
+  CHECK_FALSE(AsksNobody(a));
+}
+
+TEST_CASE("replaced by replicas that count, enforcement ends as the last leader is",
+          "[e2e][admission][uninstall][leader]") {
+  Admission a({.more_flags = LeaseFlags("first")});
+  WaitUntilLeads(a.daemon());
+  a.Limit("q", {{"pods", "0"}});
+  Replica counting(a, "counting", false);
+  StaysSo(a);  // one that enforces leads
+  CHECK(a.Post("pods", Pod("p"), true).exceeded());
+  CHECK(a.daemon().Stop() == 0);
+  WaitUntilLeads(counting.daemon());
+  WaitUntilPods(a, false);
+
+  SECTION("one that enforces and does not lead leaves it so") {
+    Replica late(a, "late", true);
+    WaitUntilPods(a, false);
+    Eventually("it is empty", [&] { return AsksNobody(a) ? "" : "not yet"; });
+    StaysSo(a);
+    CHECK(AsksNobody(a));
+    // The change is taken back.
+    CHECK(counting.daemon().Stop() == 0);
+    WaitUntilLeads(late.daemon());
+    WaitUntilPods(a, true);
+    StaysSo(a);
+  }
+  SECTION("and stays off") {
+    StaysSo(a);
+    CHECK(AsksNobody(a));
+  }
+}
+
+TEST_CASE("whoever breaks the glass lets everything pass, and takes it back",
+          "[e2e][admission][uninstall]") {
+  Admission a;
+  a.Limit("q", {{"pods", "0"}});
+  CHECK(a.Post("pods", Pod("p"), true).exceeded());
+  SECTION("beside a daemon, by its program") {
+    const ProgramResult done = BreakGlass(a);
+    INFO(done.output);
+    CHECK(done.exit_code == 0);
+  }
+  SECTION("beside a daemon, by an annotation alone") {
+    a.api().MergePatch(
+        ConfigurationPath(),
+        Json(R"({"metadata":{"annotations":{"quota-controller-manager.io/break-glass":"true"}}})"));
+  }
+  SECTION("without a daemon, by one patch") {
+    a.daemon().Kill();
+    CHECK_FALSE(a.Post("pods", Pod("p"), true).ok());
+    a.api().MergePatch(
+        ConfigurationPath(),
+        Json(R"({"metadata":{"annotations":{"quota-controller-manager.io/break-glass":"true"}},
+                 "webhooks":null})"));
+    WaitUntilPods(a, false);
+    a.daemon().Start();
+    a.daemon().WaitUntilReady();
+  }
+  WaitUntilPods(a, false);
+  StaysSo(a);
+  CHECK(a.daemon().Metric("quota_admission_rules_stored") == 0);
+  CHECK(a.daemon().Probe("/readyz") == 200);
+  a.daemon().WaitForLog("is held open, nothing is refused");
+  MendGlass(a);
+  WaitUntilPods(a, true);
+  Eventually("the rules are stored again", [&] {
+    return a.daemon().Metric("quota_admission_rules_stored") == 1 ? "" : "not yet";
+  });
+}
+
+TEST_CASE("what is deleted behind broken glass stays away", "[e2e][admission][uninstall]") {
+  Admission a;
+  a.Limit("q", {{"pods", "0"}});
+  CHECK(BreakGlass(a).exit_code == 0);
+  a.daemon().WaitForLog("is held open, nothing is refused");
+  a.api().Delete(ConfigurationPath());
+  Always(
+      "it is not made anew",
+      [&]() -> std::string { return a.api().Exists(ConfigurationPath()) ? "it is there" : ""; },
+      3s);
+  WaitUntilPods(a, false);
+  CHECK(BreakGlass(a).output.find("there is none") != std::string::npos);
+}
+
+}  // namespace e2e::enforcement_off_test

@@ -1,0 +1,67 @@
+#pragma once
+
+// Clients of a port that mean it no good: each keeps a connection as long as it can, by never
+// ending what it has begun, and comes again when it is turned away. They live on a thread of their
+// own; the functions may be called from any.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "pkg/base/asio.h"
+#include "pkg/base/task_group.h"
+#include "pkg/http/tls.h"
+
+namespace e2e {
+
+struct Conduct {
+  bool tls = true;       // shakes hands first
+  std::string say{};     // then says this
+  std::size_t body = 0;  // then sends so many bytes more, of a body that is longer by one
+  bool reads = true;     // and reads what it is told
+};
+
+// What such a client may be up to at a port of reviews.
+Conduct SaysNothing();          // not even the beginning of a handshake
+Conduct AnnouncesALongHello();  // of 128 KiB, of which a little comes
+Conduct ShakesHandsOnly();
+Conduct BeginsAHeader(std::size_t bytes);
+Conduct BeginsABody(std::size_t bytes);
+
+class Strangers {
+ public:
+  // So many, from `addresses` addresses of this machine, beginning with 127.0.0.`first`.
+  struct Where {
+    std::uint16_t port = 0;
+    int count = 1;
+    int first = 2;
+    int addresses = 1;
+  };
+  Strangers(const Where& where, Conduct conduct);
+  ~Strangers();
+  Strangers(const Strangers&) = delete;
+  Strangers& operator=(const Strangers&) = delete;
+
+  // Bytes sent so far, connections that are held now, and those that were made so far.
+  [[nodiscard]] std::size_t sent() const { return sent_; }
+  [[nodiscard]] int held() const { return held_; }
+  [[nodiscard]] int made() const { return made_; }
+
+ private:
+  base::Task<void> KeepComing(std::string address);
+  base::Task<void> ComeOnce(std::string address);
+
+  const std::uint16_t port_;
+  const Conduct conduct_;
+  const std::shared_ptr<const http::TlsContext> context_;
+  std::atomic<std::size_t> sent_{0};
+  std::atomic<int> held_{0};
+  std::atomic<int> made_{0};
+  base::asio::io_context io_{1};
+  base::TaskGroup tasks_{io_.get_executor()};
+  std::thread thread_;
+};
+
+}  // namespace e2e

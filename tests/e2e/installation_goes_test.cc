@@ -1,0 +1,122 @@
+// An installation that is taken away while its daemon runs leaves no rules that nobody answers.
+#include <catch2/catch.hpp>
+
+#include "pkg/admission/stored_configuration.h"
+#include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/installation.h"
+#include "tests/e2e/harness/proxy.h"
+
+namespace e2e::installation_goes_test {
+
+TEST_CASE("what is deleted while a daemon runs goes for good with the role that owns it",
+          "[e2e][manifests][real-only][uninstall]") {
+  Installation installation;
+  installation.Apply("core-enforced");
+  installation.api().Create(PathOf("namespaces"), Namespace("team-a"));
+  installation.api().Create(PathOf("resourcequotas", "team-a"), Quota("q", {{"pods", "0"}}));
+  Daemon daemon(installation.Enforcing("core-enforced"));
+  daemon.WaitUntilReady();
+  const auto post = [&] {
+    return ToAttempt(installation.api().Do(PostOf(PathOf("pods", "team-a"), Pod(FreshName("p")))));
+  };
+  Eventually("pods are refused", [&] {
+    const Attempt attempt = post();
+    return attempt.exceeded() ? std::string() : attempt.Text();
+  });
+  const auto owners = installation.api().Get(ConfigurationPath());
+  CHECK(owners.At({"metadata", "ownerReferences"})->AsArray()->at(0).StringAt({"kind"}) ==
+        "ClusterRole");
+  TempDir dir;
+  const auto collector =
+      StartBuiltinController("garbage-collector-controller", installation.server().Kubeconfig(),
+                             dir.path() + "/controller.log");
+  REQUIRE(collector);
+  installation.Kubectl({"delete", "--wait=false", "-k", QCM_SOURCE_DIR "/manifests/core-enforced"});
+  Eventually(
+      "pods pass",
+      [&] {
+        const Attempt attempt = post();
+        return attempt.ok() ? std::string() : attempt.Text();
+      },
+      Stretched(90s));
+  Eventually(
+      "the configuration is gone",
+      [&] { return installation.api().Exists(ConfigurationPath()) ? "it is there" : ""; },
+      Stretched(90s));
+  Always(
+      "it stays away",
+      [&] { return installation.api().Exists(ConfigurationPath()) ? "it is there" : ""; }, 3s);
+}
+
+TEST_CASE("a role made anew under its name does not take the rules along",
+          "[e2e][manifests][real-only][uninstall]") {
+  Installation installation;
+  installation.Apply("core-enforced");
+  installation.api().Create(PathOf("namespaces"), Namespace("team-a"));
+  installation.api().Create(PathOf("resourcequotas", "team-a"), Quota("q", {{"pods", "0"}}));
+  Daemon daemon(installation.Enforcing("core-enforced"));
+  daemon.WaitUntilReady();
+  const auto owner = [&] {
+    const auto live = installation.api().Do({.path = ConfigurationPath()});
+    if (!live) return std::string();
+    const json::Value object = Json(live->body);
+    const json::Value* owners = object.At({"metadata", "ownerReferences"});
+    return owners == nullptr ? std::string()
+                             : std::string(owners->AsArray()->at(0).StringAt({"uid"}));
+  };
+  Eventually("it is owned", [&] { return owner().empty() ? "not yet" : ""; });
+  TempDir dir;
+  const auto collector =
+      StartBuiltinController("garbage-collector-controller", installation.server().Kubeconfig(),
+                             dir.path() + "/controller.log");
+  REQUIRE(collector);
+  const std::string path = PathOf("clusterroles", "", "quota-controller-manager");
+  installation.api().Delete(path);
+  installation.Apply("core-enforced");
+  const std::string uid(installation.api().Get(path).StringAt({"metadata", "uid"}));
+  Eventually(
+      "the new role owns it", [&] { return owner() == uid ? "" : "owned by " + owner(); },
+      Stretched(90s));
+  Eventually(
+      "pods are refused",
+      [&] {
+        const Attempt attempt =
+            ToAttempt(installation.api().Do(PostOf(PathOf("pods", "team-a"), Pod(FreshName("p")))));
+        return attempt.exceeded() ? std::string() : attempt.Text();
+      },
+      Stretched(60s));
+}
+
+TEST_CASE("with the daemon's namespace its rules go, too",
+          "[e2e][manifests][real-only][uninstall]") {
+  Installation installation;
+  installation.Apply("core-enforced");
+  installation.api().Create(PathOf("namespaces"), Namespace("team-a"));
+  installation.api().Create(PathOf("resourcequotas", "team-a"), Quota("q", {{"pods", "5"}}));
+  Daemon daemon(installation.AsDeployed(
+      "core-enforced", {"--admission-bind-address=127.0.0.1:" + std::to_string(FreePort())}));
+  daemon.WaitUntilReady();
+  Eventually("there are rules", [&] {
+    return admission::AsksNobody(installation.api().Get(ConfigurationPath())) ? "none" : "";
+  });
+  const auto post = [&] {
+    return ToAttempt(installation.api().Do(PostOf(PathOf("pods", "team-a"), Pod(FreshName("p")))));
+  };
+  // No Service leads anywhere here.
+  Eventually("pods are shut out", [&] { return post().ok() ? "not yet" : ""; });
+  SECTION("a restart takes nothing away") {
+    CHECK(daemon.Stop() == 0);
+    CHECK_FALSE(admission::AsksNobody(installation.api().Get(ConfigurationPath())));
+  }
+  SECTION("the namespace is deleted") {
+    installation.api().Delete(PathOf("namespaces", "", kQuotaSystem));
+    CHECK(daemon.Stop() == 0);
+    CHECK_FALSE(installation.api().Exists(ConfigurationPath()));
+    Eventually("pods pass", [&] {
+      const Attempt attempt = post();
+      return attempt.ok() ? std::string() : attempt.Text();
+    });
+  }
+}
+
+}  // namespace e2e::installation_goes_test

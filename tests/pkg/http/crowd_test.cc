@@ -1,0 +1,217 @@
+#include "pkg/http/crowd.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace crowd_test {
+
+namespace {
+
+using http::Crowd;
+using namespace std::chrono_literals;
+
+// A connection that does what it is told.
+class Client final : public Crowd::Guest {
+ public:
+  using Guest::Become;
+  using Guest::held;
+  using Guest::Hold;
+  using Guest::MustHold;
+  using Guest::SetKnown;
+  using Guest::State;
+
+  Client(Crowd& crowd, const std::string& address) : Guest(crowd, address) {}
+
+  [[nodiscard]] bool closed() const { return closed_; }
+  [[nodiscard]] bool released() const { return released_; }
+
+ private:
+  void GiveWay(Crowd::Scarce what) override {
+    (what == Crowd::Scarce::kConnections ? closed_ : released_) = true;
+  }
+  bool closed_ = false;
+  bool released_ = false;
+};
+
+using State = Client::State;
+
+class Party {
+ public:
+  explicit Party(Crowd::Bounds bounds) : crowd(bounds, clock) {}
+
+  Client& Come(const std::string& address) {
+    clients_.push_back(std::make_unique<Client>(crowd, address));
+    return *clients_.back();
+  }
+  // One whose request was answered well, and who waits for the next.
+  Client& ComeKnown(const std::string& address) {
+    Client& client = Come(address);
+    client.SetKnown(true);
+    return client;
+  }
+
+  base::ManualClock clock;
+  Crowd crowd;
+
+ private:
+  std::vector<std::unique_ptr<Client>> clients_;
+};
+
+}  // namespace
+
+TEST_CASE("crowd: nobody gives way while there is room", "[http][crowd]") {
+  Party party({.connections = 2, .bytes = 100});
+  Client& one = party.Come("a");
+  CHECK_FALSE(party.crowd.full());
+  CHECK(party.crowd.MakeRoom());
+  Client& other = party.Come("a");
+  CHECK(party.crowd.full());
+  CHECK(one.Hold(60));
+  CHECK(other.Hold(40));
+  CHECK(party.crowd.bytes() == 100);
+  CHECK_FALSE(one.closed());
+  CHECK_FALSE(one.released());
+}
+
+TEST_CASE("crowd: who never asked anything well goes before who did", "[http][crowd]") {
+  Party party({.connections = 4, .bytes = 0});
+  Client& api_server = party.ComeKnown("a");
+  Client& fresh = party.Come("b");
+  party.clock.Advance(1h);  // the API server waits, which is no fault
+  Client& late = party.Come("c");
+  Client& second = party.ComeKnown("a");
+  REQUIRE(party.crowd.MakeRoom());
+  CHECK(fresh.closed());
+  CHECK(party.crowd.size() == 3);
+  party.Come("d");
+  REQUIRE(party.crowd.MakeRoom());
+  CHECK(late.closed());
+  CHECK_FALSE(api_server.closed());
+  CHECK_FALSE(second.closed());
+}
+
+TEST_CASE("crowd: of strangers the address with most connections gives way", "[http][crowd]") {
+  Party party({.connections = 4, .bytes = 0});
+  Client& single = party.Come("a");
+  party.clock.Advance(1ms);
+  Client& oldest = party.Come("b");
+  party.clock.Advance(1ms);
+  Client& middle = party.Come("b");
+  Client& newest = party.Come("b");
+  REQUIRE(party.crowd.MakeRoom());
+  CHECK(oldest.closed());
+  CHECK_FALSE(single.closed());
+  CHECK_FALSE(middle.closed());
+  CHECK_FALSE(newest.closed());
+}
+
+TEST_CASE("crowd: of those that are known who waited longest gives way", "[http][crowd]") {
+  Party party({.connections = 2, .bytes = 0});
+  Client& idle = party.ComeKnown("a");
+  Client& busy = party.ComeKnown("a");
+  party.clock.Advance(1min);
+  busy.Become(State::kInHand);
+  busy.Become(State::kWaiting);
+  REQUIRE(party.crowd.MakeRoom());
+  CHECK(idle.closed());
+  CHECK_FALSE(busy.closed());
+}
+
+TEST_CASE("crowd: a known one that dawdles over a request is known no more", "[http][crowd]") {
+  Party party({.connections = 2, .bytes = 0});
+  Client& slow = party.ComeKnown("a");
+  slow.Become(State::kMoving);
+  party.clock.Advance(3s);
+  Client& fresh = party.Come("b");
+  REQUIRE(party.crowd.MakeRoom());
+  CHECK(slow.closed());
+  CHECK_FALSE(fresh.closed());
+}
+
+TEST_CASE("crowd: where all have a request in hand nobody gives way", "[http][crowd]") {
+  Party party({.connections = 1, .bytes = 10});
+  Client& busy = party.Come("a");
+  REQUIRE(busy.Hold(10));
+  busy.Become(State::kInHand);
+  CHECK_FALSE(party.crowd.MakeRoom());
+  CHECK_FALSE(busy.closed());
+  CHECK_FALSE(busy.Hold(11));
+  CHECK(busy.held() == 10);
+  CHECK(busy.Hold(5));
+  CHECK(party.crowd.bytes() == 5);
+}
+
+TEST_CASE("crowd: bytes are had of the address that holds most", "[http][crowd]") {
+  Party party({.connections = 9, .bytes = 100});
+  Client& large = party.Come("a");
+  Client& small = party.Come("a");
+  Client& other = party.Come("b");
+  REQUIRE(small.Hold(10));
+  REQUIRE(large.Hold(50));
+  REQUIRE(other.Hold(40));
+  Client& api_server = party.Come("c");
+  CHECK(api_server.Hold(20));
+  CHECK(large.released());
+  CHECK(large.held() == 0);
+  CHECK_FALSE(small.released());
+  CHECK_FALSE(other.released());
+  CHECK(party.crowd.bytes() == 70);
+}
+
+TEST_CASE("crowd: who asks for most is refused itself", "[http][crowd]") {
+  Party party({.connections = 9, .bytes = 100});
+  Client& one = party.Come("a");
+  Client& other = party.Come("b");
+  REQUIRE(one.Hold(30));
+  REQUIRE(other.Hold(40));
+  Client& greedy = party.Come("c");
+  CHECK_FALSE(greedy.Hold(50));
+  CHECK(greedy.held() == 0);
+  CHECK(greedy.Hold(30));
+  CHECK_FALSE(one.released());
+  CHECK_FALSE(other.released());
+  // One that has an answer to give takes it of others, or goes beyond.
+  greedy.MustHold(200);
+  CHECK(greedy.held() == 200);
+}
+
+TEST_CASE("crowd: behind one address small requests win over large ones", "[http][crowd]") {
+  Party party({.connections = 9, .bytes = 100});
+  Client& attacker = party.Come("a");
+  REQUIRE(attacker.Hold(99));
+  Client& api_server = party.Come("a");
+  CHECK(api_server.Hold(5));
+  CHECK(attacker.released());
+  Client& again = party.Come("a");
+  CHECK_FALSE(again.Hold(99));
+  CHECK(api_server.held() == 5);
+}
+
+TEST_CASE("crowd: however much a known one asks for, the slow give way to it", "[http][crowd]") {
+  Party party({.connections = 9, .bytes = 100});
+  std::vector<Client*> slow;
+  for (const char* address : {"a", "b", "c", "d", "e"}) {
+    slow.push_back(&party.Come(address));
+    slow.back()->Become(State::kMoving);
+    REQUIRE(slow.back()->Hold(20));
+  }
+  party.clock.Advance(3s);
+  Client& api_server = party.ComeKnown("f");
+  api_server.Become(State::kMoving);
+  CHECK(api_server.Hold(60));
+  int released = 0;
+  for (const Client* each : slow) released += each->released() ? 1 : 0;
+  CHECK(released == 3);
+  CHECK(party.crowd.bytes() == 100);
+}
+
+TEST_CASE("crowd: without a bound on bytes nobody releases any", "[http][crowd]") {
+  Party party({.connections = 2, .bytes = 0});
+  Client& one = party.Come("a");
+  CHECK(one.Hold(std::size_t{1} << 40));
+  CHECK_FALSE(one.released());
+}
+
+}  // namespace crowd_test

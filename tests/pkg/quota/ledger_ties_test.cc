@@ -1,0 +1,162 @@
+#include "pkg/quota/ledger_ties.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <random>
+
+#include "pkg/quota/ledger.h"
+
+namespace ledger_ties_test {
+
+using quota::Ledger;
+using quota::ObjectFacts;
+using quota::Quantity;
+using quota::Tie;
+using quota::Ties;
+using quota::Uid;
+
+namespace {
+
+constexpr const char* kGpu = "requests.example.com/gpu";
+
+ObjectFacts Using(int gpus, std::optional<Tie> tie) {
+  ObjectFacts facts;
+  facts.now.usage.Set(kGpu, Quantity::FromInt(gpus));
+  facts.tie = std::move(tie);
+  return facts;
+}
+
+// A claim of an owner, or (without one) an owner and the claim that it means.
+struct Object {
+  int gpus = 0;
+  std::optional<Tie> tie;
+};
+using Objects = std::map<std::pair<std::uint64_t, std::uint64_t>, Object>;
+
+Uid UidOf(const Objects::value_type& object) { return {object.first.first, object.first.second}; }
+
+// What an owner means of all that say they are its own.
+std::string MeantBy(const Objects::value_type& owner, const Objects& claims) {
+  if (owner.second.tie) return owner.second.tie->name;
+  std::pair<std::string, std::string> oldest;
+  for (const auto& claim : claims) {
+    const Tie& tie = *claim.second.tie;
+    const std::pair age(tie.created, tie.name);
+    const bool older = oldest.second.empty() || age < oldest;
+    if (tie.owner == UidOf(owner) && older) oldest = age;
+  }
+  return oldest.second;
+}
+
+// What the claims use beyond their owners, object by object.
+int UsedBeyondOwners(const Objects& claims, const Objects& owners) {
+  int used = 0;
+  for (const auto& claim : claims) {
+    used += claim.second.gpus;
+    for (const auto& owner : owners) {
+      const bool meant = claim.second.tie->owner == UidOf(owner) &&
+                         claim.second.tie->name == MeantBy(owner, claims);
+      if (meant) used -= std::min(claim.second.gpus, owner.second.gpus);
+    }
+  }
+  return used;
+}
+
+// Two ledgers and what is in them, changed at random.
+struct Random {
+  int Draw(int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); }
+
+  void ChangeClaim() {
+    const std::pair<std::uint64_t, std::uint64_t> key(1, static_cast<std::uint64_t>(Draw(12)));
+    const Uid uid{key.first, key.second};
+    if (Draw(4) == 0) {
+      claims.erase(key);
+      claim_ledger.Remove("ns", uid);
+      return;
+    }
+    Tie tie{.owner = Uid{2, static_cast<std::uint64_t>(Draw(5))},
+            .name = "c" + std::to_string(key.second % 9),
+            .created = std::to_string(Draw(3))};
+    claims[key] = {.gpus = Draw(4), .tie = tie};
+    claim_ledger.Set("ns", uid, Using(claims[key].gpus, tie));
+  }
+  void ChangeOwner() {
+    const std::pair<std::uint64_t, std::uint64_t> key(2, static_cast<std::uint64_t>(Draw(5)));
+    const Uid uid{key.first, key.second};
+    if (Draw(4) == 0) {
+      owners.erase(key);
+      owner_ledger->Remove("ns", uid);
+      return;
+    }
+    Object owner{.gpus = Draw(4), .tie = {}};
+    if (Draw(2) == 0)
+      owner.tie = Tie{.owner = {}, .name = "c" + std::to_string(Draw(9)), .created = ""};
+    owners[key] = owner;
+    owner_ledger->Set("ns", uid, Using(owner.gpus, owner.tie));
+  }
+  // The owners are read anew, into another ledger.
+  void ReplaceOwners() {
+    owner_ledger.emplace();
+    for (const auto& owner : owners) {
+      owner_ledger->Set("ns", UidOf(owner), Using(owner.second.gpus, owner.second.tie));
+    }
+  }
+  [[nodiscard]] std::string Sum() const {
+    return claim_ledger.Sum("ns", {}, {}, {kGpu}, {.owners = &*owner_ledger})->ToString();
+  }
+
+  std::mt19937 random{7};
+  Objects claims;
+  Objects owners;
+  Ledger claim_ledger;
+  std::optional<Ledger> owner_ledger{std::in_place};
+};
+
+}  // namespace
+
+TEST_CASE("ties: a sum is what the objects use beyond their owners, one by one", "[quota]") {
+  Random random;
+  for (int i = 0; i < 20'000; ++i) {
+    const int what = random.Draw(100);
+    if (what == 0) random.ReplaceOwners();
+    what % 2 == 0 ? random.ChangeClaim() : random.ChangeOwner();
+    if (random.Draw(3) != 0) continue;
+    INFO("change " << i);
+    REQUIRE(random.Sum() == std::string(kGpu) + "=" +
+                                std::to_string(UsedBeyondOwners(random.claims, random.owners)));
+  }
+}
+
+TEST_CASE(
+    "ties: what changed is looked at anew, and nothing else, however "
+    "much there is",
+    "[quota]") {
+  constexpr std::uint64_t kObjects = 10'000;
+  Ties ties;
+  const auto owners = std::make_shared<quota::FollowedOwners>();
+  const auto facts = std::make_shared<const quota::Facts>();
+  int looks = 0;
+  const Ties::Lookup lookup{.owner =
+                                [&](const Uid&) {
+                                  ++looks;
+                                  return facts;
+                                },
+                            .tie_of_owner = [](const Uid&) -> const Tie* { return nullptr; },
+                            .object = [&](const Uid&) { return facts; }};
+  const auto tie_to = [](std::uint64_t owner) {
+    return Tie{.owner = Uid{2, owner}, .name = "c", .created = ""};
+  };
+  for (std::uint64_t i = 0; i < kObjects; ++i) ties.Set({1, i}, tie_to(i));
+  CHECK(ties.Shared(owners, lookup).begin()->second == kObjects);
+  CHECK(ties.Shared(owners, lookup).size() == 1);
+  looks = 0;
+  ties.OnFacts({1, 17});
+  ties.Set({1, kObjects}, tie_to(kObjects));
+  owners->OnChange({2, 19});
+  owners->OnChange({2, kObjects + 1});  // of nobody's
+  ties.Set({1, 5}, std::nullopt);
+  CHECK(ties.Shared(owners, lookup).begin()->second == kObjects);
+  CHECK(looks == 3);
+}
+
+}  // namespace ledger_ties_test
