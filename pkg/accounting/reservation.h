@@ -2,6 +2,7 @@
 
 // Usage that admission granted and that the watches have not shown yet. Values; any thread.
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ struct Reservation {
   std::vector<Uid> objects;
   std::string from;
   std::uint64_t unassigned = 0;  // creations
+  // Of the slowest webhook of others that the writer knew: so long the API server may wait before
+  // it stores what was granted.
+  std::chrono::seconds webhook{0};
 
   bool operator==(const Reservation&) const = default;
 };

@@ -63,6 +63,14 @@ std::size_t ReservationList::objects() const {
   return objects;
 }
 
+ResourceList ReservationList::Unassigned() const {
+  ResourceList unassigned;
+  for (const Reservation& entry : entries_) {
+    if (entry.unassigned > 0) quota::AddTo(unassigned, entry.usage);
+  }
+  return unassigned;
+}
+
 bool ReservationList::Merge(const Bounds& bounds, std::string_view by, std::uint64_t n) {
   static_assert(Bounds().bytes < 256 * 1024, "the API server's bound of all annotations");
   std::size_t keep = objects();
@@ -75,6 +83,7 @@ bool ReservationList::Merge(const Bounds& bounds, std::string_view by, std::uint
       const auto oldest = std::ranges::find_if(
           entries_, [](const Reservation& entry) { return !entry.objects.empty(); });
       quota::AddTo(merged.usage, WholeOf(*oldest));
+      merged.webhook = std::max(merged.webhook, oldest->webhook);
       entries_.erase(oldest);
     }
   }
@@ -82,6 +91,7 @@ bool ReservationList::Merge(const Bounds& bounds, std::string_view by, std::uint
   while (std::ranges::count_if(entries_, IsMerged) >= static_cast<int>(bounds.merged)) {
     const auto last = std::find_if(entries_.rbegin(), entries_.rend(), IsMerged);
     quota::AddTo(merged.usage, last->usage);
+    merged.webhook = std::max(merged.webhook, last->webhook);
     entries_.erase(std::next(last).base());
   }
   Add(std::move(merged));

@@ -23,9 +23,6 @@
 
 namespace accounting {
 
-// Where the text stands: an annotation of quotas whose API is not ours.
-inline constexpr std::string_view kReservations = "quota-controller-manager.io/reservations";
-
 struct Bounds {
   std::size_t objects = 1'000;
   std::size_t bytes = 64 * 1024;
@@ -48,6 +45,9 @@ class ReservationList {
   // What the entries let the object use: of each name the largest, since of several requests from
   // one version at most one is stored, and what a later one may use it may use in all.
   [[nodiscard]] ResourceList Granted(const Uid& uid) const;
+
+  // What is expected, and for nobody yet.
+  [[nodiscard]] ResourceList Unassigned() const;
 
   // The oldest entries become one of their sum until the bounds hold, in the name of who does it.
   // What the list counts for, in any view, never falls by this. True if something was merged.

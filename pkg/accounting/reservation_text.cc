@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pkg/accounting/reservation_list.h"
+#include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
 #include "pkg/json/value.h"
 #include "pkg/quota/quantity_field.h"
@@ -51,6 +52,9 @@ json::Value ToValue(const Reservation& entry) {
   }
   if (!entry.from.empty()) object.Set("from", entry.from);
   if (entry.unassigned > 0) object.Set("unassigned", entry.unassigned);
+  if (entry.webhook.count() > 0) {
+    object.Set("webhook", static_cast<std::uint64_t>(entry.webhook.count()));
+  }
   return object;
 }
 
@@ -96,7 +100,8 @@ Result<std::vector<Uid>> ObjectsFrom(const json::Value& value) {
 }
 
 Result<Reservation> EntryFrom(const json::Value& value) {
-  if (auto all = KnowsAll(value, {"by", "n", "of", "usage", "objects", "from", "unassigned"});
+  if (auto all =
+          KnowsAll(value, {"by", "n", "of", "usage", "objects", "from", "unassigned", "webhook"});
       !all) {
     return all.error();
   }
@@ -106,14 +111,18 @@ Result<Reservation> EntryFrom(const json::Value& value) {
   entry.from = value.StringAt({"from"});
   auto n = CountFrom(value, "n");
   auto unassigned = CountFrom(value, "unassigned");
+  auto webhook = CountFrom(value, "webhook");
   auto usage = AmountsFrom(value, "usage");
   auto objects = ObjectsFrom(value);
   if (!n) return n.error();
   if (!unassigned) return unassigned.error();
+  if (!webhook) return webhook.error();
   if (!usage) return usage.error();
   if (!objects) return objects.error();
   entry.n = *n;
   entry.unassigned = *unassigned;
+  entry.webhook = std::chrono::seconds(*webhook);
+  if (entry.webhook > kLongestWebhook) return Wrong("a webhook may not take so long");
   entry.usage = std::move(*usage);
   entry.objects = std::move(*objects);
   if (entry.by.empty()) return Wrong("an entry says not by whom");

@@ -31,17 +31,32 @@ void Reserve(Standing& standing, Reservation reservation, const ResourceList& st
   standing.list.Add(std::move(reservation));
 }
 
+namespace {
+
+void Lower(ResourceList& used, const ResourceList& by) {
+  for (const auto& [name, amount] : by) {
+    if (used.Find(name) != nullptr) used.Set(name, quota::Above(used.Get(name), amount));
+  }
+}
+
+}  // namespace
+
 bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Uid& uid,
               const ResourceList& stored) {
   const Reservation* entry = standing.list.Find(by, n);
   if (entry == nullptr) return false;
   const ResourceList usage = entry->usage;
   if (!standing.list.Remove(by, n, uid)) return false;
-  for (const auto& [name, amount] : Rise(standing.list, uid, usage, stored)) {
-    if (standing.used.Find(name) == nullptr) continue;
-    standing.used.Set(name, quota::Above(standing.used.Get(name), amount));
-  }
+  Lower(standing.used, Rise(standing.list, uid, usage, stored));
   return true;
+}
+
+bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n) {
+  const Reservation* entry = standing.list.Find(by, n);
+  if (entry == nullptr) return false;
+  CHECK(entry->objects.empty()) << "objects of " << by << "/" << n << " would lose their usage";
+  Lower(standing.used, entry->usage);
+  return standing.list.Remove(by, n);
 }
 
 }  // namespace accounting

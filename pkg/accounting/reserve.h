@@ -32,5 +32,8 @@ void Reserve(Standing& standing, Reservation reservation, const ResourceList& st
 // False: it is not there any more.
 bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Uid& uid,
               const ResourceList& stored);
+// The same of an entry without objects, by its writer: what it granted from it gets entries of its
+// own by the same write.
+bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n);
 
 }  // namespace accounting

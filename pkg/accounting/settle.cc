@@ -14,6 +14,11 @@ bool IsOlder(std::string_view a, std::string_view b) {
   return api::IsOlderVersion(a, b).value_or(false);
 }
 
+// For objects that it does not name, none of which count any more.
+bool IsVoid(const Reservation& entry, const View& view) {
+  return entry.objects.empty() && !entry.of.empty() && view.Ignores(entry.of);
+}
+
 }  // namespace
 
 bool IsOpen(const Reservation& entry, const Uid& uid, const View& view) {
@@ -31,7 +36,7 @@ ResourceList Outstanding(const ReservationList& list, const View& view) {
   std::unordered_map<Uid, Granted, quota::UidHash> granted;
   ResourceList outstanding;
   for (const Reservation& entry : list.entries()) {
-    if (entry.objects.empty()) quota::AddTo(outstanding, entry.usage);
+    if (entry.objects.empty() && !IsVoid(entry, view)) quota::AddTo(outstanding, entry.usage);
     for (const Uid& uid : entry.objects) {
       if (!IsOpen(entry, uid, view)) continue;
       Granted& object = granted[uid];
@@ -67,6 +72,7 @@ std::size_t CountOver(const ReservationList& list, const View& view) {
 void Settle(ReservationList& list, const View& view) {
   std::set<std::string> resources;
   for (Reservation& entry : list.entries()) {
+    if (IsVoid(entry, view)) entry.by.clear();  // marked
     if (std::erase_if(entry.objects, [&](const Uid& uid) { return !IsOpen(entry, uid, view); })) {
       resources.insert(entry.of);
       if (entry.objects.empty()) entry.by.clear();  // marked

@@ -10,8 +10,12 @@ namespace accounting {
 void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
                          bool skipped) {
   if (list == nullptr) {
-    // The record was taken away: what it was said last is all that is known.
-    if (recorded_) Hold(now, quota::Excess(used, used_));
+    // What is seen first is met by who counts; from then on each rise is a stranger's.
+    ResourceList rise = quota::Excess(used, used_);
+    for (const auto& [name, amount] : ResourceList(rise)) {
+      if (used_.Find(name) == nullptr) rise.Erase(name);
+    }
+    Hold(now, std::move(rise));
     used_ = used;
     return;
   }

@@ -16,8 +16,8 @@ namespace accounting {
 class Strangers {
  public:
   // The status as it stands now. `recorded`: what our last write made of it (null: it is not known
-  // what we wrote, and nothing is a stranger's). `skipped`: versions of the quota may not have been
-  // shown, so what the writer knew is taken over.
+  // what we wrote, and each rise after the first sight is a stranger's). `skipped`: versions of the
+  // quota may not have been shown, so what the writer knew is taken over.
   void OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
                 bool skipped);
   // So much more is a stranger's.

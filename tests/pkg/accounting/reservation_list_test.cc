@@ -36,6 +36,7 @@ ReservationList RandomList(std::mt19937_64& random) {
     } else if (kind == 1) {
       entry.unassigned = 1 + random() % 1000;
     }
+    if (random() % 4 == 0) entry.webhook = std::chrono::seconds(1 + random() % 30);
     list.Add(std::move(entry));
   }
   for (const char* resource : {"pods", "services"}) {
@@ -105,6 +106,7 @@ TEST_CASE("reservations: what is damaged or foreign is not believed at all", "[a
       R"({"reservations":[{"by":"a","n":1,"usage":{},"objects":["00000000-0000-0000-0000-000000000001"]}]})",
       R"({"reservations":[{"by":"a","n":1,"usage":{},"from":"7"}]})",
       R"({"reservations":[{"by":"a","n":1,"usage":{},"until":"7"}]})",
+      R"({"reservations":[{"by":"a","n":1,"usage":{},"webhook":31}]})",
   };
   for (const char* text : texts) {
     INFO(text);
@@ -177,6 +179,18 @@ TEST_CASE("reservations: merging keeps the bounds and never lowers what is outst
       CHECK(merged <= 3);
     }
   }
+}
+
+TEST_CASE("reservations: what is merged waits for the slowest webhook of all", "[accounting]") {
+  ReservationList list;
+  for (const std::uint64_t n : {1, 2, 3}) {
+    Reservation entry = Creation(n, {Object(n)});
+    entry.webhook = std::chrono::seconds(n == 2 ? 30 : 10);
+    list.Add(std::move(entry));
+  }
+  CHECK(list.Merge({.objects = 0}, "m", 1));
+  REQUIRE(list.entries().size() == 1);
+  CHECK(list.entries().front().webhook == std::chrono::seconds(30));
 }
 
 TEST_CASE("reservations: a thousand objects fit", "[accounting]") {

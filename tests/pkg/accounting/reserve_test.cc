@@ -55,6 +55,26 @@ TEST_CASE("reserve: what is unassigned is reserved in all", "[accounting]") {
   Standing standing{Pods(1), {}};
   Reserve(standing, {.by = "a", .n = 1, .of = "pods", .usage = Pods(64), .unassigned = 64}, {});
   CHECK(standing.used == Pods(65));
+  CHECK(standing.list.Unassigned() == Pods(64));
+}
+
+TEST_CASE("reserve: what was granted from an unassigned entry takes its place", "[accounting]") {
+  Standing standing{Pods(1), {}};
+  Reserve(standing, {.by = "a", .n = 1, .of = "pods", .usage = Pods(64), .unassigned = 64}, {});
+  CHECK(Withdraw(standing, "a", 1));
+  Reserve(standing, Creation(2, {Object(1), Object(2)}), {});
+  CHECK(standing.used == Pods(3));
+  CHECK(standing.list.entries().size() == 1);
+  CHECK_FALSE(Withdraw(standing, "a", 1));
+}
+
+TEST_CASE("reserve: what somebody has taken out of used is not lowered below nothing",
+          "[accounting]") {
+  Standing standing{{}, {}};
+  Reserve(standing, {.by = "a", .n = 1, .of = "pods", .usage = Pods(64), .unassigned = 64}, {});
+  standing.used = Pods(3);
+  CHECK(Withdraw(standing, "a", 1));
+  CHECK(PodsOf(standing.used) == 0);
 }
 
 }  // namespace reserve_test

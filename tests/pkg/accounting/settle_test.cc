@@ -39,6 +39,19 @@ TEST_CASE("settle: a growth is open until a later version was shown", "[accounti
   CHECK_FALSE(IsOpen(entry, Object(1), view));
 }
 
+TEST_CASE("settle: what is unassigned goes when its resource does not count any more",
+          "[accounting]") {
+  ReservationList list;
+  list.Add({.by = "a", .n = 1, .of = "pods", .usage = Pods(4), .unassigned = 4});
+  list.Add({.by = "a", .n = 2, .of = "ignored", .usage = Pods(8), .unassigned = 8});
+  list.Add({.by = "a", .n = 3, .usage = Pods(16)});  // merged: of whatever
+  const FakeView view;
+  CHECK(Outstanding(list, view) == Pods(20));
+  Settle(list, view);
+  CHECK(list.entries().size() == 2);
+  CHECK(list.Find("a", 2) == nullptr);
+}
+
 TEST_CASE("settle: what is over goes, and the floor says what was seen", "[accounting]") {
   ReservationList list;
   list.Add(Creation(1, {Object(1), Object(2)}));

@@ -49,6 +49,14 @@ TEST_CASE("strangers: a fall is none, and a rise after it is", "[accounting]") {
   CHECK(strangers.Held() == Pods(1));
 }
 
+TEST_CASE("strangers: without a list each rise after the first sight is held", "[accounting]") {
+  Strangers strangers;
+  strangers.OnStatus({}, Pods(5), nullptr, true);
+  CHECK(strangers.Held().empty());
+  strangers.OnStatus({}, Pods(7), nullptr, false);
+  CHECK(strangers.Held() == Pods(2));
+}
+
 TEST_CASE("strangers: who comes later takes over what the last writer held", "[accounting]") {
   Strangers strangers;
   ReservationList list;
