@@ -84,18 +84,22 @@ base::Task<void> TrackedResource::Stop() {
 
 void TrackedResource::Relist() {
   recent_ = RecentVersions(kRecent);
+  relists_ = true;
   reflector_->Relist();
 }
 
 void TrackedResource::BeginList() {
   drift_.reset();  // the list that begins finds what the resync was looking for
   listing_ = true;
+  relists_ = false;
+  listener_.OnListing(evaluator_);
   ledger_.BeginSweep();
 }
 
 void TrackedResource::Upsert(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
   if (drift_) drift_->OnEvent(uid);
+  listener_.OnShown(evaluator_, object, false);
   base::Result<quota::ObjectFacts> facts =
       evaluator_.facts_of(object, context_.scheduler->WallNow());
   if (!facts) {
@@ -126,6 +130,7 @@ void TrackedResource::Upsert(const json::Value& object) {
 void TrackedResource::Remove(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
   if (drift_) drift_->OnEvent(uid);
+  listener_.OnShown(evaluator_, object, true);
   const auto change = ledger_.Remove(NamespaceOf(object), uid);
   if (!change) return;
   recent_.OnChanged(context_.scheduler->Now(), uid,

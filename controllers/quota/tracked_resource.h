@@ -38,6 +38,11 @@ class UsageListener {
   virtual void OnClassChange(const quota::Evaluator& evaluator, const std::string& name) = 0;
   // The classes became known, or are no longer.
   virtual void OnClassState(const quota::Evaluator& evaluator) = 0;
+  // All that is stored is about to be shown.
+  virtual void OnListing(const quota::Evaluator& /*evaluator*/) {}
+  // An object was shown in this version, or that it is gone; before what that changes is told.
+  virtual void OnShown(const quota::Evaluator& /*evaluator*/, const json::Value& /*object*/,
+                       bool /*gone*/) {}
 };
 
 // What a tracked resource needs of the world. All outlive it.
@@ -79,8 +84,9 @@ class TrackedResource final : public informers::CollectionSink {
   [[nodiscard]] const quota::Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const informers::ReflectorState& state() const { return reflector_->state(); }
   // True if the ledger is a complete and current picture: not before the first list, and not in the
-  // middle of another one, when it holds some of the old and some of the new.
-  [[nodiscard]] bool synced() const { return synced_ && !listing_; }
+  // middle of another one, when it holds some of the old and some of the new, or before one that
+  // Relist() asked for.
+  [[nodiscard]] bool synced() const { return synced_ && !listing_ && !relists_; }
   [[nodiscard]] base::TimePoint started() const { return started_; }
   // Until then objects may be stored that the ledger has not: TimePoint::max() while in trouble,
   // and a moment ahead while no watch is open without that (its place in history is gone, or the
@@ -120,6 +126,7 @@ class TrackedResource final : public informers::CollectionSink {
   std::optional<base::Duration> wall_ahead_;  // of the monotonic clock, when looked at last
   bool synced_ = false;                       // a complete list has been seen
   bool listing_ = false;                      // a list is coming in
+  bool relists_ = false;                      // it is to come: what is known is not believed
   base::TimePoint started_{};
   base::TimePoint behind_until_{};
 };

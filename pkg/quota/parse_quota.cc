@@ -107,6 +107,9 @@ base::Result<void> ParseIdentity(const json::Value& object, Quota& quota) {
   quota.uid = std::move(*uid);
   quota.resource_version = std::move(*version);
   quota.deleting = !IsAbsent(object.At({"metadata", "deletionTimestamp"}));
+  if (const json::Value* annotations = api::Annotations(object)) {
+    quota.reservations = annotations->StringAt({kReservations});
+  }
   return {};
 }
 

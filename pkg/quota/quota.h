@@ -67,12 +67,16 @@ struct Quota {
   bool has_status_hard = false;  // status.hard and .used present at all: absent is not empty
   bool has_status_used = false;
   bool deleting = false;
+  std::string reservations;    // the text of kReservations; "": there is none
   double alert_threshold = 0;  // share of a limit, from kAlertThreshold; 0: none is given
 };
 
 // The annotation by which a quota's owner says from which share of a limit on to be told: "0.8" or
 // "80%". What is no share in (0, 1] is none.
 inline constexpr std::string_view kAlertThreshold = "quota-controller-manager.io/alert-threshold";
+
+// The annotation in which admission notes what it reserved: see pkg/accounting/reservation_list.h.
+inline constexpr std::string_view kReservations = "quota-controller-manager.io/reservations";
 
 // Errors: kMalformed, naming the field and the text ("spec.hard[pods]: quantities must match …").
 base::Result<Quota> ParseQuota(const json::Value& object, const SelectorRules& rules = {});
