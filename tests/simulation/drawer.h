@@ -44,6 +44,7 @@ class Drawer {
   void MakeSilent();
 
   void AddErrors();
+  void AddAhead();
   void AddOwn(int after, int name, int replica, int store);
   void AddWebhooks();
   void AddRestore();

@@ -95,6 +95,9 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kClassRemembered, "class-remembered", "without its class", true},
       {Planted::kMissingFree, "missing-free", "what nobody knows is lowered", true},
       {Planted::kClassNotRead, "class-not-read", "for a class that there is", true},
+      {Planted::kDroppedEarly, "dropped-early", "used is below what is stored", false, true},
+      {Planted::kNotAsked, "not-asked", "used is below what is stored", false, true},
+      {Planted::kNoFloor, "no-floor", "used is below what is stored", false, true},
   };
   return all;
 }

@@ -36,13 +36,18 @@ enum class Planted : std::uint8_t {
   kClassRemembered,   // one that went is not missing
   kMissingFree,       // what nobody can tell is nothing
   kClassNotRead,      // only a watch shows classes
+  // Of replicas that keep accounts by reservations:
+  kDroppedEarly,  // entries end before their object was shown
+  kNotAsked,      // reservations end early, and the server is not asked
+  kNoFloor,       // who is behind an earlier recount recounts
 };
 
 struct PlantedName {
   Planted planted;
   std::string name;
-  std::string broken;     // what the simulation says of the invariant that it breaks
-  bool ironcore = false;  // it is about classes of machines
+  std::string broken;      // what the simulation says of the invariant that it breaks
+  bool ironcore = false;   // it is about classes of machines
+  bool reserving = false;  // it is about reservations
 };
 const std::vector<PlantedName>& AllPlanted();
 

@@ -155,9 +155,14 @@ Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings
       .name = api_.name,
       .registry = nullptr,
       .events = nullptr};
-  controller_ = std::make_unique<controllers::QuotaController>(context, api_, served_, *counts_,
-                                                               ControllerOptions());
-  book_ = std::make_unique<Book>(*controller_, tell_, settings_.planted, api_.resource);
+  if (settings_.reserving) {
+    reserving_ = std::make_unique<ReservingController>(std::move(context), api_, served_,
+                                                       OptionsOfReserving());
+  } else {
+    controller_ = std::make_unique<controllers::QuotaController>(context, api_, served_, *counts_,
+                                                                 ControllerOptions());
+  }
+  book_ = std::make_unique<Book>(BookOf(), tell_, settings_.planted, api_.resource);
   admitter_ = std::make_unique<admission::QuotaAdmitter>(timeline.executor(), clock_, api_, *book_,
                                                          admission::NoObserver());
   if (settings_.webhooks) FollowWebhooks();
@@ -167,6 +172,17 @@ Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings
 
 Replica::~Replica() = default;
 
+quota::AdvanceOptions Replica::OptionsOfAdvance() const {
+  quota::AdvanceOptions options;
+  options.crowd = settings_.advance ? 1 : 0;
+  options.window = 2s;
+  options.shortest = 0ms;
+  options.growth = 2;
+  options.share = 2;
+  options.idle = 2s;
+  return options;
+}
+
 controllers::QuotaControllerOptions Replica::ControllerOptions() {
   controllers::QuotaControllerOptions options;
   options.resync_period = {};  // it must not be needed
@@ -174,12 +190,7 @@ controllers::QuotaControllerOptions Replica::ControllerOptions() {
   options.field_manager = settings_.name;
   options.leading = [this] { return runner_->Leads(); };
   options.seed = settings_.seed + 2;
-  options.advance.crowd = settings_.advance ? 1 : 0;
-  options.advance.window = 2s;
-  options.advance.shortest = 0ms;
-  options.advance.growth = 2;
-  options.advance.share = 2;
-  options.advance.idle = 2s;
+  options.advance = OptionsOfAdvance();
   if (settings_.planted == Planted::kLoweredTooEarly) options.charge_hold = 100ms;
   if (settings_.planted == Planted::kNoForeignCharge) options.foreign_hold = 0ms;
   if (settings_.planted == Planted::kNoExpiry) options.charge_hold = 1h;
@@ -191,13 +202,45 @@ void Replica::FollowWebhooks() {
   const bool ignored = settings_.planted == Planted::kNeighbourIgnored ||
                        settings_.planted == Planted::kLoweredTooEarly ||
                        settings_.planted == Planted::kNoForeignCharge ||
+                       settings_.planted == Planted::kNotAsked ||
                        settings_.planted == Planted::kNoExpiry;
   if (ignored) return;
   webhooks_ = std::make_unique<admission::OtherWebhooks>(
       clock_, client_, "quota-controller-manager",
       informers::ReflectorOptions{.backoff = kReconnect, .seed = settings_.seed + 4},
-      [this](base::Duration longest) { controller_->SetHold(quota::HoldFor(longest)); });
-  controller_->SetHold(quota::HoldFor(webhooks_->Longest()));
+      [this](base::Duration longest) { SetSlowestWebhook(longest); });
+  SetSlowestWebhook(webhooks_->Longest());
+}
+
+void Replica::SetSlowestWebhook(base::Duration slowest) {
+  if (controller_) controller_->SetHold(quota::HoldFor(slowest));
+  if (reserving_) reserving_->SetSlowestWebhook(slowest);
+}
+
+ReservingOptions Replica::OptionsOfReserving() {
+  ReservingOptions options;
+  options.by = settings_.name;
+  options.write_timeout = kWriteTimeout;
+  options.leading = [this] { return runner_->Leads(); };
+  options.seed = settings_.seed + 2;
+  options.advance = OptionsOfAdvance();
+  options.on_advance = [this](const quota::Quota& quota, const quota::ResourceList& usage) {
+    tell_.OnAdvance(quota, usage);
+  };
+  if (settings_.planted == Planted::kLoweredTooEarly || settings_.planted == Planted::kNotAsked) {
+    options.hold = 100ms;
+  }
+  if (settings_.planted == Planted::kNotAsked) options.asks = false;
+  if (settings_.planted == Planted::kDroppedEarly) options.patient = false;
+  if (settings_.planted == Planted::kNoExpiry) options.hold = 1h;
+  if (settings_.planted == Planted::kNoFloor) options.floors = false;
+  if (settings_.planted == Planted::kNoForeignCharge) options.holds_strangers = false;
+  return options;
+}
+
+admission::QuotaBook& Replica::BookOf() {
+  if (controller_) return *controller_;
+  return *reserving_;
 }
 
 leader::LeaderOptions Replica::LeaseOptions() {
@@ -205,7 +248,9 @@ leader::LeaderOptions Replica::LeaseOptions() {
   options.lease = {"kube-system", "quota-controller-manager"};
   options.elector.identity = settings_.name;
   options.elector.seed = settings_.seed + 3;
-  options.on_started_leading = [this] { controller_->OnLeading(); };
+  options.on_started_leading = [this] {
+    controller_ ? controller_->OnLeading() : reserving_->OnLeading();
+  };
   options.on_lost = [this](const std::string&) { Stop(); };
   if (settings_.planted == Planted::kLeaseTrusted) {
     options.now = [this] { return clock_.NowWithoutPauses(); };
@@ -215,7 +260,7 @@ leader::LeaderOptions Replica::LeaseOptions() {
 
 void Replica::CheckPatch(const client::ApiRequest& request) {
   if (!request.path.ends_with("/status") || book_->OnPatch(request)) return;
-  if (runner_->Leads()) return;
+  if (runner_->Leads() || (reserving_ && reserving_->withdrawing())) return;
   tell_.Violation(settings_.name + " does not lead and reconciles: " + request.body);
 }
 
@@ -223,7 +268,8 @@ base::Task<void> Replica::Live() {
   co_await base::DeferCancellation();
   base::TaskGroup controllers(timeline_.executor());
   base::TaskGroup leadership(timeline_.executor());
-  controllers.Spawn("controller", [this] { return controller_->Run(); });
+  controllers.Spawn("controller",
+                    [this] { return controller_ ? controller_->Run() : reserving_->Run(); });
   if (webhooks_) controllers.Spawn("other webhooks", [this] { return webhooks_->Run(); });
   leadership.Spawn("leader", [this] { return runner_->Run(); });
   while (!stopping_) co_await stop_->WaitUntil(clock_.Now() + 1h);

@@ -15,6 +15,7 @@
 #include "pkg/leader/leader_runner.h"
 #include "tests/simulation/link.h"
 #include "tests/simulation/planted.h"
+#include "tests/simulation/reserving_controller.h"
 
 namespace simulation {
 
@@ -33,8 +34,9 @@ struct ReplicaSettings {
   double rate = 1;
   std::uint64_t seed = 1;
   bool ironcore = false;
-  bool advance = false;   // it charges in advance, for next to no crowd
-  bool webhooks = false;  // it follows those of others
+  bool advance = false;    // it charges in advance, for next to no crowd
+  bool webhooks = false;   // it follows those of others
+  bool reserving = false;  // it keeps accounts by reservations
   Planted planted = Planted::kNone;
 };
 
@@ -58,7 +60,9 @@ class Replica {
   [[nodiscard]] bool paused() const { return clock_.paused(); }
   // It believes to lead; killed processes believe nothing.
   [[nodiscard]] bool Leads() const { return !killed_ && runner_->Leads(); }
-  [[nodiscard]] std::size_t charges_held() const { return controller_->charges_held(); }
+  [[nodiscard]] std::size_t charges_held() const {
+    return controller_ ? controller_->charges_held() : reserving_->reservations();
+  }
   [[nodiscard]] const std::string& name() const { return settings_.name; }
   [[nodiscard]] Link& link() { return link_; }
 
@@ -69,9 +73,13 @@ class Replica {
   base::Task<void> Answer(admission::Review review,
                           std::function<void(admission::Answer)> answered);
   void CheckPatch(const client::ApiRequest& request);
+  [[nodiscard]] quota::AdvanceOptions OptionsOfAdvance() const;
   controllers::QuotaControllerOptions ControllerOptions();
   void FollowWebhooks();
+  void SetSlowestWebhook(base::Duration slowest);
+  ReservingOptions OptionsOfReserving();
   leader::LeaderOptions LeaseOptions();
+  admission::QuotaBook& BookOf();
 
   Timeline& timeline_;
   Tell& tell_;
@@ -83,7 +91,8 @@ class Replica {
   controllers::ServedResources served_;
   std::unique_ptr<Counts> counts_;
   std::unique_ptr<leader::LeaderRunner> runner_;
-  std::unique_ptr<controllers::QuotaController> controller_;
+  std::unique_ptr<controllers::QuotaController> controller_;  // or, of a reserving one:
+  std::unique_ptr<ReservingController> reserving_;
   std::unique_ptr<Book> book_;
   std::unique_ptr<admission::OtherWebhooks> webhooks_;  // null: nobody follows them
   std::unique_ptr<admission::QuotaAdmitter> admitter_;

@@ -48,6 +48,10 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
     }
     const auto number = NumberOf(value);
     if (!number) return false;
+    if (name == "reserving") {
+      schedule.reserving = *number != 0;
+      continue;
+    }
     if (name == "advance") {
       schedule.advance = *number != 0;
       continue;
@@ -106,6 +110,7 @@ std::string ToText(const Schedule& schedule) {
   if (schedule.ironcore) text << " api=ironcore";
   if (schedule.advance) text << " advance=1";
   if (schedule.webhooks) text << " webhooks=1";
+  if (schedule.reserving) text << " reserving=1";
   if (!schedule.planted.empty()) text << " planted=" << schedule.planted;
   text << "\n";
   for (const Action& action : schedule.actions) text << ToText(action) << "\n";

@@ -60,6 +60,7 @@ void World::StartReplica(std::size_t index) {
   settings.ironcore = schedule_.ironcore;
   settings.advance = schedule_.advance;
   settings.webhooks = schedule_.webhooks;
+  settings.reserving = schedule_.reserving;
   settings.planted = planted_;
   if (replicas_[index]) ended_.push_back(std::move(replicas_[index]));
   replicas_[index] = std::make_unique<Replica>(timeline_, server_, judge_, std::move(settings));
@@ -87,6 +88,7 @@ void World::Look() {
   const bool misled =
       std::ranges::any_of(replicas_, [](const auto& replica) { return replica->link().Misled(); });
   if (misled) judge_.OnPutBack();
+  judge_.OnSilent(timeline_.Now() <= silent_until_);
   if (schedule_.ironcore) judge_.OnClassesShown(ClassesShown());
 }
 

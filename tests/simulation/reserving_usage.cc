@@ -1,0 +1,176 @@
+// What objects use for a quota, as controllers/quota/classes.cc has it.
+
+#include <algorithm>
+#include <utility>
+
+#include "controllers/quota/quota_conditions.h"
+#include "tests/simulation/reserving_controller.h"
+
+namespace simulation {
+
+using controllers::Obstacle;
+using controllers::ResourceScope;
+using controllers::TrackedResource;
+using controllers::UsageSource;
+
+namespace {
+
+// A class that the server does not have is not asked for again sooner: by then our watch shows it.
+constexpr std::chrono::milliseconds kMissAge{250};
+
+// A class that does not exist is said as that, not as something wrong with an object.
+Obstacle ObstacleOf(const quota::Evaluator& evaluator, const base::Error& error) {
+  const bool missing = error.Is(base::ErrorCode::kNotFound);
+  return {.kind = missing ? Obstacle::Kind::kClassMissing : Obstacle::Kind::kUnreadable,
+          .resource = (missing ? evaluator.classes->resource : evaluator.resource).ToString(),
+          .names = {},
+          .why = error.message};
+}
+
+// It comes from whoever made the object, and goes into a path.
+bool IsObjectName(std::string_view name) {
+  return !name.empty() && name.size() <= 253 && name.front() != '.' &&
+         std::ranges::all_of(name, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+         });
+}
+
+base::Error NotFound(const std::string& name) {
+  return {.code = base::ErrorCode::kNotFound, .message = name + " not found"};
+}
+
+// That the list is not there says nothing of the class.
+base::Error AsTrouble(base::Error error) {
+  if (error.Is(base::ErrorCode::kNotFound)) error.code = base::ErrorCode::kUnavailable;
+  return error;
+}
+
+const json::Value* FindNamed(const json::Value& list, const std::string& name) {
+  const json::Value* items = list.At({"items"});
+  if (items == nullptr || !items->IsArray()) return nullptr;
+  for (const json::Value& item : *items->AsArray()) {
+    if (item.StringAt({"metadata", "name"}) == name) return &item;
+  }
+  return nullptr;
+}
+
+// One obstacle for each resource.
+void AddObstacle(std::vector<Obstacle>& obstacles, Obstacle more, std::vector<std::string> names) {
+  const auto same = std::ranges::find(obstacles, more.resource, &Obstacle::resource);
+  Obstacle& obstacle = same == obstacles.end() ? obstacles.emplace_back(std::move(more)) : *same;
+  std::ranges::move(names, std::back_inserter(obstacle.names));
+}
+
+}  // namespace
+
+// Adds what the source's objects use under the quota's names to `observed`. What cannot be summed
+// is unknown; the answer says why.
+//
+// Names that classes concern are summed by themselves, so a class that is missing hurts no other
+// name. They are all summed, not only those that the evaluator owns: an object counts under each
+// name it uses, as upstream, as soon as its kind counts for the quota at all.
+std::vector<Obstacle> ReservingController::AddUsage(const UsageSource& source,
+                                                    const quota::Quota& quota,
+                                                    quota::Observed& observed) const {
+  const quota::Evaluator& evaluator = *source.evaluator;
+  const std::vector<std::string> by_class = quota::NamesOfClasses(evaluator, quota.hard);
+  std::vector<Obstacle> obstacles;
+  const auto add = [&](const std::vector<std::string>& names, const quota::Beside& beside) {
+    const auto sum =
+        source.tracked->ledger().Sum(quota.key.ns, quota.selector, evaluator.scopes, names, beside);
+    return sum ? observed.used.Add(*sum) : base::Result<void>(sum.error());
+  };
+  const auto fail = [&](const std::vector<std::string>& names, const base::Error& error) {
+    std::vector<std::string> unknown;
+    std::ranges::copy_if(names, std::back_inserter(unknown), [&](const auto& name) {
+      return std::ranges::find(source.names, name) != source.names.end();
+    });
+    std::ranges::copy(unknown, std::back_inserter(observed.unknown));
+    AddObstacle(obstacles, ObstacleOf(evaluator, error), std::move(unknown));
+  };
+  std::vector<std::string> others;
+  std::ranges::copy_if(source.names, std::back_inserter(others), [&](const std::string& name) {
+    return std::ranges::find(by_class, name) == by_class.end();
+  });
+  if (!others.empty()) {
+    if (const auto added = add(others, {}); !added) fail(others, added.error());
+  }
+  if (by_class.empty() || source.classes == nullptr) return obstacles;
+  const quota::Beside beside = tracker_.BesideOf(evaluator);
+  if (add(by_class, beside)) return obstacles;
+  for (const std::string& name : by_class) {  // a class may say one amount, and not another
+    if (const auto added = add({name}, beside); !added) fail({name}, added.error());
+  }
+  return obstacles;
+}
+
+// What a class does say is used, whatever it does not say: a charge is for each name by itself.
+quota::ResourceList ReservingController::KnownUsageOf(const quota::Evaluator& evaluator,
+                                                      const TrackedResource& tracked,
+                                                      std::string_view ns, const quota::Uid& uid,
+                                                      const quota::Facts& facts) const {
+  const quota::Beside beside = tracker_.BesideOf(evaluator);
+  const auto usage = tracked.ledger().UsageOf(ns, uid, facts, beside);
+  if (usage) return *usage;
+  if (beside.classes == nullptr || beside.owners != nullptr) return facts.usage;
+  std::optional<quota::UnknownUsage> unknown;
+  const auto known = beside.classes->ResolveKnown(facts, unknown);
+  return known ? *known : facts.usage;
+}
+
+base::Result<quota::Resolved> ReservingController::SubjectOf(
+    const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
+    const quota::ObjectFacts& facts) const {
+  quota::Resolved resolved{
+      {.usage = facts.now.usage, .attributes = facts.now.attributes, .parts = facts.now.parts}};
+  const quota::Beside beside = tracker_.BesideOf(evaluator);
+  const bool needs_classes =
+      evaluator.classes && evaluator.classes->missing == quota::MissingClass::kUnknown;
+  if (needs_classes) {
+    const quota::ClassTable none(evaluator.classes->missing, evaluator.classes->called);
+    const quota::ClassTable& table = beside.classes != nullptr ? *beside.classes : none;
+    auto usage = table.ResolveKnown(facts.now, resolved.unknown);
+    if (!usage) return usage.error();
+    resolved.subject.usage = std::move(*usage);
+    return resolved;
+  }
+  const bool resolves = evaluator.classes || evaluator.owners;
+  const TrackedResource* tracked = resolves ? tracker_.Find(evaluator.resource) : nullptr;
+  if (tracked == nullptr) return resolved;
+  auto usage =
+      tracked->ledger().UsageOf(ns, uid, facts.now, beside, facts.tie ? &*facts.tie : nullptr);
+  if (!usage) return usage.error();
+  resolved.subject.usage = std::move(*usage);
+  return resolved;
+}
+
+// By a list of one, which takes no right that the watch of the classes does not take, too.
+base::Task<base::Result<quota::ClassUsage>> ReservingController::ReadClass(
+    const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
+  if (!IsObjectName(name)) co_return NotFound(name);
+  const api::GroupResource& resource = evaluator.classes->resource;
+  const auto served = served_.Find(resource, ResourceScope::kCluster);
+  if (!served && served_.IsAbsent(resource, ResourceScope::kCluster)) co_return NotFound(name);
+  if (!served) {
+    co_return base::Error{
+        .code = base::ErrorCode::kUnavailable,
+        .message = "it is not known whether the server has " + resource.ToString()};
+  }
+  const std::string path = served->Path({}, name);
+  const base::TimePoint now = context_.scheduler->Now();
+  std::erase_if(missed_, [&](const auto& entry) { return now - entry.second >= kMissAge; });
+  if (missed_.contains(path)) co_return NotFound(name);
+  client::ApiRequest request{
+      .path = served->Path(),
+      .query = {{"fieldSelector", "metadata.name=" + name}},
+      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now)};
+  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  if (!answer) co_return AsTrouble(answer.error());
+  if (const json::Value* found = FindNamed(*answer, name)) {
+    co_return evaluator.classes->usage_of(*found);
+  }
+  missed_[path] = now;  // the answer may have been long on its way
+  co_return NotFound(name);
+}
+
+}  // namespace simulation
