@@ -1,8 +1,8 @@
-# Builds the daemon from source and ships it with the libraries it loads, and nothing else.
+# Builds the daemon from source, and an image with only the daemon and its libraries.
 #
 #   docker build -t quota-controller-manager:0.1.0 .
 #
-# The same arguments make the same image: BASE with a digest (debian:12-slim@sha256:…), REVISION the
+# The same arguments give the same image: BASE with a digest (debian:12-slim@sha256:…), REVISION the
 # commit, SOURCE_DATE_EPOCH its time in seconds since 1970 (docker buildx and buildah --timestamp).
 ARG BASE=debian:12-slim
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Lays out the root of the image: bash .ci/image-root.sh PROGRAM FOLDER
 #
-# The program, the libraries that it loads, certificates of public authorities, a user that is not
-# root, and the names and versions of the Debian packages in it, which scanners look for. No shell
-# and no package manager.
+# The program, the libraries that it loads, certificates of public CAs, a user that is not root, and
+# the names and versions of the Debian packages in it, for scanners. No shell and no package
+# manager.
 set -euo pipefail
 [ $# -eq 2 ] || { echo "usage: bash .ci/image-root.sh PROGRAM FOLDER" >&2; exit 2; }
 program=$1 root=$2
@@ -20,7 +20,7 @@ for library in $(ldd "$program" | grep -oE '/[^ ]+'); do
   target=$root/usr/${library#/}
   [[ $library != /usr/* ]] || target=$root$library
   install -D -m 755 "$real" "$target"
-  # dpkg knows a library by the path it was packaged with, before or after /usr was merged.
+  # dpkg knows a library by its packaged path, from before or after the merge of /usr.
   owner=$(dpkg -S "$real" 2>/dev/null || dpkg -S "${real#/usr}" 2>/dev/null || true)
   [ -z "$owner" ] || packages+=("${owner%%:*}")
 done

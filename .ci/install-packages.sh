@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs what building and testing needs on Debian 12, and the packages that are named: bash
-# .ci/install-packages.sh [PACKAGE…]. Says nothing and changes nothing where all is there.
+# Installs what building and testing need on Debian 12, and the named packages: bash
+# .ci/install-packages.sh [PACKAGE…]. Prints and changes nothing if everything is installed.
 set -euo pipefail
 
 packages=(
   g++-12 g++ cmake ninja-build ccache mold
-  libboost1.81-dev rapidjson-dev libyaml-cpp-dev libgflags-dev libgoogle-glog-dev
-  libssl-dev zlib1g-dev prometheus-cpp-dev libprotozero-dev catch2
+  libboost1.81-dev rapidjson-dev libyaml-cpp-dev libgflags-dev libcli11-dev libgoogle-glog-dev
+  libssl-dev zlib1g-dev libjemalloc-dev prometheus-cpp-dev libprotozero-dev catch2
   openssl ca-certificates
   "$@"
 )
@@ -38,8 +38,7 @@ apt() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 echo "installing ${#missing[@]} packages: ${missing[*]}"
-# The package lists of a fresh machine are empty or old, so they are fetched before the first
-# install.
+# The package lists of a new machine are empty or old: fetch them before the first install.
 { apt update && apt install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 || {
   tail -n 25 "$log" >&2
   fail "apt-get failed (its last lines are above)"

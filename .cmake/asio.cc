@@ -1,3 +1,3 @@
-// The one translation unit that holds the bodies of Asio.
+// The one translation unit with Asio's function bodies.
 #include <boost/asio/impl/src.hpp>
 #include <boost/asio/ssl/impl/src.hpp>

@@ -1,1 +1,1 @@
-// Owns the precompiled header that the targets using Asio share.
+// Owns the precompiled header that all targets with Asio share.

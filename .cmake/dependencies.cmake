@@ -1,5 +1,5 @@
-# Debian 12's packages (.ci/install-packages.sh lists them); each is linked by the one folder that
-# may use it.
+# Debian 12's packages (.ci/install-packages.sh lists them). Each is linked only by the one folder
+# that may use it.
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
@@ -8,10 +8,11 @@ find_package(yaml-cpp REQUIRED)
 find_package(gflags REQUIRED)
 find_package(glog REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
+find_library(QCM_JEMALLOC_LIBRARY jemalloc_pic REQUIRED)
 find_path(QCM_RAPIDJSON_INCLUDE rapidjson/reader.h REQUIRED)
 
-# Asio is compiled once, here, instead of in every file that names it. The precompiled header
-# carries its declarations to the targets that are declared with ASIO. Only two files use Beast.
+# Asio is compiled once, here, instead of in every file that uses it. The targets declared with ASIO
+# get its declarations from the precompiled header. Only two files use Beast.
 add_library(asio STATIC ${CMAKE_SOURCE_DIR}/.cmake/asio.cc)
 target_compile_definitions(asio PUBLIC
   BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED

@@ -1,11 +1,12 @@
-# Declares targets; those of a folder are linked along the layers that the layers test names.
+# Functions that declare targets. A folder's libraries may only link the layers below it, as in the
+# layers test.
 #
 # qcm_library(NAME SOURCES a.cc … DEPS pkg_base … [ASIO] [COLD])  a folder's static library.
 # qcm_program(NAME SOURCES … DEPS … [ASIO] [COLD|TEST])           a program in build/bin.
 # qcm_test(NAME SOURCES … DEPS … [ASIO])                          a Catch2 program in build/bin.
 #
 # ASIO: the sources are coroutines; they get Asio's declarations precompiled.
-# COLD: nobody waits for this code, so a release build optimises it less and is done earlier.
+# COLD: speed does not matter; a release build optimises this code less, to compile faster.
 # TEST: test cases; they get Catch2's and Asio's declarations precompiled, and are not optimised.
 
 set(asio_headers

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 machine to a quota that is counted: bash cmd/quickstart.sh
+# From a fresh Debian 12 machine to a counted quota: bash cmd/quickstart.sh
 #
 #   karmada          instead: one KarmadaQuota over three member clusters, counted and enforced
 #   ironcore         instead: two ResourceQuotas of an ironcore cloud, counted and enforced
-#   --keep           leave the API server, the daemon and the namespace there, and say how to go on
-#   --kubeconfig F   the same story in a throw-away namespace of your own cluster: the daemon runs
-#                    against it meanwhile, and counts every quota it finds there
+#   --keep           keep the API server, the daemon and the namespace, and say how to go on
+#   --kubeconfig F   run the story in a temporary namespace of your own cluster; meanwhile the
+#                    daemon runs against it and counts every quota that it finds
 #
 # Ctrl-C and errors leave no process behind.
 set -euo pipefail
@@ -39,8 +39,8 @@ cd "$(dirname "$0")/.."
 home=$(mktemp -d "${TMPDIR:-/tmp}/quota-quickstart.XXXXXX")
 processes=()
 story=
-# stop PID…: SIGTERM for each. Before a child has become its program, the signal would only reach
-# this script's own trap in it, and be lost.
+# stop PID…: sends SIGTERM to each. Before a child has executed its program, it would inherit this
+# script's trap, and the signal would be lost.
 stop() {
   local pid
   for pid in "$@"; do
@@ -51,7 +51,7 @@ stop() {
 finish() {
   local code=$?
   trap - EXIT INT TERM
-  # The story first: it takes its namespace away again, and needs the API server for that.
+  # End the story first: it deletes its namespace, for which it needs the API server.
   if [ -n "$story" ]; then
     stop "$story"
     wait "$story" 2>/dev/null || true
@@ -61,10 +61,10 @@ finish() {
     tail -n 5 "$home/daemon.log" >&2
   fi
   if [ $code -ne 0 ] || ! $keep; then
-    # What was started a moment ago may not have its name in this script yet, but is a job of it.
+    # A program started a moment ago may not be in `processes` yet, but it is one of the jobs.
     # shellcheck disable=SC2046 # numbers
     stop $(jobs -p)
-    # An API server that has asked webhooks takes ten seconds to end; this one has nothing to save.
+    # After webhook calls an API server takes ten seconds to end; this one has nothing to save.
     if [ "$tale" != core ] && [ ${#processes[@]} -gt 0 ]; then
       kill -KILL "${processes[0]}" 2>/dev/null || true
     fi
@@ -77,8 +77,8 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# start LOG PROGRAM…: in the background. Without --keep the kernel ends it when this script dies,
-# however that happens; with --keep it must outlive the terminal.
+# start LOG PROGRAM…: starts it in the background. Without --keep the kernel ends it when this
+# script ends, for whatever reason; with --keep it outlives the terminal.
 start() {
   local log=$1
   shift
@@ -90,7 +90,7 @@ start() {
   processes+=($!)
 }
 
-# A port of 127.0.0.1 that nobody listens on, below those that the kernel gives to clients.
+# Prints an unused port of 127.0.0.1, below the range that the kernel gives to clients.
 free_port() {
   local port
   for _ in {1..100}; do
@@ -100,7 +100,7 @@ free_port() {
   fail "no port is free"
 }
 
-# What to read while the first build runs: what is about to be counted, and where to go from here.
+# Text to read during the first build: what will be counted, and where to go from here.
 meanwhile() {
   case $tale in
     core)
@@ -135,10 +135,10 @@ END
 END
       ;;
   esac
-  cat <<'END'
+  cat <<END
 
-  In a cluster:   kubectl apply -k manifests/base     (README.md, "Install")
-  What is counted: README.md, "What is counted"
+  In a cluster:    kubectl apply -k manifests/base     (manifests/README.md)
+  What is counted: pkg/quota/$tale/README.md
 
 END
 }
@@ -173,9 +173,9 @@ else
 fi
 flags=()
 if [ "$tale" != core ]; then
-  # Karmada's own definition of a binding is Karmada's to ship; this one has the fields that count.
+  # Karmada ships its own definition of a binding; this one has only the fields that are counted.
   definitions=(manifests/karmada/karmadaquota-crd.yaml tests/e2e/karmada/resourcebindings-crd.yaml)
-  # Nor do these stand for an ironcore, whose own API server serves its kinds.
+  # These are not all of ironcore, either, whose own API server serves its kinds.
   [ "$tale" = karmada ] || definitions=(tests/e2e/ironcore/*-crd.yaml)
   for definition in "${definitions[@]}"; do
     build/bin/quickstart-story "--kubeconfig=$kubeconfig" "--define=$definition" ||
@@ -186,7 +186,7 @@ if [ "$tale" != core ]; then
   flags=("--quota-apis=$tale" "--enforce=$tale"
     "--admission-bind-address=$address" "--admission-url=https://$address")
 fi
-# Without a lease it leaves nothing behind in your cluster, and waits for nobody.
+# Without a lease the daemon leaves nothing in your cluster, and waits for nobody.
 start "$home/daemon.log" build/bin/quota-controller-manager "--kubeconfig=$kubeconfig" \
   --leader-elect=false --metrics-bind-address= --health-probe-bind-address= "${flags[@]}"
 daemon=${processes[-1]}
@@ -207,7 +207,7 @@ story=$!
 wait "$story" || {
   story=
   kill -0 "$daemon" 2>/dev/null || echo "quickstart: the daemon has ended" >&2
-  fail "the story did not come to its end"
+  fail "the story did not finish"
 }
 story=
 
@@ -227,12 +227,10 @@ To end it:
   kill ${processes[*]}; rm -r $home
 END
 elif [ "$tale" != core ]; then
-  chapter="KarmadaQuota"
-  [ "$tale" = karmada ] || chapter="ironcore"
   cat <<END
 All of it is gone again. To go on:
   bash cmd/quickstart.sh $tale --keep       leaves it running, for kubectl and curiosity
-  README.md, "$chapter"                     how to run it against a server of your own
+  pkg/quota/$tale/README.md                 how to run it against a server of your own
 END
 else
   cat <<END

@@ -4,8 +4,12 @@ namespace informers {
 namespace {
 
 void Select(const ReflectorOptions& options, client::ApiRequest& request) {
-  if (options.field_selector.empty()) return;
-  request.query.emplace_back("fieldSelector", options.field_selector);
+  if (!options.field_selector.empty()) {
+    request.query.emplace_back("fieldSelector", options.field_selector);
+  }
+  if (!options.label_selector.empty()) {
+    request.query.emplace_back("labelSelector", options.label_selector);
+  }
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
-// The requests by which a collection is listed and watched (client-go v0.36.3,
-// tools/cache/reflector.go). Values; any thread.
+// The list and watch requests of one collection (client-go v0.36.3, tools/cache/reflector.go).
+// Values; any thread.
 
 #include <chrono>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace informers {
 
-// One page, from the newest state. Never resourceVersion=0, which may be older than what was
-// already seen: a quota must not be summed from that.
+// Requests one page of the newest state. Never resourceVersion=0: it may return state older than
+// what was already seen, and a quota must not be summed from that.
 client::ApiRequest ListRequest(const ReflectorOptions& options, const ObjectDecoder& decoder,
                                const std::string& continue_token);
 client::ApiRequest WatchRequest(const ReflectorOptions& options, const ObjectDecoder& decoder,

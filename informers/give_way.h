@@ -1,8 +1,8 @@
 #pragma once
 
-// Who takes in objects by the hundred lets others have the loop in between: to decode what one read
-// brings, and to tell whom it concerns, takes several milliseconds, and others (an admission
-// request) need several turns of the loop each. No state; any thread.
+// Lets other coroutines run while a large read is processed. Decoding one read and notifying its
+// consumers takes several milliseconds, and an admission request needs several turns of the event
+// loop. No state; any thread.
 
 #include <cstddef>
 #include <string_view>
@@ -12,8 +12,9 @@
 
 namespace informers {
 
-// Hands what one read brought to `take`, piece by piece, with a turn of the loop after each whole
-// one. A few bytes are one piece and cost nothing. `bytes` outlive the call. Errors: of `take`.
+// Passes the bytes of one read to `take` in pieces of 16 KiB, and yields to the event loop after
+// each full piece. A small read is one piece and does not yield. `bytes` must outlive the call.
+// Errors: those of `take`.
 template <typename Take>
 base::Task<base::Result<void>> TakeInPieces(std::string_view bytes, Take& take) {
   constexpr std::size_t kPiece = std::size_t{16} << 10;

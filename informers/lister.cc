@@ -15,14 +15,15 @@ using base::ErrorCode;
 
 struct Page {
   std::string version;
-  std::string next;  // the token of the page after it; "" for the last
+  std::string next;  // the continue token of the next page; "" for the last
 };
 
 Error Malformed(const std::string& what) {
   return {.code = ErrorCode::kMalformed, .message = what};
 }
 
-// What is left of the answer once its items are taken out.
+// Reads the list's metadata from the answer without its items. A Status is an error even with HTTP
+// status 200.
 base::Result<Page> ReadEnvelope(const std::string& path, const std::string& text) {
   const base::Result<json::Value> envelope = json::Parse(text);
   if (!envelope) return envelope.error();
@@ -41,11 +42,12 @@ base::Result<Page> ReadEnvelope(const std::string& path, const std::string& text
   return page;
 }
 
-// Hands out the items of one page; remembers the last one, to say where an unreadable one stands.
+// Passes the items of one page to the sink. Remembers the last key, to name the place of an
+// unreadable item.
 class PageReader {
  public:
   PageReader(const ReflectorOptions& options, const ObjectDecoder& decoder, const ListSink& sink)
-      : path_(options.resource.Path()),
+      : path_(options.resource.Path(options.ns)),
         decoder_(decoder),
         splitter_(options.max_object_bytes),
         sink_(sink) {}
@@ -79,8 +81,7 @@ class PageReader {
   std::string last_key_;
 };
 
-// After a cancellation the client's waits are no longer cut short, so every one is followed by
-// this.
+// Call after every wait: the client's waits return as usual when this coroutine is cancelled.
 base::Task<std::optional<Error>> Cancelled() {
   const bool stopping = co_await base::Stopping();
   if (!stopping) co_return std::nullopt;
@@ -108,7 +109,7 @@ base::Task<base::Result<Page>> ReadPage(client::ApiClient& client, const Reflect
   }
 }
 
-// One pass over the pages. `restart` is set instead of an error when a continuation has expired.
+// One pass over all pages. Sets `restart` if the error is an expired continue token.
 base::Task<base::Result<std::string>> ListOnce(client::ApiClient& client,
                                                const ReflectorOptions& options,
                                                const ListSink& sink, bool& restart) {
@@ -121,7 +122,8 @@ base::Task<base::Result<std::string>> ListOnce(client::ApiClient& client,
       restart = page.error().Is(ErrorCode::kExpired) && !token.empty();
       co_return page.error();
     }
-    if (version.empty()) version = page->version;  // every page of a chain has the first one's
+    // All pages of one chain have the version of the first.
+    if (version.empty()) version = page->version;
     if (page->next.empty()) co_return version;
     if (page->next == token) co_return Malformed("the same continue token came twice");
     token = page->next;

@@ -1,12 +1,12 @@
 #pragma once
 
-// A complete, consistent list, page by page, decoded item by item while the bytes arrive, so that
-// memory holds one item and not the list. The same in Go: client-go v0.36.3, tools/pager/pager.go.
+// Reads a complete, consistent list page by page, and decodes each item as its bytes arrive. Memory
+// holds one item, not the list. The same in Go: client-go v0.36.3, tools/pager/pager.go.
 //
-// A continuation that the server no longer honours (410) begins the list again, a few times; the
-// fresh token that such an answer offers is not used, because its pages are of another version.
+// If a continue token has expired (410), the list starts over, a limited number of times. The new
+// token in such an answer is not used, because it continues at another resource version.
 //
-// Single-threaded; the client outlives the call.
+// Single-threaded; the client must outlive the call.
 
 #include <functional>
 #include <string>
@@ -16,20 +16,20 @@
 namespace informers {
 
 struct ListSink {
-  std::function<void()> begin;  // a list follows, also again when it is started over
-  std::function<void(const json::Value&)> object;  // decoded; may lack uid or name
+  std::function<void()> begin;  // called before the first page, and again when the list starts over
+  std::function<void(const json::Value&)> object;  // one decoded object; may lack uid or name
 };
 
-// How often one call starts over.
+// How often one call may start over.
 inline constexpr int kListRestarts = 3;
 
-// The list's resourceVersion. Errors: of the client; kExpired when `restarts` did not suffice;
-// kMalformed for what is no list, also one without items or without a version: an answer of another
-// shape is never an empty list.
+// Returns the list's resourceVersion. Errors: those of the client; kExpired after more than
+// `restarts` restarts; kMalformed if the answer is not a list, or has no items or no version. An
+// answer of another shape is never taken for an empty list.
 base::Task<base::Result<std::string>> ListPages(client::ApiClient& client, ReflectorOptions options,
                                                 ListSink sink, int restarts = kListRestarts);
 
-// The version that the server's collection has now, which costs one object.
+// Returns the current resourceVersion of the collection. Requests a list of one object.
 base::Task<base::Result<std::string>> CurrentVersion(client::ApiClient& client,
                                                      ReflectorOptions options);
 

@@ -8,7 +8,7 @@
 namespace informers {
 namespace {
 
-// Nothing beyond metadata is wanted, so nothing else need be sent.
+// True if only metadata is wanted: then the server need not send the rest.
 bool MetadataOnly(const ReflectorOptions& options) {
   return std::all_of(options.fields.begin(), options.fields.end(),
                      [](const std::string& path) { return path.starts_with("metadata."); });
@@ -33,7 +33,7 @@ std::optional<protobuf::Decoder> ProtobufDecoder(const ReflectorOptions& options
   return protobuf::Decoder::For(*message, fields);
 }
 
-// What is preferred stands first. Servers that do not know a reduced form answer with plain JSON.
+// The preferred format comes first. A server without PartialObjectMetadata answers with plain JSON.
 std::string Accept(const ReflectorOptions& options, bool as_protobuf, std::string_view reduced) {
   std::string as;
   if (MetadataOnly(options)) as.append(";as=").append(reduced).append(";g=meta.k8s.io;v=v1");

@@ -1,8 +1,9 @@
 #pragma once
 
-// How the objects of one collection are asked for and decoded. Built-in kinds whose wanted fields
-// pkg/protobuf describes, and the metadata of every kind, are asked for as protobuf first; a server
-// that has no such form of them answers with JSON, so each answer is taken as what it is.
+// Chooses the wire format of one collection and decodes its objects. Protobuf is requested first
+// for the metadata of every kind, and for built-in kinds whose wanted fields pkg/protobuf
+// describes. A server without protobuf for a kind answers in JSON, so the format of each answer is
+// detected.
 //
 // Immutable after construction; any thread.
 
@@ -21,13 +22,13 @@ class ObjectDecoder {
  public:
   explicit ObjectDecoder(const ReflectorOptions& options);
 
-  // The Accept header of a list, and of a watch.
+  // The Accept headers of a list and of a watch.
   [[nodiscard]] const std::string& accept_list() const { return accept_list_; }
   [[nodiscard]] const std::string& accept_watch() const { return accept_watch_; }
-  // What is decoded: the wanted fields and those that the reflector needs.
+  // The decoded fields: the wanted ones and those that the reflector needs.
   [[nodiscard]] const json::Projection& fields() const { return fields_; }
 
-  // One object. Errors: kMalformed; also for protobuf that was not asked for.
+  // Decodes one object. Errors: kMalformed, also for protobuf that was not requested.
   [[nodiscard]] base::Result<json::Value> Decode(WireForm form, std::string_view bytes) const;
 
  private:

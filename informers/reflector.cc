@@ -24,7 +24,7 @@ namespace {
 using base::Error;
 using base::ErrorCode;
 
-// A server may take this much longer than timeoutSeconds to end a watch.
+// How long after timeoutSeconds a server may take to end a watch.
 constexpr std::chrono::seconds kWatchGrace{30};
 
 class ReflectorImpl final : public Reflector {
@@ -69,12 +69,12 @@ class ReflectorImpl final : public Reflector {
   const WatchEventDecoder decoder_;
   std::mt19937_64 random_;
   ReflectorFsm fsm_;
-  bool relist_ = false;               // before anything else
-  base::Alarm* following_ = nullptr;  // rung to end the watch that is open
+  bool relist_ = false;               // list before the next step
+  base::Alarm* following_ = nullptr;  // wakes FollowUntilRelist() to end the open watch
   ReflectorState state_;
   base::TimePoint failing_since_{};
   std::uint64_t failures_in_a_row_ = 0;
-  std::set<ErrorCode> said_;  // kinds of trouble, since it began
+  std::set<ErrorCode> said_;  // error codes logged since the trouble began
 };
 
 base::Task<void> ReflectorImpl::Run() {
@@ -87,7 +87,7 @@ base::Task<void> ReflectorImpl::Run() {
       step = co_await Watch();
     }
     stopping = co_await base::Stopping();
-    if (stopping) co_return;  // how the last step ended is then no news
+    if (stopping) co_return;  // the cancellation ended the last step: do not report it
     Enter(step);
     if (step.wait > base::Duration::zero()) co_await scheduler_.Sleep(step.wait);
     stopping = co_await base::Stopping();
@@ -105,6 +105,7 @@ base::Task<Step> ReflectorImpl::List() {
   ListSink sink;
   sink.begin = [this] { sink_.BeginList(); };
   sink.object = [this](const json::Value& object) {
+    // Large sinks sweep in steps, so that one list does not block the event loop.
     state_.current_as_of = scheduler_.Now();
     if (TakeIfWhole(object)) sink_.Upsert(object);
   };
@@ -144,10 +145,11 @@ base::Task<Step> ReflectorImpl::Watch() {
   if (options_.metrics != nullptr) options_.metrics->Watched();
   state_.current_as_of = begin;
   state_.gap.OnWatch(begin);
-  // To be put back a server has to be away.
+  // A restore takes the server away, so a watch that opens at the first attempt needs no check.
   if (state_.trouble) relist_ = relist_ || co_await IsAheadOfServer();
   if (fsm_.OpeningHeals()) Heal();
   base::TaskGroup beside(co_await base::asio::this_coro::executor);
+  // The watch of a quiet collection brings no event to report recovery by.
   if (state_.trouble) beside.Spawn("watch " + name_, [this] { return HealIfItLasts(); });
   end = co_await FollowUntilRelist(std::move(*opened), begin + timeout + kWatchGrace);
   beside.Cancel();
@@ -155,13 +157,14 @@ base::Task<Step> ReflectorImpl::Watch() {
   const base::TimePoint now = scheduler_.Now();
   end.lasted = now - begin;
   state_.gap.OnWatchEnd(now);
+  // A server that was restored behind our version accepts the watch and stays silent.
   const bool silent = end.error && end.error->Is(ErrorCode::kTimeout);
   if (silent) relist_ = relist_ || co_await IsAheadOfServer();
   co_return fsm_.WatchEnded(now, std::move(end));
 }
 
-// Of a collection where nothing happens, only time tells that a watch holds: a bookmark may be a
-// minute away.
+// Reports recovery once the watch was open for kShortWatch. In a quiet collection the next bookmark
+// may be a minute away.
 base::Task<void> ReflectorImpl::HealIfItLasts() {
   co_await base::DeferCancellation();
   const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
@@ -170,6 +173,7 @@ base::Task<void> ReflectorImpl::HealIfItLasts() {
   if (!ended) Heal();
 }
 
+// Reads events until the stream ends or somebody calls Relist(), which cancels the read.
 base::Task<WatchEnd> ReflectorImpl::FollowUntilRelist(std::unique_ptr<http::BodyStream> body,
                                                       base::TimePoint limit) {
   WatchEnd end;
@@ -194,8 +198,8 @@ base::Task<WatchEnd> ReflectorImpl::FollowUntilRelist(std::unique_ptr<http::Body
   co_return end;
 }
 
-// Whether the server has gone back behind the version that we watch from: then it shows nothing
-// until it has come that far again.
+// True if the server was restored to a state older than our version. A watch shows nothing until
+// the server passes that version again.
 base::Task<bool> ReflectorImpl::IsAheadOfServer() {
   const auto current = co_await CurrentVersion(client_, options_);
   const bool behind =
@@ -205,7 +209,7 @@ base::Task<bool> ReflectorImpl::IsAheadOfServer() {
   co_return behind;
 }
 
-// Reads events until the stream ends, by whatever reason.
+// Reads events until the stream ends, for whatever reason.
 base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> body,
                                            base::TimePoint limit) {
   WatchSplitter splitter(options_.max_object_bytes);
@@ -254,7 +258,7 @@ base::Result<void> ReflectorImpl::TakeFrame(WireForm form, std::string_view fram
   ++state_.events;
   state_.current_as_of = begin;
   Deliver(*event);
-  // Only now: what the sink does not have must come again.
+  // Only now: the version must not pass an event that the sink does not have.
   fsm_.Applied(event->version, event->type == WatchEvent::Type::kBookmark);
   SetVersion(event->version);
   if (options_.metrics != nullptr) {
@@ -296,11 +300,11 @@ void ReflectorImpl::Enter(const Step& step) {
   } else if (step.wait == base::Duration::zero()) {
     Heal();
   } else if (step.act == Step::Act::kList) {
-    LOG(INFO) << "the place in history is gone, listing again resource=" << name_;
+    LOG(INFO) << "the resource version has expired, listing again resource=" << name_;
   }
 }
 
-// One line when it begins, and for each kind of trouble it becomes; then it is only counted.
+// Logs the first failure and each new error code; further ones are only counted.
 void ReflectorImpl::Fail(const Error& error) {
   const bool same = state_.trouble && state_.trouble->code == error.code;
   const bool said = !said_.insert(error.code).second;
@@ -314,8 +318,8 @@ void ReflectorImpl::Fail(const Error& error) {
     VLOG(1) << "still failing resource=" << name_ << " error=" << error.message;
   } else {
     LOG(WARNING) << "cannot follow resource=" << name_
-                 << (state_.synced ? " (its last known state is kept)" : " (not known yet)")
-                 << ", trying on: " << error.message;
+                 << (state_.synced ? " (keeping its last known state)" : " (not known yet)")
+                 << ", retrying: " << error.message;
   }
   if (!same) sink_.OnState();
 }

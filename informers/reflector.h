@@ -1,21 +1,24 @@
 #pragma once
 
-// Keeps a sink equal to one collection on the API server: paged list, then watch, resumed where it
-// broke, listed again only when the place in history is gone. The same in Go: client-go v0.36.3,
-// tools/cache/reflector.go.
+// Keeps a sink equal to one collection on the API server: a paged list, then a watch. A broken
+// watch resumes from its last version. The collection is listed again only when that version is no
+// longer available. The same in Go: client-go v0.36.3, tools/cache/reflector.go.
 //
-// Promises: the sink sees every object of a complete list between BeginList() and EndList(), then
-// events in order; the resource version advances only after the sink has the event; a list that
-// fails half-way never ends with EndList(); every way round the loop that made no progress waits
-// with backoff; a watch that says nothing for too long is reopened, or the collection listed again
-// if the server has gone back behind our version (a restored backup): such a watch shows nothing.
+// Guarantees:
+// - The sink gets every object of a complete list between BeginList() and EndList(), then events in
+//   order.
+// - The resource version advances only after the sink has the event.
+// - A list that fails half-way does not call EndList().
+// - Every retry without progress waits with backoff.
+// - A watch that is silent for too long is reopened. If the server was restored to a state older
+//   than our version, the collection is listed again, because such a watch shows nothing.
 //
-// What cannot be known is never taken for gone: while lists or watches fail, for whatever reason,
-// the sink keeps what it has, and state().trouble says why. An object above max_object_bytes makes
-// its own collection stale in this way (the API server itself refuses objects a tenth of the
-// default), and nothing else. An object without uid or name is left out, logged once and counted.
+// Unknown state is never taken for deletion. While lists or watches fail, for whatever reason, the
+// sink keeps what it has, and state().trouble has the cause. An object larger than max_object_bytes
+// makes only its own collection stale (the API server refuses objects a tenth of the default). An
+// object without uid or name is left out, logged once and counted.
 //
-// Single-threaded. The client, sink and scheduler outlive Run().
+// Single-threaded. The client, sink and scheduler must outlive Run().
 
 #include <chrono>
 #include <functional>
@@ -40,50 +43,53 @@ class InformerMetrics;
 
 namespace informers {
 
-// Where a collection goes. Calls come one at a time and must not block.
+// Receives a collection. Calls come one at a time and must not block.
 class CollectionSink {
  public:
   virtual ~CollectionSink() = default;
-  // A complete list follows; may come again before EndList() when a list failed half-way.
+  // A complete list follows. Called again before EndList() if a list failed half-way.
   virtual void BeginList() = 0;
-  // The projected object, of a list or of an ADDED or MODIFIED event. It has metadata.uid.
+  // The projected object from a list, or from an ADDED or MODIFIED event. It has metadata.uid.
   virtual void Upsert(const json::Value& object) = 0;
-  // The last state, of a DELETED event.
+  // The last state of the object, from a DELETED event.
   virtual void Remove(const json::Value& object) = 0;
-  // Called before EndList() for as long as it returns true: takes some of what was not upserted
-  // since BeginList() for gone already. For sinks that hold very much; others have the loop between
-  // two calls.
+  // Removes some of the objects that were not upserted since BeginList(). Called before EndList()
+  // until it returns false, so that a very large sink yields the event loop between steps.
   virtual bool SweepSome() { return false; }
-  // What was not upserted since BeginList() is gone. From here on the collection is synced.
+  // Everything that was not upserted since BeginList() is gone. From now on the collection is
+  // synced.
   virtual void EndList() = 0;
-  // Called when the state below changes (synced, failing, healed), for logs, metrics and readiness.
+  // Called when the state below changes (synced, failing, recovered), for logs, metrics and
+  // readiness.
   virtual void OnState() {}
 };
 
 struct ReflectorOptions {
   api::GroupVersionResource resource;
-  // Dotted paths. If all are below metadata, or none is given, only metadata is asked for
-  // (PartialObjectMetadata). uid, name, namespace and resourceVersion always come.
+  // Dotted paths. If all of them are below metadata, or the list is empty, only metadata is
+  // requested (PartialObjectMetadata). uid, name, namespace and resourceVersion are always
+  // included.
   std::vector<std::string> fields;
-  std::string ns;              // "": all namespaces
-  std::string field_selector;  // "metadata.name=x"; "": the whole collection
-  bool protobuf = true;        // asked for where it can be read, before JSON
+  std::string ns = {};              // "": all namespaces
+  std::string field_selector;       // "metadata.name=x"; "": the whole collection
+  std::string label_selector = {};  // "app=web,!canary"; "": the whole collection
+  bool protobuf = true;             // prefer it to JSON where it can be decoded
   std::size_t page_size = 500;
   std::size_t max_object_bytes = std::size_t{16} << 20;
   std::chrono::seconds watch_timeout_min{300};  // timeoutSeconds is drawn from [min, 2 min)
-  std::chrono::seconds idle_timeout{150};       // no byte for so long: reopen the watch
+  std::chrono::seconds idle_timeout{150};       // reopen a watch after so long without a byte
   std::chrono::seconds list_idle_timeout{60};
   base::BackoffOptions backoff;
-  std::uint64_t seed = 0;                       // of jitter; 0: random
-  metrics::InformerMetrics* metrics = nullptr;  // outlives the reflector
+  std::uint64_t seed = 0;                       // for jitter; 0: random
+  metrics::InformerMetrics* metrics = nullptr;  // must outlive the reflector
 };
 
 struct ReflectorState {
-  bool synced = false;                 // a complete list reached the sink
+  bool synced = false;                 // the sink has had a complete list
   std::string resource_version;        // "" before the first list
-  std::optional<base::Error> trouble;  // why it is not making progress; nullopt when it is
-  base::TimePoint current_as_of{};     // when list, event, bookmark or healthy watch was last seen
-  WatchGap gap;                        // what was stored in it may not have reached the sink
+  std::optional<base::Error> trouble;  // why there is no progress; nullopt while there is
+  base::TimePoint current_as_of{};     // last list, event, bookmark, or opening of a watch
+  WatchGap gap;                        // events stored during it may not have reached the sink
   std::uint64_t lists = 0;
   std::uint64_t watches = 0;
   std::uint64_t events = 0;    // bookmarks included
@@ -96,8 +102,8 @@ class Reflector {
   virtual ~Reflector() = default;
   // Runs until cancelled.
   virtual base::Task<void> Run() = 0;
-  // The place in history is given up, and the watch that is open: the server was put back to an
-  // earlier state, as somebody has noticed.
+  // Gives up the current version and the open watch, and lists again. Call when the server is known
+  // to have been restored to an earlier state.
   virtual void Relist() = 0;
   [[nodiscard]] virtual const ReflectorState& state() const = 0;
 };
@@ -105,10 +111,10 @@ class Reflector {
 std::unique_ptr<Reflector> NewReflector(client::ApiClient& client, base::Scheduler& scheduler,
                                         CollectionSink& sink, ReflectorOptions options);
 
-// One complete, consistent list, page by page, every object that has a uid handed to `object`;
-// returns the list's resourceVersion. For the resync. When the server loses the place between two
-// pages the list is started over and objects come again: `restart` is called before that; without
-// it, that is an error (kExpired).
+// Reads one complete, consistent list page by page, for the resync. Passes every object that has a
+// uid and a name to `object`, and returns the list's resourceVersion. If a continue token expires,
+// the list starts over after a call of `restart`, and objects are passed again. Without `restart`,
+// an expired token is an error (kExpired).
 base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, ReflectorOptions options,
                                               std::function<void(const json::Value&)> object,
                                               std::function<void()> restart = nullptr);

@@ -8,13 +8,13 @@ namespace {
 using base::ErrorCode;
 using Act = Step::Act;
 
-// How many in a row are called trouble: one is what a restarting load balancer does.
+// So many short watches in a row are reported as trouble. A restarting load balancer causes one.
 constexpr int kShortWatchesInTrouble = 3;
-// How often the server may say that it has not reached our version, before we believe that it went
-// back (a restored backup) and list.
+// After so many answers in a row that it has not reached our version, the server must have been
+// restored to an older state: list again.
 constexpr int kAheadOfServerLimit = 3;
 
-// The version is of no use any more; see the header.
+// True if the version cannot be used after this error; see the header.
 bool LosesPlace(const base::Error& error) {
   switch (error.code) {
     case ErrorCode::kExpired:
@@ -28,7 +28,7 @@ bool LosesPlace(const base::Error& error) {
   }
 }
 
-// The connection ended, by whatever side; nothing was said against the watch.
+// True if the connection ended, by either side, without an error about the watch itself.
 bool IsBreak(const WatchEnd& end) {
   return end.phase == WatchEnd::Phase::kReading &&
          (!end.error || end.error->Is(ErrorCode::kUnavailable) ||
@@ -49,7 +49,7 @@ Step ReflectorFsm::Listed(std::string version) {
 
 Step ReflectorFsm::ListFailed(base::TimePoint now, const base::Error& error) {
   version_.clear();
-  opening_heals_ = true;  // of a watch, which only follows a list that did not fail
+  opening_heals_ = true;  // a watch only follows a list that succeeded
   return Retry(now, error);
 }
 
@@ -77,7 +77,7 @@ Step ReflectorFsm::WatchEnded(base::TimePoint now, WatchEnd end) {
   if (LosesPlace(error) || ahead_of_server_ >= kAheadOfServerLimit) version_.clear();
   Step step = Retry(now, error);
   if (error.Is(ErrorCode::kExpired))
-    step.trouble.reset();  // history is short: a list sets it right
+    step.trouble.reset();  // the server keeps a short history: a list repairs it
   return step;
 }
 

@@ -6,7 +6,7 @@
 namespace informers {
 namespace {
 
-// `splitter` becomes what the first byte asks for; then the bytes go to it.
+// Creates the splitter for the format of the first byte, then feeds it.
 template <typename Json, typename Protobuf, typename Splitter>
 base::Result<void> FeedEither(Splitter& splitter, bool protobuf, std::size_t max_bytes,
                               std::string_view bytes, const PieceSink& sink) {

@@ -1,9 +1,8 @@
 #pragma once
 
-// Cuts the body of a list or a watch into objects and events, in whichever form it comes: the first
-// byte tells. A JSON document begins with a bracket or white space, an enveloped protobuf list with
-// its magic, a frame of a protobuf watch with the high byte of its length, which is next to
-// nothing.
+// Splits the body of a list or a watch into objects and events. The first byte tells the format:
+// JSON begins with a bracket or white space, a protobuf list with the magic of its envelope, and a
+// frame of a protobuf watch with the high byte of its length, which is below 9.
 //
 // Bounds and errors as in pkg/json/splitter.h. One thread.
 
@@ -22,9 +21,9 @@ using PieceSink = std::function<base::Result<void>(WireForm form, std::string_vi
 class WatchSplitter {
  public:
   explicit WatchSplitter(std::size_t max_bytes) : max_bytes_(max_bytes) {}
-  // Hands every event completed by `bytes` to `sink`.
+  // Passes every event that `bytes` completes to `sink`.
   base::Result<void> Feed(std::string_view bytes, const PieceSink& sink);
-  // True between events: an end of the stream here is clean.
+  // True between events: the stream may end here.
   [[nodiscard]] bool AtBoundary() const;
 
  private:
@@ -35,10 +34,10 @@ class WatchSplitter {
 class ListSplitter {
  public:
   explicit ListSplitter(std::size_t max_bytes) : max_bytes_(max_bytes) {}
-  // Hands every object completed by `bytes` to `sink`.
+  // Passes every object that `bytes` completes to `sink`.
   base::Result<void> Feed(std::string_view bytes, const PieceSink& sink);
-  // What is left of the whole list without its items: as JSON {"kind":…,"metadata":…,"items":[]},
-  // whatever the form was; a Status is itself. Errors: kMalformed when the list is not complete.
+  // Returns the list without its items, always as JSON: {"kind":…,"metadata":…,"items":[]}. A
+  // Status is returned whole. Errors: kMalformed if the list is incomplete.
   [[nodiscard]] base::Result<std::string> Envelope() const;
 
  private:

@@ -41,7 +41,7 @@ base::Result<WatchEvent> WatchEventDecoder::DecodeJson(std::string_view frame,
   if (!envelope) return envelope.error();
   const std::string type(envelope->StringAt({"type"}));
   if (type == "ERROR") {
-    // Its Status is small and wanted whole, so it is read without the projection.
+    // The Status is small and needed whole, so it is parsed without the projection.
     const base::Result<json::Value> whole = json::Parse(frame);
     if (!whole) return whole.error();
     server_said = true;
@@ -85,7 +85,7 @@ base::Result<WatchEvent> WatchEventDecoder::Event(std::string_view type_name,
 base::Error WatchEventDecoder::StatusError(const json::Value& status) const {
   const json::Value* const code = status.At({"code"});
   const std::int64_t http_status = code != nullptr ? code->AsInt64().value_or(500) : 500;
-  json::Value named = status;  // the error is read from what says that it is a Status
+  json::Value named = status;  // ErrorFromAnswer() reads only an object whose kind is Status
   if (named.IsObject()) named.Make({"kind"}) = "Status";
   return client::ErrorFromAnswer("WATCH", path_, static_cast<int>(http_status), "",
                                  named.IsObject() ? json::Write(named) : "");

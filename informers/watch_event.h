@@ -20,12 +20,12 @@ struct WatchEvent {
   std::string version;  // of the object; "" if it has none
 };
 
-// Decodes frames of one watch. `path` is named in errors.
+// Decodes the frames of one watch. Errors name `path`.
 class WatchEventDecoder {
  public:
   WatchEventDecoder(ObjectDecoder objects, std::string path);
-  // Errors: kMalformed for what is no event; for an ERROR event the Error of its Status, with
-  // `server_said` set, so that the two are not confused.
+  // Errors: kMalformed if the frame is not an event. For an ERROR event, the Error of its Status;
+  // `server_said` is then set, to tell the two apart.
   base::Result<WatchEvent> Decode(WireForm form, std::string_view frame, bool& server_said) const;
   [[nodiscard]] const ObjectDecoder& objects() const { return objects_; }
 
@@ -40,10 +40,10 @@ class WatchEventDecoder {
   std::string path_;
 };
 
-// "namespace/name" of an object, for messages; "an object without a name" otherwise.
+// Returns "namespace/name" for messages, or "an object without a name".
 std::string KeyOf(const json::Value& object);
 
-// Whether the object has what every stored object has: a uid and a name.
+// True if the object has a uid and a name, as every stored object has.
 bool IsWhole(const json::Value& object);
 
 }  // namespace informers

@@ -1,7 +1,7 @@
 #pragma once
 
-// Between the end of a watch and what the next one has shown, the sink may not know what is stored.
-// Says when it does again. Single-threaded.
+// Tells when the sink has caught up after a gap between two watches. Until then events stored
+// during the gap may be missing. Single-threaded.
 
 #include <chrono>
 #include <optional>
@@ -12,11 +12,11 @@ namespace informers {
 
 class WatchGap {
  public:
-  // A watch that is opened again within this time has missed nothing that matters; and one that was
-  // open for so long has shown what happened before it was.
+  // A watch that is reopened within this time has missed nothing that matters. A watch that was
+  // open for so long has delivered what was stored before it opened.
   static constexpr std::chrono::seconds kShort{1};
 
-  // A list that was asked for then has come: it may be as old as that.
+  // A list that was requested at `asked` has arrived. It may be as old as that.
   void OnList(base::TimePoint asked) { unwatched_since_ = asked; }
   void OnWatch(base::TimePoint now) {
     began_ = unwatched_since_.value_or(now);
@@ -24,12 +24,13 @@ class WatchGap {
     unwatched_since_.reset();
   }
   void OnWatchEnd(base::TimePoint now) {
-    // One that ended at once has not shown what happened in the gap before it.
+    // A watch that ended at once has not delivered what was stored in the gap before it.
     unwatched_since_ = now - watched_since_ < kShort ? began_ : now;
   }
 
-  // When the sink will have been shown what it missed, if a watch takes up to `patience` for that:
-  // at the soonest, while none is open. The epoch if it missed nothing that matters.
+  // Returns when the sink has received what it missed, if a watch delivers that within `patience`.
+  // While no watch is open, this is the earliest possible time. Returns the epoch if nothing that
+  // matters was missed.
   [[nodiscard]] base::TimePoint ShownAt(base::TimePoint now, base::Duration patience) const {
     const base::Duration lasted =
         unwatched_since_ ? now - *unwatched_since_ : watched_since_ - began_;
@@ -38,7 +39,7 @@ class WatchGap {
   }
 
  private:
-  std::optional<base::TimePoint> unwatched_since_;  // nullopt: a watch is open, or never was
+  std::optional<base::TimePoint> unwatched_since_;  // nullopt: a watch is open, or none ever was
   base::TimePoint began_{};                         // of the gap before the last watch
   base::TimePoint watched_since_{};
 };

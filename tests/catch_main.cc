@@ -1,4 +1,4 @@
-// The main() of test programs that have none of their own.
+// The main() of test programs without one of their own.
 #include "tests/catch_session.h"
 
 int main(int argc, char** argv) { return catch_session::Run(argc, argv); }

@@ -8,7 +8,7 @@
 namespace catch_session {
 namespace {
 
-// Catch2 allows one in a process.
+// Catch2 allows only one session in a process.
 Catch::Session& TheSession() {
   static Catch::Session session;
   return session;
@@ -26,7 +26,7 @@ class KeepResult : public Catch::TestEventListenerBase {
   }
 };
 
-// A filter of Catch2 for this name and, unless it has a * at an end, no other.
+// Returns a Catch2 filter that matches only this name, unless the name begins or ends with *.
 std::string FilterOf(const std::string& name) {
   std::string filter = "\"";
   for (const char c : name) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Catch2's session, for every test program. Catch2 itself is compiled once, in catch_session.cc.
+// Catch2's session for every test program. Catch2 itself is compiled once, in catch_session.cc.
 
 #include <cstddef>
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace catch_session {
 
-// What Catch2's own main() does.
+// Does what Catch2's own main() does.
 int Run(int argc, char** argv);
 
-// The names of the test cases that arguments of Catch2 select, in its order. Throws if it does not
-// understand them.
+// Returns the names of the test cases that Catch2's arguments select, in its order. Throws if it
+// cannot parse them.
 std::vector<std::string> Names(const std::vector<std::string>& arguments);
 
 struct CaseResult {
@@ -21,8 +21,8 @@ struct CaseResult {
   std::size_t assertions_failed = 0;
 };
 
-// Runs the one test case of this name; Catch2's report goes to stdout. May be called again and
-// again, for other names too.
+// Runs the test case of this name; Catch2's report goes to stdout. May be called repeatedly, also
+// for other names.
 CaseResult RunCase(const std::string& name);
 
 }  // namespace catch_session

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by the scripts that build test tools from Go modules.
 
-# Prints a Go that is new enough for what go.mod files here pin (1.26); nothing if there is none.
+# Prints a Go that is new enough for the go.mod files here (1.26); nothing if there is none.
 find_go() {
   local candidate release
   for candidate in "$(command -v go || true)" /usr/local/go/bin/go /usr/lib/go-1.2[6-9]/bin/go; do
@@ -14,9 +14,9 @@ find_go() {
   done
 }
 
-# go_build GO ARGUMENT…: the modules that go.mod pins, without cgo. Nobody debugs these programs:
-# without debug information they are compiled with a tenth less CPU. With the same flags, one
-# program's packages are in the Go build cache for the next.
+# go_build GO ARGUMENT…: builds the modules that go.mod pins, without cgo. Without debug
+# information, which nobody needs here, compiling takes a tenth less CPU. The flags are the same for
+# all programs, so that they share packages in the Go build cache.
 go_build() {
   local go=$1
   shift

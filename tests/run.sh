@@ -4,17 +4,18 @@
 #
 #   (nothing)   every part, as CI runs them
 #   --quick     the release build: lint, unit tests, scenarios on the sandbox, quickstart
-#   --failed    the parts that failed last time, and of the scenarios those that failed
-#   --only      the named parts, one after the other, with what they need built first
+#   --failed    the parts that failed last time, and only the scenarios that failed
+#   --only      the named parts in turn, after building what they need
 #   --list      the names of the parts, and what each one is
 #
-# What fails most often runs first, and ends the run at once: the release build, lint, unit tests.
-# The rest runs side by side: scenarios mostly wait, so what computes runs beside them at idle
-# priority.
+# The parts that fail most often run first, and a failure of theirs ends the run: the release
+# build, lint, unit tests. The rest runs in parallel: scenarios mostly wait, so parts that compute
+# run beside them at idle priority.
 #
 # The last line is "N passed, N failed, N skipped"; the exit code is 0 only if nothing failed. A
-# part whose tools cannot be had here is skipped, and counted so; with CI=true that is a failure.
-# Logs, times and results: build/test-logs. tests/where_time_goes.sh shows where the time went.
+# part whose tools are not available here is skipped and counted so; with CI=true that is a
+# failure. Logs, times and results: build/test-logs. tests/where_time_goes.sh shows where the time
+# went.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,19 +29,19 @@ usage() {
   exit 2
 }
 
-# The parts of a full run, chain by chain. Those of a chain run one after the other, each once what
-# it needs is there; the chains run beside each other. The first two chains wait for servers; the
-# other two compute. differential comes last: kubernetes has compiled most of what it builds.
+# The parts of a full run in chains. The parts of a chain run in turn, each once its requirements
+# are there; the chains run in parallel. The first two chains wait for servers; the other two
+# compute. differential comes last, because kubernetes has compiled most of what it builds.
 readonly first=(release lint units)
-readonly sandbox_chain=(e2e-sandbox quickstart alerts image where-time-goes asan-e2e tsan-e2e)
-readonly real_chain=(kubernetes e2e-real sandbox-kubectl chart manifests)
-readonly build_chain=(asan tsan asan-units tidy)
+readonly sandbox_chain=(e2e-sandbox quickstart alerts image where-time-goes tsan-e2e asan-e2e)
+readonly real_chain=(kubernetes e2e-real sandbox-kubectl plugin chart manifests)
+readonly build_chain=(tsan asan asan-units tidy)
 readonly compute_chain=(simulation simulation-of-classes instructions fuzz differential)
-# Those of a quick run, each beside the others once the first are done.
+# The parts of a quick run; once the first have ended, the rest run in parallel.
 readonly quick_first=(release lint)
 readonly quick=(units e2e-sandbox quickstart)
 
-# chain PRIORITY PART…: in the background, in a process group of its own.
+# chain PRIORITY PART…: runs the parts in the background, in a process group of their own.
 chains=()
 chain() {
   local priority=$1
@@ -61,7 +62,7 @@ run_chain() {
   done
 }
 
-# wait_for_needs PART: until the parts that it needs have ended, in whichever chain they run.
+# wait_for_needs PART: waits until the parts that it needs have ended, in any chain.
 wait_for_needs() {
   local need
   for need in $(needs_of "$1"); do
@@ -69,7 +70,7 @@ wait_for_needs() {
   done
 }
 
-# Where the kernel shares the processors by session, the least goes to this one.
+# If the kernel shares the processors by session, this session gets the smallest share.
 yield_processor() {
   if command -v chrt >/dev/null; then chrt --idle -p 0 "$BASHPID"; else renice -n 19 "$BASHPID"; fi
 } >/dev/null
@@ -81,7 +82,7 @@ end_chains() {
 }
 trap end_chains EXIT
 
-# in_turn PART…: in the foreground; ends the run at the first that fails.
+# in_turn PART…: runs the parts in the foreground; the first failure ends the run.
 in_turn() {
   local part
   for part in "$@"; do
@@ -118,7 +119,7 @@ run_failed() {
   run_named "${parts[@]}"
 }
 
-# With what they need, which is a part as well.
+# The named parts, and the parts that they need.
 run_named() {
   local part need
   for part in "$@"; do

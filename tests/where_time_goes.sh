@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Where does the time go, in builds and in tests?
 #
-#   bash tests/where_time_goes.sh                      what is in build/ took: steps of the builds,
-#                                                      parts and scenarios of the last test run
+#   bash tests/where_time_goes.sh                      what is in build/: steps of the builds, parts
+#                                                      and scenarios of the last test run
 #   bash tests/where_time_goes.sh --headers [TARGET…]  compiles again, in build/times: headers,
 #                                                      templates, functions and files by seconds
-#   bash tests/where_time_goes.sh --unit FILE.cc       the phases of GCC in one file
+#   bash tests/where_time_goes.sh --unit FILE.cc       GCC's phases for one file
 #
-# --headers builds the quickstart's targets if none is named, with the flags of a release but clang,
-# each file alone and without precompiled headers, since only so a header's price is seen. Clang
-# measures the time that passes: let nothing else run meanwhile.
+# --headers builds the quickstart's targets if none is named, with the flags of a release but with
+# clang, each file alone and without precompiled headers, because only then the cost of a header is
+# visible. Clang measures wall-clock time: let nothing else run meanwhile.
 #
 # QCM_BUILD_DIR names another folder than build. Exit code 1: something that it reads is missing.
 set -euo pipefail
@@ -17,13 +17,13 @@ export LC_ALL=C
 started_in=$PWD
 cd "$(dirname "$0")/.."
 build=${QCM_BUILD_DIR:-build}
-slowest=15 # lines of a table of slowest things
+slowest=15  # lines of a table of slowest things
 
 usage() {
   echo "usage: bash tests/where_time_goes.sh [--headers [TARGET…] | --unit FILE.cc]" >&2
   exit 2
 }
-# missing FILE COMMAND…: what is not there, and how to make it.
+# missing FILE COMMAND…: prints what is missing, and the command that makes it.
 missing() {
   echo "where_time_goes.sh: $1 is missing; this makes it: ${*:2}" >&2
   return 1
@@ -33,9 +33,9 @@ need() {
   command -v "$1" >/dev/null || bash .ci/install-packages.sh "$2" >&2
 }
 
-# table COUNT TOTAL HEAD…: the first COUNT rows by seconds; tabs stand between their columns.
-# The first column is seconds; the share of the total (of all rows if it is empty) is put after it.
-# The last column is a name, cut where the line is full; all others are numbers.
+# table COUNT TOTAL HEAD…: prints the first COUNT rows by seconds; columns are separated by tabs.
+# The first column is seconds, and its share of the total (of all rows if TOTAL is empty) is added
+# after it. The last column is a name, which is cut at the end of the line; all others are numbers.
 table() {
   local count=$1 total=$2 IFS=$'\t'
   shift 2
@@ -63,7 +63,7 @@ table() {
   echo
 }
 
-# sums COLUMN: seconds, number and longest, by what stands in the column.
+# sums COLUMN: seconds, count and longest, grouped by the value of the column.
 sums() {
   awk -F '\t' -v key="$1" '
     {
@@ -74,15 +74,15 @@ sums() {
     END { for (k in sum) printf "%s\t%d\t%.1f\t%s\n", sum[k], number[k], most[k], k }'
 }
 
-# latest_steps LOG: for each step that ninja finished, when it last ran: seconds, call of ninja,
-# start and end of it in milliseconds of that call, output. Ninja's clock starts anew at each call,
-# and it writes steps as they end, so a step that ends before the one above it was in a new call; so
-# was one whose output is younger than the clock of the call above can say.
+# latest_steps LOG: for each step of ninja its last run: seconds, number of the ninja call, start
+# and end in milliseconds of that call, output. Ninja's clock starts at zero with each call, and
+# steps are logged as they end. So a step that ends before the one above it belongs to a new call,
+# and so does a step whose output is newer than the clock of the previous call allows.
 latest_steps() {
   awk -F '\t' '
     /^#/ || NF < 5 { next }
     {
-      began = $3 > 0 ? $3 / 1e6 - $2 : 0  # of the call, by the output that this step wrote
+      began = $3 > 0 ? $3 / 1e6 - $2 : 0  # start of the call, by the time of the output
       if (NR == 1 || $2 < ended || (began > 0 && clock > 0 && began > clock + ended)) {
         ++call
         clock = 0
@@ -90,7 +90,7 @@ latest_steps() {
       if (began > clock) clock = began
       ended = $2
       step = call "\t" $1 "\t" $2
-      # A step with several outputs has a line for each, and the same hash.
+      # A step with several outputs has a line for each, with the same hash.
       if (seen[step "\t" $5]++) next
       latest[$4] = step
     }
@@ -102,7 +102,7 @@ latest_steps() {
     }' "$1"
 }
 
-# The same, with kind and folder of the step and the name of what it compiles before the output.
+# Adds kind and folder of the step, and the name of what it compiles, before the output.
 named_steps() {
   awk -F '\t' -v OFS='\t' '
     {
@@ -141,8 +141,8 @@ report_build() {
   cut -f 1,7 <<<"$steps" | table $slowest "" seconds "slowest steps"
 }
 
-# report_parts FILE: what tests/run.sh writes, one line a part: name, start as seconds of the epoch,
-# seconds, seconds of processor in programs and in the kernel, exit code, cases.
+# report_parts FILE: for the file that tests/run.sh writes, with a line for each part: name, start
+# in seconds since 1970, seconds, CPU seconds in user mode and in the kernel, exit code, cases.
 report_parts() {
   awk -F '\t' -v file="$1" '
     NR == 1 || $2 < first { first = $2 }
@@ -204,14 +204,14 @@ report_last() {
   return $code
 }
 
-# traced FOLDER TARGET…: the traces of the files that the targets are made of.
+# traced FOLDER TARGET…: the traces of the targets' files.
 traced() {
   ninja -C "$1" -t inputs "${@:2}" | sed -nE "s|^(.*)\\.o\$|$1/\\1.json|p" | sort -u
 }
 
-# events TRACE…: for each file a line F with the seconds of all, of frontend, of backend, of
-# headers and of templates, and one for each header (S), template (T) and function (O): start and
-# microseconds, name; what encloses comes before what it encloses.
+# events TRACE…: for each file a line F with the seconds in total, in the frontend, in the backend,
+# in headers and in templates, and a line for each header (S), template (T) and function (O): start
+# and microseconds, name. An enclosing event comes before the events in it.
 events() {
   jq -r '
     .traceEvents
@@ -227,9 +227,9 @@ events() {
     | @tsv' "$@"
 }
 
-# From events: for each kind and name the seconds with all that it encloses, its own, times, files
-# and for a header the one of the project that brings it longest. Nested things of one name count
-# once. A template's and a function's name is that of the family: without template arguments.
+# Sums the events of each kind and name: seconds including nested events, own seconds, count, files
+# and, for a header, the project's header through which it costs most. Nested events of one name
+# count once. The name of a template or a function has no template arguments.
 priced() {
   awk -F '\t' -v root="$PWD/" '
     function header(path) {
@@ -288,7 +288,7 @@ priced() {
     }'
 }
 
-# of KIND: seconds, own seconds, times, files and name of the priced things of that kind.
+# of KIND: seconds, own seconds, count, files and name of the summed events of that kind.
 of() { awk -F '\t' -v kind="$1" '$1 == kind' "$rows.priced" | cut -f 2-; }
 
 report_headers() {
@@ -297,7 +297,7 @@ report_headers() {
   need clang++-16 clang-16
   need jq jq
   mkdir -p "$times"
-  # Warnings are GCC's to judge. Objects from ccache would have no traces.
+  # Warnings are left to GCC. Objects from ccache would have no traces.
   cmake -G Ninja -S . -B "$times" -C .cmake/presets/release.cmake \
     -D CMAKE_CXX_COMPILER=clang++-16 -D CMAKE_CXX_FLAGS="-ftime-trace -w" \
     -D QCM_UNITY=0 -D QCM_PRECOMPILE=OFF -D QCM_CCACHE=OFF >"$times/cmake.log" 2>&1 || {
@@ -340,8 +340,8 @@ report_headers() {
     }' <<<"$files" | table $((2 * slowest)) "" seconds frontend backend headers "slowest files"
 }
 
-# command_of FILE: folder and command that compile it, with a tab between; for a file that is
-# compiled together with others, their command with this file alone.
+# command_of FILE: the folder and the command that compile it, separated by a tab. For a file that
+# is compiled together with others, their command with only this file.
 command_of() {
   local commands=$build/compile_commands.json together
   jq -er --arg file "$1" '

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# where_time_goes.sh on small logs and traces that are made up: its sums, its order, its words where
-# something is missing. Exit 77: there is no jq.
+# where_time_goes.sh on small made-up logs and traces: its sums, its order, its messages if
+# something is missing. Exit code 77: there is no jq.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v jq >/dev/null || bash .ci/install-packages.sh jq >&2 || exit 77
@@ -10,7 +10,7 @@ export QCM_BUILD_DIR=$folder/build
 mkdir -p "$QCM_BUILD_DIR/test-logs/release" "$folder/bin"
 
 failed=0
-# expect CODE NAME ARGUMENT…: runs the tool; standard input is all that it has to print.
+# expect CODE NAME ARGUMENT…: runs the tool; standard input is its expected output.
 expect() {
   local code=0 expected=$1 name=$2
   shift 2
@@ -38,8 +38,8 @@ expect 1 "no commands" --unit tests/catch_main.cc <<'END'
 where_time_goes.sh: build/compile_commands.json is missing; this makes it: bash cmd/build.sh
 END
 
-# Two calls of ninja: the second is told by a step that ends before the one above it. a.cc was
-# compiled in both; x.h and x.cc are made by one step; the globs have no time of their own.
+# Two calls of ninja: the second is recognized by a step that ends before the one above it. a.cc was
+# compiled in both; one step makes x.h and x.cc; the globs have no time of their own.
 mkdir -p "$QCM_BUILD_DIR/asan"
 {
   echo '# ninja log v5'
@@ -55,7 +55,7 @@ mkdir -p "$QCM_BUILD_DIR/asan"
 5000 6000 1000000200006000000000 bin/program ff
 END
 } >"$QCM_BUILD_DIR/.ninja_log"
-# Here the second call is told by the age of its output alone.
+# Here the second call is recognized only by the age of its output.
 tabbed >"$QCM_BUILD_DIR/asan/.ninja_log" <<'END'
 0 1000 1000000000001000000000 pkg/a/CMakeFiles/pkg_a.dir/a.cc.o aa
 0 2000 1000000100002000000000 pkg/a/CMakeFiles/pkg_a.dir/b.cc.o bb
@@ -132,8 +132,7 @@ build/test-logs/parts.tsv: 3 parts in 100.0 s; 120.5 s one after the other, 1.21
 
 END
 
-# Stand-ins for what would build: ninja lays down the traces, and names two files that the target
-# is made of.
+# Stand-ins for the build: ninja writes the traces, and names two files of the target.
 cat >"$folder/bin/cmake" <<'END'
 #!/bin/sh
 echo "cmake $*" >>"$(dirname "$0")/called"
@@ -166,7 +165,7 @@ totals() {
 }
 include=/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include
 mkdir -p "$folder/traces/pkg/CMakeFiles/pkg.dir/a"
-# What ends first comes first, as clang writes it.
+# Inner events come first, as clang writes them.
 trace=$folder/traces/pkg/CMakeFiles/pkg.dir/a/b.cc.json
 event 1000000 2000000 Source $include/c++/12/string
 event 3200000 500000 Source /usr/include/x86_64-linux-gnu/sys/time.h
@@ -180,7 +179,7 @@ totals 8000000 5500000 2400000 3000000 1000000 400000
 trace=$folder/traces/pkg/CMakeFiles/pkg.dir/c.cc.json
 event 1000000 1500000 Source $include/c++/12/string
 totals 2000000 1800000 200000 1500000 0 0
-# Not of the target.
+# Not part of the target.
 echo 'no trace' >"$folder/traces/pkg/CMakeFiles/pkg.dir/d.cc.json"
 
 expect 0 "headers" --headers some-program <<'END'

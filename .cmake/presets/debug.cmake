@@ -1,2 +1,2 @@
-# For a debugger: nothing optimised away.
+# For a debugger: no optimisation.
 set(CMAKE_BUILD_TYPE Debug CACHE STRING "" FORCE)

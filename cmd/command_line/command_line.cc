@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 
-// Declared by gflags' sources, not by its header: what it calls after reporting a wrong flag.
+// Declared in gflags' sources, not in its header: called after a wrong flag was reported.
 namespace GFLAGS_NAMESPACE {
 extern void (*gflags_exitfunc)(int);
 }
@@ -35,7 +35,7 @@ void PrintHelp(const Program& program) {
             << "  --help\n      Print this and exit.\n";
 }
 
-// gflags would print every flag of every library, and end with 1.
+// gflags itself would print every flag of every library, and exit with 1.
 void HandleHelpAndVersion(const Program& program, int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];

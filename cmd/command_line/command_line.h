@@ -1,7 +1,7 @@
 #pragma once
 
-// What the command lines of our programs have in common: flags with dashes, a --help that lists the
-// program's own flags, and one line and exit code 2 for a wrong one.
+// The common part of our programs' command lines: flags with dashes, a --help with the program's
+// own flags, and one line and exit code 2 for a wrong flag.
 //
 // Called once, from main().
 
@@ -17,16 +17,16 @@ struct Program {
   std::string name;
   std::string version;
   std::string_view usage;             // printed above the flags
-  std::string flags_file;             // end of the path of the source that defines its flags
+  std::string flags_file;             // end of the path of the source file that defines its flags
   std::vector<std::string> borrowed;  // flags of libraries that --help lists too
 };
 
-// Fills the flags. --help and --version print and end the process with 0; a flag that is unknown or
-// has no value ends it with 2, after one line. Errors: kInvalidArgument for an argument that is no
+// Sets the flags. --help and --version print and exit with 0. An unknown flag, or a flag without
+// its value, exits with 2 after one line. Errors: kInvalidArgument for an argument that is not a
 // flag.
 base::Result<void> Parse(const Program& program, int argc, char** argv);
 
-// "flag --resync-period: <why>"; `name` as gflags has it.
+// Returns "flag --resync-period: <why>"; `name` is gflags' name of the flag.
 base::Error BadFlag(std::string_view name, std::string_view why);
 
 }  // namespace command_line

@@ -22,7 +22,7 @@ std::string TextOf(const json::Value* value) {
   return parsed ? parsed->ToString() : *text;
 }
 
-// The names of status.hard, sorted.
+// Returns the names and limits of status.hard, sorted.
 std::map<std::string, std::string> HardOf(const json::Value& quota) {
   std::map<std::string, std::string> hard;
   const json::Value* limits = quota.At({"status", "hard"});
@@ -32,7 +32,7 @@ std::map<std::string, std::string> HardOf(const json::Value& quota) {
   return hard;
 }
 
-// kubectl shows used in the notation of hard, as a whole number, where the two differ.
+// If the notations differ, kubectl shows used in the notation of hard, as a whole number.
 std::string UsedInNotationOf(const std::string& hard_text, const std::string& used_text) {
   const auto hard = Quantity::Parse(hard_text);
   const auto used = Quantity::Parse(used_text);
@@ -63,7 +63,7 @@ std::string Aligned(const std::vector<Row>& rows) {
   return text;
 }
 
-// A line of titles and one of cells. The last column is not padded.
+// Returns a line of titles and a line of cells. The last column is not padded.
 std::string Listed(const std::vector<std::pair<std::string, std::string>>& columns) {
   std::array<std::string, 2> lines;
   for (const auto& [title, cell] : columns) {

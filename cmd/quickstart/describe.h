@@ -1,6 +1,6 @@
 #pragma once
 
-// Quotas as kubectl prints them, for machines without kubectl. A value in, text out; any thread.
+// Prints quotas as kubectl does, for machines without kubectl. Values in, text out; any thread.
 
 #include <string>
 
@@ -8,14 +8,14 @@
 
 namespace quickstart {
 
-// As `kubectl describe quota` (kubectl v0.36.3, pkg/describe/describe.go). Rows are the names of
-// status.hard; a missing used prints 0. What is no quantity prints as it stands.
+// Like `kubectl describe quota` (kubectl v0.36.3, pkg/describe/describe.go). Rows are the names of
+// status.hard; a missing used prints 0. A value that is not a quantity prints as it is.
 std::string DescribeQuota(const json::Value& quota);
 
-// A KarmadaQuota as `kubectl get karmadaquota` prints it, without its age.
+// Prints a KarmadaQuota like `kubectl get karmadaquota`, without its age.
 std::string ListKarmadaQuota(const json::Value& quota);
 
-// A ResourceQuota of ironcore as its API server has `kubectl get` print it, without its age.
+// Prints ironcore's ResourceQuota like `kubectl get` with ironcore's API server, without its age.
 std::string ListIroncoreQuota(const json::Value& quota);
 
 }  // namespace quickstart

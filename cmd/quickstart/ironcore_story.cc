@@ -31,7 +31,7 @@ json::Value Object(const api::GroupVersionResource& resource, const char* kind,
   return object;
 }
 
-// The proposal's first example: accumulated usage is limited.
+// The proposal's first example: total usage is limited.
 json::Value TotalQuota() {
   json::Value quota = Object(kIroncoreQuotas, "ResourceQuota", kTotal);
   quota.Make({"spec", "hard", kCpu}) = "20";
@@ -40,7 +40,7 @@ json::Value TotalQuota() {
   return quota;
 }
 
-// Its second: so many machines of one class.
+// The proposal's second example: the number of machines of one class is limited.
 json::Value LargeQuota() {
   json::Value quota = Object(kIroncoreQuotas, "ResourceQuota", kLarge);
   quota.Make({"spec", "hard", "count/machines.compute.ironcore.dev"}) = "1";
@@ -101,7 +101,7 @@ class IroncoreStory {
       auto created = co_await stage_.Create(kIroncoreQuotas.Path(stage_.ns()), quota);
       if (!created) co_return created.error();
     }
-    // A limit stands in the status once it is enforced.
+    // A limit is in the status once it is enforced.
     auto enforced = co_await stage_.WaitUsed(kCpu, "0");
     if (!enforced) co_return enforced.error();
     stage_.out() << "created ResourceQuota " << kTotal
@@ -111,7 +111,7 @@ class IroncoreStory {
     co_return base::Result<void>();
   }
 
-  // Up to the limit, and what is refused beyond it; returns the version of the quota then.
+  // Uses the quota up to its limits, and shows refusals. Returns the quota's version at that time.
   base::Task<base::Result<std::string>> Use() {
     const auto began = stage_.scheduler().Now();
     for (const auto& [name, of_class] : {std::pair{"web-1", "small"}, std::pair{"db-1", "large"}}) {
@@ -150,7 +150,7 @@ class IroncoreStory {
     stage_.out() << "\nMachine " << name << " of class " << of_class << ":\n" << std::endl;
     const json::Value machine = MachineObject(name, of_class);
     auto created = co_await stage_.Create(kMachines.Path(stage_.ns()), machine);
-    if (created) co_return NotAsTold("it was not refused: nothing enforces the quota");
+    if (created) co_return NotAsTold("it was not refused: the quota is not enforced");
     const std::string& said = created.error().message;
     if (created.error().http_status != 403 || !said.ends_with(words)) co_return created.error();
     const auto at = said.find("admission webhook");
@@ -158,7 +158,7 @@ class IroncoreStory {
     co_return base::Result<void>();
   }
 
-  // As a poollet reports it: the object stays, what it used is free.
+  // Reports the state as a poollet does: the object stays, but its resources are free.
   base::Task<base::Result<void>> Terminate(std::string version) {
     auto watch = co_await stage_.OpenWatch(std::move(version));
     if (!watch) co_return watch.error();
@@ -179,7 +179,7 @@ class IroncoreStory {
     co_return base::Result<void>();
   }
 
-  // What a class gives never changes while it exists, so it goes and comes again.
+  // A class's capabilities are immutable, so the class is deleted and created again.
   base::Task<base::Result<void>> ChangeClass() {
     stage_.out() << "\nclass small is deleted, and made again with 1 CPU and 1Gi memory ..."
                  << std::endl;

@@ -27,7 +27,7 @@ json::Value KarmadaQuotaObject() {
   return quota;
 }
 
-// As the detector writes it for a Deployment that matches a PropagationPolicy.
+// A binding as Karmada's detector writes it for a Deployment that matches a PropagationPolicy.
 json::Value BindingObject(const std::string& deployment) {
   json::Value binding;
   binding.Make({"apiVersion"}) = kBindings.GroupVersion();
@@ -42,7 +42,7 @@ json::Value BindingObject(const std::string& deployment) {
   return binding;
 }
 
-// The scheduler's patch.
+// The scheduler's patch of a binding.
 json::Value Placed() {
   json::Array clusters;
   for (const auto& [name, replicas] : kPlacement) {
@@ -71,12 +71,12 @@ class KarmadaStory {
   }
 
  private:
-  // The first story of the proposal; returns the quota as read.
+  // The proposal's first story. Returns the quota as read.
   base::Task<base::Result<json::Value>> ReadTotalAndUsed() {
     const json::Value quota = KarmadaQuotaObject();
     auto made = co_await stage_.Create(kKarmadaQuotas.Path(stage_.ns()), quota);
     if (!made) co_return made.error();
-    // A limit stands in the status once it is enforced.
+    // A limit is in the status once it is enforced.
     auto enforced = co_await stage_.WaitUsed("cpu", "0");
     if (!enforced) co_return enforced.error();
     stage_.out() << "created KarmadaQuota " << kKarmadaQuota
@@ -109,12 +109,12 @@ class KarmadaStory {
     co_return base::Result<void>();
   }
 
-  // The second story: what exceeds is refused, until there is room.
+  // The second story: a binding beyond the limit is refused until there is room.
   base::Task<base::Result<void>> Refuse() {
     stage_.out() << "\nDeployment batch, " << kReplicas << " more replicas:\n" << std::endl;
     const json::Value binding = BindingObject("batch");
     auto created = co_await stage_.Create(kBindings.Path(stage_.ns()), binding);
-    if (created) co_return NotAsTold("it was not refused: nothing enforces the quota");
+    if (created) co_return NotAsTold("it was not refused: the quota is not enforced");
     const std::string& said = created.error().message;
     const bool as_told = created.error().reason == "QuotaExceeded" && said.ends_with(kRefusal);
     if (!as_told) co_return created.error();

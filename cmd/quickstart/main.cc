@@ -21,11 +21,11 @@
 #include "pkg/client/rest_client.h"
 #include "pkg/config/yaml.h"
 
-DEFINE_string(kubeconfig, "", "Kubeconfig of the cluster to tell the story in.");
-DEFINE_string(namespace, "quota-quickstart", "Name of the namespace to make.");
-DEFINE_string(story, "core", "What to tell: core, karmada or ironcore.");
+DEFINE_string(kubeconfig, "", "Kubeconfig of the cluster to run the story in.");
+DEFINE_string(namespace, "quota-quickstart", "Name of the namespace to create.");
+DEFINE_string(story, "core", "The story to run: core, karmada or ironcore.");
 DEFINE_string(define, "", "Instead of a story: create the CustomResourceDefinition in this file.");
-DEFINE_bool(keep, false, "Leave the namespace behind.");
+DEFINE_bool(keep, false, "Do not delete the namespace.");
 
 namespace {
 
@@ -41,7 +41,8 @@ base::Result<std::unique_ptr<client::RestClient>> Connect(boost::asio::io_contex
                                {.user_agent = client::UserAgent("quickstart")});
 }
 
-// Runs one task to its end; Ctrl-C cancels it if it may. False if it failed, having said why.
+// Runs one task to its end; Ctrl-C cancels it if `interruptible`. Returns false after a failure,
+// which it has printed.
 bool RunTask(boost::asio::io_context& io, bool interruptible,
              std::function<base::Task<base::Result<void>>()> task) {
   bool worked = false;
@@ -99,7 +100,7 @@ int Run() {
   const bool told = RunTask(
       io, true, [&] { return tell(**client, scheduler, {.ns = FLAGS_namespace}, std::cout); });
   if (told && FLAGS_keep) return 0;
-  // Also after a failure and after Ctrl-C: the cluster may be somebody's own.
+  // Also after a failure and after Ctrl-C: it may be the user's own cluster.
   const bool cleaned =
       RunTask(io, false, [&] { return quickstart::CleanUp(**client, FLAGS_namespace); });
   return told && cleaned ? 0 : 1;
@@ -108,7 +109,7 @@ int Run() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // What the client would warn of, the daemon says in its log beside us.
+  // The daemon beside us logs everything that our client would warn about.
   FLAGS_logtostderr = true;
   FLAGS_minloglevel = google::GLOG_ERROR;
   google::InitGoogleLogging(argv[0]);

@@ -33,7 +33,7 @@ base::Task<base::Result<void>> DeleteNow(client::ApiClient& client, std::string 
   co_return base::Result<void>();
 }
 
-// The collection of the one version that our definitions have.
+// The collection of the only version of a definition.
 std::string CollectionOf(const json::Value& definition) {
   const json::Value* versions = definition.At({"spec", "versions"});
   const json::Array* list = versions == nullptr ? nullptr : versions->AsArray();
@@ -44,7 +44,7 @@ std::string CollectionOf(const json::Value& definition) {
       .Path();
 }
 
-// Takes whole lines off `lines`, until a version uses so much; null if none does.
+// Takes whole lines off `lines` until a version uses this amount; null if none does.
 json::Value TakeUsing(std::string& lines, const std::string& name, const std::string& amount,
                       std::string& last) {
   for (auto end = lines.find('\n'); end != std::string::npos; end = lines.find('\n')) {

@@ -1,9 +1,9 @@
 #pragma once
 
-// What the quickstart's stories are told with: a namespace, objects made and deleted in it, and a
-// watch on a quota, so that the times shown are those at which its status changed.
+// What the quickstart's stories need: a namespace, objects created and deleted in it, and a watch
+// on a quota. Times come from the watch: they are when the status changed.
 //
-// Failures are for people: they say what did not happen. Single-threaded.
+// Errors are for people: they say what did not happen. Single-threaded.
 
 #include <chrono>
 #include <memory>
@@ -22,12 +22,13 @@ struct StoryOptions {
   std::chrono::seconds patience{60};  // how long the daemon may take to count
 };
 
-// What the story says when an object is not what it tells.
+// The error for an object that is not as the story says.
 base::Error NotAsTold(std::string message);
 
 class Stage {
  public:
-  // `quota` names the one that is watched. `client`, `scheduler` and `out` outlive the stage.
+  // `quota` is the name of the watched quota. `client`, `scheduler` and `out` must outlive the
+  // stage.
   Stage(client::ApiClient& client, base::Scheduler& scheduler, StoryOptions options,
         std::ostream& out, api::GroupVersionResource quotas, std::string quota);
 
@@ -41,16 +42,16 @@ class Stage {
   base::Task<base::Result<json::Value>> Patch(std::string path, json::Value merge_patch);
   base::Task<base::Result<void>> Delete(std::string path);
 
-  // The first version of the quota, from the present one on, whose status uses `amount` (canonical
-  // text) of `name`.
+  // Returns the first version of the quota, from the current one on, whose status uses `amount`
+  // (canonical text) of `name`.
   base::Task<base::Result<json::Value>> WaitUsed(std::string name, std::string amount);
-  // The same in two steps, for what is done between them: the watch shows versions after `version`,
-  // with "" the present one first. It outlives the task.
+  // The same in two steps, so that the caller can act in between. The watch begins after `version`;
+  // with "" it begins with the current version. It must outlive the task.
   base::Task<base::Result<std::unique_ptr<http::BodyStream>>> OpenWatch(std::string version);
   base::Task<base::Result<json::Value>> NextUsing(http::BodyStream& watch, std::string name,
                                                   std::string amount);
 
-  // "\n<what> after 1.2 ms:\n\n<shown>".
+  // Prints "\n<what> after 1.2 ms:\n\n<shown>".
   void Show(std::string_view what, base::TimePoint since, std::string_view shown);
 
  private:
@@ -62,10 +63,10 @@ class Stage {
   const std::string quota_;
 };
 
-// Deletes the namespace that a story made. One that is not there is deleted already.
+// Deletes a story's namespace. A missing one counts as deleted.
 base::Task<base::Result<void>> CleanUp(client::ApiClient& client, std::string ns);
 
-// Creates a CustomResourceDefinition, and returns once what it defines is served.
+// Creates a CustomResourceDefinition, and returns once its resource is served.
 base::Task<base::Result<void>> Define(client::ApiClient& client, base::Scheduler& scheduler,
                                       json::Value definition);
 

@@ -70,7 +70,8 @@ class Story {
   }
 
   base::Task<base::Result<void>> DeleteOne(std::string version) {
-    // The watch is open before the pod goes, so that the time is the status', not ours.
+    // The watch is opened before the pod is deleted, so that the shown time is when the status
+    // changed.
     auto watch = co_await stage_.OpenWatch(std::move(version));
     if (!watch) co_return watch.error();
     stage_.out() << "\ndeleting pod web-1 ..." << std::endl;
@@ -83,8 +84,8 @@ class Story {
     co_return base::Result<void>();
   }
 
-  // In a cluster with a controller manager a fresh namespace takes a moment to get the service
-  // account that pods need; until then pods are forbidden.
+  // In a cluster with a controller manager, a new namespace gets its service account after a
+  // moment; until then pods are forbidden.
   base::Task<base::Result<void>> CreatePod(int number) {
     const json::Value pod = PodObject(number);
     const auto deadline = stage_.scheduler().Now() + std::chrono::seconds(20);

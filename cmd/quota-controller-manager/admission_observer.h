@@ -1,6 +1,6 @@
 #pragma once
 
-// Tells the metrics what admission does. Single-threaded; the metrics outlive it.
+// Exports the events of admission as metrics. Single-threaded; the metrics must outlive it.
 
 #include "pkg/admission/observer.h"
 #include "pkg/metrics/admission_metrics.h"

@@ -13,9 +13,9 @@
 namespace manager {
 namespace {
 
-// Reviews in hand get so long when the daemon stops; none waits longer for its quota.
+// How long current reviews may take when the daemon stops. No review waits longer for its quota.
 constexpr std::chrono::seconds kGrace{6};
-// Of manifests/ and the chart.
+// The name of the role in manifests/ and in the chart.
 constexpr const char* kOwnerRole = "quota-controller-manager";
 constexpr const char* kOwnerRoleOnKarmada = "quota-controller-manager-karmada";
 constexpr std::chrono::seconds kLeaveTimeout{3};
@@ -34,8 +34,8 @@ admission::WebhookKeeperOptions KeeperOptions(const Options& options) {
   return keeper;
 }
 
-// The names by which API servers call us, the verified one first; none where the admin's own
-// webhook configuration says it.
+// The names by which API servers call us, the verified one first. Empty if only the admin's own
+// webhook configuration has them.
 std::vector<std::string> HostsOf(const Options& options) {
   if (options.admission_service) return options.admission_service->Hosts();
   if (options.admission_url) return {options.admission_url->host};
@@ -150,7 +150,7 @@ void AdmissionService::HoldCharges(base::Duration other_webhooks) {
 base::Task<void> AdmissionService::Detach(std::string quota_api) {
   Enforced& enforced = *enforced_.at(quota_api);
   enforced.controller = nullptr;
-  base::TaskGroup closing(executor_);  // waits, also for one who is cancelled
+  base::TaskGroup closing(executor_);  // its Join() waits even if the caller is cancelled
   closing.Spawn("close book", [&enforced] { return enforced.book.Close(); });
   co_await closing.Join();
 }
@@ -169,6 +169,7 @@ void AdmissionService::WantRules(const std::string& quota_api) {
 
 admission::Namespaces AdmissionService::Limited(
     const controllers::LimitedNamespaces::Counts& namespaces) const {
+  // Too many names for a namespaceSelector: the webhook is called for all namespaces.
   if (namespaces.size() > admission::kMostNamespaces + exempt_.size()) return {};
   admission::Namespaces limited{.all_but = false};
   for (const auto& [ns, quotas] : namespaces) {
@@ -194,7 +195,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
   options.address = options_.admission->address;
   options.port = options_.admission->port;
   options.max_connections = WebhookConnections(DescriptorLimit());
-  // Nobody trusts this one. It stands in until the first of certificates_ is there.
+  // Nobody trusts this certificate. It is used until certificates_ has its first one.
   auto placeholder = http::MakeSelfSigned({"localhost"});
   if (!placeholder) return placeholder.error();
   options.tls = TlsWith(placeholder->cert_pem, placeholder->key_pem);
@@ -209,6 +210,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
         [this](const std::string& bundle) { return keeper_.IsCaBundleStored(bundle); });
   }
   certificates_->SetListener([this](const admission::CertificateMaterial& material) {
+    // Publish the CA only if the certificate can be served.
     if (ServeWith(material)) keeper_.SetCaBundle(material.ca_bundle_pem);
     if (certificate_listener_) certificate_listener_(material);
   });
@@ -217,7 +219,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
       if (certificates_->current() != nullptr) ServeWith(*certificates_->current());
     });
   }
-  // A Service leads to those that are ready, and somebody must be when the first rule stands.
+  // A Service routes only to ready pods, and one must be ready when the first rule is stored.
   if (options_.admission_service && options_.manage_webhook) {
     keeper_.BeginWhen([&health] { return health.IsReady(); });
   }
@@ -228,14 +230,14 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
   });
   metrics::Gauge stored =
       registry_.NewGauge("quota_admission_rules_stored",
-                         "1 while the stored webhook configuration says what the quotas want.", {});
+                         "1 while the stored webhook configuration matches the quotas.", {});
   registry_.OnScrape([this, stored]() mutable {
     std::string why;
     stored.Set(keeper_.Ready(&why) ? 1 : 0);
   });
   metrics::Gauge expiry = registry_.NewGauge(
       "quota_admission_certificate_expiry_timestamp_seconds",
-      "When the webhook's certificate ends, in seconds since 1970; 0 while there is none.", {});
+      "When the webhook's certificate expires, in seconds since 1970; 0 while there is none.", {});
   registry_.OnScrape([this, expiry]() mutable {
     const auto end = certificates_->not_after();
     expiry.Set(end ? std::chrono::duration<double>(end->time_since_epoch()).count() : 0);
@@ -248,8 +250,8 @@ void AdmissionService::SetCertificateListener(admission::CertificateSource::List
   if (certificates_->current() != nullptr) certificate_listener_(*certificates_->current());
 }
 
-// Whether we can answer, and are trusted. Rules that are not stored yet concern nobody who asks:
-// were they to count, one that cannot be written would take all replicas away from those that are.
+// Not ready if we cannot answer or are not trusted. Rules that are not stored yet do not count: if
+// one cannot be written, all replicas would become unready for the rules that are stored.
 std::string AdmissionService::WhyNotReady() const {
   std::string why;
   if (!certificates_->Ready(&why)) return why;
@@ -257,7 +259,7 @@ std::string AdmissionService::WhyNotReady() const {
   return "";
 }
 
-// With the CA of the clients, if they have to show a certificate.
+// Adds the clients' CA if clients must show a certificate.
 http::ServerTls AdmissionService::TlsWith(std::string cert_pem, std::string key_pem) const {
   return {.cert_pem = std::move(cert_pem),
           .key_pem = std::move(key_pem),
@@ -268,7 +270,7 @@ http::ServerTls AdmissionService::TlsWith(std::string cert_pem, std::string key_
 bool AdmissionService::ServeWith(const admission::CertificateMaterial& material) {
   const auto set = server_->SetTls(TlsWith(material.cert_pem, material.key_pem));
   if (set) return true;
-  LOG(ERROR) << "certificate cannot be served error=\"" << set.error().message << "\"";
+  LOG(ERROR) << "cannot serve the certificate error=\"" << set.error().message << "\"";
   return false;
 }
 
@@ -279,7 +281,7 @@ base::Task<void> AdmissionService::Run() {
   tasks_.Spawn("webhook configuration", [this] { return keeper_.Run(); });
   tasks_.Spawn("other webhooks", [this] { return other_webhooks_.Run(); });
   co_await server_->Run();
-  co_await base::IgnoreCancellation();  // what is in hand ends by itself, within its deadline
+  co_await base::IgnoreCancellation();  // current reviews end by themselves, within their deadline
   for (const auto& [name, enforced] : enforced_) co_await enforced->admitter->Stop();
   tasks_.Cancel();
   co_await tasks_.Join();
@@ -300,14 +302,15 @@ base::Task<void> AdmissionService::LeaveWith(std::string ns) {
   const bool gone = !found && found.error().Is(base::ErrorCode::kNotFound);
   const bool going = found && !found->StringAt({"metadata", "deletionTimestamp"}).empty();
   if (!gone && !going) co_return;
+  // The keeper must not restore the configuration that is deleted next.
   keeper_.Leave();
   const std::string& name = admission::ConfigurationOptions().name;
   const auto removed = co_await admission::RemoveOurs(
       client_, admission::kWebhookConfigurations.Path({}, name), installation_, kLeaveTimeout);
   if (removed) {
-    LOG(WARNING) << "webhook configuration goes with the namespace namespace=" << ns;
+    LOG(WARNING) << "deleted the webhook configuration with its namespace namespace=" << ns;
   } else {
-    LOG(ERROR) << "webhook configuration could not be deleted with the namespace namespace=" << ns
+    LOG(ERROR) << "could not delete the webhook configuration with its namespace namespace=" << ns
                << " error=\"" << removed.error().message << "\"";
   }
 }

@@ -1,9 +1,10 @@
 #pragma once
 
-// Admission as the daemon runs it: the HTTPS server, its certificate, the webhook configuration,
-// and an admitter for each enforced quota API. Wiring only; what is decided is pkg/admission's.
+// The daemon's admission: the HTTPS server, its certificate, the webhook configuration, and an
+// admitter for each enforced quota API. Only wiring; pkg/admission decides.
 //
-// Single-threaded. What it is given outlives it; Run() must have returned before it is destroyed.
+// Single-threaded. Constructor arguments must outlive it; Run() must have returned before it is
+// destroyed.
 
 #include <map>
 #include <memory>
@@ -29,41 +30,40 @@ namespace manager {
 
 class AdmissionService final : public admission::StoredRulesListener {
  public:
-  // `options.enforced` is not empty. Errors: certificates that cannot be made, a CA of clients that
-  // cannot be read.
-  // `installation` tells this installation from another in the same cluster; `leader` says who
-  // holds its lease.
+  // REQUIRES: `options.enforced` is not empty. `installation` tells this installation from others
+  // in the same cluster; `leader` returns the holder of its lease. Errors: the certificates cannot
+  // be made, or the clients' CA cannot be read.
   static base::Result<std::unique_ptr<AdmissionService>> New(
       base::asio::any_io_executor executor, base::Scheduler& scheduler, client::ApiClient& client,
       client::EventRecorder& events, metrics::Registry& registry, const Options& options,
       const std::string& installation, std::function<std::string()> leader);
 
-  // Completes the options of an enforced quota API's controllers.
+  // Sets the admission part of the options of an enforced quota API's controllers.
   void Prepare(const std::string& quota_api, controllers::QuotaControllerOptions& options);
-  // Decides for this quota API: with a controller made of those options, while one is attached.
-  // While none is, everything is admitted.
+  // Decides requests for this quota API while a controller with those options is attached. Without
+  // one, everything is admitted.
   void Enforce(const quota::QuotaApi& api);
   void Attach(const std::string& quota_api, controllers::QuotaController& controller);
-  // Returns when nobody is in the controller's book any more.
+  // Returns when nobody uses the controller's book any more.
   base::Task<void> Detach(std::string quota_api);
-  // The server does not serve the quota API, so nobody wants anything.
+  // The server does not serve the quota API, so no webhook rules are needed for it.
   void WantNoRules(const std::string& quota_api);
-  // Binds the address. To be called after the last Enforce().
+  // Binds the address. Call it after the last Enforce().
   base::Result<void> Listen(debug::Health& health);
 
-  // Called with each certificate of the webhook's, and at once if there is one: for who serves with
-  // the same. After Listen().
+  // `listener` gets each certificate of the webhook, and the current one at once if there is one,
+  // for servers that use the same certificate. Call it after Listen().
   void SetCertificateListener(admission::CertificateSource::Listener listener);
 
   base::Task<void> Run();
-  // Answers what is in hand and what still comes for `linger`, then closes; Run() then returns.
+  // Answers current and new requests for `linger`, then closes; Run() then returns.
   void Stop(std::chrono::milliseconds linger);
 
-  // Where the daemon's own namespace is being deleted, the webhook configuration, which is in none,
-  // goes with it.
+  // If the daemon's own namespace `ns` is being deleted, deletes the webhook configuration, which
+  // is cluster-scoped and would otherwise stay.
   base::Task<void> LeaveWith(std::string ns);
 
-  // Another installation keeps the webhook configuration: nothing is to be written beside it.
+  // True if another installation manages the webhook configuration: then write nothing beside it.
   [[nodiscard]] bool IsSecond() const { return keeper_.IsAnothers(); }
 
   void OnStoredRules() override;
@@ -81,7 +81,7 @@ class AdmissionService final : public admission::StoredRulesListener {
   base::Result<void> MakeCertificates(client::ApiClient& client);
   void WantRules(const std::string& quota_api);
   void HoldCharges(base::Duration other_webhooks);
-  // Where the API server is to ask, of these that have quotas.
+  // Those of the namespaces with quotas in which the API server is to call us.
   [[nodiscard]] admission::Namespaces Limited(
       const controllers::LimitedNamespaces::Counts& namespaces) const;
   [[nodiscard]] http::ServerTls TlsWith(std::string cert_pem, std::string key_pem) const;
@@ -102,7 +102,7 @@ class AdmissionService final : public admission::StoredRulesListener {
   admission::OtherWebhooks other_webhooks_;
   std::unique_ptr<admission::CertificateSource> certificates_;
   admission::CertificateSource::Listener certificate_listener_;
-  std::unique_ptr<admission::ClientAuthority> clients_;  // null: everybody may ask
+  std::unique_ptr<admission::ClientAuthority> clients_;  // null: every client may call
   std::map<std::string, std::unique_ptr<Enforced>> enforced_;
   std::unique_ptr<http::Server> server_;
   base::TaskGroup tasks_;

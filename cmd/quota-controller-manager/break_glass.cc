@@ -15,7 +15,7 @@ namespace manager {
 namespace {
 
 constexpr std::chrono::seconds kPatchTimeout{15};
-constexpr int kPatchTries = 5;  // beside daemons that write
+constexpr int kPatchTries = 5;  // running daemons may write at the same time
 
 base::Error CannotOpen(const std::string& why) {
   return {.code = base::ErrorCode::kUnavailable, .message = why};
@@ -54,8 +54,8 @@ base::Task<base::Result<void>> Open(client::ApiClient& client, std::string insta
   const auto done = co_await client.Do(std::move(request));
   if (!done) co_return done.error();
   std::cout << "validatingwebhookconfiguration " << name
-            << ": emptied, and stays so until its annotation " << admission::kBreakGlassAnnotation
-            << " is taken away" << std::endl;
+            << ": emptied, and stays empty until its annotation "
+            << admission::kBreakGlassAnnotation << " is removed" << std::endl;
   co_return base::Result<void>();
 }
 

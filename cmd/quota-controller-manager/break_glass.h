@@ -1,8 +1,8 @@
 #pragma once
 
-// --break-glass: lets everything pass. It empties this installation's webhook configuration and
-// writes on it that it is to stay so: daemons that run leave it alone until the annotation is taken
-// away. What became of it is said on the standard output.
+// --break-glass stops enforcing. It empties this installation's webhook configuration and sets an
+// annotation on it; running daemons leave it empty until the annotation is removed. Prints the
+// outcome to the standard output.
 
 #include <boost/asio/io_context.hpp>
 
@@ -12,7 +12,7 @@
 namespace manager {
 
 // Runs the io_context to the end. Errors: kInvalidArgument for a configuration that can never work;
-// others say why it still refuses.
+// others say why requests are still refused.
 base::Result<void> BreakGlass(boost::asio::io_context& io, const Options& options);
 
 }  // namespace manager

@@ -17,33 +17,33 @@ ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string qu
     : registry_(registry), quota_api_(std::move(quota_api)) {
   for (const std::string_view result :
        {"written", "unchanged", "postponed", "conflict", "error", "following"}) {
-    reconciles_.emplace(result, registry_.NewCounter("quota_reconcile_total",
-                                                     "Quotas looked at, by what came of it.",
-                                                     With({{"result", std::string(result)}})));
+    reconciles_.emplace(
+        result, registry_.NewCounter("quota_reconcile_total", "Reconciled quotas, by result.",
+                                     With({{"result", std::string(result)}})));
   }
   reconcile_seconds_ =
-      registry_.NewHistogram("quota_reconcile_duration_seconds", "One quota, from key to answer.",
+      registry_.NewHistogram("quota_reconcile_duration_seconds", "Time to reconcile one quota.",
                              kReconcileBuckets, With({}));
   foreign_charges_expired_ = registry_.NewCounter(
       "quota_foreign_charges_expired_total",
-      "Increases of used by somebody else that no object accounted for in time.", With({}));
-  advances_ =
-      registry_.NewCounter("quota_charged_in_advance_total",
-                           "Status patches that charge for creations yet to come.", With({}));
+      "Increases of used by others whose objects did not appear in time.", With({}));
+  advances_ = registry_.NewCounter("quota_charged_in_advance_total",
+                                   "Status patches that charge for future creations.", With({}));
   status_writes_ = registry_.NewCounter("quota_status_writes_total",
                                         "Status patches that the server accepted.", With({}));
   const auto resyncs = [&](const char* result) {
     return registry_.NewCounter("quota_resync_total",
-                                "Periodic resyncs, by whether every list worked.",
+                                "Periodic resyncs, by whether every list succeeded.",
                                 With({{"result", result}}));
   };
   resyncs_ = resyncs("complete");
   failed_resyncs_ = resyncs("incomplete");
-  resync_seconds_ = registry_.NewHistogram(
-      "quota_resync_duration_seconds", "One resync, all lists included.", kResyncBuckets, With({}));
-  quotas_ = registry_.NewGauge("quota_quotas", "Quotas that are kept.", With({}));
+  resync_seconds_ =
+      registry_.NewHistogram("quota_resync_duration_seconds",
+                             "Time of one resync, including all lists.", kResyncBuckets, With({}));
+  quotas_ = registry_.NewGauge("quota_quotas", "Quotas being managed.", With({}));
   broken_quotas_ = registry_.NewGauge("quota_unreadable_quotas",
-                                      "Quotas that cannot be read and are left alone.", With({}));
+                                      "Quotas that cannot be read and are not updated.", With({}));
 }
 
 metrics::Labels ControllerMetrics::With(const metrics::Labels& more) const {
@@ -63,7 +63,7 @@ void ControllerMetrics::CountDrift(const std::string& resource, std::string_view
                                    std::size_t objects) {
   registry_
       .NewCounter("quota_resync_drift_objects_total",
-                  "Objects that a resync found missing, vanished or different. Should stay zero.",
+                  "Objects that a resync found missing, deleted or different. Should stay zero.",
                   With({{"resource", resource}, {"kind", std::string(kind)}}))
       .Increment(static_cast<double>(objects));
 }
@@ -79,10 +79,9 @@ void ControllerMetrics::OnDrift(const api::GroupResource& resource,
   }
   for (const auto& [usage, amount] : report.usage) {
     metrics::Gauge& gauge = drift_usage_[std::string(name).append(" ").append(usage)];
-    gauge =
-        registry_.NewGauge("quota_resync_drift_usage",
-                           "Usage by which the last resync differed, as a sum of absolute amounts.",
-                           With({{"resource", name}, {"name", usage}}));
+    gauge = registry_.NewGauge("quota_resync_drift_usage",
+                               "Sum of the absolute usage differences that the last resync found.",
+                               With({{"resource", name}, {"name", usage}}));
     gauge.Set(static_cast<double>(amount.nanos()) / 1e9);
   }
 }
@@ -112,7 +111,7 @@ ControllerMetrics::Tracked& ControllerMetrics::ForResource(const std::string& re
       .synced = registry_.NewGauge("quota_tracked_synced",
                                    "1 while the count is complete, 0 while it is stale.", labels),
       .age = registry_.NewGauge("quota_tracked_age_seconds",
-                                "How long ago the server last confirmed what is counted.", labels)};
+                                "Time since the server last confirmed what is counted.", labels)};
   return entry->second;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The metrics of one quota API's controller. Single-threaded; the registry outlives it.
+// The metrics of one quota API's controller. Single-threaded; the registry must outlive it.
 
 #include <map>
 #include <string>
@@ -19,9 +19,10 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   void OnResync(base::Duration took, bool complete) override;
   void OnForeignChargesExpired(std::size_t charges) override;
   void OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) override;
-  // Values that are read at each scrape: quotas, and every watched resource's size, state and age.
+  // Updates what is read at each scrape: quotas, and the size, state and age of every watched
+  // resource.
   void Refresh(const controllers::QuotaController& controller, base::TimePoint now);
-  // There is no controller any more.
+  // The controller does not exist any more.
   void Clear();
 
  private:

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kUnlimited = std::size_t{1} << 20;
 constexpr std::size_t kMostOfWebhook = 2048;
 constexpr std::size_t kMostOfEndpoint = 64;
-constexpr std::size_t kLeastOfEndpoint = 4;  // a probe, a scrape, and who looks by hand
+constexpr std::size_t kLeastOfEndpoint = 4;  // a probe, a scrape, and a person who looks
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
   limit.rlim_cur = limit.rlim_max;
-  (void)setrlimit(RLIMIT_NOFILE, &limit);  // not allowed: it stays as it is
+  (void)setrlimit(RLIMIT_NOFILE, &limit);  // if it is not allowed, the limit stays as it is
 }
 
 std::size_t DescriptorLimit() {

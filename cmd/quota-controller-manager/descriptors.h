@@ -1,8 +1,8 @@
 #pragma once
 
-// How many files and sockets the process may have open, and how they are shared out: those who
-// connect to us get no more than a part, so that what we must open ourselves (watches, writes, a
-// certificate) and the probes of the kubelet always find one.
+// The process's limit of open files and sockets, and how it is divided. Clients that connect to us
+// get only a part, so that our own connections and files (watches, writes, a certificate) and the
+// kubelet's probes always find a descriptor.
 //
 // Any thread.
 
@@ -10,12 +10,13 @@
 
 namespace manager {
 
-// Lifts the soft limit to the hard one, as far as it goes. Once, at the start.
+// Raises the soft limit to the hard one if possible. Call it once, at the start.
 void RaiseDescriptorLimit();
-// The limit as it is; a large number if there is none.
+// The current limit; a large number if there is none.
 std::size_t DescriptorLimit();
 
-// Of so many descriptors: connections of the webhook's callers, and of one other endpoint.
+// How many of `limit` descriptors the webhook's clients may use, and the clients of another
+// endpoint.
 std::size_t WebhookConnections(std::size_t limit);
 std::size_t EndpointConnections(std::size_t limit);
 

@@ -5,9 +5,9 @@
 namespace manager {
 namespace {
 
-// How old an answer of discovery may be while the quota API is waited for.
+// The maximum age of a discovery answer while the quota API is absent.
 constexpr std::chrono::seconds kLookWhileAbsent{3};
-// Looks at what is known, without asking anybody.
+// How often the known state is checked, without a request.
 constexpr std::chrono::milliseconds kPoll{500};
 
 }  // namespace
@@ -43,7 +43,7 @@ std::optional<std::string> Engine::WhyNotReady() const {
   return "it is not known yet whether the server has quotas of " + api_.name;
 }
 
-// Every API server has the core group, so nobody need be asked for it.
+// Every API server has the core group, so discovery is not needed for it.
 bool Engine::MayStart() const {
   return api_.resource.group.empty() || served_.HasVersion(api_.resource);
 }
@@ -59,13 +59,13 @@ bool Engine::IsLookDue() const {
 }
 
 base::Task<void> Engine::Look() {
-  if (IsLookDue()) (void)co_await served_.Refresh();  // what goes wrong is logged there
+  if (IsLookDue()) (void)co_await served_.Refresh();  // failures are logged there
 }
 
 void Engine::SayAbsent() {
   if (!IsGone() || std::exchange(absent_, true)) return;
-  LOG(INFO) << "the server does not serve this quota API, which is waited for quota_api="
-            << api_.name << " resource=" << api_.resource.ToString();
+  LOG(INFO) << "the server does not serve this quota API, waiting for it quota_api=" << api_.name
+            << " resource=" << api_.resource.ToString();
   if (options_.admission != nullptr) options_.admission->WantNoRules(api_.name);
 }
 
@@ -84,7 +84,7 @@ base::Task<void> Engine::Run() {
   }
 }
 
-// Until the server no longer serves the quota API, or until cancelled.
+// Runs until the server stops serving the quota API, or until cancelled.
 base::Task<void> Engine::RunController() {
   StartController();
   base::TaskGroup running(options_.context.executor);
@@ -96,9 +96,11 @@ base::Task<void> Engine::RunController() {
     stopping = co_await base::Stopping();
     if (!stopping) co_await Look();
   }
+  // Admission must let go of the controller's book before the controller stops.
   if (options_.admission != nullptr) co_await options_.admission->Detach(api_.name);
   running.Cancel();
   co_await running.Join();
+  // The scrapes must not call into the controller any more.
   queue_metrics_.Follow(nullptr);
   metrics_.Clear();
   controller_.reset();
@@ -107,7 +109,7 @@ base::Task<void> Engine::RunController() {
 void Engine::StartController() {
   absent_ = false;
   if (!options_.not_enforced.empty()) {
-    LOG(WARNING) << "quotas are counted, but nothing is refused: " << options_.not_enforced
+    LOG(WARNING) << "quotas are counted but not enforced: " << options_.not_enforced
                  << " quota_api=" << api_.name;
   }
   controller_ = std::make_unique<controllers::QuotaController>(

@@ -2,12 +2,13 @@
 
 // The engine of one quota API: its rules, its controller and metrics, and its part of admission.
 //
-// The controller runs while the server serves the quota API. Where it is missing, its CRD may yet
-// come, or go and come again; nobody announces that, so discovery is asked now and then. Meanwhile
-// there is nothing to count or to decide, which is no trouble: it is said once, and readiness does
-// not wait for it.
+// The controller runs while the server serves the quota API. If the API is missing, its CRD may
+// still be created, or deleted and created again. Nothing announces that, so discovery is asked now
+// and then. Meanwhile there is nothing to count or decide, which is not trouble: it is logged once,
+// and readiness does not wait for it.
 //
-// Single-threaded. What it is given outlives it; Run() must have returned before it is destroyed.
+// Single-threaded. Constructor arguments must outlive it; Run() must have returned before it is
+// destroyed.
 
 #include <memory>
 #include <optional>
@@ -24,8 +25,8 @@ namespace manager {
 struct EngineOptions {
   controllers::TrackingContext context;
   controllers::QuotaControllerOptions controller;
-  AdmissionService* admission = nullptr;  // null: not decided here
-  std::string not_enforced;               // why not, where one would expect it; said when it runs
+  AdmissionService* admission = nullptr;  // null: not enforced by this daemon
+  std::string not_enforced;  // why it is unexpectedly not enforced; logged at the start
 };
 
 class Engine {
@@ -38,7 +39,7 @@ class Engine {
   [[nodiscard]] const controllers::QuotaStore* store() const {
     return controller_ ? &controller_->store() : nullptr;
   }
-  // Until cancelled.
+  // Runs until cancelled.
   base::Task<void> Run();
   // As QuotaController::OnLeading().
   void OnLeading();
@@ -60,7 +61,7 @@ class Engine {
   ControllerMetrics metrics_;
   debug::QueueMetrics queue_metrics_;
   std::unique_ptr<controllers::QuotaController> controller_;  // null: the API is not served
-  bool absent_ = false;                                       // and that is known
+  bool absent_ = false;                                       // known to be not served
 };
 
 }  // namespace manager

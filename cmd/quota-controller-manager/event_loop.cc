@@ -8,13 +8,13 @@
 
 namespace {
 
-// When Asio last came back from waiting.
+// When Asio last returned from epoll_wait().
 base::TimePoint waited_until;
 
 }  // namespace
 
-// Asio waits and works in one call, and only the system call between the two tells them apart. So
-// this program is linked with --wrap=epoll_wait, which leads that call through here.
+// Asio waits and works in one call; only the system call in between separates the two. So this
+// program is linked with --wrap=epoll_wait, which routes that call through this function.
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the linker's names.
 extern "C" {
 int __real_epoll_wait(int fd, epoll_event* events, int most, int milliseconds);

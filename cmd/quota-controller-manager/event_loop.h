@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs the event loop and measures for how long single pieces of work hold it: while one does,
-// nobody is admitted and no watch is read.
+// Runs the event loop and measures how long single pieces of work occupy it. Meanwhile nobody is
+// admitted and no watch is read.
 
 #include <boost/asio/io_context.hpp>
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace manager {
 
-// Returns when nothing is left to do. Once a second, while something is done, `on_held` is told the
-// longest that one piece of work took.
+// Returns when no work is left. While there is work, `on_held` gets the longest piece of work once
+// a second.
 void RunLoop(boost::asio::io_context& io, const std::function<void(base::Duration)>& on_held);
 
 }  // namespace manager

@@ -1,7 +1,7 @@
 #pragma once
 
-// Exports what becomes of events under event_recorder_events_total. Single-threaded; the registry
-// outlives it.
+// Exports the outcomes of events as event_recorder_events_total. Single-threaded; the registry must
+// outlive it.
 
 #include <map>
 #include <string>
@@ -16,9 +16,9 @@ class EventMetrics final : public client::EventObserver {
   explicit EventMetrics(metrics::Registry& registry) {
     for (const char* result :
          {"created", "repeated", "silenced", "queue_full", "refused", "unsent", "namespace_gone"}) {
-      results_.emplace(result, registry.NewCounter("event_recorder_events_total",
-                                                   "Events said, by what became of them.",
-                                                   {{"result", result}}));
+      results_.emplace(
+          result, registry.NewCounter("event_recorder_events_total", "Recorded events, by outcome.",
+                                      {{"result", result}}));
     }
   }
 

@@ -1,4 +1,4 @@
-// Every flag of the daemon, and nothing but flags.
+// Every flag of the daemon, and nothing else.
 
 #include "cmd/quota-controller-manager/flags.h"
 
@@ -24,31 +24,34 @@ DEFINE_string(kubeconfig, "",
               "~/.kube/config.");
 DEFINE_string(context, "", "Context of the kubeconfig. Empty: its current-context.");
 DEFINE_string(kube_api_content_type, "application/vnd.kubernetes.protobuf",
-              "In which form built-in kinds are asked for: this or application/json. Servers and "
-              "kinds that have no protobuf are read as JSON in any case.");
-DEFINE_string(quota_apis, "core,karmada,ironcore",
-              "Quota APIs to count, separated by commas, each while the server serves it.");
-DEFINE_string(enforce, "karmada",
-              "Quota APIs decided at admission by this daemon, separated by commas. Empty: none. "
-              "Name core or ironcore only where that API server's own plugin is off "
-              "(--disable-admission-plugins=ResourceQuota).");
+              "Format in which built-in kinds are requested: this or application/json. Servers and "
+              "kinds without protobuf are always read as JSON.");
+DEFINE_string(
+    quota_apis, "core,karmada,ironcore",
+    "Quota APIs to count, separated by commas. Each is counted while the server serves it.");
+DEFINE_string(
+    enforce, "karmada",
+    "Quota APIs that this daemon enforces at admission, separated by commas. Empty: none. "
+    "Name core or ironcore only if that API server's own plugin is off "
+    "(--disable-admission-plugins=ResourceQuota).");
 DEFINE_string(resync_period, "5m",
-              "How often all usage is compared with a fresh list and repaired; 0 turns it off.");
-DEFINE_string(metrics_bind_address, ":8080", "Where /metrics is served. Empty: not served.");
+              "How often all usage is compared with a fresh list and corrected; 0 turns it off.");
+DEFINE_string(metrics_bind_address, ":8080", "Address to serve /metrics at. Empty: not served.");
 DEFINE_bool(metrics_secure, true,
-            "Serve /metrics over TLS, to those whom the API server lets get the URL /metrics. "
-            "Unless it is given: only where --metrics-bind-address is not on loopback.");
+            "Serve /metrics over TLS, to users who may get the URL /metrics on the API server. "
+            "Default: true unless --metrics-bind-address is on loopback.");
 DEFINE_int32(max_quota_series, 10000,
-             "How many series of quota_used and quota_hard there are at most; 0: none.");
+             "Maximum number of series of quota_used and quota_hard; 0: none.");
 DEFINE_string(health_probe_bind_address, ":8081",
-              "Where /healthz, /livez and /readyz are served. Empty: not served.");
+              "Address to serve /healthz, /livez and /readyz at. Empty: not served.");
 
 DEFINE_string(admission_bind_address, ":9443",
-              "Where admission reviews are answered, over TLS. Empty: no admission.");
+              "Address to answer admission reviews at, over TLS. Empty: no admission.");
 DEFINE_string(admission_service, "",
               "The Service by which the API server reaches the webhook: NAMESPACE/NAME:PORT.");
-DEFINE_string(admission_url, "",
-              "The URL by which it does in a local run: https://127.0.0.1:9443.");
+DEFINE_string(
+    admission_url, "",
+    "The URL by which the API server reaches the webhook in a local run: https://127.0.0.1:9443.");
 DEFINE_string(admission_cert_dir, "",
               "Folder with tls.crt, tls.key and ca.crt, reread when they change. Empty: "
               "certificates are made and rotated.");
@@ -58,47 +61,49 @@ DEFINE_string(admission_client_ca, "",
 DEFINE_string(admission_failure_policy, "Fail",
               "What the API server does when the webhook cannot be reached: Fail or Ignore.");
 DEFINE_string(admission_timeout, "10s",
-              "How long the API server waits for an answer: whole seconds, from 1s to 30s.");
-DEFINE_string(exempt_namespaces, "kube-system,kube-public,kube-node-lease",
-              "Namespaces in which nothing is refused, separated by commas, beside the daemon's "
-              "own: what the cluster needs to start must not wait for this daemon.");
+              "How long the API server waits for an answer: whole seconds from 1s to 30s.");
+DEFINE_string(
+    exempt_namespaces, "kube-system,kube-public,kube-node-lease",
+    "Namespaces in which nothing is refused, separated by commas, in addition to the daemon's "
+    "own. What the cluster needs to start must not depend on this daemon.");
 DEFINE_int32(
     admission_queue_limit, 4096,
-    "How many requests may wait for quota decisions, for each quota API, and a quarter of them for "
-    "each namespace; more are answered 429 at once, to come again.");
+    "How many requests may wait for a decision, for each quota API; each namespace may have a "
+    "quarter of them. Further ones are answered 429 at once, so that clients retry.");
 DEFINE_bool(manage_webhook, true,
-            "Keep the ValidatingWebhookConfiguration. False: it is the admin's own.");
+            "Manage the ValidatingWebhookConfiguration. False: the admin manages it.");
 DEFINE_bool(warn_near_limits, true,
             "Warn the user when an admitted request leaves less than a tenth of a limit.");
-DEFINE_bool(charge_in_advance, true,
-            "Charge a crowd of creations in advance, far from any limit, so that few of them wait "
-            "for a write; what they leave is given back within a second.");
+DEFINE_bool(
+    charge_in_advance, true,
+    "Charge bursts of creations in advance while usage is far from any limit, so that few of "
+    "them wait for a write. Unused charges are released within a second.");
 
 DEFINE_bool(uninstall, false,
-            "Take away what daemons of this installation left on the API server (the webhook "
-            "configuration, the certificate's Secret, the lease), and end. Give it the daemon's "
-            "own --admission-service and --leader-elect-resource-namespace; stop the daemon "
+            "Remove what daemons of this installation left on the API server (the webhook "
+            "configuration, the certificate's Secret, the lease), and exit. Use the daemon's "
+            "own --admission-service and --leader-elect-resource-namespace, and stop the daemon "
             "first.");
 DEFINE_bool(break_glass, false,
-            "Let everything pass: take all webhooks out of this installation's webhook "
-            "configuration, also beside running daemons, and end. Until its annotation "
-            "quota-controller-manager.io/break-glass is taken away, nothing is refused. Give it "
+            "Stop enforcing: remove all webhooks from this installation's webhook "
+            "configuration, even while daemons run, and exit. Until its annotation "
+            "quota-controller-manager.io/break-glass is removed, nothing is refused. Use "
             "the daemon's own --leader-elect-resource-namespace.");
 DEFINE_bool(
     leader_elect, true,
-    "Of several replicas one, holding a Lease, writes statuses; all count and admit. False: "
-    "this process writes at once, whoever else does.");
+    "Elect one of several replicas, which holds a Lease and writes statuses. All replicas count "
+    "and admit. False: this process writes without a lease.");
 DEFINE_string(leader_elect_lease_duration, "15s",
-              "How long the others wait for a leader that no longer renews its lease.");
+              "How long other replicas wait for a leader that does not renew its lease.");
 DEFINE_string(leader_elect_renew_deadline, "10s",
-              "How long after its last renewal a leader stops, and the process ends.");
+              "How long after its last renewal a leader stops and its process ends.");
 DEFINE_string(leader_elect_retry_period, "2s",
-              "How often the lease is renewed; the others look at it after one to 2.2 of these.");
+              "How often the lease is renewed. Other replicas read it after 1 to 2.2 periods.");
 DEFINE_string(leader_elect_resource_name, "quota-controller-manager", "Name of the Lease.");
 DEFINE_string(leader_elect_resource_namespace, "",
               "Namespace of the Lease. Empty: the pod's own; kube-system outside of a cluster.");
 DEFINE_string(leader_elect_identity, "",
-              "Name in the Lease, which no other process may have. Empty: the host's name and a "
+              "Unique name of this process in the Lease. Empty: the host's name and a "
               "random part.");
 
 namespace manager {
@@ -107,7 +112,7 @@ namespace {
 using command_line::BadFlag;
 
 constexpr std::string_view kUsage =
-    "quota-controller-manager keeps status.hard and status.used of every quota true.\n\n"
+    "quota-controller-manager keeps status.hard and status.used of every quota correct.\n\n"
     "Usage: quota-controller-manager [flags]\n\n";
 constexpr std::array<std::string_view, 3> kQuotaApis{"core", "karmada", "ironcore"};
 
@@ -138,6 +143,7 @@ base::Result<std::vector<std::string>> ParseQuotaApis(const std::string& text,
 
 base::Result<std::optional<http::BindAddress>> ParseAddress(const std::string& text) {
   if (text.empty()) return std::optional<http::BindAddress>();
+  // Unless --metrics-secure is given, only loopback is served without TLS.
   auto address = http::ParseBindAddress(text);
   if (!address) return address.error();
   return std::optional<http::BindAddress>(std::move(*address));
@@ -153,7 +159,7 @@ bool IsMetricsSecure(const std::optional<http::BindAddress>& address) {
 // How the API server is to reach us: needed unless the webhook configuration is the admin's own.
 base::Result<void> ParseEndpoint(Options& options) {
   if (!FLAGS_admission_service.empty() && !FLAGS_admission_url.empty()) {
-    return BadFlag("admission_url", "stands beside --admission-service: only one can be meant");
+    return BadFlag("admission_url", "cannot be combined with --admission-service");
   }
   if (!FLAGS_admission_service.empty()) {
     auto service = admission::ParseServiceReference(FLAGS_admission_service);
@@ -222,7 +228,7 @@ base::Result<std::vector<std::string>> ParseExemptNamespaces() {
   std::istringstream list(FLAGS_exempt_namespaces);
   for (std::string name; std::getline(list, name, ',');) {
     if (!IsObjectName(name, false)) {
-      return BadFlag("exempt_namespaces", "\"" + name + "\" is no name of a namespace");
+      return BadFlag("exempt_namespaces", "\"" + name + "\" is not a valid namespace name");
     }
     namespaces.push_back(std::move(name));
   }
@@ -318,7 +324,7 @@ base::Result<void> ParseLeaderElection(LeaderElection& election) {
   const std::string& name = FLAGS_leader_elect_resource_name;
   const std::string& ns = FLAGS_leader_elect_resource_namespace;
   if (!IsObjectName(name, true)) {
-    return BadFlag("leader_elect_resource_name", "is no name of a Lease: \"" + name + "\"");
+    return BadFlag("leader_elect_resource_name", "is not a valid Lease name: \"" + name + "\"");
   }
   if (!ns.empty() && !IsObjectName(ns, false)) {
     return BadFlag("leader_elect_resource_namespace", "is no name of a namespace: \"" + ns + "\"");
@@ -358,7 +364,7 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
                   .kubeconfig = FLAGS_kubeconfig,
                   .context = FLAGS_context};
   if (options.uninstall && options.break_glass) {
-    return BadFlag("break_glass", "stands beside --uninstall: only one can be meant");
+    return BadFlag("break_glass", "cannot be combined with --uninstall");
   }
   const auto protobuf = WantsProtobuf();
   if (!protobuf) return protobuf.error();

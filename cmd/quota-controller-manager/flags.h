@@ -1,6 +1,6 @@
 #pragma once
 
-// The command line as a value. Flags exist in flags.cc and nowhere else.
+// The command line as a value. Only flags.cc defines and reads flags.
 
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace manager {
 
-// --leader-elect…: which of several replicas keeps the statuses right.
+// --leader-elect…: which of several replicas writes statuses.
 struct LeaderElection {
   bool elect = true;
   base::Duration lease_duration = std::chrono::seconds(15);
@@ -22,32 +22,32 @@ struct LeaderElection {
   base::Duration retry_period = std::chrono::seconds(2);
   std::string resource_name = "quota-controller-manager";
   std::string resource_namespace;  // "": the pod's own, or kube-system outside of a cluster
-  std::string identity;            // "": the host's name and something random
+  std::string identity;            // "": the host's name and a random part
 };
 
 struct Options {
-  bool uninstall = false;               // take away what daemons left, and end
-  bool break_glass = false;             // let everything pass, and end
+  bool uninstall = false;               // remove what daemons left, and exit
+  bool break_glass = false;             // stop enforcing, and exit
   std::string kubeconfig;               // "" : in-cluster, else $KUBECONFIG, else ~/.kube/config
   std::string context;                  // "" : the kubeconfig's current-context
-  bool protobuf = true;                 // asked for where it can be read
-  std::vector<std::string> quota_apis;  // counted, each while the server serves it
-  std::vector<std::string> enforced;    // of quota_apis, those decided at admission here
-  // Those that would be by default, if the API server could reach us.
+  bool protobuf = true;                 // prefer it where it can be decoded
+  std::vector<std::string> quota_apis;  // to count, each while the server serves it
+  std::vector<std::string> enforced;    // those of quota_apis that this daemon decides
+  // Those enforced by default, if the API server could reach us.
   std::vector<std::string> unreachable;
   base::Duration resync_period = std::chrono::minutes(5);
   std::optional<http::BindAddress> metrics;  // nullopt: not served
-  bool metrics_secure = false;               // over TLS, to those whom the API server lets in
-  std::size_t max_quota_series = 10'000;     // of quota_used, quota_hard and their kin
+  bool metrics_secure = false;               // over TLS, for users that the API server allows
+  std::size_t max_quota_series = 10'000;     // of quota_used, quota_hard and related metrics
   std::optional<http::BindAddress> health;
   std::optional<http::BindAddress> admission;  // set if `enforced` is not empty
   std::optional<admission::ServiceReference> admission_service;
   std::optional<admission::AdmissionUrl> admission_url;
   std::string admission_cert_dir;   // "": certificates are made
-  std::string admission_client_ca;  // "": callers show no certificate
+  std::string admission_client_ca;  // "": clients need no certificate
   std::string admission_failure_policy = "Fail";
   std::chrono::seconds admission_timeout{10};  // how long the API server waits for an answer
-  // In which nothing is refused, beside the daemon's own.
+  // In addition to the daemon's own namespace.
   std::vector<std::string> exempt_namespaces;
   std::size_t admission_queue_limit = 4096;  // of each enforced quota API
   bool manage_webhook = true;
@@ -56,15 +56,14 @@ struct Options {
   LeaderElection leader_election;
 };
 
-// Parses the process's arguments. --help and --version print and exit with 0; an unknown flag or
-// one without its value ends the process with one line and 2. Errors: kInvalidArgument, naming the
-// flag.
+// Parses the process's arguments. --help and --version print and exit with 0. An unknown flag, or a
+// flag without its value, exits with 2 after one line. Errors: kInvalidArgument, naming the flag.
 base::Result<Options> ParseFlags(int argc, char** argv);
 
-// How the cluster is found that the options name.
+// How to find the cluster that the options name.
 client::LoadOptions LoadOptionsFrom(const Options& options);
 
-// Reached from this machine alone.
+// True if only this machine can connect to the address.
 bool IsOnLoopback(const http::BindAddress& address);
 
 // "0.1.0", as built.

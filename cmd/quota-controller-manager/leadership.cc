@@ -8,9 +8,9 @@
 namespace manager {
 namespace {
 
-// client-go's: a leader this long past its lease is stuck, and a restart helps.
+// As in client-go: a leader that exceeds its lease by so much is stuck, and a restart helps.
 constexpr std::chrono::seconds kTolerance{20};
-// It exists on every API server, and is where the components of a control plane keep their leases.
+// Exists on every API server; the components of a control plane keep their leases there.
 constexpr std::string_view kOutsideNamespace = "kube-system";
 
 std::string NamespaceOf(const client::ClusterConfig& config, const LeaderElection& election) {
@@ -59,7 +59,7 @@ void Leadership::AddChecks(debug::Health& health) {
     const base::Duration overdue = runner_->Overdue();
     if (overdue <= kTolerance) return std::nullopt;
     return "the lease " + runner_->options().lease.ToString() + " ended " +
-           base::FormatDuration(overdue) + " ago, which nothing took notice of";
+           base::FormatDuration(overdue) + " ago, and nothing noticed";
   });
 }
 

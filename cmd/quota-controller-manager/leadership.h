@@ -1,9 +1,10 @@
 #pragma once
 
-// Leader election as the daemon runs it: the lease that the flags and the connection name, its
-// metric and its health check. With --leader-elect=false it always leads.
+// Leader election of the daemon: the lease that flags and connection name, its metric and its
+// health check. With --leader-elect=false this process always leads.
 //
-// Single-threaded. What it is given outlives it; Run() must have returned before it is destroyed.
+// Single-threaded. Constructor arguments must outlive it; Run() must have returned before it is
+// destroyed.
 
 #include <functional>
 #include <memory>
@@ -17,8 +18,8 @@
 
 namespace manager {
 
-// The lease that the replicas of one installation share, whether or not they elect; by it one
-// installation is told from another.
+// The lease that the replicas of one installation share, whether or not they elect a leader. Its
+// name also tells installations apart.
 api::ObjectKey LeaseOf(const client::ClusterConfig& config, const LeaderElection& election);
 
 struct LeadershipCallbacks {
@@ -35,19 +36,19 @@ class Leadership {
   void Export(metrics::Registry& registry);
   void AddChecks(debug::Health& health);
 
-  // At this moment.
+  // True if this process leads at this moment.
   [[nodiscard]] bool Leads() const { return !runner_ || runner_->Leads(); }
-  // Who holds the lease as far as is known, and who we are there; "" where nobody is elected.
+  // The last known holder of the lease, and our own identity; "" without leader election.
   [[nodiscard]] std::string Holder() const { return runner_ ? runner_->Holder() : ""; }
   [[nodiscard]] std::string Identity() const {
     return runner_ ? runner_->options().elector.identity : "";
   }
-  // Until the lease is lost, or until cancelled; then it is given back.
+  // Runs until the lease is lost, or until cancelled; then the lease is released.
   base::Task<void> Run();
 
  private:
   LeadershipCallbacks callbacks_;
-  std::unique_ptr<leader::LeaderRunner> runner_;  // null: nobody is elected
+  std::unique_ptr<leader::LeaderRunner> runner_;  // null: no leader election
 };
 
 }  // namespace manager

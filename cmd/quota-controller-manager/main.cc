@@ -1,8 +1,7 @@
 // quota-controller-manager: counts what each namespace uses and writes it to the quota's /status.
 //
-// Exit codes: 0 after a clean stop; 1 when something that should work failed, when the leader's
-// lease was lost, or on a second signal; 2 when the start can never work (a wrong flag, an
-// unreadable kubeconfig).
+// Exit codes: 0 after a clean stop; 1 after a failure, a lost lease, or a second signal; 2 if the
+// start can never work (a wrong flag, an unreadable kubeconfig).
 
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -34,7 +33,7 @@ int main(int argc, char** argv) {
   google::InitGoogleLogging(argv[0]);
   const auto options = manager::ParseFlags(argc, argv);
   if (!options) return Refuse(options.error());
-  std::signal(SIGPIPE, SIG_IGN);  // a closed connection is an error of that write, nothing more
+  std::signal(SIGPIPE, SIG_IGN);  // a closed connection is only an error of that write
   manager::RaiseDescriptorLimit();
 
   boost::asio::io_context io{1};

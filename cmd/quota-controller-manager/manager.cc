@@ -19,13 +19,13 @@
 #include "pkg/admission/webhook_remover.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
-#include "pkg/base/heap.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/event_recorder.h"
 #include "pkg/client/rest_client.h"
 #include "pkg/debug/endpoints.h"
+#include "pkg/heap/heap.h"
 #include "pkg/http/server.h"
 #include "pkg/leader/leader_runner.h"
 #include "pkg/metrics/process_metrics.h"
@@ -39,27 +39,31 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
-// The whole stop is done within 20 s; requests in hand of the small endpoints get this much of it.
+// A stop takes 20 s at most; current requests of the small endpoints may use this much of it.
 constexpr unsigned kLongestStopSeconds = 20;
-// Of metrics and probes: a header with a token; a few scrapes of as many series as there may be.
+// Bounds of metrics and probes: headers with a token, and a few scrapes of the most series.
 constexpr std::size_t kMaxHeaderBytes = std::size_t{16} << 10;
 constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
 constexpr std::chrono::milliseconds kServerGrace = 2s;
 constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 
-// A server that comes back is followed again within seconds, however long it was away: an attempt
-// costs one connection, a stale count costs its users.
+// A server that returns is watched again within seconds, however long it was away. An attempt costs
+// one connection; a stale count costs users.
 constexpr base::BackoffOptions kReconnect{
     .initial = 500ms, .factor = 2, .cap = 4s, .jitter = 0.5, .reset_after = 120s};
 
-// In a cluster a Service sends new connections for some seconds after it was told not to.
+// In a cluster, a Service still routes new connections to a stopped pod for some seconds.
 constexpr std::chrono::milliseconds kLinger = 5s;
-constexpr std::chrono::seconds kTrimPeriod = 15s;
+
+// Memory that is free goes back a sixtieth at a time.
+constexpr std::size_t kLittleFree = std::size_t{1} << 20;
+constexpr std::chrono::milliseconds kLookPeriod = 500ms;  // while little is free
+constexpr std::chrono::milliseconds kGiveBackPeriod = heap::kDecay / 60;
 
 const metrics::Buckets kHeldBuckets{0.0001, 0.0005, 0.001, 0.002, 0.003, 0.004, 0.005, 0.0075, 0.01,
                                     0.015,  0.02,   0.05,  0.1,   0.2,   0.5,   1,     5};
 
-// In a pod the pod's name.
+// In a pod this is the pod's name.
 std::string HostName() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
@@ -97,7 +101,7 @@ class ManagerImpl final : public Manager {
   base::Task<void> AwaitSignals();
   base::Task<void> KeepHeapSmall();
   void Elect(const client::ClusterConfig& config);
-  // Of several replicas the leader writes; of two installations the one that was there first.
+  // Of several replicas only the leader writes; of two installations only the older one.
   [[nodiscard]] bool MayWrite() const {
     return leadership_->Leads() && !(admission_ && admission_->IsSecond());
   }
@@ -105,7 +109,7 @@ class ManagerImpl final : public Manager {
 
   base::asio::io_context& io_;
   Options options_;
-  // Of this process and no other, however many replicas there are.
+  // Unique for this process among all replicas.
   const std::string field_manager_ = leader::NewIdentity("quota-controller-manager");
   base::RealScheduler scheduler_;
   base::asio::signal_set signals_;
@@ -119,11 +123,11 @@ class ManagerImpl final : public Manager {
   std::unique_ptr<controllers::ServedResources> served_;
   std::unique_ptr<Leadership> leadership_;
   std::unique_ptr<AdmissionService> admission_;         // null: nothing is enforced
-  std::unique_ptr<admission::WebhookRemover> remover_;  // set then
+  std::unique_ptr<admission::WebhookRemover> remover_;  // set if nothing is enforced
   std::string own_namespace_;                           // of the webhook's Service
   std::unique_ptr<QuotaSeries> quota_series_;
   std::vector<std::unique_ptr<Engine>> engines_;
-  std::unique_ptr<SecureMetrics> secure_metrics_;  // null: everybody may read them
+  std::unique_ptr<SecureMetrics> secure_metrics_;  // null: everybody may read metrics
   std::vector<std::unique_ptr<http::Server>> servers_;
   bool stopping_ = false;
   int exit_code_ = 0;
@@ -135,8 +139,7 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
   metrics::ExportBuildInfo(registry_, Version());
   loop_held_ = registry_.NewHistogram(
       "quota_event_loop_held_seconds",
-      "The longest in each second for which one piece of work let nothing else have a turn.",
-      kHeldBuckets);
+      "Longest time in each second that one piece of work occupied the event loop.", kHeldBuckets);
   request_metrics_ = std::make_unique<RequestMetrics>(registry_, config.server.Authority());
   auto client = client::NewRestClient(
       io_.get_executor(), scheduler_, config,
@@ -219,7 +222,7 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
   if (admission_ && IsIn(options_.enforced, api.name)) options.admission = admission_.get();
   if (IsIn(options_.unreachable, api.name)) {
     options.not_enforced =
-        "give --admission-service or --admission-url, by which the API server reaches the webhook";
+        "set --admission-service or --admission-url, by which the API server reaches the webhook";
   }
   engines_.push_back(std::make_unique<Engine>(std::move(api), *served_, std::move(options)));
   engines_.back()->AddChecks(health_);
@@ -251,7 +254,7 @@ base::Result<void> ManagerImpl::ServeMetrics(bool with_health) {
   if (with_health) endpoints.health = &health_;
   if (!options_.metrics_secure) {
     LOG_IF(WARNING, !IsOnLoopback(*options_.metrics))
-        << "metrics, which name namespaces and quotas, are served to everybody who reaches the "
+        << "metrics, which name namespaces and quotas, are served to everybody who can reach the "
            "port: --metrics-secure=false";
     return ServeAt(*options_.metrics, "metrics", endpoints, {});
   }
@@ -290,9 +293,9 @@ void ManagerImpl::Start() {
   tasks_.Spawn("heap", [this] { return KeepHeapSmall(); });
 }
 
-// What depends on another ends before it: admission before the controllers, whose books it charges,
-// these before the lease, without which they must not write, and the events that they emit; probes
-// are answered to the end.
+// A part stops before the parts that it depends on. Admission stops before the controllers, whose
+// books it charges. The controllers stop before the lease, which allows them to write, and before
+// the recorder of their events. Probes are answered to the end.
 base::Task<void> ManagerImpl::Work() {
   co_await base::DeferCancellation();
   base::TaskGroup endpoints(io_.get_executor());
@@ -332,7 +335,7 @@ base::Task<void> ManagerImpl::Work() {
   co_await controllers.Join();
   leadership.Cancel();
   co_await leadership.Join();
-  events.Cancel();  // what the controllers said last is still sent
+  events.Cancel();  // events that the controllers recorded last are still sent
   co_await events.Join();
   for (const std::unique_ptr<http::Server>& server : servers_) server->Stop(kServerGrace);
   co_await endpoints.Join();
@@ -341,16 +344,15 @@ base::Task<void> ManagerImpl::Work() {
   client_->CloseIdle();
 }
 
+// What a burst leaves free (a long list, many charges at once) goes back in small parts, so that
+// none of them holds the event loop.
 base::Task<void> ManagerImpl::KeepHeapSmall() {
   co_await base::DeferCancellation();
   for (bool stopping = false; !stopping;) {
-    co_await scheduler_.Sleep(kTrimPeriod);
+    const bool much = heap::FreeBytes() > kLittleFree;
+    co_await scheduler_.Sleep(much ? kGiveBackPeriod : kLookPeriod);
     stopping = co_await base::Stopping();
-    const base::HeapUse use = base::ReadHeapUse();
-    if (stopping || !base::IsWorthTrimming(use)) continue;
-    base::TrimHeap();
-    VLOG(1) << "free memory was given back resident_before=" << use.resident
-            << " resident=" << base::ReadHeapUse().resident;
+    heap::GiveBackDue();
   }
 }
 
@@ -363,7 +365,7 @@ base::Task<void> ManagerImpl::AwaitSignals() {
 
 void ManagerImpl::Stop(int exit_code) {
   exit_code_ = exit_code;
-  // A second signal does not wait for anything, and nothing waits longer than promised.
+  // A second signal ends the process at once, and so does the alarm after the promised time.
   for (const int at_once : {SIGTERM, SIGINT, SIGALRM}) std::signal(at_once, [](int) { _exit(1); });
   alarm(kLongestStopSeconds);
   stopping_ = true;

@@ -1,9 +1,9 @@
 #pragma once
 
-// The daemon put together: client, controllers, metrics and health endpoints, signals.
+// The assembled daemon: client, controllers, metrics and health endpoints, signals.
 //
-// Start() spawns everything on the io_context; run() of it returns when a signal, or the loss of
-// the leader's lease, has ended the daemon and nothing is left. Single-threaded.
+// Start() spawns everything on the io_context, whose run() returns when a signal or the loss of the
+// lease has ended the daemon and no task is left. Single-threaded.
 
 #include <boost/asio/io_context.hpp>
 #include <memory>
@@ -18,14 +18,14 @@ class Manager {
  public:
   virtual ~Manager() = default;
   virtual void Start() = 0;
-  // For how long one piece of work held the loop at most, in the second that ended now.
+  // Reports the longest time in the last second that one piece of work occupied the event loop.
   virtual void OnLoopHeld(base::Duration longest) = 0;
-  // Of the process, once nothing is left: 0 after a signal, 1 when the lease was lost.
+  // The process's exit code, once no task is left: 0 after a signal, 1 if the lease was lost.
   [[nodiscard]] virtual int exit_code() const = 0;
 };
 
-// Errors: kInvalidArgument for a configuration that can never work; kUnavailable when an address to
-// serve at is in use.
+// Errors: kInvalidArgument for a configuration that can never work; kUnavailable if an address to
+// listen at is in use.
 base::Result<std::unique_ptr<Manager>> NewManager(boost::asio::io_context& io, Options options);
 
 }  // namespace manager

@@ -7,7 +7,7 @@
 namespace manager {
 namespace {
 
-// Each of these takes some hundred microseconds.
+// One step takes some hundred microseconds.
 constexpr std::size_t kQuotasAStep = 64;
 constexpr int kToldAStep = 64;
 
@@ -20,12 +20,12 @@ double ToDouble(const quota::Quantity& quantity) {
 QuotaSeries::QuotaSeries(metrics::Registry& registry, std::size_t max_series)
     : max_series_(max_series) {
   omitted_gauge_ = registry.NewGauge(
-      "quota_series_omitted", "Series of quotas that are left out beyond --max-quota-series.");
+      "quota_series_omitted", "Series of quotas that are omitted because of --max-quota-series.");
   registry.OnScrape([this] { Begin(); });
   registry.OnScrapeInSteps([this] { return LookOn(); });
   NewGauges(
       registry, "quota_alert_threshold_ratio",
-      "From which share of a limit on the quota's owner wants to be told, where one is given.",
+      "Share of a limit above which the quota's owner wants to be notified, if given.",
       [](const TellSeries& tell, const std::string& quota_api, const Key& key, const Shown& quota) {
         if (quota.threshold == 0) return;
         tell({{"namespace", key.second.ns}, {"quota", key.second.name}, {"quota_api", quota_api}},
@@ -39,14 +39,14 @@ QuotaSeries::QuotaSeries(metrics::Registry& registry, std::size_t max_series)
           {"resource", name}},
          value);
   };
-  NewGauges(registry, "quota_hard", "The limit, as enforced: status.hard.",
+  NewGauges(registry, "quota_hard", "The enforced limit: status.hard.",
             [tell_limit](const TellSeries& tell, const std::string& quota_api, const Key& key,
                          const Shown& quota) {
               for (const Limit& limit : quota.limits) {
                 tell_limit(tell, quota_api, key, limit.name, limit.hard);
               }
             });
-  NewGauges(registry, "quota_used", "What is used of the limit: status.used.",
+  NewGauges(registry, "quota_used", "Usage of the limit: status.used.",
             [tell_limit](const TellSeries& tell, const std::string& quota_api, const Key& key,
                          const Shown& quota) {
               for (const Limit& limit : quota.limits) {
@@ -80,7 +80,7 @@ std::size_t QuotaSeries::Shown::series() const {
   return series;
 }
 
-// The scrape before may have been broken off anywhere.
+// The previous scrape may have been abandoned at any step.
 void QuotaSeries::Begin() {
   source_ = 0;
   place_ = {};
@@ -89,7 +89,7 @@ void QuotaSeries::Begin() {
   told_.reset();
 }
 
-// One step of the look at all quotas. False: it was the last.
+// One step of the pass over all quotas. Returns false after the last one.
 bool QuotaSeries::LookOn() {
   if (source_ < sources_.size()) {
     const controllers::QuotaStore* const store = sources_[source_].store();
@@ -114,8 +114,10 @@ void QuotaSeries::LookAt(const quota::Quota& quota) {
     shown.limits.push_back(std::move(limit));
   }
   const std::size_t series = shown.series();
+  // A pass in steps may visit a quota twice.
   if (!shown_.try_emplace({source_, quota.key}, std::move(shown)).second) return;
   taken_ += series;
+  // Keeps the first keys up to the bound, whatever the order of the visits.
   while (!shown_.empty() && taken_ - shown_.rbegin()->second.series() >= max_series_) DropLast();
 }
 
@@ -127,7 +129,7 @@ void QuotaSeries::DropLast() {
   shown_.erase(last);
 }
 
-// Of the last quota those limits are shown that fit.
+// The last quota is shown with those of its limits that fit below the bound.
 void QuotaSeries::EndLook() {
   while (taken_ > max_series_) {
     Shown& last = shown_.rbegin()->second;
@@ -149,10 +151,10 @@ void QuotaSeries::SayOmitted() {
   omitted_gauge_.Set(static_cast<double>(omitted_));
   if (std::exchange(said_, omitted_ > 0) == said_ || max_series_ == 0) return;
   if (said_) {
-    LOG(WARNING) << "metrics of quotas are left out series=" << omitted_
+    LOG(WARNING) << "metrics of quotas are omitted series=" << omitted_
                  << " max_quota_series=" << max_series_;
   } else {
-    LOG(INFO) << "no metrics of quotas are left out any more";
+    LOG(INFO) << "all metrics of quotas are exported again";
   }
 }
 

@@ -1,13 +1,14 @@
 #pragma once
 
-// quota_hard and quota_used of every quota, as stored in its status, and the threshold that its
-// owner asked for. Each scrape makes them anew, so the series of a quota go with it.
+// quota_hard and quota_used of every quota, from its status, and the threshold that its owner
+// requested. Each scrape builds them anew, so the series of a deleted quota disappear.
 //
-// Tenants make quotas and name what is in them: so there is a bound. Beyond it series are left out,
-// always the same while the quotas are the same; a metric says how many, and the log once. There
-// may be very many quotas, so a scrape looks at them in steps.
+// Tenants create quotas and name the resources in them, so the number of series is bounded. Series
+// above the bound are omitted, always the same ones while the quotas are the same. A metric has
+// their number, and the log says so once. There may be very many quotas, so a scrape handles them
+// in steps.
 //
-// Single-threaded. The registry and the stores outlive the last scrape.
+// Single-threaded. The registry and the stores must outlive the last scrape.
 
 #include <cstddef>
 #include <functional>
@@ -26,7 +27,7 @@ class QuotaSeries {
  public:
   QuotaSeries(metrics::Registry& registry, std::size_t max_series);
 
-  // From now on also those of `store()`; null while the quota API is not served.
+  // Also exports the quotas of `store()`, which returns null while the quota API is not served.
   void Add(std::string quota_api, std::function<const controllers::QuotaStore*()> store);
 
  private:
@@ -44,8 +45,8 @@ class QuotaSeries {
     double threshold = 0;  // 0: none
     [[nodiscard]] std::size_t series() const;
   };
-  // In this order series are shown, and the last are left out.
-  using Key = std::pair<std::size_t, api::ObjectKey>;  // which source; which quota
+  // The order of the series; the last ones are omitted.
+  using Key = std::pair<std::size_t, api::ObjectKey>;  // index of the source, quota
   using ShownQuotas = std::map<Key, Shown>;
   using TellSeries = metrics::Registry::TellSeries;
   using TellQuota = std::function<void(const TellSeries&, const std::string& quota_api, const Key&,
@@ -62,13 +63,13 @@ class QuotaSeries {
   const std::size_t max_series_;
   std::vector<Source> sources_;
   metrics::Gauge omitted_gauge_;
-  // Of the scrape under way.
+  // Of the current scrape:
   std::size_t source_ = 0;
   controllers::QuotaStore::Place place_;
   ShownQuotas shown_;
   std::size_t taken_ = 0;
   std::size_t omitted_ = 0;
-  std::optional<Key> told_;  // of the family that is told, up to here
+  std::optional<Key> told_;  // the last key that was reported of the current family
   bool said_ = false;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Exports what the client of the API server does under rest_client_…. Single-threaded; the registry
-// outlives it.
+// Exports the requests of the API server client as rest_client_…. Single-threaded; the registry
+// must outlive it.
 
 #include <string>
 

@@ -12,13 +12,13 @@ base::Result<std::unique_ptr<SecureMetrics>> SecureMetrics::New(base::Scheduler&
                                                                 const std::string& host) {
   std::unique_ptr<SecureMetrics> metrics(new SecureMetrics(scheduler, client, admission));
   if (admission != nullptr) {
-    // Stands in until the webhook's certificate is there.
+    // Used until the webhook's certificate exists.
     auto first = http::MakeSelfSigned({"localhost"});
     if (!first) return first.error();
     metrics->first_ = std::move(*first);
   } else {
     auto own = admission::NewMemoryCertificates(scheduler, {host, "localhost"});
-    // Names of machines may be such that no certificate can be for them.
+    // A machine's name may be invalid in a certificate.
     if (!own) own = admission::NewMemoryCertificates(scheduler, {"localhost"});
     if (!own) return own.error();
     metrics->own_ = std::move(*own);
@@ -41,7 +41,7 @@ void SecureMetrics::Follow(http::Server& server) {
   const auto serve = [&server](const admission::CertificateMaterial& material) {
     const auto set = server.SetTls(
         {.cert_pem = material.cert_pem, .key_pem = material.key_pem, .client_ca_pem = ""});
-    LOG_IF(ERROR, !set) << "certificate cannot be served for metrics error=\""
+    LOG_IF(ERROR, !set) << "cannot serve the certificate for metrics error=\""
                         << set.error().message << "\"";
   };
   if (admission_ != nullptr) {

@@ -1,10 +1,11 @@
 #pragma once
 
-// What protects /metrics off loopback: TLS, and the API server's judgement of whoever reads. The
-// certificate is the webhook's where there is one, else one made here and rotated, which nobody
-// need trust: scrapers of such a target do not verify.
+// Protects /metrics outside of loopback: TLS, and the API server's decision about each reader. The
+// certificate is the webhook's if there is one, else one that is made here and rotated. Nobody
+// needs to trust that one: scrapers of such a target do not verify it.
 //
-// Single-threaded. What it is given outlives it; Run() must have returned before it is destroyed.
+// Single-threaded. Constructor arguments must outlive it; Run() must have returned before it is
+// destroyed.
 
 #include <memory>
 #include <string>
@@ -19,14 +20,14 @@ namespace manager {
 
 class SecureMetrics {
  public:
-  // `admission` is null where nothing is enforced; `host` is this machine's name. Errors: a
-  // certificate that cannot be made.
+  // `admission` is null if nothing is enforced; `host` is this machine's name. Errors: the
+  // certificate cannot be made.
   static base::Result<std::unique_ptr<SecureMetrics>> New(base::Scheduler& scheduler,
                                                           client::ApiClient& client,
                                                           AdmissionService* admission,
                                                           const std::string& host);
 
-  // To begin with; Follow() gives the server what comes after it.
+  // The first certificate; Follow() gives the server later ones.
   [[nodiscard]] http::ServerTls tls() const;
   [[nodiscard]] debug::Guard guard();
   void Follow(http::Server& server);
@@ -38,7 +39,7 @@ class SecureMetrics {
 
   AdmissionService* admission_;
   client::AccessReviewer reviewer_;
-  std::unique_ptr<admission::CertificateSource> own_;  // null: the webhook's are served
+  std::unique_ptr<admission::CertificateSource> own_;  // null: the webhook's certificate is used
   http::CertificatePair first_;
 };
 

@@ -6,7 +6,7 @@
 namespace manager {
 namespace {
 
-// A number of the server's that only grows, and the counter that shows it.
+// A growing number of the server, and the counter that exports it.
 struct TurnedAway {
   std::uint64_t http::ServerStats::*number;
   metrics::Counter counter;
@@ -18,9 +18,9 @@ void ExposeServer(metrics::Registry& registry, const std::string& name,
                   const http::Server& server) {
   const metrics::Labels labels{{"server", name}};
   const metrics::Gauge connections =
-      registry.NewGauge("http_server_connections", "Connections that are open.", labels);
+      registry.NewGauge("http_server_connections", "Open connections.", labels);
   const metrics::Gauge held_bytes = registry.NewGauge(
-      "http_server_held_bytes", "Bytes held for requests and answers that are under way.", labels);
+      "http_server_held_bytes", "Bytes held for current requests and answers.", labels);
   using Stats = http::ServerStats;
   std::vector<TurnedAway> turned_away;
   for (const auto& [reason, number] : std::vector<std::pair<std::string, std::uint64_t Stats::*>>{
@@ -31,7 +31,7 @@ void ExposeServer(metrics::Registry& registry, const std::string& name,
            {"malformed", &Stats::malformed}}) {
     turned_away.push_back(
         {number, registry.NewCounter("http_server_turned_away_total",
-                                     "Connections and requests that were turned away unread.",
+                                     "Connections and requests that were refused unread.",
                                      {{"server", name}, {"reason", reason}})});
   }
   registry.OnScrape([&server, connections, held_bytes, turned_away] {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an HTTP server of ours holds, and whom it turned away, as metrics. Single-threaded.
+// Metrics of one of our HTTP servers: what it holds, and what it refused. Single-threaded.
 
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace manager {
 
-// Reads the server's numbers at each scrape; `server` ("admission", "metrics") is the label. The
-// server outlives the registry's last scrape.
+// Reads the server's numbers at each scrape. `name` ("admission", "metrics") is the label `server`.
+// The server must outlive the registry's last scrape.
 void ExposeServer(metrics::Registry& registry, const std::string& name, const http::Server& server);
 
 }  // namespace manager

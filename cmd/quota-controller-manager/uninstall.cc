@@ -21,12 +21,12 @@ using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
 constexpr std::chrono::milliseconds kTimeout = 15s;
-// A daemon restores its configuration within a watch event and a tenth of a second.
+// A daemon restores its configuration after a watch event and a tenth of a second.
 constexpr std::chrono::milliseconds kUntilRestored = 3s;
-// For a lease that says no duration.
+// For a lease without a duration.
 constexpr std::chrono::seconds kLeaseDuration = 15s;
 constexpr std::chrono::milliseconds kLook = 500ms;
-constexpr int kTries = 5;  // beside somebody who writes
+constexpr int kTries = 5;  // others may write at the same time
 
 const api::GroupVersionResource kLeases{"coordination.k8s.io", "v1", "leases"};
 const api::GroupVersionResource kSecrets{"", "v1", "secrets"};
@@ -61,7 +61,7 @@ class Uninstaller {
   base::Task<base::Result<void>> Run();
 
  private:
-  // nullopt: there is no such object.
+  // nullopt: the object does not exist.
   base::Task<base::Result<std::optional<json::Value>>> Get(Target target);
   base::Task<base::Result<void>> AwaitLease();
   base::Task<base::Result<void>> Remove(Target target);
@@ -84,8 +84,8 @@ base::Task<base::Result<std::optional<json::Value>>> Uninstaller::Get(Target tar
   co_return object.error();
 }
 
-// Returns when nobody holds the lease: given back, or not renewed for as long as it lasts, by our
-// own clock. Errors: somebody renews it.
+// Returns when nobody holds the lease: it was released, or not renewed for its duration by our own
+// clock. Errors: somebody renews it.
 base::Task<base::Result<void>> Uninstaller::AwaitLease() {
   leader::LeaseLock lock(client_, lease_key_);
   const base::TimePoint begun = scheduler_.Now();
@@ -97,12 +97,13 @@ base::Task<base::Result<void>> Uninstaller::AwaitLease() {
     if (first_renewal.empty()) {
       first_renewal = (*lease)->renew_time;
       std::cout << lease_.what << ": held by " << (*lease)->holder
-                << ", waiting whether it is renewed" << std::endl;
+                << ", waiting to see whether it is renewed" << std::endl;
     }
     if ((*lease)->renew_time != first_renewal) {
-      co_return Failure("a daemon still runs, " + (*lease)->holder +
-                        ", and would make everything anew: stop it first (scale its Deployment to "
-                        "0)");
+      co_return Failure(
+          "a daemon still runs, " + (*lease)->holder +
+          ", and would create everything again: stop it first (scale its Deployment to "
+          "0)");
     }
     const std::int64_t seconds = (*lease)->duration_seconds;
     const auto lasts = seconds == 0 ? kLeaseDuration : std::chrono::seconds(seconds);
@@ -126,23 +127,24 @@ base::Task<base::Result<void>> Uninstaller::Remove(Target target) {
       Say(target, "there is none");
       break;
     case Kind::kNotOurs:
-      Say(target, "does not carry our label, and is left alone");
+      Say(target, "does not have our label, left unchanged");
       break;
     case Kind::kAnothers:
-      Say(target, "belongs to the installation " + removed->installation + ", and is left alone");
+      Say(target, "belongs to the installation " + removed->installation + ", left unchanged");
       break;
   }
   co_return base::Result<void>();
 }
 
-// A daemon without a lease is noticed by what it does.
+// A daemon without a lease is recognized by what it restores.
 base::Task<base::Result<void>> Uninstaller::CheckStaysAway() {
   co_await scheduler_.Sleep(kUntilRestored);
   const auto object = co_await Get(configuration_);
   if (!object) co_return object.error();
   if (!*object || !admission::HasOurLabel(**object)) co_return base::Result<void>();
   if (admission::InstallationOf(**object) != installation_) co_return base::Result<void>();
-  co_return Failure(configuration_.what + " was made anew by a daemon that still runs: stop it");
+  co_return Failure(configuration_.what +
+                    " was created again by a daemon that still runs: stop it");
 }
 
 base::Task<base::Result<void>> Uninstaller::Run() {

@@ -1,12 +1,12 @@
 #pragma once
 
-// --uninstall: takes away what daemons of this installation left on the API server, and nobody
-// else's: the webhook configuration first, so that nothing is refused any more, then the
-// certificate's Secret and the lease. Only objects that carry our label go; each is named, with
-// what became of it, on the standard output.
+// --uninstall removes what daemons of this installation left on the API server, and nothing else:
+// first the webhook configuration, so that nothing is refused any more, then the certificate's
+// Secret and the lease. Only objects with our label are deleted. Each is printed to the standard
+// output with its outcome.
 //
-// Daemons must have been stopped, because they would make everything anew: one that still renews
-// its lease, or restores the configuration, is named and nothing more is done.
+// The daemons must have been stopped, because they would create everything again. If one still
+// renews its lease, or restores the configuration, it is named and nothing more is done.
 
 #include <boost/asio/io_context.hpp>
 

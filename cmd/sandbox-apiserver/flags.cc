@@ -1,4 +1,4 @@
-// Every flag of the sandbox, and nothing but flags.
+// Every flag of the sandbox, and nothing else.
 
 #include "cmd/sandbox-apiserver/flags.h"
 
@@ -11,13 +11,15 @@
 #include "pkg/base/duration.h"
 
 DEFINE_string(bind_address, "127.0.0.1:0", "Where to listen; port 0 is any free one.");
-DEFINE_bool(tls, true, "Serve HTTPS. Without --tls-cert-file a certificate is made at the start.");
+DEFINE_bool(tls, true, "Serve HTTPS. Without --tls-cert-file, a certificate is made at the start.");
 DEFINE_string(tls_cert_file, "", "Certificate to serve with, PEM.");
 DEFINE_string(tls_private_key_file, "", "Its key, PEM.");
-DEFINE_string(client_ca_file, "", "CA of client certificates that are accepted beside tokens.");
-DEFINE_string(kubeconfig_out, "", "Write a kubeconfig for this server there, once it listens.");
-DEFINE_string(token, "", "The administrator's bearer token. Empty: one is made up.");
-DEFINE_bool(anonymous, false, "Let requests without credentials in.");
+DEFINE_string(client_ca_file, "",
+              "CA of client certificates, which are accepted in addition to tokens.");
+DEFINE_string(kubeconfig_out, "",
+              "File to write a kubeconfig for this server to, once it listens.");
+DEFINE_string(token, "", "The administrator's bearer token. Empty: a random one.");
+DEFINE_bool(anonymous, false, "Allow requests without credentials.");
 DEFINE_string(bookmark_interval, "1m", "How often a watch gets a bookmark.");
 DEFINE_int32(history, 10000, "Events kept for each resource; watches of older versions get 410.");
 
@@ -44,7 +46,7 @@ base::Result<std::string> ReadFile(const std::string& flag, const std::string& p
 
 base::Result<void> ReadCertificates(sandbox::ApiServerOptions& server) {
   if (FLAGS_tls_cert_file.empty() != FLAGS_tls_private_key_file.empty()) {
-    return Bad("flags --tls-cert-file and --tls-private-key-file go together");
+    return Bad("flags --tls-cert-file and --tls-private-key-file must be given together");
   }
   if (!FLAGS_tls_cert_file.empty()) {
     base::Result<std::string> cert = ReadFile("tls_cert_file", FLAGS_tls_cert_file);

@@ -11,11 +11,11 @@ namespace sandbox_apiserver {
 
 struct Flags {
   sandbox::ApiServerOptions server;
-  std::string kubeconfig_out;  // "": none is written
+  std::string kubeconfig_out;  // "": do not write one
 };
 
-// --help and --version end the process with 0, a flag that gflags refuses with 2. Errors: a value
-// that cannot be used, naming the flag.
+// --help and --version exit with 0, a flag that gflags refuses exits with 2. Errors: an invalid
+// value, naming the flag.
 base::Result<Flags> ParseFlags(int argc, char** argv);
 
 }  // namespace sandbox_apiserver

@@ -1,7 +1,7 @@
 // sandbox-apiserver: an API server in memory, for first runs and tests.
 //
-// Exit codes: 0 after SIGTERM or SIGINT; 1 when the address cannot be had or the kubeconfig cannot
-// be written; 2 for a wrong flag.
+// Exit codes: 0 after SIGTERM or SIGINT; 1 if it cannot listen at the address or write the
+// kubeconfig; 2 for a wrong flag.
 
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -27,7 +27,7 @@ int Refuse(const base::Error& error) {
   return error.Is(base::ErrorCode::kInvalidArgument) ? 2 : 1;
 }
 
-// Whoever waits for the file sees all of it or nothing.
+// Written to a temporary file and renamed, so that readers see all of it or nothing.
 bool WriteKubeconfig(const std::string& path, const std::string& text) {
   namespace fs = std::filesystem;
   const std::string partial = path + ".partial";
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   google::InitGoogleLogging(argv[0]);
   base::Result<sandbox_apiserver::Flags> flags = sandbox_apiserver::ParseFlags(argc, argv);
   if (!flags) return Refuse(flags.error());
-  std::signal(SIGPIPE, SIG_IGN);  // a closed connection is an error of that write, nothing more
+  std::signal(SIGPIPE, SIG_IGN);  // a closed connection is only an error of that write
 
   asio::io_context io{1};
   auto server = sandbox::ApiServer::New(io.get_executor(), std::move(flags->server));

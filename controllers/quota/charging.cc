@@ -282,16 +282,13 @@ void QuotaController::TakeList(const std::string& ns, std::string version,
 }
 
 bool QuotaController::CountCharges(ChargeCount& count) const {
-  constexpr std::size_t kBucketsAStep = 2'048;
-  const std::size_t buckets = memories_.bucket_count();
-  if (count.buckets != buckets) count = {.held = 0, .bucket = 0, .buckets = buckets};
-  const std::size_t end = std::min(buckets, count.bucket + kBucketsAStep);
-  for (; count.bucket < end; ++count.bucket) {
-    for (auto at = memories_.begin(count.bucket); at != memories_.end(count.bucket); ++at) {
-      count.held += at->second.admitted.size();
-    }
+  constexpr int kQuotasAStep = 512;
+  auto memory = memories_.upper_bound(count.place);
+  for (int i = 0; memory != memories_.end() && i < kQuotasAStep; ++i, ++memory) {
+    count.held += memory->second.admitted.size();
+    count.place = memory->first;
   }
-  return count.bucket < buckets;
+  return memory != memories_.end();
 }
 
 void QuotaController::SetHold(base::Duration hold) {

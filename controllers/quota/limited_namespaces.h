@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <map>
 #include <string>
-#include <unordered_map>
 
 #include "pkg/api/resource.h"
 
@@ -16,7 +15,7 @@ namespace controllers {
 
 class LimitedNamespaces {
  public:
-  using Counts = std::unordered_map<std::string, std::size_t>;  // by namespace: quotas
+  using Counts = std::map<std::string, std::size_t>;  // by namespace: quotas
 
   // A quota of this namespace names the resource, or no longer does. REQUIRES: each Remove() has
   // had its Add().

@@ -133,8 +133,7 @@ class QuotaController final : public QuotaListener,
   // call again.
   struct ChargeCount {
     std::size_t held = 0;
-    std::size_t bucket = 0;
-    std::size_t buckets = 0;
+    api::ObjectKey place;  // the quotas up to this one are counted
   };
   bool CountCharges(ChargeCount& count) const;
   [[nodiscard]] std::size_t charges_held() const {
@@ -336,7 +335,7 @@ class QuotaController final : public QuotaListener,
   std::unique_ptr<metrics::InformerMetrics> quota_metrics_;
   std::unique_ptr<informers::Reflector> quotas_;
   queue::AsyncQueue<api::ObjectKey> queue_;
-  std::unordered_map<api::ObjectKey, Memory> memories_;
+  std::map<api::ObjectKey, Memory> memories_;
   std::string put_back_from_;  // what the quotas' watch had shown when OnPutBack() was called last
   std::unordered_map<std::string, Listed> refreshed_;        // namespaces, while not Current()
   std::unordered_map<std::string, base::TimePoint> missed_;  // paths of classes not found

@@ -170,7 +170,7 @@ const quota::Quota* QuotaStore::Find(const api::ObjectKey& key) const {
 
 std::vector<api::ObjectKey> QuotaStore::InNamespace(std::string_view ns) const {
   std::vector<api::ObjectKey> keys;
-  const auto found = namespaces_.find(std::string(ns));
+  const auto found = namespaces_.find(ns);
   if (found == namespaces_.end()) return keys;
   for (const auto& [name, quota] : found->second) keys.push_back(quota.key);
   return keys;
@@ -178,18 +178,13 @@ std::vector<api::ObjectKey> QuotaStore::InNamespace(std::string_view ns) const {
 
 bool QuotaStore::VisitSome(Place& place, std::size_t most,
                            const std::function<void(const quota::Quota&)>& visit) const {
-  constexpr std::size_t kBucketsAQuota = 16;  // an empty one costs next to nothing
-  const std::size_t buckets = namespaces_.bucket_count();
-  if (place.buckets != buckets) place = {.bucket = 0, .buckets = buckets};
-  std::size_t visited = 0;
-  const std::size_t last = std::min(buckets, place.bucket + most * kBucketsAQuota);
-  for (; place.bucket < last && visited < most; ++place.bucket) {
-    for (auto ns = namespaces_.begin(place.bucket); ns != namespaces_.end(place.bucket); ++ns) {
-      visited += ns->second.size();
-      for (const auto& [name, quota] : ns->second) visit(quota);
-    }
+  auto ns = namespaces_.upper_bound(place);
+  for (std::size_t visited = 0; ns != namespaces_.end() && visited < most; ++ns) {
+    visited += ns->second.size();
+    for (const auto& [name, quota] : ns->second) visit(quota);
+    place = ns->first;
   }
-  return place.bucket < buckets;
+  return ns != namespaces_.end();
 }
 
 }  // namespace controllers

@@ -10,9 +10,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -62,14 +62,11 @@ class QuotaStore final : public informers::CollectionSink {
   [[nodiscard]] const quota::Quota* Find(const api::ObjectKey& key) const;
   // Names of the namespace's quotas.
   [[nodiscard]] std::vector<api::ObjectKey> InNamespace(std::string_view ns) const;
-  // Where a walk over all quotas has come to.
-  struct Place {
-    std::size_t bucket = 0;
-    std::size_t buckets = 0;
-  };
-  // The next quotas behind `place`, about `most` of them, handed to `visit`, which must not change
-  // the store. False: there are no more. The store may change between two calls: what is there all
-  // the time is visited, and seldom twice (the table grew).
+  // Where a walk over all quotas has come to: the namespaces up to this one were visited.
+  using Place = std::string;
+  // Hands the next quotas after `place`, about `most` of them and whole namespaces, to `visit`,
+  // which must not change the store. A walk begins with an empty place. False: there are no more.
+  // The store may change between two calls: what is there all the time is visited once.
   bool VisitSome(Place& place, std::size_t most,
                  const std::function<void(const quota::Quota&)>& visit) const;
   [[nodiscard]] bool synced() const { return synced_; }
@@ -89,15 +86,16 @@ class QuotaStore final : public informers::CollectionSink {
   std::string api_name_;
   QuotaListener& listener_;
   quota::SelectorRules selectors_;
-  std::unordered_map<std::string, Namespace> namespaces_;
+  // Ordered tables: a hash table of all quotas that grows would hold the event loop for too long.
+  std::map<std::string, Namespace, std::less<>> namespaces_;
   std::size_t size_ = 0;
-  std::unordered_map<api::ObjectKey, std::string> broken_;  // why, so that it is said once
+  std::map<api::ObjectKey, std::string> broken_;  // why, so that it is said once
   bool synced_ = false;
   bool listing_ = false;
   bool in_order_ = false;
-  std::unordered_set<api::ObjectKey> listed_;   // seen since BeginList()
-  std::unordered_set<api::ObjectKey> applied_;  // since then, which the list may be older than
-  Place swept_;                                 // by what ends that list
+  std::set<api::ObjectKey> listed_;   // seen since BeginList()
+  std::set<api::ObjectKey> applied_;  // since then, which the list may be older than
+  Place swept_;                       // by what ends that list
   bool swept_all_ = true;
   // Uids of what is gone and whose deletion the watch has still to show. A list of all clears it:
   // it says what is stored, also where the store was put back to an earlier state.

@@ -13,7 +13,7 @@ Error BadField(std::string message) {
   return {.code = ErrorCode::kInvalidArgument, .message = std::move(message)};
 }
 
-// The length of the term that `text` begins with: up to a comma that no backslash escapes.
+// Returns the length of the first term of `text`: it ends at an unescaped comma.
 std::size_t TermLength(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] == '\\') {

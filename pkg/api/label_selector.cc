@@ -27,7 +27,7 @@ bool IsComparison(LabelOperator op) {
   return op == LabelOperator::kGreaterThan || op == LabelOperator::kLessThan;
 }
 
-// What is wrong with the requirement; "" if nothing is.
+// Returns what is wrong with the requirement; "" if nothing.
 std::string Check(const LabelRequirement& requirement) {
   if (std::string why = CheckLabelKey(requirement.key); !why.empty()) return why;
   const bool set = requirement.op == LabelOperator::kIn || requirement.op == LabelOperator::kNotIn;
@@ -102,7 +102,7 @@ Result<LabelRequirement> ParseExpression(const json::Value& expression) {
   return LabelRequirement{std::string(expression.StringAt({"key"})), *op, std::move(*values)};
 }
 
-// The requirements of matchLabels, or of matchExpressions, appended to `into`.
+// Appends the requirements of matchLabels or matchExpressions to `into`.
 Result<void> AppendLabels(const json::Value* labels, std::vector<LabelRequirement>& into) {
   if (labels == nullptr || labels->IsNull()) return {};
   if (!labels->IsObject()) return BadLabel("matchLabels must be an object");

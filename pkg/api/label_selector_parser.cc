@@ -67,12 +67,12 @@ Result<void> LabelSelectorParser::ParseOperator(LabelRequirement& requirement) {
     return Expected("one of =, ==, !=, in, notin, <, >");
   }
   Take();
-  // `a=` asks for the empty value.
+  // `a=` means the empty value.
   requirement.values.emplace_back(IsWord(Peek()) ? Take() : std::string_view());
   return {};
 }
 
-// "(x,y)": an empty place between commas is the empty value, "()" is no value at all.
+// "(x,y)": nothing between two commas is the empty value; "()" is an empty set.
 Result<void> LabelSelectorParser::ParseSet(LabelRequirement& requirement) {
   if (Peek() != "(") return Expected("'('");
   Take();

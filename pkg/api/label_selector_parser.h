@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads the query form of a label selector into requirements, without checking keys and values;
-// private to this folder. One use; any thread.
+// Parses the query form of a label selector into requirements, without checking keys and values.
+// Private to this folder. For one use; any thread.
 
 #include <string>
 #include <string_view>
@@ -22,7 +22,7 @@ class LabelSelectorParser {
   base::Result<void> ParseOperator(LabelRequirement& requirement);
   base::Result<void> ParseSet(LabelRequirement& requirement);
 
-  // The next token: a word, a sign, or "" at the end. Words may look like keywords.
+  // The next token: a word, an operator sign, or "" at the end. Words may look like keywords.
   [[nodiscard]] std::string_view Peek() const;
   std::string_view Take();
   [[nodiscard]] base::Error Expected(std::string_view what) const;

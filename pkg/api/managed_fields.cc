@@ -5,7 +5,7 @@
 namespace api {
 namespace {
 
-// FieldsV1: a member is a step "f:NAME", and below it are those of its own.
+// In FieldsV1 each member is a path step "f:NAME", with the further steps below it.
 bool Owns(const json::Value& entry, std::initializer_list<std::string_view> path) {
   const json::Value* fields = entry.At({"fieldsV1"});
   for (const std::string_view name : path) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Who wrote a field last: metadata.managedFields, which an API server keeps for every writer by the
-// fieldManager of its requests. Any thread.
+// Who last wrote a field, from metadata.managedFields. An API server records every writer there by
+// the fieldManager of its requests. Any thread.
 
 #include <initializer_list>
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace api {
 
-// The manager that updated the field at this path, e.g. {"status", "used", "pods"}; the view lives
-// as long as the object. nullopt if no entry names the field: somebody applied it, or the server
-// keeps no such record.
+// Returns the manager that updated the field at this path, e.g. {"status", "used", "pods"}. The
+// view lives as long as the object. nullopt if no entry names the field: it was written by apply,
+// or the server keeps no managedFields.
 std::optional<std::string_view> UpdaterOf(const json::Value& object,
                                           std::initializer_list<std::string_view> path);
 

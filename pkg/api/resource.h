@@ -1,6 +1,6 @@
 #pragma once
 
-// The names by which the API server knows things. Values without I/O; any thread.
+// The API server's names of resources. Values without I/O; any thread.
 
 #include <compare>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace api {
 
-// A resource whatever its version: what quota names and evaluators are about.
+// A resource of any version, as quotas and evaluators name it.
 struct GroupResource {
-  std::string group;     // "" is the core group
+  std::string group;     // "": the core group
   std::string resource;  // plural, lower case: "pods"
   auto operator<=>(const GroupResource&) const = default;
-  // "pods", "deployments.apps": as in count/<…> and in error texts.
+  // "pods", "deployments.apps": as in count/<…> and in error messages.
   [[nodiscard]] std::string ToString() const;
 };
 

@@ -7,8 +7,8 @@
 //   LabelSelector::FromJson({"matchLabels": …, "matchExpressions": […]})
 //   FieldSelector::Parse("metadata.name=x,status.phase!=Running")
 //
-// All requirements must hold; a selector without any matches everything. A label that is absent
-// satisfies != and notin. Immutable after construction; any thread.
+// All requirements must hold; a selector without any matches everything. An absent label satisfies
+// != and notin. Immutable after construction; any thread.
 
 #include <functional>
 #include <optional>
@@ -26,23 +26,23 @@ enum class LabelOperator { kIn, kNotIn, kExists, kDoesNotExist, kGreaterThan, kL
 struct LabelRequirement {
   std::string key;
   LabelOperator op = LabelOperator::kExists;
-  std::vector<std::string> values;  // kIn, kNotIn: at least one; greater, less: one integer
+  std::vector<std::string> values;  // kIn, kNotIn: at least one; kGreater, kLess: one integer
 };
 
-// The value of a label, nullopt if the object has no such label.
+// Returns the value of a label; nullopt if the object does not have it.
 using LabelGetter = std::function<std::optional<std::string_view>(std::string_view key)>;
 
 class LabelSelector {
  public:
   LabelSelector() = default;  // everything
-  // The form of the query parameter. Errors: kInvalidArgument.
+  // Parses the form of the query parameter. Errors: kInvalidArgument.
   static base::Result<LabelSelector> Parse(std::string_view text);
-  // The form of API objects, which is an object. Errors: kInvalidArgument, also for null: whether
-  // an absent selector means all or nothing depends on the field.
+  // Reads the form in API objects, a JSON object. Errors: kInvalidArgument, also for null: the
+  // field decides whether an absent selector matches everything or nothing.
   static base::Result<LabelSelector> FromJson(const json::Value& selector);
 
   [[nodiscard]] bool Matches(const LabelGetter& label) const;
-  // `labels` as in metadata.labels; nullptr, or no object, is no label at all.
+  // `labels` is metadata.labels; nullptr, or a value that is not an object, means no labels.
   [[nodiscard]] bool Matches(const json::Value* labels) const;
   [[nodiscard]] bool empty() const { return requirements_.empty(); }
   [[nodiscard]] const std::vector<LabelRequirement>& requirements() const { return requirements_; }
@@ -60,10 +60,10 @@ struct FieldRequirement {
 class FieldSelector {
  public:
   FieldSelector() = default;  // everything
-  // Backslash escapes comma, equals sign and itself in a value. Errors: kInvalidArgument.
+  // In a value, a backslash escapes a comma, an equals sign and itself. Errors: kInvalidArgument.
   static base::Result<FieldSelector> Parse(std::string_view text);
 
-  // `field` gives the text of a field, "" if it is not set.
+  // `field` returns the text of a field, "" if it is not set.
   [[nodiscard]] bool Matches(const std::function<std::string(std::string_view)>& field) const;
   [[nodiscard]] bool empty() const { return requirements_.empty(); }
   [[nodiscard]] const std::vector<FieldRequirement>& requirements() const { return requirements_; }
@@ -72,8 +72,8 @@ class FieldSelector {
   std::vector<FieldRequirement> requirements_;
 };
 
-// Whether `text` may be a label's key ("app.kubernetes.io/name") or value; "" if it may, else why
-// not.
+// Returns "" if `text` is a valid label key ("app.kubernetes.io/name") or label value, else what is
+// wrong with it.
 std::string CheckLabelKey(std::string_view text);
 std::string CheckLabelValue(std::string_view text);
 

@@ -147,7 +147,7 @@ Status Invalid(std::string_view group, std::string_view kind, std::string_view n
   std::vector<std::string> texts;
   for (const StatusCause& cause : causes) {
     std::string text = cause.field.empty() ? cause.message : cause.field + ": " + cause.message;
-    // Equal texts are said once; the causes keep all.
+    // Equal messages appear once; the causes keep all.
     if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
   }
   const GroupResource what{.group = std::string(group), .resource = std::string(kind)};

@@ -1,10 +1,10 @@
 #pragma once
 
-// The Status object with which an API server says why it refused, or that it deleted: as a value,
-// from and to JSON, and the usual ones in the words of kube-apiserver (apimachinery v0.36.3,
+// The Status object with which an API server explains a refusal or confirms a deletion: as a value,
+// from and to JSON, and the common ones with the messages of kube-apiserver (apimachinery v0.36.3,
 // pkg/api/errors/errors.go).
 //
-// A Status may be the error of a boost::system::result. Values; any thread.
+// A Status can be the error of a boost::system::result. Values; any thread.
 
 #include <boost/assert/source_location.hpp>
 #include <optional>
@@ -24,11 +24,11 @@ struct StatusCause {
   bool operator==(const StatusCause&) const = default;
 };
 
-// What the Status is about; empty members are left out of the JSON.
+// The object of a Status; empty members are left out of the JSON.
 struct StatusDetails {
   std::string name;
   std::string group;
-  std::string kind;  // the resource; for Invalid the kind
+  std::string kind;  // the resource; the kind if the reason is Invalid
   std::string uid;
   std::vector<StatusCause> causes;
   bool operator==(const StatusDetails&) const = default;
@@ -40,26 +40,27 @@ struct Status {
   std::string reason;  // "NotFound"
   std::string message;
   StatusDetails details;
-  int retry_after_seconds = 0;  // 0: no time is named
-  std::string continue_token;   // of an expired list: where an inconsistent one may go on
+  int retry_after_seconds = 0;  // 0: none
+  std::string continue_token;   // of an expired list: continues it at another version
 
   [[nodiscard]] json::Value ToJson() const;
   bool operator==(const Status&) const = default;
 };
 
-// nullopt if `value` is no v1 Status (a missing apiVersion is read as v1). Members of a wrong type
-// count as absent.
+// nullopt if `value` is not a v1 Status (a missing apiVersion is read as v1). Members of a wrong
+// type read as absent.
 std::optional<Status> ParseStatus(const json::Value& value);
 
-// The usual failures. `what` with an empty group is a core resource.
+// The common failures. An empty group in `what` is the core group.
 Status NotFound(const GroupResource& what, std::string_view name);
 Status AlreadyExists(const GroupResource& what, std::string_view name);
 Status Conflict(const GroupResource& what, std::string_view name, std::string_view why);
-// The conflict of a stale resourceVersion.
+// The conflict of an outdated resourceVersion.
 Status ModifiedConflict(const GroupResource& what, std::string_view name);
-// With an empty name or resource these are left out of the message.
+// An empty name or resource is left out of the message.
 Status Forbidden(const GroupResource& what, std::string_view name, std::string_view why);
-// `kind` is no resource: "ResourceQuota". The message joins those of the causes, with their fields.
+// `kind` is a kind, not a resource: "ResourceQuota". The message joins the messages of the causes,
+// with their fields.
 Status Invalid(std::string_view group, std::string_view kind, std::string_view name,
                std::vector<StatusCause> causes);
 Status BadRequest(std::string_view message);
@@ -73,10 +74,10 @@ Status RequestEntityTooLarge(std::string_view why);
 Status TooManyRequests(std::string_view message, int retry_after_seconds);
 Status InternalError(std::string_view why);
 Status ServiceUnavailable(std::string_view message);
-// 504; what passed was a deadline of the server.
+// 504: a deadline of the server passed.
 Status Timeout(std::string_view why, int retry_after_seconds);
 
-// A bug: somebody asked a failed result for its value. Ends the process.
+// Called when value() is asked of a failed result. That is a bug: ends the process.
 [[noreturn]] void throw_exception_from_error(const Status& status,
                                              const boost::source_location& where);
 

@@ -27,7 +27,7 @@ Calendar Split(WallTime time) {
   return {year_month_day(day), std::chrono::hh_mm_ss<microseconds>(micros - day)};
 }
 
-// "2026-01-02T03:04:05", without zone.
+// Formats "2026-01-02T03:04:05", without a zone.
 std::string FormatSeconds(const Calendar& calendar) {
   char text[64];
   const int length = std::snprintf(
@@ -38,7 +38,7 @@ std::string FormatSeconds(const Calendar& calendar) {
   return {text, static_cast<std::size_t>(length)};
 }
 
-// Takes from the front of a text; remembers if anything was not as expected.
+// Reads from the front of a text, and remembers whether anything was unexpected.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -60,7 +60,7 @@ class Reader {
     if (c != a && c != b) good_ = false;
   }
 
-  // ".25" if there is a fraction; digits beyond nanoseconds are dropped.
+  // Reads ".25" if there is a fraction; drops digits beyond nanoseconds.
   nanoseconds Fraction() {
     if (rest_.empty() || rest_.front() != '.') return nanoseconds(0);
     Next();
@@ -75,7 +75,7 @@ class Reader {
     return nanoseconds(value);
   }
 
-  // "Z" or "+02:00": how far local time is ahead of UTC.
+  // Reads "Z" or "+02:00": how far local time is ahead of UTC.
   seconds Offset() {
     const char sign = Next();
     if (sign == 'Z' || sign == 'z') return seconds(0);
@@ -141,7 +141,7 @@ Result<WallTime> ParseTime(std::string_view text) {
     return Bad(text, "no such date or time");
   const auto whole = sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
                      seconds(second) - ahead;
-  // Of the year in UTC: what is read can be written, and read again.
+  // The year in UTC must be printable, so that FormatTime() and ParseTime() are inverse.
   const auto year_of_whole = year_month_day(std::chrono::floor<std::chrono::days>(whole)).year();
   if (year_of_whole < std::chrono::year(1678) || year_of_whole > std::chrono::year(2261)) {
     return Bad(text, "out of range");

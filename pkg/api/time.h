@@ -1,6 +1,6 @@
 #pragma once
 
-// Timestamps as API objects write them (RFC 3339). Values; any thread.
+// Timestamps of API objects (RFC 3339). Values; any thread.
 
 #include <string>
 #include <string_view>
@@ -15,8 +15,9 @@ std::string FormatTime(base::WallTime time);
 // metav1.MicroTime: six digits, "2026-01-02T03:04:05.000000Z".
 std::string FormatMicroTime(base::WallTime time);
 
-// Either form, any number of fractional digits, any offset ("+02:00"). Errors: kMalformed, naming
-// the text; also for times that 64 bits of nanoseconds do not reach (before 1678, after 2261).
+// Parses either form, with any number of fractional digits and any offset ("+02:00"). Errors:
+// kMalformed, naming the text, also for times outside of 64 bits of nanoseconds (before 1678, after
+// 2261).
 base::Result<base::WallTime> ParseTime(std::string_view text);
 
 }  // namespace api

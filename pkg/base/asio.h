@@ -1,6 +1,6 @@
 #pragma once
 
-// The few names of Asio that our own headers use.
+// The few Asio names that our own headers use.
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
@@ -12,6 +12,7 @@ namespace base {
 namespace asio = boost::asio;
 template <typename T>
 using Task = boost::asio::awaitable<T>;
-// Waits in a coroutine; the error is the first of the returned tuple instead of an exception.
+// Completion token for a coroutine: the error is the first element of the returned tuple; nothing
+// is thrown.
 inline constexpr auto kTuple = boost::asio::as_tuple(boost::asio::use_awaitable);
 }  // namespace base

@@ -1,7 +1,7 @@
 #pragma once
 
-// How long to wait after the n-th failure in a row: doubling with jitter, as client-go's reflector
-// (v0.36.3, tools/cache/reflector.go): each delay is drawn uniformly from [d, (1 + jitter) d). One
+// The wait after the n-th failure in a row: it doubles, with jitter, as in client-go's reflector
+// (v0.36.3, tools/cache/reflector.go). Each delay is drawn uniformly from [d, (1 + jitter) d). One
 // thread.
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct BackoffOptions {
   double factor = 2.0;
   std::chrono::milliseconds cap{30'000};
   double jitter = 1.0;
-  // Without a request for a delay for this long, the next one starts from `initial` again.
+  // If Next() was not called for so long, the delays start from `initial` again.
   std::chrono::milliseconds reset_after{120'000};
 };
 
@@ -26,7 +26,7 @@ class Backoff {
   // `seed` makes the sequence repeatable in tests.
   explicit Backoff(BackoffOptions options, std::uint64_t seed = std::random_device{}());
 
-  // The next delay, never shorter than `floor` (a Retry-After).
+  // Returns the next delay, never shorter than `floor` (a Retry-After).
   Duration Next(TimePoint now, Duration floor = Duration::zero());
   void Reset();
 

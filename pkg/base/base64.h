@@ -1,7 +1,7 @@
 #pragma once
 
-// Standard base64 (RFC 4648, padded), as kubeconfig fields ending in -data and
-// the caBundle of webhooks hold it. Any thread.
+// Standard base64 (RFC 4648, padded), the format of kubeconfig fields ending in -data and of a
+// webhook's caBundle. Any thread.
 
 #include <string>
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace base {
 
-// Line breaks are skipped. Errors: kInvalidArgument, saying where; the text itself is never quoted,
-// it may be a key.
+// Skips line breaks. Errors: kInvalidArgument, with the offset. The text is never quoted: it may be
+// a key.
 Result<std::string> DecodeBase64(std::string_view text);
 std::string EncodeBase64(std::string_view bytes);
 

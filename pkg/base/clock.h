@@ -1,7 +1,7 @@
 #pragma once
 
-// Time as a dependency. Deciding code takes time points or a Clock; only RealClock reads the
-// system's. Deadlines and measured durations use Now() (monotonic); timestamps in objects use
+// Time as a dependency. Deciding code takes time points or a Clock; only RealClock reads the system
+// clocks. Deadlines and measured durations use Now() (monotonic); timestamps in objects use
 // WallNow().
 
 #include <chrono>
@@ -25,8 +25,8 @@ class RealClock final : public Clock {
   [[nodiscard]] WallTime WallNow() const override { return std::chrono::system_clock::now(); }
 };
 
-// A clock that stands still until a test moves it. Starts well away from zero, so that code which
-// subtracts from Now() is not helped by luck.
+// A clock that moves only when a test moves it. It starts far from zero, so that a wrong
+// subtraction from Now() is noticed.
 class ManualClock final : public Clock {
  public:
   [[nodiscard]] TimePoint Now() const override { return now_; }

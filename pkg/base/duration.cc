@@ -35,10 +35,10 @@ Error Bad(std::string_view text, std::string_view why) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Takes "1.5" off the front of `rest`; NaN if there is no digit.
+// Takes a number such as "1.5" off the front of `rest`; NaN if there is no digit.
 double TakeNumber(std::string_view& rest) {
   double value = 0;
-  double scale = 0;  // 0 before the point, then 0.1, 0.01, …
+  double scale = 0;  // 0 before the decimal point, then 0.1, 0.01, …
   bool any = false;
   for (; !rest.empty(); rest.remove_prefix(1)) {
     if (rest.front() == '.' && scale == 0) {
@@ -57,7 +57,8 @@ double TakeNumber(std::string_view& rest) {
   return any ? value : std::numeric_limits<double>::quiet_NaN();
 }
 
-// Takes the unit off the front of `rest`; 0 if it is unknown. Longest match: "ms" before "m".
+// Takes the unit off the front of `rest`; 0 if it is unknown. The longest match wins: "ms" before
+// "m".
 double TakeUnit(std::string_view& rest) {
   std::size_t length = 0;
   while (length < rest.size() && !IsDigit(rest[length]) && rest[length] != '.') ++length;
@@ -70,7 +71,7 @@ double TakeUnit(std::string_view& rest) {
   return 0;
 }
 
-// `count` / `unit` (a power of ten), exactly, without needless zeros: "1.5".
+// Returns `count` / `unit` (a power of ten) exactly, without trailing zeros: "1.5".
 std::string Decimal(std::uint64_t count, std::uint64_t unit) {
   std::string text = std::to_string(count / unit);
   std::string fraction = std::to_string(unit + count % unit).substr(1);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Durations as Go and Kubernetes flags write them: "5m", "1h30m", "250ms", "1.5s", "0".
+// Durations as in Go and in Kubernetes flags: "5m", "1h30m", "250ms", "1.5s", "0".
 
 #include <chrono>
 #include <string>

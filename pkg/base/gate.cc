@@ -16,7 +16,7 @@ Task<bool> Gate::Enter(TimePoint deadline) {
   if (TryEnter()) co_return true;
   const auto place = waiting_.emplace(waiting_.end());
   place->alarm = scheduler_.NewAlarm();
-  // The place must be given back also when the waiting coroutine is cancelled by an exception.
+  // The place must also be given back if a cancellation throws out of the wait.
   struct Cleanup {
     Gate& gate;
     std::list<Waiter>::iterator place;
@@ -40,6 +40,7 @@ void Gate::Leave() {
   CHECK(busy_) << "left without entering";
   for (Waiter& waiter : waiting_) {
     if (waiter.inside) continue;
+    // Handed over while busy, so that nobody else enters before this waiter runs.
     waiter.inside = true;
     waiter.alarm->Wake();
     return;

@@ -1,8 +1,8 @@
 #pragma once
 
-// One at a time: a mutex for coroutines, first come first served, whose wait has a deadline.
+// A mutex for coroutines: first come, first served; waiting has a deadline.
 //
-// Single-threaded. Nobody may be inside or waiting when it is destroyed.
+// Single-threaded. REQUIRES on destruction: no coroutine is inside or waiting.
 
 #include <list>
 
@@ -17,11 +17,12 @@ class Gate {
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
-  // True: the caller is inside, and must Leave(). False: the deadline passed, or it was cancelled.
+  // True: the caller is inside and must call Leave(). False: the deadline passed, or the caller was
+  // cancelled.
   Task<bool> Enter(TimePoint deadline);
-  // Enters if nobody is inside.
+  // Enters if the gate is free.
   [[nodiscard]] bool TryEnter();
-  // Lets the first that waits in.
+  // Admits the first waiting coroutine.
   void Leave();
   [[nodiscard]] bool busy() const { return busy_; }
 

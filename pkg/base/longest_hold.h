@@ -1,7 +1,7 @@
 #pragma once
 
-// The longest time in each second for which one piece of work held a loop, and nothing else had a
-// turn. No I/O, one thread.
+// Measures, for each second, the longest time that one piece of work occupied an event loop. No
+// I/O, one thread.
 
 #include <algorithm>
 #include <chrono>
@@ -18,7 +18,7 @@ class LongestHold {
 
   explicit LongestHold(TimePoint now) : since_(now) {}
 
-  // A piece of work began and ended then. When a period is over with it, the longest of that.
+  // Records one piece of work. Returns the period's longest when this work ends a period.
   std::optional<Duration> OnWork(TimePoint began, TimePoint ended) {
     longest_ = std::max(longest_, ended - began);
     if (ended - since_ < kPeriod) return std::nullopt;

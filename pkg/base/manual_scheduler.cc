@@ -60,6 +60,7 @@ void ManualScheduler::RunFor(Duration duration) {
   RunUntilIdle();
   while (budget_ > 0 && NextDeadline() <= end) {
     clock_.Set(std::max(Now(), NextDeadline()));
+    // Copied, because woken alarms leave the list.
     const auto due = waiting_;
     for (ManualAlarm* alarm : due) {
       if (alarm->deadline() <= Now()) alarm->Wake();

@@ -1,7 +1,7 @@
 #pragma once
 
-// TEST ONLY. Virtual time for coroutines: alarms ring when the test moves the clock, and everything
-// that became ready runs before the next alarm rings.
+// TEST ONLY. Virtual time for coroutines. Alarms expire when the test moves the clock, and
+// everything that is ready runs before the next alarm expires.
 
 #include <cstdint>
 #include <functional>
@@ -21,18 +21,18 @@ class ManualScheduler final : public Scheduler {
   }
   std::unique_ptr<Alarm> NewAlarm() override;
 
-  // Runs what is ready, without moving time.
+  // Runs everything that is ready, without moving time.
   void RunUntilIdle();
-  // Moves time by `duration`, stopping at each alarm on the way and running what it wakes.
+  // Moves time by `duration`. Stops at each alarm on the way and runs what it wakes.
   void RunFor(Duration duration);
-  // After so many steps nothing runs any more: for a test of what may never come to rest.
+  // Runs nothing after so many steps, for tests of code that may loop for ever.
   void SetBudget(std::uint64_t steps) { budget_ = steps; }
   [[nodiscard]] std::uint64_t budget() const { return budget_; }
-  // Called after each turn of the loop, for tests of how much is done in one.
+  // Called after each turn of the event loop, for tests of how much is done in one turn.
   void OnTurn(std::function<void()> after_turn) { after_turn_ = std::move(after_turn); }
-  // Sets the wall clock, and leaves time as it goes.
+  // Shifts the wall clock; Now() does not change.
   void SetWallBy(Duration by) { wall_shift_ += by; }
-  // The earliest deadline somebody waits for; TimePoint::max() if nobody waits.
+  // The earliest deadline that is waited for; TimePoint::max() if there is none.
   [[nodiscard]] TimePoint NextDeadline() const;
 
  private:

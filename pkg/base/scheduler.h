@@ -1,7 +1,7 @@
 #pragma once
 
-// Waiting as a dependency: what a coroutine sleeps on. RealScheduler waits for the system's steady
-// clock; ManualScheduler (pkg/base/manual_scheduler.h) is moved by a test, so that nothing sleeps.
+// Waiting as a dependency. RealScheduler waits on the system's steady clock. Tests move the time of
+// a ManualScheduler (pkg/base/manual_scheduler.h), so that they never sleep.
 //
 // Single-threaded: a scheduler belongs to the io_context whose coroutines use it.
 
@@ -14,20 +14,20 @@
 namespace base {
 
 // A wait that can be ended early. WaitUntil() returns at the deadline, on Wake(), or when the
-// awaiting coroutine is cancelled, at once if it was cancelled before; the caller looks at its own
-// state to learn which. At most one waiter.
+// waiting coroutine is cancelled (at once if that was before). The caller checks its own state to
+// learn which. At most one waiter.
 class Alarm {
  public:
   virtual ~Alarm() = default;
   virtual Task<void> WaitUntil(TimePoint deadline) = 0;
-  // Ends a wait under way; without one, the next wait returns at once.
+  // Ends the current wait. Without one, the next wait returns at once.
   virtual void Wake() = 0;
 };
 
 class Scheduler : public Clock {
  public:
   virtual std::unique_ptr<Alarm> NewAlarm() = 0;
-  // Returns early only when the coroutine is cancelled, at once if it was cancelled before.
+  // Returns early only if the coroutine is cancelled, at once if that was before.
   Task<void> Sleep(Duration duration);
 };
 
@@ -43,15 +43,15 @@ class RealScheduler final : public Scheduler {
   RealClock clock_;
 };
 
-// True once cancellation was asked of the calling coroutine. A loop that runs for ever starts with
-// `co_await base::DeferCancellation();` and tests Stopping() after every wait.
+// True once the calling coroutine was asked to stop. An endless loop begins with `co_await
+// base::DeferCancellation();` and checks Stopping() after every wait.
 Task<bool> Stopping();
-// From here on a cancellation is a state to test, not an exception of the next co_await.
+// From now on a cancellation is a state to check; the next co_await does not throw.
 Task<void> DeferCancellation();
-// Lets everything else that is ready have its turn of the loop. Who walks over what may be many
-// does so in steps, each at most a few hundred microseconds long, with one of these between them.
+// Yields: everything else that is ready runs first. A loop over many elements calls this between
+// steps of at most a few hundred microseconds.
 Task<void> NextTurn();
-// For the clean-up of a cancelled task: its further waits are waited for in full.
+// For the clean-up of a cancelled task: its further waits are not cut short.
 Task<void> IgnoreCancellation();
 
 }  // namespace base

@@ -31,8 +31,8 @@ void TaskGroup::Spawn(std::string name, std::function<Task<void>()> task) {
   auto running = std::make_shared<Running>();
   running->name = std::move(name);
   running_.push_back(running);
-  // Posted: co_spawn would run the task's first part inside of Spawn() when called on the
-  // executor's own thread, where the caller may be in the middle of something.
+  // Posted, because co_spawn on the executor's own thread would run the first part of the task
+  // inside Spawn(), while the caller may be in the middle of a change.
   auto start = [task = std::move(task)]() -> Task<void> {
     co_await asio::post(asio::use_awaitable);
     co_await task();
@@ -43,13 +43,13 @@ void TaskGroup::Spawn(std::string name, std::function<Task<void>()> task) {
 }
 
 void TaskGroup::Cancel() {
-  const auto snapshot = running_;  // a task may end, or start another, while it is told to stop
+  const auto snapshot = running_;  // a cancelled task may end, or start another, within the loop
   for (const auto& task : snapshot) task->stop.emit(asio::cancellation_type::terminal);
 }
 
 Task<void> TaskGroup::Join() {
   CHECK(!joiner_) << "two joiners of one task group";
-  // A joiner that is cancelled waits all the same: to leave tasks behind is not an end.
+  // A cancelled joiner still waits: it must not leave tasks behind.
   constexpr auto kUncancelled = asio::as_tuple(asio::use_awaitable);
   while (!running_.empty()) {
     joiner_ = std::make_unique<Joiner>(Joiner{asio::steady_timer(executor_)});

@@ -1,8 +1,8 @@
 #pragma once
 
-// The only way to start a coroutine that nobody awaits. A TaskGroup names its tasks, can ask all of
-// them to stop, and can be waited for; it must be empty when it is destroyed. A task that ends by
-// an exception is a bug and ends the process, except for the one that a cancellation raises.
+// The only way to start a coroutine that nobody awaits. A TaskGroup names its tasks, can cancel all
+// of them, and can wait for them; it must be empty when it is destroyed. An exception that leaves a
+// task is a bug and ends the process, unless a cancellation raised it.
 //
 // Single-threaded: belongs to its executor's thread.
 
@@ -23,13 +23,13 @@ class TaskGroup {
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  // Starts `task()` on the executor, never within this call; a task that is cancelled before does
-  // not run at all. The callable, and what it captures, lives until the task ends.
+  // Starts `task()` on the executor, never within this call. A task that is cancelled before it
+  // starts does not run. The callable and its captures live until the task ends.
   void Spawn(std::string name, std::function<Task<void>()> task);
-  // Asks every running task to stop: its waits end early. Does not wait.
+  // Cancels every running task: their waits end early. Does not wait.
   void Cancel();
-  // Returns when no task is left, those that were spawned meanwhile included; also where the joiner
-  // is cancelled. At most one joiner.
+  // Returns when no task is left, including tasks that are spawned meanwhile. Waits on even if the
+  // joiner is cancelled. At most one joiner.
   Task<void> Join();
   [[nodiscard]] bool empty() const { return running_.empty(); }
   [[nodiscard]] std::size_t size() const { return running_.size(); }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Text of protocols, where letters are ASCII whatever the locale says.
+// Text of protocols: ASCII letters, whatever the locale.
 //
 // Pure; any thread.
 

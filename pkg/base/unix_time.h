@@ -1,7 +1,7 @@
 #pragma once
 
-// Times that others state: certificates and servers may name years that a WallTime cannot hold,
-// such as the 9999 that stands for "never" in certificates (RFC 5280, 4.1.2.5). Any thread.
+// Times stated by others. Certificates and servers may name years that a WallTime cannot hold, such
+// as 9999, which stands for "never" in certificates (RFC 5280, 4.1.2.5). Any thread.
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace base {
 
-// The nearest time between 1970 and 2200; that leaves room to add to it and to subtract.
+// Returns the nearest time between 1970 and 2200, which leaves room for additions and subtractions.
 inline WallTime FromUnixTime(std::int64_t seconds) {
   constexpr std::int64_t kYear2200 = 7'258'118'400;
   return WallTime(std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, kYear2200)));

@@ -29,7 +29,7 @@ json::Value TokenReview(const std::string& token) {
   return review;
 }
 
-// `user` is that of a TokenReview's status.
+// `user` is from a TokenReview's status.
 json::Value AccessReview(const json::Value& user, const std::string& path) {
   json::Value review =
       json::Object{{"apiVersion", kAccessReviews.GroupVersion()}, {"kind", "SubjectAccessReview"}};
@@ -77,10 +77,11 @@ base::Task<Result<void>> AccessReviewer::MayGet(std::string token, std::string p
     co_return known->second.verdict;
   }
   if (under_way_ >= options_.max_under_way) {
-    co_return Refusal(ErrorCode::kTooManyRequests, "too many reviews of access are under way");
+    co_return Refusal(ErrorCode::kTooManyRequests, "too many access reviews are in progress");
   }
-  const UnderWay counted(under_way_);  // also where the reader hangs up, which cancels this
+  const UnderWay counted(under_way_);  // ends also if the client disconnects, which cancels this
   const Result<void> verdict = co_await Review(std::move(token), std::move(path));
+  // Only decisions are cached: after a failure the next request asks again.
   if (IsVerdict(verdict)) Remember(key, verdict);
   co_return verdict;
 }
@@ -103,7 +104,7 @@ base::Task<Result<void>> AccessReviewer::Review(std::string token, std::string p
   co_return Refusal(ErrorCode::kForbidden, std::move(message));
 }
 
-// What the API server thinks of us is no verdict on who asks.
+// If the API server refuses *our* request, that says nothing about the one who asks: kUnavailable.
 base::Task<Result<json::Value>> AccessReviewer::Post(std::string kind, json::Value review) {
   const auto& resource = kind == kTokenReviews.resource ? kTokenReviews : kAccessReviews;
   ApiRequest request;
@@ -115,12 +116,13 @@ base::Task<Result<json::Value>> AccessReviewer::Post(std::string kind, json::Val
   auto answer = co_await DoJson(client_, std::move(request));
   if (answer || answer.error().Is(ErrorCode::kCancelled)) co_return answer;
   SayTrouble(answer.error().message);
-  co_return Refusal(ErrorCode::kUnavailable, "the API server cannot be asked who may read this");
+  co_return Refusal(ErrorCode::kUnavailable, "the API server could not review access to this");
 }
 
 void AccessReviewer::Remember(const std::string& key, const Result<void>& verdict) {
   const base::TimePoint now = clock_.Now();
   std::erase_if(remembered_, [&](const auto& entry) { return entry.second.until <= now; });
+  // The entry that ends first gives way. Refusals end soon, so strangers mostly evict each other.
   if (remembered_.size() >= options_.max_remembered && !remembered_.contains(key)) {
     remembered_.erase(std::ranges::min_element(
         remembered_, {}, [](const auto& entry) { return entry.second.until; }));

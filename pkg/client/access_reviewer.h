@@ -1,15 +1,16 @@
 #pragma once
 
-// Whether the bearer of a token may read a path of ours, as the API server judges it: a TokenReview
-// says who it is, a SubjectAccessReview whether that user may `get` the non-resource URL.
+// Asks the API server whether the owner of a token may read one of our paths: a TokenReview
+// identifies the user, and a SubjectAccessReview tells whether that user may `get` the non-resource
+// URL.
 //
-// Promises: who may is remembered for a minute, who may not for ten seconds, so a right that is
-// taken away ends within a minute. What is remembered is bounded, and holds a digest, never a
-// token. At most a few reviews are under way at once, whoever asks how often. No error and no log
-// line contains a token; that the API server cannot be asked is said once.
+// Guarantees: an allowed answer is cached for a minute and a refusal for ten seconds, so a revoked
+// right ends within a minute. The cache is bounded and holds a digest, never a token. Only a few
+// reviews run at once, however many ask. No error and no log line contains a token. Failing reviews
+// are logged once.
 //
-// Needs `create` on tokenreviews and subjectaccessreviews. Single-threaded; client and clock
-// outlive it, and it outlives the tasks that it returns.
+// Needs `create` on tokenreviews and subjectaccessreviews. Single-threaded. The client and the
+// clock must outlive it, and it must outlive the tasks that it returns.
 
 #include <map>
 #include <string>
@@ -28,15 +29,15 @@ struct AccessReviewerOptions {
   base::Duration remember_refused = std::chrono::seconds(10);
   std::size_t max_remembered = 256;
   std::size_t max_under_way = 8;
-  std::chrono::milliseconds timeout{5'000};  // of each of the two reviews
+  std::chrono::milliseconds timeout{5'000};  // for each of the two reviews
 };
 
 class AccessReviewer {
  public:
   AccessReviewer(ApiClient& client, const base::Clock& clock, AccessReviewerOptions options = {});
 
-  // Errors: kUnauthorized for a token that is none, kForbidden for a user without the right,
-  // kTooManyRequests, kUnavailable when the API server does not say.
+  // Errors: kUnauthorized for an invalid token, kForbidden for a user without the right,
+  // kTooManyRequests, kUnavailable if the API server does not decide.
   base::Task<base::Result<void>> MayGet(std::string token, std::string path);
 
  private:
@@ -54,7 +55,7 @@ class AccessReviewer {
   const AccessReviewerOptions options_;
   std::map<std::string, Remembered> remembered_;  // by digest and path
   std::size_t under_way_ = 0;
-  std::string trouble_;  // said already
+  std::string trouble_;  // logged last
 };
 
 }  // namespace client

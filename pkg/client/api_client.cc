@@ -10,7 +10,7 @@ base::Task<base::Result<json::Value>> DoJson(ApiClient& client, ApiRequest reque
   if (!value) co_return value.error().Wrap(action + ": the answer does not parse");
   if (!value->IsObject()) {
     co_return base::Error{.code = base::ErrorCode::kMalformed,
-                          .message = action + ": the answer is no JSON object but of type " +
+                          .message = action + ": the answer is not a JSON object but of type " +
                                      std::string(value->TypeName())};
   }
   co_return value;

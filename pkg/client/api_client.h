@@ -1,10 +1,11 @@
 #pragma once
 
-// One request to an API server, and its answer: what informers, controllers and tests ask through.
-// RestClient (pkg/client/rest_client.h) is the real one; tests script their own.
+// One request to an API server, and its answer. Informers, controllers and tests send requests
+// through this interface. RestClient (pkg/client/rest_client.h) is the real one; tests script their
+// own.
 //
-// An answer outside 2xx, and a 2xx body that is a Status of Failure, is an Error whose code follows
-// the Status reason and whose message names verb, path, reason and the server's words.
+// An answer outside 2xx, or a 2xx body that is a Status of Failure, is an Error. Its code follows
+// the Status reason; its message has the verb, the path, the reason and the server's message.
 //
 // Single-threaded.
 
@@ -25,14 +26,14 @@ struct ApiRequest {
   std::string path;          // below the server's prefix: "/api/v1/pods"
   http::Query query;
   std::string accept = "application/json";
-  std::string content_type;  // "" without a body
+  std::string content_type;  // "" if there is no body
   std::string body;
   std::chrono::milliseconds timeout{
-      30'000};                // Do(): everything, retries included; Stream(): until the headers
-  std::string if_none_match;  // an ETag; then a 304 is an answer, without a body, and no error
+      30'000};                // Do(): everything, with retries; Stream(): until the headers
+  std::string if_none_match;  // an ETag; a 304 is then an answer without a body, not an error
 };
 
-// The parts of a whole answer that callers use.
+// The parts of a complete answer that callers use.
 struct ApiResponse {
   int status = 0;
   http::Headers headers;
@@ -42,10 +43,10 @@ struct ApiResponse {
 class ApiClient {
  public:
   virtual ~ApiClient() = default;
-  // Retries what is safe to repeat (client-go v0.36.3, rest/with_retry.go) within the timeout.
+  // Retries safe requests within the timeout (client-go v0.36.3, rest/with_retry.go).
   virtual base::Task<base::Result<ApiResponse>> Do(ApiRequest request) = 0;
-  // Opens a body to be read piece by piece: a watch, or a large list. Not retried, never gzip for
-  // a watch (a query parameter watch=1 or watch=true).
+  // Opens a body to be read piece by piece: a watch, or a large list. No retries. No gzip for a
+  // watch (a query parameter watch=1 or watch=true).
   virtual base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
       ApiRequest request) = 0;
 };
@@ -56,11 +57,11 @@ inline constexpr std::string_view kJsonPatch = "application/json-patch+json";
 inline constexpr std::string_view kStrategicMergePatch = "application/strategic-merge-patch+json";
 inline constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
 
-// Do() with a JSON body in and out. Errors: also kMalformed, naming verb and path, when the answer
-// is no JSON object.
+// Do() with a JSON body in the request and in the answer. Errors: also kMalformed, naming verb and
+// path, if the answer is not a JSON object.
 base::Task<base::Result<json::Value>> DoJson(ApiClient& client, ApiRequest request);
 
-// The Error of an answer outside 2xx; `retry_after` is the header's value, "" if absent.
+// Returns the Error for an answer outside 2xx. `retry_after` is the header's value, "" if absent.
 base::Error ErrorFromAnswer(std::string_view verb, std::string_view path, int status,
                             std::string_view retry_after, std::string_view body);
 

@@ -40,7 +40,7 @@ constexpr std::array<std::pair<std::string_view, ErrorCode>, 19> kReasons{{
     {"StorageReadError", ErrorCode::kUnavailable},
 }};
 
-// For an answer that has no reason we know.
+// For an answer without a known reason.
 std::pair<ErrorCode, std::string_view> FromCode(std::string_view verb, int status) {
   switch (status) {
     case 400:
@@ -79,7 +79,7 @@ std::pair<ErrorCode, std::string_view> FromCode(std::string_view verb, int statu
   return {ErrorCode::kInvalid, "Unknown"};
 }
 
-// 429 and 413 are known by their code alone, whatever the reason says.
+// 429 and 413 are classified by status alone, whatever the reason says.
 ErrorCode Classify(std::string_view verb, int status, std::string_view reason) {
   if (status != 429 && status != 413) {
     for (const auto& [name, code] : kReasons) {
@@ -101,7 +101,7 @@ bool SaysTooLargeVersion(const json::Value& status) {
   return status.StringAt({"message"}).find(kOldText) != std::string_view::npos;
 }
 
-// Whole seconds; an HTTP date or anything else counts as absent, as in client-go.
+// Only whole seconds. An HTTP date or anything else counts as absent, as in client-go.
 std::chrono::milliseconds ParseRetryAfter(std::string_view text) {
   int seconds = 0;
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -109,7 +109,7 @@ std::chrono::milliseconds ParseRetryAfter(std::string_view text) {
   return whole && seconds > 0 ? std::chrono::seconds(seconds) : std::chrono::seconds(0);
 }
 
-// Fit for one log line.
+// Returns the text in a form fit for one log line.
 std::string OneLine(std::string_view text) {
   std::string line(Trim(text.substr(0, kMaxText)));
   std::replace_if(
@@ -118,7 +118,7 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
-// An answer to a request that would have had protobuf is protobuf when it is an error, too.
+// If the request preferred protobuf, an error answer is protobuf, too.
 std::optional<json::Value> ParseStatus(std::string_view body) {
   std::optional<std::string> as_json;
   if (body.size() <= kMaxStatusBytes) as_json = protobuf::StatusAsJson(body);

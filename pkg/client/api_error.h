@@ -1,8 +1,8 @@
 #pragma once
 
-// What an API server's refusal means: from HTTP status, Retry-After and a Status body to a
-// base::Error (apimachinery v0.36.3, pkg/api/errors/errors.go). ErrorFromAnswer() is declared in
-// api_client.h. Any thread.
+// Turns an API server's refusal (HTTP status, Retry-After and a Status body) into a base::Error
+// (apimachinery v0.36.3, pkg/api/errors/errors.go). ErrorFromAnswer() is declared in api_client.h.
+// Any thread.
 
 #include <optional>
 #include <string_view>
@@ -12,8 +12,8 @@
 
 namespace client {
 
-// The Error in a 2xx body that is a Status of Failure; nullopt for every other body. Only small
-// bodies are looked into: a Status is never large.
+// Returns the Error if a 2xx body is a Status of Failure; nullopt for every other body. Only small
+// bodies are parsed: a Status is never large.
 std::optional<base::Error> FailureInSuccess(std::string_view verb, std::string_view path,
                                             std::string_view body);
 

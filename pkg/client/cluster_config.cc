@@ -28,10 +28,10 @@ Result<ClusterConfig> FromFlag(const LoadOptions& options) {
   return ResolveContext(loaded->config, options.context, options.kubeconfig, options.environment);
 }
 
-// Where a kubeconfig may be, and how a message speaks of these places.
+// The possible places of a kubeconfig, and how messages name them.
 struct Places {
   std::vector<std::string> files;
-  std::string looked_at;  // when none of the files is there
+  std::string looked_at;  // for the case that none of the files exists
 };
 
 Places UsualPlaces(const LoadOptions& options) {
@@ -55,7 +55,7 @@ Error NothingFound(const LoadOptions& options, const Places& places) {
   const std::string pod =
       RunsInCluster(options.environment)
           ? "--context " + options.context + " rules out the pod's service account"
-          : "this is no pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set)";
+          : "this is not a pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set)";
   return Bad("no API server is configured: --kubeconfig is not given, " + pod + ", " +
              places.looked_at);
 }
@@ -68,7 +68,7 @@ std::string ClusterConfig::Describe() const {
 
 Result<ClusterConfig> LoadClusterConfig(const LoadOptions& options) {
   if (!options.kubeconfig.empty()) return FromFlag(options);
-  // A context is a thing of kubeconfigs: who names one does not mean the pod's own account.
+  // Only kubeconfigs have contexts, so a requested context rules out the pod's service account.
   if (options.context.empty() && RunsInCluster(options.environment)) {
     return InClusterConfig(options.environment, options.service_account);
   }

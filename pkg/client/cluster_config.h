@@ -1,11 +1,11 @@
 #pragma once
 
-// Where the API server is and how to speak to it: resolved from flags, environment and files, with
-// every path and combination checked (client-go v0.36.3, tools/clientcmd and rest/config.go).
+// Where the API server is and how to authenticate. Resolved from flags, environment and files, and
+// every path and combination is checked (client-go v0.36.3, tools/clientcmd and rest/config.go).
 //
-// Precedence: --kubeconfig alone if it is given; else the pod's own service account if the
-// environment says we run in one and no context was asked for; else $KUBECONFIG; else
-// ~/.kube/config. All errors are kInvalidArgument: a start with them can never work.
+// Precedence: --kubeconfig alone if it is given; else the pod's service account, if the environment
+// is that of a pod and no context was requested; else $KUBECONFIG; else ~/.kube/config. All errors
+// are kInvalidArgument: a start with this configuration can never work.
 //
 // Values; any thread. Never log a ClusterConfig: it holds secrets. Describe() may be logged.
 
@@ -30,25 +30,25 @@ struct Impersonation {
 };
 
 struct ClusterConfig {
-  bool in_cluster = false;  // a pod's own connection
+  bool in_cluster = false;  // the pod's service account is used
   std::string source;  // "context \"kind\" of /home/a/.kube/config", "the pod's service account"
   http::Url server;
   http::TlsOptions tls;  // as read at start; the files below are read again
-  std::string ca_file;   // "" when the data came otherwise
+  std::string ca_file;   // "" if the data was inline
   std::string cert_file;
   std::string key_file;
   std::optional<http::Url> proxy;
   bool disable_compression = false;
-  std::string ns = "default";  // of the context, or the pod's own
-  // At most one of token or token_file, username, exec; a token given beside them is where a token
-  // file starts from, and goes before a plugin.
+  std::string ns = "default";  // the context's, or the pod's
+  // At most one of: token or token_file; username; exec. With a token_file, `token` is its first
+  // content. With exec, `token` is used instead of the plugin.
   std::string token;
   std::string token_file;
   std::string username;
   std::string password;
   std::optional<ExecEntry> exec;
-  json::Value exec_config;  // for the plugin, from the cluster's extension
-  std::string proxy_url;    // for the plugin, as it stood in the file
+  json::Value exec_config;  // for the plugin, from the cluster's extensions
+  std::string proxy_url;    // for the plugin, as in the file
   Impersonation impersonate;
 
   // "https://10.0.0.1:6443 (context \"kind\" of …)", without secrets.

@@ -40,7 +40,7 @@ Result<std::string> CheckPem(Result<std::string> content, const Place& place,
   return content;
 }
 
-// The PEM of a field that may be given as data or as a path; "" if it is not given.
+// Returns the PEM of a field that is given as data or as a path; "" if it is not given.
 Result<std::string> ReadPem(const Place& place, const std::string& data, const std::string& path,
                             const std::string& field) {
   if (!data.empty() && !path.empty()) {
@@ -87,7 +87,7 @@ Result<void> ApplyCluster(const Place& place, const ClusterEntry& cluster,
                           const Environment& environment, ClusterConfig& into) {
   const bool has_ca = !cluster.ca_file.empty() || !cluster.ca_data.empty();
   if (cluster.insecure && has_ca) {
-    return place.Bad("insecure-skip-tls-verify and certificate-authority exclude each other");
+    return place.Bad("insecure-skip-tls-verify and certificate-authority are mutually exclusive");
   }
   Result<std::string> ca =
       ReadPem(place, cluster.ca_data, cluster.ca_file, "certificate-authority");
@@ -106,7 +106,8 @@ Result<void> ApplyCluster(const Place& place, const ClusterEntry& cluster,
 
 Result<void> CheckExec(const Place& place, const UserEntry& user) {
   const ExecEntry& exec = user.exec;
-  if (!user.auth_provider.empty()) return place.Bad("exec and auth-provider exclude each other");
+  if (!user.auth_provider.empty())
+    return place.Bad("exec and auth-provider are mutually exclusive");
   if (exec.command.empty()) return place.Bad("exec.command is missing");
   const bool stable = exec.api_version == "client.authentication.k8s.io/v1";
   if (!stable && exec.api_version != "client.authentication.k8s.io/v1beta1") {
@@ -127,11 +128,11 @@ Result<void> CheckExec(const Place& place, const UserEntry& user) {
   return {};
 }
 
-// The ways to prove who we are, and which of them exclude each other.
+// Checks that the authentication methods of a user do not exclude each other.
 Result<void> CheckMethods(const Place& place, const UserEntry& user) {
   const bool token = !user.token.empty() || !user.token_file.empty();
   const bool basic = !user.username.empty() || !user.password.empty();
-  if (token && basic) return place.Bad("a token and username/password exclude each other");
+  if (token && basic) return place.Bad("a token and username/password are mutually exclusive");
   if (user.has_exec) return CheckExec(place, user);
   if (!user.auth_provider.empty()) {
     return place.Bad("auth-provider \"" + user.auth_provider +

@@ -1,8 +1,8 @@
 #pragma once
 
-// From one context of a kubeconfig to a connection: every rule on what may stand together
-// (client-go v0.36.3, tools/clientcmd/validation.go and client_config.go). Reads the certificate
-// and token files that the context names. Only the entries in use are judged. Errors:
+// Turns one context of a kubeconfig into a connection, with upstream's rules on which fields may be
+// combined (client-go v0.36.3, tools/clientcmd/validation.go and client_config.go). Reads the
+// certificate and token files that the context names. Checks only the entries in use. Errors:
 // kInvalidArgument, naming file, entry and field. Any thread.
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace client {
 
-// `context` "" is the current context; `files` names the kubeconfig in messages.
+// An empty `context` means the current context. `files` names the kubeconfig in messages.
 base::Result<ClusterConfig> ResolveContext(const Kubeconfig& config, const std::string& context,
                                            const std::string& files,
                                            const Environment& environment);

@@ -38,6 +38,7 @@ base::Task<Result<Credential>> TokenFileCredentials::Get() {
 }
 
 bool TokenFileCredentials::Reject(std::uint64_t generation) {
+  // A late rejection of an older token: the current one was not rejected.
   if (generation != file_.generation()) return true;
   file_.Expire();
   const Result<std::string> reread = file_.Get(clock_.Now());
@@ -45,7 +46,7 @@ bool TokenFileCredentials::Reject(std::uint64_t generation) {
 }
 
 struct ExecCredentials::Flight {
-  std::optional<Result<void>> result;  // unset when the run was given up
+  std::optional<Result<void>> result;  // not set if the run was abandoned
   bool over = false;
   std::vector<base::Alarm*> waiting;
 };
@@ -71,6 +72,7 @@ base::Task<Result<Credential>> ExecCredentials::Get() {
 }
 
 bool ExecCredentials::Reject(std::uint64_t generation) {
+  // Ignores a late rejection of an older credential.
   if (generation == generation_) known_ = false;
   return true;
 }
@@ -78,7 +80,7 @@ bool ExecCredentials::Reject(std::uint64_t generation) {
 base::Task<Result<void>> ExecCredentials::RunOnce() {
   const auto flight = std::make_shared<Flight>();
   flight_ = flight;
-  // However the run ends, a cancellation included, those who wait learn of it.
+  // The waiters must wake up however the run ends, even by a cancellation.
   const auto land = [this](Flight* ended) {
     ended->over = true;
     flight_.reset();
@@ -92,6 +94,7 @@ base::Task<Result<void>> ExecCredentials::RunOnce() {
   } else {
     accepted = fresh.error();
   }
+  // A cancelled run must not fail the waiters: the next one starts another run.
   if (accepted || !accepted.error().Is(ErrorCode::kCancelled)) flight->result = accepted;
   co_return accepted;
 }
@@ -103,7 +106,7 @@ base::Task<Result<void>> ExecCredentials::WaitFor(std::shared_ptr<Flight> flight
   flight->waiting.push_back(alarm.get());
   co_await alarm->WaitUntil(scheduler_.Now() + 2 * kPluginTimeout);
   if (flight->result) co_return *flight->result;
-  if (flight->over) co_return Result<void>();  // given up: the caller looks again
+  if (flight->over) co_return Result<void>();  // abandoned: the caller checks again
   co_return Error{.code = ErrorCode::kCancelled, .message = "waiting for the exec plugin"};
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 
-// Who we are, request by request: the Authorization header, from a token, a token file, a user name
-// and password, or an exec plugin; client certificates go to the connections instead.
+// Our identity for each request: the Authorization header, from a token, a token file, a user name
+// and password, or an exec plugin. Client certificates are given to the connections instead.
 //
-// Nothing here is logged. Nothing is sent to a server that is not https: NewCredentialSource() then
-// has no credentials to give. One thread; what is passed by reference outlives the source.
+// Nothing here is logged. No credentials are sent to a server that is not https: for such a server
+// NewCredentialSource() returns a source without any. One thread; arguments passed by reference
+// must outlive the source.
 
 #include <cstdint>
 #include <functional>
@@ -31,7 +32,8 @@ class CredentialSource {
  public:
   virtual ~CredentialSource() = default;
   virtual base::Task<base::Result<Credential>> Get() = 0;
-  // The server answered 401 to that credential. True if the next Get() may give a better one.
+  // The server answered 401 to that credential. Returns true if the next Get() may give a better
+  // one.
   virtual bool Reject(std::uint64_t generation) = 0;
 };
 
@@ -58,8 +60,8 @@ class TokenFileCredentials final : public CredentialSource {
   TokenFile file_;
 };
 
-// Runs the plugin when there is no credential, it has expired, or the server refused it; callers
-// that come meanwhile wait for the same run.
+// Runs the plugin if there is no credential, it has expired, or the server rejected it. Callers
+// that arrive meanwhile wait for the same run.
 class ExecCredentials final : public CredentialSource {
  public:
   using Runner = std::function<base::Task<base::Result<ExecCredential>>()>;
@@ -69,7 +71,7 @@ class ExecCredentials final : public CredentialSource {
   bool Reject(std::uint64_t generation) override;
 
  private:
-  struct Flight;  // one run of the plugin and who waits for it
+  struct Flight;  // one run of the plugin and its waiters
   [[nodiscard]] bool Usable() const;
   base::Result<void> Accept(ExecCredential fresh);
   base::Task<base::Result<void>> RunOnce();

@@ -9,11 +9,11 @@ using base::Error;
 using base::ErrorCode;
 using base::Result;
 
-// The parameters stand in the order that old servers compare literally.
+// Old servers compare this header literally, so the order of the parameters matters.
 constexpr std::string_view kAcceptAggregated =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 constexpr std::chrono::seconds kTimeout{32};
-// One group version whose own server does not answer must not take the time of the others.
+// One group version whose server does not answer must not use up the time of the others.
 constexpr std::chrono::seconds kVersionTimeout{10};
 
 std::string PathOf(const GroupVersion& version) {
@@ -28,7 +28,8 @@ ApiRequest Get(std::string path, std::chrono::milliseconds timeout) {
   return request;
 }
 
-// An answer about one group version may fail by itself; these say that the server cannot be asked.
+// A failure for one group version concerns only that version. These errors concern the server
+// itself.
 bool ConcernsServer(const Error& error) {
   const bool no_answer =
       error.http_status == 0 && !error.Is(ErrorCode::kMalformed) && !error.Is(ErrorCode::kTimeout);
@@ -53,6 +54,7 @@ base::Task<Result<Discovered>> LegacyLook(ApiClient& client) {
   Discovered discovered;
   for (const GroupVersion& version : *versions) {
     Result<json::Value> list = co_await DoJson(client, Get(PathOf(version), kVersionTimeout));
+    // One failed group version must not fail the others.
     if (!list && ConcernsServer(list.error())) co_return list.error();
     Result<std::vector<ApiResource>> resources = Error{};
     if (list) resources = DecodeLegacyResources(*list, version);
@@ -73,17 +75,18 @@ Discovered Join(Discovered first, const Discovered& second) {
 
 }  // namespace
 
-// True: `endpoint` is up to date. False: the server does not speak the aggregated form.
+// True: `endpoint` is up to date. False: the server does not support the aggregated form.
 base::Task<Result<bool>> Discovery::Ask(std::string path, Endpoint& endpoint) {
   ApiRequest request = Get(path, kTimeout);
   request.accept = kAcceptAggregated;
   request.if_none_match = endpoint.etag;
   Result<ApiResponse> answer = co_await client_.Do(std::move(request));
+  // An aggregated API server has no core group.
   if (!answer && path == "/api" && answer.error().Is(ErrorCode::kNotFound)) {
     endpoint = Endpoint();
     co_return true;
   }
-  // Not acceptable: some servers refuse a form that they do not know.
+  // 406 Not Acceptable: some servers refuse a form that they do not know.
   if (!answer && answer.error().http_status == 406) co_return false;
   if (!answer) co_return answer.error();
   if (answer->status == 304) co_return true;

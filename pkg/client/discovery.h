@@ -1,13 +1,14 @@
 #pragma once
 
-// What the server serves: aggregated discovery (v2), or the older form where that is not spoken
-// (KEP-3352; client-go v0.36.3, discovery/aggregated_discovery.go).
+// The resources that the server serves: from aggregated discovery (v2), or from the older form if
+// the server does not support it (KEP-3352; client-go v0.36.3, discovery/aggregated_discovery.go).
 //
-// A group version that could not be asked, or that the server calls stale, is named in `failed` and
-// its resources are absent from the result: absent there means unknown, not gone. If the server
-// itself cannot be asked the whole look is an error. Unchanged answers cost a 304.
+// A group version that did not answer, or that the server calls stale, is in `failed`, and its
+// resources are missing from the result. Missing then means unknown, not gone. If the server itself
+// does not answer, Look() is an error. Unchanged answers cost a 304.
 //
-// Decoding is pure (DecodeAggregated, DecodeLegacy…); Discovery does the asking. Single-threaded.
+// Decoding is pure (DecodeAggregated, DecodeLegacy…); Discovery sends the requests.
+// Single-threaded.
 
 #include <optional>
 #include <string>
@@ -28,7 +29,7 @@ struct ApiResource {
   bool namespaced = false;
   std::vector<std::string> verbs;
   std::vector<std::string> subresources;  // "status", "scale"
-  // The one version to watch of this group and resource: true for exactly one of them.
+  // True for exactly one version of each group and resource: the one to watch.
   bool preferred = false;
   [[nodiscard]] bool Has(std::string_view verb) const;
 };
@@ -41,22 +42,22 @@ struct GroupVersion {
 };
 
 struct Discovered {
-  std::vector<ApiResource> resources;  // groups in order of priority, versions of preference
+  std::vector<ApiResource> resources;  // groups by priority, versions by preference
   std::vector<GroupVersion> failed;
 };
 
-// Asks anew, without memory. For one look; a loop keeps a Discovery.
+// Discovers once, without caching. A loop should keep a Discovery.
 base::Task<base::Result<Discovered>> DiscoverResources(ApiClient& client);
 
 class Discovery {
  public:
-  // The client outlives it.
+  // The client must outlive it.
   explicit Discovery(ApiClient& client) : client_(client) {}
-  // Not to be called again before it returned.
+  // Must not be called again before it returned.
   base::Task<base::Result<Discovered>> Look();
 
  private:
-  struct Endpoint {  // what /api or /apis last said in aggregated form
+  struct Endpoint {  // the last aggregated answer of /api or /apis
     std::string etag;
     Discovered said;
   };
@@ -67,15 +68,16 @@ class Discovery {
   Endpoint groups_;
 };
 
-// True if a Content-Type is that of an aggregated answer we understand.
+// True for the Content-Type of an aggregated answer of a known version.
 bool IsAggregated(std::string_view content_type);
 
-// One APIGroupDiscoveryList, without `preferred`. Errors: kMalformed.
+// Decodes one APIGroupDiscoveryList, without `preferred`. Errors: kMalformed.
 base::Result<Discovered> DecodeAggregated(const json::Value& list);
 
-// The group versions of an APIVersions or APIGroupList, the preferred one of each group first.
+// Decodes the group versions of an APIVersions or APIGroupList, the preferred one of each group
+// first.
 base::Result<std::vector<GroupVersion>> DecodeLegacyVersions(const json::Value& list);
-// The resources of an APIResourceList.
+// Decodes the resources of an APIResourceList.
 base::Result<std::vector<ApiResource>> DecodeLegacyResources(const json::Value& list,
                                                              const GroupVersion& of);
 

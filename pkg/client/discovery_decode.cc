@@ -15,13 +15,13 @@ Error Malformed(std::string what) {
   return {.code = ErrorCode::kMalformed, .message = std::move(what)};
 }
 
-// The array of that name; an absent or null one is empty, anything else is an error.
+// Returns the array of that name; empty if it is absent or null. Anything else is an error.
 Result<const json::Array*> ArrayOf(const json::Value& object, std::string_view name) {
   static const json::Array none;
   const json::Value* value = object.At({name});
   if (value == nullptr || value->IsNull()) return &none;
   if (value->IsArray()) return value->AsArray();
-  return Malformed("discovery: " + std::string(name) + " is no list but of type " +
+  return Malformed("discovery: " + std::string(name) + " is not a list but of type " +
                    std::string(value->TypeName()));
 }
 
@@ -35,7 +35,7 @@ std::vector<std::string> Strings(const json::Value& object, std::string_view nam
   return strings;
 }
 
-// nullopt for an entry without a kind: it stands only for its subresources.
+// nullopt for an entry without a kind, which only lists subresources.
 std::optional<ApiResource> DecodeResource(const json::Value& item, const GroupVersion& of) {
   ApiResource resource;
   resource.gvr = {of.group, of.version, std::string(item.StringAt({"resource"}))};
@@ -115,7 +115,7 @@ bool IsAggregated(std::string_view content_type) {
 Result<Discovered> DecodeAggregated(const json::Value& list) {
   Discovered discovered;
   if (list.StringAt({"kind"}) != "APIGroupDiscoveryList") {
-    return Malformed("discovery: the answer is no APIGroupDiscoveryList");
+    return Malformed("discovery: the answer is not an APIGroupDiscoveryList");
   }
   const Result<const json::Array*> groups = ArrayOf(list, "items");
   if (!groups) return groups.error();
@@ -153,7 +153,7 @@ Result<std::vector<GroupVersion>> DecodeLegacyVersions(const json::Value& list) 
 Result<std::vector<ApiResource>> DecodeLegacyResources(const json::Value& list,
                                                        const GroupVersion& of) {
   if (list.StringAt({"kind"}) != "APIResourceList") {
-    return Malformed("discovery of " + of.ToString() + ": the answer is no APIResourceList");
+    return Malformed("discovery of " + of.ToString() + ": the answer is not an APIResourceList");
   }
   const Result<const json::Array*> items = ArrayOf(list, "resources");
   if (!items) return items.error();

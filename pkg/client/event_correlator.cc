@@ -11,11 +11,11 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 constexpr std::string_view kCombined = "(combined from similar events): ";
-constexpr std::size_t kMaxMessage = 1024;  // as events.k8s.io has it
+constexpr std::size_t kMaxMessage = 1024;  // as in events.k8s.io
 constexpr std::size_t kMaxName = 253;      // of any object
 constexpr std::size_t kStampLength = 17;   // a dot and 64 bits in hex
 
-// No character is cut in two, and what was cut is shown to be.
+// Cuts between characters, and marks the cut.
 std::string Shortened(std::string text) {
   constexpr std::string_view kMore = "...";
   if (text.size() <= kMaxMessage) return text;
@@ -27,7 +27,7 @@ std::string Shortened(std::string text) {
 
 std::size_t Hash(std::string_view text) { return std::hash<std::string_view>()(text); }
 
-// Never 0, which stands for combined events.
+// Never 0, which means combined events.
 std::size_t HashOfMessage(std::string_view text) { return std::max<std::size_t>(Hash(text), 1); }
 
 std::size_t HashOfKind(const Event& event) {
@@ -73,6 +73,7 @@ bool EventCorrelator::Spend(Speaker& speaker, base::TimePoint now) const {
 std::string EventCorrelator::NewName(const std::string& object, base::WallTime wall) {
   const auto nanos =
       std::chrono::duration_cast<std::chrono::nanoseconds>(wall.time_since_epoch()).count();
+  // Rises even if the wall clock goes back, so that no name repeats.
   last_stamp_ = std::max(static_cast<std::uint64_t>(nanos), last_stamp_ + 1);
   std::string name = object.substr(0, kMaxName - kStampLength);
   while (name.ends_with('.') || name.ends_with('-')) name.pop_back();

@@ -1,15 +1,15 @@
 #pragma once
 
-// What of the events of an object reaches the server, decided as client-go's recorder does
-// (v0.36.3, tools/record/events_cache.go). No I/O.
+// Decides which events of an object are sent, with the rules of client-go's recorder (v0.36.3,
+// tools/record/events_cache.go). No I/O.
 //
-// - The same event again within `window`: the count of the first is raised instead of a new object.
-// - From the 10th different message on, all else equal, within `window`: one event for all of them,
-//   whose message begins with "(combined from similar events): ".
-// - A token bucket per object: `burst` at once, then one per `refill`.
+// - A repetition within `window` raises the count of the first event instead of creating another.
+// - From the 10th different message within `window`, if all else is equal, one event stands for
+//   all. Its message begins with "(combined from similar events): ".
+// - Each object has a token bucket: `burst` events at once, then one per `refill`.
 //
-// Remembers the `objects` that spoke last, and of each at most as many events as its bucket let
-// through. Values and arithmetic; one thread.
+// Remembers the last `objects` that had events, and for each at most as many events as its bucket
+// allows. Values and arithmetic; one thread.
 
 #include <cstdint>
 #include <list>
@@ -31,12 +31,12 @@ struct EventCorrelatorOptions {
   std::size_t objects = 4096;
 };
 
-// One request to be made.
+// One request to send.
 struct EventWrite {
-  bool repeats = false;  // the server has an event of this name, whose count is to be raised
+  bool repeats = false;  // the server has an event of this name: raise its count
   std::string ns;
   std::string name;  // unique: "<object>.<hex of the time>"
-  Event event;       // the message as it is to be shown
+  Event event;       // with the message to store
   int count = 1;
   base::WallTime first{};
   base::WallTime last{};
@@ -46,14 +46,14 @@ class EventCorrelator {
  public:
   explicit EventCorrelator(EventCorrelatorOptions options = {}) : options_(options) {}
 
-  // nullopt: this object has said enough.
+  // nullopt: the object has used up its token bucket.
   std::optional<EventWrite> Observe(Event event, base::TimePoint now, base::WallTime wall);
 
  private:
-  // An event that was let through. Texts are kept as hashes.
+  // An event that was sent. Texts are kept as hashes.
   struct Said {
     std::size_t kind = 0;     // type and reason
-    std::size_t message = 0;  // 0: the one that stands for all similar ones
+    std::size_t message = 0;  // 0: the event that stands for all similar ones
     std::string name;
     int count = 0;
     base::WallTime first{};
@@ -70,9 +70,9 @@ class EventCorrelator {
   std::string NewName(const std::string& object, base::WallTime wall);
 
   EventCorrelatorOptions options_;
-  std::list<Speaker> speakers_;  // the latest first
+  std::list<Speaker> speakers_;  // the most recent first
   std::unordered_map<std::string, std::list<Speaker>::iterator> index_;
-  std::uint64_t last_stamp_ = 0;  // in a name: no two names are equal
+  std::uint64_t last_stamp_ = 0;  // part of the name, so that no two names are equal
 };
 
 }  // namespace client

@@ -60,12 +60,12 @@ std::string RepeatBody(const EventWrite& write) {
                                   {"message", write.event.message}});
 }
 
-// The server, or what stands before it, may answer better later; otherwise it has decided.
+// True if the server, or a proxy before it, may answer better later. Otherwise it has decided.
 bool MayPass(const Error& error) {
   return error.http_status == 0 || error.http_status == 429 || error.http_status >= 500;
 }
 
-// Nothing can be created where a namespace is going or gone, and its quotas go with it.
+// Nothing can be created in a namespace that is terminating or gone, and its quotas go with it.
 bool NamespaceIsGone(const Error& error) {
   constexpr std::string_view kTerminating = "because it is being terminated";
   return error.Is(ErrorCode::kNotFound) ||
@@ -110,12 +110,14 @@ class Recorder final : public ApiEventRecorder {
   EventCorrelator correlator_;
   std::deque<Pending> queue_;
   base::TimePoint paid_until_{};  // each request moves it on by `interval_`
-  base::TimePoint not_before_{};  // no request earlier than this, after one without an answer
-  bool away_ = false;             // said already, until the server answers again
-  std::set<ErrorCode> refusals_;  // said already
+  base::TimePoint not_before_{};  // after a request without an answer: the time of the next one
+  bool away_ = false;             // logged already, until the server answers again
+  std::set<ErrorCode> refusals_;  // logged already
 };
 
 bool Recorder::Record(Event event) {
+  // Before the correlator, so that a dropped event does not count as sent when it is recorded
+  // again.
   if (queue_.size() >= options_.queue) {
     Count("queue_full");
     return false;
@@ -134,7 +136,7 @@ bool Recorder::Record(Event event) {
   return true;
 }
 
-// A repetition of an event that still waits is said together with it.
+// Merges a repetition into its event if that is still queued.
 bool Recorder::Join(const EventWrite& write) {
   const auto waiting = std::ranges::find_if(
       queue_, [&](const Pending& pending) { return pending.write.name == write.name; });
@@ -160,7 +162,7 @@ base::Task<void> Recorder::Run() {
     }
     co_await wake_->WaitUntil(next);
   }
-  co_await base::IgnoreCancellation();  // the flush ends by itself
+  co_await base::IgnoreCancellation();  // the flush has its own time limit
   co_await Flush();
 }
 
@@ -171,7 +173,7 @@ base::Task<void> Recorder::SendNext() {
   const base::Result<void> sent = co_await Send(pending.write, scheduler_.Now() + options_.timeout);
   const bool stopping = co_await base::Stopping();
   if (!sent && stopping && MayPass(sent.error())) {
-    queue_.push_front(std::move(pending));  // cut off by the stop: the flush says it again
+    queue_.push_front(std::move(pending));  // cancelled in mid-request: the flush sends it again
     co_return;
   }
   Settle(std::move(pending), sent, false);
@@ -180,7 +182,7 @@ base::Task<void> Recorder::SendNext() {
 base::Task<base::Result<void>> Recorder::Send(EventWrite& write, base::TimePoint deadline) {
   base::Result<void> sent = co_await Exchange(write, deadline);
   if (sent || !write.repeats || !sent.error().Is(ErrorCode::kNotFound)) co_return sent;
-  write.repeats = false;  // the server has forgotten it, as it does with events
+  write.repeats = false;  // the server has deleted it, as events expire
   co_return co_await Exchange(write, deadline);
 }
 
@@ -199,7 +201,7 @@ base::Task<base::Result<void>> Recorder::Exchange(EventWrite write, base::TimePo
     request.body = WholeBody(write, options_);
   }
   const auto answer = co_await client_.Do(std::move(request));
-  // The name is ours alone: an earlier try was stored, only its answer was lost.
+  // Only we use this name: an earlier try was stored, and only its answer was lost.
   if (answer || answer.error().Is(ErrorCode::kAlreadyExists)) co_return base::Result<void>();
   co_return answer.error();
 }
@@ -218,6 +220,7 @@ void Recorder::Settle(Pending pending, const base::Result<void>& sent, bool last
   }
   Complain(error);
   not_before_ = scheduler_.Now() + backoff_.Next(scheduler_.Now(), error.retry_after);
+  // To the front: events of one object keep their order.
   if (last_chance || ++pending.tries >= options_.tries) return Count("unsent");
   queue_.push_front(std::move(pending));
 }
@@ -232,19 +235,19 @@ base::Task<void> Recorder::Flush() {
     if (!sent && MayPass(sent.error())) break;
   }
   if (queue_.empty()) co_return;
-  LOG(WARNING) << "events were not sent before the end events=" << queue_.size();
+  LOG(WARNING) << "events were not sent before the process ended events=" << queue_.size();
   for (std::size_t i = 0; i < queue_.size(); ++i) Count("unsent");
   queue_.clear();
 }
 
-// Whoever may not write events is told so once, not at each event.
+// Logs each error code once, not each event.
 void Recorder::Complain(const Error& error) {
   if (!MayPass(error)) {
     if (!refusals_.insert(error.code).second) return;
-    LOG(WARNING) << "an event was refused, further ones are only counted error=\"" << error.message
-                 << "\"";
+    LOG(WARNING) << "the server refused an event, further ones are only counted error=\""
+                 << error.message << "\"";
   } else if (!std::exchange(away_, true)) {
-    LOG(WARNING) << "events cannot be sent, trying on error=\"" << error.message << "\"";
+    LOG(WARNING) << "cannot send events, retrying error=\"" << error.message << "\"";
   }
 }
 

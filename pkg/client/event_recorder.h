@@ -1,15 +1,16 @@
 #pragma once
 
-// Events: what a controller has to say about an object, for `kubectl describe` and `kubectl get
-// events` (client-go v0.36.3, tools/record/event.go). Record() never waits and never fails whoever
-// calls it: an event is worth an attempt, not a delay.
+// Events about objects, for `kubectl describe` and `kubectl get events` (client-go v0.36.3,
+// tools/record/event.go). Record() never blocks and never fails the caller: an event is not worth a
+// delay.
 //
-// Promises of the recorder that sends them: the same event said again within ten minutes raises
-// the count of the first; an object that has too much to say is silenced (EventCorrelator); the
-// queue is bounded; at most `per_second` requests reach the server; a server that forbids events,
-// or is away, is logged once. When Run() is cancelled, what is queued has two more seconds.
+// Guarantees of the recorder that sends them: a repetition within ten minutes raises the count of
+// the first event; an object with too many events is silenced (EventCorrelator); the queue is
+// bounded; at most `per_second` requests reach the server; a server that forbids events or does not
+// answer is logged once. When Run() is cancelled, queued events have two more seconds.
 //
-// Single-threaded; on the executor's thread. Client and scheduler outlive the recorder.
+// Single-threaded; on the executor's thread. The client and the scheduler must outlive the
+// recorder.
 
 #include <chrono>
 #include <memory>
@@ -22,11 +23,11 @@
 
 namespace client {
 
-// What an event is about.
+// The object that an event is about.
 struct ObjectReference {
   std::string api_version;  // "v1"
   std::string kind;         // "ResourceQuota"
-  std::string ns;           // "" for a cluster-scoped object; its events are kept in "default"
+  std::string ns;           // "" for a cluster-scoped object: its events are stored in "default"
   std::string name;
   std::string uid;
   std::string resource_version;
@@ -44,13 +45,13 @@ struct Event {
 class EventRecorder {
  public:
   virtual ~EventRecorder() = default;
-  // False if the event was dropped because too many wait: the caller may say it again later.
+  // False if the event was dropped because the queue is full: the caller may record it again later.
   virtual bool Record(Event event) = 0;
 };
 
-// For metrics. `outcome` is "created", "repeated" (the count of an earlier one was raised),
-// "silenced" (its object says too much), "queue_full", "refused" (by the server), "unsent" (no
-// answer after all tries) or "namespace_gone".
+// For metrics. `outcome` is "created", "repeated" (the count of an earlier event was raised),
+// "silenced" (its object has too many events), "queue_full", "refused" (by the server), "unsent"
+// (no answer after all tries) or "namespace_gone".
 class EventObserver {
  public:
   virtual ~EventObserver() = default;
@@ -58,17 +59,17 @@ class EventObserver {
 };
 
 struct EventRecorderOptions {
-  std::string component;  // who reports: "quota-controller-manager"
-  std::string instance;   // and which one: the host or pod name
+  std::string component;  // the reporting component: "quota-controller-manager"
+  std::string instance;   // its instance: the host or pod name
   std::size_t queue = 1000;
   int burst = 100;  // requests without a pause, then `per_second`
   int per_second = 20;
-  int tries = 12;                                // of one event, while the server does not answer
+  int tries = 12;                                // for one event, while the server does not answer
   std::chrono::milliseconds first_pause{1'000};  // between tries; doubles up to the longest
   std::chrono::milliseconds longest_pause{10'000};
-  std::chrono::milliseconds timeout{10'000};  // of one request
-  std::chrono::milliseconds flush{2'000};     // what is queued gets this long after a cancellation
-  EventObserver* observer = nullptr;          // may be absent; outlives the recorder
+  std::chrono::milliseconds timeout{10'000};  // for one request
+  std::chrono::milliseconds flush{2'000};     // how long to send queued events after a cancellation
+  EventObserver* observer = nullptr;          // may be null; must outlive the recorder
 };
 
 // The recorder that sends to an API server.

@@ -36,7 +36,8 @@ json::Value ClusterInfo(const ClusterConfig& config) {
   return cluster;
 }
 
-// A year that a WallTime cannot hold stands for "never": it is read as the last leap year it holds.
+// A year that does not fit into a WallTime means "never": it is read as the last leap year that
+// fits.
 Result<base::WallTime> ParseExpiration(std::string_view text) {
   constexpr std::string_view kLastYear = "2260";
   const std::string_view year = text.substr(0, 4);
@@ -50,7 +51,7 @@ Error WithHint(const Error& error, const ExecEntry& exec) {
   if (error.Is(ErrorCode::kNotFound) && !exec.install_hint.empty()) {
     wrapped.message += "; " + exec.install_hint;
   }
-  // Not found is the program's absence, and must not be read as an answer of the server.
+  // kNotFound means that the program does not exist. It must not look like an answer of the server.
   if (error.Is(ErrorCode::kNotFound)) wrapped.code = ErrorCode::kInvalidArgument;
   return wrapped;
 }
@@ -70,9 +71,9 @@ std::string ExecInfo(const ClusterConfig& config) {
 
 Result<ExecCredential> ParseExecCredential(std::string_view output, std::string_view api_version) {
   const Result<json::Value> document = json::Parse(output);
-  if (!document || !document->IsObject()) return MalformedOutput("is no JSON object");
+  if (!document || !document->IsObject()) return MalformedOutput("is not a JSON object");
   if (document->StringAt({"kind"}) != "ExecCredential")
-    return MalformedOutput("is no ExecCredential");
+    return MalformedOutput("is not an ExecCredential");
   if (document->StringAt({"apiVersion"}) != api_version) {
     return MalformedOutput("has another apiVersion than the kubeconfig asks for (" +
                            std::string(api_version) + ")");
@@ -93,7 +94,7 @@ Result<ExecCredential> ParseExecCredential(std::string_view output, std::string_
   const json::Value* expiration = document->At({"status", "expirationTimestamp"});
   if (expiration != nullptr && !expiration->IsNull()) {
     const auto time = ParseExpiration(document->StringAt({"status", "expirationTimestamp"}));
-    if (!time) return MalformedOutput("has an expirationTimestamp that is no RFC 3339 time");
+    if (!time) return MalformedOutput("has an expirationTimestamp that is not an RFC 3339 time");
     credential.expiration = *time;
   }
   return credential;

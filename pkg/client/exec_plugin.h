@@ -1,7 +1,7 @@
 #pragma once
 
-// Exec credential plugins (client-go v0.36.3, plugin/pkg/client/auth/exec): what a plugin is told,
-// and what its answer means. Never interactive: a daemon has no terminal.
+// Exec credential plugins (client-go v0.36.3, plugin/pkg/client/auth/exec): the input of a plugin
+// and the meaning of its output. Never interactive: a daemon has no terminal.
 
 #include <chrono>
 #include <optional>
@@ -24,12 +24,13 @@ struct ExecCredential {
 // The value of KUBERNETES_EXEC_INFO. REQUIRES: config.exec.
 std::string ExecInfo(const ClusterConfig& config);
 
-// A plugin's standard output. Errors: kMalformed, saying what is wrong without quoting it.
+// Parses a plugin's standard output. Errors: kMalformed with the reason, without quoting the
+// output.
 base::Result<ExecCredential> ParseExecCredential(std::string_view output,
                                                  std::string_view api_version);
 
 // Runs the plugin of `config` once, for at most `timeout`. REQUIRES: config.exec. Errors name the
-// command, and carry the install hint when it is missing.
+// command, and include the install hint if it does not exist.
 base::Task<base::Result<ExecCredential>> RunExecPlugin(base::asio::any_io_executor executor,
                                                        ClusterConfig config,
                                                        std::chrono::milliseconds timeout);

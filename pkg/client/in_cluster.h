@@ -1,7 +1,7 @@
 #pragma once
 
-// The connection of a pod: its service account's files and the environment that Kubernetes sets
-// (client-go v0.36.3, rest/config.go). Any thread.
+// The API server connection of a pod: its service account's files and the environment that
+// Kubernetes sets (client-go v0.36.3, rest/config.go). Any thread.
 
 #include <string>
 
@@ -10,11 +10,11 @@
 
 namespace client {
 
-// True when the environment says that this is a pod.
+// True if the environment is that of a pod.
 bool RunsInCluster(const Environment& environment);
 
-// REQUIRES: RunsInCluster(). An unreadable CA is only logged, the system's roots are used then.
-// Errors: kInvalidArgument for a token that is missing or empty.
+// REQUIRES: RunsInCluster(). An unreadable CA is only logged; then the system's roots are trusted.
+// Errors: kInvalidArgument if the token is missing or empty.
 base::Result<ClusterConfig> InClusterConfig(const Environment& environment,
                                             const std::string& service_account);
 

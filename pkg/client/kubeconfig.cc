@@ -15,8 +15,8 @@ using base::Result;
 
 constexpr std::string_view kExecExtension = "client.authentication.k8s.io/exec";
 
-// Reads members of one object and remembers the first that is of the wrong type, so that a list of
-// fields reads as a list. Null counts as absent, as in Go.
+// Reads members of one object and remembers the first one of a wrong type, so that reading many
+// fields needs no checks in between. Null counts as absent, as in Go.
 class Fields {
  public:
   Fields(const json::Value* object, std::string where) : where_(std::move(where)) {
@@ -62,7 +62,7 @@ class Fields {
     return none;
   }
 
-  // The member unless it is absent or null.
+  // Returns the member; nullptr if it is absent or null.
   [[nodiscard]] const json::Value* Find(std::string_view name) const {
     const json::Value* value = object_ == nullptr ? nullptr : object_->Find(name);
     return value == nullptr || value->IsNull() ? nullptr : value;
@@ -78,7 +78,7 @@ class Fields {
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
-  // The value is not quoted: it may be a secret.
+  // The value is not quoted, because it may be a secret.
   void Mismatch(std::string_view name, std::string_view wanted, const json::Value& found) {
     Fail({.code = ErrorCode::kInvalidArgument,
           .message = Where(name) + " must be " + std::string(wanted) + ", not a value of type " +
@@ -134,7 +134,7 @@ void ReadExec(Fields& fields, UserEntry& user) {
   exec.Read("interactiveMode", user.exec.interactive_mode);
   ReadEnv(exec, user.exec);
   if (exec.error()) fields.Fail(*exec.error());
-  // A bare name is searched in PATH, everything else is a path like the others.
+  // A bare name is searched in PATH; everything else is a path relative to the file.
   if (user.exec.command.find('/') != std::string::npos) {
     user.exec.command = ResolveBeside(user.file, user.exec.command);
     if (user.exec.command.find('/') == std::string::npos) user.exec.command.insert(0, "./");
@@ -184,7 +184,7 @@ void ReadEntry(Fields& fields, ContextEntry& context) {
   fields.Read("namespace", context.ns);
 }
 
-// The named entries of `list`, each {"name": …, member: {…}}.
+// Reads the named entries of `list`, each {"name": …, member: {…}}.
 template <typename Entry>
 void ReadList(Fields& top, std::string_view list, std::string_view member, const std::string& file,
               std::map<std::string, Entry>& into) {
@@ -230,7 +230,8 @@ Result<Kubeconfig> ParseKubeconfig(const json::Value& document, const std::strin
   Fields top(&document, file + ": ");
   if (top.error()) {
     return Error{.code = ErrorCode::kInvalidArgument,
-                 .message = file + " is no kubeconfig: an object is wanted, not a value of type " +
+                 .message = file +
+                            " is not a kubeconfig: expected an object, not a value of type " +
                             std::string(document.TypeName())};
   }
   std::string kind = "Config";
@@ -243,7 +244,7 @@ Result<Kubeconfig> ParseKubeconfig(const json::Value& document, const std::strin
   ReadList(top, "contexts", "context", file, config.contexts);
   if (!top.error() && (kind != "Config" || version != "v1")) {
     top.Fail({.code = ErrorCode::kInvalidArgument,
-              .message = file + " is no kubeconfig: it holds " + version + " " + kind +
+              .message = file + " is not a kubeconfig: it contains " + version + " " + kind +
                          ", not v1 Config"});
   }
   if (top.error()) return *top.error();
@@ -264,7 +265,7 @@ Result<LoadedKubeconfig> LoadKubeconfig(const std::vector<std::string>& files) {
     if (!document && document.error().Is(ErrorCode::kNotFound)) continue;
     if (!document) return document.error();
     ++loaded.found;
-    if (document->IsNull()) continue;  // an empty file says nothing
+    if (document->IsNull()) continue;  // an empty file
     Result<Kubeconfig> config = ParseKubeconfig(*document, file);
     if (!config) return config.error();
     MergeKubeconfig(loaded.config, std::move(*config));

@@ -1,12 +1,12 @@
 #pragma once
 
-// Kubeconfig files as values: parsed, merged, not yet judged. What an entry says wrongly matters
-// only when it is used, so combinations are checked by cluster_config.h; here only shapes and types
-// are.
+// Kubeconfig files as values: parsed and merged, but not validated. A mistake in an entry matters
+// only if the entry is used, so cluster_config.h checks combinations. Only shapes and types are
+// checked here.
 //
 // Relative paths are resolved against the folder of the file that holds them (client-go v0.36.3,
-// tools/clientcmd/loader.go). Every entry remembers its file, for messages. No I/O but
-// LoadKubeconfig(). Any thread.
+// tools/clientcmd/loader.go). Every entry remembers its file, for messages. Only LoadKubeconfig()
+// does I/O. Any thread.
 
 #include <map>
 #include <string>
@@ -20,7 +20,7 @@
 namespace client {
 
 struct ClusterEntry {
-  std::string file;  // where it was defined
+  std::string file;  // the file that defines it
   std::string server;
   std::string tls_server_name;
   bool insecure = false;
@@ -74,21 +74,21 @@ struct Kubeconfig {
   std::string current_context;
 };
 
-// One document of `file`. Errors: kInvalidArgument, naming file, entry and field.
+// Parses one document of `file`. Errors: kInvalidArgument, naming file, entry and field.
 base::Result<Kubeconfig> ParseKubeconfig(const json::Value& document, const std::string& file);
 
-// Entries and the current context that `into` has already stay; others are added.
+// Entries and the current context that `into` already has are kept; others are added.
 void MergeKubeconfig(Kubeconfig& into, Kubeconfig other);
 
-// The files in order of precedence, merged. Missing ones are skipped; `found` counts the others.
-// Errors: kInvalidArgument for what cannot be read or parsed.
+// The files merged in order of precedence. Missing files are skipped; `found` counts the others.
+// Errors: kInvalidArgument if a file cannot be read or parsed.
 struct LoadedKubeconfig {
   Kubeconfig config;
   std::size_t found = 0;
 };
 base::Result<LoadedKubeconfig> LoadKubeconfig(const std::vector<std::string>& files);
 
-// The parts of a $KUBECONFIG list, without empty ones and repetitions.
+// Splits a $KUBECONFIG list; drops empty and repeated parts.
 std::vector<std::string> SplitPathList(std::string_view list);
 
 }  // namespace client

@@ -35,7 +35,7 @@ Error ProcessError(const std::string& what, int code) {
           .message = what + ": " + std::strerror(code)};
 }
 
-// A started process and the reading end of its output. Killed and reaped at the latest here.
+// A started process and the reading end of its output. The destructor kills and reaps it.
 class Child {
  public:
   Child(pid_t pid, asio::posix::stream_descriptor pipe) : output(std::move(pipe)), pid_(pid) {}
@@ -51,7 +51,7 @@ class Child {
     if (!status_) ::kill(-pid_, SIGKILL);
   }
 
-  // The wait status once the process has ended.
+  // Returns the wait status if the process has ended.
   std::optional<int> Poll() {
     int status = 0;
     if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
@@ -70,7 +70,7 @@ std::string_view NameOf(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-// Our own environment with the additions in place of what they name.
+// Returns our environment with `additions`, which replace variables of the same name.
 std::vector<std::string> Merge(const std::vector<std::string>& additions) {
   std::vector<std::string> merged = additions;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -99,12 +99,14 @@ int Spawn(ProcessOptions& options, int output, pid_t& pid) {
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  // The daemon ignores SIGPIPE, for example; the program must not inherit that.
   sigset_t none;
   sigset_t all;
   sigemptyset(&none);
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
+  // Its own group, so that Kill() also reaches what the program starts.
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -121,6 +123,7 @@ Result<std::shared_ptr<Child>> Start(asio::any_io_executor executor, ProcessOpti
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return ProcessError("pipe", errno);
   pid_t pid = 0;
   const int code = Spawn(options, ends[1], pid);
+  // Else the pipe would never end: our copy counts as a writer.
   ::close(ends[1]);
   if (code != 0) {
     ::close(ends[0]);
@@ -145,12 +148,12 @@ base::Task<Result<std::string>> ReadOutput(std::shared_ptr<Child> child, std::si
     if (ec == asio::error::eof) co_return output;
     if (ec) co_return Error{.code = ErrorCode::kInternal, .message = "read: " + ec.message()};
     if (output.size() > limit) {
-      co_return Error{.code = ErrorCode::kTooLarge, .message = "it prints too much"};
+      co_return Error{.code = ErrorCode::kTooLarge, .message = "its output is too large"};
     }
   }
 }
 
-// Waits for the end of a process that closed its output: usually there already.
+// Waits for the end of a process that closed its output; usually it has ended already.
 base::Task<Result<int>> Reap(std::shared_ptr<Child> child) {
   asio::steady_timer pause(child->output.get_executor());
   while (!child->Poll()) {
@@ -172,7 +175,7 @@ base::Task<Result<ProcessResult>> RunProcess(asio::any_io_executor executor,
   Result<std::shared_ptr<Child>> child = Start(executor, options);
   if (!child) co_return child.error();
   asio::steady_timer deadline(executor, options.timeout);
-  // The handler may be on its way when this function ends: it keeps the child, not the frame.
+  // The handler may run after this function has ended, so it holds the child, not the frame.
   deadline.async_wait([child = *child](boost::system::error_code ec) {
     if (ec) return;
     child->timed_out = true;

@@ -77,7 +77,7 @@ bool MatchesEntry(const http::Url& server, const std::string& host, const std::s
   return MatchesName(host, name);
 }
 
-// The first variable that is set and not empty, and its name.
+// Returns the first variable that is set and not empty, and its name.
 std::pair<std::string, std::string> Lookup(const Environment& environment, std::string_view name) {
   for (const std::string& candidate : {std::string(name), base::ToLower(name)}) {
     const std::optional<std::string> value = environment(candidate);

@@ -28,7 +28,7 @@ bool IsWatch(const ApiRequest& request) {
   });
 }
 
-// Header names compare without case, so keys are sent in lower case and escaped.
+// Header names are case-insensitive, so keys are sent in lower case and escaped.
 std::string ExtraHeader(std::string_view key) {
   return "Impersonate-Extra-" + http::EncodeComponent(base::ToLower(key));
 }
@@ -44,7 +44,7 @@ http::Headers FixedHeaders(const RestOptions& options, const Impersonation& as) 
   return headers;
 }
 
-// The words of a refusal whose body arrives as a stream; what is missing of them is no matter.
+// Reads the body of a refusal that arrives as a stream. An incomplete text is good enough.
 base::Task<std::string> ReadRefusal(std::unique_ptr<http::BodyStream> body, milliseconds timeout) {
   std::string text;
   while (text.size() < kMaxRefusalBytes) {
@@ -125,6 +125,7 @@ base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::Durat
   }
   attempt.generation = credential->generation;
   const base::TimePoint began = scheduler_.Now();
+  // A plugin may have taken all the time.
   if (began >= deadline) {
     attempt.answer = Error{.code = ErrorCode::kTimeout,
                            .message = Action(request) + ": no time is left to send it"};
@@ -152,12 +153,14 @@ base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::Durat
 base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
   const base::TimePoint deadline = scheduler_.Now() + request.timeout;
   RetryPolicy retry(request.verb);
-  bool renewed = false;  // the credentials, after a 401
+  bool renewed = false;  // the credentials were renewed after a 401
   for (;;) {
     Attempt attempt = co_await Send(request, deadline - scheduler_.Now());
     if (attempt.answer) co_return std::move(attempt.answer);
     const Error& error = attempt.answer.error();
     if (error.http_status == 401) {
+      // The server did nothing, so any request may be repeated, but only once: the new credential
+      // may be rejected, too.
       const bool better = credentials_->Reject(attempt.generation);
       if (!better || renewed) co_return error;
       renewed = true;
@@ -184,11 +187,13 @@ base::Task<Result<std::unique_ptr<http::BodyStream>>> RestClient::Stream(ApiRequ
   }
   const base::TimePoint began = scheduler_.Now();
   const auto left = std::max(milliseconds(1), duration_cast<milliseconds>(deadline - began));
+  // Compression could hold back small events of a watch.
   const bool gzip = compress_ && !IsWatch(request);
   Result<http::StreamedResponse> response = co_await http_->Open(std::move(prepared), gzip, left);
   Observe({.verb = request.verb, .code = response ? response->status : 0, .streamed = true}, began);
   if (!response) co_return response.error().Wrap(Action(request));
   if (IsSuccess(response->status)) co_return std::move(response->body);
+  // Not repeated here: the caller tries again, with the new credential.
   if (response->status == 401) credentials_->Reject(credential->generation);
   const std::string refusal = co_await ReadRefusal(std::move(response->body), left);
   co_return ErrorFromAnswer(request.verb, request.path, response->status,
@@ -200,7 +205,7 @@ Result<std::unique_ptr<RestClient>> NewRestClient(base::asio::any_io_executor ex
                                                   const RestOptions& options) {
   http::ClientOptions http_options;
   http_options.server = config.server;
-  http_options.server.path.clear();  // Prepare() puts it in front of every path
+  http_options.server.path.clear();  // Prepare() puts it before every path
   http_options.tls = config.tls;
   http_options.proxy = config.proxy;
   http_options.gzip = !config.disable_compression;

@@ -1,14 +1,14 @@
 #pragma once
 
-// The ApiClient that talks to a real server: prefix path, credentials, impersonation, retries with
+// The ApiClient for a real server: prefix path, credentials, impersonation, retries with
 // Retry-After, refusals as errors (client-go v0.36.3, rest/request.go).
 //
-// Promises: Do() returns within its request's timeout, retries included; a write is repeated only
-// if the server said that it did nothing; a 401, which says so, makes the credentials be looked up
-// anew, and repeats the request once if there are better ones; no secret is logged or part of an
-// error.
+// Guarantees: Do() returns within its request's timeout, including retries. A write is repeated
+// only if the server said that it did nothing. A 401 says so: the credentials are then looked up
+// again, and the request is repeated once if there are better ones. No secret is logged or part of
+// an error.
 //
-// Single-threaded. The scheduler and the observer outlive it; streams do not outlive it.
+// Single-threaded. The scheduler and the observer must outlive it, and it must outlive its streams.
 
 #include <cstdint>
 #include <memory>
@@ -25,14 +25,14 @@
 
 namespace client {
 
-// One exchange with the server; a retry is another.
+// One exchange with the server; each retry is another one.
 struct Exchange {
   std::string_view verb;
   int code = 0;  // the HTTP status; 0: no answer
   base::Duration took{};
-  std::size_t sent_bytes = 0;  // bodies
+  std::size_t sent_bytes = 0;  // of bodies
   std::size_t received_bytes = 0;
-  bool streamed = false;  // a watch or list of which only the headers have come
+  bool streamed = false;  // a watch or a streamed list, of which only the headers have arrived
 };
 
 // For the rest_client_… metrics.
@@ -40,17 +40,17 @@ class RequestObserver {
  public:
   virtual ~RequestObserver() = default;
   virtual void OnExchange(const Exchange& exchange) = 0;
-  // The request is about to be sent again; `code` is the answer that made it so, 0 without one.
+  // A request is sent again because of an answer with `code`; 0: because there was no answer.
   virtual void OnRetry(std::string_view verb, int code) = 0;
 };
 
 struct RestOptions {
   std::string user_agent;               // see UserAgent()
-  RequestObserver* observer = nullptr;  // may be absent
+  RequestObserver* observer = nullptr;  // may be null
 };
 
-// "quota-controller-manager/0.1.0 (linux/amd64)". What stands before the slash is what the server
-// names as the field manager of our writes.
+// Returns "quota-controller-manager/0.1.0 (linux/amd64)". The server uses the part before the slash
+// as the field manager of our writes.
 std::string UserAgent(std::string_view version);
 
 class RestClient final : public ApiClient {
@@ -60,15 +60,15 @@ class RestClient final : public ApiClient {
 
   base::Task<base::Result<ApiResponse>> Do(ApiRequest request) override;
   base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(ApiRequest request) override;
-  // Closes the connections kept for later requests: nothing more will be asked.
+  // Closes the idle connections: no more requests will follow.
   void CloseIdle() { http_->CloseIdle(); }
 
  private:
   struct Attempt {
     base::Result<ApiResponse> answer;
-    std::uint64_t generation = 0;  // of the credential it was sent with
+    std::uint64_t generation = 0;  // of the credential that was sent
   };
-  // Adds what every request carries but the credential.
+  // Adds everything that all requests have, except the credential.
   [[nodiscard]] http::Request Prepare(const ApiRequest& request) const;
   base::Task<base::Result<Credential>> Authorize();
   base::Task<Attempt> Send(ApiRequest request, base::Duration timeout);
@@ -85,7 +85,7 @@ class RestClient final : public ApiClient {
   RequestObserver* observer_;
 };
 
-// Errors: kInvalidArgument for certificates that do not parse or do not match.
+// Errors: kInvalidArgument if certificates do not parse or do not match.
 base::Result<std::unique_ptr<RestClient>> NewRestClient(base::asio::any_io_executor executor,
                                                         base::Scheduler& scheduler,
                                                         ClusterConfig config,

@@ -4,8 +4,8 @@ namespace client {
 namespace {
 
 constexpr int kMaxTries = 10;
-// A refused connection and a lost one look alike here. Callers back off by themselves, and whoever
-// waits for a server that is away should hear of it soon.
+// A refused connection cannot be told from a lost one here. Callers back off by themselves, and
+// those who wait for an absent server should know soon.
 constexpr int kMaxWithoutAnswer = 2;
 constexpr std::chrono::seconds kPause{1};
 

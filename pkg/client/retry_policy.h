@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether a failed request is sent again, and when (client-go v0.36.3, rest/with_retry.go). One
-// policy for each request. Decides only; the caller waits, and keeps to its deadline.
+// Decides whether and when a failed request is sent again (client-go v0.36.3, rest/with_retry.go).
+// One policy object for each request. The caller waits, and keeps its deadline.
 
 #include <optional>
 #include <string_view>
@@ -15,15 +15,15 @@ class RetryPolicy {
  public:
   explicit RetryPolicy(std::string_view verb) : reads_(verb == "GET") {}
 
-  // How long to wait before the next try; nullopt: give the error to the caller.
-  //   429 or 5xx with Retry-After: as the server says, whatever the verb: it did nothing.
-  //   No answer: reads only, after a second. What a write did is unknown.
+  // How long to wait before the next try; nullopt: return the error to the caller.
+  //   429 or 5xx with Retry-After: as the server says, for every verb, because it did nothing.
+  //   No answer: only for reads, after a second. Whether a write was done is unknown.
   std::optional<base::Duration> Next(const base::Error& error);
 
  private:
   bool reads_;
-  int tries_ = 0;           // beyond the first
-  int without_answer_ = 0;  // of these, after a lost connection
+  int tries_ = 0;           // after the first
+  int without_answer_ = 0;  // of these, tries after a lost connection
 };
 
 }  // namespace client

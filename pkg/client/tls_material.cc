@@ -33,13 +33,14 @@ TlsMaterial::TlsMaterial(http::Client& http, const ClusterConfig& config, base::
 
 void TlsMaterial::Refresh(base::TimePoint now) {
   if (now < due_) return;
+  // Set before reading, so that an unreadable file is not read again for every request.
   due_ = now + kRereadKeys;
   http::TlsOptions next = current_;
   base::Result<void> done = Reread(ca_file_, next.ca_pem);
   if (done) done = Reread(cert_file_, next.cert_pem);
   if (done) done = Reread(key_file_, next.key_pem);
   if (done) done = Apply(std::move(next));
-  if (!done) LOG(WARNING) << "the last certificates stay in use: " << done.error().message;
+  if (!done) LOG(WARNING) << "keeping the last certificates: " << done.error().message;
 }
 
 base::Result<void> TlsMaterial::UseClientCertificate(std::string cert_pem, std::string key_pem) {
@@ -53,7 +54,8 @@ base::Result<void> TlsMaterial::Apply(http::TlsOptions next) {
   if (SameMaterial(next, current_)) return {};
   base::Result<void> applied = http_.SetTls(next);
   if (!applied) return applied;
-  LOG(INFO) << "certificates changed; connections are made anew";
+  LOG(INFO) << "certificates changed, reconnecting";
+  // Old connections still use the old certificate.
   http_.CloseIdle();
   current_ = std::move(next);
   return {};

@@ -1,9 +1,9 @@
 #pragma once
 
-// Keeps an http::Client's certificates as the files say: read again every five minutes when a
-// request is about to be sent, and handed on only when something changed, because that ends idle
-// connections (client-go v0.36.3, transport/cert_rotation.go). Also where an exec plugin's client
-// certificate goes. One thread; the client outlives it.
+// Keeps an http::Client's certificates equal to their files. Files are read again every five
+// minutes, when a request is about to be sent. Only changes are passed on, because they close idle
+// connections (client-go v0.36.3, transport/cert_rotation.go). Also takes an exec plugin's client
+// certificate. One thread; the client must outlive it.
 
 #include <optional>
 #include <string>
@@ -19,9 +19,10 @@ class TlsMaterial {
  public:
   TlsMaterial(http::Client& http, const ClusterConfig& config, base::TimePoint now);
 
-  // Rereads what is due. What cannot be read or used is logged, and the old stays.
+  // Reads the files that are due. If one cannot be read or used, that is logged and the old one is
+  // kept.
   void Refresh(base::TimePoint now);
-  // Errors: kInvalidArgument when they do not parse or do not match; the old ones stay.
+  // Errors: kInvalidArgument if they do not parse or do not match; the old ones are kept.
   base::Result<void> UseClientCertificate(std::string cert_pem, std::string key_pem);
 
  private:

@@ -7,7 +7,7 @@
 namespace client {
 namespace {
 
-// A token is trusted for a minute and renewed ten seconds before that is over.
+// A token is trusted for a minute, and read again ten seconds before that ends.
 constexpr std::chrono::seconds kRereadToken{50};
 
 base::Result<std::string> ReadToken(const std::string& path) {
@@ -32,7 +32,7 @@ base::Result<std::string> TokenFile::Get(base::TimePoint now) {
   if (!fresh && token_.empty()) return fresh;
   due_ = now + kRereadToken;
   if (!fresh) {
-    LOG(WARNING) << "the last token stays in use: " << fresh.error().message;
+    LOG(WARNING) << "keeping the last token: " << fresh.error().message;
   } else if (*fresh != token_) {
     token_ = std::move(*fresh);
     ++generation_;

@@ -24,8 +24,7 @@ using json::Value;
 
 constexpr std::string_view kStandardTag = "tag:yaml.org,2002:";
 
-// What a repeated value counts against the bounds: its texts and something for each node, and how
-// deep it is nested.
+// The cost of a repeated value: its texts plus a constant for each node, and its nesting depth.
 struct Extent {
   std::size_t bytes = 0;
   std::size_t depth = 0;
@@ -54,15 +53,15 @@ Extent Measure(const Value& value) {
   return extent;
 }
 
-// Builds values from yaml-cpp's events. Refuses by the exception that the parser throws itself.
+// Builds values from yaml-cpp's events. Refuses by throwing the parser's own exception.
 class Builder final : public YAML::EventHandler {
  public:
   Builder(std::string_view text, YamlLimits limits) : lines_(Lines(text)), limits_(limits) {}
   Value Take() { return std::move(root_); }
 
-  // yaml-cpp takes what it cannot make sense of behind a document for the next one, without end.
+  // After a document, yaml-cpp takes text that it cannot parse for the next document, endlessly.
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (started_ && !MayStartAt(mark)) Refuse(mark, "unexpected text behind the document");
+    if (started_ && !MayStartAt(mark)) Refuse(mark, "unexpected text after the document");
     started_ = true;
     root_ = nullptr;
     open_.clear();
@@ -85,7 +84,7 @@ class Builder final : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) Refuse(mark, "an alias stands inside of what it refers to");
+    if (found == anchors_.end()) Refuse(mark, "an alias is inside the value that it refers to");
     Charge(mark, found->second);
     Add(mark, found->second);
   }
@@ -105,7 +104,7 @@ class Builder final : public YAML::EventHandler {
   }
   void OnMapEnd() override {
     Container done = Close();
-    // Members of the map itself come last and win over merged ones.
+    // The map's own members come last and override merged ones.
     json::TreeBuilder tree;
     tree.StartObject();
     for (auto* members : {&done.merged, &done.members}) {
@@ -121,16 +120,16 @@ class Builder final : public YAML::EventHandler {
  private:
   struct Key {
     std::string name;
-    bool merge = false;  // an unquoted <<
+    bool merge = false;  // the last key was an unquoted <<
   };
   struct Container {
     YAML::Mark mark;
     YAML::anchor_t anchor = YAML::NullAnchor;
     bool map = false;
-    std::optional<Key> key;  // of a map: read, its value is awaited
+    std::optional<Key> key;  // in a map: the key whose value comes next
     json::Array elements;
     std::vector<json::Member> members;
-    std::vector<json::Member> merged;  // by <<; of equal names the last one shall win
+    std::vector<json::Member> merged;  // by <<; of equal names the last one wins
   };
 
   static std::vector<std::string_view> Lines(std::string_view text) {
@@ -143,8 +142,7 @@ class Builder final : public YAML::EventHandler {
     }
   }
 
-  // Whether a document that is not the first may: at ---, or on a line after the ... of the last
-  // one.
+  // True if another document may start here: at ---, or on a line after the ... of the last one.
   bool MayStartAt(const YAML::Mark& mark) {
     auto line = std::min(static_cast<std::size_t>(mark.line), lines_.size() - 1);
     if (std::exchange(last_start_, line) == line) return false;
@@ -192,15 +190,15 @@ class Builder final : public YAML::EventHandler {
     const bool known = type == "int" || type == "float" || type == "bool" || type == "null";
     if (tag != "?" && !tag.empty() && !known) Refuse(mark, "unsupported tag " + tag);
     std::optional<Value> value = ResolveScalar(text);
-    if (!value) Refuse(mark, text + " has no form in JSON");
+    if (!value) Refuse(mark, text + " cannot be written in JSON");
     const std::string_view kind = value->TypeName();
     const bool fits = !known || kind.starts_with(type) ||
                       (kind == "number" && (type == "int" || type == "float"));
-    if (!fits) Refuse(mark, json::Quote(text) + " is no " + std::string(type));
+    if (!fits) Refuse(mark, json::Quote(text) + " is not a valid " + std::string(type));
     return std::move(*value);
   }
 
-  // What is repeated counts each time, before it is copied.
+  // A repeated value counts each time, before it is copied.
   void Charge(const YAML::Mark& mark, const Value& value) {
     const Extent extent = Measure(value);
     repeated_ += extent.bytes;
@@ -239,7 +237,7 @@ class Builder final : public YAML::EventHandler {
     }
   }
 
-  // A map, or a sequence of maps of which the earlier ones win.
+  // Merges a map, or a sequence of maps of which the earlier ones win.
   static void Merge(const YAML::Mark& mark, Container& into, Value& value) {
     if (json::Array* list = value.AsArray()) {
       for (auto map = list->rbegin(); map != list->rend(); ++map) MergeMap(mark, into, *map);
@@ -250,7 +248,7 @@ class Builder final : public YAML::EventHandler {
 
   static void MergeMap(const YAML::Mark& mark, Container& into, Value& value) {
     json::Object* map = value.AsObject();
-    if (map == nullptr) Refuse(mark, "<< takes a map or a sequence of maps");
+    if (map == nullptr) Refuse(mark, "<< needs a map or a sequence of maps");
     for (json::Member& member : *map) into.merged.push_back(std::move(member));
   }
 
@@ -263,15 +261,15 @@ class Builder final : public YAML::EventHandler {
   const std::vector<std::string_view> lines_;
   YamlLimits limits_;
   bool started_ = false;        // a document has begun
-  std::size_t last_start_ = 0;  // the line where the last one but the first did
+  std::size_t last_start_ = 0;  // line of the last document; 0 while there is one only
   Value root_;
   std::vector<Container> open_;
   std::unordered_map<YAML::anchor_t, Value> anchors_;
   std::size_t repeated_ = 0;
 };
 
-// The text with an empty comment at its end where that matters: yaml-cpp accepts a quote that is
-// never closed if only blanks and line ends follow it, and refuses it if anything else does.
+// Appends an empty comment where it matters: yaml-cpp accepts a quote that is never closed if only
+// blanks and line ends follow it, and refuses it if anything else does.
 std::string ForParser(std::string_view text) {
   std::string copy(text);
   if (text.ends_with('\n')) return copy + "#";
@@ -296,8 +294,9 @@ bool BeginsLikeJson(std::string_view text) {
   return first != std::string_view::npos && text[first] == '{';
 }
 
-// JSON's parser keeps numbers as they stand, YAML has what 64 bits or a float hold: a document must
-// not mean something else because a comment in it makes it no JSON, or once it is written as YAML.
+// Gives numbers from JSON their meaning in YAML: 64 bits or a float. JSON's parser keeps their
+// text. A document must not change its meaning because a comment makes it YAML, or because it is
+// written as YAML.
 void ResolveNumbers(Value& value) {
   if (const json::Number* number = value.AsNumber()) {
     if (std::optional<Value> resolved = ResolveScalar(number->text)) value = std::move(*resolved);
@@ -311,7 +310,7 @@ void ResolveNumbers(Value& value) {
 }  // namespace
 
 Result<std::vector<Value>> ParseYamlDocuments(std::string_view text, YamlLimits limits) {
-  // JSON is nearly YAML, but not where it escapes a pair of surrogates; and it parses faster.
+  // Most JSON is YAML, but escaped surrogate pairs are not; and JSON's parser is faster.
   if (BeginsLikeJson(text)) {
     auto value = json::Parse(text, {.depth = limits.depth});
     if (value) {
@@ -346,7 +345,7 @@ Result<Value> ParseYaml(std::string_view text, YamlLimits limits) {
   if (documents->size() > 1) {
     return Error{
         .code = ErrorCode::kMalformed,
-        .message = "one YAML document is wanted, there are " + std::to_string(documents->size())};
+        .message = "expected one YAML document, found " + std::to_string(documents->size())};
   }
   return std::move(documents->front());
 }

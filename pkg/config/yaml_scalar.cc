@@ -25,7 +25,7 @@ bool IsOneOf(const std::array<std::string_view, N>& texts, std::string_view text
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
-// "0x1F", "0b1", "0o17" and "017" have bases of their own. Takes the prefix off.
+// Takes the prefix of a base off: "0x1F", "0b1", "0o17" and "017" have one.
 int TakeBase(std::string_view& digits) {
   if (digits.size() < 2 || digits.front() != '0') return 10;
   const char mark = digits[1];
@@ -35,7 +35,7 @@ int TakeBase(std::string_view& digits) {
   return base;
 }
 
-// An integer that 64 bits hold, signed or not.
+// Returns an integer that fits into 64 bits, signed or not.
 std::optional<json::Value> ToInteger(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -51,7 +51,7 @@ std::optional<json::Value> ToInteger(std::string_view text) {
   return json::Value(static_cast<std::int64_t>(~magnitude + 1));
 }
 
-// As Go writes a float into JSON: without an exponent from 1e-6 up to 1e21.
+// Formats a float as Go does in JSON: without an exponent from 1e-6 up to 1e21.
 json::Value FromDouble(double value) {
   const double size = std::abs(value);
   const bool fixed = size == 0 || (size >= 1e-6 && size < 1e21);
@@ -87,7 +87,7 @@ std::optional<json::Value> ToFloat(std::string_view text) {
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (parsed.ec == std::errc::result_out_of_range) {
-    // from_chars does not say whether it is too large, which is no float for Go, or too small.
+    // from_chars does not tell too large (not a float in Go) from too small.
     value = std::strtod(std::string(text).c_str(), nullptr);
     if (!std::isfinite(value)) return std::nullopt;
   }
@@ -101,7 +101,7 @@ std::optional<json::Value> ResolveScalar(std::string_view text) {
   if (IsOneOf(kTrue, text)) return json::Value(true);
   if (IsOneOf(kFalse, text)) return json::Value(false);
   if (IsOneOf(kNotFinite, text)) return std::nullopt;
-  // Only what begins like a number is one: "1_000" is, "_1" is not.
+  // A number must begin like one: "1_000" is a number, "_1" is not.
   if (std::string_view("+-.0123456789").find(text.front()) == std::string_view::npos) return text;
   std::string digits(text);
   std::erase(digits, '_');

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an unquoted YAML scalar means; private to this folder. Pure functions; any thread.
+// The meaning of an unquoted YAML scalar; private to this folder. Pure functions; any thread.
 
 #include <optional>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace config {
 
-// Null, a boolean, a number or, if it is none of these, a string; nullopt for the infinities and
-// NaN, which JSON does not have.
+// Returns null, a boolean, a number or, if it is none of these, a string; nullopt for infinities
+// and NaN, which JSON does not have.
 std::optional<json::Value> ResolveScalar(std::string_view text);
 
 }  // namespace config

@@ -13,11 +13,11 @@ bool IsPlainByte(char c) {
          std::string_view("._/+-=@ ").find(c) != std::string_view::npos;
 }
 
-// Whether `text` without quotes is read as this very string: cautious, quotes never harm.
+// True if `text` without quotes is read as the same string. When in doubt false: quotes do no harm.
 bool IsPlain(std::string_view text) {
   const auto word = [](char c) { return IsPlainByte(c) && c != ' ' && c != '-' && c != '='; };
   if (text.empty() || !word(text.front()) || text.back() == ' ') return false;
-  // An @ may not begin a plain text; three dots at its beginning end a document.
+  // An @ must not begin a plain scalar; three dots at its beginning end a document.
   if (text.front() == '@' || text.starts_with("...")) return false;
   if (!std::all_of(text.begin(), text.end(), IsPlainByte)) return false;
   const auto value = ResolveScalar(text);
@@ -32,7 +32,8 @@ class Writer {
  public:
   std::string Take() { return std::move(out_); }
 
-  // Behind "key:" or "-": scalars and empty containers on the same line, others from the next on.
+  // After "key:" or "-": scalars and empty containers stay on the line, others begin on the next
+  // one.
   void WriteBehind(const Value& value, std::size_t indent) {
     const json::Object* object = value.AsObject();
     const json::Array* array = value.AsArray();
@@ -80,7 +81,7 @@ class Writer {
   }
 
  private:
-  // YAML reads a key of more than 1024 characters only where it is marked as one.
+  // YAML accepts a key of more than 1024 characters only if it is marked with "?".
   void WriteKey(std::string_view name, std::size_t indent) {
     constexpr std::size_t kLongest = 1000;
     const std::string key = Text(name);

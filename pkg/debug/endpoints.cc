@@ -30,7 +30,7 @@ base::Task<http::Response> Metrics(metrics::Registry& registry) {
   co_return Exposed(exposition->Text());
 }
 
-// "" without one.
+// Returns the bearer token; "" if there is none.
 std::string TokenOf(const http::Headers& headers) {
   constexpr std::string_view kScheme = "bearer ";
   const std::string_view value = headers.Get("Authorization");
@@ -96,7 +96,7 @@ http::Handler NewHandler(Endpoints endpoints) {
       }
     }
     http::Response response = co_await Answer(endpoints, std::move(request));
-    // A client that has gone meanwhile needs no answer.
+    // A client that disconnected meanwhile needs no answer.
     (void)co_await writer.Send(std::move(response));
   };
 }

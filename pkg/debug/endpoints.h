@@ -1,13 +1,13 @@
 #pragma once
 
-// The small HTTP endpoints of a daemon: health (pkg/debug/health.h) and /metrics. Other paths are
-// 404, other methods than GET and HEAD 405.
+// The small HTTP endpoints of a daemon: health (pkg/debug/health.h) and /metrics. Other paths get
+// 404, methods other than GET and HEAD get 405.
 //
-// Health is open to all, and says no more than that a check fails. /metrics names namespaces and
-// quotas: with a guard it is for those only whom the guard lets in; others get 401, 403, 429, or
-// 503 where the guard cannot tell.
+// Health is open to everybody and only says that a check fails, not why. /metrics names namespaces
+// and quotas. With a guard, it is only for those whom the guard allows. Others get 401, 403, 429,
+// or 503 if the guard cannot decide.
 //
-// Single-threaded; what is served outlives the handler.
+// Single-threaded. The health checks and the registry must outlive the handler.
 
 #include <functional>
 #include <string>
@@ -20,8 +20,8 @@
 
 namespace debug {
 
-// Whether the bearer of `token` ("": none was shown) may get `path`. Errors: kUnauthorized,
-// kForbidden, kTooManyRequests; any other says that it could not be decided.
+// Decides whether the owner of `token` ("": no token was sent) may get `path`. Errors:
+// kUnauthorized, kForbidden, kTooManyRequests; any other error means that it could not be decided.
 using Guard = std::function<base::Task<base::Result<void>>(std::string token, std::string path)>;
 
 struct Endpoints {
@@ -33,7 +33,7 @@ struct Endpoints {
 // For http::NewServer().
 http::Handler NewHandler(Endpoints endpoints);
 
-// What the handler sends to those who are let in.
+// The answer to a request that the guard allows.
 base::Task<http::Response> Answer(Endpoints endpoints, http::Request request);
 
 }  // namespace debug

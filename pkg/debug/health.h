@@ -1,12 +1,13 @@
 #pragma once
 
-// Named checks, and what /healthz, /livez and /readyz answer from them (apiserver v0.36.3,
+// Named health checks, and the answers of /healthz, /livez and /readyz (apiserver v0.36.3,
 // pkg/server/healthz).
 //
-// Liveness says that the process can make progress, never that an API server is reachable: a
-// restart would not help. Readiness says that it does its work. /livez and /healthz run the
-// liveness checks, /readyz these and the readiness checks. A check that begins to fail, and one
-// that is well again, is logged once; the answer withholds the reason, as everybody may ask.
+// Liveness says that the process can make progress. It never depends on an API server: a restart
+// would not help. Readiness says that the process does its work. /livez and /healthz run the
+// liveness checks; /readyz runs these and the readiness checks. A check is logged once when it
+// begins to fail and once when it passes again. The answer withholds the reason, because everybody
+// may ask.
 //
 // Single-threaded. Checks must not block.
 
@@ -20,7 +21,7 @@
 
 namespace debug {
 
-// Why the check fails; nullopt if all is well.
+// Returns why the check fails; nullopt if it passes.
 using Check = std::function<std::optional<std::string>()>;
 
 class Health {
@@ -28,14 +29,13 @@ class Health {
   void AddLiveness(std::string name, Check check);
   void AddReadiness(std::string name, Check check);
 
-  // Whether /readyz would say 200 now.
+  // True if /readyz would answer 200 now.
   [[nodiscard]] bool IsReady() const;
 
-  // Whether this path is one of ours: /healthz, /livez, /readyz, or one of these and a check's
-  // name.
+  // True for /healthz, /livez, /readyz, and each of these followed by the name of a check.
   [[nodiscard]] bool Handles(const http::Target& target) const;
-  // 200 "ok", or 500 with a line per check; ?verbose lists them always, ?exclude=<name> leaves one
-  // out. REQUIRES: Handles(target).
+  // Answers 200 "ok", or 500 with a line for each check. ?verbose always lists the checks;
+  // ?exclude=<name> skips one. REQUIRES: Handles(target).
   [[nodiscard]] http::Response Answer(const http::Target& target);
 
  private:

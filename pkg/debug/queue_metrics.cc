@@ -22,10 +22,11 @@ QueueMetrics::QueueMetrics(metrics::Registry& registry, const std::string& name)
                                   buckets, labels);
   unfinished_ = registry.NewGauge(
       "workqueue_unfinished_work_seconds",
-      "Seconds of work under way that workqueue_work_duration_seconds has not seen yet.", labels);
+      "Seconds of unfinished work that workqueue_work_duration_seconds does not include yet.",
+      labels);
   longest_ =
       registry.NewGauge("workqueue_longest_running_processor_seconds",
-                        "How many seconds the longest running worker has been at work.", labels);
+                        "How many seconds the longest running worker has been running.", labels);
   retries_ = registry.NewCounter("workqueue_retries_total",
                                  "Total number of retries handled by workqueue", labels);
   registry.OnScrape([running = running_, unfinished = unfinished_, longest = longest_] {

@@ -1,9 +1,9 @@
 #pragma once
 
-// The metrics of one work queue, with the names that dashboards of Kubernetes' own components use
+// The metrics of one work queue, with the names that dashboards for Kubernetes' own components use
 // (component-base v0.36.3, metrics/prometheus/workqueue). All start at zero.
 //
-// Single-threaded; the registry outlives it, the queue's observer outlives the queue.
+// Single-threaded. The registry must outlive it, and the queue's observer must outlive the queue.
 
 #include <functional>
 #include <memory>
@@ -16,11 +16,11 @@ namespace debug {
 
 class QueueMetrics final : public queue::Observer {
  public:
-  // `name` is the label `name` of every series.
+  // `name` is the value of the label `name` in every series.
   QueueMetrics(metrics::Registry& registry, const std::string& name);
 
-  // Work under way, asked for at every scrape until it is replaced. Call it with nullptr before the
-  // queue goes.
+  // `running` is called at every scrape, for the unfinished work. Call Follow(nullptr) before the
+  // queue is destroyed.
   void Follow(std::function<queue::RunningWork()> running) { *running_ = std::move(running); }
 
   void Depth(std::size_t keys) override { depth_.Set(static_cast<double>(keys)); }
@@ -37,7 +37,7 @@ class QueueMetrics final : public queue::Observer {
   metrics::Gauge unfinished_;
   metrics::Gauge longest_;
   metrics::Counter retries_;
-  // Shared with the registry's refresh, which may outlive this.
+  // Shared with the registry's refresh, which may outlive this object.
   std::shared_ptr<std::function<queue::RunningWork()>> running_;
 };
 

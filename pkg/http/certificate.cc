@@ -9,7 +9,7 @@ namespace http {
 namespace openssl {
 namespace {
 
-// No terminal prompt for an encrypted key: it is an error.
+// Prevents a terminal prompt: an encrypted key is an error.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
 base::Error Invalid(std::string_view what, std::string_view why) {
@@ -172,7 +172,7 @@ bool SetLifetime(X509* certificate, const CertificateSpec& spec) {
          ASN1_TIME_set(X509_getm_notAfter(certificate), until) != nullptr;
 }
 
-// What the key may be used for.
+// Sets what the key may be used for.
 bool AddPurpose(X509* certificate, const CertificateSpec& spec) {
   const bool only_signs = spec.is_ca && spec.hosts.empty();
   std::string constraints = "critical,CA:FALSE";
@@ -186,7 +186,7 @@ bool AddPurpose(X509* certificate, const CertificateSpec& spec) {
          (!only_serves || AddExtension(certificate, certificate, NID_ext_key_usage, "serverAuth"));
 }
 
-// Everything but the issuer and the signature.
+// Sets everything except the issuer and the signature.
 bool Describe(X509* certificate, EVP_PKEY* key, const CertificateSpec& spec) {
   return X509_set_version(certificate, 2) == 1 && SetSerial(certificate) &&
          SetLifetime(certificate, spec) && X509_set_pubkey(certificate, key) == 1 &&
@@ -204,7 +204,7 @@ bool Sign(X509* certificate, EVP_PKEY* key, X509* issuer, EVP_PKEY* issuer_key) 
 }
 
 std::string KeyToPem(EVP_PKEY* key) {
-  // The buffer is wiped when it is freed.
+  // This kind of buffer is wiped when it is freed.
   const openssl::Bio bio(BIO_new(BIO_s_secmem()));
   if (PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) != 1) {
     return {};
@@ -240,7 +240,7 @@ base::Result<CertificatePair> MakeSelfSigned(const std::vector<std::string>& hos
   CertificateSpec spec;
   spec.common_name = hosts.empty() ? "self-signed" : hosts.front().substr(0, 64);
   spec.hosts = hosts;
-  spec.is_ca = true;  // so that it can be its own CA bundle everywhere
+  spec.is_ca = true;  // so that clients can use it as its own CA bundle
   return MakeCertificate(spec);
 }
 

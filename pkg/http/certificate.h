@@ -1,11 +1,11 @@
 #pragma once
 
-// Certificates as PEM text, made and read: everything a caller needs to run a small authority of
-// its own, without a name of the TLS library. Keys are ECDSA P-256, signatures SHA-256, serial
-// numbers 127 random bits, names only as subject alternative names.
+// Creates and reads certificates as PEM text: enough to run a small certificate authority without
+// using the TLS library's types. Keys are ECDSA P-256, signatures use SHA-256, serial numbers are
+// 127 random bits, names are only subject alternative names.
 //
-// A CA without hosts signs certificates of servers and clients, and no further CA. A certificate
-// with hosts that is no CA is for servers only (extended key usage serverAuth).
+// A CA without hosts signs certificates of servers and clients, but no further CA. A certificate
+// with hosts that is not a CA is for servers only (extended key usage serverAuth).
 //
 // Private keys never appear in an error. Functions of values; any thread.
 
@@ -22,45 +22,46 @@ namespace http {
 struct CertificateSpec {
   std::string common_name;
   std::vector<std::string> organizations;
-  std::vector<std::string> hosts;                            // names and IP addresses
-  std::optional<base::WallTime> now;                         // nullopt: the system's clock
-  std::chrono::seconds valid_from = std::chrono::hours(-1);  // relative to now; clocks differ
+  std::vector<std::string> hosts;     // names and IP addresses
+  std::optional<base::WallTime> now;  // nullopt: the system's clock
+  // Relative to now, because clocks differ.
+  std::chrono::seconds valid_from = std::chrono::hours(-1);
   std::chrono::seconds valid_until = std::chrono::hours(24 * 365);
   bool is_ca = false;
   const CertificatePair* issuer = nullptr;  // null: self-signed
 };
 
-// Errors: kInvalidArgument for an issuer that does not parse.
+// Errors: kInvalidArgument if the issuer does not parse.
 base::Result<CertificatePair> MakeCertificate(const CertificateSpec& spec);
 
 struct CertificateInfo {
-  std::string pem;  // this certificate alone, as OpenSSL writes it
+  std::string pem;  // only this certificate, as OpenSSL writes it
   base::WallTime not_before;
   base::WallTime not_after;
-  std::vector<std::string> hosts;  // DNS names and IP addresses it is for
+  std::vector<std::string> hosts;  // DNS names and IP addresses
   bool is_ca = false;
   [[nodiscard]] bool ValidAt(base::WallTime time) const {
     return not_before <= time && time < not_after;
   }
 };
 
-// Every certificate of a PEM text, in order, at least one; text around them is skipped. Errors:
-// kInvalidArgument, "<what>: …".
+// Returns every certificate of a PEM text in order, at least one. Text around them is skipped.
+// Errors: kInvalidArgument, "<what>: …".
 base::Result<std::vector<CertificateInfo>> ReadCertificates(const std::string& pem,
                                                             std::string_view what);
 
-// Whether the key is that of the first certificate. Errors: kInvalidArgument, saying which does not
-// parse, or that they are not of one pair.
+// Checks that the key belongs to the first certificate. Errors: kInvalidArgument, saying which one
+// does not parse, or that they do not match.
 base::Result<void> CheckKey(const std::string& cert_pem, const std::string& key_pem);
 
 struct ServerCheck {
   std::string host;                  // "": any
-  std::optional<base::WallTime> at;  // nullopt: dates are not looked at
+  std::optional<base::WallTime> at;  // nullopt: dates are not checked
 };
 
-// Whether a client that trusts `roots_pem` alone accepts the first certificate of `chain_pem` (the
-// others may be intermediates) from a server. Errors: kTls with the reason, kInvalidArgument for
-// what does not parse.
+// Checks that a client that trusts only `roots_pem` accepts the first certificate of `chain_pem`
+// from a server (the others may be intermediates). Errors: kTls with the reason; kInvalidArgument
+// if something does not parse.
 base::Result<void> CheckServer(const std::string& chain_pem, const std::string& roots_pem,
                                const ServerCheck& check);
 

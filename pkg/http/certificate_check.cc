@@ -1,4 +1,4 @@
-// Certificates read and judged: the other half of certificate.h.
+// Reading and checking of certificates: the other half of certificate.h.
 
 #include <boost/asio/ip/address.hpp>
 #include <ctime>
@@ -13,7 +13,7 @@ namespace {
 using openssl::Certificate;
 using Store = std::unique_ptr<X509_STORE, openssl::Freer<X509_STORE_free>>;
 using StoreContext = std::unique_ptr<X509_STORE_CTX, openssl::Freer<X509_STORE_CTX_free>>;
-// Owns the stack alone, not the certificates in it.
+// Owns only the stack, not the certificates in it.
 using Stack =
     std::unique_ptr<STACK_OF(X509), decltype([](STACK_OF(X509) * stack) { sk_X509_free(stack); })>;
 
@@ -88,7 +88,7 @@ base::Result<void> CheckKey(const std::string& cert_pem, const std::string& key_
   const bool one_pair = X509_check_private_key(certificates->front().get(), key->get()) == 1;
   ERR_clear_error();
   if (one_pair) return {};
-  return Error(base::ErrorCode::kInvalidArgument, "the private key is not that of the certificate");
+  return Error(base::ErrorCode::kInvalidArgument, "the private key does not match the certificate");
 }
 
 base::Result<void> CheckServer(const std::string& chain_pem, const std::string& roots_pem,

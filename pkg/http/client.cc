@@ -23,12 +23,12 @@ using std::chrono::milliseconds;
 
 TimePoint Now() { return base::RealClock().Now(); }
 
-// A year is for ever, and no time point overflows.
+// Caps the timeout at a year, so that no time point overflows.
 TimePoint In(milliseconds timeout) {
   return Now() + std::min<milliseconds>(timeout, std::chrono::hours(24 * 365));
 }
 
-// Runs `operation` with cancellation as a state to test, whatever its caller has chosen: our calls
+// Runs `operation` with cancellation as a state to check, whatever the caller has chosen. Our calls
 // return kCancelled and never throw.
 template <typename T>
 Task<Result<T>> ReturnCancellation(Task<Result<T>> operation) {
@@ -52,11 +52,11 @@ bool HasBodyByNature(const std::string& method) {
   return method == "POST" || method == "PUT" || method == "PATCH";
 }
 
-// A connection with a request sent, and its response read up to the header's end.
+// A connection with a sent request, and its response read up to the end of the header.
 struct Exchange {
   std::unique_ptr<Connection> connection;
   std::unique_ptr<ResponseParser> parser;
-  int generation = 0;  // of the pool, when the connection was taken
+  int generation = 0;  // the pool's, when the connection was taken
   bool pooled = false;
 };
 
@@ -75,7 +75,7 @@ class Body final : public BodyStream {
   Result<void> End();
 
   Pool& pool_;
-  Exchange exchange_;  // without a connection once the body has ended or failed
+  Exchange exchange_;  // has no connection once the body has ended or failed
   std::unique_ptr<Gunzip> gunzip_;
   std::optional<base::Error> failed_;
 };
@@ -110,7 +110,7 @@ Task<Result<std::optional<std::string>>> Body::ReadBefore(TimePoint deadline) {
   co_return *failed_;
 }
 
-// What of the body is there: "" for nothing yet.
+// Returns the available part of the body; "" if there is none yet.
 Result<std::string> Body::TakePiece() {
   std::string raw = std::exchange(exchange_.parser->response.body, std::string());
   if (!gunzip_) return raw;
@@ -121,9 +121,10 @@ Result<std::string> Body::TakePiece() {
 Result<void> Body::End() {
   if (gunzip_ && !gunzip_->AtEnd()) {
     return base::Error{.code = ErrorCode::kMalformed,
-                       .message = exchange_.connection->peer() + ": bad gzip: ends too early"};
+                       .message = exchange_.connection->peer() + ": bad gzip: truncated"};
   }
   std::unique_ptr<Connection> connection = std::move(exchange_.connection);
+  // Bytes after the answer mean that the server is out of step: close the connection.
   if (exchange_.parser->keep_alive() && connection->leftover().empty()) {
     pool_.Put(std::move(connection), exchange_.generation, Now());
   }
@@ -161,6 +162,7 @@ class AsioClient final : public Client {
 
 Result<void> AsioClient::SetTls(TlsOptions tls) {
   auto done = dialer_.SetTls(tls);
+  // Idle connections were made with the old certificates.
   if (done) pool_.Clear();
   return done;
 }
@@ -218,7 +220,7 @@ Task<Result<StreamedResponse>> AsioClient::OpenBefore(Request request, bool acce
   co_return Decode(&pool_, std::move(*exchange), decodes);
 }
 
-// Adds the fields that every request of ours has.
+// Adds the fields of all our requests.
 void AsioClient::Complete(Request* request, bool accept_gzip) const {
   Headers& headers = request->headers;
   if (!headers.Has("Host")) headers.Add("Host", options_.server.Authority());
@@ -244,6 +246,7 @@ StreamedResponse AsioClient::Decode(Pool* pool, Exchange exchange, bool decodes)
 
 Task<Result<Exchange>> AsioClient::Begin(Request request, TimePoint deadline) {
   Framing framing;
+  // Servers expect a Content-Length with these methods, even if it is 0.
   if (!request.body.empty() || HasBodyByNature(request.method)) {
     framing.content_length = request.body.size();
   }
@@ -256,7 +259,7 @@ Task<Result<Exchange>> AsioClient::Begin(Request request, TimePoint deadline) {
     const std::uint64_t written = exchange->connection->socket().bytes_written();
     auto done = co_await SendAndReadHeader(*exchange, bytes, request.method == "HEAD", deadline);
     if (done) co_return std::move(*exchange);
-    // The server may have closed a kept connection just when we used it.
+    // The server may have closed a pooled connection just when we used it.
     const bool unsent = exchange->connection->socket().bytes_written() == written;
     const bool stale = exchange->pooled && done.error().Is(ErrorCode::kUnavailable) &&
                        !exchange->parser->started();
@@ -281,7 +284,7 @@ Task<Result<void>> AsioClient::SendAndReadHeader(Exchange& exchange, std::string
   exchange.parser = NewResponseParser(head_only);
   const auto sent = co_await exchange.connection->Send(std::move(bytes), deadline);
   if (!sent && !sent.error().Is(ErrorCode::kUnavailable)) co_return sent.error();
-  // A server that refuses a body early may have answered before it closed.
+  // A server that refuses a body early may have answered before it closed: read the answer.
   auto done = co_await ReadHeader(exchange, head_only, deadline);
   if (!sent && !done) co_return sent.error();
   co_return done;
@@ -292,7 +295,8 @@ Task<Result<void>> AsioClient::ReadHeader(Exchange& exchange, bool head_only, Ti
     auto fed = co_await Feed(*exchange.connection, *exchange.parser, deadline);
     if (!fed) co_return fed.error();
     if (!exchange.parser->header_done() || exchange.parser->response.status >= 200) continue;
-    exchange.parser = NewResponseParser(head_only);  // an interim answer: the real one follows
+    // An interim answer (1xx); the real one follows.
+    exchange.parser = NewResponseParser(head_only);
   }
   co_return Result<void>();
 }

@@ -1,14 +1,15 @@
 #pragma once
 
 // An HTTP/1.1 client for one server: a keep-alive pool, TLS with verification, an optional proxy
-// (http CONNECT, https CONNECT, socks5), gzip. It knows nothing of Kubernetes.
+// (http CONNECT, https CONNECT, socks5), gzip. It knows nothing about Kubernetes.
 //
-// Promises: every wait has a deadline; a pooled connection that the server closed meanwhile costs a
-// repeated attempt on a fresh connection only where that is safe (no byte of the answer was read,
-// and the method is GET, HEAD or OPTIONS, or no byte of the request had left); bodies above the
-// bound are refused (kTooLarge).
-// A coroutine that is cancelled closes its connection and returns kCancelled.
+// Guarantees: every wait has a deadline. If the server closed a pooled connection meanwhile, the
+// request is sent again on a new connection, but only where that is safe (no byte of the answer was
+// read, and the method is GET, HEAD or OPTIONS, or no byte of the request had left). A body above
+// the bound is refused (kTooLarge). A cancelled coroutine closes its connection and returns
+// kCancelled.
 //
+// Single-threaded: all calls are on the executor's thread. The client must outlive its streams.
 // Single-threaded: all calls on the executor's thread. The client must outlive its streams.
 
 #include <chrono>
@@ -26,7 +27,7 @@ struct TlsOptions {
   std::string ca_pem;    // trusted roots; "" means the system's
   std::string cert_pem;  // client certificate (chain), with key_pem; both "" for none
   std::string key_pem;
-  std::string server_name;  // SNI and the name checked; "" means the host of the URL
+  std::string server_name;  // SNI and the verified name; "" means the URL's host
   bool insecure = false;    // skip verification of the server
 };
 
@@ -34,12 +35,13 @@ struct ClientOptions {
   Url server;  // its path is not used: a request's target is complete
   TlsOptions tls;
   std::optional<Url> proxy;
-  bool gzip = true;  // ask for and decode gzip bodies; never on requests opened with Open(…, false)
+  bool gzip = true;  // accept gzip bodies and decode them; Open(…, false) never does
   std::size_t max_body_bytes = std::size_t{256} << 20;  // Do() only; decoded size
-  // As many are kept as were needed at once, up to this; those that are not needed end by age.
+  // The pool keeps as many as were needed at once, up to this; unused ones are closed by age.
   std::size_t max_idle_connections = 256;
-  std::chrono::milliseconds idle_timeout{85'000};     // below the 90 s after which servers close
-  std::chrono::milliseconds connect_timeout{10'000};  // name look-up, TCP, proxy and TLS together
+  std::chrono::milliseconds idle_timeout{85'000};  // less than the 90 s after which servers close
+  // For name look-up, TCP, proxy and TLS together.
+  std::chrono::milliseconds connect_timeout{10'000};
 };
 
 // The body of a response as it arrives. Destroying it early closes the connection; reading it to
@@ -47,8 +49,9 @@ struct ClientOptions {
 class BodyStream {
  public:
   virtual ~BodyStream() = default;
-  // The next bytes, decoded; nullopt at the clean end of the body. Errors: kTimeout after `timeout`
-  // without a byte, kUnavailable when the connection ends in mid-body, kMalformed for bad gzip.
+  // Returns the next decoded bytes; nullopt at the regular end of the body. Errors: kTimeout after
+  // `timeout` without a byte, kUnavailable if the connection ends in mid-body, kMalformed for bad
+  // gzip.
   virtual base::Task<base::Result<std::optional<std::string>>> Read(
       std::chrono::milliseconds timeout) = 0;
 };
@@ -62,21 +65,20 @@ struct StreamedResponse {
 class Client {
  public:
   virtual ~Client() = default;
-  // The whole exchange, body included, within `timeout`.
+  // The whole exchange within `timeout`, including the body.
   virtual base::Task<base::Result<Response>> Do(Request request,
                                                 std::chrono::milliseconds timeout) = 0;
-  // Until the headers of the response, within `timeout`; the body is then read by the caller.
+  // Returns after the response's headers, within `timeout`; the caller then reads the body.
   virtual base::Task<base::Result<StreamedResponse>> Open(Request request, bool accept_gzip,
                                                           std::chrono::milliseconds timeout) = 0;
   // Closes idle connections: credentials or trust have changed, or the program ends.
   virtual void CloseIdle() = 0;
-  // Requests from now on use these certificates, on new connections. Errors: kInvalidArgument, the
-  // old ones stay in use.
+  // Later requests use these certificates, on new connections. Errors: kInvalidArgument; the old
+  // ones stay in use.
   virtual base::Result<void> SetTls(TlsOptions tls) = 0;
 };
 
-// Errors: kInvalidArgument for certificates or keys that do not parse or do not match, naming
-// which.
+// Errors: kInvalidArgument, naming the certificate or key that does not parse or match.
 base::Result<std::unique_ptr<Client>> NewClient(base::asio::any_io_executor executor,
                                                 ClientOptions options);
 

@@ -9,7 +9,7 @@ namespace http {
 namespace {
 
 constexpr std::size_t kScratchBytes = std::size_t{64} << 10;
-constexpr int kBurst = 16;  // operations in a row before others get the loop
+constexpr int kBurst = 16;  // operations in a row before a yield to the event loop
 constexpr std::size_t kLargeRead = std::size_t{16} << 10;
 constexpr std::size_t kLingerBytes = std::size_t{16} << 20;
 
@@ -57,20 +57,20 @@ base::Task<base::Result<std::string_view>> Connection::Receive(base::TimePoint d
     Attempt attempt = met_ ? *met_ : stream_->TryRead(scratch);
     if (attempt.kind == Attempt::Kind::kDone) {
       const std::size_t bytes = Fill(scratch, attempt.bytes);
-      // Where much comes at once, others get the loop before more of it is read.
+      // After a large read, yield to the event loop before reading more.
       if (bytes >= kLargeRead) without_waiting_ = kBurst;
       co_return std::string_view(scratch.data(), bytes);
     }
     if (attempt.kind == Attempt::Kind::kEnd) co_return std::string_view();
     if (attempt.kind == Attempt::Kind::kFailed) co_return std::move(attempt.error);
+    // The wait below lets others run.
     without_waiting_ = 0;
     auto waited = co_await socket_->Wait(Purpose::kReceive, attempt.kind, deadline);
     if (!waited) co_return waited.error();
   }
 }
 
-// Adds what came in with the first `bytes`, record by record: a reader that was away for a moment
-// finds many.
+// Appends to the first `bytes`, record by record: after a pause, many TLS records may be waiting.
 std::size_t Connection::Fill(std::span<char> scratch, std::size_t bytes) {
   while (bytes < scratch.size() && stream_->HasPending()) {
     Attempt more = stream_->TryRead(scratch.subspan(bytes));
@@ -113,6 +113,7 @@ base::Task<base::Result<void>> Connection::Send(std::string bytes, base::TimePoi
 }
 
 bool Connection::StillIdle() {
+  // An idle connection with bytes or an end is out of step: do not use it again.
   if (closed_ || met_ || !leftover_.empty()) return false;
   std::array<char, 1> byte{};
   return stream_->TryRead(byte).kind == Attempt::Kind::kWantRead;

@@ -1,8 +1,9 @@
 #pragma once
 
-// Internal to pkg/http. A connection as coroutines use it: bytes in, bytes out, each with a
-// deadline, plain or through any number of TLS layers. One may receive while another sends; two may
-// not do the same. Errors leave the connection to be closed by its owner; destroying it closes it.
+// Internal to pkg/http. A connection for coroutines: receives and sends bytes with a deadline,
+// plain or through any number of TLS layers. One coroutine may receive while another sends; two
+// must not do the same. After an error the owner must close the connection; destroying it closes
+// it.
 
 #include <memory>
 #include <optional>
@@ -24,26 +25,27 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Goes on inside TLS, once the handshake is done. `who` of an error is the peer of the stream.
+  // Does the handshake and continues inside TLS. In errors, `who` is the peer of the stream.
   base::Task<base::Result<void>> StartTls(std::shared_ptr<TlsStream> tls, base::TimePoint deadline);
   [[nodiscard]] const std::shared_ptr<Stream>& stream() const { return stream_; }
 
-  // What has arrived, at least one byte; empty when the peer has ended its side. The view is valid
-  // until the caller's next co_await: the buffer belongs to the thread, so that waiting costs none.
+  // Returns what has arrived, at least one byte; empty if the peer has ended its side. The view is
+  // valid until the caller's next co_await: the buffer is shared by all connections of the thread,
+  // so that waiting connections need none.
   base::Task<base::Result<std::string_view>> Receive(base::TimePoint deadline);
-  // The wait of Receive(), the one under way or the next, ends with kTimeout.
+  // Ends the current or the next wait of Receive() with kTimeout.
   void EndReceive();
-  // All of `bytes`.
+  // Sends all of `bytes`.
   base::Task<base::Result<void>> Send(std::string bytes, base::TimePoint deadline);
 
   // Bytes received but not consumed: the start of the next message.
   std::string& leftover() { return leftover_; }
   [[nodiscard]] const std::string& leftover() const { return leftover_; }
-  // False when the peer has closed an idle connection, or speaks unasked.
+  // False if the peer has closed an idle connection, or sent bytes without a request.
   [[nodiscard]] bool StillIdle();
 
-  // Ends the peer's wait for more, reads what it still sends for a moment, then closes: the peer
-  // gets to read our last answer before its own sending fails.
+  // Ends our side, reads what the peer still sends for a moment, then closes. So the peer can read
+  // our last answer before its own sending fails.
   base::Task<void> Linger(base::TimePoint deadline);
   void Close();  // waiting coroutines wake with kUnavailable
   void Reset();
@@ -57,9 +59,9 @@ class Connection {
 
   std::shared_ptr<Socket> socket_;
   std::shared_ptr<Stream> stream_;
-  std::optional<Attempt> met_;  // an end or a failure behind what was received
+  std::optional<Attempt> met_;  // an end or a failure after the received bytes
   std::string leftover_;
-  int without_waiting_ = 0;  // operations since the loop was last given to others
+  int without_waiting_ = 0;  // operations since the last yield to the event loop
   bool receive_ends_ = false;
   bool closed_ = false;
 };

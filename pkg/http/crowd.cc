@@ -11,7 +11,7 @@ constexpr std::chrono::seconds kPatience{2};
 
 }  // namespace
 
-// The heaviest gives way.
+// The heaviest guest gives way.
 struct Crowd::Weight {
   enum class Standing { kKnown, kNew, kSlow };
 
@@ -23,6 +23,7 @@ struct Crowd::Weight {
   }
 
   static Standing StandingOf(const Guest& guest, base::Duration age) {
+    // Waiting for the next request is allowed for any time, so age does not count here.
     if (guest.known_ && guest.state_ == Guest::State::kWaiting) return Standing::kKnown;
     if (age >= kPatience) return Standing::kSlow;
     return guest.known_ ? Standing::kKnown : Standing::kNew;
@@ -45,6 +46,7 @@ bool Crowd::MakeRoom() {
   if (!full()) return true;
   Guest* guest = Heaviest(Scarce::kConnections, nullptr);
   if (guest == nullptr) return false;
+  // Leaves first: GiveWay() may close the connection, which must not count any more.
   guest->Leave();
   guest->GiveWay(Scarce::kConnections);
   return true;

@@ -1,19 +1,19 @@
 #pragma once
 
-// Internal to pkg/http. Who gives way when a server has too many connections, or holds too many
-// bytes for them. It only decides: a guest closes itself.
+// Internal to pkg/http. Decides which connection must give way when a server has too many
+// connections, or holds too many bytes for them. It only decides; a guest closes itself.
 //
-// No address has a number of its own. Several API servers may come from one address (konnectivity,
-// a load balancer, SNAT), so a number that never locks them out would protect from nobody. An
-// address may have all while nobody else wants it. When it gets scarce, guests give way in this
+// There is no limit per address. Several API servers may share one address (konnectivity, a load
+// balancer, SNAT), so a limit that never locks them out would not protect anybody. One address may
+// use everything while nobody else needs it. When resources are scarce, guests give way in this
 // order:
 //
-//   1. those that are slow: without a good answer, or in the middle of a request, for 2 s;
-//   2. those that are new: no request of theirs was answered well yet;
-//   3. those that are known, and wait for their next request or have just begun it;
+//   1. slow guests: no good answer yet, or in the middle of a request, for 2 s;
+//   2. new guests: none of their requests was answered well yet;
+//   3. known guests that wait for their next request or have just begun it.
 //
-// among these the ones whose address has most, of one address the one that holds most, then the
-// oldest. Nobody gives way while his request is in hand.
+// Within a group, guests of the address with the most connections or bytes come first, then the
+// guest that holds most, then the oldest. A guest whose request is being handled never gives way.
 //
 // Single-threaded.
 
@@ -36,14 +36,14 @@ class Crowd {
   };
   class Guest;
 
-  // The clock outlives the crowd.
+  // The clock must outlive the crowd.
   Crowd(Bounds bounds, const base::Clock& clock) : bounds_(bounds), clock_(clock) {}
   ~Crowd();  // REQUIRES: no guests
   Crowd(const Crowd&) = delete;
   Crowd& operator=(const Crowd&) = delete;
 
   [[nodiscard]] bool full() const { return size_ >= bounds_.connections; }
-  // Lets one give way if it is full; false if nobody can.
+  // If it is full, makes one guest give way; false if none can.
   bool MakeRoom();
 
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -56,7 +56,7 @@ class Crowd {
   };
   struct Weight;
 
-  // The one to give way: of those that can, and of `asking`, which may be null.
+  // The guest that should give way: one of those that can, or `asking`, which may be null.
   [[nodiscard]] Guest* Heaviest(Scarce what, Guest* asking) const;
   void SetBytes(Guest& guest, std::size_t bytes);
   bool MakeRoomFor(Guest& asking);
@@ -69,7 +69,7 @@ class Crowd {
   std::map<std::string, Share> shares_;  // by address
 };
 
-// One connection. Who derives from it is a guest from construction to destruction.
+// One connection. An object of a derived class is a guest from construction to destruction.
 class Crowd::Guest {
  public:
   Guest(Crowd& crowd, const std::string& address);
@@ -78,20 +78,20 @@ class Crowd::Guest {
   Guest& operator=(const Guest&) = delete;
 
  protected:
-  // kConnections: to close now, and a guest no more. kBytes: to release now what it holds. Must not
-  // call back.
+  // kConnections: it must close now, and is no guest any more. kBytes: it must release what it
+  // holds now. Must not call back.
   virtual void GiveWay(Scarce what) = 0;
 
-  // It waits for a request; a request or an answer is under way; a request is in hand.
+  // Waiting for a request; receiving a request or sending an answer; handling a request.
   enum class State { kWaiting, kMoving, kInHand };
   void Become(State state);
   // Whether its last request was answered well.
   void SetKnown(bool known) { known_ = known; }
 
-  // What it holds is so much from now on; others may give way. False: it is itself the one that
-  // should, and holds what it held.
+  // Sets how many bytes it holds; others may have to give way. False: it should itself give way,
+  // and its bytes are unchanged.
   [[nodiscard]] bool Hold(std::size_t bytes);
-  // The same for one that cannot do without.
+  // The same for bytes that it cannot do without.
   void MustHold(std::size_t bytes);
   [[nodiscard]] std::size_t held() const { return bytes_; }
 

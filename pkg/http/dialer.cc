@@ -17,6 +17,7 @@ base::Result<void> Dialer::SetTls(const TlsOptions& options) {
   if (server_.scheme != "https" && !proxy_speaks_tls) return {};
   auto tls = TlsContext::ForClient(options);
   if (!tls) return tls.error();
+  // The proxy must not get our client certificate.
   auto proxy_tls = TlsContext::ForClient({.ca_pem = options.ca_pem, .insecure = options.insecure});
   if (!proxy_tls) return proxy_tls.error();
   tls_ = std::move(*tls);
@@ -48,7 +49,7 @@ base::Task<base::Result<std::unique_ptr<Connection>>> Dialer::ConnectTcp(Url to,
       proxy_ ? server_.Authority() + " through proxy " + proxy_->Authority() : server_.Authority();
   std::optional<base::Error> first_error;
   for (std::size_t i = 0; i < endpoints->size(); ++i) {
-    // An address that never answers leaves the others their share of the time.
+    // An address that never answers must leave the others their share of the time.
     const base::TimePoint now = base::RealClock().Now();
     const base::TimePoint share = now + (deadline - now) / static_cast<int>(endpoints->size() - i);
     auto socket = std::make_shared<Socket>(Tcp::socket(executor_), peer);

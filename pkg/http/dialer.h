@@ -1,7 +1,7 @@
 #pragma once
 
-// Internal to pkg/http. Brings up a connection to the client's server: name look-up, TCP to each
-// address in turn, the proxy, TLS. Several dials may be under way at once.
+// Internal to pkg/http. Opens a connection to the client's server: name look-up, TCP to each
+// address in turn, the proxy, TLS. Several dials may run at once.
 
 #include <memory>
 #include <optional>
@@ -19,7 +19,7 @@ class Dialer {
 
   // Errors: kUnavailable, kTimeout, kTls, kCancelled, naming host and port.
   base::Task<base::Result<std::unique_ptr<Connection>>> Dial(base::TimePoint deadline);
-  // Requests go to an http proxy whole, with the server in their target.
+  // True if requests go to an http proxy unchanged, with the server in their target.
   [[nodiscard]] bool absolute_targets() const;
 
  private:
@@ -30,9 +30,9 @@ class Dialer {
   base::asio::any_io_executor executor_;
   Url server_;
   std::optional<Url> proxy_;
-  std::shared_ptr<const TlsContext> tls_;        // null until SetTls, and for plain http
+  std::shared_ptr<const TlsContext> tls_;        // null before SetTls(), and for plain http
   std::shared_ptr<const TlsContext> proxy_tls_;  // the same trust, without our certificate
-  std::string server_name_;                      // what the server's certificate must be for
+  std::string server_name_;                      // the name that the server's certificate must have
 };
 
 }  // namespace http

@@ -1,13 +1,13 @@
 #pragma once
 
-// A digest of bytes: to know a secret again without keeping it. Any thread.
+// A digest of bytes: recognizes a secret without storing it. Any thread.
 
 #include <string>
 #include <string_view>
 
 namespace http {
 
-// 32 bytes.
+// Returns 32 bytes.
 std::string Sha256(std::string_view bytes);
 
 }  // namespace http

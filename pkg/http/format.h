@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to pkg/http. The heads of messages as they go over the wire.
+// Internal to pkg/http. Formats the heads of messages.
 
 #include <cstdint>
 #include <optional>
@@ -16,8 +16,8 @@ struct Framing {
   std::optional<std::size_t> content_length;
 };
 
-// The message's own Content-Length, Transfer-Encoding and Connection fields are replaced by what is
-// true. Line breaks in names and values become spaces, so that a value cannot add a field.
+// The message's own Content-Length, Transfer-Encoding and Connection fields are replaced by those
+// of `framing`. Line breaks in names and values become spaces, so that a value cannot add a field.
 std::string FormatHead(const Request& request, const Framing& framing);
 std::string FormatHead(int status, const Headers& headers, const Framing& framing, bool keep_alive);
 

@@ -47,7 +47,7 @@ class ZlibGunzip final : public Gunzip {
   [[nodiscard]] bool AtEnd() const override { return !in_member_ && zlib_.avail_in == 0; }
 
  private:
-  // One call of inflate; a member's end is followed by the next member, if there is more.
+  // Calls inflate() once. After the end of a member the next one begins, if there is more input.
   int Step() {
     if (!in_member_ && zlib_.avail_in == 0) return Z_BUF_ERROR;
     in_member_ = true;
@@ -65,10 +65,10 @@ class ZlibGunzip final : public Gunzip {
   }
 
   z_stream zlib_{};
-  std::string input_;  // its last avail_in bytes are still to be decoded
+  std::string input_;  // its last avail_in bytes are not decoded yet
   bool in_member_ = false;
-  // Not in the output itself: to make room there means to write zeros first, which for small pieces
-  // is more work than inflating them.
+  // Not the output itself: growing a string writes zeros first, which costs more than inflating
+  // small pieces.
   std::array<char, kStep> step_;
 };
 

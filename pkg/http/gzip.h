@@ -1,7 +1,7 @@
 #pragma once
 
 // Internal to pkg/http, the only user of zlib. Decodes a gzip body as it arrives, in bounded
-// pieces: a small body that swells to gigabytes is the reader's to refuse.
+// pieces. So the reader can refuse a small body that decodes to gigabytes.
 
 #include <memory>
 #include <string>
@@ -15,9 +15,9 @@ class Gunzip {
  public:
   virtual ~Gunzip() = default;
   virtual void Add(std::string bytes) = 0;
-  // Some decoded bytes; "" when more input is needed. Errors: kMalformed.
+  // Returns some decoded bytes; "" if it needs more input. Errors: kMalformed.
   virtual base::Result<std::string> Take() = 0;
-  // The input given so far is a whole number of gzip members, none included.
+  // True if the input so far is a whole number of gzip members, possibly none.
   [[nodiscard]] virtual bool AtEnd() const = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Requests and responses of HTTP/1.1 as values, for our client and our server alike. No I/O here.
+// HTTP/1.1 requests and responses as values, for our client and our server. No I/O here.
 
 #include <chrono>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace http {
 
-// Field names compare without case; order is kept; a name may occur several times.
+// Field names are case-insensitive; order is kept; a name may occur several times.
 class Headers {
  public:
   Headers() = default;
@@ -55,7 +55,8 @@ struct Url {
   [[nodiscard]] std::string Authority() const;
 };
 
-// "https://10.0.0.1:6443/prefix". A missing port is the scheme's. Errors: kInvalidArgument.
+// Parses "https://10.0.0.1:6443/prefix". A missing port is the scheme's default. Errors:
+// kInvalidArgument.
 base::Result<Url> ParseUrl(std::string_view text);
 
 // Percent-encodes everything but unreserved characters (RFC 3986).
@@ -66,7 +67,7 @@ using Query = std::vector<std::pair<std::string, std::string>>;
 // "a=b&c=d", encoded; "" for none.
 std::string EncodeQuery(const Query& query);
 
-// A request target split and decoded: what a server routes by.
+// A request target, split and decoded, for routing.
 struct Target {
   std::vector<std::string> segments;  // decoded, without empty ones
   std::string path;                   // as sent, without the query

@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to this folder: owners of OpenSSL's objects, and PEM in and out.
+// Internal to this folder: owners of OpenSSL's objects, and PEM conversion.
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -38,11 +38,11 @@ base::Result<std::vector<Certificate>> ParseCertificates(const std::string& pem,
                                                          std::string_view what);
 base::Result<Key> ParseKey(const std::string& pem, std::string_view what);
 
-// The newest error of this thread's queue in words, and the queue emptied.
+// Returns the newest error of this thread's queue as text, and empties the queue.
 std::string TakeError();
-// The text that a memory BIO holds.
+// Returns the content of a memory BIO.
 std::string TextOf(BIO* bio);
-// Empty when memory is short.
+// Empty if memory is short.
 std::string ToPem(const X509* certificate);
 
 struct SubjectHost {
@@ -50,9 +50,9 @@ struct SubjectHost {
   std::string text;
 };
 std::vector<SubjectHost> SubjectHosts(const X509* certificate);
-// What a certificate is for: "DNS:localhost, IP:127.0.0.1".
+// The names of a certificate: "DNS:localhost, IP:127.0.0.1".
 std::string SubjectNames(const X509* certificate);
-// All values of one kind of name in a subject, in UTF-8.
+// All values of one kind of name in the subject, in UTF-8.
 std::vector<std::string> SubjectEntries(const X509* certificate, int nid);
 
 }  // namespace http::openssl

@@ -10,16 +10,16 @@ namespace beast_http = boost::beast::http;
 using BoostError = boost::system::error_code;
 using View = boost::beast::string_view;
 
-// A line of a chunk's header, or a trailer, that goes on beyond this is no HTTP of good will.
+// A chunk header line or a trailer beyond this size is not from a regular client.
 constexpr std::size_t kMaxUnparsed = std::size_t{128} << 10;
 
 std::string_view ToStd(View text) { return {text.data(), text.size()}; }
 
-// Of a request. A field takes 64 bytes of ours where two of its own may do ("a:").
+// Of a request. A field takes 64 bytes of memory, but only two on the wire ("a:").
 constexpr std::size_t kMaxFields = 100;
 
-// The least that stands from the head of a chunk on: "0\r\n\r\n". Beast, once it has seen the last
-// chunk's head, ends the process (BOOST_ASSERT) when it is shown less than that again.
+// The shortest rest from the head of a chunk on: "0\r\n\r\n". If Beast has seen the head of the
+// last chunk, and is given less than this again, it ends the process (BOOST_ASSERT).
 constexpr std::size_t kLeastChunk = 5;
 
 struct Refusal {
@@ -37,7 +37,7 @@ Refusal Explain(const BoostError& error) {
   return {{base::ErrorCode::kMalformed, "not valid HTTP: " + error.message()}, 400};
 }
 
-// Both kinds of message; `Base` is RequestParser or ResponseParser.
+// For both kinds of message; `Base` is RequestParser or ResponseParser.
 template <bool is_request, typename Base>
 class BeastParser final : public Base, private beast_http::basic_parser<is_request> {
   using Beast = beast_http::basic_parser<is_request>;
@@ -111,7 +111,7 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
     Message().headers.Add(ToStd(name), ToStd(value));
   }
   void on_header_impl(BoostError& error) override {
-    // A body in an encoding that we do not know has no end that we know either.
+    // A body with an unknown encoding has no known end.
     if (is_request && Message().headers.Has("Transfer-Encoding") && !Beast::chunked()) {
       error = beast_http::error::bad_transfer_encoding;
     }
@@ -130,7 +130,7 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
   }
 
   std::size_t fields_ = 0;
-  bool waits_ = false;  // for more than it was shown last
+  bool waits_ = false;  // needs more bytes than it was given last
 };
 
 }  // namespace
@@ -166,7 +166,7 @@ base::Task<base::Result<void>> Feed(Connection& connection, Parser& parser,
     if (!ended) co_return ended.error().Wrap(connection.peer());
     co_return base::Result<void>();
   }
-  // Seldom is something left over; then the bytes are parsed where they arrived.
+  // Leftover bytes are rare. Without them the bytes are parsed where they arrived.
   std::string_view bytes = *received;
   if (!leftover.empty()) bytes = leftover.append(bytes);
   const auto consumed = parser.Put(bytes);

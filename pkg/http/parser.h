@@ -1,7 +1,7 @@
 #pragma once
 
-// Internal to pkg/http, with format.cc the only user of Beast. Bytes to messages, without I/O:
-// Put() as many as have arrived, read the fields once header_done(), take the body as it grows.
+// Internal to pkg/http; only this and format.cc use Beast. Parses bytes to messages without I/O:
+// Put() bytes as they arrive, read the fields once header_done(), take the body as it grows.
 
 #include <memory>
 #include <optional>
@@ -17,17 +17,17 @@ namespace http {
 class Parser {
  public:
   virtual ~Parser() = default;
-  // The number of bytes consumed; the caller presents the rest again with more behind it. Errors:
-  // kMalformed and kTooLarge.
+  // Returns the number of bytes consumed; the caller passes the rest again with more after it.
+  // Errors: kMalformed and kTooLarge.
   virtual base::Result<std::size_t> Put(std::string_view bytes) = 0;
-  // The peer has ended its side. Errors: kUnavailable when that cuts the message.
+  // The peer has ended its side. Errors: kUnavailable if the message is incomplete.
   virtual base::Result<void> PutEnd() = 0;
   [[nodiscard]] virtual bool started() const = 0;
   [[nodiscard]] virtual bool header_done() const = 0;
   [[nodiscard]] virtual bool done() const = 0;
-  // After this message the connection may be used for another.
+  // True if the connection may be used again after this message.
   [[nodiscard]] virtual bool keep_alive() const = 0;
-  // Content-Length, where there is one. REQUIRES: header_done().
+  // The Content-Length, if there is one. REQUIRES: header_done().
   [[nodiscard]] virtual std::optional<std::uint64_t> content_length() const = 0;
 };
 
@@ -35,7 +35,7 @@ class RequestParser : public Parser {
  public:
   Request request;  // its body grows until done()
   int minor_version = 1;
-  int refusal = 0;  // after an error of Put(): the status that tells the client so
+  int refusal = 0;  // after an error of Put(): the status to answer with
 };
 
 class ResponseParser : public Parser {
@@ -49,12 +49,12 @@ struct ParserLimits {
 };
 
 std::unique_ptr<RequestParser> NewRequestParser(ParserLimits limits);
-// `no_body`: the answer to HEAD, and to CONNECT when it is 2xx.
+// `no_body` is for answers to HEAD, and 2xx answers to CONNECT.
 std::unique_ptr<ResponseParser> NewResponseParser(bool no_body);
 
-// Gives `parser` what the connection holds or receives next, leaving what follows the message
-// there. Errors: those of Receive and Put, and kUnavailable when the peer ends in mid-message.
-// `parser` and `connection` outlive the call.
+// Feeds `parser` what the connection holds or receives next, and leaves the bytes after the message
+// in the connection. Errors: those of Receive() and Put(), and kUnavailable if the peer ends in
+// mid-message. `parser` and `connection` must outlive the call.
 base::Task<base::Result<void>> Feed(Connection& connection, Parser& parser,
                                     base::TimePoint deadline);
 

@@ -9,6 +9,7 @@ std::unique_ptr<Connection> Pool::Take(base::TimePoint now) {
   while (!idle_.empty()) {
     std::unique_ptr<Connection> connection = std::move(idle_.back().connection);
     idle_.pop_back();
+    // The server may have closed it meanwhile.
     if (connection->StillIdle()) return connection;
   }
   return nullptr;
@@ -17,6 +18,7 @@ std::unique_ptr<Connection> Pool::Take(base::TimePoint now) {
 void Pool::Put(std::unique_ptr<Connection> connection, int generation, base::TimePoint now) {
   DropOld(now);
   if (generation != generation_ || max_idle_ == 0) return;
+  // The server would close the oldest one first.
   if (idle_.size() >= max_idle_) idle_.erase(idle_.begin());
   idle_.push_back({std::move(connection), now});
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Internal to pkg/http. Keep-alive connections that wait for their next request, the youngest used
-// first. Old ones are closed when the pool is next looked at. No I/O of its own but closing, and
+// Internal to pkg/http. Keep-alive connections that wait for their next request. The one used last
+// is taken first. Old ones are closed on the next access to the pool. Its only I/O is closing, and
 // asking the kernel whether the peer has closed.
 
 #include <chrono>
@@ -18,9 +18,9 @@ class Pool {
   Pool(std::size_t max_idle, std::chrono::milliseconds idle_timeout)
       : max_idle_(max_idle), idle_timeout_(idle_timeout) {}
 
-  // Null when none is usable.
+  // Null if none is usable.
   std::unique_ptr<Connection> Take(base::TimePoint now);
-  // `generation` is the one current when the connection was taken or dialled: what was brought up
+  // `generation` is the generation when the connection was taken or dialled. A connection from
   // before a Clear() is not kept.
   void Put(std::unique_ptr<Connection> connection, int generation, base::TimePoint now);
   void Clear();

@@ -33,7 +33,7 @@ base::Task<base::Result<std::string>> ReceiveExactly(Connection& connection, std
   co_return bytes;
 }
 
-// Sends `bytes` and returns the `count` bytes that answer them.
+// Sends `bytes` and returns the `count` bytes of the answer.
 base::Task<base::Result<std::string>> Ask(Connection& connection, std::string bytes,
                                           std::size_t count, base::TimePoint deadline) {
   const auto sent = co_await connection.Send(std::move(bytes), deadline);
@@ -96,7 +96,7 @@ base::Task<base::Result<void>> SocksAuthenticate(Connection& connection, Url pro
   if ((*method)[0] != kVersion) co_return Refused(proxy, server, "it does not speak SOCKS5");
   if ((*method)[1] == kNoAuthentication) co_return base::Result<void>();
   if ((*method)[1] != kUserAndPassword || proxy.username.empty()) {
-    co_return Refused(proxy, server, "it accepts none of our ways to authenticate");
+    co_return Refused(proxy, server, "it accepts none of our authentication methods");
   }
   std::string credentials(1, '\1');
   AppendText(&credentials, proxy.username);
@@ -140,7 +140,7 @@ base::Task<base::Result<void>> HttpConnect(Connection& connection, Url proxy, Ur
 base::Task<base::Result<void>> Socks5Connect(Connection& connection, Url proxy, Url server,
                                              base::TimePoint deadline) {
   if (server.host.size() > 255 || proxy.username.size() > 255 || proxy.password.size() > 255) {
-    co_return Refused(proxy, server, "a name is longer than SOCKS5 can say");
+    co_return Refused(proxy, server, "a name is too long for SOCKS5");
   }
   const auto ready = co_await SocksAuthenticate(connection, proxy, server, deadline);
   if (!ready) co_return ready.error();
@@ -149,7 +149,7 @@ base::Task<base::Result<void>> Socks5Connect(Connection& connection, Url proxy, 
   if (!reply) co_return reply.error();
   if ((*reply)[0] != kVersion) co_return Refused(proxy, server, "it does not speak SOCKS5");
   if ((*reply)[1] != 0) co_return Refused(proxy, server, SocksReason((*reply)[1]));
-  // The address that the proxy uses follows; only its length matters.
+  // The proxy's address follows; only its length matters.
   std::size_t rest = (*reply)[3] == 4 ? 18 : 6;
   if ((*reply)[3] == 3) {
     const auto length = co_await ReceiveExactly(connection, 1, deadline);

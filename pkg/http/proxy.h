@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to pkg/http. What a client says to a proxy so that the connection goes on to the server.
+// Internal to pkg/http. The handshake with a proxy, after which the connection reaches the server.
 // Errors: kUnavailable naming proxy, server and the proxy's reason; kMalformed; those of a
 // connection.
 
@@ -12,10 +12,10 @@ namespace http {
 // "Basic …" for the proxy's user and password; "" without a user.
 std::string ProxyAuthorization(const Url& proxy);
 
-// `connection` outlives the calls.
+// `connection` must outlive the calls.
 base::Task<base::Result<void>> HttpConnect(Connection& connection, Url proxy, Url server,
                                            base::TimePoint deadline);
-// Names are resolved by the proxy.
+// The proxy resolves names.
 base::Task<base::Result<void>> Socks5Connect(Connection& connection, Url proxy, Url server,
                                              base::TimePoint deadline);
 

@@ -29,6 +29,7 @@ base::Task<base::Result<std::vector<Tcp::endpoint>>> Resolve(std::string host, s
 
   const std::string what = "look up " + host + ":" + std::to_string(port);
   const auto executor = co_await asio::this_coro::executor;
+  // Shared with the handler, which may run after this coroutine has timed out.
   const auto look_up = std::make_shared<LookUp>(executor);
   look_up->wake.expires_at(deadline);
   look_up->resolver.async_resolve(

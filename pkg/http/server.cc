@@ -15,9 +15,10 @@ namespace http {
 namespace {
 
 namespace asio = boost::asio;
-constexpr std::chrono::milliseconds kAcceptPause{100};  // out of descriptors: let some be closed
+// Out of descriptors: wait until some are closed.
+constexpr std::chrono::milliseconds kAcceptPause{100};
 
-// An IPv4 address as such, also where it came through a socket of both families.
+// Returns an IPv4-mapped IPv6 address as the IPv4 address.
 std::string Plain(const asio::ip::address& address) {
   if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.to_string();
   return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
@@ -66,7 +67,7 @@ class AsioServer final : public Server {
   std::uint16_t port_ = 0;
   bool draining_ = false;
   bool stopped_ = false;
-  asio::steady_timer pause_;  // between attempts to accept; cancelled when one may go on
+  asio::steady_timer pause_;  // between attempts to accept; cancelled when accepting may go on
   asio::steady_timer grace_;
   std::list<ServerConnection*> connections_;  // those running in tasks_
   base::TaskGroup tasks_;
@@ -78,7 +79,7 @@ base::Result<void> AsioServer::Listen() {
     if (!done) return done;
   }
   if (options_.address.empty()) {
-    // Both families through one socket; where the machine has no IPv6, the older one alone.
+    // One socket for IPv4 and IPv6; if the machine has no IPv6, only IPv4.
     auto done = ListenOn({asio::ip::address_v6::any(), options_.port});
     return done ? done : ListenOn({asio::ip::address_v4::any(), options_.port});
   }
@@ -134,7 +135,7 @@ base::Task<void> AsioServer::Run() {
   grace_.cancel();
 }
 
-// Nobody gives way before somebody else is at the door.
+// Nobody gives way before another connection waits to be accepted.
 base::Task<bool> AsioServer::HasRoom() {
   if (!crowd_.full()) co_return true;
   const auto [error] = co_await acceptor_.async_wait(Tcp::acceptor::wait_read, base::kTuple);
@@ -193,6 +194,7 @@ void AsioServer::Stop(std::chrono::milliseconds grace) {
   boost::system::error_code ignored;
   acceptor_.close(ignored);
   pause_.cancel();
+  // Copied, because a stopped connection leaves the list.
   const auto snapshot = connections_;
   for (ServerConnection* connection : snapshot) connection->Stop();
   if (snapshot.empty()) return;

@@ -13,12 +13,13 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kMaxPipelined = std::size_t{64} << 10;
-constexpr std::size_t kPiece = std::size_t{1} << 20;  // of a body: what has to go within a timeout
-// Of the heap, while a handshake is under way: measured, and rounded up.
+// Of a body: what must be sent within one timeout.
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+// Heap during a handshake: measured, and rounded up.
 constexpr std::size_t kHandshakeBytes = std::size_t{48} << 10;
 
-// When a connection that begins now is old. Clients take one port after the other, so the port
-// spreads them.
+// When a connection that begins now is old. Clients use their ports in turn, so the port spreads
+// the ages.
 base::TimePoint OldAt(base::TimePoint now, milliseconds age, std::uint16_t port) {
   constexpr int kSteps = 16;
   if (age.count() == 0) return base::TimePoint::max();
@@ -35,7 +36,7 @@ Response PlainText(int status, std::string_view text) {
           .body = std::string(text) + "\n"};
 }
 
-// The answer to one request.
+// Writes the answer to one request.
 class ServerConnection::Writer final : public ResponseWriter {
  public:
   Writer(ServerConnection* owner, const Request& request, bool keep_alive, bool can_chunk)
@@ -52,7 +53,7 @@ class ServerConnection::Writer final : public ResponseWriter {
   void Abort(bool reset) override;
 
   [[nodiscard]] bool answered() const { return state_ != State::kUnanswered; }
-  // The answer went out whole, and another may follow on the connection.
+  // True if the whole answer was sent and another may follow on the connection.
   [[nodiscard]] bool reusable() const { return state_ == State::kComplete && keep_alive_; }
   [[nodiscard]] bool complete() const { return state_ == State::kComplete; }
 
@@ -94,6 +95,7 @@ base::Task<base::Result<void>> ServerConnection::Writer::Send(Response response)
   if (!HasNoBody(response.status)) framing.content_length = response.body.size();
   std::string bytes = FormatHead(response.status, response.headers, framing, !Last());
   if (framing.content_length && !head_only_) bytes += response.body;
+  // The body is in `bytes` now: free the copy.
   std::string().swap(response.body);
   owner_.SetKnown(response.status >= 200 && response.status <= 299);
   owner_.Become(Guest::State::kMoving);
@@ -114,6 +116,7 @@ base::Task<base::Result<void>> ServerConnection::Writer::Start(int status, Heade
   owner_.phase_ = Phase::kStreaming;
   ServerConnection* owner = &owner_;
   owner_.goodbye_task_.Spawn("http goodbye", [owner] { return owner->WatchForGoodbye(); });
+  // Stop() came before the stream began: a stream would never end by itself.
   if (owner_.stopping_) owner_.handler_task_.Cancel();
   co_return co_await SendAll(std::move(head));
 }
@@ -184,13 +187,14 @@ bool ServerConnection::IsLast() const {
 
 void ServerConnection::Stop() {
   stopping_ = true;
-  // A request that has arrived is answered, read or not.
+  // A request that has arrived is answered, even if it was not read yet.
   const bool asked = phase_ == Phase::kIdle && connection_.socket().HasArrivals();
   if ((phase_ == Phase::kHandshake || phase_ == Phase::kIdle) && !asked) connection_.Close();
   if (phase_ == Phase::kStreaming) handler_task_.Cancel();
 }
 
-// A client in the midst of its request is told so. One that does not read its answer cannot be.
+// A client that is sending its request gets an answer. A client that does not read its answer
+// cannot.
 void ServerConnection::GiveWay(Crowd::Scarce what) {
   const bool tell = what == Crowd::Scarce::kBytes && phase_ == Phase::kReading;
   if (what == Crowd::Scarce::kConnections) ++turned_away_.crowded;
@@ -210,7 +214,7 @@ void ServerConnection::StopNow() {
 base::Task<bool> ServerConnection::Handshake() {
   if (!tls_) co_return true;
   const base::TimePoint deadline = In(options_.header_timeout);
-  // Who says nothing gets no memory for a handshake.
+  // No memory for a handshake before the client has sent anything.
   auto spoken =
       co_await connection_.socket().Wait(Purpose::kReceive, Attempt::Kind::kWantRead, deadline);
   if (!spoken) {
@@ -226,10 +230,10 @@ base::Task<bool> ServerConnection::Handshake() {
   if (!done) {
     if (done.error().Is(base::ErrorCode::kTimeout)) ++turned_away_.slow;
     VLOG(1) << "TLS handshake failed: " << done.error().message;
-    // Whoever forgot to give the API server its certificate finds out here.
+    // This log line helps those who did not give the API server its client certificate.
     LOG_IF_EVERY_N(WARNING, tls_->refuses_strangers(), 1000)
-        << "a client without a certificate that is trusted was turned away, number "
-        << google::COUNTER << ": " << done.error().message;
+        << "refused a client without a trusted certificate, number " << google::COUNTER << ": "
+        << done.error().message;
     co_return false;
   }
   PeerIdentity identity = stream->Identity();
@@ -248,10 +252,11 @@ base::Task<bool> ServerConnection::Answer(Request request) {
   const bool stopped = co_await base::Stopping();
   if (stopped) co_return false;
   if (!writer.answered()) {
-    LOG_IF(ERROR, !stopping_) << "a request was left without an answer: peer=" << peer_.address;
-    co_await writer.Send(PlainText(500, "the request was left without an answer"));
+    LOG_IF(ERROR, !stopping_) << "the handler did not answer a request: peer=" << peer_.address;
+    co_await writer.Send(PlainText(500, "the request was not answered"));
   }
   if (writer.reusable()) co_return true;
+  // Without this, a client that is still sending would lose the answer to a reset.
   if (writer.complete()) co_await connection_.Linger(In(kLinger));
   co_return false;
 }
@@ -272,8 +277,8 @@ base::Task<void> ServerConnection::RunHandler(Request request, Writer& writer) {
   }
 }
 
-// A client has nothing to say while it is being answered, except goodbye, or its next request
-// early.
+// While it is being answered, a client sends nothing, unless it disconnects or sends its next
+// request early.
 base::Task<void> ServerConnection::WatchForGoodbye() {
   co_await base::DeferCancellation();
   while (connection_.leftover().size() < kMaxPipelined) {
@@ -282,6 +287,7 @@ base::Task<void> ServerConnection::WatchForGoodbye() {
     if (!received || received->empty()) break;
     connection_.leftover().append(*received);
   }
+  // A client that pipelines too much is not read any further; TCP stops it.
   if (connection_.leftover().size() < kMaxPipelined) handler_task_.Cancel();
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// Internal to pkg/http. One connection of a server: reads requests one after another, has each
-// answered by the handler, and notices while an answer streams that the client has gone. As a guest
-// of the server's crowd it says what it holds, and closes or releases it where it has to give way.
+// Internal to pkg/http. One connection of a server: reads requests one after another, passes each
+// to the handler, and notices while an answer streams that the client has disconnected. As a guest
+// of the server's crowd it reports what it holds, and closes or releases it when it must give way.
 //
-// Belongs to its server, which runs Run() in a TaskGroup and outlives it.
+// Belongs to its server, which runs Run() in a TaskGroup and must outlive it.
 
 #include <chrono>
 #include <memory>
@@ -21,7 +21,7 @@ namespace http {
 
 Response PlainText(int status, std::string_view text);
 
-// What the connections of a server share.
+// What all connections of a server share.
 struct ServerShared {
   const ServerOptions& options;
   const Handler& handler;
@@ -31,18 +31,18 @@ struct ServerShared {
 
 class ServerConnection final : private Crowd::Guest {
  public:
-  // `address` is the peer's without its port; `tls` is null for plain HTTP. What is shared outlives
+  // `address` is the peer's without its port; `tls` is null for plain HTTP. `shared` must outlive
   // the connection.
   ServerConnection(const ServerShared& shared, const std::string& address,
                    std::shared_ptr<Socket> socket, std::shared_ptr<const TlsContext> tls);
 
   // Returns when the connection is closed.
   base::Task<void> Run();
-  // No request after the next answer.
+  // Reads no request after the next answer.
   void Drain() { draining_ = true; }
-  // Closes as soon as the request in hand is answered: now, if there is none. Streams end now.
+  // Closes once the current request is answered, or now if there is none. Streams end now.
   void Stop();
-  // Closes now; a handler is cancelled.
+  // Closes now; a running handler is cancelled.
   void StopNow();
 
  private:
@@ -56,7 +56,7 @@ class ServerConnection final : private Crowd::Guest {
 
   void GiveWay(Crowd::Scarce what) override;
   base::Task<bool> Handshake();
-  // nullopt: the client is done with this connection.
+  // nullopt: the client will send no more requests.
   base::Task<base::Result<std::optional<Request>>> ReadRequest();
   base::Task<base::Result<void>> ReadHeader();
   base::Task<base::Result<void>> ReadBody();
@@ -65,11 +65,11 @@ class ServerConnection final : private Crowd::Guest {
   base::Error NoMemory();
   void Forget();
   base::Task<void> Refuse(base::Error why);
-  // True when another request may follow.
+  // True if another request may follow.
   base::Task<bool> Answer(Request request);
   base::Task<void> RunHandler(Request request, Writer& writer);
   base::Task<void> WatchForGoodbye();
-  // Whether the answer that begins now is the connection's last.
+  // True if the answer that begins now is the connection's last.
   [[nodiscard]] bool IsLast() const;
 
   const ServerOptions& options_;
@@ -80,13 +80,13 @@ class ServerConnection final : private Crowd::Guest {
   Peer peer_;
   Phase phase_ = Phase::kHandshake;
   bool first_ = true;             // no request was read yet
-  bool stopping_ = false;         // no request after this one
-  bool draining_ = false;         // none after the next answer
-  bool gave_way_ = false;         // the request that is being read is held no more
-  std::size_t requests_ = 0;      // answered, or being answered
-  std::size_t header_bytes_ = 0;  // that the request in hand has
+  bool stopping_ = false;         // read no request after this one
+  bool draining_ = false;         // read none after the next answer
+  bool gave_way_ = false;         // the bytes of the request that is being read were released
+  std::size_t requests_ = 0;      // answered, including the current one
+  std::size_t header_bytes_ = 0;  // of the current request
   base::TimePoint old_at_ = base::TimePoint::max();
-  std::unique_ptr<RequestParser> parser_;  // of the request in hand
+  std::unique_ptr<RequestParser> parser_;  // of the current request
   base::TaskGroup handler_task_;
   base::TaskGroup goodbye_task_;  // runs while a handler streams
 };

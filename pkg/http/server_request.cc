@@ -1,5 +1,4 @@
-// How a connection of a server reads a request, and what it tells a client whose request it does
-// not go on with.
+// How a server's connection reads a request, and how it answers one that it refuses.
 
 #include <glog/logging.h>
 
@@ -48,10 +47,12 @@ base::Task<base::Result<std::optional<Request>>> ServerConnection::ReadRequest()
   phase_ = Phase::kIdle;
   Become(State::kWaiting);
   header_bytes_ = 0;
+  // What the previous request held is released; a smaller amount is always granted.
   (void)Hold(Takes());
   parser_ = NewRequestParser(
       {.header_bytes = options_.max_header_bytes, .body_bytes = options_.max_body_bytes});
   auto done = co_await ReadHeader();
+  // The client disconnected, or was idle for too long, between two requests: no answer is due.
   if (!done && !parser_->started()) co_return std::optional<Request>();
   if (done) done = co_await ReadBody();
   if (!done) co_return done.error();
@@ -69,7 +70,7 @@ base::Task<base::Result<void>> ServerConnection::ReadHeader() {
       Become(State::kMoving);
       deadline = In(options_.header_timeout);
     }
-    // Nearly all headers come in one piece.
+    // Nearly all headers arrive in one piece.
     const bool waits = phase_ == Phase::kReading && !parser_->header_done();
     if (waits && !Hold(Takes() + options_.max_header_bytes)) co_return NoMemory();
   }
@@ -80,6 +81,8 @@ base::Task<base::Result<void>> ServerConnection::ReadBody() {
   header_bytes_ = SizeInMemory(parser_->request.headers);
   const std::size_t announced = parser_->content_length().value_or(0);
   std::string& body = parser_->request.body;
+  // The announced length counts before the body is read, so that many slow bodies cannot exceed the
+  // bound together.
   if (!Hold(Takes() + std::max(announced, body.size()))) co_return NoMemory();
   if (parser_->done()) co_return base::Result<void>();
   const base::TimePoint deadline = In(options_.body_timeout);
@@ -103,7 +106,7 @@ base::Task<base::Result<void>> ServerConnection::FeedParser(base::TimePoint dead
   co_return fed;
 }
 
-// The header of the request in hand, and what has come behind it.
+// Bytes of the current request: its header, and what has arrived after it.
 std::size_t ServerConnection::Takes() const {
   return header_bytes_ + connection_.leftover().size();
 }
@@ -112,17 +115,17 @@ base::Error ServerConnection::NoMemory() {
   constexpr int kTooManyRequests = 429;
   parser_->refusal = kTooManyRequests;
   return {.code = base::ErrorCode::kTooManyRequests,
-          .message = "too much is held for other requests"};
+          .message = "too much memory is in use for other requests"};
 }
 
-// What has arrived of the request in hand.
+// Drops what has arrived of the current request.
 void ServerConnection::Forget() {
   std::string().swap(parser_->request.body);
   parser_->request.headers = Headers();
   std::string().swap(connection_.leftover());
 }
 
-// Tells a client that still listens what was wrong with its request.
+// Tells a client that still listens what is wrong with its request.
 base::Task<void> ServerConnection::Refuse(base::Error why) {
   const int status = why.Is(base::ErrorCode::kTimeout) ? 408 : parser_->refusal;
   if (status == 0) co_return;

@@ -32,7 +32,7 @@ Socket::Socket(Tcp::socket socket, std::string peer)
 }
 
 void Socket::SetOptions() {
-  boost::system::error_code ignored;  // a refused option costs liveness detection, no more
+  boost::system::error_code ignored;  // a failed option only costs the detection of dead peers
   socket_.non_blocking(true, ignored);
   const int descriptor = socket_.native_handle();
   const auto set = [descriptor](int level, int name, int value) {
@@ -88,7 +88,7 @@ base::Task<base::Result<void>> Socket::Wait(Purpose purpose, Attempt::Kind want,
     co_return base::Error{.code = base::ErrorCode::kTimeout, .message = peer_ + ": timed out"};
   }
   if (!socket_.is_open()) co_return Unavailable(peer_, "connection closed");
-  // Aborted without a reason of its own: the other direction's deadline rang, or Wake().
+  // Aborted without an error of its own: the other direction's deadline passed, or Wake().
   if (error && error != asio::error::operation_aborted) {
     co_return Unavailable(peer_, error.message());
   }
@@ -161,7 +161,7 @@ void Socket::Arm(Purpose purpose, base::TimePoint deadline) {
 
 void Socket::Ring() {
   const base::TimePoint now = base::RealClock().Now();
-  if (now < rings_at_) return;  // moved while this ring was on its way
+  if (now < rings_at_) return;  // the deadline was moved while this handler was queued
   rings_at_ = base::TimePoint::max();
   bool late = false;
   for (std::size_t i = 0; i < deadlines_.size(); ++i) {

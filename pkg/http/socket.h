@@ -1,10 +1,10 @@
 #pragma once
 
 // Internal to pkg/http. A TCP socket with deadlines: the lowest Stream, and the place where
-// coroutines wait. A deadline that passes ends the wait, not the socket: a server can still say
-// 408.
+// coroutines wait. A passed deadline ends the wait, not the socket: a server can still answer 408.
 //
-// One timer serves both directions and is moved only when it must ring earlier, so that a deadline
+// One timer serves both directions and is only moved to an earlier time. So a deadline that is
+// renewed with every event of a watch costs nothing.
 // renewed with every event of a watch costs nothing.
 
 #include <array>
@@ -22,7 +22,8 @@ namespace http {
 
 using Tcp = boost::asio::ip::tcp;
 
-// Who waits. A TLS reader may have to wait for writability, so this is not what is waited for.
+// Which side waits. A TLS reader may have to wait for writability, so this is not the awaited
+// event.
 enum class Purpose { kReceive, kSend };
 
 class Socket final : public Stream, public std::enable_shared_from_this<Socket> {
@@ -32,7 +33,7 @@ class Socket final : public Stream, public std::enable_shared_from_this<Socket> 
 
   // Errors: kTimeout, kUnavailable ("connect to host:port: Connection refused"), kCancelled.
   base::Task<base::Result<void>> Connect(Tcp::endpoint endpoint, base::TimePoint deadline);
-  // Returns when the stream may be tried again, perhaps early. Errors: kTimeout, kCancelled,
+  // Returns when the stream may be tried again, possibly early. Errors: kTimeout, kCancelled,
   // kUnavailable after Close().
   base::Task<base::Result<void>> Wait(Purpose purpose, Attempt::Kind want,
                                       base::TimePoint deadline);
@@ -42,17 +43,17 @@ class Socket final : public Stream, public std::enable_shared_from_this<Socket> 
   Attempt TryHandshake() override { return Attempt::Done(0); }
   void TryGoodbye() override {}
 
-  // NODELAY, and the keep-alive that finds a dead peer within a minute.
+  // Sets NODELAY, and a keep-alive that detects a dead peer within a minute.
   void SetOptions();
   void ShutdownSend();
-  void Wake();  // ends every Wait() under way without an error
+  void Wake();  // ends every current Wait() without an error
   void Close();
   void Reset();  // closes with RST instead of FIN
 
   [[nodiscard]] const std::string& peer() const { return peer_; }
-  // Bytes have arrived that nobody has read yet.
+  // True if unread bytes have arrived.
   [[nodiscard]] bool HasArrivals() const;
-  [[nodiscard]] std::uint16_t peer_port() const;  // 0 when the peer has gone
+  [[nodiscard]] std::uint16_t peer_port() const;  // 0 if the peer has disconnected
   [[nodiscard]] std::uint64_t bytes_written() const { return bytes_written_; }
   [[nodiscard]] base::asio::any_io_executor executor() { return socket_.get_executor(); }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// Internal to pkg/http. A byte stream that never waits: each call does what can be done now and
-// says what to wait for otherwise. Sockets are streams, and TLS is a stream over another stream, so
-// TLS inside a proxy's TLS needs nothing of its own. Connection (connection.h) does the waiting.
+// Internal to pkg/http. A byte stream that never waits: each call does what is possible now, or
+// says what to wait for. Sockets are streams, and TLS is a stream over another stream, so TLS
+// inside a proxy's TLS needs no extra code. Connection (connection.h) does the waiting.
 //
-// While a stream is idle it holds no buffers: hundreds of silent watches cost little.
+// An idle stream holds no buffers, so hundreds of silent watches cost little.
 
 #include <cstddef>
 #include <span>
@@ -30,13 +30,13 @@ class Stream {
   virtual ~Stream() = default;
   // kEnd: the peer has ended its side cleanly.
   virtual Attempt TryRead(std::span<char> into) = 0;
-  // True if something that has arrived is held here, so that TryRead() need not ask the system
-  // first.
+  // True if the stream itself holds bytes that have arrived, so that TryRead() need not ask the
+  // system first.
   [[nodiscard]] virtual bool HasPending() const { return false; }
   virtual Attempt TryWrite(std::string_view bytes) = 0;
-  // Brings the stream up; called until kDone.
+  // Sets the stream up; called until kDone.
   virtual Attempt TryHandshake() = 0;
-  // Says goodbye where the protocol has a word for it. Best effort.
+  // Sends the protocol's closing message, if it has one. Best effort.
   virtual void TryGoodbye() = 0;
 };
 

@@ -1,10 +1,11 @@
 #pragma once
 
-// Internal to pkg/http, with certificate.cc the only user of OpenSSL. TLS 1.2 or newer, HTTP/1.1 by
-// ALPN. A client checks the chain and the name or IP address (subject alternative names only, as
-// Go); what it cannot trust becomes one kTls error that names the server and the reason.
+// Internal to pkg/http; only this and certificate.cc use OpenSSL. TLS 1.2 or newer, HTTP/1.1 by
+// ALPN. A client checks the chain and the name or IP address (only subject alternative names, as in
+// Go). A certificate that it does not trust becomes one kTls error that names the server and the
+// reason.
 //
-// A TlsStream sits on any Stream and keeps no buffers of its own while it is idle.
+// A TlsStream works over any Stream and holds no buffers of its own while it is idle.
 
 #include <memory>
 #include <string>
@@ -18,10 +19,10 @@ using SSL_CTX = struct ssl_ctx_st;
 
 namespace http {
 
-// Certificates and trust; shared by the connections made with them.
+// Certificates and trust, shared by the connections that use them.
 class TlsContext {
  public:
-  // Errors of both: kInvalidArgument, naming which PEM does not parse or match.
+  // Errors of both: kInvalidArgument, naming the PEM that does not parse or match.
   static base::Result<std::shared_ptr<const TlsContext>> ForClient(const TlsOptions& options);
   static base::Result<std::shared_ptr<const TlsContext>> ForServer(const ServerTls& options);
   ~TlsContext();
@@ -35,8 +36,8 @@ class TlsContext {
  private:
   TlsContext();
   SSL_CTX* context_;
-  bool verifies_ = false;           // looks at the peer's certificate
-  bool refuses_strangers_ = false;  // and does not go on with one that it cannot trust
+  bool verifies_ = false;           // checks the peer's certificate
+  bool refuses_strangers_ = false;  // and refuses a peer that it does not trust
 };
 
 struct PeerIdentity {
@@ -46,14 +47,14 @@ struct PeerIdentity {
 
 class TlsStream : public Stream {
  public:
-  // The client's side. `name` is the host name or IP address the certificate must be for; names,
-  // not addresses, are also sent as SNI. `peer` is "host:port", for messages.
+  // The client's side. The certificate must be for `name`, a host name or an IP address; a host
+  // name is also sent as SNI. `peer` is "host:port", for messages.
   static std::unique_ptr<TlsStream> Client(std::shared_ptr<const TlsContext> context,
                                            std::shared_ptr<Stream> lower, const std::string& name,
                                            std::string peer);
   static std::unique_ptr<TlsStream> Server(std::shared_ptr<const TlsContext> context,
                                            std::shared_ptr<Stream> lower, std::string peer);
-  // The subject of the peer's verified certificate; empty without one.
+  // The subject of the peer's verified certificate; empty if there is none.
   [[nodiscard]] virtual PeerIdentity Identity() const = 0;
 };
 

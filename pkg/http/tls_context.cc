@@ -35,19 +35,20 @@ base::Result<void> Trust(SSL_CTX* context, const std::string& ca_pem, std::strin
   auto roots = openssl::ParseCertificates(ca_pem, what);
   if (!roots) return roots.error();
   X509_STORE* store = SSL_CTX_get_cert_store(context);
-  // Every certificate given is an anchor, self-signed or not, as for Go's clients.
+  // Every given certificate is a trust anchor, self-signed or not, as in Go's clients.
   X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
   for (const openssl::Certificate& root : *roots) X509_STORE_add_cert(store, root.get());
-  ERR_clear_error();  // the same certificate twice is no error
+  ERR_clear_error();  // the same certificate twice is not an error
   return {};
 }
 
-// OpenSSL takes memory for a chain as soon as it is announced.
+// OpenSSL allocates memory for a chain as soon as its length is announced.
 constexpr long kMaxClientChainBytes = 32L << 10;
 
 constexpr unsigned char kAlpn[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
-// Takes http/1.1 where it is offered; without an overlap the handshake goes on without ALPN.
+// Selects http/1.1 if it is offered. Without a common protocol the handshake continues without
+// ALPN.
 int SelectAlpn(SSL*, const unsigned char** out, unsigned char* out_length, const unsigned char* in,
                unsigned int in_length, void*) {
   unsigned char* selected = nullptr;
@@ -66,7 +67,7 @@ TlsContext::TlsContext() : context_(SSL_CTX_new(TLS_method())) {
   SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_options(context_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_read_ahead(context_, 1);  // one system call for a record, not two
+  SSL_CTX_set_read_ahead(context_, 1);  // one system call for each record, not two
 }
 
 TlsContext::~TlsContext() { SSL_CTX_free(context_); }

@@ -41,15 +41,15 @@ class OpenSslStream final : public TlsStream {
 
   std::shared_ptr<const TlsContext> context_;
   std::shared_ptr<Stream> lower_;
-  std::optional<HelloGuard> guard_;  // of a server
+  std::optional<HelloGuard> guard_;  // only for a server
   std::string peer_;
-  std::string name_;  // what the certificate must be for
+  std::string name_;  // the name that the certificate must have
   SSL* ssl_;
   Attempt::Kind lower_wants_ = Attempt::Kind::kWantRead;
   std::optional<base::Error> lower_error_;
-  std::string untrusted_;  // why the peer's certificate was not accepted
+  std::string untrusted_;  // why the peer's certificate is not trusted
   bool lower_ended_ = false;
-  bool failed_ = false;  // OpenSSL must not be asked again, not even to say goodbye
+  bool failed_ = false;  // OpenSSL must not be called again, not even to close
 };
 
 OpenSslStream::OpenSslStream(std::shared_ptr<const TlsContext> context,
@@ -70,9 +70,11 @@ void OpenSslStream::BeClientFor(const std::string& name) {
   SSL_set_connect_state(ssl_);
   boost::system::error_code not_an_address;
   boost::asio::ip::make_address(name, not_an_address);
+  // SNI is only for names, not for addresses (RFC 6066).
   if (not_an_address) SSL_set_tlsext_host_name(ssl_, name.c_str());
   if (!context_->verifies()) return;
   X509_VERIFY_PARAM* parameters = SSL_get0_param(ssl_);
+  // As in Go: only subject alternative names, and no partial wildcards.
   X509_VERIFY_PARAM_set_hostflags(
       parameters, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   if (not_an_address) {
@@ -91,7 +93,7 @@ void OpenSslStream::BeServer() {
   SSL_set_verify(ssl_, SSL_VERIFY_PEER | required, OnVerify);
 }
 
-// Remembers why. A server that does not insist goes on, and the client stays nameless.
+// Remembers the reason. A server that does not require a certificate goes on without a client name.
 int OpenSslStream::OnVerify(int trusted, X509_STORE_CTX* store) {
   if (trusted == 1) return 1;
   auto* ssl =
@@ -146,7 +148,8 @@ int OpenSslStream::BioWrite(BIO* bio, const char* bytes, int size) {
   auto* stream = static_cast<OpenSslStream*>(BIO_get_data(bio));
   const std::string_view text(bytes, static_cast<std::size_t>(size));
   if (stream->guard_ && !stream->guard_->Send(text)) {
-    return stream->Answer(bio, Attempt::Failed(stream->Refused("its hello has no key for us")));
+    return stream->Answer(bio,
+                          Attempt::Failed(stream->Refused("its hello has no supported key share")));
   }
   return stream->Answer(bio, stream->lower_->TryWrite(text));
 }
@@ -157,7 +160,7 @@ long OpenSslStream::BioControl(BIO* bio, int command, long, void*) {
   return command == BIO_CTRL_EOF && stream->lower_ended_ ? 1 : 0;
 }
 
-// What the lower stream did, as OpenSSL wants to hear it.
+// Translates the lower stream's outcome for OpenSSL.
 int OpenSslStream::Answer(BIO* bio, Attempt attempt) {
   BIO_clear_retry_flags(bio);
   switch (attempt.kind) {
@@ -182,6 +185,7 @@ int OpenSslStream::Answer(BIO* bio, Attempt attempt) {
 
 Attempt OpenSslStream::TryRead(std::span<char> into) {
   std::size_t bytes = 0;
+  // SSL_get_error() also reads this thread's queue, which may have errors of other connections.
   ERR_clear_error();
   const int result = SSL_read_ex(ssl_, into.data(), into.size(), &bytes);
   return Outcome(result, bytes);
@@ -200,6 +204,7 @@ Attempt OpenSslStream::TryHandshake() {
 }
 
 void OpenSslStream::TryGoodbye() {
+  // OpenSSL forbids a shutdown after a fatal error or within a handshake.
   if (failed_ || SSL_in_init(ssl_) != 0) return;
   ERR_clear_error();
   SSL_shutdown(ssl_);
@@ -227,6 +232,7 @@ base::Error OpenSslStream::Refused(std::string_view why) const {
 base::Error OpenSslStream::Failure() {
   if (lower_error_) return *lower_error_;
   const int reason = ERR_GET_REASON(ERR_peek_last_error());
+  // A connection that ends without close_notify is lost, which says nothing about trust.
   if (lower_ended_ || reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
     ERR_clear_error();
     return {.code = base::ErrorCode::kUnavailable,

@@ -1,4 +1,4 @@
-// URLs and request targets: the sides of message.h that take text apart.
+// URLs and request targets: the parsing half of message.h.
 
 #include <algorithm>
 #include <charconv>
@@ -31,12 +31,12 @@ std::uint16_t DefaultPort(std::string_view scheme) {
 
 struct HostPort {
   std::string_view host;
-  std::string_view port;  // "" when the text has none
+  std::string_view port;  // "" if the text has none
   bool has_port = false;
 };
 
-// "host", "host:port", "[v6]", "[v6]:port"; nullopt for unbalanced brackets and a bare IPv6
-// address.
+// Parses "host", "host:port", "[v6]" and "[v6]:port"; nullopt for unbalanced brackets and a bare
+// IPv6 address.
 std::optional<HostPort> SplitHostPort(std::string_view text) {
   if (text.starts_with('[')) {
     const std::size_t close = text.find(']');
@@ -52,13 +52,13 @@ std::optional<HostPort> SplitHostPort(std::string_view text) {
   return HostPort{text.substr(0, colon), port, true};
 }
 
-// Of a host without the brackets around it.
+// For a host without brackets around it.
 bool IsHostCharacter(char c) {
   return c > ' ' && c < '\x7f' &&
          std::string_view("/?#@\\\"<>[]").find(c) == std::string_view::npos;
 }
 
-// Fills in the name and password of "user:password".
+// Sets the user name and password from "user:password".
 base::Result<void> ParseUserInfo(std::string_view text, Url* url) {
   const std::size_t colon = text.find(':');
   auto username = DecodeComponent(text.substr(0, colon), false);
@@ -134,7 +134,7 @@ base::Result<Url> ParseUrl(std::string_view text) {
 
   std::string_view rest = text.substr(separator + 3);
   if (rest.find_first_of("?#") != std::string_view::npos) {
-    return Invalid("URL", text, "a query or fragment has no place here");
+    return Invalid("URL", text, "a query or fragment is not allowed");
   }
   std::string_view authority = rest.substr(0, rest.find('/'));
   std::string_view path = rest.substr(authority.size());
@@ -149,10 +149,10 @@ base::Result<Url> ParseUrl(std::string_view text) {
   const std::optional<HostPort> parts = SplitHostPort(authority);
   if (!parts || parts->host.empty() ||
       !std::all_of(parts->host.begin(), parts->host.end(), IsHostCharacter)) {
-    return Invalid("URL", text, "no valid host");
+    return Invalid("URL", text, "invalid host");
   }
   url.host = parts->host;
-  if (parts->port.empty()) return url;  // "host:" is allowed and means the scheme's port
+  if (parts->port.empty()) return url;  // "host:" is allowed and means the scheme's default port
   const std::optional<std::uint16_t> port = ParsePort(parts->port);
   if (!port || *port == 0) return Invalid("URL", text, "the port is not a number from 1 to 65535");
   url.port = *port;
@@ -167,7 +167,7 @@ base::Result<BindAddress> ParseBindAddress(std::string_view text) {
   const std::optional<std::uint16_t> port = ParsePort(parts->port);
   if (!port) return Invalid("address", text, "the port is not a number from 0 to 65535");
   if (!std::all_of(parts->host.begin(), parts->host.end(), IsHostCharacter)) {
-    return Invalid("address", text, "no valid host");
+    return Invalid("address", text, "invalid host");
   }
   return BindAddress{std::string(parts->host), *port};
 }

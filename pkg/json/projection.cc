@@ -30,7 +30,7 @@ void Merge(Node& into, const Node& from) {
   for (const auto& [name, child] : from.members) Merge(Child(into, name), *child);
 }
 
-// What `*` wants of every member is wanted of the named members too, so that Find() needs no union.
+// Copies what `*` wants of every member to the named members too, so that Find() needs no union.
 void SpreadStars(Node& node) {
   const Node* star = nullptr;
   for (const auto& [name, child] : node.members) {
@@ -42,8 +42,8 @@ void SpreadStars(Node& node) {
   for (auto& [name, child] : node.members) SpreadStars(*child);
 }
 
-// Builds the tree of what a projection wants. While `skipping_` is above zero the parse is inside a
-// container that nobody wants, and events only count nesting.
+// Builds the tree of the wanted fields. While `skipping_` is above zero, the parse is inside an
+// unwanted container, and events only count nesting.
 class Wanted {
  public:
   Wanted(const Node& root, std::size_t max_bytes) : tree_(max_bytes), next_(&root) {}
@@ -72,8 +72,7 @@ class Wanted {
     bool array;
   };
 
-  // Whether the value that comes now is kept: in an array as the array is, in an object as its name
-  // is.
+  // True if the next value is kept: an array element if the array is, an object member by its name.
   [[nodiscard]] bool IsWanted() const { return skipping_ == 0 && next_ != nullptr; }
 
   bool Enter(bool array) {
@@ -92,14 +91,14 @@ class Wanted {
       tree_.End();
       open_.pop_back();
     }
-    // The next element of an array is wanted as this one was; in an object a key decides.
+    // In an array, the next element is wanted as this one was. In an object, the next key decides.
     if (skipping_ == 0 && !open_.empty() && open_.back().array) next_ = open_.back().node;
     return true;
   }
 
   TreeBuilder tree_;
   std::vector<Open> open_;
-  const Node* next_;  // what is wanted of the next value; nullptr: nothing
+  const Node* next_;  // wanted part of the next value; nullptr: nothing
   std::size_t skipping_ = 0;
 };
 

@@ -1,14 +1,14 @@
 #pragma once
 
-// Decodes the few wanted fields of a large document while it is parsed (SAX): what is not wanted is
-// never allocated. A Projection is a tree of member names; `*` stands for every member of a map.
-// Arrays are transparent: a name below an array is applied to each of its elements.
+// Decodes the few wanted fields of a large document during the parse (SAX). Other fields are never
+// allocated. A Projection is a tree of member names; `*` stands for every member of a map. Arrays
+// are transparent: a name below an array applies to each of its elements.
 //
 //   Projection pods({"metadata.uid", "spec.containers.resources", "spec.overhead"});
 //
-// keeps `metadata.uid`, of every container only `resources` (whole: a path keeps all below it), and
-// `spec.overhead`. An array element, or the object on the way to a wanted field, stays in the
-// result even when it has none of the wanted fields: how many containers there are is not lost.
+// keeps `metadata.uid`, `spec.overhead`, and of every container only `resources` (a path keeps
+// everything below it). An array element, or an object on the way to a wanted field, stays in the
+// result even without any wanted field: so the number of containers is not lost.
 //
 // Immutable after construction; any thread.
 
@@ -24,9 +24,9 @@ namespace json {
 
 class Projection {
  public:
-  // Paths of names joined by dots; "" keeps everything.
+  // Paths are names joined by dots; "" keeps everything.
   explicit Projection(const std::vector<std::string>& paths);
-  // The same tree below a prefix: for an object inside an envelope, as in a watch event.
+  // The same tree below a prefix, for an object inside an envelope, as in a watch event.
   [[nodiscard]] Projection Under(std::string_view prefix,
                                  const std::vector<std::string>& beside) const;
 
@@ -43,15 +43,15 @@ class Projection {
   std::shared_ptr<const Node> root_;
 };
 
-// The wanted fields of one document. Errors as Parse(): the whole document is checked for syntax;
-// `limits.bytes` are of what is wanted.
+// Decodes the wanted fields of one document. Errors as in Parse(); the whole document is checked
+// for syntax. `limits.bytes` bounds the wanted fields.
 base::Result<Value> ParseProjected(std::string_view text, const Projection& projection,
                                    ParseLimits limits = {});
 
-// The same, several times faster where little of a large document is wanted, for senders that write
-// correct JSON: what is not wanted is skipped by its brackets and quotes, so that a mistake inside
-// goes unnoticed. Of a correct document it gives what ParseProjected() gives, but that blanks in
-// what is wanted count against `limits.bytes`, too.
+// The same, several times faster if only a small part of a large document is wanted. For senders
+// that write correct JSON: unwanted parts are skipped by matching brackets and quotes, and mistakes
+// in them go unnoticed. For a correct document the result is that of ParseProjected(), except that
+// white space in wanted values counts against `limits.bytes`, too.
 base::Result<Value> Skim(std::string_view text, const Projection& projection,
                          ParseLimits limits = {});
 

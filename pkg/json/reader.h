@@ -1,11 +1,11 @@
 #pragma once
 
-// The one place that drives RapidJSON's SAX reader; private to this folder. A Handler is given the
-// events of RapidJSON's concept, numbers as their text. Numbers, nesting and UTF-8 are checked here
-// whatever the handler wants to keep.
+// The only code that runs RapidJSON's SAX reader; private to this folder. A Handler gets the events
+// of RapidJSON's concept, with numbers as text. Numbers, nesting and UTF-8 are checked here,
+// whatever the handler keeps.
 //
-// The reader works in a copy of the document, so that strings without escapes are not copied twice,
-// and without recursion, so that nesting costs no stack.
+// The reader parses a copy of the document in place, so that strings without escapes are not copied
+// twice. It does not recurse, so nesting uses no stack.
 
 #if defined(__SSE2__)
 #define RAPIDJSON_SSE2
@@ -24,7 +24,7 @@
 
 namespace json {
 
-// The reader looks at aligned blocks of this size, so at most so far past the end of the document.
+// The reader looks at aligned blocks of this size, so it reads at most so far past the end.
 inline constexpr std::size_t kReadAhead = 16;
 
 inline base::Error MalformedAt(std::size_t offset, std::string_view why) {
@@ -37,7 +37,7 @@ inline base::Error LargerThan(std::size_t bytes) {
           .message = "JSON that takes more than " + std::to_string(bytes) + " bytes of memory"};
 }
 
-// Counts nesting in front of a Handler and ends the parse where it exceeds the limit.
+// Counts nesting in front of a Handler, and ends the parse when it exceeds the limit.
 template <typename Handler>
 class DepthGuard {
  public:
@@ -55,7 +55,7 @@ class DepthGuard {
   bool StartArray() { return ++depth_ <= limit_ && handler_.StartArray(); }
   bool EndArray(Size) { return --depth_, handler_.EndArray(); }
   [[nodiscard]] bool too_deep() const { return depth_ > limit_; }
-  // Numbers arrive as text only; the concept asks for these all the same.
+  // RapidJSON's concept needs these, but numbers arrive as text only.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(std::int64_t) { return false; }
@@ -68,12 +68,13 @@ class DepthGuard {
   std::size_t depth_ = 0;
 };
 
-// Runs `handler` over the one document in `text`.
+// Parses the one document in `text` with `handler`.
 template <typename Handler>
 base::Result<void> ReadDocument(std::string_view text, ParseLimits limits, Handler& handler) {
   const std::size_t invalid = FindInvalidUtf8(text);
   if (invalid != std::string_view::npos) return MalformedAt(invalid, "not UTF-8");
-  // RapidJSON sees some control characters in strings or not, as the strings lie in memory.
+  // RapidJSON notices some control characters in strings or not, depending on the string's
+  // alignment.
   const std::size_t control = FindControl(text);
   if (control != std::string_view::npos) return MalformedAt(control, "a control character");
   std::string copy;
@@ -95,7 +96,7 @@ base::Result<void> ReadDocument(std::string_view text, ParseLimits limits, Handl
   if (result.IsError()) {
     return MalformedAt(result.Offset(), rapidjson::GetParseError_En(result.Code()));
   }
-  // A zero byte ends the stream for RapidJSON; what follows it was not looked at.
+  // RapidJSON takes a zero byte for the end of the stream, so the rest was not parsed.
   if (stream.Tell() != text.size()) return MalformedAt(stream.Tell(), "a zero byte");
   return {};
 }

@@ -1,5 +1,5 @@
-// Skim(): the wanted members' text is copied into a small document, which is then parsed. What is
-// skipped is only looked at for its end, so that the cost is that of the little that is wanted.
+// Skim(): copies the text of the wanted members into a small document, which is then parsed. Of
+// skipped values only the end is searched, so the cost is that of the small wanted part.
 
 #include <algorithm>
 #include <string>
@@ -18,16 +18,16 @@ class Pruner {
   Pruner(std::string_view text, ParseLimits limits)
       : text_(text), depth_left_(limits.depth), max_bytes_(limits.bytes) {}
 
-  // False for what is not clearly a document; the parser says what is wrong with it.
+  // Returns false if the text is not clearly a document; the parser then says what is wrong.
   bool Run(const Node& root) {
-    constexpr std::size_t kUsual = 1024;  // what is wanted of a pod, and so seldom grown
+    constexpr std::size_t kUsual = 1024;  // enough for a pod's wanted fields, so it seldom grows
     out_.reserve(std::min(text_.size(), kUsual));
     at_ = SkipBlank(text_, 0);
     if (!Value(root)) return false;
     return SkipBlank(text_, at_) == text_.size();
   }
   [[nodiscard]] const std::string& out() const { return out_; }
-  // More is wanted than may be.
+  // True if the wanted part exceeds the limit.
   [[nodiscard]] bool too_large() const { return too_large_; }
 
  private:
@@ -94,7 +94,7 @@ class Pruner {
     if (!Skip()) return false;
     const std::string_view key = text_.substr(begin, at_ - begin);
     const std::string_view name = key.substr(1, key.size() - 2);
-    // An escaped name may be a wanted one; nobody writes such.
+    // An escaped name could be a wanted one. Nobody writes such names: leave it to the parser.
     if (name.find('\\') != std::string_view::npos || Next() != ':') return Fail();
     ++at_;
     const Node* wanted = node.Find(name);
@@ -131,7 +131,7 @@ base::Result<Value> Skim(std::string_view text, const Projection& projection, Pa
     if (parsed || parsed.error().Is(base::ErrorCode::kTooLarge)) return parsed;
   }
   if (pruner.too_large()) return LargerThan(limits.bytes);
-  return ParseProjected(text, projection, limits);  // for the error, at its place in `text`
+  return ParseProjected(text, projection, limits);  // for an error with the offset in `text`
 }
 
 }  // namespace json

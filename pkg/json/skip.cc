@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kBlock = 64;
 constexpr std::size_t kNone = std::string_view::npos;
 
-using Bits = std::uint64_t;  // one for each byte of a block, the first byte's lowest
+using Bits = std::uint64_t;  // one bit for each byte of a block; the lowest is the first byte's
 
 struct Marks {
   Bits quotes = 0;
@@ -33,7 +33,7 @@ Marks MarksOf(const char* block) {
   Marks marks;
   for (std::size_t i = 0; i < kBlock; i += 16) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + i));
-    // [ and { differ in one bit, ] and } in the same.
+    // [ and { differ in one bit, and so do ] and }, in the same bit.
     const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
     marks.quotes |= Where(bytes, '"') << i;
     marks.backslashes |= Where(bytes, '\\') << i;
@@ -57,8 +57,8 @@ Marks MarksOf(const char* block) {
 }
 #endif
 
-// Each bit the parity of those up to and including it: set from an opening quote up to the closing
-// one.
+// Sets each bit to the parity of the bits up to and including it: 1 from an opening quote up to the
+// closing one.
 Bits BetweenQuotes(Bits quotes) {
   for (const int by : {1, 2, 4, 8, 16, 32}) quotes ^= quotes << by;
   return quotes;
@@ -66,7 +66,7 @@ Bits BetweenQuotes(Bits quotes) {
 
 class ContainerSkipper {
  public:
-  // How many bytes of the block belong to the container; kNone when it goes on behind them.
+  // Returns how many bytes of the block belong to the container; kNone if it continues after them.
   std::size_t Skip(const char* block) {
     Marks marks = MarksOf(block);
     marks.quotes &= ~Escaped(marks.backslashes);
@@ -81,7 +81,7 @@ class ContainerSkipper {
   }
 
  private:
-  // The bytes behind a backslash that is not itself behind one.
+  // The bytes after a backslash that is not itself escaped.
   Bits Escaped(Bits backslashes) {
     Bits escaped = escape_pending_ ? 1 : 0;
     escape_pending_ = false;

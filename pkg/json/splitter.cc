@@ -67,7 +67,7 @@ std::size_t NestingScanner::Scan(std::string_view bytes) {
   return at;
 }
 
-// Behind the closing quote, or the end of `bytes`.
+// Returns the position after the closing quote, or the end of `bytes`.
 std::size_t NestingScanner::ScanString(std::string_view bytes, std::size_t at) {
   while (at < bytes.size()) {
     if (escaped_) {
@@ -108,7 +108,7 @@ Result<void> DocumentSplitter::Feed(std::string_view bytes, const DocumentSink& 
       buffer_ += piece;
       return {};
     }
-    // A document that came in one piece is handed out where it stands.
+    // A document that arrived in one piece is passed on without a copy.
     if (!buffer_.empty()) buffer_ += piece;
     Result<void> taken = sink(buffer_.empty() ? piece : std::string_view(buffer_));
     buffer_.clear();
@@ -147,7 +147,7 @@ Result<std::size_t> ListSplitter::Step(std::string_view bytes, const DocumentSin
       break;
   }
   if (const std::size_t blank = SkipBlank(bytes); blank > 0) {
-    // Kept between members: "1 2" must not become a number.
+    // Keep white space between members: "1 2" must not become a number.
     const bool keep = place_ == Place::kMembers;
     const Result<void> kept = keep ? Keep(envelope_, bytes.substr(0, blank)) : Result<void>();
     if (!kept) return kept.error();
@@ -169,8 +169,8 @@ Result<std::size_t> ListSplitter::Step(std::string_view bytes, const DocumentSin
   return std::size_t{1};
 }
 
-// One byte between the braces of the document: punctuation, a byte of a scalar, or the first byte
-// of a nested value, which is left to the place it leads to.
+// Handles one byte between the braces of the document: punctuation or a byte of a scalar. The first
+// byte of a nested value is left to the next place.
 Result<std::size_t> ListSplitter::StepMembers(char c) {
   if (c == '"' && expect_key_) {
     place_ = Place::kKey;
@@ -191,7 +191,7 @@ Result<std::size_t> ListSplitter::StepMembers(char c) {
   return std::size_t{1};
 }
 
-// A key, or a value outside of items.
+// Handles a key, or a value outside of items.
 Result<std::size_t> ListSplitter::StepNested(std::string_view bytes) {
   const std::size_t length = scanner_.Scan(bytes);
   const Result<void> kept = Keep(envelope_, bytes.substr(0, length));
@@ -239,7 +239,8 @@ Result<std::size_t> ListSplitter::StepScalarItem(std::string_view bytes, const D
   return length;
 }
 
-// The item is `item_` and `tail`; handed out where it stands when it came in one piece.
+// The item is `item_` followed by `tail`. An item that arrived in one piece is passed on without a
+// copy.
 Result<void> ListSplitter::FinishItem(std::string_view tail, const DocumentSink& item) {
   if (item_.size() + tail.size() > max_bytes_) return TooLarge("a list item", max_bytes_);
   place_ = Place::kAfterItem;
@@ -258,7 +259,7 @@ Result<void> ListSplitter::Keep(std::string& kept, std::string_view bytes) const
   return {};
 }
 
-// Whether the value that begins now is the array of items: its key may be written with escapes.
+// True if the value that begins now is the array of items. Its key may be written with escapes.
 bool ListSplitter::AtItems() const {
   const std::size_t last = envelope_.find_last_not_of(" \t\r\n");
   if (expect_key_ || envelope_[last] != ':') return false;

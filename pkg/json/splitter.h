@@ -1,14 +1,14 @@
 #pragma once
 
-// Finds JSON documents in a stream of bytes, wherever it is cut, without parsing them.
+// Finds JSON documents in a stream of bytes without parsing them. The stream may be cut anywhere.
 //
-// DocumentSplitter: concatenated documents, as a watch sends them; white space between them, or
-// none. ListSplitter: one list document {"kind":…,"metadata":{…},"items":[{…},{…}]}; hands out each
-// element of `items` as soon as it is complete, and at the end the rest of the document without
-// them, so that memory holds one item and not the list. Top-level members may come in any order.
+// DocumentSplitter: concatenated documents, as a watch sends them, with or without white space
+// between them. ListSplitter: one list document {"kind":…,"metadata":{…},"items":[{…},{…}]}. It
+// passes on each element of `items` as soon as it is complete, and at the end the rest of the
+// document, so that memory holds one item, not the list. Top-level members may come in any order.
 //
-// Both look at nesting and strings only; what they hand out may still fail to parse. Bounded: an
-// element above `max_bytes` is an error (kTooLarge). One thread.
+// Both only follow nesting and strings, so what they pass on may still fail to parse. An element
+// above `max_bytes` is an error (kTooLarge). One thread.
 
 #include <cstddef>
 #include <functional>
@@ -19,16 +19,16 @@
 
 namespace json {
 
-// Called with each complete document; an error ends the splitting and is returned from Feed().
+// Called with each complete document. An error ends the splitting, and Feed() returns it.
 using DocumentSink = std::function<base::Result<void>(std::string_view)>;
 
-// Follows strings and brackets through the bytes of one value, wherever they are cut.
+// Follows strings and brackets through the bytes of one value, however they are cut.
 class NestingScanner {
  public:
+  // Returns how many of `bytes` belong to the value; all of them if it continues after them.
   // REQUIRES: the value is not complete, and its first byte opens an object, an array or a string.
-  // How many of `bytes` belong to the value; all of them when it goes on behind them.
   std::size_t Scan(std::string_view bytes);
-  // The last Scan() reached the value's end; the next one begins another.
+  // True if the last Scan() reached the value's end. The next Scan() begins another value.
   [[nodiscard]] bool Complete() const { return depth_ == 0 && !in_string_; }
 
  private:
@@ -42,27 +42,27 @@ class NestingScanner {
 class DocumentSplitter {
  public:
   explicit DocumentSplitter(std::size_t max_bytes) : max_bytes_(max_bytes) {}
-  // Hands every document completed by `bytes` to `sink`. Errors: the sink's; kTooLarge; kMalformed
-  // where a document begins with neither { nor [. After an error the splitter is unusable.
+  // Passes every document that `bytes` completes to `sink`. Errors: those of the sink; kTooLarge;
+  // kMalformed if a document begins with neither { nor [. After an error the splitter is unusable.
   base::Result<void> Feed(std::string_view bytes, const DocumentSink& sink);
-  // True between documents: an end of the stream here is clean.
+  // True between documents: the stream may end here.
   [[nodiscard]] bool AtBoundary() const { return scanner_.Complete(); }
 
  private:
   std::size_t max_bytes_;
-  std::size_t offset_ = 0;  // of the bytes not yet looked at, for messages
-  std::string buffer_;      // the beginning of a document whose end has not come yet
+  std::size_t offset_ = 0;  // of the next byte to scan, for messages
+  std::string buffer_;      // the beginning of an incomplete document
   NestingScanner scanner_;
 };
 
 class ListSplitter {
  public:
   explicit ListSplitter(std::size_t max_item_bytes) : max_bytes_(max_item_bytes) {}
-  // Errors: the sink's; kTooLarge; kMalformed where the bytes cannot be a list. After an error the
-  // splitter is unusable.
+  // Errors: those of the sink; kTooLarge; kMalformed if the bytes cannot be a list. After an error
+  // the splitter is unusable.
   base::Result<void> Feed(std::string_view bytes, const DocumentSink& item);
-  // The document with `"items":[]`, after the whole body was fed. Errors: kMalformed when the
-  // document is not complete or no JSON object.
+  // Returns the document with `"items":[]`; call after the whole body was fed. Errors: kMalformed
+  // if the document is incomplete or not a JSON object.
   [[nodiscard]] base::Result<std::string> Envelope() const;
 
  private:
@@ -78,7 +78,7 @@ class ListSplitter {
     kScalarItem,  // in any other item
     kAfter,       // the document is complete
   };
-  // Each returns how many bytes it took; none only where it went to another place.
+  // Each returns how many bytes it consumed: at least one, unless it changed place_.
   base::Result<std::size_t> Step(std::string_view bytes, const DocumentSink& item);
   base::Result<std::size_t> StepMembers(char c);
   base::Result<std::size_t> StepBetweenItems(char c);
@@ -91,12 +91,12 @@ class ListSplitter {
   [[nodiscard]] base::Error Unexpected(char c) const;
 
   std::size_t max_bytes_;
-  std::size_t offset_ = 0;  // of the bytes not yet looked at, for messages
+  std::size_t offset_ = 0;  // of the next byte to scan, for messages
   Place place_ = Place::kBefore;
   NestingScanner scanner_;
   std::string envelope_;
-  std::string item_;           // the beginning of an item whose end has not come yet
-  std::size_t key_begin_ = 0;  // where in envelope_ the last key stands, with its quotes
+  std::string item_;           // the beginning of an incomplete item
+  std::size_t key_begin_ = 0;  // where the last key begins in envelope_, with its quotes
   std::size_t key_end_ = 0;
   bool expect_key_ = true;  // the next string between the braces is a key
 };

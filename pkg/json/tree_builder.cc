@@ -6,7 +6,7 @@
 namespace json {
 namespace {
 
-// Below this size comparing each with each is faster than hashing.
+// Below this number, comparing all pairs is faster than hashing.
 constexpr std::size_t kFewMembers = 24;
 
 bool HasDuplicate(const std::vector<Member>& members) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Builds a Value from the events of a SAX parse; the two parsers of this folder share it. The
-// caller promises events in the order of a valid document. What is false does not fit into the
-// builder's bytes any more, and the parse is to be ended. One thread, one document.
+// Builds a Value from the events of a SAX parse; both parsers of this folder use it. The caller
+// must send the events of a valid document in order. A false result means that the builder's bytes
+// are used up: end the parse. One thread, one document.
 
 #include <limits>
 #include <string>
@@ -17,7 +17,8 @@ class TreeBuilder {
  public:
   explicit TreeBuilder(std::size_t max_bytes = std::numeric_limits<std::size_t>::max())
       : bytes_left_(max_bytes) {}
-  // Any value but a container that the builder makes; `text` bytes of it are not in the Value.
+  // Adds any value except a container. `text` is how many bytes of text it takes outside of the
+  // Value.
   bool Scalar(Value value, std::size_t text = 0) {
     return Add(std::move(value)), Spend(kPart + text);
   }
@@ -30,10 +31,10 @@ class TreeBuilder {
   bool Key(std::string_view name) { return key_ = name, Spend(name.size()); }
   bool StartObject() { return Start(false); }
   bool StartArray() { return Start(true); }
-  // Ends the innermost container. Of members with the same name the last one's value stays, at the
-  // place of the first.
+  // Ends the innermost container. Of members with the same name, the last value wins, at the
+  // position of the first.
   void End();
-  // The document, after its last event.
+  // Returns the document, after its last event.
   [[nodiscard]] Value Take() { return std::move(parts_.front().second); }
 
  private:
@@ -57,10 +58,10 @@ class TreeBuilder {
   static constexpr std::size_t kPart = sizeof(Member);
   std::size_t bytes_left_;
   std::vector<Open> open_;
-  // Of all containers that are open, the innermost last: a container is made, as large as it is,
-  // when its last part is known.
+  // The parts of all open containers, the innermost last. A container is built when its last part
+  // is known, so that it is allocated once at its size.
   std::vector<Member> parts_;
-  std::string key_;  // of the member whose value comes next, in an object
+  std::string key_;  // of the next member in an object
 };
 
 }  // namespace json

@@ -12,7 +12,7 @@ namespace json {
 namespace {
 
 struct Lead {
-  std::size_t length;         // 0: this byte begins no sequence
+  std::size_t length;         // 0: no sequence begins with this byte
   std::uint8_t second_least;  // the bounds of the second byte exclude overlong forms and surrogates
   std::uint8_t second_most;
 };
@@ -46,7 +46,7 @@ std::size_t SkipAscii(std::string_view text, std::size_t at) {
   return at;
 }
 
-// The code unit that the escape at `at` names; 0 if there is none.
+// The code unit of the \u escape at `at`; 0 if there is none.
 unsigned EscapedUnit(std::string_view json, std::size_t at) {
   if (json.size() < 6 || at > json.size() - 6 || json[at] != '\\' || json[at + 1] != 'u') return 0;
   const char* const digits = json.data() + at + 2;

@@ -21,7 +21,7 @@ std::int64_t ExponentOf(std::string_view text) {
   text.remove_prefix(1);  // the e
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   std::int64_t exponent = 0;
-  // An exponent beyond 64 bits: as good as the largest, no quantity is there.
+  // An exponent beyond 64 bits is as good as the largest one: no quantity is that large.
   const auto end = std::from_chars(text.data(), text.data() + text.size(), exponent);
   if (end.ec != std::errc::result_out_of_range) return exponent;
   return (text.front() == '-' ? -1 : 1) * (std::int64_t{1} << 62);
@@ -91,7 +91,7 @@ bool Object::Erase(std::string_view name) {
 
 bool Object::operator==(const Object& other) const {
   if (size() != other.size()) return false;
-  // Mostly both have the same order; only where they part does the look-up walk.
+  // Both mostly have the same order. The look-up by name is only for where they differ.
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const auto& [name, value] = members_[i];
     const Member& beside = other.members_[i];

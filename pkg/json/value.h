@@ -1,10 +1,10 @@
 #pragma once
 
-// A JSON value: what API objects are made of where they are handled whole (the sandbox, tests,
-// small answers). The hot path of the informers decodes with pkg/json/projection.h instead.
+// A JSON value. API objects that are handled whole are held as one (the sandbox, tests, small
+// answers). The hot path of the informers decodes with pkg/json/projection.h instead.
 //
 // Numbers keep their text, so that 9007199254740993, 1e3 and 0.50 survive a round trip. Objects
-// keep the order of their members; names are unique (the last one wins while parsing, as in Go).
+// keep the order of their members. Names are unique; while parsing, the last value wins, as in Go.
 // Values; any thread.
 
 #include <cstdint>
@@ -26,30 +26,30 @@ using Array = std::vector<Value>;
 using Member = std::pair<std::string, Value>;
 
 struct Number {
-  std::string text;  // as it stands in the document, a valid JSON number
+  std::string text;  // as in the document, a valid JSON number
   bool operator==(const Number&) const = default;
 };
 
-// Members in document order. Look-ups walk: API objects have few members per level.
+// Members in document order. Look-ups are linear: API objects have few members per level.
 class Object {
  public:
   Object() = default;
   Object(std::initializer_list<Member> members);
   [[nodiscard]] const Value* Find(std::string_view name) const;
   [[nodiscard]] Value* Find(std::string_view name);
-  // The member, added as null at the end if it is absent.
+  // Returns the member; adds it as null at the end if it is absent.
   Value& operator[](std::string_view name);
   void Set(std::string_view name, Value value);
   bool Erase(std::string_view name);  // true if it was there
   [[nodiscard]] bool Contains(std::string_view name) const { return Find(name) != nullptr; }
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] bool empty() const { return size() == 0; }
-  // Names may not be changed through these: they would no longer be unique.
+  // Names must not be changed through these iterators: they would no longer be unique.
   [[nodiscard]] std::vector<Member>::const_iterator begin() const;
   [[nodiscard]] std::vector<Member>::const_iterator end() const;
   [[nodiscard]] std::vector<Member>::iterator begin();
   [[nodiscard]] std::vector<Member>::iterator end();
-  // Equal regardless of the order of members.
+  // Equal whatever the order of members.
   bool operator==(const Object& other) const;
 
  private:
@@ -82,7 +82,7 @@ class Value {
   // "null", "boolean", "number", "string", "array" or "object", for messages.
   [[nodiscard]] std::string_view TypeName() const;
 
-  // The content, or nullptr / nullopt if it is of another type.
+  // The content; nullptr or nullopt if it is of another type.
   [[nodiscard]] const std::string* AsString() const { return std::get_if<std::string>(&data_); }
   [[nodiscard]] const Array* AsArray() const { return std::get_if<Array>(&data_); }
   [[nodiscard]] Array* AsArray() { return std::get_if<Array>(&data_); }
@@ -90,18 +90,19 @@ class Value {
   [[nodiscard]] Object* AsObject() { return std::get_if<Object>(&data_); }
   [[nodiscard]] const Number* AsNumber() const { return std::get_if<Number>(&data_); }
   [[nodiscard]] std::optional<bool> AsBool() const;
-  // nullopt also for a number that is no integer of 64 bits ("1.0" and "1e3" are none).
+  // nullopt also for a number that is not an integer of 64 bits ("1.0" and "1e3" are not).
   [[nodiscard]] std::optional<std::int64_t> AsInt64() const;
   [[nodiscard]] std::optional<double> AsDouble() const;
 
-  // The member at this path of names ({"metadata", "name"}); nullptr where any step is absent.
+  // The member at this path ({"metadata", "name"}); nullptr if any step is absent.
   [[nodiscard]] const Value* At(std::initializer_list<std::string_view> path) const;
-  // The string there, "" if absent or no string.
+  // The string at this path; "" if it is absent or not a string.
   [[nodiscard]] std::string_view StringAt(std::initializer_list<std::string_view> path) const;
-  // Makes this an object if it is none, adds what is missing on the way, returns the member.
+  // Returns the member at this path. Makes this value an object if it is not one, and adds absent
+  // members on the way.
   Value& Make(std::initializer_list<std::string_view> path);
 
-  // Deep equality; numbers are equal if their values are ("1", "1.0", "1e0").
+  // Deep equality. Numbers are equal if their values are ("1", "1.0", "1e0").
   bool operator==(const Value& other) const;
 
  private:
@@ -115,24 +116,24 @@ inline std::vector<Member>::iterator Object::begin() { return members_.begin(); 
 inline std::vector<Member>::iterator Object::end() { return members_.end(); }
 
 struct ParseLimits {
-  std::size_t depth = 200;  // nesting beyond this is refused, so that no input exhausts the stack
-  // What the values may take in memory. Two bytes of text ("0,") can become 72 of it.
+  std::size_t depth = 200;  // deeper nesting is refused, to bound the stack
+  // Bounds the memory of the values: two bytes of text ("0,") can become 72 bytes.
   std::size_t bytes = std::numeric_limits<std::size_t>::max();
 };
 
-// One JSON document, white space around it allowed. Errors: kMalformed with what and at which byte,
-// kTooLarge beyond `limits.bytes`.
+// Parses one JSON document with optional white space around it. Errors: kMalformed with the reason
+// and the offset; kTooLarge beyond `limits.bytes`.
 base::Result<Value> Parse(std::string_view text, ParseLimits limits = {});
 
-// Bytes of memory that the value takes, with all that is below it.
+// Bytes of memory that the value takes, including everything below it.
 std::size_t SizeInMemory(const Value& value);
 
-// Compact, members in order. Valid UTF-8 passes; invalid bytes become U+FFFD.
+// Compact, members in order. Invalid UTF-8 bytes become U+FFFD.
 std::string Write(const Value& value);
-// Indented by four blanks, as `?pretty=true` answers.
+// Indented by four blanks, as an API server answers to `?pretty=true`.
 std::string WritePretty(const Value& value);
 
-// `text` as a JSON string with its quotes.
+// Returns `text` as a JSON string with quotes.
 std::string Quote(std::string_view text);
 
 }  // namespace json

@@ -6,7 +6,7 @@
 namespace json {
 namespace {
 
-// Bytes of a string that go out as they are: all ASCII but controls, quote and backslash.
+// Bytes of a string that need no escape: all ASCII but controls, quote and backslash.
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain{};
   for (std::size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
@@ -68,7 +68,7 @@ void AppendString(std::string& out, std::string_view text) {
 
 class Writer {
  public:
-  // `indent`: blanks a level; 0 writes no white space at all.
+  // `indent`: blanks for each level; 0 writes no white space.
   explicit Writer(std::size_t indent) : indent_(indent) {}
   std::string Take() { return std::move(out_); }
 

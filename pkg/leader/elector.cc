@@ -11,12 +11,12 @@ namespace {
 
 using std::chrono::duration_cast;
 
-// One answer; two may be waited for within a renew deadline.
+// The deadline of one request. Two requests fit into one renew deadline.
 base::Duration RequestTimeout(const ElectorOptions& options) {
   return std::max<base::Duration>(std::chrono::seconds(1), options.renew_deadline / 2);
 }
 
-// Others must never wait for less than the lease that we count on.
+// Rounds up: others must not wait for less than the lease that we rely on.
 std::int64_t WholeSeconds(base::Duration duration) {
   return std::chrono::ceil<std::chrono::seconds>(duration).count();
 }
@@ -35,12 +35,14 @@ Step Elector::Next(base::TimePoint now, base::WallTime wall) {
             .by = leads_ ? std::min(next_try_, valid_until_) : next_try_};
   }
   if (todo_ == Todo::kWait) {
+    // A leader renews without a read, and reads only after that failed (client-go's fast path).
     quick_ = leads_;
     todo_ = quick_ ? Todo::kWrite : Todo::kRead;
   }
   base::TimePoint by = now + RequestTimeout(options_);
   if (leads_) by = std::min(by, valid_until_);
   if (todo_ == Todo::kRead) return {.kind = Step::Kind::kRead, .by = by};
+  // The lease begins here, not at the answer: a slow answer must not lengthen it.
   sent_ = now;
   return Write(by, wall);
 }
@@ -55,7 +57,7 @@ Step Elector::Write(base::TimePoint by, base::WallTime wall) {
   if (!exists_) return step;
   record.transitions = observed_.transitions;
   if (observed_.holder != options_.identity) {
-    // Where the API's int32 ends, it stays: a larger one would be refused, and nobody could lead.
+    // Stop at the API's int32 maximum: a larger number would be refused, and nobody could lead.
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     record.transitions = std::min(record.transitions, kMost - 1) + 1;
   } else if (!observed_.acquire_time.empty()) {
@@ -65,16 +67,17 @@ Step Elector::Write(base::TimePoint by, base::WallTime wall) {
 }
 
 void Elector::Observe(base::TimePoint now, const LeaseRecord& record) {
+  // An unchanged record keeps its first time: its age counts from when it was first seen here.
   if (exists_ && observed_ == record) return;
   exists_ = true;
   observed_ = record;
   observed_at_ = now;
 }
 
-// A record without a duration is nobody's that keeps the protocol: it gets as long as ours.
+// A record without a duration was not written by the protocol. It is honoured for as long as ours.
 bool Elector::IsOthers(base::TimePoint now) const {
   if (observed_.holder.empty() || observed_.holder == options_.identity) return false;
-  // As long as API servers store at most; more would not fit into a clock's count.
+  // API servers store at most this; a larger number would overflow the clock's count.
   constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();
   const std::int64_t seconds = std::min(observed_.duration_seconds, kLongest);
   const base::Duration duration =
@@ -86,11 +89,11 @@ void Elector::OnRead(base::TimePoint now, const std::optional<LeaseRecord>& stor
   if (stored) {
     Observe(now, *stored);
   } else {
-    exists_ = false;  // deleted; who held it has not heard of that yet
+    exists_ = false;  // deleted, but its holder may not know yet and still leads
   }
   const bool others = IsOthers(now);
   if (!leads_) return others ? Fail(now) : void(todo_ = Todo::kWrite);
-  // Whoever took it from us may lead already, however long our own clock would let us.
+  // The new holder may already lead, however much time our own lease has left.
   const bool taken = stored && !stored->holder.empty() && stored->holder != options_.identity;
   if (taken) return Lose("it is held by " + stored->holder);
   todo_ = Todo::kWrite;
@@ -100,7 +103,8 @@ void Elector::OnWritten(base::TimePoint now, const LeaseRecord& stored) {
   Observe(now, stored);
   if (stored.holder != options_.identity) return Fail(now);
   const base::TimePoint until = sent_ + options_.renew_deadline;
-  if (now >= (leads_ ? valid_until_ : until)) return Fail(now);  // the answer took too long
+  // The answer came after the lease ended.
+  if (now >= (leads_ ? valid_until_ : until)) return Fail(now);
   leads_ = true;
   valid_until_ = until;
   todo_ = Todo::kWait;
@@ -108,6 +112,7 @@ void Elector::OnWritten(base::TimePoint now, const LeaseRecord& stored) {
 }
 
 void Elector::OnFailed(base::TimePoint now) {
+  // After a failed renewal without a read, read at once: the Lease may only have a newer version.
   const bool look = todo_ == Todo::kWrite && quick_;
   quick_ = false;
   if (!look) return Fail(now);
@@ -116,12 +121,13 @@ void Elector::OnFailed(base::TimePoint now) {
 
 void Elector::Fail(base::TimePoint now) {
   todo_ = Todo::kWait;
+  // Candidates spread their tries by jitter; a leader renews in time.
   std::uniform_real_distribution<double> stretch(1.0, 1.0 + kJitter);
   const double periods = leads_ ? 1.0 : stretch(random_);
   next_try_ = now + duration_cast<base::Duration>(options_.retry_period * periods);
 }
 
-void Elector::Resign() { Lose("it was given back"); }
+void Elector::Resign() { Lose("it was released"); }
 
 void Elector::Lose(std::string why) {
   leads_ = false;

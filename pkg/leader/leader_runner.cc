@@ -13,7 +13,7 @@ namespace {
 using base::ErrorCode;
 using std::chrono::milliseconds;
 
-// Giving back is a favour to the next one: it does not hold up a stop for longer.
+// Releasing only helps the next leader, so it must not delay a stop for longer.
 constexpr std::chrono::seconds kReleaseTime{3};
 constexpr int kReleaseTries = 3;
 
@@ -55,6 +55,7 @@ base::Task<void> LeaderRunner::Run() {
     co_await Do(step);
     Tell();
   }
+  // The cancellation that ended the loop must not cut the release short.
   co_await base::IgnoreCancellation();
   co_await Release();
 }
@@ -88,7 +89,7 @@ void LeaderRunner::AfterWrite(const base::Result<LeaseRecord>& stored) {
     return elector_.OnWritten(Now(), *stored);
   }
   const base::Error& error = stored.error();
-  // Somebody else was faster, which is no trouble.
+  // Another candidate was faster, which is no trouble.
   const bool raced = error.Is(ErrorCode::kConflict) || error.Is(ErrorCode::kAlreadyExists);
   if (!raced) Complain(write_trouble_, error);
   elector_.OnFailed(Now());
@@ -99,8 +100,8 @@ void LeaderRunner::Complain(std::string& said, const base::Error& error) {
   const std::string_view kind = base::ToString(error.code);
   if (said == kind) return;
   said = kind;
-  LOG(ERROR) << "leader election: the lease cannot be used and is tried again lease="
-             << lock_.key().ToString() << " error=\"" << error.message << "\"";
+  LOG(ERROR) << "leader election: cannot use the lease, retrying lease=" << lock_.key().ToString()
+             << " error=\"" << error.message << "\"";
 }
 
 void LeaderRunner::Recover(std::string& said) {
@@ -146,12 +147,12 @@ base::Task<void> LeaderRunner::Release() {
     const LeaseRecord released = Released(**read, scheduler_.WallNow());
     const auto written = co_await lock_.Update(released, Left(by));
     if (written) {
-      LOG(INFO) << "leader election: the lease was given back lease=" << lock_.key().ToString();
+      LOG(INFO) << "leader election: released the lease lease=" << lock_.key().ToString();
       co_return;
     }
     if (!written.error().Is(ErrorCode::kConflict)) break;
   }
-  LOG(WARNING) << "leader election: the lease could not be given back, and ends by itself lease="
+  LOG(WARNING) << "leader election: could not release the lease, it will expire lease="
                << lock_.key().ToString();
 }
 

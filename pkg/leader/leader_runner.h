@@ -1,16 +1,17 @@
 #pragma once
 
-// Keeps one Lease for this process: acquires it, renews it, gives it back. One that lost it stays
-// without: the process is to end and start anew.
+// Holds one Lease for this process: acquires, renews and releases it. After a loss it does not try
+// again: the process must end and start anew.
 //
-// Leads() looks at the clock each time it is asked, so that a process that slept, or was stopped
-// for long, does no leader's work before it has noticed: ask right before every write. It says
-// false from the moment the lease may be another's, not only from when on_lost is called.
+// Leads() reads the clock on every call, so a process that was suspended or stopped for long does
+// no leader-only work after it resumes. Call it right before every write. It is false from the
+// moment at which another may hold the lease, even before on_lost is called.
 //
-// Trouble with the lease is logged once for each kind of it. "<identity> became leader" and "…
+// Trouble with the lease is logged once for each error code. "<identity> became leader" and "…
 // stopped leading" are events on the Lease.
 //
-// Single-threaded. What it is given outlives it; Run() must have returned before it is destroyed.
+// Single-threaded. Constructor arguments must outlive it. Run() must have returned before it is
+// destroyed.
 
 #include <functional>
 #include <map>
@@ -26,13 +27,13 @@ namespace leader {
 
 struct LeaderOptions {
   api::ObjectKey lease;
-  std::map<std::string, std::string> labels;  // of a Lease that is made here
+  std::map<std::string, std::string> labels;  // of a Lease that this process creates
   ElectorOptions elector;
-  // A clock that also counts the time the machine was suspended. Null: the scheduler's.
+  // A clock that advances while the machine is suspended. Null: the scheduler's clock.
   std::function<base::TimePoint()> now;
-  // All may be null. They run on the thread of Run() and must not wait.
+  // Each may be null. They run on the thread of Run() and must not block.
   std::function<void()> on_started_leading;
-  std::function<void(const std::string& why)> on_lost;  // also where it never led any more
+  std::function<void(const std::string& why)> on_lost;  // also if it never led
 };
 
 class LeaderRunner {
@@ -41,15 +42,15 @@ class LeaderRunner {
   LeaderRunner(base::Scheduler& scheduler, client::ApiClient& client, client::EventRecorder* events,
                LeaderOptions options);
 
-  // Returns when the lease is lost, or when cancelled; then a lease that is held is given back,
-  // within seconds. Leader's work must have ended before it is cancelled.
+  // Returns when the lease is lost, or on cancellation. A cancelled leader releases its lease,
+  // within seconds, so leader-only work must have ended before.
   base::Task<void> Run();
 
   [[nodiscard]] bool Leads() const { return elector_.Leads(Now()); }
-  // Who holds the lease as far as is known; "" if nobody.
+  // The last known holder; "" if nobody.
   [[nodiscard]] const std::string& Holder() const { return elector_.holder(); }
-  // How long ago the lease ended that we still believed to hold when we last looked; zero if it did
-  // not. More than an instant means that this process is stuck.
+  // How long ago our lease ended while Run() has not noticed; else zero. A larger value means that
+  // this process is stuck.
   [[nodiscard]] base::Duration Overdue() const;
   [[nodiscard]] const LeaderOptions& options() const { return options_; }
 
@@ -70,16 +71,16 @@ class LeaderRunner {
   Elector elector_;
   LeaseLock lock_;
   std::unique_ptr<base::Alarm> alarm_;
-  bool led_ = false;           // and said so
-  std::string read_trouble_;   // said last; "" when all is well
+  bool led_ = false;           // it led, and this was logged
+  std::string read_trouble_;   // error code logged last; "" without trouble
   std::string write_trouble_;  // the same
-  std::string holder_;         // said last
+  std::string holder_;         // logged last
 };
 
-// The clock that goes on while the machine sleeps.
+// A clock that advances while the machine is suspended.
 base::TimePoint NowWithSuspend();
 
-// "<host>_<random>": no other process's.
+// Returns "<host>_<random>", unique for this process.
 std::string NewIdentity(const std::string& host);
 
 }  // namespace leader

@@ -51,7 +51,7 @@ Result<LeaseRecord> LeaseLock::Keep(json::Value lease) {
 base::Task<Result<std::optional<LeaseRecord>>> LeaseLock::Read(std::chrono::milliseconds timeout) {
   client::ApiRequest request{.path = Leases().Path(key_.ns, key_.name), .timeout = timeout};
   Result<json::Value> lease = co_await client::DoJson(client_, std::move(request));
-  // Where leases are not served, or the namespace is missing, creating it will say so.
+  // 404 also means that leases are not served, or that the namespace is missing. A Create() tells.
   if (!lease && lease.error().Is(ErrorCode::kNotFound)) {
     seen_ = json::Value();
     co_return std::optional<LeaseRecord>();

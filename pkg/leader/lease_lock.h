@@ -1,10 +1,10 @@
 #pragma once
 
-// One coordination.k8s.io/v1 Lease on the API server: read, created, and replaced only as it was
-// last seen here (resourceVersion and uid), so of two that write at once one is told of a conflict.
-// Labels, annotations and what else others keep in it stay.
+// One coordination.k8s.io/v1 Lease on the API server. It is replaced only in the version last seen
+// here (resourceVersion and uid), so of two concurrent writes one gets a conflict. Labels,
+// annotations and other fields of the Lease are preserved.
 //
-// Single-threaded; one call at a time. The client outlives it.
+// Single-threaded; one call at a time. The client must outlive it.
 
 #include <map>
 #include <optional>
@@ -20,22 +20,22 @@ namespace leader {
 
 class LeaseLock {
  public:
-  // `labels`: of a Lease that is made here.
+  // `labels` are set on a Lease that is created here.
   LeaseLock(client::ApiClient& client, api::ObjectKey key,
             std::map<std::string, std::string> labels = {})
       : client_(client), key_(std::move(key)), labels_(std::move(labels)) {}
 
-  // nullopt: there is no such Lease.
+  // nullopt: the Lease does not exist.
   base::Task<base::Result<std::optional<LeaseRecord>>> Read(std::chrono::milliseconds timeout);
-  // The record as stored. Errors: kAlreadyExists.
+  // Returns the record as stored. Errors: kAlreadyExists.
   base::Task<base::Result<LeaseRecord>> Create(LeaseRecord record,
                                                std::chrono::milliseconds timeout);
-  // REQUIRES: a call before gave a record. Errors: kConflict if the Lease is not the same any more.
+  // REQUIRES: an earlier call returned a record. Errors: kConflict if the Lease has changed since.
   base::Task<base::Result<LeaseRecord>> Update(LeaseRecord record,
                                                std::chrono::milliseconds timeout);
 
   [[nodiscard]] const api::ObjectKey& key() const { return key_; }
-  // For events about it.
+  // The object reference for events about the Lease.
   [[nodiscard]] client::ObjectReference Reference() const;
 
  private:

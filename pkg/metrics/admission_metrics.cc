@@ -57,27 +57,29 @@ AdmissionMetrics::OfApi AdmissionMetrics::Make(const std::string& quota_api) {
   OfApi made;
   for (const char* result : {"allowed", "refused", "busy", "unavailable", "malformed"}) {
     made.decisions.emplace(
-        result, registry_.NewCounter("quota_admission_decisions_total",
-                                     "Reviews, by what was answered. Malformed ones were none.",
-                                     {{"quota_api", quota_api}, {"result", result}}));
+        result, registry_.NewCounter(
+                    "quota_admission_decisions_total",
+                    "Admission reviews by result. Malformed requests were not valid reviews.",
+                    {{"quota_api", quota_api}, {"result", result}}));
   }
-  made.duration =
-      registry_.NewHistogram("quota_admission_duration_seconds",
-                             "From the review's arrival to the decision.", kReviewSeconds, labels);
-  made.batch = registry_.NewHistogram(
-      "quota_admission_batch_requests",
-      "Requests that were decided in one turn, and written together.", kRequests, labels);
+  made.duration = registry_.NewHistogram("quota_admission_duration_seconds",
+                                         "Time from a review's arrival to its decision.",
+                                         kReviewSeconds, labels);
+  made.batch =
+      registry_.NewHistogram("quota_admission_batch_requests",
+                             "Requests that were decided and written together.", kRequests, labels);
   made.status_writes = counter("quota_admission_status_writes_total",
-                               "Status writes of quotas that charged what was admitted.");
-  made.conflicts =
-      counter("quota_admission_conflicts_total", "Status writes that met a newer version.");
-  made.charges_held = registry_.NewGauge(
-      "quota_admission_charges_held", "Charges for objects that no watch has shown yet.", labels);
+                               "Status writes that charged admitted requests to quotas.");
+  made.conflicts = counter("quota_admission_conflicts_total",
+                           "Status writes refused because of a newer resource version.");
+  made.charges_held =
+      registry_.NewGauge("quota_admission_charges_held",
+                         "Charges held for admitted objects that no watch has shown yet.", labels);
   made.charges_expired =
       counter("quota_admission_charges_expired_total",
-              "Charges whose object was not seen in time; their quotas are recounted.");
+              "Charges whose object did not appear in time; their quotas are recounted.");
   made.warnings = counter("quota_admission_warnings_total",
-                          "Warnings that little of a limit is left, sent with an admission.");
+                          "Admission warnings that a limit is almost used up.");
   return made;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The metrics of admission, by quota API. The registry outlives it.
+// The metrics of admission, by quota API. The registry must outlive it.
 //
 // Single-threaded.
 
@@ -17,7 +17,8 @@ namespace metrics {
 
 class AdmissionMetrics {
  public:
-  // The series of these quota APIs start at zero; those of another begin when it is first named.
+  // The series of these quota APIs start at zero. Those of another one begin when it is first
+  // named.
   AdmissionMetrics(Registry& registry, const std::vector<std::string>& quota_apis);
 
   // `result`: "allowed", "refused", "busy", "unavailable" or "malformed".

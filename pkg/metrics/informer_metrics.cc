@@ -21,16 +21,17 @@ InformerMetrics::InformerMetrics(Registry& registry, const Names& names) : regis
   const auto counter = [&](const char* name, const char* help) {
     return registry.NewCounter(name, help, labels);
   };
-  queued_ = gauge("informer_queued_items", "Events that wait to be applied.");
-  processing_ = registry.NewHistogram("informer_processing_latency_seconds",
-                                      "Time to decode and apply one event.", kEventSeconds, labels);
+  queued_ = gauge("informer_queued_items", "Events that wait for processing.");
+  processing_ =
+      registry.NewHistogram("informer_processing_latency_seconds",
+                            "Time to decode and process one event.", kEventSeconds, labels);
   version_ = gauge("informer_store_resource_version",
-                   "The resource version that was applied last, its last 15 digits.");
-  synced_ = gauge("informer_synced", "1 once a complete list was applied.");
+                   "The last 15 digits of the last processed resource version.");
+  synced_ = gauge("informer_synced", "1 once a complete list was processed.");
   failing_ = gauge("informer_failing", "1 while lists or watches fail.");
-  lists_ = counter("informer_lists_total", "Complete lists that were applied.");
+  lists_ = counter("informer_lists_total", "Complete lists that were processed.");
   watches_ = counter("informer_watches_total", "Watches that were opened.");
-  events_ = counter("informer_events_total", "Watch events, bookmarks included.");
+  events_ = counter("informer_events_total", "Watch events, including bookmarks.");
   failures_ = counter("informer_failures_total", "Lists and watches that failed.");
   skipped_ = counter("informer_skipped_objects_total",
                      "Objects left out because they have no uid or no name.");

@@ -1,7 +1,7 @@
 #pragma once
 
 // The metrics of one watched collection: its state, its resource version, its lists, watches and
-// events. All start at zero. The registry outlives it.
+// events. All start at zero. The registry must outlive it.
 
 #include <chrono>
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace metrics {
 class InformerMetrics {
  public:
   struct Names {
-    std::string name;  // of the informer: what it is for
+    std::string name;  // of the informer: its purpose
     std::string group;
     std::string version;
     std::string resource;
   };
   InformerMetrics(Registry& registry, const Names& names);
-  ~InformerMetrics();  // the series go with it: a resource that is no longer watched
+  ~InformerMetrics();  // removes the series: the resource is no longer watched
   InformerMetrics(const InformerMetrics&) = delete;
   InformerMetrics& operator=(const InformerMetrics&) = delete;
 
-  // informer_processing_latency_seconds: one event, from its bytes to the sink's return.
+  // informer_processing_latency_seconds: one event, from its bytes until the sink returns.
   void Processed(std::chrono::duration<double> took) { processing_.Observe(took.count()); }
-  // informer_store_resource_version: the last 15 digits, which a double holds.
+  // informer_store_resource_version: the last 15 digits, which fit into a double.
   void SetResourceVersion(const std::string& version);
   void SetSynced(bool synced) { synced_.Set(synced ? 1 : 0); }
   void SetFailing(bool failing) { failing_.Set(failing ? 1 : 0); }
@@ -34,11 +34,11 @@ class InformerMetrics {
   void Watched() { watches_.Increment(); }
   void Received() { events_.Increment(); }
   void Failed() { failures_.Increment(); }
-  void Skipped() { skipped_.Increment(); }  // an object without what every object must have
+  void Skipped() { skipped_.Increment(); }  // an object without uid or name
 
  private:
   Registry& registry_;
-  Gauge queued_;  // always 0: a sink takes each event before the next one is read
+  Gauge queued_;  // always 0: the sink handles each event before the next one is read
   Histogram processing_;
   Gauge version_;
   Gauge synced_;

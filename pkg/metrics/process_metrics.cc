@@ -13,7 +13,7 @@
 namespace metrics {
 namespace {
 
-// The fields of /proc/self/stat that are exported, in the units of the metrics.
+// The exported fields of /proc/self/stat, in the units of the metrics.
 struct Stat {
   double cpu_seconds = 0;
   double started_after_boot_seconds = 0;
@@ -24,7 +24,7 @@ struct Stat {
 std::optional<Stat> ReadStat() {
   std::ifstream file("/proc/self/stat");
   const std::string text((std::istreambuf_iterator<char>(file)), {});
-  const std::size_t name_end = text.rfind(')');  // the program's name may hold anything
+  const std::size_t name_end = text.rfind(')');  // the program's name may contain anything
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream rest(text.substr(name_end + 1));
   const std::vector<std::string> fields{std::istream_iterator<std::string>(rest), {}};
@@ -51,7 +51,8 @@ std::optional<double> OpenFiles() {
   std::error_code error;
   const std::filesystem::directory_iterator files("/proc/self/fd", error);
   if (error) return std::nullopt;
-  return static_cast<double>(std::distance(begin(files), end(files)) - 1);  // without this reading
+  // minus the descriptor of this read
+  return static_cast<double>(std::distance(begin(files), end(files)) - 1);
 }
 
 }  // namespace
@@ -97,7 +98,7 @@ void ExportBuildInfo(Registry& registry, std::string_view version) {
                       }};
   registry
       .NewGauge("quota_controller_manager_build_info",
-                "What this program was built from; always 1.", labels)
+                "The version, compiler and platform of this build; always 1.", labels)
       .Set(1);
 }
 

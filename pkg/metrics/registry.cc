@@ -15,18 +15,19 @@
 namespace metrics {
 namespace {
 
-// What a handle points to; both null once the series is removed.
+// What a handle points to. Both are null once the series is removed.
 template <typename T>
 struct SeriesOf {
   T* metric = nullptr;
   prometheus::Family<T>* family = nullptr;
 };
 
-// The series of one metric type, found again by the library's own object.
+// The series of one metric type, found by the library's object.
 template <typename T, typename Series>
 class Table {
  public:
   ~Table() {
+    // Handles may outlive the registry.
     for (auto& [metric, series] : series_) *series = Series{};
   }
 
@@ -112,7 +113,7 @@ auto& Family(Builder builder, prometheus::Registry& registry, std::string_view n
   return builder.Name(std::string(name)).Help(std::string(help)).Register(registry);
 }
 
-// The library throws for names, labels and types that it refuses: bugs of the caller.
+// The library throws for names, labels and types that it does not accept: bugs of the caller.
 template <typename Make>
 auto OrDie(std::string_view name, const Make& make) {
   try {
@@ -170,7 +171,8 @@ void Registry::NewGauges(std::string_view name, std::string_view help,
   impl_->told.push_back({std::string(name), std::string(help), std::move(collect)});
 }
 
-// First the refreshes, then what the library keeps, then what is told.
+// The refreshes come first, then the library's series, then the series that are reported at a
+// scrape.
 class Registry::StepByStep final : public Exposition {
  public:
   explicit StepByStep(Impl& impl) : impl_(impl) { impl_.exposing = true; }
@@ -211,7 +213,7 @@ class Registry::StepByStep final : public Exposition {
     return more;
   }
 
-  // What was said of the family before stands there without its help and type.
+  // A family that is already in the text is appended without its help and type.
   void Append(const prometheus::MetricFamily& family) {
     std::string text = prometheus::TextSerializer().Serialize({family});
     std::string& all = texts_[family.name];
@@ -219,9 +221,9 @@ class Registry::StepByStep final : public Exposition {
   }
 
   Impl& impl_;
-  std::size_t refreshed_ = 0;                 // so many refreshes are done
-  bool kept_ = false;                         // what the library keeps is in
-  std::size_t told_ = 0;                      // so many families that are told
+  std::size_t refreshed_ = 0;                 // refreshes done
+  bool kept_ = false;                         // the library's series are in the text
+  std::size_t told_ = 0;                      // families done of those reported at a scrape
   std::map<std::string, std::string> texts_;  // by family
 };
 

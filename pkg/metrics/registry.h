@@ -1,12 +1,12 @@
 #pragma once
 
-// The program's metrics and their text form, over prometheus-cpp, which only this folder includes.
+// The program's metrics and their text form. Only this folder includes prometheus-cpp.
 //
-// A handle is a small value: copies name the same series, and outlive the series harmlessly (once
-// it is removed they do nothing). Asking for the same name and labels again gives the same series.
-// A name that Prometheus does not allow, or one name with two types, is a bug and ends the process.
+// A handle is a small value. Copies name the same series; once the series is removed, they do
+// nothing. The same name and labels give the same series. A name that Prometheus does not allow, or
+// one name with two types, is a bug and ends the process.
 //
-// Single-threaded; the registry outlives nobody's handles, handles may outlive it.
+// Single-threaded. Handles may outlive the registry.
 
 #include <functional>
 #include <map>
@@ -69,42 +69,43 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  // Each starts at zero and is exported from now on.
+  // Each starts at zero and is exported at once.
   Counter NewCounter(std::string_view name, std::string_view help, const Labels& labels = {});
   Gauge NewGauge(std::string_view name, std::string_view help, const Labels& labels = {});
   Histogram NewHistogram(std::string_view name, std::string_view help, const Buckets& buckets,
                          const Labels& labels = {});
 
-  // The series is no longer exported, and every handle of it does nothing.
+  // Stops exporting the series; its handles do nothing from now on.
   void Remove(const Counter& counter);
   void Remove(const Gauge& gauge);
   void Remove(const Histogram& histogram);
 
-  // Called at each scrape, for values that are read rather than counted.
+  // Called at each scrape, for values that are read instead of counted.
   void OnScrape(std::function<void()> refresh);
-  // The same for what takes long: called, in steps of the scrape, until it returns false.
+  // The same for slow refreshes: called once in each step of the scrape, until it returns false.
   void OnScrapeInSteps(std::function<bool()> refresh);
 
-  // A family of gauges whose series are told at each scrape, after the refreshes, and kept
-  // nowhere: for what comes and goes by the thousand. Labels keep the order in which they are told.
-  // `collect` tells some and returns true until there are no more.
+  // A family of gauges whose series are reported at each scrape, after the refreshes, and stored
+  // nowhere: for series that come and go by the thousand. Labels keep the order in which they are
+  // reported. `collect` reports some series, and returns true until there are no more.
   using TellSeries = std::function<void(
       std::initializer_list<std::pair<std::string_view, std::string_view>> labels, double value)>;
   void NewGauges(std::string_view name, std::string_view help,
                  std::function<bool(const TellSeries& tell)> collect);
 
-  // One scrape: the text is made in steps, so that whoever has a loop can give it away in between.
+  // One scrape. The text is built in steps, so that the caller can yield the event loop in between.
   class Exposition {
    public:
     virtual ~Exposition() = default;
-    // False: that was the last step.
+    // Returns false after the last step.
     virtual bool Step() = 0;
-    // Every series in Prometheus' text format, names in order. Content type: kTextFormat.
+    // Every series in Prometheus' text format, ordered by name. Content type: kTextFormat.
     [[nodiscard]] virtual std::string Text() const = 0;
   };
-  // Null while there is another one. The registry outlives it; it may be dropped after any step.
+  // Null while there is another one. The registry must outlive it. It may be destroyed after any
+  // step.
   std::unique_ptr<Exposition> TryExpose();
-  // All steps at once. REQUIRES: there is no other exposition.
+  // Runs all steps. REQUIRES: there is no other exposition.
   std::string Expose();
 
  private:

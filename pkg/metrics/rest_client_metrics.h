@@ -1,8 +1,8 @@
 #pragma once
 
-// The metrics of requests to the API server, with the names that dashboards of Kubernetes' own
+// The metrics of requests to the API server, with the names that dashboards for Kubernetes' own
 // components use (component-base v0.36.3, metrics/prometheus/restclient). One per server; the
-// registry outlives it.
+// registry must outlive it.
 
 #include <chrono>
 #include <map>
@@ -14,8 +14,8 @@ namespace metrics {
 
 class RestClientMetrics {
  public:
-  // `host` is "host:port" of the server. Successes and failures without an answer, of the methods
-  // this program uses most, start at zero.
+  // `host` is the server's "host:port". The series of this program's most frequent methods start at
+  // zero, for successes and for failures without an answer.
   RestClientMetrics(Registry& registry, std::string host);
 
   struct Request {
@@ -24,10 +24,10 @@ class RestClientMetrics {
     std::chrono::duration<double> took{};
     std::size_t sent_bytes = 0;
     std::size_t received_bytes = 0;
-    bool watch = false;  // counted, but neither its duration nor its size
+    bool watch = false;  // counted, but without duration and size
   };
   void Done(const Request& request);
-  // A request is repeated; `code` is the answer that made it so, 0 without one.
+  // A request is retried because of an answer with `code`; 0: because there was no answer.
   void Retried(const std::string& method, int code);
 
  private:

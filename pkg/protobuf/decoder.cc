@@ -11,12 +11,12 @@ namespace protobuf {
 
 using Node = json::Projection::Node;
 
-// What is wanted of one message. A field of the message that is no step is skipped.
+// The wanted part of one message. A field without a step is skipped.
 struct Decoder::Level {
   struct Step {
     const Field* field = nullptr;
-    const Node* wanted = nullptr;  // of a map: which keys; null: all
-    std::unique_ptr<Level> below;  // of a message
+    const Node* wanted = nullptr;  // for a map: the wanted keys; null: all
+    std::unique_ptr<Level> below;  // for a message
   };
   std::string_view message;
   std::vector<Step> steps;
@@ -40,7 +40,7 @@ const Field* FieldNamed(const Message& message, std::string_view name) {
   return found == message.fields.end() ? nullptr : &*found;
 }
 
-// All that is described.
+// Everything that the message describes.
 std::unique_ptr<Level> WholeLevel(const Message& message) {
   auto level = std::make_unique<Level>(Level{message.name, {}});
   for (const Field& field : message.fields) {
@@ -57,7 +57,7 @@ bool DescribesAll(const Message& message) {
          });
 }
 
-// Null if something wanted is not described.
+// Null if a wanted field is not described.
 std::unique_ptr<Level> LevelFor(const Message& message, const Node& wanted) {
   if (wanted.whole) return DescribesAll(message) ? WholeLevel(message) : nullptr;
   auto level = std::make_unique<Level>(Level{message.name, {}});
@@ -77,7 +77,7 @@ std::unique_ptr<Level> LevelFor(const Message& message, const Node& wanted) {
 std::string_view View(protozero::data_view bytes) { return {bytes.data(), bytes.size()}; }
 protozero::data_view View(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
-// Quantity: one field, its text.
+// The text of a Quantity message, its only field.
 std::string_view QuantityText(protozero::data_view bytes) {
   pbf_reader reader(bytes);
   std::string_view text;
@@ -91,7 +91,7 @@ std::string_view QuantityText(protozero::data_view bytes) {
   return text;
 }
 
-// A time that is not set has no bytes, or zeros.
+// nullopt if the time is not set: it has no bytes, or only zeros.
 std::optional<std::string> TimeText(protozero::data_view bytes) {
   pbf_reader reader(bytes);
   std::int64_t seconds = 0;
@@ -106,14 +106,15 @@ std::optional<std::string> TimeText(protozero::data_view bytes) {
     }
   }
   if (seconds == 0 && nanoseconds == 0) return std::nullopt;
-  constexpr std::int64_t kMax = 9'223'372'036;  // what a WallTime of nanoseconds reaches
+  // The most seconds that fit into a WallTime of nanoseconds.
+  constexpr std::int64_t kMax = 9'223'372'036;
   seconds = std::clamp(seconds, -kMax, kMax);
   return api::FormatTime(base::WallTime(std::chrono::seconds(seconds)));
 }
 
 json::Value DecodeLevel(const Level& level, pbf_reader reader);
 
-// One entry of a map, {1: key, 2: value}; either may be missing, and is then empty.
+// Adds one entry of a map, {1: key, 2: value}. A missing key or value is empty.
 void AddEntry(const Level::Step& step, protozero::data_view bytes, json::Object& map) {
   pbf_reader reader(bytes);
   std::string_view key;
@@ -132,7 +133,7 @@ void AddEntry(const Level::Step& step, protozero::data_view bytes, json::Object&
   map.Set(key, quantity ? QuantityText(View(value)) : value);
 }
 
-// Null: what JSON would leave out.
+// Null if JSON would leave the field out.
 json::Value Scalar(const Field& field, pbf_reader& reader) {
   const bool keep = field.presence || field.repeated;
   switch (field.type) {
@@ -160,7 +161,7 @@ json::Value Scalar(const Field& field, pbf_reader& reader) {
   }
 }
 
-// Maps and lists come as one field for each element.
+// Returns the container of a map or list, which is sent as one field for each element.
 template <typename Container>
 Container& ContainerAt(json::Object& object, std::string_view name) {
   json::Value& member = object[name];

@@ -1,10 +1,10 @@
 #pragma once
 
-// Decodes the wanted fields of a protobuf message to the JSON value that the same object would have
-// given as JSON: whoever reads objects need not know in which form they came.
+// Decodes the wanted fields of a protobuf message to the JSON value that the JSON form of the
+// object would give. So readers of objects need not know the wire format.
 //
-// What JSON leaves out, an empty string or a zero that stands for "not set", is left out here too;
-// lists and maps without an element do not appear. Immutable after construction; any thread.
+// JSON leaves out an empty string or a zero that means "not set"; so does this decoder. Empty lists
+// and maps do not appear. Immutable after construction; any thread.
 
 #include <memory>
 #include <optional>
@@ -19,10 +19,10 @@ namespace protobuf {
 
 class Decoder {
  public:
-  // nullopt if `message` does not describe all that `fields` want: then JSON must be asked for.
+  // nullopt if `message` does not describe all wanted `fields`: then request JSON.
   static std::optional<Decoder> For(const Message& message, const json::Projection& fields);
 
-  // Errors: kMalformed, naming the message, for bytes that are none of it.
+  // Errors: kMalformed, naming the message, if the bytes are not one.
   [[nodiscard]] base::Result<json::Value> Decode(std::string_view bytes) const;
 
   struct Level;
@@ -32,10 +32,10 @@ class Decoder {
       : level_(std::move(level)), fields_(std::move(fields)) {}
 
   std::shared_ptr<const Level> level_;
-  json::Projection fields_;  // owns what the levels point to
+  json::Projection fields_;  // owns the nodes that the levels point to
 };
 
-// All that the message describes of `bytes`: for small messages that are wanted whole.
+// Decodes everything that the message describes: for small messages that are needed whole.
 base::Result<json::Value> DecodeWhole(const Message& message, std::string_view bytes);
 
 }  // namespace protobuf

@@ -12,7 +12,7 @@ namespace {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-// Two strings or messages of a message, by the numbers that all messages here give them.
+// The first two string or message fields of a message: all messages here use numbers 1 and 2.
 struct Pair {
   std::string_view first;   // field 1
   std::string_view second;  // field 2

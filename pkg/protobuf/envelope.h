@@ -1,8 +1,8 @@
 #pragma once
 
-// How Kubernetes wraps protobuf (apimachinery v0.36.3, pkg/runtime/serializer/protobuf): four bytes
-// of magic, then a message that names apiVersion and kind and holds the object's own bytes. Frames
-// of a watch hold their object so, too. No I/O; any thread.
+// Kubernetes' envelope of protobuf (apimachinery v0.36.3, pkg/runtime/serializer/protobuf): four
+// bytes of magic, then a message with apiVersion, kind and the object's own bytes. The object in a
+// watch frame has the same envelope. No I/O; any thread.
 
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@ namespace protobuf {
 inline constexpr std::string_view kMediaType = "application/vnd.kubernetes.protobuf";
 inline constexpr std::string_view kMagic{"k8s\0", 4};
 
-// The error of bytes that are not what protobuf demands: "malformed protobuf: <why>".
+// The error for bytes that are not valid protobuf: "malformed protobuf: <why>".
 base::Error Malformed(std::string_view why);
 
 inline bool IsEnveloped(std::string_view bytes) { return bytes.starts_with(kMagic); }
@@ -26,7 +26,7 @@ struct Envelope {
   std::string_view object;  // the object's own message
 };
 
-// Views into `bytes`, which outlive the result. Errors: kMalformed.
+// Returns views into `bytes`, which must outlive them. Errors: kMalformed.
 base::Result<Envelope> Open(std::string_view bytes);
 
 struct WatchFrame {
@@ -34,10 +34,10 @@ struct WatchFrame {
   Envelope object;
 };
 
-// The message of one frame of a watch, without its length. As Open().
+// Opens the message of one watch frame, without its length. Lifetime and errors as in Open().
 base::Result<WatchFrame> OpenWatchFrame(std::string_view bytes);
 
-// The Status in `bytes` as the JSON that the server would have sent; nullopt if it is none.
+// Returns the Status in `bytes` as the server would have sent it in JSON; nullopt if it is not one.
 std::optional<std::string> StatusAsJson(std::string_view bytes);
 
 }  // namespace protobuf

@@ -9,14 +9,14 @@ namespace {
 
 using enum FieldType;
 
-// Shorthands, so that a line below says what a line of generated.proto says.
+// Shorthands: a line below has the same facts as a line of generated.proto (k8s.io/api v0.36.3).
 constexpr Field Map(std::uint32_t number, std::string_view name) {
   return {number, name, kQuantityMap};
 }
 constexpr Field One(std::uint32_t number, std::string_view name, const Message& message) {
   return {number, name, kMessage, &message};
 }
-// A pointer upstream: present or not, also when it is empty.
+// A pointer upstream: present even if empty.
 constexpr Field Maybe(std::uint32_t number, std::string_view name, FieldType type) {
   return {number, name, type, nullptr, false, true};
 }
@@ -51,7 +51,7 @@ constexpr Field kWeightedTermFields[] = {{1, "weight", kInteger},
                                          One(2, "podAffinityTerm", kAffinityTerm)};
 constexpr Message kWeightedTerm{"WeightedPodAffinityTerm", kWeightedTermFields, false};
 
-// PodAffinity and PodAntiAffinity alike.
+// The same for PodAffinity and PodAntiAffinity.
 constexpr Field kPodAffinityFields[] = {
     List(1, "requiredDuringSchedulingIgnoredDuringExecution", kAffinityTerm),
     List(2, "preferredDuringSchedulingIgnoredDuringExecution", kWeightedTerm)};
@@ -142,7 +142,7 @@ constexpr Field kSubRequestFields[] = {
     {1, "name"}, {2, "deviceClassName"}, {4, "allocationMode"}, {5, "count", kInteger}};
 constexpr Message kSubRequest{"DeviceSubRequest", kSubRequestFields, false};
 
-// Until v1beta1 the fields of `exactly` were the request's own.
+// Until v1beta1 the request itself had the fields of `exactly`.
 constexpr Field kDeviceRequestFields[] = {{1, "name"},
                                           One(2, "exactly", kExactRequest),
                                           List(3, "firstAvailable", kSubRequest),

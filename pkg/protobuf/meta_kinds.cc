@@ -76,7 +76,7 @@ constexpr Message kStatus{"Status", kStatusFields, true};
 
 }  // namespace
 
-// Without selfLink and managedFields, which nobody reads.
+// selfLink and managedFields are left out: nobody reads them.
 constinit const Message kObjectMeta{"ObjectMeta", kObjectMetaFields, false};
 constinit const Message kLabelSelector{"LabelSelector", kLabelSelectorFields, true};
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The messages of k8s.io.apimachinery.pkg.apis.meta.v1 that those of many kinds contain. Private to
-// this folder.
+// Messages of k8s.io.apimachinery.pkg.apis.meta.v1 that are part of many kinds. Private to this
+// folder.
 
 #include "pkg/protobuf/message.h"
 

@@ -18,7 +18,8 @@ base::Error TooLarge(std::string_view what, std::uint64_t bytes, std::size_t max
                      std::to_string(max)};
 }
 
-// Where one field of a message lies. For a varint or a fixed number the payload is its bytes.
+// The position of one field in a message. The payload of a varint or a fixed number is its own
+// bytes.
 struct Extent {
   std::uint32_t number = 0;
   WireType type = kBytes;
@@ -27,7 +28,7 @@ struct Extent {
   [[nodiscard]] std::uint64_t End() const { return head + payload; }
 };
 
-// The varint at `at`, which then stands behind it; nullopt when its end has not come yet.
+// Reads the varint at `at` and moves `at` behind it; nullopt if it is incomplete.
 base::Result<std::optional<std::uint64_t>> ReadVarint(std::string_view bytes, std::size_t& at) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < kLongestVarint; ++i) {
@@ -77,7 +78,8 @@ base::Result<std::optional<Extent>> ReadExtent(std::string_view bytes) {
   return Malformed("a wire type that does not exist");
 }
 
-// Feeds `rest` and then `bytes` to `step` as one text, and leaves in `rest` what it did not take.
+// Feeds `rest` and then `bytes` to `step` as one text, and leaves what it did not consume in
+// `rest`.
 template <typename Step>
 base::Result<void> FeedSteps(std::string& rest, std::string_view bytes, Step step) {
   const bool joined = !rest.empty();
@@ -144,7 +146,8 @@ base::Result<std::size_t> ListSplitter::StepMagic(std::string_view bytes) {
   return kMagic.size();
 }
 
-// The envelope tells the kind before the object, so a list is known as one when it begins.
+// The kind comes before the object in the envelope, so a list is known as such before its first
+// item.
 base::Result<std::size_t> ListSplitter::StepEnvelope(std::string_view bytes) {
   constexpr std::uint32_t kType = 1;
   constexpr std::uint32_t kObject = 2;
@@ -152,6 +155,7 @@ base::Result<std::size_t> ListSplitter::StepEnvelope(std::string_view bytes) {
   if (!extent) return extent.error();
   if (!*extent) return std::size_t{0};
   const Extent& field = **extent;
+  // The object of a list is not collected: its items are passed on as they come.
   if (field.number == kObject && field.type == kBytes && list_.kind != "Status") {
     if (std::exchange(seen_object_, true)) return Malformed("two objects in one envelope");
     items_left_ = field.payload;

@@ -1,12 +1,11 @@
 #pragma once
 
-// Finds protobuf messages in a stream of bytes, wherever it is cut; the counterparts of
+// Finds protobuf messages in a stream of bytes that may be cut anywhere; the counterpart of
 // pkg/json/splitter.h.
 //
-// FrameSplitter: frames of a watch, each behind its length in four bytes. ListSplitter: one
-// enveloped list; hands out each element of `items` as soon as it is complete, so that memory holds
-// one item and not the list. Bounded: a frame or an item above `max_bytes` is an error (kTooLarge).
-// One thread.
+// FrameSplitter: frames of a watch, each after its length in four bytes. ListSplitter: one
+// enveloped list; passes on each element of `items` as soon as it is complete, so that memory holds
+// one item, not the list. A frame or an item above `max_bytes` is an error (kTooLarge). One thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,42 +18,42 @@
 
 namespace protobuf {
 
-// Called with each complete message; an error ends the splitting and is returned from Feed().
+// Called with each complete message. An error ends the splitting, and Feed() returns it.
 using MessageSink = std::function<base::Result<void>(std::string_view)>;
 
 class FrameSplitter {
  public:
   explicit FrameSplitter(std::size_t max_bytes) : max_bytes_(max_bytes) {}
-  // Errors: the sink's; kTooLarge. After an error the splitter is unusable.
+  // Errors: those of the sink; kTooLarge. After an error the splitter is unusable.
   base::Result<void> Feed(std::string_view bytes, const MessageSink& sink);
-  // True between frames: an end of the stream here is clean.
+  // True between frames: the stream may end here.
   [[nodiscard]] bool AtBoundary() const { return rest_.empty(); }
 
  private:
   base::Result<std::size_t> TakeFrame(std::string_view bytes, const MessageSink& sink) const;
 
   std::size_t max_bytes_;
-  std::string rest_;  // the beginning of a frame whose end has not come yet
+  std::string rest_;  // the beginning of an incomplete frame
 };
 
 class ListSplitter {
  public:
   explicit ListSplitter(std::size_t max_item_bytes) : max_bytes_(max_item_bytes) {}
-  // Errors: the sink's; kTooLarge; kMalformed where the bytes cannot be a list. After an error the
-  // splitter is unusable.
+  // Errors: those of the sink; kTooLarge; kMalformed if the bytes cannot be a list. After an error
+  // the splitter is unusable.
   base::Result<void> Feed(std::string_view bytes, const MessageSink& item);
 
   struct List {
     std::string kind;    // "PodList", or "Status"
     std::string meta;    // the bytes of its ListMeta
-    std::string object;  // of a Status: its own bytes
+    std::string object;  // the bytes of a Status
   };
-  // After the whole body was fed. Errors: kMalformed when it is not complete.
+  // Call after the whole body was fed. Errors: kMalformed if the list is incomplete.
   [[nodiscard]] base::Result<List> Finish() const;
 
  private:
   enum class Place { kStart, kEnvelope, kItems };
-  // Each returns how many bytes it took; none: more are needed.
+  // Each returns how many bytes it consumed; 0: it needs more.
   base::Result<std::size_t> Step(std::string_view bytes, const MessageSink& item);
   base::Result<std::size_t> StepMagic(std::string_view bytes);
   base::Result<std::size_t> StepEnvelope(std::string_view bytes);
@@ -64,9 +63,9 @@ class ListSplitter {
   std::size_t max_bytes_;
   Place place_ = Place::kStart;
   bool seen_object_ = false;
-  std::uint64_t items_left_ = 0;  // bytes of the list that have not come
+  std::uint64_t items_left_ = 0;  // bytes of the list that are still to come
   List list_;
-  std::string rest_;  // the beginning of a field whose end has not come yet
+  std::string rest_;  // the beginning of an incomplete field
 };
 
 }  // namespace protobuf

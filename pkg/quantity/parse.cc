@@ -1,5 +1,5 @@
-// Text to number. No step depends on the size of an exponent: the digits are placed by moving the
-// decimal point, and a point further right than any number that fits is refused before that.
+// Text to number. No loop depends on the size of an exponent: the exponent only moves the decimal
+// point, and a number too large to fit is refused before the digits are read.
 
 #include <algorithm>
 #include <charconv>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr Int128 kMax = std::numeric_limits<Int128>::max();
 constexpr std::int64_t kNanoDigits = 9;
-// BinarySI, and it alone, is capped when parsed.
+// Only BinarySI is capped when parsed.
 constexpr Int128 kBinaryCap =
     static_cast<Int128>(std::numeric_limits<std::int64_t>::max()) * 1'000'000'000;
 
@@ -33,7 +33,7 @@ base::Error SuffixWrong() { return Invalid("unable to parse quantity's suffix");
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// A text cut into its parts: sign, digits before and after the point, suffix.
+// A text split into sign, digits before and after the point, and suffix.
 struct Parts {
   bool negative = false;
   std::string_view whole;
@@ -77,7 +77,7 @@ class Cutter {
   std::size_t at_ = 0;
 };
 
-// What a suffix multiplies by: 10^ten, or 2^two.
+// The factor of a suffix: 10^ten, or 2^two.
 struct Scale {
   Format format = Format::kDecimalSI;
   std::int64_t ten = 0;
@@ -85,7 +85,7 @@ struct Scale {
 };
 
 std::optional<Scale> ExponentScale(std::string_view digits) {
-  if (digits.starts_with('+')) digits.remove_prefix(1);  // which from_chars does not know
+  if (digits.starts_with('+')) digits.remove_prefix(1);  // from_chars does not accept a plus sign
   std::int64_t exponent = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
@@ -110,7 +110,7 @@ std::optional<Scale> ParseSuffix(std::string_view suffix) {
   return std::nullopt;
 }
 
-// The digits of a number whose point stands after digit `point`, which may lie outside of them.
+// The digits of a number whose decimal point is after digit `point`, which may be out of range.
 class PointedDigits {
  public:
   PointedDigits(std::string_view whole, std::string_view fraction)
@@ -124,11 +124,11 @@ class PointedDigits {
 
   [[nodiscard]] bool IsZero() const { return digits_.empty(); }
 
-  // The number × 10^ten × factor, rounded up to an integer; nullopt above kMax. REQUIRES:
+  // Returns the number × 10^ten × factor, rounded up to an integer; nullopt above kMax. REQUIRES:
   // factor < 2^120, so that ten times it and a carry fit.
   [[nodiscard]] std::optional<Int128> Times(std::int64_t ten, Uint128 factor) const {
     if (IsZero()) return 0;
-    // Beyond these bounds every exponent has the same outcome.
+    // Beyond these bounds every exponent gives the same result.
     const std::int64_t point = point_ + std::clamp(ten, -kMostExponent, kMostExponent);
     if (point > kMostDigits) return std::nullopt;
     Uint128 product = 0;
@@ -143,7 +143,7 @@ class PointedDigits {
  private:
   // A number with more digits than this before its point does not fit (10^38 < kMax < 10^39).
   static constexpr std::int64_t kMostDigits = 39;
-  // Far more than any text has digits.
+  // Far more digits than any text has.
   static constexpr std::int64_t kMostExponent = std::int64_t{1} << 60;
 
   // The digits before the point as a number; far above kMax if they do not fit.
@@ -159,7 +159,7 @@ class PointedDigits {
     return value;
   }
 
-  // The part behind the point × factor, rounded up: long multiplication from the last digit on.
+  // The fraction × factor, rounded up: long multiplication from the last digit on.
   [[nodiscard]] Uint128 FractionTimes(std::int64_t point, Uint128 factor) const {
     Uint128 carry = 0;
     bool rest = false;
@@ -169,7 +169,7 @@ class PointedDigits {
       rest = rest || sum % 10 != 0;
       carry = sum / 10;
     }
-    // Zeros between the point and the first digit. Each divides by ten, so few matter.
+    // Zeros between the point and the first digit. Each one divides by ten, so the loop is short.
     for (std::int64_t i = point; i < 0 && carry != 0; ++i) {
       rest = rest || carry % 10 != 0;
       carry /= 10;
@@ -214,8 +214,8 @@ base::Result<ParsedText> ParseText(std::string_view text) {
   if (!parts) return FormatWrong();
   const std::optional<Scale> scale = ParseSuffix(parts->suffix);
   if (!scale) return SuffixWrong();
-  // Missing digits are a zero (".", "-", "e3", "Ti"), except where upstream needs them to round or
-  // to multiply: below nano and from Pi on.
+  // Missing digits (".", "-", "e3", "Ti") read as zero, except where upstream needs digits to round
+  // or to multiply: below nano, and from Pi on.
   const bool needed = scale->ten < -kNanoDigits || scale->two >= 50;
   if (parts->whole.empty() && parts->fraction.empty() && needed) {
     return Invalid("unable to parse numeric part of quantity");

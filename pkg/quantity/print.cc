@@ -1,4 +1,5 @@
-// Number to canonical text: no precision lost, no fraction, the largest suffix that does both.
+// Number to canonical text: exact, without a fraction, and with the largest suffix that allows
+// both.
 
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ std::string Digits(Uint128 value) {
   return {reversed.rbegin(), reversed.rend()};
 }
 
-// Divides by `base` as often as it leaves no rest, at most `times`; returns how often.
+// Divides by `base` while there is no remainder, at most `times` times; returns how often.
 int Strip(Uint128& value, unsigned base, int times) {
   int stripped = 0;
   while (stripped < times && value % base == 0) {
@@ -29,8 +30,8 @@ int Strip(Uint128& value, unsigned base, int times) {
 
 std::string DecimalSI(Uint128 nanos) {
   constexpr std::string_view kSuffixes[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
-  // Upstream strips on beyond E and prints 1000E as "1", having no suffix for 10^21. The text must
-  // equal the value, so here E is the last.
+  // Upstream continues beyond E and prints 1000E as "1", because it has no suffix for 10^21. The
+  // text must equal the value, so E is the last one here.
   const int step = Strip(nanos, 1000, 9);
   return Digits(nanos).append(kSuffixes[step]);
 }

@@ -1,10 +1,11 @@
 #pragma once
 
-// A Kubernetes quantity: an exact number and the notation it is printed in (apimachinery v0.36.3,
-// pkg/api/resource/quantity.go has the rules: grammar, rounding, caps, canonical form, arithmetic).
+// A Kubernetes quantity: an exact number and the format in which it is printed. Upstream's rules
+// are in apimachinery v0.36.3, pkg/api/resource/quantity.go: grammar, rounding, caps, canonical
+// form, arithmetic.
 //
-// The number is a 128-bit count of 10^-9. Upstream's is unbounded; here what does not fit (a
-// magnitude beyond kLimitText) is an error of parsing or of arithmetic, never a wrapped value.
+// The number is a 128-bit count of 10^-9. Upstream's is unbounded. Here a number that does not fit
+// (a magnitude beyond kLimitText) is an error of parsing or of arithmetic; it never wraps around.
 //
 // Values; any thread. No I/O.
 
@@ -19,7 +20,7 @@ namespace quantity {
 
 __extension__ typedef __int128 Int128;
 
-// How many of Quantity::nanos() are one.
+// Quantity::nanos() of 1.
 inline constexpr Int128 kNanosPerOne = 1'000'000'000;
 
 // The greatest magnitude: 2^127 - 1 nanos.
@@ -32,11 +33,11 @@ class Quantity {
   Quantity() = default;  // zero, DecimalSI
   // A whole number.
   static Quantity FromInt(std::int64_t value, Format format = Format::kDecimalSI);
-  // Errors: kInvalidArgument with exactly one of upstream's three texts, or ours for a number
-  // that does not fit: "quantity is out of range: …", naming kLimitText.
+  // Errors: kInvalidArgument with one of upstream's three messages, or ours for a number that does
+  // not fit: "quantity is out of range: …", naming kLimitText.
   static base::Result<Quantity> Parse(std::string_view text);
 
-  // Canonical form, as upstream prints it "after modification": no cached source text.
+  // The canonical form, as upstream prints a modified quantity: the parsed text is not kept.
   [[nodiscard]] std::string ToString() const;
   [[nodiscard]] Format format() const { return format_; }
   [[nodiscard]] Int128 nanos() const { return nanos_; }
@@ -45,16 +46,16 @@ class Quantity {
   // True if it has no fraction.
   [[nodiscard]] bool IsInteger() const;
 
-  // The sum keeps this one's format, or takes the other's if this one is zero.
-  // Errors of all below: kInvalidArgument when the result does not fit.
+  // The sum has this one's format, or the other's if this one is zero. Errors of all functions
+  // below: kInvalidArgument if the result does not fit.
   [[nodiscard]] base::Result<Quantity> Add(const Quantity& other) const;
   [[nodiscard]] base::Result<Quantity> Sub(const Quantity& other) const;
   [[nodiscard]] base::Result<Quantity> Mul(std::int64_t times) const;
-  // Rounded away from zero to a whole number / to a multiple of 10^-3 (PVC sizes; API defaulting).
+  // Rounds away from zero to a whole number, or to a multiple of 10^-3 (PVC sizes; API defaulting).
   [[nodiscard]] base::Result<Quantity> RoundUpToInteger() const;
   [[nodiscard]] base::Result<Quantity> RoundUpToMilli() const;
 
-  // By value; the format never matters.
+  // Compares values; the format does not matter.
   bool operator==(const Quantity& other) const { return nanos_ == other.nanos_; }
   std::strong_ordering operator<=>(const Quantity& other) const {
     return nanos_ < other.nanos_   ? std::strong_ordering::less

@@ -1,7 +1,7 @@
 #pragma once
 
 // The text of a quantity: its grammar, its canonical form, and the limits of both (apimachinery
-// v0.36.3, pkg/api/resource/quantity.go and suffix.go). Everything here is used through quantity.h.
+// v0.36.3, pkg/api/resource/quantity.go and suffix.go). Only the sources of quantity.h use this.
 //
 // Pure functions; any thread.
 

@@ -1,13 +1,13 @@
 #pragma once
 
-// The work queue as coroutines use it: producers add, any number of workers pop.
+// The work queue for coroutines: producers add keys, any number of workers pop them.
 //
 //   while (std::optional<Key> key = co_await queue.Pop()) {  // nullopt: shut down or cancelled
 //     ...                                                    // Forget() or AddRateLimited()
 //     queue.Done(*key);
 //   }
 //
-// Single-threaded; the scheduler outlives the queue, the queue its workers.
+// Single-threaded. The scheduler must outlive the queue, and the queue its workers.
 
 #include <list>
 #include <memory>
@@ -19,24 +19,25 @@
 
 namespace queue {
 
-template <typename Key, typename Hash = std::hash<Key>>
+template <typename Key>
 class AsyncQueue {
  public:
   explicit AsyncQueue(base::Scheduler& scheduler, WorkQueueOptions options = {},
                       Observer& observer = NoObserver())
       : scheduler_(scheduler), queue_(scheduler, options, observer) {}
 
-  // The next key, waited for. nullopt once the queue is shut down and drained, or the caller is
+  // Waits for the next key. nullopt once the queue is shut down and drained, or the caller is
   // cancelled.
   base::Task<std::optional<Key>> Pop() {
     const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
     for (;;) {
       const bool stopping = co_await base::Stopping();
       if (stopping) {
-        WakeOne();  // a wake meant for this worker goes to another
+        WakeOne();  // this worker may have consumed another's wake-up: pass it on
         co_return std::nullopt;
       }
       if (std::optional<Key> key = queue_.Get()) {
+        // More keys may be ready: each worker wakes the next one.
         WakeOne();
         co_return key;
       }
@@ -52,7 +53,7 @@ class AsyncQueue {
   }
   void AddAfter(const Key& key, base::Duration delay) {
     queue_.AddAfter(key, delay);
-    WakeAll();  // each idle worker waits for the earliest planned visit, which may be earlier now
+    WakeAll();  // idle workers wait for the earliest planned visit, which may be earlier now
   }
   void AddRateLimited(const Key& key) {
     queue_.AddRateLimited(key);
@@ -73,7 +74,7 @@ class AsyncQueue {
   [[nodiscard]] RunningWork Running() const { return queue_.Running(); }
 
  private:
-  // A worker is in the list exactly while it waits; the first one there is woken first.
+  // A worker is in the list exactly while it waits. The first in the list is woken first.
   class Idle {
    public:
     Idle(std::list<base::Alarm*>& idle, base::Alarm* alarm)
@@ -89,7 +90,7 @@ class AsyncQueue {
 
   void WakeOne() {
     if (queue_.Len() == 0 || idle_.empty()) return;
-    // To the end: the next key that is added before this worker runs wakes another.
+    // Move it to the end: a key that is added before this worker runs wakes another one.
     idle_.splice(idle_.end(), idle_, idle_.begin());
     idle_.back()->Wake();
   }
@@ -98,7 +99,7 @@ class AsyncQueue {
   }
 
   base::Scheduler& scheduler_;
-  WorkQueue<Key, Hash> queue_;
+  WorkQueue<Key> queue_;
   std::list<base::Alarm*> idle_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a work queue tells its metrics (client-go v0.36.3, util/workqueue/metrics.go).
-// pkg/debug/queue_metrics.h exports it; calls come on the queue's thread and must not call back
+// What a work queue reports to its metrics (client-go v0.36.3, util/workqueue/metrics.go).
+// pkg/debug/queue_metrics.h exports it. Calls come on the queue's thread and must not call back
 // into the queue.
 
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace queue {
 class Observer {
  public:
   virtual ~Observer() = default;
-  // workqueue_depth: keys that need a worker, also those added again while one is at work on them.
+  // workqueue_depth: keys that wait for a worker, including those added again while being
+  // processed.
   virtual void Depth(std::size_t keys) = 0;
   // workqueue_adds_total: an add that changed something.
   virtual void Added() = 0;

@@ -1,8 +1,8 @@
 #pragma once
 
-// How long a key that failed waits for its next try: doubling per key, and on request a token
-// bucket over all keys (client-go v0.36.3, util/workqueue/default_rate_limiters.go). No I/O, time
-// is handed in. One thread.
+// How long a failed key waits for its next try: the delay doubles per key. Optionally a token
+// bucket limits all keys together (client-go v0.36.3, util/workqueue/default_rate_limiters.go). No
+// I/O; time is a parameter. One thread.
 
 #include <chrono>
 #include <cstdint>
@@ -22,7 +22,8 @@ class RetryDelays {
  public:
   // `seed` makes the sequence repeatable in tests.
   explicit RetryDelays(RetryOptions options, std::uint64_t seed = std::random_device{}());
-  // The delay after `failures` earlier failures in a row: initial for 0, then doubling to the cap.
+  // The delay after `failures` earlier failures in a row: `initial` for 0, then doubling up to the
+  // cap.
   base::Duration After(int failures);
 
  private:
@@ -35,7 +36,7 @@ struct BucketOptions {
   double burst = 100.0;
 };
 
-// Reserves: a call always takes a token, and says how long until that token exists.
+// Each call reserves a token, and returns how long until that token exists.
 class TokenBucket {
  public:
   explicit TokenBucket(BucketOptions options) : options_(options), tokens_(options.burst) {}
@@ -43,7 +44,7 @@ class TokenBucket {
 
  private:
   BucketOptions options_;
-  double tokens_;  // below zero: taken in advance
+  double tokens_;  // below zero: tokens are reserved ahead of time
   base::TimePoint filled_at_{};
 };
 

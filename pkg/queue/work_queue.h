@@ -1,24 +1,24 @@
 #pragma once
 
-// Keys that need work, each once: the deciding part of the queue, without I/O (client-go v0.36.3,
-// util/workqueue/queue.go). Coroutines use pkg/queue/async_queue.h around it.
+// Keys that need work, each at most once. This is the deciding part of the queue, without I/O
+// (client-go v0.36.3, util/workqueue/queue.go). Coroutines use pkg/queue/async_queue.h around it.
 //
-// Promises: one key is never handed to two workers at once; any number of adds before the work is
-// one piece of work; an add during the work is exactly one more. Every Get() is followed by Done().
-// AddAfter() of a key that waits already keeps the earlier time. Add() does not end such a wait: a
-// planned visit still happens.
+// Guarantees:
+// - Two workers never have the same key at once.
+// - Any number of adds before a Get() cause one piece of work; any number of adds during the work
+//   cause exactly one more.
+// - AddAfter() of a key that already waits keeps the earlier time. Add() does not end such a wait:
+//   the planned visit still happens.
+// - Planned visits that are due at the same time become ready some at a time, so no call walks over
+//   all keys.
 //
-// Planned visits that fall due together become ready some at a time, so no call walks over all
-// keys.
-//
-// Bounded by the number of distinct keys. One thread; the clock and the observer outlive the queue.
+// Every Get() must be followed by Done(). Bounded by the number of distinct keys. One thread; the
+// clock and the observer must outlive the queue.
 
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "pkg/base/clock.h"
 #include "pkg/queue/observer.h"
@@ -28,16 +28,16 @@ namespace queue {
 
 struct WorkQueueOptions {
   RetryOptions retry;
-  std::uint64_t seed = 0;  // of the jitter; 0: random
+  std::uint64_t seed = 0;  // for the jitter; 0: random
   std::optional<BucketOptions>
       bucket;  // over all keys; without it one mass failure delays nobody else
 };
 
-// An observer for queues without metrics.
+// The observer of queues without metrics.
 Observer& NoObserver();
 [[noreturn]] void FailDoneWithoutGet();
 
-template <typename Key, typename Hash = std::hash<Key>>
+template <typename Key>
 class WorkQueue {
  public:
   explicit WorkQueue(const base::Clock& clock, WorkQueueOptions options = {},
@@ -52,10 +52,11 @@ class WorkQueue {
     if (shutting_down_ || !dirty_.try_emplace(key, clock_.Now()).second) return;
     observer_.Added();
     observer_.Depth(dirty_.size());
+    // A key that a worker has becomes ready in Done().
     if (!processing_.contains(key)) ready_.push_back(key);
   }
 
-  // At once if `delay` is not positive.
+  // Adds at once if `delay` is not positive.
   void AddAfter(const Key& key, base::Duration delay) {
     if (shutting_down_) return;
     observer_.Retried();
@@ -70,7 +71,7 @@ class WorkQueue {
     }
   }
 
-  // After a failure: later with every failure in a row, until Forget().
+  // Call after a failure: the delay grows with every failure in a row, until Forget().
   void AddRateLimited(const Key& key) {
     if (shutting_down_) return;
     base::Duration delay = delays_.After(failures_[key]++);
@@ -78,14 +79,14 @@ class WorkQueue {
     AddAfter(key, delay);
   }
 
-  // After a success: the key's failures are no longer counted.
+  // Call after a success: resets the key's failure count.
   void Forget(const Key& key) { failures_.erase(key); }
   [[nodiscard]] int NumRequeues(const Key& key) const {
     const auto found = failures_.find(key);
     return found == failures_.end() ? 0 : found->second;
   }
 
-  // The next key for a worker; nullopt if none is ready now.
+  // Returns the next key for a worker; nullopt if none is ready now.
   std::optional<Key> Get() {
     TakeDue();
     if (ready_.empty()) return std::nullopt;
@@ -100,7 +101,7 @@ class WorkQueue {
     return key;
   }
 
-  // REQUIRES: `key` came from Get() and is not done yet.
+  // REQUIRES: `key` came from Get(), and Done() was not called for it.
   void Done(const Key& key) {
     const auto working = processing_.find(key);
     if (working == processing_.end()) FailDoneWithoutGet();
@@ -109,7 +110,7 @@ class WorkQueue {
     if (dirty_.contains(key)) ready_.push_back(key);
   }
 
-  // What is ready is still handed out; adds are ignored and planned visits dropped.
+  // Ready keys can still be taken. Further adds are ignored, and planned visits are dropped.
   void ShutDown() {
     shutting_down_ = true;
     by_time_.clear();
@@ -117,13 +118,13 @@ class WorkQueue {
   }
   [[nodiscard]] bool shutting_down() const { return shutting_down_; }
 
-  // When Get() can next return a key: now, the earliest planned visit, or TimePoint::max().
+  // When Get() can next return a key: now, at the earliest planned visit, or TimePoint::max().
   [[nodiscard]] base::TimePoint NextReady() const {
     if (!ready_.empty()) return clock_.Now();
     return by_time_.empty() ? base::TimePoint::max() : by_time_.begin()->first;
   }
 
-  // Keys that are ready and not being worked on.
+  // Number of keys that are ready and not being worked on.
   [[nodiscard]] std::size_t Len() const { return ready_.size(); }
   [[nodiscard]] std::size_t processing() const { return processing_.size(); }
 
@@ -156,12 +157,13 @@ class WorkQueue {
   RetryDelays delays_;
   std::optional<TokenBucket> bucket_;
   bool shutting_down_ = false;
-  std::deque<Key> ready_;                                      // dirty and not processing
-  std::unordered_map<Key, base::TimePoint, Hash> dirty_;       // needs work, since when
-  std::unordered_map<Key, base::TimePoint, Hash> processing_;  // with a worker, since when
-  ByTime by_time_;                                             // planned visits, earliest first
-  std::unordered_map<Key, typename ByTime::iterator, Hash> waiting_;  // one entry of by_time_ a key
-  std::unordered_map<Key, int, Hash> failures_;                       // in a row
+  std::deque<Key> ready_;  // dirty and not processing
+  // Ordered tables: a hash table that grows by very many keys would hold the event loop too long.
+  std::map<Key, base::TimePoint> dirty_;              // needs work, since when
+  std::map<Key, base::TimePoint> processing_;         // with a worker, since when
+  ByTime by_time_;                                    // planned visits, earliest first
+  std::map<Key, typename ByTime::iterator> waiting_;  // one entry of by_time_ a key
+  std::map<Key, int> failures_;                       // in a row
 };
 
 }  // namespace queue

@@ -1,7 +1,7 @@
 #pragma once
 
-// The classes that facts refer to, by name: what one unit of each uses. Filled from a watch of the
-// class objects, read when usage is summed. Values; no I/O, one thread.
+// The classes that facts refer to by name, and what one unit of each uses. Filled from a watch of
+// the class objects, read when usage is summed. Values; no I/O, one thread.
 
 #include <functional>
 #include <map>
@@ -17,14 +17,14 @@
 
 namespace quota {
 
-// What objects use of a class that does not exist.
+// The usage of objects whose class does not exist.
 enum class MissingClass : std::uint8_t { kUsesNothing, kUnknown };
 
-// What one unit of a class uses, as far as the class object says it.
+// What one unit of a class uses, as far as the class object tells.
 struct ClassUsage {
   ResourceList amounts;
-  // Names under which it ought to say an amount and does not, with why ("capabilities[cpu]: …").
-  // What objects of the class use under these is unknown.
+  // Names for which the class object should have an amount but does not, with the reason
+  // ("capabilities[cpu]: …"). The usage of the class's objects under these names is unknown.
   std::map<std::string, std::string, std::less<>> unknown;
 
   ClassUsage() = default;
@@ -32,29 +32,29 @@ struct ClassUsage {
   bool operator==(const ClassUsage& other) const = default;
 };
 
-// The class that a kind is, where kinds are classes: "Deployment.apps", "Service".
+// The class name of a kind, where kinds are classes: "Deployment.apps", "Service".
 std::string KindClass(std::string_view group, std::string_view kind);
 
-// What an object uses by a class, where that is not known.
+// Unknown usage of an object by a class.
 struct UnknownUsage {
-  base::Error why;  // kNotFound: there is no such class
-  // Sorted. Empty: under every name that classes concern.
+  base::Error why;  // kNotFound: the class does not exist
+  // Sorted. Empty: all names that depend on classes.
   std::vector<std::string> names = {};
 };
 
 class ClassTable {
  public:
-  // `called` is what a class is called in a message: "device class".
+  // `called` names a class in messages: "device class".
   explicit ClassTable(MissingClass missing = MissingClass::kUsesNothing,
                       std::string called = "class")
       : missing_(missing), called_(std::move(called)) {}
 
-  // The class exists, and one unit uses `one`; an error if that cannot be read. Of all that change
-  // the table: true if it changed.
+  // The class exists, and one unit uses `one`, which is an error if it cannot be read. This and all
+  // functions that change the table return true if it changed.
   bool Set(std::string_view name, base::Result<ClassUsage> one);
   bool Remove(std::string_view name);
-  // A relist, as in Ledger: what is not Set() between the two calls is removed; the answer names
-  // it.
+  // A relist, as in Ledger: classes that are not Set() between the two calls are removed, and
+  // EndSweep() returns their names.
   void BeginSweep();
   std::vector<std::string> EndSweep();
   void Clear();
@@ -64,13 +64,13 @@ class ClassTable {
   [[nodiscard]] bool AnyUses(std::string_view resource_name) const;
   [[nodiscard]] std::size_t size() const { return classes_.size(); }
 
-  // All that an object with these facts uses, its classes included. Under other names than `names`
-  // (null: none are other) it may lack what is unknown. Errors, naming the class: kNotFound when
-  // there is none, and that matters; kMalformed when what it uses is unknown; kInvalidArgument on
+  // The usage of an object with these facts, including its classes. For names outside of `names`
+  // (null: all names matter) unknown usage may be missing. Errors, naming the class: kNotFound if
+  // it does not exist and that matters; kMalformed if its usage is unknown; kInvalidArgument on
   // overflow.
   [[nodiscard]] base::Result<ResourceList> Resolve(
       const Facts& facts, const std::vector<std::string>* names = nullptr) const;
-  // The same, as far as it is known, and in `unknown` what of it is not. Errors: overflow.
+  // The same as far as it is known; `unknown` gets the rest. Errors: overflow.
   [[nodiscard]] base::Result<ResourceList> ResolveKnown(const Facts& facts,
                                                         std::optional<UnknownUsage>& unknown) const;
 
@@ -86,7 +86,7 @@ class ClassTable {
   MissingClass missing_;
   std::string called_;
   std::map<std::string, Class, std::less<>> classes_;
-  std::optional<std::set<std::string, std::less<>>> unseen_;  // while a sweep is under way
+  std::optional<std::set<std::string, std::less<>>> unseen_;  // during a sweep
 };
 
 }  // namespace quota

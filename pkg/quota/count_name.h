@@ -1,8 +1,8 @@
 #pragma once
 
-// The names that limit a number of objects: count/<resource>.<group>, count/<resource> for the core
-// group (apiserver v0.36.3, pkg/quota/v1/generic/evaluator.go, ObjectCountQuotaResourceNameFor).
-// Pure functions; any thread.
+// The names that limit a number of objects: count/<resource>.<group>, or count/<resource> for the
+// core group (apiserver v0.36.3, pkg/quota/v1/generic/evaluator.go,
+// ObjectCountQuotaResourceNameFor). Pure functions; any thread.
 
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ inline constexpr std::string_view kCountPrefix = "count/";
 // "count/pods", "count/deployments.apps".
 std::string CountName(const api::GroupResource& resource);
 
-// The other way round; nullopt for what is no such name ("pods", "count/", "count/pods.").
+// The inverse; nullopt if it is not such a name ("pods", "count/", "count/pods.").
 std::optional<api::GroupResource> ParseCountName(std::string_view name);
 
 }  // namespace quota

@@ -6,7 +6,7 @@ namespace quota {
 
 namespace {
 
-// Equal facts hash alike, so the notation of a quantity, which equality ignores, does not count.
+// Equal facts must have equal hashes, so a quantity's format, which equality ignores, is left out.
 std::uint64_t HashPart(const ResourceList& usage, const std::vector<Attribute>& attributes,
                        std::uint64_t hash) {
   hash = Combine(hash, usage.size());

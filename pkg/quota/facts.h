@@ -1,6 +1,6 @@
 #pragma once
 
-// Facts: the little of an object that quota needs. Equal objects share one interned Facts, so a
+// Facts: the small part of an object that quotas need. Equal objects share one interned Facts, so a
 // namespace with 50 000 replicas of ten workloads has about ten. Values; any thread.
 
 #include <compare>
@@ -17,12 +17,12 @@
 
 namespace quota {
 
-// What a scope looks at: the scope's name, and for scopes over classes the class ("PriorityClass",
-// "high"). A predicate scope that holds stands there with an empty value ("BestEffort", ""), one
-// that does not hold is absent; its negation ("NotBestEffort") is an attribute of its own.
+// What a scope matches: the scope's name and, for scopes over classes, the class ("PriorityClass",
+// "high"). A predicate scope that is true has an empty value ("BestEffort", ""), and one that is
+// false is absent. Its negation ("NotBestEffort") is an attribute of its own.
 using Attribute = std::pair<std::string, std::string>;
 
-// So many units of a class. What one of them uses is said by the class object, not by this one, and
+// A number of units of a class. The usage of one unit is in the class object, not in this one, and
 // is looked up when usage is summed (pkg/quota/class_table.h).
 struct ClassUnits {
   std::string name;
@@ -30,7 +30,7 @@ struct ClassUnits {
   bool operator==(const ClassUnits& other) const = default;
 };
 
-// A part of an object, of which there may be several that scopes see differently.
+// A part of an object, if scopes match parts of it differently.
 struct Part {
   ResourceList usage;
   std::vector<Attribute> attributes;  // sorted
@@ -38,30 +38,30 @@ struct Part {
 };
 
 struct Facts {
-  ResourceList usage;                    // what is absent is not used; a zero says the same
+  ResourceList usage;                    // absent means not used, like a zero
   std::vector<Attribute> attributes;     // sorted
   std::vector<ClassUnits> classes = {};  // sorted by name, each name once
-  // Where the parts of the object have attributes of their own: what a quota with scopes counts is
-  // those that match, and one without is `usage`, all of it. Empty: it is seen as a whole.
+  // The parts, if they have attributes of their own. A quota with scopes counts the matching parts;
+  // one without counts all of `usage`. Empty: the object is matched as a whole.
   std::vector<Part> parts = {};
   bool operator==(const Facts& other) const = default;
   [[nodiscard]] std::size_t Hash() const;
 };
 
-// Facts that change with time alone, as those of a pod past twice its grace: from `at` on the
-// object has `facts`. No event announces it.
+// Facts that change only with time, such as those of a pod after twice its grace period. From `at`
+// on the object has `facts`. No event announces it.
 struct LaterFacts {
   base::WallTime at;
   Facts facts;
 };
 
-// Ties an object to the one that it was made for, as a claim to its pod: what the owner uses under
-// a name, the owned object does not use again. Both say it: the owned one whose it is, the owner
-// which object it means, once it knows. Seldom, and different for each object, so it stands beside
-// the facts and keeps them shared.
+// Ties an object to the one that it was created for, such as a claim to its pod: usage of the owner
+// under a name is not counted again for the owned object. Both sides confirm it: the owned object
+// names its owner, and the owner names the object, once it knows. Ties are rare and differ for each
+// object, so they are kept outside of the facts, which stay shared.
 struct Tie {
-  std::optional<Uid> owner;  // of the owned object; nullopt: this is an owner
-  std::string name;          // the owned object's, on both sides
+  std::optional<Uid> owner;  // for the owned object; nullopt: this is an owner
+  std::string name;          // of the owned object, on both sides
   std::string created;       // the owned object's creationTimestamp, which sorts as text
   bool operator==(const Tie& other) const = default;
 };
@@ -70,8 +70,8 @@ struct ObjectFacts {
   Facts now;
   std::optional<LaterFacts> later;
   std::optional<Tie> tie = {};
-  // What in the object counts as nothing because it is no amount ("spec.x[cpu]: must not be
-  // negative"); "" if all counts as it stands. Admission refuses what would bring it about.
+  // The first invalid amount in the object, which counts as nothing ("spec.x[cpu]: must not be
+  // negative"); "" if everything counts. Admission refuses requests that would create one.
   std::string flaw = {};
 };
 

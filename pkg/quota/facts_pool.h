@@ -1,7 +1,7 @@
 #pragma once
 
-// Interned facts: equal facts share one value and one small id, for as long as somebody refers to
-// it. Ids of facts that nobody uses any more are given out again. One thread.
+// Interned facts: equal facts share one value and one small id while there are references to it.
+// Ids of unused facts are reused. One thread.
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@ using FactsId = std::uint32_t;
 
 class FactsPool {
  public:
-  // The id of facts equal to `facts`, with one reference more.
+  // Returns the id of facts equal to `facts`, and adds a reference.
   FactsId Acquire(Facts facts);
   void Release(FactsId id);
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Hashing of what the ledger looks up: 64-bit words mixed so that every bit of the input reaches
-// every bit of the answer (the finalizer of SplitMix64). Not for untrusted keys: an API server, not
-// its clients, makes up uids.
+// Hashing for the ledger's tables: 64-bit words are mixed so that every bit of the input affects
+// every bit of the result (the finalizer of SplitMix64). Not for untrusted keys: an API server, not
+// its clients, generates uids.
 
 #include <cstdint>
 #include <string_view>
@@ -19,7 +19,7 @@ constexpr std::uint64_t Combine(std::uint64_t seed, std::uint64_t word) {
   return Mix(seed * 0x9e3779b97f4a7c15U + word + 1);
 }
 
-// Length and bytes of `text`, eight at a time.
+// Hashes length and bytes of `text`, eight at a time.
 constexpr std::uint64_t HashText(std::string_view text, std::uint64_t seed = 0) {
   std::uint64_t hash = Combine(seed, text.size());
   while (!text.empty()) {

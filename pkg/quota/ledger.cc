@@ -10,7 +10,7 @@ namespace quota {
 namespace {
 
 constexpr std::size_t kMostReasonBytes = 512;
-constexpr std::size_t kMostLooks = 50'000;  // at slots, in a step of a sweep
+constexpr std::size_t kMostLooks = 50'000;  // slots checked in one step of a sweep
 
 }  // namespace
 
@@ -130,8 +130,8 @@ std::vector<LedgerChange> Ledger::Expire(base::WallTime now, std::size_t most) {
     state.PopTimer();
     if (stale) continue;
     Namespace& space = *state.spaces[timer.space];
-    // The reference that the change to come had passes to the object. Time is no sighting: the mark
-    // stays, or a sweep would keep an object that is gone.
+    // The reference that the pending change held now belongs to the object. The passing of time is
+    // no sighting: the mark stays, or a sweep would keep an object that is gone.
     const auto pending = space.pending.extract(timer.uid);
     --state.pending;
     const FactsId after = pending.mapped().facts;

@@ -1,10 +1,10 @@
 #pragma once
 
-// Which objects of one tracked resource exist, and what each uses: per namespace uid → facts, and
-// facts → number of objects. An event costs O(1); usage is summed over distinct facts, never over
-// objects. Full objects are never kept: about 50 bytes an object, all included.
+// The objects of one tracked resource and their usage: for each namespace uid → facts, and facts →
+// number of objects. An event costs O(1). Usage is summed over distinct facts, never over objects.
+// Full objects are never kept: about 50 bytes for each object, all included.
 //
-// No I/O, one thread. Reads and writes of one call are atomic in that no call suspends.
+// No I/O, one thread. Each call is atomic, because none suspends.
 
 #include <cstddef>
 #include <functional>
@@ -26,8 +26,8 @@
 
 namespace quota {
 
-// What a call changed. `before` and `after` are null for "no such object", and for one whose facts
-// are unknown; they are the same if only the object's Tie changed.
+// What a call changed. `before` and `after` are null if there is no such object, or if its facts
+// are unknown. They are the same if only the object's Tie changed.
 struct LedgerChange {
   std::string ns;
   Uid uid;
@@ -35,7 +35,7 @@ struct LedgerChange {
   std::shared_ptr<const Facts> after;
 };
 
-// How a fresh list differs from what is held: see BeginSweep().
+// The differences between a new list and the held objects: see BeginSweep().
 struct Drift {
   std::size_t missing = 0;    // listed, but not held
   std::size_t vanished = 0;   // held, but not listed
@@ -45,12 +45,12 @@ struct Drift {
 
 class Ledger;
 
-// What facts leave open, for sums.
+// What sums need besides facts.
 struct Beside {
   const ClassTable* classes = nullptr;  // null: classes use nothing
-  // The owners of tied objects (Tie): what an owner uses under a name is subtracted from what its
-  // object uses under it, never below zero. Of several objects of one owner that means none of them
-  // only the oldest counts as its own. Null: nothing is subtracted.
+  // The owners of tied objects (Tie): an owner's usage under a name is subtracted from its object's
+  // usage under that name, never below zero. If an owner names none of several objects, only the
+  // oldest is taken for its own. Null: nothing is subtracted.
   const Ledger* owners = nullptr;
 };
 
@@ -59,60 +59,60 @@ class Ledger {
   Ledger();
   ~Ledger();
 
-  // The object exists and has these facts, in this version of it. nullopt: no fact changed.
+  // The object exists with these facts, in this version of it. Returns nullopt if no fact changed.
   std::optional<LedgerChange> Set(std::string_view ns, Uid uid, ObjectFacts facts,
                                   VersionMark version = kNoVersion);
-  // The object exists, but what it uses cannot be read (a malformed object): its namespace is
-  // unknown until it is set again or removed.
+  // The object exists, but its usage cannot be read (a malformed object): its namespace is unknown
+  // until the object is set again or removed.
   std::optional<LedgerChange> SetUnknown(std::string_view ns, Uid uid, std::string why,
                                          VersionMark version = kNoVersion);
   std::optional<LedgerChange> Remove(std::string_view ns, Uid uid);
 
-  // A relist: what is neither Set() nor SetUnknown() between the two calls is removed by
-  // EndSweep(), whose answer lists every object removed. BeginSweep() again before that starts
-  // over. Nothing is copied for it: each object carries the number of the sweep that saw it last.
+  // A relist: EndSweep() removes the objects that were neither Set() nor SetUnknown() since
+  // BeginSweep(), and returns them. Another BeginSweep() before that starts over. Nothing is
+  // copied: each object has the number of the sweep that saw it last.
   void BeginSweep();
   std::vector<LedgerChange> EndSweep();
-  // Removes some of that beforehand, so many objects at most, and adds them to `removed`. True:
-  // call again.
+  // Removes at most `most` of them before EndSweep(), and adds them to `removed`. Returns true if
+  // it must be called again.
   bool SweepSome(std::size_t most, std::vector<LedgerChange>& removed);
 
-  // An audit compares what is held with a list of what is stored, and changes nothing: what is
-  // Set(), SetUnknown() or sighted since then has been seen. Not during a relist.
+  // An audit compares the held objects with a list of stored ones, and changes nothing: objects
+  // that are Set(), SetUnknown() or sighted since then count as seen. Not during a relist.
   void BeginAudit();
   enum class Sighting : std::uint8_t { kMissing, kOtherVersion, kSame };
   // The object is stored in this version.
   Sighting Sight(std::string_view ns, const Uid& uid, VersionMark version);
-  // Hands the next objects behind `place` that were not seen to `visit`, which must not change the
-  // ledger: those of whole namespaces, until so many objects were looked at. False: there are no
-  // more. Begins with a place of 0; the ledger may change between two calls.
+  // Passes the next objects after `place` that were not seen to `visit`, which must not change the
+  // ledger. Visits whole namespaces until `objects` objects were checked. Returns false if there
+  // are no more. Begin with a place of 0; the ledger may change between two calls.
   bool VisitUnseen(std::size_t& place, std::size_t objects,
                    const std::function<void(std::string_view ns, const Uid& uid)>& visit) const;
 
-  // Objects whose facts changed by time alone (LaterFacts) up to `now`, moved and reported; `most`
-  // of them, and NextExpiry() says that there are more.
+  // Applies changes that come with time alone (LaterFacts) up to `now`, at most `most` of them, and
+  // returns them. NextExpiry() tells whether there are more.
   std::vector<LedgerChange> Expire(base::WallTime now,
                                    std::size_t most = std::numeric_limits<std::size_t>::max());
   [[nodiscard]] std::optional<base::WallTime> NextExpiry() const;
 
-  // Usage of all objects of the namespace that match, under `names` (those that the evaluator
-  // owns): each is present in the answer, zero included. Costs the number of distinct facts in the
-  // namespace, and of tied objects there that changed since, or whose owners did. Errors:
-  // kMalformed when an object of the namespace, or a class, is unknown (naming why),
+  // The usage of all matching objects of the namespace under `names` (names that the evaluator
+  // owns). The result has every name, also with zero. Costs the number of distinct facts in the
+  // namespace, and of its tied objects that changed, or whose owners changed, since the last call.
+  // Errors: kMalformed if an object of the namespace, or a class, is unknown (with the reason),
   // kInvalidArgument on overflow.
   [[nodiscard]] base::Result<ResourceList> Sum(std::string_view ns, const ScopeSelector& selector,
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names,
                                                const Beside& beside = {}) const;
-  // What one object with these facts uses: its share of the sum, under all names. `tie` is that of
-  // an object which is not held, or not yet as it will be; null: as it is held.
+  // The usage of one object with these facts under all names, as its share of the sum. `tie` is
+  // given if the object is not held, or not as it will be; null: as held.
   [[nodiscard]] base::Result<ResourceList> UsageOf(std::string_view ns, const Uid& uid,
                                                    const Facts& facts, const Beside& beside,
                                                    const Tie* tie = nullptr) const;
-  // True if facts of the namespace's objects refer to one of these classes.
+  // True if facts of objects in the namespace refer to one of these classes.
   [[nodiscard]] bool RefersToAny(std::string_view ns, const std::set<std::string>& classes) const;
 
-  // Held facts of one object; null if it is not held or unknown.
+  // The held facts of one object; null if it is not held or unknown.
   [[nodiscard]] std::shared_ptr<const Facts> Find(std::string_view ns, Uid uid) const;
   [[nodiscard]] const Tie* FindTie(std::string_view ns, const Uid& uid) const;  // null: not tied
   [[nodiscard]] std::size_t size() const;            // objects, all namespaces

@@ -1,10 +1,14 @@
 #pragma once
 
-// What a Ledger holds, and the few moves that keep it consistent. Only ledger.cc includes this.
+// The state of a Ledger, and the few moves that keep it consistent. Only the ledger's own sources
+// (ledger.cc, ledger_state.cc, ledger_sum.cc) include this.
 //
-// References to interned facts: one for each object that has them, one for each change to come.
+// The state holds one reference to interned facts for each object that has them, and one for each
+// pending change to them.
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -50,16 +54,11 @@ struct Timer {
   bool operator<(const Timer& other) const { return at > other.at; }
 };
 
-struct StringHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const { return HashText(text); }
-};
-
 struct Ledger::State {
   FactsPool pool;
   std::vector<std::unique_ptr<Namespace>> spaces;  // by id; null: free
   std::vector<NamespaceId> free_spaces;
-  std::unordered_map<std::string, NamespaceId, StringHash, std::equal_to<>> by_name;
+  std::map<std::string, NamespaceId, std::less<>> by_name;  // in order: growing costs no pause
   std::size_t objects = 0;
 
   std::vector<Timer> timers;  // a heap; at most twice the pending changes, and a few

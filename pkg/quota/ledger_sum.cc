@@ -1,5 +1,5 @@
-// What a ledger's objects use in all: facts times their number, classes looked up, and what tied
-// objects share with their owners taken away.
+// Sums the usage of a ledger's objects: facts times their number, with classes looked up, and minus
+// what tied objects share with their owners.
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,7 @@
 namespace quota {
 namespace {
 
-// Adds up usage under names that are fixed beforehand, without an allocation for each facts value.
+// Adds up usage under names that are fixed beforehand, without an allocation for each Facts.
 class Accumulator {
  public:
   explicit Accumulator(const std::vector<std::string>& names) {
@@ -57,7 +57,7 @@ base::Error UnknownObjects(const Namespace& space) {
       .message = "namespace " + space.name + " has " + what + " that cannot be counted: " + why};
 }
 
-// Name by name the smaller amount, of those that are in both and positive.
+// For each name in both lists with positive amounts, the smaller amount.
 ResourceList Common(const ResourceList& a, const ResourceList& b) {
   ResourceList common;
   for (const auto& [name, amount] : a) {
@@ -68,7 +68,7 @@ ResourceList Common(const ResourceList& a, const ResourceList& b) {
   return common;
 }
 
-// Why classes are unknown; the same, in whatever order it is found.
+// Why classes are unknown; independent of the order in which it is found.
 class ClassTroubles {
  public:
   void Add(base::Error error) { errors_.emplace(error.message, std::move(error)); }
@@ -86,7 +86,7 @@ class ClassTroubles {
   std::map<std::string, base::Error> errors_;
 };
 
-// What facts are summed with, and what stood in the way.
+// What facts are summed with, and what could not be summed.
 struct Summing {
   const std::vector<std::string>& names;
   const ClassTable* classes;
@@ -94,7 +94,7 @@ struct Summing {
   ClassTroubles troubles;
 };
 
-// Adds what so many objects with these facts use.
+// Adds the usage of `count` objects with these facts.
 base::Result<void> AddFacts(const Facts& facts, std::size_t count, Summing& summing) {
   const auto times = static_cast<std::int64_t>(count);
   if (facts.classes.empty() || summing.classes == nullptr) {

@@ -1,11 +1,12 @@
 #pragma once
 
-// What tied objects share with their owners, kept as it changes: a sum then costs the number of
-// distinct pairs of facts, and an event does not cost more where there are more objects. Only the
-// files of the ledger include this.
+// What tied objects share with their owners, updated as it changes. So a sum costs the number of
+// distinct pairs of facts, and the cost of an event does not grow with the number of objects. Only
+// the ledger's sources include this.
 //
-// Which of an owner's objects is meant, and the facts of both, are looked at anew when one of them
-// changed. Owners are in another ledger; FollowedOwners tells of their changes. No I/O, one thread.
+// Which of an owner's objects is meant, and the facts of both, are looked up again when one of them
+// changed. Owners are in another ledger, whose changes come through FollowedOwners. No I/O, one
+// thread.
 
 #include <functional>
 #include <map>
@@ -26,25 +27,25 @@ namespace quota {
 
 using Uids = std::unordered_set<Uid, UidHash>;
 
-// Part of the owners' ledger: who is to hear which objects of it changed.
+// Part of the owners' ledger: who is notified about changed objects.
 class FollowedOwners {
  public:
   void Follow(const Uid& owner, const std::shared_ptr<Uids>& changed);
   void Unfollow(const Uid& owner, const std::shared_ptr<Uids>& changed);
-  // Facts or tie of the object changed, or it came or went.
+  // Facts or tie of the object changed, or it was added or removed.
   void OnChange(const Uid& uid) const;
 
  private:
   std::unordered_multimap<Uid, std::weak_ptr<Uids>, UidHash> followers_;
 };
 
-// The ties of one namespace: those of owned objects, and those of owners in theirs.
+// The ties of one namespace: those of owned objects in their ledger, and those of owners in theirs.
 class Ties {
  public:
-  // Of an owned object and of its owner.
+  // The facts of an owned object and of its owner.
   using Pair = std::pair<std::shared_ptr<const Facts>, std::shared_ptr<const Facts>>;
-  using Pairs = std::map<Pair, std::size_t>;  // so many objects each
-  // Where owners are looked up, and the objects themselves. Null: there is none, or it is unknown.
+  using Pairs = std::map<Pair, std::size_t>;  // number of objects for each pair
+  // Looks up owners, and the objects themselves. Null: it does not exist, or is unknown.
   struct Lookup {
     std::function<std::shared_ptr<const Facts>(const Uid& owner)> owner;
     std::function<const Tie*(const Uid& owner)> tie_of_owner;
@@ -57,17 +58,18 @@ class Ties {
   Ties& operator=(const Ties&) = delete;
 
   [[nodiscard]] const Tie* Find(const Uid& uid) const;
-  // The object has this tie, or none. True if it had another.
+  // The object has this tie, or none. Returns true if it had another.
   bool Set(const Uid& uid, std::optional<Tie> tie);
   // The object has other facts.
   void OnFacts(const Uid& uid);
   [[nodiscard]] bool AnyOwned() const { return !groups_.empty(); }
 
-  // True if the owner of `tie`, which need not be held, means it: it says so, or says nothing
-  // (`of_owner` is null) and has none that is older.
+  // True if the owner of `tie`, which need not be held, means this object: it names it, or it names
+  // none (`of_owner` is null) and has no older one.
   [[nodiscard]] bool IsMeant(const Tie& tie, const Tie* of_owner) const;
 
-  // The objects that their owners mean, and these. What changed is looked up first.
+  // The pairs of objects that their owners mean, and these owners. Changed ones are looked up
+  // first.
   const Pairs& Shared(const std::shared_ptr<FollowedOwners>& owners, const Lookup& lookup);
 
  private:
@@ -85,10 +87,10 @@ class Ties {
   void LookAnew(const Uid& owner, const Lookup& lookup);
 
   std::unordered_map<Uid, Tie, UidHash> ties_;
-  std::unordered_map<Uid, Group, UidHash> groups_;  // the owned ones by owner
+  std::unordered_map<Uid, Group, UidHash> groups_;  // owned objects by owner
   Pairs pairs_;
-  std::shared_ptr<Uids> changed_ = std::make_shared<Uids>();  // owners to be looked at anew
-  std::shared_ptr<FollowedOwners> followed_;                  // null: nobody has asked yet
+  std::shared_ptr<Uids> changed_ = std::make_shared<Uids>();  // owners to look up again
+  std::shared_ptr<FollowedOwners> followed_;                  // null: Shared() was not called yet
 };
 
 }  // namespace quota

@@ -9,7 +9,7 @@
 namespace quota {
 namespace {
 
-// Never counted, whatever a quota names.
+// Never counted, even if a quota names it.
 bool IsIgnored(const api::GroupResource& resource) {
   constexpr std::array<std::string_view, 10> kIgnored = {
       "bindings",

@@ -1,7 +1,7 @@
 #pragma once
 
-// Evaluators that count objects and look at nothing inside them (apiserver v0.36.3,
-// pkg/quota/v1/generic/evaluator.go). Pure functions; any thread.
+// Evaluators that only count objects (apiserver v0.36.3, pkg/quota/v1/generic/evaluator.go). Pure
+// functions; any thread.
 
 #include <optional>
 #include <string>
@@ -12,12 +12,13 @@
 
 namespace quota {
 
-// Each object is one under count/<resource>.<group> and under every alias. Its scopes are none, so
-// a quota with any scope never counts it.
+// Each object counts as one under count/<resource>.<group> and under every alias. It has no scopes,
+// so a quota with a scope never counts it.
 Evaluator CountObjects(api::GroupResource resource, const std::vector<std::string>& aliases);
 
-// As QuotaApi::object_counter and QuotaApi::counted_resource, for a quota API that counts every
-// kind but those that Kubernetes never counts: they are no lasting objects, or too short-lived.
+// For QuotaApi::object_counter and QuotaApi::counted_resource of a quota API that counts every
+// kind, except kinds that Kubernetes never counts because their objects are not stored or too
+// short-lived.
 std::optional<Evaluator> CountAnyKind(const api::GroupResource& resource);
 std::optional<api::GroupResource> AnyCountedKind(std::string_view name);
 

@@ -10,15 +10,15 @@ base::Error Malformed(std::string_view field, std::string_view what) {
           .message = std::string(field).append(": ").append(what)};
 }
 
-// Blanks only: upstream trims what stands between the quotes before escapes are resolved, and other
-// white space stands there escaped.
+// Only blanks: upstream trims the text between the quotes before it resolves escapes, and other
+// white space is escaped there.
 std::string_view Trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-// The error does not say where it is.
+// The error does not name the field.
 base::Result<Quantity> Read(const json::Value& value) {
   if (value.IsNull()) return Quantity();
   if (const std::string* text = value.AsString()) return Quantity::Parse(Trimmed(*text));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Quantities and resource lists as they stand in API objects: strings, numbers or null
-// (apimachinery v0.36.3, pkg/api/resource/quantity.go, UnmarshalJSON). Pure functions; any thread.
+// Quantities and resource lists in API objects: strings, numbers or null (apimachinery v0.36.3,
+// pkg/api/resource/quantity.go, UnmarshalJSON). Pure functions; any thread.
 
 #include <string_view>
 
@@ -11,11 +11,11 @@
 
 namespace quota {
 
-// Null is zero, and white space around a string is ignored, as the API server decodes. Errors:
+// Null is zero, and white space around a string is ignored, as in the API server. Errors:
 // kMalformed, "<field>: <what is wrong>".
 base::Result<Quantity> QuantityFrom(const json::Value& value, std::string_view field);
 
-// An object of quantities; absent (nullptr) and null are the empty list. Errors: kMalformed,
+// Reads an object of quantities; absent (nullptr) and null are the empty list. Errors: kMalformed,
 // "<field>[<name>]: <what is wrong>".
 base::Result<ResourceList> ResourceListFrom(const json::Value* value, std::string_view field);
 

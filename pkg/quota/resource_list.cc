@@ -5,10 +5,10 @@
 namespace quota {
 namespace {
 
-// Up to here looking at each is faster: names that differ mostly differ in length, too.
+// Up to this size a linear search is faster: different names mostly differ in length, too.
 constexpr std::size_t kFew = 16;
 
-// Where `name` stands or belongs. `items` may be const or not.
+// The position of `name`, or where it belongs. `items` may be const or not.
 auto Position(auto& items, std::string_view name) {
   return std::lower_bound(items.begin(), items.end(), name,
                           [](const auto& item, std::string_view key) { return item.first < key; });
@@ -37,7 +37,7 @@ Quantity ResourceList::Get(std::string_view name) const {
 }
 
 void ResourceList::Set(std::string_view name, Quantity quantity) {
-  // Lists are mostly made from what is sorted already.
+  // Lists are mostly built from sorted input.
   if (items_.empty() || items_.back().first < name) {
     items_.emplace_back(name, quantity);
     return;

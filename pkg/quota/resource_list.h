@@ -24,32 +24,32 @@ class ResourceList {
   void Set(std::string_view name, Quantity quantity);
   void Erase(std::string_view name);
   void Reserve(std::size_t names) { items_.reserve(names); }
-  // Adds `times` times `other`, name by name; new names are added. Errors: overflow, naming the
+  // Adds `times` times `other` to each name; new names are added. Errors: overflow, naming the
   // name; this list is then unchanged.
   base::Result<void> Add(const ResourceList& other, std::int64_t times = 1);
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] std::size_t size() const { return items_.size(); }
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }
-  // The same names with the same values, whatever the notation. A missing name is not a zero.
+  // Equal names and values, whatever the format. A missing name is not a zero.
   bool operator==(const ResourceList& other) const;
   // The quantity of `name`, zero if it is absent.
   [[nodiscard]] Quantity Get(std::string_view name) const;
-  // "cpu=600m,pods=2": sorted, as error texts and log lines have it.
+  // "cpu=600m,pods=2": sorted, as in error messages and log lines.
   [[nodiscard]] std::string ToString() const;
 
  private:
   std::vector<std::pair<std::string, Quantity>> items_;  // sorted by name, each name once
 };
 
-// Of each name what `a` has above `b`, positive amounts only. Amounts are at least 0 (the API
-// server's validation), so nothing overflows; one that would counts as none.
+// For each name the amount of `a` above `b`, only if it is positive. Amounts are at least 0 (the
+// API server's validation), so nothing overflows; one that would counts as none.
 ResourceList Excess(const ResourceList& a, const ResourceList& b);
 
-// All names of both, each with the larger quantity.
+// All names of both lists, each with the larger quantity.
 ResourceList Larger(const ResourceList& a, const ResourceList& b);
 
-// The names of `a`, each with the smaller quantity; what `b` has not is zero there.
+// The names of `a`, each with the smaller quantity; names missing in `b` are zero there.
 ResourceList Smaller(const ResourceList& a, const ResourceList& b);
 
 }  // namespace quota

@@ -21,8 +21,8 @@ bool Holds(const ScopeRequirement& requirement, const std::vector<Attribute>& at
       return std::ranges::any_of(
           attributes, [&](const Attribute& one) { return in_scope(one) && listed(one); });
     case ScopeOperator::kNotIn:
-      // An object without any class is in none of them. With several, as a claim that moves from
-      // one volume attributes class to another, one outside of the list is enough.
+      // An object without a class is in none of them. If it has several, like a claim that changes
+      // its volume attributes class, one outside of the list is enough.
       return std::ranges::none_of(attributes, in_scope) ||
              std::ranges::any_of(
                  attributes, [&](const Attribute& one) { return in_scope(one) && !listed(one); });
@@ -32,9 +32,9 @@ bool Holds(const ScopeRequirement& requirement, const std::vector<Attribute>& at
 
 }  // namespace
 
-// Values are compared as they are. Upstream runs them through label selectors, where a class name
-// that is no label value (longer than 63 characters) fails every comparison and leaves used at 0;
-// here such a class is counted like any other.
+// Values are compared as they are. Upstream turns them into label selectors, where a class name
+// that is not a valid label value (longer than 63 characters) fails every comparison and leaves
+// used at 0. Here such a class is counted like any other.
 bool Matches(const ScopeSelector& selector, const std::vector<Attribute>& attributes,
              const std::vector<std::string>& known) {
   return std::ranges::all_of(selector, [&](const ScopeRequirement& requirement) {
@@ -55,7 +55,7 @@ ResourceList UsageOfParts(const ScopeSelector& selector, const Facts& facts,
   ResourceList usage;
   for (const Part& part : facts.parts) {
     if (!Matches(selector, part.attributes, known)) continue;
-    (void)usage.Add(part.usage);  // the sum of all parts is in facts.usage, so it fits
+    (void)usage.Add(part.usage);  // cannot overflow: facts.usage has the sum of all parts
   }
   return usage;
 }

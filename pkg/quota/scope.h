@@ -14,7 +14,7 @@ namespace quota {
 
 enum class ScopeOperator : std::uint8_t { kIn, kNotIn, kExists, kDoesNotExist };
 
-// One expression. An entry of spec.scopes is the same with kExists.
+// One expression. An entry of spec.scopes is one with kExists.
 struct ScopeRequirement {
   std::string scope;
   ScopeOperator op = ScopeOperator::kExists;
@@ -25,20 +25,20 @@ struct ScopeRequirement {
 // All must hold. Empty: every object matches.
 using ScopeSelector = std::vector<ScopeRequirement>;
 
-// `known` are the scopes the evaluator can judge; a requirement on any other never matches.
+// `known` are the scopes that the evaluator supports; a requirement on any other never matches.
 bool Matches(const ScopeSelector& selector, const std::vector<Attribute>& attributes,
              const std::vector<std::string>& known);
 
-// The same for an object: as a whole, or of one in parts any of them.
+// The same for an object: as a whole, or if it has parts, any of them.
 bool MatchesObject(const ScopeSelector& selector, const Facts& facts,
                    const std::vector<std::string>& known);
 
-// True if a quota with this selector counts parts of the object, and not the whole.
+// True if a quota with this selector counts parts of the object instead of the whole.
 inline bool CountsParts(const ScopeSelector& selector, const Facts& facts) {
   return !selector.empty() && !facts.parts.empty();
 }
 
-// What the parts that match use.
+// The usage of the matching parts.
 ResourceList UsageOfParts(const ScopeSelector& selector, const Facts& facts,
                           const std::vector<std::string>& known);
 

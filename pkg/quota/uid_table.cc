@@ -10,17 +10,17 @@ __extension__ typedef unsigned __int128 Uint128;
 
 constexpr std::size_t kLeastCapacity = 8;
 
-// Full at four fifths: with linear probing a hit then looks at 3 slots on average, a miss at 13.
+// Full at four fifths: with linear probing a hit then checks 3 slots on average, a miss 13.
 constexpr bool IsFull(std::size_t size, std::size_t capacity) { return size * 5 >= capacity * 4; }
-// Sparse enough to give memory back; well below what growth leaves, so that a size that swings does
-// not rehash each time.
+// Sparse enough to release memory. Well below the load after growth, so that a size that goes up
+// and down does not rehash each time.
 constexpr bool IsSparse(std::size_t size, std::size_t capacity) {
   return capacity > kLeastCapacity && size * 3 < capacity;
 }
 
 }  // namespace
 
-// The hash scaled to the capacity, which is no power of two.
+// The hash scaled to the capacity, which is not a power of two.
 std::size_t UidTable::Home(const Uid& uid) const {
   return static_cast<std::size_t>((static_cast<Uint128>(UidHash()(uid)) * capacity_) >> 64);
 }

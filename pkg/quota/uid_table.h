@@ -1,7 +1,7 @@
 #pragma once
 
-// A map from uid to a 4-byte value, a 4-byte version and a 1-byte mark: what a ledger keeps of each
-// object.
+// A map from uid to a 4-byte value, a 4-byte version and a 1-byte mark: what a ledger keeps for
+// each object.
 //
 // Open addressing with linear probing in parallel arrays, so that no byte is padding: 25 bytes a
 // slot, and between half and four fifths of the slots in use, which makes 32 to 47 bytes an object.
@@ -44,13 +44,15 @@ class UidTable {
   void SetValue(std::size_t slot, std::uint32_t value) { values_[slot] = value; }
   void SetMark(std::size_t slot, std::uint8_t mark) { marks_[slot] = mark; }
 
-  // Removes entries whose mark is not `mark`, `most` at most, each after `removed(uid, value)`.
-  // Nothing is copied. How many it were: less than `most` means that there are no more.
+  // Removes at most `most` entries whose mark is not `mark`, each after a call of `removed(uid,
+  // value)`. Nothing is copied. Returns their number: less than `most` means that there are no
+  // more.
   template <typename Removed>
   std::size_t EraseUnmarked(std::uint8_t mark, std::size_t most, Removed removed) {
     std::size_t erased = 0;
-    // Erase moves entries from later slots, or, across the end, from slots already seen and kept:
-    // so a slot is looked at again after it lost its entry, and no entry is missed.
+    // Erase moves entries from later slots, or, across the end, from slots that were already
+    // checked and kept. So a slot is checked again after its entry was erased, and no entry is
+    // missed.
     for (std::size_t slot = 0; slot < capacity_ && erased < most;) {
       if (!Used(slot) || marks_[slot] == mark) {
         ++slot;
@@ -81,7 +83,7 @@ class UidTable {
 
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
-  std::unique_ptr<Uid[]> uids_;              // of unused slots undefined, as the others
+  std::unique_ptr<Uid[]> uids_;              // undefined for unused slots, like the others
   std::unique_ptr<std::uint32_t[]> values_;  // kEmpty: the slot is unused
   std::unique_ptr<VersionMark[]> versions_;
   std::unique_ptr<std::uint8_t[]> marks_;

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a ledger keeps of an object's resourceVersion, to tell by a list of metadata whether the
+// What a ledger keeps of an object's resourceVersion, to tell from a list of metadata whether the
 // object has changed: 32 bits of its hash. Another version of the same object has the same mark
-// once in four billion; such a change, if no event showed it, is found by the next one. Values.
+// once in four billion times. If no event showed such a change, the next one reveals it. Values.
 
 #include <cstdint>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace quota {
 
 using VersionMark = std::uint32_t;
 
-// The mark of no version: unlike every other, itself included.
+// The mark of no version: differs from every other, including itself.
 inline constexpr VersionMark kNoVersion = 0;
 
 constexpr VersionMark VersionMarkOf(std::string_view resource_version) {

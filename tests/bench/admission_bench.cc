@@ -1,5 +1,6 @@
-// What does admission cost, and does it hold? The daemon beside the built-in plugin, beside a
-// webhook that allows everything unread, and beside no quota, each on a real kube-apiserver.
+// What does admission cost, and does the limit hold? Compares the daemon with the built-in plugin,
+// with a webhook that allows everything without reading it, and with no quota, each on a real
+// kube-apiserver.
 //
 //   admission_bench [--rounds N] [--creations N] [--reviews N] [QUESTION…]      default: all
 

@@ -1,4 +1,4 @@
-// Creating and deleting at the limit, with a watch that sees every moment of what is stored.
+// Creations and deletions at the limit, with a watch that sees the stored objects at every moment.
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +21,7 @@ constexpr std::size_t kLimitClients = 64;
 constexpr int kCreations = 3000;
 constexpr int kLimit = 50;
 
-// How many pods are stored, and were at most.
+// The current and the highest number of stored pods.
 class StoredPods {
  public:
   StoredPods(GuardedServer& server, const std::string& version)
@@ -39,12 +39,12 @@ class StoredPods {
     highest_ = std::max(highest_.load(), names_.size());
   }
 
-  std::set<std::string> names_;  // of the follower's thread
+  std::set<std::string> names_;  // owned by the follower's thread
   std::atomic<std::size_t> highest_{0};
   e2e::WatchFollower follower_;
 };
 
-// Of the halves in turn.
+// The two halves take turns.
 std::string PodOfHalf(int index) {
   json::Value pod = e2e::Json(PodJson(index));
   pod.Make({"metadata", "labels", "half"}) =
@@ -55,10 +55,10 @@ std::string PodOfHalf(int index) {
 struct AtLimit {
   Tally tally;  // of the creations
   std::size_t highest = 0;
-  std::string used;  // when all is over and counted; "0" is true
+  std::string used;  // once everything is over and counted; "0" is right
 };
 
-// Each client creates, and deletes what it has created, until all creations are made.
+// Each client creates pods and deletes those that it created, until all creations are done.
 AtLimit Measure(GuardedServer& server) {
   const StoredPods stored(server, server.QuotaVersion());
   Load load(server.Kubeconfig(), kLimitClients);
@@ -114,8 +114,8 @@ void Ask(const std::vector<Guard>& guards) {
   for (const Guard guard : guards) {
     std::cerr << "limit: " << NameOf(guard) << " ...\n";
     const std::string limit = std::to_string(kLimit);
-    // "pods" alone would let go of a pod that is being deleted without grace a moment before it is
-    // gone.
+    // With only "pods", a pod that is being deleted without grace would be released a moment before
+    // it is gone.
     GuardedServer server(guard, {{"pods", limit}, {"count/pods", limit}});
     Print(guard, Measure(server));
   }

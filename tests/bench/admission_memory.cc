@@ -1,5 +1,5 @@
-// Very many reviews, sent straight to the daemon, each about a pod of its own that is never stored:
-// every charge is held for its time and given back. What is left in memory?
+// Very many reviews, sent directly to the daemon, each about its own pod that is never stored.
+// Every charge is held for its time and released. How much memory is left in use?
 
 #include <algorithm>
 #include <cstdio>
@@ -22,12 +22,12 @@ namespace {
 constexpr int kConnections = 128;
 constexpr int kSteps = 10;
 
-// A review cut at what differs from one to the next.
+// A review, split at the parts that differ between reviews.
 class ReviewMaker {
  public:
   ReviewMaker() {
     std::string text = admission::test::ReviewText({});
-    // Quotes stand around it: no other value of the sample is so.
+    // With its quotes it is unique in the sample.
     Replace(text, R"("team-a")", json::Quote(GuardedServer::kNamespace));
     const auto at = text.find(kUid);
     if (at == std::string::npos) throw std::runtime_error("the sample review has no such uid");
@@ -42,7 +42,7 @@ class ReviewMaker {
   }
 
  private:
-  // Of the object; the call's own may repeat.
+  // The object's uid; the uid of the review may repeat.
   static constexpr std::string_view kUid = "0c1a0b86-5f5c-4f0f-8d5f-6a1c1f7f0e01";
 
   static void Replace(std::string& text, const std::string& from, const std::string& to) {
@@ -67,7 +67,7 @@ class DirectLoad {
     }
   }
 
-  // Throws if one is not allowed.
+  // Throws if a review is not allowed.
   void Send(int reviews) {
     left_ = reviews;
     base::TaskGroup group(io_.get_executor());
@@ -132,7 +132,7 @@ void AskMemory(const Size& size) {
   }
   const auto seconds = server.SecondsUntilUsed(0, std::chrono::seconds(60));
   const double then = ResidentMb(server);
-  // What is free is looked for each 15 s.
+  // The daemon trims its heap every 15 s.
   (void)e2e::PollUntil([&] { return ResidentMb(server) < then / 2; }, std::chrono::seconds(20));
   std::printf(
       "\nAll charges given back: %s s after the last review; resident then: %.1f MB, "

@@ -1,5 +1,5 @@
-// Creations in many namespaces at once, each of which needs a write of its own: how often does the
-// daemon shake hands with the API server for them?
+// Creations in many namespaces at once, each of which needs a write of its own: how many TLS
+// handshakes with the API server do they cost the daemon?
 
 #include <cstdio>
 #include <iostream>
@@ -22,7 +22,7 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kNamespaces = 100;
-constexpr int kWarmUp = 5;  // creations in each
+constexpr int kWarmUp = 5;  // creations in each namespace
 constexpr int kCreationsEach = 30;
 constexpr double kMostHandshakes = 10;  // for 1 000 writes
 constexpr std::chrono::seconds kLongest{60};

@@ -1,31 +1,32 @@
 #pragma once
 
-// What is asked about admission. Each question starts the servers it needs, prints its answer in
-// Markdown, and says on stderr what it is doing.
+// The questions about admission. Each starts the servers it needs, prints its answer in Markdown,
+// and writes its progress to stderr.
 
 namespace bench {
 
 struct Size {
   int rounds = 15;
-  int creations = 1500;     // in a round, for each contender
-  int reviews = 1'000'000;  // sent straight to the daemon
+  int creations = 1500;     // in each round, for each contender
+  int reviews = 1'000'000;  // sent directly to the daemon
 };
 
-// 64 clients create pods under one quota: how many a second, how long each waits, how often the
-// quota is written, what a review costs?
+// 64 clients create pods under one quota: how many a second, how long does each wait, how often is
+// the quota written, what does a review cost?
 void AskRate(const Size& size);
 // What do 1 000 label patches and as many status updates of pods cost?
 void AskQuietUpdates();
-// 64 clients create and delete at the limit: who fails, and is it ever exceeded?
+// 64 clients create and delete pods at the limit: which requests fail, and is the limit ever
+// exceeded?
 void AskLimit();
-// 20 creations that the store refuses after admission: when is `used` true again?
+// 20 creations that the store refuses after admission: when is `used` right again?
 void AskRefusedByStore();
-// What do very many reviews leave behind in memory?
+// How much memory do very many reviews leave in use?
 void AskMemory(const Size& size);
-// 100 clients create pods, everyone in a namespace of its own: how often does the daemon open a
-// connection to the API server for its writes?
+// 100 clients create pods, each in its own namespace: how often does the daemon open a connection
+// to the API server for its writes?
 void AskNamespaces();
-// Two daemons, each asked about half of the creations at the limit.
+// Two daemons, each of which decides half of the creations at the limit.
 void AskTwoDaemons();
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// Creations under a quota: all contenders run side by side and are loaded one at a time, in an
-// order that turns with each round, so that what else the machine does falls on all of them alike.
+// Creations under a quota. All contenders run at the same time and are loaded one at a time, in an
+// order that rotates with each round, so that other load on the machine affects all alike.
 
 #include <algorithm>
 #include <cmath>
@@ -19,10 +19,10 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kRateClients = 64;
-// Of the daemon: quota writes per 1 000 creations, and its processor for a review.
+// Of the daemon: quota writes per 1 000 creations, and CPU time for a review.
 constexpr double kMostWrites = 100;
 constexpr double kMostCpu = 150;
-// Of the daemon beside the plugin, and its rate beside the webhook that allows everything.
+// The daemon's rate relative to the plugin's, and to that of the webhook that allows everything.
 constexpr double kLeastRateOfPlugin = 0.9;
 constexpr double kMostP99OfPlugin = 1.2;
 constexpr double kLeastRateOfAllow = 1;
@@ -33,7 +33,7 @@ struct Round {
   double p50 = 0;
   double p99 = 0;
   double writes = 0;       // of the quota, per 1 000 creations
-  double webhook_cpu = 0;  // microseconds a creation, as the next two
+  double webhook_cpu = 0;  // microseconds per creation, like the next two
   double server_cpu = 0;
   double client_cpu = 0;
 };
@@ -49,7 +49,7 @@ class Contender {
 
   [[nodiscard]] Guard guard() const { return server_.guard(); }
 
-  // Creates so many pods, and takes them away again.
+  // Creates so many pods, and deletes them again.
   Round Create(int creations) {
     const int writes_before = Writes();
     const Micros webhook_before = CpuOfProcess(server_.webhook_pid());
@@ -130,7 +130,7 @@ void PrintRows(const std::vector<Row>& rows, const Size& size) {
   }
 }
 
-// Of ours to the other's, in the same round.
+// The median of ours divided by the other's in the same round.
 double MedianRatio(const Row& ours, const Row& other, double Round::*value) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < ours.rounds.size(); ++i) {

@@ -1,5 +1,5 @@
-// What must leave no trace: updates that cannot change usage, and creations that were admitted and
-// then not stored.
+// Requests that must leave no trace: updates that cannot change usage, and creations that were
+// admitted but not stored.
 
 #include <cstdio>
 #include <iostream>
@@ -31,7 +31,7 @@ void Create(GuardedServer& server, int pods) {
   });
 }
 
-// Patches the pods in turn, each time with another number in the place of '#'.
+// Patches the pods in turn, each time with another number in place of '#'.
 Tally Patch(GuardedServer& server, const std::string& subresource, const std::string& patch) {
   Load load(server.Kubeconfig(), kTraceClients);
   int next = 0;
@@ -52,7 +52,7 @@ void PrintPatches(GuardedServer& server, const char* what, const std::string& su
                                     server.QuotaVersion());
   const double reviews = server.ReviewsDecided();
   const Tally tally = Patch(server, subresource, patch);
-  // A write that somebody still makes is counted, too.
+  // Counts late writes, too.
   (void)e2e::PollUntil([] { return false; }, std::chrono::seconds(2));
   std::printf("| %d %s | %d | %.0f | %d |\n", kUpdates, what, tally.Failed(),
               server.ReviewsDecided() - reviews, recorder.Writes(GuardedServer::kQuota));
@@ -65,7 +65,7 @@ void AskQuietUpdates() {
   std::cerr << "quiet: " << NameOf(Guard::kDaemon) << " ...\n";
   GuardedServer server(Guard::kDaemon);
   Create(server, kPods);
-  // The charges of the creations are over.
+  // Until the charges of the creations have expired.
   (void)e2e::PollUntil([] { return false; }, std::chrono::seconds(12));
   std::printf("\n| updates of %d pods | failed | reviews | quota writes |\n|---|---|---|---|\n",
               kPods);

@@ -1,4 +1,4 @@
-// A webhook that allows everything unread: what calling out costs by itself.
+// A webhook that allows everything without reading it: the cost of calling a webhook at all.
 //
 //   allow_everything PORT CERTIFICATE KEY       PEM files; ends by a signal
 
@@ -19,7 +19,7 @@ std::string ReadFile(const char* path) {
   return text.str();
 }
 
-// The first uid of a review is the call's: it comes before the object.
+// The first uid of a review is that of the request: it comes before the object.
 std::string UidOf(const std::string& review) {
   constexpr std::string_view kField = R"("uid":")";
   const auto field = review.find(kField);

@@ -16,8 +16,8 @@ using base::Task;
 
 class BareClient {
  public:
-  BareClient(const std::string& kubeconfig, const std::string& ns) : connection_(kubeconfig) {
-    request_.path = "/api/v1/namespaces/" + ns + "/pods";
+  BareClient(const std::string& kubeconfig, const std::string& path) : connection_(kubeconfig) {
+    request_.path = path;
     request_.accept = "application/vnd.kubernetes.protobuf,application/json";
   }
 
@@ -36,7 +36,7 @@ class BareClient {
     } while (trouble_.empty() && !next_.empty());
   }
 
-  // Cut into objects, because only behind the last one stands where the next page begins.
+  // Splits the page into objects, because the continue token comes after the last one.
   Task<void> Page() {
     client::ApiRequest request = request_;
     request.query = {{"limit", std::to_string(informers::ReflectorOptions().page_size)}};
@@ -75,8 +75,8 @@ class BareClient {
 
 }  // namespace
 
-double SecondsOfBareList(const std::string& kubeconfig, const std::string& ns) {
-  BareClient client(kubeconfig, ns);
+double SecondsOfBareList(const std::string& kubeconfig, const std::string& path) {
+  BareClient client(kubeconfig, path);
   const auto began = std::chrono::steady_clock::now();
   client.Run();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Who is measured: this project's daemon, as it is and reading JSON only, or the quota controller
-// that Kubernetes has built in.
+// The measured programs: this project's daemon, as it is and with JSON only, and Kubernetes'
+// built-in quota controller.
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
-// What does counting cost? The daemon beside the built-in quota controller, one after the other, on
-// the same kube-apiserver with the same pods, and beside a bare client that only downloads them in
-// the daemon's form. Prints Markdown tables; says on stderr what it is doing.
+// What does counting cost? Runs the daemon and the built-in quota controller in turn on the same
+// kube-apiserver with the same pods, and a bare client that only downloads the pods in the daemon's
+// format. Prints Markdown tables; writes its progress to stderr.
 //
 //   controller_bench [--out FOLDER] [SIZE…]      sizes of the namespace, rising; default 0 1000
 //   30000
@@ -46,7 +46,8 @@ class Bench {
     const bool ours = contender == Contender::kDaemon;
     for (int left = ours ? kStarts : 1; left > 0; --left) {
       if (ours) {
-        measured.bare_seconds.push_back(SecondsOfBareList(server_->Kubeconfig(), kNamespace));
+        measured.bare_seconds.push_back(
+            SecondsOfBareList(server_->Kubeconfig(), e2e::PathOf("pods", kNamespace)));
       }
       MeasureStart(left == 1, measured);
     }
@@ -57,7 +58,7 @@ class Bench {
   static constexpr const char* kNamespace = "bench";
 
   void MeasureStart(bool last, Measured& measured) {
-    // Nobody has counted yet: what is measured is a first status, from nothing.
+    // Nobody has counted yet: this measures the first status from nothing.
     api_.MergePatch(e2e::PathOf("resourcequotas", kNamespace, "q", "status"),
                     e2e::Json(R"({"status":{"hard":null,"used":null}})"));
     QuotaWatch watch(server_->Kubeconfig(), kNamespace);
@@ -75,7 +76,7 @@ class Bench {
   void MeasureDeletions(QuotaWatch& watch, int pid, Measured& measured) {
     const double before = e2e::UsageOf(pid).cpu_seconds;
     for (int i = 0; i < kDeletions; ++i) {
-      // Single deletions, not a burst: each finds the controller idle.
+      // Single deletions, not a burst: each finds an idle controller.
       e2e::PollUntil([] { return false; }, std::chrono::milliseconds(200));
       const auto name = "p" + std::to_string(--next_);
       measured.delete_ms.push_back(watch.TimeDelete(name, --alive_).count());

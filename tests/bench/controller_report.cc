@@ -12,11 +12,11 @@ namespace bench {
 namespace {
 
 constexpr double kMostDeleteMs = 20;
-constexpr double kMostDeleteRatio = 1.5;  // between the sizes
+constexpr double kMostDeleteRatio = 1.5;  // largest size relative to the smallest
 constexpr double kMostDeleteCpuMs = 3;
-constexpr double kMostStartRatio = 1.2;  // beside the bare client
+constexpr double kMostStartRatio = 1.2;  // relative to the bare client
 constexpr double kMostStartCpu = 1;      // seconds
-constexpr int kStartSize = 30'000;       // at which starts are judged, less what was deleted
+constexpr int kStartSize = 30'000;       // the size at which starts are judged, minus deleted pods
 constexpr double kMostMegabytes = 45;
 
 double MedianOf(std::vector<double> values) {

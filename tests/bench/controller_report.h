@@ -1,6 +1,6 @@
 #pragma once
 
-// What controller_bench measured, as tables and as a plot.
+// The measurements of controller_bench, as tables and as a plot.
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@ namespace bench {
 
 [[gnu::noinline, gnu::noclone]] void Counted(const std::function<void()>& work) {
   work();
-  asm volatile("");  // the call above must not become a jump: its end would not be seen
+  asm volatile("");  // keeps the call above from becoming a jump, which would hide its end
 }
 
 [[gnu::noinline, gnu::noclone]] void Uncounted(const std::function<void()>& work) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What of a program's work is counted: callgrind is told these two functions by name
-// (--toggle-collect), so that it counts what runs inside of Counted() and is not inside of an
+// Selects the counted part of a program's work. callgrind gets the names of these two functions
+// (--toggle-collect), so that it counts what runs inside Counted(), except what runs inside
 // Uncounted() there. Without callgrind they only call.
 
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Processor time to the nanosecond: what the clock ticks of /proc/PID/stat are too coarse for.
+// CPU time in nanoseconds; the clock ticks of /proc/PID/stat are too coarse.
 
 #include <chrono>
 
@@ -8,7 +8,7 @@ namespace bench {
 
 using Micros = std::chrono::duration<double, std::micro>;
 
-// Of all threads that the process has now; zero if it is gone.
+// CPU time of all current threads of the process; zero if it is gone.
 Micros CpuOfProcess(int pid);
 // Of the calling thread.
 Micros CpuOfThisThread();

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a server of the core group answers discovery with. A pure function; any thread.
+// The discovery answer of a server with only the core group. A pure function; any thread.
 
 #include <string>
 #include <utility>
@@ -14,7 +14,7 @@ using Kinds = std::vector<std::pair<std::string, std::string>>;
 inline constexpr const char* kDiscoveryType =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-// The body for /api; for /apis, which knows no group, that of no kinds.
+// The body for /api; with no kinds, the one for /apis.
 std::string DiscoveryText(const Kinds& kinds);
 
 }  // namespace bench

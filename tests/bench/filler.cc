@@ -59,21 +59,27 @@ json::Value QuotaOfSevenNames() {
                           {"limits.memory", "1Pi"}});
 }
 
-double Fill(e2e::Api& api, const std::string& ns, int from, int to) {
-  const auto began = std::chrono::steady_clock::now();
+void CreateAll(e2e::Api& api, int from, int to, const Maker& maker) {
   for (int next = from; next < to;) {
     std::vector<client::ApiRequest> requests;
     for (const int end = std::min(to, next + kAtOnce); next < end; ++next) {
-      requests.push_back({.verb = "POST",
-                          .path = e2e::PathOf("pods", ns),
-                          .content_type = std::string(client::kJson),
-                          .body = PodJson(next),
-                          .timeout = std::chrono::seconds(120)});
+      requests.push_back(maker(next));
     }
     for (const auto& answer : api.DoAll(std::move(requests), kParallel)) {
       if (!answer) throw std::runtime_error("filling: " + answer.error().message);
     }
   }
+}
+
+double Fill(e2e::Api& api, const std::string& ns, int from, int to) {
+  const auto began = std::chrono::steady_clock::now();
+  CreateAll(api, from, to, [&](int index) {
+    return client::ApiRequest{.verb = "POST",
+                              .path = e2e::PathOf("pods", ns),
+                              .content_type = std::string(client::kJson),
+                              .body = PodJson(index),
+                              .timeout = std::chrono::seconds(120)};
+  });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   return (to - from) / took.count();
 }

@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kPatience{60};
 
 std::string Local(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
-// The rules that the daemon makes for a quota of pods.
+// The rules that the daemon would store for a quota of pods.
 json::Value ConfigurationFor(std::uint16_t port, const std::string& ca_pem) {
   admission::ConfigurationOptions options;
   options.name = "allow-everything";
@@ -87,7 +87,7 @@ void GuardedServer::StartAllower() {
   const e2e::KeyPair pair = authority.Server("webhook");
   api_.Create(admission::kWebhookConfigurations.Path(),
               ConfigurationFor(webhook_port_, e2e::ReadFile(authority.cert_path())));
-  // It is asked once its absence is felt.
+  // Once a creation fails because nothing listens there, the server does call the webhook.
   const auto answer = [&] {
     return api_.Do({.verb = "POST",
                     .path = PodPath(),
@@ -122,7 +122,7 @@ void GuardedServer::StartDaemon() {
       .log_path = folder_.path() + "/daemon.log"});
 }
 
-// With a certificate and a configuration of its own, and the rules of an admin.
+// Starts a daemon with its own certificate and a configuration with an admin's rules.
 void GuardedServer::StartHalf(const std::string& half) {
   const std::string folder = folder_.path() + "/" + half;
   std::filesystem::create_directory(folder);
@@ -154,7 +154,7 @@ std::string GuardedServer::PodPath(const std::string& name, const std::string& s
   return e2e::PathOf("pods", kNamespace, name, subresource);
 }
 
-// A name in status.hard is one that is enforced.
+// A name in status.hard is enforced.
 void GuardedServer::WaitUntilEnforced() {
   const auto missing = [this]() -> std::string {
     const auto quota = api_.Get(e2e::PathOf("resourcequotas", kNamespace, kQuota));

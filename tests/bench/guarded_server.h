@@ -1,7 +1,7 @@
 #pragma once
 
-// A real kube-apiserver with one way of guarding quotas at admission, and a namespace with one
-// quota of seven names. Several may run at once; load belongs on one of them at a time.
+// A real kube-apiserver with one way of enforcing quotas, and a namespace with one quota of seven
+// names. Several may run at once; put load on one of them at a time.
 
 #include <array>
 #include <memory>
@@ -18,11 +18,11 @@ namespace bench {
 
 enum class Guard {
   kNoQuota,       // the plugin is off, and there is no quota
-  kBuiltin,       // the plugin is on, beside kube-controller-manager's quota controller
-  kAllowAll,      // the plugin is off; a webhook allows everything unread
+  kBuiltin,       // the plugin is on, with kube-controller-manager's quota controller
+  kAllowAll,      // the plugin is off; a webhook allows everything without reading it
   kDaemon,        // the plugin is off; this project's daemon decides
-  kDaemonOfJson,  // the same, reading JSON only
-  kTwoDaemons,    // two of them; a pod's label "half" says which: kHalves
+  kDaemonOfJson,  // the same, with JSON only
+  kTwoDaemons,    // two of them; a pod's label "half" selects one: kHalves
 };
 std::string NameOf(Guard guard);
 bool IsOneDaemon(Guard guard);
@@ -33,8 +33,8 @@ class GuardedServer {
   static constexpr const char* kQuota = "q";
   static constexpr std::array<const char*, 2> kHalves{"one", "other"};
 
-  // Returns when creations are guarded. `hard`: of the quota, in the place of limits that are never
-  // reached.
+  // Returns when creations are guarded. `hard` replaces the quota's limits, which are otherwise out
+  // of reach.
   explicit GuardedServer(Guard guard, const e2e::Quantities& hard = {});
   ~GuardedServer();
 
@@ -44,7 +44,7 @@ class GuardedServer {
   [[nodiscard]] bool has_quota() const {
     return guard_ != Guard::kNoQuota && guard_ != Guard::kAllowAll;
   }
-  // The process that answers reviews; -1: none does.
+  // The process that answers reviews; -1: there is none.
   [[nodiscard]] int webhook_pid() const { return webhook_ ? webhook_->pid() : -1; }
   [[nodiscard]] int server_pid() const { return server_->pid(); }
   // "https://127.0.0.1:1234/validate/core"
@@ -55,11 +55,11 @@ class GuardedServer {
   [[nodiscard]] std::string QuotaVersion();
   // status.used.pods, as the server prints it.
   [[nodiscard]] std::string UsedPods();
-  // How long it takes until status.used.pods is `pods`, at most `limit`; nullopt: longer.
+  // Seconds until status.used.pods is `pods`; nullopt if it takes longer than `limit`.
   std::optional<double> SecondsUntilUsed(int pods, std::chrono::seconds limit);
-  // No pod is left, and used says so.
+  // Returns when no pod is left, and used says so.
   void DeleteAllPods();
-  // Of the daemon, since it started.
+  // The daemon's reviews since its start.
   [[nodiscard]] double ReviewsDecided() const;
 
  private:

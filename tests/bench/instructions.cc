@@ -1,6 +1,6 @@
-// How many instructions does the daemon need for what it does most? Fixed work in virtual time and
-// without sockets, made to be run under callgrind (tests/bench/instructions.sh), which counts what
-// is inside of Counted(). Prints how many times the work was done.
+// How many instructions does the daemon need for its most frequent work? Fixed work in virtual time
+// without sockets, to be run under callgrind (tests/bench/instructions.sh), which counts what runs
+// inside Counted(). Prints how often the work was done.
 //
 //   instructions QUESTION
 
@@ -28,15 +28,15 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kTimes = 20;
-constexpr int kWarmUp = 4;  // the first of all allocates what the later ones find
+constexpr int kWarmUp = 4;  // the first run allocates what later ones reuse
 constexpr const char* kNamespace = "team-a";
 
-// Fails the program: what is counted must be what is meant.
+// Fails the program if the counted work is not the intended work.
 void Check(bool good, const char* what) {
   if (!good) throw std::runtime_error(what);
 }
 
-// `work` so many times, counted but for the warm-up; `between` never is.
+// Runs `work` so many times, counted except for the warm-up; `between` is never counted.
 void Repeat(const std::function<void()>& between, const std::function<void()>& work) {
   for (int i = 0; i < kWarmUp + kTimes; ++i) {
     between();
@@ -74,7 +74,7 @@ class NoObserver final : public controllers::ControllerObserver {
   void OnAdvance(const quota::Quota&, const quota::ResourceList&) override {}
 };
 
-// The loop, the time and the server of one question.
+// The event loop, the time and the server of one question.
 struct Stage {
   explicit Stage(std::string pod_list) : server(scheduler, std::move(pod_list), SevenNames()) {}
   [[nodiscard]] controllers::TrackingContext Context() {
@@ -99,7 +99,7 @@ struct Stage {
   quota::QuotaApi api = quota::CoreQuotaApi();
 };
 
-// A watch event of a pod of about 5 kB, from its bytes to the change of the ledger.
+// A watch event of a pod of about 5 kB, from its bytes to the change in the ledger.
 void Event(const std::function<std::string(const std::string& cpu, int version)>& event) {
   Stage stage(ListOfSmallPods(1000));
   NoListener listener;
@@ -111,7 +111,7 @@ void Event(const std::function<std::string(const std::string& cpu, int version)>
   const auto next = [&] {
     ++version;
     bytes = event(version % 2 == 0 ? "250m" : "300m", version);
-    stage.scheduler.RunFor(100ms);  // one that comes alone
+    stage.scheduler.RunFor(100ms);  // a single event
   };
   Repeat(next, [&] {
     stage.server.pods().Send(std::move(bytes));
@@ -123,7 +123,7 @@ void Event(const std::function<std::string(const std::string& cpu, int version)>
   stage.scheduler.RunFor(5min);
 }
 
-// The quota controller at work.
+// The quota controller with its server.
 struct Controlled {
   explicit Controlled(int pods) : stage(ListOfSmallPods(pods)) {
     running.Spawn("controller", [this] { return controller.Run(); });
@@ -154,8 +154,8 @@ struct Controlled {
   base::TaskGroup running{stage.io.get_executor()};
 };
 
-// One recount of a quota in a namespace of so many pods, from the change of a pod to the status
-// that is written.
+// One recount of a quota in a namespace of so many pods, from the change of a pod to the written
+// status.
 void Recount(int pods) {
   Controlled world(pods);
   base::ManualScheduler& scheduler = world.stage.scheduler;
@@ -235,8 +235,8 @@ http::Request ReviewRequest(int number) {
   return request;
 }
 
-// Reviews of creations of a pod of about 5 kB, so many at the same time, from the bodies to the
-// answers, with the status writes that charge them.
+// Reviews of creations of a pod of about 5 kB, so many at once, from the bodies to the answers,
+// with the status writes that charge them.
 void Review(int at_once, std::size_t writes_each) {
   Controlled world(1000);
   base::ManualScheduler& scheduler = world.stage.scheduler;

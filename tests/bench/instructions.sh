@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Did the work that the daemon does most become dearer? Counts the instructions of an event, of a
-# recount and of a review under callgrind, and compares them with instruction_bounds.txt:
+# Does the daemon's most frequent work cost more instructions than before? Counts the instructions
+# of an event, of a recount and of a review under callgrind, and compares them with
+# instruction_bounds.txt:
 #   bash tests/bench/instructions.sh [--set] [QUESTION…]       default: all; --set writes the file
 #
-# Exit code 1: something needs over a tenth more than is written there. What needs over a tenth less
-# is said, so that the bound is lowered. 77: there is no valgrind. Takes under a minute, and says
-# the same on a busy machine.
+# Exit code 1: something needs over a tenth more than its bound. Work that needs over a tenth less
+# is reported, so that the bound is lowered. 77: there is no valgrind. Takes under a minute, and
+# gives the same result on a busy machine.
+# the same result on a busy machine.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bounds=tests/bench/instruction_bounds.txt
@@ -24,14 +26,14 @@ program=${QCM_BUILD_DIR:-build}/bin/instructions
 counts=$(mktemp)
 trap 'rm -f "$counts"' EXIT
 
-# What a machine's processor makes the C library choose is switched off: each has other functions
-# for copying and comparing memory, and other sizes at which it changes between them.
+# Switches off the C library's choice by the machine's CPU: each choice has other functions to copy
+# and compare memory, and other sizes at which it changes between them.
 features=AVX512F,AVX512VL,AVX512BW,AVX2,AVX,AVX_Fast_Unaligned_Load,ERMS,FSRM,RTM
 features+=,SSSE3,SSE4_1,SSE4_2,BMI1,BMI2,LZCNT,MOVBE
 tunables=glibc.cpu.hwcaps=-${features//,/,-}
 tunables+=:glibc.cpu.x86_non_temporal_threshold=0xc0000:glibc.cpu.x86_rep_movsb_threshold=0x10000
 
-# count QUESTION: instructions for each time that it was asked.
+# count QUESTION: prints the instructions for each time that the work was done.
 count() {
   local output times
   output=$(env -i GLIBC_TUNABLES="$tunables" valgrind --tool=callgrind \

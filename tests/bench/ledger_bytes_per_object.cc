@@ -1,6 +1,6 @@
-// How many bytes of resident memory does the ledger need for an object, and how many nanoseconds
+// How many bytes of resident memory does the ledger need for each object, and how many nanoseconds
 // for an event? Prints both for 10^6 pods of ten workloads, in one namespace and in ten thousand,
-// and what a sum, a sweep that finds nothing, and the objects' removal cost.
+// and the cost of a sum, of a sweep that finds nothing, and of removing the objects.
 //
 //   ledger_bytes_per_object [objects]
 

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Each has its own connection pool, so that none waits for, or takes, another's.
+// Each client has its own connection pool, so that none waits for another's connections.
 std::unique_ptr<client::RestClient> NewClient(const std::string& kubeconfig,
                                               e2e::Connection& connection) {
   client::LoadOptions options;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Load on an API server: clients that work at the same time, each on a connection of its own that
-// it keeps, and what they were answered. One thread; Run() blocks.
+// Load on an API server: concurrent clients, each on its own kept connection, and their answers.
+// One thread; Run() blocks.
 
 #include <functional>
 #include <map>
@@ -15,13 +15,13 @@
 
 namespace bench {
 
-// What the requests of a load came to.
+// The outcome of a load's requests.
 struct Tally {
-  std::vector<double> ms;               // of every request that was counted; sorted
+  std::vector<double> ms;               // of every counted request; sorted
   std::map<std::string, int> failures;  // by reason
   int succeeded = 0;
   double seconds = 0;  // from the first request to the last answer
-  Micros cpu{};        // of the clients themselves
+  Micros cpu{};        // of the clients
 
   [[nodiscard]] int Failed() const;
   [[nodiscard]] double PerSecond() const { return seconds > 0 ? succeeded / seconds : 0; }
@@ -33,9 +33,9 @@ class Load {
   class Client {
    public:
     explicit Client(const std::string& kubeconfig, e2e::Connection& connection);
-    // Sends, measures and counts. True: a 2xx came.
+    // Sends, measures and counts. Returns true after a 2xx.
     base::Task<bool> Count(client::ApiRequest request);
-    // Sends, and is not counted; what fails is thrown by Run().
+    // Sends without counting; Run() throws if it fails.
     base::Task<void> Must(client::ApiRequest request);
 
    private:
@@ -49,9 +49,9 @@ class Load {
   Load(const std::string& kubeconfig, std::size_t clients);
   ~Load();
 
-  // `work` once for each client.
+  // Runs `work` once for each client.
   Tally Run(const Work& work);
-  // All clients together send `next()` until that has no path.
+  // All clients together send `next()` until its path is empty.
   Tally SendAll(const std::function<client::ApiRequest()>& next);
 
  private:
@@ -59,8 +59,8 @@ class Load {
   std::vector<std::unique_ptr<Client>> clients_;
 };
 
-// Why a request failed, in words under which alike failures are counted: "exceeded quota", "409
-// Conflict of a quota", "503".
+// Why a request failed, in words that group similar failures: "exceeded quota", "409 Conflict of a
+// quota", "503".
 std::string FailureOf(const base::Error& error);
 
 double Median(std::vector<double> values);

@@ -1,10 +1,10 @@
-// What does a large cluster cost? Many namespaces with a quota each, many objects, so many changes
-// a second on the sandbox: the daemon's memory and processor, how long until `used` shows a change
-// beside how long it takes when nothing else happens, and whether all quotas are true at the end.
+// What does a large cluster cost? Many namespaces with a quota each, many objects, and many changes
+// a second on the sandbox: the daemon's memory and CPU, how long until `used` shows a change
+// compared to an idle cluster, and whether all quotas are right at the end.
 //
 //   load_bench [--namespaces 5000] [--objects 100000] [--rate 500] [--seconds 60]
 //
-// Exit code 1: a quota is not true at the end.
+// Exit code 1: a quota is wrong at the end.
 
 #include <algorithm>
 #include <cstdio>
@@ -50,11 +50,11 @@ double PercentileOf(std::vector<double> values, double percent) {
   return values[at];
 }
 
-// The changes that used does not show yet: at most one in each namespace, so that what is to be
-// seen is known. Two threads.
+// The changes that used does not show yet: at most one in each namespace, so that the expected
+// value is known. Two threads.
 class Pending {
  public:
-  // False: there is one already.
+  // False: the namespace already has one.
   bool Add(const std::string& ns, const std::string& used) {
     const std::lock_guard lock(mutex_);
     return open_.try_emplace(ns, Change{used, {}, {}}).second;
@@ -81,7 +81,7 @@ class Pending {
     const std::lock_guard lock(mutex_);
     return versions_;
   }
-  // Milliseconds of all that were shown since this was asked last.
+  // Milliseconds of all changes that were shown since the last call.
   std::vector<double> TakeLags() {
     const std::lock_guard lock(mutex_);
     return std::exchange(lags_, {});
@@ -93,7 +93,7 @@ class Pending {
     std::optional<steady_clock::time_point> answered;
     std::optional<steady_clock::time_point> shown;
   };
-  // Used may be shown before the client has its own answer.
+  // Used may show the change before the client has its answer.
   void CloseIfDone(std::map<std::string, Change>::iterator change) {
     if (!change->second.answered || !change->second.shown) return;
     lags_.push_back(
@@ -102,7 +102,7 @@ class Pending {
   }
 
   mutable std::mutex mutex_;
-  std::map<std::string, Change> open_;  // by namespace; guarded by mutex_, as all
+  std::map<std::string, Change> open_;  // by namespace; guarded by mutex_, like all members
   std::vector<double> lags_;
   int versions_ = 0;
 };
@@ -179,7 +179,7 @@ class LoadBench {
     std::cerr << "all true after " << seconds_to_true_ << " s\n";
   }
 
-  // Quotas that do not say what was made.
+  // Number of quotas whose used differs from what exists.
   std::size_t Wrong() {
     const json::Value list = api_.Get(e2e::PathOf("resourcequotas"));
     std::size_t right = 0;
@@ -199,7 +199,8 @@ class LoadBench {
     return counts_.size() - right;
   }
 
-  // The last pod of the namespace goes, or one more comes. Empty: a change of it is under way.
+  // Deletes the namespace's last pod, or creates one more. Empty if a change of it is not shown
+  // yet.
   std::optional<client::ApiRequest> NextChange(const std::string& ns) {
     int& count = counts_.find(ns)->second;
     const bool more = count == 0 || random_() % 2 == 0;
@@ -210,7 +211,7 @@ class LoadBench {
                               .query = {{"gracePeriodSeconds", "0"}}};
   }
 
-  // So many at once; returns how many there were.
+  // Makes so many changes at once; returns how many there were.
   int Change(int changes) {
     std::vector<client::ApiRequest> requests;
     std::vector<std::string> where;

@@ -38,7 +38,7 @@ int NumberIn(const http::Target& target, std::string_view name, int otherwise) {
   return text.empty() ? otherwise : std::stoi(std::string(text));
 }
 
-// "" behind the last page.
+// "" after the last page.
 std::string Next(int end, int count) { return end < count ? std::to_string(end) : ""; }
 
 std::string PodsAsProtobuf(int from, int end, int count) {
@@ -229,7 +229,7 @@ class PaperCluster::Server {
             .body = MetadataAsJson(resource, from, end, count)};
   }
 
-  // A page begins behind the quota that its token names.
+  // A page begins after the quota that its token names.
   std::string ListOfQuotas(const http::Target& target) {
     const std::lock_guard lock(mutex_);
     const int most = NumberIn(target, "limit", static_cast<int>(quotas_.size()));
@@ -309,12 +309,12 @@ class PaperCluster::Server {
 
   std::mutex mutex_;
   std::condition_variable written_;
-  std::map<std::string, json::Value> quotas_;  // guarded by mutex_, as the two below
-  // By quota: when resource and amount were written first.
+  std::map<std::string, json::Value> quotas_;  // guarded by mutex_, like the two below
+  // By quota: when each amount of a resource was first written.
   std::map<std::string, std::map<std::pair<std::string, std::string>, Moment>> used_;
   int version_ = kListVersion;
 
-  base::asio::io_context io_{1};  // and all that follows: of the server's thread
+  base::asio::io_context io_{1};  // this and all that follows belong to the server's thread
   base::RealScheduler scheduler_{io_.get_executor()};
   std::list<OpenWatch> watches_;
   bool pods_refused_ = false;

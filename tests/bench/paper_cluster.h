@@ -1,11 +1,11 @@
 #pragma once
 
-// An API server that stores nothing but quotas: its pods and other objects are made while they are
-// listed, as many as a bench likes, and its watches show what the bench sends. So a million objects
-// cost no memory beside the daemon's, and events come as fast as they are taken.
+// An API server that stores only quotas. Its pods and other objects are made up while they are
+// listed, as many as a bench wants, and its watches show what the bench sends. So a million objects
+// need no memory outside of the daemon, and events come as fast as they are read.
 //
-// Plain HTTP on loopback. The server has a thread of its own; every call here blocks its caller or
-// returns at once, from one other thread.
+// Plain HTTP on loopback. The server has its own thread. Calls come from one other thread and
+// return at once or block.
 
 #include <chrono>
 #include <functional>
@@ -20,31 +20,32 @@ namespace bench {
 class PaperCluster {
  public:
   using Moment = std::chrono::steady_clock::time_point;
-  // Bytes of a watch, piece by piece; "" ends the source, not the watch.
+  // Returns bytes of a watch, piece by piece; "" ends the source, not the watch.
   using Source = std::function<std::string()>;
 
   static constexpr const char* kNamespace = "team-a";
 
-  // So many pods of ten workloads, about 5 kB each as JSON and sent as protobuf; and of other kinds
-  // (Secrets and ConfigMaps by turns) their metadata.
+  // So many pods of ten workloads, about 5 kB each as JSON and sent as protobuf; and so many other
+  // objects (Secrets and ConfigMaps in turn), of which only metadata is sent.
   PaperCluster(int pods, int others);
   ~PaperCluster();
 
-  // Of an administrator; a file that lives as long as this.
+  // An administrator's; the file lives as long as this.
   [[nodiscard]] const std::string& Kubeconfig() const;
 
-  // Creates the quota, or changes its spec; watches show it. Returns when that was sent.
+  // Creates the quota or changes its spec; watches show it. Returns when the event was sent.
   Moment PutQuota(const std::string& name, const json::Value& spec);
-  // Creates so many quotas of pods, one in each of as many namespaces without pods, whose statuses
-  // are right. Before anybody watches.
+  // Creates so many quotas of pods with right statuses, each in its own namespace without pods.
+  // Call it before anybody watches.
   void PutEmptyQuotas(int count);
-  // Ends the watches of pods, and answers their lists and watches with 503 from now on; or no more.
+  // With `refuse`, ends the watches of pods and answers their lists and watches with 503 until
+  // called with false.
   void RefusePods(bool refuse);
-  // When a status with this `used` was written to the quota first since its spec was put; nullopt
-  // if it was not within `timeout`.
+  // When a status with this `used` was first written after the quota's spec was put; nullopt if it
+  // was not within `timeout`.
   std::optional<Moment> WaitForUsed(const std::string& name, const std::string& resource,
                                     const std::string& used, std::chrono::milliseconds timeout);
-  // The open watch of pods shows what `source` says; returns when its last piece was taken from it.
+  // Sends the pieces of `source` on the open watch of pods; returns when the last one was taken.
   void SendPodEvents(Source source);
 
  private:
@@ -52,7 +53,7 @@ class PaperCluster {
   std::unique_ptr<Server> server_;
 };
 
-// A frame of a watch, of a pod with this number: as the list has it, or with other requests.
+// A watch frame for the pod of this number, as in the list or with other requests.
 std::string PaperPodEvent(const std::string& type, int number, int version);
 
 }  // namespace bench

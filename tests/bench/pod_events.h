@@ -1,14 +1,14 @@
 #pragma once
 
-// Watch events of one pod of some 5 kB, in both forms that an API server sends them in, and the
-// list of many small ones.
+// Watch events of one pod of some 5 kB, in both formats of an API server, and the list of many
+// small pods.
 
 #include <string>
 
 namespace bench {
 
-// A change of the sample pod (tests/pkg/admission/sample_reviews.h): both its containers request so
-// much CPU.
+// A change of the sample pod (tests/pkg/admission/sample_reviews.h): both its containers request
+// this much CPU.
 std::string JsonEvent(const std::string& cpu, int version);
 std::string ProtobufEvent(const std::string& cpu, int version);
 

@@ -18,7 +18,7 @@ QuotaWatch::QuotaWatch(const std::string& kubeconfig, const std::string& ns)
 
 QuotaWatch::~QuotaWatch() = default;
 
-// Runs the task and what it has started to the end; throws what went wrong.
+// Runs the task and everything that it started to the end; rethrows errors.
 void QuotaWatch::Run(std::function<base::Task<void>()> task) {
   error_.clear();
   base::TaskGroup tasks(connection_.io.get_executor());
@@ -51,7 +51,7 @@ base::Task<void> QuotaWatch::ReadUntil(int pods, milliseconds timeout) {
       lines_.erase(0, end + 1);
       last_ = event.StringAt({"object", "status", "used", "pods"});
     }
-    // Looked at after all that has arrived: an older version must not count as the answer.
+    // Checked after all events that have arrived: an older version must not count as the answer.
     if (last_ == wanted) co_return;
     const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
     auto bytes = co_await stream_->Read(left);
@@ -68,7 +68,7 @@ void QuotaWatch::WaitForPods(int pods, std::chrono::seconds timeout) {
 std::chrono::duration<double, std::milli> QuotaWatch::TimeDelete(const std::string& pod, int pods) {
   const auto began = steady_clock::now();
   base::TaskGroup beside(connection_.io.get_executor());
-  // Sent while the watch is read: the status may be there before the DELETE's own answer.
+  // Sent while the watch is read: the status may arrive before the DELETE's own answer.
   const auto remove = [this, &pod]() -> base::Task<void> {
     client::ApiRequest request;
     request.verb = "DELETE";

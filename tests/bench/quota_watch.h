@@ -1,7 +1,7 @@
 #pragma once
 
-// Learns of a quota's status through a watch, so that a measured time holds no polling interval.
-// One thread; every call blocks until it is done.
+// Learns a quota's status through a watch, so that measured times contain no polling interval. One
+// thread; every call blocks until it is done.
 
 #include <chrono>
 #include <memory>
@@ -14,7 +14,7 @@ namespace bench {
 
 class QuotaWatch {
  public:
-  // Of the only quota of this namespace, from its present state on.
+  // Watches the only quota of this namespace, from its current state on.
   QuotaWatch(const std::string& kubeconfig, const std::string& ns);
   ~QuotaWatch();
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Writes what tests/bench/run.sh measured (tests/bench/results) into the README, between its marks:
+# Writes what tests/bench/run.sh measured (tests/bench/results) into tests/bench/README.md, between
+# the marks:
 #   bash tests/bench/readme.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 results=tests/bench/results
+readme=tests/bench/README.md
 begin='<!-- measured: written by tests/bench/run.sh -->'
 end='<!-- /measured -->'
 
@@ -15,13 +17,14 @@ title() {
     churn) echo 'Changes of one quota' ;;
     load) echo 'Many quotas' ;;
     admission) echo 'Admission, beside what else can guard a quota' ;;
+    kubectl-quota) echo 'kubectl quota' ;;
   esac
 }
 # plot NAME TEXT
-plot() { [ ! -e "$results/$1.svg" ] || printf '\n![%s](%s/%s.svg)\n' "$2" "$results" "$1"; }
+plot() { [ ! -e "$results/$1.svg" ] || printf '\n![%s](results/%s.svg)\n' "$2" "$1"; }
 
 section() {
-  printf '\n### %s\n' "$(title "$1")"
+  printf '\n## %s\n' "$(title "$1")"
   tail -n +2 "$results/$1.md" | cat -s
   case $1 in
     controller)
@@ -32,16 +35,16 @@ section() {
 }
 
 for line in "$begin" "$end"; do
-  grep -qxF -- "$line" README.md || { echo "readme.sh: README.md has no line $line" >&2; exit 1; }
+  grep -qxF -- "$line" "$readme" || { echo "readme.sh: $readme has no line $line" >&2; exit 1; }
 done
 text=$(mktemp)
 trap 'rm -f "$text"' EXIT
 {
-  awk -v mark="$begin" '{ print } $0 == mark { exit }' README.md
-  for part in controller scale churn load admission; do
+  awk -v mark="$begin" '{ print } $0 == mark { exit }' "$readme"
+  for part in controller scale churn load admission kubectl-quota; do
     [ ! -e "$results/$part.md" ] || section "$part"
   done
   echo
-  awk -v mark="$end" '$0 == mark { shown = 1 } shown' README.md
+  awk -v mark="$end" '$0 == mark { shown = 1 } shown' "$readme"
 } >"$text"
-cat "$text" >README.md
+cat "$text" >"$readme"

@@ -1,6 +1,6 @@
-// What one review costs the webhook itself: TLS, HTTP, parsing and answering, with an admitter that
-// allows everything. The server runs on a thread of its own, so that its processor time is not
-// mixed with that of the clients, who keep their connections as an API server does.
+// What does one review cost the webhook itself: TLS, HTTP, parsing and answering, with an admitter
+// that allows everything? The server runs on its own thread, so that its CPU time is separate from
+// that of the clients, which keep their connections like an API server.
 //
 //   review_cost [requests] [connections]
 
@@ -27,7 +27,7 @@ using Micros = std::chrono::duration<double, std::micro>;
 class Allower final : public admission::Admitter {
  public:
   [[nodiscard]] const std::string& name() const override { return name_; }
-  // As many as pods have.
+  // The same fields as for pods.
   [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource&) override {
     return {"spec.containers.resources",
             "spec.containers.name",

@@ -12,19 +12,21 @@
 #   bash tests/bench/run.sh admission [QUESTION…]   on real kube-apiservers: rate, quiet, limit,
 #                                                   two, namespaces, leak, memory; rate and memory
 #                                                   9 minutes, all 20
+#   bash tests/bench/run.sh kubectl-quota           how long its users wait, on a real
+#                                                   kube-apiserver; 1 minute
 #
 # Tables go to stdout and to tests/bench/results/PART.md, plots to the same folder, and all of it
-# into the README. What misses its target is printed so, with the target beside it. Wants a machine
-# that does nothing else.
+# into tests/bench/README.md. What misses its target is printed so, with the target beside it. Wants
+# a machine that does nothing else.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 what=${1:-all}
 shift || true
-parts=(controller scale churn load admission)
+parts=(controller scale churn load admission kubectl-quota)
 [ "$what" = all ] || parts=("$what")
 case $what in
-  all | controller | scale | churn | load | admission) ;;
+  all | controller | scale | churn | load | admission | kubectl-quota) ;;
   *) sed -nE '3,/^#$/s/^# ? ?//p' "$0" >&2; exit 2 ;;
 esac
 
@@ -33,9 +35,9 @@ results=tests/bench/results
 mkdir -p "$results"
 bash .ci/install-packages.sh >&2
 bash cmd/build.sh release controller_bench scale_bench load_bench admission_bench allow_everything \
-  quota-controller-manager sandbox-apiserver >&2
+  kubectl_quota_bench kubectl-quota quota-controller-manager sandbox-apiserver >&2
 case " ${parts[*]} " in
-  *" controller "* | *" admission "*)
+  *" controller "* | *" admission "* | *" kubectl-quota "*)
     KUBEBUILDER_ASSETS=$(bash tests/k8s/build.sh)
     export KUBEBUILDER_ASSETS
     ;;
@@ -78,6 +80,7 @@ for name in "${parts[@]}"; do
     churn) part churn sandbox "$bin/scale_bench" churn || failed=1 ;;
     load) part load sandbox "$bin/load_bench" || failed=1 ;;
     admission) part admission real "$bin/admission_bench" "${questions[@]}" || failed=1 ;;
+    kubectl-quota) part kubectl-quota real "$bin/kubectl_quota_bench" || failed=1 ;;
   esac
 done
 bash tests/bench/readme.sh

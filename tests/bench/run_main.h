@@ -1,6 +1,6 @@
 #pragma once
 
-// What main() of a benchmark does besides its work.
+// The common part of the benchmarks' main().
 
 #include <exception>
 #include <iostream>
@@ -9,8 +9,8 @@
 
 namespace bench {
 
-// Calls `main` with the arguments behind the program's name. What it throws is said on stderr,
-// behind that name, and makes the exit code 1.
+// Calls `main` with the arguments after the program's name. If it throws, prints the message to
+// stderr after that name, and returns exit code 1.
 inline int RunMain(const char* name, int argc, char** argv,
                    int (*main)(const std::vector<std::string>& arguments)) {
   try {

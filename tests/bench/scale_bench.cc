@@ -3,7 +3,7 @@
 //   scale_bench [--most-objects N] [--pods N] [--events N] [--seconds N] [--quotas N]
 //               [--out FOLDER] [QUESTION…]
 //
-// Churn and resync want QCM_E2E_SERVER; the others bring a server of their own.
+// Churn and resync need QCM_E2E_SERVER; the others start their own server.
 
 #include <cstdlib>
 #include <exception>

@@ -1,4 +1,4 @@
-// Very many watch events at once: what becomes of memory, and of who is waiting to be admitted?
+// Very many watch events at once: what happens to memory, and to requests that wait for admission?
 
 #include <algorithm>
 #include <atomic>
@@ -35,8 +35,8 @@ constexpr int kEventsAPiece = 16;
 constexpr double kMostStallMs = 10;
 constexpr double kMostMoreMegabytes = 20;
 
-// Asks for one admission after another, each a few milliseconds after the last, on a thread of its
-// own, until it is destroyed.
+// Asks for one admission after another, each a few milliseconds after the last, on its own thread,
+// until it is destroyed.
 class Asker {
  public:
   explicit Asker(const std::string& url) {
@@ -53,7 +53,7 @@ class Asker {
     thread_.join();
   }
 
-  // Of all since this was asked last, in milliseconds; sorted.
+  // Milliseconds of all requests since the last call; sorted.
   std::vector<double> TakeTimes() {
     const std::lock_guard lock(mutex_);
     std::vector<double> times = std::exchange(times_, {});
@@ -69,7 +69,7 @@ class Asker {
       request.method = "POST";
       request.target = "/validate/core?timeout=10s";
       request.headers = {{"Accept", "application/json"}, {"Content-Type", "application/json"}};
-      // Dry, so that no status write of a server that is busy sending is waited for.
+      // A dry run, because the server is busy sending, and a status write would wait for it.
       request.body = admission::test::ReviewText({.dry_run = true});
       const auto began = steady_clock::now();
       const auto answer = co_await client_->Do(std::move(request), std::chrono::seconds(10));
@@ -96,7 +96,7 @@ class Asker {
   std::thread thread_;
 };
 
-// The most that ever was resident, in megabytes.
+// The highest resident memory so far, in megabytes.
 double PeakMegabytes(int pid) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(status, line);) {

@@ -1,6 +1,7 @@
-// 500 creations and deletions a second under one quota: how far behind is `used`, at what cost?
+// 500 creations and deletions a second under one quota: how far does `used` lag, at what cost?
 //
-// Pods only come and Secrets only go, so what `used` says of each tells which changes it has seen.
+// Pods are only created and Secrets only deleted, so each of them in `used` tells which changes it
+// has seen.
 
 #include <algorithm>
 #include <chrono>
@@ -33,14 +34,14 @@ constexpr double kMostLagMs = 250;
 constexpr double kMostCorePercent = 10;
 constexpr double kMostWrites = 20;  // a second
 
-// When `used` had seen so many changes of one kind.
+// When `used` showed so many changes of one kind.
 class Shown {
  public:
   void Add(int changes, Moment now) {
     if (changes > static_cast<int>(at_.size())) at_.resize(static_cast<std::size_t>(changes), now);
   }
   [[nodiscard]] int size() const { return static_cast<int>(at_.size()); }
-  // Of each change that was answered then, in milliseconds.
+  // Appends the lag of each change answered at these times, in milliseconds.
   void AppendLags(const std::vector<Moment>& answered, std::vector<double>& lags) const {
     for (std::size_t i = 0; i < std::min(answered.size(), at_.size()); ++i) {
       const std::chrono::duration<double, std::milli> lag = at_[i] - answered[i];

@@ -1,4 +1,4 @@
-// How much memory do 10³ … 10⁶ pods need, and 100 000 pods beside as many other objects?
+// How much memory do 10³ … 10⁶ pods need, and 100 000 pods with as many other objects?
 
 #include <chrono>
 #include <cstdio>
@@ -25,7 +25,7 @@ using std::chrono::steady_clock;
 
 constexpr double kMostMegabytes = 45;   // with 100 000 pods and as many others
 constexpr double kMostBytesEach = 150;  // for each further object
-// What a list leaves free goes back to the system each 15 s.
+// The daemon trims its heap every 15 s, after a list.
 constexpr std::chrono::seconds kUntilTrimmed{17};
 
 struct Point {

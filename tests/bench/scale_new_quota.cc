@@ -35,7 +35,7 @@ struct Times {
   }
 };
 
-// From the event that is sent to the status that arrives.
+// Milliseconds from the sent event to the written status.
 double MsUntil(PaperCluster& cluster, const std::string& quota, const json::Value& spec, int pods) {
   const auto sent = cluster.PutQuota(quota, spec);
   const auto text = quantity::Quantity::FromInt(pods).ToString();

@@ -1,8 +1,8 @@
 #pragma once
 
-// What is asked about size and speed, beside what tests/bench/controller_bench and admission_bench
-// ask on a real server. Each question starts what it needs, prints its answer in Markdown with the
-// target beside each number, and says on stderr what it is doing.
+// Questions about size and speed that need no real server; controller_bench.cc and
+// admission_bench.cc ask theirs on a real one. Each question starts what it needs, prints its
+// answer in Markdown with the target beside each number, and writes its progress to stderr.
 
 #include <string>
 
@@ -21,14 +21,13 @@ struct Scale {
 void AskMemoryOfObjects(const Scale& scale);
 // How long until a new quota in a namespace with many pods is counted, and one whose scope changed?
 void AskNewQuota(const Scale& scale);
-// Very many watch events at once: what becomes of memory, and of who is waiting to be admitted?
+// Very many watch events at once: what happens to memory, and to requests that wait for admission?
 void AskBurst(const Scale& scale);
-// Everything that concerns all of very many quotas: for how long does one piece of work hold the
-// event loop?
+// Work that concerns all of very many quotas: how long does one piece of it occupy the event loop?
 void AskRecounts(const Scale& scale);
-// What does a resync of pods that did not change cost?
+// What does a resync of unchanged pods cost?
 void AskResync(const Scale& scale);
-// 500 creations and deletions a second under one quota: how far behind is `used`, at what cost?
+// 500 creations and deletions a second under one quota: how far does `used` lag, at what cost?
 void AskChurn(const Scale& scale);
 
 }  // namespace bench

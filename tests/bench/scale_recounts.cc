@@ -1,5 +1,4 @@
-// Everything that concerns all of very many quotas: for how long does one piece of work hold the
-// event loop?
+// Work that concerns all of very many quotas: how long does one piece of it occupy the event loop?
 
 #include <cstdio>
 #include <iostream>
@@ -21,7 +20,8 @@ constexpr double kMostHeldMs = 5;
 constexpr int kPodsBeside = 10'000;
 constexpr std::chrono::minutes kPatience{5};
 
-// How many seconds had their longest hold below each bound, in milliseconds; the last is infinite.
+// For each bound in milliseconds, the number of seconds whose longest piece of work was below it;
+// the last bound is infinite.
 using Holds = std::map<double, double>;
 
 Holds HoldsOf(const e2e::Daemon& daemon) {
@@ -38,7 +38,7 @@ Holds HoldsOf(const e2e::Daemon& daemon) {
   return holds;
 }
 
-// The least bound below which all of what is in `after` and not in `before` lies.
+// The least bound above everything that `after` has and `before` does not.
 double LongestSince(const Holds& before, const Holds& after) {
   const double all = after.rbegin()->second - before.rbegin()->second;
   for (const auto& [ms, seconds] : after) {
@@ -115,7 +115,7 @@ class Phases {
   void Measure(const char* what, Holds before, double cpu_before, Act act) {
     std::cerr << "recounts: " << what << " ...\n";
     act();
-    Rest(std::chrono::milliseconds(1500));  // the second that the last of it lies in is over
+    Rest(std::chrono::milliseconds(1500));  // until the last second's measurement is complete
     const Holds after = HoldsOf(daemon_);
     for (const auto& [ms, seconds] : after) before.try_emplace(ms, 0.0);
     const double cpu = CpuOfProcess(daemon_.pid()).count() / 1e6 - cpu_before;

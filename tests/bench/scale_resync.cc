@@ -1,5 +1,4 @@
-// What does a resync of pods that did not change cost: bytes from the API server, and processor
-// time?
+// What does a resync of unchanged pods cost: bytes from the API server, and CPU time?
 
 #include <cstdio>
 #include <iostream>
@@ -43,7 +42,7 @@ class Resyncs {
     return {.bytes = static_cast<double>(proxy_.bytes_from_target()), .cpu_ms = CpuMs()};
   }
 
-  // Each, from the end of the first.
+  // The cost of each resync after the first.
   Spent OfEach() {
     const double first = AwaitMore(Done());
     const Spent before{.bytes = static_cast<double>(proxy_.bytes_from_target()), .cpu_ms = CpuMs()};

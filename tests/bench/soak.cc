@@ -1,11 +1,11 @@
-// Does it stay as it is? Two replicas on the sandbox, under a mixed load, with a fault every few
-// seconds: memory, descriptors, threads and charges are watched, and every cycle ends with the
-// question whether all quotas are true.
+// Does the daemon stay stable? Two replicas on the sandbox under a mixed load, with a fault every
+// few seconds. Memory, descriptors, threads and charges are watched, and after each cycle all
+// quotas must be right.
 //
 //   soak [--duration 1h] [--rate N] [--seed N] [--out FOLDER] [--lag-limit SECONDS]
 //
-// Writes FOLDER/soak.csv and FOLDER/soak.svg. Exit code 1: something rose that should be flat, a
-// quota was over-committed, or was not true within the limit (15 s) of a fault's end.
+// Writes FOLDER/soak.csv and FOLDER/soak.svg. Exit code 1: a value rose that should be flat, or a
+// quota was overcommitted, or was not right within the limit (15 s) after a fault.
 
 #include <atomic>
 #include <cstdio>
@@ -46,7 +46,7 @@ double SecondsSince(steady_clock::time_point began) {
   return std::chrono::duration<double>(steady_clock::now() - began).count();
 }
 
-// Sees every stored version of every quota.
+// Watches every stored version of every quota.
 class LimitWatch {
  public:
   explicit LimitWatch(const std::string& kubeconfig) {
@@ -58,7 +58,7 @@ class LimitWatch {
           [this](const std::string&, const json::Value& quota) { Look(quota); }));
     }
   }
-  // "" while none ever was above a limit.
+  // "" while no quota was ever above a limit.
   [[nodiscard]] std::string first() const {
     const std::lock_guard lock(mutex_);
     return first_;
@@ -105,7 +105,7 @@ class Soak {
   }
 
  private:
-  // What went wrong meanwhile.
+  // Returns what went wrong meanwhile.
   std::string LoadWithFaults() {
     std::string names;
     load_.Resume();
@@ -133,7 +133,7 @@ class Soak {
     return names;
   }
 
-  // False: the replica that was to live is gone.
+  // False: the replica that must survive is gone.
   bool Settle(const std::string& fault) {
     const auto began = steady_clock::now();
     Standing standing;
@@ -172,13 +172,13 @@ class Soak {
     return sample;
   }
 
-  // One that is suspended answers no question about its metrics.
+  // A suspended daemon does not answer scrapes.
   static bool IsSuspended(const e2e::Daemon& daemon) {
     const std::string status = e2e::ReadFile("/proc/" + std::to_string(daemon.pid()) + "/status");
     return status.find("State:\tT") != std::string::npos;
   }
 
-  // Without load none is held for longer than ten seconds.
+  // Without load no charge is held for longer than ten seconds.
   void WaitForCharges() {
     charges_left_ = 1;
     (void)e2e::PollUntil(

@@ -26,7 +26,7 @@ double CountEntries(const std::string& folder) {
   return count;
 }
 
-// Both replicas serve with the same certificate, and publish the same CA.
+// Both replicas serve the same certificate, and publish the same CA.
 void MakeCertificate(const std::string& folder) {
   e2e::CertificateAuthority authority(folder, "webhook-ca");
   const e2e::KeyPair pair = authority.Server("webhook");
@@ -53,7 +53,7 @@ SoakCluster::SoakCluster(const SoakWorld& world)
   second_->WaitUntilReady();
 }
 
-// The lease bears a machine that does much else.
+// The lease tolerates a busy machine.
 e2e::DaemonOptions SoakCluster::OptionsOf(const std::string& identity, std::uint16_t port) {
   e2e::DaemonOptions options;
   options.kubeconfig = server_->Kubeconfig(proxy_->port());

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a soak runs on: the sandbox, and two replicas of the daemon that reach it through a relay
-// which can be cut, and are reached by it through a load balancer. The first replica is meant to
-// live through the whole soak; the second is killed now and then.
+// The servers of a soak: the sandbox, and two replicas of the daemon. They reach it through a relay
+// that can be cut, and it reaches them through a load balancer. The first replica must survive the
+// whole soak; the second is killed now and then.
 //
 // One thread.
 
@@ -17,13 +17,13 @@
 
 namespace bench {
 
-// Of one process, at one moment.
+// Measurements of one process at one moment.
 struct Vitals {
   double resident_mb = 0;
   double descriptors = 0;
   double threads = 0;
   double charges = 0;
-  double drift = 0;  // objects that resyncs found missing, vanished or different
+  double drift = 0;  // objects that resyncs found missing, deleted or different
   double writes = 0;
   double advances = 0;  // those of them that charged in advance
   double decisions = 0;
@@ -40,10 +40,10 @@ class SoakCluster {
   [[nodiscard]] e2e::Daemon& first() { return *first_; }
   [[nodiscard]] e2e::Daemon& second() { return *second_; }
 
-  void KillSecond();  // is still sent to until it is back
+  void KillSecond();  // still receives requests until it is back
   void StartSecond();
-  // kill -9. The new one gets what an operator would restore, before a daemon can reach it: the
-  // quotas without what they counted, the webhook configuration, the lease. No object.
+  // kill -9. Before a daemon can reach the new server, it gets what an operator would restore: the
+  // quotas without their usage, the webhook configuration, the lease. No objects.
   void RestartServer();
   // Sandbox only: pkg/sandbox/faults.h. Fails quietly.
   void Inject(const std::string& faults);
@@ -51,7 +51,7 @@ class SoakCluster {
 
  private:
   [[nodiscard]] e2e::DaemonOptions OptionsOf(const std::string& identity, std::uint16_t port);
-  // What is stored there, as it could be created again; null if nothing is.
+  // The stored object in a form that can be created again; null if there is none.
   json::Value Saved(const std::string& path);
 
   const SoakWorld& world_;
@@ -65,7 +65,7 @@ class SoakCluster {
   std::unique_ptr<e2e::Daemon> second_;
 };
 
-// Zeros of one that does not run or does not answer.
+// Zeros if it does not run or does not answer.
 Vitals VitalsOf(const e2e::Daemon& daemon);
 
 }  // namespace bench

@@ -1,7 +1,7 @@
 #pragma once
 
-// What goes wrong during a soak, by a seed. Each fault is over, and all is as it should be again,
-// when Clear() returns.
+// The faults of a soak, chosen by a seed. When Clear() returns, each has ended and everything is as
+// before.
 //
 // One thread.
 
@@ -16,10 +16,10 @@ namespace bench {
 
 class SoakFaults {
  public:
-  // `pause` keeps the load from sending while the server is replaced, and `resume` lets it go on.
+  // `pause` stops the load while the server is replaced, and `resume` continues it.
   SoakFaults(SoakCluster& cluster, std::uint64_t seed, std::function<void()> pause,
              std::function<void()> resume);
-  // Begins one and returns its name.
+  // Begins a fault and returns its name.
   std::string Next();
   void Clear();
 

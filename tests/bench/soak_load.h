@@ -1,7 +1,7 @@
 #pragma once
 
-// The load of a soak: the world's next requests, so many a second, from a thread of its own. While
-// it is paused the world belongs to the caller.
+// The load of a soak: sends the world's next requests at a fixed rate, from its own thread. While
+// it is paused, the caller may use the world.
 
 #include <atomic>
 #include <condition_variable>
@@ -15,17 +15,17 @@ namespace bench {
 
 class SoakLoad {
  public:
-  // Begins paused.
+  // It begins paused.
   SoakLoad(std::string kubeconfig, SoakWorld& world, int per_second);
   ~SoakLoad();
   SoakLoad(const SoakLoad&) = delete;
   SoakLoad& operator=(const SoakLoad&) = delete;
 
-  void Pause();  // returns when nothing is on its way
+  void Pause();  // returns when no request is running
   void Resume();
   [[nodiscard]] int succeeded() const { return succeeded_; }
   [[nodiscard]] int refused() const { return refused_; }  // by quota
-  [[nodiscard]] int failed() const { return failed_; }    // what faults did to others
+  [[nodiscard]] int failed() const { return failed_; }    // other requests, because of faults
 
  private:
   void Run();

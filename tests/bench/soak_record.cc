@@ -64,7 +64,7 @@ std::string SoakRecord::Csv() const {
   return csv;
 }
 
-// In minutes; without the moments at which the process was not there.
+// In minutes; without the moments at which the process did not run.
 std::vector<std::pair<double, double>> SoakRecord::Points(Vitals Sample::*whose,
                                                           double Vitals::*what) const {
   std::vector<std::pair<double, double>> points;
@@ -103,8 +103,7 @@ std::string SoakRecord::Svg(const std::string& subtitle) const {
   return ToSvg(plot);
 }
 
-// Flat: over the time looked at, the line through it rises by less than `bound` and a share of the
-// mean.
+// A value is flat if its trend line rises by less than `bound` plus a share of the mean.
 void SoakRecord::JudgeOne(const std::string& name, double Vitals::*what, double bound, double share,
                           Verdict& verdict) const {
   auto points = Points(&Sample::first, what);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a soak saw, and what follows from it: rows of a CSV file, a plot, a verdict.
+// The record of a soak: rows of a CSV file, a plot, a verdict.
 //
 // Values; any thread.
 
@@ -13,10 +13,10 @@ namespace bench {
 
 struct Sample {
   double seconds = 0;       // since the load began
-  std::string fault = {};   // of the cycle that ended here; "": amid the load
-  double lag_seconds = -1;  // from the end of fault and load until all was true; -1: not looked at
-  int untrue = 0;           // quotas that never became true within the limit
-  Vitals first;             // the replica that lives through it all
+  std::string fault = {};   // of the cycle that ended here; "": during the load
+  double lag_seconds = -1;  // from the end of fault and load until all was right; -1: not measured
+  int untrue = 0;           // quotas that were not right within the limit
+  Vitals first;             // the replica that survives
   Vitals second;
 };
 
@@ -37,15 +37,15 @@ class SoakRecord {
   void Add(Sample sample) { samples_.push_back(std::move(sample)); }
   [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
   [[nodiscard]] std::string Csv() const;
-  // `subtitle`: what was run.
+  // `subtitle` says what was run.
   [[nodiscard]] std::string Svg(const std::string& subtitle) const;
-  // Of the first replica, after the first third.
+  // Judges the first replica, after the first third.
   [[nodiscard]] Verdict Judge() const;
   [[nodiscard]] double LongestLag() const;
   [[nodiscard]] double MedianLag() const;
   [[nodiscard]] int cycles() const;
-  // Writes that charged in advance, of both replicas; a process that is killed takes with it what
-  // it wrote since the last sample.
+  // Writes of both replicas that charged in advance. A killed process loses its count since the
+  // last sample.
   [[nodiscard]] double Advances() const;
   [[nodiscard]] int untrue() const;
 

@@ -22,7 +22,7 @@ constexpr const char* kIroncoreQuotas = "/apis/core.ironcore.dev/v1alpha1";
 constexpr const char* kClass = "soaked";
 constexpr std::size_t kMostOfACrop = 30;
 constexpr std::chrono::seconds kTimeout{5};
-// A crowd: so many creations in each of so many ticks, then as many deletions, then rest.
+// A burst: so many creations in each of so many ticks, then as many deletions, then a pause.
 constexpr int kCrowdOfATick = 20;
 constexpr int kCrowdTicks = 10;
 constexpr int kTicksOfATurn = 40;
@@ -95,7 +95,7 @@ std::map<std::string, Quantity> TruthOf(const Room& room) {
   return truth;
 }
 
-// "" if it says just that.
+// "" if the quota's used is exactly this.
 std::string Untruth(const json::Value& quota, const std::map<std::string, Quantity>& truth) {
   const auto used = e2e::ToQuantities(quota.At({"status", "used"}));
   for (const auto& [name, amount] : truth) {
@@ -108,7 +108,7 @@ std::string Untruth(const json::Value& quota, const std::map<std::string, Quanti
   return used.size() == truth.size() ? "" : "more than is limited: " + e2e::ToText(used);
 }
 
-// A request that failed may have worked: what exists already is as good.
+// A failed request may have worked: an existing object is as good.
 void Ensure(e2e::Api& api, const std::string& path, const json::Value& object) {
   const auto answer = api.Do(e2e::PostOf(path, object));
   if (answer || answer.error().http_status == 409) return;
@@ -189,7 +189,7 @@ void SoakWorld::AddIroncore(const std::string& ns) {
   rooms_.push_back(std::move(room));
 }
 
-// With limits that are far away: what is charged in advance is a small part of what is free.
+// With limits that are far away, so that advance charges are a small part of what is free.
 void SoakWorld::AddCrowd(const std::string& ns) {
   rooms_.push_back({.ns = ns,
                     .quotas = e2e::PathOf("resourcequotas", ns),

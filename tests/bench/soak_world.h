@@ -1,8 +1,8 @@
 #pragma once
 
-// What a soak keeps busy: namespaces with quotas of all quota APIs, the objects that are made and
-// deleted in them, and the truth about each quota, counted from what the server lists. In some of
-// them crowds of pods come now and then, for which a daemon charges in advance.
+// The objects of a soak: namespaces with quotas of all quota APIs, the objects created and deleted
+// in them, and the right usage of each quota, counted from the server's lists. Some namespaces have
+// bursts of pods now and then, for which a daemon charges in advance.
 //
 // One thread.
 
@@ -24,7 +24,7 @@ struct Crop {
   std::string everywhere;  // "/api/v1/pods"
   std::function<json::Value(const std::string& name)> make;
   e2e::Quantities each;            // what one object adds to the quota
-  std::vector<std::string> alive;  // names, as far as is known
+  std::vector<std::string> alive;  // names, as far as known
 };
 
 struct Room {
@@ -35,11 +35,11 @@ struct Room {
   std::vector<Crop> crops;
 };
 
-// What the quotas say beside what is there.
+// The quotas compared with what exists.
 struct Standing {
-  int untrue = 0;          // quotas whose used is not the truth
+  int untrue = 0;          // quotas whose used is wrong
   int over = 0;            // quotas with more used than hard
-  std::string first = {};  // of the untrue ones, in words
+  std::string first = {};  // of the wrong ones, in words
 };
 
 struct SoakRooms {
@@ -53,12 +53,12 @@ class SoakWorld {
  public:
   explicit SoakWorld(const SoakRooms& rooms);
 
-  // Everything but objects: on a server that is new, or has lost all.
+  // Creates everything except objects, on a server that is new or has lost everything.
   void Create(e2e::Api& api) const;
-  // Creates, changes or deletes something: next requests of a load, for a tick of it; with what a
-  // crowd adds.
+  // Returns the next requests of one tick of the load: creations, changes and deletions, and those
+  // of a burst.
   std::vector<client::ApiRequest> NextTick(std::size_t count);
-  // By the server's own lists, which also say which names are alive.
+  // Compares by the server's own lists, which also tell the existing names.
   Standing Look(e2e::Api& api);
   void Forget();  // all names
   [[nodiscard]] std::size_t quotas() const { return rooms_.size(); }
@@ -82,7 +82,7 @@ class SoakWorld {
   int tick_ = 0;
 };
 
-// "" unless a name that status.used of this quota has is above status.hard; then its words.
+// "" unless status.used is above status.hard for a name of this quota; then its description.
 std::string Overcommitted(const json::Value& quota);
 
 }  // namespace bench

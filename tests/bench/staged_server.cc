@@ -65,7 +65,8 @@ StagedServer::StagedServer(base::Scheduler& scheduler, std::string pod_list, jso
       pods_(scheduler),
       quotas_(scheduler) {}
 
-// The patch holds what differs of status.hard and status.used, and the version it starts from.
+// The patch has the differences of status.hard and status.used, and the version that it starts
+// from.
 std::string StagedServer::Write(const std::string& patch) {
   const json::Value wanted = json::Parse(patch).value();
   if (wanted.StringAt({"metadata", "resourceVersion"}) !=

@@ -1,8 +1,7 @@
 #pragma once
 
-// An API server as far as the quota controller sees one, in virtual time: pods that are what the
-// bench says, one quota whose status can be written, and the watches of both. Its own work is left
-// out of what is counted.
+// An API server in virtual time, as the quota controller sees it: pods that the bench defines, one
+// quota with a writable status, and watches of both. Its own work is excluded from the counting.
 //
 // Single-threaded.
 
@@ -34,7 +33,7 @@ class StagedServer final : public client::ApiClient {
   StagedServer(base::Scheduler& scheduler, std::string pod_list, json::Value quota);
 
   Feed& pods() { return pods_; }
-  // How long the answer of a write is away; watches show the write at once.
+  // The delay of a write's answer; watches show the write at once.
   base::Duration answer_delay{};
   std::size_t writes = 0;
 

@@ -57,7 +57,7 @@ class Writer {
         if (plot.log_x) least_x_ = std::min(least_x_, curve.points.front().first);
       }
     }
-    if (plot.log_x) most_x_ = std::max(most_x_, 10 * least_x_);  // also where there is one x only
+    if (plot.log_x) most_x_ = std::max(most_x_, 10 * least_x_);  // also if there is only one x
   }
 
   std::string Write() {
@@ -83,7 +83,7 @@ class Writer {
     return kLeft + share * (kWidth - kLeft - kRight);
   }
 
-  // Where the axis has numbers: powers of ten on a logarithmic one.
+  // The numbers on the axis: powers of ten if it is logarithmic.
   [[nodiscard]] std::vector<double> Ticks() const {
     std::vector<double> ticks;
     if (plot_.log_x) {
@@ -140,7 +140,7 @@ class Writer {
 
   template <typename Y>
   void Join(const Curve& curve, const Y& y) {
-    constexpr std::size_t kFew = 12;  // then each is seen
+    constexpr std::size_t kFew = 12;  // few enough to show each
     if (curve.dots || curve.points.size() <= kFew) {
       for (const auto& [time, value] : curve.points) {
         svg_ += "<circle cx=\"" + Number(X(time)) + "\" cy=\"" + Number(y(value)) +

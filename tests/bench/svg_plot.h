@@ -1,7 +1,7 @@
 #pragma once
 
-// Curves over time, or over sizes, as an SVG file: panels one above the other, which share that
-// axis. Light background, axes with numbers, a legend in each panel.
+// Curves over time or size as an SVG file: panels one above the other with a common axis. Light
+// background, axes with numbers, a legend in each panel.
 //
 // Values; any thread.
 
@@ -15,7 +15,7 @@ struct Curve {
   std::string name;
   std::string color;                              // "#1f77b4"
   std::vector<std::pair<double, double>> points;  // x, value; rising in x
-  bool dots = false;                              // points that are not joined
+  bool dots = false;                              // draw points without lines between them
 };
 
 struct Panel {

@@ -1,6 +1,6 @@
 #pragma once
 
-// How a measured number stands beside its target in a table. A pure function; any thread.
+// Prints a measured number with its target for a table. A pure function; any thread.
 
 #include <cstdio>
 #include <string>

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Prints the program that answers as upstream's quota code does (upstream/, built from the Go
-# modules that go.mod pins), built when it is not there yet and kept outside the work tree.
+# modules that go.mod pins). It is built once and kept outside the work tree.
 #
-# Exit 77: there is no Go to build it with (with CI=true that is a failure, exit 1).
+# Exit code 77: there is no Go to build it with (with CI=true that is a failure, exit code 1).
 set -euo pipefail
 cd "$(dirname "$0")"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a comparison found: how much was compared, which differences there were, and how often each
-// known departure was met. One thread.
+// The result of a comparison: the number of comparisons, the differences, and how often each known
+// departure occurred. One thread.
 
 #include <cstddef>
 #include <functional>
@@ -16,9 +16,9 @@ namespace differential {
 
 class Comparison {
  public:
-  // Differences beyond the first few are counted only.
+  // Differences after the first few are only counted.
   void Differ(const std::string& what);
-  // Ours against upstream's amount ({"nanos", "format", "text"}).
+  // Compares ours with upstream's amount ({"nanos", "format", "text"}).
   void CompareAmount(const std::string& what, const quantity::Quantity& ours,
                      const json::Value& theirs);
 
@@ -31,7 +31,7 @@ class Comparison {
   std::string first_;
 };
 
-// Asks upstream `count` questions, made by `make`, in batches, and gives each answer to
+// Asks upstream `count` questions from `make` in batches, and passes each answer to
 // `compare(question, answer)`.
 void AskAll(std::size_t count, const std::function<std::string()>& make,
             const std::function<void(const std::string&, const json::Value&)>& compare);

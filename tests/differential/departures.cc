@@ -29,7 +29,7 @@ bool IsLabelValue(std::string_view value) {
                            is_end(static_cast<unsigned char>(value.back())));
 }
 
-// The magnitude of all that could be an amount anywhere below.
+// The sum of the magnitudes of everything below that could be an amount.
 long double MagnitudeOf(const json::Value& value) {
   long double sum = 0;
   if (const json::Array* list = value.AsArray()) {
@@ -95,7 +95,7 @@ bool ExponentWraps(std::string_view text) {
 }
 
 bool MayPassLimit(const json::Value& object) {
-  // A little less, for the sum's own rounding.
+  // A little less, because the sum is rounded.
   return MagnitudeOf(object) > 1.7e29L;
 }
 

@@ -1,20 +1,22 @@
 #pragma once
 
-// Where ours deliberately says something else than upstream. Each is one predicate that holds for
-// exactly that case; the comparison passes over nothing else.
+// Intended differences from upstream. Each is one predicate that holds exactly for its case; the
+// comparison ignores no other difference.
 //
-//   kBeyondLimit     a number beyond ±(2^127 - 1) nanos (1.7e29) is refused; upstream's are
+//   kBeyondLimit     a number beyond ±(2^127 - 1) nanos (1.7e29) is refused; upstream's numbers are
 //                    unbounded.
-//   kExponentWraps   upstream cuts an exponent to 32 bits, so that 1e4294967296 is 1 there; here it
-//                    is refused like every number beyond the limit, or rounds to 1n like 1e-10.
-//   kDroppedSuffix   upstream prints 1000E as "1", having no suffix for 10^21; here text equals
-//                    value.
-//   kLabelSelector   upstream puts a selector's classes through label selectors, and one that is
-//                    none (a class name longer than 63 characters, In without values) is an error
+//   kExponentWraps   upstream truncates an exponent to 32 bits, so that 1e4294967296 is 1 there;
+//                    here it is refused like every number beyond the limit, or rounded to 1n like
+//                    1e-10.
+//   kDroppedSuffix   upstream prints 1000E as "1", because it has no suffix for 10^21; here the
+//   text
+//                    equals the value.
+//   kLabelSelector   upstream turns a selector's classes into label selectors. An invalid one (a
+//                    class name longer than 63 characters, In without values) is an error there
 //                    that leaves used at 0; here names are compared as they are.
-//   kPredicate       In, NotIn and DoesNotExist on a scope that has no classes, which the
-//                    API server refuses, are taken by upstream for Exists; here they are taken as
-//                    written.
+//   kPredicate       upstream treats In, NotIn and DoesNotExist as Exists on a scope without
+//   classes,
+//                    which the API server refuses; here they are evaluated as written.
 //   kRemoval         a pod past its deletion grace counts two seconds longer, until the API server
 //                    has removed it.
 //   kManyDevices     more than 2^63 - 1 devices of one class in one claim are refused.
@@ -41,7 +43,7 @@ enum class Departure {
   kManyDevices
 };
 
-// How often each was met.
+// How often each departure occurred.
 class Departures {
  public:
   void Add(Departure departure) { ++met_[static_cast<std::size_t>(departure)]; }
@@ -53,17 +55,17 @@ class Departures {
 
 // `nanos` is upstream's number, in decimal.
 bool IsBeyondLimit(std::string_view nanos);
-// What upstream prints of a number with no suffix for its size; "" where it has one.
+// Upstream's text for a number without a suffix for its size; "" if there is a suffix.
 std::string WithDroppedSuffix(const quantity::Quantity& number);
 // True if the text ends in an exponent that does not fit 32 bits.
 bool ExponentWraps(std::string_view text);
-// True if a sum over amounts of this object may pass the limit: all its amounts together do.
+// True if a sum of this object's amounts may exceed the limit: all of them together do.
 bool MayPassLimit(const json::Value& object);
-// True if the object's deletion grace has ended, two seconds ago at most.
+// True if the object's deletion grace ended at most two seconds ago.
 bool IsBeingRemoved(const json::Value& object, base::WallTime now);
 // True if upstream counts more devices of one class in a claim than fit 64 bits.
 bool HasManyDevices(const json::Object& usage);
-// True if upstream cannot make a label selector of it.
+// True if upstream cannot turn it into a label selector.
 bool IsNoLabelSelector(const quota::ScopeRequirement& requirement);
 // True if the scope has no classes and the operator is not the one it allows.
 bool IsOperatorOnPredicate(const quota::ScopeRequirement& requirement);

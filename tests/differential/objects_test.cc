@@ -1,5 +1,5 @@
-// Objects against upstream's own evaluators: usage by value, notation and text; names; scopes; what
-// a limited object must state. And the same facts from either form in which upstream sends them.
+// Objects against upstream's own evaluators: usage by value, format and text; names; scopes; what a
+// limited object must specify. Also that both of upstream's encodings give the same facts.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -64,7 +64,7 @@ std::string FromHex(std::string_view digits) {
   return bytes;
 }
 
-// The classes that upstream/main.go has, too; "fpga", which claims name as well, does not exist.
+// The same classes as in upstream/main.go; "fpga", which claims also name, does not exist.
 quota::ClassTable DeviceClasses(const quota::Evaluator& evaluator) {
   quota::ClassTable table;
   if (!evaluator.classes) return table;
@@ -95,7 +95,7 @@ class ObjectComparison : public Comparison {
       Differ("upstream cannot read it: " + json::Write(answer) + " of " + what_);
       return;
     }
-    // As the reflector decodes it: no more than the evaluator asks for.
+    // Decoded like in the reflector: only the evaluator's fields.
     const auto object = json::ParseProjected(json::Write(*question->At({"object"})), projection_);
     const auto now = api::ParseTime(question->StringAt({"now"}));
     REQUIRE(object.has_value());
@@ -124,9 +124,9 @@ class ObjectComparison : public Comparison {
     }
   }
 
-  // How many objects were decoded from both forms.
+  // Number of objects decoded from both encodings.
   [[nodiscard]] std::size_t forms() const { return forms_; }
-  // How often an object was read in a version other than v1.
+  // Number of objects read in a version other than v1.
   [[nodiscard]] std::size_t versions() const { return versions_; }
 
  private:

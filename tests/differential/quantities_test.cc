@@ -41,7 +41,7 @@ class QuantityComparison : public Comparison {
   }
 
  private:
-  // nullopt where there is nothing to reckon with.
+  // nullopt if there is nothing to compute.
   std::optional<Quantity> Parse(const json::Value& question, const json::Value& answer,
                                 const std::string& side) {
     const std::string text(question.StringAt({side}));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Seeded choices. The same seed gives the same run, on every machine: only the engine of <random>
-// is used, whose sequence the standard fixes.
+// Seeded choices. The same seed gives the same run on every machine: of <random> only the engine is
+// used, whose sequence the standard defines.
 
 #include <cstddef>
 #include <cstdint>

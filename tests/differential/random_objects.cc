@@ -33,7 +33,7 @@ const std::vector<std::string> kResources = {"cpu",
                                              "storage",
                                              "pods"};
 
-// The last two are no values of labels: one is too long, one begins with a sign.
+// The last two are invalid label values: one is too long, one begins with a sign.
 const std::vector<std::string> kClasses = {"high", "low", "gold", "system-node-critical", "x.y-z",
                                            "",     "",    "",     std::string(70, 'c'),   "-odd"};
 
@@ -74,7 +74,7 @@ Array RandomContainers(Random& random, const std::string& prefix, std::size_t mo
   return containers;
 }
 
-// Of some of the containers: what they really have.
+// The actual resources of some of the containers.
 Array RandomStatuses(Random& random, const Array& containers) {
   Array statuses;
   for (const Value& container : containers) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Objects as an API server might serve them, and what to ask about them. Names are unique where
-// validation says so, and types are right; everything else that can vary does. Pure but for the
-// source of chance.
+// Random objects as an API server may serve them, and questions about them. Names are unique where
+// validation requires it, and types are right; everything else varies. Pure except for the source
+// of randomness.
 
 #include <string>
 
@@ -17,16 +17,16 @@ json::Object RandomVolumeClaim(Random& random);
 json::Object RandomDeviceClaim(Random& random);
 json::Object RandomConfigMap(Random& random);
 
-// A name from, or nearly from, spec.hard of a quota.
+// A name of a quota's spec.hard, or almost one.
 std::string RandomQuotaName(Random& random);
 
-// Some of the names that require something of a pod, and some that do not.
+// Names of which some require something of a pod.
 json::Array RandomLimitedNames(Random& random);
 
-// {"scopeName": …, "operator": …, "values": […]}: of any scope, known or not, with every operator.
+// {"scopeName": …, "operator": …, "values": […]}: any scope, known or not, with any operator.
 json::Object RandomSelector(Random& random);
 
-// A moment at, before or after those at which the pods are deleted: "2024-05-01T10:00:07Z".
+// A time at, before or after the deletion times of the pods: "2024-05-01T10:00:07Z".
 std::string RandomNow(Random& random);
 
 }  // namespace differential

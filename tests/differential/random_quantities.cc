@@ -10,7 +10,7 @@ std::string Digits(Random& random, std::size_t least, std::size_t most) {
   std::string digits;
   const std::size_t length = random.Between(least, most);
   while (digits.size() < length) {
-    // Runs of zeros are where notations differ.
+    // Formats differ in runs of zeros.
     const auto digit = random.Percent(40) ? '0' : static_cast<char>('0' + random.Below(10));
     digits.push_back(digit);
   }
@@ -56,7 +56,7 @@ std::string Exponent(Random& random) {
     case 1:
       return letter + sign + std::to_string(random.Below(200));
     case 2:
-      // Beyond 32 bits, where upstream goes round to a small one.
+      // Beyond 32 bits, where upstream wraps around to a small exponent.
       return letter + sign + std::to_string((std::uint64_t{1} << 32) + random.Below(20));
     default:
       return letter + sign + std::to_string(random.Below(30));
@@ -76,7 +76,7 @@ std::string Suffix(Random& random) {
   }
 }
 
-// A large exponent would keep upstream busy for minutes, unless it is small again once cut to 32
+// A large exponent would keep upstream busy for minutes, unless it is small once truncated to 32
 // bits.
 bool IsAffordable(const std::string& text) {
   constexpr std::int32_t kMost = 1000;
@@ -115,7 +115,7 @@ std::string RandomQuantityText(Random& random) {
 std::string RandomAmount(Random& random) {
   switch (random.Below(18)) {
     case 17:
-      // Equal amounts of different notation: where the larger counts, one of them stays.
+      // Equal amounts in different formats: when the larger counts, one of them is kept.
       return random.OneOf({"1024", "1Ki", "1024e0", "1.024k"});
     case 0:
       return random.OneOf({"0", "0Ki", "0e3", "0m", "-0", ".0"});

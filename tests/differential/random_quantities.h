@@ -1,6 +1,7 @@
 #pragma once
 
-// Texts that are quantities, nearly are, or are not at all. Pure but for the source of chance.
+// Texts that are quantities, almost are, or are not at all. Pure except for the source of
+// randomness.
 
 #include <string>
 
@@ -8,12 +9,12 @@
 
 namespace differential {
 
-// Any text made of what quantities are made of: most are well-formed, of every notation and many
-// sizes; some are broken by one character.
+// Any text made of the parts of quantities: most are well-formed, in every format and many sizes;
+// some are broken by one character.
 std::string RandomQuantityText(Random& random);
 
-// As people and controllers write amounts, odd notations included; always well-formed, and rarely
-// near the limits.
+// Amounts as people and controllers write them, including odd formats; always well-formed, and
+// rarely near the limits.
 std::string RandomAmount(Random& random);
 
 }  // namespace differential

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the command line said.
+// The settings from the command line.
 
 #include <cstddef>
 #include <cstdint>

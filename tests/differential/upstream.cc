@@ -22,7 +22,7 @@ void WriteAll(int to, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(to, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // the reader notices that the program is gone
+    if (written <= 0) return;  // the reader notices that the program has ended
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
@@ -73,7 +73,7 @@ std::string Upstream::ReadLine() {
 std::vector<json::Value> Upstream::Ask(const std::vector<std::string>& questions) {
   std::string lines;
   for (const std::string& question : questions) lines.append(question).append("\n");
-  // Beside the reading: with both pipes full, each side would wait for the other.
+  // On its own thread: with both pipes full, each side would wait for the other.
   const std::jthread writer([&] { WriteAll(to_, lines); });
   std::vector<json::Value> answers;
   answers.reserve(questions.size());

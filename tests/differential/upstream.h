@@ -17,7 +17,7 @@
 // where an amount is {"nanos": "1000000000", "format": "DecimalSI", "text": "1"}; or, where
 // upstream refuses, {"error": "…"}.
 //
-// One thread. A program that ends or answers with something else ends the test with an exception.
+// One thread. If the program ends or answers with something else, an exception ends the test.
 
 #include <sys/types.h>
 

@@ -1,5 +1,5 @@
-// How a daemon that decides reaches its API server: over few connections, and by new credentials
-// once the old ones are refused.
+// How an enforcing daemon reaches its API server: over few connections, and with new credentials
+// once the old ones are rejected.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/admission.h"
@@ -9,7 +9,7 @@
 namespace e2e::admission_connections_test {
 namespace {
 
-// Namespaces, each with a quota for pods that is enforced.
+// Namespaces, each with an enforced quota on pods.
 class Crowd {
  public:
   Crowd(Admission& a, std::size_t size) : a_(a) {
@@ -28,7 +28,7 @@ class Crowd {
       });
     }
   }
-  // No controller takes namespaces away here; what is in them must not disturb those who follow.
+  // No controller deletes namespaces here, and their content must not disturb later scenarios.
   ~Crowd() {
     std::vector<client::ApiRequest> deletions;
     for (const std::string& ns : names_) {
@@ -66,7 +66,7 @@ class Crowd {
   std::vector<std::string> names_;
 };
 
-// A user of the daemon whose token a plugin tells.
+// A user of the daemon whose token comes from a plugin.
 class Renewed {
  public:
   explicit Renewed(ApiServer& server) : fields_(server.Fields()) {
@@ -88,7 +88,7 @@ class Renewed {
     fields.token.clear();
     return dir_.Write("kubeconfig", KubeconfigText(fields));
   }
-  // Of somebody who has this token, and no other.
+  // A kubeconfig with only this token.
   std::string KubeconfigWith(const std::string& token) {
     KubeconfigFields fields = fields_;
     fields.token = token;
@@ -101,7 +101,7 @@ class Renewed {
   KubeconfigFields fields_;
 };
 
-// An account that may do all, with tokens that end with a secret each.
+// An account with all rights; its tokens end when their Secret is deleted.
 class Account {
  public:
   explicit Account(Scenario& s) : s_(s) {
@@ -139,7 +139,7 @@ class Account {
 
 }  // namespace
 
-// Each answer takes long enough for all to be under way at once.
+// Each answer takes long enough for all requests to run at once.
 TEST_CASE("admission: namespaces that charge at once again use the connections of the last time",
           "[e2e][admission]") {
   constexpr std::size_t kNamespaces = 60;
@@ -152,7 +152,7 @@ TEST_CASE("admission: namespaces that charge at once again use the connections o
   for (int round = 0; round < kRounds; ++round) crowd.CreateEverywhere(round);
   const int opened = proxy.accepted() - before;
   proxy.Slow(0ms);
-  // A recount beside them, and an event, may need one, too.
+  // A concurrent recount and an event may need a connection, too.
   CHECK(opened <= static_cast<int>(kNamespaces) + 15);
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("admission: credentials that are refused are renewed, and nobody's req
   a.Limit("q", {{"pods", "5"}});
   renewed.Say(account.TokenUntilGone("second"));
   other.Delete("secrets", "first");
-  // The API server remembers for ten seconds whom it has let in.
+  // The API server caches successful authentication for ten seconds.
   Api old(renewed.KubeconfigWith(first));
   Eventually(
       "the old token is refused",

@@ -1,4 +1,4 @@
-// What the daemon's webhook says to a creation, in the words that the built-in plugin would use.
+// The webhook's answers to creations have the messages of the built-in plugin.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/admission.h"
@@ -36,7 +36,7 @@ TEST_CASE("admission: what exceeds a quota is refused, with what was asked, used
                "used: count/secrets=1, limited: count/secrets=1"));
   a.scenario().WaitUsed("q", {{"pods", "2"}, {"requests.cpu", "1"}, {"count/secrets", "1"}});
   CHECK(a.Count("pods") == 2);
-  // What goes makes room at once.
+  // A deleted object makes room at once.
   a.scenario().Delete("pods", "p1");
   a.scenario().WaitUsed("q", {{"pods", "1"}, {"requests.cpu", "400m"}, {"count/secrets", "1"}});
   CHECK(a.Post("pods", Pod("p3", {{"cpu", "600m"}})).ok());

@@ -1,5 +1,5 @@
-// Many at once: nothing over the limit at any moment, nothing refused but by quota, and no call or
-// write for what needs none.
+// Many requests at once: the limit is never exceeded, requests are refused only by quota, and
+// requests that need no quota cause no call and no write.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -13,7 +13,7 @@
 namespace e2e::admission_load_test {
 namespace {
 
-// The requests in turn, so that many clients go for the same object at the same time.
+// The requests in turn, so that many clients change the same object at the same time.
 std::vector<client::ApiRequest> PortPatches(const std::string& path, int count, int most_ports) {
   std::vector<client::ApiRequest> requests;
   for (int i = 0; i < count; ++i) {
@@ -64,8 +64,8 @@ TEST_CASE("admission: eight clients that change one object at once charge what i
   int refused = 0;
   for (const Attempt& attempt : a.DoAll(PortPatches(path, 160, kMostPorts), 8)) {
     INFO(attempt.Text());
-    // An API server that loses too many races for one object gives up with a conflict, and the one
-    // that hands out node ports may stumble over itself.
+    // An API server that loses too many races for one object answers with a conflict, and the
+    // allocation of node ports may fail.
     const bool port = attempt.message.find("nodePort") != std::string::npos;
     CHECK((attempt.ok() || attempt.exceeded() || attempt.code == 409 || port));
     if (attempt.ok()) ++stored;
@@ -105,7 +105,8 @@ TEST_CASE("admission: labels and statuses of running pods cost no write, and no 
                                R"({"status":{"message":")" + text + R"("}})"));
   }
   for (const Attempt& attempt : a.DoAll(std::move(requests), 8)) CHECK(attempt.Text() == "200 : ");
-  // The sandbox does not evaluate matchConditions: it asks, and is told yes without a charge.
+  // The sandbox does not evaluate matchConditions: it calls the webhook, which allows without a
+  // charge.
   if (CurrentTier() == Tier::kReal) CHECK(a.Metric("quota_admission_decisions_total") == calls);
   CHECK(a.Metric("quota_admission_status_writes_total") == charges);
   CHECK(a.scenario().ResourceVersion("q") == version);
@@ -134,9 +135,9 @@ TEST_CASE("admission: 64 clients at the limit are refused by quota alone, and ne
   const std::size_t left = crowd.Names().size();
   heads.WaitFor(left);
   CHECK(heads.most() <= kLimit);
-  CHECK(heads.most() >= kLimit / 2);  // the limit was really pressed against
+  CHECK(heads.most() >= kLimit / 2);  // the load really reached the limit
   a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, AfterAHold());
-  // One write for many: else every creation would wait for the one before.
+  // One write for many creations; otherwise every creation would wait for the one before.
   WARN(created << " created with " << a.Metric("quota_admission_status_writes_total")
                << " charges written");
 }
@@ -148,7 +149,7 @@ TEST_CASE("admission: a crowd is charged in advance, and nothing of that stays",
   a.Limit("q", {{"pods", "1M"}});
   int created = 0;
   const auto advances = [&] { return a.Metric("quota_charged_in_advance_total"); };
-  // On a slow machine it takes some rounds until so many come at once.
+  // On a slow machine it takes some rounds until so many arrive at once.
   for (int round = 0; round < 10 && advances() < 1; ++round) {
     const std::string prefix = "crowd-" + std::to_string(round) + "-";
     for (const Attempt& attempt : a.DoAll(Creations(a.scenario(), prefix, kRound), 64)) {

@@ -1,5 +1,5 @@
-// Admission beside others: the built-in plugin, switched off or on by mistake, and a webhook that
-// answers nobody.
+// Admission beside other components: the built-in plugin, off or on by mistake, and a webhook that
+// does not answer.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -16,12 +16,12 @@ namespace {
 
 constexpr int kPods = 20;
 
-// One after the other, so that what is charged twice adds up.
+// One after the other, so that double charges add up.
 void CreatePods(Admission& a) {
   for (int i = 0; i < kPods; ++i) a.scenario().Create("pods", Pod("p" + std::to_string(i)));
 }
 
-// A webhook that takes every connection and answers nobody, for pods that are labelled half=slow.
+// A webhook that accepts every connection and never answers, for pods with the label half=slow.
 class MuteWebhook {
  public:
   MuteWebhook(Admission& a, int seconds) : name_(FreshName("mute")) {
@@ -56,7 +56,7 @@ TEST_CASE("admission: what waits for somebody else's slow webhook stays charged"
   Admission a;
   a.Limit("q", {{"pods", "1"}});
   const MuteWebhook mute(a, 15);
-  std::this_thread::sleep_for(2s);  // API servers learn of it by a watch
+  std::this_thread::sleep_for(2s);  // API servers learn of the webhook by a watch
   const std::string kubeconfig = a.scenario().server().Kubeconfig();
   const client::ApiRequest slow = [&] {
     json::Value pod = Pod("slow");
@@ -67,7 +67,7 @@ TEST_CASE("admission: what waits for somebody else's slow webhook stays charged"
     Api api(kubeconfig);
     return ToAttempt(api.DoAll({slow}, 1).front());
   });
-  std::this_thread::sleep_for(12s);  // longer than a charge is held where nobody else is asked
+  std::this_thread::sleep_for(12s);  // longer than a charge is held without other webhooks
   const Attempt second = a.Post("pods", Pod("second"));
   CHECK(second.exceeded());
   const Attempt first = stored.get();
@@ -94,7 +94,7 @@ TEST_CASE("admission: with the built-in plugin on by mistake the truth is back w
   const HighestUsed used(a.scenario(), "q", "pods");
   CreatePods(a);
   a.scenario().WaitUsed("q", {{"pods", std::to_string(kPods)}}, AfterAHold());
-  CHECK(used.highest() > kPods);  // both charged indeed
+  CHECK(used.highest() > kPods);  // both did charge
 }
 
 }  // namespace e2e::admission_neighbours_test

@@ -1,5 +1,5 @@
-// The API server away from the daemon, quotas that vanish, another writer, the daemon killed: each
-// answer is true, comes in bounded time, and all is right again without help.
+// The daemon cannot reach the API server, quotas are deleted, somebody else writes, the daemon is
+// killed: each answer is correct and comes in bounded time, and everything recovers by itself.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
@@ -11,7 +11,7 @@
 namespace e2e::admission_outage_test {
 namespace {
 
-// True if the API server says that the webhook decided nothing.
+// True if the API server says that the webhook gave no decision.
 bool Failed(const Attempt& attempt) {
   const auto says = [&](const char* words) {
     return attempt.message.find(words) != std::string::npos;
@@ -21,7 +21,7 @@ bool Failed(const Attempt& attempt) {
          says("core.quota-controller-manager.io\": failed to call webhook: ");
 }
 
-// Sends them beside the test's own doings. The scenario outlives the future.
+// Sends the requests while the test goes on. The scenario must outlive the future.
 std::future<std::vector<Attempt>> SendAside(Scenario& s, std::vector<client::ApiRequest> requests,
                                             std::size_t parallel) {
   return std::async(std::launch::async, [kubeconfig = s.server().Kubeconfig(),
@@ -35,7 +35,7 @@ std::future<std::vector<Attempt>> SendAside(Scenario& s, std::vector<client::Api
   });
 }
 
-// Does it again and again on a thread of its own until it is destroyed.
+// Repeats a function on its own thread until it is destroyed.
 class Loop {
  public:
   Loop(const std::string& kubeconfig, const std::function<void(Api&, int)>& turn)
@@ -72,7 +72,8 @@ TEST_CASE("admission: with the API server out of the daemon's reach nothing is d
     proxy.Refuse(true);
     proxy.Cut();
   }
-  // Which of the two depends on whether the broken watch was noticed before the request came.
+  // Which of the two it is depends on whether the daemon noticed the broken watch before the
+  // request.
   const std::string undecided = "resource quota evaluation timed out";
   const std::string unread = "quotas of namespace " + a.scenario().ns() + " cannot be read";
   const auto begun = std::chrono::steady_clock::now();
@@ -87,8 +88,8 @@ TEST_CASE("admission: with the API server out of the daemon's reach nothing is d
   proxy.Stall(false);
   proxy.Refuse(false);
   a.scenario().WaitUsed("q", {{"pods", "1"}}, AfterAHold());
-  // A status write that was under way when the server fell silent may be made now, for nobody: what
-  // it charged is gone after a hold.
+  // A status write that was sent when the server fell silent may only take effect now. Its charge
+  // has no object, and is released after the hold.
   for (const char* name : {"after", "third"}) {
     const auto admitted = [&]() -> std::string {
       const Attempt attempt = a.Post("pods", Pod(name));

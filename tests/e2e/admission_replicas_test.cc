@@ -1,4 +1,4 @@
-// Two replicas, of which one leads, that each decide half of the requests.
+// Two replicas, one of which leads, each decide half of the requests.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/crowd.h"
@@ -15,7 +15,7 @@ class OwnCertificate {
     dir_.Write("tls.crt", ReadFile(pair.cert_path));
     dir_.Write("tls.key", ReadFile(pair.key_path));
   }
-  // `lease`: of the two who share this certificate.
+  // `lease` is the lease of the two replicas that share this certificate.
   [[nodiscard]] std::vector<std::string> Flags(const std::string& lease) const {
     return {"--manage-webhook=false", "--admission-cert-dir=" + dir_.path(), "--leader-elect=true",
             "--leader-elect-resource-name=" + lease, "--leader-elect-resource-namespace=default"};
@@ -27,7 +27,7 @@ class OwnCertificate {
   CertificateAuthority authority_{dir_.path(), "ca"};
 };
 
-// From now on the API server asks `url` about the pods that are labelled half=<half>.
+// From now on the API server calls `url` for pods with the label half=<half>.
 void Ask(Admission& a, const OwnCertificate& certificate, const std::string& url,
          const std::string& half) {
   const std::string name = FreshName("half-" + half);

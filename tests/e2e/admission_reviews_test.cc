@@ -1,4 +1,4 @@
-// What reaches the webhook's own port beside good reviews, and its certificate.
+// Bad requests to the webhook's own port, and its certificate.
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
 #include <functional>
@@ -12,7 +12,7 @@
 namespace e2e::admission_reviews_test {
 namespace {
 
-// A client of the daemon's port, as an API server is one.
+// A client of the daemon's port, like an API server.
 class Caller {
  public:
   explicit Caller(Admission& a) {
@@ -35,7 +35,7 @@ class Caller {
     return answer;
   }
 
-  // All at once, by POST; `on_answer` is told of each answer as it comes.
+  // Sends all at once by POST; `on_answer` gets each answer as it comes.
   void SendAll(const std::string& target, const std::vector<std::string>& bodies,
                const std::function<void(const http::Response&)>& on_answer) {
     base::TaskGroup group(io_.get_executor());
@@ -83,14 +83,14 @@ std::string Review(const std::string& ns, const json::Value& pod) {
   return json::Write(review);
 }
 
-// A client that promises a kilobyte, sends less, and waits.
+// A client that announces a kilobyte, sends less, and waits.
 class HalfABody {
  public:
   HalfABody(const Admission& a, int number)
       : log_(dir_.path() + "/answer-" + std::to_string(number)),
         process_({.argv = {"/bin/bash", "-c", Script(a.port())}, .log_path = log_}) {}
 
-  // "HTTP/1.1 408 …", or what is said of a closed connection; "" while it is waiting.
+  // "HTTP/1.1 408 …", or the message about a closed connection; "" while it waits.
   [[nodiscard]] std::string Answer() const { return ReadFile(log_); }
 
  private:
@@ -139,7 +139,7 @@ TEST_CASE("admission: what is no review is told so, and is in nobody's way", "[e
   CHECK(std::chrono::steady_clock::now() - begun < Stretched(5s));
   for (const auto& half : halves) CHECK(half->Answer().find("200") == std::string::npos);
   CHECK(a.Metric("quota_admission_decisions_total") >= 26);
-  // Whoever never finishes is sent away.
+  // A client that never finishes is disconnected.
   Eventually(
       "those who sent half a body are answered",
       [&]() -> std::string {
@@ -166,7 +166,7 @@ TEST_CASE("admission: a namespace's full queue sends the newest away, and serves
     pod.Make({"metadata", "uid"}) = "5f1c8b9e-0000-4000-8000-0000000000" + std::to_string(10 + i);
     reviews.push_back(Review(a.scenario().ns(), pod));
   }
-  proxy.Stall(true);  // whoever is admitted waits for a write
+  proxy.Stall(true);  // every admission waits for a write
   int turned_away = 0;
   int allowed = 0;
   caller.SendAll("/validate/core", reviews, [&](const http::Response& answer) {
@@ -207,7 +207,7 @@ TEST_CASE("admission: a certificate that is replaced under load costs no request
     return a.Metric(expiry) < before ? "" : std::to_string(asked) + " requests were answered";
   });
   CHECK(asked > 1);
-  // A new connection meets the new certificate, and trusts it.
+  // A new connection gets the new certificate, and trusts it.
   Caller caller(a);
   CHECK(caller.Send("POST", "/validate/core", "{}").status == 400);
   for (int i = 0; i < 10; ++i) {

@@ -1,4 +1,4 @@
-// The webhook configuration that the daemon keeps, or leaves to the admin.
+// The webhook configuration that the daemon manages, or that the admin manages.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -32,7 +32,8 @@ bool Has(const std::vector<std::string>& texts, const std::string& text) {
 }  // namespace
 
 TEST_CASE("admission: a name enters status.hard only when its rule is stored", "[e2e][admission]") {
-  // One of that name that is not labelled as the daemon's: it must not touch it, nor rely on it.
+  // A configuration of that name without the daemon's label: it must neither change it nor rely on
+  // it.
   Api admin(SharedServer().Kubeconfig());
   admin.Create(ConfigurationPath(""), Json(R"({"apiVersion":"admissionregistration.k8s.io/v1",
       "kind":"ValidatingWebhookConfiguration","metadata":{"name":"quota-controller-manager"}})"));
@@ -53,7 +54,7 @@ TEST_CASE("admission: a name enters status.hard only when its rule is stored", "
   a.scenario().WaitUsed("q", {{"pods", "0"}});
   CHECK(Has(Guarded(a.api().Get(ConfigurationPath())), "pods"));
   a.daemon().WaitUntilReady();
-  // From the moment a name is shown on, it holds.
+  // Once a name is shown in status.hard, it is enforced.
   for (int i = 0; i < 5; ++i) {
     const auto name = "only-" + std::to_string(i);
     a.api().MergePatch(a.scenario().Path("resourcequotas", "q"),

@@ -1,5 +1,6 @@
-// Whoever reaches the daemon's ports, but is no API server: nothing he begins and does not end
-// fills the daemon's memory or takes all its connections, and reviews are answered all the while.
+// Clients of the daemon's ports that are not API servers: with requests that they never finish,
+// they neither fill the daemon's memory nor use all its connections. Reviews are answered all the
+// time.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/admission.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr std::size_t kLargeBody = std::size_t{15} << 20;
 constexpr long kMostResident = 200'000'000;
 
-// Only what is shipped is measured.
+// Memory is checked only for the shipped build.
 void CheckMemory(const Daemon& daemon) {
   if (IsSanitized(BuiltProgram("quota-controller-manager"))) return;
   const long peak = UsageOf(daemon.pid()).peak_resident_bytes;
@@ -29,8 +30,8 @@ json::Value LargeConfigMap(int number) {
   return map;
 }
 
-// Creates pods, and now and then something large, one after another, each of which must be
-// admitted: twenty, and more until `done`.
+// Creates pods in turn, some of them large, each of which must be admitted: twenty, and more until
+// `done`.
 void CreateUntil(Admission& a, const std::function<bool()>& done) {
   static int number = 0;
   int created = 0;
@@ -63,7 +64,7 @@ TEST_CASE("strangers: 64 bodies of 15 MiB that never end are in nobody's way",
           "[e2e][admission][strangers]") {
   Admission a;
   a.Limit("q", {{"pods", "100000"}, {"configmaps", "100000"}});
-  // Each from an address of its own, or all from the API server's.
+  // Each client from its own address, or all from the API server's.
   const bool apart = GENERATE(true, false);
   const Strangers strangers(
       {.port = a.port(), .count = 64, .first = apart ? 2 : 1, .addresses = apart ? 64 : 1},

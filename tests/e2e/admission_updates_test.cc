@@ -1,4 +1,4 @@
-// Updates that need quota, and those that must never be refused.
+// Updates that need quota, and updates that must never be refused.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/admission.h"
@@ -150,7 +150,7 @@ TEST_CASE("admission: what is over its limit may shrink, stay and go", "[e2e][ad
   CHECK(a.Patch(a.scenario().Path("services", "b"), R"({"metadata":{"labels":{"x":"y"}}})").ok());
   a.scenario().WaitUsed("q", {{"services", "3"}, {"services.nodeports", "2"}});
   CHECK(a.Patch(a.scenario().Path("services", "a"), kNodePort).exceeded());
-  // One that is being deleted is one like any other, and its finalizers can go.
+  // An object that is being deleted is treated like any other, and its finalizers can be removed.
   a.scenario().Delete("services", "b");
   CHECK(a.api().Exists(a.scenario().Path("services", "b")));
   CHECK(a.Patch(a.scenario().Path("services", "b"),
@@ -164,7 +164,7 @@ TEST_CASE("admission: what is over its limit may shrink, stay and go", "[e2e][ad
   }
 }
 
-// A finalizer can keep them for as long as somebody likes.
+// A finalizer can keep such objects for any time.
 TEST_CASE("admission: what is being deleted grows up to the limit, and goes from above it",
           "[e2e][admission]") {
   Admission a;

@@ -1,4 +1,4 @@
-// Wrong files, flags, certificates and credentials: one clear message, and never a written status.
+// Wrong files, flags, certificates and credentials: one clear message, and no status is written.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/scenario.h"
@@ -25,7 +25,7 @@ ProgramResult StartAndFail(const std::vector<std::string>& flags) {
                     Patience());
 }
 
-// Lets a daemon with this kubeconfig try a server that it can never use.
+// Starts a daemon with this kubeconfig, which can never use its server.
 void KeepsTrying(const std::string& kubeconfig, const std::string& must_say) {
   Daemon daemon({.kubeconfig = kubeconfig});
   daemon.WaitForLog(must_say);
@@ -85,7 +85,7 @@ TEST_CASE("a start that can never work ends with 2 and one line that names why",
       {"half a second", {"--kubeconfig=" + good, "--admission-timeout=1500ms"}, "whole seconds"},
       {"no namespace's name",
        {"--kubeconfig=" + good, "--exempt-namespaces=kube-system,Team A"},
-       "--exempt-namespaces: \"Team A\" is no name of a namespace"},
+       "--exempt-namespaces: \"Team A\" is not a valid namespace name"},
       {"two ways to end",
        {"--kubeconfig=" + good, "--uninstall", "--break-glass"},
        "--break-glass"},

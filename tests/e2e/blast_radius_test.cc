@@ -1,5 +1,5 @@
-// Whom the webhook concerns: while nobody answers it, only what some quota limits is refused, in
-// the namespaces of those quotas, and never in the exempt ones.
+// The effect of a webhook that does not answer: only objects that a quota limits are refused, only
+// in the namespaces of those quotas, and never in exempt namespaces.
 #include <catch2/catch.hpp>
 
 #include "pkg/admission/stored_configuration.h"
@@ -56,7 +56,8 @@ TEST_CASE("blast radius: while the daemon is away only the limited namespaces wa
 
 TEST_CASE("blast radius: what the cluster starts with passes while nobody answers",
           "[e2e][admission][outage]") {
-  // More namespaces with such a quota than a selector names: all the others are asked about.
+  // More namespaces with such a quota than a selector can name: the webhook is called for all
+  // others, too.
   const std::string network = FreshName("network");
   Admission a({.more_flags = {"--exempt-namespaces=kube-system," + network}});
   a.api().Create(PathOf("namespaces"), Namespace(network));
@@ -112,7 +113,7 @@ TEST_CASE("blast radius: a namespace is limited once the API server asks about i
 
 TEST_CASE("blast radius: with more namespaces than a selector takes all are asked about",
           "[e2e][admission][slow]") {
-  const auto server = StartServer();  // hundreds of namespaces are left in it
+  const auto server = StartServer();  // hundreds of namespaces stay on it
   Admission a(*server, {});
   const auto count = static_cast<int>(admission::kMostNamespaces) + 1;
   std::vector<client::ApiRequest> namespaces;

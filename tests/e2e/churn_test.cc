@@ -1,5 +1,6 @@
-// A thousand pods of ten workloads come and go in random order while things break: in the end the
-// status equals the truth, and no more was written than had changed. QCM_E2E_SEED repeats a run.
+// A thousand pods of ten workloads are created and deleted in random order during faults. At the
+// end the status is correct, and there were no more writes than changes. QCM_E2E_SEED repeats a
+// run.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <random>
@@ -33,7 +34,7 @@ class Population {
   Population(Scenario& scenario, std::uint64_t seed) : scenario_(scenario), random_(seed) {}
 
   // Creates every pod once and deletes about two thirds of them, in random order, in rounds of
-  // requests sent side by side. `between` is called after each round with its number.
+  // concurrent requests. Calls `between` after each round with its number.
   void Churn(const std::function<void(int)>& between) {
     std::vector<int> waiting(kPods);
     for (int i = 0; i < kPods; ++i) waiting[static_cast<std::size_t>(i)] = i;

@@ -1,5 +1,5 @@
-// The wall clock of the daemon's machine is set while pods come and go at a limit: certificates,
-// the lease and pods that take their time to end are what has to do with it.
+// The wall clock of the daemon's machine is changed while pods are created and deleted at a limit.
+// That affects certificates, the lease, and pods with a deletion grace period.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/admission.h"
@@ -10,7 +10,7 @@
 namespace e2e::clock_faults_test {
 namespace {
 
-// A daemon with admission and a lease, under a clock that can be set.
+// A daemon with admission and a lease, under a clock that the test sets.
 class Clocked {
  public:
   Clocked() : proxy_(s_.server().port()) {
@@ -36,7 +36,7 @@ class Clocked {
 
   [[nodiscard]] Scenario& scenario() { return s_; }
   [[nodiscard]] Daemon& daemon() { return s_.daemon(); }
-  // All connections to the server are made anew, under the clock as it is.
+  // Cuts all connections to the server, so that they are made again under the current clock.
   void Reconnect() { proxy_.Cut(); }
 
   ShiftedClock clock;
@@ -57,7 +57,7 @@ void WaitForNewCertificates(const Daemon& daemon, int times) {
   });
 }
 
-// A pod that was told to end and has so long for it; it stays, as on a node that is lost.
+// A deleted pod with this grace period; it stays, as on a lost node.
 void MakeEnding(Scenario& s, const std::string& name, int grace_seconds) {
   json::Value pod = Pod(name, {{"cpu", "100m"}});
   pod.Make({"spec", "nodeName"}) = "lost";
@@ -94,9 +94,9 @@ TEST_CASE("under load: the clock is set 400 days ahead, and right again", "[e2e]
   load.AwaitDecided(30);
   c.clock.Set(400 * 24h);
   c.Reconnect();
-  // The webhook's certificate has ended for the daemon; the one it makes is not yet valid for the
-  // API server, whose clock is right. Until the clocks agree again the door is shut, and what
-  // happens is counted all the same.
+  // The webhook's certificate has expired for the daemon. The new one that it creates is not valid
+  // yet for the API server, whose clock is right. Until the clocks agree again the webhook cannot
+  // be called, but counting goes on.
   WaitForNewCertificates(c.daemon(), 2);
   load.DeleteSome(3);
   load.ExpectTrue();

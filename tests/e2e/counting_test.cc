@@ -1,5 +1,4 @@
-// What exists is what is counted: after creation, change and deletion, for each kind of this
-// project's built-in resources.
+// Usage follows creation, change and deletion, for each built-in resource that this project counts.
 #include <catch2/catch.hpp>
 #include <functional>
 
@@ -94,7 +93,7 @@ TEST_CASE("objects of each built-in kind are counted and released", "[e2e][count
     }
     s.WaitUsed("objects", two);
     for (const auto* name : {"one", "two"}) {
-      // Claims are protected until somebody takes their finalizer away; here nobody else would.
+      // Claims have a finalizer that somebody must remove; nothing else here would.
       s.api().MergePatch(s.Path(kind.resource, name), Json(R"({"metadata":{"finalizers":null}})"));
       s.Delete(kind.resource, name);
     }

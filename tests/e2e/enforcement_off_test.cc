@@ -1,5 +1,5 @@
-// Enforcement that is turned off leaves nobody shut out: by a flag, by replicas that are replaced,
-// by an admin who breaks the glass.
+// Turning enforcement off leaves nobody locked out: by a flag, by replacing replicas, or by an
+// admin with --break-glass.
 #include <catch2/catch.hpp>
 
 #include "pkg/admission/ownership.h"
@@ -57,7 +57,7 @@ void WaitUntilPods(Admission& a, bool refused) {
   });
 }
 
-// What follows nobody changes.
+// Checks that the configuration stays as it is.
 void StaysSo(Admission& a) {
   const auto version = [&] {
     return std::string(a.api().Get(ConfigurationPath()).StringAt({"metadata", "resourceVersion"}));
@@ -116,7 +116,7 @@ TEST_CASE("replaced by replicas that count, enforcement ends as the last leader 
   WaitUntilLeads(a.daemon());
   a.Limit("q", {{"pods", "0"}});
   Replica counting(a, "counting", false);
-  StaysSo(a);  // one that enforces leads
+  StaysSo(a);  // a replica that enforces leads
   CHECK(a.Post("pods", Pod("p"), true).exceeded());
   CHECK(a.daemon().Stop() == 0);
   WaitUntilLeads(counting.daemon());
@@ -128,7 +128,7 @@ TEST_CASE("replaced by replicas that count, enforcement ends as the last leader 
     Eventually("it is empty", [&] { return AsksNobody(a) ? "" : "not yet"; });
     StaysSo(a);
     CHECK(AsksNobody(a));
-    // The change is taken back.
+    // The change is reverted.
     CHECK(counting.daemon().Stop() == 0);
     WaitUntilLeads(late.daemon());
     WaitUntilPods(a, true);

@@ -41,7 +41,7 @@ const std::vector<Step> kServices{
     {"POST services", Service("inside", "{" + kTwoPorts + "}"), "services=1,count/services=1"},
     {"PATCH services/inside", R"({"spec":{"type":"NodePort"}})", "services.nodeports=2"},
     {"PATCH services/inside", R"({"spec":{"type":"LoadBalancer"}})", "services.loadbalancers=1"},
-    // Those it has got are explicit by now.
+    // Existing node ports are explicit now.
     {"PATCH services/inside", R"({"spec":{"allocateLoadBalancerNodePorts":false}})", ""},
     {"POST services",
      Service("bare",
@@ -66,7 +66,7 @@ const std::vector<Step> kClaims{
     {"POST persistentvolumeclaims", Claim("a", "5Gi", R"(,"storageClassName":"gold")"),
      "persistentvolumeclaims=1,count/persistentvolumeclaims=1,requests.storage=5Gi," + kGold +
          "requests.storage=5Gi," + kGold + "persistentvolumeclaims=1"},
-    // The annotation comes before the field.
+    // The annotation wins over the field.
     {"POST persistentvolumeclaims",
      Claim("b", "2Gi", R"(,"storageClassName":"gold")",
            R"("volume.beta.kubernetes.io/storage-class":"old")"),
@@ -75,7 +75,7 @@ const std::vector<Step> kClaims{
     {"PATCH persistentvolumeclaims/a/status", R"({"status":{"phase":"Bound"}})", ""},
     {"PATCH persistentvolumeclaims/a", R"({"spec":{"resources":{"requests":{"storage":"6Gi"}}}})",
      "requests.storage=8Gi," + kGold + "requests.storage=6Gi"},
-    // What the driver has set aside, if that is more.
+    // The driver's allocation counts if it is larger.
     {"PATCH persistentvolumeclaims/a/status",
      R"({"status":{"allocatedResources":{"storage":"10Gi"}}})",
      "requests.storage=12Gi," + kGold + "requests.storage=10Gi"},
@@ -142,13 +142,13 @@ const std::vector<Counted> kCounted{
 std::string UsedOf(const Counted& kind, int objects) {
   std::string used;
   for (const std::string& name : kind.names) {
-    const int own = kind.resource == "resourcequotas" ? 1 : 0;  // the quota that counts
+    const int own = kind.resource == "resourcequotas" ? 1 : 0;  // the quota itself
     used += (used.empty() ? "" : ",") + name + "=" + std::to_string(objects + own);
   }
   return used;
 }
 
-// A story of objects that are only counted. Those of all kinds are left behind.
+// A story of objects that are only counted. One object of each kind is left at the end.
 std::unique_ptr<Story> CountedStory(Scenario& s) {
   std::vector<std::string> names;
   for (const Counted& kind : kCounted)
@@ -194,7 +194,7 @@ TEST_CASE("each built-in kind is charged as upstream charges it, before and afte
   s.StartDaemon();
   for (Story* story : {&services, &claims, &devices, counted.get()}) story->WaitCounted();
 
-  // And it goes on from there.
+  // The new daemon counts on from there.
   services.Play({"DELETE services/inside", "", "services=0,count/services=0,services.nodeports=0"});
   claims.Play({"DELETE persistentvolumeclaims/a", "",
                "persistentvolumeclaims=0,count/persistentvolumeclaims=0,requests.storage=0," +

@@ -1,5 +1,5 @@
-// What only the sandbox can be asked for: answers that a healthy API server does not give. After
-// each, the status ends as the truth, and nothing false was written on the way.
+// Faults that only the sandbox can inject: answers that a healthy API server does not give. After
+// each the status becomes correct, and nothing wrong was written meanwhile.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/faults.h"
@@ -101,7 +101,7 @@ TEST_CASE("a list that cannot be had makes no count: unknown is never zero",
   s.Delete("pods", "a");
   s.Create("secrets", Secret("y"));
   auto& daemon = s.StartDaemon();
-  // Secrets are counted on; pods keep the last value that was known.
+  // Secrets are still counted; pods keep the last known value.
   s.WaitUsed("q", {{"pods", "1"}, {"secrets", "2"}});
   daemon.WaitForLog("403");
   ClearFaults(s);
@@ -115,7 +115,7 @@ TEST_CASE("a quota with a malformed quantity hurts no other", "[e2e][faults][san
   auto& daemon = s.StartDaemon();
   s.WaitUsed("good", {{"pods", "0"}});
   s.WaitUsed("bad", {{"pods", "0"}});
-  // No server stores such a quota; the event pretends that one did.
+  // No server stores such a quota, so the fault sends a made-up event.
   auto event = s.GetQuota("bad");
   event.Make({"spec", "hard", "pods"}) = "ten";
   event.Make({"metadata", "resourceVersion"}) = "9000000000000000000";

@@ -1,4 +1,4 @@
-// An installation that is taken away while its daemon runs leaves no rules that nobody answers.
+// An installation that is deleted while its daemon runs leaves no rules without a webhook behind.
 #include <catch2/catch.hpp>
 
 #include "pkg/admission/stored_configuration.h"
@@ -102,7 +102,7 @@ TEST_CASE("with the daemon's namespace its rules go, too",
   const auto post = [&] {
     return ToAttempt(installation.api().Do(PostOf(PathOf("pods", "team-a"), Pod(FreshName("p")))));
   };
-  // No Service leads anywhere here.
+  // No Service routes anywhere here.
   Eventually("pods are shut out", [&] { return post().ok() ? "not yet" : ""; });
   SECTION("a restart takes nothing away") {
     CHECK(daemon.Stop() == 0);

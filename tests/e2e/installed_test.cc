@@ -1,5 +1,5 @@
-// The daemon as manifests/ run it on a real API server: with the shipped ServiceAccount, roles and
-// arguments it does its work, and leaves nothing behind.
+// The daemon as manifests/ installs it, on a real API server: it works with the shipped
+// ServiceAccount, roles and arguments, and leaves nothing behind.
 #include <catch2/catch.hpp>
 
 #include "pkg/base/base64.h"
@@ -61,7 +61,7 @@ class Team {
   Api& api_;
 };
 
-// The Secret of cert-manager, as the pod sees it.
+// cert-manager's Secret, mounted as in the pod.
 class MountedCertificate {
  public:
   MountedCertificate() {
@@ -128,7 +128,7 @@ TEST_CASE("without the role for count/ the daemon says which names are stale, an
   team.WaitSaid("secret", "QuotaStale", "secrets");
   CHECK(team.Said("own", "QuotaStale").empty());
   CHECK(daemon.MetricsText().find("quota_stale_quotas{") != std::string::npos);
-  // Granted after all, the names are counted.
+  // Once the right is granted, the names are counted.
   installation.Apply("base");
   team.WaitUsed("any", {{"pods", "1"}, {"count/deployments.apps", "0"}});
   team.WaitUsed("secret", {{"secrets", "0"}});
@@ -141,7 +141,7 @@ TEST_CASE("as shipped for enforcing, the daemon keeps its rules and its certific
   Team team(installation);
   const std::string address = "127.0.0.1:" + std::to_string(FreePort());
   {
-    // As in the cluster. No Service leads anywhere here, so nobody is refused yet.
+    // As in the cluster. No Service routes anywhere here, so nothing is refused yet.
     Daemon daemon(
         installation.AsDeployed("core-enforced", {"--admission-bind-address=" + address}));
     daemon.WaitUntilReady();
@@ -155,7 +155,7 @@ TEST_CASE("as shipped for enforcing, the daemon keeps its rules and its certific
     CHECK(webhook.StringAt({"clientConfig", "caBundle"}) == secret.StringAt({"data", "ca.crt"}));
     CHECK_FALSE(secret.StringAt({"data", "tls.key"}).empty());
     CHECK(daemon.Log().find("orbidden") == std::string::npos);
-    // An upgrade: what the daemon filled in stays.
+    // After an upgrade, what the daemon filled in is still there.
     installation.Apply("core-enforced");
     CHECK(installation.api().Get(ConfigurationPath()).At({"webhooks"}) != nullptr);
     CHECK(installation.api()
@@ -176,7 +176,7 @@ TEST_CASE("with cert-manager's certificate its bundle stays in the webhook confi
   Installation installation;
   installation.Apply("cert-manager");
   Team team(installation);
-  // cert-manager's part: the Secret, mounted, and the bundle in every webhook.
+  // Acts as cert-manager: the mounted Secret, and the CA bundle in every webhook.
   const MountedCertificate mounted;
   Daemon daemon(
       installation.Enforcing("cert-manager", {"--admission-cert-dir=" + mounted.folder()}));
@@ -195,19 +195,20 @@ TEST_CASE("with cert-manager's certificate its bundle stays in the webhook confi
     return "";
   });
   daemon.WaitUntilReady();
-  team.WaitUsed("q", {{"pods", "0"}});  // and so its rule is stored
+  team.WaitUsed("q", {{"pods", "0"}});  // so its rule is stored
   Eventually("a pod is let in", [&] { return team.Post(Pod("a")).ok() ? "" : "not yet"; });
   CHECK(team.Post(Pod("b")).exceeded());
 }
 
-TEST_CASE("removed as the README says, no webhook is left behind", "[e2e][manifests][real-only]") {
+TEST_CASE("removed as manifests/README.md says, no webhook is left behind",
+          "[e2e][manifests][real-only]") {
   Installation installation;
   installation.Apply("core-enforced");
   Team team(installation);
   team.Limit("q", {{"pods", "1"}});
   {
     Daemon daemon(installation.Enforcing("core-enforced"));
-    team.WaitUsed("q", {{"pods", "0"}});  // and so its rule is stored
+    team.WaitUsed("q", {{"pods", "0"}});  // so its rule is stored
     CHECK(team.Post(Pod("a")).ok());
     CHECK(team.Post(Pod("b")).exceeded());
     const std::string namespaced = std::string("--namespace=") + kQuotaSystem;
@@ -218,8 +219,8 @@ TEST_CASE("removed as the README says, no webhook is left behind", "[e2e][manife
                           "app.kubernetes.io/name=quota-controller-manager", "--for=delete",
                           "--timeout=60s"});
   }
-  CHECK(team.Post(Pod("b")).code == 500);  // nobody answers, and the rule still stands
-  // Nobody finishes namespaces here, so it is not waited for.
+  CHECK(team.Post(Pod("b")).code == 500);  // nobody answers, but the rule is still stored
+  // No controller finishes namespaces here, so do not wait for it.
   installation.Kubectl({"delete", "-k", QCM_SOURCE_DIR "/manifests/core-enforced", "--wait=false"});
   const json::Value left = installation.api().Get(PathOf("validatingwebhookconfigurations"));
   CHECK(left.At({"items"})->AsArray()->empty());
@@ -236,7 +237,7 @@ TEST_CASE("as shipped for ironcore the daemon counts machines by class, and refu
   }
   installation.Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
   installation.Apply("ironcore");
-  // The role for ironcore is enough by itself.
+  // The role for ironcore is sufficient without the others.
   installation.api().Delete(
       PathOf("clusterrolebindings", {}, "quota-controller-manager-count-any"));
   const std::string path = "/apis/compute.ironcore.dev/v1alpha1/";

@@ -1,5 +1,5 @@
-// Creations and updates decided against ironcore's quotas, with the words of ironcore's own plugin
-// (v0.5.0).
+// Creations and updates decided against ironcore's quotas, with the messages of ironcore's own
+// plugin (v0.5.0).
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/cloud.h"
@@ -28,7 +28,7 @@ TEST_CASE("ironcore: what exceeds is refused in the words of ironcore's own plug
         DeniedByCloud("machines.compute.ironcore.dev \"web-3\" is forbidden: exceeded quota: "
                       "team-a-total, requested: requests.cpu=2, used: requests.cpu=4, "
                       "limited: requests.cpu=5"));
-  // Equality passes; a dry run is judged and not charged.
+  // Usage equal to the limit is admitted; a dry run is decided but not charged.
   CHECK(
       c.Patch("resourcequotas", "team-a-total", R"({"spec":{"hard":{"requests.cpu":"6"}}})").ok());
   Eventually("the raised limit is enforced", [&]() -> std::string {
@@ -39,7 +39,7 @@ TEST_CASE("ironcore: what exceeds is refused in the words of ironcore's own plug
   CHECK(c.Post("machines", Machine("web-3", "small")).ok());
   CHECK(c.Post("machines", Machine("web-4", "small"), true).exceeded());
   c.WaitUsed("team-a-total", {{"requests.cpu", "6"}, {"requests.memory", "12Gi"}});
-  // A machine that terminates makes room, although it is still there.
+  // A terminated machine makes room, although it still exists.
   c.SetState("machines", "web-1", "Terminated");
   c.WaitAndTell("team-a-total", {{"requests.cpu", "4"}, {"requests.memory", "8Gi"}},
                 "a terminated machine freed its cpu");
@@ -59,7 +59,7 @@ TEST_CASE("ironcore: machines of one class are limited beside the rest",
   CHECK(c.Post("machines", Machine("web-1", "small")).ok());
   CHECK(c.Post("machines", Machine("db-1", "large")).ok());
   c.WaitUsed("b-total", {{"requests.cpu", "18"}});
-  // Both would refuse: the first by name says so, and nothing is charged to either.
+  // Both quotas would refuse: the first by name is reported, and neither is charged.
   const Attempt second = c.Post("machines", Machine("db-2", "large"));
   INFO(second.Text());
   CHECK(second.message ==
@@ -71,7 +71,7 @@ TEST_CASE("ironcore: machines of one class are limited beside the rest",
   CHECK(c.Post("machines", Machine("web-3", "small")).exceeded());
   c.WaitUsed("a-large", {{kMachines, "1"}, {"requests.cpu", "16"}});
   c.WaitUsed("b-total", {{"requests.cpu", "20"}});
-  // Below what is used: nobody is evicted, what adds nothing passes.
+  // A limit below usage: nothing is evicted, and requests that add nothing are admitted.
   CHECK(c.Patch("resourcequotas", "b-total", R"({"spec":{"hard":{"requests.cpu":"3"}}})").ok());
   Eventually("the lower limit is in force", [&]() -> std::string {
     const std::string shown(c.GetQuota("b-total").StringAt({"status", "hard", "requests.cpu"}));
@@ -161,7 +161,7 @@ TEST_CASE("ironcore: 64 clients race at the limit and end exactly at it, never a
     stored += made.size();
     CHECK(c.Count("machines") == kLimit);
     c.WaitUsed("q", {{"requests.cpu", std::to_string(kLimit)}});
-    // Room for the next round.
+    // Makes room for the next round.
     CHECK(made.size() >= kFreed);
     for (std::size_t i = 0; i < kFreed; ++i) c.Delete("machines", made[i]);
     c.WaitUsed("q", {{"requests.cpu", std::to_string(kLimit - kFreed)}});
@@ -193,7 +193,7 @@ TEST_CASE("ironcore: creations that were charged and never stored are given back
     CHECK(attempt.reason == "AlreadyExists");
   }
   c.WaitUsed("q", {{"requests.cpu", "38"}, {kMachines, "19"}}, Stretched(15s));
-  CHECK(used.highest() > 19);  // they were charged indeed
+  CHECK(used.highest() > 19);  // they were charged
 }
 
 TEST_CASE("ironcore: only an update that can need quota is asked about",

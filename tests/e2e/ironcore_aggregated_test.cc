@@ -1,5 +1,5 @@
-// ironcore's kinds are served by a second API server behind the first one, which may go away while
-// the first is well.
+// A second API server behind the first one serves ironcore's kinds, and may be away while the first
+// is available.
 #include <catch2/catch.hpp>
 #include <memory>
 
@@ -13,8 +13,8 @@ constexpr const char* kGroups[] = {"core.ironcore.dev", "compute.ironcore.dev",
                                    "storage.ironcore.dev"};
 const std::string kMachines = "count/machines.compute.ironcore.dev";
 
-// The server behind: on the real tier one of its own, with an APIService for each group at the
-// first. The sandbox aggregates nothing; it plays groups whose server is away.
+// The second server: on the real tier a server of its own, with an APIService for each group on the
+// first. The sandbox does not aggregate; it acts as if the groups' server were away.
 class SecondServer {
  public:
   SecondServer() : front_(SharedServer().Kubeconfig()) {
@@ -38,7 +38,7 @@ class SecondServer {
   void AddNamespace(const std::string& ns) {
     if (server_) api_->Create(PathOf("namespaces"), Namespace(ns));
   }
-  // The webhooks that the first one has, as a server sees them that reads them there.
+  // Copies the webhooks of the first server, as a second server reads them there.
   void CopyWebhooks() {
     if (!server_) return;
     json::Value copy = front_.Get(ConfigurationPath());
@@ -71,7 +71,7 @@ class SecondServer {
     return PathOf("apiservices", "", "v1alpha1." + group);
   }
 
-  // The first is not configured to show who it acts for.
+  // The first server is not configured to pass on its users, so everybody may do everything here.
   void OpenToTheFirst() {
     api_->Create(PathOf("clusterrolebindings"),
                  Json(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",
@@ -142,7 +142,7 @@ TEST_CASE("ironcore: its API server goes away while core is well, and comes back
   for (const char* name : {"a", "b"}) c.MakeMachine(name, "small");
   c.WaitUsed("q", {{"requests.cpu", "4"}, {kMachines, "2"}});
   c.MakeMachine("c", "small");
-  // Webhooks are asked by the server that serves the kind.
+  // The server that serves the kind calls the webhooks.
   Eventually("the limit is enforced", [&]() -> std::string {
     const Attempt attempt = c.Post("machines", Machine("d", "small"));
     return attempt.exceeded() ? "" : attempt.Text();

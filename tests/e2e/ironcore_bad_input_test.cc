@@ -1,6 +1,6 @@
-// What should not be, and is: names that nobody counts, selectors that make no sense, objects that
-// cannot be measured, states that are claimed, other writers. A clear word, nothing frozen, nothing
-// lost.
+// Input that should not exist but does: names that nobody counts, meaningless selectors, objects
+// without a size, invented states, other writers. Each gets a clear message; nothing freezes and
+// nothing is lost.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/cloud.h"
@@ -34,7 +34,7 @@ TEST_CASE("ironcore: names that nobody counts are told, and the others count", "
   c.WaitUsed("q", {{"requests.cpu", "2"}});
   c.WaitUsed("typo", {{kMachines, "1"}});
   CHECK(c.Post("machines", Machine("n", "small")).exceeded());
-  // A negative limit, which ironcore lets in by a later edit: nothing more fits, nothing breaks.
+  // A negative limit, which ironcore accepts in an update: nothing more fits, and nothing breaks.
   CHECK(c.Patch("resourcequotas", "q", R"({"spec":{"hard":{"requests.cpu":"-1"}}})").ok());
   CHECK(c.Post("machines", Machine("n", "small")).exceeded());
   CHECK(c.Patch("machines", "m", R"({"metadata":{"labels":{"a":"b"}}})").ok());
@@ -64,7 +64,7 @@ TEST_CASE("ironcore: a selector that makes no sense matches nothing, and is no o
     c.WaitUsed("wrong-" + std::to_string(i), {{"requests.cpu", "0"}, {kMachines, "0"}});
     c.WaitSaid("wrong-" + std::to_string(i), "ScopeMatchesNothing", "it limits nothing");
   }
-  // Nothing to exclude: every machine that has a class.
+  // NotIn without values: every machine with a class.
   c.WriteQuota("all", hard, Selector({{"MachineClass", "NotIn"}}));
   c.WaitUsed("all", {{"requests.cpu", "2"}, {kMachines, "1"}});
 }
@@ -92,7 +92,8 @@ TEST_CASE("ironcore: what cannot be measured is refused, and what is stored alre
   refused(c.Post("volumes", Volume("v", "fast", "1e60")), "spec.resources[storage]: ");
   refused(c.Post("volumes", Volume("v", "fast", "many")), "spec.resources[storage]: ");
   CHECK(
-      c.Post("volumes", Volume("v", "fast", "1500m")).ok());  // rounded up to bytes, or not: little
+      // Rounded up to bytes or not: too small to matter.
+      c.Post("volumes", Volume("v", "fast", "1500m")).ok());
   CHECK(c.Post("machines", Machine("good", "small")).ok());
   for (const char* name : {"nobodys", "good"}) {
     CHECK(c.Patch("machines", name, R"({"metadata":{"finalizers":["e2e.test/held"]}})").ok());
@@ -166,7 +167,7 @@ TEST_CASE("ironcore: a charge by ironcore's own plugin stands until its machine 
   Cloud c({.enforce = ""});
   c.MakeClass("small", "2", "4Gi");
   c.Limit("q", {{"requests.cpu", "20"}, {kMachines, "9"}});
-  // The plugin writes what it admits, then the machine is stored.
+  // The plugin charges what it admits, then the machine is stored.
   const auto plugin = [&](const std::string& cpu, const std::string& count) {
     CHECK(c.Patch("resourcequotas", "q/status",
                   R"({"status":{"used":{"requests.cpu":")" + cpu + R"(",")" + kMachines + R"(":")" +
@@ -179,7 +180,7 @@ TEST_CASE("ironcore: a charge by ironcore's own plugin stands until its machine 
   c.StaysUsed("q", {{"requests.cpu", "2"}, {kMachines, "1"}}, 700ms);
   plugin("4", "2");
   c.MakeMachine("b", "small");
-  plugin("6", "3");  // and this one is never stored
+  plugin("6", "3");  // this one is never stored
   c.WaitUsed("q", {{"requests.cpu", "4"}, {kMachines, "2"}}, Stretched(20s));
   c.Delete("machines", "a");
   c.WaitUsed("q", {{"requests.cpu", "2"}, {kMachines, "1"}});
@@ -188,8 +189,7 @@ TEST_CASE("ironcore: a charge by ironcore's own plugin stands until its machine 
 TEST_CASE("ironcore: its quotas may come, go and come again", "[e2e][ironcore]") {
   Cloud c({.serve = false, .enforce = ""});
   CHECK(c.daemon().Probe("/readyz") == 200);
-  const std::string absent =
-      "does not serve this quota API, which is waited for quota_api=ironcore";
+  const std::string absent = "does not serve this quota API, waiting for it quota_api=ironcore";
   c.daemon().WaitForLog(absent);
   c.ServeAll();
   c.MakeClass("small", "2", "4Gi");

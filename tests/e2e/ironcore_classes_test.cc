@@ -1,6 +1,5 @@
-// Usage comes from the class as it is now: one that appears late, changes or vanishes moves every
-// quota concerned, and one that is missing or cannot be read makes its own usage unknown, and
-// nothing else.
+// Usage comes from the current class. A class that is created late, changes or is deleted changes
+// every quota concerned. A class that is missing or unreadable makes only its own usage unknown.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/cloud.h"
@@ -10,7 +9,7 @@ namespace {
 
 const std::string kMachines = "count/machines.compute.ironcore.dev";
 
-// A class deleted and made again, as it must be where capabilities are fixed.
+// Deletes a class and creates it again, as required where capabilities are immutable.
 void Remake(Cloud& c, const std::string& name, const std::string& cpu, const std::string& memory) {
   c.Delete("machineclasses", name);
   c.MakeClass(name, cpu, memory);
@@ -27,7 +26,7 @@ TEST_CASE("ironcore: a class that appears late makes its machines' usage known",
   c.WriteQuota("q", {{"requests.cpu", "20"}, {kMachines, "9"}});
   c.WriteQuota("small", {{"requests.cpu", "20"}, {kMachines, "9"}},
                Selector({{"MachineClass", "In", {"small"}}}));
-  // Whom it does not concern is counted; unknown is not zero.
+  // Quotas that it does not concern are counted; unknown is not zero.
   c.WaitUsed("small", {{"requests.cpu", "2"}, {kMachines, "1"}}, Stretched(15s));
   c.WaitUsed("q", {{kMachines, "2"}}, Stretched(15s));
   c.WaitSaid("q", "ClassNotFound", "later");
@@ -65,7 +64,7 @@ TEST_CASE("ironcore: a class whose capabilities change moves the quotas of all n
     return used == "2500m" ? "" : used;
   });
   c.WaitUsed("large", {{"requests.cpu", "16"}, {"requests.memory", "64Gi"}, {kMachines, "1"}});
-  // What else a class can do is not counted, and costs no write.
+  // Other capabilities of a class are not counted, and cause no write.
   const std::string before(c.GetQuota("q").StringAt({"metadata", "resourceVersion"}));
   CHECK(c.Patch("machineclasses", "small", R"({"capabilities":{"gpu":"4"}})").ok());
   CHECK(c.Patch("machineclasses", "large", R"({"metadata":{"labels":{"a":"b"}}})").ok());
@@ -94,8 +93,8 @@ TEST_CASE("ironcore: a class that vanishes leaves what is known, and freezes not
 
   c.Delete("machineclasses", "small");
   c.WaitSaid("q", "ClassNotFound", "small");
-  // Its own name keeps the last value; the count and the volumes of the same quota go on, and so
-  // does whoever has nothing to do with it.
+  // The name of the missing class keeps its last value. The count and the volumes of the same quota
+  // are still counted, and so are unrelated quotas.
   c.Make("volumes", Volume("v", "fast", "10Gi"));
   c.MakeMachine("d", "large");
   c.WaitUsed("q", {{"requests.cpu", "20"}, {kMachines, "4"}, {"requests.storage", "10Gi"}});
@@ -107,10 +106,10 @@ TEST_CASE("ironcore: a class that vanishes leaves what is known, and freezes not
                ? ""
                : text;
   });
-  // When those who are unknown are gone, all is known.
+  // Once the unknown machines are deleted, all usage is known.
   for (const char* name : {"a", "b"}) c.Delete("machines", name);
   c.WaitUsed("q", {{"requests.cpu", "32"}, {kMachines, "2"}, {"requests.storage", "10Gi"}});
-  // Deleted and made again with other capabilities.
+  // Deleted and created again with other capabilities.
   Remake(c, "large", "8", "32Gi");
   c.WaitAndTell("q", {{"requests.cpu", "16"}, {kMachines, "2"}, {"requests.storage", "10Gi"}},
                 "a class that was made again was counted");
@@ -141,7 +140,7 @@ TEST_CASE("ironcore: capabilities that are no amount are told, and freeze nothin
     c.Make("machineclasses", made);
     c.MakeMachine(bad.name, bad.name);
   }
-  // A quota that was counted before its machine came would keep that as its last value.
+  // A quota counted before its machine exists would keep that count as its last value.
   c.Limit("all", {{kMachines, "9"}});
   c.WaitUsed("all", {{kMachines, "5"}}, Stretched(15s));
   for (const Bad& bad : all) {
@@ -153,7 +152,7 @@ TEST_CASE("ironcore: capabilities that are no amount are told, and freeze nothin
     c.WaitUsed(bad.name, {{kMachines, "1"}}, Stretched(15s));
     c.WaitSaid(bad.name, "QuotaStale", bad.words);
   }
-  // A class whose sum leaves what can be counted, and one of fractions.
+  // A class whose sum is too large to count, and one with fractions.
   c.MakeClass("sum", "1e29", "1Gi");
   c.MakeClass("half", "500m", "1.5Gi");
   for (const char* name : {"s1", "s2"}) c.MakeMachine(name, "sum");
@@ -164,7 +163,7 @@ TEST_CASE("ironcore: capabilities that are no amount are told, and freeze nothin
                Selector({{"MachineClass", "In", {"half"}}}));
   c.WaitUsed("half", {{"requests.cpu", "1500m"}, {"requests.memory", "4608Mi"}}, Stretched(15s));
   c.WaitUsed("sum", {{kMachines, "2"}}, Stretched(15s));
-  // Mended, all of them count.
+  // Once corrected, all of them count.
   for (const Bad& bad : all) {
     CHECK(c.Patch("machineclasses", bad.name, R"({"capabilities":{"cpu":"3"}})").ok());
     c.WaitUsed(bad.name, {{"requests.cpu", "3"}, {kMachines, "1"}});
@@ -185,7 +184,7 @@ TEST_CASE("ironcore: a missing class hurts neither unrelated creations nor edits
   c.Delete("machineclasses", "small");
   c.WaitSaid("q", "ClassNotFound", "small");
 
-  // At the limit, and nobody knows of how much: what needs nothing passes.
+  // At the limit with unknown usage: requests that need nothing are admitted.
   for (const char* patch :
        {R"({"metadata":{"labels":{"a":"b"}}})", R"({"metadata":{"finalizers":["e2e.test/held"]}})",
         R"({"metadata":{"finalizers":null}})", R"({"spec":{"power":"Off"}})",
@@ -195,7 +194,7 @@ TEST_CASE("ironcore: a missing class hurts neither unrelated creations nor edits
     INFO(attempt.Text());
     CHECK(attempt.ok());
   }
-  // Volumes have nothing to do with it, and are limited as before.
+  // Volumes are not concerned, and are limited as before.
   CHECK(c.Post("volumes", Volume("v", "fast", "40Gi")).ok());
   CHECK(c.Post("volumes", Volume("w", "fast", "20Gi")).message ==
         DeniedByCloud("volumes.storage.ironcore.dev \"w\" is forbidden: exceeded quota: q, "
@@ -203,7 +202,7 @@ TEST_CASE("ironcore: a missing class hurts neither unrelated creations nor edits
                       "limited: requests.storage=50Gi"));
   c.Delete("machines", "b");
   c.WaitUsed("q", {{"requests.cpu", "6"}, {kMachines, "2"}, {"requests.storage", "40Gi"}});
-  // A new one of the class that is gone cannot be judged.
+  // A new machine of the deleted class cannot be decided.
   const Attempt gone = c.Post("machines", Machine("d", "small"));
   INFO(gone.Text());
   CHECK(gone.code == 403);
@@ -226,7 +225,7 @@ TEST_CASE("ironcore: where no quota asks what a class gives, nobody asks for the
   CHECK(c.Post("machines", Machine("free", "none-such")).ok());
   c.Limit("q", {{kMachines, "3"}, {"requests.storage", "50Gi"}});
   CHECK(c.Post("machines", Machine("counted", "none-such")).ok());
-  // A quota of cpu that does not want machines of this class.
+  // A quota of cpu whose scope excludes machines of this class.
   c.Limit("other", {{"requests.cpu", "1"}}, Selector({{"MachineClass", "In", {"large"}}}));
   CHECK(c.Post("machines", Machine("third", "none-such")).ok());
   c.WaitUsed("q", {{kMachines, "3"}, {"requests.storage", "0"}});
@@ -263,7 +262,7 @@ TEST_CASE("ironcore: what was never known is not enforced as if it were nothing"
   c.MakeMachine("early", "later");
   c.WriteQuota("q", {{"requests.cpu", "3"}, {kMachines, "9"}, {"requests.storage", "50Gi"}});
   c.WaitUsed("q", {{kMachines, "1"}, {"requests.storage", "0"}}, Stretched(15s));
-  // Volumes have nothing to do with it. Of machines nobody can say whether they fit.
+  // Volumes are not concerned. Whether machines fit is unknown.
   CHECK(c.Post("volumes", Volume("v", "fast", "40Gi")).ok());
   CHECK(c.Post("volumes", Volume("w", "fast", "20Gi")).exceeded());
   const Attempt blind = c.Post("machines", Machine("m", "small"));

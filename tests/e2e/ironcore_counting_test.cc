@@ -1,5 +1,5 @@
-// What ironcore's quotas count, whoever decides admission: the manifests of an operator, the states
-// of machines, sizes, other kinds, and scopes over classes.
+// What ironcore's quotas count, whatever enforces them: an operator's manifests, the states of
+// machines, sizes, other kinds, and scopes over classes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cctype>
@@ -19,7 +19,7 @@ std::string ResourceOf(const std::string& kind) {
   return resource + (kind.ends_with("Class") ? "es" : "s");
 }
 
-// All of tests/e2e/ironcore/samples.yaml.
+// Creates everything in tests/e2e/ironcore/samples.yaml.
 void MakeSamples(Cloud& cloud) {
   const auto documents =
       config::ParseYamlDocuments(ReadFile(QCM_SOURCE_DIR "/tests/e2e/ironcore/samples.yaml"));
@@ -44,7 +44,7 @@ TEST_CASE("ironcore: an operator's manifests count as they read", "[e2e][ironcor
   c.WaitUsed("team-a-objects", {{kMachines, "1"}, {kVolumes, "1"}});
   c.WaitUsed("team-a-large-machines", {{kMachines, "0"}, {"requests.cpu", "0"}});
   c.WaitUsed("team-a-not-fast", {{"requests.storage", "0"}});
-  // A limit that is a bare number stands in the status as written, or in canonical form.
+  // A limit that is a plain number is in the status as written, or in canonical form.
   const json::Value shown = c.GetQuota("team-a-objects");
   CHECK(ToQuantities(shown.At({"status", "hard"})) ==
         Quantities{{kMachines, "5"}, {kVolumes, "12"}});
@@ -77,10 +77,10 @@ TEST_CASE("ironcore: a machine uses what its class says until it is terminated",
     c.MakeMachine(name, "small");
     c.SetState("machines", name, state);
   }
-  // Six machines exist; five of them can still run, or run again.
+  // Six machines exist; five of them run or can run again.
   const Quantities five = {{"requests.cpu", "10"}, {"requests.memory", "20Gi"}, {kMachines, "6"}};
   c.WaitUsed("q", five);
-  // What is being deleted is held by its provider until it is gone.
+  // An object that is being deleted is held by its provider until it is gone.
   CHECK(c.Patch("machines", "running", R"({"metadata":{"finalizers":["e2e.test/held"]}})").ok());
   c.Delete("machines", "running");
   CHECK(c.GetQuota("q").At({"status", "used"}) != nullptr);
@@ -90,7 +90,7 @@ TEST_CASE("ironcore: a machine uses what its class says until it is terminated",
 
   c.SetState("machines", "shutdown", "Terminated");
   c.WaitUsed("q", {{"requests.cpu", "6"}, {"requests.memory", "12Gi"}, {kMachines, "5"}});
-  // Nobody decides what a poollet reports: use rises again.
+  // Reports of a poollet are not subject to admission: usage rises again.
   c.SetState("machines", "terminated", "Running");
   c.WaitUsed("q", {{"requests.cpu", "8"}, {"requests.memory", "16Gi"}, {kMachines, "5"}});
   for (const char* name : {"off", "pending", "shutdown", "terminating", "terminated"}) {
@@ -117,7 +117,7 @@ TEST_CASE("ironcore: a volume uses the size it asks for, in every state", "[e2e]
   c.WaitUsed("q", {{"requests.storage", "25Gi"}, {kVolumes, "2"}});
   CHECK(resize("5Gi"));
   c.WaitUsed("q", {{"requests.storage", "5Gi"}, {kVolumes, "2"}});
-  // What is effective is not what was asked for; disks of a machine are no volumes.
+  // The status may differ from the request; local disks of a machine are not volumes.
   CHECK(c.Patch("volumes", "v/status", R"({"status":{"resources":{"storage":"50Gi"}}})").ok());
   c.MakeClass("small", "2", "4Gi");
   json::Value machine = Machine("m", "small");
@@ -127,7 +127,7 @@ TEST_CASE("ironcore: a volume uses the size it asks for, in every state", "[e2e]
           "volumeClassRef":{"name":"fast"},"resources":{"storage":"30Gi"}}}}}])");
   c.Make("machines", machine);
   c.StaysUsed("q", {{"requests.storage", "5Gi"}, {kVolumes, "2"}}, 300ms);
-  c.Make("volumes", Volume("m-data", "fast", "30Gi"));  // as ironcore's controller makes it
+  c.Make("volumes", Volume("m-data", "fast", "30Gi"));  // as ironcore's controller creates it
   c.WaitUsed("q", {{"requests.storage", "35Gi"}, {kVolumes, "3"}});
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("ironcore: buckets use what their class says, and none without a class
   c.Make("buckets", Bucket("a", "gold"));
   c.Make("buckets", Bucket("b", "gold"));
   c.Make("buckets", Bucket("bare", ""));
-  c.Make("volumes", Volume("v", "fast", "10Gi"));  // its class has tps and iops, too
+  c.Make("volumes", Volume("v", "fast", "10Gi"));  // its class also has tps and iops
   c.WaitUsed("q", {{"requests.tps", "200Mi"}, {"requests.iops", "1k"}, {kBuckets, "3"}});
   c.Delete("buckets", "a");
   c.WaitUsed("q", {{"requests.tps", "100Mi"}, {"requests.iops", "500"}, {kBuckets, "2"}});
@@ -176,7 +176,7 @@ TEST_CASE("ironcore: objects of any kind are counted by name, also of one that c
   Eventually("one is gone", [&]() -> std::string {
     return shown(networks.CountName()) == "1" ? "" : shown(networks.CountName());
   });
-  // A quota of the core API counts the same beside it, and neither writes the other's.
+  // A core quota beside it counts the same, and neither controller writes the other's status.
   s.Create("resourcequotas", Quota("q", {{kMachines, "5"}}));
   c.MakeMachine("m", "none-such");
   s.WaitUsed("q", {{kMachines, "1"}});

@@ -1,5 +1,4 @@
-// Scopes over classes, and what becomes of a quota that is edited, by its owner or by a hand that
-// should not.
+// Scopes over classes, and quotas that are edited by their owner or by somebody who should not.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/cloud.h"
@@ -30,7 +29,7 @@ void MakeObjects(Cloud& c) {
   c.Make("buckets", Bucket("bare", ""));
 }
 
-// What is named; the rest is 0.
+// The given amounts; all others are 0.
 Quantities Only(const Quantities& used) {
   Quantities all;
   for (const auto& [name, limit] : kHard) all[name] = used.contains(name) ? used.at(name) : "0";
@@ -58,12 +57,12 @@ const std::vector<Case> kCases = {
     {{{"BucketClass", "NotIn", {"gold"}}}, {}},
     {{{"BucketClass", "Exists"}}, {{kBuckets, "1"}, {"requests.iops", "500"}}},
     {{{"BucketClass", "DoesNotExist"}}, {{kBuckets, "1"}}},
-    // Several must all hold, of one scope as of two.
+    // Several expressions must all match, of one scope or of two.
     {{{"MachineClass", "In", {"small", "large"}}, {"MachineClass", "NotIn", {"small"}}},
      {{kMachines, "1"}, {"requests.cpu", "16"}}},
     {{{"VolumeClass", "Exists"}, {"VolumeClass", "NotIn", {"fast", "slow"}}}, {}},
     {{{"MachineClass", "Exists"}, {"VolumeClass", "Exists"}}, {}},
-    // None at all is everything.
+    // No expression matches everything.
     {{},
      {{kMachines, "2"},
       {"requests.cpu", "18"},
@@ -141,14 +140,14 @@ TEST_CASE("ironcore: a status that somebody changed is repaired, and nothing els
     CHECK(c.Patch("resourcequotas", "q/status", wrong).ok());
     c.WaitUsed("q", right, Stretched(5s));
   }
-  // What rises could be somebody's charge for what is not seen yet: it is held for a while.
+  // An increase may be a charge for an object that is not seen yet: it is held for a while.
   CHECK(c.Patch("resourcequotas", "q/status", R"({"status":{"used":{"requests.cpu":"90"}}})").ok());
   c.WaitAndTell("q", right, "an increase by hand was taken back");
-  // The same by PUT, with a limit that is not the spec's.
+  // The same by PUT, with another limit than the spec's.
   json::Value replaced = c.GetQuota("q");
   replaced.Make({"status", "hard", "requests.cpu"}) = "1";
   replaced.Make({"status", "used", "requests.cpu"}) = "3";
-  replaced.Make({"spec", "hard", "requests.cpu"}) = "7";  // not through this door
+  replaced.Make({"spec", "hard", "requests.cpu"}) = "7";  // the status endpoint must not change it
   CHECK(c.Replace(c.Path("resourcequotas", "q", "status"), replaced).ok());
   c.WaitUsed("q", right);
   const json::Value now = c.GetQuota("q");
@@ -157,7 +156,7 @@ TEST_CASE("ironcore: a status that somebody changed is repaired, and nothing els
   CHECK(ToQuantities(now.At({"spec", "hard"})) ==
         Quantities{{kMachines, "9"}, {"requests.cpu", "99"}});
   CHECK(ToQuantities(now.At({"status", "hard"})) == ToQuantities(now.At({"spec", "hard"})));
-  // A PUT of the quota itself, without a status.
+  // A PUT of the quota itself without a status.
   json::Value whole = now;
   whole.AsObject()->Erase("status");
   whole.Make({"spec", "hard", "requests.cpu"}) = "50";

@@ -1,5 +1,5 @@
-// What the definition of KarmadaQuota and the rules of its webhook decide without the daemon, on
-// the API server that evaluates them.
+// What KarmadaQuota's CRD and the match conditions of its webhook decide without the daemon, on the
+// API server that evaluates them.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/federation.h"

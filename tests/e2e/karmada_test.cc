@@ -8,7 +8,7 @@
 namespace e2e::karmada_test {
 namespace {
 
-// Whichever of our webhooks was asked.
+// For whichever of our webhooks was called.
 bool Says(const Attempt& attempt, const std::string& words) {
   return attempt.message.find(" is forbidden: " + words) != std::string::npos;
 }
@@ -53,7 +53,7 @@ TEST_CASE("karmada: limits are enumerated, use is shown, and what exceeds is ref
   INFO(scaled.Text());
   CHECK(Says(scaled, "exceeded quota: q, requested: pods=1, used: pods=8, limited: pods=8"));
 
-  // Below what is used: nobody is evicted, and to shrink is always allowed.
+  // A limit below usage: nothing is evicted, and scaling down is always allowed.
   f.api().MergePatch(f.Path("karmadaquotas", "q"), Json(R"({"spec":{"hard":{"cpu":"5"}}})"));
   CHECK(f.Patch("web-deployment", R"({"spec":{"replicas":2}})").ok());
   CHECK(f.Patch("web-deployment", Placed({{"member1", 1}, {"member2", 1}})).ok());
@@ -77,7 +77,7 @@ TEST_CASE("karmada: rescheduling is counted by what it adds, and a failover is f
             {"fromCluster":"member1","reason":"x","producer":"y","replicas":2}]}})")
             .ok());
   CHECK(f.daemon().Metric("quota_admission_status_writes_total").value_or(0) == writes);
-  // A copy in each cluster is more.
+  // A copy in each cluster uses more.
   CHECK(f.Patch("web", Placed({{"member1", 3}, {"member2", 3}})).ok());
   f.WaitUsed("q", {{"cpu", "6"}, {"pods", "6"}});
   CHECK(Says(f.Patch("web", Placed({{"member1", 3}, {"member2", 3}, {"member3", 3}})),
@@ -125,7 +125,7 @@ TEST_CASE("karmada: quotas of priority classes count the components that have th
   f.WaitUsed("some", {{"cpu", "9"}, {"pods", "5"}});
   f.WaitUsed("none", {{"cpu", "2"}, {"pods", "2"}});
   f.WaitUsed("named", {{"cpu", "9"}, {"pods", "5"}});
-  // Another class is another quota's: here it does not fit.
+  // Another class belongs to another quota: here it does not fit.
   const std::string without = R"({"spec":{"replicaRequirements":{"priorityClassName":"high"}}})";
   CHECK(Says(f.Patch("plain", without),
              "exceeded quota: named, requested: cpu=2, used: cpu=9, limited: cpu=10"));
@@ -249,7 +249,7 @@ TEST_CASE("karmada: what is no amount is refused, and what is stored already cou
   CHECK(f.Post(Binding("less", -3, {{"cpu", "1"}})).ok());  // counts as none
   CHECK(f.Patch("old", R"({"spec":{"replicas":3}})").ok());
   f.WaitUsed("q", {{"cpu", "0"}, {"memory", "3Gi"}, {"pods", "3"}});
-  // What is being deleted is limited as before, and its finalizers can always go.
+  // An object that is being deleted is limited as before, and its finalizers can always be removed.
   CHECK(f.Patch("old", R"({"metadata":{"finalizers":["e2e.test/held"]}})").ok());
   f.api().Delete(f.Path("resourcebindings", "old"));
   const Attempt grown = f.Patch("old", R"({"spec":{"replicas":300}})");
@@ -280,7 +280,7 @@ TEST_CASE("karmada: beside a FederatedResourceQuota each keeps to its own object
 TEST_CASE("karmada: the quota API may come, go and come again", "[e2e][karmada]") {
   Federation f({.serve = false});
   CHECK(f.daemon().Probe("/readyz") == 200);
-  const std::string absent = "does not serve this quota API, which is waited for quota_api=karmada";
+  const std::string absent = "does not serve this quota API, waiting for it quota_api=karmada";
   f.daemon().WaitForLog(absent);
   f.Serve("resourcebindings");
   f.Serve("karmadaquotas");
@@ -320,7 +320,7 @@ TEST_CASE("karmada: without a way to reach admission quotas are counted, and tha
   f.Limit("q", {{"pods", "1"}});
   CHECK(f.Post(Binding("web", 5, {})).ok());
   f.WaitUsed("q", {{"pods", "5"}});
-  f.daemon().WaitForLog("quotas are counted, but nothing is refused: give --admission-service");
+  f.daemon().WaitForLog("quotas are counted but not enforced: set --admission-service");
 }
 
 TEST_CASE("karmada: the shipped rights are enough", "[e2e][karmada][real-only]") {

@@ -1,4 +1,4 @@
-// Kinds that are measured by more than their number, and kinds that come and go.
+// Kinds whose usage is more than their number, and kinds that are created and deleted.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/custom_kind.h"
@@ -104,7 +104,7 @@ TEST_CASE("a custom kind that appears after its quota is counted, and may go aga
   const CustomKind things("things");
   s.Create("resourcequotas", Quota("q", {{"pods", "9"}, {things.CountName(), "5"}}));
   s.StartDaemon();
-  s.WaitUsed("q", {{"pods", "0"}});  // nobody knows the kind: its name has no count
+  s.WaitUsed("q", {{"pods", "0"}});  // the kind is unknown: its name has no count
 
   s.api().Create(PathOf("customresourcedefinitions"), things.Definition());
   s.WaitUsed("q", {{"pods", "0"}, {things.CountName(), "0"}}, Stretched(10s));
@@ -135,7 +135,7 @@ TEST_CASE("a kind that cannot be listed hurts nobody else", "[e2e][kinds][real-o
   s.WaitUsed("q", {{"pods", "0"}});
   CHECK(daemon.Running());
 
-  // Healed: counted again by itself.
+  // Repaired: counted again without help.
   MendConversion(s, broken);
   s.WaitUsed("q", {{"pods", "0"}, {broken.CountName(), "1"}}, Stretched(60s));
   s.api().Delete(PathOf("customresourcedefinitions", "", broken.Crd()));

@@ -1,4 +1,4 @@
-// What people see: kubectl against both tiers, with the daemon's status.
+// What users see: kubectl on both tiers, with the daemon's status.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/scenario.h"
@@ -6,7 +6,7 @@
 namespace e2e::kubectl_test {
 namespace {
 
-// The kubectl that fits the server, else the one on PATH.
+// The server's own kubectl, else the one on PATH.
 std::string Kubectl() {
   const char* assets = std::getenv("KUBEBUILDER_ASSETS");
   if (assets != nullptr && *assets != '\0') return std::string(assets) + "/kubectl";
@@ -38,7 +38,7 @@ struct Row {
   std::string hard;
 };
 
-// What `kubectl describe quota` prints: columns as wide as their widest cell and two more.
+// The output of `kubectl describe quota`: each column is two wider than its widest cell.
 std::string Described(const std::string& name, const std::string& ns,
                       const std::vector<Row>& rows) {
   std::vector<Row> table{{"Resource", "Used", "Hard"}, {"--------", "----", "----"}};
@@ -82,7 +82,7 @@ TEST_CASE("kubectl describe shows the tables that people know", "[e2e][kubectl]"
            "    metadata: {labels: {app: x}}\n    spec:\n      containers:\n"
            "      - {name: c, image: registry.invalid/none:1}\n";
   };
-  // A request that is missing is its limit.
+  // A missing request defaults to the limit.
   const auto file = kubectl.File(
       "apiVersion: v1\nkind: Pod\nmetadata: {name: limited}\nspec:\n  containers:\n"
       "  - name: c\n    image: registry.invalid/none:1\n"
@@ -151,7 +151,7 @@ TEST_CASE("kubectl create, describe, get, apply and delete tell the same story",
   s.WaitUsed("applied", {{"pods", "2"}});
   kubectl({"delete", "pod", "a", "--grace-period=0", "--force"});
   s.WaitUsed("applied", {{"pods", "1"}});
-  // A second apply must find its own annotation, which no status write may have wiped.
+  // A second apply must find its own annotation, which no status write may have removed.
   CHECK(kubectl({"apply", "-f", file}).find("unchanged") != std::string::npos);
   kubectl({"delete", "quota", "applied"});
   CHECK_FALSE(s.api().Exists(s.Path("resourcequotas", "applied")));

@@ -1,4 +1,4 @@
-// Several replicas, one lease: who leads, and how long it takes when that one goes.
+// Several replicas, one lease: which one leads, and how long a takeover takes.
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -14,10 +14,10 @@ namespace {
 const std::chrono::milliseconds kLease = Stretched(4s);
 const std::chrono::milliseconds kDeadline = Stretched(3s);
 const std::chrono::milliseconds kRetry = Stretched(500ms);
-// A follower looks again after up to 2.2 retry periods; then it asks twice.
+// A follower reads the lease again after up to 2.2 retry periods; then it sends two requests.
 const std::chrono::milliseconds kLook = kRetry * 22 / 10 + Stretched(1s);
 
-// The last renewal is seen up to one look late, and so is the end of the lease.
+// A follower sees the last renewal up to one read late, and the end of the lease, too.
 const std::chrono::milliseconds kTakeover = kLease + 2 * kLook;
 
 // A namespace with a quota and pods, in which replicas compete for one lease.
@@ -30,7 +30,7 @@ class Replicas {
   }
 
   [[nodiscard]] Scenario& scenario() { return s_; }
-  // One that is ready; on its own way to the server, if it says one.
+  // Starts a replica and waits until it is ready; `kubeconfig` is its own if it is not empty.
   std::unique_ptr<Daemon> Start(const std::string& identity, const std::string& kubeconfig = "") {
     auto daemon = std::make_unique<Daemon>(
         DaemonOptions{.kubeconfig = kubeconfig.empty() ? s_.server().Kubeconfig() : kubeconfig,
@@ -63,7 +63,7 @@ class Replicas {
         json::Object{{"holderIdentity", holder}, {"leaseDurationSeconds", seconds}};
     s_.Create("leases", lease);
   }
-  // A change that only a leader writes.
+  // Makes a change that only a leader writes to the status.
   void ExpectLeads(const Daemon& daemon) {
     static int pods = 0;
     Eventually("it leads", [&]() -> std::string { return Leads(daemon) ? "" : "it does not"; });
@@ -96,7 +96,7 @@ std::chrono::milliseconds UntilLeads(
   return Since(began);
 }
 
-// Statuses that the daemon wrote.
+// Number of statuses that the daemon wrote.
 double Written(const Daemon& daemon) {
   std::istringstream lines(daemon.MetricsText());
   double written = 0;  // of all quota APIs
@@ -135,7 +135,7 @@ TEST_CASE("of two replicas one leads, and both are ready", "[e2e][leader]") {
     return events.find("first became leader") != std::string::npos ? "" : events;
   });
 
-  // It is renewed: nobody else's turn when it would have ended.
+  // The lease is renewed: no other replica takes it when it would have expired.
   Always(
       "the first one leads", [&]() -> std::string { return Replicas::Leads(*b) ? "no" : ""; },
       kLease + kLook);
@@ -169,7 +169,7 @@ TEST_CASE("a leader that stops gives the lease to the other", "[e2e][leader]") {
   const auto took = UntilLeads(*b);
   CHECK(took <= kLook);
   r.ExpectLeads(*b);
-  CHECK(a->Log().find("the lease was given back") != std::string::npos);
+  CHECK(a->Log().find("released the lease") != std::string::npos);
 }
 
 TEST_CASE("a leader that was suspended beyond its lease writes nothing and ends with 1",
@@ -183,7 +183,8 @@ TEST_CASE("a leader that was suspended beyond its lease writes nothing and ends 
   UntilLeads(*b);
   s.Create("pods", Pod("c"));
   s.WaitUsed("q", {{"pods", "3"}});
-  // From now on nobody leads, and the status is wrong: what is written, the first one wrote.
+  // From now on nobody leads, and the status is wrong: only the first replica could have written
+  // it.
   b->Kill();
   s.Delete("pods", "c");
   const std::string before = s.ResourceVersion("q");
@@ -256,7 +257,7 @@ TEST_CASE("a lease that cannot be had is named in the log, and taken when it can
   flags.push_back("--leader-elect-resource-namespace=" + ns);
   Daemon a({.kubeconfig = s.server().Kubeconfig(), .more_flags = flags});
   a.WaitUntilReady();
-  a.WaitForLog("the lease cannot be used and is tried again lease=" + ns + "/replicas");
+  a.WaitForLog("cannot use the lease, retrying lease=" + ns + "/replicas");
   CHECK(s.Used("q").empty());
   s.api().Create(PathOf("namespaces"), Namespace(ns));
   s.WaitUsed("q", {{"pods", "2"}});
@@ -264,7 +265,7 @@ TEST_CASE("a lease that cannot be had is named in the log, and taken when it can
   s.api().Delete(PathOf("namespaces", "", ns));
 }
 
-// The Role of the manifest, in the scenario's namespace, for a user who may do nothing else.
+// The Role of the manifest, in the scenario's namespace, for a user without other rights.
 TEST_CASE("the shipped rights let the daemon use its lease, and no other",
           "[e2e][leader][real-only]") {
   Scenario s;
@@ -294,7 +295,7 @@ TEST_CASE("the shipped rights let the daemon use its lease, and no other",
   const auto a = start("quota-controller-manager");
   a->WaitForLog("became leader");
   CHECK(a->Stop() == 0);
-  CHECK(a->Log().find("the lease was given back") != std::string::npos);
+  CHECK(a->Log().find("released the lease") != std::string::npos);
   CHECK_FALSE(s.api().Get(s.Path("leases", "quota-controller-manager")).IsNull());
 
   const auto b = start("other");
@@ -307,12 +308,12 @@ TEST_CASE("outside of a cluster the lease is in kube-system, and free again afte
   Scenario s;
   const std::string path = PathOf("leases", "kube-system", "quota-controller-manager");
   s.Create("resourcequotas", Quota("q", {{"pods", "100"}}));
-  // A daemon that another scenario killed would hold it for 15 s.
+  // A daemon killed by another scenario would hold it for 15 s.
   s.api().Delete(path);
   for (int i = 0; i < 2; ++i) {
     Daemon a({.kubeconfig = s.server().Kubeconfig(), .more_flags = {"--leader-elect=true"}});
     a.WaitUntilReady();
-    // Far less than the 15 s of a lease that somebody holds.
+    // Far less than the 15 s of a held lease.
     Eventually(
         "it leads",
         [&] { return Replicas::Leads(a) ? "" : "it follows; its log:\n" + Tail(a.Log(), 5); },

@@ -1,4 +1,4 @@
-// The log tells nobody a secret, however much it tells.
+// The log contains no secret, even at the highest verbosity.
 #include <catch2/catch.hpp>
 
 #include "pkg/base/base64.h"
@@ -8,7 +8,7 @@
 namespace e2e::log_secrets_test {
 namespace {
 
-// The middle of a PEM key or of anything as long: nobody writes that by accident.
+// The middle of a PEM key or another long text, which cannot appear by accident.
 std::string Core(const std::string& text) { return text.substr(text.size() / 2, 24); }
 
 }  // namespace
@@ -48,7 +48,7 @@ TEST_CASE("log: no token, key or Secret is in it, with everything said and much 
   };
   CHECK(scrape(server->Fields().token) == 200);
   CHECK(scrape("a-scraper-without-rights") == 401);
-  // A garbled Secret, a changed tenant's, and then nobody to talk to.
+  // A garbled Secret, a change by a tenant, and then no API server.
   json::Value garbled = json::Object{};
   garbled.Make({"data", "tls.crt"}) = base::EncodeBase64("no certificate");
   s.api().MergePatch(path, garbled);

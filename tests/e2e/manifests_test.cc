@@ -1,4 +1,4 @@
-// manifests/ on a real API server: every object is accepted, and no role says more than it must.
+// manifests/ on a real API server: every object is accepted, and no role grants more than needed.
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -15,7 +15,7 @@ std::set<std::string> Texts(const json::Value* list) {
   return texts;
 }
 
-// "patch resourcequotas/status": what a rule lets write, beyond reading.
+// "patch resourcequotas/status": the rights of a rule beyond reading.
 std::set<std::string> Writes(const json::Value& rule) {
   std::set<std::string> writes;
   for (const std::string& verb : Texts(rule.At({"verbs"}))) {
@@ -34,7 +34,7 @@ TEST_CASE("every object in manifests/ is accepted by a kube-apiserver, without a
   Installation installation;
   for (const std::string& folder : ManifestFolders()) {
     INFO(folder);
-    // The namespace first: it is what says that pods are restricted.
+    // The namespace first: it sets the pod security level.
     CHECK_NOTHROW(installation.Apply(folder));
     CHECK_NOTHROW(installation.Apply(folder));  // and again, as in an upgrade
   }
@@ -55,7 +55,7 @@ TEST_CASE("the shipped pods are let into a namespace that is restricted",
           ToAttempt(installation.api().Do(PostOf(PathOf("pods", kQuotaSystem), pod)));
       CHECK(made.Text().starts_with("201"));
       CHECK(made.warnings.empty());
-      // What the level forbids is refused there, so the above says something.
+      // A pod that the level forbids is refused, so the check above proves something.
       pod.Make({"metadata", "name"}) = FreshName("pod");
       pod.Make({"spec", "hostNetwork"}) = true;
       CHECK(ToAttempt(installation.api().Do(PostOf(PathOf("pods", kQuotaSystem), pod))).code ==
@@ -96,7 +96,7 @@ TEST_CASE("the shipped roles name no verb * and let nothing be written but what 
         if (of_people.contains(name)) continue;
         for (const std::string& write : Writes(rule)) {
           CHECK(allowed.contains(write));
-          // A name, or a namespace of its own, wherever RBAC can narrow.
+          // Restricted to a name or a namespace wherever RBAC can do that.
           const bool narrow = write.ends_with("secrets") || write == "update leases" ||
                               write == "patch validatingwebhookconfigurations" ||
                               write.starts_with("delete ");

@@ -1,5 +1,5 @@
-// Three hundred custom kinds: what nobody names is not watched, and one that is broken hurts
-// nobody.
+// Three hundred custom kinds: kinds that no quota names are not watched, and a broken one affects
+// nobody else.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -12,7 +12,7 @@ namespace e2e::many_kinds_test {
 namespace {
 
 constexpr int kNamespaces = 50;
-constexpr int kKindsEach = 6;  // that the quota of a namespace names
+constexpr int kKindsEach = 6;  // that the quota of each namespace names
 constexpr int kKinds = kNamespaces * kKindsEach;
 constexpr int kKindsOfGroup = 30;
 
@@ -55,7 +55,7 @@ void Install(Scenario& s, const std::vector<CustomKind>& kinds) {
   DoAll(s, std::move(requests));
 }
 
-// Watches that are open on the server, of all that is not the server's own.
+// The open watches on the server, except its own.
 int OpenWatches(Scenario& s) {
   if (CurrentTier() == Tier::kSandbox) {
     const auto counts = s.api().Get("/sandbox/requests");
@@ -77,7 +77,7 @@ int OpenWatches(Scenario& s) {
   return open;
 }
 
-// A watch is opened after the list that the first count is made of.
+// A watch is opened after the list of the first count.
 void WaitWatches(Scenario& s, int wanted) {
   Eventually(std::to_string(wanted) + " watches are open", [&]() -> std::string {
     const int open = OpenWatches(s);
@@ -103,8 +103,8 @@ class Tenants {
     DoAll(s, std::move(quotas));
   }
 
-  // Creates or deletes the pod "p" everywhere; returns how long after the last request the last
-  // namespace was right, in seconds.
+  // Creates or deletes the pod "p" in every namespace. Returns the seconds from the last request
+  // until the last namespace was right.
   double Round(const std::string& verb) {
     std::vector<client::ApiRequest> requests;
     for (const std::string& ns : names_) {
@@ -156,7 +156,7 @@ class Tenants {
   std::vector<std::string> names_;
 };
 
-// The kind has one object; from here on no version of it can be listed.
+// REQUIRES: the kind has one object. From now on no version of it can be listed.
 void Break(Scenario& s, const CustomKind& kind) {
   if (CurrentTier() == Tier::kSandbox) {
     const std::string whom = R"("resource":")" + kind.plural + "\"";
@@ -168,7 +168,7 @@ void Break(Scenario& s, const CustomKind& kind) {
     return;
   }
   BreakConversion(s, kind);
-  // The version that could be read without the webhook is no longer served.
+  // The version that is readable without the webhook is no longer served.
   const auto path = PathOf("customresourcedefinitions", "", kind.Crd());
   auto definition = s.api().Get(path);
   for (json::Value& version : *definition.Make({"spec", "versions"}).AsArray()) {
@@ -227,7 +227,7 @@ TEST_CASE("of 300 kinds only those that are named are watched, and one that is b
   }
   std::printf("measured: beside a broken kind the last of %d namespaces was right after %.3f s\n",
               kNamespaces, worst);
-  // A daemon that never could list the kind keeps its value as well.
+  // A daemon that could never list the kind keeps its value, too.
   s.StopDaemon();
   auto& second = s.StartDaemon();
   tenants.Round("POST");

@@ -1,4 +1,4 @@
-// Who may read /metrics off loopback: whom the API server lets. Health is for everybody.
+// Outside of loopback, only users that the API server allows may read /metrics. Health is open.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/https.h"
@@ -17,7 +17,7 @@ HttpsAnswer Get(const Daemon& daemon, const std::string& token,
   return Call(call);
 }
 
-// True if the answer says anything that a quota, or a part of the daemon, does.
+// True if the answer contains any metric of the daemon.
 bool TellsAnything(const HttpsAnswer& answer) {
   return answer.body.find("quota") != std::string::npos ||
          answer.body.find("process_") != std::string::npos;
@@ -35,7 +35,7 @@ std::string MakeScraper(Scenario& s, const std::string& name) {
   return std::string(answer.StringAt({"status", "token"}));
 }
 
-// As the manifests grant it to Prometheus.
+// Grants it as the manifests do for Prometheus.
 void Grant(Scenario& s, const std::string& role, const std::string& name) {
   json::Value made = Json(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",
       "rules":[{"nonResourceURLs":["/metrics"],"verbs":["get"]}]})");
@@ -66,7 +66,7 @@ TEST_CASE("metrics: off loopback they are for those whom the API server lets in"
     CHECK(answer.headers.Get("WWW-Authenticate") == "Bearer");
     CHECK_FALSE(TellsAnything(answer));
   }
-  CHECK(PlainGet(daemon.metrics_port(), "/metrics").status == 0);  // no word of plain HTTP
+  CHECK(PlainGet(daemon.metrics_port(), "/metrics").status == 0);  // no plain HTTP
   CHECK(daemon.Probe("/readyz") == 200);                           // probes stay open and plain
   for (const char* path : {"/", "/debug/pprof", "/metrics/x", "/quotas", "/configz"}) {
     INFO(path);
@@ -78,7 +78,7 @@ TEST_CASE("metrics: off loopback they are for those whom the API server lets in"
   CHECK(ShakesHands(daemon.metrics_port(), "-tls1_2"));
 
   server->Kill();
-  CHECK(Get(daemon, kAdminToken).status == 200);  // remembered for a while
+  CHECK(Get(daemon, kAdminToken).status == 200);  // cached for a while
   const HttpsAnswer away = Get(daemon, "somebody-else");
   CHECK(away.status == 503);
   CHECK_FALSE(TellsAnything(away));

@@ -1,4 +1,4 @@
-// What manifests/monitoring and manifests/dashboard ask Prometheus for is what the daemon exports.
+// manifests/monitoring and manifests/dashboard only query metrics that the daemon exports.
 #include <catch2/catch.hpp>
 #include <regex>
 #include <set>
@@ -39,7 +39,7 @@ std::vector<std::string> Expressions() {
   return found;
 }
 
-// Names of metrics: identifiers that are neither labels, nor functions, nor what Prometheus makes.
+// Metric names: identifiers that are neither labels, nor functions, nor made by Prometheus.
 std::set<std::string> MetricsIn(const std::vector<std::string>& expressions) {
   static const std::regex strings_and_labels(R"("[^"]*"|\b(by|on) *\([^)]*\))");
   static const std::regex name(R"(\b[a-z]+_[a-z_]*[a-z]\b)");
@@ -64,7 +64,7 @@ TEST_CASE("every metric that alerts and the dashboard ask for is exported",
   CHECK(metrics.contains("quota_used"));
   Installation installation;
   installation.Apply("core-enforced");
-  // One kind cannot be counted, so that it is told.
+  // One kind cannot be counted, so that its metrics exist.
   for (const char* name :
        {"quota-controller-manager-count-any", "quota-controller-manager-count-secrets"}) {
     installation.api().Delete(PathOf("clusterrolebindings", {}, name));

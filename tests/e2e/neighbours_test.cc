@@ -1,4 +1,5 @@
-// Beside the quota machinery that a cluster already has: both right, neither undoing the other.
+// Beside the quota components that a cluster already has: both are right, and neither undoes the
+// other's work.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -9,8 +10,8 @@
 namespace e2e::neighbours_test {
 namespace {
 
-// Creates up to `count` pods under a limit that the built-in plugin enforces; returns how many it
-// took.
+// Creates up to `count` pods under a limit that the built-in plugin enforces; returns how many were
+// admitted.
 int CreateUntilRefused(Scenario& s, int count) {
   int created = 0;
   for (int i = 0; i < count; ++i) {
@@ -27,7 +28,7 @@ int CreateUntilRefused(Scenario& s, int count) {
   return created;
 }
 
-// No version of the quota but the present one for `period`.
+// Checks that the quota's version stays the same for `period`.
 void StaysUnwritten(Scenario& s, const std::string& quota, std::chrono::milliseconds period) {
   const auto version = s.ResourceVersion(quota);
   Always(
@@ -55,7 +56,7 @@ TEST_CASE("beside the built-in plugin: never above the limit, however many come 
     most = std::max(most, crowd.Names().size());
   }
   CHECK(most <= kLimit);
-  CHECK(most >= kLimit / 2);  // the limit was really pressed against
+  CHECK(most >= kLimit / 2);  // the load really reached the limit
   s.WaitUsed("q", {{"pods", std::to_string(crowd.Names().size())}}, 30s);
 }
 
@@ -82,7 +83,7 @@ TEST_CASE("a charge of the built-in plugin whose object was never stored is take
   s.StartDaemon();
   s.Create("pods", Pod("taken"));
   s.WaitUsed("q", {{"pods", "1"}});
-  // The plugin charges before the store finds that the name is taken.
+  // The plugin charges before the store reports that the name exists.
   for (int i = 0; i < 3; ++i) {
     CHECK_FALSE(s.api()
                     .Do({.verb = "POST",
@@ -116,7 +117,7 @@ TEST_CASE("beside the built-in plugin and controller: both agree and neither wri
   }
   for (int i = 0; i < 10; ++i) s.Delete("pods", "p" + std::to_string(i));
   s.WaitUsed("q", {{"pods", "20"}, {"requests.cpu", "2"}, {"secrets", "0"}}, 60s);
-  // A charge may be held for ten seconds; after that nobody has anything left to say.
+  // A charge may be held for ten seconds; after that nobody has a reason to write.
   Eventually(
       "the quota comes to rest",
       [&, last = std::string(), since = std::chrono::steady_clock::now()]() mutable -> std::string {
@@ -131,7 +132,7 @@ TEST_CASE("beside the built-in plugin and controller: both agree and neither wri
       60s);
   s.WaitUsed("q", {{"pods", "20"}, {"requests.cpu", "2"}, {"secrets", "0"}});
   recorder.WaitSeen("q", s.ResourceVersion("q"));
-  // The plugin writes once per creation at most; each deletion may be noticed by both.
+  // The plugin writes at most once for each creation; both may write for each deletion.
   CHECK(recorder.Writes("q") <= kPods + 2 * 10 + kPods);
 }
 

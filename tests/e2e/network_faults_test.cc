@@ -1,5 +1,5 @@
-// Connections that break, lag, or fall silent while pods come and go at a limit, on either side of
-// the daemon: towards the API server, and from there to the webhook.
+// Connections that break, lag, or fall silent while pods are created and deleted at a limit, on
+// both sides of the daemon: to the API server, and from there to the webhook.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <random>
@@ -17,13 +17,13 @@ std::uint64_t Seed() {
   return given == nullptr ? std::random_device{}() : std::strtoull(given, nullptr, 10);
 }
 
-// A fault of the network holds for so long.
+// Keeps a network fault for this time.
 void Hold(std::chrono::milliseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   (void)PollUntil([end] { return std::chrono::steady_clock::now() >= end; }, time + 1s);
 }
 
-// One after the other; the load is true after each.
+// Each fault in turn; after each the count becomes right.
 void Trouble(TcpProxy& proxy, UnderLoad& load, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   for (int cuts = 0; cuts < 8; ++cuts) {
@@ -40,7 +40,7 @@ void Trouble(TcpProxy& proxy, UnderLoad& load, std::uint64_t seed) {
   load.AwaitDecided(30);
   load.ExpectTrue();
 
-  // Half open, until somebody ends what is of no use any more.
+  // Half open, until one side closes the useless connections.
   proxy.Swallow(true);
   Hold(3s);
   proxy.Swallow(false);

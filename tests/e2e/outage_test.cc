@@ -1,4 +1,5 @@
-// The API server away, the network cut, the daemon killed: counted right again, without help.
+// The API server is away, the network is cut, the daemon is killed: the count becomes right again
+// without help.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/proxy.h"
@@ -7,7 +8,7 @@
 namespace e2e::outage_test {
 namespace {
 
-// A namespace, a quota and pods, as a restarted sandbox needs them again.
+// Creates the namespace, a quota and pods; a restarted sandbox has lost them.
 void Populate(Scenario& s, int pods) {
   if (!s.api().Exists(PathOf("namespaces", "", s.ns()))) {
     s.api().Create(PathOf("namespaces"), Namespace(s.ns()));
@@ -89,7 +90,8 @@ TEST_CASE("an API server that was killed and came back is followed", "[e2e][outa
   server->Kill();
   CHECK(daemon.Running());
   server->Start();
-  // The sandbox has forgotten everything and starts its versions anew: as after an old backup.
+  // The sandbox has forgotten everything and its versions restart, as after restoring an old
+  // backup.
   Populate(s, 2);
   if (server->keeps_objects()) s.Delete("pods", "p4");
   const bool kept = server->keeps_objects();

@@ -1,5 +1,5 @@
-// What pods are charged for, from their creation to their end (kubernetes v1.36.3,
-// pkg/quota/v1/evaluator/core/pods.go), and the same count by a daemon that starts afterwards.
+// What pods are charged for, from creation to end (kubernetes v1.36.3,
+// pkg/quota/v1/evaluator/core/pods.go). A daemon that starts afterwards must count the same.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/story.h"
@@ -36,13 +36,13 @@ const std::vector<std::string> kPodNames{"pods",
                                          "requests.hugepages-2Mi",
                                          "requests.example.com/dongle"};
 
-// All that the steps below ever change, back at nothing.
+// Every name that the steps below change, at zero.
 const std::string kNothing =
     "pods=0,count/pods=0,cpu=0,requests.cpu=0,limits.cpu=0,memory=0,requests.memory=0,"
     "limits.memory=0,ephemeral-storage=0,requests.ephemeral-storage=0,limits.ephemeral-storage=0,"
     "hugepages-2Mi=0,requests.hugepages-2Mi=0,requests.example.com/dongle=0";
 
-// A pod comes, is counted, and goes.
+// Creates a pod, checks its usage, and deletes it.
 std::vector<Step> Visit(const std::string& pod, const std::string& used) {
   return {{"POST pods", pod, "pods=1,count/pods=1," + used}, {"DELETE pods/a", "", kNothing}};
 }
@@ -64,11 +64,11 @@ TEST_CASE("each form of a pod is charged as upstream charges it", "[e2e][evaluat
   Scenario s;
   Story story(s, kPodNames);
   s.StartDaemon();
-  // Requests that are not set follow the limits.
+  // Missing requests default to the limits.
   story.Play(Visit(PodWith("a", Container("main", "", R"("cpu":"200m","memory":"100Mi")")),
                    "cpu=200m,requests.cpu=200m,limits.cpu=200m,memory=100Mi,"
                    "requests.memory=100Mi,limits.memory=100Mi"));
-  // Of init containers, which run one after the other, the largest; never less than the sum.
+  // Init containers run in turn, so the largest counts, but never less than the sum of containers.
   const std::string dongles = R"("example.com/dongle":)";
   story.Play(
       Visit(PodWith("a",
@@ -86,14 +86,14 @@ TEST_CASE("each form of a pod is charged as upstream charges it", "[e2e][evaluat
                         "]"),
             "cpu=4,requests.cpu=4,limits.cpu=8,memory=100M,requests.memory=100M,limits.memory=200M,"
             "requests.example.com/dongle=4"));
-  // A sidecar runs beside all that come after it.
+  // A sidecar runs beside all later containers.
   story.Play(Visit(PodWith("a", Container("main", R"("cpu":"200m","memory":"32Mi")", ""),
                            R"(,"initContainers":[)" +
                                Container("side", R"("cpu":"100m","memory":"64Mi")", "",
                                          R"(,"restartPolicy":"Always")") +
                                "," + Container("setup", R"("cpu":1)", "") + "]"),
                    "cpu=1100m,requests.cpu=1100m,memory=96Mi,requests.memory=96Mi"));
-  // Pod-level resources replace the sum of containers; other resources stay theirs.
+  // Pod-level resources replace the sum of the containers; other resources are still summed.
   story.Play(Visit(
       PodWith("a",
               Container("main", R"("ephemeral-storage":"1Gi")", R"("ephemeral-storage":"2Gi")"),
@@ -116,7 +116,7 @@ TEST_CASE("the overhead of a runtime class is charged", "[e2e][evaluators]") {
   runtime_class.Make({"metadata", "name"}) = runtime;
   s.api().Create(PathOf("runtimeclasses"), runtime_class);
   s.StartDaemon();
-  // Requests get it always; limits only where there is one.
+  // The overhead is always added to requests, and to limits only if there is one.
   story.Play(Visit(PodWith("a", Container("main", R"("cpu":"100m")", R"("cpu":"500m")"),
                            R"(,"overhead":{"cpu":"250m","memory":"120Mi"},"runtimeClassName":")" +
                                runtime + "\""),
@@ -144,7 +144,7 @@ TEST_CASE("a pod is charged for what it wants and for what it still has, until i
       {"PATCH pods/a/status", R"({"status":{"phase":"Failed"}})", "pods=0,cpu=0,requests.cpu=0"},
   });
 
-  // While nobody counts: one that has ended goes, another ends, a third comes.
+  // While no daemon counts: an ended pod is deleted, another ends, a third is created.
   s.StopDaemon();
   story.Do({"DELETE pods/b", "", "count/pods=1"});
   story.Do({"POST pods", PodWith("c", Container("main", R"("cpu":"2")", "")), ""});

@@ -1,5 +1,5 @@
-// Processes that die or are suspended while pods come and go at a limit: nothing is over-committed,
-// and what is counted is the truth soon after they are back.
+// Processes that die or are suspended while pods are created and deleted at a limit: nothing is
+// overcommitted, and the count is right soon after they return.
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -40,7 +40,7 @@ class TwoReplicas {
 
   [[nodiscard]] Daemon& first() { return *first_; }
   [[nodiscard]] Daemon& second() { return *second_; }
-  // As a Service does when a readiness probe fails.
+  // Routes as a Service does when a readiness probe fails.
   void SendToSecondOnly() { balancer_.SetTargets({ports_[1]}); }
 
  private:
@@ -96,7 +96,7 @@ TEST_CASE("under load: daemon, API server and etcd are killed in turn",
   load.ExpectTrue();
 
   server->KillStore();
-  (void)a.api().Do({.path = "/readyz", .timeout = 2s});  // it stays away for longer than a request
+  (void)a.api().Do({.path = "/readyz", .timeout = 2s});  // away for longer than a request
   server->StartStore();
   load.AwaitDecided(40, 60s);
   load.ExpectTrue();
@@ -127,7 +127,7 @@ TEST_CASE("under load: a leader that is suspended beyond its lease is followed, 
   UnderLoad load(s);
   load.AwaitDecided(60);
   REQUIRE(Leads(replicas.first()));
-  // With no write under way: one that is answered after the pause would look like one made then.
+  // No write may be running: a write answered after the pause would look like a new one.
   load.Pause();
   load.ExpectTrue();
   replicas.first().Signal(SIGSTOP);
@@ -138,8 +138,8 @@ TEST_CASE("under load: a leader that is suspended beyond its lease is followed, 
   load.Pause();
   load.ExpectTrue();
 
-  // Reviews that reached it meanwhile may still be charged, for callers that are gone; what it
-  // counted is written by nobody but the leader.
+  // Reviews that reached it meanwhile may still be charged, for callers that have given up. Only
+  // the leader writes what it counted.
   const std::size_t before = replicas.first().Log().size();
   replicas.first().Signal(SIGCONT);
   CHECK(replicas.first().WaitEnd(Stretched(25s)) == 1);

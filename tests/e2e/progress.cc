@@ -1,5 +1,6 @@
-// Says which scenario runs and how long it took: they take seconds, and a stuck one must be known.
-// Before the header: asks it for the listener interface.
+// Prints which scenario runs and how long it took: scenarios take seconds, and a stuck one must be
+// known.
+// Must come before the header: selects the listener interface.
 #define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 #include <cstdio>

@@ -1,7 +1,7 @@
-// Beside kube-controller-manager's quota controller and the built-in plugin, with something of
-// every evaluator and every scope in the namespace: both count the same, so that nobody writes.
+// Beside kube-controller-manager's quota controller and the built-in plugin, with an object of
+// every evaluator and every scope in the namespace: both count the same, so nobody writes.
 //
-// How long it is watched is QCM_E2E_QUIET_SECONDS: 35 unless set, that is six resyncs of either
+// QCM_E2E_QUIET_SECONDS is how long this is observed: 35 by default, which is six resyncs of either
 // side. For a proof of ten minutes: QCM_E2E_QUIET_SECONDS=600.
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -18,7 +18,7 @@ std::chrono::seconds QuietTime() {
 
 using Used = std::map<std::string, Quantities>;  // by quota
 
-// The objects, and what each quota must say of them.
+// The objects, and the usage that each quota must show.
 class Household {
  public:
   explicit Household(Scenario& s) : s_(s) {
@@ -71,7 +71,7 @@ class Household {
             {"modified", {{"persistentvolumeclaims", "1"}}}};
   }
 
-  // Before the quotas, which would ask for a request and a limit in each container.
+  // Before the quotas, which would require a request and a limit in each container.
   void CreatePods() {
     const std::string image = R"("image":"registry.invalid/none:1")";
     CreatePod("sidecar", R"({"containers":[{"name":"c",)" + image +
@@ -159,7 +159,7 @@ std::string Versions(Scenario& s) {
   return versions;
 }
 
-// Returns the versions that nobody has moved for longer than a charge is held.
+// Returns the versions once they were unchanged for longer than a charge is held.
 std::string WaitAtRest(Scenario& s) {
   std::string last;
   auto since = std::chrono::steady_clock::now();
@@ -211,11 +211,11 @@ TEST_CASE("beside the built-in plugin and controller: with all kinds and scopes,
       },
       QuietTime());
   for (const auto& [quota, used] : household.Expected()) CHECK(s.Used(quota) == used);
-  // Ours stretches each period by up to a tenth.
+  // Our resync period varies by up to a tenth.
   CHECK(s.daemon().Metric("quota_resync_total").value_or(0) - resyncs >=
         static_cast<double>(QuietTime().count()) / 6);
 
-  // The other side was awake as well: alone, it repairs what is wrong at its next resync.
+  // The other controller was awake: alone, it corrects a wrong status at its next resync.
   s.StopDaemon();
   s.api().MergePatch(s.Path("resourcequotas", "pods", "status"),
                      Json(R"({"status":{"used":{"pods":"7"}}})"));

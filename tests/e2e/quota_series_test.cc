@@ -74,7 +74,7 @@ TEST_CASE("metrics: series of quotas are bounded, and what is left out is said",
   });
   const std::string text = daemon.MetricsText();
   CHECK(CountOf(text, "\nquota_used{") + CountOf(text, "\nquota_hard{") == 6);
-  CHECK(CountOf(daemon.Log(), "metrics of quotas are left out") == 1);
+  CHECK(CountOf(daemon.Log(), "metrics of quotas are omitted") == 1);
 }
 
 }  // namespace e2e::quota_series_test

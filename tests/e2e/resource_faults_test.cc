@@ -1,4 +1,5 @@
-// What the daemon's own machine may lack: room for its log, somebody who reads it, descriptors.
+// Resources that the daemon's machine may lack: space for its log, a reader of its log,
+// descriptors.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 namespace e2e::resource_faults_test {
 namespace {
 
-// Keeps so many connections to a port open, of which none ever says anything.
+// Keeps so many silent connections to a port open.
 class Hoard {
  public:
   Hoard(std::uint16_t port, std::size_t size)
@@ -30,7 +31,7 @@ class Hoard {
  private:
   void Run() {
     while (!stop_) {
-      // Those that the other side has closed are made anew.
+      // Opens those again that the other side has closed.
       std::erase_if(fds_, [](int fd) {
         char byte = 0;
         if (recv(fd, &byte, 1, MSG_DONTWAIT) != 0) return false;
@@ -55,7 +56,7 @@ class Hoard {
   std::thread thread_;
 };
 
-// A pipe with a name, which a program can write its log to.
+// A named pipe for a program's log.
 class LogPipe {
  public:
   LogPipe() {
@@ -82,7 +83,7 @@ DaemonOptions WithAdmission(Scenario& s, std::uint16_t port) {
                          "--admission-url=https://" + address}};
 }
 
-// Whatever becomes of the daemon, others shall not be shut out.
+// Deletes the webhook configuration whatever happens to the daemon, so that nobody is locked out.
 class OpenDoor {
  public:
   explicit OpenDoor(Scenario& s) : s_(s) {}
@@ -138,7 +139,7 @@ TEST_CASE("under load: the daemon has few descriptors, and somebody takes all th
   {
     const Hoard hoard(port, 200);
     Eventually("the hoard is held", [&] { return hoard.held() == 200 ? "" : "not yet"; });
-    // Watches that end must be had again.
+    // Ended watches must be opened again.
     proxy.Cut();
     load.DeleteSome(2);
     load.ExpectTrue();

@@ -1,4 +1,4 @@
-// The resync: what it asks the API server for.
+// The requests of a resync.
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kLargePods = 60;
 
-// With 20 kB that no compression makes much smaller, outside of its metadata.
+// A pod with 20 kB outside of its metadata that hardly compress.
 json::Value LargePod(int number) {
   constexpr std::string_view kLetters =
       "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX";

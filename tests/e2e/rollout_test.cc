@@ -1,4 +1,4 @@
-// Replicas that come and go under load: by a rolling update, and by death.
+// Replicas that are started and stopped under load: by a rolling update, and by death.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <mutex>
@@ -11,8 +11,7 @@
 namespace e2e::rollout_test {
 namespace {
 
-// Makes pods from a thread of its own until it is told to stop, 250 a second at most, and keeps
-// what failed.
+// Creates pods from its own thread until it is stopped, at most 250 a second, and keeps failures.
 class PodMaker {
  public:
   explicit PodMaker(Scenario& s, std::size_t parallel = 16)
@@ -69,7 +68,7 @@ class PodMaker {
   std::thread thread_;                 // last: it uses the others
 };
 
-// Pods that come and go at the limit, from a thread of its own.
+// Pods that are created and deleted at the limit, from its own thread.
 class Press {
  public:
   Press(Scenario& s, int rounds) : crowd_(s), thread_([this, rounds] { Run(rounds); }) {}
@@ -81,7 +80,8 @@ class Press {
   // After Join().
   [[nodiscard]] int created() const { return created_; }
   [[nodiscard]] int refused() const { return refused_; }
-  // Who is asked by a replica that just died fails: the last of them, as its client saw it.
+  // A request that a dying replica should answer fails: the last such failure, as its client saw
+  // it.
   [[nodiscard]] const std::string& last_failure() const { return last_failure_; }
   [[nodiscard]] std::size_t Left() { return crowd_.Names().size(); }
 
@@ -115,7 +115,7 @@ void Limit(Scenario& s, const std::string& quota, const Quantities& hard) {
 TEST_CASE("two replicas that are replaced three times under load lose no request",
           "[e2e][rollout][load][real-only][slow]") {
   constexpr int kPods = 10'000;
-  const auto server = StartServer();  // ten thousand pods are left in it
+  const auto server = StartServer();  // ten thousand pods stay on it
   Scenario s(*server);
   Fleet fleet(s);
   fleet.Add();

@@ -1,5 +1,5 @@
-// Scopes choose what a quota counts: each one, by `scopes` and by `scopeSelector`, with every
-// operator that it takes, and objects that move from one to another (kubernetes v1.36.3,
+// Scopes select what a quota counts: each scope, by `scopes` and by `scopeSelector`, with every
+// allowed operator, and objects that move from one scope to another (kubernetes v1.36.3,
 // pkg/apis/core/types.go).
 #include <catch2/catch.hpp>
 #include <cctype>
@@ -20,11 +20,11 @@ std::string Expression(const std::string& scope, const std::string& op,
   return text + "}";
 }
 
-// A quota of the one name "pods" or "persistentvolumeclaims", beside others in the same namespace.
+// A quota with the one name "pods" or "persistentvolumeclaims", among others in the same namespace.
 struct Scoped {
   std::string name;
   std::string spec;
-  int used = 0;  // at the present point of the story
+  int used = 0;  // the expected usage at this point of the test
 };
 
 class ScopedQuotas {
@@ -47,7 +47,7 @@ class ScopedQuotas {
     object.Make({"spec"}) = Json(spec);
     scenario_.Create(resource_, object);
   }
-  // What was done changes these quotas by so much, and no other.
+  // Expects these changes, and no others.
   void Expect(const std::map<std::string, int>& changes) {
     for (Scoped& quota : quotas_) {
       const auto change = changes.find(quota.name);
@@ -141,7 +141,7 @@ TEST_CASE("a pod is charged to the quotas of its deadline, its effort and its af
   // A deadline moves a pod from one scope to the other.
   s.api().MergePatch(s.Path("pods", "busy"), Json(R"({"spec":{"activeDeadlineSeconds":60}})"));
   pods.Expect(changes({{"notterminating", -1}, {"terminating", 1}, {"mixed", -1}}));
-  // And so does a recount by a daemon that saw nothing of it.
+  // A daemon that saw none of it must count the same.
   s.StopDaemon();
   s.api().MergePatch(s.Path("pods", "idle"), Json(R"({"spec":{"activeDeadlineSeconds":60}})"));
   s.Delete("pods", "brief");
@@ -210,7 +210,7 @@ TEST_CASE("a claim is charged to the quotas of all its volume attributes classes
   claims.Post("g", Claim("gold"));
   claims.Expect({{"gold", 1}, {"exists", 1}, {"scope", 1}});
 
-  // On its way from gold to silver it is charged to both, until it has arrived.
+  // While it changes from gold to silver it is charged to both.
   const auto status = [&](const char* text) {
     s.api().MergePatch(s.Path("persistentvolumeclaims", "g", "status"), Json(text));
   };
@@ -220,7 +220,7 @@ TEST_CASE("a claim is charged to the quotas of all its volume attributes classes
   claims.Expect({{"silver", 1}, {"not-gold", 1}});
   status(R"({"status":{"currentVolumeAttributesClassName":"silver"}})");
   claims.Expect({{"gold", -1}});
-  // A change under way counts as well.
+  // A change in progress counts as well.
   status(R"({"status":{"modifyVolumeStatus":{"targetVolumeAttributesClassName":"gold",
       "status":"Pending"}}})");
   claims.Expect({{"gold", 1}});

@@ -1,5 +1,5 @@
-// Kinds that come, change, go and come again, and API groups whose server is away: their own names
-// wait, all others are counted as usual.
+// Kinds that are created, changed, deleted and created again, and API groups whose server is away:
+// only their own names wait, all others are counted as usual.
 #include <catch2/catch.hpp>
 #include <cstdio>
 
@@ -38,7 +38,7 @@ void CreateInVersion(Scenario& s, const CustomKind& kind, const std::string& ver
              });
 }
 
-// Waits, and says how long it took: five seconds is what is promised.
+// Waits, and prints how long it took: five seconds is the promise.
 void WaitAndTell(Scenario& s, const Quantities& used, const std::string& what) {
   const auto began = std::chrono::steady_clock::now();
   s.WaitUsed("q", used);
@@ -46,7 +46,7 @@ void WaitAndTell(Scenario& s, const Quantities& used, const std::string& what) {
   std::printf("measured: %s after %.2f s\n", what.c_str(), took.count());
 }
 
-// An API group whose server is away: of a kind that was served until now, or of one nobody knows.
+// An API group whose server is away: a kind served until now, or an unknown one.
 class DeadGroup {
  public:
   DeadGroup(Scenario& s, std::string group) : s_(s), group_(std::move(group)) {
@@ -58,12 +58,12 @@ class DeadGroup {
     WaitFreshness("Stale");
   }
 
-  // The server is back; without `served` nothing of the group is left.
+  // The server returns; without `served` the group is gone.
   void Revive(bool served) {
     if (CurrentTier() == Tier::kSandbox) {
       ClearFaults(s_);
     } else {
-      s_.api().Delete(Path());  // of a custom kind the server makes its own again
+      s_.api().Delete(Path());  // the server creates the APIService of a custom kind again
     }
     WaitFreshness(served ? "Current" : "");
   }
@@ -72,7 +72,8 @@ class DeadGroup {
   [[nodiscard]] std::string Name() const { return "v1." + group_; }
   [[nodiscard]] std::string Path() const { return PathOf("apiservices", "", Name()); }
 
-  // To a service that does not exist. The server leaves alone what is not labelled as its own.
+  // Points the APIService to a service that does not exist. The server only manages those with its
+  // label.
   void Redirect() {
     auto service = Json(R"({"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService",
         "metadata":{"labels":{"kube-aggregator.kubernetes.io/automanaged":null}},
@@ -125,7 +126,7 @@ TEST_CASE("a kind is counted through its versions, its end and its return", "[e2
   CreateCustom(s, things, "one");
   s.WaitUsed("q", {{things.CountName(), "1"}});
 
-  // A new version, which becomes the stored one; then the old one is no longer served.
+  // A new version becomes the stored one; then the old one is no longer served.
   SetVersions(s, things, Version("v2", true, true) + "," + Version("v1", true, false));
   CreateInVersion(s, things, "v2", "two");
   s.WaitUsed("q", {{things.CountName(), "2"}});
@@ -154,7 +155,7 @@ TEST_CASE("an aggregated API that was never up delays nobody, and is counted whe
   const CustomKind things("things");
   DeadGroup dead(s, things.group);
   s.Create("resourcequotas", Quota("q", {{"pods", "9"}, {things.CountName(), "9"}}));
-  s.StartDaemon();  // ready, although nobody knows what that group serves
+  s.StartDaemon();  // it becomes ready, although that group's resources are unknown
   WaitAndTell(s, {{"pods", "0"}}, "beside a dead API group a first count");
   s.Create("pods", Pod("p"));
   s.WaitUsed("q", {{"pods", "1"}});
@@ -178,7 +179,7 @@ TEST_CASE("an aggregated API that dies keeps its count until it is back", "[e2e]
   DeadGroup dead(s, things.group);
   s.Create("pods", Pod("a"));
   s.WaitUsed("q", {{"pods", "1"}, {things.CountName(), "1"}});
-  // A daemon that never saw the kind keeps what its predecessor has written.
+  // A daemon that never saw the kind keeps its predecessor's value.
   s.StopDaemon();
   s.StartDaemon();
   s.Create("pods", Pod("b"));

@@ -1,4 +1,5 @@
-// The status of a quota: who writes it, what survives, and that nothing is written without need.
+// The status of a quota: who writes it, what is preserved, and that nothing is written without
+// need.
 #include <catch2/catch.hpp>
 
 #include "pkg/api/managed_fields.h"
@@ -33,7 +34,7 @@ TEST_CASE("a status that somebody else spoilt is repaired", "[e2e][status]") {
   SECTION("used too low") { spoil(R"({"status":{"used":{"pods":"0"}}})"); }
   SECTION("a name lost") { spoil(R"({"status":{"used":{"secrets":null}}})"); }
   SECTION("limits lost") { spoil(R"({"status":{"hard":{"pods":null}}})"); }
-  // What was raised may be a charge whose object is still on its way: it is held for ten seconds.
+  // An increase may be a charge whose object is not stored yet: it is held for ten seconds.
   SECTION("used too high") { spoil(R"({"status":{"used":{"pods":"4"}}})"); }
 }
 
@@ -86,7 +87,7 @@ TEST_CASE("nothing is written while nothing changes, whatever the resyncs", "[e2
   s.WaitUsed("q", {{"pods", "1"}, {"requests.memory", "100M"}});
   const auto version = s.ResourceVersion("q");
 
-  // Three whole resyncs from now, and a change that does not concern the quota.
+  // Three full resyncs, and a change that does not concern the quota.
   const auto before = daemon.Metric("quota_resync_total").value_or(0);
   s.Create("secrets", Secret("unrelated"));
   s.api().MergePatch(s.Path("pods", "a"), Json(R"({"metadata":{"labels":{"x":"y"}}})"));
@@ -121,7 +122,7 @@ TEST_CASE("a deleted namespace takes its quota along, others stay right", "[e2e]
   s.WaitUsed("q", {{"pods", "0"}});
 
   TempDir dir;
-  // On the real tier the contents of a namespace are deleted by this controller, on the sandbox by
+  // On the real tier this controller deletes the contents of a namespace; the sandbox does it
   // itself.
   const auto controller = StartBuiltinController("namespace-controller", s.server().Kubeconfig(),
                                                  dir.path() + "/controller.log");
@@ -137,7 +138,7 @@ TEST_CASE("a deleted namespace takes its quota along, others stay right", "[e2e]
   s.WaitUsed("q", {{"pods", "1"}});
   CHECK(daemon.Running());
 
-  // The name again: nothing of the old namespace is remembered.
+  // The same name again: nothing of the old namespace is remembered.
   s.api().Create(PathOf("namespaces"), Namespace(doomed));
   s.api().Create(PathOf("resourcequotas", doomed), Quota("q", {{"pods", "5"}}));
   Eventually("the new namespace's quota counts nothing", [&]() -> std::string {

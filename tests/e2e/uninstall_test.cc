@@ -1,5 +1,5 @@
-// Whose the webhook configuration is: one installation's of several, against hands that edit it,
-// and nobody's once it was uninstalled.
+// The webhook configuration belongs to one of several installations, is defended against edits, and
+// belongs to nobody after an uninstall.
 #include <catch2/catch.hpp>
 
 #include "pkg/admission/ownership.h"
@@ -39,7 +39,7 @@ json::Value LabelledSecret(const std::string& name, bool ours) {
   return secret;
 }
 
-// Another daemon that would decide the same quotas, of the installation with this lease.
+// Another daemon that would enforce the same quotas, of the installation with this lease.
 class Second {
  public:
   Second(Admission& a, const std::string& lease_namespace)
@@ -98,7 +98,7 @@ TEST_CASE("uninstall: nothing of ours is left, and what is not ours stays", "[e2
   const ProgramResult again = Uninstall(a, flags);
   CHECK(again.exit_code == 0);
   CHECK(Says(again, "validatingwebhookconfiguration quota-controller-manager: there is none"));
-  CHECK(Says(again, "secret " + ns + "/mine-certificate: does not carry our label"));
+  CHECK(Says(again, "secret " + ns + "/mine-certificate: does not have our label"));
   CHECK(a.api().Exists(a.scenario().Path("secrets", "mine-certificate")));
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("uninstall: a daemon without a lease is noticed, another installation'
   const ProgramResult running = Uninstall(a, {});
   INFO(running.output);
   CHECK(running.exit_code == 1);
-  CHECK(Says(running, "was made anew by a daemon that still runs"));
+  CHECK(Says(running, "was created again by a daemon that still runs"));
   Eventually("the rules are back", [&] {
     return a.api().Exists(ConfigurationPath()) ? std::string() : std::string("not yet");
   });
@@ -157,7 +157,7 @@ TEST_CASE("admission: a configuration edited by hand is put back, with an Event 
   a.api().MergePatch(ConfigurationPath(), Json(R"({"webhooks":[]})"));
   Eventually("the rules are back", [&]() -> std::string {
     const json::Value stored = a.api().Get(ConfigurationPath());
-    const json::Value* webhooks = stored.At({"webhooks"});  // absent where there are none
+    const json::Value* webhooks = stored.At({"webhooks"});  // absent if there are none
     const bool some = webhooks != nullptr && webhooks->IsArray() && !webhooks->AsArray()->empty();
     return some ? "" : json::Write(stored);
   });

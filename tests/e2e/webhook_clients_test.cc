@@ -1,4 +1,4 @@
-// Who may ask the webhook: with --admission-client-ca only who shows a certificate signed by it.
+// With --admission-client-ca, only clients with a certificate of that CA may call the webhook.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/admission.h"
@@ -7,19 +7,19 @@
 namespace e2e::webhook_clients_test {
 namespace {
 
-// The API server's certificate, as an admin makes one, and a stranger's.
+// The API server's certificate, as an admin creates it, and a stranger's.
 struct Callers {
   TempDir dir;
   CertificateAuthority authority{dir.path(), "callers"};
   CertificateAuthority other_authority{dir.path(), "others"};
   KeyPair api_server = authority.Client("api-server", "/CN=kube-apiserver-webhook-client");
   KeyPair stranger = other_authority.Client("stranger", "/CN=kube-apiserver-webhook-client");
-  KeyPair server = authority.Server("some-server");  // by the right CA, for the wrong purpose
+  KeyPair server = authority.Server("some-server");  // by the right CA, but for the wrong purpose
 
   [[nodiscard]] std::vector<std::string> Flags() const {
     return {"--admission-client-ca=" + authority.cert_path()};
   }
-  // What kube-apiserver is started with, so that it shows its certificate to every webhook.
+  // Configures kube-apiserver to use its client certificate for every webhook.
   [[nodiscard]] std::string AdmissionConfig() const {
     const std::string kubeconfig =
         dir.Write("webhooks.kubeconfig",
@@ -51,14 +51,14 @@ TEST_CASE("admission: who shows no certificate of the clients' CA is turned away
           "[e2e][admission][access]") {
   const Callers callers;
   Admission a({.more_flags = callers.Flags()});
-  CHECK(Ask(a, &callers.api_server).status == 400);  // let in; its body is no review
+  CHECK(Ask(a, &callers.api_server).status == 400);  // accepted; its body is not a review
   for (const KeyPair* client :
        std::vector<const KeyPair*>{nullptr, &callers.stranger, &callers.server}) {
     const HttpsAnswer answer = Ask(a, client);
     CHECK(answer.status == 0);
     CHECK_FALSE(answer.error.empty());
   }
-  a.daemon().WaitForLog("a client without a certificate that is trusted was turned away");
+  a.daemon().WaitForLog("refused a client without a trusted certificate");
   CHECK(a.daemon().Probe("/readyz") == 200);
   CHECK(a.daemon().Probe("/livez") == 200);
 }

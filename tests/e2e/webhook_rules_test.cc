@@ -1,6 +1,6 @@
-// The webhook configuration as the API server understands it: every expression compiles, what can
-// need quota is asked about, and nothing else is. The webhook here allows everything and takes
-// notes.
+// The webhook configuration as the API server understands it: every expression compiles, and the
+// webhook is called for what can need quota, and for nothing else. The webhook here allows
+// everything and records its calls.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <mutex>
@@ -16,7 +16,7 @@ namespace {
 
 using Calls = std::vector<std::string>;  // "UPDATE pods/resize"
 
-// What the API server asked about one namespace.
+// The API server's calls for one namespace.
 class Notes {
  public:
   explicit Notes(std::string ns) : ns_(std::move(ns)) {}
@@ -32,7 +32,7 @@ class Notes {
     made.headers.Set("Content-Type", "application/json");
     return made;
   }
-  // Since the last look, each once: the API server may ask again about the same write.
+  // Calls since the last look, each once: the API server may repeat a call for the same write.
   Calls Look() {
     const std::lock_guard<std::mutex> lock(mutex_);
     calls_.erase(std::unique(calls_.begin(), calls_.end()), calls_.end());
@@ -67,7 +67,7 @@ std::vector<admission::GuardedResource> AllOfCore() {
   return guarded;
 }
 
-// These, guarded by a webhook of ours, until it is destroyed.
+// These resources, guarded by a webhook of ours until it is destroyed.
 class Guarding {
  public:
   explicit Guarding(const ServerOptions& options = {})
@@ -108,9 +108,9 @@ class Guarding {
   }
 
  private:
-  // An update is first tried on what the API server's watch cache holds, which can lag behind the
-  // write before it: it would ask about a change from that older version, and then try again. A
-  // read at a version is answered once the cache has it.
+  // The API server first tries an update on its watch cache's object, which can be older than the
+  // last write. It would call the webhook with a change from that older version, and then try
+  // again. A read at a version is answered once the cache has it.
   void Settle(const std::string& path, const json::Value& written) {
     const std::string version(written.StringAt({"metadata", "resourceVersion"}));
     const auto read = api().Do({.path = path, .query = {{"resourceVersion", version}}});
@@ -119,7 +119,7 @@ class Guarding {
 
   static std::string Collection() { return admission::kWebhookConfigurations.Path(); }
 
-  // The API server acts by a configuration a moment after it has stored it.
+  // The API server uses a configuration a moment after it is stored.
   void WaitUntilAsked() {
     int tries = 0;
     Eventually("the API server asks the webhook", [&]() -> std::string {
@@ -152,7 +152,7 @@ TEST_CASE("the webhook configuration is stored as it was meant", "[e2e][admissio
   CHECK(admission::GuardedAsDesired(guarding.stored(), guarding.desired()) ==
         admission::GuardedAsDesired(guarding.desired(), guarding.desired()));
   CHECK(admission::GuardedBy(guarding.stored()) == admission::GuardedBy(guarding.desired()));
-  // It takes its own patch, and then nothing is left to patch.
+  // It accepts its own patch, and then nothing is left to patch.
   const std::string path = admission::kWebhookConfigurations.Path() + "/" +
                            std::string(guarding.stored().StringAt({"metadata", "name"}));
   json::Value other = guarding.desired();
@@ -169,7 +169,7 @@ TEST_CASE("the webhook configuration for one's own hand is taken, and guards the
       ReadFile(QCM_SOURCE_DIR "/manifests/manual-webhook/webhook-configuration.yaml"));
   REQUIRE(manifest.has_value());
   json::Value own = *manifest;
-  // Selects no namespace, so that no other scenario is disturbed.
+  // Selects no namespace, so that other scenarios are not disturbed.
   for (json::Value& webhook : *own.Make({"webhooks"}).AsArray()) {
     webhook.Make({"namespaceSelector", "matchLabels", "nobody"}) = "has-this";
   }
@@ -229,7 +229,7 @@ TEST_CASE("the shipped rights let the daemon keep its configuration, and change 
                            {"timeoutSeconds", "1"},
                            {"fieldSelector", "metadata.name=quota-controller-manager"}}})
             .has_value());
-  // Others' are read, for how long the API server waits for them, and never changed.
+  // Others' configurations are read for their timeouts, and never changed.
   CHECK(may_list({}));
   json::Value others = ours;
   others.Make({"metadata", "name"}) = "e2e-others";
@@ -358,7 +358,7 @@ TEST_CASE("claims: asked when created or when size or class change",
   CHECK(guarding.Patch(path, R"({"spec":{"volumeAttributesClassName":"gold"}})") ==
         Calls{"UPDATE persistentvolumeclaims"});
   CHECK(guarding.Patch(path, R"({"metadata":{"annotations":{"note":"x"}}})").empty());
-  // A claim without a class, and one without annotations, are no error.
+  // A claim without a class, and one without annotations, are valid.
   CHECK(guarding.Create("persistentvolumeclaims", Claim("d", "1Gi")) ==
         Calls{"CREATE persistentvolumeclaims"});
   CHECK(guarding.Patch(guarding.scenario().Path("persistentvolumeclaims", "d"), kLabel).empty());
@@ -377,7 +377,7 @@ TEST_CASE("what is only counted is asked about once, when it is created",
       guarding.Patch(guarding.scenario().Path("configmaps", "m"), R"({"data":{"a":"b"}})").empty());
   CHECK(guarding.Create("secrets", Secret("s")) == Calls{"CREATE secrets"});
   CHECK(guarding.Patch(guarding.scenario().Path("secrets", "s"), kLabel).empty());
-  // A dry run is judged as well.
+  // A dry run is reviewed, too.
   const auto dry = guarding.api().Do({.verb = "POST",
                                       .path = guarding.scenario().Path("configmaps"),
                                       .query = {{"dryRun", "All"}},

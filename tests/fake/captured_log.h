@@ -1,6 +1,6 @@
 #pragma once
 
-// TEST ONLY. The log lines of its lifetime. In a file of its own, because the log's CHECK and
+// TEST ONLY. Captures the log lines of its lifetime. In its own file, because the log's CHECK and
 // Catch2's cannot be included together.
 
 #include <memory>
@@ -13,7 +13,7 @@ class CapturedLog {
  public:
   CapturedLog();
   ~CapturedLog();
-  // The lines that contain `text`.
+  // Returns the lines that contain `text`.
   [[nodiscard]] std::vector<std::string> With(const std::string& text) const;
 
  private:

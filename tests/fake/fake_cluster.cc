@@ -39,7 +39,7 @@ void Merge(json::Value& target, const json::Value& patch) {
   }
 }
 
-// A list: one piece, then the end.
+// The body of a list: one piece, then the end.
 class TextBody final : public http::BodyStream {
  public:
   explicit TextBody(std::string text) : text_(std::move(text)) {}
@@ -56,7 +56,7 @@ class TextBody final : public http::BodyStream {
 
 }  // namespace
 
-// A watch: the events after its version as they come, until the collection's watches are cut.
+// The body of a watch: the events after its version as they come, until the watch is cut.
 class WatchBody final : public http::BodyStream {
  public:
   WatchBody(FakeCluster& cluster, api::GroupVersionResource resource, std::uint64_t since)
@@ -233,7 +233,7 @@ FakeCluster::Collection* FakeCluster::Route(const std::string& path, api::Object
   return nullptr;
 }
 
-// The element called so; a fresh one in front if there is none.
+// Returns the element with this name; adds an empty one at the front if there is none.
 json::Value& ElementOf(json::Array& array, std::initializer_list<std::string_view> path,
                        const std::string& name, const json::Value& fresh) {
   const auto found = std::find_if(array.begin(), array.end(), [&](const json::Value& known) {

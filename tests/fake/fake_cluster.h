@@ -1,8 +1,8 @@
 #pragma once
 
-// TEST ONLY. An API server as far as informers and controllers can see one, in virtual time:
-// objects with versions, lists, watches that resume, guarded merge patches, and faults.
-// Deliberately small: what a real server does with an object is the e2e tests' matter.
+// TEST ONLY. An API server in virtual time, as informers and controllers see one: objects with
+// versions, lists, watches that resume, guarded merge patches, and faults. It is small on purpose:
+// the e2e tests cover what a real server does with an object.
 
 #include <functional>
 #include <map>
@@ -22,14 +22,15 @@ class FakeCluster final : public client::ApiClient {
  public:
   explicit FakeCluster(base::Scheduler& scheduler) : scheduler_(scheduler) {}
 
-  // From now on the resource is served, and discovered.
+  // From now on the resource is served and discovered.
   void Serve(const api::GroupVersionResource& resource, const std::string& kind,
              bool namespaced = true);
   void StopServing(const api::GroupVersionResource& resource);
-  // The server of this API group is away: discovery calls its v1 stale, its collections answer 503.
+  // The server of this API group is away: discovery marks its v1 stale, and its collections answer
+  // 503.
   void SetStale(const std::string& group, bool stale);
 
-  // Creates or replaces; sets uid (when absent) and resourceVersion. Returns the version.
+  // Creates or replaces the object; sets uid (if absent) and resourceVersion. Returns the version.
   std::string Put(const api::GroupVersionResource& resource, json::Value object);
   void Delete(const api::GroupVersionResource& resource, const std::string& ns,
               const std::string& name);
@@ -39,26 +40,26 @@ class FakeCluster final : public client::ApiClient {
   // Watches of the resource show nothing new until Release(); lists do.
   void Hold(const api::GroupVersionResource& resource) { held_.insert(resource); }
   void Release(const api::GroupVersionResource& resource);
-  // Every open watch of the resource ends; `expire` makes the next one answer 410.
+  // Ends every open watch of the resource. With `expire` the next one is answered 410.
   void CutWatches(const api::GroupVersionResource& resource, bool expire = false);
-  // PutBack() makes everything what it was at the last Backup(), versions too, and ends all
-  // watches: a restored etcd. A watch from a version that is yet to come shows nothing until then.
+  // PutBack() restores everything, including versions, to the last Backup(), and ends all watches,
+  // like a restored etcd. A watch from a version that is not reached yet shows nothing until it is.
   void Backup();
   void PutBack();
-  // An event that no watch will ever show: the object changes, history does not.
+  // Changes the object without an event: no watch will ever show it.
   void PutUnseen(const api::GroupVersionResource& resource, json::Value object);
   void DeleteUnseen(const api::GroupVersionResource& resource, const std::string& ns,
                     const std::string& name);
-  // Answers of matching requests, until cleared. The function returns an error to inject.
+  // The answer to matching requests, until cleared: the function returns an error to inject.
   std::function<std::optional<base::Error>(const client::ApiRequest&)> fault;
 
   // How long a list or watch waits for its answer. May be null.
   std::function<base::Duration(const client::ApiRequest&)> stall;
 
-  // True: the PATCH is done, but its answer is `lost`.
+  // If true, the PATCH is done but its answer is lost.
   std::function<bool(const client::ApiRequest&)> lose_answer;
   base::Error lost{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
-  // A PATCH is answered so long after it was done; watches show it at once.
+  // The answer to a PATCH is delayed by this; watches show the change at once.
   base::Duration patch_answer_delay{};
 
   std::size_t lists = 0;
@@ -85,7 +86,7 @@ class FakeCluster final : public client::ApiClient {
     std::uint64_t cuts = 0;
     std::set<base::Alarm*> watchers;
   };
-  // The answer to everything of a stale group.
+  // The answer to all requests for a stale group.
   std::optional<base::Error> Away(const std::string& path) const;
   json::Array DescribeGroups(bool core) const;
   Collection* Route(const std::string& path, api::ObjectKey* key);
@@ -95,7 +96,7 @@ class FakeCluster final : public client::ApiClient {
   base::Result<client::ApiResponse> Discover(const std::string& path) const;
   base::Result<client::ApiResponse> Patch(Collection& collection, const api::ObjectKey& key,
                                           const client::ApiRequest& request);
-  // What a list is asked for.
+  // What a list selects.
   struct Selection {
     std::string ns;    // "": all
     std::string name;  // "": all

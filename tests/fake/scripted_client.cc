@@ -18,7 +18,7 @@ Answer Next(std::deque<Answer>& queue, Answer otherwise) {
   return answer;
 }
 
-// Waits until `deadline`; an error when the caller was cancelled meanwhile.
+// Waits until `deadline`; returns an error if the caller was cancelled meanwhile.
 base::Task<std::optional<Error>> WaitUntil(base::Scheduler& scheduler, base::TimePoint deadline) {
   co_await base::asio::post(base::asio::use_awaitable);
   bool stopping = co_await base::Stopping();

@@ -1,7 +1,7 @@
 #pragma once
 
-// TEST ONLY. An ApiClient that answers what it was told to, in order, in virtual time. Every
-// request and every read lets other work run first, as a network does.
+// TEST ONLY. An ApiClient that gives scripted answers in order, in virtual time. Every request and
+// every read first lets other coroutines run, as with a network.
 
 #include <deque>
 #include <optional>
@@ -13,26 +13,26 @@
 
 namespace fake {
 
-// What one request gets: a refusal, or pieces of a body and how it ends.
+// The answer to one request: a refusal, or the pieces of a body and how it ends.
 struct Answer {
   struct Piece {
     std::string bytes;
-    base::Duration after{};  // since the piece before it, or the headers
+    base::Duration after{};  // after the previous piece, or the headers
   };
   enum class End {
-    kClean,   // the body ends as it should
+    kClean,   // the body ends regularly
     kBroken,  // the connection is lost
-    kSilent,  // nothing comes any more
+    kSilent,  // nothing more is sent
   };
   std::optional<base::Error> refused;
   std::vector<Piece> pieces;
   End end = End::kClean;
   base::Duration end_after{};
-  base::Duration delay{};  // until the headers, or the refusal
+  base::Duration delay{};  // before the headers or the refusal
 
   static Answer Refuse(base::Error error);
   static Answer Refuse(base::ErrorCode code);
-  static Answer Whole(std::string body);  // one piece, clean end
+  static Answer Whole(std::string body);  // one piece, regular end
   // One piece, then nothing: a watch that stays open.
   static Answer Open(std::string body);
   Answer& EndingAfter(base::Duration after, End how = End::kClean);
@@ -42,8 +42,8 @@ class ScriptedClient final : public client::ApiClient {
  public:
   explicit ScriptedClient(base::Scheduler& scheduler) : scheduler_(scheduler) {}
 
-  // Queues for requests that stream a list, that watch, and for Do(). When a queue is empty, a
-  // watch stays open in silence, and everything else is refused (kUnavailable).
+  // The answers to streamed lists, to watches, and to Do(), in order. If there are none left, a
+  // watch stays open and silent, and everything else is refused (kUnavailable).
   void OnList(Answer answer) { lists_.push_back(std::move(answer)); }
   void OnWatch(Answer answer) { watches_.push_back(std::move(answer)); }
   void OnDo(Answer answer) { calls_.push_back(std::move(answer)); }
@@ -55,7 +55,7 @@ class ScriptedClient final : public client::ApiClient {
     [[nodiscard]] std::string Query(std::string_view name) const;
   };
   std::vector<Seen> lists;
-  std::vector<Seen> probes;  // lists of one object, for the version, which is `current`
+  std::vector<Seen> probes;  // lists of one object to learn the version, answered with `current`
   std::vector<Seen> watches;
   std::vector<Seen> calls;
   std::string current = "1000000";

@@ -1,5 +1,5 @@
-// Certificates and keys in PEM, as files and Secrets hold them, or a certificate's bare bytes: what
-// was read is read again as the same, one by one, and nothing is trusted that is not there.
+// Certificates and keys in PEM, as in files and Secrets, or a certificate's plain bytes: every
+// certificate that was read is read again as the same, and nothing is trusted that is not there.
 
 #include "pkg/http/certificate.h"
 
@@ -22,7 +22,7 @@ void CheckOne(const http::CertificateInfo& info) {
   fuzz::Require(!info.ValidAt(info.not_after), "it ends when it ends");
 }
 
-// So that a byte of the input is a byte of the certificate, where the text of PEM hides it.
+// So that a byte of the input is a byte of the certificate; PEM would hide it.
 std::string AsPem(std::string_view text) {
   if (text.empty() || text.front() != '\x30') return std::string(text);
   const std::string base64 = base::EncodeBase64(text);
@@ -47,7 +47,7 @@ FUZZ_TARGET(certificate) {
     fuzz::Require(read.error().Is(base::ErrorCode::kInvalidArgument), "the text is wrong");
   }
   const bool pair = http::CheckKey(certificates, key).has_value();
-  // Most of the time of an input would be spent here.
+  // Slow: it would take most of an input's time.
   if (pair || chance.OneIn(16)) {
     const auto context = http::TlsContext::ForServer(
         {.cert_pem = certificates, .key_pem = key, .client_ca_pem = ""});

@@ -1,4 +1,4 @@
-// What an exec credential plugin prints: a credential, or an error that does not quote it.
+// The output of an exec credential plugin: a credential, or an error that does not quote it.
 
 #include "pkg/client/exec_plugin.h"
 #include "pkg/json/value.h"
@@ -6,7 +6,7 @@
 
 namespace {
 
-// The words are the same whatever the secrets are.
+// The message is the same whatever the secrets are.
 void CheckTold(json::Value document, std::string_view version, const std::string& message) {
   for (const char* name : {"token", "clientKeyData"}) {
     json::Value* const status = document.IsObject() ? document.AsObject()->Find("status") : nullptr;

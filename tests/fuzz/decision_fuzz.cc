@@ -1,5 +1,5 @@
-// A quota, "====", an object, "====", its older self: scope selectors follow logic, and what is
-// admitted leaves nothing that the quota limits above its limit.
+// A quota, "====", an object, "====", its older state: scope selectors follow logic, and an
+// admitted request leaves no limited resource above its limit.
 
 #include "pkg/quota/decision.h"
 
@@ -90,7 +90,7 @@ FUZZ_TARGET(decision) {
   request.uid = quota::Uid::FromText(object->StringAt({"metadata", "uid"}));
   request.after = *after;
   request.before = FactsOf(evaluator, parts[2]);
-  // Amounts of a status that the API server stores are not negative.
+  // A stored status has no negative amounts.
   if (fuzz::HasNoMinus(*quota_object)) CheckDecision(*limits, request);
 }
 

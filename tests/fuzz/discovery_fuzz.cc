@@ -27,7 +27,7 @@ void CheckPreferred(std::vector<ApiResource> resources) {
   }
 }
 
-// What is said of a version twice may differ.
+// Duplicate entries for a version may differ.
 bool ListsOnce(const json::Value& list) {
   std::set<std::pair<std::string_view, std::string_view>> seen;
   const json::Value* const items = list.At({"items"});

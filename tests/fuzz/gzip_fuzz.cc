@@ -1,4 +1,4 @@
-// Bodies in gzip: what was packed is unpacked, cut anywhere, and what was not packed is refused.
+// Gzip bodies: what was compressed is decompressed, cut anywhere, and other input is refused.
 
 #include "pkg/http/gzip.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kEnough = std::size_t{1} << 20;
 
-// One for all inputs: to make it costs more than to use it.
+// One for all inputs: creating it costs more than using it.
 z_stream NewDeflate() {
   constexpr int kSmallWindow = 16 + 9;
   z_stream zlib{};
@@ -20,7 +20,7 @@ z_stream NewDeflate() {
 }
 
 std::string Packed(std::string_view bytes) {
-  // Never moved: zlib's state points back to it.
+  // Must not move: zlib's state points back to it.
   static z_stream& zlib = *new z_stream(NewDeflate());
   fuzz::Require(deflateReset(&zlib) == Z_OK, "zlib starts again");
   std::string packed(deflateBound(&zlib, bytes.size()) + 64, '\0');
@@ -50,7 +50,7 @@ Unpacked Unpack(const std::vector<std::string>& pieces) {
       if (!taken) return unpacked.failed = true, unpacked;
       if (taken->empty()) break;
       unpacked.bytes += *taken;
-      // What a reader that sets a limit does.
+      // A reader with a limit does this.
       if (unpacked.bytes.size() > kEnough) return unpacked.failed = true, unpacked;
     }
   }

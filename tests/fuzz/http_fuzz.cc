@@ -1,5 +1,5 @@
-// Messages of HTTP/1.1, requests and answers: the same wherever the bytes are cut, and a message
-// that is written again as we write messages is read as the same.
+// HTTP/1.1 messages, requests and answers: the same wherever the bytes are cut, and a message that
+// we write again is read as the same.
 
 #include "pkg/http/format.h"
 #include "pkg/http/parser.h"
@@ -20,10 +20,10 @@ std::string TextOf(const Headers& headers) {
 
 struct Read {
   std::string error;
-  std::size_t left = 0;  // bytes behind the message
+  std::size_t left = 0;  // bytes after the message
 };
 
-// As Feed() does: what is not consumed is presented again with more behind it.
+// Like Feed(): bytes that were not consumed are passed again with more after them.
 Read Give(http::Parser& parser, const std::vector<std::string>& pieces) {
   std::string held;
   std::size_t given = 0;
@@ -51,7 +51,7 @@ Read Give(http::Parser& parser, const std::vector<std::string>& pieces) {
 
 template <typename Parser>
 void CheckSame(const Parser& a, const Parser& b, const Read& read, const Read& other) {
-  // A message that is cut short may have been found wrong before that, or not.
+  // A truncated message may or may not have been found invalid before its end.
   fuzz::Require(other.error.empty() == read.error.empty(), "refused wherever it is cut");
   if (!read.error.empty()) return;
   fuzz::Require(read.left == other.left, "the same end");

@@ -1,4 +1,4 @@
-// A JSON document: what is written is read again as the same value.
+// A JSON document: written and read again, it is the same value.
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The rule of projections, applied to a whole value: what decoders must agree with.
+// The rule of projections, applied to a whole value. Decoders must agree with it.
 
 #include "pkg/json/projection.h"
 #include "pkg/json/value.h"

@@ -1,5 +1,5 @@
-// A kubeconfig: merged with itself it is itself, and what it says of a context, as far as no file
-// is named, is a connection or a reason.
+// A kubeconfig: merged with itself it is the same, and a context that names no file gives a
+// connection or an error.
 
 #include "pkg/client/kubeconfig.h"
 
@@ -14,7 +14,7 @@ using client::Kubeconfig;
 
 constexpr const char* kFile = "/home/a/.kube/config";
 
-// Nothing outside of the input is read.
+// Removes file names, so that nothing outside of the input is read.
 void WithoutFiles(Kubeconfig& config) {
   for (auto& [name, cluster] : config.clusters) cluster.ca_file.clear();
   for (auto& [name, user] : config.users) {

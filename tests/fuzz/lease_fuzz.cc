@@ -1,5 +1,5 @@
-// Leases as they are stored by whomever: read through the lock, and judged by a candidate that must
-// not lead while another may.
+// Leases stored by anybody: read through the lock, and judged by a candidate that must not lead
+// while another may.
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -63,7 +63,7 @@ std::optional<LeaseRecord> ReadLease(std::string_view body) {
   return **record;
 }
 
-// The lease of another is respected for its whole duration, however strange it is.
+// Another holder's lease is honoured for its whole duration, however strange it is.
 void CheckElector(const LeaseRecord& record) {
   Elector elector({.identity = "me", .seed = 7});
   base::TimePoint now{};

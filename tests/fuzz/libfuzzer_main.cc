@@ -1,4 +1,4 @@
-// What libFuzzer calls: the one target that is linked in.
+// libFuzzer's entry points, for the one target that is linked in.
 
 #include <glog/logging.h>
 #include <sys/time.h>
@@ -12,14 +12,14 @@
 
 namespace {
 
-// The longest that one input may keep the processor busy. libFuzzer's own limit is of the wall's
-// clock, which says nothing where others have the processor.
+// The CPU time that one input may use. libFuzzer's own limit is wall-clock time, which means
+// nothing on a busy machine.
 constexpr int kBusySeconds = 2;
 
 std::uint64_t inputs_begun = 0;  // atomic, by the compiler's own words
 
-// It comes at any moment, so it must not count as what an input reached: no coverage, and nothing
-// is called that has some. Else no two runs are the same.
+// The signal comes at any moment, so this must not count as coverage of the input, nor call
+// anything that does. Otherwise no two runs would be the same.
 __attribute__((no_sanitize("coverage"))) void OnBusySecond(int /*signal*/) {
   static std::uint64_t seen = 0;
   static int seconds = 0;
@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
   return 0;
 }
 
-// What is thrown ends the process where it was thrown, so that libFuzzer shows the place.
+// An exception ends the process where it is thrown, so that libFuzzer shows the place.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   __atomic_fetch_add(&inputs_begun, 1, __ATOMIC_RELAXED);
   fuzz::Targets().front().run({reinterpret_cast<const char*>(data), size});

@@ -1,5 +1,5 @@
-// The options of a list on the sandbox, one a line (labels, fields, continue token, version, what
-// is accepted), "====", an object: refused, or understood as they are written.
+// The options of a list on the sandbox, one on each line (labels, fields, continue token, version,
+// Accept header), "====", an object: refused, or understood as written.
 
 #include "pkg/sandbox/negotiation.h"
 #include "pkg/sandbox/query.h"
@@ -40,7 +40,7 @@ void CheckAccept(std::string_view text) {
   fuzz::Require(sandbox::MediaType(sandbox::MediaType(text)) == sandbox::MediaType(text), "once");
 }
 
-// Types differ in the fields that can be selected, and in the columns of their tables.
+// Types differ in their selectable fields, and in the columns of their tables.
 sandbox::TypePtr TypeFor(std::string_view fields) {
   static const sandbox::Registry registry;
   constexpr const char* kResources[] = {"pods", "secrets", "resourcequotas"};

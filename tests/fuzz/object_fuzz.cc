@@ -1,6 +1,5 @@
-// An object of any kind that is counted, and "====" and its older self: what evaluators make of it
-// is in order, and the same from the fields that they name as from the whole object. A class of
-// objects as well.
+// An object of any counted kind, or of a class, "====", its older state: the facts that evaluators
+// find are valid, and the same from their fields as from the whole object.
 
 #include <algorithm>
 #include <map>
@@ -64,7 +63,7 @@ void CheckSame(const FactsResult& a, const FactsResult& b, const char* what) {
   }
 }
 
-// What is announced for later is what comes then, and that is all.
+// An announced later change happens at that time, and nothing else does.
 void CheckLater(const Evaluator& evaluator, const json::Value& object, const ObjectFacts& facts,
                 bool no_minus) {
   if (!facts.later) return;

@@ -1,5 +1,6 @@
-// A kind, "====", an object, "====", a patch: the sandbox refuses it or gives an object; said twice
-// it is as if said once, and a merge patch does what the same change does as a JSON patch.
+// A kind, "====", an object, "====", a patch: the sandbox refuses it or returns an object. A
+// repeated patch has no further effect, and a merge patch has the effect of the same change as a
+// JSON patch.
 
 #include "pkg/sandbox/patch.h"
 
@@ -41,7 +42,7 @@ std::string Escaped(std::string_view name) {
   return text;
 }
 
-// What a merge patch stores where nothing was before.
+// The result of a merge patch on nothing.
 Value WithoutNulls(const Value& change) {
   const json::Object* const members = change.AsObject();
   if (members == nullptr) return change;
@@ -52,7 +53,7 @@ Value WithoutNulls(const Value& change) {
   return kept;
 }
 
-// The operations that change `target`, which stands at `at`, as the merge patch does.
+// The operations that change `target`, which is at `at`, like the merge patch.
 void AddOperations(const json::Object& target, const json::Object& patch, const std::string& at,
                    json::Array& operations) {
   for (const auto& [name, change] : patch) {
@@ -77,7 +78,7 @@ void CheckMergeAsOperations(const json::Object& target, const json::Object& patc
   fuzz::Require(*patched == sandbox::ApplyMergePatch(target, patch), "and does the same");
 }
 
-// Only `test` operations: a patch that asks and does nothing.
+// True if all operations are `test`: such a patch changes nothing.
 bool OnlyTests(const json::Array& operations) {
   for (const Value& operation : operations) {
     if (operation.StringAt({"op"}) != "test") return false;

@@ -1,5 +1,5 @@
-// A JSON document, "====", and dotted paths, one a line: the projected decode, and the one that
-// skims, keep of it what the plain rule keeps of the whole value.
+// A JSON document, "====", and dotted paths, one on each line: the projected decoder and the
+// skimming one keep what the simple rule keeps of the whole value.
 
 #include "pkg/json/projection.h"
 

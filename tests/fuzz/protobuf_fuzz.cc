@@ -1,7 +1,7 @@
-// Bytes as an API server sends protobuf. As a stream: frames and items are the same wherever it is
-// cut. Behind the first byte, which chooses a kind, as an object: what is wanted of it does not
-// depend on what else is wanted, and encoded again it is decoded to the same. An object in JSON is
-// encoded, and counts the same.
+// Protobuf bytes of an API server. As a stream: frames and items are the same wherever it is cut.
+// After the first byte, which selects a kind, as an object: wanted fields do not depend on other
+// wanted fields, and encoded again it decodes to the same. A JSON object is encoded, and counts the
+// same.
 
 #include "pkg/protobuf/splitter.h"
 
@@ -28,7 +28,7 @@ using protobuf::Message;
 
 constexpr std::size_t kMaxBytes = 1024;
 
-// Some of a kind's fields are wanted.
+// A part of a kind's fields.
 struct Lesser {
   Projection fields;
   Decoder decoder;
@@ -85,8 +85,8 @@ std::vector<Kind> MakeKinds() {
   return kinds;
 }
 
-// An encoder of what the decoder gives, and of JSON that says the same; nullopt for what has no
-// such form, as a map without entries: what is left of one that has none of the wanted keys.
+// Encodes the decoder's result, and equivalent JSON; nullopt for values without a protobuf form,
+// such as a map without entries (left when none of the wanted keys exists).
 std::optional<std::string> Encoded(const Message& message, const Value& value);
 
 std::optional<std::string> EncodedTime(std::string_view text) {

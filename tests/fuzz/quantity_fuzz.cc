@@ -1,4 +1,4 @@
-// Two quantities, one a line: what is read, printed and computed agrees with itself.
+// Two quantities, one on each line: parsing, printing and arithmetic are consistent.
 
 #include "pkg/quantity/quantity.h"
 
@@ -22,7 +22,7 @@ void CheckPrinting(const Quantity& value) {
   const std::string text = value.ToString();
   const Result<Quantity> again = Quantity::Parse(text);
   fuzz::Require(again.has_value(), "what is printed can be read");
-  // A text in powers of two is never read as more than the largest int64, a sum may be more.
+  // Parsing caps a binary quantity at the largest int64; a sum may be larger.
   const bool capped =
       value.format() == quantity::Format::kBinarySI && Magnitude(value.nanos()) > kBinaryCap;
   if (capped) {
@@ -30,7 +30,7 @@ void CheckPrinting(const Quantity& value) {
     return;
   }
   fuzz::Require(*again == value, "what is printed is the same number");
-  // Without a suffix nothing says that it was in powers of two.
+  // Without a suffix the text does not tell that it was binary.
   if (again->format() != value.format()) return;
   fuzz::RequireSame(again->ToString(), text, "the canonical form is its own canonical form");
 }

@@ -1,5 +1,5 @@
-// A quota object of any quota API: the same from the fields that are watched as from the whole; its
-// desired status, written as the patch that we send, is its status.
+// A quota object of any quota API: the same from its watched fields as from the whole object. After
+// our patch its status is the desired one.
 
 #include "pkg/quota/quota.h"
 
@@ -22,7 +22,7 @@ bool Same(const Quota& a, const Quota& b) {
          a.deleting == b.deleting && a.alert_threshold == b.alert_threshold;
 }
 
-// What is limited is used in part; every third name is unknown.
+// Limited names are partly used; every third name is unknown.
 quota::Observed ObservedOf(const Quota& quota) {
   quota::Observed observed;
   std::size_t index = 0;
@@ -36,7 +36,7 @@ quota::Observed ObservedOf(const Quota& quota) {
   return observed;
 }
 
-// A sum in powers of two beyond what can be read is not read as it was written.
+// A binary sum above the parser's cap is not read as it was written.
 bool CanBeRead(const quota::ResourceList& list) {
   for (const auto& [name, amount] : list) {
     const auto again = quantity::Quantity::Parse(amount.ToString());

@@ -1,5 +1,5 @@
-// Every input of the corpus through its target: what fuzzing found once stays found, in every
-// build.
+// Runs every input of the corpus through its target in every build, so that what fuzzing found once
+// stays fixed.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -28,7 +28,7 @@ std::vector<fs::path> FilesOf(const Target& target) {
   return files;
 }
 
-// Nothing stands behind the last byte, as with libFuzzer.
+// Nothing follows the last byte in memory, as with libFuzzer.
 std::vector<char> BytesOf(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});

@@ -1,5 +1,5 @@
-// An AdmissionReview: read as its words mean, however they are spaced and escaped; the answer to it
-// is JSON, and says what was decided.
+// An AdmissionReview: read the same however it is spaced and escaped. The answer to it is JSON with
+// the decision.
 
 #include "pkg/admission/review.h"
 

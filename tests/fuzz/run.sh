@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Fuzzes all targets, or those that are named:
+# Fuzzes all targets, or the named ones:
 #
-#   run.sh [SECONDS [TARGET…]]        goes on from the inputs that earlier runs collected
-#   run.sh --ci [SECONDS [TARGET…]]   from the tree's corpus alone, the same way each time, and as
-#                                     far as speeds.txt says for so many seconds
-#   run.sh --merge [TARGET…]          takes what reached new code into the tree
-#   run.sh --build                    builds, and no more
+#   run.sh [SECONDS [TARGET…]]        continues from the inputs that earlier runs collected
+#   run.sh --ci [SECONDS [TARGET…]]   begins with the tree's corpus, is the same each time, and runs
+#                                     as many executions as speeds.txt has for so many seconds
+#   run.sh --merge [TARGET…]          adds inputs that reach new code to the tree
+#   run.sh --build                    only builds
 #
-# Builds the preset asan with Debian's clang, unless QCM_FUZZ_BUILT=true says that it is built,
-# and gives each target SECONDS (60), QCM_FUZZ_JOBS (2) of them at a time. One line a target, its
-# speed in executions per second of the processor; the last line is "N targets, N executions, N
-# found". With --ci chance is QCM_FUZZ_SEED (1) and the end is a number of executions, so that two
-# runs of one program are the same: what is found is found each time. Inputs that break something
-# are in build/fuzz/found; build/fuzz/total adds up the executions of all runs.
+# Builds the preset asan with Debian's clang, unless QCM_FUZZ_BUILT=true says that it is built, and
+# runs each target for SECONDS (60), QCM_FUZZ_JOBS (2) of them at a time. Prints one line for each
+# target with its executions per second of CPU time; the last line is "N targets, N executions, N
+# found". With --ci the random seed is QCM_FUZZ_SEED (1) and a number of executions ends a run, so
+# that two runs of one program are the same and find the same. Inputs that break something are in
+# build/fuzz/found; build/fuzz/total sums up the executions of all runs.
 #
-# Exit 1: something was found. Exit 77: no clang with libFuzzer here (with CI=true that is a
+# Exit code 1: something was found. 77: there is no clang with libFuzzer (with CI=true that is a
 # failure).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -29,9 +29,8 @@ launcher=()
 longest=1800  # of a --ci run of one target, seconds
 logs=$build/log
 
-# What finds mistakes of memory as soon as they are made; the rest costs half of the speed. Stacks
-# that are used after their function returned are what the corpus is run for under the preset
-# asan.
+# Finds memory errors when they happen; other checks cost half of the speed. Use of a stack frame
+# after its function returned is checked by running the corpus with the preset asan.
 export ASAN_OPTIONS=quarantine_size_mb=8:malloc_context_size=4:detect_stack_use_after_return=0
 export UBSAN_OPTIONS=print_stacktrace=1
 
@@ -67,17 +66,17 @@ dictionary() {
   echo "$own"
 }
 
-# executions_of TARGET SECONDS: nothing for a target that speeds.txt does not have.
+# executions_of TARGET SECONDS: prints nothing for a target that is not in speeds.txt.
 executions_of() {
   awk -v target="$1" -v seconds="$2" '$1 == target { printf "%.0f", $2 * seconds }' \
     tests/fuzz/speeds.txt
 }
 
-# number LOG WORDS: the last number behind the words.
+# number LOG WORDS: the last number after the words.
 number() { sed -nE "s/.*$2([0-9]+).*/\\1/p" "$1" | tail -n 1; }
 
-# libfuzzer TARGET FLAG…: its times of the processor go to TARGET.times. The limit of time is one
-# of the wall's clock, against what waits for ever; what keeps the processor busy ends by itself.
+# libfuzzer TARGET FLAG…: writes its CPU times to TARGET.times. The time limit is wall-clock time,
+# against endless waits; busy inputs end by themselves.
 libfuzzer() {
   local target=$1 TIMEFORMAT='%U %S'
   shift
@@ -86,11 +85,11 @@ libfuzzer() {
   } 2>"$logs/$target.times"
 }
 
-# fuzz TARGET SECONDS: leaves its line in TARGET.line.
+# fuzz TARGET SECONDS: writes its line to TARGET.line.
 fuzz() {
   local target=$1 code=0 word=ok executions how
   if $ci; then
-    # In the order of their names, and kept in memory: a fresh start, and no folder's order.
+    # Ordered by name and kept in memory: a fresh start that does not depend on a folder's order.
     find "$tree/$target" -type f | LC_ALL=C sort | paste -sd, | tr -d '\n' >"$logs/$target.inputs"
     how=(-seed="$seed" -seed_inputs="@$logs/$target.inputs" -runs="$(executions_of "$target" "$2")"
       -max_total_time="$longest")
@@ -161,7 +160,7 @@ run() {
   [ "$found" -eq 0 ]
 }
 
-# The inputs that reach code that the tree's do not, and no more; large ones stay out.
+# Adds the inputs that reach code that the tree's inputs do not; large ones are left out.
 merge() {
   local target small
   mkdir -p "$logs"
@@ -191,8 +190,8 @@ if [ $mode = run ] && [ $# -gt 0 ]; then
 fi
 prepare
 [ $mode != build ] || exit 0
-# libFuzzer tries values that were compared, and some are addresses: these must not be random, nor
-# depend on the environment, which lies at the end of the stack.
+# libFuzzer tries values that were compared, and some are addresses. They must not be random, nor
+# depend on the environment, which is at the end of the stack.
 if $ci; then
   launcher=(env -i PATH=/usr/bin:/bin ASAN_OPTIONS="$ASAN_OPTIONS" UBSAN_OPTIONS="$UBSAN_OPTIONS")
   if setarch -R true 2>/dev/null; then launcher+=(setarch -R); fi

@@ -1,4 +1,4 @@
-// Protobuf bodies that kubectl sends to the sandbox: an object, or an error.
+// Protobuf bodies as kubectl sends them to the sandbox: an object, or an error.
 
 #include "pkg/json/value.h"
 #include "pkg/sandbox/protobuf.h"

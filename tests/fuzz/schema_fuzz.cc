@@ -1,5 +1,5 @@
-// A CustomResourceDefinition, "====", an object of it: the sandbox refuses the definition, or makes
-// types of it; pruning and defaulting done twice are as done once.
+// A CustomResourceDefinition, "====", an object of it: the sandbox refuses the definition, or
+// creates types from it. Repeated pruning and defaulting have no further effect.
 
 #include "pkg/sandbox/crd.h"
 #include "tests/fuzz/target.h"

@@ -1,5 +1,5 @@
-// Label and field selectors, in the form of a query and of an object: read as written, and each
-// operator the opposite of its opposite.
+// Label and field selectors, as query parameters and as objects: read as written, and each operator
+// is the opposite of its opposite.
 
 #include "pkg/api/selector.h"
 
@@ -64,7 +64,7 @@ void CheckLabels(const LabelSelector& selector) {
   }
 }
 
-// Objects whose label has the first value that is asked for, another one, and none.
+// Objects whose label has the first requested value, another value, and none.
 void CheckMatching(const LabelSelector& selector) {
   for (const LabelRequirement& requirement : selector.requirements()) {
     const std::string first = requirement.values.empty() ? "v" : requirement.values.front();

@@ -1,5 +1,5 @@
-// Streams of documents and lists, as a watch and a list send them: wherever the bytes are cut, the
-// same documents come out, and of a correct list just its items.
+// Streams of documents and lists, as a watch and a list send them: the documents are the same
+// wherever the bytes are cut, and a correct list gives exactly its items.
 
 #include "pkg/json/splitter.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 1024;
 
-// All that a splitter said of a stream, as text.
+// The splitter's complete output for a stream, as text.
 template <typename Splitter>
 std::string Told(Splitter& splitter, const std::vector<std::string>& pieces,
                  std::vector<std::string>& documents) {
@@ -48,7 +48,7 @@ void CheckDocuments(std::string_view input, const std::vector<std::string>& piec
     bool server_said = false;
     const auto event = decoder.Decode(informers::WireForm::kJson, document, server_said);
     if (!event) continue;
-    // What is not wanted of an event is skipped, whether it parses or not.
+    // Unwanted parts of an event are skipped, whether they parse or not.
     fuzz::Require(event->object.IsObject(), "an event has an object");
     const auto value = json::Parse(document);
     if (!value) continue;
@@ -66,7 +66,7 @@ void CheckAgainstParser(std::string_view input, const std::vector<std::string>& 
   const auto rest = json::Parse(*envelope);
   fuzz::Require(rest.has_value(), "what is beside the items parses");
   const json::Value* const array = list->At({"items"});
-  // Of repeated members the parser keeps the last one's value, the splitter hands out all.
+  // For repeated members the parser keeps the last value, but the splitter passes on all items.
   if (array == nullptr || !array->IsArray() || items.size() != array->AsArray()->size()) return;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto item = json::Parse(items[i]);

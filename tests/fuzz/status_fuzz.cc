@@ -1,5 +1,5 @@
-// Answers of an API server that refuse: a Status survives being written, and every refusal is an
-// error with words.
+// Refusals of an API server: a Status is the same when written and read again, and every refusal is
+// an error with a message.
 
 #include "pkg/api/status.h"
 

@@ -1,5 +1,5 @@
 // An object of a built-in kind as a client sends it to the sandbox, "====", the next state that it
-// sends: defaults are set once, an update with what is stored is valid, and nothing crashes.
+// sends: defaults are set once, an update with the stored object is valid, and nothing crashes.
 
 #include "pkg/api/object_meta.h"
 #include "pkg/sandbox/object_rules.h"
@@ -19,7 +19,7 @@ const ResourceType* TypeOf(const json::Value& object) {
   return nullptr;
 }
 
-// As Store does for a create, without what it makes up itself.
+// Like Store for a create, without the fields that it generates.
 bool Accept(const ResourceType& type, json::Value& object) {
   const auto done = sandbox::ApplyDefaults(type, object);
   if (!done) {

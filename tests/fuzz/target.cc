@@ -5,7 +5,7 @@
 namespace fuzz {
 namespace {
 
-// Made at its first use: files register before main(), in any order.
+// Created at first use: files register before main(), in any order.
 std::vector<Target>& Registered() {
   static std::vector<Target> targets;
   return targets;

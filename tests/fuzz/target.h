@@ -1,13 +1,13 @@
 #pragma once
 
-// A fuzz target: one function that is given bytes, does with them what the program would, and says
-// what must hold of the outcome. A file <name>_fuzz.cc defines one with FUZZ_TARGET(name); it is
-// run by libFuzzer (libfuzzer_main.cc) and, with every input of corpus/<name>, by
-// fuzz_regression_test in all builds.
+// A fuzz target: a function that gets bytes, handles them as the program would, and checks what
+// must hold afterwards. A file <name>_fuzz.cc defines one with FUZZ_TARGET(name). libFuzzer runs it
+// (libfuzzer_main.cc), and fuzz_regression_test runs it in all builds with every input of
+// corpus/<name>.
 //
-// A target is a pure function of its input: no clock, no chance but Chance, no files. Inputs are
-// text where that is possible, so that a person can read and write them; an input of several parts
-// has lines of "====" between them.
+// A target is a pure function of its input: no clock, no randomness but Chance, no files. Inputs
+// are text where possible, so that people can read and write them. Parts of an input are separated
+// by lines of "====".
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace fuzz {
 
-// Thrown out of a target when what must hold does not.
+// Thrown by a target if a check fails.
 class Broken : public std::logic_error {
   using std::logic_error::logic_error;
 };
@@ -30,21 +30,21 @@ struct Target {
   Function run;
 };
 
-// All that are linked in, by name.
+// All linked targets, by name.
 const std::vector<Target>& Targets();
 bool Register(const char* name, Function run);
 
 inline void Require(bool holds, const char* what) {
   if (!holds) throw Broken(what);
 }
-// The texts must be the same; both are shown if they are not.
+// Requires equal texts; shows both if they differ.
 void RequireSame(std::string_view a, std::string_view b, const char* what);
 
-// Exactly `count` parts of the input, as it is cut by lines of "===="; missing ones are empty, the
-// last one holds the rest.
+// Returns exactly `count` parts of the input, separated by lines of "====". Missing ones are empty;
+// the last one has the rest.
 std::vector<std::string_view> Parts(std::string_view input, std::size_t count);
 
-// Choices that follow from the input, so that the same input always runs the same way.
+// Choices that depend only on the input, so that the same input always runs the same way.
 class Chance {
  public:
   explicit Chance(std::string_view input);
@@ -55,8 +55,8 @@ class Chance {
   std::uint64_t state_;
 };
 
-// The text cut at places that chance chooses: finely within a short stretch of it, at times
-// everywhere. Each piece is a copy, so that reading beyond it is seen.
+// The text cut at places chosen by `chance`: finely within a short part of it, sometimes
+// everywhere. Each piece is a copy, so that reads beyond it are detected.
 std::vector<std::string> Pieces(std::string_view text, Chance& chance);
 
 }  // namespace fuzz

@@ -1,4 +1,4 @@
-// Timestamps, and the resource versions beside them in metadata.
+// Timestamps, and resource versions in metadata.
 
 #include "pkg/api/time.h"
 

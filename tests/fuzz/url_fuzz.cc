@@ -1,4 +1,4 @@
-// URLs of servers and proxies, targets of requests, what is percent-encoded in them.
+// URLs of servers and proxies, request targets, and their percent-encoding.
 
 #include "pkg/http/message.h"
 #include "pkg/sandbox/request_path.h"

@@ -1,5 +1,5 @@
-// A ValidatingWebhookConfiguration as somebody left it: our patch makes it say what we want, and
-// then there is nothing to do. Also read as the sandbox calls its webhooks.
+// A ValidatingWebhookConfiguration that somebody edited: our patch makes it what we want, and then
+// nothing is left to do. Also read as the sandbox calls its webhooks.
 
 #include "pkg/admission/stored_configuration.h"
 #include "pkg/sandbox/patch.h"
@@ -23,7 +23,7 @@ json::Value Desired() {
   return admission::DesiredConfiguration(options, guarded, "PEM");
 }
 
-// As GuardedBy() has them, which tells of no exempt namespaces.
+// Like GuardedBy(), which does not return exempt namespaces.
 std::vector<admission::GuardedResource> WithoutExempt(
     std::vector<admission::GuardedResource> guarded) {
   for (admission::GuardedResource& one : guarded) {

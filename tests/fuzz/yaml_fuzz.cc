@@ -1,4 +1,4 @@
-// A YAML document: what is written is read again as the same value, and JSON is YAML.
+// A YAML document: written and read again, it is the same value, and JSON is YAML.
 
 #include "pkg/config/yaml.h"
 
@@ -27,7 +27,7 @@ FUZZ_TARGET(yaml) {
   const std::string text = json::Write(*as_json);
   const auto as_yaml = config::ParseYaml(text);
   fuzz::Require(as_yaml.has_value(), "JSON is YAML");
-  // No JSON any more, so what reads it is YAML's parser, which does not take every key.
+  // Not JSON any more, so YAML's parser reads it, which does not accept every key.
   if (const auto commented = config::ParseYaml(text + "\n# a comment")) {
     fuzz::RequireSame(json::Write(*as_yaml), json::Write(*commented), "JSON means what YAML does");
   }

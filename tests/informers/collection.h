@@ -1,7 +1,7 @@
 #pragma once
 
-// TEST ONLY. The words in which the tests of the reflector are written: objects, lists, events, a
-// sink that keeps a collection, and a reflector in virtual time.
+// TEST ONLY. Helpers for the tests of the reflector: objects, lists, events, a sink that keeps a
+// collection, and a reflector in virtual time.
 
 #include <boost/asio/io_context.hpp>
 #include <map>
@@ -60,7 +60,7 @@ inline std::string List(const std::string& version, const std::vector<std::strin
 
 using Names = std::set<std::string>;
 
-// Keeps a collection as the header of CollectionSink asks for.
+// Keeps a collection as CollectionSink's header requires.
 class Store final : public CollectionSink {
  public:
   void BeginList() override {
@@ -117,7 +117,7 @@ struct Fixture {
   void Run() { RunFor(base::Duration::zero()); }
   [[nodiscard]] const ReflectorState& state() const { return reflector->state(); }
 
-  // True if the reflector ended, leaving no stream open.
+  // True if the reflector ended and left no stream open.
   bool Stop() {
     group.Cancel();
     scheduler.RunUntilIdle();

@@ -11,7 +11,7 @@ struct Reads {
   base::TimePoint now = base::TimePoint() + std::chrono::hours(1);
   EventCrowd crowd;
 
-  // `apart` after the last read, and the pause it was told to make.
+  // A read `apart` after the last one, and the pause that follows it.
   base::Duration Next(milliseconds apart, std::uint64_t events = 1, std::size_t bytes = 4000) {
     now += apart + last;
     last = crowd.PauseAfter(now, events, bytes);
@@ -38,7 +38,7 @@ TEST_CASE("event crowd: where event follows event for a while, those to come are
   Reads reads;
   int free = 0;
   while (reads.Next(milliseconds(1)) == base::Duration::zero()) ++free;
-  CHECK(free == 16);  // the first follows none
+  CHECK(free == 16);  // the first read has no predecessor
   for (int i = 0; i < 100; ++i) CHECK(reads.Next(milliseconds(0), 4) == EventCrowd::kPause);
 
   SECTION("until a pause brought nothing together") {

@@ -1,4 +1,4 @@
-// A server that answers in protobuf: the same collections, in the other form.
+// A server that answers in protobuf: the same collections in the other format.
 
 #include <catch2/catch.hpp>
 
@@ -44,7 +44,7 @@ std::string StatusObject(int code, const std::string& reason) {
       .append(wire::Number(6, code));
 }
 
-// The answer in pieces of so many bytes.
+// Cuts the answer into pieces of this size.
 Answer Cut(Answer answer, std::size_t size) {
   const std::string bytes = answer.pieces.at(0).bytes;
   answer.pieces.clear();
@@ -54,7 +54,7 @@ Answer Cut(Answer answer, std::size_t size) {
   return answer;
 }
 
-// Pods as they are counted: built-in, and described.
+// Pods as they are counted: a built-in kind that pkg/protobuf describes.
 struct Built final : Fixture {
   Built() { options.fields = {"status.phase", "spec.overhead"}; }
 };
@@ -118,7 +118,7 @@ TEST_CASE("protobuf: pages and events are followed wherever they are cut", "[inf
                        Frame("DELETED", "a2", "13") +
                        wire::Frame("BOOKMARK", "Pod", wire::Bytes(1, wire::Bytes(6, "20")))),
           piece));
-  f.RunFor(30s);  // thick events are read a few milliseconds apart
+  f.RunFor(30s);  // frequent events are read a few milliseconds apart
   CHECK(f.store.names() == Names{"a1", "a3", "a4"});
   CHECK(f.store.versions["a1"] == "12");
   CHECK(f.state().resource_version == "20");
@@ -171,7 +171,7 @@ TEST_CASE("protobuf: a watch that ends inside an event is resumed from the one b
 }
 
 TEST_CASE("protobuf: what was not asked for is no event", "[informers]") {
-  Fixture f;  // spec.text is not described
+  Fixture f;  // pkg/protobuf does not describe spec.text
   f.server.OnList(Answer::Whole(List("10", {"a1"})));
   f.server.OnWatch(Answer::Open(Frame("ADDED", "a2", "11")));
   f.Run();

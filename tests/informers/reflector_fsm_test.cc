@@ -130,7 +130,7 @@ TEST_CASE("reflector fsm: a watch that ends at once without an event waits, and 
     const Step step = f.Ended(Phase::kReading, std::nullopt, 10ms);
     CHECK(step.act == Act::kWatch);
     CHECK(step.wait > 0s);
-    CHECK(step.trouble.has_value() == (i == 3));  // the first ones are what a restart looks like
+    CHECK(step.trouble.has_value() == (i == 3));  // a restart causes one or two
   }
   CHECK_FALSE(f.fsm.OpeningHeals());
   CHECK(f.fsm.version() == "10");

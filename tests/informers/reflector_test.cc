@@ -67,7 +67,7 @@ TEST_CASE("reflector: a 410 lists again and finds what was deleted meanwhile", "
   f.RunFor(5s);
   CHECK(f.store.names() == Names{"a2"});
   CHECK(f.state().resource_version == "30");
-  CHECK(f.state().failures == 0);  // a 410 is how a server works, not a failure of it
+  CHECK(f.state().failures == 0);  // a 410 is normal, not a failure
   CHECK(f.store.states == 1);
   CHECK(f.server.watches.back().Query("resourceVersion") == "30");
 }
@@ -83,7 +83,7 @@ TEST_CASE("reflector: a list that fails half-way changes nothing for good", "[in
   CHECK(f.store.ended == 1);
   CHECK(f.store.names() == Names{"a1", "a2"});  // "a2" is unknown, not gone
   CHECK(f.state().trouble->code == ErrorCode::kUnavailable);
-  CHECK(f.state().synced);  // its last known state is kept
+  CHECK(f.state().synced);  // it keeps its last known state
   f.server.OnList(Answer::Whole(List("40", {"a1"})));
   f.RunFor(10s);
   CHECK(f.store.names() == Names{"a1"});
@@ -184,7 +184,7 @@ TEST_CASE("reflector: trouble is over when a watch lasts, though nothing happens
   for (int i = 0; i < 3; ++i) f.server.OnWatch(Answer::Whole(""));
   f.options.idle_timeout = 1h;
   f.RunFor(2s);
-  while (f.server.watches.size() < 4) f.RunFor(100ms);  // this one stays open, in silence
+  while (f.server.watches.size() < 4) f.RunFor(100ms);  // the fourth stays open and silent
   CHECK(f.state().trouble);
   f.RunFor(500ms);
   CHECK(f.state().trouble);
@@ -373,7 +373,7 @@ TEST_CASE("reflector: an object above the bound makes its collection stale, neve
   CHECK_THAT(f.state().trouble->message, Contains("after a/a2") && Contains("1000 bytes"));
   CHECK(f.store.ended == 1);
   CHECK(f.store.versions.contains("a1"));
-  f.server.OnList(Answer::Whole(List("30", {"a2"})));  // it was made smaller, or deleted
+  f.server.OnList(Answer::Whole(List("30", {"a2"})));  // the object was made smaller, or deleted
   f.RunFor(10s);
   CHECK(f.store.names() == Names{"a2"});
   CHECK_FALSE(f.state().trouble);
@@ -429,7 +429,7 @@ TEST_CASE("reflector: a server that went back behind our version is listed again
   SECTION("after it was away") {
     f.server.current = "500";
     f.server.OnWatch(Answer::Refuse(ErrorCode::kUnavailable));
-    f.server.OnWatch(Answer::Open(""));  // in silence
+    f.server.OnWatch(Answer::Open(""));  // silent
   }
   SECTION("after a silence") {
     f.server.current = "500";
@@ -443,7 +443,7 @@ TEST_CASE("reflector: a server that went back behind our version is listed again
     f.reflector->Relist();
   }
   f.server.OnList(Answer::Whole(List("500", {"a1"})));
-  f.RunFor(10s);
+  f.RunFor(30s);  // three pauses between attempts, each up to twice the one before
   CHECK(f.store.names() == Names{"a1"});
   CHECK(f.server.watches.back().Query("resourceVersion") == "500");
   CHECK(f.server.lists.size() == 2);
@@ -471,7 +471,7 @@ TEST_CASE("reflector: its state is announced when it changes, not otherwise", "[
   CHECK(f.state().failures == 3);
   f.server.OnList(Answer::Whole(List("10", {})));
   f.RunFor(60s);
-  CHECK(f.store.states == 2);  // healed and synced in one
+  CHECK(f.store.states == 2);  // recovered and synced at once
 }
 
 TEST_CASE("reflector: cancelled at any step it ends at once and leaves no stream", "[informers]") {
@@ -502,7 +502,7 @@ TEST_CASE("reflector: cancelled at any step it ends at once and leaves no stream
     // A stop does not complete a list.
     if (f.store.ended == 1) REQUIRE(f.store.versions.contains("a2"));
     if (f.store.ended == 2) REQUIRE(f.store.names() == Names{"a1"});
-    REQUIRE(f.state().failures <= 2);  // and is none
+    REQUIRE(f.state().failures <= 2);  // a stop is not a failure
   }
   CHECK(steps > 15);
 }
@@ -540,6 +540,20 @@ TEST_CASE("reflector: a selected part of a collection is listed and watched as s
   CHECK(f.server.lists[0].Query("fieldSelector") == "metadata.name=a1");
   REQUIRE(f.server.watches.size() == 1);
   CHECK(f.server.watches[0].Query("fieldSelector") == "metadata.name=a1");
+}
+
+TEST_CASE("reflector: a namespace and labels are selected by the server", "[informers]") {
+  Fixture f;
+  f.options.ns = "team-a";
+  f.options.label_selector = "app=web,!canary";
+  f.server.OnList(Answer::Whole(List("10", {"a1"})));
+  f.Run();
+  REQUIRE(f.server.lists.size() == 1);
+  REQUIRE(f.server.watches.size() == 1);
+  for (const auto& seen : {f.server.lists[0], f.server.watches[0]}) {
+    CHECK_THAT(seen.request.path, Contains("/namespaces/team-a/"));
+    CHECK(seen.Query("labelSelector") == "app=web,!canary");
+  }
 }
 
 TEST_CASE("reflector: each kind of trouble is logged once until it heals", "[informers]") {

@@ -13,7 +13,7 @@ constexpr base::TimePoint kStart{1h};
 constexpr base::TimePoint At(base::Duration after) { return kStart + after; }
 constexpr base::TimePoint kNothingMissed{};
 
-// Listed at once, and watched since.
+// A collection that was listed, and watched since.
 WatchGap Watched() {
   WatchGap gap;
   gap.OnList(At(0s));
@@ -51,7 +51,7 @@ TEST_CASE("watch gap: a watch that ends at once has shown nothing", "[informers]
   gap.OnWatchEnd(At(10s + 700ms));
   CHECK(gap.ShownAt(At(11s), 3s) == At(14s));
   gap.OnWatch(At(12s));
-  gap.OnWatchEnd(At(13s));  // this one has
+  gap.OnWatchEnd(At(13s));  // this one was open for long enough
   CHECK(gap.ShownAt(At(13s + 500ms), 3s) == kNothingMissed);
 }
 

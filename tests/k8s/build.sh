@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Prints the folder that holds a real etcd, kube-apiserver, kubectl and, where it could be had,
-# kube-controller-manager: $KUBEBUILDER_ASSETS if that is set, else built from the Go modules that
-# go.mod pins, once, and kept outside the work tree.
+# Prints the folder with a real etcd, kube-apiserver, kubectl and, if available,
+# kube-controller-manager: $KUBEBUILDER_ASSETS if that is set, else built once from the Go modules
+# that go.mod pins, and kept outside the work tree.
 #
-# Exit 77: neither is there, the real tier cannot run (with CI=true that is a failure, exit 1).
+# Exit code 77: neither is available, and the real tier cannot run (with CI=true that is a failure,
+# exit code 1).
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -47,13 +48,13 @@ package=k8s.io/component-base/version
 flags="-s -w -X $package.gitVersion=$version -X $package.gitMajor=$major
   -X $package.gitMinor=$minor"
 
-# The folder appears whole or not at all; two builds at once end with one of them.
+# The folder appears whole or not at all. Two builds at once leave one result.
 mkdir -p "$(dirname "$cache")"
 fresh=$(mktemp -d "$cache.XXXXXX")
 trap 'rm -rf "$fresh"' EXIT
 say "building etcd and Kubernetes $version into $cache (once; 4 to 10 minutes with 2 cores) ..."
 started=$SECONDS
-# One command for all four: they share most packages, and the compiler never waits for a linker.
+# One command for all four: they share most packages, and the compiler need not wait for a linker.
 go_build "$go" -ldflags "$flags" -o "$fresh/" \
   go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver \
   k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kubectl >&2 || {

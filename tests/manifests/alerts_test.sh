@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The alert rules of manifests/monitoring through promtool: they are valid, and fire and stay silent
-# as alerts_test.yaml says; each is fired by some test, and told in the README.
+# Tests the alert rules of manifests/monitoring with promtool: they are valid, and fire or stay
+# silent as alerts_test.yaml says. Each alert is fired by a test and described in
+# manifests/monitoring/README.md.
 #
-# Exit 77: there is no promtool (promtool.sh).
+# Exit code 77: there is no promtool (promtool.sh).
 set -euo pipefail
 cd "$(dirname "$0")"
 promtool=$(bash promtool.sh) || exit $?
@@ -10,14 +11,14 @@ root=$(cd ../.. && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# A PrometheusRule's spec is what Prometheus itself reads.
+# The spec of a PrometheusRule is a rule file of Prometheus.
 awk '/^spec:/ { inside = 1; next } inside { sub(/^  /, ""); print }' \
   "$root/manifests/monitoring/prometheus-rule.yaml" >"$folder/rules.yaml"
 cp alerts_test.yaml "$folder/"
 "$promtool" check rules --lint-fatal "$folder/rules.yaml"
 (cd "$folder" && "$promtool" test rules alerts_test.yaml)
 
-# What the dashboard asks is PromQL: each query as a rule, with its variables filled in.
+# Checks each query of the dashboard as a rule, with its variables filled in.
 # shellcheck disable=SC2016 # the variables are Grafana's
 {
   echo 'groups: [{name: dashboard, rules: ['
@@ -31,13 +32,13 @@ cp alerts_test.yaml "$folder/"
 mapfile -t alerts < <(sed -nE 's/^ *- alert: (.*)$/\1/p' "$folder/rules.yaml")
 failed=0
 for alert in "${alerts[@]}"; do
-  # A silent test names the alert, too: what must be there is one with labels expected.
+  # A test of silence also names the alert: look for one with expected labels.
   grep -A1 "alertname: $alert\$" alerts_test.yaml | grep -q 'exp_alerts:$' || {
     echo "no test fires $alert"
     failed=1
   }
-  grep -q "| \`$alert\` |" "$root/README.md" || {
-    echo "the README does not tell what to do about $alert"
+  grep -q "| \`$alert\` |" "$root/manifests/monitoring/README.md" || {
+    echo "manifests/monitoring/README.md does not say what to do about $alert"
     failed=1
   }
 done

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Prints a helm: $QCM_HELM if that is set, else built from the Go modules that go.mod pins, once,
-# and kept outside the work tree.
+# Prints a helm: $QCM_HELM if that is set, else built once from the Go modules that go.mod pins, and
+# kept outside the work tree.
 #
-# Exit 77: there is no Go to build it with (with CI=true that is a failure, exit 1).
+# Exit code 77: there is no Go to build it with (with CI=true that is a failure, exit code 1).
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -32,7 +32,7 @@ mkdir -p "$cache"
 fresh=$(mktemp "$program.XXXXXX")
 trap 'rm -f "$fresh"' EXIT
 say "building helm $version (once; two to three minutes with 2 cores) ..."
-# Without a version of Kubernetes helm takes itself for that of 1.20.
+# Without a Kubernetes version, helm would act as if it were built for 1.20.
 kubernetes=helm.sh/helm/v3/pkg/chartutil
 flags="-s -w -X helm.sh/helm/v3/internal/version.version=$version"
 flags+=" -X $kubernetes.k8sVersionMajor=1 -X $kubernetes.k8sVersionMinor=36"

@@ -1,6 +1,6 @@
-// The Helm chart: it renders what the folders of manifests/ are, takes no values that cannot work,
-// and what it installs can be upgraded, rolled back and removed without a trace. Needs QCM_HELM and
-// KUBEBUILDER_ASSETS.
+// The Helm chart: it renders the same objects as the folders of manifests/, refuses values that
+// cannot work, and what it installs can be upgraded, rolled back and removed completely. Needs
+// QCM_HELM and KUBEBUILDER_ASSETS.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <future>
@@ -43,7 +43,7 @@ Words Template(const std::string& ns, const std::string& values) {
   return arguments;
 }
 
-// helm tells of links in the chart's folder, before the first document.
+// Before the first document helm mentions the links in the chart's folder.
 std::string WithoutRemarks(const std::string& output) {
   std::string text;
   std::istringstream lines(output);
@@ -87,7 +87,7 @@ bool IsHook(const json::Value& object) {
   return object.At({"metadata", "annotations", "helm.sh/hook"}) != nullptr;
 }
 
-// Without hooks, which are no part of what is installed.
+// Without hooks, which are not part of the installation.
 Objects OfChart(const std::string& values) {
   auto documents =
       config::ParseYamlDocuments(WithoutRemarks(MustHelm(Template(kQuotaSystem, values))));
@@ -115,8 +115,8 @@ const std::vector<Same> kSame{
      "namespace.create=true,quotaApis={karmada},enforce={karmada},certificate=cert-manager,"
      "kubeconfigSecret=quota-controller-manager-kubeconfig"}};
 
-// What a kubelet and the controller of Jobs do: runs the hook's container as its ServiceAccount,
-// and says that it is done.
+// Does what a kubelet and the Job controller do: runs the hook's container as its ServiceAccount,
+// and reports that it has finished.
 void RunHook(Installation& installation, const std::string& path) {
   Eventually("the hook is made", [&] { return installation.api().Exists(path) ? "" : "not yet"; });
   const json::Value job = installation.api().Get(path);
@@ -142,7 +142,7 @@ void RunHook(Installation& installation, const std::string& path) {
 }  // namespace
 
 TEST_CASE("the chart renders the objects of every folder of manifests/", "[helm]") {
-  std::set<std::string> covered{"dashboard"};  // is part of "monitoring"
+  std::set<std::string> covered{"dashboard"};  // part of "monitoring"
   for (const Same& same : kSame) {
     INFO(same.values);
     covered.insert(same.folders.begin(), same.folders.end());
@@ -194,7 +194,7 @@ TEST_CASE("values that cannot work are refused, and named", "[helm]") {
   CHECK_THAT(refusal("replicaCount=3"), Catch::Contains("replicaCount"));
   CHECK_THAT(refusal("certificate=letsencrypt"), Catch::Contains("/certificate"));
   CHECK_THAT(refusal("extraArgs={v=1}"), Catch::Contains("/extraArgs/0"));
-  // Each replica would make a certificate of its own.
+  // Each replica would create its own certificate.
   CHECK_THAT(refusal("enforce={karmada},kubeconfigSecret=k"), Catch::Contains("/certificate"));
   CHECK_THAT(refusal("enforce={ironcore}"), Catch::Contains("/ironcore"));
 }
@@ -235,7 +235,7 @@ TEST_CASE("what helm installs is kept by the daemon through upgrade and rollback
   CHECK(kept() == before);
   CHECK(daemon.Probe("/readyz") == 200);
 
-  // Beside a daemon that still runs.
+  // While a daemon still runs.
   const std::string jobs = "/apis/batch/v1/namespaces/" + std::string(kQuotaSystem) + "/jobs";
   auto uninstalled = std::async(std::launch::async, [&] { return helm({"uninstall", "quotas"}); });
   RunHook(installation, jobs + "/quota-controller-manager-uninstall");

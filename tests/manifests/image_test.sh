@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The image of the Dockerfile, made by buildah without a container daemon, and run: as its user,
-# without capabilities, on a read-only root: bash image_test.sh FOLDER_OF_PROGRAMS (build/bin)
+# Tests the image of the Dockerfile, built by buildah without a container daemon, and run as its
+# user, without capabilities, on a read-only root: bash image_test.sh FOLDER_OF_PROGRAMS (build/bin)
 #
-# What the first stage does is taken over: the daemon is built already, and laid out by the same
-# script. kubectl is $QCM_KUBECTL, else the one on PATH.
+# The first stage is skipped: the daemon is already built, and laid out by the same script. kubectl
+# is $QCM_KUBECTL, else the one on PATH.
 #
-# Exit 77: no buildah, no kubectl, or not root.
+# Exit code 77: no buildah, no kubectl, or not root.
 set -euo pipefail
 bin=$(cd "${1:?usage: image_test.sh FOLDER_OF_PROGRAMS}" && pwd)
 cd "$(dirname "$0")/../.."
@@ -69,7 +69,7 @@ pids+=($!)
 within 20 "the server writes its kubeconfig" test -s "$KUBECONFIG"
 install -m 644 "$KUBECONFIG" "$root/etc/kubeconfig"
 
-# The arguments are expanded by the inner shell.
+# The inner shell expands the arguments.
 # shellcheck disable=SC2016
 unshare --mount bash -c '
   mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" &&

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What is installed can be rendered: kubectl builds each folder of manifests/ with a
-# kustomization.yaml and has no remark on it, and helm finds nothing in the chart, with its own
-# values and with those of each row of the README's table of installations.
+# Everything that can be installed renders: kubectl builds each folder of manifests/ with a
+# kustomization.yaml without a warning, and helm lints the chart with its own values and with those
+# of each row of the table in manifests/README.md.
 #
-# kubectl is $QCM_KUBECTL, else that of tests/k8s/build.sh; helm is that of helm.sh, which takes
+# kubectl is $QCM_KUBECTL, else that of tests/k8s/build.sh; helm is that of helm.sh, which uses
 # $QCM_HELM.
 #
-# Exit 77: one of them is not to be had here.
+# Exit code 77: one of them is not available here.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [ -z "${QCM_KUBECTL:-}" ]; then
@@ -19,7 +19,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0
 
-# judge WHAT CODE: what was printed is in $folder/out and $folder/err.
+# judge WHAT CODE: the output is in $folder/out and $folder/err.
 judge() {
   if [ "$2" -eq 0 ]; then
     echo "ok $1"
@@ -31,10 +31,17 @@ judge() {
   fi
 }
 
-# build FOLDER: a deprecated field is a remark on standard error, and no error.
+# build FOLDER: a deprecated field is only a warning on standard error. A component is built with
+# the base, because it may consist of patches alone.
 build() {
-  local code=0
-  "$QCM_KUBECTL" kustomize "$1" >"$folder/out" 2>"$folder/err" || code=1
+  local code=0 folder_to_build=$1
+  if grep -q '^kind: Component$' "$1/kustomization.yaml"; then
+    folder_to_build=$folder
+    printf 'resources: [%s]\ncomponents: [%s]\n' \
+      "$(realpath --relative-to="$folder" manifests/base)" \
+      "$(realpath --relative-to="$folder" "$1")" >"$folder/kustomization.yaml"
+  fi
+  "$QCM_KUBECTL" kustomize "$folder_to_build" >"$folder/out" 2>"$folder/err" || code=1
   [ -s "$folder/out" ] || code=1
   [ ! -s "$folder/err" ] || code=1
   [ "$code" -ne 0 ] || return 0
@@ -42,7 +49,7 @@ build() {
   return 1
 }
 
-# lint [VALUES]: as --set of helm.
+# lint [VALUES]: VALUES as in helm's --set.
 lint() {
   local arguments=(--strict --namespace quota-system)
   [ -z "${1:-}" ] || arguments+=("--set=$1")
@@ -56,15 +63,15 @@ for name in "${folders[@]}"; do
   judge "kubectl kustomize $name" "$code"
 done
 
-# The third column of the table; "…" stands for a value of the reader's.
+# The third column of the table; "…" stands for a value of the user's.
 mapfile -t installations < <(
   awk -F' *[|] *' '
     /^[|] you want [|] kubectl [|] Helm/ { inside = 1; getline; next }
     !/^[|]/ { inside = 0 }
-    inside { gsub(/`/, "", $4); gsub(/…/, "some", $4); print $4 }' README.md
+    inside { gsub(/`/, "", $4); gsub(/…/, "some", $4); print $4 }' manifests/README.md
 )
 if [ ${#installations[@]} -lt 2 ]; then
-  echo "FAILED: the README has no table of installations with a column for Helm"
+  echo "FAILED: manifests/README.md has no table of installations with a column for Helm"
   failed=$((failed + 1))
 fi
 for values in "${installations[@]}"; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Prints a promtool: the one on PATH, else Debian's, taken out of the package "prometheus" and kept
-# outside the work tree; installing that package would start a server that nobody asked for.
+# Prints a promtool: the one on PATH, else Debian's, extracted from the package "prometheus" and
+# kept outside the work tree. Installing that package would start a server.
 #
-# Exit 77: neither is to be had (with CI=true that is a failure, exit 1).
+# Exit code 77: neither is available (with CI=true that is a failure, exit code 1).
 set -euo pipefail
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/quota-controller-manager
@@ -19,7 +19,7 @@ trap 'rm -rf "$folder"' EXIT
 chmod 755 "$folder"
 fetch() { (cd "$folder" && apt-get -q download prometheus) >"$folder/log" 2>&1; }
 if command -v apt-get >/dev/null; then
-  # The package lists of a fresh machine are empty or old.
+  # The package lists of a new machine are empty or old.
   fetch || { [ "$(id -u)" -eq 0 ] && apt-get -q update >/dev/null 2>&1 && fetch; } || true
 fi
 package=$(find "$folder" -name 'prometheus_*.deb' -print -quit)

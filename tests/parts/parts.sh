@@ -1,19 +1,20 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # the variables of record.sh
-# The parts of a test run: part_NAME runs one and records what it counted. Sourced by run.sh.
+# The parts of a test run. part_NAME runs one and records its counts. Sourced by run.sh.
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
-# A part, what it needs built or made before, and what it is.
+# The name of a part, what must be built before it, and what it is.
 readonly part_table='
 release|-|the release build of everything
 lint|-|formatting, shell scripts, lines within 100 columns, names of files in comments and documents
-units|release|unit tests
+units|release|unit tests, and the list of flags in the documents
 e2e-sandbox|release|scenarios on the sandbox API server
 quickstart|release|the quickstart, stopped at any moment, too
 sandbox-kubectl|release|kubectl against the sandbox API server
+plugin|release|kubectl quota as cmake and krew install it, found by kubectl
 alerts|release|alert rules, by promtool
 image|release|the image, by buildah
 where-time-goes|-|the tool that shows where the time of a build and a run goes
@@ -38,7 +39,7 @@ is_part() { row_of "$1" >/dev/null; }
 needs_of() { row_of "$1" | cut -d'|' -f2 | sed 's/^-$//'; }
 list_parts() { awk -F'|' 'NF { printf "%-22s %s\n", $1, $3 }' <<<"$part_table"; }
 
-# build NAME PRESET TARGET…: ninja's progress goes to the log; on a terminal it is shown, too.
+# build NAME PRESET TARGET…: ninja's progress goes to the log, and to the terminal if there is one.
 build() {
   local name=$1 preset=$2
   shift 2
@@ -50,8 +51,8 @@ build() {
   record "$name" 1 0 0
 }
 
-# units NAME FOLDER LIMIT: the unit test programs of a build, three at a time, since some of them
-# mostly wait. Their output follows program by program.
+# units NAME FOLDER LIMIT: runs the unit test programs of a build, three at a time, because some
+# mostly wait. Their output is printed program by program.
 units() {
   local test output
   output=$(mktemp -d "$logs/units.XXXXXX")
@@ -65,8 +66,8 @@ units() {
   rm -r "$output"
 }
 
-# e2e NAME TIER JOBS LIMIT [ENVIRONMENT…]: the scenarios of a tier, without those for the other
-# one.
+# e2e NAME TIER JOBS LIMIT [ENVIRONMENT…]: runs the scenarios of a tier, without those that are only
+# for the other one.
 e2e() {
   local name=$1 tier=$2 jobs=$3 limit=$4 other=real-only arguments=()
   shift 4
@@ -86,14 +87,17 @@ part_asan() {
   bash .ci/install-packages.sh clang-16 libclang-rt-16-dev llvm-16
   build asan asan sanitized
 }
-# The daemon alone: the sandbox server has one thread, and is no product.
+# Only the daemon: the sandbox server has one thread and is not a product.
 part_tsan() { build tsan tsan quota-controller-manager; }
 
 part_lint() { tally lint 600 bash .ci/lint; }
 part_tidy() { LIMIT=24 script tidy 3600 bash .ci/tidy; }
 part_where_time_goes() { script where-time-goes 120 bash tests/where_time_goes_test.sh; }
 
-part_units() { units units build 120; }
+part_units() {
+  units units build 120
+  script units 60 bash cmd/quota-controller-manager/readme.sh --check
+}
 part_asan_units() { units asan-units build/asan 900; }
 
 part_e2e_sandbox() { e2e e2e-sandbox sandbox 4 1800; }
@@ -124,6 +128,11 @@ part_sandbox_kubectl() {
   QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl} script sandbox-kubectl 180 \
     bash tests/pkg/sandbox/kubectl_test.sh build/bin/sandbox-apiserver
 }
+part_plugin() {
+  assets plugin || return 0
+  QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl} script plugin 180 \
+    bash tests/cmd/kubectl-quota/install_test.sh
+}
 part_image() {
   [ "${CI:-}" != true ] || bash .ci/install-packages.sh buildah
   script image 300 bash tests/manifests/image_test.sh build/bin
@@ -146,7 +155,7 @@ part_simulation_of_classes() {
 part_fuzz() { script fuzz 3600 env QCM_FUZZ_BUILT=true bash tests/fuzz/run.sh --ci 20; }
 
 # assets NAME [PROGRAM FILTER…]: sets `assets` to the folder of etcd, kube-apiserver and kubectl.
-# Exit code 1: there is none; the tests of the program are counted.
+# Exit code 1: there is none; then the program's tests are counted.
 assets() {
   local name=$1 code=0
   shift
@@ -156,8 +165,8 @@ assets() {
   return 1
 }
 
-# absent NAME CODE [PROGRAM FILTER…]: what these tests need is not here. With CODE 77 it cannot be
-# had and they are skipped; else making it failed.
+# absent NAME CODE [PROGRAM FILTER…]: the requirements of these tests are missing. With CODE 77 they
+# are not available, and the tests are skipped; else building them failed.
 absent() {
   local name=$1 code=$2 cases=1
   shift 2

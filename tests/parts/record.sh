@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Runs a part, and keeps what it printed, how long it took and what it counted. Sourced by run.sh.
+# Runs a part, and keeps its output, duration and counts. Sourced by run.sh.
 #
-# build/test-logs/NAME.log            what the part printed
+# build/test-logs/NAME.log            the output of the part
 # build/test-logs/results/NAME        "PASSED FAILED SKIPPED", and why it failed on the next line
 # build/test-logs/parts.tsv           name, start (seconds since 1970), wall, user, system seconds,
 #                                     how many cases failed, how many there were
@@ -35,8 +35,8 @@ keep_failed_scenarios() {
   if [ -d "$scenarios" ]; then mv "$scenarios" "$scenarios.last"; fi
 }
 
-# record NAME PASSED FAILED SKIPPED [WHY]: the result of a part. A second one of that name adds to
-# it, also from a process beside.
+# record NAME PASSED FAILED SKIPPED [WHY]: records the result of a part. A second call for the same
+# name adds to it, even from a concurrent process.
 record() { (flock 9 && add_to_result "$@") 9>"$logs/results.lock"; }
 add_to_result() {
   local name=$1 passed=0 failed=0 skipped=0
@@ -49,14 +49,14 @@ add_to_result() {
   mv "$results/$name.new" "$results/$name"
 }
 
-# run_part NAME: calls part_NAME, says how it went, and shows the end of its log where it failed.
+# run_part NAME: calls part_NAME, prints the result, and shows the end of its log after a failure.
 run_part() {
   local name=$1 started=$EPOCHSECONDS times why
   local passed failed skipped
   : >"$logs/$name.log"
   rm -f "$scenarios/$name"
   rm -f "$logs/$name.code"
-  # In the background, since left of `||` it would go on after an error.
+  # In the background, because on the left of `||` it would continue after an error.
   {
     local TIMEFORMAT='%R %U %S'
     time {
@@ -85,7 +85,7 @@ run_part() {
   fi
 }
 
-# excerpt NAME: of scenarios those that failed or never ended, the last lines of anything else.
+# excerpt NAME: for scenarios those that failed or never ended, else the last lines of the log.
 excerpt() {
   local log=$logs/$1.log
   if grep -q '^scenario: ' "$log"; then
@@ -105,7 +105,7 @@ excerpt() {
   fi | sed 's/^/    | /'
 }
 
-# finish: what failed once more, since the end may be all that is seen, and the sum.
+# finish: prints the failures again, because only the end may be read, and the sum.
 finish() {
   local file passed=0 failed=0 skipped=0 p f s
   echo
@@ -122,18 +122,18 @@ finish() {
   exit
 }
 
-# count_cases LOG PATTERN: the number in the summary that Catch2 prints; nothing if there is none.
+# count_cases LOG PATTERN: the number in Catch2's summary; nothing if there is none.
 count_cases() { sed -nE "s/$2/\\1/p" "$1" | tail -n 1; }
 
-# catch NAME LIMIT PROGRAM [FILTER…]: a Catch2 program. Each test that it lists and that did not
-# pass counts as failed, so a crash or a timeout counts all that it kept from running.
+# catch NAME LIMIT PROGRAM [FILTER…]: runs a Catch2 program. Each listed test that did not pass
+# counts as failed, so a crash or a timeout counts every test that it prevented.
 catch() {
   local name=$1 limit=$2 code=0 expected ok output
   shift 2
   output=$(mktemp "$logs/catch.XXXXXX")
   timeout --kill-after=10 "$limit" "$@" >"$output" 2>&1 || code=$?
   cat "$output"
-  # Catch2 exits with the number of listed names.
+  # Catch2's exit code is the number of listed names.
   expected=$(timeout 60 "$@" --list-test-names-only 2>/dev/null | grep -c . || true)
   if [ "$code" -eq 0 ]; then
     ok=$(count_cases "$output" '^All tests passed \(.* in ([0-9]+) test cases?\)$')
@@ -153,7 +153,7 @@ catch() {
   fi
 }
 
-# script NAME LIMIT COMMAND…: one test; exit code 77 says that what it needs is not here.
+# script NAME LIMIT COMMAND…: runs one test; exit code 77 means that its requirements are missing.
 script() {
   local name=$1 limit=$2 code=0
   shift 2
@@ -171,7 +171,7 @@ script() {
   esac
 }
 
-# tally NAME LIMIT COMMAND…: a program whose last line is "N passed, N failed".
+# tally NAME LIMIT COMMAND…: runs a program whose last line is "N passed, N failed".
 tally() {
   local name=$1 limit=$2 code=0 line output
   shift 2

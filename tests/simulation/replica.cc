@@ -12,7 +12,8 @@ using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""h;
 
-// As the daemon has them.
+// Like those of the daemon (cmd/quota-controller-manager/manager.cc), except that its pauses
+// between two watches end at 4 s.
 constexpr base::BackoffOptions kReconnect{
     .initial = 500ms, .factor = 2, .cap = 8s, .jitter = 0.5, .reset_after = 120s};
 constexpr std::chrono::milliseconds kWriteTimeout = 10s;

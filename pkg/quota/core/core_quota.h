@@ -1,9 +1,8 @@
 #pragma once
 
-// The quota API of Kubernetes itself, v1 ResourceQuota, as data: which objects count under which
-// names (kubernetes v1.36.3, pkg/quota/v1/evaluator/core and pkg/apis/core/validation). Its
-// evaluators are the files of evaluators/; a file added there is an evaluator added here. Values;
-// any thread.
+// Kubernetes' own quota API, v1 ResourceQuota, as data: which objects count under which names
+// (kubernetes v1.36.3, pkg/quota/v1/evaluator/core and pkg/apis/core/validation). Each file of
+// evaluators/ is an evaluator; add a file to add one. Values; any thread.
 
 #include <vector>
 

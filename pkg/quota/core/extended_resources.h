@@ -1,7 +1,7 @@
 #pragma once
 
-// The names of resources that are neither Kubernetes' own nor counted objects: a vendor's, as
-// "example.com/gpu", and those that stand for a device class (kubernetes v1.36.3,
+// The names of resources that are neither Kubernetes' own nor counted objects: a vendor's, such as
+// "example.com/gpu", and those of device classes (kubernetes v1.36.3,
 // pkg/apis/core/helper/helpers.go and pkg/quota/v1/evaluator/core/resource_claims.go). A quota
 // limits them as "requests.<name>". Pure functions; any thread.
 
@@ -13,7 +13,7 @@ inline constexpr std::string_view kRequestsPrefix = "requests.";
 // Followed by the name of the device class.
 inline constexpr std::string_view kImplicitDeviceClass = "deviceclass.resource.kubernetes.io/";
 
-// Has a domain, and not Kubernetes' own.
+// True if the name has a domain that is not Kubernetes' own.
 inline bool IsForeign(std::string_view name) {
   return name.find('/') != std::string_view::npos &&
          name.find("kubernetes.io/") == std::string_view::npos;
@@ -23,7 +23,7 @@ inline bool IsImplicitDeviceClass(std::string_view name) {
   return name.starts_with(kImplicitDeviceClass);
 }
 
-// True for "requests.<name>" of either sort.
+// True for "requests.<name>" of either kind.
 inline bool IsExtendedRequest(std::string_view name) {
   if (!name.starts_with(kRequestsPrefix)) return false;
   return IsForeign(name) || IsImplicitDeviceClass(name.substr(kRequestsPrefix.size()));

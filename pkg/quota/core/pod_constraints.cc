@@ -8,7 +8,7 @@
 namespace quota::core {
 namespace {
 
-// Where a name that can be required must stand in a container's resources. Sorted by name.
+// Where in a container's resources a name that can be required must be. Sorted by name.
 struct Requirement {
   std::string_view name;
   std::string_view list;
@@ -24,7 +24,7 @@ constexpr Requirement kRequirements[] = {
     {"requests.memory", "requests", "memory"},
 };
 
-// A pod with any amount of its own is excused, even where that says nothing about the name.
+// A pod with any pod-level amount is exempt, even if it does not have the name.
 bool HasOwnResources(const json::Value& pod) {
   for (const std::string_view list : {"requests", "limits"}) {
     const json::Value* amounts = pod.At({"spec", "resources", list});

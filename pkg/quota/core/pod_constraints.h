@@ -1,6 +1,6 @@
 #pragma once
 
-// What a pod must state to be admitted under a quota (kubernetes v1.36.3,
+// What a pod must specify to be admitted under a quota (kubernetes v1.36.3,
 // pkg/quota/v1/evaluator/core/pods.go, Constraints). A pure function; any thread.
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace quota::core {
 
-// "must specify cpu for: a,b; memory for: c", or "" if nothing of `names` is missing. Only cpu and
-// memory, bare or under requests. or limits., can be required. Reads the names and resources of
-// containers and init containers, and spec.resources.
+// Returns "must specify cpu for: a,b; memory for: c", or "" if none of `names` is missing. Only cpu
+// and memory can be required, with the prefix requests. or limits. or without. Reads the names and
+// resources of containers and init containers, and spec.resources.
 std::string MissingFromPod(const json::Value& pod, const std::vector<std::string>& names);
 
 }  // namespace quota::core

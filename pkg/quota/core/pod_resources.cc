@@ -10,7 +10,7 @@
 namespace quota::core {
 namespace {
 
-// The status of a container that reports what it really has.
+// The status of a container that reports its actual resources.
 struct Actuated {
   Amounts amounts;
   ResourceList allocated;
@@ -34,7 +34,7 @@ const json::Array& ListAt(const json::Value& pod, std::initializer_list<std::str
   return list == nullptr || list->AsArray() == nullptr ? none : *list->AsArray();
 }
 
-// Paths are put together for errors only: nearly every pod has none.
+// Paths are built only for errors: nearly every pod has none.
 base::Error Below(std::string path, base::Error error) {
   error.message = std::move(path.append(".").append(error.message));
   return error;
@@ -67,7 +67,7 @@ base::Result<void> ParseStatuses(const json::Array& statuses, std::string_view f
   return {};
 }
 
-// The node has refused the resize for good: what the spec says will not come.
+// The node has refused the resize for good: the resources in the spec will not be given.
 bool IsResizeInfeasible(const json::Value& pod) {
   for (const json::Value& condition : ListAt(pod, {"status", "conditions"})) {
     if (condition.StringAt({"type"}) == "PodResizePending") {
@@ -77,10 +77,10 @@ bool IsResizeInfeasible(const json::Value& pod) {
   return false;
 }
 
-// Taken for each container by itself, as in Kubernetes up to 1.36. From 1.37 on the larger of the
-// pod's sums is taken, which differs where one container grows while another shrinks.
+// Computed for each container, as in Kubernetes up to 1.36. Since 1.37 the larger of the pod's sums
+// counts, which differs if one container grows while another shrinks.
 Amounts Effective(const Amounts& spec, const Actuated& actuated, bool infeasible) {
-  // Of equal amounts the first one lends the notation, so the order matters.
+  // Of equal amounts the first one decides the format, so the order matters.
   Amounts effective = infeasible ? Amounts() : spec;
   RaiseTo(effective.requests, actuated.amounts.requests);
   RaiseTo(effective.requests, actuated.allocated);
@@ -127,14 +127,14 @@ base::Result<void> ParseEffective(const json::Value& pod, PodResources& resource
   const bool infeasible = IsResizeInfeasible(pod);
   ApplyStatus(ListAt(pod, {"spec", "containers"}), actuated, infeasible, false,
               resources.containers);
-  // An ordinary init container is gone before anything can be resized.
+  // An ordinary init container has ended before a resize is possible.
   ApplyStatus(ListAt(pod, {"spec", "initContainers"}), actuated, infeasible, true,
               resources.init_containers);
   return {};
 }
 
 // The sum over what runs at the same time: all containers and sidecars, or, if that is more, an
-// init container beside the sidecars started before it.
+// init container with the sidecars that started before it.
 base::Result<ResourceList> Aggregate(const PodResources& pod, ResourceList Amounts::*list) {
   ResourceList running;
   ResourceList sidecars;
@@ -150,7 +150,7 @@ base::Result<ResourceList> Aggregate(const PodResources& pod, ResourceList Amoun
       RaiseTo(peak, sidecars);
       continue;
     }
-    // The first summand lends the notation: here the container, above the sidecars before it.
+    // The first summand decides the format: here the container, above the sidecars before it.
     ResourceList beside = own;
     if (auto done = beside.Add(sidecars); !done) return done.error();
     RaiseTo(peak, beside);
@@ -225,7 +225,7 @@ base::Result<Amounts> TotalOf(const PodResources& pod) {
     ReplaceByPodLevel(pod.pod_level->limits, *limits);
   }
   if (auto done = requests->Add(pod.overhead); !done) return done.error();
-  // Overhead belongs to a limit only where there is one.
+  // Overhead is added to a limit only if there is one.
   ResourceList limited_overhead;
   for (const auto& [name, quantity] : pod.overhead) {
     if (!limits->Get(name).IsZero()) limited_overhead.Set(name, quantity);

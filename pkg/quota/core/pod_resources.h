@@ -1,6 +1,6 @@
 #pragma once
 
-// What a pod asks for and may use, added up over its containers (component-helpers v0.36.3,
+// A pod's requests and limits, summed over its containers (component-helpers v0.36.3,
 // resource/helpers.go). Pure functions; any thread.
 
 #include <optional>
@@ -20,9 +20,9 @@ struct Amounts {
 
 struct Container {
   Amounts spec;
-  // What counts: while a container is resized in place, its old and new amounts together.
+  // What counts: during an in-place resize, the larger of old and new amounts.
   Amounts effective;
-  bool restartable = false;  // of an init container: a sidecar, which runs on
+  bool restartable = false;  // of an init container: it is a sidecar and keeps running
 };
 
 struct PodResources {
@@ -38,11 +38,11 @@ std::vector<std::string> PodResourceFields();
 // Errors: kMalformed, naming the field.
 base::Result<PodResources> ParsePodResources(const json::Value& pod);
 
-// Errors: kInvalidArgument when a sum does not fit, naming the resource.
+// Errors: kInvalidArgument, naming the resource, if a sum does not fit.
 base::Result<Amounts> TotalOf(const PodResources& pod);
 
-// The quality of service class that the API server would compute is BestEffort: no positive amount
-// of cpu or memory anywhere, or, if the pod has resources of its own, there.
+// True if the API server would compute the QoS class BestEffort: no positive amount of cpu or
+// memory in any container, or, if the pod has pod-level resources, in those.
 bool IsBestEffort(const PodResources& pod);
 
 }  // namespace quota::core

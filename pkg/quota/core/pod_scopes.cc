@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
-// A selector that is there but empty selects every namespace, so it crosses too.
+// An empty selector selects every namespace, so it crosses namespaces, too.
 bool CrossesNamespaces(const json::Value* term) {
   if (term == nullptr) return false;
   const json::Value* namespaces = term->At({"namespaces"});
@@ -33,7 +33,7 @@ bool HasCrossNamespaceAffinity(const json::Value& pod) {
   return false;
 }
 
-// "Terminating" has nothing to do with deletion: it is a pod with an active deadline.
+// The scope Terminating is not about deletion: it means a pod with an active deadline.
 base::Result<bool> IsTerminating(const json::Value& pod) {
   const json::Value* deadline = pod.At({"spec", "activeDeadlineSeconds"});
   if (deadline == nullptr || deadline->IsNull()) return false;

@@ -13,7 +13,7 @@
 
 namespace quota::core {
 
-// The scopes that are judged by a pod's attributes.
+// The scopes that depend on a pod's attributes.
 std::vector<std::string> PodScopes();
 // The fields that PodAttributes reads, for a projection.
 std::vector<std::string> PodScopeFields();

@@ -12,11 +12,11 @@
 
 namespace quota::ironcore {
 
-// How sums are printed, whatever is added first; nullopt: as the first that is not zero.
+// The format of sums, whatever is added first; nullopt: that of the first non-zero amount.
 using Notation = std::optional<quantity::Format>;
 
-// What can be had: not negative, and less than the largest quantity of Kubernetes (2^63 - 1), which
-// is what larger ones are read as. Fractions are exact. Errors: kMalformed, "<field>: <what is
+// Reads an amount that is not negative and less than Kubernetes' largest quantity (2^63 - 1),
+// because larger ones are read as that. Fractions are exact. Errors: kMalformed, "<field>: <what is
 // wrong>".
 base::Result<Quantity> AmountFrom(const json::Value& value, std::string_view field,
                                   Notation notation);

@@ -15,7 +15,8 @@ QuotaApi IroncoreQuotaApi() {
       .object_counter = CountAnyKind,
       .counted_resource = AnyCountedKind,
       .fields = QuotaFields(),
-      // Nobody validates them when they are written, and a scope means objects that name a class.
+      // Nobody validates selectors when they are written, and a scope only means objects with a
+      // class.
       .selectors = {.tolerant = true, .not_in_without_class = false},
   };
 }

@@ -2,8 +2,7 @@
 
 // The quota API of an ironcore cloud, core.ironcore.dev ResourceQuota, as data: what the machines,
 // volumes and buckets of a namespace use, by amount and by class (IEP-7 of ironcore-dev/ironcore).
-// Its evaluators are the files of evaluators/; a file added there is an evaluator added here.
-// Values; any thread.
+// Each file of evaluators/ is an evaluator; add a file to add one. Values; any thread.
 
 #include <vector>
 

@@ -12,11 +12,12 @@ QuotaApi KarmadaQuotaApi() {
                    .resource = "karmadaquotas"},
       .kind = "KarmadaQuota",
       .evaluators = karmada::AllEvaluators(),
-      // What is counted by kind is what is propagated, so bindings: no other object is read.
+      // count/ names count propagated objects, that is bindings: no other objects are read.
       .object_counter = nullptr,
       .counted_resource = ParseCountName,
       .fields = QuotaFields(),
-      // By this reason Karmada's scheduler knows a refusal by quota, and says so in the binding.
+      // Karmada's scheduler recognizes a refusal by quota by this reason, and reports it in the
+      // binding.
       .refusal_reason = "QuotaExceeded",
   };
 }

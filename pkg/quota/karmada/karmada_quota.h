@@ -2,8 +2,8 @@
 
 // The quota API of a Karmada control plane, policy.karmada.io KarmadaQuota, as data: one limit over
 // what the objects of a namespace use in all member clusters together, measured on their
-// ResourceBindings (the proposal of karmada-io/karmada#632). Its evaluators are the files of
-// evaluators/; a file added there is an evaluator added here. Values; any thread.
+// ResourceBindings (the proposal of karmada-io/karmada#632). Each file of evaluators/ is an
+// evaluator; add a file to add one. Values; any thread.
 
 #include <vector>
 

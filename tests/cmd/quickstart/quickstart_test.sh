@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# The quickstart tells its story to the end, and leaves nothing behind: neither then nor when
-# stopped.
+# The quickstart runs its story to the end, and leaves nothing behind, even when it is stopped.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export TMPDIR=$folder
 fail() { echo "quickstart_test: $*" >&2; cat "$folder/out" >&2; exit 1; }
-# Whatever it starts has a path in $folder among its arguments.
+# Everything that it starts has a path in $folder among its arguments.
 nothing_left() {
   for _ in {1..50}; do
     pgrep -f -- "$folder/quota-quickstart" >/dev/null || break
@@ -62,8 +61,8 @@ grep -qE '^its two machines that live count anew after [0-9.]+ ms:$' "$folder/ou
   fail "no changed class"
 nothing_left "the story of ironcore"
 
-# Stopped as soon as there is something to leave behind. What the story before printed must be gone
-# first: a child that is stopped before it has become the quickstart still runs this script's trap.
+# Stop it as soon as it has something to leave behind. Remove the previous output first: a child
+# that is stopped before it has executed the quickstart would still run this script's trap.
 rm "$folder/out"
 setsid bash cmd/quickstart.sh >"$folder/out" 2>&1 &
 quickstart=$!

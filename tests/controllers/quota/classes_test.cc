@@ -1,5 +1,5 @@
-// Usage that a cluster-scoped class object decides, seen with device claims: their extended
-// resources (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/resource_claims.go).
+// Usage that depends on a cluster-scoped class object, with device claims as the example: their
+// extended resources (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/resource_claims.go).
 #include <catch2/catch.hpp>
 #include <chrono>
 
@@ -57,7 +57,7 @@ json::Value OwnedBy(json::Value claim, const std::string& pod, const std::string
   return claim;
 }
 
-// Before the controller looks, as on a server that has always served them.
+// Before the controller starts, as on a server that has always served them.
 void ServeDevices(ControllerFixture& f) {
   f.Stop();
   f.cluster.Serve(kClaims, "ResourceClaim");
@@ -269,7 +269,7 @@ TEST_CASE("classes: a change enqueues only quotas whose objects refer to the cla
   f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/else"));
   f.RunFor(1s);
   CHECK(f.Used("q") == "requests.example.com/gpu=0");
-  // The status that the write's own watch event shows is looked at no further.
+  // The watch event of our own status write causes no further work.
   CHECK(f.recorder.reconciles == std::map<std::string, int>{{"written", 1}});
 }
 

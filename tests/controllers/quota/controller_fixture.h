@@ -51,14 +51,14 @@ class Recorder final : public controllers::ControllerObserver {
   std::map<std::string, int> reconciles;
   std::size_t foreign_expired = 0;
   std::size_t advances = 0;
-  std::function<void()> when_advance;  // before it is written
+  std::function<void()> when_advance;  // called before the status is written
   quota::Drift drift;
   std::string drift_usage;
   int resyncs = 0;
   int failed_resyncs = 0;
 };
 
-// What was said of any quota, in order.
+// The events about all quotas, in order.
 class EventList final : public client::EventRecorder {
  public:
   bool Record(client::Event event) override {
@@ -84,17 +84,17 @@ class ControllerFixture {
   // "pods=1,secrets=2", of status.used (or status.hard); "" without a status.
   [[nodiscard]] std::string Used(const std::string& name, const std::string& ns = "team-a") const;
   [[nodiscard]] std::string Hard(const std::string& name, const std::string& ns = "team-a") const;
-  // Somebody else writes the status: spec stays.
+  // Somebody else writes the status; the spec stays.
   void WriteStatus(const std::string& name, const json::Object& hard, const json::Object& used);
 
   base::asio::io_context io{1};
   base::ManualScheduler scheduler{io};
   fake::FakeCluster cluster{scheduler};
   quota::QuotaApi api = quota::CoreQuotaApi();
-  std::optional<controllers::ServedResources> served;  // as new as the controller
+  std::optional<controllers::ServedResources> served;  // started with the controller
   Recorder recorder;
   EventList events;
-  queue::Observer* queue_observer = &queue::NoObserver();  // of the next Start()
+  queue::Observer* queue_observer = &queue::NoObserver();  // for the next Start()
   std::unique_ptr<controllers::QuotaController> controller;
 
  private:

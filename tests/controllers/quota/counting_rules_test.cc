@@ -1,6 +1,6 @@
 // Rules of counting as they show in status.used (kubernetes v1.36.3, pkg/quota/v1/evaluator/core
-// and pkg/controller/resourcequota): what a unit test of an evaluator cannot say because it takes
-// time, a quota, or several objects.
+// and pkg/controller/resourcequota), as far as they need time, a quota, or several objects, which
+// unit tests of evaluators do not have.
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -120,7 +120,7 @@ TEST_CASE("counting: names that nobody counts are absent, and a stale one leaves
                              {"requests.example.com/gpu", "9"}};
   f.cluster.Put(kQuotas, MakeQuota("q", hard));
   f.RunFor(20s);
-  // What pods could request is counted, though none does.
+  // A name that pods could request is counted, although no pod requests it.
   CHECK(f.Used("q") == "pods=0,requests.example.com/gpu=0");
   f.WriteStatus("q", hard, {{"pods", "0"}, {"example.com/gpu", "4"}});
   f.RunFor(20s);

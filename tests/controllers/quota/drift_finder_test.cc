@@ -26,7 +26,7 @@ const Uid kA{0, 1};
 const Uid kB{0, 2};
 const Uid kC{0, 3};
 
-// A ledger that holds A and B of 100m each in namespace "ns", both in version 1.
+// A ledger with A and B of 100m each in namespace "ns", both in version 1.
 struct DriftFixture {
   DriftFixture() {
     ledger.Set("ns", kA, Pods(100), 1);

@@ -1,4 +1,4 @@
-// Replicas that follow: they inform and count, and leave statuses and events to the one that leads.
+// Replicas that do not lead: they watch and count, and leave statuses and events to the leader.
 
 #include <catch2/catch.hpp>
 
@@ -87,7 +87,7 @@ TEST_CASE("following: a write that is tried again asks anew whether it leads", "
   f.Lead();
   CHECK(f.recorder.reconciles["error"] > 0);
   *f.leads = false;
-  f.RunFor(1s);  // what was under way
+  f.RunFor(1s);  // work in progress
   f.cluster.fault = nullptr;
   f.cluster.writes.clear();
   f.RunFor(5min);

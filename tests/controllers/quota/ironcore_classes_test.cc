@@ -1,5 +1,5 @@
-// Machine classes that come late, change, go, or say nonsense: what moves, what stays, and what is
-// said of it.
+// Machine classes that are created late, changed, deleted, or invalid: which usage changes, which
+// stays, and which events there are.
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -56,7 +56,7 @@ TEST_CASE("ironcore classes: one that changes moves every quota concerned, and r
   CHECK(f.Used("q") == two + "6");
   CHECK(f.Used("q", "team-b") == one + "3");
   CHECK(f.Used("q", "team-c") == one + "16");
-  CHECK(f.cluster.writes.size() == 2);  // of the quotas that it moved, and no other
+  CHECK(f.cluster.writes.size() == 2);  // only of the quotas that it concerns
 }
 
 TEST_CASE("ironcore classes: a missing one makes unknown what it would say, and nothing else",
@@ -72,7 +72,7 @@ TEST_CASE("ironcore classes: a missing one makes unknown what it would say, and 
   f.cluster.Put(kQuotas, WithScope(MakeQuota("not-gone", kCpu), "MachineClass", "NotIn", {"gone"}));
   f.cluster.Put(kQuotas, MakeQuota("elsewhere", kCpu, "team-b"));
   f.RunFor(15s);
-  // It was never known, so it is absent; not zero, and not what the others use.
+  // It was never known, so it is absent: neither zero nor the usage of the others.
   CHECK(f.Used("total") == "count/machines.compute.ironcore.dev=2,requests.storage=0");
   CHECK(f.Hard("total") ==
         "count/machines.compute.ironcore.dev=9,requests.cpu=50,requests.storage=1Ti");
@@ -108,14 +108,14 @@ TEST_CASE("ironcore classes: under a class that vanishes the last value stays, o
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=18");
   f.cluster.Delete(kMachineClasses, "", "large");
   f.RunFor(2s);
-  CHECK(f.events.said.empty());  // perhaps it is only replaced
+  CHECK(f.events.said.empty());  // it may only be replaced
   f.cluster.Put(kMachines, MakeMachine("s2", "small"));
   f.RunFor(8s);
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=3,requests.cpu=18");
   CHECK(f.Used("small") == "requests.cpu=4");
   REQUIRE(f.events.said.size() == 1);
   CHECK(f.events.said[0].reason == "ClassNotFound");
-  // The machine goes: nothing is unknown any more.
+  // The machine is deleted: all usage is known.
   f.cluster.Delete(kMachines, "team-a", "l");
   f.RunFor(1s);
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=4");
@@ -254,7 +254,7 @@ TEST_CASE("ironcore classes: the server is asked seldom for one that it does not
   for (int i = 0; i < 10; ++i) CHECK(f.Ask(MakeMachine("m", "gone")) == refusal);  // in a second
   CHECK(reads >= 3);
   CHECK(reads <= 5);
-  // What is no name of an object is no path either.
+  // An invalid object name is not put into a path.
   for (const char* name : {"../machines", "a/b", "a?b", "..", "A", "a%2fb", ""}) {
     f.RunFor(1s);
     CHECK_FALSE(f.Ask(MakeMachine("m", name)).empty());

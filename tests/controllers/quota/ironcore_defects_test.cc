@@ -1,5 +1,5 @@
-// What ironcore's own quota (v0.5.0) leaves wrong, done right; and the names and selectors that
-// nobody validates.
+// Defects of ironcore's own quota (v0.5.0) that this daemon does not have; and names and selectors
+// that nobody validates.
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -43,7 +43,7 @@ struct Cloud : IroncoreFixture {
 
 }  // namespace
 
-TEST_CASE("ironcore: a terminated machine frees its cpu, and one that comes back takes it (D1)",
+TEST_CASE("ironcore: a terminated machine frees its cpu, and one that comes back takes it",
           "[controllers][ironcore]") {
   Cloud f;
   f.cluster.Put(kQuotas, MakeQuota("q", kBoth));
@@ -62,8 +62,7 @@ TEST_CASE("ironcore: a terminated machine frees its cpu, and one that comes back
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=18");
 }
 
-TEST_CASE("ironcore: buckets and volumes without a class harm nobody (D2)",
-          "[controllers][ironcore]") {
+TEST_CASE("ironcore: buckets and volumes without a class harm nobody", "[controllers][ironcore]") {
   Cloud f;
   const json::Value classless =
       json::Object{{"metadata", json::Object{{"name", "b"}, {"namespace", "team-a"}}}};
@@ -80,7 +79,7 @@ TEST_CASE("ironcore: buckets and volumes without a class harm nobody (D2)",
   CHECK(f.events.said.empty());
 }
 
-TEST_CASE("ironcore: an edited selector is followed at once (D4)", "[controllers][ironcore]") {
+TEST_CASE("ironcore: an edited selector is followed at once", "[controllers][ironcore]") {
   Cloud f;
   f.cluster.Put(kQuotas, WithScope(MakeQuota("q", kCpu), "MachineClass", "In", {"small"}));
   f.RunFor(1s);
@@ -98,12 +97,12 @@ TEST_CASE("ironcore: an edited selector is followed at once (D4)", "[controllers
   CHECK(edit("DoesNotExist", {}) == "requests.cpu=0");
 }
 
-TEST_CASE("ironcore: charges of machines that were never stored are given back (D5)",
+TEST_CASE("ironcore: charges of machines that were never stored are given back",
           "[controllers][ironcore]") {
   Cloud f;
   f.cluster.Put(kQuotas, MakeQuota("q", kBoth));
   f.RunFor(1s);
-  for (int i = 0; i < 5; ++i) {  // the name is taken, so none of them is stored
+  for (int i = 0; i < 5; ++i) {  // the name exists, so none of them is stored
     json::Value taken = MakeMachine("s", "small");
     taken.Make({"metadata", "uid"}) = "never-" + std::to_string(i);
     CHECK(f.Ask(taken).empty());
@@ -113,7 +112,7 @@ TEST_CASE("ironcore: charges of machines that were never stored are given back (
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=18");
 }
 
-TEST_CASE("ironcore: what is admitted and not stored yet is not overwritten (D6, D7)",
+TEST_CASE("ironcore: what is admitted and not stored yet is not overwritten",
           "[controllers][ironcore]") {
   Cloud f;
   f.cluster.Put(kQuotas, MakeQuota("q", kBoth));
@@ -127,7 +126,7 @@ TEST_CASE("ironcore: what is admitted and not stored yet is not overwritten (D6,
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=4");
 }
 
-TEST_CASE("ironcore: a status that somebody forged, or wiped with a replace, is put right (D12)",
+TEST_CASE("ironcore: a status that somebody forged, or wiped with a replace, is put right",
           "[controllers][ironcore]") {
   Cloud f;
   f.cluster.Put(kQuotas, MakeQuota("q", kCpu));

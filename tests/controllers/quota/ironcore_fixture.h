@@ -1,7 +1,6 @@
 #pragma once
 
-// A quota controller for the ironcore API, and an admitter over it, beside a fake cluster, in
-// virtual time.
+// A quota controller for the ironcore API with an admitter, beside a fake cluster, in virtual time.
 
 #include <deque>
 #include <optional>
@@ -67,8 +66,8 @@ struct IroncoreFixture : ControllerFixture {
   void PutClass(const std::string& name, const std::string& cpu, const std::string& memory) {
     cluster.Put(kMachineClasses, MakeClass(name, {{"cpu", cpu}, {"memory", memory}}));
   }
-  // A creation of this machine, or an update of `stored`, is reviewed, and not stored: "" if
-  // admitted, else why not.
+  // Reviews a creation of this machine, or an update of `stored`, without storing it. Returns "" if
+  // it is admitted, else why not.
   std::string Ask(const json::Value& machine, const json::Value& stored = {}) {
     std::optional<admission::Answer> answer;
     admission::Review review{

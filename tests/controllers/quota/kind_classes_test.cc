@@ -1,5 +1,5 @@
-// Usage by kinds that only discovery knows, and of objects in parts: with KarmadaQuota's evaluator,
-// which has both.
+// Usage by kinds that only discovery knows, and of objects with several parts; KarmadaQuota's
+// evaluator has both.
 #include <catch2/catch.hpp>
 #include <chrono>
 
@@ -43,7 +43,7 @@ struct KindsFixture : ControllerFixture {
 TEST_CASE("kind classes: what is propagated counts by the resource of its kind", "[controllers]") {
   KindsFixture f;
   f.Bind("a", "apps/v1", "Deployment");
-  f.Bind("b", "apps/v1beta1", "Deployment");  // whichever version the template has
+  f.Bind("b", "apps/v1beta1", "Deployment");  // whatever the version in the template
   f.Bind("c", "v1", "Secret");
   f.Bind("d", "example.com/v1", "Deployment");
   f.cluster.Put(
@@ -70,7 +70,7 @@ TEST_CASE("kind classes: a kind that is not served leaves its own name unknown a
   f.cluster.Serve(kWidgets, "Widget");
   f.RunFor(2s);
   CHECK(f.Used("q") == "count/widgets.example.com=1,services=0");
-  // Gone again: the last count stays, as unknown is never zero.
+  // Deleted again: the last count stays, because unknown is never zero.
   f.cluster.StopServing(kWidgets);
   f.RunFor(40s);
   f.Bind("s", "v1", "Service");

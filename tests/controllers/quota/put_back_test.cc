@@ -1,5 +1,5 @@
-// An API server whose store was put back to an earlier state: versions go back, and what a live
-// read or a list shows is the truth.
+// An API server that was restored to an earlier state: versions go back, and what a live read or a
+// list shows is the truth.
 
 #include "tests/controllers/quota/charging_fixture.h"
 
@@ -22,7 +22,7 @@ TEST_CASE("put back: a charge is decided anew by what is stored", "[controllers]
   REQUIRE(f.Used("q") == "pods=2");
   f.cluster.PutBack();
   REQUIRE(f.Used("q") == "pods=0");
-  f.scheduler.SetBudget(200'000);  // it is not decided over and over again
+  f.scheduler.SetBudget(200'000);  // no endless loop of decisions
   CHECK(f.Admits(PodWithUid("c")));
   f.cluster.Put(kPods, PodWithUid("c"));
   f.RunFor(5s);
@@ -46,7 +46,8 @@ TEST_CASE("put back: a recount starts from what is stored, and all is listed aga
   f.RunFor(1s);
   REQUIRE(f.Used("q") == "pods=3");
   f.cluster.PutBack();
-  f.RunFor(200s);  // watches from a version to come are silent; then somebody looks
+  // Watches from a version that is not reached are silent, until the reflector asks.
+  f.RunFor(200s);
   CHECK(f.Used("q") == "pods=1");
   f.cluster.Delete(kPods, "team-a", "a");
   f.RunFor(5s);

@@ -29,7 +29,7 @@ struct Fixture {
     quota.uid = "u1";
     quota.hard = {{"pods", Quantity::FromInt(5)}, {kWidgets, Quantity::FromInt(5)}};
   }
-  // What is said now.
+  // The events that are due now.
   Texts Look(const std::vector<Obstacle>& obstacles, const std::vector<std::string>& unknown = {}) {
     Texts texts;
     again = conditions.Look(quota, obstacles, unknown, clock.Now(), server_since,
@@ -86,7 +86,7 @@ TEST_CASE("quota conditions: trouble that lasts is said once, and once that it i
     f.clock.Advance(10min);
     CHECK(f.Look({Widgets(i % 2 == 0 ? Kind::kSilent : Kind::kRefused)}).empty());
   }
-  CHECK(f.Look({Widgets(Kind::kPending)}).empty());  // a first list is under way
+  CHECK(f.Look({Widgets(Kind::kPending)}).empty());  // a first list is in progress
   CHECK(f.Look({}) == kHealed);
   CHECK(f.type == client::EventType::kNormal);
   CHECK(f.Look({}).empty());
@@ -198,7 +198,7 @@ TEST_CASE("quota conditions: what a quota was told goes with it", "[controllers]
   f.Look({Widgets(Kind::kUnreadable)});
   f.conditions.Forget("u1");
   CHECK(f.conditions.size() == 0);
-  f.quota.uid = "u2";  // another one of the same name
+  f.quota.uid = "u2";  // another quota of the same name
   CHECK(f.Look({Widgets(Kind::kUnreadable)}) == kStale);
 }
 

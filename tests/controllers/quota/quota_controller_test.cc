@@ -61,7 +61,7 @@ TEST_CASE("quota controller: changes one after the other are each written at onc
   f.RunFor(1s);
   for (int i = 1; i <= 30; ++i) {
     f.cluster.Put(kPods, MakePod("p" + std::to_string(i)));
-    f.RunFor(5ms);  // further apart than the events that a watch gathers
+    f.RunFor(5ms);  // further apart than the events that a watch reads together
     CHECK(f.Used("q") == "pods=" + std::to_string(i));
   }
 }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kCountDeployments = "count/deployments.apps";
 
-// Requests for this resource fail from now on.
+// From now on requests for this resource fail.
 void Break(ControllerFixture& f, const std::string& resource, base::ErrorCode code, int status) {
   f.cluster.fault = [=](const client::ApiRequest& request) -> std::optional<base::Error> {
     if (!request.path.ends_with("/" + resource)) return std::nullopt;

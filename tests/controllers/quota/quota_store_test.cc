@@ -12,7 +12,7 @@ using controllers::QuotaStore;
 
 namespace {
 
-// Writes down what it is told: "+q" came, "~q" changed, "-q" went.
+// Records the listener's calls: "+q" added, "~q" changed, "-q" removed.
 class Told final : public controllers::QuotaListener {
  public:
   void OnQuota(const quota::Quota* before, const quota::Quota* after) override {
@@ -89,7 +89,7 @@ TEST_CASE_METHOD(StoreFixture, "quota store: the same name with another uid is a
   store.Upsert(MakeQuota("a", "7", "10", "uid-new"));
   CHECK(told.what == Names{"-a", "+a"});
   told.what.clear();
-  store.Remove(MakeQuota("a", "6"));  // the deletion of the first, late
+  store.Remove(MakeQuota("a", "6"));  // the deletion of the first quota, late
   CHECK(told.what.empty());
   CHECK(store.size() == 1);
 }
@@ -134,7 +134,7 @@ TEST_CASE_METHOD(StoreFixture, "quota store: a watch behind such a list takes no
 TEST_CASE_METHOD(StoreFixture, "quota store: a watch behind brings back nothing that is gone",
                  "[controllers]") {
   List({MakeQuota("a", "1"), MakeQuota("b", "2")});
-  store.Forget({"ns", "a"}, "uid-a");  // a write was told so
+  store.Forget({"ns", "a"}, "uid-a");  // a write got a 404
   store.Replace("ns", {});             // and a newer list
   told.what.clear();
   store.Upsert(MakeQuota("a", "3"));
@@ -143,7 +143,7 @@ TEST_CASE_METHOD(StoreFixture, "quota store: a watch behind brings back nothing 
   store.Remove(MakeQuota("a", "5"));
   store.Upsert(MakeQuota("a", "7", "10", "another"));
   CHECK(told.what == Names{"+a"});
-  store.Replace("ns", {MakeQuota("b", "9")});  // a store that was put back
+  store.Replace("ns", {MakeQuota("b", "9")});  // a restored store
   CHECK(told.what == Names{"+a", "+b", "-a"});
 }
 

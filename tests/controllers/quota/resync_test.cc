@@ -74,7 +74,7 @@ TEST_CASE("resync: of what differs alone the whole is read", "[controllers]") {
   CHECK(f.cluster.listed[1].query.back() ==
         std::pair<std::string, std::string>("fieldSelector", "metadata.name=a"));
   CHECK(f.recorder.drift.different == 1);
-  // And is known afterwards.
+  // Afterwards it is known.
   f.RunFor(66s);
   CHECK(f.recorder.resyncs == 2);
   CHECK(f.cluster.listed.size() == 3);
@@ -123,7 +123,7 @@ TEST_CASE("resync: resources take turns over the period", "[controllers]") {
   std::vector<std::pair<std::string, base::TimePoint>> listed;
   f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
     const bool watch = !request.query.empty() && request.query.front().first == "watch";
-    // After a silent watch the reflector asks for one object, to learn the server's version.
+    // After a silent watch the reflector requests one object, to learn the server's version.
     const bool one = !request.query.empty() &&
                      request.query.front() == std::pair<std::string, std::string>("limit", "1");
     if (!watch && !one && request.verb == "GET" && request.path != "/api" &&

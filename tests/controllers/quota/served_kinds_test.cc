@@ -1,4 +1,5 @@
-// Kinds that come, go, move and fall silent, as the controller sees them through discovery.
+// Kinds that are created, deleted, moved to another version, or not served for a while, as the
+// controller sees them through discovery.
 #include <catch2/catch.hpp>
 #include <chrono>
 
@@ -60,7 +61,7 @@ TEST_CASE("served kinds: a version that is no longer served is watched in anothe
   f.cluster.Serve(kWidgets, "Widget");
   f.cluster.Put(kQuotas, MakeQuota("q", {{kCount, "3"}}));
   f.RunFor(40s);
-  // A version that comes moves nobody: the old one answers.
+  // A new version changes nothing: the old one is still served.
   f.cluster.Serve(kNewWidgets, "Widget");
   f.cluster.Put(kNewWidgets, Widget("a"));
   f.RunFor(40s);

@@ -1,4 +1,4 @@
-// How much of what concerns every quota is done in one turn of the loop: a bound, however many
+// Work that concerns every quota must be done in bounded turns of the event loop, however many
 // quotas there are, so that reviews are answered and watches are read meanwhile.
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ constexpr int kManyQuotas = 300;
 constexpr std::size_t kMostAdds = 64;
 constexpr std::size_t kMostRecounts = 2;
 
-// What one turn did, and the most that any did.
+// The work of one turn, and the most of any turn.
 struct Turns final : queue::Observer {
   void Depth(std::size_t) override {}
   void Added() override { ++adds; }
@@ -45,7 +45,7 @@ controllers::QuotaControllerOptions Options() {
   return options;
 }
 
-// Each of many quotas is in a namespace of its own, and counted. Turns are counted from then on.
+// Many quotas, each counted and in its own namespace. Turns are measured from then on.
 struct ManyQuotas : ControllerFixture {
   ManyQuotas() : ControllerFixture(Options()) {
     for (int i = 0; i < kManyQuotas; ++i) {
@@ -108,7 +108,7 @@ TEST_CASE("turns: a kind that healed is looked at in small steps", "[controllers
 
 TEST_CASE("turns: visits that fall due together are made in small steps", "[controllers]") {
   ManyQuotas f;
-  // Names of a kind that is behind are looked at once more, all at the moment when it caught up.
+  // Names of a kind that lags are recounted once more, all at the moment when it has caught up.
   f.cluster.CutWatches(kPods, true);
   f.RunFor(30s);
   CHECK(f.turns.most_adds <= kMostAdds);

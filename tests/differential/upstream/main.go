@@ -1,4 +1,4 @@
-// Upstream answers, line by line, what Kubernetes' own quota code says of the question on that
+// Upstream answers each line with the result of Kubernetes' own quota code for the question on that
 // line: the usage, scopes and names of one object, or the sums of two quantities. It decides
 // nothing itself; tests/differential/upstream.h describes the lines.
 package main
@@ -27,7 +27,7 @@ import (
 )
 
 type question struct {
-	// Of an object, whose kind says what it is.
+	// Of an object; its kind says what it is.
 	Object    json.RawMessage                            `json:"object"`
 	Now       time.Time                                  `json:"now"`
 	Names     []corev1.ResourceName                      `json:"names"`
@@ -47,16 +47,16 @@ type objectAnswer struct {
 	Served  served                                 `json:"served"`
 }
 
-// The object as an API server sends it, in either form; of the second the bytes in hexadecimal.
+// The object as an API server sends it, in both encodings; protobuf in hexadecimal.
 type served struct {
 	JSON     json.RawMessage `json:"json"`
 	Protobuf string          `json:"protobuf"`
-	// And as it sends it in the other versions of its kind.
+	// The same in the other versions of its kind.
 	Versions map[string]json.RawMessage `json:"versions,omitempty"`
 }
 
-// Before anything is asked about the object: upstream's pod evaluator adds the overhead to a
-// pod-level request in place, where that amount is kept as a big decimal.
+// Called before any evaluation: upstream's pod evaluator adds the overhead to a pod-level request
+// in place if that amount is a big decimal.
 func serve(object runtime.Object) (served, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -76,7 +76,7 @@ func noLister(schema.GroupVersionResource) (cache.GenericLister, error) {
 
 var clock = testingclock.NewFakeClock(time.Time{})
 
-// The classes that objects_test.cc has, too. No claim belongs to a pod: that takes two objects.
+// The same classes as in objects_test.cc. No claim belongs to a pod: that takes two objects.
 var deviceClasses = func() *extendedresourcecache.ExtendedResourceCache {
 	classes := extendedresourcecache.NewExtendedResourceCache(klog.Background())
 	names := map[string]string{"gold": "example.com/gpu", "gpu": "vendor.io/fpga", "a.b": ""}
@@ -137,7 +137,7 @@ func answerObject(q *question) (any, error) {
 	if err := json.Unmarshal(q.Object, object); err != nil {
 		return nil, err
 	}
-	// A claim is seen as the API server serves it: with its count and its mode.
+	// A claim as the API server serves it: with its count and its mode.
 	if claim, ok := object.(*resourcev1.ResourceClaim); ok {
 		resourcedefaults.SetObjectDefaults_ResourceClaim(claim)
 	}
@@ -213,7 +213,7 @@ func main() {
 		if err := encoder.Encode(result); err != nil {
 			return
 		}
-		// The asker waits for the answers of what it has sent so far.
+		// The asker waits for the answers to all that it has sent.
 		if in.Buffered() == 0 {
 			out.Flush()
 		}

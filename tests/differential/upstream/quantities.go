@@ -14,13 +14,13 @@ type quantityAnswer struct {
 
 func describe(q resource.Quantity) quantityAnswer {
 	number := q.DeepCopy()
-	// Adding nothing drops the source text that a parsed quantity would repeat.
+	// Adding zero drops the source text, which a parsed quantity would repeat.
 	number.Add(resource.Quantity{Format: number.Format})
 	text := number.String()
 	nanos := new(inf.Dec).Round(number.AsDec(), 9, inf.RoundUp)
 	format := q.Format
 	if format == "" {
-		format = resource.DecimalSI // of a null: a zero of no notation, which adding replaces
+		format = resource.DecimalSI // for null: a zero without a format, which the addition would set
 	}
 	return quantityAnswer{Nanos: nanos.UnscaledBig().String(), Format: string(format), Text: text}
 }

@@ -14,14 +14,14 @@ import (
 	tov1beta2 "k8s.io/kubernetes/pkg/apis/resource/v1beta2"
 )
 
-// By version: the same object as servers send it that know, or are asked in, another version than
-// v1. Only claims of devices have any.
+// The object by version, as servers send it that know, or are asked for, another version than v1.
+// Only device claims have others.
 func inOtherVersions(object runtime.Object) (map[string]json.RawMessage, error) {
 	claim, ok := object.(*resourcev1.ResourceClaim)
 	if !ok {
 		return nil, nil
 	}
-	// Conversion shares what it can, and the evaluator is still to see the object as it is.
+	// Conversion shares memory, and the evaluator must still see the original object.
 	var hub resource.ResourceClaim
 	err := fromv1.Convert_v1_ResourceClaim_To_resource_ResourceClaim(claim.DeepCopy(), &hub, nil)
 	if err != nil {

@@ -6,7 +6,7 @@
 namespace e2e {
 namespace {
 
-// Where the server has answered, its words begin behind "POST /path: 403 Forbidden: ".
+// If the server answered, its message begins after "POST /path: 403 Forbidden: ".
 std::string WordsOf(const base::Error& error) {
   const std::string answer = ": " + std::to_string(error.http_status) + " " + error.reason + ": ";
   const auto at = error.message.find(answer);
@@ -68,7 +68,7 @@ client::ApiRequest PatchOf(const std::string& path, const std::string& merge_pat
 
 Admission::Admission(ApiServer& server) : scenario_(server), port_(FreePort()) {}
 
-// However the start ends, the destructor takes the configuration away.
+// However the start ends, the destructor deletes the configuration.
 Admission::Admission(ApiServer& server, const AdmissionOptions& options) : Admission(server) {
   Start(options);
 }
@@ -91,7 +91,7 @@ Admission::~Admission() {
   for (const std::string& name : configurations_) {
     (void)api().Do({.verb = "DELETE", .path = ConfigurationPath(name), .timeout = Stretched(5s)});
   }
-  // An API server acts by a configuration a moment longer than it is stored.
+  // An API server uses a deleted configuration for a moment longer.
   const auto open = [this] {
     for (const auto& [resource, object] :
          std::map<std::string_view, json::Value>{{"pods", Pod("probe")},

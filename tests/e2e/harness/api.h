@@ -1,7 +1,7 @@
 #pragma once
 
-// The tests' own eyes and hands at an API server: pkg/client's RestClient behind calls that block.
-// What must work returns its answer or throws; Do() is for what may fail.
+// The tests' own access to an API server: pkg/client's RestClient behind blocking calls. Calls that
+// must succeed return their answer or throw; Do() is for those that may fail.
 //
 // One thread.
 
@@ -17,7 +17,7 @@
 
 namespace e2e {
 
-// "pods" in namespace "a" is /api/v1/namespaces/a/pods; knows the groups of what the tests use.
+// PathOf("pods", "a") is /api/v1/namespaces/a/pods. Knows the groups of all resources in the tests.
 std::string PathOf(std::string_view resource, std::string_view ns = {}, std::string_view name = {},
                    std::string_view subresource = {});
 
@@ -31,14 +31,14 @@ class Api {
   ~Api();
 
   base::Result<client::ApiResponse> Do(client::ApiRequest request);
-  // All of them, `parallel` at a time, in no particular order.
+  // Sends all of them, `parallel` at a time, in no particular order.
   std::vector<base::Result<client::ApiResponse>> DoAll(std::vector<client::ApiRequest> requests,
                                                        std::size_t parallel);
 
   json::Value Create(const std::string& path, const json::Value& object);
   json::Value Get(const std::string& path);
   json::Value MergePatch(const std::string& path, const json::Value& patch);
-  // At once: grace 0. Nothing happens if there is none.
+  // Deletes with grace period 0. A missing object is not an error.
   void Delete(const std::string& path);
   bool Exists(const std::string& path);
 

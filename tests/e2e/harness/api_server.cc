@@ -28,7 +28,7 @@ std::string Asset(const std::string& name) {
 
 std::string Local(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
-// What both tiers share: a folder, a port, a log, an administrator's kubeconfig.
+// Common to both tiers: a folder, a port, a log, an administrator's kubeconfig.
 class ServerBase : public ApiServer {
  public:
   [[nodiscard]] std::uint16_t port() const override { return port_; }
@@ -88,8 +88,8 @@ class SandboxServer final : public ServerBase {
   [[nodiscard]] bool keeps_objects() const override { return false; }
 };
 
-// Go collects its garbage when the heap has grown to five times what was in use, instead of two: of
-// a server that lives for minutes, that is a fifth of the CPU.
+// Go collects garbage when the heap has grown to five times the memory in use, instead of two. For
+// a server that lives for minutes this saves a fifth of the CPU.
 const std::map<std::string, std::string> kFewCollections{{"GOGC", "400"}};
 
 class RealServer final : public ServerBase {
@@ -175,7 +175,7 @@ class RealServer final : public ServerBase {
   std::unique_ptr<Process> etcd_;
 };
 
-// By whether they have the built-in quota plugin.
+// Key: whether the server has the built-in quota plugin.
 std::map<bool, std::unique_ptr<ApiServer>>& SharedServers() {
   static std::map<bool, std::unique_ptr<ApiServer>> servers;
   return servers;

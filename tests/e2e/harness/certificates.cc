@@ -15,7 +15,7 @@ namespace {
 const std::vector<std::string> kNewKey{
     "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout"};
 
-// Certificates of a cluster are older, and last longer, than clocks are wrong.
+// A real cluster's certificates are older and last longer than any clock error.
 constexpr std::chrono::seconds kBackdate = 24h;
 constexpr const char* kLife = "800";  // days
 

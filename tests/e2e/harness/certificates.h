@@ -13,12 +13,12 @@ struct KeyPair {
 
 class CertificateAuthority {
  public:
-  // Files are kept in `folder`, under names that begin with `name`.
+  // Stores files in `folder`, with names that begin with `name`.
   CertificateAuthority(std::string folder, const std::string& name);
 
-  // For 127.0.0.1 and localhost. `days` -1 makes one that is no longer valid.
+  // A certificate for 127.0.0.1 and localhost. `days` -1 makes an expired one.
   KeyPair Server(const std::string& name, int days = 800);
-  // With this subject, e.g. "/O=system:masters/CN=admin".
+  // A certificate with this subject, e.g. "/O=system:masters/CN=admin".
   KeyPair Client(const std::string& name, const std::string& subject);
   [[nodiscard]] const std::string& cert_path() const { return ca_.cert_path; }
 

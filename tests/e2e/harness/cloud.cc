@@ -27,7 +27,7 @@ void Forget(json::Value& object, const std::string& member) {
   if (members != nullptr) members->Erase(member);
 }
 
-// Leaves the shape of a schema, and no more.
+// Keeps only the shape of a schema.
 void Relax(json::Value& schema) {
   for (const char* rule :
        {"required", "minLength", "maxLength", "pattern", "x-kubernetes-validations"}) {
@@ -50,7 +50,7 @@ json::Value CloudDefinition(const std::string& plural, Rules rules) {
   return std::move(*definition);
 }
 
-// However the start ends, the destructor takes the definitions away.
+// However the start ends, the destructor deletes the definitions.
 Cloud::Cloud(ApiServer& server, const CloudOptions& options) : Cloud(server) { Start(options); }
 
 void Cloud::Start(const CloudOptions& options) {
@@ -86,7 +86,7 @@ Cloud::~Cloud() {
 }
 
 void Cloud::Define(const std::string& plural, Rules rules) {
-  // The last one of this name may still be going.
+  // The last definition of this name may still be terminating.
   Eventually("the definition of " + plural + " is stored", [&]() -> std::string {
     const auto answer =
         api().Do(PostOf(PathOf("customresourcedefinitions"), CloudDefinition(plural, rules)));
@@ -131,7 +131,7 @@ void Cloud::WriteQuota(const std::string& name, const Quantities& hard,
   json::Value quota = CloudQuota(name, {});
   if (!more_spec.empty()) quota.Make({"spec"}) = Json(more_spec);
   quota.Make({"spec", "hard"}) = ToObject(hard);
-  // A definition that was just stored may be served a moment later to some connections.
+  // A new definition may be served a moment later on some connections.
   Eventually("quota " + name + " is created", [&]() -> std::string {
     const Attempt attempt = Post("resourcequotas", quota);
     return attempt.ok() || attempt.code == 409 ? "" : attempt.Text();

@@ -1,8 +1,8 @@
 #pragma once
 
-// A server that is an ironcore as far as quota goes: definitions of its kinds (tests/e2e/ironcore),
-// machines, volumes, buckets and their classes. The definitions, and with them all objects, go with
-// the scenario, since others do not expect them.
+// A server that acts as an ironcore as far as quotas need: definitions of its kinds
+// (tests/e2e/ironcore), machines, volumes, buckets and their classes. The definitions, and with
+// them all objects, are deleted with the scenario, because others do not expect them.
 
 #include <string>
 #include <string_view>
@@ -15,23 +15,23 @@
 
 namespace e2e {
 
-// What definitions say beyond the shape of objects.
+// What the definitions validate besides the shape of objects.
 enum class Rules {
-  // Capabilities are amounts, of the names that ironcore demands; neither they nor references to
-  // classes ever change.
+  // Capabilities are quantities with the names that ironcore requires. Neither they nor references
+  // to classes can change.
   kAll,
-  // They are anything, and change; a machine need not refer to a class.
+  // Capabilities are anything, and can change; a machine need not refer to a class.
   kNone,
-  // As kAll, but there is no subresource: who writes an object writes its status, as at ironcore's
-  // own server.
+  // As kAll, but without subresources: a write of an object writes its status, as on ironcore's own
+  // server.
   kStatusInObject,
 };
 
 struct CloudOptions {
   bool serve = true;  // the definitions exist before the daemon starts
   Rules rules = Rules::kAll;
-  std::string enforce = "ironcore";  // "": nothing is decided, as beside ironcore's own plugin
-  std::string kubeconfig{};          // the daemon's; "": straight to the server
+  std::string enforce = "ironcore";  // "": nothing is enforced, as beside ironcore's own plugin
+  std::string kubeconfig{};          // the daemon's; "": directly to the server
   std::string resync_period = "5m";
   std::vector<std::string> more_flags{};
 };
@@ -53,13 +53,13 @@ class Cloud {
   void ServeAll(Rules rules = Rules::kAll);
   void StopServing(const std::string& plural);
 
-  // Of any kind of ironcore; "resourcequotas" are its own. Classes have no namespace.
+  // The path of any ironcore kind; "resourcequotas" means ironcore's. Classes have no namespace.
   [[nodiscard]] std::string Path(std::string_view resource, std::string_view name = {},
                                  std::string_view subresource = {}) const;
 
-  // A quota; returns when all its names are in force and counted.
+  // Creates a quota and returns when all its names are enforced and counted.
   void Limit(const std::string& name, const Quantities& hard, const std::string& more_spec = "");
-  // The same of one that will never be: returns when it is stored.
+  // The same for a quota that can never be counted: returns when it is stored.
   void WriteQuota(const std::string& name, const Quantities& hard,
                   const std::string& more_spec = "");
 
@@ -67,11 +67,11 @@ class Cloud {
   Attempt Patch(std::string_view resource, const std::string& name,
                 const std::string& merge_patch) const;
   Attempt Replace(const std::string& path, const json::Value& object) const;
-  // Throw unless the server agrees.
+  // Throws unless the server accepts it.
   void Make(std::string_view resource, const json::Value& object) const;
   void MakeMachine(const std::string& name, const std::string& machine_class) const;
   void MakeClass(const std::string& name, const std::string& cpu, const std::string& memory) const;
-  // As the poollet does it.
+  // Sets the state as the poollet does.
   void SetState(std::string_view resource, const std::string& name, const std::string& state) const;
   void Delete(std::string_view resource, const std::string& name) const;
 
@@ -80,12 +80,12 @@ class Cloud {
   // Waits until status.used is exactly this.
   void WaitUsed(const std::string& quota, const Quantities& used,
                 std::chrono::milliseconds timeout = Patience()) const;
-  // The same, and tells how long it took since it was called.
+  // The same, and prints how long it took since the call.
   void WaitAndTell(const std::string& quota, const Quantities& used, const std::string& what) const;
-  // status.used stays what it is for so long.
+  // Checks that status.used stays unchanged for this time.
   void StaysUsed(const std::string& quota, const Quantities& used,
                  std::chrono::milliseconds period) const;
-  // Waits for an event on the quota with this reason that says `words`.
+  // Waits for an event on the quota with this reason whose message contains `words`.
   void WaitSaid(const std::string& quota, const std::string& reason, const std::string& words,
                 std::chrono::milliseconds timeout = Stretched(20s)) const;
   [[nodiscard]] std::size_t Count(std::string_view resource) const;
@@ -104,7 +104,7 @@ class Cloud {
 inline constexpr const char* kCloudKinds[] = {"resourcequotas", "machineclasses", "machines",
                                               "volumeclasses",  "volumes",        "bucketclasses",
                                               "buckets"};
-// The definition of one of them.
+// The definition of one of ironcore's kinds.
 json::Value CloudDefinition(const std::string& plural, Rules rules = Rules::kAll);
 
 json::Value MachineClass(const std::string& name, const Quantities& capabilities);
@@ -116,8 +116,8 @@ json::Value Volume(const std::string& name, const std::string& volume_class,
                    const std::string& size);
 json::Value Bucket(const std::string& name, const std::string& bucket_class);
 json::Value CloudQuota(const std::string& name, const Quantities& hard);
-// {"scopeSelector":{"matchExpressions":[{"scopeName":…,"operator":…,"values":[…]}]}}, one more for
-// each.
+// Returns {"scopeSelector":{"matchExpressions":[{"scopeName":…,"operator":…,"values":[…]}]}} with
+// an element for each expression.
 struct Expression {
   std::string scope;
   std::string op;

@@ -12,7 +12,7 @@
 namespace e2e {
 
 struct Connection {
-  explicit Connection(const std::string& kubeconfig_path);  // throws what LoadClusterConfig says
+  explicit Connection(const std::string& kubeconfig_path);  // throws LoadClusterConfig()'s errors
 
   base::asio::io_context io{1};
   base::RealScheduler scheduler{io.get_executor()};

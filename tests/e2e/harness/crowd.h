@@ -1,8 +1,8 @@
 #pragma once
 
-// Pods that come and go, many at a time: how scenarios press against a limit.
+// Pods that are created and deleted, many at a time: how scenarios press against a limit.
 //
-// One thread; what is counted may be asked at any time.
+// One thread; the counts may be read at any time.
 
 #include <atomic>
 #include <memory>
@@ -19,12 +19,12 @@ class Crowd {
  public:
   explicit Crowd(Scenario& scenario) : scenario_(scenario) {}
 
-  // Pods are labelled half=a and half=b in turn from now on.
+  // From now on pods get the labels half=a and half=b in turn.
   void LabelHalves() { label_halves_ = true; }
-  // Half of the pods go while `more` others are asked for, in random order, `parallel` at a time.
-  // What became of those that were asked for.
+  // Deletes half of the pods while it creates `more` others, in random order, `parallel` at a time.
+  // Returns the outcomes of the creations.
   std::vector<Attempt> Round(int more, std::size_t parallel);
-  // Those that exist.
+  // The names of existing pods.
   [[nodiscard]] std::vector<std::string> Names();
 
  private:
@@ -36,14 +36,14 @@ class Crowd {
   int next_ = 0;
 };
 
-// How many objects a collection held at every moment, by the server's own order of events.
+// Counts the objects of a collection at every moment, by the server's order of events.
 class HeadCount {
  public:
   // REQUIRES: the collection at `path` is empty at `resource_version`.
   HeadCount(const std::string& kubeconfig, const std::string& path,
             const std::string& resource_version);
   ~HeadCount();
-  // Returns when it has seen all that was done until now, and `now` objects are left.
+  // Returns when it has seen everything up to now, and `now` objects are left.
   void WaitFor(std::size_t now) const;
   [[nodiscard]] std::size_t most() const;
 
@@ -52,11 +52,11 @@ class HeadCount {
   std::unique_ptr<Notes> notes_;
 };
 
-// The highest that one name of a quota's status.used, a whole number, ever was.
+// The highest value so far of one name in a quota's status.used, a whole number.
 class HighestUsed {
  public:
   HighestUsed(Scenario& s, const std::string& quota, std::string name);
-  // Of a quota of another API: the collection it is in, and its version now.
+  // For a quota of another API: its collection, and its current version.
   HighestUsed(const std::string& kubeconfig, const std::string& path, const json::Value& quota,
               std::string name);
   [[nodiscard]] double highest() const { return highest_; }

@@ -38,7 +38,7 @@ void CreateCustom(Scenario& s, const CustomKind& kind, const std::string& name) 
 }
 
 void BreakConversion(Scenario& s, const CustomKind& kind) {
-  // A second version that is preferred, and a conversion webhook where nobody listens.
+  // Adds a preferred second version, and a conversion webhook at which nobody listens.
   const auto patch = Json(R"({"spec":{"conversion":{"strategy":"Webhook","webhook":{
       "conversionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1:1/convert"}}},
       "versions":[{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{
@@ -50,7 +50,7 @@ void BreakConversion(Scenario& s, const CustomKind& kind) {
     const auto path = "/apis/" + kind.group + "/v2/" + kind.plural;
     const auto answer = s.api().Do({.path = path});
     if (answer) return "it can be listed";
-    // 429 while the server's own cache of the kind cannot be filled, 500 without one.
+    // 429 while the server cannot fill its own cache of the kind, 500 without a cache.
     const int status = answer.error().http_status;
     return status == 429 || status >= 500 ? "" : answer.error().message;
   });

@@ -1,6 +1,6 @@
 #pragma once
 
-// A custom kind of a group of its own, so that scenarios do not meet.
+// A custom kind in its own group, so that scenarios do not interfere.
 
 #include <string>
 
@@ -20,14 +20,14 @@ struct CustomKind {
 
   std::string plural;
   std::string group;
-  std::string kind = "Thing";  // no other of the group may be called so
+  std::string kind = "Thing";  // unique in its group
 };
 
-// In the scenario's namespace. Once a definition is accepted its kind is served a little later.
+// Creates an object in the scenario's namespace. An accepted definition is served a little later.
 void CreateCustom(Scenario& s, const CustomKind& kind, const std::string& name);
 
-// The definition exists and the kind has an object: from here on it cannot be listed, because its
-// conversion webhook does not listen. Real servers only.
+// REQUIRES: the definition exists and the kind has an object. From now on the kind cannot be
+// listed, because nobody listens at its conversion webhook. Real servers only.
 void BreakConversion(Scenario& s, const CustomKind& kind);
 void MendConversion(Scenario& s, const CustomKind& kind);
 

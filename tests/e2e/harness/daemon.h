@@ -1,7 +1,7 @@
 #pragma once
 
-// quota-controller-manager under test: started with the flags of its command line, asked through
-// its probes and metrics, stopped or killed.
+// quota-controller-manager under test: started with command line flags, queried by its probes and
+// metrics, stopped or killed.
 
 #include <chrono>
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace e2e {
 struct DaemonOptions {
   std::string kubeconfig;
   std::string resync_period = "5m";
-  // After those of the harness. Without --leader-elect=true it leads at once, whoever else does:
-  // one that was killed leaves a lease behind.
+  // After those of the harness. Without --leader-elect=true it writes at once, whatever others do:
+  // a killed daemon leaves a lease behind.
   std::vector<std::string> more_flags{};
   std::map<std::string, std::string> env{};
   std::string log_path{};    // "": a file of its own, which Log() reads
@@ -33,24 +33,24 @@ class Daemon {
 
   void Start();
   void Kill() { process_.reset(); }  // kill -9
-  // SIGTERM; the exit code, or nullopt if it did not end in time.
+  // Sends SIGTERM. Returns the exit code, or nullopt if it did not end in time.
   std::optional<int> Stop();
-  // The exit code once it ends by itself; nullopt if it did not in time.
+  // Returns the exit code once it ends by itself; nullopt if it did not in time.
   std::optional<int> WaitEnd(std::chrono::milliseconds timeout) { return process_->Wait(timeout); }
-  // SIGSTOP, SIGCONT, …; nothing where it does not run. Never kill(pid()): that of one which is
-  // gone is -1, by which the kernel means everybody.
+  // Sends SIGSTOP, SIGCONT, …; does nothing if it does not run. Never use kill(pid()): pid() of an
+  // ended daemon is -1, which means every process.
   void Signal(int signal) {
     if (process_) process_->Signal(signal);
   }
-  // With other options from now on.
+  // Restarts it with these options.
   void Restart(DaemonOptions options);
 
-  // Returns when /readyz says 200; throws, with the last of its log, if the daemon ends or is too
-  // late.
+  // Returns when /readyz answers 200. Throws, with the end of its log, if the daemon ends or takes
+  // too long.
   void WaitUntilReady();
-  [[nodiscard]] int Probe(const std::string& path) const;  // the HTTP status; 0 if nobody answers
+  [[nodiscard]] int Probe(const std::string& path) const;  // the HTTP status; 0 without an answer
 
-  // The sum over all label sets of one metric; nullopt if it is not exposed.
+  // The sum of one metric over all label sets; nullopt if it is not exported.
   [[nodiscard]] std::optional<double> Metric(const std::string& name) const;
   [[nodiscard]] std::string MetricsText() const;
   [[nodiscard]] std::uint16_t metrics_port() const { return metrics_port_; }
@@ -71,7 +71,7 @@ class Daemon {
   std::unique_ptr<Process> process_;
 };
 
-// A whole HTTP answer to a GET without TLS from 127.0.0.1: status 0 if there is none.
+// The complete answer to a GET without TLS from 127.0.0.1; status 0 if there is none.
 struct PlainAnswer {
   int status = 0;
   std::string body;

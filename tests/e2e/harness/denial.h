@@ -1,8 +1,8 @@
 #pragma once
 
-// A refusal of ours as the API server words it: the name of the webhook that it asked, and our
-// words. The name is the quota API's, or has the first of the resources that are limited in the
-// same namespaces before it. Which it is depends on the quotas of other scenarios.
+// The message of one of our refusals, as the API server prints it: the name of the called webhook,
+// and our message. The name is that of the quota API, possibly after the first of the resources
+// that are limited in the same namespaces. Which one depends on the quotas of other scenarios.
 
 #include <iosfwd>
 #include <string>
@@ -16,7 +16,7 @@ struct Denial {
 bool operator==(const std::string& message, const Denial& denial);
 std::ostream& operator<<(std::ostream& out, const Denial& denial);
 
-// By quotas of core, karmada and ironcore.
+// Refusals by quotas of core, karmada and ironcore.
 Denial Denied(std::string words);
 Denial DeniedByKarmada(std::string words);
 Denial DeniedByCloud(std::string words);

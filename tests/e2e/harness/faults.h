@@ -1,7 +1,7 @@
 #pragma once
 
-// Trouble between the daemon and one kind, made on either tier: the sandbox is asked for a fault,
-// a real server is configured so.
+// Faults between the daemon and one kind, on either tier: the sandbox injects a fault, a real
+// server is configured so.
 
 #include <string>
 
@@ -9,11 +9,11 @@
 
 namespace e2e {
 
-// Posts to the sandbox's /sandbox/faults, and clears them (pkg/sandbox/faults.h).
+// Sends faults to the sandbox's /sandbox/faults, and clears them (pkg/sandbox/faults.h).
 void Inject(Scenario& s, const std::string& faults);
 void ClearFaults(Scenario& s);
 
-// A user who may do all that the daemon needs, but not list and watch one core resource.
+// A user with all the rights of the daemon, except to list and watch one core resource.
 class Restricted {
  public:
   Restricted(Scenario& s, std::string resource);
@@ -22,7 +22,7 @@ class Restricted {
   Restricted& operator=(const Restricted&) = delete;
 
   [[nodiscard]] const std::string& kubeconfig() const { return kubeconfig_; }
-  // From now on this as well.
+  // Adds that right.
   void Allow();
 
  private:

@@ -79,7 +79,7 @@ std::string Federation::KubeconfigOfDaemon() {
 Federation::~Federation() {
   daemon().Kill();
   (void)api().Do({.verb = "DELETE", .path = ConfigurationPath(), .timeout = Stretched(5s)});
-  // An API server acts by a configuration a moment longer than it is stored.
+  // An API server uses a deleted configuration for a moment longer.
   const auto open = [this] {
     for (const std::string plural :
          {"karmadaquotas", "resourcebindings", "federatedresourcequotas"}) {
@@ -92,7 +92,7 @@ Federation::~Federation() {
 }
 
 void Federation::Serve(const std::string& plural) {
-  // The last one of this name may still be going.
+  // The last definition of this name may still be terminating.
   Eventually("the definition of " + plural + " is stored", [&]() -> std::string {
     const auto answer = api().Do(PostOf(PathOf("customresourcedefinitions"), DefinitionOf(plural)));
     return answer ? "" : answer.error().message;
@@ -133,7 +133,7 @@ void Federation::Limit(const std::string& name, const Quantities& hard,
   quota.Make({"kind"}) = "KarmadaQuota";
   quota.Make({"metadata", "name"}) = name;
   quota.Make({"spec", "hard"}) = ToObject(hard);
-  // A definition that was just stored may be served a moment later to some connections.
+  // A new definition may be served a moment later on some connections.
   Eventually("quota " + name + " is created", [&]() -> std::string {
     const Attempt attempt = ToAttempt(api().Do(PostOf(Path("karmadaquotas"), quota)));
     return attempt.ok() || attempt.code == 409 ? "" : attempt.Text();

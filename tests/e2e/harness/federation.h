@@ -1,8 +1,8 @@
 #pragma once
 
-// A server that is a Karmada control plane as far as quota goes: the project's own CRD of
-// KarmadaQuota, ResourceBindings, and hands that play Karmada's detector and scheduler. The CRDs go
-// with the scenario, since others do not expect them.
+// A server that acts as a Karmada control plane as far as quotas need: the project's own CRD of
+// KarmadaQuota, ResourceBindings, and functions that act as Karmada's detector and scheduler. The
+// CRDs are deleted with the scenario, because others do not expect them.
 
 #include <string>
 
@@ -15,11 +15,11 @@ namespace e2e {
 
 struct FederationOptions {
   bool serve = true;  // the CRDs exist before the daemon starts
-  // Flags of the daemon; none that names a quota API: by default it counts and decides
+  // Flags of the daemon; none of them names a quota API, because by default it counts and enforces
   // KarmadaQuota.
   std::vector<std::string> more_flags{};
-  bool reachable = true;  // by the API server, for reviews
-  // The daemon is a user who may do what manifests/karmada says. Real servers only.
+  bool reachable = true;  // the API server can reach its webhook
+  // The daemon is a user with the rights of manifests/karmada. Real servers only.
   bool shipped_rights = false;
 };
 
@@ -34,17 +34,18 @@ class Federation {
   [[nodiscard]] Api& api() { return scenario_.api(); }
   [[nodiscard]] Daemon& daemon() { return scenario_.daemon(); }
 
-  // "resourcebindings", "karmadaquotas"; a CRD of manifests/karmada or of tests/e2e/karmada.
+  // Creates the CRD of "resourcebindings", "karmadaquotas", … from manifests/karmada or
+  // tests/e2e/karmada.
   void Serve(const std::string& plural);
   void StopServing(const std::string& plural);
 
   [[nodiscard]] std::string Path(std::string_view resource, std::string_view name = {},
                                  std::string_view subresource = {}) const;
-  // A KarmadaQuota; returns when all its names are enforced, where admission is reachable.
+  // Creates a KarmadaQuota; if admission is reachable, returns when all its names are enforced.
   void Limit(const std::string& name, const Quantities& hard, const std::string& more_spec = "");
   Attempt Post(const json::Value& binding) const;
   Attempt Patch(const std::string& binding, const std::string& merge_patch) const;
-  // At once, finalizers included, as when all its Works are gone.
+  // Deletes it at once with its finalizers, as when all its Works are gone.
   void Delete(const std::string& binding);
 
   [[nodiscard]] json::Value GetQuota(const std::string& name) const;
@@ -61,10 +62,10 @@ class Federation {
   TempDir dir_;
 };
 
-// A Deployment's binding, not scheduled yet.
+// The binding of a Deployment, not scheduled yet.
 json::Value Binding(const std::string& name, int replicas, const Quantities& requests,
                     const std::string& priority_class = "");
-// Of another kind, without replicas.
+// The binding of another kind, without replicas.
 json::Value BindingOf(const std::string& name, const std::string& api_version,
                       const std::string& kind);
 // {"spec":{"clusters":[…]}}, the scheduler's merge patch: {{"member1", 2}, …}.

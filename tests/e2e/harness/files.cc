@@ -29,7 +29,8 @@ TempDir::~TempDir() {
 
 std::string TempDir::Write(std::string_view name, std::string_view content, unsigned mode) const {
   std::string path = path_ + "/" + std::string(name);
-  // Written beside and renamed: a reader (a daemon that rereads its token) never sees half of it.
+  // Written to a new file and renamed: a reader (a daemon that rereads its token) never sees half
+  // of it.
   const std::string fresh = path + ".new";
   std::ofstream(fresh, std::ios::binary | std::ios::trunc) << content;
   chmod(fresh.c_str(), mode);

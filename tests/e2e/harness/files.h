@@ -1,13 +1,13 @@
 #pragma once
 
-// Small things that tests need of the file system and of the build folder.
+// Helpers for files and the build folder.
 
 #include <string>
 #include <string_view>
 
 namespace e2e {
 
-// A folder of one's own, removed at the end unless QCM_E2E_KEEP is set (then its path is printed).
+// A temporary folder, deleted at the end unless QCM_E2E_KEEP is set (then its path is printed).
 class TempDir {
  public:
   TempDir();
@@ -24,16 +24,16 @@ class TempDir {
 
 std::string ReadFile(const std::string& path);  // "" if there is none
 
-// A program of the same build folder as the running one: build/bin/<name>. The programs under test,
+// A program of the running program's build folder: build/bin/<name>. The programs under test,
 // quota-controller-manager and sandbox-apiserver, are taken from the folder QCM_E2E_PROGRAMS if
-// that is set: they may be sanitized while the tests are not.
+// that is set: they may be sanitized although the tests are not.
 std::string BuiltProgram(const std::string& name);
 // Whether this program was built with AddressSanitizer or ThreadSanitizer.
 bool IsSanitized(const std::string& program);
 // A program on PATH; "" if there is none.
 std::string FindProgram(const std::string& name);
 
-// The last lines of a log, for the message of a failure.
+// The last lines of a log, for failure messages.
 std::string Tail(const std::string& text, std::size_t lines);
 
 }  // namespace e2e

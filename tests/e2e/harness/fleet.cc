@@ -13,7 +13,8 @@ namespace e2e {
 namespace {
 
 constexpr const char* kHome = "default";
-// A probe each two seconds, three failures and the way to every node take longer in a cluster.
+// In a cluster this takes longer: a probe every two seconds, three failures, and every node must
+// learn.
 constexpr std::chrono::milliseconds kProbePeriod{200};
 constexpr std::chrono::milliseconds kUntilNodesKnow{1000};
 constexpr int kFailureThreshold = 3;
@@ -25,7 +26,7 @@ json::Value ServiceOfThisMachine(const std::string& name) {
   return service;
 }
 
-// What the Service of manifests/ says.
+// Whether the Service of manifests/ publishes addresses that are not ready.
 bool PublishesUnready() {
   for (const json::Value& object : RenderManifests("core-enforced")) {
     const json::Value* publishes = object.At({"spec", "publishNotReadyAddresses"});
@@ -150,7 +151,7 @@ void Fleet::ProbeAll() {
   const std::lock_guard lock(mutex_);
   for (const Address& seen : probed) {
     const auto known = std::ranges::find(addresses_, seen.port, &Address::port);
-    if (known == addresses_.end()) continue;  // withdrawn meanwhile
+    if (known == addresses_.end()) continue;  // removed meanwhile
     known->failed_probes = seen.ready ? 0 : known->failed_probes + 1;
     known->ready = seen.ready || (known->ready && known->failed_probes < kFailureThreshold);
   }

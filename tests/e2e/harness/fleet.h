@@ -1,11 +1,11 @@
 #pragma once
 
-// Several replicas of the daemon behind one Service, as a Deployment runs them: they share a lease,
-// a certificate in a Secret and a webhook configuration, and the API server reaches whichever the
-// Service leads to. That is decided as in a cluster: a thread probes each replica's readiness as a
-// kubelet does, and the balancer leads to those that are ready, or to all that have an address
-// where the shipped Service publishes those, too. For a real kube-apiserver; the Service is an
-// ExternalName of this machine.
+// Several replicas of the daemon behind one Service, as in a Deployment. They share a lease, a
+// certificate in a Secret and a webhook configuration, and the API server reaches the replicas that
+// the Service routes to. That works as in a cluster: a thread probes each replica's readiness like
+// a kubelet, and the balancer routes to the ready ones, or to all that have an address if the
+// shipped Service publishes those, too. For a real kube-apiserver; the Service is an ExternalName
+// of this machine.
 //
 // One thread uses it.
 
@@ -25,35 +25,36 @@ namespace e2e {
 
 class Fleet {
  public:
-  // The Service and all that replicas share live in the namespace default, which is not guarded.
+  // The Service and what the replicas share are in the namespace default, where nothing is
+  // enforced.
   explicit Fleet(Scenario& scenario);
   ~Fleet();
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
 
-  // After those of every replica; for those that start later.
+  // Adds flags to those of every replica that starts later.
   void AddFlags(const std::vector<std::string>& flags);
-  // One more; returns when it is ready, and asked.
+  // Starts one more; returns when it is ready and receives requests.
   Daemon& Add();
-  // One more pod, whose image is never there: it has an address, at which nobody listens.
+  // Adds a pod whose image does not exist: it has an address at which nobody listens.
   void AddWithoutImage();
-  // As a rolling update with a surge of one: another one comes, and when it is ready the oldest is
-  // told to go; every node hears of that somewhat later. Its exit code; nullopt if it takes longer
-  // than `grace`.
+  // Does one step of a rolling update with a surge of one: starts another replica, and when it is
+  // ready, stops the oldest; the nodes learn of that a little later. Returns its exit code; nullopt
+  // if it takes longer than `grace`.
   std::optional<int> ReplaceOldest(std::chrono::milliseconds grace);
-  // kill -9, of the one that leads; the balancer learns of it when it is dead.
+  // kill -9 of the leader; the balancer learns of it after its death.
   void KillLeader();
 
   [[nodiscard]] std::size_t size() const { return replicas_.size(); }
-  // The sum over all that run.
+  // The sum over all running replicas.
   [[nodiscard]] double Metric(const std::string& name) const;
 
  private:
   struct Replica {
-    std::unique_ptr<Daemon> daemon;  // null: its image is not there
+    std::unique_ptr<Daemon> daemon;  // null: its image does not exist
     std::uint16_t port;              // of its webhook
   };
-  // A replica as kubelet and Service see it.
+  // A replica as the kubelet and the Service see it.
   struct Address {
     std::uint16_t port;
     std::uint16_t probe_port;  // 0: no container runs

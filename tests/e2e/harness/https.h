@@ -1,7 +1,7 @@
 #pragma once
 
-// One call over TLS to a port of this machine, as a webhook's caller or a scraper of metrics makes
-// it, with whatever credentials. Blocking; any thread.
+// One call over TLS to a port of this machine with any credentials, like a webhook call or a
+// scrape. Blocking; any thread.
 
 #include <cstdint>
 #include <string>
@@ -18,21 +18,20 @@ struct HttpsCall {
   std::string body{};
   http::Headers headers{};
   std::string ca_pem{};       // "": the server is not verified
-  std::string server_name{};  // to be verified; "": 127.0.0.1
+  std::string server_name{};  // the name to verify; "": 127.0.0.1
   const KeyPair* client = nullptr;
 };
 
 struct HttpsAnswer {
-  int status = 0;  // 0: none
+  int status = 0;  // 0: no answer
   std::string body;
   http::Headers headers;
-  std::string error;  // why there is none
+  std::string error;  // why there is no answer
 };
 
 HttpsAnswer Call(const HttpsCall& call);
 
-// The program openssl as a client that speaks no TLS but this: "-tls1_1". True if the port shakes
-// hands with it.
+// Runs openssl as a client with only this TLS version: "-tls1_1". True if the handshake succeeds.
 bool ShakesHands(std::uint16_t port, const std::string& version);
 
 }  // namespace e2e

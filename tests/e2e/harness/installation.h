@@ -1,8 +1,8 @@
 #pragma once
 
-// A real API server of its own, and manifests/ applied to it by kubectl, as an admin does. No
-// kubelet is there: the daemon is started by hand, with the arguments and the ServiceAccount of the
-// Deployment. Real servers only.
+// A real API server of its own, with manifests/ applied by kubectl, as an admin does. There is no
+// kubelet: the test starts the daemon with the arguments and the ServiceAccount of the Deployment.
+// Real servers only.
 
 #include <memory>
 #include <string>
@@ -19,20 +19,20 @@ inline constexpr const char* kQuotaSystem = "quota-system";
 
 class Installation {
  public:
-  // With small definitions of the kinds that a bare server lacks.
+  // Adds small definitions of the kinds that a plain server lacks.
   Installation();
 
   [[nodiscard]] Api& api() { return *api_; }
   [[nodiscard]] ApiServer& server() { return *server_; }
 
-  // `kubectl ARGUMENTS…`; throws when it fails. Standard output and errors.
+  // Runs `kubectl ARGUMENTS…` and returns its standard output and errors; throws if it fails.
   std::string Kubectl(std::vector<std::string> arguments);
-  // Applies a folder of manifests/ ("base"); throws where an object is refused or warned about.
+  // Applies a folder of manifests/ ("base"); throws if an object is refused or causes a warning.
   void Apply(const std::string& folder);
-  // What the pod would be: the ServiceAccount, the Deployment's arguments and the pod's namespace.
-  // `more_flags` come last, and win.
+  // The options of the Deployment's pod: its ServiceAccount, arguments and namespace. `more_flags`
+  // come last and win.
   DaemonOptions AsDeployed(const std::string& folder, std::vector<std::string> more_flags = {});
-  // The same of a folder that enforces, at a URL, since no Service leads anywhere here.
+  // The same for a folder that enforces, with a URL, because no Service routes anywhere here.
   DaemonOptions Enforcing(const std::string& folder, std::vector<std::string> more_flags = {});
   std::string KubeconfigOfDaemon();
 
@@ -42,11 +42,11 @@ class Installation {
   std::unique_ptr<Api> api_;
 };
 
-// Each folder below manifests/ that `kubectl apply -k` takes, as "base".
+// All folders below manifests/ for `kubectl apply -k`, such as "base".
 std::vector<std::string> ManifestFolders();
-// The objects of such a folder, as kubectl makes them of it.
+// The objects of such a folder, as kubectl renders them.
 std::vector<json::Value> RenderManifests(const std::string& folder);
-// What the Deployment of a folder says to the daemon.
+// The arguments of the daemon in the Deployment of a folder.
 std::vector<std::string> DeployedArguments(const std::string& folder);
 
 }  // namespace e2e

@@ -16,7 +16,7 @@
 namespace e2e {
 namespace {
 
-// One direction of a connection; over once its source has ended and its sink knows.
+// One direction of a connection; ended once its source has ended and its sink knows.
 struct Way {
   int from;
   int to;
@@ -52,7 +52,7 @@ class LoadBalancer::Thread {
   }
 
  private:
-  static constexpr int kLookMilliseconds = 100;  // whether to stop
+  static constexpr int kLookMilliseconds = 100;  // how often it checks for a stop
 
   void Run() {
     while (!stop_) {

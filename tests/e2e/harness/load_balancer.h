@@ -1,10 +1,9 @@
 #pragma once
 
-// What a Service is to the API server: one address, behind it whichever replicas are said to be
-// ready. New connections go to them in turn; those that stand are left alone, and end as their ends
-// end them.
+// Acts as a Service for the API server: one address in front of the ready replicas. New connections
+// go to them in turn; existing ones stay, and end when one of their ends closes.
 //
-// Runs on a thread of its own; the functions may be called from the test's thread.
+// Runs on its own thread; the functions may be called from the test's thread.
 
 #include <cstdint>
 #include <memory>
@@ -20,7 +19,7 @@ class LoadBalancer {
   LoadBalancer& operator=(const LoadBalancer&) = delete;
 
   [[nodiscard]] std::uint16_t port() const;
-  // From now on.
+  // For new connections.
   void SetTargets(std::vector<std::uint16_t> ports);
 
  private:

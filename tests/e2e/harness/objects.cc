@@ -19,7 +19,7 @@ json::Value Container(const Quantities& requests) {
   return container;
 }
 
-// The selector and template that replication controllers and deployments have.
+// Adds the selector and template of replication controllers and deployments.
 void AddTemplate(json::Value& workload) {
   workload.Make({"spec", "replicas"}) = 0;
   workload.Make({"spec", "template", "metadata", "labels", "app"}) = "x";

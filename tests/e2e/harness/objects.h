@@ -1,6 +1,6 @@
 #pragma once
 
-// The objects that scenarios make, small enough to read at the call.
+// The objects of scenarios, small enough to read at the call.
 
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@ namespace e2e {
 using Quantities = std::map<std::string, std::string>;
 
 json::Value Namespace(const std::string& name);
-// One container with these requests ({"cpu", "100m"}); none without.
+// A pod with one container with these requests ({"cpu", "100m"}).
 json::Value Pod(const std::string& name, const Quantities& requests = {});
 json::Value PodOfClass(const std::string& name, const std::string& priority_class);
 json::Value Quota(const std::string& name, const Quantities& hard);
@@ -31,7 +31,7 @@ json::Value PhasePatch(const std::string& phase);
 
 json::Object ToObject(const Quantities& quantities);
 Quantities ToQuantities(const json::Value* object);
-// "" if the quota's status enforces just these limits, with the use of each; else the quota.
+// "" if the quota's status enforces exactly these limits, with a usage for each; else the quota.
 std::string Unenforced(const json::Value& quota, const Quantities& hard);
 std::string ToText(const Quantities& quantities);  // "cpu=1,pods=2"
 

@@ -45,7 +45,7 @@ std::vector<char*> Pointers(std::vector<std::string>& lines) {
   return pointers;
 }
 
-// Between fork and exec: only calls that are safe there.
+// Runs between fork and exec: only calls that are safe there.
 [[noreturn]] void BecomeChild(char** argv, char** env, const char* log_path,
                               const ProcessOptions& options) {
   setpgid(0, 0);
@@ -60,7 +60,7 @@ std::vector<char*> Pointers(std::vector<std::string>& lines) {
   int first_unwanted = 3;
   if (options.channel >= 0) {
     dup2(options.channel, first_unwanted);
-    fcntl(first_unwanted++, F_SETFD, 0);  // dup2() of 3 onto itself changes no flag
+    fcntl(first_unwanted++, F_SETFD, 0);  // dup2() of 3 onto itself does not change the flag
   }
   close_range(first_unwanted, ~0U, 0);
   if (options.most_descriptors > 0) {
@@ -84,7 +84,7 @@ Process::Process(const ProcessOptions& options) {
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error(std::string("fork: ") + strerror(errno));
   if (pid_ == 0) BecomeChild(argv.data(), env.data(), log.c_str(), options);
-  setpgid(pid_, pid_);  // here too: whoever comes first, the group exists when we return
+  setpgid(pid_, pid_);  // also in the parent: the group exists when we return, whichever runs first
 }
 
 Process::~Process() { Kill(); }
@@ -136,7 +136,7 @@ ProcessUsage UsageOf(int pid) {
     long kilobytes = 0;
     if (word == "VmHWM:" && status >> kilobytes) usage.peak_resident_bytes = kilobytes * 1024;
   }
-  // The second field is the program's name in brackets, which may hold blanks: fields count from
+  // The second field is the program's name in brackets, which may contain blanks: count fields from
   // ')'.
   std::ifstream stat(proc + "/stat");
   std::string line;

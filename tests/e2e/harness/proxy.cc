@@ -23,7 +23,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Bytes on their way to one side; none: the other side has hung up.
+// Bytes on their way to one side; empty: the other side has disconnected.
 struct Late {
   steady_clock::time_point due;
   int to;
@@ -75,7 +75,7 @@ class TcpProxy::Relay {
 
   void Wake() const {
     const char byte = 0;
-    if (write(wake_[1], &byte, 1) < 0) return;  // a full pipe wakes as well
+    if (write(wake_[1], &byte, 1) < 0) return;  // a full pipe also wakes the thread
   }
 
   std::atomic<bool> stop_{false};
@@ -94,8 +94,8 @@ class TcpProxy::Relay {
       std::vector<pollfd> fds{{wake_[0], POLLIN, 0}, {listener_, POLLIN, 0}};
       const bool stalled = stall_;
       for (const auto& pair : pairs_) {
-        // A negative descriptor is not looked at: a stalled peer that hangs up must not spin the
-        // loop.
+        // poll() ignores a negative descriptor: a stalled peer that disconnects must not make the
+        // loop spin.
         fds.push_back({stalled || pair.client_ended ? -1 : pair.client, POLLIN, 0});
         fds.push_back({stalled || pair.server_ended ? -1 : pair.server, POLLIN, 0});
       }
@@ -111,7 +111,7 @@ class TcpProxy::Relay {
     CloseAll();
   }
 
-  // Milliseconds until something late arrives; -1: nothing is late.
+  // Milliseconds until delayed bytes are due; -1: there are none.
   [[nodiscard]] int UntilDue() const {
     std::optional<steady_clock::time_point> first;
     for (const auto& pair : pairs_) {
@@ -148,12 +148,12 @@ class TcpProxy::Relay {
     if (from == pair.server) bytes_from_target_ += bytes.size();
     if (swallow_) return;
     const auto due = steady_clock::now() + std::chrono::milliseconds(delay_ms_);
-    // One that was sent later never arrives earlier.
+    // Bytes must not overtake earlier ones.
     pair.late.push_back(
         {pair.late.empty() ? due : std::max(due, pair.late.back().due), to, std::move(bytes)});
   }
 
-  // What is due. False: the connection is over.
+  // Delivers what is due. Returns false if the connection has ended.
   static bool Deliver(Pair& pair) {
     while (!pair.late.empty() && pair.late.front().due <= steady_clock::now()) {
       const Late late = std::move(pair.late.front());

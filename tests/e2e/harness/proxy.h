@@ -1,9 +1,9 @@
 #pragma once
 
-// A TCP relay between the daemon and its API server that can be cut: how tests make a network fail.
-// It carries bytes and knows no HTTP, so TLS passes through it (the certificates name 127.0.0.1).
+// A TCP relay between the daemon and its API server: tests use it to make the network fail. It
+// carries bytes and knows no HTTP, so TLS passes through (the certificates name 127.0.0.1).
 //
-// Runs on a thread of its own; the functions may be called from the test's thread.
+// Runs on its own thread; the functions may be called from the test's thread.
 
 #include <atomic>
 #include <chrono>
@@ -22,18 +22,19 @@ class TcpProxy {
   TcpProxy& operator=(const TcpProxy&) = delete;
 
   [[nodiscard]] std::uint16_t port() const;
-  // Closes every connection, watches in mid-event included. New ones are welcome.
+  // Closes every connection, even in mid-event. New ones are accepted.
   void Cut();
   // While refusing, a new connection is closed as soon as it is accepted.
   void Refuse(bool refuse);
   // While stalled, connections stay open and carry no byte.
   void Stall(bool stall);
-  // While swallowing, bytes are taken and go nowhere, and nobody is told when a side hangs up: half
-  // open. What was swallowed is lost, so that connections of that time are of no use afterwards.
+  // While swallowing, bytes are read and dropped, and neither side learns when the other
+  // disconnects: half-open connections. Dropped bytes are lost, so these connections are unusable
+  // afterwards.
   void Swallow(bool swallow);
-  // From now on bytes, and the end of a connection, arrive so much later. Zero: at once again.
+  // Delays bytes, and the end of a connection, by this time. Zero: no delay.
   void Slow(std::chrono::milliseconds delay);
-  // Bytes that came from the target so far.
+  // Bytes received from the target so far.
   [[nodiscard]] std::uint64_t bytes_from_target() const;
   // Connections accepted so far.
   [[nodiscard]] int accepted() const;

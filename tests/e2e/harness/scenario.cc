@@ -22,7 +22,7 @@ Scenario::~Scenario() {
   if (failed && daemon_)
     std::cerr << "the daemon's last lines:\n" << Tail(daemon_->Log(), 25) << "\n";
   daemon_.reset();
-  if (!IsShared(server_)) return;  // it ends soon, with all that is in it
+  if (!IsShared(server_)) return;  // it ends soon, with everything in it
   // Best effort: a scenario may have left its server dead or broken.
   for (const auto* resource : {"resourcequotas", "pods", "services"}) {
     (void)api_.Do({.verb = "DELETE",

@@ -1,7 +1,7 @@
 #pragma once
 
-// What nearly every scenario starts with: a server, a namespace of its own, a daemon, and waits for
-// what quotas say. Ends with no daemon and an empty namespace.
+// The common part of most scenarios: a server, a namespace, a daemon, and waits for the status of
+// quotas. At the end the daemon is stopped and the namespace emptied.
 
 #include <functional>
 #include <memory>
@@ -29,13 +29,13 @@ class Scenario {
   [[nodiscard]] const std::string& ns() const { return ns_; }
   [[nodiscard]] Daemon& daemon() { return *daemon_; }
 
-  // Starts the daemon against the server itself, or what `kubeconfig` says if it says anything;
-  // returns when it is ready.
+  // Starts the daemon with `kubeconfig`, or directly against the server if that is empty; returns
+  // when it is ready.
   Daemon& StartDaemon(const std::string& resync_period = "5m", const std::string& kubeconfig = "");
   Daemon& StartDaemon(DaemonOptions options, bool wait_until_ready = true);
   void StopDaemon() { daemon_.reset(); }
 
-  // In the scenario's namespace.
+  // A path in the scenario's namespace.
   [[nodiscard]] std::string Path(std::string_view resource, std::string_view name = {},
                                  std::string_view subresource = {}) const {
     return PathOf(resource, ns_, name, subresource);
@@ -61,7 +61,7 @@ class Scenario {
   std::unique_ptr<Daemon> daemon_;
 };
 
-// A name nobody has used yet: "<prefix>-<six letters>".
+// An unused name: "<prefix>-<six letters>".
 std::string FreshName(const std::string& prefix);
 
 }  // namespace e2e

@@ -21,7 +21,7 @@ ShiftedClock::ShiftedClock() { Set(std::chrono::seconds(0)); }
 bool ShiftedClock::Built() { return std::filesystem::exists(Beside(kLibrary)); }
 
 std::map<std::string, std::string> ShiftedClock::Environment() const {
-  // AddressSanitizer wants to be the first library; this one needs nothing of it.
+  // AddressSanitizer must be the first library; this one does not need it.
   const char* asan = std::getenv("ASAN_OPTIONS");
   const std::string options = asan == nullptr ? "" : std::string(asan) + ":";
   return {{"LD_PRELOAD", Beside(kLibrary).string()},
@@ -29,7 +29,7 @@ std::map<std::string, std::string> ShiftedClock::Environment() const {
           {"ASAN_OPTIONS", options + "verify_asan_link_order=0"}};
 }
 
-// In place: the programs have mapped the file.
+// Written in place, because the programs have mapped the file.
 void ShiftedClock::Set(std::chrono::seconds shift) {
   const std::int64_t seconds = shift.count();
   std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);

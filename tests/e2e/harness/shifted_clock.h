@@ -1,6 +1,6 @@
 #pragma once
 
-// A wall clock of its own for a program under test, by a preloaded library (tests/e2e/preload).
+// A wall clock for programs under test, set by a preloaded library (tests/e2e/preload).
 //
 // One thread.
 
@@ -14,11 +14,11 @@ namespace e2e {
 
 class ShiftedClock {
  public:
-  // The programs' clock is right until it is set.
+  // The clock is right until it is set.
   ShiftedClock();
-  // What a program needs in its environment.
+  // The environment of a program under this clock.
   [[nodiscard]] std::map<std::string, std::string> Environment() const;
-  // From now on it is wrong by so much.
+  // Makes the clock wrong by this much.
   void Set(std::chrono::seconds shift);
 
   // False: the library was not built beside the running program.

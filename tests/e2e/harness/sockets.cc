@@ -16,7 +16,7 @@
 namespace e2e {
 namespace {
 
-// -1: the port is taken. Port 0 is any.
+// Returns -1 if the port is taken. Port 0 means any.
 int BindOnLoopback(std::uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const auto address = Loopback(port);
@@ -27,17 +27,17 @@ int BindOnLoopback(std::uint16_t port) {
   return -1;
 }
 
-// Below those that the kernel gives to connections.
+// Below the range that the kernel gives to outgoing connections.
 constexpr unsigned kFirstPort = 20000;
 constexpr unsigned kPortsOfBlock = 250;
 constexpr unsigned kBlocks = 48;
 
-// Whether this process has the block from now on: the name of a socket is free again when the
-// process ends, however that happens.
+// True if this process now owns the block. The socket's name is free again when the process ends,
+// for whatever reason.
 bool TryToReserve(unsigned block) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // A name that begins with 0 is no file.
+  // A name that begins with 0 is not a file.
   const std::string name = "qcm-e2e-ports-" + std::to_string(block);
   name.copy(address.sun_path + 1, name.size());
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
@@ -101,7 +101,7 @@ int ConnectToLoopback(std::uint16_t port) {
   return -1;
 }
 
-// Who asks twice before binding must not be given the same port, so each comes once in a round.
+// Each port is returned once in a round: two calls before a bind must not return the same port.
 std::uint16_t FreePort() {
   static std::mutex mutex;
   static const unsigned first = kFirstPort + ReserveBlock() * kPortsOfBlock;

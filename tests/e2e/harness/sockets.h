@@ -1,6 +1,6 @@
 #pragma once
 
-// Blocking sockets on 127.0.0.1, as relays of tests use them. Any thread.
+// Blocking sockets on 127.0.0.1, for the tests' relays. Any thread.
 
 #include <netinet/in.h>
 
@@ -15,13 +15,13 @@ int ListenOnLoopback();
 std::uint16_t PortOf(int fd);
 // -1: nobody listens there.
 int ConnectToLoopback(std::uint16_t port);
-// False: the other side has gone.
+// Returns false if the other side has disconnected.
 bool SendAll(int fd, const char* data, std::size_t size);
 
-// A port nobody listens on at the moment, below those that the kernel gives to outgoing
-// connections: one of those could have it before the server does that it is for. No other process
-// that calls this gets it as long as this one lives, and no call of this process gets what one of
-// the last hundreds got: a server may be stopped and started again.
+// Returns an unused port below the range that the kernel gives to outgoing connections, which could
+// otherwise take it before the server binds. No other process that calls this gets the port while
+// this one lives. The last hundreds of calls returned other ports, so that a server may be stopped
+// and started again.
 std::uint16_t FreePort();
 
 }  // namespace e2e

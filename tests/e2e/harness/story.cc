@@ -64,7 +64,7 @@ void Story::Do(const Step& step) try {
   if (verb == "PATCH") request.content_type = std::string(client::kStrategicMergePatch);
   if (verb == "DELETE")
     request.query = {{"gracePeriodSeconds", "0"}, {"propagationPolicy", "Background"}};
-  // Claims are protected until somebody takes their finalizer away; here nobody else would.
+  // Claims have a finalizer that somebody must remove; nothing else here would.
   if (verb == "DELETE" && what.starts_with("persistentvolumeclaims")) {
     scenario_.api().MergePatch(request.path, Json(R"({"metadata":{"finalizers":null}})"));
   }

@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
-constexpr std::chrono::milliseconds kRest = 200ms;  // before one comes again
+constexpr std::chrono::milliseconds kRest = 200ms;  // before a client connects again
 
 base::TimePoint Never() { return base::RealClock().Now() + 10min; }
 

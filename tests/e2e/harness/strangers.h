@@ -1,8 +1,8 @@
 #pragma once
 
-// Clients of a port that mean it no good: each keeps a connection as long as it can, by never
-// ending what it has begun, and comes again when it is turned away. They live on a thread of their
-// own; the functions may be called from any.
+// Malicious clients of a port: each keeps a connection as long as it can by never finishing what it
+// has begun, and connects again when it is disconnected. They run on their own thread; the
+// functions may be called from any thread.
 
 #include <atomic>
 #include <cstdint>
@@ -17,22 +17,22 @@
 namespace e2e {
 
 struct Conduct {
-  bool tls = true;       // shakes hands first
-  std::string say{};     // then says this
-  std::size_t body = 0;  // then sends so many bytes more, of a body that is longer by one
-  bool reads = true;     // and reads what it is told
+  bool tls = true;       // does a TLS handshake first
+  std::string say{};     // then sends this
+  std::size_t body = 0;  // then sends so many bytes of a body that is one byte longer
+  bool reads = true;     // reads the answers
 };
 
-// What such a client may be up to at a port of reviews.
+// What such a client may do at the webhook's port.
 Conduct SaysNothing();          // not even the beginning of a handshake
-Conduct AnnouncesALongHello();  // of 128 KiB, of which a little comes
+Conduct AnnouncesALongHello();  // of 128 KiB, of which a few bytes are sent
 Conduct ShakesHandsOnly();
 Conduct BeginsAHeader(std::size_t bytes);
 Conduct BeginsABody(std::size_t bytes);
 
 class Strangers {
  public:
-  // So many, from `addresses` addresses of this machine, beginning with 127.0.0.`first`.
+  // The number of clients, and their `addresses` local addresses from 127.0.0.`first` on.
   struct Where {
     std::uint16_t port = 0;
     int count = 1;
@@ -44,7 +44,7 @@ class Strangers {
   Strangers(const Strangers&) = delete;
   Strangers& operator=(const Strangers&) = delete;
 
-  // Bytes sent so far, connections that are held now, and those that were made so far.
+  // Bytes sent so far, current connections, and connections made so far.
   [[nodiscard]] std::size_t sent() const { return sent_; }
   [[nodiscard]] int held() const { return held_; }
   [[nodiscard]] int made() const { return made_; }

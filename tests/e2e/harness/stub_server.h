@@ -1,8 +1,8 @@
 #pragma once
 
-// A server that answers every request as the test says: for what no API server would do.
+// A server whose answers the test decides: for behaviour that no API server has.
 //
-// Runs on a thread of its own; the answer function is called there.
+// Runs on its own thread, where it also calls the answer function.
 
 #include <atomic>
 #include <cstdint>

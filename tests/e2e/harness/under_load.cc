@@ -93,7 +93,7 @@ class UnderLoad::Thread {
     idle_ = true;
   }
 
-  // Those of whom no answer told are found again.
+  // Finds pods whose creation had no answer.
   void LookWhoIsAlive() {
     const auto list = api_.Do({.path = path_, .timeout = kTimeout});
     if (list) alive_ = NamesIn(Json(list->body));
@@ -199,7 +199,7 @@ void UnderLoad::ExpectTrue() {
 }
 
 void UnderLoad::CheckTrue() {
-  // What was under way when the load stopped may still be stored: the truth is asked for each time.
+  // Requests of the stopped load may still take effect: ask for the truth each time.
   const auto missing = [&]() -> std::string {
     const Quantities truth = UseOf(CountPods());
     const json::Value quota = scenario_.GetQuota(kQuota);

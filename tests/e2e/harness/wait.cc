@@ -16,7 +16,7 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-// By this program and the daemon that it tests, if there is one.
+// The slowdown of this program and of the daemon under test, if there is one.
 int Slowness() {
   static const int slowness = [] {
     if (kSanitized) return 4;
@@ -35,7 +35,7 @@ constexpr milliseconds kShortestInterval{10};
 constexpr milliseconds kLongestInterval{100};
 constexpr milliseconds kAlwaysInterval{50};
 
-// A tenth of what was waited so far.
+// A tenth of the time waited so far.
 milliseconds GrowingInterval(milliseconds waited) {
   return std::clamp(waited / 10, kShortestInterval, kLongestInterval);
 }

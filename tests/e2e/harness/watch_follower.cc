@@ -51,7 +51,8 @@ class WatchFollower::Thread {
     request.query.emplace_back("watch", "1");
     request.query.emplace_back("resourceVersion", from_);
     auto stream = co_await connection_.rest->Stream(std::move(request));
-    // A version that the server no longer (or not yet) knows: what it holds now comes as ADDED.
+    // The server does not know this version any more, or not yet: its current objects are sent as
+    // ADDED.
     if (!stream && stream.error().http_status != 0) from_.clear();
     if (stream && anew && on_anew_) on_anew_();
     std::string pending;

@@ -1,10 +1,9 @@
 #pragma once
 
-// Follows one collection by a watch of its own and shows every event, in the order in which the
-// server made the changes: how tests see what was true at every moment. Follows restarts of the
-// server.
+// Watches one collection and reports every event in the server's order, so that tests see the state
+// at every moment. Survives restarts of the server.
 //
-// The watch lives on a thread of its own; the event function is called there.
+// The watch runs on its own thread, where it also calls the event function.
 
 #include <functional>
 #include <memory>
@@ -17,11 +16,11 @@ namespace e2e {
 class WatchFollower {
  public:
   using OnEvent = std::function<void(const std::string& type, const json::Value& object)>;
-  // From `resource_version` on, of any object of the server. Where the server does not know it any
-  // more, what it holds then comes as ADDED; `on_anew` is called before that.
+  // Begins at `resource_version`, of any object of the server. If the server does not know it any
+  // more, its current objects are reported as ADDED, after a call of `on_anew`.
   WatchFollower(const std::string& kubeconfig, std::string path, std::string resource_version,
                 OnEvent on_event, std::function<void()> on_anew = nullptr);
-  // No event is shown any more once it is destroyed.
+  // No event is reported after the destructor.
   ~WatchFollower();
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
 
-// Counts, from outside, how often the quotas of one namespace were written: each write that changed
-// something is one MODIFIED event of a watch. Follows restarts of the server.
+// Counts from outside how often the quotas of one namespace were written: each write with a change
+// is one MODIFIED event of a watch. Survives restarts of the server.
 //
-// The watch lives on a thread of its own; the functions may be called from the test's thread.
+// The watch runs on its own thread; the functions may be called from the test's thread.
 
 #include <map>
 #include <memory>
@@ -15,7 +15,7 @@ namespace e2e {
 
 class WriteRecorder {
  public:
-  // Counts from `resource_version` on (of any object of the server, read before the first write).
+  // Begins at `resource_version` (of any object of the server, read before the first write).
   WriteRecorder(const std::string& kubeconfig, const std::string& ns,
                 const std::string& resource_version);
   ~WriteRecorder();

@@ -1,6 +1,6 @@
-// A library to be preloaded into a program under test: its wall clock is wrong by as many seconds
-// as the file $SHIFTED_CLOCK_FILE says, which may be changed at any time (eight bytes, a signed
-// number of this machine). Clocks that only measure are left alone.
+// A library to preload into a program under test. Its wall clock is wrong by the number of seconds
+// in the file $SHIFTED_CLOCK_FILE (eight bytes, signed, native byte order), which may change at any
+// time. Monotonic clocks are not changed.
 
 #include <fcntl.h>
 #include <sys/mman.h>

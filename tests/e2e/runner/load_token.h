@@ -1,7 +1,7 @@
 #pragma once
 
-// Of the scenarios that keep the processors busy, one runs at a time on this machine, whatever
-// other runs there are: beside a second one, neither the daemon nor the API server answers in time.
+// Only one scenario that keeps the processors busy may run at a time on this machine, in all test
+// runs. Beside a second one, neither the daemon nor the API server would answer in time.
 
 #include <string>
 
@@ -9,13 +9,13 @@ namespace e2e {
 
 class LoadToken {
  public:
-  // Runs that share `path` share the token. Throws if the file cannot be made.
+  // Runs with the same `path` share the token. Throws if the file cannot be created.
   explicit LoadToken(const std::string& path);
   ~LoadToken();
   LoadToken(const LoadToken&) = delete;
   LoadToken& operator=(const LoadToken&) = delete;
 
-  // False while this run or another one has it. The kernel gives back what a dead process had.
+  // Returns false while this or another run holds it. The kernel releases it when a process dies.
   [[nodiscard]] bool TryTake();
   void GiveBack();
 

@@ -1,4 +1,4 @@
-// All scenarios: as a program of Catch2, or several at once (--jobs).
+// All scenarios: as a Catch2 program, or several at once (--jobs).
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -41,7 +41,7 @@ std::set<std::string> Tagged(const std::string& tag) {
   return {names.begin(), names.end()};
 }
 
-// Orders the first run of all, for which no times are known.
+// Orders the first run, for which no times are known.
 void PutSlowFirst(std::vector<std::string>& names) {
   const auto slow = Tagged("[slow]");
   std::stable_partition(names.begin(), names.end(),
@@ -71,7 +71,7 @@ void UpdateCosts(const std::string& path, const Report& report) {
   WriteCosts(path, costs);
 }
 
-// The workers append to theirs.
+// Workers append to their logs.
 void RemoveOldLogs(const std::string& folder) {
   if (!std::filesystem::is_directory(folder)) return;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -80,7 +80,7 @@ void RemoveOldLogs(const std::string& folder) {
   }
 }
 
-// Beside the folder of the programs under test, one for each kind of server.
+// Beside the folder of the programs under test, one file for each kind of server.
 std::string DefaultTimes() {
   const std::filesystem::path program = BuiltProgram("quota-controller-manager");
   const char* server = std::getenv("QCM_E2E_SERVER");
@@ -113,7 +113,7 @@ int RunAll(const RunnerOptions& options) {
   return report.Passed() ? 0 : 1;
 }
 
-// --list-tests and its like, and --help.
+// True for --list-tests and similar flags, and --help.
 bool AsksCatch(const RunnerOptions& options) {
   for (const auto& argument : options.catch_arguments) {
     if (argument.starts_with("-")) return true;

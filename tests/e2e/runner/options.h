@@ -28,11 +28,11 @@ struct RunnerOptions {
   std::string names_from;
   std::string times;
   std::string logs;
-  bool worker = false;  // the runner starts itself so
+  bool worker = false;  // the runner starts itself with this
   std::vector<std::string> catch_arguments;
 };
 
-// "--jobs 4" or "--jobs=4". Throws if a value is missing or makes no sense.
+// Parses "--jobs 4" or "--jobs=4". Throws if a value is missing or invalid.
 RunnerOptions ParseRunnerOptions(const std::vector<std::string>& arguments);
 
 }  // namespace e2e

@@ -9,7 +9,7 @@ namespace e2e {
 struct Outcome {
   std::string name;
   bool passed = false;
-  std::string why{};  // where no test failed, but the process that ran it: what happened to it
+  std::string why{};  // if no test failed but its process did: what happened to it
   double seconds = 0;
   double cpu_seconds = 0;  // of all processes of the scenario
   std::size_t assertions_passed = 0;

@@ -16,7 +16,7 @@
 namespace e2e {
 namespace {
 
-constexpr int kTokenPollMs = 200;  // another run may have the token
+constexpr int kTokenPollMs = 200;  // another run may hold the token
 
 volatile sig_atomic_t stop_signal = 0;
 
@@ -71,7 +71,7 @@ void Pool::FeedWaiting() {
 }
 
 std::string Pool::Next() {
-  bool denied = false;  // asked once: all heavy ones wait for the same token
+  bool denied = false;  // asked once: all heavy scenarios wait for the same token
   for (auto scenario = queue_.begin(); scenario != queue_.end(); ++scenario) {
     const bool heavy = options_.heavy.contains(*scenario);
     if (heavy && (denied || !token_->TryTake())) {
@@ -163,7 +163,7 @@ void Pool::EndOrphans() const {
   for (const auto& [number, worker] : waiting_) {
     if (worker) wanted.insert(worker->pid());
   }
-  // Those of one that was killed come to us next.
+  // Children of a killed process become ours.
   for (bool any = true; any;) {
     any = false;
     const ProcessTable table;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Scenarios in several worker processes at once. One that crashes or hangs its worker fails alone:
-// the worker is replaced.
+// Runs scenarios in several worker processes at once. A scenario that crashes or hangs its worker
+// fails alone: the worker is replaced.
 
 #include <chrono>
 #include <deque>
@@ -25,38 +25,39 @@ struct PoolOptions {
   std::chrono::milliseconds finish_timeout{60'000};  // for a worker without further scenarios
   // Scenarios that keep the processors busy, and the file of their token; see load_token.h.
   std::set<std::string> heavy{};
-  std::string token_path{};  // needed where some are heavy
+  std::string token_path{};  // required if some are heavy
   std::string log_folder;
   std::string temporary_folder;
 };
 
 class Pool {
  public:
-  // `ended` is called with each outcome, in the order of the ends.
+  // Calls `ended` with each outcome, in the order of the ends.
   Pool(PoolOptions options, std::function<void(const Outcome&)> ended);
 
-  // Hands them out in this order; returns when all have ended. Once in a process: what workers
-  // leave behind is killed, so nothing else of this process may have children. SIGTERM and SIGINT
-  // end it: what runs then failed, and nothing further is started.
+  // Starts them in this order; returns when all have ended. Once in a process: whatever workers
+  // leave behind is killed, so this process must have no other children. SIGTERM and SIGINT end it:
+  // running scenarios fail, and no more are started.
   void Run(const std::vector<std::string>& scenarios);
-  // Workers that did not end with code 0 after their last scenario, e.g. by a sanitizer's word.
+  // Workers that did not exit with 0 after their last scenario, e.g. because of a sanitizer's
+  // report.
   [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
 
  private:
-  // Keeps the worker of this number busy, lets it wait for the token of heavy scenarios, or lets it
+  // Gives this worker its next scenario, lets it wait for the token of heavy scenarios, or lets it
   // end.
   void Feed(int number);
   void FeedWaiting();
-  // Takes the first scenario that may run now off the queue; "" if none may.
+  // Removes the first scenario that may run now from the queue; "" if none may.
   std::string Next();
   void Await();
-  // Milliseconds until the first scenario is too late, for poll().
+  // Milliseconds until the first deadline of a scenario, for poll().
   [[nodiscard]] int UntilDeadline() const;
   void EndLate();
   void Conclude(int number, const Outcome& outcome);
   void Finish(int number);
   void Stop();
-  // A worker that was killed cannot kill what it started.
+  // A killed worker cannot kill the processes that it started.
   void EndOrphans() const;
 
   PoolOptions options_;

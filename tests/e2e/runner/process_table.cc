@@ -13,10 +13,11 @@ namespace {
 
 struct Line {
   int parent = 0;
-  long ticks = 0;  // user and system, of itself and of the children that it waited for
+  long ticks = 0;  // user and system time, of itself and of the children that it waited for
 };
 
-// The second field is the program's name in brackets, which may hold blanks: fields count from ')'.
+// The second field is the program's name in brackets, which may contain blanks: count fields from
+// ')'.
 bool ReadLine(const std::string& path, Line& line) {
   std::ifstream file(path);
   std::string text;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The processes of this machine, as /proc shows them at one moment.
+// The processes of this machine at one moment, from /proc.
 
 #include <map>
 #include <vector>
@@ -9,9 +9,9 @@ namespace e2e {
 
 class ProcessTable {
  public:
-  ProcessTable();  // looks now
+  ProcessTable();  // reads /proc now
 
-  // Of a process and all below it, those that it waited for included.
+  // CPU time of a process and all its descendants, including those that were waited for.
   [[nodiscard]] double CpuSecondsOfTree(int pid) const;
   [[nodiscard]] const std::vector<int>& ChildrenOf(int pid) const;
 

@@ -28,7 +28,7 @@ double Maximum(const std::vector<double>& numbers) {
   return numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
 }
 
-// Without the lines of Progress (progress.cc), which the runner prints itself.
+// Without the lines of Progress (progress.cc), because the runner prints those itself.
 void PrintOutput(std::ostream& out, const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the runner prints: a line for each scenario that ended, the output of those that failed, and
-// a summary that ends as Catch2's does.
+// The runner's output: a line for each ended scenario, the output of failed ones, and a summary
+// that ends like Catch2's.
 
 #include <iosfwd>
 #include <map>
@@ -15,19 +15,20 @@ namespace e2e {
 
 class Report {
  public:
-  // `expected`: how many outcomes there should be.
+  // `expected` is the number of outcomes to come.
   Report(std::ostream& out, std::size_t expected) : out_(out), expected_(expected) {}
 
   void Add(const Outcome& outcome);
-  // Of the process that ran scenarios, not of one of them; it makes the run a failed one.
+  // A failure of a worker process, not of a scenario; it makes the run fail.
   void Complain(const std::string& what);
 
-  // The slowest, the failed and, if scenarios ran more than once, a table of all; then the counts.
+  // Prints the slowest, the failed and, if scenarios ran more than once, a table of all; then the
+  // counts.
   void Summarize(double seconds, int jobs) const;
   [[nodiscard]] bool Passed() const;
-  // Each once.
+  // The names of failed scenarios, each once.
   [[nodiscard]] std::vector<std::string> Failed() const;
-  // Of those that passed: the medians.
+  // The median costs of passed scenarios.
   [[nodiscard]] Costs MeasuredCosts() const;
 
  private:

@@ -1,4 +1,4 @@
-// The runner with workers that are shell scripts, its order and its report.
+// The runner, with workers that are shell scripts; its order and its report.
 
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ namespace {
 using Names = std::vector<std::string>;
 using namespace std::chrono_literals;
 
-// The first word of a scenario says what becomes of it.
+// The first word of a scenario decides its outcome.
 constexpr const char* kWorker = R"(
   while read -r what name <&3; do
     echo "output of $what $name"
@@ -94,7 +94,7 @@ TEST_CASE("scenarios are handed out in order, and each outcome is known") {
   const auto& failed = result.outcomes.at("fail b");
   CHECK_FALSE(failed.passed);
   CHECK(failed.assertions_failed == 1);
-  CHECK(failed.output == "output of fail b\n");  // its own, and no other's
+  CHECK(failed.output == "output of fail b\n");  // only its own output
 }
 
 TEST_CASE("workers run at the same time") {
@@ -169,7 +169,7 @@ TEST_CASE("the report ends as Catch2's does") {
   const Outcome failed{.name = "b", .assertions_passed = 1, .assertions_failed = 1};
   CHECK(Contains(Print({passed}, 1), "\nAll tests passed (3 assertions in 1 test case)\n"));
   CHECK(Contains(Print({passed, failed}, 2), "\ntest cases: 2 | 1 passed | 1 failed\n"));
-  // One that never ran did not pass.
+  // A scenario that never ran did not pass.
   CHECK(Contains(Print({passed}, 2), "\ntest cases: 2 | 1 passed | 1 failed\n"));
 }
 

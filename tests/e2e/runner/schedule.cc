@@ -21,7 +21,7 @@ Costs ReadCosts(const std::string& path) {
 }
 
 void WriteCosts(const std::string& path, const Costs& costs) {
-  // Renamed: two runs at once leave the file of one of them, and a reader sees all of it.
+  // Renamed, so that two runs at once leave the file of one of them, and a reader sees all of it.
   const std::string fresh = path + ".new";
   std::ofstream file(fresh, std::ios::trunc);
   for (const auto& [name, cost] : costs) {

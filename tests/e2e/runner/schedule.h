@@ -1,7 +1,7 @@
 #pragma once
 
-// In which order scenarios are handed out: the longest first, so that none is left running alone at
-// the end. How long each takes is known from an earlier run.
+// The order in which scenarios start: the longest first, so that none runs alone at the end. The
+// durations come from an earlier run.
 
 #include <map>
 #include <string>
@@ -15,12 +15,12 @@ struct Cost {
 };
 using Costs = std::map<std::string, Cost>;  // by the scenario's name
 
-// A file of lines "seconds cpu_seconds name"; nothing if there is none.
+// Reads a file of lines "seconds cpu_seconds name"; empty if there is none.
 Costs ReadCosts(const std::string& path);
 void WriteCosts(const std::string& path, const Costs& costs);
 
-// Each name `repeat` times, round by round; a round has those of unknown cost first, in the order
-// given, and then the longest first.
+// Returns each name `repeat` times, round by round. In a round those of unknown cost come first, in
+// the given order, and then the longest first.
 std::vector<std::string> Schedule(const std::vector<std::string>& names, const Costs& costs,
                                   int repeat);
 

@@ -19,7 +19,7 @@
 namespace e2e {
 namespace {
 
-constexpr int kWorkersSocket = 3;  // its number in the worker
+constexpr int kWorkersSocket = 3;  // its descriptor number in the worker
 
 using Clock = std::chrono::steady_clock;
 
@@ -62,7 +62,7 @@ void Worker::Start(const std::string& scenario) {
   cpu_seconds_before_ = ProcessTable().CpuSecondsOfTree(pid());
   started_ = Clock::now();
   const std::string line = scenario + "\n";
-  // One that is gone is found out by Receive().
+  // Receive() notices if the worker is gone.
   (void)SendAll(socket_, line.data(), line.size());
 }
 
@@ -109,7 +109,7 @@ Outcome Worker::End(bool passed, const std::string& why) {
 
 int ServeScenarios(const std::function<Verdict(const std::string& scenario)>& run) {
   fcntl(kWorkersSocket, F_SETFD, FD_CLOEXEC);
-  // What was written before a crash must be in the log.
+  // Output before a crash must be in the log.
   setvbuf(stdout, nullptr, _IOLBF, 0);
   std::string scenario;
   for (char c = 0; recv(kWorkersSocket, &c, 1, 0) == 1;) {

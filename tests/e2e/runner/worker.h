@@ -1,8 +1,8 @@
 #pragma once
 
-// A worker process: it runs one scenario at a time, as its parent says through a socket.
-// The parent sends "NAME\n"; the answer is "passed P F\n" or "failed P F\n", with the numbers of
-// assertions that passed and failed. The worker ends when the parent closes the socket.
+// A worker process: it runs one scenario at a time for its parent. Over a socket the parent sends
+// "NAME\n"; the answer is "passed P F\n" or "failed P F\n", with the numbers of passed and failed
+// assertions. The worker ends when the parent closes the socket.
 
 #include <chrono>
 #include <functional>
@@ -19,11 +19,11 @@ namespace e2e {
 struct WorkerOptions {
   std::vector<std::string> argv;
   std::string log_folder;        // of "worker-<number>.log"
-  std::string temporary_folder;  // it has one of its own in there
+  std::string temporary_folder;  // the parent of its own temporary folder
   int number = 1;
 };
 
-// As the parent sees it.
+// The worker as its parent sees it.
 class Worker {
  public:
   explicit Worker(const WorkerOptions& options);
@@ -32,21 +32,21 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   [[nodiscard]] int pid() const { return process_->pid(); }
-  // Readable when it has answered or ended.
+  // Becomes readable when the worker has answered or ended.
   [[nodiscard]] int socket() const { return socket_; }
   [[nodiscard]] bool busy() const { return running_; }
-  // How long the scenario runs that it has.
+  // How long the current scenario has been running.
   [[nodiscard]] std::chrono::duration<double> Elapsed() const;
 
   void Start(const std::string& scenario);
-  // After socket() became readable: how the scenario ended, or nothing yet. A worker that ended is
-  // one whose outcome has a `why`.
+  // Call when socket() is readable. Returns how the scenario ended, or nothing yet. If the worker
+  // ended, the outcome has a `why`.
   std::optional<Outcome> Receive();
-  // Kills it; the scenario that it had failed for this reason.
+  // Kills the worker; its scenario failed for this reason.
   Outcome Abandon(const std::string& why);
-  // Lets it end by itself. The exit code; nothing if it did not end in time.
+  // Lets the worker end. Returns the exit code; nullopt if it did not end in time.
   std::optional<int> Finish(std::chrono::milliseconds timeout);
-  // What it wrote since the scenario started.
+  // The output since the scenario started.
   [[nodiscard]] std::string Output() const;
 
  private:
@@ -70,8 +70,8 @@ struct Verdict {
   std::size_t assertions_failed = 0;
 };
 
-// In the worker: runs what the parent says until there is nothing more. What `run` throws is
-// written to stderr, and the scenario failed. Returns the exit code.
+// Runs in the worker: runs the parent's scenarios until there are no more. If `run` throws, the
+// message goes to stderr and the scenario failed. Returns the exit code.
 int ServeScenarios(const std::function<Verdict(const std::string& scenario)>& run);
 
 }  // namespace e2e

@@ -17,7 +17,7 @@
 
 namespace admission {
 
-// A thing uses what its spec says, {"cpu":"2"}, and is one under "things".
+// A thing's usage is in its spec, {"cpu":"2"}, plus one of "things".
 inline base::Result<quota::ObjectFacts> FactsOfThing(const json::Value& object, base::WallTime) {
   quota::ObjectFacts facts;
   facts.now.usage.Set("things", quota::Quantity::FromInt(1));
@@ -100,7 +100,7 @@ struct AdmitterFixture {
     scheduler.RunFor(std::chrono::minutes(1));
   }
 
-  // The answer comes to `answers`, in the order of asking.
+  // The answers are in `answers`, in the order of the requests.
   void Ask(Review review, base::Duration patience = std::chrono::seconds(5)) {
     const std::size_t index = answers.size();
     answers.emplace_back();

@@ -139,7 +139,7 @@ TEST_CASE("certificates of a folder: without one, who asks learns which file is 
   fixture.Write(mixed);
   fixture.scheduler.RunFor(11s);
   CHECK(fixture.Trouble() == "no certificate: " + path + "/tls.crt and " + path +
-                                 "/tls.key: the private key is not that of the certificate");
+                                 "/tls.key: the private key does not match the certificate");
 
   fixture.Write(fixture.Issue("other.ns.svc"));
   fixture.scheduler.RunFor(11s);

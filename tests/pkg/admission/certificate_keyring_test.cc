@@ -80,7 +80,7 @@ TEST_CASE("certificate keyring: what is broken is named by its part", "[admissio
   Keyring mixed = good;
   mixed.key_pem = other.key_pem;
   CHECK(Inspect(mixed, kHosts).trouble ==
-        "tls.crt, tls.key: the private key is not that of the certificate");
+        "tls.crt, tls.key: the private key does not match the certificate");
   CHECK_FALSE(Inspect(mixed, kHosts).state.leaf);
   CHECK(Inspect(mixed, kHosts).state.signer);
 

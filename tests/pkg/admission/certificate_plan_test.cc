@@ -21,7 +21,7 @@ CertificateDates Made(WallTime at, std::chrono::seconds life, const CertificateP
   return {at - policy.backdate, at + life};
 }
 
-// What carrying out the steps does, in dates alone.
+// The effect of the steps, in dates only.
 struct Model {
   CertificatePolicy policy;
   KeyringState state;
@@ -62,7 +62,7 @@ TEST_CASE("certificate plan: two years pass without an hour of bad certificates"
     const KeyringState before = model.state;
     const CertificateAction action = model.Look(now);
     const KeyringState& state = model.state;
-    // By two thirds of its life everything has been replaced.
+    // After two thirds of its life everything has been replaced.
     REQUIRE(now < state.leaf->not_after - model.policy.leaf_life / 3);
     REQUIRE(now < state.signer->not_after - model.policy.ca_life / 3);
     REQUIRE(state.leaf->not_before <= now);
@@ -109,7 +109,7 @@ TEST_CASE("certificate plan: a new CA is not relied on before it is published", 
   WallTime now = kStart + 219 * kDay;
   while (model.Look(now, false) != CertificateAction::kPublishCa) now += 1min;
   const WallTime old_end = model.state.leaf->not_after;
-  // Nobody says it is: the old leaf is shown as long as it may be, and not longer.
+  // Nobody reports it as published: the old leaf is served as long as it is valid, and no longer.
   while (model.Look(now, false) != CertificateAction::kIssueLeaf) {
     now += 10min;
     REQUIRE(now < old_end);
@@ -151,7 +151,7 @@ TEST_CASE("certificate plan: a clock that jumps back and forth settles", "[admis
   model.Look(kStart);
   // Within the backdating nothing happens at all.
   CHECK(model.Look(kStart - 59min) == CertificateAction::kNone);
-  // Beyond it our clock says that nothing is valid yet, and we believe it, once.
+  // Beyond it our clock says that nothing is valid yet, and we believe it once.
   WallTime now = kStart - 30 * kDay;
   CHECK(model.Look(now) == CertificateAction::kStartOver);
   for (int i = 0; i < 60; ++i) CHECK(model.Look(now += 1min) == CertificateAction::kNone);

@@ -1,4 +1,4 @@
-// The promise that matters: certificates come and go under a real server while real clients call,
+// The most important guarantee: certificates rotate under a real server while real clients call,
 // and no call fails.
 
 #include <boost/asio/co_spawn.hpp>
@@ -20,7 +20,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Virtual time begins now and advances by less than the backdating: the clients judge by real time.
+// Virtual time begins now and advances by less than the backdating, because the clients check with
+// real time.
 admission::CertificatePolicy Hasty() {
   return {.ca_life = 10min, .leaf_life = 3min, .publish_for = 40s, .keep_old = 60s};
 }
@@ -84,7 +85,7 @@ TEST_CASE("certificates: no call fails while they are rotated", "[admission][htt
   Fixture fixture;
   std::set<std::string> leaves;
   std::set<std::string> bundles;
-  std::deque<std::string> known;  // the bundle as those who call have learned it: late
+  std::deque<std::string> known;  // the bundle as the callers know it, which is late
   Caller kept{fixture.NewClient(fixture.source->current()->ca_bundle_pem), 0, {}};
   int fresh_answered = 0;
   for (int second = 0; second < 50 * 60; second += 5) {

@@ -47,7 +47,7 @@ class SecretServer final : public client::ApiClient {
   }
 
   base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override {
-    // Other replicas come in between, as they do over a network.
+    // Other replicas run in between, as over a network.
     co_await scheduler_.Sleep(10ms);
     co_return Answer(request);
   }
@@ -200,7 +200,7 @@ TEST_CASE("certificates of a Secret: rotations never part what is trusted from w
   const Replica& one = *fixture.replicas[0];
   const Replica& two = *fixture.replicas[1];
   fixture.scheduler.RunFor(1min);
-  CertificateMaterial late = one.now();  // as an API server knows it that learns slowly
+  CertificateMaterial late = one.now();  // as known to an API server that learns slowly
   std::size_t changes = 0;
   for (int step = 0; step < 36 * 60; ++step) {
     fixture.scheduler.RunFor(1min);

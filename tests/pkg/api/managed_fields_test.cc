@@ -20,7 +20,7 @@ std::string UpdaterOfPods(const std::string& entries) {
 
 }  // namespace
 
-// As kube-apiserver 1.36 answers after two replicas wrote one name each.
+// The answer of kube-apiserver 1.36 after two replicas each wrote one name.
 TEST_CASE("managed fields: a field belongs to who updated it last", "[api]") {
   const json::Value quota = Quota(R"([
     {"manager":"kubectl","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1",

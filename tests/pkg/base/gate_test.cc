@@ -79,7 +79,7 @@ TEST_CASE("gate: nobody jumps the queue between two visitors", "[base]") {
   f.SpawnVisitor("b", 1min, 1s);
   f.scheduler.RunUntilIdle();
   f.gate.Leave();
-  CHECK(f.gate.busy());  // b is let in, though it has not run yet
+  CHECK(f.gate.busy());  // b is admitted, although it has not run yet
   CHECK_FALSE(f.gate.TryEnter());
   f.scheduler.RunFor(1min);
   CHECK(f.log == Log{"b in", "b out"});

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Coroutines of a test, in virtual time. `log` is what they did, in order.
+// A test's coroutines in virtual time. `log` has what they did, in order.
 struct Fixture {
   asio::io_context io{1};
   ManualScheduler scheduler{io};

@@ -18,7 +18,7 @@ using Log = std::vector<std::string>;
 struct Fixture {
   asio::io_context io{1};
   ManualScheduler scheduler{io};
-  TaskGroup outer{io.get_executor()};  // of those who join
+  TaskGroup outer{io.get_executor()};  // for the joiners
   TaskGroup group{io.get_executor()};
   Log log;
 
@@ -93,7 +93,7 @@ TEST_CASE("task group: Cancel() ends the waits of all tasks, twice is as once", 
   f.scheduler.RunUntilIdle();
   CHECK(f.log == Log{"a stopped", "b stopped"});
   CHECK(f.group.empty());
-  f.group.Cancel();  // nobody is there
+  f.group.Cancel();  // there is no task
   f.scheduler.RunUntilIdle();
 }
 

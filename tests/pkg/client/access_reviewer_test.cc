@@ -79,7 +79,7 @@ TEST_CASE("access reviewer: who is not known, and who may not, are two answers",
   f.Knows();
   f.Allows(false);
   CHECK(f.Ask() == "Forbidden");
-  CHECK(f.Ask("") == "Unauthorized");  // without asking
+  CHECK(f.Ask("") == "Unauthorized");  // without a review
   CHECK(f.api.calls.size() == 3);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("access reviewer: who may is remembered for a minute, who may not for 
   CHECK(f.Ask() == "allowed");
   CHECK(f.api.calls.size() == 2);
   f.scheduler.RunFor(1s);
-  f.KnowsNot();  // the token was taken back
+  f.KnowsNot();  // the token was revoked
   CHECK(f.Ask() == "Unauthorized");
   f.scheduler.RunFor(9s);
   CHECK(f.Ask() == "Unauthorized");
@@ -117,7 +117,7 @@ TEST_CASE("access reviewer: what our own standing is at the API server is nobody
   f.Knows();
   f.api.OnDo(fake::Answer::Refuse(ErrorCode::kForbidden));
   CHECK(f.Ask() == "Unavailable");
-  f.Knows();  // nothing of it was remembered
+  f.Knows();  // nothing was cached
   f.Allows(true);
   CHECK(f.Ask() == "allowed");
   CHECK(log.With("cannot be reviewed").size() >= 1);
@@ -133,7 +133,7 @@ TEST_CASE("access reviewer: trouble that stays is said once", "[client]") {
     CHECK(f.Ask() == "Unavailable");
   }
   CHECK(log.With("cannot be reviewed").size() == 1);
-  for (int i = 0; i < 5; ++i) {  // the second review alone is refused
+  for (int i = 0; i < 5; ++i) {  // only the second review is refused
     f.Knows();
     f.api.OnDo(fake::Answer::Refuse(ErrorCode::kUnavailable));
     CHECK(f.Ask() == "Unavailable");
@@ -192,7 +192,7 @@ TEST_CASE("access reviewer: strangers push nobody out who may", "[client]") {
   CHECK(f.Ask() == "allowed");
   CHECK(f.api.calls.size() == before);
   f.KnowsNot();
-  CHECK(f.Ask("stranger-0") == "Unauthorized");  // forgotten, so asked again
+  CHECK(f.Ask("stranger-0") == "Unauthorized");  // evicted, so it is reviewed again
   CHECK(f.api.calls.size() == before + 1);
 }
 

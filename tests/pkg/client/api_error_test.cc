@@ -41,14 +41,14 @@ TEST_CASE("api error: the reason decides, then the code", "[client]") {
       {500, Status("InternalError", 500), ErrorCode::kUnavailable, "InternalError"},
       {503, Status("ServiceUnavailable", 503), ErrorCode::kUnavailable, "ServiceUnavailable"},
       {504, Status("Timeout", 504), ErrorCode::kTimeout, "Timeout"},
-      // A reason known beside another code: the reason wins. But for 429 and 413.
+      // If the reason belongs to another status, the reason wins, except with 429 and 413.
       {500, Status("NotFound", 500), ErrorCode::kNotFound, "NotFound"},
       {429, Status("InternalError", 429), ErrorCode::kTooManyRequests, "InternalError"},
       {413, Status("Conflict", 413), ErrorCode::kInvalid, "Conflict"},
-      // Reasons of an admission plugin that nobody knows.
+      // Unknown reasons of an admission plugin.
       {403, Status("Odd", 403), ErrorCode::kForbidden, "Odd"},
       {409, Status("", 409), ErrorCode::kAlreadyExists, "AlreadyExists"},
-      // No Status at all.
+      // No Status.
       {404, "404 page not found\n", ErrorCode::kNotFound, "NotFound"},
       {409, "", ErrorCode::kAlreadyExists, "AlreadyExists"},
       {502, "<html>bad gateway</html>", ErrorCode::kUnavailable, "InternalError"},

@@ -70,7 +70,8 @@ TEST_CASE("cluster config: what cannot stand together is named", "[client]") {
       {R"({"server":"https://h","insecure-skip-tls-verify":true,"certificate-authority-data":")" +
            data + "\"}",
        R"({})",
-       "/f: cluster \"k\": insecure-skip-tls-verify and certificate-authority exclude each other"},
+       "/f: cluster \"k\": insecure-skip-tls-verify and certificate-authority are mutually "
+       "exclusive"},
       {R"({"server":"https://h","certificate-authority":"x","certificate-authority-data":")" +
            data + "\"}",
        R"({})",
@@ -87,9 +88,9 @@ TEST_CASE("cluster config: what cannot stand together is named", "[client]") {
       {R"({"server":"https://h","proxy-url":"p:1"})", R"({})",
        "/f: cluster \"k\": proxy-url must begin with"},
       {server, R"({"token":"t","username":"a"})",
-       "/f: user \"u\": a token and username/password exclude each other"},
+       "/f: user \"u\": a token and username/password are mutually exclusive"},
       {server, R"({"tokenFile":"/t","password":"a"})",
-       "/f: user \"u\": a token and username/password exclude each other"},
+       "/f: user \"u\": a token and username/password are mutually exclusive"},
       {server, R"({"as-uid":"1"})",
        "/f: user \"u\": as-uid, as-groups and as-user-extra need \"as\""},
       {server, R"({"as-groups":["g"]})",
@@ -115,7 +116,7 @@ TEST_CASE("cluster config: what cannot stand together is named", "[client]") {
        "/f: user \"u\": exec.env has an entry without a name"},
       {server,
        exec + R"("command":"c","interactiveMode":"Never"},"auth-provider":{"name":"oidc"}})",
-       "/f: user \"u\": exec and auth-provider exclude each other"},
+       "/f: user \"u\": exec and auth-provider are mutually exclusive"},
   };
   for (const Case& test : cases) {
     INFO(test.message);
@@ -258,7 +259,7 @@ TEST_CASE("cluster config: without any configuration one message names the place
   REQUIRE_FALSE(nothing);
   CHECK(nothing.error().code == base::ErrorCode::kInvalidArgument);
   CHECK(nothing.error().message ==
-        "no API server is configured: --kubeconfig is not given, this is no pod "
+        "no API server is configured: --kubeconfig is not given, this is not a pod "
         "(KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set), $KUBECONFIG is not "
         "set, and " +
             places.options.home + "/.kube/config does not exist");

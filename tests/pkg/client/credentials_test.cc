@@ -169,7 +169,7 @@ TEST_CASE("exec credentials: run again after expiry and refusal only", "[client]
     CHECK(plugin.source.Reject(first.generation));
     CHECK(get()->generation != first.generation);
     CHECK(plugin.runs == 2);
-    plugin.source.Reject(first.generation);  // somebody slow, about the old one
+    plugin.source.Reject(first.generation);  // a late rejection of the old credential
     CHECK(get());
     CHECK(plugin.runs == 2);
   }
@@ -248,7 +248,7 @@ TEST_CASE("tls material: files are read again after five minutes, changes only a
   CHECK(fixture.script.idle_closed == 1);
   std::filesystem::remove(folder.path() + "/key");
   folder.Write("ca", "A2");
-  CHECK(after(5min) == 1);  // half of a change is none
+  CHECK(after(5min) == 1);  // half of a change is not used
   folder.Write("key", "K");
   CHECK(after(5min) == 2);
   CHECK(fixture.script.tls[1].ca_pem == "A2");

@@ -14,8 +14,7 @@ using base::ErrorCode;
 constexpr const char* kAggregated =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-// Answers by path, with what is in `newer` where the aggregated form is asked for; remembers what
-// was asked.
+// Answers by path, from `newer` if the aggregated form is requested; remembers the requests.
 class FakeServer final : public ApiClient {
  public:
   struct Answer {

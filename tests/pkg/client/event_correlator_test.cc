@@ -92,7 +92,7 @@ TEST_CASE("events: another type, reason, message or object is another event", "[
     CHECK_FALSE(write->repeats);
     names.insert(write->name);
   }
-  CHECK(names.size() == 6);  // at one and the same time
+  CHECK(names.size() == 6);  // all at the same time
 }
 
 TEST_CASE("events: from the tenth message on similar ones are combined", "[client][events]") {

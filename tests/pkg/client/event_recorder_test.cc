@@ -153,7 +153,7 @@ TEST_CASE("event recorder: a server that is away is asked again, with pauses, an
   CHECK(f.client.calls.size() == 6);
   CHECK(f.outcomes.seen == Counts{{"created", 1}});
 
-  f.client.calls.clear();  // from here on nobody answers
+  f.client.calls.clear();  // from now on nobody answers
   f.recorder->Record(Stale("other"));
   f.scheduler.RunFor(10min);
   CHECK(f.client.calls.size() == 12);
@@ -187,9 +187,9 @@ TEST_CASE("event recorder: a refusal is final, and the next event is tried", "[c
   for (const char* name : {"a", "b", "c", "d", "e", "f"}) f.recorder->Record(Stale(name));
   f.scheduler.RunFor(1min);
   CHECK(f.client.calls.size() == 6);
-  // The last one: an earlier try of it was stored.
+  // The last event: an earlier try of it was stored.
   CHECK(f.outcomes.seen == Counts{{"refused", 3}, {"namespace_gone", 2}, {"created", 1}});
-  CHECK(log.With("an event was refused").size() == 2);  // each kind of refusal once
+  CHECK(log.With("the server refused an event").size() == 2);  // each kind of refusal once
 }
 
 TEST_CASE("event recorder: what finds no room is not taken, and may be said later",

@@ -45,9 +45,9 @@ TEST_CASE("exec plugin: answers that are none say what is wrong, without quoting
     std::string message;
   };
   const std::vector<Case> cases{
-      {"", "its output is no JSON object"},
-      {"secret", "its output is no JSON object"},
-      {"{}", "its output is no ExecCredential"},
+      {"", "its output is not a JSON object"},
+      {"secret", "its output is not a JSON object"},
+      {"{}", "its output is not an ExecCredential"},
       {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1"})",
        "its output has another apiVersion than the kubeconfig asks for "
        "(client.authentication.k8s.io/v1)"},
@@ -57,9 +57,9 @@ TEST_CASE("exec plugin: answers that are none say what is wrong, without quoting
        "its output has one of clientCertificateData and clientKeyData without the other"},
       {head + R"("status":{"token":"a\nb"}})", "its output has a token with a line break"},
       {head + R"("status":{"token":"t","expirationTimestamp":"999"}})",
-       "its output has an expirationTimestamp that is no RFC 3339 time"},
+       "its output has an expirationTimestamp that is not an RFC 3339 time"},
       {head + R"("status":{"token":"t","expirationTimestamp":"tomorrow"}})",
-       "its output has an expirationTimestamp that is no RFC 3339 time"},
+       "its output has an expirationTimestamp that is not an RFC 3339 time"},
   };
   for (const Case& test : cases) {
     INFO(test.output);

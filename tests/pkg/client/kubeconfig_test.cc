@@ -84,9 +84,9 @@ TEST_CASE("kubeconfig: what has the wrong shape is named with file, entry and fi
     std::string message;
   };
   const auto [document, message] = GENERATE(values<Case>({
-      {R"([])", "/f is no kubeconfig: an object is wanted, not a value of type array"},
+      {R"([])", "/f is not a kubeconfig: expected an object, not a value of type array"},
       {R"({"kind":"Pod","apiVersion":"v1"})",
-       "/f is no kubeconfig: it holds v1 Pod, not v1 Config"},
+       "/f is not a kubeconfig: it contains v1 Pod, not v1 Config"},
       {R"({"clusters":{}})", "/f: clusters must be a list, not a value of type object"},
       {R"({"clusters":[3]})", "/f: clusters[0] must be an object, not a value of type number"},
       {R"({"clusters":[{"cluster":{}}]})", "/f: clusters[0].name is missing"},

@@ -1,7 +1,7 @@
 #pragma once
 
-// TEST ONLY. How a failed assertion prints a Result: by its error. Without this Catch2 would want
-// to print the value.
+// TEST ONLY. Prints a Result in a failed assertion: its error. Without this Catch2 would need to
+// print the value.
 
 #include <catch2/catch.hpp>
 #include <string>

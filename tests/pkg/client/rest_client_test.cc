@@ -135,7 +135,7 @@ TEST_CASE("rest client: the request's timeout bounds all tries together", "[clie
   fixture.script.Answer(429, "", {{"Retry-After", "6"}});
   const auto running = fixture.Start({.path = "/x", .timeout = 10s});
   fixture.scheduler.RunFor(6s);
-  REQUIRE(running.done());  // the next wait would pass the end: no use in waiting
+  REQUIRE(running.done());  // another wait would exceed the deadline
   CHECK(running.value().error().code == ErrorCode::kTooManyRequests);
   CHECK(running.value().error().retry_after == 6s);
   REQUIRE(fixture.script.sent.size() == 2);
@@ -180,7 +180,7 @@ TEST_CASE("rest client: after a 401 the token file is read anew, and the request
     CHECK(fixture.Do({.path = "/x"}).error().code == ErrorCode::kUnauthorized);
     CHECK(fixture.script.sent.size() == 2);
   }
-  // Whoever is not known has written nothing.
+  // An unknown user has written nothing.
   SECTION("a write, too") {
     const std::string verb = GENERATE("PUT", "POST", "PATCH", "DELETE");
     folder.Write("token", "two");
@@ -281,7 +281,7 @@ TEST_CASE("rest client: an answer that is no JSON object names the request", "[c
     return running.value();
   };
   fixture.script.Answer(200, "[1]");
-  CHECK(get().error().message == "GET /x: the answer is no JSON object but of type array");
+  CHECK(get().error().message == "GET /x: the answer is not a JSON object but of type array");
   fixture.script.Answer(200, "<html>");
   CHECK(get().error().code == ErrorCode::kMalformed);
   fixture.script.Answer(200, "{\"a\":1}");

@@ -1,7 +1,7 @@
 #pragma once
 
-// TEST ONLY. An http::Client that answers from a script and remembers what it was asked; and a way
-// to run one coroutine to its end in virtual time.
+// TEST ONLY. An http::Client that answers from a script and remembers its requests; and a function
+// that runs one coroutine to its end in virtual time.
 
 #include <boost/asio/co_spawn.hpp>
 #include <deque>
@@ -29,7 +29,7 @@ class StringBody final : public http::BodyStream {
   std::optional<std::string> text_;
 };
 
-// What several owners see: the client itself belongs to a RestClient.
+// Shared with the test, because a RestClient owns the client itself.
 struct HttpScript {
   struct Sent {
     http::Request request;

@@ -1,6 +1,6 @@
 #pragma once
 
-// TEST ONLY. A folder for the files of one test, removed with all it holds.
+// TEST ONLY. A folder for the files of one test, deleted with its content.
 
 #include <cstdlib>
 #include <filesystem>

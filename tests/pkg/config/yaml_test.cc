@@ -6,7 +6,7 @@
 namespace config::yaml_test {
 namespace {
 
-// What the text means, as JSON.
+// The meaning of the text, as JSON.
 std::string Json(std::string_view text) {
   const auto value = ParseYaml(text);
   INFO(text);
@@ -54,7 +54,7 @@ TEST_CASE("yaml: a number means the same in JSON and in YAML", "[config]") {
       {"-0", "-0"},
       {"1e-400", "0"},
       {"-1e-400", "-0"},
-      {"1e400", "\"1e400\""},  // beyond what a float holds it is no number for Go either
+      {"1e400", "\"1e400\""},  // too large for a float, so not a number in Go either
   }};
   for (const auto& [text, number] : kNumbers) {
     const std::string wanted = "{\"a\":[" + std::string(number) + "]}";
@@ -97,8 +97,8 @@ TEST_CASE("yaml: aliases repeat, merge keys yield to the map's own members", "[c
   CHECK(*merged->At({"r"}) == json::Object{{"a", 1}, {"b", 9}});
   CHECK(*merged->At({"s"}) == json::Object{{"a", 1}, {"b", 1}, {"c", 2}});
   CHECK(*merged->At({"t"}) == json::Object{{"<<", 1}});
-  CHECK(Says(ErrorOf("a: {<<: 1}"), "<< takes a map"));
-  CHECK(Says(ErrorOf("a: &x [*x]"), "an alias stands inside"));
+  CHECK(Says(ErrorOf("a: {<<: 1}"), "<< needs a map"));
+  CHECK(Says(ErrorOf("a: &x [*x]"), "an alias is inside"));
   ErrorOf("a: *unknown");
 }
 
@@ -109,9 +109,9 @@ TEST_CASE("yaml: of equal keys the last one wins", "[config]") {
 TEST_CASE("yaml: errors name line and column", "[config]") {
   CHECK(Says(ErrorOf("a: 1\nb: [1, 2\nc: 3\n"), "malformed YAML at line "));
   CHECK(Says(ErrorOf("a: 1\n b: 2\n"), "line 2, column 3"));
-  CHECK(Says(ErrorOf("a: 1\nb: .inf\n"), "line 2, column 4: .inf has no form in JSON"));
+  CHECK(Says(ErrorOf("a: 1\nb: .inf\n"), "line 2, column 4: .inf cannot be written in JSON"));
   CHECK(Says(ErrorOf("a: 1\nb: \xFF\n"), "line 2: not UTF-8"));
-  CHECK(Says(ErrorOf("a: !!int x\n"), "\"x\" is no int"));
+  CHECK(Says(ErrorOf("a: !!int x\n"), "\"x\" is not a valid int"));
   CHECK(Says(ErrorOf("a: !custom x\n"), "unsupported tag"));
   for (const char* text : {"a: 'b", "{", "]", "\"", "a: \"b\n", "a: 'b\n  \n  ", "a: '",
                            "a:\n\t- b", "- a\nb: c", "%YAML 9.9\n---\na: @b"}) {
@@ -128,11 +128,11 @@ TEST_CASE("yaml: documents are parted, empty ones left out", "[config]") {
   CHECK(Json("") == "null");
   CHECK(Json("# only a comment\n") == "null");
   CHECK(Json("--- {a: 1}\n---\n") == R"({"a":1})");
-  CHECK(Says(ErrorOf("a: 1\n---\nb: 2\n"), "there are 2"));
+  CHECK(Says(ErrorOf("a: 1\n---\nb: 2\n"), "found 2"));
 }
 
 TEST_CASE("yaml: text behind a document is an error, not another document", "[config]") {
-  CHECK(Says(ErrorOf("- x\ny\n"), "line 2, column 1: unexpected text behind the document"));
+  CHECK(Says(ErrorOf("- x\ny\n"), "line 2, column 1: unexpected text after the document"));
   CHECK(Says(ErrorOf("{a: 1}\n:\n"), "line 2"));
   CHECK(Says(ErrorOf("a: 1\n---\n- x\ny\n"), "line 4"));
   const auto documents = ParseYamlDocuments("a: 1\n...\n# next\n\nb: 2\n---\nc: 3\n--- d\n");

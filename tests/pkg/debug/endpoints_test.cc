@@ -133,7 +133,7 @@ TEST_CASE("endpoints: the handler sends one answer", "[debug]") {
 
 namespace {
 
-// What the handler answers to one request, and with which tokens the guard was asked.
+// The handler's answer to one request, and the tokens that the guard was asked about.
 struct Guarded : Fixture {
   std::vector<std::string> asked;
   base::Result<void> verdict;

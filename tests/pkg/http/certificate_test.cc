@@ -15,7 +15,7 @@ using http::CertificateSpec;
 using http::test::Authority;
 using namespace std::chrono_literals;
 
-// A day that no run of this test falls on: only what is asked for may count.
+// A day on which this test never runs: only the given date may count.
 const base::WallTime kDay(std::chrono::hours(24 * 365 * 90));
 
 struct DatedAuthority {
@@ -70,7 +70,8 @@ TEST_CASE("certificates: a server is accepted by its CA, host and date, each jud
   const auto late = http::CheckServer(leaf.cert_pem, roots, {.at = kDay + 25h});
   REQUIRE_FALSE(late.has_value());
   CHECK(late.error().message == "certificate has expired");
-  CHECK(http::CheckServer(leaf.cert_pem, roots, {}).has_value());  // without a date, none is judged
+  // Without a date, dates are not checked.
+  CHECK(http::CheckServer(leaf.cert_pem, roots, {}).has_value());
   const auto strange = http::CheckServer(leaf.cert_pem, stranger.ca.cert_pem, {.at = kDay});
   REQUIRE_FALSE(strange.has_value());
   CHECK(strange.error().code == ErrorCode::kTls);
@@ -108,7 +109,7 @@ TEST_CASE("certificates: a key is known to be of the pair, and is never quoted",
   CHECK(http::CheckKey(authority.ca.cert_pem, authority.ca.key_pem).has_value());
   const auto mixed = http::CheckKey(authority.ca.cert_pem, other.ca.key_pem);
   REQUIRE_FALSE(mixed.has_value());
-  CHECK(mixed.error().message == "the private key is not that of the certificate");
+  CHECK(mixed.error().message == "the private key does not match the certificate");
   const std::string half = authority.ca.key_pem.substr(0, authority.ca.key_pem.size() / 2);
   const auto cut = http::CheckKey(authority.ca.cert_pem, half);
   REQUIRE_FALSE(cut.has_value());
@@ -117,12 +118,13 @@ TEST_CASE("certificates: a key is known to be of the pair, and is never quoted",
   CHECK(cut.error().message.starts_with("private key: "));
 }
 
-// The certificate with another last date of the same length; its signature is no longer right.
+// Replaces the last date of the certificate by one of the same length; its signature becomes
+// invalid.
 std::string WithLastDate(const std::string& pem, std::string_view date) {
   const std::size_t begin = pem.find('\n');
   const std::size_t end = pem.find("\n-----END");
   std::string der = base::DecodeBase64(pem.substr(begin, end - begin)).value();
-  // Two GeneralizedTimes behind each other.
+  // Two GeneralizedTimes in a row.
   der.replace(der.find("\x18\x0f", der.find("\x18\x0f") + 1) + 2, 15, date);
   return pem.substr(0, begin + 1) + base::EncodeBase64(der) + pem.substr(end);
 }

@@ -20,7 +20,7 @@ using http::test::ReadUntil;
 using http::test::Soon;
 using namespace std::chrono_literals;
 
-constexpr auto kLong = 15s;  // only a broken test waits for it
+constexpr auto kLong = 15s;  // only a broken test waits for so long
 
 http::Request Ask(std::string method, std::string target, std::string body = "") {
   return {.method = std::move(method), .target = std::move(target), .body = std::move(body)};
@@ -43,7 +43,7 @@ bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// Remembers which connections the requests came on.
+// Remembers the connection of each request.
 struct Connections {
   std::vector<std::string> addresses;
   http::Handler Handler() {
@@ -123,7 +123,7 @@ TEST_CASE("client: an idle connection is not used after its time", "[http][clien
   CHECK(connections.addresses[0] != connections.addresses[1]);
 }
 
-// Requests that come as crowds: each crowd takes the connections of the one before it.
+// Bursts of requests: each burst uses the connections of the one before.
 TEST_CASE("client: as many connections are kept as were needed at once", "[http][client]") {
   constexpr int kCrowd = 100;
   Loopback loopback;
@@ -206,8 +206,8 @@ TEST_CASE("client: a kept connection that the server closed is noticed", "[http]
   });
 }
 
-// Answers a first request, and takes a second one on the same connection without answering it. A
-// repeated attempt is answered.
+// Answers a first request, and reads a second one on the same connection without answering it. A
+// repeated request is answered.
 Task<void> CloseOnSecond(Listener& listener, int& requests) {
   const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
   auto connection = co_await listener.Accept();
@@ -514,7 +514,7 @@ TEST_CASE("client: a server that is away is unavailable, by name", "[http][clien
 }
 
 TEST_CASE("client: a name with several addresses is tried until one answers", "[http][client]") {
-  Loopback loopback;  // listens on 127.0.0.1 alone, while localhost is often ::1 first
+  Loopback loopback;  // listens only on 127.0.0.1, but localhost is often ::1 first
   loopback.handler = http::test::Echo;
   loopback.Run([&]() -> Task<void> {
     http::ClientOptions options;

@@ -12,7 +12,7 @@ namespace {
 using http::Crowd;
 using namespace std::chrono_literals;
 
-// A connection that does what it is told.
+// A connection that the test controls.
 class Client final : public Crowd::Guest {
  public:
   using Guest::Become;
@@ -45,7 +45,7 @@ class Party {
     clients_.push_back(std::make_unique<Client>(crowd, address));
     return *clients_.back();
   }
-  // One whose request was answered well, and who waits for the next.
+  // A guest whose request was answered well, and who waits for the next.
   Client& ComeKnown(const std::string& address) {
     Client& client = Come(address);
     client.SetKnown(true);
@@ -79,7 +79,7 @@ TEST_CASE("crowd: who never asked anything well goes before who did", "[http][cr
   Party party({.connections = 4, .bytes = 0});
   Client& api_server = party.ComeKnown("a");
   Client& fresh = party.Come("b");
-  party.clock.Advance(1h);  // the API server waits, which is no fault
+  party.clock.Advance(1h);  // the API server waits, which is allowed
   Client& late = party.Come("c");
   Client& second = party.ComeKnown("a");
   REQUIRE(party.crowd.MakeRoom());
@@ -172,7 +172,7 @@ TEST_CASE("crowd: who asks for most is refused itself", "[http][crowd]") {
   CHECK(greedy.Hold(30));
   CHECK_FALSE(one.released());
   CHECK_FALSE(other.released());
-  // One that has an answer to give takes it of others, or goes beyond.
+  // A guest with an answer to send takes bytes from others, or exceeds the bound.
   greedy.MustHold(200);
   CHECK(greedy.held() == 200);
 }

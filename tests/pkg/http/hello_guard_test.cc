@@ -11,7 +11,7 @@ using http::HelloGuard;
 
 std::string Byte(std::size_t value) { return std::string(1, static_cast<char>(value & 0xFF)); }
 
-// The heads of a record of so many bytes and of a ClientHello of so many in it.
+// The heads of a record of this size and of a ClientHello of that size in it.
 std::string Heads(std::size_t record, std::size_t hello) {
   return "\x16\x03\x01" + Byte(record >> 8) + Byte(record) + "\x01" + Byte(hello >> 16) +
          Byte(hello >> 8) + Byte(hello);
@@ -27,7 +27,7 @@ TEST_CASE("hello guard: hellos up to 16 KiB are let through", "[http][tls]") {
   for (const std::size_t hello : {200U, 2'000U, 16'384U}) {
     HelloGuard guard;
     CHECK(guard.Receive(Heads(512, hello) + std::string(500, 'x')));
-    CHECK(guard.Receive(std::string(500, '\xFF')));  // what follows is not looked at
+    CHECK(guard.Receive(std::string(500, '\xFF')));  // the rest is not checked
   }
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("hello guard: no client is asked for a second hello", "[http][tls]") {
   CHECK_FALSE(asks.Send(ServerHello(retry)));
   HelloGuard answers;
   CHECK(answers.Send(ServerHello(std::string(32, 'r'))));
-  CHECK(answers.Send(ServerHello(retry)));  // data by now
+  CHECK(answers.Send(ServerHello(retry)));  // application data by now
   HelloGuard alerts;
   CHECK(alerts.Send("\x15\x03\x03"));
 }

@@ -35,7 +35,7 @@ void Loopback::Run(std::function<base::Task<void>()> test) {
     server_->Stop(std::chrono::milliseconds(0));
   });
   io_.run();
-  if (!served) std::terminate();  // coroutines are left that nobody can end
+  if (!served) std::terminate();  // coroutines are left that cannot be ended
   server_.reset();
   if (failure) std::rethrow_exception(failure);
 }

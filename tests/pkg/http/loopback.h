@@ -1,6 +1,6 @@
 #pragma once
 
-// A server and a test body beside each other on one io_context, over loopback.
+// Runs a server and a test body on one io_context, over loopback.
 
 #include <functional>
 #include <memory>
@@ -20,8 +20,8 @@ class Loopback {
   ServerOptions options;
   Handler handler;
 
-  // Runs `test` while the server accepts; stops the server and returns when everything has ended.
-  // Rethrows what the test threw; a test that takes longer than 20 s fails.
+  // Runs `test` while the server accepts; stops the server, and returns when everything has ended.
+  // Rethrows the test's exception. A test that takes longer than 20 s fails.
   void Run(std::function<base::Task<void>()> test);
 
   [[nodiscard]] base::asio::io_context& io() { return io_; }
@@ -40,7 +40,7 @@ class Loopback {
   std::unique_ptr<Server> server_;
 };
 
-// A peer to be scripted: accepts one connection after another.
+// A scripted peer: accepts one connection after another.
 class Listener {
  public:
   explicit Listener(base::asio::io_context& io);
@@ -51,7 +51,7 @@ class Listener {
   Tcp::acceptor acceptor_;
 };
 
-// Everything until `marker` has arrived, or the peer ended its side.
+// Reads until `marker` has arrived, or the peer ended its side.
 base::Task<std::string> ReadUntil(Connection& connection, std::string marker);
 
 // Lets everything that is ready run.

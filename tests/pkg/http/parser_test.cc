@@ -5,7 +5,7 @@
 namespace http::parser_test {
 namespace {
 
-// As a connection does: what is not consumed is shown again, and with what comes next.
+// Like a connection: bytes that were not consumed are passed again with the next ones.
 base::Result<void> Show(Parser& parser, std::string_view text, std::size_t piece) {
   std::string held;
   while (!text.empty() && !parser.done()) {

@@ -1,4 +1,4 @@
-// Which connections are kept, and for how long, by a clock of the test.
+// Which connections are kept and for how long, with the test's clock.
 
 #include "pkg/http/pool.h"
 
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using base::Task;
 using test::Loopback;
 
-// Connections that nothing is asked over.
+// Connections without requests.
 Task<std::vector<std::unique_ptr<Connection>>> DialSome(Loopback& loopback, std::size_t count) {
   std::vector<std::unique_ptr<Connection>> dialled;
   while (dialled.size() < count) {
@@ -23,7 +23,7 @@ Task<std::vector<std::unique_ptr<Connection>>> DialSome(Loopback& loopback, std:
   co_return dialled;
 }
 
-// How many there are to be had.
+// How many connections the pool has.
 std::size_t TakeAll(Pool& pool, base::TimePoint now) {
   std::vector<std::unique_ptr<Connection>> taken;
   while (auto one = pool.Take(now)) taken.push_back(std::move(one));
@@ -39,7 +39,7 @@ TEST_CASE("pool: what is not needed grows old, what is needed stays", "[http]") 
     auto connections = co_await DialSome(loopback, 40);
     Pool pool(256, 85s);
     for (auto& one : connections) pool.Put(std::move(one), pool.generation(), kBegin);
-    // Three at once are needed from now on.
+    // From now on three are needed at once.
     for (auto now = kBegin; now < kBegin + 10min; now += 10s) {
       std::vector<std::unique_ptr<Connection>> busy;
       for (int i = 0; i < 3; ++i) busy.push_back(pool.Take(now));

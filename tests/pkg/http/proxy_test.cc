@@ -26,7 +26,7 @@ bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// A proxy for one connection, which remembers what it was told.
+// A proxy for one connection, which remembers what it received.
 struct FakeProxy {
   explicit FakeProxy(Loopback& to) : loopback(to), listener(to.io()) {}
 
@@ -61,7 +61,7 @@ struct FakeProxy {
   }
 };
 
-// Reads exactly as many bytes as a step of SOCKS5 has.
+// Reads exactly the bytes of one SOCKS5 step.
 Task<std::string> ReadBytes(http::Connection& connection, std::size_t count) {
   std::string bytes;
   while (bytes.size() < count) {
@@ -202,7 +202,7 @@ TEST_CASE("proxy: what a SOCKS5 proxy refuses is said", "[http][proxy]") {
       Case{"connection refused", Bytes(5, 0), Bytes(5, 5, 0, 1, 0, 0, 0, 0, 0, 0),
            "connection refused"},
       Case{"an unknown code", Bytes(5, 0), Bytes(5, 99, 0, 1, 0, 0, 0, 0, 0, 0), "unknown failure"},
-      Case{"no method of ours", Bytes(5, 255), "", "none of our ways to authenticate"},
+      Case{"no method of ours", Bytes(5, 255), "", "none of our authentication methods"},
       Case{"not SOCKS5", "HTTP", "", "does not speak SOCKS5"});
   CAPTURE(c.name);
   Loopback loopback;

@@ -23,7 +23,7 @@ bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// Asks once and reads the answer, to the end of the Echo handler's body.
+// Sends one request and reads the answer to the end of the Echo handler's body.
 Task<std::string> AskOn(http::Connection& connection) {
   co_await connection.Send(kGet, Soon());
   co_return co_await ReadUntil(connection, "GET /x ");
@@ -107,7 +107,7 @@ TEST_CASE("server: a request that has arrived when it stops is answered", "[http
     const auto connection = co_await loopback.Dial();
     co_await AskOn(*connection);
     co_await connection->Send(kGet, Soon());
-    loopback.server().Stop(10s);  // nothing ran in between: the server has not read it
+    loopback.server().Stop(10s);  // nothing ran in between, so the server has not read it
     const std::string answer = co_await ReadUntil(*connection, "");
     CHECK(Contains(answer, "200 OK"));
     CHECK(Contains(answer, "Connection: close\r\n"));
@@ -180,13 +180,13 @@ TEST_CASE("server: 100 MB of body are refused at their announcement", "[http][se
     request.headers.Add("Expect", "100-continue");
     request.body.assign(std::size_t{100} << 20, 'x');
     const auto response = co_await client->Do(std::move(request), 15s);
-    // The client may still be sending when the answer comes; then it sees a closed connection.
+    // A client that is still sending when the answer comes may see a closed connection.
     if (response) CHECK(response->status == 413);
     if (!response) CHECK(response.error().Is(base::ErrorCode::kUnavailable));
   });
 }
 
-// The beginning of a request with a body of so many bytes, and all of it but the last.
+// A request with a body of so many bytes, without the last one.
 std::string AllButOne(std::size_t bytes) {
   return "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n" +
          std::string(bytes - 1, 'x');
@@ -311,7 +311,7 @@ TEST_CASE("server: a connection that waits takes no memory of requests", "[http]
 }
 
 TEST_CASE("server: an answer that nobody reads gives way to others", "[http][server]") {
-  constexpr std::size_t kAnswer = std::size_t{15} << 20;  // more than the kernel's buffers take
+  constexpr std::size_t kAnswer = std::size_t{15} << 20;  // more than the kernel's buffers hold
   Loopback loopback;
   std::size_t asked = 0;
   loopback.options.max_held_bytes = std::size_t{40} << 20;
@@ -353,7 +353,7 @@ TEST_CASE("server: who is silent gives his connection to one who asks", "[http][
       silent.push_back(co_await loopback.Dial());
       co_await http::test::Yield();
     }
-    // The one that it keeps, which is still there, and a new one.
+    // The kept connection, which still exists, and a new one.
     const auto kept = co_await client->Do(http::Request(), 5s);
     CHECK(kept.has_value());
     client->CloseIdle();

@@ -324,7 +324,7 @@ TEST_CASE("server: above its connections it accepts when one is not busy", "[htt
     may_answer = true;
     const std::string first_answer = co_await ReadUntil(*first, "GET /1");
     CHECK(Contains(first_answer, "200 OK"));
-    // It waits for nothing now, and gives way.
+    // It is idle now, and gives way.
     const std::string answer = co_await ReadUntil(*second, "GET /2");
     CHECK(Contains(answer, "200 OK"));
     const std::string rest = co_await ReadUntil(*first, "");

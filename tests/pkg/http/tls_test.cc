@@ -38,7 +38,7 @@ std::unique_ptr<http::Client> NewClient(Loopback& loopback, http::TlsOptions tls
   return http::NewClient(loopback.io().get_executor(), std::move(options)).value();
 }
 
-// What the handler learns of the client.
+// Answers with what the handler knows about the client.
 http::Handler WhoAmI() {
   return [](http::Request, http::Peer peer, http::ResponseWriter& writer) -> Task<void> {
     http::Response response;
@@ -50,7 +50,7 @@ http::Handler WhoAmI() {
   };
 }
 
-// One request, in a client of its own.
+// Sends one request with its own client.
 base::Result<http::Response> Ask(const http::ServerTls& server, http::TlsOptions tls,
                                  const std::string& host = "127.0.0.1") {
   Loopback loopback;

@@ -16,7 +16,7 @@ void CheckSame(const std::string& text, const std::vector<std::string>& paths) {
   CHECK(Write(*skimmed) == Write(*expected));
 }
 
-// A document of every kind of value, with much white space and strings full of brackets.
+// Generates documents with every kind of value, much white space, and strings full of brackets.
 class Generator {
  public:
   explicit Generator(unsigned seed) : random_(seed) {}

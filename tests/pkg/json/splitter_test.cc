@@ -93,7 +93,7 @@ struct List {
   std::string envelope;
 };
 
-// Every way to cut a list gives the same items and envelope.
+// A list gives the same items and envelope wherever it is cut.
 void CheckList(const List& list) {
   for (std::size_t size = 1; size <= list.text.size(); ++size) {
     Texts items;

@@ -118,7 +118,7 @@ TEST_CASE("elector: a held lease is left alone for its whole duration since it w
     ++reads;
     if (c.clock.Now() < began + 15s) c.WaitOut();
   }
-  // Every wait was between one and 2.2 retry periods.
+  // Every wait was 1 to 2.2 retry periods.
   CHECK(reads >= 4);
   CHECK(reads <= 9);
   CHECK(c.clock.Now() - began <= 15s + 4400ms);
@@ -228,7 +228,7 @@ TEST_CASE("elector: renewals that fail are tried again until the deadline, then 
   const base::TimePoint acquired = c.clock.Now();
   int writes = 0;
   for (Step step = c.Next(); step.kind != Kind::kLost; step = c.Next()) {
-    CHECK(step.by <= acquired + 10s);  // nothing is waited for beyond it
+    CHECK(step.by <= acquired + 10s);  // no wait exceeds it
     if (step.kind == Kind::kWait) {
       c.clock.Set(step.by);
       continue;
@@ -286,7 +286,7 @@ TEST_CASE("elector: an acquisition whose answer took too long is none", "[leader
   c.elector.OnWritten(c.clock.Now(), step.record);
   CHECK_FALSE(c.Leads());
   c.WaitOut();
-  c.Reads(step.record);  // it was done, so it is ours
+  c.Reads(step.record);  // the write was done, so the lease is ours
   c.Writes(Kind::kUpdate);
   CHECK(c.Leads());
 }

@@ -16,7 +16,7 @@ using base::ErrorCode;
 using json::Value;
 using namespace std::chrono_literals;
 
-// The one Lease of an API server that guards its writes.
+// The Lease on an API server that guards its writes.
 class LeaseServer final : public client::ApiClient {
  public:
   explicit LeaseServer(base::Scheduler& scheduler) : scheduler_(scheduler) {}
@@ -24,7 +24,7 @@ class LeaseServer final : public client::ApiClient {
   Value lease;  // null: there is none
   std::optional<Error> trouble;
   std::optional<Error> write_trouble;
-  bool lose_answers = false;  // what is asked is done, and never answered
+  bool lose_answers = false;  // requests are done, but never answered
   std::vector<std::string> requests;
 
   void Put(Value changed) {
@@ -225,7 +225,7 @@ TEST_CASE("leader: it does not lead by its clock before it could notice", "[lead
   base::asio::io_context io{1};
   base::ManualScheduler scheduler{io};
   LeaseServer server(scheduler);
-  base::Duration asleep{};  // the machine was suspended so long
+  base::Duration asleep{};  // how long the machine was suspended
   leader::LeaderOptions options;
   options.lease = {"ns", "l"};
   options.elector.identity = std::string("a");

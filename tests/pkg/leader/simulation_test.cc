@@ -1,6 +1,6 @@
-// Electors against each other, in virtual time: clocks that differ and run at their own pace,
-// processes that stop for a while, requests and answers that come late or never. Never do two of
-// them believe at one time that they lead.
+// Electors compete in virtual time: clocks differ in time and rate, processes stop for a while,
+// requests and answers are late or lost. Two of them must never believe at the same time that they
+// lead.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -29,7 +29,7 @@ struct Faults {
   double fastest_clock = 1.15;
   double lost_request = 0.05;
   double lost_answer = 0.05;
-  double slow = 0.2;  // seconds on the way
+  double slow = 0.2;  // the share of slow requests and answers
   double stop = 0.05;
 };
 
@@ -46,7 +46,7 @@ struct Process {
   [[nodiscard]] base::TimePoint Clock(Time now) const {
     return base::TimePoint(ahead + std::chrono::duration_cast<base::Duration>(now * rate));
   }
-  // The true time at which this process's clock shows `point`, or right after it.
+  // The true time at which this process's clock shows `point`, or shortly after it.
   [[nodiscard]] Time TimeOf(base::TimePoint point) const {
     return std::chrono::duration_cast<Time>((point.time_since_epoch() - ahead) / rate) + 1us;
   }
@@ -55,8 +55,8 @@ struct Process {
   Elector elector;
   base::Duration ahead;
   double rate;
-  std::int64_t seen_version = 0;  // of what it read or wrote last
-  int exchange = 0;               // the one under way; answers of earlier ones come to nobody
+  std::int64_t seen_version = 0;  // of what it last read or wrote
+  int exchange = 0;               // the current one; answers to earlier ones are dropped
   Time stopped_until{};
   bool ended = false;
 };
@@ -68,14 +68,14 @@ class Simulation {
     for (int i = 0; i < processes; ++i) Add(options);
   }
 
-  // Runs until `end`; the largest number of leaders at one time.
+  // Runs until `end`; returns the largest number of leaders at one time.
   int RunUntil(Time end) {
     int most = 0;
     while (!events_.empty() && events_.begin()->first <= end) {
       now_ = std::max(now_, events_.begin()->first);
       const auto event = std::move(events_.begin()->second);
       events_.erase(events_.begin());
-      most = std::max(most, Leaders());  // who leads by its clock alone may have ended
+      most = std::max(most, Leaders());  // leadership may have ended by the clock alone
       event();
       most = std::max(most, Leaders());
     }
@@ -87,7 +87,7 @@ class Simulation {
     return static_cast<int>(std::count_if(processes_.begin(), processes_.end(),
                                           [&](const auto& p) { return p->Leads(now_); }));
   }
-  // A process that lost the lease ends and is started anew.
+  // A process that lost the lease ends and starts again.
   int restarts = 0;
   std::int64_t transitions() const { return server_.lease ? server_.lease->transitions : 0; }
 
@@ -100,7 +100,7 @@ class Simulation {
     return std::chrono::microseconds(static_cast<std::int64_t>(Uniform(from, to) * 1000));
   }
 
-  // How long a request, or an answer, is on its way.
+  // How long a request or an answer takes.
   Time Way() { return Milliseconds(0.1, Happens(faults_.slow) ? 8'000 : 30); }
 
   void Add(ElectorOptions options) {
@@ -113,7 +113,7 @@ class Simulation {
     At(now_ + Milliseconds(0, 3000), [this, index] { Continue(index); });
   }
   void At(Time when, std::function<void()> what) { events_.emplace(when, std::move(what)); }
-  // As At, but nothing happens in a process that is stopped.
+  // Like At(), but a stopped process does nothing.
   void In(std::size_t index, Time when, std::function<void()> what) {
     At(when, [this, index, what = std::move(what)] {
       const Process& p = *processes_[index];
@@ -149,7 +149,7 @@ class Simulation {
     const int exchange = ++p.exchange;
     const Time arrives = now_ + Way();
     const Time returns = arrives + Way();
-    // A request may be done by the server long after nobody waits for it any more.
+    // The server may perform a request long after nobody waits for it any more.
     if (!Happens(faults_.lost_request)) {
       const bool answered = !Happens(faults_.lost_answer);
       const std::int64_t version = p.seen_version;
@@ -184,7 +184,7 @@ class Simulation {
     p.elector.OnRead(p.Clock(now_), answer.lease);
   }
 
-  // The answer, or the end of waiting for it, whichever is first.
+  // The answer or the deadline, whichever is first.
   void Answer(std::size_t index, int exchange, const std::function<void()>& take) {
     Process& p = *processes_[index];
     if (p.exchange != exchange) return;
@@ -213,8 +213,8 @@ TEST_CASE("simulation: never two that lead, in 10 000 schedules", "[leader]") {
     if (most > 1) FAIL("seed " << seed << ": " << most << " lead at one time");
     transitions += s.transitions();
     restarts += s.restarts;
-    // Whatever had happened, when all is well somebody leads: 40 s for who is stopped still, 18 s
-    // for the slowest clock's lease, and two tries.
+    // Without faults somebody leads, whatever happened before: 40 s for processes that are still
+    // stopped, 18 s for the lease by the slowest clock, and two tries.
     s.StopFaults();
     const int later = s.RunUntil(90s + 40s + 18s + 12s);
     if (later > 1) FAIL("seed " << seed << ": " << later << " lead at one time");

@@ -31,7 +31,8 @@ TEST_CASE("informer metrics: a resource version keeps its last 15 digits", "[met
   metrics::InformerMetrics metrics(registry, kDeployments);
   metrics.SetResourceVersion("1230000000000000042");
   CHECK_THAT(registry.Expose(), Contains("informer_store_resource_version" + kLabels + " 42\n"));
-  metrics.SetResourceVersion("opaque");  // of an aggregated API: not a number, keeps the old one
+  // Of an aggregated API: not a number, so the old value stays.
+  metrics.SetResourceVersion("opaque");
   CHECK_THAT(registry.Expose(), Contains("informer_store_resource_version" + kLabels + " 42\n"));
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("registry: what takes several steps is one family", "[metrics]") {
   CHECK(registry.Expose() == text);
   CHECK(refreshed == 3);
 
-  // A scrape that is dropped half-way leaves nothing behind.
+  // An abandoned scrape leaves nothing behind.
   auto dropped = registry.TryExpose();
   REQUIRE(dropped != nullptr);
   CHECK(registry.TryExpose() == nullptr);

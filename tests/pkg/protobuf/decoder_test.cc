@@ -70,7 +70,7 @@ TEST_CASE("protobuf: a pointer is there also when it is empty", "[protobuf]") {
   const Message& claim = *MessageOf({"", "v1", "persistentvolumeclaims"});
   CHECK(Decoded(claim, {"spec.storageClassName"}, Bytes(2, Bytes(5, ""))) ==
         Json(R"({"spec":{"storageClassName":""}})"));
-  const std::string term = Bytes(4, "");  // an empty namespaceSelector selects all
+  const std::string term = Bytes(4, "");  // an empty namespaceSelector selects everything
   const std::string pod = Bytes(2, Bytes(18, Bytes(2, Bytes(1, term))));
   const std::string path =
       "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.namespaceSelector";

@@ -52,7 +52,7 @@ TEST_CASE("protobuf lists: an item is there before the list has ended", "[protob
 
 TEST_CASE("protobuf lists: a list that is cut off is none", "[protobuf]") {
   const std::string bytes = PodList(kItems);
-  const std::size_t tail = 4;  // behind the object nothing is left to lose but empty fields
+  const std::size_t tail = 4;  // only empty fields follow the object
   for (std::size_t size = 0; size < bytes.size() - tail; ++size) {
     ListSplitter splitter(kMax);
     std::vector<std::string> seen;

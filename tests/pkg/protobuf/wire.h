@@ -1,6 +1,6 @@
 #pragma once
 
-// TEST ONLY. Protobuf written by hand, field by field: what the tests decode.
+// TEST ONLY. Writes protobuf field by field, as input for the tests.
 
 #include <cstdint>
 #include <string>

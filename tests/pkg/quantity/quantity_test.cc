@@ -1,4 +1,4 @@
-// Text to number and back, as apimachinery v0.36.3, pkg/api/resource does.
+// Text to number and back, as in apimachinery v0.36.3, pkg/api/resource.
 
 #include "pkg/quantity/quantity.h"
 
@@ -32,7 +32,7 @@ struct Example {
   std::vector<std::string> inputs;
   std::string canonical;
   Format format;
-  std::string rounded_up;  // Value(), "" where upstream's wraps
+  std::string rounded_up;  // Value(), "" where upstream's wraps around
 };
 
 const Format kSI = Format::kDecimalSI;
@@ -92,7 +92,7 @@ const std::vector<Example> kExamples = {
     {{"-8Ei"}, "-9223372036854775807", kBinary, "-9223372036854775807"},
     {{"-100m"}, "-100m", kSI, "-1"},
     {{"-1Gi"}, "-1Gi", kBinary, "-1Gi"},
-    // Rounded away from zero like every other; upstream loses the sign here.
+    // Rounded away from zero, like all others; upstream loses the sign here.
     {{"-0.1n"}, "-1n", kSI, "-1"},
 };
 
@@ -141,7 +141,7 @@ TEST_CASE("quantity: what the three errors are for", "[quantity]") {
 }
 
 TEST_CASE("quantity: a number that does not fit is an error that names the limit", "[quantity]") {
-  // Upstream prints 1e30 and 1e100 and takes 1e4294967296 for 1; here they are out of range.
+  // Upstream prints 1e30 and 1e100, and reads 1e4294967296 as 1; here they are out of range.
   for (const std::string text :
        {"1e30", "1e100", "-1e100", "1e2147483648", "1e4294967296", "1e9223372036854775807",
         "170141183460469231731687303715.884105728", "999999999999E", "0.000001e9223372036854775807",
@@ -187,7 +187,7 @@ Int128 RandomNanos(std::mt19937_64& random) {
   return random() % 2 == 0 ? nanos : -nanos;
 }
 
-// "-17e-9": written here, so that printing is not tested with itself.
+// "-17e-9": formatted here, so that printing is not tested with itself.
 std::string InNanos(Int128 nanos) {
   std::string text;
   for (Int128 rest = nanos; rest != 0; rest /= 10) {
@@ -203,17 +203,17 @@ TEST_CASE("quantity: printing and parsing again gives the value", "[quantity]") 
     const Int128 nanos = RandomNanos(random);
     REQUIRE(Q(InNanos(nanos)).nanos() == nanos);
     for (const Format format : {kSI, kBinary, kExponent}) {
-      // The first summand lends the format; near the limit it may not fit.
+      // The sum has the format of the first summand; near the limit it may not fit.
       const base::Result<Quantity> more = Quantity::FromInt(1, format).Add(Q(InNanos(nanos)));
       if (!more) continue;
       const Quantity value = *more->Sub(Quantity::FromInt(1));
       const std::string text = value.ToString();
       INFO(InNanos(nanos) << " printed as " << text);
-      // Parsing caps binary suffixes, so a sum beyond 8Ei does not come back.
+      // Parsing caps binary suffixes, so a sum beyond 8Ei is not read as the same.
       const Int128 magnitude = nanos < 0 ? -nanos : nanos;
       if (text.ends_with('i') && magnitude >= (Int128{1} << 63) * kOne) continue;
       REQUIRE(Q(text) == value);
-      // Without a binary suffix the notation is forgotten, and 1024000 comes back as 1024k.
+      // Without a binary suffix the format is lost, and 1024000 is read as 1024k.
       if (format != kBinary) REQUIRE(Q(text).ToString() == text);
     }
   }

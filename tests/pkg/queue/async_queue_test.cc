@@ -125,7 +125,7 @@ TEST_CASE("async queue: a wake that hits a cancelled worker is passed on", "[que
   doomed.Spawn("doomed", [&f] { return f.Work(); });
   f.scheduler.RunUntilIdle();
   f.Workers(1);
-  f.queue.Add("a");  // wakes the doomed worker, which waited longest
+  f.queue.Add("a");  // wakes the cancelled worker, which waited longest
   doomed.Cancel();
   f.scheduler.RunUntilIdle();
   CHECK(f.worked == Worked{"a@0"});

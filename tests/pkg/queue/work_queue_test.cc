@@ -50,7 +50,7 @@ TEST_CASE("work queue: an add during the work is one more, and only after Done",
   REQUIRE(f.Get() == "a");
   f.queue.Add("a");
   f.queue.Add("a");
-  CHECK(f.Get() == "-");  // never with two workers at once
+  CHECK(f.Get() == "-");  // two workers never have the same key
   f.queue.Done("a");
   CHECK(f.Get() == "a");
   f.queue.Done("a");
@@ -78,7 +78,7 @@ TEST_CASE("work queue: a planned visit keeps the earlier of two times", "[queue]
   CHECK(f.Get() == "a");
   f.queue.Done("a");
   f.clock.Advance(1h);
-  CHECK(f.Get() == "-");  // the later times are not visited as well
+  CHECK(f.Get() == "-");  // no visits at the later times
 }
 
 TEST_CASE("work queue: an add does not cancel a planned visit", "[queue]") {
@@ -127,7 +127,7 @@ TEST_CASE("work queue: failures in a row wait longer until they are forgotten", 
 TEST_CASE("work queue: with a bucket the later of both limits counts", "[queue]") {
   base::ManualClock clock;
   queue::WorkQueue<int> queue(clock, {.bucket = queue::BucketOptions{.per_second = 1, .burst = 1}});
-  queue.AddRateLimited(1);  // 5 ms of its own, no wait for a token
+  queue.AddRateLimited(1);  // only its own 5 ms, no wait for a token
   CHECK(queue.NextReady() == clock.Now() + 5ms);
   clock.Advance(5ms);
   REQUIRE(queue.Get() == 1);
@@ -175,7 +175,7 @@ TEST_CASE("work queue: a random history keeps one worker a key and loses no add"
   base::ManualClock clock;
   queue::WorkQueue<int> queue(clock);
   std::mt19937 random(42);
-  std::vector<int> owed(8, 0);  // an add was made that no Get() has answered
+  std::vector<int> owed(8, 0);  // adds without a Get() since
   std::vector<bool> working(8, false);
   for (int step = 0; step < 20'000; ++step) {
     const int key = static_cast<int>(random() % 8);

@@ -1,6 +1,6 @@
 #pragma once
 
-// An ApiHandler in virtual time, asked without a network: what it sends is recorded.
+// An ApiHandler in virtual time without a network; its answers are recorded.
 
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>

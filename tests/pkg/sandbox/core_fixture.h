@@ -1,6 +1,6 @@
 #pragma once
 
-// A store on a clock that stands still, and short words for what tests do with it.
+// A store on a stopped clock, and helpers for the tests.
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -11,7 +11,7 @@
 #include "pkg/sandbox/registry.h"
 #include "pkg/sandbox/store.h"
 
-// A failed check shows what the Status says.
+// Prints the Status in a failed check.
 template <typename T>
 struct Catch::StringMaker<boost::system::result<T, api::Status>> {
   static std::string convert(const boost::system::result<T, api::Status>& result) {
@@ -21,7 +21,7 @@ struct Catch::StringMaker<boost::system::result<T, api::Status>> {
 
 namespace sandbox {
 
-// A JSON literal in a test; a broken one is null and fails the test soon.
+// A JSON literal; an invalid one is null and soon fails the test.
 inline json::Value J(std::string_view text) {
   auto value = json::Parse(text);
   return value ? *value : json::Value();

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # What people do with kubectl, against the sandbox alone: bash kubectl_test.sh SANDBOX_APISERVER
 #
-# kubectl is $QCM_KUBECTL, else the one on PATH; without one the exit code is 77 (skipped). Home and
-# discovery cache are its own. Says which step differs from what is expected; exit code 1 if any
-# does.
+# kubectl is $QCM_KUBECTL, else the one on PATH; without one the exit code is 77 (skipped). It has
+# its own home and discovery cache. Prints the steps that differ from the expectation; exit code 1
+# if there are any.
 set -uo pipefail
 
 server=${1:?usage: kubectl_test.sh SANDBOX_APISERVER}
@@ -23,7 +23,7 @@ for _ in {1..100}; do [ -s "$KUBECONFIG" ] && break; sleep 0.1; done
 
 failures=0
 k() { timeout 30 "$kubectl" "--cache-dir=$home/cache" "$@"; }
-# is EXPECTED COMMAND…: the whole output, standard error included.
+# is EXPECTED COMMAND…: compares the whole output, including standard error.
 is() {
   local expected=$1 actual
   shift
@@ -32,7 +32,7 @@ is() {
   failures=$((failures + 1))
   printf 'FAILED: %s\n--- expected\n%s\n--- actual\n%s\n' "$*" "$expected" "$actual"
 }
-# has PATTERN COMMAND…: some line of the output matches.
+# has PATTERN COMMAND…: a line of the output must match.
 has() {
   local pattern=$1 actual
   shift
@@ -87,7 +87,7 @@ requests.memory  1536Mi  4Gi' k describe quota q
 has '^q +pods: 2/10, requests.cpu: 600m/2, requests.memory: 1536Mi/4Gi +' k get quota q
 has '^  pods +2 +10$' k describe namespace a
 
-# One object through its life.
+# The life of one object.
 is 'pod/p created' k apply -f "$home/pod.yaml"
 is 'pod/p unchanged' k apply -f "$home/pod.yaml"
 sed 's/app: x/app: z/' "$home/pod.yaml" >"$home/changed.yaml"
@@ -104,7 +104,7 @@ is 'Error from server (NotFound): pods "nope" not found' k get pod nope
 exists='Error from server (AlreadyExists): error when creating "'"$home"'/pod.yaml"'
 is "$exists: pods \"p\" already exists" k create -f "$home/pod.yaml"
 
-# A watch sees the deletion, and so does wait.
+# A watch sees the deletion, and so does `kubectl wait`.
 timeout 20 "$kubectl" "--cache-dir=$home/cache" get pods -w --output-watch-events \
   >"$home/watch" 2>&1 &
 watch_pid=$!
@@ -127,7 +127,7 @@ is 'Yg==' k get secret s -o 'jsonpath={.data.a}'
 is '0' k get deployment d -o 'jsonpath={.spec.replicas}'
 is 'yes' k auth can-i get pods
 
-# A kind that is new.
+# A new kind.
 is 'customresourcedefinition.apiextensions.k8s.io/widgets.example.com created' \
   k apply -f "$home/crd.yaml"
 is 'customresourcedefinition.apiextensions.k8s.io/widgets.example.com condition met' \
@@ -140,7 +140,7 @@ has 'spec.size in body should be greater than or equal to 1' \
   k patch widget w --type=merge -p '{"spec":{"size":0}}'
 is 'widget.example.com "w" deleted from a namespace' k delete widget w
 
-# A dry run stores nothing; a namespace takes its contents along.
+# A dry run stores nothing; a deleted namespace deletes its contents.
 has '^  name: b$' k create namespace b --dry-run=server -o yaml
 is 'Error from server (NotFound): namespaces "b" not found' k get namespace b
 is 'namespace "a" deleted' k delete namespace a

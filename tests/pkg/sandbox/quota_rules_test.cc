@@ -1,4 +1,4 @@
-// The texts of kubernetes v1.36.3, pkg/apis/core/validation/validation.go.
+// The messages of kubernetes v1.36.3, pkg/apis/core/validation/validation.go.
 
 #include "pkg/sandbox/quota_rules.h"
 

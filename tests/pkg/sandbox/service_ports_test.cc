@@ -51,7 +51,7 @@ TEST_CASE_METHOD(ServicePortsTest, "service ports: they stay while the type has 
   CHECK(NodePorts(PatchService("s", R"({"spec":{"type":"LoadBalancer"}})")) == "30000 30001");
   CHECK(NodePorts(PatchService("s", R"({"spec":{"allocateLoadBalancerNodePorts":false}})")) ==
         "30000 30001");
-  // A client that leaves them out means those that are there.
+  // If a client leaves them out, the existing ones are kept.
   CHECK(NodePorts(PatchService("s", R"({"spec":{"ports":[{"name":"b","port":81},
             {"name":"c","port":82}]}})")) == "30001 -");
   const auto inside = PatchService("s", R"({"spec":{"type":"ClusterIP"}})");

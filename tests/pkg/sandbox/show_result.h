@@ -1,6 +1,6 @@
 #pragma once
 
-// A failed check shows what the Error or the Status says.
+// Prints the Error or the Status in a failed check.
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -101,7 +101,7 @@ TEST_CASE_METHOD(DeletionTest, "deletion: an unscheduled pod has no grace", "[sa
   REQUIRE(deleted);
   CHECK(deleted->removed);
   CHECK_FALSE(deleted->show_status);
-  // As on a real server: marked, then gone.
+  // As on a real server: first marked, then deleted.
   const auto marked = (*watch)->Next();
   REQUIRE(marked);
   CHECK(marked->type == EventType::kModified);
@@ -137,7 +137,7 @@ TEST_CASE_METHOD(DeletionTest, "deletion: grace zero removes a terminating pod a
   auto forced = store_.Delete(At("pods", "p"), now);
   REQUIRE(forced);
   CHECK(forced->removed);
-  // The timer of the first deletion must not hit a successor of the same name.
+  // The timer of the first deletion must not delete a successor with the same name.
   REQUIRE(MakePod("p", "node"));
   clock_.Advance(std::chrono::minutes(1));
   RunBackground();

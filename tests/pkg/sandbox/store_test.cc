@@ -159,7 +159,7 @@ TEST_CASE_METHOD(StoreTest, "store: status belongs to the subresource", "[sandbo
   CHECK(main->object->StringAt({"status", "used", "pods"}) == "2");
   CHECK_FALSE(main->changed);
 
-  // A PUT of a quota's status takes the body's metadata: labels that it lacks are gone.
+  // A PUT of a quota's status replaces the metadata: labels missing in the body are removed.
   auto put = store_.Update(At("resourcequotas", "q", "status"),
                            J(R"({"metadata":{"name":"q"},"status":{"used":{"pods":"3"}}})"));
   REQUIRE(put);

@@ -13,7 +13,7 @@ std::string Map(const std::string& name) {
   return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + name + "\"}}";
 }
 
-// Webhooks that answer what the test says, and remember what they were asked.
+// Webhooks that give the test's answers, and remember their calls.
 class WebhookFixture : public ApiFixture {
  protected:
   WebhookFixture() {

@@ -1,6 +1,6 @@
-// Claims: counted, and measured by the storage they ask for, in all and for their StorageClass.
-// Their one scope is the volume attributes class, of which a claim that moves between two refers to
-// both (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/persistent_volume_claims.go).
+// Claims: counted, and measured by their requested storage, in total and for their StorageClass.
+// Their only scope is the volume attributes class; a claim that changes from one class to another
+// refers to both (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/persistent_volume_claims.go).
 
 #include <algorithm>
 #include <initializer_list>
@@ -20,7 +20,7 @@ constexpr const char* kStorage = "requests.storage";
 constexpr std::string_view kOfClass = ".storageclass.storage.k8s.io/";
 constexpr std::string_view kBetaClass = "volume.beta.kubernetes.io/storage-class";
 
-// What is bound to the claim, and its status, cost nothing more.
+// Binding a volume, or a change of the status, needs no more quota.
 constexpr const char* kCanNeedMore =
     "object.spec.?resources.?requests.?storage != oldObject.spec.?resources.?requests.?storage || "
     "object.spec.?storageClassName != oldObject.spec.?storageClassName || "
@@ -43,14 +43,14 @@ std::string OfClass(std::string_view storage_class, std::string_view counted) {
   return std::string(storage_class).append(kOfClass).append(counted);
 }
 
-// The annotation of old wins over the field, even where it is empty.
+// The legacy annotation wins over the field, even if it is empty.
 std::string_view StorageClassOf(const json::Value& claim) {
   const bool beta = claim.At({"metadata", "annotations", kBetaClass}) != nullptr;
   return beta ? claim.StringAt({"metadata", "annotations", kBetaClass})
               : claim.StringAt({"spec", "storageClassName"});
 }
 
-// Whole bytes, rounded up; nullopt where no amount stands.
+// Whole bytes, rounded up; nullopt if there is no amount.
 base::Result<std::optional<Quantity>> BytesFrom(const json::Value* amount, const char* field) {
   if (amount == nullptr) return std::optional<Quantity>();
   const base::Result<Quantity> exact = QuantityFrom(*amount, field);
@@ -63,8 +63,8 @@ base::Result<std::optional<Quantity>> BytesFrom(const json::Value* amount, const
   return std::optional<Quantity>(*rounded);
 }
 
-// What is asked for, or what was allocated while that is more: a claim made smaller after a failed
-// expansion still holds the larger volume.
+// The requested storage, or the allocated storage if that is more: a claim that was made smaller
+// after a failed expansion still holds the larger volume.
 base::Result<std::optional<Quantity>> StorageOf(const json::Value& claim) {
   auto requested = BytesFrom(claim.At({"spec", "resources", "requests", "storage"}),
                              "spec.resources.requests[storage]");
@@ -111,7 +111,7 @@ Evaluator MakeEvaluator() {
   return {
       .resource = {.group = "", .resource = "persistentvolumeclaims"},
       .owns = Owns,
-      // Annotations whole: the wanted one has dots in its name, which a path cannot say.
+      // All annotations, because the wanted name has dots, which a path cannot express.
       .fields = {"metadata.annotations", "spec.storageClassName", "spec.resources.requests.storage",
                  "spec.volumeAttributesClassName", "status.allocatedResources.storage",
                  "status.currentVolumeAttributesClassName",

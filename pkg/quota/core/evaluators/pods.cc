@@ -1,5 +1,5 @@
-// Pods: counted, and measured by what they request and may use while they are neither finished nor
-// long past their deletion (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/pods.go).
+// Pods: counted, and measured by their requests and limits until they have finished or are long
+// past their deletion (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/pods.go).
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ bool IsCompute(std::string_view name) {
   return std::ranges::find(kCompute, name) != kCompute.end();
 }
 
-// A vendor's resource, as "example.com/gpu", or the resource that stands for a device class.
+// A vendor's resource such as "example.com/gpu", or the resource of a device class.
 bool IsExtended(std::string_view name) {
   return IsImplicitDeviceClass(name) || (IsForeign(name) && !name.starts_with(kRequestsPrefix));
 }
@@ -63,26 +63,26 @@ bool IsFinished(const json::Value& pod) {
   return phase == "Succeeded" || phase == "Failed";
 }
 
-// An API server that was told to delete a pod at once marks it first and removes it milliseconds
-// later; and its timestamps have whole seconds. Until then it is stored, and its place is taken.
+// When a pod is deleted without grace, an API server first marks it and removes it milliseconds
+// later, and timestamps have whole seconds. Until then the pod is stored and takes its place.
 constexpr std::chrono::seconds kRemoval{2};
 
-// From when on a pod that is being deleted, but stays because its node is lost, is free: after the
-// grace period a second time, since deletionTimestamp already contains it, and the removal. nullopt
-// for never, which is also what a time beyond the clock's reach means.
+// When a deleted pod that stays because its node is lost becomes free: the grace period after the
+// deletionTimestamp, which itself includes one grace period, and the time for the removal. nullopt
+// means never, also for a time beyond the clock's range.
 std::optional<base::WallTime> FreeFrom(const json::Value& pod) {
   constexpr std::int64_t kLongestSeconds = std::int64_t{100} * 365 * 24 * 3600;
   const json::Value* grace = pod.At({"metadata", "deletionGracePeriodSeconds"});
   const auto deleted = api::ParseTime(pod.StringAt({"metadata", "deletionTimestamp"}));
   const auto seconds = grace == nullptr ? std::nullopt : grace->AsInt64();
   if (!deleted || !seconds || *seconds < 0 || *seconds > kLongestSeconds) return std::nullopt;
-  // The instant itself still counts.
+  // At this very moment it still counts.
   const auto stays = std::chrono::seconds(*seconds) + kRemoval + base::WallTime::duration(1);
   if (*deleted > base::WallTime::max() - stays) return std::nullopt;
   return *deleted + stays;
 }
 
-// The claim that the scheduler made for the pod's extended resources, once it says which.
+// The claim that the scheduler created for the pod's extended resources, once the status names it.
 std::optional<Tie> TieOf(const json::Value& pod) {
   const json::Value* status = pod.At({"status", "extendedResourceClaimStatus"});
   if (status == nullptr || status->IsNull()) return std::nullopt;
@@ -132,7 +132,7 @@ Evaluator MakeEvaluator() {
       .fields = Fields(),
       .scopes = PodScopes(),
       .facts_of = FactsOf,
-      // A pod's resources change by resize alone. Any other update can at most move it between the
+      // A pod's resources change only by resize. Any other update can at most move it between the
       // scopes Terminating and NotTerminating.
       .guard = {.updates = true,
                 .update_condition = "has(object.spec.activeDeadlineSeconds) != "

@@ -1,8 +1,8 @@
-// Device claims: counted, and by device class the most devices they can be given (kubernetes
-// v1.36.3, pkg/quota/v1/evaluator/core/resource_claims.go). The same devices count as the extended
-// resource that stands for the class and as the one that the class declares; the latter only the
-// DeviceClass object says, so the facts refer to it. A claim that the scheduler made for a pod's
-// extended resources is tied to the pod, which is charged already.
+// Device claims: counted, and for each device class by the maximum number of devices that they can
+// be given (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/resource_claims.go). The same devices
+// also count as the class's implicit extended resource, and as the one that the class declares.
+// Only the DeviceClass object has the latter, so the facts refer to it. A claim that the scheduler
+// created for a pod's extended resources is tied to the pod, which is already charged.
 
 #include <algorithm>
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace quota::core::resourceclaims {
 namespace {
 
 constexpr std::string_view kDevices = ".deviceclass.resource.k8s.io/devices";
-// Mode All takes every device that matches, and a claim can be given no more than this.
+// Mode All takes every matching device, and a claim can be given no more than this.
 constexpr std::int64_t kMostDevices = 32;
 
 constexpr const char* kCount = "count/resourceclaims.resource.k8s.io";
@@ -38,8 +38,8 @@ std::string DevicesOfClass(const json::Value& request) {
   return std::string(request.StringAt({"deviceClassName"})).append(kDevices);
 }
 
-// Without a mode it is ExactCount, and without a count one, as the API server defaults. A mode that
-// we do not know counts nothing.
+// A missing mode is ExactCount and a missing count is one, as the API server defaults them. An
+// unknown mode counts nothing.
 base::Result<Quantity> DevicesOf(const json::Value& request, const std::string& field) {
   const std::string_view mode = request.StringAt({"allocationMode"});
   if (mode == "All") return Quantity::FromInt(kMostDevices);
@@ -51,7 +51,7 @@ base::Result<Quantity> DevicesOf(const json::Value& request, const std::string& 
   return Quantity::FromInt(*devices == 0 ? 1 : *devices);
 }
 
-// One of the alternatives will be taken: of each class the largest that may be.
+// One of the alternatives will be allocated: for each class the largest one counts.
 base::Result<ResourceList> MostOf(const json::Array& alternatives, const std::string& field) {
   ResourceList most;
   for (std::size_t i = 0; i < alternatives.size(); ++i) {
@@ -64,9 +64,9 @@ base::Result<ResourceList> MostOf(const json::Array& alternatives, const std::st
   return most;
 }
 
-// What v1 and v1beta2 say below `exactly`, v1beta1 and v1alpha3 say in the request itself. All
-// versions come here: reviews in that of their request, other objects in that which the server
-// prefers.
+// v1 and v1beta2 have the fields below `exactly`; v1beta1 and v1alpha3 have them in the request
+// itself. All versions come here: reviews in the version of their request, other objects in the
+// version that the server prefers.
 base::Result<ResourceList> UsageOf(const json::Value& request, const std::string& field) {
   const json::Value* alternatives = request.At({"firstAvailable"});
   const json::Array* list = alternatives == nullptr ? nullptr : alternatives->AsArray();
@@ -74,7 +74,7 @@ base::Result<ResourceList> UsageOf(const json::Value& request, const std::string
   const json::Value* exactly = request.At({"exactly"});
   const bool flat = exactly == nullptr || exactly->IsNull();
   if (flat && request.StringAt({"deviceClassName"}).empty()) {
-    return ResourceList();  // of a later version
+    return ResourceList();  // a kind of request of a later version
   }
   const json::Value& one = flat ? request : *exactly;
   const base::Result<Quantity> devices = DevicesOf(one, flat ? field : field + ".exactly");
@@ -86,7 +86,7 @@ std::string Requests(std::string_view prefix, std::string_view name) {
   return std::string(kRequestsPrefix).append(prefix).append(name);
 }
 
-// The devices that `usage` has of each class, as that class's extended resources.
+// Adds the devices of each class in `usage` as that class's extended resources.
 base::Result<void> AddExtended(Facts& facts) {
   constexpr quantity::Int128 kOne = 1'000'000'000;
   const ResourceList devices = facts.usage;
@@ -103,8 +103,8 @@ base::Result<void> AddExtended(Facts& facts) {
   return {};
 }
 
-// Whoever makes a claim can write the annotation and the reference; so the ledger lets one claim of
-// a pod share what the pod is charged, not each.
+// Anybody who creates a claim can set the annotation and the reference. So the ledger lets only one
+// claim of a pod share the pod's charge.
 std::optional<Tie> TieOf(const json::Value& claim) {
   if (claim.StringAt({"metadata", "annotations", kMadeForPod}) != "true") return std::nullopt;
   const json::Value* references = claim.At({"metadata", "ownerReferences"});
@@ -115,7 +115,7 @@ std::optional<Tie> TieOf(const json::Value& claim) {
     if (controls == nullptr || !controls->AsBool().value_or(false)) continue;
     const bool pod =
         reference.StringAt({"kind"}) == "Pod" && reference.StringAt({"apiVersion"}) == "v1";
-    if (!pod) return std::nullopt;  // there is one controller at most
+    if (!pod) return std::nullopt;  // at most one owner is the controller
     return Tie{.owner = Uid::FromText(reference.StringAt({"uid"})),
                .name = std::string(claim.StringAt({"metadata", "name"})),
                .created = std::string(claim.StringAt({"metadata", "creationTimestamp"}))};
@@ -142,7 +142,7 @@ base::Result<ObjectFacts> FactsOf(const json::Value& claim, base::WallTime /*now
   return facts;
 }
 
-// Several classes may declare the same resource, as while one takes over from another: claims of
+// Several classes may declare the same resource, for example while one replaces another: claims of
 // all of them count under it.
 base::Result<ClassUsage> UsageOfOne(const json::Value& device_class) {
   const std::string_view extended = device_class.StringAt({"spec", "extendedResourceName"});

@@ -1,6 +1,6 @@
-// Services: counted, and by their type also the load balancers and node ports they ask for
-// (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/services.go). What counts is the intent, not
-// what has been allocated: a port's number is often not there yet when the service is.
+// Services: counted, and by type also measured by their load balancers and node ports (kubernetes
+// v1.36.3, pkg/quota/v1/evaluator/core/services.go). The request counts, not the allocation: a new
+// service often has no port numbers yet.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kLoadBalancers = "services.loadbalancers";
 constexpr const char* kNodePorts = "services.nodeports";
 
-// Other types take neither load balancers nor node ports.
+// Other types use neither load balancers nor node ports.
 constexpr const char* kCanNeedMore =
     "object.spec.?type.orValue('') in ['LoadBalancer', 'NodePort'] && ("
     "object.spec.?type != oldObject.spec.?type || "
@@ -26,7 +26,7 @@ bool HasNodePort(const json::Value& port) {
   return number != nullptr && number->AsInt64().value_or(0) != 0;
 }
 
-// A load balancer may do without node ports: then only those that it names are taken.
+// A load balancer can do without node ports: then only explicitly named ones count.
 bool TakesNamedPortsOnly(const json::Value& service) {
   const json::Value* allocate = service.At({"spec", "allocateLoadBalancerNodePorts"});
   return allocate != nullptr && allocate->AsBool() == false;

@@ -1,6 +1,6 @@
-// Buckets: counted, and measured by the capabilities of their class, if they have one. Volumes have
-// tps and iops, too, and yet are not counted under these names: quotas that were written for
-// buckets would suddenly refuse volumes.
+// Buckets: counted, and measured by the capabilities of their class, if they have one. Volumes also
+// have tps and iops, but are not counted under these names: quotas that were written for buckets
+// would suddenly refuse volumes.
 
 #include <string_view>
 

@@ -1,7 +1,6 @@
-// Machines: counted, and measured by the capabilities of their class while they are in a state that
-// is not terminal (IEP-7). Terminated is the only terminal one: a machine that is shut down,
-// powered off, terminating or being deleted keeps what it has until it has let go. Whether there
-// are too many objects is another question, so a terminated machine counts as one.
+// Machines: counted, and measured by the capabilities of their class until they reach a terminal
+// state (IEP-7). Only Terminated is terminal: a machine that is shut down, powered off, terminating
+// or being deleted still holds its resources. A terminated machine still counts as one object.
 
 #include <string>
 #include <string_view>
@@ -46,8 +45,8 @@ base::Result<ObjectFacts> FactsOf(const json::Value& machine, base::WallTime /*n
   return FactsIn(machine, IsTerminal(machine));
 }
 
-// Ironcore's own API server stores the status that comes with a machine, so whoever may create
-// machines could say of each that it is terminated. Only the state that is stored already counts.
+// ironcore's own API server stores the status that a client sends with a machine. So everybody who
+// may create machines could claim that they are terminated. Only the stored state counts.
 base::Result<ObjectFacts> FactsToAdmit(const json::Value& machine, const json::Value* stored,
                                        base::WallTime /*now*/) {
   const bool was_terminal = stored != nullptr && IsTerminal(*stored);

@@ -1,6 +1,6 @@
-// Volumes: counted, and measured by the size they ask for, whatever their state: none is final, and
-// one in error still takes its place. A volume needs no class; without one it has no size, and no
-// scope over classes but DoesNotExist sees it.
+// Volumes: counted, and measured by their requested size in any state, because no state is final
+// and a volume in error still takes its space. A volume needs no class; one without a class matches
+// no scope over classes except DoesNotExist.
 
 #include <string>
 #include <string_view>

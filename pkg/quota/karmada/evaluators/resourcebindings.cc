@@ -1,11 +1,11 @@
-// ResourceBindings: what is propagated from a namespace, and what it asks for in the member
-// clusters. A binding counts from its creation, before it is scheduled: by the larger of the
-// replicas that are wanted and those that are placed, so that a scale-up is charged when it is
-// asked for, a copy in each cluster when it is placed, and a failover not at all.
+// ResourceBindings: what is propagated from a namespace, and what it requests in the member
+// clusters. A binding counts from its creation, before it is scheduled, by the larger of wanted and
+// placed replicas. So a scale-up is charged when it is requested, a copy in each cluster when it is
+// placed, and a failover not at all.
 //
-// Replicas of a binding whose scheduling is suspended, and that is placed nowhere, are not wanted
-// yet. What is no amount counts as nothing and is named as the binding's flaw, so that one bad
-// binding hides no other.
+// If scheduling is suspended and the binding is placed nowhere, its replicas are not wanted yet. An
+// invalid amount counts as nothing and is reported as the binding's flaw, so that one bad binding
+// does not hide the others.
 
 #include <algorithm>
 #include <cstdint>
@@ -27,7 +27,7 @@ constexpr std::string_view kRequests = "requests.";
 constexpr std::string_view kScope = "PriorityClass";
 constexpr std::int64_t kMostReplicas = std::numeric_limits<std::int32_t>::max();
 
-// Everything that an update can raise usage by, or move it to another scope.
+// Every field by which an update can raise usage, or move it to another scope.
 constexpr const char* kCanNeedMore =
     "object.spec.?replicas != oldObject.spec.?replicas || "
     "object.spec.?replicaRequirements.?resourceRequest != "
@@ -42,8 +42,8 @@ constexpr const char* kCanNeedMore =
 
 bool IsCompute(std::string_view name) { return name == "cpu" || name == "memory"; }
 
-// A vendor's resource, as "example.com/fpga". Names of this shape that Kubernetes gives a meaning
-// of their own are none.
+// A vendor's resource such as "example.com/fpga", except names of this form that have a meaning in
+// Kubernetes.
 bool IsFullyQualified(std::string_view name) {
   const std::size_t slash = name.find('/');
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size()) return false;
@@ -67,14 +67,14 @@ const json::Array& ListAt(const json::Value& value, std::initializer_list<std::s
   return list == nullptr || !list->IsArray() ? none : *list->AsArray();
 }
 
-// Replicas of one template, and what each asks for.
+// Replicas of one template, and what each of them requests.
 struct Demand {
   std::int64_t count = 0;
   const json::Value* requirements = nullptr;  // may be null
   std::string field;                          // of the requirements
 };
 
-// Reads one binding; remembers the first thing in it that is no amount.
+// Reads one binding; remembers the first invalid amount.
 class Binding {
  public:
   explicit Binding(const json::Value& object) : object_(object) {}
@@ -128,7 +128,8 @@ class Binding {
             .field = "spec.replicaRequirements"};
   }
 
-  // In every cluster one set, as the component has it or as the cluster has it: whatever is more.
+  // One set in each cluster, with the replicas of the component or of the cluster, whichever is
+  // more.
   std::int64_t CountOf(const json::Value& component, const std::string& field) {
     const std::int64_t wanted = Replicas(component.At({"replicas"}), field + ".replicas");
     const std::string_view name = component.StringAt({"name"});
@@ -173,7 +174,7 @@ class Binding {
     return usage;
   }
 
-  // Nothing for what is no amount, or one that nobody has: 2^63 - 1 is where Kubernetes caps, too.
+  // Nothing for an invalid or an impossible amount: Kubernetes, too, caps at 2^63 - 1.
   Quantity Amount(const json::Value& value, std::int64_t count, const std::string& field) {
     const auto most = Quantity::FromInt(std::numeric_limits<std::int64_t>::max());
     const base::Result<Quantity> one = QuantityFrom(value, field);
@@ -195,7 +196,7 @@ class Binding {
     if (const auto added = usage.Add(more); !added) Note("spec.components", added.error().message);
   }
 
-  // Components of several classes are parts, for quotas with scopes.
+  // Components with several priority classes become parts, for quotas with scopes.
   void SetWorkload(std::map<std::string, ResourceList>&& by_class, Facts& facts) {
     if (by_class.empty()) return;
     const bool several = by_class.size() > 1;
@@ -211,11 +212,11 @@ class Binding {
     }
   }
 
-  // The object that is propagated, once however many clusters it goes to.
+  // Counts the propagated object once, however many clusters it goes to.
   void SetObject(Facts& facts) {
     const std::string_view version = object_.StringAt({"spec", "resource", "apiVersion"});
     const std::string_view kind = object_.StringAt({"spec", "resource", "kind"});
-    if (facts.usage.empty()) facts.parts = {Part{}};  // no workload: scopes see nothing of it
+    if (facts.usage.empty()) facts.parts = {Part{}};  // no workload: no scope matches
     if (version == "v1" && kind == "Service") facts.usage.Set("services", Quantity::FromInt(1));
     if (version == "v1" && kind == "Secret") facts.usage.Set("secrets", Quantity::FromInt(1));
     if (kind.empty()) return;
@@ -239,7 +240,7 @@ base::Result<ObjectFacts> FactsOf(const json::Value& object, base::WallTime /*no
   return Binding(object).Read();
 }
 
-// Which plural the kind of a propagated object has, only discovery says.
+// Only discovery knows the plural of a propagated object's kind.
 ClassSource Kinds() {
   ClassSource kinds;
   kinds.usage_of_kind = [](const api::GroupResource& resource) {

@@ -1,4 +1,4 @@
-// The core quota API, and what holds for each of its evaluators whatever it counts.
+// The core quota API, and what holds for each of its evaluators.
 
 #include "pkg/quota/core/core_quota.h"
 
@@ -13,8 +13,8 @@
 namespace quota::core_quota_test {
 namespace {
 
-// Every name without a slash that the API server accepts, the counts that are their twins, and one
-// of each family of names with a slash.
+// Every name without a slash that the API server accepts, the count/ name for each, and one of each
+// family of names with a slash.
 const std::vector<std::string> kCountedNames = {"cpu",
                                                 "requests.cpu",
                                                 "limits.cpu",
@@ -83,7 +83,7 @@ TEST_CASE("core evaluators: each name that is counted has one owner", "[quota][c
 
 TEST_CASE("core evaluators: a class whose name starts as a request does is measured with the pods",
           "[quota][core]") {
-  // Such a name reads as an extended resource too. Pods add nothing to it, but they own it.
+  // Such a name is also a valid extended resource. Pods own it but add nothing to it.
   for (const char* name : {"requests.x.storageclass.storage.k8s.io/requests.storage",
                            "requests.x.deviceclass.resource.k8s.io/devices"}) {
     INFO(name);
@@ -144,7 +144,7 @@ TEST_CASE("core quota: a count name names its resource", "[quota][core]") {
   CHECK(counted("count/pods") == api::GroupResource{"", "pods"});
   CHECK(counted("count/deployments.apps") == api::GroupResource{"apps", "deployments"});
   CHECK(counted("count/widgets.example.com") == api::GroupResource{"example.com", "widgets"});
-  // It reads as a group and counts nothing, as no such resource is served.
+  // It has the form of a group, and counts nothing, because no such resource is served.
   CHECK(counted("count/services.loadbalancers") == api::GroupResource{"loadbalancers", "services"});
   for (const char* name :
        {"pods", "count/", "count/.apps", "count/pods.", "count/a/b", "Count/pods", "count/events",
@@ -176,7 +176,7 @@ TEST_CASE("core quota: any other kind is counted by metadata alone", "[quota][co
 }
 
 TEST_CASE("core evaluators: what they read is what they ask for", "[quota][core]") {
-  // The evaluator's answer for the whole object and for its projection is the same.
+  // The evaluator's answer is the same for the whole object and for its projection.
   constexpr std::string_view kObject = R"({
     "metadata": {"name": "x", "deletionTimestamp": "2024-05-01T10:00:00Z",
                  "deletionGracePeriodSeconds": 30,
@@ -225,7 +225,7 @@ TEST_CASE("core evaluators: what they read is what they ask for", "[quota][core]
     seen[evaluator.resource.resource] = of_projected->now;
     if (evaluator.resource.resource == "pods") CHECK(of_projected->later.has_value());
   }
-  // And nearly every field shows in the answers, so that equal does not mean equally blind.
+  // Nearly every field shows in the answers, so that equality proves something.
   CHECK(seen["pods"].usage.Get("requests.cpu") == Q("4010m"));
   CHECK(seen["pods"].usage.Get("limits.cpu") == Q("3010m"));
   CHECK(seen["pods"].attributes.size() == 4);

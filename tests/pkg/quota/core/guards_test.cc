@@ -1,5 +1,5 @@
-// What admission needs of the core evaluators: which updates can need quota, and what pods must
-// state. The fixtures of "must specify" are those of kubernetes v1.36.3,
+// What admission needs from the core evaluators: which updates can need quota, and what pods must
+// specify. The fixtures of "must specify" are those of kubernetes v1.36.3,
 // pkg/quota/v1/evaluator/core/pods_test.go.
 
 #include <functional>
@@ -31,8 +31,8 @@ const char* const kTwo = R"({
   "initContainers":[{"name":"dummy","resources":{"requests":{"cpu":"1m"},"limits":{"cpu":"2m"}}}],
   "containers":[{"name":"b"},{"name":"a","resources":{"requests":{"memory":"0"}}}]})";
 
-// The update_condition of a guard, said once more in C++ so that it can be tried at random. The
-// expression itself is tried against a real API server (tests/e2e/webhook_rules_test.cc).
+// A guard's update_condition again in C++, so that random objects can test it. The expression
+// itself is tested on a real API server (tests/e2e/webhook_rules_test.cc).
 struct Restated {
   const char* expression;
   std::function<bool(const json::Value& object, const json::Value& old)> holds;
@@ -70,7 +70,7 @@ const Restated kClaims = {
                     {"metadata", "annotations", "volume.beta.kubernetes.io/storage-class"});
     }};
 
-// Members drawn at random; one that is drawn "" is absent.
+// Draws members at random; "" means absent.
 class Drawer {
  public:
   explicit Drawer(unsigned seed) : random_(seed) {}
@@ -112,7 +112,7 @@ json::Value DrawClaim(Drawer& draw) {
   return claim;
 }
 
-// What an update of the object itself may change of a pod.
+// What an update of the pod itself may change.
 json::Value DrawPod(Drawer& draw) {
   json::Value pod = Json(R"({"metadata":{},"status":{"qosClass":"Burstable"},
       "spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]}})");

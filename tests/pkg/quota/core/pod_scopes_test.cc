@@ -1,4 +1,4 @@
-// The attributes that scopes look at, one for each rule of kubernetes v1.36.3,
+// The attributes that scopes use, with a test for each rule of kubernetes v1.36.3,
 // pkg/quota/v1/evaluator/core/pods.go.
 
 #include "pkg/quota/core/pod_scopes.h"
@@ -46,7 +46,7 @@ TEST_CASE("pods: the stored class of service decides, else it is computed", "[qu
         with(R"({"requests":{"ephemeral-storage":"1Gi","x.io/y":"1","hugepages-2Mi":"2Mi"}})"),
         std::string(R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]},
                         "status":{"qosClass":"BestEffort"}})"),
-        // Where the pod has resources of its own, only those are looked at.
+        // If the pod has resources of its own, only those count.
         with(R"({"requests":{"cpu":"1"}})", R"("resources":{},)"),
         with(R"({"requests":{"cpu":"1"}})",
              R"("resources":{"requests":{"hugepages-2Mi":"2Mi"}},)")}) {

@@ -1,5 +1,5 @@
-// Which objects a quota with scopes counts: spec.scopes and spec.scopeSelector as a quota has them,
-// against objects of each evaluator (apiserver v0.36.3, pkg/quota/v1/generic/evaluator.go).
+// Which objects a quota with scopes counts: spec.scopes and spec.scopeSelector against objects of
+// each evaluator (apiserver v0.36.3, pkg/quota/v1/generic/evaluator.go).
 
 #include <algorithm>
 #include <map>
@@ -99,7 +99,7 @@ TEST_CASE("quota scopes: every operator over the priority class", "[quota][core]
   for (const Row& row : rows) {
     INFO(row.op << row.values);
     CHECK(Counts(Selector("PriorityClass", row.op, row.values), "pods", kHigh) == row.high);
-    // An empty name is no class.
+    // An empty name is not a class.
     for (const std::string& pod : {kBare, std::string(R"({"spec":{"priorityClassName":""}})")}) {
       CHECK(Counts(Selector("PriorityClass", row.op, row.values), "pods", pod) == row.none);
     }
@@ -113,7 +113,7 @@ TEST_CASE("quota scopes: a claim that moves between two volume classes counts fo
   };
   CHECK(counts("In", R"(["gold"])", kMoving));
   CHECK(counts("In", R"(["silver"])", kMoving));
-  CHECK(counts("NotIn", R"(["gold"])", kMoving));  // through silver
+  CHECK(counts("NotIn", R"(["gold"])", kMoving));  // because of silver
   CHECK_FALSE(counts("NotIn", R"(["gold","silver"])", kMoving));
   CHECK_FALSE(counts("NotIn", R"(["gold"])", kGold));
   CHECK_FALSE(counts("DoesNotExist", "[]", kMoving));
@@ -132,7 +132,7 @@ TEST_CASE("quota scopes: scopes and selector must both hold, whatever they ask",
   CHECK_FALSE(Counts(with(R"(["BestEffort"])", "NotIn"), "pods", kHigh));
   CHECK_FALSE(Counts(with(R"(["NotBestEffort"])", "In"), "pods", kHigh));
   CHECK_FALSE(Counts(with(R"(["BestEffort","Terminating"])", "In"), "pods", kHigh));
-  // The API server takes this: it looks for conflicts in each of the two by itself.
+  // The API server accepts this: it looks for conflicts in each of the two separately.
   const std::string nothing = R"({"scopes":["BestEffort"],"scopeSelector":{"matchExpressions":[
       {"scopeName":"NotBestEffort","operator":"Exists"}]}})";
   for (const std::string& pod : {kBare, kWithCpu, kHigh, kJob})

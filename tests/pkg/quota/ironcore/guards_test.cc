@@ -1,5 +1,5 @@
-// Which updates of machines, volumes and buckets can need quota, and what a request is believed.
-// The expressions themselves are tried against a real API server (tests/e2e).
+// Which updates of machines, volumes and buckets can need quota, and which of a request's claims
+// are believed. The expressions themselves are tested on a real API server (tests/e2e).
 
 #include <functional>
 #include <random>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Evaluators of the ironcore quota API, and what a quota of it counts of a few objects.
+// Evaluators of the ironcore quota API, and what a quota counts of a few objects.
 
 #include <algorithm>
 #include <optional>
@@ -53,7 +53,7 @@ class Namespace {
     classes_.Set(of.StringAt({"metadata", "name"}), evaluator_.classes->usage_of(of));
   }
   void RemoveClass(const std::string& name) { classes_.Remove(name); }
-  // "requests.cpu=2", or why it is unknown. As the controller sums: classes where they matter.
+  // "requests.cpu=2", or why it is unknown. Summed as in the controller: with classes where needed.
   [[nodiscard]] std::string Used(const std::vector<std::string>& names,
                                  const std::string& expressions = "") const {
     const bool by_class =

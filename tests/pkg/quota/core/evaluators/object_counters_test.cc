@@ -1,4 +1,5 @@
-// The evaluators that only count: configmaps, secrets, replicationcontrollers and resourcequotas.
+// The evaluators that only count objects: configmaps, secrets, replicationcontrollers and
+// resourcequotas.
 
 #include <algorithm>
 #include <string>

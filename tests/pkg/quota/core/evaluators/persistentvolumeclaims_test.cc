@@ -1,4 +1,5 @@
-// One for each rule of kubernetes v1.36.3, pkg/quota/v1/evaluator/core/persistent_volume_claims.go.
+// A test for each rule of kubernetes v1.36.3,
+// pkg/quota/v1/evaluator/core/persistent_volume_claims.go.
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Fixtures of kubernetes v1.36.3, pkg/quota/v1/evaluator/core/pods_test.go, and one for each rule
-// of pods.go (scopes: ../pod_scopes_test.cc).
+// Fixtures of kubernetes v1.36.3, pkg/quota/v1/evaluator/core/pods_test.go, and a test for each
+// rule of pods.go (scopes: ../pod_scopes_test.cc).
 
 #include <algorithm>
 #include <chrono>
@@ -191,7 +191,7 @@ TEST_CASE("pods: during a resize in place the larger of wanted, allocated and ac
             "allocatedResources":{"cpu":"300m"}}]})")) == "400m of 400m");
   CHECK(CpuOf(Resized(R"({"initContainerStatuses":[{"name":"s","resources":{
             "requests":{"cpu":"150m"}}}]})")) == "250m of 400m");
-  // Allocated alone, without what is actual, says nothing.
+  // Allocated resources alone, without actual ones, do not count.
   CHECK(CpuOf(Resized(R"({"containerStatuses":[{"name":"a",
             "allocatedResources":{"cpu":"300m"}}]})")) == "200m of 400m");
 }
@@ -233,7 +233,7 @@ TEST_CASE("pods: a resize that the node refused does not count what was wanted",
   CHECK(CpuOf(Resized(R"({"conditions":[{"type":"PodResizePending","reason":"Deferred"}],
             "containerStatuses":[{"name":"a","resources":{"requests":{"cpu":"50m"}}}]})")) ==
         "200m of 400m");
-  // The first condition of the kind decides, and no other kind.
+  // Only the first condition of this type counts.
   CHECK(CpuOf(Resized(R"({"conditions":[{"type":"PodResizeInProgress","reason":"Infeasible"},
                                         {"type":"PodResizePending","reason":"Deferred"},
                                         {"type":"PodResizePending","reason":"Infeasible"}],
@@ -250,8 +250,8 @@ TEST_CASE("pods: an ordinary init container counts as its spec says", "[quota][c
 }
 
 TEST_CASE("pods: one that is being deleted is free after twice its grace", "[quota][core]") {
-  // Deleted at 09:59:30 with 30 s of grace: the timestamp is 10:00:00, its end 10:00:30; two more
-  // seconds are for the removal itself.
+  // Deleted at 09:59:30 with 30 s of grace: the timestamp is 10:00:00, its end 10:00:30. The
+  // removal itself may take two more seconds.
   constexpr std::string_view kPod = R"({"metadata":{"deletionTimestamp":"2024-05-01T10:00:00Z",
       "deletionGracePeriodSeconds":30}})";
   const base::WallTime deleted = *api::ParseTime("2024-05-01T10:00:00Z");
@@ -264,7 +264,7 @@ TEST_CASE("pods: one that is being deleted is free after twice its grace", "[quo
   CHECK(boundary.later->facts.usage.ToString() == "count/pods=1");
   CHECK(boundary.later->facts.attributes == boundary.now.attributes);
 
-  // The moment it announces is the moment from which it says so itself.
+  // At the announced time the evaluator itself gives the announced facts.
   const ObjectFacts after = FactsOf(kPod, boundary.later->at);
   CHECK(after.now == boundary.later->facts);
   CHECK_FALSE(after.later.has_value());

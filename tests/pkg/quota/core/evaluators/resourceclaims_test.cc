@@ -1,5 +1,5 @@
-// Fixtures of kubernetes v1.36.3, pkg/quota/v1/evaluator/core/resource_claims_test.go, and one for
-// each rule of resource_claims.go.
+// Fixtures of kubernetes v1.36.3, pkg/quota/v1/evaluator/core/resource_claims_test.go, and a test
+// for each rule of resource_claims.go.
 
 #include <string>
 
@@ -29,7 +29,7 @@ constexpr const char* kClaim = "count/resourceclaims.resource.k8s.io=1";
 struct Row {
   std::string name;
   std::string requests;
-  std::string devices;  // what is charged beside the claim itself
+  std::string devices;  // what is charged besides the claim itself
 };
 
 const Row kRows[] = {
@@ -75,7 +75,7 @@ const Row kRows[] = {
          {"firstAvailable":[{"deviceClassName":"a","allocationMode":"ExactCount","count":4}]},
          {"exactly":{"deviceClassName":"a","allocationMode":"ExactCount","count":1}}])",
      "a.deviceclass.resource.k8s.io/devices=8"},
-    // v1alpha3 and v1beta1 say in the request what later versions say below `exactly`.
+    // v1alpha3 and v1beta1 have the fields of `exactly` in the request itself.
     {"flat: one", R"([{"name":"r","deviceClassName":"a","allocationMode":"ExactCount","count":1}])",
      "a.deviceclass.resource.k8s.io/devices=1"},
     {"flat: five", R"([{"deviceClassName":"a","allocationMode":"ExactCount","count":5}])",
@@ -140,7 +140,7 @@ TEST_CASE("device claims: the most devices of each class", "[quota][core]") {
     INFO(row.name);
     const auto facts = FactsOf(row.requests);
     REQUIRE(facts.has_value());
-    // Sorted by name: of the classes here all sort before "count/".
+    // Sorted by name: the classes here all come before "count/".
     const std::string expected = row.devices.empty() ? kClaim : row.devices + "," + kClaim;
     CHECK(WithoutExtended(facts->now.usage).ToString() == expected);
     CHECK(facts->now.attributes.empty());
@@ -205,7 +205,7 @@ TEST_CASE("device claims: names owned on account of a class", "[quota][core]") {
   CHECK(OwnedNames(evaluator, hard, &classes).size() == 2);
 }
 
-// A pod and the claims made for it, as upstream's fixtures have them: class gpu declares
+// A pod and the claims created for it, as in upstream's fixtures: class gpu declares
 // example.com/gpu.
 class Shared {
  public:

@@ -1,4 +1,4 @@
-// Fixtures of kubernetes v1.36.3, pkg/quota/v1/evaluator/core/services_test.go, and one for each
+// Fixtures of kubernetes v1.36.3, pkg/quota/v1/evaluator/core/services_test.go, and a test for each
 // rule of services.go.
 
 #include <string>
@@ -27,7 +27,7 @@ TEST_CASE("services: load balancers and node ports by type, all four names alway
       {R"({"type":"ExternalName","externalName":"x.example.com"})", "0", "0"},
       {R"({"type":"NodePort","ports":[{"port":80},{"port":81,"nodePort":30081}]})", "0", "2"},
       {R"({"type":"NodePort","ports":null})", "0", "0"},
-      // It is for load balancers only.
+      // The field is only for load balancers.
       {R"({"type":"NodePort","allocateLoadBalancerNodePorts":false,"ports":[{"port":80}]})", "0",
        "1"},
       {R"({"type":"LoadBalancer"})", "1", "0"},

@@ -1,4 +1,4 @@
-// Buckets: what they use by their class, and which scopes they are in.
+// Buckets: their usage by class, and their scopes.
 
 #include <string>
 
@@ -26,7 +26,7 @@ TEST_CASE("buckets: tps and iops are those of the class", "[quota][ironcore]") {
   CHECK(buckets.Used({"requests.iops"}) == "bucket class \"slow\" not found");
 }
 
-// Upstream reads the reference that is not there, and the process ends.
+// Upstream dereferences the missing reference, and the process crashes.
 TEST_CASE("buckets: one without a class counts as one and uses nothing", "[quota][ironcore]") {
   Namespace buckets("buckets");
   CHECK(buckets.Put(kClassless, 1).empty());

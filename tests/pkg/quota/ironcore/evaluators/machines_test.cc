@@ -1,4 +1,4 @@
-// Machines: what they use by their class and state, and which scopes they are in.
+// Machines: their usage by class and state, and their scopes.
 
 #include <string>
 

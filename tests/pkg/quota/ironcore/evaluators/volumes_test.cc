@@ -1,4 +1,4 @@
-// Volumes: what they use whatever their state, and which scopes they are in.
+// Volumes: their usage in any state, and their scopes.
 
 #include <string>
 
@@ -52,7 +52,7 @@ TEST_CASE("volumes: classes by scope, and those without a class", "[quota][ironc
   CHECK(used(R"("operator":"Exists")") == both("2", "57Gi"));
   CHECK(used(R"("operator":"DoesNotExist")") == both("1", "0"));
   CHECK(used(R"("operator":"In","values":["fast",""])") == both("1", "50Gi"));
-  // Without a class it is in no scope over classes: upstream's answer, and not Kubernetes'.
+  // Without a class it is in no scope over classes: upstream's answer, unlike Kubernetes'.
   CHECK(used(R"("operator":"NotIn","values":["fast"])") == both("1", "7Gi"));
   CHECK(used(R"("operator":"NotIn","values":[])") == both("2", "57Gi"));
   CHECK(volumes.Used({kCount, "requests.storage"}, sample::kNotFast) == both("1", "7Gi"));

@@ -1,5 +1,4 @@
-// Which bindings count, their replicas, components, names and priority classes: every rule with its
-// numbers.
+// Which bindings count, and their replicas, components, names and priority classes.
 
 #include <functional>
 #include <random>
@@ -29,7 +28,7 @@ ObjectFacts FactsOf(const std::string& binding) {
 
 ObjectFacts OfSpec(const std::string& spec) { return FactsOf(R"({"spec":)" + spec + "}"); }
 
-// As a quota with this selector counts it, without what only discovery can say.
+// The usage in a quota with this selector, without what only discovery knows.
 std::string Usage(const ObjectFacts& facts, const ScopeSelector& selector = {},
                   const std::vector<std::string>& names = {"cpu", "memory", "pods"}) {
   Ledger ledger;
@@ -61,12 +60,12 @@ TEST_CASE("bindings: components are one set in each cluster, and one before they
   CHECK(usage() == "cpu=18,memory=36Gi,pods=10");
   binding.Make({"spec"}).AsObject()->Erase("clusters");
   CHECK(usage() == "cpu=9,memory=18Gi,pods=5");
-  // Where the cluster has more than is wanted now, it counts until it has been scaled there.
+  // If a cluster has more replicas than wanted now, they count until it has scaled down.
   binding.Make({"spec"}).AsObject()->Set(
       "clusters",
       Json(R"([{"name":"a","components":[{"name":"taskmanager","replicas":6}]},{"name":"b"}])"));
   CHECK(usage() == "cpu=22,memory=44Gi,pods=12");
-  // What stands beside components is not theirs.
+  // Fields beside components do not belong to them.
   binding.Make({"spec", "replicas"}) = 100;
   binding.Make({"spec", "replicaRequirements", "resourceRequest", "cpu"}) = "9";
   CHECK(usage() == "cpu=22,memory=44Gi,pods=12");
@@ -78,7 +77,7 @@ TEST_CASE("bindings: each component has its own class", "[quota][karmada]") {
   CHECK(Usage(facts, OfClass(ScopeOperator::kNotIn, {"middle"})) == "cpu=8,memory=16Gi,pods=4");
   CHECK(Usage(facts, OfClass(ScopeOperator::kExists)) == "cpu=9,memory=18Gi,pods=5");
   CHECK(Usage(facts, OfClass(ScopeOperator::kDoesNotExist)) == "cpu=0,memory=0,pods=0");
-  // All expressions must hold, of the same component.
+  // All expressions must match the same component.
   ScopeSelector both = OfClass(ScopeOperator::kNotIn, {"middle"});
   both.push_back(OfClass(ScopeOperator::kIn, {"middle", "low"}).front());
   CHECK(Usage(facts, both) == "cpu=8,memory=16Gi,pods=4");
@@ -105,7 +104,7 @@ TEST_CASE("bindings: a service and a secret count once, wherever they go", "[quo
   const std::vector<std::string> names = {"pods", "secrets", "services"};
   const ObjectFacts service = FactsOf(sample::kService);
   CHECK(Usage(service, {}, names) == "pods=0,secrets=0,services=1");
-  // The replicas of who requires it are not its own.
+  // The replicas of the workload that needs it are not its own.
   CHECK(Usage(FactsOf(sample::kSecret), {}, names) == "pods=0,secrets=1,services=0");
   for (const auto op : {ScopeOperator::kExists, ScopeOperator::kDoesNotExist}) {
     CHECK(Usage(service, OfClass(op), names) == "pods=0,secrets=0,services=0");
@@ -127,7 +126,7 @@ TEST_CASE("bindings: what is suspended and placed nowhere asks for nothing but t
   CHECK(FactsOf(json::Write(job)).now.classes == std::vector<ClassUnits>{{"Job.batch", 1}});
   job.Make({"spec", "suspension", "scheduling"}) = false;
   CHECK(Usage(FactsOf(json::Write(job))) == "cpu=500m,memory=24576m,pods=2");
-  // Placed before it was suspended: it runs on.
+  // Placed before it was suspended: it still runs.
   job.Make({"spec", "suspension", "scheduling"}) = true;
   job.Make({"spec", "clusters"}) = Json(R"([{"name":"a","replicas":2}])");
   CHECK(Usage(FactsOf(json::Write(job))) == "cpu=500m,memory=24576m,pods=2");
@@ -277,8 +276,8 @@ TEST_CASE("bindings: which names are counted, and which never can be", "[quota][
   }
 }
 
-// The update_condition once more in C++, to be tried at random. The expression itself is tried on a
-// real API server.
+// The update_condition again in C++, so that random bindings can test it. The expression itself is
+// tested on a real API server.
 bool CanNeedMore(const json::Value& object, const json::Value& old) {
   const auto differ = [&](std::initializer_list<std::string_view> path) {
     const json::Value* now = object.At(path);

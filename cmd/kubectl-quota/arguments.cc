@@ -1,0 +1,248 @@
+#include "cmd/kubectl-quota/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "cmd/kubectl-quota/completion.h"
+
+namespace kubectl_quota {
+namespace {
+
+constexpr const char* kAbout =
+    "What quotas say, who uses them, why they refuse, and whether something would fit.\n"
+    "Without a command it is `kubectl quota top`. Nothing is ever written to the cluster.";
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 yes, or shown; 1 no; 2 wrong call, or no access.\n";
+
+// As programs that are made with Cobra have it.
+constexpr const char* kCompleteWord = "__complete";
+
+struct CommandRow {
+  Command command;
+  const char* name;
+  const char* about;
+  std::set<std::string> outputs;  // what -o knows, beside nothing
+  bool all_namespaces;
+  const char* examples;  // lines
+};
+
+const std::vector<CommandRow>& Rows() {
+  static const std::vector<CommandRow> rows{
+      {Command::kTop,
+       "top",
+       "Show what is used of what, the fullest first",
+       {"wide", "json", "yaml", "csv"},
+       true,
+       "  kubectl quota -A                               what is used of what, the fullest first\n"
+       "  kubectl quota top -w                           the same of one namespace, going on\n"},
+      {Command::kWho,
+       "who",
+       "Show who uses a quota, the most first",
+       {"wide", "json", "yaml", "csv"},
+       false,
+       "  kubectl quota who compute                      who uses it, by Deployment, Job, …\n"
+       "  kubectl quota who compute --name requests.cpu --by label=team\n"
+       "                                                 who uses one of its names, by label\n"},
+      {Command::kWhy,
+       "why",
+       "Explain why something has not the pods that it wants",
+       {"json", "yaml"},
+       false,
+       "  kubectl quota why deployment/web               why it has not the pods that it wants\n"},
+      {Command::kCheck,
+       "check",
+       "Tell whether manifests would fit, all of them, as they would be created",
+       {"json", "yaml", "junit"},
+       false,
+       "  kubectl quota check -f app.yaml                would this fit?\n"
+       "  helm template . | kubectl quota check -f - --quota-file quota.yaml -o junit\n"
+       "                                                 the same in CI, without a cluster\n"},
+      {Command::kSuggest,
+       "suggest",
+       "Print a quota for what is used now, as YAML",
+       {},
+       false,
+       "  kubectl quota suggest --headroom 20%           a quota for what is used now\n"},
+      {Command::kReport,
+       "report",
+       "Print one HTML page: what is full, who uses most",
+       {"html"},
+       true,
+       "  kubectl quota report -A -o html > quota.html   a page to hand on\n"},
+      {Command::kVersion,
+       "version",
+       "Print the version of this plugin, and of the daemon if there is one",
+       {},
+       false,
+       "  kubectl quota version                          which version this is\n"},
+  };
+  return rows;
+}
+
+std::string JoinOutputs(const std::set<std::string>& outputs) {
+  std::string text;
+  for (const std::string& output : outputs) text.append(text.empty() ? "" : ", ").append(output);
+  return text;
+}
+
+std::string FooterOf(const CommandRow& row) {
+  std::string text = "\nExamples:\n" + std::string(row.examples) + "\n";
+  if (!row.outputs.empty()) text += "-o knows " + JoinOutputs(row.outputs) + ".\n";
+  return text + "Flags of every command: see 'kubectl quota --help'.\n" + kExitCodes;
+}
+
+std::string FooterOfAll() {
+  std::string text = "\nExamples:\n";
+  for (const CommandRow& row : Rows()) text += row.examples;
+  return text + "\nFlags of one command: see 'kubectl quota COMMAND --help'.\n" + kExitCodes;
+}
+
+void AddCommonFlags(CLI::App& app, Options& options) {
+  Place& place = options.place;
+  app.add_option("-n,--namespace", place.ns, "The namespace; the context's if not given");
+  app.add_flag("-A,--all-namespaces", place.all_namespaces, "All namespaces");
+  app.add_option("-l,--selector", place.selector, "Only quotas with these labels, as app=web,!old");
+  app.add_option("-o,--output", options.output,
+                 "Another form: wide, json, yaml, csv, junit or html");
+  app.add_flag_callback(
+      "--no-headers", [&options] { options.headers = false; }, "No line of titles");
+  app.add_option("--context", place.context, "The context of the kubeconfig");
+  app.add_option("--kubeconfig", place.kubeconfig, "The kubeconfig to use");
+}
+
+void AddWhoFlags(CLI::App& app, WhoOptions& who) {
+  app.add_option("QUOTA", who.quota, "The quota: NAME, or KIND/NAME")->required();
+  app.add_option("--name", who.name, "Only this name of its limits, as requests.cpu");
+  app.add_option("--by", who.by, "owner (the default), object, namespace, or label=KEY");
+  app.add_option("--most", who.most, "How many holders of each name are shown; 0: all")
+      ->capture_default_str();
+}
+
+void AddCheckFlags(CLI::App& app, CheckOptions& check) {
+  app.add_option("-f,--filename", check.files, "Manifests: a file, a folder, or - for stdin")
+      ->required()
+      ->expected(1)
+      ->take_all();
+  app.add_flag("--replace", check.replace, "Count all of it, not only what changes");
+  app.add_flag("--server", check.server, "Ask the server, too: dry runs of what is new");
+  app.add_flag("--validate,!--no-validate", check.validate,
+               "End at fields that there are not; --validate=false ignores them");
+  app.add_option("--nodes", check.nodes, "How many nodes DaemonSets run on, instead of counting")
+      ->check(CLI::Range(0, 1'000'000));
+  app.add_option("--quota-file", check.quota_files, "Quotas of a file: no cluster is asked")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--limitrange-file", check.limit_range_files, "LimitRanges beside them")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--used-file", check.used_file, "What is used: quotas with status, or amounts");
+}
+
+void AddFlagsOf(Command command, CLI::App& app, Options& options) {
+  switch (command) {
+    case Command::kWho:
+      AddWhoFlags(app, options.who);
+      break;
+    case Command::kWhy:
+      app.add_option("OBJECT", options.why.objects, "KIND/NAME of what makes pods, or a pod's NAME")
+          ->required();
+      break;
+    case Command::kCheck:
+      AddCheckFlags(app, options.check);
+      break;
+    case Command::kSuggest:
+      app.add_option("--headroom", options.suggest.headroom, "How much more than is used now")
+          ->capture_default_str();
+      break;
+    case Command::kVersion:
+      app.add_flag("--client", options.only_client, "Do not ask the cluster");
+      break;
+    case Command::kReport:
+    case Command::kComplete:
+    case Command::kTop:
+      break;
+  }
+}
+
+Leave WrongCall(const std::string& why) {
+  return {.exit_code = 2,
+          .text = "error: " + why + "\nSee 'kubectl quota --help' for help and examples.\n"};
+}
+
+// What the parser does not know of what may stand together.
+std::optional<Leave> Check(const CommandRow& row, const Options& options) {
+  if (!options.output.empty() && !row.outputs.contains(options.output)) {
+    if (row.outputs.empty()) return WrongCall(std::string(row.name) + " has no -o");
+    return WrongCall("-o " + options.output + " is unknown to " + row.name + ", which has " +
+                     JoinOutputs(row.outputs));
+  }
+  if (options.place.all_namespaces && !row.all_namespaces) {
+    return WrongCall(std::string(row.name) + " looks into one namespace: give -n instead of -A");
+  }
+  const CheckOptions& check = options.check;
+  if (check.quota_files.empty() && !(check.limit_range_files.empty() && check.used_file.empty())) {
+    return WrongCall("--limitrange-file and --used-file go with --quota-file");
+  }
+  if (check.server && !check.quota_files.empty()) {
+    return WrongCall("--server and --quota-file cannot stand together");
+  }
+  if (options.watch && options.command != Command::kTop) return WrongCall("-w is for top only");
+  if (options.place.all_namespaces && !options.place.ns.empty()) {
+    return WrongCall("-n and -A cannot stand together");
+  }
+  const bool rows = options.output.empty() || options.output == "wide" || options.output == "csv";
+  if (options.watch && !rows) return WrongCall("-w goes with tables and csv only");
+  return std::nullopt;
+}
+
+const CommandRow& RowOf(const std::map<CLI::App*, const CommandRow*>& commands) {
+  for (const auto& [app, row] : commands) {
+    if (app->parsed()) return *row;
+  }
+  return Rows().front();
+}
+
+}  // namespace
+
+Parsed ParseArguments(const std::vector<std::string>& arguments) {
+  Parsed parsed;
+  if (!arguments.empty() && arguments.front() == kCompleteWord) {
+    parsed.options.command = Command::kComplete;
+    parsed.options.complete.words.assign(arguments.begin() + 1, arguments.end());
+    parsed.options.place = CompletionOf(parsed.options.complete.words).place;
+    return parsed;
+  }
+  CLI::App app(kAbout, "kubectl quota");
+  app.footer(FooterOfAll());
+  app.fallthrough();
+  app.require_subcommand(0, 1);
+  AddCommonFlags(app, parsed.options);
+  app.add_flag("-w,--watch", parsed.options.watch, "top: go on, with a line for each change");
+  bool version = false;
+  app.add_flag("--version", version, "As the command of this name");
+  std::map<CLI::App*, const CommandRow*> commands;
+  for (const CommandRow& row : Rows()) {
+    CLI::App& command = *app.add_subcommand(row.name, row.about);
+    command.footer(FooterOf(row));
+    commands[&command] = &row;
+    AddFlagsOf(row.command, command, parsed.options);
+  }
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    parsed.leave = Leave{.exit_code = 0, .text = app.help()};
+    return parsed;
+  } catch (const CLI::ParseError& error) {
+    parsed.leave = WrongCall(error.what());
+    return parsed;
+  }
+  const CommandRow& row = RowOf(commands);
+  parsed.options.command = version ? Command::kVersion : row.command;
+  parsed.leave = Check(row, parsed.options);
+  return parsed;
+}
+
+}  // namespace kubectl_quota

@@ -1,0 +1,213 @@
+#include "cmd/kubectl-quota/check_inputs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <set>
+
+#include "pkg/api/object_meta.h"
+#include "pkg/config/yaml.h"
+#include "pkg/quota/quantity_field.h"
+
+namespace kubectl_quota {
+namespace {
+
+namespace fs = std::filesystem;
+
+using inspect::Manifest;
+
+base::Error WrongInput(const std::string& why) {
+  return {.code = base::ErrorCode::kInvalidArgument, .message = why};
+}
+
+base::Result<std::string> ReadText(const std::string& path) {
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file.is_open() || file.bad()) return WrongInput("cannot read " + path);
+  return text;
+}
+
+bool IsManifestFile(const fs::path& path) {
+  const std::string extension = path.extension();
+  return extension == ".yaml" || extension == ".yml" || extension == ".json";
+}
+
+// A file, or those of a folder in the order of their names.
+base::Result<std::vector<std::string>> FilesAt(const std::string& path) {
+  std::error_code error;
+  if (path == "-" || !fs::is_directory(path, error)) return std::vector<std::string>{path};
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    if (entry.is_regular_file() && IsManifestFile(entry.path())) files.push_back(entry.path());
+  }
+  if (files.empty()) return WrongInput("no .yaml, .yml or .json file in " + path);
+  std::ranges::sort(files);
+  return files;
+}
+
+base::Result<std::vector<Manifest>> ReadFiles(const std::vector<std::string>& paths) {
+  std::vector<Manifest> all;
+  for (const std::string& path : paths) {
+    const auto files = FilesAt(path);
+    if (!files) return files.error();
+    for (const std::string& file : *files) {
+      const auto text = ReadText(file);
+      if (!text) return text.error();
+      auto manifests = inspect::ReadManifests(*text, file == "-" ? "stdin" : file);
+      if (!manifests) return manifests.error();
+      std::ranges::move(*manifests, std::back_inserter(all));
+    }
+  }
+  return all;
+}
+
+base::Result<void> CheckFields(const Manifest& manifest) {
+  const auto unknown = inspect::UnknownFields(manifest.object);
+  if (unknown.empty()) return {};
+  std::string names;
+  for (const std::string& name : unknown) names.append(names.empty() ? "" : ", ").append(name);
+  return WrongInput("error validating " + manifest.where + ": " +
+                    inspect::NameOf(manifest.object).ToString() + ": unknown field " + names +
+                    "; if you choose to ignore this, turn validation off with --validate=false");
+}
+
+base::Result<void> CheckNamespace(const Manifest& manifest, const Options& options) {
+  const std::string own(api::Namespace(manifest.object));
+  if (own.empty() || options.place.ns.empty() || own == options.place.ns) return {};
+  return WrongInput(manifest.where + ": the namespace from the provided object \"" + own +
+                    "\" does not match the namespace \"" + options.place.ns +
+                    "\". You must pass '--namespace=" + own + "' to perform this operation.");
+}
+
+// Quotas in files lack what only a server gives.
+base::Result<quota::Quota> QuotaFrom(json::Value object) {
+  for (const char* member : {"uid", "resourceVersion"}) {
+    if (object.StringAt({"metadata", member}).empty()) object.Make({"metadata", member}) = "0";
+  }
+  const bool nowhere = api::Namespace(object).empty();
+  if (nowhere) object.Make({"metadata", "namespace"}) = "-";
+  auto quota = quota::ParseQuota(object);
+  if (!quota) return quota;
+  if (nowhere) quota->key.ns.clear();
+  // The file is the limit, whatever some server enforced when it was written.
+  quota->status.hard = {};
+  for (const auto& [name, limit] : quota->hard) {
+    if (quota->status.used.Find(name) == nullptr) quota->status.used.Set(name, {});
+  }
+  return quota;
+}
+
+base::Result<std::vector<quota::Quota>> ReadQuotas(const std::vector<std::string>& paths) {
+  auto manifests = ReadFiles(paths);
+  if (!manifests) return manifests.error();
+  std::vector<quota::Quota> quotas;
+  for (Manifest& manifest : *manifests) {
+    if (api::Kind(manifest.object) != "ResourceQuota") continue;
+    auto quota = QuotaFrom(std::move(manifest.object));
+    if (!quota) return quota.error().Wrap(manifest.where);
+    quotas.push_back(std::move(*quota));
+  }
+  if (quotas.empty()) return WrongInput("no ResourceQuota in what --quota-file names");
+  return quotas;
+}
+
+void SetUsed(const quota::ResourceList& used, quota::Quota& quota) {
+  for (const auto& [name, limit] : quota.hard) {
+    if (const auto* amount = used.Find(name)) quota.status.used.Set(name, *amount);
+  }
+}
+
+// Quotas with a status, as `kubectl get quota -o yaml` prints them; or amounts by name, for all.
+base::Result<void> ReadUsed(const std::string& path, std::vector<quota::Quota>& quotas) {
+  const auto text = ReadText(path);
+  if (!text) return text.error();
+  const auto documents = config::ParseYamlDocuments(*text);
+  if (!documents) return documents.error().Wrap(path);
+  const bool plain = documents->size() == 1 && api::Kind(documents->front()).empty();
+  if (plain) {
+    const auto used = quota::ResourceListFrom(&documents->front(), "used");
+    if (!used) return used.error().Wrap(path);
+    for (quota::Quota& quota : quotas) SetUsed(*used, quota);
+    return {};
+  }
+  const auto counted = ReadQuotas({path});
+  if (!counted) return counted.error();
+  for (quota::Quota& quota : quotas) {
+    const auto same = std::ranges::find_if(
+        *counted, [&](const auto& other) { return other.key.name == quota.key.name; });
+    if (same != counted->end()) SetUsed(same->status.used, quota);
+  }
+  return {};
+}
+
+base::Result<void> ReadLimitRanges(const std::vector<std::string>& paths,
+                                   inspect::Defaults& defaults) {
+  const auto manifests = ReadFiles(paths);
+  if (!manifests) return manifests.error();
+  for (const Manifest& manifest : *manifests) {
+    if (api::Kind(manifest.object) != "LimitRange") continue;
+    auto added = inspect::AddLimitRange(manifest.object, defaults);
+    if (!added) return added.error().Wrap(manifest.where);
+  }
+  return {};
+}
+
+// Where manifests say nothing else: the only namespace that the quotas are of.
+std::string HomeOf(const std::vector<quota::Quota>& quotas, const std::string& given) {
+  if (!given.empty()) return given;
+  std::set<std::string> all;
+  for (const quota::Quota& quota : quotas) all.insert(quota.key.ns);
+  return all.size() == 1 ? *all.begin() : "";
+}
+
+}  // namespace
+
+base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns) {
+  auto manifests = ReadFiles(options.check.files);
+  if (!manifests) return manifests.error();
+  if (manifests->empty()) return WrongInput("no objects passed to check");
+  ManifestsByNamespace groups;
+  for (Manifest& manifest : *manifests) {
+    if (auto fine = CheckNamespace(manifest, options); !fine) return fine.error();
+    if (options.check.validate) {
+      if (auto fine = CheckFields(manifest); !fine) return fine.error();
+    }
+    if (api::Namespace(manifest.object).empty()) {
+      manifest.object.Make({"metadata", "namespace"}) = ns;
+    }
+    groups[std::string(api::Namespace(manifest.object))].push_back(std::move(manifest));
+  }
+  return groups;
+}
+
+std::vector<quota::Quota> OfflineInputs::QuotasOf(const std::string& ns) const {
+  std::vector<quota::Quota> own;
+  for (const quota::Quota& quota : quotas) {
+    if (ns.empty() || quota.key.ns.empty() || quota.key.ns == ns) own.push_back(quota);
+  }
+  return own;
+}
+
+base::Result<OfflineInputs> ReadOffline(const Options& options) {
+  const CheckOptions& check = options.check;
+  OfflineInputs inputs;
+  auto quotas = ReadQuotas(check.quota_files);
+  if (!quotas) return quotas.error();
+  inputs.quotas = std::move(*quotas);
+  if (!check.used_file.empty()) {
+    if (auto read = ReadUsed(check.used_file, inputs.quotas); !read) return read.error();
+  }
+  auto ranges = ReadLimitRanges(check.limit_range_files, inputs.surroundings.defaults);
+  if (!ranges) return ranges.error();
+  const std::int64_t nodes = check.nodes;
+  if (nodes >= 0) inputs.surroundings.nodes_for = [nodes](const json::Value&) { return nodes; };
+  auto manifests = ReadGrouped(options, HomeOf(inputs.quotas, options.place.ns));
+  if (!manifests) return manifests.error();
+  inputs.manifests = std::move(*manifests);
+  return inputs;
+}
+
+}  // namespace kubectl_quota

@@ -1,0 +1,136 @@
+#include "cmd/kubectl-quota/cluster.h"
+
+#include <algorithm>
+
+#include "cmd/kubectl-quota/words.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/base/text.h"
+#include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/ironcore/ironcore_quota.h"
+#include "pkg/quota/karmada/karmada_quota.h"
+
+namespace kubectl_quota {
+namespace {
+
+bool Serves(const client::Discovered& kinds, const api::GroupVersionResource& gvr) {
+  return std::ranges::any_of(kinds.resources,
+                             [&](const auto& resource) { return resource.gvr == gvr; });
+}
+
+void AddServed(const client::Discovered& kinds, quota::QuotaApi api,
+               std::vector<ServedQuotaApi>& apis) {
+  if (!Serves(kinds, api.resource)) return;
+  std::string kind = base::ToLower(api.kind) + "." + api.resource.group;
+  apis.push_back({.api = std::move(api), .kind = std::move(kind)});
+}
+
+}  // namespace
+
+informers::ReflectorOptions QuotaList(const quota::QuotaApi& api, const std::string& ns,
+                                      const std::string& selector) {
+  return {.resource = api.resource,
+          .fields = api.fields,
+          .ns = ns,
+          .field_selector = "",
+          .label_selector = selector,
+          .backoff = {}};
+}
+
+informers::ReflectorOptions Listing(api::GroupVersionResource resource, std::string ns,
+                                    std::string_view fields) {
+  informers::ReflectorOptions what{.resource = std::move(resource), .ns = std::move(ns)};
+  while (!fields.empty()) {
+    const std::size_t end = std::min(fields.find(' '), fields.size());
+    what.fields.emplace_back(fields.substr(0, end));
+    fields.remove_prefix(std::min(end + 1, fields.size()));
+  }
+  return what;
+}
+
+Cluster::Cluster(client::ApiClient& client, Terminal& terminal)
+    : client_(client), terminal_(terminal), core_(quota::CoreQuotaApi()) {}
+
+base::Task<const client::Discovered*> Cluster::Kinds() {
+  if (kinds_) co_return &*kinds_;
+  terminal_.Reading("what the server serves");
+  auto discovered = co_await client::DiscoverResources(client_);
+  if (discovered) {
+    kinds_ = std::move(*discovered);
+    co_return &*kinds_;
+  }
+  terminal_.Warn("only Kubernetes' own quotas are looked at: " + ErrorText(discovered.error()));
+  kinds_ = client::Discovered();
+  co_return &*kinds_;
+}
+
+base::Task<const std::vector<ServedQuotaApi>*> Cluster::QuotaApis() {
+  if (!apis_.empty()) co_return &apis_;
+  const client::Discovered* kinds = co_await Kinds();
+  apis_.push_back(ServedQuotaApi{core_, ""});
+  AddServed(*kinds, quota::KarmadaQuotaApi(), apis_);
+  AddServed(*kinds, quota::IroncoreQuotaApi(), apis_);
+  co_return &apis_;
+}
+
+base::Task<base::Result<void>> Cluster::List(informers::ReflectorOptions what,
+                                             std::function<void(const json::Value&)> object,
+                                             std::function<void()> restart) {
+  terminal_.Reading(what.resource.WithoutVersion().ToString());
+  const auto count = [this, object = std::move(object)](const json::Value& value) {
+    terminal_.CountRead();
+    object(value);
+  };
+  auto version = co_await informers::ListAll(client_, std::move(what), count, std::move(restart));
+  if (!version) co_return version.error();
+  co_return base::Result<void>();
+}
+
+base::Task<base::Result<json::Value>> Cluster::Get(std::string path) {
+  client::ApiRequest request;
+  request.path = std::move(path);
+  co_return co_await client::DoJson(client_, std::move(request));
+}
+
+base::Task<base::Result<void>> Cluster::DryRun(std::string path, json::Value object) {
+  client::ApiRequest request;
+  request.verb = "POST";
+  request.path = std::move(path);
+  request.query.emplace_back("dryRun", "All");
+  request.content_type = client::kJson;
+  request.body = json::Write(object);
+  auto answer = co_await client_.Do(std::move(request));
+  if (!answer) co_return answer.error();
+  co_return base::Result<void>();
+}
+
+base::Task<base::Result<void>> Cluster::QuotasOf(const ServedQuotaApi& served, std::string ns,
+                                                 std::string selector,
+                                                 std::vector<ReadQuota>& quotas) {
+  const std::size_t before = quotas.size();
+  const auto add = [&](const json::Value& object) {
+    auto quota = quota::ParseQuota(object, served.api.selectors);
+    if (quota) {
+      quotas.push_back({.of = &served, .quota = std::move(*quota)});
+    } else {
+      terminal_.Warn("quota " + api::KeyOf(object).ToString() +
+                     " cannot be read: " + quota.error().message);
+    }
+  };
+  co_return co_await List(QuotaList(served.api, ns, selector), add,
+                          [&, before] { quotas.resize(before); });
+}
+
+base::Task<base::Result<std::vector<ReadQuota>>> Cluster::Quotas(std::string ns,
+                                                                 std::string selector) {
+  std::vector<ReadQuota> quotas;
+  const std::vector<ServedQuotaApi>* apis = co_await QuotaApis();
+  for (const ServedQuotaApi& served : *apis) {
+    auto listed = co_await QuotasOf(served, ns, selector, quotas);
+    if (listed) continue;
+    if (served.kind.empty()) co_return listed.error();
+    terminal_.Warn("shown without " + served.kind + ": " + ErrorText(listed.error()));
+  }
+  co_return quotas;
+}
+
+}  // namespace kubectl_quota

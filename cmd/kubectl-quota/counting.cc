@@ -1,0 +1,195 @@
+#include "cmd/kubectl-quota/counting.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "cmd/kubectl-quota/words.h"
+#include "pkg/base/text.h"
+
+namespace kubectl_quota {
+namespace {
+
+// Owners of owners of owners: nobody builds more, and circles are possible.
+constexpr int kMostLevels = 8;
+
+bool OwnsAny(const quota::Evaluator& evaluator, const std::vector<std::string>& names) {
+  return std::ranges::any_of(names, [&](const auto& name) { return evaluator.owns(name); });
+}
+
+bool ClassesMatter(const quota::Evaluator& evaluator, const std::vector<std::string>& names) {
+  return evaluator.classes && std::ranges::any_of(names, [&](const std::string& name) {
+           return evaluator.classes->concerns(name);
+         });
+}
+
+// The evaluators that may have something to say, and those of kinds that are merely counted.
+std::vector<quota::Evaluator> EvaluatorsOf(const quota::QuotaApi& api,
+                                           const std::vector<std::string>& names) {
+  std::vector<quota::Evaluator> wanted;
+  std::vector<std::string> rest;
+  for (const quota::Evaluator& evaluator : api.evaluators) {
+    if (OwnsAny(evaluator, names) || ClassesMatter(evaluator, names)) wanted.push_back(evaluator);
+  }
+  for (const std::string& name : names) {
+    const auto owns = [&](const auto& evaluator) { return evaluator.owns(name); };
+    if (!api.object_counter || std::ranges::any_of(wanted, owns)) continue;
+    const auto resource = api.counted_resource(name);
+    auto counter = resource ? api.object_counter(*resource) : std::nullopt;
+    if (counter) wanted.push_back(std::move(*counter));
+  }
+  return wanted;
+}
+
+// Kinds as classes: what the server serves.
+std::unique_ptr<quota::ClassTable> ClassesOfKinds(const quota::ClassSource& source,
+                                                  const client::Discovered& kinds) {
+  auto table = std::make_unique<quota::ClassTable>(source.missing, source.called);
+  for (const client::ApiResource& resource : kinds.resources) {
+    if (!resource.namespaced) continue;
+    table->Set(quota::KindClass(resource.gvr.group, resource.kind),
+               quota::ClassUsage(source.usage_of_kind(resource.gvr.WithoutVersion())));
+  }
+  return table;
+}
+
+base::Task<std::unique_ptr<quota::ClassTable>> ReadClasses(Cluster& cluster,
+                                                           quota::ClassSource source) {
+  const client::Discovered* kinds = co_await cluster.Kinds();
+  if (source.usage_of_kind) co_return ClassesOfKinds(source, *kinds);
+  auto table = std::make_unique<quota::ClassTable>(source.missing, source.called);
+  const client::ApiResource* resource = FindResource(*kinds, source.resource);
+  if (resource == nullptr) co_return table;
+  const auto set = [&](const json::Value& object) {
+    table->Set(object.StringAt({"metadata", "name"}), source.usage_of(object));
+  };
+  informers::ReflectorOptions what = Listing(resource->gvr, "", "");
+  what.fields = source.fields;
+  auto listed = co_await cluster.List(std::move(what), set, [&] { table->Clear(); });
+  if (!listed) {
+    cluster.terminal().Warn("what depends on " + source.resource.ToString() +
+                            " is left out: " + ErrorText(listed.error()));
+  }
+  co_return table;
+}
+
+std::optional<api::GroupVersionResource> ServedAs(const client::Discovered& kinds,
+                                                  const quota::Evaluator& evaluator) {
+  const client::ApiResource* found = FindResource(kinds, evaluator.resource, evaluator.version);
+  if (found != nullptr) return found->gvr;
+  // What the server serves could not be asked; the core group is always there.
+  if (!kinds.resources.empty() || !evaluator.resource.group.empty()) return std::nullopt;
+  return api::GroupVersionResource{"", "v1", evaluator.resource.resource};
+}
+
+base::Task<void> ReadOwnersOfKind(Cluster& cluster, std::string ns, inspect::OwnerIndex& owners,
+                                  inspect::OwnerKind kind) {
+  const client::Discovered* kinds = co_await cluster.Kinds();
+  const client::ApiResource* resource = FindKind(*kinds, kind.api_version, kind.kind);
+  owners.SetRead(kind);
+  // What is of no namespace, as the node of a static pod, is the top.
+  if (resource == nullptr || !resource->namespaced) co_return;
+  const auto add = [&](const json::Value& object) { owners.Add(object); };
+  auto listed = co_await cluster.List(
+      Listing(resource->gvr, std::move(ns), "metadata.ownerReferences"), add, [] {});
+  if (listed) co_return;
+  cluster.terminal().Warn("owners are followed no further than to a " + kind.kind + ": " +
+                          ErrorText(listed.error()));
+}
+
+}  // namespace
+
+const client::ApiResource* FindKind(const client::Discovered& kinds, std::string_view api_version,
+                                    std::string_view kind) {
+  const auto found = std::ranges::find_if(kinds.resources, [&](const auto& resource) {
+    return resource.kind == kind && resource.gvr.GroupVersion() == api_version;
+  });
+  return found == kinds.resources.end() ? nullptr : &*found;
+}
+
+const client::ApiResource* FindResource(const client::Discovered& kinds,
+                                        const api::GroupResource& resource,
+                                        std::string_view version) {
+  const auto found = std::ranges::find_if(kinds.resources, [&](const auto& served) {
+    return served.gvr.WithoutVersion() == resource &&
+           (version.empty() ? served.preferred : served.gvr.version == version);
+  });
+  return found == kinds.resources.end() ? nullptr : &*found;
+}
+
+base::Task<std::vector<Source>> SourcesOf(Cluster& cluster, const quota::QuotaApi& api,
+                                          std::vector<std::string> names) {
+  const client::Discovered* kinds = co_await cluster.Kinds();
+  std::vector<Source> sources;
+  for (quota::Evaluator& evaluator : EvaluatorsOf(api, names)) {
+    Source source;
+    source.resource = ServedAs(*kinds, evaluator);
+    const auto* served = FindResource(*kinds, evaluator.resource, evaluator.version);
+    source.kind = served != nullptr ? served->kind : evaluator.resource.resource;
+    const bool classes = ClassesMatter(evaluator, names);
+    source.evaluator = std::move(evaluator);
+    if (classes) source.classes = co_await ReadClasses(cluster, *source.evaluator.classes);
+    sources.push_back(std::move(source));
+  }
+  co_return sources;
+}
+
+base::Task<base::Result<bool>> ReadObjects(Cluster& cluster, const Source& source, std::string ns,
+                                           std::string more_fields,
+                                           std::function<void(const json::Value&)> object,
+                                           std::function<void()> restart) {
+  if (!source.resource) co_return true;
+  informers::ReflectorOptions what = Listing(*source.resource, std::move(ns), more_fields);
+  what.fields.insert(what.fields.end(), source.evaluator.fields.begin(),
+                     source.evaluator.fields.end());
+  const std::string name = what.resource.WithoutVersion().ToString();
+  auto listed = co_await cluster.List(std::move(what), std::move(object), std::move(restart));
+  if (listed) co_return true;
+  if (!listed.error().Is(base::ErrorCode::kForbidden)) co_return listed.error();
+  cluster.terminal().Warn("shown without " + name + ": " + ErrorText(listed.error()));
+  co_return false;
+}
+
+base::Task<void> ReadOwners(Cluster& cluster, std::string ns, inspect::OwnerIndex& owners,
+                            std::function<std::set<inspect::OwnerKind>()> missing) {
+  for (int level = 0; level < kMostLevels; ++level) {
+    const std::set<inspect::OwnerKind> kinds = missing();
+    if (kinds.empty()) co_return;
+    for (const inspect::OwnerKind& kind : kinds) {
+      co_await ReadOwnersOfKind(cluster, ns, owners, kind);
+    }
+  }
+}
+
+base::Task<base::Result<void>> FillBook(Cluster& cluster, const quota::QuotaApi& api,
+                                        inspect::HolderBook& book, Onlooker onlooker) {
+  const std::string ns = book.quota().key.ns;
+  const auto now = std::chrono::system_clock::now();
+  const std::vector<Source> sources = co_await SourcesOf(cluster, api, book.names());
+  for (const Source& source : sources) {
+    const inspect::ObjectName of{base::ToLower(source.kind), source.evaluator.resource.group, ""};
+    std::size_t unknown = 0;
+    std::string why;
+    inspect::HolderBook read = book;  // until the list is whole
+    const auto add = [&](const json::Value& object) {
+      if (onlooker) onlooker(source.evaluator, object);
+      inspect::ObjectName name = of;
+      name.name = object.StringAt({"metadata", "name"});
+      const auto added =
+          read.Add(source.evaluator, source.classes.get(), object, std::move(name), now);
+      if (!added && unknown++ == 0) why = added.error().message;
+    };
+    auto listed =
+        co_await ReadObjects(cluster, source, ns, book.Fields(), add, [&] { read = book; });
+    if (!listed) co_return listed.error();
+    if (unknown > 0) {
+      cluster.terminal().Warn("shown without " + std::to_string(unknown) +
+                              " of which it is unknown what they use: " + why);
+    }
+    if (!*listed) read.SetIncomplete();
+    book = std::move(read);
+  }
+  co_await ReadOwners(cluster, ns, book.owners(), [&] { return book.MissingOwners(); });
+  co_return base::Result<void>();
+}
+
+}  // namespace kubectl_quota

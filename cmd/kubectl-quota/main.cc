@@ -1,0 +1,137 @@
+// kubectl-quota: what quotas say, who uses them, why they refuse, whether something would fit.
+//
+// Exit codes: 0 yes, or shown; 1 no; 2 wrong call, or no access.
+
+#include <glog/logging.h>
+#include <signal.h>
+
+#include <boost/asio/io_context.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "cmd/kubectl-quota/commands.h"
+#include "cmd/kubectl-quota/completion.h"
+#include "cmd/kubectl-quota/words.h"
+#include "pkg/base/task_group.h"
+#include "pkg/client/cluster_config.h"
+#include "pkg/client/rest_client.h"
+
+namespace kubectl_quota {
+namespace {
+
+// kubectl looks into the user's kubeconfig first, also in a pod; the pod's account is what is left.
+std::optional<std::string> EnvironmentOfUser(std::string_view name) {
+  if (name != "KUBERNETES_SERVICE_HOST") return client::ProcessEnvironment(name);
+  const std::string home = client::ProcessEnvironment("HOME").value_or("");
+  const bool has_config = !client::ProcessEnvironment("KUBECONFIG").value_or("").empty() ||
+                          std::filesystem::exists(home + "/.kube/config");
+  return has_config ? std::nullopt : client::ProcessEnvironment(name);
+}
+
+base::Result<client::ClusterConfig> LoadConfig(const Place& place) {
+  client::LoadOptions load;
+  load.kubeconfig = place.kubeconfig;
+  load.context = place.context;
+  load.environment = EnvironmentOfUser;
+  load.home = client::ProcessEnvironment("HOME").value_or("");
+  return client::LoadClusterConfig(load);
+}
+
+base::Task<Outcome> Perform(Session& session) {
+  switch (session.options.command) {
+    case Command::kTop:
+      return Top(session);
+    case Command::kWho:
+      return Who(session);
+    case Command::kWhy:
+      return Why(session);
+    case Command::kCheck:
+      return Check(session);
+    case Command::kSuggest:
+      return Suggest(session);
+    case Command::kReport:
+      return MakeReport(session);
+    case Command::kComplete:
+      return Complete(session);
+    case Command::kVersion:
+      return DaemonVersion(session);
+  }
+  return Top(session);
+}
+
+int Report(Terminal& terminal, const Outcome& outcome) {
+  if (outcome) return *outcome;
+  terminal.Fail(ErrorText(outcome.error()) + "\n");
+  return kFailed;
+}
+
+int RunCommand(const Options& options, Terminal& terminal) {
+  auto config = LoadConfig(options.place);
+  if (!config) return Report(terminal, config.error());
+  boost::asio::io_context io{1};
+  base::RealScheduler scheduler(io.get_executor());
+  std::string ns = options.place.ns.empty() ? config->ns : options.place.ns;
+  if (options.place.all_namespaces) ns.clear();
+  // Pages are handed on, so they do not tell of the user's files.
+  const http::Url& server = config->server;
+  std::string source = server.scheme + "://" + server.Authority() + server.path;
+  auto client = client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
+                                      {.user_agent = "kubectl-quota/" QCM_VERSION});
+  if (!client) return Report(terminal, client.error());
+  Cluster cluster(**client, terminal);
+  Session session{cluster, scheduler, options, std::move(ns), std::move(source)};
+  Outcome outcome = kFailed;
+  base::TaskGroup progress(io.get_executor());
+  base::TaskGroup tasks(io.get_executor());
+  progress.Spawn("progress", [&] { return terminal.ShowProgress(scheduler); });
+  tasks.Spawn("command", [&]() -> base::Task<void> {
+    outcome = co_await Perform(session);
+    progress.Cancel();
+    (*client)->CloseIdle();
+  });
+  while (!(tasks.empty() && progress.empty()) && io.run_one() > 0) {
+  }
+  return Report(terminal, outcome);
+}
+
+int Run(const std::vector<std::string>& arguments) {
+  const Parsed parsed = ParseArguments(arguments);
+  if (parsed.leave) {
+    (parsed.leave->exit_code == 0 ? std::cout : std::cerr) << parsed.leave->text;
+    return parsed.leave->exit_code;
+  }
+  if (parsed.options.command == Command::kVersion) {
+    std::cout << "kubectl-quota " QCM_VERSION "\n" << std::flush;
+    const bool cluster =
+        !parsed.options.only_client && LoadConfig(parsed.options.place).has_value();
+    if (!cluster) return kYes;
+  }
+  if (parsed.options.command == Command::kComplete) {
+    // What is known here needs no cluster; nor is there anything to say where there is none.
+    const Completion completion = CompletionOf(parsed.options.complete.words);
+    if (!completion.AsksCluster() || !LoadConfig(parsed.options.place)) {
+      std::cout << CompletionText(completion, {}) << std::flush;
+      return kYes;
+    }
+  }
+  Terminal terminal(ReadTraits());
+  if (!parsed.options.check.quota_files.empty()) {
+    return Report(terminal,
+                  CheckOffline(parsed.options, terminal, std::chrono::system_clock::now()));
+  }
+  return RunCommand(parsed.options, terminal);
+}
+
+}  // namespace
+}  // namespace kubectl_quota
+
+int main(int argc, char** argv) {
+  // What libraries would log is told by the commands themselves.
+  FLAGS_logtostderr = true;
+  FLAGS_minloglevel = google::GLOG_FATAL;
+  google::InitGoogleLogging(argv[0]);
+  signal(SIGPIPE, SIG_IGN);
+  return kubectl_quota::Run(std::vector<std::string>(argv + 1, argv + argc));
+}

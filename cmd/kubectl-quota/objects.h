@@ -1,0 +1,50 @@
+#pragma once
+
+// Objects by the words of a command line, and which evaluator counts an object. Single-threaded.
+
+#include <string>
+#include <string_view>
+
+#include "cmd/kubectl-quota/cluster.h"
+#include "cmd/kubectl-quota/counting.h"
+#include "pkg/inspect/fit.h"
+
+namespace kubectl_quota {
+
+// "deployment/web", "deploy/web", "deployments.apps/web"; a bare name is a pod's.
+struct NamedKind {
+  const client::ApiResource* resource = nullptr;
+  std::string name;
+};
+// Errors: kInvalidArgument, in kubectl's words, for a kind that the server does not have.
+base::Task<base::Result<NamedKind>> FindNamed(Cluster& cluster, std::string argument);
+
+// Errors: of the server; kNotFound as kubectl words it.
+base::Task<base::Result<json::Value>> GetObject(Cluster& cluster, NamedKind named, std::string ns);
+
+// Which evaluator counts an object, for all kinds that manifests may have.
+class Counters {
+ public:
+  // `kinds` outlive it; without any the resource of a kind is guessed.
+  Counters(const client::Discovered& kinds, const quota::QuotaApi& api)
+      : kinds_(kinds), api_(api) {}
+
+  // Takes over the classes of what was read.
+  void SetClasses(std::vector<Source> sources);
+  // nullptr: no quota counts such objects.
+  const inspect::Counter* Of(std::string_view api_version, std::string_view kind);
+
+ private:
+  [[nodiscard]] std::optional<api::GroupResource> ResourceOf(std::string_view api_version,
+                                                             std::string_view kind) const;
+  struct Entry {
+    std::optional<quota::Evaluator> evaluator;
+    inspect::Counter counter;
+  };
+  const client::Discovered& kinds_;
+  const quota::QuotaApi& api_;
+  std::vector<Source> sources_;
+  std::map<std::string, std::unique_ptr<Entry>, std::less<>> entries_;  // "apps/v1 Deployment"
+};
+
+}  // namespace kubectl_quota

@@ -1,0 +1,125 @@
+#include "cmd/kubectl-quota/surroundings.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "cmd/kubectl-quota/words.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/inspect/node_fit.h"
+
+namespace kubectl_quota {
+namespace {
+
+using Objects = std::vector<json::Value>;
+
+const api::GroupVersionResource kLimitRanges{"", "v1", "limitranges"};
+const api::GroupVersionResource kRuntimeClasses{"node.k8s.io", "v1", "runtimeclasses"};
+const api::GroupVersionResource kPriorityClasses{"scheduling.k8s.io", "v1", "priorityclasses"};
+const api::GroupVersionResource kStorageClasses{"storage.k8s.io", "v1", "storageclasses"};
+const api::GroupVersionResource kNodes{"", "v1", "nodes"};
+const api::GroupVersionResource kVolumeClaims{"", "v1", "persistentvolumeclaims"};
+
+// The objects of a collection; none, with a warning, where they may not be listed or are not
+// served. `unread` gets the warning, if it is given.
+base::Task<base::Result<Objects>> ReadAll(Cluster& cluster, informers::ReflectorOptions what,
+                                          std::string without, std::string* unread = nullptr) {
+  Objects objects;
+  auto listed = co_await cluster.List(
+      std::move(what), [&](const json::Value& object) { objects.push_back(object); },
+      [&] { objects.clear(); });
+  if (listed) co_return objects;
+  if (listed.error().Is(base::ErrorCode::kNotFound)) co_return Objects();
+  if (!listed.error().Is(base::ErrorCode::kForbidden)) co_return listed.error();
+  const std::string warning = without + ": " + ErrorText(listed.error());
+  if (unread != nullptr) {
+    *unread = warning;
+  } else {
+    cluster.terminal().Warn(warning);
+  }
+  co_return Objects();
+}
+
+bool NamesStorageClass(const quota::Quota& quota) {
+  return std::ranges::any_of(quota.hard, [](const auto& limit) {
+    return limit.first.find(".storageclass.storage.k8s.io/") != std::string::npos;
+  });
+}
+
+bool HasScope(const quota::Quota& quota, std::string_view scope) {
+  return std::ranges::any_of(quota.selector,
+                             [&](const auto& requirement) { return requirement.scope == scope; });
+}
+
+}  // namespace
+
+void WarnOf(const Unread& unread, const json::Value& object,
+            const std::vector<quota::Quota>& quotas, Terminal& terminal) {
+  const bool pod = api::Kind(object) == "Pod";
+  const bool claim = api::Kind(object) == "PersistentVolumeClaim";
+  const auto by_class = [](const quota::Quota& quota) { return HasScope(quota, "PriorityClass"); };
+  if (pod && !object.StringAt({"spec", "runtimeClassName"}).empty() &&
+      !unread.runtime_classes.empty()) {
+    terminal.Warn(unread.runtime_classes);
+  }
+  if (pod && object.StringAt({"spec", "priorityClassName"}).empty() &&
+      !unread.priority_classes.empty() && std::ranges::any_of(quotas, by_class)) {
+    terminal.Warn(unread.priority_classes);
+  }
+  if (claim && object.StringAt({"spec", "storageClassName"}).empty() &&
+      !unread.storage_classes.empty() && std::ranges::any_of(quotas, NamesStorageClass)) {
+    terminal.Warn(unread.storage_classes);
+  }
+}
+
+base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(Cluster& cluster, std::string ns,
+                                                                 Unread& unread) {
+  inspect::Surroundings surroundings;
+  inspect::Defaults& defaults = surroundings.defaults;
+  auto ranges = co_await ReadAll(cluster, Listing(kLimitRanges, ns, "spec"),
+                                 "counted without what LimitRanges fill in");
+  if (!ranges) co_return ranges.error();
+  for (const json::Value& range : *ranges) {
+    if (auto added = inspect::AddLimitRange(range, defaults); !added) co_return added.error();
+  }
+  auto runtimes =
+      co_await ReadAll(cluster, Listing(kRuntimeClasses, "", "overhead"),
+                       "counted without the overhead of RuntimeClasses", &unread.runtime_classes);
+  if (!runtimes) co_return runtimes.error();
+  for (const json::Value& runtime : *runtimes) inspect::AddRuntimeClass(runtime, defaults);
+  auto priorities =
+      co_await ReadAll(cluster, Listing(kPriorityClasses, "", "globalDefault value"),
+                       "pods without a PriorityClass are taken as such", &unread.priority_classes);
+  if (!priorities) co_return priorities.error();
+  defaults.priority_class = inspect::DefaultPriorityClass(*priorities);
+  auto storages = co_await ReadAll(
+      cluster, Listing(kStorageClasses, "", "metadata.annotations metadata.creationTimestamp"),
+      "claims without a StorageClass are taken as such", &unread.storage_classes);
+  if (!storages) co_return storages.error();
+  defaults.storage_class = inspect::DefaultStorageClass(*storages);
+  co_return surroundings;
+}
+
+base::Task<base::Result<void>> ReadNodes(Cluster& cluster, inspect::Surroundings& surroundings) {
+  auto nodes = co_await ReadAll(cluster, Listing(kNodes, "", inspect::kNodeFields),
+                                "pods of DaemonSets are counted as with --nodes 0");
+  if (!nodes) co_return nodes.error();
+  const auto shared = std::make_shared<const Objects>(std::move(*nodes));
+  surroundings.nodes_for = [shared](const json::Value& spec) {
+    return static_cast<std::int64_t>(std::ranges::count_if(
+        *shared, [&](const json::Value& node) { return inspect::DaemonRunsOn(spec, node); }));
+  };
+  co_return base::Result<void>();
+}
+
+base::Task<base::Result<void>> ReadClaims(Cluster& cluster, std::string ns,
+                                          inspect::Surroundings& surroundings) {
+  auto claims = co_await ReadAll(cluster, Listing(kVolumeClaims, std::move(ns), "metadata.name"),
+                                 "claims that are there are counted as new");
+  if (!claims) co_return claims.error();
+  for (const json::Value& claim : *claims) {
+    surroundings.claims.emplace(claim.StringAt({"metadata", "name"}));
+  }
+  co_return base::Result<void>();
+}
+
+}  // namespace kubectl_quota

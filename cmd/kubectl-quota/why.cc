@@ -1,0 +1,268 @@
+#include "pkg/inspect/why.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "cmd/kubectl-quota/commands.h"
+#include "cmd/kubectl-quota/counting.h"
+#include "cmd/kubectl-quota/documents.h"
+#include "cmd/kubectl-quota/objects.h"
+#include "cmd/kubectl-quota/surroundings.h"
+#include "cmd/kubectl-quota/words.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/api/time.h"
+#include "pkg/inspect/manifest.h"
+
+namespace kubectl_quota {
+namespace {
+
+using inspect::OwnerRef;
+using inspect::WhyAnswer;
+
+const api::GroupVersionResource kPods{"", "v1", "pods"};
+const api::GroupVersionResource kEvents{"", "v1", "events"};
+
+constexpr const char* kPodFields =
+    "metadata.ownerReferences metadata.deletionTimestamp status.phase";
+constexpr const char* kEventFields =
+    "involvedObject reason message lastTimestamp eventTime count series metadata.creationTimestamp";
+
+informers::ReflectorOptions RefusalEvents(const std::string& ns) {
+  informers::ReflectorOptions what = Listing(kEvents, ns, kEventFields);
+  what.field_selector = "type=Warning";
+  return what;
+}
+
+bool IsActive(const json::Value& pod) {
+  const std::string_view phase = pod.StringAt({"status", "phase"});
+  return phase != "Succeeded" && phase != "Failed" && !api::IsBeingDeleted(pod);
+}
+
+// What is the asker's own among the namespace's objects, through any number of owners.
+class Family {
+ public:
+  Family(Cluster& cluster, std::string ns, const json::Value& head)
+      : cluster_(cluster), ns_(std::move(ns)), uid_(api::Uid(head)) {
+    owners_.Add(head);
+  }
+
+  // How many of its pods run, or are to run.
+  base::Task<base::Result<std::int64_t>> CountPods() {
+    std::map<std::string, std::pair<OwnerRef, std::int64_t>> pods;  // by direct owner
+    const auto add = [&](const json::Value& pod) {
+      const auto owner = inspect::OwnerOf(pod);
+      if (!owner || !IsActive(pod)) return;
+      auto& [ref, count] = pods[owner->uid];
+      ref = *owner;
+      ++count;
+    };
+    auto listed =
+        co_await cluster_.List(Listing(kPods, ns_, kPodFields), add, [&] { pods.clear(); });
+    if (!listed) co_return listed.error();
+    std::vector<OwnerRef> refs;
+    for (const auto& [uid, entry] : pods) refs.push_back(entry.first);
+    co_await Learn(refs);
+    std::int64_t own = 0;
+    for (const auto& [uid, entry] : pods) own += IsOwn(entry.first) ? entry.second : 0;
+    co_return own;
+  }
+
+  // Who holds its pods.
+  base::Task<inspect::ObjectName> TopOf(const json::Value& head) {
+    const std::optional<OwnerRef> owner = inspect::OwnerOf(head);
+    if (!owner) co_return inspect::NameOf(head);
+    const std::vector<OwnerRef> refs{*owner};
+    co_await Learn(refs);
+    co_return owners_.Top(*owner).Name();
+  }
+
+  // The last refusal that its controllers have told of. Nothing, with a warning, if events may not
+  // be listed.
+  base::Task<std::optional<inspect::Refusal>> LastRefusal() {
+    std::vector<std::pair<OwnerRef, inspect::Refusal>> refusals;
+    const auto add = [&](const json::Value& event) { AddRefusal(event, refusals); };
+    auto listed = co_await cluster_.List(RefusalEvents(ns_), add, [&] { refusals.clear(); });
+    if (!listed) {
+      cluster_.terminal().Warn("shown without Events: " + ErrorText(listed.error()));
+      co_return std::nullopt;
+    }
+    std::vector<OwnerRef> refs;
+    for (const auto& [ref, refusal] : refusals) refs.push_back(ref);
+    co_await Learn(refs);
+    std::optional<inspect::Refusal> last;
+    for (auto& [ref, refusal] : refusals) {
+      if (IsOwn(ref) && (!last || refusal.last > last->last)) last = std::move(refusal);
+    }
+    co_return last;
+  }
+
+ private:
+  [[nodiscard]] bool IsOwn(const OwnerRef& ref) const { return owners_.Reaches(ref, uid_); }
+
+  base::Task<void> Learn(std::vector<OwnerRef> refs) {
+    const auto missing = [this, refs] {
+      std::set<inspect::OwnerKind> kinds;
+      for (const OwnerRef& ref : refs) {
+        if (auto kind = owners_.Missing(ref)) kinds.insert(std::move(*kind));
+      }
+      return kinds;
+    };
+    co_await ReadOwners(cluster_, ns_, owners_, missing);
+  }
+
+  static void AddRefusal(const json::Value& event,
+                         std::vector<std::pair<OwnerRef, inspect::Refusal>>& refusals) {
+    // client-go's recorder puts many events into one, and says so first.
+    std::string_view message = event.StringAt({"message"});
+    constexpr std::string_view kCombined = "(combined from similar events): ";
+    if (message.starts_with(kCombined)) message.remove_prefix(kCombined.size());
+    const bool of_quota = message.find("ed quota: ") != std::string_view::npos;  // exceeded, failed
+    if (!of_quota && event.StringAt({"reason"}) != "FailedCreate") return;
+    const json::Value* object = event.At({"involvedObject"});
+    if (object == nullptr) return;
+    inspect::Refusal refusal{.message = std::string(message), .last = {}};
+    for (const auto* text : {"lastTimestamp", "eventTime"}) {
+      const auto time = api::ParseTime(event.StringAt({text}));
+      if (time) refusal.last = std::max(refusal.last, *time);
+    }
+    const auto series = api::ParseTime(event.StringAt({"series", "lastObservedTime"}));
+    if (series) refusal.last = std::max(refusal.last, *series);
+    const json::Value* count = event.At({"count"});
+    if (count != nullptr) refusal.times = count->AsInt64().value_or(1);
+    refusals.emplace_back(OwnerRef{.api_version = std::string(object->StringAt({"apiVersion"})),
+                                   .kind = std::string(object->StringAt({"kind"})),
+                                   .name = std::string(object->StringAt({"name"})),
+                                   .uid = std::string(object->StringAt({"uid"}))},
+                          std::move(refusal));
+  }
+
+  Cluster& cluster_;
+  std::string ns_;
+  std::string uid_;
+  inspect::OwnerIndex owners_;
+};
+
+// Kubernetes' own quotas of the namespace: pods are theirs.
+base::Task<base::Result<std::vector<quota::Quota>>> CoreQuotas(Cluster& cluster, std::string ns) {
+  auto quotas = co_await cluster.Quotas(std::move(ns), "");
+  if (!quotas) co_return quotas.error();
+  std::vector<quota::Quota> core;
+  for (ReadQuota& read : *quotas) {
+    if (read.of->kind.empty()) core.push_back(std::move(read.quota));
+  }
+  co_return core;
+}
+
+// Who holds what is lacking.
+base::Task<base::Result<std::vector<inspect::LackHolders>>> HoldersOfLacks(
+    Session& session, const WhyAnswer& answer, const std::vector<quota::Quota>& quotas) {
+  std::vector<inspect::LackHolders> lacks;
+  const quota::QuotaApi& api = session.cluster.core();
+  for (const inspect::WhyQuota& line : answer.quotas) {
+    std::vector<std::string> names;
+    for (const inspect::WhyName& name : line.names) {
+      if (name.lacks_for_all) names.push_back(name.name);
+    }
+    if (names.empty()) continue;
+    const auto quota = std::ranges::find_if(
+        quotas, [&](const quota::Quota& q) { return q.key.name == line.quota; });
+    inspect::HolderBook book(*quota, names, {});
+    auto filled = co_await FillBook(session.cluster, api, book);
+    if (!filled) co_return filled.error();
+    for (const std::string& name : names) lacks.push_back({line.quota, name, book.HoldersOf(name)});
+  }
+  co_return lacks;
+}
+
+base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json::Value& object) {
+  Cluster& cluster = session.cluster;
+  Unread unread;
+  auto surroundings = co_await ReadSurroundings(cluster, session.ns, unread);
+  if (!surroundings) co_return surroundings.error();
+  if (api::Kind(object) == "DaemonSet") {
+    auto nodes = co_await ReadNodes(cluster, *surroundings);
+    if (!nodes) co_return nodes.error();
+  }
+  const auto plan = inspect::PodsOfAny(object, *surroundings);
+  const inspect::ObjectName name = inspect::NameOf(object);
+  if (!plan) {
+    co_return base::Error{
+        .code = base::ErrorCode::kInvalidArgument,
+        .message = name.ToString() + " has no pod template: name what makes pods"};
+  }
+  Family family(cluster, session.ns, object);
+  auto has = co_await family.CountPods();
+  if (!has && has.error().Is(base::ErrorCode::kForbidden)) {
+    cluster.terminal().Warn("its pods are counted by its own status: " + ErrorText(has.error()));
+    has = inspect::PresentPods(object).value_or(0);
+  }
+  if (!has) co_return has.error();
+  auto quotas = co_await CoreQuotas(cluster, session.ns);
+  if (!quotas) co_return quotas.error();
+  const inspect::FitBook fit(*quotas);
+  auto pod = inspect::AdmittedPod(
+      inspect::PodFromTemplate(plan->pod_template, session.ns, name.name + "-…"),
+      surroundings->defaults);
+  if (!pod) co_return pod.error();
+  WarnOf(unread, *pod, *quotas, cluster.terminal());
+  Counters counters(*co_await cluster.Kinds(), cluster.core());
+  const auto demand =
+      fit.DemandOf(*counters.Of("v1", "Pod"), *pod, {}, session.scheduler.WallNow());
+  if (!demand) co_return demand.error();
+  WhyAnswer answer = inspect::Explain(name, plan->count, *has, fit, *demand);
+  answer.refusals = inspect::RefusalsOf(*pod, surroundings->defaults.bounds);
+  answer.top = co_await family.TopOf(object);
+  if (*has < plan->count) answer.refusal = co_await family.LastRefusal();
+  if (!answer.Refused()) co_return answer;
+  auto lacks = co_await HoldersOfLacks(session, answer, *quotas);
+  if (!lacks) co_return lacks.error();
+  answer.room = inspect::RoomFor(answer, *lacks);
+  co_return answer;
+}
+
+// A pod that is there was admitted; why it does not run is another's to say.
+int TellOfPod(Session& session, const json::Value& pod) {
+  std::string text = inspect::NameOf(pod).ToString() +
+                     " is stored, so no quota refuses it: it is " +
+                     std::string(pod.StringAt({"status", "phase"}));
+  const json::Value* conditions = pod.At({"status", "conditions"});
+  if (conditions != nullptr && conditions->IsArray()) {
+    for (const json::Value& condition : *conditions->AsArray()) {
+      const bool waits = condition.StringAt({"type"}) == "PodScheduled" &&
+                         condition.StringAt({"status"}) == "False";
+      if (waits) text += ": " + std::string(condition.StringAt({"message"}));
+    }
+  }
+  session.terminal().Write(inspect::Harmless(text) + "\n");
+  return kYes;
+}
+
+base::Task<Outcome> WhyOne(Session& session, std::string argument) {
+  auto named = co_await FindNamed(session.cluster, argument);
+  if (!named) co_return named.error();
+  auto object = co_await GetObject(session.cluster, *named, session.ns);
+  if (!object) co_return object.error();
+  if (api::Kind(*object) == "Pod") co_return TellOfPod(session, *object);
+  auto answer = co_await ExplainWorkload(session, *object);
+  if (!answer) co_return answer.error();
+  const std::string& output = session.options.output;
+  session.terminal().Write(IsDocument(output)
+                               ? PrintDocument(inspect::WhyValue(*answer), output)
+                               : inspect::WhyText(*answer, session.scheduler.WallNow()));
+  co_return answer->Refused() ? kNo : kYes;
+}
+
+}  // namespace
+
+base::Task<Outcome> Why(Session& session) {
+  int code = kYes;
+  for (const std::string& argument : session.options.why.objects) {
+    auto one = co_await WhyOne(session, argument);
+    if (!one) co_return one.error();
+    code = std::max(code, *one);
+  }
+  co_return code;
+}
+
+}  // namespace kubectl_quota

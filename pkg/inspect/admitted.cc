@@ -1,0 +1,256 @@
+#include "pkg/inspect/admitted.h"
+
+#include <tuple>
+#include <utility>
+
+#include "pkg/api/object_meta.h"
+#include "pkg/quota/core/pod_resources.h"
+#include "pkg/quota/quantity_field.h"
+
+namespace inspect {
+namespace {
+
+using json::Object;
+using json::Value;
+
+constexpr const char* kContainerLists[] = {"containers", "initContainers"};
+constexpr const char* kDefaultStorageClass = "storageclass.kubernetes.io/is-default-class";
+constexpr const char* kBetaStorageClass = "volume.beta.kubernetes.io/storage-class";
+
+// The object at a member, made if it is absent or null; nullptr if something else stands there.
+Object* ObjectIn(Value& value, std::string_view member) {
+  Object* object = value.AsObject();
+  if (object == nullptr) return nullptr;
+  Value& found = (*object)[member];
+  if (found.IsNull()) found = Object();
+  return found.AsObject();
+}
+
+void AddMissing(const Object& from, Object* to) {
+  if (to == nullptr) return;
+  for (const auto& [name, value] : from) {
+    if (!to->Contains(name)) to->Set(name, value);
+  }
+}
+
+void AddMissing(const Value* from, Object* to) {
+  if (from != nullptr && from->IsObject()) AddMissing(*from->AsObject(), to);
+}
+
+// The API's own defaults of a LimitRange item for containers.
+Object WithItemDefaults(const Value& item) {
+  Value whole = item;
+  Object* limits = ObjectIn(whole, "default");
+  AddMissing(item.At({"max"}), limits);
+  const Object filled = limits == nullptr ? Object() : *limits;
+  Object* requests = ObjectIn(whole, "defaultRequest");
+  AddMissing(filled, requests);
+  AddMissing(item.At({"min"}), requests);
+  return whole.IsObject() ? *whole.AsObject() : Object();
+}
+
+template <typename Change>
+void ForContainers(Value& pod, Change change) {
+  for (const char* list : kContainerLists) {
+    Object* spec = ObjectIn(pod, "spec");
+    Value* containers = spec == nullptr ? nullptr : spec->Find(list);
+    if (containers == nullptr || !containers->IsArray()) continue;
+    std::size_t index = 0;
+    for (Value& container : *containers->AsArray()) {
+      change(container, "spec." + std::string(list) + "[" + std::to_string(index++) + "]");
+    }
+  }
+}
+
+// What has a limit and no request requests the limit.
+void RequestLimits(Value& container, const std::string&) {
+  Value* resources = container.IsObject() ? container.AsObject()->Find("resources") : nullptr;
+  if (resources == nullptr || !resources->IsObject()) return;
+  const Value* limits = resources->At({"limits"});
+  if (limits == nullptr || !limits->IsObject()) return;
+  const Object copy = *limits->AsObject();
+  AddMissing(copy, ObjectIn(*resources, "requests"));
+}
+
+bool IsHugePages(std::string_view name) { return name.starts_with("hugepages-"); }
+
+bool IsPodLevel(std::string_view name) {
+  return name == "cpu" || name == "memory" || IsHugePages(name);
+}
+
+// What the containers have in all, the pod's own resources and overhead apart.
+base::Result<quota::core::Amounts> OfContainers(const Value& pod) {
+  auto resources = quota::core::ParsePodResources(pod);
+  if (!resources) return resources.error();
+  resources->pod_level.reset();
+  resources->overhead = {};
+  return quota::core::TotalOf(*resources);
+}
+
+void LimitHugePages(const quota::core::Amounts& containers, Value& resources) {
+  for (const auto& [name, amount] : containers.limits) {
+    const bool asked = resources.At({"requests", name}) != nullptr;
+    if (!IsHugePages(name) || asked || resources.At({"limits", name}) != nullptr) continue;
+    resources.Make({"limits", name}) = amount.ToString();
+  }
+}
+
+void RequestForPod(const quota::core::Amounts& containers, Value& resources) {
+  const Value* limits = resources.At({"limits"});
+  if (limits == nullptr || !limits->IsObject() || limits->AsObject()->empty()) return;
+  for (const auto& [name, amount] : containers.requests) {
+    const bool overcommitted = name == "cpu" || name == "memory";
+    if (!overcommitted || resources.At({"requests", name}) != nullptr) continue;
+    resources.Make({"requests", name}) = amount.ToString();
+  }
+  const Object copy = *resources.At({"limits"})->AsObject();
+  for (const auto& [name, limit] : copy) {
+    if (IsPodLevel(name) && resources.At({"requests", name}) == nullptr) {
+      resources.Make({"requests", name}) = limit;
+    }
+  }
+}
+
+// Resources of the pod itself are filled in only where some are given.
+base::Result<void> DefaultPodLevel(Value& pod) {
+  const Value* given = pod.At({"spec", "resources"});
+  if (given == nullptr || !given->IsObject() || given->AsObject()->empty()) return {};
+  const auto containers = OfContainers(pod);
+  if (!containers) return containers.error();
+  Value& resources = pod.Make({"spec", "resources"});
+  LimitHugePages(*containers, resources);
+  RequestForPod(*containers, resources);
+  return {};
+}
+
+base::Result<void> RoundUp(Value& list, const std::string& field) {
+  if (!list.IsObject()) return {};
+  for (auto& [name, value] : *list.AsObject()) {
+    const auto amount = quota::QuantityFrom(value, field + "[" + name + "]");
+    if (!amount) return amount.error();
+    const auto rounded = amount->RoundUpToMilli();
+    if (rounded && *rounded != *amount) value = rounded->ToString();
+  }
+  return {};
+}
+
+// The API server knows nothing finer than a thousandth.
+base::Result<void> RoundUpContainers(Value& pod) {
+  base::Result<void> done;
+  ForContainers(pod, [&](Value& container, const std::string& field) {
+    for (const char* member : {"limits", "requests"}) {
+      if (!done || container.At({"resources", member}) == nullptr) continue;
+      done = RoundUp(container.Make({"resources", member}), field + ".resources." + member);
+    }
+  });
+  return done;
+}
+
+void FillClasses(const Defaults& defaults, Value& pod) {
+  if (pod.StringAt({"spec", "priorityClassName"}).empty() && !defaults.priority_class.empty()) {
+    pod.Make({"spec", "priorityClassName"}) = defaults.priority_class;
+  }
+  const auto overhead = defaults.overheads.find(pod.StringAt({"spec", "runtimeClassName"}));
+  const Value* given = pod.At({"spec", "overhead"});
+  if (overhead == defaults.overheads.end() || (given != nullptr && !given->IsNull())) return;
+  pod.Make({"spec", "overhead"}) = overhead->second;
+}
+
+}  // namespace
+
+base::Result<void> AddLimitRange(const Value& limit_range, Defaults& defaults) {
+  const Value* limits = limit_range.At({"spec", "limits"});
+  if (limits == nullptr || !limits->IsArray()) return {};
+  for (const Value& item : *limits->AsArray()) {
+    auto bounds = ParseBounds(item);
+    if (!bounds) return bounds.error();
+    defaults.bounds.push_back(std::move(*bounds));
+    if (item.StringAt({"type"}) != "Container") continue;
+    const Object whole = WithItemDefaults(item);
+    for (const auto& [member, into] : {std::pair("default", &defaults.container_limits),
+                                       std::pair("defaultRequest", &defaults.container_requests)}) {
+      const Value* amounts = whole.Find(member);
+      auto valid = quota::ResourceListFrom(amounts, std::string("spec.limits.") + member);
+      if (!valid) return valid.error();
+      AddMissing(amounts, into);
+    }
+  }
+  return {};
+}
+
+void AddRuntimeClass(const Value& runtime_class, Defaults& defaults) {
+  const Value* overhead = runtime_class.At({"overhead", "podFixed"});
+  if (overhead == nullptr || !overhead->IsObject()) return;
+  defaults.overheads[std::string(api::Name(runtime_class))] = *overhead;
+}
+
+std::string DefaultPriorityClass(const std::vector<Value>& classes) {
+  const Value* lowest = nullptr;
+  const auto value_of = [](const Value& priority) {
+    const Value* value = priority.At({"value"});
+    return value == nullptr ? 0 : value->AsInt64().value_or(0);
+  };
+  for (const Value& priority : classes) {
+    const Value* flag = priority.At({"globalDefault"});
+    if (flag == nullptr || !flag->AsBool().value_or(false)) continue;
+    if (lowest == nullptr || value_of(priority) < value_of(*lowest)) lowest = &priority;
+  }
+  return lowest == nullptr ? "" : std::string(api::Name(*lowest));
+}
+
+std::string DefaultStorageClass(const std::vector<Value>& classes) {
+  const Value* newest = nullptr;
+  const auto rank = [](const Value& storage) {
+    return std::pair(storage.StringAt({"metadata", "creationTimestamp"}), api::Name(storage));
+  };
+  for (const Value& storage : classes) {
+    if (storage.StringAt({"metadata", "annotations", kDefaultStorageClass}) != "true") continue;
+    const bool newer =
+        newest == nullptr || rank(storage).first > rank(*newest).first ||
+        (rank(storage).first == rank(*newest).first && rank(storage).second < rank(*newest).second);
+    if (newer) newest = &storage;
+  }
+  return newest == nullptr ? "" : std::string(api::Name(*newest));
+}
+
+base::Result<Value> AdmittedPod(Value pod, const Defaults& defaults) {
+  if (auto rounded = RoundUpContainers(pod); !rounded) return rounded.error();
+  ForContainers(pod, RequestLimits);
+  if (auto done = DefaultPodLevel(pod); !done) return done.error();
+  const bool limited = !defaults.container_limits.empty() || !defaults.container_requests.empty();
+  if (limited) {
+    ForContainers(pod, [&](Value& container, const std::string&) {
+      if (ObjectIn(container, "resources") == nullptr) return;
+      Value& resources = container.Make({"resources"});
+      AddMissing(defaults.container_limits, ObjectIn(resources, "limits"));
+      AddMissing(defaults.container_requests, ObjectIn(resources, "requests"));
+    });
+  }
+  FillClasses(defaults, pod);
+  return pod;
+}
+
+Value AdmittedClaim(Value claim, const Defaults& defaults) {
+  const Value* given = claim.At({"spec", "storageClassName"});
+  const bool chosen = (given != nullptr && !given->IsNull()) ||
+                      claim.At({"metadata", "annotations", kBetaStorageClass}) != nullptr;
+  if (!chosen && !defaults.storage_class.empty()) {
+    claim.Make({"spec", "storageClassName"}) = defaults.storage_class;
+  }
+  return claim;
+}
+
+Value PodFromTemplate(const Value& pod_template, std::string_view ns, std::string_view name) {
+  Value pod = Object{{"apiVersion", "v1"}, {"kind", "Pod"}};
+  for (const char* member : {"labels", "annotations"}) {
+    const Value* given = pod_template.At({"metadata", member});
+    if (given != nullptr) pod.Make({"metadata", member}) = *given;
+  }
+  pod.Make({"metadata", "namespace"}) = ns;
+  pod.Make({"metadata", "name"}) = name;
+  const Value* spec = pod_template.At({"spec"});
+  pod.Make({"spec"}) = spec != nullptr ? *spec : Value(Object());
+  return pod;
+}
+
+}  // namespace inspect

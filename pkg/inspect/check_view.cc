@@ -1,0 +1,225 @@
+#include "pkg/inspect/check_view.h"
+
+#include <algorithm>
+#include <set>
+
+namespace inspect {
+namespace {
+
+std::string BeforeText(const FitLine& line) { return line.before ? line.before->ToString() : "-"; }
+
+std::string FitText(const FitLine& line) {
+  if (line.lacking) return "no, lacks " + line.lacking->ToString();
+  return line.before ? "yes" : "not counted yet";
+}
+
+std::string XmlText(std::string_view text) {
+  std::string safe;
+  for (const char c : Harmless(text)) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      default:
+        safe += c;
+    }
+  }
+  return safe;
+}
+
+// A suite that grows case by case.
+class Suite {
+ public:
+  // `failure` "": it passes.
+  void Add(const std::string& classname, const std::string& name, const std::string& failure) {
+    failures_ += failure.empty() ? 0 : 1;
+    Put(classname, name, failure.empty() ? "" : "<failure message=\"" + XmlText(failure) + "\"/>");
+  }
+  void Skip(const std::string& classname, const std::string& name, const std::string& why) {
+    ++skipped_;
+    Put(classname, name, "<skipped message=\"" + XmlText(why) + "\"/>");
+  }
+  [[nodiscard]] std::string ToString(const std::string& name) const {
+    std::string text = "  <testsuite name=\"" + XmlText(name) + "\" tests=\"" +
+                       std::to_string(tests_) + "\" failures=\"" + std::to_string(failures_) + "\"";
+    if (skipped_ > 0) text += " skipped=\"" + std::to_string(skipped_) + "\"";
+    return text + ">\n" + cases_ + "  </testsuite>\n";
+  }
+
+ private:
+  void Put(const std::string& classname, const std::string& name, const std::string& inner) {
+    ++tests_;
+    cases_ +=
+        "    <testcase classname=\"" + XmlText(classname) + "\" name=\"" + XmlText(name) + "\"";
+    cases_ += inner.empty() ? "/>\n" : ">\n      " + inner + "\n    </testcase>\n";
+  }
+
+  std::string cases_;
+  std::size_t tests_ = 0;
+  std::size_t failures_ = 0;
+  std::size_t skipped_ = 0;
+};
+
+std::string SuiteOf(const CheckedSpace& space) {
+  Suite suite;
+  for (const FitLine& line : space.book.Lines()) {
+    const std::string failure =
+        line.lacking ? "used " + BeforeText(line) + ", asked " + line.asked.ToString() +
+                           ", limit " + line.hard.ToString() + ": lacks " + line.lacking->ToString()
+                     : "";
+    suite.Add("quota " + space.book.quotas()[line.quota].key.name, line.name, failure);
+  }
+  for (const Objection& objection : space.book.objections()) {
+    suite.Add(objection.of.ToString(), "what is demanded of it", objection.text);
+  }
+  return suite.ToString("quota of " + (space.ns.empty() ? "files" : space.ns));
+}
+
+std::string SuiteOfServer(const std::vector<ServerAnswer>& answers) {
+  Suite suite;
+  for (const ServerAnswer& answer : answers) {
+    const std::string of = answer.of.ToString();
+    if (answer.unknown.empty()) {
+      suite.Add(of, "dry run", answer.refusal);
+    } else {
+      suite.Skip(of, "dry run", answer.unknown);
+    }
+  }
+  return suite.ToString("server");
+}
+
+json::Value AnswerValue(const ServerAnswer& answer) {
+  json::Object value{{"object", answer.of.ToString()}};
+  if (!answer.unknown.empty()) {
+    value.Set("unknown", answer.unknown);
+    return value;
+  }
+  value.Set("accepted", !answer.Refused());
+  if (answer.Refused()) value.Set("message", answer.refusal);
+  value.Set("foreseen", answer.Refused() == answer.refusal_foreseen);
+  return value;
+}
+
+json::Value LineValue(const CheckedSpace& space, const FitLine& line) {
+  json::Object item{{"namespace", space.ns},
+                    {"quota", space.book.quotas()[line.quota].key.name},
+                    {"resource", line.name}};
+  if (line.before) item.Set("before", line.before->ToString());
+  item.Set("asked", line.asked.ToString());
+  item.Set("after", line.after.ToString());
+  item.Set("hard", line.hard.ToString());
+  if (line.lacking) item.Set("lacking", line.lacking->ToString());
+  return item;
+}
+
+}  // namespace
+
+bool FitsAll(const std::vector<CheckedSpace>& spaces) {
+  return std::ranges::all_of(spaces, [](const CheckedSpace& space) { return space.book.Fits(); });
+}
+
+std::string ServerText(const std::vector<ServerAnswer>& answers) {
+  std::string text;
+  for (const ServerAnswer& answer : answers) {
+    text += "server: " + answer.of.ToString();
+    if (!answer.unknown.empty()) {
+      text += " cannot be asked about: " + Harmless(answer.unknown) + "\n";
+      continue;
+    }
+    text += answer.Refused() ? " is refused: " + Harmless(answer.refusal) : " is accepted";
+    text += answer.Refused() != answer.refusal_foreseen ? " (otherwise than foreseen)\n" : "\n";
+  }
+  return text;
+}
+
+Table CheckTable(const std::vector<CheckedSpace>& spaces) {
+  const bool namespaces = spaces.size() > 1;
+  Table table{.titles = {"QUOTA", "RESOURCE", "BEFORE", "ASKED", "AFTER", "LIMIT", "FITS"},
+              .rows = {}};
+  if (namespaces) table.titles.insert(table.titles.begin(), "NAMESPACE");
+  for (const CheckedSpace& space : spaces) {
+    for (const FitLine& line : space.book.Lines()) {
+      std::vector<Cell> row{space.book.quotas()[line.quota].key.name,
+                            line.name,
+                            BeforeText(line),
+                            line.asked.ToString(),
+                            line.after.ToString(),
+                            line.hard.ToString(),
+                            {FitText(line), line.lacking ? Tone::kFull : Tone::kGood}};
+      if (namespaces) row.insert(row.begin(), space.ns);
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+std::string CheckVerdict(const std::vector<CheckedSpace>& spaces) {
+  std::string text;
+  std::size_t lacking = 0;
+  std::size_t lines = 0;
+  std::set<std::string> refused;
+  for (const CheckedSpace& space : spaces) {
+    for (const Objection& objection : space.book.objections()) {
+      text += objection.of.ToString() + ": " + Harmless(objection.text) + "\n";
+      refused.insert(objection.of.ToString());
+    }
+    for (const FitLine& line : space.book.Lines()) {
+      ++lines;
+      lacking += line.lacking ? 1 : 0;
+    }
+  }
+  if (lacking == 0 && refused.empty()) {
+    return text + (lines == 0 ? "Yes: no quota limits any of it.\n" : "Yes: all of it fits.\n");
+  }
+  text += "No:";
+  if (lacking > 0) {
+    text += " " + std::to_string(lacking) + " of " + std::to_string(lines) +
+            " limits would be exceeded";
+  }
+  if (!refused.empty()) {
+    text += std::string(lacking > 0 ? ", and " : " ") + std::to_string(refused.size()) +
+            (refused.size() == 1 ? " object or its pods" : " objects or their pods") +
+            " would be refused whatever is free";
+  }
+  return text + ".\n";
+}
+
+json::Value CheckValue(const Checked& checked) {
+  json::Array items;
+  json::Array objections;
+  for (const CheckedSpace& space : checked.spaces) {
+    for (const FitLine& line : space.book.Lines()) items.push_back(LineValue(space, line));
+    for (const Objection& objection : space.book.objections()) {
+      objections.emplace_back(json::Object{{"namespace", space.ns},
+                                           {"object", objection.of.ToString()},
+                                           {"message", objection.text}});
+    }
+  }
+  json::Object value{{"kind", "QuotaCheck"},
+                     {"fits", FitsAll(checked.spaces)},
+                     {"items", std::move(items)},
+                     {"objections", std::move(objections)},
+                     {"notes", json::Array(checked.notes.begin(), checked.notes.end())}};
+  json::Array server;
+  for (const ServerAnswer& answer : checked.server) server.push_back(AnswerValue(answer));
+  if (!server.empty()) value.Set("server", std::move(server));
+  return value;
+}
+
+std::string CheckJunit(const Checked& checked) {
+  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
+  for (const CheckedSpace& space : checked.spaces) text += SuiteOf(space);
+  if (!checked.server.empty()) text += SuiteOfServer(checked.server);
+  return text + "</testsuites>\n";
+}
+
+}  // namespace inspect

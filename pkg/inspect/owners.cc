@@ -1,0 +1,75 @@
+#include "pkg/inspect/owners.h"
+
+#include <algorithm>
+
+#include "pkg/api/object_meta.h"
+#include "pkg/base/text.h"
+
+namespace inspect {
+namespace {
+
+// Longer chains are circles: owners are not checked when they are written.
+constexpr int kLongestChain = 16;
+
+OwnerRef RefFrom(const json::Value& reference) {
+  return {.api_version = std::string(reference.StringAt({"apiVersion"})),
+          .kind = std::string(reference.StringAt({"kind"})),
+          .name = std::string(reference.StringAt({"name"})),
+          .uid = std::string(reference.StringAt({"uid"}))};
+}
+
+bool IsController(const json::Value& reference) {
+  const json::Value* flag = reference.At({"controller"});
+  return flag != nullptr && flag->AsBool().value_or(false);
+}
+
+}  // namespace
+
+std::string GroupOf(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? "" : std::string(api_version.substr(0, slash));
+}
+
+std::string ObjectName::ToString() const {
+  return kind + (group.empty() ? "" : "." + group) + "/" + name;
+}
+
+ObjectName OwnerRef::Name() const { return {base::ToLower(kind), GroupOf(api_version), name}; }
+
+std::optional<OwnerRef> OwnerOf(const json::Value& object) {
+  const json::Value* list = object.At({"metadata", "ownerReferences"});
+  const json::Array* references = list == nullptr ? nullptr : list->AsArray();
+  if (references == nullptr || references->empty()) return std::nullopt;
+  const auto controller = std::ranges::find_if(*references, IsController);
+  return RefFrom(controller == references->end() ? references->front() : *controller);
+}
+
+void OwnerIndex::Add(const json::Value& object) {
+  owners_[std::string(api::Uid(object))] = OwnerOf(object);
+}
+
+OwnerRef OwnerIndex::Top(const OwnerRef& ref, std::vector<OwnerRef>* path) const {
+  OwnerRef top = ref;
+  for (int step = 0; step < kLongestChain; ++step) {
+    const auto at = owners_.find(top.uid);
+    if (at == owners_.end() || !at->second) break;
+    if (path != nullptr) path->push_back(top);
+    top = *at->second;
+  }
+  return top;
+}
+
+std::optional<OwnerKind> OwnerIndex::Missing(const OwnerRef& ref) const {
+  const OwnerRef top = Top(ref);
+  const OwnerKind kind{top.api_version, top.kind};
+  const bool ends = owners_.contains(top.uid) || read_.contains(kind);
+  return ends ? std::nullopt : std::optional(kind);
+}
+
+bool OwnerIndex::Reaches(const OwnerRef& ref, std::string_view uid) const {
+  std::vector<OwnerRef> path;
+  path.push_back(Top(ref, &path));
+  return std::ranges::any_of(path, [&](const OwnerRef& step) { return step.uid == uid; });
+}
+
+}  // namespace inspect

@@ -1,0 +1,30 @@
+#pragma once
+
+// The report: one HTML page without scripts, fonts or images from elsewhere, light or dark as the
+// reader's system is, readable on a phone. Pure; any thread.
+
+#include <string>
+#include <vector>
+
+#include "pkg/inspect/holders.h"
+#include "pkg/inspect/usage_line.h"
+
+namespace inspect {
+
+struct PageHolders {
+  std::string name;  // "requests.cpu"
+  std::vector<Holder> holders;
+};
+
+struct Page {
+  std::string title;   // "team-a", "all namespaces"
+  std::string source;  // where it was read, for the reader
+  base::WallTime made;
+  std::vector<UsageLine> lines;      // the fullest first
+  std::vector<PageHolders> holders;  // who uses most, by name
+  std::vector<std::string> notes;    // what could not be read
+};
+
+std::string PageHtml(const Page& page);
+
+}  // namespace inspect

@@ -1,0 +1,201 @@
+#include "pkg/inspect/refusals.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "pkg/api/object_meta.h"
+#include "pkg/quota/core/pod_resources.h"
+#include "pkg/quota/quantity_field.h"
+
+namespace inspect {
+namespace {
+
+using quota::Quantity;
+using quota::ResourceList;
+using quota::core::Amounts;
+using quota::core::PodResources;
+using Texts = std::vector<std::string>;
+
+bool IsHuge(std::string_view name) { return name.starts_with("hugepages-"); }
+
+// Requests of other resources equal their limits.
+bool MayBeOvercommitted(std::string_view name) {
+  const bool native = name.find('/') == std::string_view::npos || name.find("kubernetes.io/") == 0;
+  return native && !IsHuge(name);
+}
+
+std::string Invalid(const std::string& field, const Quantity& value, const std::string& why) {
+  return field + ": Invalid value: \"" + value.ToString() + "\": " + why;
+}
+
+void AddContradictions(const Amounts& amounts, const std::string& field, Texts& texts) {
+  for (const auto& [name, request] : amounts.requests) {
+    const Quantity* limit = amounts.limits.Find(name);
+    if (limit == nullptr || request == *limit) continue;
+    const std::string of = name + " limit of " + limit->ToString();
+    if (!MayBeOvercommitted(name)) {
+      texts.push_back(Invalid(field + ".requests", request, "must be equal to " + of));
+    } else if (request > *limit) {
+      texts.push_back(Invalid(field + ".requests", request, "must be less than or equal to " + of));
+    }
+  }
+}
+
+// The pod's own resources are not below what its containers have.
+void AddPodLevel(PodResources pod, Texts& texts) {
+  const Amounts own = *std::exchange(pod.pod_level, std::nullopt);
+  AddContradictions(own, "spec.resources", texts);
+  pod.overhead = {};
+  const auto sum = quota::core::TotalOf(pod);
+  if (!sum) return;
+  for (const auto& [name, request] : own.requests) {
+    const Quantity of_containers = sum->requests.Get(name);
+    if (of_containers <= request) continue;
+    texts.push_back(Invalid("spec.resources.requests[" + name + "]", request,
+                            "must be greater than or equal to aggregate container requests of " +
+                                of_containers.ToString()));
+  }
+  for (const auto& [name, limit] : own.limits) {
+    for (std::size_t i = 0; i < pod.containers.size(); ++i) {
+      const Quantity of_container = pod.containers[i].spec.limits.Get(name);
+      if (of_container <= limit) continue;
+      const std::string field =
+          "spec.resources.containers[" + std::to_string(i) + "][" + name + "].limits";
+      texts.push_back(Invalid(field, of_container,
+                              "must be less than or equal to pod limits of " + limit.ToString()));
+    }
+  }
+}
+
+Texts ContradictionsIn(const PodResources& pod) {
+  Texts texts;
+  const auto add = [&](const std::vector<quota::core::Container>& containers, const char* list) {
+    for (std::size_t i = 0; i < containers.size(); ++i) {
+      const std::string field = std::string(list) + "[" + std::to_string(i) + "].resources";
+      AddContradictions(containers[i].spec, field, texts);
+    }
+  };
+  add(pod.containers, "spec.containers");
+  add(pod.init_containers, "spec.initContainers");
+  if (pod.pod_level) AddPodLevel(pod, texts);
+  return texts;
+}
+
+// One amount beside one bound.
+struct Measure {
+  const Bounds& bounds;
+  const std::string& name;
+  const Quantity& bound;
+  const Quantity* request;  // nullptr: there is none
+  const Quantity* limit;
+
+  [[nodiscard]] std::string Below() const {
+    const std::string text = Usage("minimum");
+    if (request == nullptr) return text + ".  No request is specified";
+    if (*request < bound) return text + ", but request is " + request->ToString();
+    if (limit != nullptr && *limit < bound) return text + ", but limit is " + limit->ToString();
+    return "";
+  }
+  [[nodiscard]] std::string Above() const {
+    const std::string text = Usage("maximum");
+    if (limit == nullptr) return text + ".  No limit is specified";
+    if (*limit > bound) return text + ", but limit is " + limit->ToString();
+    if (request != nullptr && *request > bound) {
+      return text + ", but request is " + request->ToString();
+    }
+    return "";
+  }
+  // Of claims, whose limits mean nothing.
+  [[nodiscard]] std::string RequestAbove() const {
+    const std::string text = Usage("maximum");
+    if (request == nullptr) return text + ".  No request is specified";
+    return *request > bound ? text + ", but request is " + request->ToString() : "";
+  }
+  [[nodiscard]] std::string RatioAbove() const {
+    const std::string text = name + " max limit to request ratio per " + bounds.type + " is " +
+                             bound.ToString() + ", but ";
+    if (request == nullptr || request->IsZero()) {
+      return text + "no request is specified or request is 0";
+    }
+    if (limit == nullptr || limit->IsZero()) return text + "no limit is specified or limit is 0";
+    const double ratio =
+        static_cast<double>(limit->nanos()) / static_cast<double>(request->nanos());
+    const double most =
+        static_cast<double>(bound.nanos()) / static_cast<double>(quantity::kNanosPerOne);
+    if (ratio <= most) return "";
+    char digits[64];
+    std::snprintf(digits, sizeof(digits), "%f", ratio);
+    return text + "provided ratio is " + digits;
+  }
+
+ private:
+  [[nodiscard]] std::string Usage(const std::string& bound_is) const {
+    return bound_is + " " + name + " usage per " + bounds.type + " is " + bound.ToString();
+  }
+};
+
+void AddText(std::string text, Texts& texts) {
+  if (!text.empty()) texts.push_back(std::move(text));
+}
+
+void AddBeyond(const Bounds& bounds, const Amounts& amounts, Texts& texts) {
+  const bool of_claim = bounds.type == "PersistentVolumeClaim";
+  const auto measure = [&](const std::string& name, const Quantity& bound) {
+    return Measure{bounds, name, bound, amounts.requests.Find(name), amounts.limits.Find(name)};
+  };
+  for (const auto& [name, bound] : bounds.min) AddText(measure(name, bound).Below(), texts);
+  for (const auto& [name, bound] : bounds.max) {
+    AddText(of_claim ? measure(name, bound).RequestAbove() : measure(name, bound).Above(), texts);
+  }
+  if (of_claim) return;
+  for (const auto& [name, bound] : bounds.ratio) AddText(measure(name, bound).RatioAbove(), texts);
+}
+
+Texts OfPod(PodResources pod, const std::vector<Bounds>& bounds) {
+  Texts texts = ContradictionsIn(pod);
+  if (!texts.empty()) return texts;
+  pod.overhead = {};
+  const auto sum = quota::core::TotalOf(pod);
+  for (const Bounds& item : bounds) {
+    if (item.type == "Pod" && sum) AddBeyond(item, *sum, texts);
+    if (item.type != "Container") continue;
+    for (const auto& container : pod.containers) AddBeyond(item, container.spec, texts);
+    for (const auto& container : pod.init_containers) AddBeyond(item, container.spec, texts);
+  }
+  return texts;
+}
+
+Texts OfClaim(const json::Value& claim, const std::vector<Bounds>& bounds) {
+  auto requests = quota::ResourceListFrom(claim.At({"spec", "resources", "requests"}), "requests");
+  if (!requests) return {};
+  Texts texts;
+  const Amounts amounts{.requests = std::move(*requests), .limits = {}};
+  for (const Bounds& item : bounds) {
+    if (item.type == "PersistentVolumeClaim") AddBeyond(item, amounts, texts);
+  }
+  return texts;
+}
+
+}  // namespace
+
+base::Result<Bounds> ParseBounds(const json::Value& item) {
+  Bounds bounds{.type = std::string(item.StringAt({"type"})), .min = {}, .max = {}, .ratio = {}};
+  for (const auto& [member, into] : {std::pair("min", &bounds.min), std::pair("max", &bounds.max),
+                                     std::pair("maxLimitRequestRatio", &bounds.ratio)}) {
+    auto list = quota::ResourceListFrom(item.At({member}), std::string("spec.limits.") + member);
+    if (!list) return list.error();
+    *into = std::move(*list);
+  }
+  return bounds;
+}
+
+std::vector<std::string> RefusalsOf(const json::Value& object, const std::vector<Bounds>& bounds) {
+  if (api::ApiVersion(object) != "v1") return {};
+  if (api::Kind(object) == "PersistentVolumeClaim") return OfClaim(object, bounds);
+  if (api::Kind(object) != "Pod") return {};
+  auto resources = quota::core::ParsePodResources(object);
+  if (!resources) return {};
+  return OfPod(std::move(*resources), bounds);
+}
+
+}  // namespace inspect

@@ -1,0 +1,60 @@
+#pragma once
+
+// Tables as kubectl prints them: columns padded with three blanks, titles in capitals, no rules.
+// Pure; any thread.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace inspect {
+
+enum class Tone { kPlain, kGood, kNear, kFull, kFaint };
+
+struct Cell {
+  std::string text;
+  Tone tone = Tone::kPlain;
+  Cell(std::string words, Tone how = Tone::kPlain)  // NOLINT: cells are mostly mere texts
+      : text(std::move(words)), tone(how) {}
+  Cell(const char* words) : text(words) {}  // NOLINT
+};
+
+struct Table {
+  std::vector<std::string> titles;
+  std::vector<std::vector<Cell>> rows;  // each with as many cells as there are titles
+};
+
+struct TableStyle {
+  bool titles = true;
+  bool colours = false;
+};
+
+// Prints one table, or several of the same columns one after another as a watch does: titles come
+// once, and a column never becomes narrower.
+class TablePrinter {
+ public:
+  explicit TablePrinter(TableStyle style) : style_(style) {}
+  std::string Print(const Table& table);
+
+ private:
+  void Widen(const Table& table);
+  void PrintRow(const std::vector<Cell>& cells, std::string& out) const;
+
+  TableStyle style_;
+  bool began_ = false;
+  std::vector<std::size_t> widths_;
+};
+
+std::string PrintTable(const Table& table, TableStyle style);
+
+// Comma separated values (RFC 4180); titles in lower case.
+std::string PrintCsv(const Table& table, bool titles);
+
+// How many characters a terminal shows of UTF-8 text whose characters are one column wide.
+std::size_t WidthOf(std::string_view text);
+
+// Foreign text fit for a terminal: control characters, with which a terminal can be made to do
+// things, become blanks.
+std::string Harmless(std::string_view text);
+
+}  // namespace inspect

@@ -1,0 +1,91 @@
+#include "pkg/inspect/who_view.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace inspect {
+namespace {
+
+std::string ShareText(double share) {
+  return std::to_string(static_cast<int>(share * 100 + 1e-9)) + "%";
+}
+
+// "replicaset.apps/web-1, replicaset.apps/web-2"; a few of many.
+std::string BelowText(const std::vector<ObjectName>& below) {
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  for (std::size_t i = 0; i < below.size() && i < kMost; ++i) {
+    text.append(i == 0 ? "" : ", ").append(below[i].ToString());
+  }
+  if (below.size() > kMost) text.append(", … ").append(std::to_string(below.size() - kMost));
+  return text.empty() ? "<none>" : text;
+}
+
+// Whether it is known how many objects they are.
+bool HasObjects(const Holder& holder) {
+  return holder.sort == Holder::Sort::kGroup || holder.sort == Holder::Sort::kTerminating;
+}
+
+std::vector<Cell> RowOf(const std::string& name, const Holder& holder, bool wide) {
+  const Tone tone = holder.sort == Holder::Sort::kGroup ? Tone::kPlain : Tone::kFaint;
+  std::vector<Cell> row{name,
+                        {holder.title, tone},
+                        holder.amount.ToString(),
+                        ShareText(holder.share),
+                        !HasObjects(holder) ? "-" : std::to_string(holder.objects)};
+  if (wide) row.emplace_back(BelowText(holder.below));
+  return row;
+}
+
+// The first groups, the others as one, and what stands apart.
+std::vector<Holder> Folded(const std::vector<Holder>& holders, std::size_t most) {
+  const auto is_group = [](const Holder& holder) { return holder.sort == Holder::Sort::kGroup; };
+  const auto apart = std::ranges::partition_point(holders, is_group);
+  const auto groups = apart - holders.begin();
+  const auto kept = most == 0 ? groups : std::min(groups, static_cast<std::ptrdiff_t>(most));
+  std::vector<Holder> shown(holders.begin(), holders.begin() + kept);
+  Holder others{
+      .title = "<" + std::to_string(groups - kept) + " others>", .below = {}, .amount = {}};
+  for (auto holder = holders.begin() + kept; holder != apart; ++holder) {
+    if (const auto sum = others.amount.Add(holder->amount)) others.amount = *sum;
+    others.share += holder->share;
+    others.objects += holder->objects;
+  }
+  if (groups > kept) shown.push_back(others);
+  shown.insert(shown.end(), apart, holders.end());
+  return shown;
+}
+
+}  // namespace
+
+Table WhoTable(const std::vector<NamedHolders>& all, const WhoStyle& style) {
+  Table table{.titles = {"RESOURCE", "HOLDER", "AMOUNT", "SHARE", "OBJECTS"}, .rows = {}};
+  if (style.wide) table.titles.emplace_back("THROUGH");
+  for (const NamedHolders& named : all) {
+    for (const Holder& holder : Folded(named.holders, style.most)) {
+      table.rows.push_back(RowOf(named.name, holder, style.wide));
+    }
+  }
+  return table;
+}
+
+json::Value WhoValue(const quota::Quota& quota, const std::vector<NamedHolders>& all) {
+  json::Array items;
+  for (const NamedHolders& named : all) {
+    for (const Holder& holder : named.holders) {
+      json::Object item{
+          {"resource", named.name}, {"holder", holder.title}, {"amount", holder.amount.ToString()}};
+      char share[32];
+      std::snprintf(share, sizeof share, "%.4f", holder.share);
+      item.Set("share", json::Number{share});
+      if (HasObjects(holder)) item.Set("objects", holder.objects);
+      items.emplace_back(std::move(item));
+    }
+  }
+  return json::Object{{"kind", "QuotaHolderList"},
+                      {"namespace", quota.key.ns},
+                      {"quota", quota.key.name},
+                      {"items", std::move(items)}};
+}
+
+}  // namespace inspect

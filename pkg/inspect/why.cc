@@ -1,0 +1,228 @@
+#include "pkg/inspect/why.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "pkg/api/time.h"
+#include "pkg/inspect/table.h"
+
+namespace inspect {
+namespace {
+
+using quota::Quantity;
+
+// How much `used` and `times` × `each` are beyond `hard`; nullopt if they fit.
+std::optional<Quantity> Lack(const WhyName& name, std::int64_t times) {
+  const auto needed = name.each.Mul(times);
+  const auto then = needed ? needed->Add(name.used.value_or(Quantity())) : needed;
+  const auto beyond = then ? then->Sub(name.hard) : then;
+  return beyond && beyond->Sign() > 0 ? std::optional(*beyond) : std::nullopt;
+}
+
+WhyQuota ExplainQuota(const quota::Quota& quota, const quota::ResourceList& each,
+                      std::int64_t missing) {
+  WhyQuota answer{.quota = quota.key.name, .names = {}, .objection = ""};
+  for (const auto& [name, amount] : each) {
+    WhyName line{.name = name, .hard = LimitsOf(quota).Get(name), .each = amount};
+    if (const Quantity* used = quota.status.used.Find(name)) line.used = *used;
+    line.lacks_for_next = Lack(line, 1);
+    line.lacks_for_all = Lack(line, std::max<std::int64_t>(1, missing));
+    answer.names.push_back(std::move(line));
+  }
+  return answer;
+}
+
+std::string Words(const quota::ResourceList& list) {
+  std::string text;
+  for (const auto& [name, amount] : list) {
+    text.append(text.empty() ? "" : " ").append(name).append("=").append(amount.ToString());
+  }
+  return text;
+}
+
+std::string NameText(const WhyName& name) {
+  const std::string used = name.used ? name.used->ToString() : "-";
+  std::string text = name.name + " " + used + "/" + name.hard.ToString();
+  if (!name.used) return text + ", not counted yet";
+  if (!name.lacks_for_all) return text + ", fits";
+  const auto free = name.hard.Sub(*name.used);
+  if (free) text += ", " + (free->Sign() < 0 ? Quantity() : *free).ToString() + " free";
+  if (!name.lacks_for_next) return text + ", lacks " + name.lacks_for_all->ToString() + " for all";
+  text += ", lacks " + name.lacks_for_next->ToString();
+  if (*name.lacks_for_next == *name.lacks_for_all) return text;
+  return text + " for the next, " + name.lacks_for_all->ToString() + " for all";
+}
+
+std::string Pods(std::int64_t count) {
+  return std::to_string(count) + (count == 1 ? " pod" : " pods");
+}
+
+std::string Head(const WhyAnswer& answer) {
+  std::string text = answer.of.ToString() + " wants " + Pods(answer.wants) + " and has " +
+                     std::to_string(answer.has) + ": ";
+  if (answer.each.empty()) {
+    return text + (answer.Refused() ? "each is refused\n" : "no quota limits what they need\n");
+  }
+  return text + "each needs " + Words(answer.each) + "\n";
+}
+
+Table QuotaTable(const WhyAnswer& answer) {
+  Table table{.titles = {"", "", ""}, .rows = {}};
+  for (const std::string& text : answer.refusals) {
+    table.rows.push_back({"  the server", text, {"← refuses", Tone::kFull}});
+  }
+  for (const WhyQuota& quota : answer.quotas) {
+    const auto row = [&](const std::string& words, bool refuses) {
+      table.rows.push_back(
+          {"  quota " + quota.quota, words, refuses ? Cell{"← refuses", Tone::kFull} : Cell{""}});
+    };
+    if (!quota.objection.empty()) row(quota.objection, true);
+    for (const WhyName& name : quota.names) row(NameText(name), name.lacks_for_next.has_value());
+  }
+  return table;
+}
+
+std::string Verdict(const WhyAnswer& answer) {
+  if (answer.Refused()) return "";
+  if (answer.has >= answer.wants) return "it has what it wants\n";
+  return "no quota refuses the next one\n";
+}
+
+// Holders that could go: none of the asker's own, and no others than what is there by itself.
+bool CouldGo(const Holder& holder, const WhyAnswer& answer) {
+  return holder.sort == Holder::Sort::kGroup && holder.title != answer.of.ToString() &&
+         holder.title != answer.top.ToString();
+}
+
+Quantity LackOf(const WhyAnswer& answer, const LackHolders& lack) {
+  for (const WhyQuota& quota : answer.quotas) {
+    for (const WhyName& name : quota.names) {
+      if (quota.quota == lack.quota && name.name == lack.name && name.lacks_for_all) {
+        return *name.lacks_for_all;
+      }
+    }
+  }
+  return {};
+}
+
+// True if all that is lacking would be free without what has this title.
+bool Suffices(const std::string& title, const WhyAnswer& answer,
+              const std::vector<LackHolders>& lacks) {
+  return std::ranges::all_of(lacks, [&](const LackHolders& lack) {
+    const auto holder = std::ranges::find(lack.holders, title, &Holder::title);
+    return holder != lack.holders.end() && holder->amount >= LackOf(answer, lack);
+  });
+}
+
+std::string DeletionText(const WhyAnswer& answer, const std::vector<LackHolders>& lacks) {
+  if (lacks.empty()) return "";
+  const Holder* smallest = nullptr;
+  for (const Holder& holder : lacks.front().holders) {
+    if (!CouldGo(holder, answer) || !Suffices(holder.title, answer, lacks)) continue;
+    if (smallest == nullptr || holder.amount < smallest->amount) smallest = &holder;
+  }
+  if (smallest == nullptr) return "";
+  return "delete " + smallest->title + " (" + lacks.front().name + "=" +
+         smallest->amount.ToString() + ")";
+}
+
+}  // namespace
+
+bool WhyQuota::Refuses() const {
+  return !objection.empty() || std::ranges::any_of(names, [](const WhyName& name) {
+    return name.lacks_for_next.has_value();
+  });
+}
+
+bool WhyAnswer::Refused() const {
+  return has < wants && (!refusals.empty() || std::ranges::any_of(quotas, &WhyQuota::Refuses));
+}
+
+WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, const FitBook& fit,
+                  const Demand& demand) {
+  WhyAnswer answer{.of = of, .top = of, .wants = wants, .has = has, .each = {}, .quotas = {}};
+  const std::string failed = "failed quota: ";
+  for (std::size_t i = 0; i < fit.quotas().size(); ++i) {
+    const quota::Quota& quota = fit.quotas()[i];
+    WhyQuota line = ExplainQuota(quota, demand.of[i], wants - has);
+    const std::string own = failed + quota.key.name + ": ";
+    for (const std::string& text : demand.objections) {
+      if (text.starts_with(own)) line.objection = text.substr(own.size());
+    }
+    for (const auto& [name, amount] : demand.of[i]) answer.each.Set(name, amount);
+    if (!line.names.empty() || !line.objection.empty()) answer.quotas.push_back(std::move(line));
+  }
+  return answer;
+}
+
+std::string RoomFor(const WhyAnswer& answer, const std::vector<LackHolders>& lacks) {
+  std::string text;
+  for (const WhyQuota& quota : answer.quotas) {
+    for (const WhyName& name : quota.names) {
+      if (!name.lacks_for_all) continue;
+      const auto enough = name.hard.Add(*name.lacks_for_all);
+      if (!enough) continue;
+      text.append(text.empty() ? "raise " : " and ").append(name.name);
+      text.append(" of quota ").append(quota.quota).append(" to ").append(enough->ToString());
+    }
+  }
+  const std::string deletion = DeletionText(answer, lacks);
+  if (!text.empty() && !deletion.empty()) text += ", or ";
+  return text + deletion;
+}
+
+std::string AgeText(base::WallTime::duration age) {
+  const auto seconds =
+      std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(age).count());
+  if (seconds < 120) return std::to_string(seconds) + " s";
+  if (seconds < 7200) return std::to_string(seconds / 60) + " min";
+  if (seconds < 172'800) return std::to_string(seconds / 3600) + " h";
+  return std::to_string(seconds / 86'400) + " d";
+}
+
+std::string WhyText(const WhyAnswer& answer, base::WallTime now) {
+  std::string text = Head(answer) + PrintTable(QuotaTable(answer), {.titles = false});
+  text += Verdict(answer);
+  if (answer.refusal && answer.has < answer.wants) {
+    text += "last refused " + AgeText(now - answer.refusal->last) + " ago";
+    if (answer.refusal->times > 1) text += " (" + std::to_string(answer.refusal->times) + " times)";
+    text += ": " + Harmless(answer.refusal->message) + "\n";
+  }
+  if (!answer.room.empty()) text += "room: " + answer.room + "\n";
+  return text;
+}
+
+json::Value WhyValue(const WhyAnswer& answer) {
+  json::Array quotas;
+  for (const WhyQuota& quota : answer.quotas) {
+    json::Array names;
+    for (const WhyName& name : quota.names) {
+      json::Object item{
+          {"resource", name.name}, {"hard", name.hard.ToString()}, {"each", name.each.ToString()}};
+      if (name.used) item.Set("used", name.used->ToString());
+      if (name.lacks_for_next) item.Set("lacksForNext", name.lacks_for_next->ToString());
+      if (name.lacks_for_all) item.Set("lacksForAll", name.lacks_for_all->ToString());
+      names.emplace_back(std::move(item));
+    }
+    json::Object item{{"quota", quota.quota}, {"refuses", quota.Refuses()}};
+    if (!quota.objection.empty()) item.Set("objection", quota.objection);
+    item.Set("resources", std::move(names));
+    quotas.emplace_back(std::move(item));
+  }
+  json::Object value{{"kind", "QuotaExplanation"},  {"object", answer.of.ToString()},
+                     {"wants", answer.wants},       {"has", answer.has},
+                     {"refused", answer.Refused()}, {"quotas", std::move(quotas)}};
+  if (!answer.refusals.empty()) {
+    value.Set("refusals", json::Array(answer.refusals.begin(), answer.refusals.end()));
+  }
+  if (answer.refusal) {
+    value.Set("lastRefusal", json::Object{{"message", answer.refusal->message},
+                                          {"time", api::FormatTime(answer.refusal->last)},
+                                          {"times", answer.refusal->times}});
+  }
+  if (!answer.room.empty()) value.Set("room", answer.room);
+  return value;
+}
+
+}  // namespace inspect

@@ -1,0 +1,38 @@
+#include "cmd/kubectl-quota/completion.h"
+
+#include <catch2/catch.hpp>
+
+namespace completion_test {
+
+using kubectl_quota::Completion;
+using kubectl_quota::CompletionOf;
+using Names = Completion::Names;
+
+std::string Text(const std::vector<std::string>& words) {
+  return CompletionText(CompletionOf(words), {});
+}
+
+TEST_CASE("completion: commands, flags and values stand where they may", "[kubectl-quota]") {
+  CHECK(Text({"w"}) == "who\nwhy\n:4\n");
+  CHECK(Text({"who", "x", "--b"}) == "--by\n:4\n");
+  CHECK(Text({"who", "x", "--by", "o"}) == "owner\nobject\n:4\n");
+  CHECK(Text({"check", "-o", "j"}) == "json\njunit\n:4\n");
+  CHECK(Text({"-o", "y"}) == "yaml\n:4\n");
+  CHECK(Text({"check", "-f", ""}) == ":0\n");
+}
+
+TEST_CASE("completion: names come from the cluster, with the flags typed before",
+          "[kubectl-quota]") {
+  CHECK(CompletionOf({"who", ""}).names == Names::kQuotas);
+  CHECK(CompletionOf({"who", "compute", ""}).names == Names::kNone);
+  CHECK(CompletionOf({"why", "deployment/a", ""}).names == Names::kWorkloads);
+  CHECK(CompletionOf({"top", "-n", "te"}).names == Names::kNamespaces);
+  const Completion completion = CompletionOf({"--context", "kind", "who", "-n", "team-a", "c"});
+  CHECK(completion.place.context == "kind");
+  CHECK(completion.place.ns == "team-a");
+  CHECK(completion.AsksCluster());
+  CHECK_FALSE(CompletionOf({"w"}).AsksCluster());
+  CHECK(CompletionText(completion, {"compute", "objects"}) == "compute\n:4\n");
+}
+
+}  // namespace completion_test

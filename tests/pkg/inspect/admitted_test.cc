@@ -1,0 +1,110 @@
+#include "pkg/inspect/admitted.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/config/yaml.h"
+
+namespace admitted_test {
+
+using inspect::Defaults;
+
+json::Value Parsed(const std::string& text) {
+  auto value = config::ParseYaml(text);
+  REQUIRE(value.has_value());
+  return *value;
+}
+
+json::Value PodWith(const std::string& resources, const std::string& more = "") {
+  return Parsed("metadata: {name: p}\nspec:\n  containers:\n  - {name: c, resources: " + resources +
+                "}\n" + more);
+}
+
+std::string Resources(const base::Result<json::Value>& pod) {
+  REQUIRE(pod.has_value());
+  const json::Value* containers = pod->At({"spec", "containers"});
+  return json::Write(*containers->AsArray()->front().At({"resources"}));
+}
+
+Defaults FromRange(const std::string& items) {
+  Defaults defaults;
+  REQUIRE(inspect::AddLimitRange(Parsed("spec: {limits: [" + items + "]}"), defaults).has_value());
+  return defaults;
+}
+
+TEST_CASE("admitted: a limit is the request where none is given", "[inspect]") {
+  CHECK(Resources(inspect::AdmittedPod(
+            PodWith("{limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 500m}}"), {})) ==
+        R"({"limits":{"cpu":1,"memory":"1Gi"},"requests":{"cpu":"500m","memory":"1Gi"}})");
+  CHECK(Resources(inspect::AdmittedPod(PodWith("{requests: {cpu: 0.0001}}"), {})) ==
+        R"({"requests":{"cpu":"1m"}})");
+}
+
+TEST_CASE("admitted: an amount that is none is named by its path", "[inspect]") {
+  const auto pod = inspect::AdmittedPod(PodWith("{requests: {cpu: one}}"), {});
+  REQUIRE_FALSE(pod.has_value());
+  CHECK_THAT(pod.error().message,
+             Catch::Matchers::StartsWith("spec.containers[0].resources.requests[cpu]: quantities"));
+}
+
+TEST_CASE("admitted: a LimitRange fills in what is missing", "[inspect]") {
+  const Defaults defaults =
+      FromRange("{type: Container, default: {cpu: 1}, defaultRequest: {cpu: 250m, memory: 64Mi}}");
+  CHECK(Resources(inspect::AdmittedPod(PodWith("{}"), defaults)) ==
+        R"({"limits":{"cpu":1},"requests":{"cpu":"250m","memory":"64Mi"}})");
+  CHECK(Resources(inspect::AdmittedPod(PodWith("{limits: {cpu: 2}}"), defaults)) ==
+        R"({"limits":{"cpu":2},"requests":{"cpu":2,"memory":"64Mi"}})");
+  CHECK(Resources(inspect::AdmittedPod(PodWith("{}"), FromRange("{type: Pod, max: {cpu: 1}}"))) ==
+        "{}");
+}
+
+TEST_CASE("admitted: of a LimitRange the API fills in itself first", "[inspect]") {
+  const Defaults of_max = FromRange("{type: Container, max: {cpu: 2}}");
+  CHECK(json::Write(of_max.container_limits) == R"({"cpu":2})");
+  CHECK(json::Write(of_max.container_requests) == R"({"cpu":2})");
+  const Defaults of_min = FromRange("{type: Container, min: {cpu: 100m}}");
+  CHECK(json::Write(of_min.container_limits) == "{}");
+  CHECK(json::Write(of_min.container_requests) == R"({"cpu":"100m"})");
+}
+
+TEST_CASE("admitted: resources of the pod follow its containers, then its limits", "[inspect]") {
+  const auto pod = inspect::AdmittedPod(
+      PodWith("{requests: {cpu: 300m}}", "  resources: {limits: {cpu: 1, memory: 1Gi}}\n"), {});
+  REQUIRE(pod.has_value());
+  CHECK(json::Write(*pod->At({"spec", "resources"})) ==
+        R"({"limits":{"cpu":1,"memory":"1Gi"},"requests":{"cpu":"300m","memory":"1Gi"}})");
+}
+
+TEST_CASE("admitted: classes and overhead are filled in where nothing is chosen", "[inspect]") {
+  Defaults defaults{.priority_class = "standard"};
+  inspect::AddRuntimeClass(Parsed("metadata: {name: kata}\noverhead: {podFixed: {cpu: 250m}}\n"),
+                           defaults);
+  const auto pod = inspect::AdmittedPod(PodWith("{}", "  runtimeClassName: kata\n"), defaults);
+  CHECK(pod->StringAt({"spec", "priorityClassName"}) == "standard");
+  CHECK(pod->StringAt({"spec", "overhead", "cpu"}) == "250m");
+  const auto chosen = inspect::AdmittedPod(PodWith("{}", "  priorityClassName: high\n"), defaults);
+  CHECK(chosen->StringAt({"spec", "priorityClassName"}) == "high");
+  CHECK(chosen->At({"spec", "overhead"}) == nullptr);
+}
+
+TEST_CASE("admitted: of several defaults the plugin's choice is taken", "[inspect]") {
+  CHECK(inspect::DefaultPriorityClass(
+            {Parsed("{metadata: {name: a}, globalDefault: true, value: 10}"),
+             Parsed("{metadata: {name: b}, globalDefault: true, value: 5}"),
+             Parsed("{metadata: {name: c}, value: 1}")}) == "b");
+  const std::string is_default =
+      "annotations: {storageclass.kubernetes.io/is-default-class: \"true\"}";
+  CHECK(inspect::DefaultStorageClass(
+            {Parsed("{metadata: {name: old, creationTimestamp: \"2025-01-01T00:00:00Z\", " +
+                    is_default + "}}"),
+             Parsed("{metadata: {name: new, creationTimestamp: \"2026-01-01T00:00:00Z\", " +
+                    is_default + "}}"),
+             Parsed("{metadata: {name: other}}")}) == "new");
+  const Defaults defaults{.storage_class = "new"};
+  CHECK(
+      inspect::AdmittedClaim(Parsed("spec: {}"), defaults).StringAt({"spec", "storageClassName"}) ==
+      "new");
+  CHECK(inspect::AdmittedClaim(Parsed("spec: {storageClassName: \"\"}"), defaults)
+            .StringAt({"spec", "storageClassName"}) == "");
+}
+
+}  // namespace admitted_test

@@ -1,0 +1,155 @@
+#include "pkg/inspect/fit.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/inspect/check_view.h"
+#include "pkg/quota/core/core_quota.h"
+
+namespace fit_test {
+
+using inspect::Counter;
+using inspect::FitBook;
+using inspect::Piece;
+
+const base::WallTime kThen{std::chrono::hours(24 * 365 * 50)};
+
+const quota::Evaluator& Pods() {
+  static const quota::QuotaApi api = quota::CoreQuotaApi();
+  for (const auto& evaluator : api.evaluators) {
+    if (evaluator.resource.resource == "pods") return evaluator;
+  }
+  return api.evaluators.front();
+}
+
+quota::Quota QuotaOf(const std::string& name, const std::string& hard, const std::string& used,
+                     const std::string& more = "") {
+  auto quota = quota::ParseQuota(*json::Parse(
+      R"({"metadata": {"name": ")" + name + R"(", "namespace": "a", "uid": "1",
+          "resourceVersion": "1"}, "spec": {"hard": )" +
+      hard + more + R"(}, "status": {"hard": )" + hard + R"(, "used": )" + used + "}}"));
+  REQUIRE(quota.has_value());
+  return *quota;
+}
+
+Piece PodPiece(const std::string& requests, std::int64_t count = 1,
+               std::optional<std::int64_t> first = {}) {
+  return {.object = *json::Parse(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
+                                     "spec": {"containers": [{"name": "c", "resources":
+                                     {"requests": )" +
+                                 requests + "}}]}}"),
+          .count = count,
+          .first = first,
+          .of = {"deployment", "apps", "web"}};
+}
+
+std::string Table(const FitBook& book) {
+  return inspect::PrintTable(inspect::CheckTable({{"a", book}}), {.titles = false});
+}
+
+TEST_CASE("fit: what all pieces ask is added up for every quota", "[inspect]") {
+  FitBook book({QuotaOf("compute", R"({"pods": "9", "requests.cpu": "4"})",
+                        R"({"pods": "2", "requests.cpu": "2"})"),
+                QuotaOf("other", R"({"secrets": "1"})", R"({"secrets": "1"})")});
+  REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "500m"})", 3), kThen).has_value());
+  CHECK(book.Fits());
+  REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "1"})", 2), kThen).has_value());
+  CHECK_FALSE(book.Fits());
+  CHECK(Table(book) ==
+        "compute   pods           2   5       7       9   yes\n"
+        "compute   requests.cpu   2   3500m   5500m   4   no, lacks 1500m\n");
+  CHECK(inspect::CheckVerdict({{"a", book}}) == "No: 1 of 2 limits would be exceeded.\n");
+}
+
+TEST_CASE("fit: what a quota demands of pods is told whatever is free", "[inspect]") {
+  FitBook book({QuotaOf("compute", R"({"limits.cpu": "4", "pods": "5"})",
+                        R"({"limits.cpu": "0", "pods": "0"})")});
+  REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "1"})", 2), kThen).has_value());
+  CHECK_FALSE(book.Fits());
+  CHECK(inspect::CheckVerdict({{"a", book}}) ==
+        "deployment.apps/web: failed quota: compute: must specify limits.cpu for: c\n"
+        "No: 1 object or its pods would be refused whatever is free.\n");
+  CHECK(Table(book) == "compute   pods   0   2   2   5   yes\n");
+}
+
+TEST_CASE("fit: of a rollout the worse of its beginning and its end counts", "[inspect]") {
+  FitBook book({QuotaOf("compute", R"({"requests.cpu": "4"})", R"({"requests.cpu": "2"})")});
+  // Four pods of 500m become four of 250m, with one more at a time.
+  REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "250m"})", 4, 1), kThen).has_value());
+  REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "500m"})", -3, 0), kThen).has_value());
+  CHECK(Table(book) == "compute   requests.cpu   2   250m   2250m   4   yes\n");
+}
+
+TEST_CASE("fit: a limit that is exceeded elsewhere is no obstacle", "[inspect]") {
+  FitBook book({QuotaOf("compute", R"({"pods": "9", "requests.cpu": "1"})",
+                        R"({"pods": "2", "requests.cpu": "3"})")});
+  REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "0"})"), kThen).has_value());
+  CHECK(book.Fits());
+}
+
+TEST_CASE("fit: scopes decide which quotas count a pod", "[inspect]") {
+  FitBook book({QuotaOf("best-effort", R"({"pods": "0"})", R"({"pods": "0"})",
+                        R"(, "scopes": ["BestEffort"])")});
+  REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "1"})"), kThen).has_value());
+  CHECK(book.Fits());
+  REQUIRE(book.Add({&Pods(), nullptr}, PodPiece("{}"), kThen).has_value());
+  CHECK_FALSE(book.Fits());
+}
+
+TEST_CASE("fit: an update asks for what it grows by", "[inspect]") {
+  FitBook book({QuotaOf("compute", R"({"requests.cpu": "4"})", R"({"requests.cpu": "3"})")});
+  Piece piece = PodPiece(R"({"cpu": "2"})");
+  piece.stored = PodPiece(R"({"cpu": "1500m"})").object;
+  REQUIRE(book.Add({&Pods(), nullptr}, piece, kThen).has_value());
+  CHECK(Table(book) == "compute   requests.cpu   3   500m   3500m   4   yes\n");
+}
+
+TEST_CASE("fit: junit has a case for each limit and each demand", "[inspect]") {
+  FitBook book(
+      {QuotaOf("q", R"({"pods": "1", "limits.cpu": "1"})", R"({"pods": "1", "limits.cpu": "0"})")});
+  REQUIRE(book.Add({&Pods(), nullptr}, PodPiece("{}"), kThen).has_value());
+  CHECK(inspect::CheckJunit({.spaces = {{"a", book}}, .notes = {}, .server = {}}) ==
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+        "  <testsuite name=\"quota of a\" tests=\"2\" failures=\"2\">\n"
+        "    <testcase classname=\"quota q\" name=\"pods\">\n"
+        "      <failure message=\"used 1, asked 1, limit 1: lacks 1\"/>\n    </testcase>\n"
+        "    <testcase classname=\"deployment.apps/web\" name=\"what is demanded of it\">\n"
+        "      <failure message=\"failed quota: q: must specify limits.cpu for: c\"/>\n"
+        "    </testcase>\n  </testsuite>\n</testsuites>\n");
+}
+
+TEST_CASE("fit: what a server says otherwise is marked", "[inspect]") {
+  const inspect::ObjectName pod{"pod", "", "p"};
+  CHECK(inspect::ServerText({{pod, "", false}, {pod, "no \x1b room", true}}) ==
+        "server: pod/p is accepted\nserver: pod/p is refused: no   room\n");
+  CHECK(inspect::ServerText({{pod, "", true}, {pod, "no", false}}) ==
+        "server: pod/p is accepted (otherwise than foreseen)\n"
+        "server: pod/p is refused: no (otherwise than foreseen)\n");
+}
+
+TEST_CASE("fit: documents have what the server says", "[inspect]") {
+  const inspect::ObjectName pod{"pod", "", "p"};
+  const inspect::Checked checked{
+      .spaces = {},
+      .notes = {},
+      .server = {{.of = pod}, {.of = pod, .refusal = "no"}, {.of = pod, .unknown = "forbidden"}}};
+  CHECK_THAT(json::Write(inspect::CheckValue(checked)),
+             Catch::Matchers::Contains(
+                 R"("server":[{"object":"pod/p","accepted":true,"foreseen":true},)"
+                 R"({"object":"pod/p","accepted":false,"message":"no","foreseen":false},)"
+                 R"({"object":"pod/p","unknown":"forbidden"}])"));
+  CHECK_THAT(inspect::CheckJunit(checked),
+             Catch::Matchers::Contains(
+                 "  <testsuite name=\"server\" tests=\"3\" failures=\"1\" skipped=\"1\">\n"
+                 "    <testcase classname=\"pod/p\" name=\"dry run\"/>\n"));
+  CHECK_THAT(inspect::ServerText(checked.server),
+             Catch::Matchers::Contains("server: pod/p cannot be asked about: forbidden\n"));
+}
+
+TEST_CASE("fit: nothing limited is a yes", "[inspect]") {
+  const FitBook book(std::vector<quota::Quota>{});
+  CHECK(inspect::CheckVerdict({{"a", book}}) == "Yes: no quota limits any of it.\n");
+  CHECK(json::Write(inspect::CheckValue({.spaces = {{"a", book}}, .notes = {"n"}, .server = {}})) ==
+        R"({"kind":"QuotaCheck","fits":true,"items":[],"objections":[],"notes":["n"]})");
+}
+
+}  // namespace fit_test

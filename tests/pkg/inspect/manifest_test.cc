@@ -1,0 +1,93 @@
+#include "pkg/inspect/manifest.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/config/yaml.h"
+#include "pkg/inspect/node_fit.h"
+
+namespace manifest_test {
+
+using Catch::Matchers::Contains;
+using inspect::ReadManifests;
+
+TEST_CASE("manifest: documents and lists are taken apart", "[inspect]") {
+  const auto read = ReadManifests(
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\n---\napiVersion: v1\nkind: List\n"
+      "items:\n- {apiVersion: v1, kind: Secret, metadata: {name: s}}\n"
+      "- {apiVersion: apps/v1, kind: Deployment, metadata: {generateName: d-}}\n",
+      "f.yaml");
+  REQUIRE(read.has_value());
+  std::string names;
+  for (const auto& manifest : *read) {
+    names += manifest.where + ": " + inspect::NameOf(manifest.object).ToString() + "\n";
+  }
+  CHECK(names ==
+        "f.yaml, document 1: pod/a\n"
+        "f.yaml, document 2, item 1: secret/s\n"
+        "f.yaml, document 2, item 2: deployment.apps/d-…\n");
+}
+
+TEST_CASE("manifest: what is wrong is named with its place", "[inspect]") {
+  const auto error = [](const char* text) { return ReadManifests(text, "f.yaml").error().message; };
+  CHECK_THAT(error("a: b: c\n"), Contains("f.yaml: ") && Contains("line 1"));
+  CHECK(error("- 1\n") == "f.yaml: no object: array");
+  CHECK(error("kind: Pod\n") == "f.yaml: apiVersion is not set");
+  CHECK(error("apiVersion: v1\n") == "f.yaml: kind is not set");
+  CHECK(error("apiVersion: v1\nkind: Pod\n---\nx: 1\n") ==
+        "f.yaml, document 1: metadata.name is not set");
+}
+
+TEST_CASE("manifest: misspelt fields of workloads are found", "[inspect]") {
+  const auto unknown = [](const char* text) {
+    std::string names;
+    for (const auto& name : inspect::UnknownFields(*config::ParseYaml(text))) names += name + ";";
+    return names;
+  };
+  CHECK(unknown("apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - {name: c, resource: {}}\n  - "
+                "{name: d, resources: {request: {}}}\n") ==
+        "spec.containers[0].resource;spec.containers[1].resources.request;");
+  CHECK(unknown("apiVersion: apps/v1\nkind: Deployment\nspec:\n  replica: 3\n  template: {spec: "
+                "{container: []}}\n") == "spec.replica;spec.template.spec.container;");
+  CHECK(unknown(
+            "apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate: {spec: {parallel: 1}}\n") ==
+        "spec.jobTemplate.spec.parallel;");
+  CHECK(unknown("apiVersion: example.com/v1\nkind: Deployment\nspec: {replica: 3}\n").empty());
+}
+
+TEST_CASE("node fit: selector, affinity and taints decide", "[inspect]") {
+  const auto runs = [](const char* spec, const char* node) {
+    return inspect::DaemonRunsOn(*config::ParseYaml(spec), *config::ParseYaml(node));
+  };
+  const char* node =
+      "metadata: {name: n1, labels: {disk: ssd, cores: \"8\"}}\n"
+      "spec: {taints: [{key: dedicated, value: gpu, effect: NoSchedule}, "
+      "{key: node.kubernetes.io/not-ready, effect: NoExecute}]}\n";
+  const char* plain = "metadata: {name: n2}";
+  CHECK(runs("{}", plain));
+  CHECK_FALSE(runs("{}", node));
+  CHECK(runs("{tolerations: [{operator: Exists}]}", node));
+  CHECK(runs("{tolerations: [{key: dedicated, value: gpu}]}", node));
+  CHECK_FALSE(runs("{tolerations: [{key: dedicated, value: cpu}]}", node));
+  CHECK_FALSE(runs("{nodeSelector: {disk: ssd}}", plain));
+  const auto tainted = [&](const std::string& taint) {
+    return runs("{}", ("spec: {taints: [" + taint + "]}").c_str());
+  };
+  CHECK(tainted("{key: node.kubernetes.io/unschedulable, effect: NoSchedule}"));
+  CHECK(tainted("{key: node.kubernetes.io/not-ready, effect: NoExecute}"));
+  CHECK_FALSE(tainted("{key: node.kubernetes.io/not-ready, effect: NoSchedule}"));
+  CHECK_FALSE(tainted("{key: node.kubernetes.io/network-unavailable, effect: NoSchedule}"));
+  CHECK(tainted("{key: other, effect: PreferNoSchedule}"));
+  const std::string affinity =
+      "tolerations: [{operator: Exists}]\naffinity: {nodeAffinity: "
+      "{requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [";
+  const auto with = [&](const std::string& term) { return affinity + term + "]}}}"; };
+  CHECK(runs(with("{matchExpressions: [{key: disk, operator: In, values: [ssd]}]}").c_str(), node));
+  CHECK(runs(with("{matchExpressions: [{key: cores, operator: Gt, values: [\"4\"]}]}").c_str(),
+             node));
+  CHECK_FALSE(
+      runs(with("{matchExpressions: [{key: disk, operator: DoesNotExist}]}").c_str(), node));
+  CHECK(runs(with("{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}").c_str(),
+             node));
+}
+
+}  // namespace manifest_test

@@ -1,0 +1,123 @@
+#include "pkg/inspect/why.h"
+
+#include <catch2/catch.hpp>
+
+namespace why_test {
+
+using inspect::Demand;
+using inspect::FitBook;
+using inspect::Holder;
+using inspect::WhyAnswer;
+
+quota::Quota QuotaWith(const std::string& name, const std::string& hard, const std::string& used) {
+  return *quota::ParseQuota(
+      *json::Parse(R"({"metadata": {"name": ")" + name + R"(", "namespace": "a", "uid": "1",
+          "resourceVersion": "1"}, "spec": {"hard": )" +
+                   hard + R"(}, "status": {"hard": )" + hard + R"(, "used": )" + used + "}}"));
+}
+
+quota::Quantity Amount(const char* text) { return *quota::Quantity::Parse(text); }
+
+WhyAnswer Web(std::int64_t wants, std::int64_t has) {
+  static const FitBook fit(
+      {QuotaWith("compute", R"({"requests.cpu": "4", "requests.memory": "16Gi"})",
+                 R"({"requests.cpu": "4", "requests.memory": "3Gi"})"),
+       QuotaWith("objects", R"({"pods": "7"})", R"({"pods": "6"})")});
+  const Demand demand{.of = {{{"requests.cpu", Amount("500m")}, {"requests.memory", Amount("1Gi")}},
+                             {{"pods", Amount("1")}}},
+                      .objections = {}};
+  return inspect::Explain({"deployment", "apps", "web"}, wants, has, fit, demand);
+}
+
+Holder Group(const char* title, const char* amount) {
+  return {.title = title, .below = {}, .amount = Amount(amount), .objects = 1};
+}
+
+TEST_CASE("why: names who refuses, how much lacks, the last refusal and what makes room",
+          "[inspect]") {
+  const base::WallTime now{std::chrono::hours(24)};
+  WhyAnswer answer = Web(5, 3);
+  CHECK(answer.Refused());
+  answer.refusal = inspect::Refusal{.message = "pods \"web-x\" is forbidden: exceeded quota",
+                                    .last = now - std::chrono::seconds(12),
+                                    .times = 7};
+  answer.room = inspect::RoomFor(
+      answer, {{"compute",
+                "requests.cpu",
+                {Group("job.batch/import", "2"), Group("deployment.apps/web", "1500m"),
+                 Group("pod/small", "250m")}},
+               {"objects", "pods", {Group("job.batch/import", "1"), Group("pod/small", "1")}}});
+  CHECK(
+      inspect::WhyText(answer, now) ==
+      "deployment.apps/web wants 5 pods and has 3: each needs pods=1 requests.cpu=500m "
+      "requests.memory=1Gi\n"
+      "  quota compute   requests.cpu 4/4, 0 free, lacks 500m for the next, 1 for all   ← refuses\n"
+      "  quota compute   requests.memory 3Gi/16Gi, fits\n"
+      "  quota objects   pods 6/7, 1 free, lacks 1 for all\n"
+      "last refused 12 s ago (7 times): pods \"web-x\" is forbidden: exceeded quota\n"
+      "room: raise requests.cpu of quota compute to 5 and pods of quota objects to 8, or delete "
+      "job.batch/import (requests.cpu=2)\n");
+}
+
+TEST_CASE("why: something that has what it wants is refused nothing", "[inspect]") {
+  WhyAnswer answer = Web(3, 3);
+  CHECK_FALSE(answer.Refused());
+  CHECK_THAT(inspect::WhyText(answer, {}), Catch::Matchers::EndsWith("it has what it wants\n"));
+}
+
+TEST_CASE("why: what a quota demands of the pod refuses it", "[inspect]") {
+  const FitBook fit({QuotaWith("limits", R"({"limits.cpu": "4"})", R"({"limits.cpu": "0"})")});
+  const WhyAnswer answer = inspect::Explain(
+      {"job", "batch", "j"}, 1, 0, fit,
+      {.of = {{}}, .objections = {"failed quota: limits: must specify limits.cpu for: c"}});
+  CHECK(answer.Refused());
+  CHECK(inspect::WhyText(answer, {}) ==
+        "job.batch/j wants 1 pod and has 0: each is refused\n"
+        "  quota limits   must specify limits.cpu for: c   ← refuses\n");
+}
+
+TEST_CASE("why: what the server refuses before quotas are asked is told", "[inspect]") {
+  WhyAnswer answer = Web(4, 3);
+  answer.quotas.clear();
+  answer.refusals = {"maximum cpu usage per Container is 1, but limit is 2"};
+  CHECK(answer.Refused());
+  CHECK_THAT(inspect::WhyText(answer, {}),
+             Catch::Matchers::Contains("  the server   maximum cpu usage per Container is 1, but "
+                                       "limit is 2   ← refuses\n"));
+  CHECK_THAT(
+      json::Write(inspect::WhyValue(answer)),
+      Catch::Matchers::Contains(R"("refusals":["maximum cpu usage per Container is 1, but)"));
+}
+
+TEST_CASE("why: nothing of the asker's own, and nothing too small, is offered for deletion",
+          "[inspect]") {
+  const WhyAnswer answer = Web(5, 3);
+  const std::string room =
+      inspect::RoomFor(answer, {{"compute",
+                                 "requests.cpu",
+                                 {Group("deployment.apps/web", "2"), Group("pod/small", "250m")}}});
+  CHECK(room == "raise requests.cpu of quota compute to 5 and pods of quota objects to 8");
+  WhyAnswer of_set = answer;
+  of_set.of = {"replicaset", "apps", "web-1"};
+  of_set.top = {"deployment", "apps", "web"};
+  CHECK(inspect::RoomFor(of_set, {{"compute", "requests.cpu", {Group("deployment.apps/web", "2")}},
+                                  {"objects", "pods", {Group("deployment.apps/web", "3")}}}) ==
+        room);
+}
+
+TEST_CASE("why: the document says the same", "[inspect]") {
+  const auto value = inspect::WhyValue(Web(5, 3));
+  CHECK(json::Write(value).starts_with(
+      R"({"kind":"QuotaExplanation","object":"deployment.apps/web","wants":5,"has":3,"refused":true,)"
+      R"("quotas":[{"quota":"compute","refuses":true,"resources":[{"resource":"requests.cpu",)"
+      R"("hard":"4","each":"500m","used":"4","lacksForNext":"500m","lacksForAll":"1"})"));
+}
+
+TEST_CASE("why: ages are rounded down to one unit", "[inspect]") {
+  CHECK(inspect::AgeText(std::chrono::seconds(119)) == "119 s");
+  CHECK(inspect::AgeText(std::chrono::minutes(90)) == "90 min");
+  CHECK(inspect::AgeText(std::chrono::hours(30)) == "30 h");
+  CHECK(inspect::AgeText(std::chrono::hours(50)) == "2 d");
+}
+
+}  // namespace why_test

@@ -1,0 +1,172 @@
+#include "pkg/inspect/workload.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/config/yaml.h"
+
+namespace workload_test {
+
+using inspect::Expand;
+using inspect::ExpandChange;
+using inspect::Surroundings;
+
+json::Value Yaml(const std::string& text) {
+  auto value = config::ParseYaml(text);
+  INFO(text);
+  REQUIRE(value.has_value());
+  return *value;
+}
+
+// "Deployment, ReplicaSet, Pod×3": the pieces and their numbers; "Pod×3(1)" with the first one.
+std::string Pieces(const base::Result<inspect::Expansion>& expansion) {
+  REQUIRE(expansion.has_value());
+  std::string text;
+  for (const auto& piece : expansion->pieces) {
+    if (!text.empty()) text += ", ";
+    text += piece.object.StringAt({"kind"});
+    if (piece.count != 1 || piece.first) text += "×" + std::to_string(piece.count);
+    if (piece.first) text += "(" + std::to_string(*piece.first) + ")";
+    if (piece.stored) text += " stored";
+  }
+  return text;
+}
+
+std::string Workload(const std::string& kind, const std::string& spec,
+                     const std::string& cpu = "100m") {
+  const std::string group = kind == "Job" || kind == "CronJob" ? "batch/v1" : "apps/v1";
+  return "apiVersion: " + group + "\nkind: " + kind +
+         "\nmetadata: {name: w, namespace: a}\nspec:\n" + spec +
+         "  template:\n    spec:\n      containers:\n      - {name: c, resources: {requests: "
+         "{cpu: " +
+         cpu + "}}}\n";
+}
+
+TEST_CASE("workload: what controllers make of each kind", "[inspect]") {
+  struct Row {
+    const char* kind;
+    const char* spec;
+    const char* pieces;
+  };
+  const Row row = GENERATE(
+      Row{"Deployment", "", "Deployment, ReplicaSet, Pod"},
+      Row{"Deployment", "  replicas: 3\n", "Deployment, ReplicaSet, Pod×3"},
+      Row{"Deployment", "  replicas: 0\n", "Deployment, ReplicaSet"},
+      Row{"Deployment", "  replicas: 3\n  paused: true\n", "Deployment"},
+      Row{"ReplicaSet", "  replicas: 2\n", "ReplicaSet, Pod×2"},
+      Row{"StatefulSet", "  replicas: 2\n", "StatefulSet, ControllerRevision, Pod×2"},
+      Row{"StatefulSet",
+          "  replicas: 3\n  volumeClaimTemplates:\n  - metadata: {name: data}\n    spec: {}\n",
+          "StatefulSet, ControllerRevision, PersistentVolumeClaim×2, Pod×3"},
+      Row{"DaemonSet", "", "DaemonSet, ControllerRevision, Pod×4"}, Row{"Job", "", "Job, Pod"},
+      Row{"Job", "  parallelism: 3\n", "Job, Pod×3"},
+      Row{"Job", "  parallelism: 3\n  completions: 2\n", "Job, Pod×2"},
+      Row{"Job", "  parallelism: 3\n  completions: 9\n", "Job, Pod×3"},
+      Row{"Job", "  suspend: true\n", "Job"});
+  Surroundings around{.nodes_for = [](const json::Value&) { return 4; },
+                      .claims = {"data-w-1", "data-w-7", "data-other-0"}};
+  INFO(row.kind << "\n" << row.spec);
+  CHECK(Pieces(Expand(Yaml(Workload(row.kind, row.spec)), around)) == row.pieces);
+}
+
+TEST_CASE("workload: a CronJob is counted with one run, a suspended one without", "[inspect]") {
+  const std::string head =
+      "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c, namespace: a}\nspec:\n";
+  const std::string run =
+      "  jobTemplate:\n    spec:\n      parallelism: 2\n      template:\n        spec:\n          "
+      "containers: [{name: c}]\n";
+  const auto expansion = Expand(Yaml(head + run), {});
+  CHECK(Pieces(expansion) == "CronJob, Job, Pod×2");
+  CHECK(expansion->notes ==
+        std::vector<std::string>{"cronjob.batch/c: counted with one run at a time"});
+  CHECK(Pieces(Expand(Yaml(head + "  suspend: true\n" + run), {})) == "CronJob");
+}
+
+TEST_CASE("workload: what is not known is said", "[inspect]") {
+  const auto rollout = Expand(
+      Yaml("apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: r}\nspec: {replicas: "
+           "3}\n"),
+      {});
+  CHECK(Pieces(rollout) == "Rollout");
+  REQUIRE(rollout->notes.size() == 1);
+  CHECK_THAT(rollout->notes[0],
+             Catch::Matchers::Contains("its controller makes of it is not known"));
+  const auto daemon = Expand(Yaml(Workload("DaemonSet", "")), {});
+  REQUIRE(daemon->notes.size() == 1);
+  CHECK_THAT(daemon->notes[0], Catch::Matchers::Contains("give --nodes"));
+  CHECK(Expand(Yaml("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"), {})->notes.empty());
+}
+
+TEST_CASE("workload: volumes of pods bring claims", "[inspect]") {
+  const auto expansion = Expand(
+      Yaml("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: [{name: c}]\n  "
+           "volumes:\n  - name: scratch\n    ephemeral:\n      volumeClaimTemplate:\n        spec: "
+           "{resources: {requests: {storage: 1Gi}}}\n"),
+      {.defaults = {.storage_class = "fast"}});
+  CHECK(Pieces(expansion) == "PersistentVolumeClaim, Pod");
+  CHECK(expansion->pieces[0].object.StringAt({"metadata", "name"}) == "p-scratch");
+  CHECK(expansion->pieces[0].object.StringAt({"spec", "storageClassName"}) == "fast");
+}
+
+TEST_CASE("workload: only what changes is asked for", "[inspect]") {
+  const auto change = [](const std::string& kind, const std::string& before,
+                         const std::string& after, const std::string& cpu = "100m",
+                         const std::string& status = "") {
+    auto stored = Yaml(Workload(kind, before) + status);
+    // As a server stores it: another notation, and defaults.
+    stored.Make({"spec", "template", "spec", "dnsPolicy"}) = "ClusterFirst";
+    return Pieces(ExpandChange(Yaml(Workload(kind, after, cpu)), stored, {}));
+  };
+  const std::string three = "  replicas: 3\n";
+  CHECK(change("Deployment", three, three, "0.1") == "Deployment stored");
+  CHECK(change("Deployment", three, "  replicas: 5\n") == "Deployment stored, Pod×2");
+  CHECK(change("Deployment", three, "  replicas: 1\n") == "Deployment stored");
+  CHECK(change("Deployment", three, "") == "Deployment stored");
+  SECTION("pods that were refused are still wanted") {
+    CHECK(change("Deployment", three, three, "100m", "status: {replicas: 1}\n") ==
+          "Deployment stored, Pod×2");
+  }
+  SECTION("a rollout has its surge, and keeps as many old pods at its end") {
+    CHECK(change("Deployment", "  replicas: 4\n", "  replicas: 4\n", "200m") ==
+          "Deployment stored, ReplicaSet, Pod×4(1), Pod×-3(0)");
+    const std::string half =
+        "  replicas: 4\n  strategy: {rollingUpdate: {maxSurge: 2, maxUnavailable: 0}}\n";
+    CHECK(change("Deployment", "  replicas: 4\n", half, "200m") ==
+          "Deployment stored, ReplicaSet, Pod×4(2), Pod×-2(0)");
+  }
+  SECTION("one that recreates has none") {
+    CHECK(change("Deployment", "  replicas: 4\n", "  replicas: 4\n  strategy: {type: Recreate}\n",
+                 "200m") == "Deployment stored, ReplicaSet, Pod×4(0), Pod×-4(0)");
+  }
+  SECTION("pods of a ReplicaSet stay as they are") {
+    CHECK(change("ReplicaSet", three, "  replicas: 4\n", "200m") == "ReplicaSet stored, Pod");
+  }
+}
+
+TEST_CASE("workload: amounts compare by value, and what is empty may be left out", "[inspect]") {
+  const auto contained = [](const char* part, const char* whole) {
+    return inspect::IsContained(*json::Parse(part), *json::Parse(whole));
+  };
+  CHECK(contained(R"({"a": "0.5"})", R"({"a": "500m", "b": 1})"));
+  CHECK(contained(R"({"a": 1, "e": {}, "l": []})", R"({"a": "1"})"));
+  CHECK_FALSE(contained(R"({"a": "0.5"})", R"({"a": "600m"})"));
+  CHECK_FALSE(contained(R"({"l": [1]})", R"({"l": [1, 2]})"));
+  CHECK_FALSE(contained(R"({"a": {"b": 1}})", R"({"a": 1})"));
+}
+
+TEST_CASE("workload: a Deployment that was never rolled out makes nothing while it is paused",
+          "[inspect]") {
+  const Surroundings none;
+  const auto with = [](const std::string& spec, const std::string& more) {
+    return Yaml(Workload("Deployment", "  replicas: 3\n" + spec) + more);
+  };
+  const auto stored = with("  paused: true\n", "status: {observedGeneration: 1}\n");
+  CHECK(Pieces(ExpandChange(with("", ""), stored, none)) == "Deployment stored");
+  CHECK(Pieces(ExpandChange(with("  paused: true\n", ""), stored, none)) == "Deployment stored");
+  CHECK(Pieces(ExpandChange(with("  paused: false\n", ""), stored, none)) ==
+        "Deployment stored, ReplicaSet, Pod×3");
+  auto rolled = stored;
+  rolled.Make({"metadata", "annotations", "deployment.kubernetes.io/revision"}) = "1";
+  CHECK(Pieces(ExpandChange(with("", ""), rolled, none)) == "Deployment stored, Pod×3");
+}
+
+}  // namespace workload_test
