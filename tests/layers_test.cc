@@ -72,11 +72,11 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"informers",
      {"pkg/base", "pkg/json", "pkg/api", "pkg/protobuf", "pkg/http", "pkg/client", "pkg/metrics"}},
     {"pkg/admission",
-     {"informers", "pkg/base", "pkg/json", "pkg/api", "pkg/quantity", "pkg/http", "pkg/client",
-      "pkg/queue", "pkg/quota", "pkg/metrics"}},
+     {"informers", "pkg/accounting", "pkg/base", "pkg/json", "pkg/api", "pkg/quantity", "pkg/http",
+      "pkg/client", "pkg/queue", "pkg/quota", "pkg/metrics"}},
     {"controllers",
-     {"informers", "pkg/admission", "pkg/base", "pkg/json", "pkg/api", "pkg/client", "pkg/queue",
-      "pkg/quota", "pkg/metrics"}},
+     {"informers", "pkg/accounting", "pkg/admission", "pkg/base", "pkg/json", "pkg/api",
+      "pkg/client", "pkg/queue", "pkg/quota", "pkg/metrics"}},
 };
 
 // The folders in which a library's headers may be included.

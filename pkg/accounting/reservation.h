@@ -25,6 +25,7 @@ struct Reservation {
   ResourceList usage;
   std::vector<Uid> objects;
   std::string from;
+  ResourceList stored;           // what the object used in that version, of the names of `usage`
   std::uint64_t unassigned = 0;  // creations
   // Of the slowest webhook of others that the writer knew: so long the API server may wait before
   // it stores what was granted.

@@ -13,6 +13,17 @@ namespace {
 
 bool IsMerged(const Reservation& entry) { return entry.objects.empty() && entry.unassigned == 0; }
 
+// What `used` has for an object of the entry that uses `stored`.
+ResourceList PaidBy(const Reservation& entry, const ResourceList& stored) {
+  ResourceList paid;
+  for (const auto& [name, usage] : entry.usage) {
+    const quota::Quantity base = entry.stored.Get(name);
+    const quota::Quantity added = quota::Above(usage, base);
+    paid.Set(name, std::min(usage, quota::Sum(std::min(stored.Get(name), base), added)));
+  }
+  return paid;
+}
+
 // What an entry may come to use at most, in all.
 ResourceList WholeOf(const Reservation& entry) {
   ResourceList whole;
@@ -48,11 +59,17 @@ bool ReservationList::Remove(std::string_view by, std::uint64_t n) {
   return std::erase_if(entries_, [&](const Reservation& e) { return e.n == n && e.by == by; }) > 0;
 }
 
-ResourceList ReservationList::Granted(const Uid& uid) const {
+bool ReservationList::Names(const Uid& uid) const {
+  return std::ranges::any_of(entries_, [&](const Reservation& entry) {
+    return std::ranges::find(entry.objects, uid) != entry.objects.end();
+  });
+}
+
+ResourceList ReservationList::Granted(const Uid& uid, const ResourceList& stored) const {
   ResourceList granted;
   for (const Reservation& entry : entries_) {
     if (std::ranges::find(entry.objects, uid) == entry.objects.end()) continue;
-    granted = quota::Larger(granted, entry.usage);
+    granted = quota::Larger(granted, PaidBy(entry, stored));
   }
   return granted;
 }

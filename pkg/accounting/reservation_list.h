@@ -8,7 +8,7 @@
 //      {"by":"7f3a9c01","n":42,"of":"persistentvolumeclaims","usage":{"requests.storage":"5Gi"},
 //       "objects":["0a66…"],"from":"18234"},
 //      {"by":"c0193e5d","n":7,"of":"pods","usage":{"pods":"64"},"unassigned":64}],
-//    "floor":{"pods":"18230"},"used":{"pods":"71"},"strangers":{"pods":"2"}}
+//    "floor":{"pods":"18230"},"writes":812,"used":{"pods":"71"},"strangers":{"pods":"2"}}
 //
 // Values; any thread.
 
@@ -42,9 +42,13 @@ class ReservationList {
   bool Remove(std::string_view by, std::uint64_t n, const Uid& uid);
   // The whole entry.
   bool Remove(std::string_view by, std::uint64_t n);
-  // What the entries let the object use: of each name the largest, since of several requests from
-  // one version at most one is stored, and what a later one may use it may use in all.
-  [[nodiscard]] ResourceList Granted(const Uid& uid) const;
+  // True if some entry is for the object.
+  [[nodiscard]] bool Names(const Uid& uid) const;
+  // What `used` has for the object by the entries, if it uses `stored`: of each name the largest,
+  // since of several requests from one version at most one is stored, and what a later one may use
+  // it may use in all. But an entry whose request started from a version that used more has no more
+  // than it added: that version is not stored any more.
+  [[nodiscard]] ResourceList Granted(const Uid& uid, const ResourceList& stored) const;
 
   // What is expected, and for nobody yet.
   [[nodiscard]] ResourceList Unassigned() const;
@@ -62,8 +66,9 @@ class ReservationList {
   // By resource: the newest version of this namespace's objects that was observed by those who
   // dropped an entry or counted. Who has not seen that far must not count.
   std::map<std::string, std::string> floor;
-  ResourceList used;       // status.used as this write made it: what differs is a stranger's
-  ResourceList strangers;  // what of it the writer held for strangers
+  std::uint64_t writes = 0;  // of this list, so far: who reads it knows whether it was written
+  ResourceList used;         // status.used as this write made it: what differs is a stranger's
+  ResourceList strangers;    // what of it the writer held for strangers
 
  private:
   std::vector<Reservation> entries_;  // oldest first

@@ -51,6 +51,7 @@ json::Value ToValue(const Reservation& entry) {
     object.Set("objects", std::move(objects));
   }
   if (!entry.from.empty()) object.Set("from", entry.from);
+  if (!entry.stored.empty()) object.Set("stored", ToValue(entry.stored));
   if (entry.unassigned > 0) object.Set("unassigned", entry.unassigned);
   if (entry.webhook.count() > 0) {
     object.Set("webhook", static_cast<std::uint64_t>(entry.webhook.count()));
@@ -100,8 +101,8 @@ Result<std::vector<Uid>> ObjectsFrom(const json::Value& value) {
 }
 
 Result<Reservation> EntryFrom(const json::Value& value) {
-  if (auto all =
-          KnowsAll(value, {"by", "n", "of", "usage", "objects", "from", "unassigned", "webhook"});
+  if (auto all = KnowsAll(
+          value, {"by", "n", "of", "usage", "objects", "from", "stored", "unassigned", "webhook"});
       !all) {
     return all.error();
   }
@@ -113,22 +114,27 @@ Result<Reservation> EntryFrom(const json::Value& value) {
   auto unassigned = CountFrom(value, "unassigned");
   auto webhook = CountFrom(value, "webhook");
   auto usage = AmountsFrom(value, "usage");
+  auto stored = AmountsFrom(value, "stored");
   auto objects = ObjectsFrom(value);
   if (!n) return n.error();
   if (!unassigned) return unassigned.error();
   if (!webhook) return webhook.error();
   if (!usage) return usage.error();
+  if (!stored) return stored.error();
   if (!objects) return objects.error();
   entry.n = *n;
   entry.unassigned = *unassigned;
   entry.webhook = std::chrono::seconds(*webhook);
   if (entry.webhook > kLongestWebhook) return Wrong("a webhook may not take so long");
   entry.usage = std::move(*usage);
+  entry.stored = std::move(*stored);
   entry.objects = std::move(*objects);
   if (entry.by.empty()) return Wrong("an entry says not by whom");
   const bool named = !entry.objects.empty();
   if (named && (entry.of.empty() || entry.unassigned > 0)) return Wrong("an entry of two kinds");
-  if (!named && !entry.from.empty()) return Wrong("a growth of no object");
+  const bool grows = !entry.from.empty() || !entry.stored.empty();
+  if (grows && !named) return Wrong("a growth of no object");
+  if (!entry.stored.empty() && entry.objects.size() > 1) return Wrong("a growth of two objects");
   return entry;
 }
 
@@ -159,6 +165,7 @@ std::string ReservationList::Print() const {
     for (const auto& [resource, version] : floor) versions.Set(resource, version);
     object.Set("floor", std::move(versions));
   }
+  object.Set("writes", writes);
   object.Set("used", ToValue(used));
   if (!strangers.empty()) object.Set("strangers", ToValue(strangers));
   return json::Write(object);
@@ -168,7 +175,7 @@ Result<ReservationList> ReservationList::Parse(std::string_view text) {
   if (text.size() > kMostBytes) return Wrong("it is too long");
   const auto value = json::Parse(text);
   if (!value) return value.error();
-  if (auto all = KnowsAll(*value, {"reservations", "floor", "used", "strangers"}); !all) {
+  if (auto all = KnowsAll(*value, {"reservations", "floor", "writes", "used", "strangers"}); !all) {
     return all.error();
   }
   ReservationList list;
@@ -183,12 +190,15 @@ Result<ReservationList> ReservationList::Parse(std::string_view text) {
     }
   }
   auto floor = FloorFrom(*value);
+  auto writes = CountFrom(*value, "writes");
   auto used = AmountsFrom(*value, "used");
   auto strangers = AmountsFrom(*value, "strangers");
   if (!floor) return floor.error();
+  if (!writes) return writes.error();
   if (!used) return used.error();
   if (!strangers) return strangers.error();
   list.floor = std::move(*floor);
+  list.writes = *writes;
   list.used = std::move(*used);
   list.strangers = std::move(*strangers);
   return list;

@@ -19,10 +19,11 @@ ResourceList Decisive(const ResourceList& used, const ReservationList& list) {
 
 ResourceList Rise(const ReservationList& list, const Uid& uid, const ResourceList& usage,
                   const ResourceList& stored) {
-  return quota::Excess(usage, quota::Larger(stored, list.Granted(uid)));
+  return quota::Excess(usage, quota::Larger(stored, list.Granted(uid, stored)));
 }
 
-void Reserve(Standing& standing, Reservation reservation, const ResourceList& stored) {
+void Reserve(Standing& standing, Reservation reservation) {
+  const ResourceList stored = reservation.stored;
   CHECK(stored.empty() || reservation.objects.size() == 1) << "objects that use different amounts";
   if (reservation.objects.empty()) quota::AddTo(standing.used, reservation.usage);
   for (const Uid& uid : reservation.objects) {
@@ -41,11 +42,11 @@ void Lower(ResourceList& used, const ResourceList& by) {
 
 }  // namespace
 
-bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Uid& uid,
-              const ResourceList& stored) {
+bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Uid& uid) {
   const Reservation* entry = standing.list.Find(by, n);
   if (entry == nullptr) return false;
   const ResourceList usage = entry->usage;
+  const ResourceList stored = entry->stored;
   if (!standing.list.Remove(by, n, uid)) return false;
   Lower(standing.used, Rise(standing.list, uid, usage, stored));
   return true;

@@ -24,14 +24,12 @@ ResourceList Decisive(const ResourceList& used, const ReservationList& list);
 ResourceList Rise(const ReservationList& list, const Uid& uid, const ResourceList& usage,
                   const ResourceList& stored);
 
-// Raises `used` and adds the entry. `stored` is what its one object uses as stored; creations, and
-// what is unassigned, use nothing yet.
-void Reserve(Standing& standing, Reservation reservation, const ResourceList& stored);
+// Raises `used` and adds the entry.
+void Reserve(Standing& standing, Reservation reservation);
 
 // Takes back what was reserved for one object, by who granted it and knows that nobody was told.
 // False: it is not there any more.
-bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Uid& uid,
-              const ResourceList& stored);
+bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Uid& uid);
 // The same of an entry without objects, by its writer: what it granted from it gets entries of its
 // own by the same write.
 bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n);

@@ -8,19 +8,22 @@
 namespace accounting {
 
 void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
-                         bool skipped) {
+                         bool skipped, const ResourceList& counted) {
   if (list == nullptr) {
     // What is seen first is met by who counts; from then on each rise is a stranger's.
     ResourceList rise = quota::Excess(used, used_);
     for (const auto& [name, amount] : ResourceList(rise)) {
       if (used_.Find(name) == nullptr) rise.Erase(name);
     }
-    Hold(now, std::move(rise));
+    ResourceList known = counted;
+    quota::AddTo(known, Held());
+    Hold(now, quota::Excess(quota::Smaller(rise, quota::Excess(used, known)), {}));
     used_ = used;
+    recorded_.reset();
     return;
   }
-  const bool written = !recorded_ || !(*recorded_ == list->used);
-  if (skipped || !recorded_) Hold(now, quota::Excess(list->strangers, Held()));
+  const bool written = recorded_ != list->writes;
+  if (skipped || !recorded_) TakeOver(now, *list);
   // From what our write made; or, if it was seen before, from what was seen.
   ResourceList rise = quota::Excess(used, written ? list->used : used_);
   // A name that our write did not have is one that came with the quota's spec.
@@ -28,8 +31,16 @@ void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const Re
     if (list->used.Find(name) == nullptr) rise.Erase(name);
   }
   Hold(now, std::move(rise));
-  recorded_ = list->used;
+  recorded_ = list->writes;
   used_ = used;
+}
+
+void Strangers::OnUnanswered(const ResourceList& used) {
+  if (!recorded_) used_ = quota::Smaller(used_, used);
+}
+
+void Strangers::TakeOver(base::TimePoint now, const ReservationList& list) {
+  Hold(now, quota::Excess(list.strangers, Held()));
 }
 
 void Strangers::Hold(base::TimePoint now, ResourceList usage) {
@@ -46,8 +57,10 @@ void Strangers::OnAppeared(const ResourceList& usage) {
   std::erase_if(parts_, [](const Part& part) { return part.usage.empty(); });
 }
 
-void Strangers::Expire(base::TimePoint now, base::Duration hold) {
+std::size_t Strangers::Expire(base::TimePoint now, base::Duration hold) {
+  const std::size_t parts = parts_.size();
   while (!parts_.empty() && now - parts_.front().since >= hold) parts_.pop_front();
+  return parts - parts_.size();
 }
 
 ResourceList Strangers::Held() const {

@@ -18,14 +18,20 @@ class Strangers {
   // The status as it stands now. `recorded`: what our last write made of it (null: it is not known
   // what we wrote, and each rise after the first sight is a stranger's). `skipped`: versions of the
   // quota may not have been shown, so what the writer knew is taken over.
+  // Without a list no rise up to `counted` is, what is observed and reserved: then anybody may have
+  // counted it.
   void OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
-                bool skipped);
+                bool skipped, const ResourceList& counted);
+  // Without a list: it is not known whether our write made this of it.
+  void OnUnanswered(const ResourceList& used);
+  // This process begins to keep `used`: what the list's writer held is held.
+  void TakeOver(base::TimePoint now, const ReservationList& list);
   // So much more is a stranger's.
   void Hold(base::TimePoint now, ResourceList usage);
   // An object without an entry grew by this: the oldest is used up first.
   void OnAppeared(const ResourceList& usage);
-  // Drops what is older than `hold`.
-  void Expire(base::TimePoint now, base::Duration hold);
+  // Drops what is older than `hold`, and says how many parts that were.
+  std::size_t Expire(base::TimePoint now, base::Duration hold);
 
   [[nodiscard]] ResourceList Held() const;
   [[nodiscard]] std::optional<base::TimePoint> Oldest() const;
@@ -35,9 +41,9 @@ class Strangers {
     base::TimePoint since;
     ResourceList usage;
   };
-  std::deque<Part> parts_;  // oldest first
-  std::optional<ResourceList> recorded_;
-  ResourceList used_;  // seen last
+  std::deque<Part> parts_;                 // oldest first
+  std::optional<std::uint64_t> recorded_;  // writes of the list
+  ResourceList used_;                      // seen last
 };
 
 }  // namespace accounting

@@ -20,6 +20,8 @@ inline constexpr int kClockPercent = 10;
 inline constexpr std::chrono::milliseconds kTidies{2'000};
 // A stranger's rise of `used` is held for so long without its object being shown.
 inline constexpr std::chrono::milliseconds kStrangersHold{10'000};
+// What the server still has, or cannot say, is asked about again after this.
+inline constexpr std::chrono::milliseconds kAsksAgain{2'000};
 // Somebody lowered `used`: perhaps their watch is ahead of ours, so ours gets this long.
 inline constexpr std::chrono::milliseconds kContradicts{250};
 

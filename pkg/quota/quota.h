@@ -18,14 +18,16 @@
 
 namespace quota {
 
-// What scope selectors of a quota API mean where Kubernetes' own would be refused when written, or
-// mean something else.
-struct SelectorRules {
+// How quotas of one API differ from Kubernetes' own.
+struct QuotaForm {
   // An expression without a scope, or with an operator that there is not, never holds. False: the
   // quota cannot be read.
   bool tolerant = false;
   // NotIn holds for an object that has no class at all.
   bool not_in_without_class = true;
+  // Reservations stand in status.reservations: /status of a custom resource keeps metadata as it
+  // is. False: in the annotation kReservations.
+  bool reservations_in_status = false;
 };
 
 // One kind of quota with its rules. Data: nothing outside its folder names it.
@@ -43,7 +45,7 @@ struct QuotaApi {
   std::function<std::optional<api::GroupResource>(std::string_view name)> counted_resource;
   // Fields of the quota object that Parse reads (dotted paths), for the reflector.
   std::vector<std::string> fields;
-  SelectorRules selectors = {};
+  QuotaForm form = {};
   // The machine-readable reason of a refusal at admission.
   std::string refusal_reason = "Forbidden";
 };
@@ -67,7 +69,7 @@ struct Quota {
   bool has_status_hard = false;  // status.hard and .used present at all: absent is not empty
   bool has_status_used = false;
   bool deleting = false;
-  std::string reservations;    // the text of kReservations; "": there is none
+  std::string reservations;    // as text; "": there are none
   double alert_threshold = 0;  // share of a limit, from kAlertThreshold; 0: none is given
 };
 
@@ -79,7 +81,7 @@ inline constexpr std::string_view kAlertThreshold = "quota-controller-manager.io
 inline constexpr std::string_view kReservations = "quota-controller-manager.io/reservations";
 
 // Errors: kMalformed, naming the field and the text ("spec.hard[pods]: quantities must match …").
-base::Result<Quota> ParseQuota(const json::Value& object, const SelectorRules& rules = {});
+base::Result<Quota> ParseQuota(const json::Value& object, const QuotaForm& rules = {});
 
 // What is known of a quota's usage when it is decided.
 struct Observed {
@@ -101,7 +103,9 @@ bool NeedsWrite(const Quota& quota, const QuotaStatus& desired);
 
 // The guarded merge patch for /status: metadata.resourceVersion, and the members that differ; names
 // that go are null. Body of PATCH with application/merge-patch+json.
-std::string StatusPatch(const Quota& quota, const QuotaStatus& desired);
+// `reservations`: their text from now on; "": they stay as they are.
+std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
+                        const std::string& reservations = {}, const QuotaForm& form = {});
 
 // The names of spec.hard that `evaluator` owns; `classes` are those it reads, if they are known.
 std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard,

@@ -42,7 +42,7 @@ class Judge final : public ServerObserver, public Tell {
   // Somebody who is no replica writes the status: what `used` lacks then may be admitted.
   void OnForeignLowering(const StoredQuota& quota);
   void OnForeignRaise(const StoredQuota& quota, const std::string& name, std::int64_t by);
-  void OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) override;
+  void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) override;
   // A replica's webhook was called for `after`; `before` is null for a creation.
   void OnCall(const std::string& replica, const Thing* before, const Thing& after);
   void OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer,

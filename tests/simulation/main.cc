@@ -3,7 +3,6 @@
 //   --schedules N   how many (20000)        --jobs N        at once (the machine's processors)
 //   --seed S        the first seed (1); with --schedules 1 it replays one
 //   --planted NAME  with a fault built in   --trace FILE    what was printed, alone
-//   --reserving 1   replicas that keep accounts by reservations (pkg/accounting)
 //   --api NAME      core (claims, secrets; the default) or ironcore (machines and their classes)
 //   --silent 1      watches may be silent for longer than a charge lives (0): not survived yet
 //
@@ -31,7 +30,6 @@ struct Arguments {
   std::string planted;
   bool ironcore = false;
   bool silent = false;
-  bool reserving = false;
   std::string trace;
 };
 
@@ -63,8 +61,6 @@ std::optional<Arguments> Parse(int count, char** words) {
       arguments.planted = value;
     } else if (name == "--silent") {
       arguments.silent = number != 0;
-    } else if (name == "--reserving") {
-      arguments.reserving = number != 0;
     } else if (name == "--trace") {
       arguments.trace = value;
     } else if (name == "--api" && (value == "core" || value == "ironcore")) {
@@ -77,7 +73,6 @@ std::optional<Arguments> Parse(int count, char** words) {
   for (const auto& planted : simulation::AllPlanted()) {
     if (planted.name != arguments.planted) continue;
     arguments.ironcore = planted.ironcore;
-    arguments.reserving = arguments.reserving || planted.reserving;
     return arguments;
   }
   if (arguments.planted.empty()) return arguments;
@@ -87,7 +82,7 @@ std::optional<Arguments> Parse(int count, char** words) {
   return std::nullopt;
 }
 
-int Replay(const std::string& file, bool reserving) {
+int Replay(const std::string& file) {
   std::ifstream in(file);
   std::stringstream text;
   text << in.rdbuf();
@@ -96,7 +91,6 @@ int Replay(const std::string& file, bool reserving) {
     std::cerr << "simulation: " << file << ": " << schedule.error().message << "\n";
     return 2;
   }
-  schedule->reserving = schedule->reserving || reserving;
   const auto violation =
       simulation::Run(*schedule, [](const std::string& line) { std::cout << line << "\n"; });
   std::cout << (violation ? "violation at " + *violation : std::string("nothing is violated"))
@@ -132,7 +126,6 @@ class Search {
                                           ? simulation::DrawIroncore(seed, arguments_.silent)
                                           : simulation::Draw(seed, arguments_.silent);
       schedule.planted = arguments_.planted;
-      schedule.reserving = arguments_.reserving;
       const auto violation = simulation::Run(schedule);
       ++done_;
       if (violation) Report(std::move(schedule), *violation);
@@ -162,6 +155,6 @@ int main(int count, char** words) {
   simulation::QuietLog();
   const auto arguments = Parse(count, words);
   if (!arguments) return 2;
-  if (!arguments->trace.empty()) return Replay(arguments->trace, arguments->reserving);
+  if (!arguments->trace.empty()) return Replay(arguments->trace);
   return Search(*arguments).Run();
 }

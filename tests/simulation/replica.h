@@ -15,7 +15,6 @@
 #include "pkg/leader/leader_runner.h"
 #include "tests/simulation/link.h"
 #include "tests/simulation/planted.h"
-#include "tests/simulation/reserving_controller.h"
 
 namespace simulation {
 
@@ -24,8 +23,8 @@ class Tell {
  public:
   virtual ~Tell() = default;
   virtual void Violation(const std::string& what) = 0;
-  // A replica is about to charge that in advance.
-  virtual void OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) = 0;
+  // A replica is about to reserve that for creations to come.
+  virtual void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) = 0;
 };
 
 struct ReplicaSettings {
@@ -34,9 +33,8 @@ struct ReplicaSettings {
   double rate = 1;
   std::uint64_t seed = 1;
   bool ironcore = false;
-  bool advance = false;    // it charges in advance, for next to no crowd
-  bool webhooks = false;   // it follows those of others
-  bool reserving = false;  // it keeps accounts by reservations
+  bool bursts = false;    // it reserves for those to come, for next to no crowd
+  bool webhooks = false;  // it follows those of others
   Planted planted = Planted::kNone;
 };
 
@@ -60,9 +58,7 @@ class Replica {
   [[nodiscard]] bool paused() const { return clock_.paused(); }
   // It believes to lead; killed processes believe nothing.
   [[nodiscard]] bool Leads() const { return !killed_ && runner_->Leads(); }
-  [[nodiscard]] std::size_t charges_held() const {
-    return controller_ ? controller_->charges_held() : reserving_->reservations();
-  }
+  [[nodiscard]] std::size_t reservations() const;
   [[nodiscard]] const std::string& name() const { return settings_.name; }
   [[nodiscard]] Link& link() { return link_; }
 
@@ -73,13 +69,10 @@ class Replica {
   base::Task<void> Answer(admission::Review review,
                           std::function<void(admission::Answer)> answered);
   void CheckPatch(const client::ApiRequest& request);
-  [[nodiscard]] quota::AdvanceOptions OptionsOfAdvance() const;
+  [[nodiscard]] bool TakesBack(const client::ApiRequest& request) const;
   controllers::QuotaControllerOptions ControllerOptions();
   void FollowWebhooks();
-  void SetSlowestWebhook(base::Duration slowest);
-  ReservingOptions OptionsOfReserving();
   leader::LeaderOptions LeaseOptions();
-  admission::QuotaBook& BookOf();
 
   Timeline& timeline_;
   Tell& tell_;
@@ -91,8 +84,7 @@ class Replica {
   controllers::ServedResources served_;
   std::unique_ptr<Counts> counts_;
   std::unique_ptr<leader::LeaderRunner> runner_;
-  std::unique_ptr<controllers::QuotaController> controller_;  // or, of a reserving one:
-  std::unique_ptr<ReservingController> reserving_;
+  std::unique_ptr<controllers::QuotaController> controller_;
   std::unique_ptr<Book> book_;
   std::unique_ptr<admission::OtherWebhooks> webhooks_;  // null: nobody follows them
   std::unique_ptr<admission::QuotaAdmitter> admitter_;

@@ -1,6 +1,6 @@
 // A schedule as text: "replicas=2 seed=7 ahead0=0 rate0=100 …", then "+120 claim ns=0 name=1
-// size=3". "api=ironcore" says that it is about machines, "advance=1" that replicas charge in
-// advance, "webhooks=1" that there are webhooks of others.
+// size=3". "api=ironcore" says that it is about machines, "advance=1" that replicas reserve
+// for creations to come, "webhooks=1" that there are webhooks of others.
 
 #include <sstream>
 
@@ -48,8 +48,7 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
     }
     const auto number = NumberOf(value);
     if (!number) return false;
-    if (name == "reserving") {
-      schedule.reserving = *number != 0;
+    if (name == "reserving") {  // of a time when not all did
       continue;
     }
     if (name == "advance") {
@@ -110,7 +109,6 @@ std::string ToText(const Schedule& schedule) {
   if (schedule.ironcore) text << " api=ironcore";
   if (schedule.advance) text << " advance=1";
   if (schedule.webhooks) text << " webhooks=1";
-  if (schedule.reserving) text << " reserving=1";
   if (!schedule.planted.empty()) text << " planted=" << schedule.planted;
   text << "\n";
   for (const Action& action : schedule.actions) text << ToText(action) << "\n";

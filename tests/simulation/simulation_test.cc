@@ -34,7 +34,6 @@ std::optional<Found> Find(const simulation::PlantedName& planted) {
   for (std::uint64_t seed = 1; seed <= kUntilFound; ++seed) {
     Schedule schedule = planted.ironcore ? DrawIroncore(seed) : Draw(seed);
     schedule.planted = planted.name;
-    schedule.reserving = planted.reserving;
     auto violation = Run(schedule);
     const bool found = violation && violation->find(planted.broken) != std::string::npos;
     if (found) return Found{std::move(schedule), std::move(*violation)};
@@ -52,30 +51,9 @@ std::string TextOf(const std::filesystem::path& path) {
 
 TEST_CASE("simulation: nothing is found in what is shipped", "[simulation]") {
   simulation::QuietLog();
-  for (std::uint64_t seed = 1; seed <= kClean; ++seed) {
-    const auto violation = Run(Draw(seed));
-    INFO("seed " << seed);
-    CHECK(violation.value_or("") == "");
-  }
-}
-
-TEST_CASE("simulation: nothing is found while classes of machines come, change, and go",
-          "[simulation]") {
-  simulation::QuietLog();
-  for (std::uint64_t seed = 1; seed <= kClean; ++seed) {
-    const auto violation = Run(DrawIroncore(seed));
-    INFO("ironcore seed " << seed);
-    CHECK(violation.value_or("") == "");
-  }
-}
-
-TEST_CASE("simulation: nothing is found in replicas that keep accounts by reservations",
-          "[simulation]") {
-  simulation::QuietLog();
   const bool silent = GENERATE(false, true);
-  for (std::uint64_t seed = 1; seed <= kClean / 2; ++seed) {
-    for (Schedule schedule : {Draw(seed, silent), DrawIroncore(seed, silent)}) {
-      schedule.reserving = true;
+  for (std::uint64_t seed = 1; seed <= kClean; ++seed) {
+    for (const Schedule& schedule : {Draw(seed, silent), DrawIroncore(seed, silent)}) {
       const auto violation = Run(schedule);
       INFO("seed " << seed << " ironcore " << schedule.ironcore << " silent " << silent);
       CHECK(violation.value_or("") == "");
@@ -137,9 +115,6 @@ TEST_CASE("simulation: what was found before is not found again", "[simulation]"
     const auto schedule = ParseSchedule(TextOf(file.path()));
     REQUIRE(schedule.has_value());
     CHECK(Run(*schedule).value_or("") == "");
-    Schedule reserving = *schedule;
-    reserving.reserving = true;
-    CHECK(Run(reserving).value_or("") == "");
     ++traces;
   }
   CHECK(traces >= 47);

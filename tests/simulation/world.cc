@@ -58,9 +58,8 @@ void World::StartReplica(std::size_t index) {
   settings.rate = clock.rate_percent / 100.0;
   settings.seed = schedule_.seed * 1'000 + index * 100 + static_cast<std::uint64_t>(starts_[index]);
   settings.ironcore = schedule_.ironcore;
-  settings.advance = schedule_.advance;
+  settings.bursts = schedule_.advance;
   settings.webhooks = schedule_.webhooks;
-  settings.reserving = schedule_.reserving;
   settings.planted = planted_;
   if (replicas_[index]) ended_.push_back(std::move(replicas_[index]));
   replicas_[index] = std::make_unique<Replica>(timeline_, server_, judge_, std::move(settings));
@@ -190,7 +189,8 @@ std::optional<std::string> World::Run() {
   if (RunUntilQuiet()) {
     judge_.CheckTruth();
     for (const auto& replica : replicas_) {
-      if (replica->charges_held() > 0) judge_.Violation(replica->name() + " still holds charges");
+      if (replica->reservations() > 0)
+        judge_.Violation(replica->name() + " still has reservations");
     }
     judge_.ExpectSilence();
     schedule_.ironcore ? ProbeMachines() : Probe();

@@ -16,6 +16,7 @@ QuotaApi KarmadaQuotaApi() {
       .object_counter = nullptr,
       .counted_resource = ParseCountName,
       .fields = QuotaFields(),
+      .form = {.reservations_in_status = true},
       // Karmada's scheduler recognizes a refusal by quota by this reason, and reports it in the
       // binding.
       .refusal_reason = "QuotaExceeded",

@@ -25,13 +25,15 @@ inline Reservation Creation(std::uint64_t n, std::vector<Uid> objects, std::int6
   return {.by = "a", .n = n, .of = "pods", .usage = Pods(each), .objects = std::move(objects)};
 }
 
-inline Reservation Growth(std::uint64_t n, const Uid& object, std::int64_t to, std::string from) {
+inline Reservation Growth(std::uint64_t n, const Uid& object, std::int64_t to, std::string from,
+                          std::int64_t stored = 0) {
   return {.by = "a",
           .n = n,
           .of = "pods",
           .usage = Pods(to),
           .objects = {object},
-          .from = std::move(from)};
+          .from = std::move(from),
+          .stored = stored > 0 ? Pods(stored) : ResourceList()};
 }
 
 // All of one resource.

@@ -73,6 +73,7 @@ TEST_CASE("reservations: the text is what the documentation shows", "[accounting
             .from = "18234"});
   list.Add({.by = "c0193e5d", .n = 7, .of = "pods", .usage = Pods(64), .unassigned = 64});
   list.floor["pods"] = "18230";
+  list.writes = 812;
   list.used = Pods(71);
   CHECK(list.Print() ==
         R"({"reservations":[{"by":"7f3a9c01","n":41,"usage":{"pods":"1"},"of":"pods",)"
@@ -80,7 +81,7 @@ TEST_CASE("reservations: the text is what the documentation shows", "[accounting
         R"({"by":"7f3a9c01","n":42,"usage":{"pods":"2"},"of":"pods",)"
         R"("objects":["00000000-0000-1234-0000-000000000002"],"from":"18234"},)"
         R"({"by":"c0193e5d","n":7,"usage":{"pods":"64"},"of":"pods","unassigned":64}],)"
-        R"("floor":{"pods":"18230"},"used":{"pods":"71"}})");
+        R"("floor":{"pods":"18230"},"writes":812,"used":{"pods":"71"}})");
 }
 
 TEST_CASE("reservations: what is damaged or foreign is not believed at all", "[accounting]") {
@@ -136,12 +137,12 @@ TEST_CASE("reservations: of an object the largest of each name is granted", "[ac
   list.Add(Growth(1, Object(1), 5, "10"));
   list.Add(Growth(2, Object(1), 3, "11"));
   list.Add(Creation(3, {Object(2)}));
-  CHECK(list.Granted(Object(1)) == Pods(5));
-  CHECK(list.Granted(Object(2)) == Pods(1));
-  CHECK(list.Granted(Object(3)).empty());
+  CHECK(list.Granted(Object(1), Pods(3)) == Pods(5));
+  CHECK(list.Granted(Object(2), {}) == Pods(1));
+  CHECK(list.Granted(Object(3), {}).empty());
   CHECK(list.Remove("a", 1, Object(1)));
   CHECK_FALSE(list.Remove("a", 1, Object(1)));
-  CHECK(list.Granted(Object(1)) == Pods(3));
+  CHECK(list.Granted(Object(1), {}) == Pods(3));
   CHECK(list.Find("a", 1) == nullptr);
 }
 

@@ -118,6 +118,10 @@ class Race {
   }
 
  private:
+  struct Object_ {
+    std::uint64_t version = 0;
+    std::int64_t usage = 0;
+  };
   struct Asked {
     Uid uid;
     std::uint64_t from = 0;
@@ -139,12 +143,17 @@ class Race {
     const auto at = stored_.find(uid);
     if (at == stored_.end() && used_up_.contains(uid)) return;  // uids are not used twice
     const std::int64_t to = 1 + static_cast<std::int64_t>(random_() % 9);
-    const std::uint64_t from = at == stored_.end() ? 0 : at->second.version;
-    const std::int64_t now = at == stored_.end() ? 0 : at->second.usage;
+    // The API server may have read it before it was stored last.
+    const auto before = before_.find(uid);
+    const bool late = before != before_.end() && random_() % 4 == 0;
+    const Object_ read = late ? before->second : at == stored_.end() ? Object_() : at->second;
+    const std::uint64_t from = read.version;
+    const std::int64_t now = read.usage;
     if (to > now || from == 0) {
-      Reservation entry =
-          from == 0 ? Creation(++n_, {uid}, to) : Growth(++n_, uid, to, std::to_string(from));
-      accounting::Reserve(standing_, std::move(entry), now > 0 ? Pods(now) : ResourceList());
+      Reservation entry = from == 0
+                              ? Creation(++n_, {uid}, to)
+                              : Growth(++n_, uid, to, std::to_string(from), std::min(now, to));
+      accounting::Reserve(standing_, std::move(entry));
     }
     asked_.push_back({uid, from, to});
   }
@@ -157,6 +166,7 @@ class Race {
     const std::uint64_t now = held == stored_.end() ? 0 : held->second.version;
     if (now != asked.from || (now == 0 && used_up_.contains(asked.uid))) return;
     used_up_.insert(asked.uid);
+    if (held != stored_.end()) before_[asked.uid] = held->second;
     stored_[asked.uid] = {++version_, asked.to};
     history_.push_back({version_, asked.uid, asked.to, false});
   }
@@ -182,13 +192,10 @@ class Race {
   }
   void Tidy(Lagging& lagging) { Settle(standing_.list, lagging.view); }
 
-  struct Object_ {
-    std::uint64_t version = 0;
-    std::int64_t usage = 0;
-  };
   std::mt19937_64 random_;
   accounting::Standing standing_{Pods(0), {}};
   std::map<Uid, Object_> stored_;
+  std::map<Uid, Object_> before_;  // the version before that
   std::set<Uid> used_up_;
   std::vector<Event> history_;
   std::vector<Asked> asked_;

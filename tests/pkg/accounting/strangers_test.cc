@@ -16,11 +16,11 @@ TEST_CASE("strangers: what used has beyond our last write is held, and used up",
   const base::TimePoint now{};
   ReservationList list;
   list.used = Pods(5);
-  strangers.OnStatus(now, Pods(5), &list, false);
+  strangers.OnStatus(now, Pods(5), &list, false, {});
   CHECK(strangers.Held().empty());
-  strangers.OnStatus(now, Pods(8), &list, false);
+  strangers.OnStatus(now, Pods(8), &list, false, {});
   CHECK(strangers.Held() == Pods(3));
-  strangers.OnStatus(now, Pods(8), &list, false);
+  strangers.OnStatus(now, Pods(8), &list, false, {});
   CHECK(strangers.Held() == Pods(3));
   strangers.OnAppeared(Pods(2));
   CHECK(strangers.Held() == Pods(1));
@@ -32,9 +32,10 @@ TEST_CASE("strangers: our own writes are none, whoever of us made them", "[accou
   Strangers strangers;
   ReservationList list;
   list.used = Pods(5);
-  strangers.OnStatus({}, Pods(5), &list, false);
+  strangers.OnStatus({}, Pods(5), &list, false, {});
   list.used = Pods(9);
-  strangers.OnStatus({}, Pods(9), &list, false);
+  ++list.writes;
+  strangers.OnStatus({}, Pods(9), &list, false, {});
   CHECK(strangers.Held().empty());
 }
 
@@ -42,19 +43,49 @@ TEST_CASE("strangers: a fall is none, and a rise after it is", "[accounting]") {
   Strangers strangers;
   ReservationList list;
   list.used = Pods(5);
-  strangers.OnStatus({}, Pods(5), &list, false);
-  strangers.OnStatus({}, Pods(2), &list, false);
+  strangers.OnStatus({}, Pods(5), &list, false, {});
+  strangers.OnStatus({}, Pods(2), &list, false, {});
   CHECK(strangers.Held().empty());
-  strangers.OnStatus({}, Pods(3), &list, false);
+  strangers.OnStatus({}, Pods(3), &list, false, {});
   CHECK(strangers.Held() == Pods(1));
+}
+
+TEST_CASE("strangers: a write of ours that makes what stood there before is ours all the same",
+          "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  strangers.OnStatus({}, Pods(5), &list, false, {});
+  strangers.OnStatus({}, Pods(2), &list, false, {});
+  ++list.writes;
+  strangers.OnStatus({}, Pods(5), &list, false, {});
+  CHECK(strangers.Held().empty());
+}
+
+TEST_CASE("strangers: without a list what a write of ours may have lowered is held from there",
+          "[accounting]") {
+  Strangers strangers;
+  strangers.OnStatus({}, Pods(2), nullptr, true, {});
+  strangers.OnUnanswered(Pods(0));
+  strangers.OnStatus({}, Pods(3), nullptr, false, Pods(0));
+  CHECK(strangers.Held() == Pods(3));
 }
 
 TEST_CASE("strangers: without a list each rise after the first sight is held", "[accounting]") {
   Strangers strangers;
-  strangers.OnStatus({}, Pods(5), nullptr, true);
+  strangers.OnStatus({}, Pods(5), nullptr, true, {});
   CHECK(strangers.Held().empty());
-  strangers.OnStatus({}, Pods(7), nullptr, false);
+  strangers.OnStatus({}, Pods(7), nullptr, false, {});
   CHECK(strangers.Held() == Pods(2));
+}
+
+TEST_CASE("strangers: without a list what is counted here, too, is nobody's", "[accounting]") {
+  Strangers strangers;
+  strangers.OnStatus({}, Pods(5), nullptr, true, Pods(5));
+  strangers.OnStatus({}, Pods(9), nullptr, false, Pods(8));
+  CHECK(strangers.Held() == Pods(1));
+  strangers.OnStatus({}, Pods(10), nullptr, false, Pods(9));
+  CHECK(strangers.Held() == Pods(1));
 }
 
 TEST_CASE("strangers: who comes later takes over what the last writer held", "[accounting]") {
@@ -62,7 +93,7 @@ TEST_CASE("strangers: who comes later takes over what the last writer held", "[a
   ReservationList list;
   list.used = Pods(5);
   list.strangers = Pods(2);
-  strangers.OnStatus({}, Pods(6), &list, true);
+  strangers.OnStatus({}, Pods(6), &list, true, {});
   CHECK(strangers.Held() == Pods(3));
 }
 

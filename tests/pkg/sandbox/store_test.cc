@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "pkg/api/managed_fields.h"
 #include "pkg/api/object_meta.h"
+#include "tests/fake/managed_fields.h"
 #include "tests/pkg/sandbox/core_fixture.h"
 
 namespace sandbox::store_test {

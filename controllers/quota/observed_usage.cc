@@ -1,18 +1,14 @@
-// What objects use for a quota, as controllers/quota/classes.cc has it.
+// Usage that depends on more than one object: on classes, and on the owners of tied objects.
+
+#include "controllers/quota/observed_usage.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "controllers/quota/quota_conditions.h"
-#include "tests/simulation/reserving_controller.h"
+#include "controllers/quota/timing.h"
 
-namespace simulation {
-
-using controllers::Obstacle;
-using controllers::ResourceScope;
-using controllers::TrackedResource;
-using controllers::UsageSource;
-
+namespace controllers {
 namespace {
 
 // A class that the server does not have is not asked for again sooner: by then our watch shows it.
@@ -55,7 +51,7 @@ const json::Value* FindNamed(const json::Value& list, const std::string& name) {
 }
 
 // One obstacle for each resource.
-void AddObstacle(std::vector<Obstacle>& obstacles, Obstacle more, std::vector<std::string> names) {
+void AddTo(std::vector<Obstacle>& obstacles, Obstacle more, std::vector<std::string> names) {
   const auto same = std::ranges::find(obstacles, more.resource, &Obstacle::resource);
   Obstacle& obstacle = same == obstacles.end() ? obstacles.emplace_back(std::move(more)) : *same;
   std::ranges::move(names, std::back_inserter(obstacle.names));
@@ -63,15 +59,73 @@ void AddObstacle(std::vector<Obstacle>& obstacles, Obstacle more, std::vector<st
 
 }  // namespace
 
+base::TimePoint ObservedUsage::BehindUntil(const UsageSource& source) const {
+  // What was granted before the trouble ends meanwhile, and what was stored is not shown.
+  return std::max(source.tracked->behind_until(),
+                  pulse_.ShownAt(scheduler_.Now(), kCatchesUpAfterStandstill));
+}
+
+base::TimePoint ObservedUsage::BehindUntil(const quota::Quota& quota) const {
+  base::TimePoint behind_until = base::TimePoint::min();
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+    if (source.tracked == nullptr || !source.tracked->synced()) continue;
+    behind_until = std::max(behind_until, BehindUntil(source));
+  }
+  return behind_until;
+}
+
+bool ObservedUsage::MayBeDoneSoon(const UsageSource& source, base::Duration patience) const {
+  if (source.known_absent || source.trouble) return false;
+  return scheduler_.Now() - source.wanted_since <= patience;
+}
+
+QuotaCount ObservedUsage::Count(const quota::Quota& quota, base::Duration patience) const {
+  QuotaCount count;
+  std::vector<std::string>& unknown = count.observed.unknown;
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+    if (source.tracked == nullptr || !source.tracked->synced()) {
+      count.pending = count.pending || MayBeDoneSoon(source, patience);
+      unknown.insert(unknown.end(), source.names.begin(), source.names.end());
+      // What they will count by class, once they are listed, is not known either.
+      const bool coming = source.evaluator->classes && !source.known_absent;
+      if (coming)
+        std::ranges::copy(quota::NamesOfClasses(*source.evaluator, quota.hard),
+                          std::back_inserter(unknown));
+      continue;
+    }
+    const base::TimePoint behind_until = BehindUntil(source);
+    if (behind_until > scheduler_.Now()) {
+      std::ranges::copy(source.names, std::back_inserter(count.observed.partial));
+    }
+    count.behind_until = std::max(count.behind_until, behind_until);
+    for (Obstacle& obstacle : AddUsage(source, quota, count.observed)) {
+      count.trouble += (count.trouble.empty() ? "" : "; ") + obstacle.why;
+      count.obstacles.push_back(std::move(obstacle));
+    }
+  }
+  // A name that two evaluators share is known only if both answered.
+  for (const std::string& name : unknown) count.observed.used.Erase(name);
+  return count;
+}
+
+const quota::ClassTable* ObservedUsage::ClassesOf(const quota::Evaluator& evaluator) const {
+  return tracker_.BesideOf(evaluator).classes;
+}
+
+bool ObservedUsage::HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
+                             std::string_view resource_version) const {
+  const TrackedResource* tracked = tracker_.Find(evaluator.resource);
+  return tracked != nullptr && tracked->HasLater(uid, resource_version);
+}
+
 // Adds what the source's objects use under the quota's names to `observed`. What cannot be summed
 // is unknown; the answer says why.
 //
 // Names that classes concern are summed by themselves, so a class that is missing hurts no other
 // name. They are all summed, not only those that the evaluator owns: an object counts under each
 // name it uses, as upstream, as soon as its kind counts for the quota at all.
-std::vector<Obstacle> ReservingController::AddUsage(const UsageSource& source,
-                                                    const quota::Quota& quota,
-                                                    quota::Observed& observed) const {
+std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const quota::Quota& quota,
+                                              quota::Observed& observed) const {
   const quota::Evaluator& evaluator = *source.evaluator;
   const std::vector<std::string> by_class = quota::NamesOfClasses(evaluator, quota.hard);
   std::vector<Obstacle> obstacles;
@@ -86,7 +140,7 @@ std::vector<Obstacle> ReservingController::AddUsage(const UsageSource& source,
       return std::ranges::find(source.names, name) != source.names.end();
     });
     std::ranges::copy(unknown, std::back_inserter(observed.unknown));
-    AddObstacle(obstacles, ObstacleOf(evaluator, error), std::move(unknown));
+    AddTo(obstacles, ObstacleOf(evaluator, error), std::move(unknown));
   };
   std::vector<std::string> others;
   std::ranges::copy_if(source.names, std::back_inserter(others), [&](const std::string& name) {
@@ -104,11 +158,24 @@ std::vector<Obstacle> ReservingController::AddUsage(const UsageSource& source,
   return obstacles;
 }
 
+quota::ResourceList ObservedUsage::UsageOf(const quota::Quota& quota,
+                                           const quota::Evaluator& evaluator, const quota::Uid& uid,
+                                           const quota::Facts& facts) const {
+  if (!quota::MatchesObject(quota.selector, facts, evaluator.scopes)) return {};
+  if (quota::CountsParts(quota.selector, facts)) {
+    return quota::UsageOfParts(quota.selector, facts, evaluator.scopes);
+  }
+  if (!evaluator.classes && !evaluator.owners) return facts.usage;
+  const TrackedResource* tracked = tracker_.Find(evaluator.resource);
+  if (tracked == nullptr) return facts.usage;
+  return KnownUsageOf(evaluator, *tracked, quota.key.ns, uid, facts);
+}
+
 // What a class does say is used, whatever it does not say: a charge is for each name by itself.
-quota::ResourceList ReservingController::KnownUsageOf(const quota::Evaluator& evaluator,
-                                                      const TrackedResource& tracked,
-                                                      std::string_view ns, const quota::Uid& uid,
-                                                      const quota::Facts& facts) const {
+quota::ResourceList ObservedUsage::KnownUsageOf(const quota::Evaluator& evaluator,
+                                                const TrackedResource& tracked, std::string_view ns,
+                                                const quota::Uid& uid,
+                                                const quota::Facts& facts) const {
   const quota::Beside beside = tracker_.BesideOf(evaluator);
   const auto usage = tracked.ledger().UsageOf(ns, uid, facts, beside);
   if (usage) return *usage;
@@ -118,9 +185,9 @@ quota::ResourceList ReservingController::KnownUsageOf(const quota::Evaluator& ev
   return known ? *known : facts.usage;
 }
 
-base::Result<quota::Resolved> ReservingController::SubjectOf(
-    const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
-    const quota::ObjectFacts& facts) const {
+base::Result<quota::Resolved> ObservedUsage::SubjectOf(const quota::Evaluator& evaluator,
+                                                       std::string_view ns, const quota::Uid& uid,
+                                                       const quota::ObjectFacts& facts) const {
   quota::Resolved resolved{
       {.usage = facts.now.usage, .attributes = facts.now.attributes, .parts = facts.now.parts}};
   const quota::Beside beside = tracker_.BesideOf(evaluator);
@@ -145,7 +212,7 @@ base::Result<quota::Resolved> ReservingController::SubjectOf(
 }
 
 // By a list of one, which takes no right that the watch of the classes does not take, too.
-base::Task<base::Result<quota::ClassUsage>> ReservingController::ReadClass(
+base::Task<base::Result<quota::ClassUsage>> ObservedUsage::ReadClass(
     const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
   if (!IsObjectName(name)) co_return NotFound(name);
   const api::GroupResource& resource = evaluator.classes->resource;
@@ -157,14 +224,14 @@ base::Task<base::Result<quota::ClassUsage>> ReservingController::ReadClass(
         .message = "it is not known whether the server has " + resource.ToString()};
   }
   const std::string path = served->Path({}, name);
-  const base::TimePoint now = context_.scheduler->Now();
+  const base::TimePoint now = scheduler_.Now();
   std::erase_if(missed_, [&](const auto& entry) { return now - entry.second >= kMissAge; });
   if (missed_.contains(path)) co_return NotFound(name);
   client::ApiRequest request{
       .path = served->Path(),
       .query = {{"fieldSelector", "metadata.name=" + name}},
       .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now)};
-  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  const auto answer = co_await client::DoJson(client_, std::move(request));
   if (!answer) co_return AsTrouble(answer.error());
   if (const json::Value* found = FindNamed(*answer, name)) {
     co_return evaluator.classes->usage_of(*found);
@@ -173,4 +240,4 @@ base::Task<base::Result<quota::ClassUsage>> ReservingController::ReadClass(
   co_return NotFound(name);
 }
 
-}  // namespace simulation
+}  // namespace controllers

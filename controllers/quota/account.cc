@@ -1,0 +1,135 @@
+#include "controllers/quota/account.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/accounting/timing.h"
+#include "pkg/quota/saturating.h"
+
+namespace controllers {
+namespace {
+
+bool AnyLower(const quota::ResourceList& before, const quota::ResourceList& after) {
+  return std::ranges::any_of(after, [&](const auto& entry) {
+    const quota::Quantity* old = before.Find(entry.first);
+    return old != nullptr && entry.second < *old;
+  });
+}
+
+}  // namespace
+
+void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
+                      bool skipped, const quota::ResourceList& counted) {
+  const auto recorded = list ? std::optional(list->writes) : std::nullopt;
+  list.reset();
+  malformed.clear();
+  if (!quota.reservations.empty()) {
+    auto parsed = accounting::ReservationList::Parse(quota.reservations);
+    if (parsed) {
+      list = std::move(*parsed);
+    } else {
+      malformed = parsed.error().message;
+    }
+  }
+  accounting::ReservationList* const known = list ? &*list : nullptr;
+  questions.OnList(known);
+  first_seen.See(now, entries());
+  strangers.OnStatus(now, quota.status.used, known, skipped, counted);
+  if (known == nullptr || known->Unassigned().empty()) appeared = {};
+  decisive.reset();
+  if (known != nullptr) {
+    quota::ResourceList used = accounting::Decisive(quota.status.used, *known);
+    if (used != quota.status.used) {
+      decisive = quota;
+      decisive->status.used = std::move(used);
+    }
+  }
+  // Perhaps their watch is ahead of ours. Both writers wait for each other's watch only once: a
+  // wait under way is not prolonged.
+  const bool ours = quota.resource_version == written_version || in_flight == quota.status ||
+                    (known != nullptr && recorded != known->writes);
+  const bool lowered =
+      before != nullptr && !ours && AnyLower(before->status.used, quota.status.used);
+  if (lowered && not_before <= now) not_before = now + accounting::kContradicts;
+}
+
+void Account::OnOvertaken(base::TimePoint now, const quota::Quota& written,
+                          const quota::Quota& known, const quota::ResourceList& counted) {
+  if (list) return;  // it says what was written
+  strangers.OnStatus(now, written.status.used, nullptr, false, counted);
+  strangers.OnStatus(now, known.status.used, nullptr, false, counted);
+}
+
+void Account::OnAppeared(const quota::ResourceList& growth, bool is_new) {
+  strangers.OnAppeared(growth);
+  if (is_new && list && !list->Unassigned().empty()) quota::AddTo(appeared, growth);
+}
+
+void Account::Meet(base::TimePoint now, const quota::Quota& quota,
+                   const quota::Observed& observed) {
+  quota::ResourceList used;
+  for (const auto& [name, amount] : quota.status.used) {
+    if (observed.used.Find(name) == nullptr || !met_.insert(name).second) continue;
+    used.Set(name, amount);
+  }
+  if (list || used.empty()) return;
+  quota::ResourceList known = observed.used;
+  quota::AddTo(known, strangers.Held());
+  strangers.Hold(now, quota::Excess(used, known));
+}
+
+bool Account::IsPlausible(const quota::ResourceList& used,
+                          const quota::ResourceList& desired) const {
+  if (!list || list->used != used || appeared.empty()) return false;
+  const quota::ResourceList raised = quota::Excess(desired, used);
+  return quota::Excess(used, desired).empty() && used.size() == desired.size() &&
+         quota::Excess(raised, appeared).empty() &&
+         quota::Excess(raised, list->Unassigned()).empty();
+}
+
+quota::ResourceList Account::StrangersOf(const quota::Quota& quota, bool leads) const {
+  if (leads || !list) return strangers.Held();
+  quota::ResourceList held = list->strangers;
+  quota::AddTo(held, quota::Excess(quota.status.used, list->used));
+  return held;
+}
+
+void Account::Lead(base::TimePoint now, bool leads) {
+  if (leads && !std::exchange(leads_, leads) && list) strangers.TakeOver(now, *list);
+  leads_ = leads;
+}
+
+Account* Accounts::Find(const quota::Quota& quota) {
+  const auto account = accounts_.find(quota.key);
+  const bool same = account != accounts_.end() && account->second.uid == quota.uid;
+  return same ? &account->second : nullptr;
+}
+
+Account* Accounts::Find(const api::ObjectKey& key) {
+  const auto account = accounts_.find(key);
+  return account == accounts_.end() ? nullptr : &account->second;
+}
+
+Account& Accounts::Of(const quota::Quota& quota) {
+  const auto [entry, added] = accounts_.try_emplace(quota.key, scheduler_, crowd_);
+  if (!added && entry->second.uid != quota.uid) entry->second = Account(scheduler_, crowd_);
+  entry->second.uid = quota.uid;
+  return entry->second;
+}
+
+bool Accounts::Count(Tally& tally) const {
+  constexpr int kQuotasAStep = 512;
+  auto account = accounts_.upper_bound(tally.place);
+  for (int i = 0; account != accounts_.end() && i < kQuotasAStep; ++i, ++account) {
+    tally.place = account->first;
+    if (!account->second.list) continue;
+    for (const accounting::Reservation& entry : account->second.list->entries()) {
+      tally.reservations += std::max<std::size_t>(1, entry.objects.size());
+    }
+    const auto oldest = account->second.first_seen.Oldest();
+    if (oldest) tally.oldest = std::min(tally.oldest.value_or(*oldest), *oldest);
+  }
+  return account != accounts_.end();
+}
+
+}  // namespace controllers
