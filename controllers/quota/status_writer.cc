@@ -52,6 +52,7 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
   client::ApiRequest request{
       .verb = "PATCH",
       .path = api_.resource.Path(write.quota.key.ns, write.quota.key.name, "status"),
+      .query = {{"fieldManager", "quota-controller-manager"}},
       .content_type = std::string(client::kMergePatch),
       .body = BodyOf(write),
       .timeout = Until(deadline, context_.scheduler->Now())};
