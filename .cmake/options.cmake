@@ -59,6 +59,6 @@ if(QCM_SANITIZE)
 endif()
 if(QCM_FUZZ)
   # The time stamp in a precompiled header would prevent ccache hits.
-  add_compile_options(-fsanitize=fuzzer-no-link "SHELL:-Xclang -fno-pch-timestamp"
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp"
     -fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/tests/fuzz/sanitizer-ignore.txt)
 endif()

@@ -17,6 +17,9 @@ set(asio_headers
 
 add_library(asio_pch OBJECT ${CMAKE_SOURCE_DIR}/.cmake/asio_pch.cc)
 target_link_libraries(asio_pch PRIVATE build_flags asio)
+if(QCM_FUZZ)
+  target_compile_options(asio_pch PRIVATE -fsanitize=fuzzer-no-link)
+endif()
 target_precompile_headers(asio_pch PRIVATE ${asio_headers})
 
 if(QCM_BUILD_TESTS)
@@ -48,6 +51,9 @@ function(qcm_configure name)
   if(arg_TEST)
     target_compile_options(${name} PRIVATE -O0)
     set(pch test_pch)
+  elseif(QCM_FUZZ)
+    # The fuzzer follows the coverage of what it tests, not of test cases.
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
   if(arg_ASIO OR arg_TEST)
     target_link_libraries(${name} PRIVATE asio)

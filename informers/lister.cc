@@ -6,6 +6,7 @@
 #include "informers/give_way.h"
 #include "informers/splitters.h"
 #include "informers/watch_event.h"
+#include "pkg/api/object_meta.h"
 
 namespace informers {
 namespace {
@@ -27,7 +28,7 @@ Error Malformed(const std::string& what) {
 base::Result<Page> ReadEnvelope(const std::string& path, const std::string& text) {
   const base::Result<json::Value> envelope = json::Parse(text);
   if (!envelope) return envelope.error();
-  if (envelope->StringAt({"kind"}) == "Status") {
+  if (api::Kind(*envelope) == "Status") {
     const json::Value* const code = envelope->At({"code"});
     const std::int64_t status = code != nullptr ? code->AsInt64().value_or(500) : 500;
     return client::ErrorFromAnswer("LIST", path, static_cast<int>(status), "", text);
@@ -36,7 +37,7 @@ base::Result<Page> ReadEnvelope(const std::string& path, const std::string& text
   if (items == nullptr || !(items->IsArray() || items->IsNull())) {
     return Malformed("the answer is no list: it has no items");
   }
-  Page page{.version = std::string(envelope->StringAt({"metadata", "resourceVersion"})),
+  Page page{.version = std::string(api::ResourceVersion(*envelope)),
             .next = std::string(envelope->StringAt({"metadata", "continue"}))};
   if (page.version.empty()) return Malformed("the list has no resourceVersion");
   return page;

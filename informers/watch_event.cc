@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/api/resource.h"
 #include "pkg/client/api_client.h"
 #include "pkg/protobuf/envelope.h"
@@ -78,7 +79,7 @@ base::Result<WatchEvent> WatchEventDecoder::Event(std::string_view type_name,
                                   (type ? ", its object is missing" : "")};
   }
   WatchEvent event{.type = *type, .object = std::move(object)};
-  event.version = event.object.StringAt({"metadata", "resourceVersion"});
+  event.version = api::ResourceVersion(event.object);
   return event;
 }
 
@@ -92,14 +93,12 @@ base::Error WatchEventDecoder::StatusError(const json::Value& status) const {
 }
 
 std::string KeyOf(const json::Value& object) {
-  const api::ObjectKey key{std::string(object.StringAt({"metadata", "namespace"})),
-                           std::string(object.StringAt({"metadata", "name"}))};
+  const api::ObjectKey key = api::KeyOf(object);
   return key.name.empty() ? "an object without a name" : key.ToString();
 }
 
 bool IsWhole(const json::Value& object) {
-  return !object.StringAt({"metadata", "uid"}).empty() &&
-         !object.StringAt({"metadata", "name"}).empty();
+  return !api::Uid(object).empty() && !api::Name(object).empty();
 }
 
 }  // namespace informers

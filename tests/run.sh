@@ -30,10 +30,11 @@ usage() {
 }
 
 # The parts of a full run in chains. The parts of a chain run in turn, each once its requirements
-# are there; the chains run in parallel. The first two chains wait for servers; the other two
+# are there; the chains run in parallel. The first three chains wait for servers; the other two
 # compute. differential comes last, because kubernetes has compiled most of what it builds.
 readonly first=(release lint units)
-readonly sandbox_chain=(e2e-sandbox quickstart alerts image where-time-goes tsan-e2e asan-e2e)
+readonly sandbox_chain=(e2e-sandbox quickstart alerts image where-time-goes)
+readonly sanitized_chain=(tsan-e2e asan-e2e)
 readonly real_chain=(kubernetes e2e-real sandbox-kubectl plugin chart manifests)
 readonly build_chain=(tsan asan asan-units tidy)
 readonly compute_chain=(simulation simulation-of-classes instructions fuzz differential)
@@ -95,6 +96,7 @@ run_all() {
   in_turn "${first[@]}"
   chain normal "${real_chain[@]}"
   chain normal "${sandbox_chain[@]}"
+  chain normal "${sanitized_chain[@]}"
   chain idle "${build_chain[@]}"
   chain idle "${compute_chain[@]}"
   wait "${chains[@]}" || true

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "cmd/kubectl-quota/words.h"
+#include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
 
 namespace kubectl_quota {
@@ -60,7 +61,7 @@ base::Task<std::unique_ptr<quota::ClassTable>> ReadClasses(Cluster& cluster,
   const client::ApiResource* resource = FindResource(*kinds, source.resource);
   if (resource == nullptr) co_return table;
   const auto set = [&](const json::Value& object) {
-    table->Set(object.StringAt({"metadata", "name"}), source.usage_of(object));
+    table->Set(api::Name(object), source.usage_of(object));
   };
   informers::ReflectorOptions what = Listing(resource->gvr, "", "");
   what.fields = source.fields;
@@ -173,7 +174,7 @@ base::Task<base::Result<void>> FillBook(Cluster& cluster, const quota::QuotaApi&
     const auto add = [&](const json::Value& object) {
       if (onlooker) onlooker(source.evaluator, object);
       inspect::ObjectName name = of;
-      name.name = object.StringAt({"metadata", "name"});
+      name.name = api::Name(object);
       const auto added =
           read.Add(source.evaluator, source.classes.get(), object, std::move(name), now);
       if (!added && unknown++ == 0) why = added.error().message;

@@ -117,7 +117,7 @@ base::Task<base::Result<void>> ReadClaims(Cluster& cluster, std::string ns,
                                  "claims that are there are counted as new");
   if (!claims) co_return claims.error();
   for (const json::Value& claim : *claims) {
-    surroundings.claims.emplace(claim.StringAt({"metadata", "name"}));
+    surroundings.claims.emplace(api::Name(claim));
   }
   co_return base::Result<void>();
 }

@@ -11,9 +11,8 @@ constexpr const char* kDaemonLabel = "app.kubernetes.io/name=quota-controller-ma
 // "quota-controller-manager:0.1.0 in quota-system" for each container of the Deployment.
 std::string ImagesOf(const json::Value& deployment) {
   std::string text;
-  const json::Value* containers = deployment.At({"spec", "template", "spec", "containers"});
-  if (containers == nullptr || !containers->IsArray()) return text;
-  for (const json::Value& container : *containers->AsArray()) {
+  for (const json::Value& container :
+       deployment.ArrayAt({"spec", "template", "spec", "containers"})) {
     text += inspect::Harmless(container.StringAt({"image"})) + " in " +
             inspect::Harmless(api::Namespace(deployment)) + "\n";
   }

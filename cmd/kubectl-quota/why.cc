@@ -13,6 +13,7 @@
 #include "pkg/api/object_meta.h"
 #include "pkg/api/time.h"
 #include "pkg/inspect/manifest.h"
+#include "pkg/inspect/pod_plan.h"
 
 namespace kubectl_quota {
 namespace {
@@ -130,8 +131,8 @@ class Family {
     if (series) refusal.last = std::max(refusal.last, *series);
     const json::Value* count = event.At({"count"});
     if (count != nullptr) refusal.times = count->AsInt64().value_or(1);
-    refusals.emplace_back(OwnerRef{.api_version = std::string(object->StringAt({"apiVersion"})),
-                                   .kind = std::string(object->StringAt({"kind"})),
+    refusals.emplace_back(OwnerRef{.api_version = std::string(api::ApiVersion(*object)),
+                                   .kind = std::string(api::Kind(*object)),
                                    .name = std::string(object->StringAt({"name"})),
                                    .uid = std::string(object->StringAt({"uid"}))},
                           std::move(refusal));
@@ -184,7 +185,7 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json
     auto nodes = co_await ReadNodes(cluster, *surroundings);
     if (!nodes) co_return nodes.error();
   }
-  const auto plan = inspect::PodsOfAny(object, *surroundings);
+  const auto plan = inspect::PodsOfAny(object, surroundings->nodes_for);
   const inspect::ObjectName name = inspect::NameOf(object);
   if (!plan) {
     co_return base::Error{
@@ -226,13 +227,10 @@ int TellOfPod(Session& session, const json::Value& pod) {
   std::string text = inspect::NameOf(pod).ToString() +
                      " is stored, so no quota refuses it: it is " +
                      std::string(pod.StringAt({"status", "phase"}));
-  const json::Value* conditions = pod.At({"status", "conditions"});
-  if (conditions != nullptr && conditions->IsArray()) {
-    for (const json::Value& condition : *conditions->AsArray()) {
-      const bool waits = condition.StringAt({"type"}) == "PodScheduled" &&
-                         condition.StringAt({"status"}) == "False";
-      if (waits) text += ": " + std::string(condition.StringAt({"message"}));
-    }
+  for (const json::Value& condition : pod.ArrayAt({"status", "conditions"})) {
+    const bool waits =
+        condition.StringAt({"type"}) == "PodScheduled" && condition.StringAt({"status"}) == "False";
+    if (waits) text += ": " + std::string(condition.StringAt({"message"}));
   }
   session.terminal().Write(inspect::Harmless(text) + "\n");
   return kYes;

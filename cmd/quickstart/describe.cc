@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/quantity/quantity.h"
 
 namespace quickstart {
@@ -81,8 +82,8 @@ std::string Listed(const std::vector<std::pair<std::string, std::string>>& colum
 }  // namespace
 
 std::string DescribeQuota(const json::Value& quota) {
-  std::vector<Row> rows{{"Name:", std::string(quota.StringAt({"metadata", "name"})), ""},
-                        {"Namespace:", std::string(quota.StringAt({"metadata", "namespace"})), ""},
+  std::vector<Row> rows{{"Name:", std::string(api::Name(quota)), ""},
+                        {"Namespace:", std::string(api::Namespace(quota)), ""},
                         {"Resource", "Used", "Hard"},
                         {"--------", "----", "----"}};
   for (const auto& [name, limit] : HardOf(quota)) {
@@ -97,9 +98,8 @@ std::string ListKarmadaQuota(const json::Value& quota) {
     const json::Value* value = quota.At({"status", member});
     return value == nullptr ? std::string() : json::Write(*value);
   };
-  return Listed({{"NAME", std::string(quota.StringAt({"metadata", "name"}))},
-                 {"HARD", map("hard")},
-                 {"USED", map("used")}});
+  return Listed(
+      {{"NAME", std::string(api::Name(quota))}, {"HARD", map("hard")}, {"USED", map("used")}});
 }
 
 std::string ListIroncoreQuota(const json::Value& quota) {
@@ -108,8 +108,7 @@ std::string ListIroncoreQuota(const json::Value& quota) {
     requests += (requests.empty() ? "" : ", ") + name + ": ";
     requests += TextOf(quota.At({"status", "used", name})) + "/" + limit;
   }
-  return Listed(
-      {{"NAME", std::string(quota.StringAt({"metadata", "name"}))}, {"REQUEST", requests}});
+  return Listed({{"NAME", std::string(api::Name(quota))}, {"REQUEST", requests}});
 }
 
 }  // namespace quickstart

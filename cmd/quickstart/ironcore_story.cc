@@ -2,6 +2,7 @@
 
 #include "cmd/quickstart/describe.h"
 #include "cmd/quickstart/story.h"
+#include "pkg/api/object_meta.h"
 
 namespace quickstart {
 namespace {
@@ -134,7 +135,7 @@ class IroncoreStory {
     if (!small) co_return small.error();
     auto full = co_await stage_.WaitUsed(kCpu, "20");
     if (!full) co_return full.error();
-    co_return std::string(full->StringAt({"metadata", "resourceVersion"}));
+    co_return std::string(api::ResourceVersion(*full));
   }
 
   base::Task<base::Result<void>> MakeMachine(const char* name, const char* of_class) {

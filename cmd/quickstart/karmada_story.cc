@@ -2,6 +2,7 @@
 
 #include "cmd/quickstart/describe.h"
 #include "cmd/quickstart/story.h"
+#include "pkg/api/object_meta.h"
 
 namespace quickstart {
 namespace {
@@ -64,7 +65,7 @@ class KarmadaStory {
     if (!read) co_return read.error();
     auto refused = co_await Refuse();
     if (!refused) co_return refused;
-    std::string version(read->StringAt({"metadata", "resourceVersion"}));
+    std::string version(api::ResourceVersion(*read));
     auto fallen = co_await DeleteOne(std::move(version));
     if (!fallen) co_return fallen;
     co_return co_await Pass();

@@ -1,6 +1,7 @@
 #include "cmd/quickstart/story.h"
 
 #include "cmd/quickstart/describe.h"
+#include "pkg/api/object_meta.h"
 #include "pkg/api/resource.h"
 #include "pkg/json/value.h"
 
@@ -65,7 +66,7 @@ class Story {
     auto counted = co_await stage_.WaitUsed("pods", std::to_string(kPods));
     if (!counted) co_return counted.error();
     stage_.Show("counted", created, DescribeQuota(*counted));
-    std::string version(counted->StringAt({"metadata", "resourceVersion"}));
+    std::string version(api::ResourceVersion(*counted));
     co_return co_await DeleteOne(std::move(version));
   }
 

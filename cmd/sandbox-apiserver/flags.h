@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "cmd/sandbox-apiserver/api_server.h"
 #include "pkg/base/error.h"
-#include "pkg/sandbox/api_server.h"
 
 namespace sandbox_apiserver {
 

@@ -22,10 +22,7 @@ informers::ReflectorOptions TimeoutsOnly(informers::ReflectorOptions options) {
 
 base::Duration LongestOf(const json::Value& configuration) {
   base::Duration longest{};
-  const json::Value* webhooks = configuration.At({"webhooks"});
-  const json::Array* list = webhooks != nullptr ? webhooks->AsArray() : nullptr;
-  if (list == nullptr) return longest;
-  for (const json::Value& webhook : *list) {
+  for (const json::Value& webhook : configuration.ArrayAt({"webhooks"})) {
     const json::Value* seconds = webhook.At({"timeoutSeconds"});
     const auto said = seconds != nullptr ? seconds->AsInt64() : std::nullopt;
     const base::Duration timeout =

@@ -15,12 +15,6 @@
 namespace admission {
 namespace {
 
-const json::Array& Elements(const json::Value& value, std::string_view member) {
-  static const json::Array none;
-  const json::Value* list = value.At({member});
-  return list == nullptr || list->AsArray() == nullptr ? none : *list->AsArray();
-}
-
 bool Names(const json::Array& texts, std::string_view text) {
   return std::ranges::any_of(texts, [&](const json::Value& known) {
     return known.AsString() != nullptr && *known.AsString() == text;
@@ -57,7 +51,7 @@ std::optional<Namespaces> SelectedBy(const json::Value& webhook) {
   if (labels != nullptr && labels->IsObject() && !labels->AsObject()->empty()) return std::nullopt;
   const json::Value* selector = webhook.At({"namespaceSelector"});
   if (selector == nullptr) return Namespaces{};
-  const json::Array& expressions = Elements(*selector, "matchExpressions");
+  const json::Array& expressions = selector->ArrayAt({"matchExpressions"});
   if (expressions.empty()) return Namespaces{};
   const json::Value& expression = expressions.front();
   if (expressions.size() > 1 || expression.StringAt({"key"}) != kNamespaceLabel) {
@@ -66,7 +60,7 @@ std::optional<Namespaces> SelectedBy(const json::Value& webhook) {
   const std::string_view relation = expression.StringAt({"operator"});
   if (relation != "In" && relation != "NotIn") return std::nullopt;
   Namespaces selected{.all_but = relation == "NotIn"};
-  for (const json::Value& ns : Elements(expression, "values")) {
+  for (const json::Value& ns : expression.ArrayAt({"values"})) {
     if (ns.AsString() != nullptr) selected.names.insert(*ns.AsString());
   }
   return selected;
@@ -94,11 +88,11 @@ void ReadResource(const json::Value& rule, const std::string& group, std::string
   read.guarded.quota_api = asking.quota_api;
   read.guarded.resource = resource;
   read.guarded.namespaces = Intersection(read.guarded.namespaces, asking.namespaces);
-  for (const json::Value& version : Elements(rule, "apiVersions")) {
+  for (const json::Value& version : rule.ArrayAt({"apiVersions"})) {
     const bool any = version.AsString() == nullptr || *version.AsString() == "*";
     read.guarded.version = any ? "" : *version.AsString();
   }
-  const json::Array& operations = Elements(rule, "operations");
+  const json::Array& operations = rule.ArrayAt({"operations"});
   const bool creates = slash == text.size() && asking.condition.empty();
   if (creates && Names(operations, "CREATE")) read.creates = true;
   if (!Names(operations, "UPDATE")) return;
@@ -113,12 +107,12 @@ void ReadResource(const json::Value& rule, const std::string& group, std::string
 void ReadWebhook(const json::Value& webhook, const Namespaces& namespaces, ReadByKey& found) {
   Asking asking{.quota_api = QuotaApiOf(webhook), .condition = "", .namespaces = namespaces};
   if (asking.quota_api.empty()) return;
-  for (const json::Value& one : Elements(webhook, "matchConditions")) {
+  for (const json::Value& one : webhook.ArrayAt({"matchConditions"})) {
     asking.condition = one.StringAt({"expression"});
   }
-  for (const json::Value& rule : Elements(webhook, "rules")) {
-    for (const json::Value& group : Elements(rule, "apiGroups")) {
-      for (const json::Value& resource : Elements(rule, "resources")) {
+  for (const json::Value& rule : webhook.ArrayAt({"rules"})) {
+    for (const json::Value& group : rule.ArrayAt({"apiGroups"})) {
+      for (const json::Value& resource : rule.ArrayAt({"resources"})) {
         if (group.AsString() == nullptr || resource.AsString() == nullptr) continue;
         ReadResource(rule, *group.AsString(), *resource.AsString(), asking, found);
       }
@@ -165,7 +159,7 @@ bool SaysTheSame(const json::Value& live, const json::Value& desired) {
 }
 
 json::Array WebhooksOf(const json::Value& configuration) {
-  return Elements(configuration, "webhooks");
+  return configuration.ArrayAt({"webhooks"});
 }
 
 void DropCaBundles(json::Array& webhooks) {
@@ -187,7 +181,7 @@ bool IsInjected(const json::Value& live) {
 
 // Its bundle is not ours to say: somebody injects it, or we were given none.
 bool LeavesBundle(const json::Value& live, const json::Value& desired) {
-  const bool given = std::ranges::any_of(Elements(desired, "webhooks"), [](const auto& webhook) {
+  const bool given = std::ranges::any_of(desired.ArrayAt({"webhooks"}), [](const auto& webhook) {
     return webhook.At({"clientConfig", "caBundle"}) != nullptr;
   });
   return !given || IsInjected(live);
@@ -213,9 +207,7 @@ void KeepBundles(const json::Array& live, json::Array& webhooks) {
 }
 
 const json::Array& OwnersOf(const json::Value& configuration) {
-  const json::Value* metadata = configuration.At({"metadata"});
-  static const json::Array none;
-  return metadata == nullptr ? none : Elements(*metadata, "ownerReferences");
+  return configuration.ArrayAt({"metadata", "ownerReferences"});
 }
 
 bool HasOwners(const json::Value& live, const json::Value& desired) {
@@ -243,7 +235,7 @@ json::Array MergedOwners(const json::Value& live, const json::Value& desired) {
 
 std::vector<GuardedResource> GuardedBy(const json::Value& configuration) {
   ReadByKey found;
-  for (const json::Value& webhook : Elements(configuration, "webhooks")) {
+  for (const json::Value& webhook : configuration.ArrayAt({"webhooks"})) {
     const auto selected = SelectedBy(webhook);
     const bool all = !selected || selected->all_but;
     ReadWebhook(webhook, all ? Namespaces{} : *selected, found);
@@ -262,13 +254,13 @@ std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const jso
     return one[0];
   };
   ReadByKey found;
-  for (const json::Value& webhook : Elements(live, "webhooks")) {
-    if (!webhook.IsObject() || Elements(webhook, "matchConditions").size() > 1) continue;
+  for (const json::Value& webhook : live.ArrayAt({"webhooks"})) {
+    if (!webhook.IsObject() || webhook.ArrayAt({"matchConditions"}).size() > 1) continue;
     const auto selected = SelectedBy(webhook);
     const auto agrees = [&](const json::Value& wanted) {
       return SaysTheSame(shell(webhook), shell(wanted));
     };
-    if (selected && std::ranges::any_of(Elements(desired, "webhooks"), agrees)) {
+    if (selected && std::ranges::any_of(desired.ArrayAt({"webhooks"}), agrees)) {
       ReadWebhook(webhook, *selected, found);
     }
   }
@@ -300,7 +292,7 @@ bool DiffersInCaBundleOnly(const json::Value& live, const json::Value& desired) 
 
 std::set<std::string> CaBundlesOf(const json::Value& configuration) {
   std::set<std::string> bundles;
-  for (const json::Value& webhook : Elements(configuration, "webhooks")) {
+  for (const json::Value& webhook : configuration.ArrayAt({"webhooks"})) {
     const auto bundle = base::DecodeBase64(webhook.StringAt({"clientConfig", "caBundle"}));
     bundles.insert(bundle ? *bundle : std::string());
   }
@@ -308,12 +300,12 @@ std::set<std::string> CaBundlesOf(const json::Value& configuration) {
 }
 
 bool AsksNobody(const json::Value& configuration) {
-  return Elements(configuration, "webhooks").empty();
+  return configuration.ArrayAt({"webhooks"}).empty();
 }
 
 bool HasCaBundle(const json::Value& configuration, std::string_view ca_pem) {
   const std::string bundle = base::EncodeBase64(ca_pem);
-  return std::ranges::all_of(Elements(configuration, "webhooks"), [&](const auto& webhook) {
+  return std::ranges::all_of(configuration.ArrayAt({"webhooks"}), [&](const auto& webhook) {
     return webhook.StringAt({"clientConfig", "caBundle"}) == bundle;
   });
 }

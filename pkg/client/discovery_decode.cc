@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/client/discovery.h"
 #include "pkg/client/files.h"
 
@@ -114,7 +115,7 @@ bool IsAggregated(std::string_view content_type) {
 
 Result<Discovered> DecodeAggregated(const json::Value& list) {
   Discovered discovered;
-  if (list.StringAt({"kind"}) != "APIGroupDiscoveryList") {
+  if (api::Kind(list) != "APIGroupDiscoveryList") {
     return Malformed("discovery: the answer is not an APIGroupDiscoveryList");
   }
   const Result<const json::Array*> groups = ArrayOf(list, "items");
@@ -122,7 +123,7 @@ Result<Discovered> DecodeAggregated(const json::Value& list) {
   for (const json::Value& group : **groups) {
     const Result<const json::Array*> versions = ArrayOf(group, "versions");
     if (!versions) return versions.error();
-    const std::string name(group.StringAt({"metadata", "name"}));
+    const std::string name(api::Name(group));
     for (const json::Value& version : **versions) {
       const Result<void> decoded = DecodeVersion(version, name, discovered);
       if (!decoded) return decoded.error();
@@ -133,12 +134,12 @@ Result<Discovered> DecodeAggregated(const json::Value& list) {
 
 Result<std::vector<GroupVersion>> DecodeLegacyVersions(const json::Value& list) {
   std::vector<GroupVersion> found;
-  if (list.StringAt({"kind"}) == "APIVersions") {
+  if (api::Kind(list) == "APIVersions") {
     for (std::string& version : Strings(list, "versions"))
       found.push_back({"", std::move(version)});
     return found;
   }
-  if (list.StringAt({"kind"}) != "APIGroupList") {
+  if (api::Kind(list) != "APIGroupList") {
     return Malformed("discovery: the answer is neither APIVersions nor APIGroupList");
   }
   const Result<const json::Array*> groups = ArrayOf(list, "groups");
@@ -152,7 +153,7 @@ Result<std::vector<GroupVersion>> DecodeLegacyVersions(const json::Value& list) 
 
 Result<std::vector<ApiResource>> DecodeLegacyResources(const json::Value& list,
                                                        const GroupVersion& of) {
-  if (list.StringAt({"kind"}) != "APIResourceList") {
+  if (api::Kind(list) != "APIResourceList") {
     return Malformed("discovery of " + of.ToString() + ": the answer is not an APIResourceList");
   }
   const Result<const json::Array*> items = ArrayOf(list, "resources");
@@ -167,7 +168,7 @@ Result<std::vector<ApiResource>> DecodeLegacyResources(const json::Value& list,
     }
     ApiResource resource;
     resource.gvr = {of.group, of.version, name};
-    resource.kind = item.StringAt({"kind"});
+    resource.kind = api::Kind(item);
     const json::Value* namespaced = item.At({"namespaced"});
     resource.namespaced = namespaced != nullptr && namespaced->AsBool().value_or(false);
     resource.verbs = Strings(item, "verbs");

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/api/time.h"
 #include "pkg/base/base64.h"
 #include "pkg/client/process.h"
@@ -72,9 +73,8 @@ std::string ExecInfo(const ClusterConfig& config) {
 Result<ExecCredential> ParseExecCredential(std::string_view output, std::string_view api_version) {
   const Result<json::Value> document = json::Parse(output);
   if (!document || !document->IsObject()) return MalformedOutput("is not a JSON object");
-  if (document->StringAt({"kind"}) != "ExecCredential")
-    return MalformedOutput("is not an ExecCredential");
-  if (document->StringAt({"apiVersion"}) != api_version) {
+  if (api::Kind(*document) != "ExecCredential") return MalformedOutput("is not an ExecCredential");
+  if (api::ApiVersion(*document) != api_version) {
     return MalformedOutput("has another apiVersion than the kubeconfig asks for (" +
                            std::string(api_version) + ")");
   }

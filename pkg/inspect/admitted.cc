@@ -72,12 +72,6 @@ void RequestLimits(Value& container, const std::string&) {
   AddMissing(copy, ObjectIn(*resources, "requests"));
 }
 
-bool IsHugePages(std::string_view name) { return name.starts_with("hugepages-"); }
-
-bool IsPodLevel(std::string_view name) {
-  return name == "cpu" || name == "memory" || IsHugePages(name);
-}
-
 // What the containers have in all, the pod's own resources and overhead apart.
 base::Result<quota::core::Amounts> OfContainers(const Value& pod) {
   auto resources = quota::core::ParsePodResources(pod);
@@ -90,7 +84,8 @@ base::Result<quota::core::Amounts> OfContainers(const Value& pod) {
 void LimitHugePages(const quota::core::Amounts& containers, Value& resources) {
   for (const auto& [name, amount] : containers.limits) {
     const bool asked = resources.At({"requests", name}) != nullptr;
-    if (!IsHugePages(name) || asked || resources.At({"limits", name}) != nullptr) continue;
+    if (!quota::core::IsHugePages(name) || asked || resources.At({"limits", name}) != nullptr)
+      continue;
     resources.Make({"limits", name}) = amount.ToString();
   }
 }
@@ -105,7 +100,7 @@ void RequestForPod(const quota::core::Amounts& containers, Value& resources) {
   }
   const Object copy = *resources.At({"limits"})->AsObject();
   for (const auto& [name, limit] : copy) {
-    if (IsPodLevel(name) && resources.At({"requests", name}) == nullptr) {
+    if (quota::core::IsPodLevelResource(name) && resources.At({"requests", name}) == nullptr) {
       resources.Make({"requests", name}) = limit;
     }
   }
@@ -159,9 +154,7 @@ void FillClasses(const Defaults& defaults, Value& pod) {
 }  // namespace
 
 base::Result<void> AddLimitRange(const Value& limit_range, Defaults& defaults) {
-  const Value* limits = limit_range.At({"spec", "limits"});
-  if (limits == nullptr || !limits->IsArray()) return {};
-  for (const Value& item : *limits->AsArray()) {
+  for (const Value& item : limit_range.ArrayAt({"spec", "limits"})) {
     auto bounds = ParseBounds(item);
     if (!bounds) return bounds.error();
     defaults.bounds.push_back(std::move(*bounds));

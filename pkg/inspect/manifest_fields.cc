@@ -126,10 +126,8 @@ class FieldChecker {
 
  private:
   void CheckContainers(const json::Value& spec, std::string_view list, const std::string& path) {
-    const json::Value* containers = spec.At({list});
-    if (containers == nullptr || !containers->IsArray()) return;
     std::size_t index = 0;
-    for (const json::Value& container : *containers->AsArray()) {
+    for (const json::Value& container : spec.ArrayAt({list})) {
       const std::string at = path + "." + std::string(list) + "[" + std::to_string(index++) + "]";
       Check(&container, at, kContainer);
       Check(container.At({"resources"}), at + ".resources", kResources);

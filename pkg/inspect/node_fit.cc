@@ -13,18 +13,12 @@ namespace {
 using json::Array;
 using json::Value;
 
-const Array& Listed(const Value& value, std::initializer_list<std::string_view> path) {
-  static const Array none;
-  const Value* list = value.At(path);
-  return list == nullptr || !list->IsArray() ? none : *list->AsArray();
-}
-
 // A selector in the form of LabelSelector's JSON, whose Gt and Lt have names of their own here.
 bool MatchesExpression(const Value& expression, const Value& node, bool by_name) {
   const std::string_view op = expression.StringAt({"operator"});
   const std::string key(expression.StringAt({"key"}));
   const auto label = by_name ? std::optional(api::Name(node)) : api::Label(node, key);
-  const Array& values = Listed(expression, {"values"});
+  const Array& values = expression.ArrayAt({"values"});
   const bool named = label && std::ranges::any_of(values, [&](const Value& value) {
                        return value.AsString() != nullptr && *value.AsString() == *label;
                      });
@@ -39,8 +33,8 @@ bool MatchesExpression(const Value& expression, const Value& node, bool by_name)
 }
 
 bool MatchesTerm(const Value& term, const Value& node) {
-  const Array& labels = Listed(term, {"matchExpressions"});
-  const Array& fields = Listed(term, {"matchFields"});
+  const Array& labels = term.ArrayAt({"matchExpressions"});
+  const Array& fields = term.ArrayAt({"matchFields"});
   if (labels.empty() && fields.empty()) return false;
   const auto holds = [&](bool by_name) {
     return [&node, by_name](const Value& e) { return MatchesExpression(e, node, by_name); };
@@ -52,7 +46,7 @@ bool MatchesAffinity(const Value& spec, const Value& node) {
   const Value* required =
       spec.At({"affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
   if (required == nullptr || required->IsNull()) return true;
-  return std::ranges::any_of(Listed(*required, {"nodeSelectorTerms"}),
+  return std::ranges::any_of(required->ArrayAt({"nodeSelectorTerms"}),
                              [&](const Value& term) { return MatchesTerm(term, node); });
 }
 
@@ -89,8 +83,8 @@ bool Tolerates(const Value& toleration, const Value& taint) {
 }
 
 bool ToleratesTaints(const Value& spec, const Value& node) {
-  const Array& tolerations = Listed(spec, {"tolerations"});
-  return std::ranges::all_of(Listed(node, {"spec", "taints"}), [&](const Value& taint) {
+  const Array& tolerations = spec.ArrayAt({"tolerations"});
+  return std::ranges::all_of(node.ArrayAt({"spec", "taints"}), [&](const Value& taint) {
     const std::string_view effect = taint.StringAt({"effect"});
     if (effect != "NoSchedule" && effect != "NoExecute") return true;
     return AlwaysTolerated(taint.StringAt({"key"}), effect, spec) ||

@@ -12,8 +12,8 @@ namespace {
 constexpr int kLongestChain = 16;
 
 OwnerRef RefFrom(const json::Value& reference) {
-  return {.api_version = std::string(reference.StringAt({"apiVersion"})),
-          .kind = std::string(reference.StringAt({"kind"})),
+  return {.api_version = std::string(api::ApiVersion(reference)),
+          .kind = std::string(api::Kind(reference)),
           .name = std::string(reference.StringAt({"name"})),
           .uid = std::string(reference.StringAt({"uid"}))};
 }
@@ -37,11 +37,10 @@ std::string ObjectName::ToString() const {
 ObjectName OwnerRef::Name() const { return {base::ToLower(kind), GroupOf(api_version), name}; }
 
 std::optional<OwnerRef> OwnerOf(const json::Value& object) {
-  const json::Value* list = object.At({"metadata", "ownerReferences"});
-  const json::Array* references = list == nullptr ? nullptr : list->AsArray();
-  if (references == nullptr || references->empty()) return std::nullopt;
-  const auto controller = std::ranges::find_if(*references, IsController);
-  return RefFrom(controller == references->end() ? references->front() : *controller);
+  const json::Array& references = object.ArrayAt({"metadata", "ownerReferences"});
+  if (references.empty()) return std::nullopt;
+  const auto controller = std::ranges::find_if(references, IsController);
+  return RefFrom(controller == references.end() ? references.front() : *controller);
 }
 
 void OwnerIndex::Add(const json::Value& object) {

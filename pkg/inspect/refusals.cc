@@ -16,12 +16,10 @@ using quota::core::Amounts;
 using quota::core::PodResources;
 using Texts = std::vector<std::string>;
 
-bool IsHuge(std::string_view name) { return name.starts_with("hugepages-"); }
-
 // Requests of other resources equal their limits.
 bool MayBeOvercommitted(std::string_view name) {
   const bool native = name.find('/') == std::string_view::npos || name.find("kubernetes.io/") == 0;
-  return native && !IsHuge(name);
+  return native && !quota::core::IsHugePages(name);
 }
 
 std::string Invalid(const std::string& field, const Quantity& value, const std::string& why) {

@@ -1,13 +1,13 @@
 #include "pkg/inspect/workload.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/inspect/containment.h"
 #include "pkg/inspect/manifest.h"
-#include "pkg/quantity/quantity.h"
+#include "pkg/inspect/workload_kinds.h"
 
 namespace inspect {
 namespace {
@@ -15,107 +15,12 @@ namespace {
 using json::Object;
 using json::Value;
 
-struct Kind {
-  std::string_view kind;
-  std::string_view group;
-};
-constexpr Kind kDeployment{"Deployment", "apps"};
-constexpr Kind kReplicaSet{"ReplicaSet", "apps"};
-constexpr Kind kStatefulSet{"StatefulSet", "apps"};
-constexpr Kind kDaemonSet{"DaemonSet", "apps"};
-constexpr Kind kJob{"Job", "batch"};
-constexpr Kind kCronJob{"CronJob", "batch"};
-constexpr Kind kReplicationController{"ReplicationController", ""};
-constexpr Kind kPod{"Pod", ""};
-constexpr Kind kClaim{"PersistentVolumeClaim", ""};
-
-bool Is(const Value& object, const Kind& kind) {
-  return api::Kind(object) == kind.kind && GroupOf(api::ApiVersion(object)) == kind.group;
-}
-
-std::int64_t NumberAt(const Value& object, std::initializer_list<std::string_view> path,
-                      std::int64_t fallback) {
-  const Value* value = object.At(path);
-  return value == nullptr ? fallback : value->AsInt64().value_or(fallback);
-}
-
-bool FlagAt(const Value& object, std::initializer_list<std::string_view> path) {
-  const Value* value = object.At(path);
-  return value != nullptr && value->AsBool().value_or(false);
-}
-
-const json::Array& ListAt(const Value& object, std::initializer_list<std::string_view> path) {
-  static const json::Array none;
-  const Value* list = object.At(path);
-  return list == nullptr || !list->IsArray() ? none : *list->AsArray();
-}
-
-Value TemplateOf(const Value& object) {
-  const Value* found = object.At({"spec", "template"});
-  return found == nullptr ? Value(Object()) : *found;
-}
-
-// Running at once; those that succeeded already are not made again.
-std::int64_t PodsOfJob(const Value& job) {
-  if (FlagAt(job, {"spec", "suspend"})) return 0;
-  const std::int64_t parallelism = NumberAt(job, {"spec", "parallelism"}, 1);
-  const Value* completions = job.At({"spec", "completions"});
-  if (completions == nullptr || !completions->AsInt64())
-    return std::max<std::int64_t>(0, parallelism);
-  const std::int64_t left = *completions->AsInt64() - NumberAt(job, {"status", "succeeded"}, 0);
-  return std::clamp<std::int64_t>(left, 0, std::max<std::int64_t>(0, parallelism));
-}
-
-// The Job that a CronJob makes.
-Value JobOf(const Value& cron_job) {
-  Value job = Object{{"apiVersion", "batch/v1"}, {"kind", "Job"}};
-  job.Make({"metadata", "namespace"}) = api::Namespace(cron_job);
-  job.Make({"metadata", "name"}) = std::string(api::Name(cron_job)) + "-run";
-  const Value* spec = cron_job.At({"spec", "jobTemplate", "spec"});
-  job.Make({"spec"}) = spec == nullptr ? Value(Object()) : *spec;
-  return job;
-}
-
 Value MadeBy(const Value& maker, std::string_view api_version, std::string_view kind,
              const std::string& name) {
   Value made = Object{{"apiVersion", api_version}, {"kind", kind}};
   made.Make({"metadata", "namespace"}) = api::Namespace(maker);
   made.Make({"metadata", "name"}) = name;
   return made;
-}
-
-// An amount or a share of the replicas, as maxSurge is one.
-std::int64_t AmountOrShare(const Value* given, std::int64_t of, const char* fallback) {
-  const std::string text = given == nullptr || given->IsNull() ? fallback
-                           : given->AsString() != nullptr
-                               ? *given->AsString()
-                               : std::to_string(given->AsInt64().value_or(0));
-  const double number = std::atof(text.c_str());
-  if (!text.ends_with('%')) return static_cast<std::int64_t>(number);
-  return static_cast<std::int64_t>(std::ceil(static_cast<double>(of) * number / 100 - 1e-9));
-}
-
-// How many pods a rollout has beyond those that are wanted.
-std::int64_t SurgeOf(const Value& object, std::int64_t replicas) {
-  if (Is(object, kDeployment)) {
-    if (object.StringAt({"spec", "strategy", "type"}) == "Recreate") return 0;
-    return AmountOrShare(object.At({"spec", "strategy", "rollingUpdate", "maxSurge"}), replicas,
-                         "25%");
-  }
-  if (Is(object, kDaemonSet)) {
-    return AmountOrShare(object.At({"spec", "updateStrategy", "rollingUpdate", "maxSurge"}),
-                         replicas, "0");
-  }
-  return 0;
-}
-
-// Whether pods that are there are replaced when the template changes.
-bool ReplacesPods(const Value& object) {
-  if (Is(object, kDeployment)) return !FlagAt(object, {"spec", "paused"});
-  if (Is(object, kStatefulSet) || Is(object, kDaemonSet)) {
-    return object.StringAt({"spec", "updateStrategy", "type"}) != "OnDelete";
-  }
-  return false;
 }
 
 // Puts pieces together for one manifest.
@@ -173,7 +78,7 @@ class Expander {
   // Of ordinals [first, first + replicas), those that are not there.
   void AddSetClaims(std::int64_t replicas) {
     const std::int64_t first = NumberAt(object_, {"spec", "ordinals", "start"}, 0);
-    for (const Value& claim : ListAt(object_, {"spec", "volumeClaimTemplates"})) {
+    for (const Value& claim : object_.ArrayAt({"spec", "volumeClaimTemplates"})) {
       const std::string prefix =
           std::string(api::Name(claim)) + "-" + std::string(api::Name(object_)) + "-";
       const auto there = [&](const std::string& name) {
@@ -207,7 +112,7 @@ class Expander {
   }
 
   void AddEphemeralClaims(const Value& pod, std::int64_t count, std::optional<std::int64_t> first) {
-    for (const Value& volume : ListAt(pod, {"spec", "volumes"})) {
+    for (const Value& volume : pod.ArrayAt({"spec", "volumes"})) {
       const Value* claim = volume.At({"ephemeral", "volumeClaimTemplate"});
       if (claim == nullptr || !claim->IsObject()) continue;
       AddClaim(*claim, std::string(api::Name(pod)) + "-" + std::string(volume.StringAt({"name"})),
@@ -243,7 +148,7 @@ base::Result<void> AddRun(const Value& cron_job, const Surroundings& surrounding
   const Value job = JobOf(cron_job);
   expander.Add(job);
   expander.Note("counted with one run at a time");
-  const auto plan = PodsOf(job, surroundings);
+  const auto plan = PodsOf(job, surroundings.nodes_for);
   return plan ? expander.AddPods(plan->pod_template, plan->count) : base::Result<void>();
 }
 
@@ -257,16 +162,6 @@ void NoteAbout(const Value& object, const Surroundings& surroundings,
   if (!known && LooksLikeMore(object)) {
     expander.Note("counted as the object that it is; what its controller makes of it is not known");
   }
-}
-
-bool EqualAmounts(const std::string& a, const std::string& b) {
-  const auto first = quantity::Quantity::Parse(a);
-  const auto second = quantity::Quantity::Parse(b);
-  return first && second && *first == *second;
-}
-
-std::string ScalarText(const Value& value) {
-  return value.AsString() != nullptr ? *value.AsString() : json::Write(value);
 }
 
 // A rollout: the new pods and what is left of the old ones, at its worst, and at its beginning.
@@ -308,63 +203,10 @@ const Value& SpecOf(const Value& object) {
 
 }  // namespace
 
-bool IsContained(const Value& part, const Value& whole) {
-  if (const Object* object = part.AsObject()) {
-    return whole.IsObject() && std::ranges::all_of(*object, [&](const auto& member) {
-             const Value* other = whole.AsObject()->Find(member.first);
-             if (other != nullptr) return IsContained(member.second, *other);
-             // What is empty may be left out.
-             return member.second.IsNull() || member.second == Value(Object()) ||
-                    member.second == Value(json::Array());
-           });
-  }
-  if (const json::Array* array = part.AsArray()) {
-    const json::Array* other = whole.AsArray();
-    return other != nullptr && array->size() == other->size() &&
-           std::equal(array->begin(), array->end(), other->begin(), IsContained);
-  }
-  return part == whole || EqualAmounts(ScalarText(part), ScalarText(whole));
-}
-
-std::optional<PodPlan> PodsOf(const Value& object, const Surroundings& surroundings) {
-  PodPlan plan{.pod_template = TemplateOf(object), .count = 0};
-  const std::int64_t replicas =
-      std::max<std::int64_t>(0, NumberAt(object, {"spec", "replicas"}, 1));
-  if (Is(object, kDeployment) || Is(object, kReplicaSet) || Is(object, kStatefulSet) ||
-      Is(object, kReplicationController)) {
-    plan.count = replicas;
-  } else if (Is(object, kJob)) {
-    plan.count = PodsOfJob(object);
-  } else if (Is(object, kDaemonSet) && surroundings.nodes_for) {
-    const Value* spec = plan.pod_template.At({"spec"});
-    plan.count = surroundings.nodes_for(spec == nullptr ? Value(Object()) : *spec);
-  } else if (!Is(object, kDaemonSet)) {
-    return std::nullopt;
-  }
-  return plan;
-}
-
-std::optional<PodPlan> PodsOfAny(const Value& object, const Surroundings& surroundings) {
-  if (Is(object, kCronJob)) return PodsOf(JobOf(object), surroundings);
-  auto plan = PodsOf(object, surroundings);
-  if (plan || object.At({"spec", "template", "spec", "containers"}) == nullptr) return plan;
-  return PodPlan{.pod_template = TemplateOf(object),
-                 .count = std::max<std::int64_t>(0, NumberAt(object, {"spec", "replicas"}, 1))};
-}
-
-std::optional<std::int64_t> PresentPods(const Value& stored) {
-  const char* field = Is(stored, kDaemonSet) ? "currentNumberScheduled"
-                      : Is(stored, kJob)     ? "active"
-                                             : "replicas";
-  const Value* status = stored.At({"status"});
-  if (status == nullptr || !status->IsObject()) return std::nullopt;
-  return NumberAt(*status, {field}, 0);
-}
-
 base::Result<Expansion> Expand(const Value& object, const Surroundings& surroundings) {
   Expander expander(object, surroundings);
   if (auto added = expander.AddItself({}); !added) return added.error();
-  const auto plan = PodsOf(object, surroundings);
+  const auto plan = PodsOf(object, surroundings.nodes_for);
   NoteAbout(object, surroundings, plan, expander);
   if (Is(object, kCronJob)) {
     if (auto added = AddRun(object, surroundings, expander); !added) return added.error();
@@ -387,8 +229,8 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
   if (Is(object, kCronJob) && !IsContained(SpecOf(object), SpecOf(stored))) {
     if (auto added = AddRun(object, surroundings, expander); !added) return added.error();
   }
-  auto before = PodsOf(stored, surroundings);
-  auto after = PodsOf(object, surroundings);
+  auto before = PodsOf(stored, surroundings.nodes_for);
+  auto after = PodsOf(object, surroundings.nodes_for);
   NoteAbout(object, surroundings, after, expander);
   if (!before || !after) return expander.Take();
   // What the manifest leaves open stays as somebody else has set it.

@@ -1,10 +1,9 @@
 #pragma once
 
-// What a manifest brings about: the object itself, and what controllers make of it — ReplicaSets,
-// Jobs, pods, claims. Without a list of all that controllers do: what is not known here counts as
-// the object that it is, and a note says so where it looks like more. Pure; any thread.
+// What applying a manifest creates: the object itself, and what controllers create for it:
+// ReplicaSets, Jobs, pods, claims. A kind that is not known here counts as the object alone; if it
+// looks like a workload, a note says so. Pure; any thread.
 
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,19 +11,19 @@
 
 #include "pkg/inspect/admitted.h"
 #include "pkg/inspect/owners.h"
+#include "pkg/inspect/pod_plan.h"
 
 namespace inspect {
 
-// So many equal objects more than there are. Fewer, with a negative number.
+// Equal objects to create. A negative count: to delete.
 struct Piece {
   json::Value object;  // whole, as it is stored after admission
   std::int64_t count = 1;
-  // At the beginning of a rollout, where that is another number than at its worst end: what is new
-  // comes before anything goes.
+  // The count at the beginning of a rollout, if it differs: new pods come before old ones go.
   std::optional<std::int64_t> first = {};
   std::optional<json::Value> stored = {};  // of an update
   ObjectName of = {};                      // the manifest's object, which makes it
-  std::vector<std::string> refusals = {};  // of a new one, whatever quotas have free
+  std::vector<std::string> refusals = {};  // why a new one is refused, whatever quotas have free
 };
 
 struct Expansion {
@@ -32,38 +31,19 @@ struct Expansion {
   std::vector<std::string> notes;  // for people: what is assumed, what is not known
 };
 
-// What has to be known beside the manifest.
+// What must be known of the cluster.
 struct Surroundings {
   Defaults defaults;
-  // How many nodes pods with this spec would run on, as a DaemonSet's; null: not known.
-  std::function<std::int64_t(const json::Value& pod_spec)> nodes_for;
+  NodeCounter nodes_for;
   std::set<std::string> claims;  // names of the namespace's PersistentVolumeClaims
 };
 
-// The template of the pods that the object makes, and how many at once; nullopt for what makes
-// none, or none that is known of.
-struct PodPlan {
-  json::Value pod_template;
-  std::int64_t count = 0;
-};
-std::optional<PodPlan> PodsOf(const json::Value& object, const Surroundings& surroundings);
-// The same for kinds that are not known by name but have a pod template, as most that operators
-// bring; of a CronJob, for one run.
-std::optional<PodPlan> PodsOfAny(const json::Value& object, const Surroundings& surroundings);
-
-// The pods that a stored object has by its own status: fewer than are wanted where a quota refused
-// some. nullopt: nobody has written a status.
-std::optional<std::int64_t> PresentPods(const json::Value& stored);
-
-// All that creating the object brings about, in its namespace. Errors: kMalformed.
+// All that creating the object creates in its namespace. Errors: kMalformed.
 base::Result<Expansion> Expand(const json::Value& object, const Surroundings& surroundings);
 
-// All that applying the object over the `stored` one brings about in addition, at the worst moment
-// of a rollout. `stored` is whole, as the server has it.
+// All that applying the object over the `stored` one creates and deletes, at the moment of a
+// rollout that needs the most. `stored` is whole, as the server has it.
 base::Result<Expansion> ExpandChange(const json::Value& object, const json::Value& stored,
                                      const Surroundings& surroundings);
-
-// True if every field of `part` is in `whole`, quantities by value.
-bool IsContained(const json::Value& part, const json::Value& whole);
 
 }  // namespace inspect

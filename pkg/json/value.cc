@@ -147,6 +147,13 @@ std::string_view Value::StringAt(std::initializer_list<std::string_view> path) c
   return text == nullptr ? std::string_view() : std::string_view(*text);
 }
 
+const Array& Value::ArrayAt(std::initializer_list<std::string_view> path) const {
+  static const Array none;
+  const Value* value = At(path);
+  const Array* array = value == nullptr ? nullptr : value->AsArray();
+  return array == nullptr ? none : *array;
+}
+
 Value& Value::Make(std::initializer_list<std::string_view> path) {
   Value* value = this;
   if (!value->IsObject()) *value = Object();

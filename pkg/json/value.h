@@ -98,6 +98,8 @@ class Value {
   [[nodiscard]] const Value* At(std::initializer_list<std::string_view> path) const;
   // The string at this path; "" if it is absent or not a string.
   [[nodiscard]] std::string_view StringAt(std::initializer_list<std::string_view> path) const;
+  // The array at this path; an empty one if it is absent or not an array.
+  [[nodiscard]] const Array& ArrayAt(std::initializer_list<std::string_view> path) const;
   // Returns the member at this path. Makes this value an object if it is not one, and adds absent
   // members on the way.
   Value& Make(std::initializer_list<std::string_view> path);

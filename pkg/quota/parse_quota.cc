@@ -102,7 +102,7 @@ base::Result<void> ParseIdentity(const json::Value& object, Quota& quota) {
   if (!uid) return uid.error();
   auto version = RequiredText(object, {"metadata", "resourceVersion"}, "metadata.resourceVersion");
   if (!version) return version.error();
-  quota.key = {std::string(object.StringAt({"metadata", "namespace"})), std::move(*name)};
+  quota.key = {std::string(api::Namespace(object)), std::move(*name)};
   quota.uid = std::move(*uid);
   quota.resource_version = std::move(*version);
   quota.deleting = !IsAbsent(object.At({"metadata", "deletionTimestamp"}));

@@ -45,7 +45,7 @@ class SoakCluster {
   // kill -9. Before a daemon can reach the new server, it gets what an operator would restore: the
   // quotas without their usage, the webhook configuration, the lease. No objects.
   void RestartServer();
-  // Sandbox only: pkg/sandbox/faults.h. Fails quietly.
+  // Sandbox only: cmd/sandbox-apiserver/faults.h. Fails quietly.
   void Inject(const std::string& faults);
   void ClearFaults();
 

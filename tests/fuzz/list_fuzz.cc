@@ -1,10 +1,10 @@
 // The options of a list on the sandbox, one on each line (labels, fields, continue token, version,
 // Accept header), "====", an object: refused, or understood as written.
 
-#include "pkg/sandbox/negotiation.h"
-#include "pkg/sandbox/query.h"
-#include "pkg/sandbox/registry.h"
-#include "pkg/sandbox/table.h"
+#include "cmd/sandbox-apiserver/negotiation.h"
+#include "cmd/sandbox-apiserver/query.h"
+#include "cmd/sandbox-apiserver/registry.h"
+#include "cmd/sandbox-apiserver/table.h"
 #include "tests/fuzz/target.h"
 
 namespace {

@@ -2,7 +2,7 @@
 // repeated patch has no further effect, and a merge patch has the effect of the same change as a
 // JSON patch.
 
-#include "pkg/sandbox/patch.h"
+#include "cmd/sandbox-apiserver/patch.h"
 
 #include "tests/fuzz/target.h"
 

@@ -5,8 +5,8 @@
 
 #include <map>
 
+#include "cmd/sandbox-apiserver/patch.h"
 #include "pkg/json/projection.h"
-#include "pkg/sandbox/patch.h"
 #include "tests/fuzz/evaluators.h"
 #include "tests/fuzz/target.h"
 

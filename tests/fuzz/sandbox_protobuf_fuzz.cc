@@ -1,7 +1,7 @@
 // Protobuf bodies as kubectl sends them to the sandbox: an object, or an error.
 
+#include "cmd/sandbox-apiserver/protobuf.h"
 #include "pkg/json/value.h"
-#include "pkg/sandbox/protobuf.h"
 #include "tests/fuzz/target.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // A CustomResourceDefinition, "====", an object of it: the sandbox refuses the definition, or
 // creates types from it. Repeated pruning and defaulting have no further effect.
 
-#include "pkg/sandbox/crd.h"
+#include "cmd/sandbox-apiserver/crd.h"
 #include "tests/fuzz/target.h"
 
 namespace {

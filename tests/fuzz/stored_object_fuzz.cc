@@ -1,8 +1,8 @@
 // An object of a built-in kind as a client sends it to the sandbox, "====", the next state that it
 // sends: defaults are set once, an update with the stored object is valid, and nothing crashes.
 
+#include "cmd/sandbox-apiserver/object_rules.h"
 #include "pkg/api/object_meta.h"
-#include "pkg/sandbox/object_rules.h"
 #include "tests/fuzz/target.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // URLs of servers and proxies, request targets, and their percent-encoding.
 
+#include "cmd/sandbox-apiserver/request_path.h"
 #include "pkg/http/message.h"
-#include "pkg/sandbox/request_path.h"
 #include "tests/fuzz/target.h"
 
 namespace {

@@ -1,9 +1,9 @@
 // A ValidatingWebhookConfiguration that somebody edited: our patch makes it what we want, and then
 // nothing is left to do. Also read as the sandbox calls its webhooks.
 
+#include "cmd/sandbox-apiserver/patch.h"
+#include "cmd/sandbox-apiserver/webhook_rules.h"
 #include "pkg/admission/stored_configuration.h"
-#include "pkg/sandbox/patch.h"
-#include "pkg/sandbox/webhook_rules.h"
 #include "tests/fuzz/evaluators.h"
 #include "tests/fuzz/target.h"
 

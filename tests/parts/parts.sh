@@ -100,11 +100,11 @@ part_units() {
 }
 part_asan_units() { units asan-units build/asan 900; }
 
-part_e2e_sandbox() { e2e e2e-sandbox sandbox 4 1800; }
-part_asan_e2e() { e2e asan-e2e sandbox 3 2400 QCM_E2E_PROGRAMS="$PWD/build/asan/bin"; }
+part_e2e_sandbox() { e2e e2e-sandbox sandbox 8 1800; }
+part_asan_e2e() { e2e asan-e2e sandbox 6 2400 QCM_E2E_PROGRAMS="$PWD/build/asan/bin"; }
 part_tsan_e2e() {
   ln -sf "$PWD/build/bin/sandbox-apiserver" build/tsan/bin/
-  e2e tsan-e2e sandbox 3 2400 QCM_E2E_PROGRAMS="$PWD/build/tsan/bin"
+  e2e tsan-e2e sandbox 6 2400 QCM_E2E_PROGRAMS="$PWD/build/tsan/bin"
 }
 part_e2e_real() {
   assets e2e-real build/bin/e2e_test "~[sandbox-only]" || return 0
@@ -126,7 +126,7 @@ part_manifests() { tally manifests 600 bash tests/manifests/lint_test.sh; }
 part_sandbox_kubectl() {
   assets sandbox-kubectl || return 0
   QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl} script sandbox-kubectl 180 \
-    bash tests/pkg/sandbox/kubectl_test.sh build/bin/sandbox-apiserver
+    bash tests/cmd/sandbox-apiserver/kubectl_test.sh build/bin/sandbox-apiserver
 }
 part_plugin() {
   assets plugin || return 0

@@ -5,6 +5,8 @@
 #include <set>
 #include <string_view>
 
+#include "pkg/quota/core/pod_resources.h"
+
 namespace quota::core {
 namespace {
 
@@ -30,7 +32,7 @@ bool HasOwnResources(const json::Value& pod) {
     const json::Value* amounts = pod.At({"spec", "resources", list});
     if (amounts == nullptr || !amounts->IsObject()) continue;
     for (const auto& [name, amount] : *amounts->AsObject()) {
-      if (name == "cpu" || name == "memory" || name.starts_with("hugepages-")) return true;
+      if (IsPodLevelResource(name)) return true;
     }
   }
   return false;

@@ -24,16 +24,6 @@ void RaiseTo(ResourceList& list, const ResourceList& other) {
   }
 }
 
-bool IsPodLevelResource(std::string_view name) {
-  return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
-}
-
-const json::Array& ListAt(const json::Value& pod, std::initializer_list<std::string_view> path) {
-  static const json::Array none;
-  const json::Value* list = pod.At(path);
-  return list == nullptr || list->AsArray() == nullptr ? none : *list->AsArray();
-}
-
 // Paths are built only for errors: nearly every pod has none.
 base::Error Below(std::string path, base::Error error) {
   error.message = std::move(path.append(".").append(error.message));
@@ -69,7 +59,7 @@ base::Result<void> ParseStatuses(const json::Array& statuses, std::string_view f
 
 // The node has refused the resize for good: the resources in the spec will not be given.
 bool IsResizeInfeasible(const json::Value& pod) {
-  for (const json::Value& condition : ListAt(pod, {"status", "conditions"})) {
+  for (const json::Value& condition : pod.ArrayAt({"status", "conditions"})) {
     if (condition.StringAt({"type"}) == "PodResizePending") {
       return condition.StringAt({"reason"}) == "Infeasible";
     }
@@ -120,15 +110,15 @@ void ApplyStatus(const json::Array& list, const ActuatedByName& actuated, bool i
 base::Result<void> ParseEffective(const json::Value& pod, PodResources& resources) {
   ActuatedByName actuated;
   for (const char* field : {"containerStatuses", "initContainerStatuses"}) {
-    auto done = ParseStatuses(ListAt(pod, {"status", field}), field, actuated);
+    auto done = ParseStatuses(pod.ArrayAt({"status", field}), field, actuated);
     if (!done) return Below("status", done.error());
   }
   if (actuated.empty()) return {};
   const bool infeasible = IsResizeInfeasible(pod);
-  ApplyStatus(ListAt(pod, {"spec", "containers"}), actuated, infeasible, false,
+  ApplyStatus(pod.ArrayAt({"spec", "containers"}), actuated, infeasible, false,
               resources.containers);
   // An ordinary init container has ended before a resize is possible.
-  ApplyStatus(ListAt(pod, {"spec", "initContainers"}), actuated, infeasible, true,
+  ApplyStatus(pod.ArrayAt({"spec", "initContainers"}), actuated, infeasible, true,
               resources.init_containers);
   return {};
 }
@@ -176,6 +166,12 @@ bool HasPositiveCompute(const Amounts& amounts) {
 
 }  // namespace
 
+bool IsPodLevelResource(std::string_view name) {
+  return name == "cpu" || name == "memory" || IsHugePages(name);
+}
+
+bool IsHugePages(std::string_view name) { return name.starts_with("hugepages-"); }
+
 std::vector<std::string> PodResourceFields() {
   return {"spec.overhead",
           "spec.resources",
@@ -196,10 +192,10 @@ std::vector<std::string> PodResourceFields() {
 
 base::Result<PodResources> ParsePodResources(const json::Value& pod) {
   PodResources resources;
-  auto containers = ParseContainers(ListAt(pod, {"spec", "containers"}), "spec.containers");
+  auto containers = ParseContainers(pod.ArrayAt({"spec", "containers"}), "spec.containers");
   if (!containers) return containers.error();
   resources.containers = std::move(*containers);
-  auto init = ParseContainers(ListAt(pod, {"spec", "initContainers"}), "spec.initContainers");
+  auto init = ParseContainers(pod.ArrayAt({"spec", "initContainers"}), "spec.initContainers");
   if (!init) return init.error();
   resources.init_containers = std::move(*init);
   if (auto done = ParseEffective(pod, resources); !done) return done.error();

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pkg/base/error.h"
@@ -12,6 +13,11 @@
 #include "pkg/quota/resource_list.h"
 
 namespace quota::core {
+
+// True for the names that a pod may request as a whole, beside its containers (KEP-2837).
+bool IsPodLevelResource(std::string_view name);
+// True for hugepages-<size>.
+bool IsHugePages(std::string_view name);
 
 struct Amounts {
   ResourceList requests;

@@ -9,7 +9,7 @@
 
 namespace e2e {
 
-// Sends faults to the sandbox's /sandbox/faults, and clears them (pkg/sandbox/faults.h).
+// Sends faults to the sandbox's /sandbox/faults, and clears them (cmd/sandbox-apiserver/faults.h).
 void Inject(Scenario& s, const std::string& faults);
 void ClearFaults(Scenario& s);
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/config/yaml.h"
+#include "pkg/inspect/containment.h"
 
 namespace workload_test {
 

@@ -116,6 +116,10 @@ TEST_CASE("json: paths are found, made and missed without surprise", "[json]") {
   Value value = Parsed(R"({"metadata":{"name":"x","n":5}})");
   CHECK(value.StringAt({"metadata", "name"}) == "x");
   CHECK(value.StringAt({"metadata", "n"}).empty());
+  const Value listed = Parsed(R"({"a":{"b":[1,2]}})");
+  CHECK(listed.ArrayAt({"a", "b"}).size() == 2);
+  CHECK(value.ArrayAt({"metadata", "name"}).empty());
+  CHECK(value.ArrayAt({"metadata", "absent"}).empty());
   CHECK(value.At({"metadata", "name", "deeper"}) == nullptr);
   CHECK(value.At({"absent"}) == nullptr);
   value.Make({"metadata", "labels", "a"}) = "b";

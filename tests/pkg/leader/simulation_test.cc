@@ -201,13 +201,20 @@ class Simulation {
   std::multimap<Time, std::function<void()>> events_;
 };
 
+// A sanitizer judges each step, not who leads, so it sees fewer schedules.
+#ifdef QCM_SANITIZED
+constexpr std::uint64_t kSchedules = 2'000;
+#else
+constexpr std::uint64_t kSchedules = 20'000;
+#endif
+
 }  // namespace
 
-TEST_CASE("simulation: never two that lead, in 10 000 schedules", "[leader]") {
-  std::int64_t transitions = 0;
-  int restarts = 0;
+TEST_CASE("simulation: never do two lead, in 20 000 schedules", "[leader]") {
+  std::uint64_t transitions = 0;
+  std::uint64_t restarts = 0;
   int idle_at_end = 0;
-  for (std::uint64_t seed = 1; seed <= 10'000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSchedules; ++seed) {
     Simulation s(seed, 2 + static_cast<int>(seed % 4), {}, {});
     const int most = s.RunUntil(90s);
     if (most > 1) FAIL("seed " << seed << ": " << most << " lead at one time");
@@ -221,8 +228,8 @@ TEST_CASE("simulation: never two that lead, in 10 000 schedules", "[leader]") {
     idle_at_end += s.Leaders() == 1 ? 0 : 1;
   }
   CHECK(idle_at_end == 0);
-  CHECK(transitions > 10'000);  // the lease did change hands
-  CHECK(restarts > 10'000);
+  CHECK(transitions > kSchedules);  // the lease did change hands
+  CHECK(restarts > kSchedules);
 }
 
 TEST_CASE("simulation: it does notice two that lead", "[leader]") {

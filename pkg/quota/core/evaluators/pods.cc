@@ -20,7 +20,6 @@ namespace quota::core::pods {
 namespace {
 
 constexpr std::string_view kLimits = "limits.";
-constexpr std::string_view kHugePages = "hugepages-";
 constexpr std::array<std::string_view, 3> kCompute = {"cpu", "memory", "ephemeral-storage"};
 
 bool IsCompute(std::string_view name) {
@@ -34,11 +33,11 @@ bool IsExtended(std::string_view name) {
 
 bool Owns(std::string_view name) {
   if (name == "pods" || name == "count/pods" || IsCompute(name)) return true;
-  if (name.starts_with(kHugePages)) return true;
+  if (IsHugePages(name)) return true;
   if (name.starts_with(kLimits)) return IsCompute(name.substr(kLimits.size()));
   if (!name.starts_with(kRequestsPrefix)) return false;
   const std::string_view resource = name.substr(kRequestsPrefix.size());
-  return IsCompute(resource) || resource.starts_with(kHugePages) || IsExtendedRequest(name);
+  return IsCompute(resource) || IsHugePages(resource) || IsExtendedRequest(name);
 }
 
 std::string Prefixed(std::string_view prefix, std::string_view name) {
@@ -48,7 +47,7 @@ std::string Prefixed(std::string_view prefix, std::string_view name) {
 ResourceList UsageOf(const Amounts& total) {
   ResourceList usage = {{"count/pods", Quantity::FromInt(1)}, {"pods", Quantity::FromInt(1)}};
   for (const auto& [name, request] : total.requests) {
-    const bool bare_too = IsCompute(name) || name.starts_with(kHugePages);
+    const bool bare_too = IsCompute(name) || IsHugePages(name);
     if (bare_too) usage.Set(name, request);
     if (bare_too || IsExtended(name)) usage.Set(Prefixed(kRequestsPrefix, name), request);
   }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/quota/core/extended_resources.h"
 #include "pkg/quota/evaluator.h"
 
@@ -68,9 +69,8 @@ base::Result<ResourceList> MostOf(const json::Array& alternatives, const std::st
 // itself. All versions come here: reviews in the version of their request, other objects in the
 // version that the server prefers.
 base::Result<ResourceList> UsageOf(const json::Value& request, const std::string& field) {
-  const json::Value* alternatives = request.At({"firstAvailable"});
-  const json::Array* list = alternatives == nullptr ? nullptr : alternatives->AsArray();
-  if (list != nullptr && !list->empty()) return MostOf(*list, field + ".firstAvailable");
+  const json::Array& alternatives = request.ArrayAt({"firstAvailable"});
+  if (!alternatives.empty()) return MostOf(alternatives, field + ".firstAvailable");
   const json::Value* exactly = request.At({"exactly"});
   const bool flat = exactly == nullptr || exactly->IsNull();
   if (flat && request.StringAt({"deviceClassName"}).empty()) {
@@ -107,17 +107,13 @@ base::Result<void> AddExtended(Facts& facts) {
 // claim of a pod share the pod's charge.
 std::optional<Tie> TieOf(const json::Value& claim) {
   if (claim.StringAt({"metadata", "annotations", kMadeForPod}) != "true") return std::nullopt;
-  const json::Value* references = claim.At({"metadata", "ownerReferences"});
-  const json::Array* list = references == nullptr ? nullptr : references->AsArray();
-  if (list == nullptr) return std::nullopt;
-  for (const json::Value& reference : *list) {
+  for (const json::Value& reference : claim.ArrayAt({"metadata", "ownerReferences"})) {
     const json::Value* controls = reference.At({"controller"});
     if (controls == nullptr || !controls->AsBool().value_or(false)) continue;
-    const bool pod =
-        reference.StringAt({"kind"}) == "Pod" && reference.StringAt({"apiVersion"}) == "v1";
+    const bool pod = api::Kind(reference) == "Pod" && api::ApiVersion(reference) == "v1";
     if (!pod) return std::nullopt;  // at most one owner is the controller
     return Tie{.owner = Uid::FromText(reference.StringAt({"uid"})),
-               .name = std::string(claim.StringAt({"metadata", "name"})),
+               .name = std::string(api::Name(claim)),
                .created = std::string(claim.StringAt({"metadata", "creationTimestamp"}))};
   }
   return std::nullopt;

@@ -61,12 +61,6 @@ bool Owns(std::string_view name) {
   return ParseCountName(name).has_value();
 }
 
-const json::Array& ListAt(const json::Value& value, std::initializer_list<std::string_view> path) {
-  static const json::Array none;
-  const json::Value* list = value.At(path);
-  return list == nullptr || !list->IsArray() ? none : *list->AsArray();
-}
-
 // Replicas of one template, and what each of them requests.
 struct Demand {
   std::int64_t count = 0;
@@ -98,12 +92,12 @@ class Binding {
   [[nodiscard]] bool IsHeldBack() const {
     const json::Value* suspended = object_.At({"spec", "suspension", "scheduling"});
     return suspended != nullptr && suspended->AsBool().value_or(false) &&
-           ListAt(object_, {"spec", "clusters"}).empty();
+           object_.ArrayAt({"spec", "clusters"}).empty();
   }
 
   std::vector<Demand> Demands() {
     if (IsHeldBack()) return {};
-    const json::Array& components = ListAt(object_, {"spec", "components"});
+    const json::Array& components = object_.ArrayAt({"spec", "components"});
     if (components.empty()) return {Single()};
     std::vector<Demand> demands;
     for (std::size_t i = 0; i < components.size(); ++i) {
@@ -118,7 +112,7 @@ class Binding {
   Demand Single() {
     const std::int64_t wanted = Replicas(object_.At({"spec", "replicas"}), "spec.replicas");
     std::int64_t placed = 0;
-    const json::Array& clusters = ListAt(object_, {"spec", "clusters"});
+    const json::Array& clusters = object_.ArrayAt({"spec", "clusters"});
     for (std::size_t i = 0; i < clusters.size(); ++i) {
       placed += Replicas(clusters[i].At({"replicas"}),
                          "spec.clusters[" + std::to_string(i) + "].replicas");
@@ -133,13 +127,13 @@ class Binding {
   std::int64_t CountOf(const json::Value& component, const std::string& field) {
     const std::int64_t wanted = Replicas(component.At({"replicas"}), field + ".replicas");
     const std::string_view name = component.StringAt({"name"});
-    const json::Array& clusters = ListAt(object_, {"spec", "clusters"});
+    const json::Array& clusters = object_.ArrayAt({"spec", "clusters"});
     if (clusters.empty()) return wanted;
     std::int64_t count = 0;
     for (std::size_t i = 0; i < clusters.size(); ++i) {
       std::int64_t here = wanted;
       const std::string in_cluster = "spec.clusters[" + std::to_string(i) + "].components";
-      for (const json::Value& placed : ListAt(clusters[i], {"components"})) {
+      for (const json::Value& placed : clusters[i].ArrayAt({"components"})) {
         if (placed.StringAt({"name"}) != name) continue;
         here = std::max(here, Replicas(placed.At({"replicas"}), in_cluster));
       }

@@ -1,0 +1,34 @@
+#pragma once
+
+// CustomResourceDefinitions: which resources one adds, and what its structural schema does to
+// objects. No I/O; any thread.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cmd/sandbox-apiserver/registry.h"
+#include "cmd/sandbox-apiserver/validation.h"
+#include "pkg/json/value.h"
+
+namespace sandbox {
+
+// What is wrong with the definition (spec.group, names, scope, versions with schema).
+FieldErrors ValidateCrd(const json::Value& crd);
+// Fills spec.names.singular and listKind, spec.conversion.
+void DefaultCrd(json::Value& crd);
+// The conditions NamesAccepted and Established, acceptedNames and storedVersions.
+void SetEstablished(json::Value& crd, std::string_view timestamp);
+// One type for each served version.
+std::vector<ResourceType> TypesOfCrd(const json::Value& crd);
+
+// Removes what the schema does not know; returns the removed paths ("spec.x"). apiVersion, kind and
+// metadata stay.
+std::vector<std::string> Prune(const json::Value& schema, json::Value& object);
+// Adds the schema's defaults where a member is absent.
+void ApplySchemaDefaults(const json::Value& schema, json::Value& object);
+// type, required, enum, minimum, maximum, lengths, counts, pattern, items, properties,
+// additionalProperties, int-or-string, nullable.
+FieldErrors ValidateBySchema(const json::Value& schema, const json::Value& object);
+
+}  // namespace sandbox

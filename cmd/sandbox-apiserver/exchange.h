@@ -1,0 +1,47 @@
+#pragma once
+
+// One request about a resource, as far as it is understood: what the handlers work on. A value that
+// lives until the request is answered.
+
+#include "cmd/sandbox-apiserver/auth.h"
+#include "cmd/sandbox-apiserver/negotiation.h"
+#include "cmd/sandbox-apiserver/outcome.h"
+#include "cmd/sandbox-apiserver/request_path.h"
+#include "cmd/sandbox-apiserver/store.h"
+#include "cmd/sandbox-apiserver/table.h"
+#include "pkg/http/message.h"
+
+namespace sandbox {
+
+struct Exchange {
+  http::Request request;
+  http::Target target;
+  User user;
+  Verb verb = Verb::kGet;
+  ResourcePath path;
+  TypePtr type;
+  Representation representation;
+
+  // What the store calls the thing that the path names.
+  [[nodiscard]] Target store_target() const { return {type, path.ns, path.name, path.subresource}; }
+  // Indented JSON: asked for, or sent to a person's tool as kube-apiserver does.
+  [[nodiscard]] bool WantsPretty() const;
+  [[nodiscard]] std::string Parameter(std::string_view name) const {
+    return std::string(target.Get(name));
+  }
+};
+
+// The query parameters of a list.
+Outcome<ListQuery> ListQueryOf(const Exchange& exchange);
+// dryRun, fieldManager, fieldValidation. Errors: 422 for values that are none.
+Outcome<WriteOptions> WriteOptionsOf(const Exchange& exchange);
+// From the body, and from the query where the body says nothing.
+Outcome<DeleteOptions> DeleteOptionsOf(const Exchange& exchange);
+// The body as a JSON object. Errors: 415 for the media type, 400 for what does not parse.
+Outcome<json::Value> BodyOf(const Exchange& exchange);
+// Errors: 415.
+Outcome<PatchRequest> PatchOf(const Exchange& exchange);
+// includeObject of a table. Errors: 400.
+Outcome<IncludeObject> IncludeObjectOf(const Exchange& exchange);
+
+}  // namespace sandbox

@@ -1,0 +1,116 @@
+#pragma once
+
+// Misbehaviour on demand, which a real API server cannot be asked for. Tests and people post to
+// /sandbox/faults, one JSON object or an array of them:
+//
+//   {"fault":"answer","verb":"patch","resource":"resourcequotas","subresource":"status",
+//    "code":409,"times":3}                                  the next three get 409
+//   {"fault":"answer","code":429,"retryAfterSeconds":1,"verb":"watch"}
+//   {"fault":"slow-body","resource":"pods","verb":"list","delay":"20ms","bytes":64}
+//   {"fault":"truncate-body","resource":"pods","verb":"list","bytes":100}
+//   {"fault":"replace-body","body":"<html>busy</html>","contentType":"text/html"}
+//   {"fault":"rewind","resource":"pods","verb":"list","by":50}    the list claims an older version
+//   {"fault":"drop-watches","resource":"pods","reset":true}       now; false: a clean end
+//   {"fault":"send-event","resource":"pods","type":"BOGUS"}       now, to each open watch; with
+//          "bytes":2000000 the object is that large, with "code":500 it is a Status of that code,
+//          with "raw":"…" these bytes are written as they stand
+//   {"fault":"repeat-event","resource":"pods","by":1}             now: the last events once more
+//   {"fault":"delay-watch","resource":"pods","delay":"500ms"}     until cleared or set to "0"
+//   {"fault":"expire"}                                            now: older versions are gone
+//   {"fault":"shrink-history","size":10}                          from now on
+//   {"fault":"stale-group","group":"metrics.example.com","version":"v1"}   until cleared: the
+//   server
+//          behind this group is away. Discovery names it as stale, everything of it answers 503,
+//          its watches end. `version` (v1) is that of a group which nothing else serves.
+//
+// `verb`, `resource`, `group`, `subresource`, `namespace` and `name` narrow a fault; absent means
+// any. Faults with `times` (1 unless given, -1 for ever) wait for requests; the others act at once.
+// GET lists what still waits, DELETE clears it. Values; one thread.
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/sandbox-apiserver/request_path.h"
+#include "pkg/base/error.h"
+#include "pkg/json/value.h"
+
+namespace sandbox {
+
+enum class FaultKind {
+  kAnswer,
+  kSlowBody,
+  kTruncateBody,
+  kReplaceBody,
+  kRewind,
+  kDropWatches,
+  kSendEvent,
+  kRepeatEvent,
+  kDelayWatch,
+  kExpire,
+  kShrinkHistory,
+  kStaleGroup,
+};
+
+// API groups whose server is away, with the version that is named of a group nothing else serves.
+using StaleGroups = std::map<std::string, std::string, std::less<>>;
+
+struct Fault {
+  FaultKind kind = FaultKind::kAnswer;
+
+  // Whom it hits; nullopt is any.
+  std::optional<std::string> verb;
+  std::optional<std::string> group;
+  std::optional<std::string> resource;
+  std::optional<std::string> subresource;
+  std::optional<std::string> ns;
+  std::optional<std::string> name;
+
+  int times = 1;
+  int code = 0;
+  std::string reason;
+  std::string message;
+  int retry_after_seconds = 0;
+  std::chrono::nanoseconds delay{0};
+  std::size_t bytes = 0;
+  std::string body;
+  std::string content_type;
+  std::string event_type;
+  std::string version = "v1";
+  bool reset = false;
+  std::int64_t by = 0;
+  std::size_t size = 0;
+
+  [[nodiscard]] bool Matches(Verb of_verb, const ResourcePath& path) const;
+  // Without the verb: for faults of open watches.
+  [[nodiscard]] bool Matches(const ResourcePath& path) const;
+  // Waits for requests, instead of acting at once.
+  [[nodiscard]] bool IsWaiting() const;
+};
+
+// Errors: kInvalidArgument, naming the member.
+base::Result<Fault> ParseFault(const json::Value& value);
+json::Value DescribeFault(const Fault& fault);
+
+// The faults that wait, oldest first.
+class FaultTable {
+ public:
+  void Add(Fault fault) { waiting_.push_back(std::move(fault)); }
+  void AddStaleGroup(const Fault& fault) { stale_[*fault.group] = fault.version; }
+  void Clear() {
+    waiting_.clear();
+    stale_.clear();
+  }
+  // The oldest fault that hits this request, counted down.
+  std::optional<Fault> Take(Verb verb, const ResourcePath& path);
+  [[nodiscard]] const std::vector<Fault>& waiting() const { return waiting_; }
+  [[nodiscard]] const StaleGroups& stale_groups() const { return stale_; }
+
+ private:
+  std::vector<Fault> waiting_;
+  StaleGroups stale_;
+};
+
+}  // namespace sandbox

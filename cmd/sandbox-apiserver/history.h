@@ -1,0 +1,117 @@
+#pragma once
+
+// The recent events of one resource, and watches that read them.
+//
+// History is a bounded ring: events are numbered by resourceVersion; those above floor() are known.
+// A Watch holds only its place in the ring, so slow readers cost nothing; one that the ring has
+// overtaken is lagged() and has to be closed. One thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cmd/sandbox-apiserver/query.h"
+#include "cmd/sandbox-apiserver/registry.h"
+#include "pkg/json/value.h"
+
+namespace sandbox {
+
+enum class EventType { kAdded, kModified, kDeleted };
+
+// "ADDED", "MODIFIED", "DELETED".
+std::string_view ToString(EventType type);
+
+struct HistoryEvent {
+  std::uint64_t version = 0;
+  EventType type = EventType::kAdded;
+  ObjectPtr object;    // of a deletion: the last state with the deletion's version
+  ObjectPtr previous;  // before this event; null if it was added
+};
+
+class Watch;
+
+class History {
+ public:
+  History(std::size_t capacity, std::uint64_t floor) : capacity_(capacity), floor_(floor) {}
+
+  // Calls the watches' notify functions last.
+  void Append(HistoryEvent event);
+  // The version below which (inclusive) events may be missing.
+  [[nodiscard]] std::uint64_t floor() const { return floor_; }
+  [[nodiscard]] const std::deque<HistoryEvent>& events() const { return events_; }
+  // The first event above `version`; nullptr if there is none yet.
+  [[nodiscard]] const HistoryEvent* After(std::uint64_t version) const;
+  // Forgets all; the floor becomes `version`.
+  void Expire(std::uint64_t version);
+  void SetCapacity(std::size_t capacity);
+  // The resource is no longer served: its watches end when they have read what there is.
+  void Close();
+  void Reopen() { closed_ = false; }
+  // The same for the watches that are open now: the resource is served in another way.
+  void EndWatches();
+  [[nodiscard]] bool closed() const { return closed_; }
+
+ private:
+  friend class Watch;
+  void Trim();
+  void NotifyAll() const;
+
+  std::size_t capacity_;
+  std::uint64_t floor_;
+  bool closed_ = false;
+  std::deque<HistoryEvent> events_;
+  std::vector<Watch*> watches_;
+};
+
+struct WatchEvent {
+  EventType type = EventType::kAdded;
+  ObjectPtr object;  // in the version of the watched type
+  std::uint64_t version = 0;
+  bool initial = false;  // part of the synthetic beginning
+};
+
+class Watch {
+ public:
+  Watch(std::shared_ptr<History> history, TypePtr type, Selection selection,
+        std::vector<ObjectPtr> initial, std::uint64_t since, std::function<void()> notify);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  // The next event to send, nullopt when there is none now. Objects that enter the selection come
+  // as ADDED, those that leave it as DELETED with their former content and the event's version.
+  std::optional<WatchEvent> Next();
+  // True once the ring has lost events this watch has not read, or its resource is no longer
+  // served as it was: end the stream.
+  [[nodiscard]] bool lagged() const;
+  // All initial events have been handed out: time for the annotated bookmark of a watch-list.
+  [[nodiscard]] bool initial_done() const { return next_initial_ == initial_.size(); }
+  // Every event up to here was handed out or did not match: what a bookmark may say.
+  [[nodiscard]] std::uint64_t position() const { return position_; }
+  // For a bookmark: when Next() gave nothing, the caller may raise the position to the store's
+  // current version.
+  void Advance(std::uint64_t version);
+
+ private:
+  friend class History;
+  std::optional<WatchEvent> Select(const HistoryEvent& event) const;
+
+  std::shared_ptr<History> history_;
+  TypePtr type_;
+  Selection selection_;
+  std::vector<ObjectPtr> initial_;
+  std::size_t next_initial_ = 0;
+  std::uint64_t position_;
+  bool ended_ = false;
+  std::function<void()> notify_;
+};
+
+// The object as a reader of this type's version sees it: the same pointer, or a copy with another
+// apiVersion (conversion None).
+ObjectPtr InVersion(const ObjectPtr& object, const ResourceType& type);
+
+}  // namespace sandbox

@@ -1,0 +1,43 @@
+#pragma once
+
+// What kinds with rules of their own do to their objects: defaults, the strategy of create and
+// update, validation, warnings. Kinds without such rules pass through untouched. No I/O; any
+// thread.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cmd/sandbox-apiserver/outcome.h"
+#include "cmd/sandbox-apiserver/registry.h"
+#include "cmd/sandbox-apiserver/validation.h"
+#include "pkg/json/value.h"
+
+namespace sandbox {
+
+// On decoding: defaults of pods, services, claims, namespaces, secrets, …; quantities rounded up to
+// milli and made canonical. What cannot be decoded is 400.
+Outcome<void> ApplyDefaults(const ResourceType& type, json::Value& object);
+
+// The strategy: what of a body counts. On create the status is wiped or set to its beginning; on
+// update through the main resource it is the stored one; through /status only it may change.
+void PrepareForCreate(const ResourceType& type, json::Value& object);
+void PrepareForUpdate(const ResourceType& type, json::Value& object, const json::Value& old,
+                      std::string_view subresource);
+
+// Everything that is wrong with the object; `old` is nullptr for a create.
+FieldErrors ValidateObject(const ResourceType& type, const json::Value& object,
+                           const json::Value* old, std::string_view subresource);
+
+// Texts for Warning headers of a create.
+std::vector<std::string> CreateWarnings(const ResourceType& type, const json::Value& object);
+
+// True if `generation` is to grow: something outside metadata (and status) differs.
+bool SpecChanged(const ResourceType& type, const json::Value& object, const json::Value& old);
+// Whether objects of this type have metadata.generation at all.
+bool HasGeneration(const ResourceType& type);
+
+// "Guaranteed", "Burstable" or "BestEffort".
+std::string QosClass(const json::Value& pod);
+
+}  // namespace sandbox

@@ -1,0 +1,27 @@
+#pragma once
+
+// Pods and pod templates: defaults, validation, quality of service. Any thread.
+
+#include <string>
+#include <string_view>
+
+#include "cmd/sandbox-apiserver/outcome.h"
+#include "cmd/sandbox-apiserver/registry.h"
+#include "cmd/sandbox-apiserver/validation.h"
+#include "pkg/json/value.h"
+
+namespace sandbox {
+
+// Defaults of a pod spec (of a pod or a template), its quantities normalised. A limit without a
+// request makes the request.
+Outcome<void> DefaultPodSpec(const ResourceType& type, json::Value& spec);
+
+// Everything wrong with the pod spec that stands at `path`.
+void ValidatePodSpec(const json::Value& spec, const std::string& path, FieldErrors& errors);
+// And what must not change in a stored pod.
+void ValidatePodUpdate(const json::Value& pod, const json::Value& old, FieldErrors& errors);
+
+// Keeps of `pod` only the containers' resources, as /resize does; all else comes from `old`.
+void KeepOnlyResize(json::Value& pod, const json::Value& old);
+
+}  // namespace sandbox

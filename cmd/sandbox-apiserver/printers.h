@@ -1,0 +1,36 @@
+#pragma once
+
+// The columns and cells of built-in kinds, as `kubectl get` shows them. Any thread.
+
+#include <vector>
+
+#include "cmd/sandbox-apiserver/registry.h"
+#include "pkg/base/clock.h"
+#include "pkg/json/value.h"
+
+namespace sandbox {
+
+struct Column {
+  const char* name;
+  const char* type;
+  const char* format;
+  const char* description;
+  int priority;
+};
+
+struct Printer {
+  std::vector<Column> columns;
+  json::Array (*cells)(const json::Value& object, base::WallTime now);
+};
+
+// The columns that every kind has.
+extern const Column kNameColumn;
+extern const Column kAgeColumn;
+
+// nullptr: the kind has no printer of its own.
+const Printer* FindPrinter(const ResourceType& type);
+
+// How long ago the timestamp was: "5m12s"; "<unknown>" if it is none.
+json::Value AgeOf(const json::Value* timestamp, base::WallTime now);
+
+}  // namespace sandbox

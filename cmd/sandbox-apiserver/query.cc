@@ -1,0 +1,154 @@
+#include "cmd/sandbox-apiserver/query.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "cmd/sandbox-apiserver/statuses.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/base/base64.h"
+
+namespace sandbox {
+namespace {
+
+struct FieldRow {
+  std::string_view group;
+  std::string_view resource;
+  std::vector<std::string_view> fields;  // one that ends in a dot stands for all below
+};
+
+const std::vector<FieldRow>& FieldRows() {
+  static const auto* const rows = new std::vector<FieldRow>{
+      {"",
+       "pods",
+       {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+        "spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"}},
+      {"",
+       "events",
+       {"involvedObject.", "reason", "type", "reportingComponent", "reportingController",
+        "source"}},
+      {"events.k8s.io", "events", {"regarding.", "reason", "type", "reportingController"}},
+      {"", "namespaces", {"status.phase"}},
+      {"", "secrets", {"type"}},
+      {"", "nodes", {"spec.unschedulable"}},
+      {"", "replicationcontrollers", {"status.replicas"}},
+      {"", "services", {"spec.clusterIP", "spec.type"}},
+      {"apps", "replicasets", {"status.replicas"}},
+      {"batch", "jobs", {"status.successful"}},
+  };
+  return *rows;
+}
+
+// A field that is not set reads as its zero value where that prints as something.
+std::string ZeroText(std::string_view field) {
+  if (field == "spec.unschedulable" || field == "spec.hostNetwork") return "false";
+  if (field == "status.successful" || field == "status.replicas") return "0";
+  return "";
+}
+
+}  // namespace
+
+bool SupportsField(const ResourceType& type, std::string_view field) {
+  if (field == "metadata.name" || field == "metadata.namespace") return true;
+  const auto selectable =
+      std::find_if(type.selectable_fields.begin(), type.selectable_fields.end(),
+                   [&](const std::string& path) { return path.substr(1) == field; });
+  if (selectable != type.selectable_fields.end()) return true;
+  for (const FieldRow& row : FieldRows()) {
+    if (row.group != type.group || row.resource != type.resource) continue;
+    return std::any_of(row.fields.begin(), row.fields.end(), [&](std::string_view known) {
+      return known.back() == '.' ? field.starts_with(known) : field == known;
+    });
+  }
+  return false;
+}
+
+std::string FieldText(const json::Value& object, std::string_view field) {
+  if (field == "source") return std::string(object.StringAt({"source", "component"}));
+  const json::Value* at = &object;
+  std::string_view rest = field;
+  while (at != nullptr && !rest.empty()) {
+    const std::size_t dot = rest.find('.');
+    at = at->At({rest.substr(0, dot)});
+    rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
+  }
+  if (at == nullptr || at->IsNull()) return ZeroText(field);
+  return at->IsString() ? *at->AsString() : json::Write(*at);
+}
+
+Outcome<Selection> Selection::Make(const ResourceType& type, std::string_view ns,
+                                   std::string_view label_selector,
+                                   std::string_view field_selector) {
+  Selection selection;
+  selection.ns_ = ns;
+  auto labels = api::LabelSelector::Parse(label_selector);
+  if (!labels) return api::BadRequest(labels.error().message);
+  auto fields = api::FieldSelector::Parse(field_selector);
+  if (!fields) return api::BadRequest(fields.error().message);
+  for (const api::FieldRequirement& requirement : fields->requirements()) {
+    if (SupportsField(type, requirement.field)) continue;
+    return api::BadRequest("field label not supported: " + requirement.field);
+  }
+  selection.labels_ = std::move(*labels);
+  selection.fields_ = std::move(*fields);
+  selection.has_selectors_ = !selection.labels_.empty() || !selection.fields_.empty();
+  return selection;
+}
+
+bool Selection::Matches(const json::Value& object) const {
+  if (!ns_.empty() && api::Namespace(object) != ns_) return false;
+  if (!has_selectors_) return true;
+  if (!labels_.Matches(api::Labels(object))) return false;
+  return fields_.Matches([&](std::string_view field) { return FieldText(object, field); });
+}
+
+std::string EncodeToken(const ContinueToken& token) {
+  const json::Value plain = json::Object{
+      {"v", "meta.k8s.io/v1"}, {"rv", token.resource_version}, {"start", token.start_key}};
+  std::string text = base::EncodeBase64(json::Write(plain));
+  while (!text.empty() && text.back() == '=') text.pop_back();
+  for (char& c : text) c = c == '+' ? '-' : (c == '/' ? '_' : c);
+  return text;
+}
+
+Outcome<ContinueToken> DecodeToken(std::string_view text) {
+  std::string padded(text);
+  for (char& c : padded) c = c == '-' ? '+' : (c == '_' ? '/' : c);
+  while (padded.size() % 4 != 0) padded += '=';
+  const auto plain = base::DecodeBase64(padded);
+  if (!plain)
+    return api::BadRequest("invalid continue token: continue key is not valid: " +
+                           plain.error().message);
+  const auto token = json::Parse(*plain);
+  if (!token)
+    return api::BadRequest("invalid continue token: continue key is not valid: " +
+                           token.error().message);
+  if (token->StringAt({"v"}) != "meta.k8s.io/v1") {
+    return api::BadRequest(
+        "invalid continue token: continue key is not valid: server does not recognize this encoded "
+        "version " +
+        json::Quote(token->StringAt({"v"})));
+  }
+  const json::Value* const version = token->At({"rv"});
+  const std::optional<std::int64_t> number = version != nullptr ? version->AsInt64() : std::nullopt;
+  if (!number || *number < 0 || token->StringAt({"start"}).empty()) {
+    return api::BadRequest(
+        "invalid continue token: continue key is not valid: incorrect encoded start "
+        "resourceVersion");
+  }
+  return ContinueToken{static_cast<std::uint64_t>(*number),
+                       std::string(token->StringAt({"start"}))};
+}
+
+Outcome<std::optional<std::uint64_t>> ParseVersion(std::string_view text) {
+  if (text.empty()) return std::optional<std::uint64_t>();
+  std::uint64_t version = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return api::BadRequest(
+        "invalid resource version: resourceVersion: Invalid value: " + json::Quote(text) +
+        ": strconv.ParseUint: parsing " + json::Quote(text) + ": invalid syntax");
+  }
+  return std::optional<std::uint64_t>(version);
+}
+
+}  // namespace sandbox

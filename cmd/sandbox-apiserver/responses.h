@@ -1,0 +1,34 @@
+#pragma once
+
+// HTTP responses as an API server writes them: JSON or YAML bodies with their headers, and Status
+// objects for what failed. Values; any thread.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cmd/sandbox-apiserver/negotiation.h"
+#include "cmd/sandbox-apiserver/outcome.h"
+#include "pkg/http/message.h"
+#include "pkg/json/value.h"
+
+namespace sandbox {
+
+// `body` is JSON text without a line end.
+http::Response JsonText(int status, std::string body);
+http::Response JsonResponse(int status, const json::Value& body);
+// In the encoding asked for; JSON indented if `pretty`.
+http::Response Encoded(int status, const json::Value& body, Encoding encoding, bool pretty);
+http::Response PlainText(int status, std::string_view body);
+// With Retry-After where the Status names a time.
+http::Response StatusResponse(const api::Status& status);
+// What a path that means nothing gets.
+http::Response PageNotFound();
+
+// A Warning header for each text.
+void AddWarnings(http::Headers& headers, const std::vector<std::string>& warnings);
+
+// A Status of this code, with the reason that usually goes with it.
+api::Status StatusOfCode(int code, std::string_view message);
+
+}  // namespace sandbox

@@ -1,0 +1,33 @@
+#pragma once
+
+// What `kubectl get` asks for: a Table of printed cells, and objects cut down to their metadata.
+// No I/O; any thread.
+
+#include <string>
+#include <vector>
+
+#include "cmd/sandbox-apiserver/query.h"
+#include "cmd/sandbox-apiserver/registry.h"
+#include "pkg/base/clock.h"
+#include "pkg/json/value.h"
+
+namespace sandbox {
+
+enum class IncludeObject { kNone, kMetadata, kObject };
+
+struct TableOptions {
+  IncludeObject include = IncludeObject::kMetadata;
+  bool columns = true;  // columnDefinitions: only in the first event of a watch
+};
+
+// `metadata` is that of the list (or {"resourceVersion": …} of the one object).
+json::Value MakeTable(const ResourceType& type, const std::vector<ObjectPtr>& objects,
+                      json::Value metadata, base::WallTime now, const TableOptions& options = {});
+
+// {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{…}}.
+json::Value PartialMetadata(const json::Value& object);
+
+// The age as kubectl prints it: "5m12s", "3d4h", "2y10d".
+std::string HumanDuration(std::chrono::seconds duration);
+
+}  // namespace sandbox

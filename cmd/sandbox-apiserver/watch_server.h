@@ -1,0 +1,66 @@
+#pragma once
+
+// Streams watches: events as they come, bookmarks, the end at timeoutSeconds or when the client has
+// gone; typed, as metadata, or as tables. Knows all open watches, so that faults can hit them.
+//
+// Single-threaded; the store and the scheduler outlive the streams.
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "cmd/sandbox-apiserver/exchange.h"
+#include "cmd/sandbox-apiserver/faults.h"
+#include "cmd/sandbox-apiserver/store.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/http/server.h"
+
+namespace sandbox {
+
+struct WatchServerOptions {
+  std::chrono::nanoseconds bookmark_interval{std::chrono::minutes(1)};
+  std::chrono::nanoseconds default_timeout{std::chrono::minutes(45)};
+};
+
+class WatchServer {
+ public:
+  WatchServer(Store& store, base::Scheduler& scheduler, WatchServerOptions options)
+      : store_(store), scheduler_(scheduler), options_(options) {}
+
+  // Answers one watch, to its end; returns the status it began with. The exchange and the writer
+  // must stay until then.
+  base::Task<int> Serve(const Exchange& exchange, http::ResponseWriter& writer);
+
+  // Lets a fault hit the open watches that it matches: kDropWatches, kSendEvent, kRepeatEvent, and
+  // kDelayWatch, which later watches feel as well.
+  void Inject(const Fault& fault);
+  // Before history is forgotten: watches that have read it all are not cut.
+  void CatchUp();
+  void ClearDelays() { delays_.clear(); }
+  [[nodiscard]] std::size_t open() const { return streams_.size(); }
+
+ private:
+  struct Stream;
+
+  base::Task<void> Run(Stream& stream);
+  base::Task<bool> SendPending(Stream& stream);
+  base::Task<bool> SendBookmark(Stream& stream);
+  // The text of all events that are there now, up to a bound; "" if there are none.
+  std::string NextBatch(Stream& stream);
+  [[nodiscard]] std::string EventLine(Stream& stream, std::string_view type,
+                                      const ObjectPtr& object) const;
+  [[nodiscard]] std::string BookmarkLine(const Stream& stream, bool initial_end) const;
+  [[nodiscard]] std::string FaultText(const Stream& stream, const Fault& fault) const;
+  [[nodiscard]] base::TimePoint NextWake(const Stream& stream) const;
+  [[nodiscard]] std::chrono::nanoseconds DelayOf(const ResourcePath& path) const;
+
+  Store& store_;
+  base::Scheduler& scheduler_;
+  WatchServerOptions options_;
+  std::list<Stream*> streams_;
+  std::vector<Fault> delays_;  // kDelayWatch, newest last
+};
+
+}  // namespace sandbox

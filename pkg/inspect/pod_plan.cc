@@ -1,0 +1,100 @@
+#include "pkg/inspect/pod_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "pkg/inspect/workload_kinds.h"
+
+namespace inspect {
+namespace {
+
+using json::Object;
+using json::Value;
+
+Value TemplateOf(const Value& object) {
+  const Value* found = object.At({"spec", "template"});
+  return found == nullptr ? Value(Object()) : *found;
+}
+
+// Running at once; those that succeeded already are not made again.
+std::int64_t PodsOfJob(const Value& job) {
+  if (FlagAt(job, {"spec", "suspend"})) return 0;
+  const std::int64_t parallelism = NumberAt(job, {"spec", "parallelism"}, 1);
+  const Value* completions = job.At({"spec", "completions"});
+  if (completions == nullptr || !completions->AsInt64())
+    return std::max<std::int64_t>(0, parallelism);
+  const std::int64_t left = *completions->AsInt64() - NumberAt(job, {"status", "succeeded"}, 0);
+  return std::clamp<std::int64_t>(left, 0, std::max<std::int64_t>(0, parallelism));
+}
+
+// An amount or a share of the replicas, as maxSurge is one.
+std::int64_t AmountOrShare(const Value* given, std::int64_t of, const char* fallback) {
+  const std::string text = given == nullptr || given->IsNull() ? fallback
+                           : given->AsString() != nullptr
+                               ? *given->AsString()
+                               : std::to_string(given->AsInt64().value_or(0));
+  const double number = std::atof(text.c_str());
+  if (!text.ends_with('%')) return static_cast<std::int64_t>(number);
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(of) * number / 100 - 1e-9));
+}
+
+}  // namespace
+
+std::optional<PodPlan> PodsOf(const Value& object, const NodeCounter& nodes_for) {
+  PodPlan plan{.pod_template = TemplateOf(object), .count = 0};
+  const std::int64_t replicas =
+      std::max<std::int64_t>(0, NumberAt(object, {"spec", "replicas"}, 1));
+  if (Is(object, kDeployment) || Is(object, kReplicaSet) || Is(object, kStatefulSet) ||
+      Is(object, kReplicationController)) {
+    plan.count = replicas;
+  } else if (Is(object, kJob)) {
+    plan.count = PodsOfJob(object);
+  } else if (Is(object, kDaemonSet) && nodes_for) {
+    const Value* spec = plan.pod_template.At({"spec"});
+    plan.count = nodes_for(spec == nullptr ? Value(Object()) : *spec);
+  } else if (!Is(object, kDaemonSet)) {
+    return std::nullopt;
+  }
+  return plan;
+}
+
+std::optional<PodPlan> PodsOfAny(const Value& object, const NodeCounter& nodes_for) {
+  if (Is(object, kCronJob)) return PodsOf(JobOf(object), nodes_for);
+  auto plan = PodsOf(object, nodes_for);
+  if (plan || object.At({"spec", "template", "spec", "containers"}) == nullptr) return plan;
+  return PodPlan{.pod_template = TemplateOf(object),
+                 .count = std::max<std::int64_t>(0, NumberAt(object, {"spec", "replicas"}, 1))};
+}
+
+std::optional<std::int64_t> PresentPods(const Value& stored) {
+  const char* field = Is(stored, kDaemonSet) ? "currentNumberScheduled"
+                      : Is(stored, kJob)     ? "active"
+                                             : "replicas";
+  const Value* status = stored.At({"status"});
+  if (status == nullptr || !status->IsObject()) return std::nullopt;
+  return NumberAt(*status, {field}, 0);
+}
+
+std::int64_t SurgeOf(const Value& object, std::int64_t replicas) {
+  if (Is(object, kDeployment)) {
+    if (object.StringAt({"spec", "strategy", "type"}) == "Recreate") return 0;
+    return AmountOrShare(object.At({"spec", "strategy", "rollingUpdate", "maxSurge"}), replicas,
+                         "25%");
+  }
+  if (Is(object, kDaemonSet)) {
+    return AmountOrShare(object.At({"spec", "updateStrategy", "rollingUpdate", "maxSurge"}),
+                         replicas, "0");
+  }
+  return 0;
+}
+
+bool ReplacesPods(const Value& object) {
+  if (Is(object, kDeployment)) return !FlagAt(object, {"spec", "paused"});
+  if (Is(object, kStatefulSet) || Is(object, kDaemonSet)) {
+    return object.StringAt({"spec", "updateStrategy", "type"}) != "OnDelete";
+  }
+  return false;
+}
+
+}  // namespace inspect

@@ -1,0 +1,37 @@
+#pragma once
+
+// The kinds whose controllers make pods, and how their fields are read. Pure; any thread.
+
+#include <initializer_list>
+#include <string_view>
+
+#include "pkg/json/value.h"
+
+namespace inspect {
+
+struct WorkloadKind {
+  std::string_view kind;
+  std::string_view group;
+};
+inline constexpr WorkloadKind kDeployment{"Deployment", "apps"};
+inline constexpr WorkloadKind kReplicaSet{"ReplicaSet", "apps"};
+inline constexpr WorkloadKind kStatefulSet{"StatefulSet", "apps"};
+inline constexpr WorkloadKind kDaemonSet{"DaemonSet", "apps"};
+inline constexpr WorkloadKind kJob{"Job", "batch"};
+inline constexpr WorkloadKind kCronJob{"CronJob", "batch"};
+inline constexpr WorkloadKind kReplicationController{"ReplicationController", ""};
+inline constexpr WorkloadKind kPod{"Pod", ""};
+inline constexpr WorkloadKind kClaim{"PersistentVolumeClaim", ""};
+
+bool Is(const json::Value& object, const WorkloadKind& kind);
+
+// The field at the path; `fallback` if it is absent or no number.
+std::int64_t NumberAt(const json::Value& object, std::initializer_list<std::string_view> path,
+                      std::int64_t fallback);
+// True if the field at the path is true.
+bool FlagAt(const json::Value& object, std::initializer_list<std::string_view> path);
+
+// The Job that a CronJob makes.
+json::Value JobOf(const json::Value& cron_job);
+
+}  // namespace inspect

@@ -1,0 +1,260 @@
+#include "cmd/sandbox-apiserver/api_handler.h"
+
+#include "tests/cmd/sandbox-apiserver/api_fixture.h"
+
+namespace sandbox::api_handler_test {
+namespace {
+
+constexpr const char* kPods = "/api/v1/namespaces/default/pods";
+
+constexpr const char* kAggregated =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+constexpr const char* kCrd = R"({
+  "apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+  "metadata":{"name":"widgets.example.com"},
+  "spec":{"group":"example.com","scope":"Namespaced",
+    "names":{"plural":"widgets","singular":"widget","kind":"Widget","listKind":"WidgetList"},
+    "versions":[{"name":"v1","served":true,"storage":true,
+      "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}})";
+
+std::string Reason(const http::Response& response) {
+  return std::string(json::Parse(response.body).value().StringAt({"reason"}));
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(ApiFixture, "api: health and version need no credentials, the rest does",
+                 "[sandbox]") {
+  const http::Headers wrong{{"Authorization", "Bearer wrong"}};
+  CHECK(Ask("GET", "/healthz", "", wrong).body == "ok");
+  CHECK(Ask("GET", "/readyz", "", wrong).status == 200);
+  CHECK(Json(Ask("GET", "/version", "", wrong)).StringAt({"major"}) == "1");
+  const http::Response refused = Ask("GET", "/api/v1/pods", "", wrong);
+  CHECK(refused.status == 401);
+  CHECK(Reason(refused) == "Unauthorized");
+  CHECK(Ask("GET", "/sandbox/faults", "", wrong).status == 401);
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: an object's life", "[sandbox]") {
+  MakePod("a");
+  const std::string path = std::string(kPods) + "/a";
+  CHECK(Json(Ask("GET", path)).StringAt({"kind"}) == "Pod");
+
+  const http::Response patched = Ask("PATCH", path, R"({"metadata":{"labels":{"x":"1"}}})",
+                                     {{"Content-Type", "application/merge-patch+json"}});
+  CHECK(patched.status == 200);
+  CHECK(Json(patched).StringAt({"metadata", "labels", "x"}) == "1");
+
+  json::Value object = Json(patched);
+  object.Make({"metadata", "resourceVersion"}) = "1";
+  const http::Response stale = Ask("PUT", path, json::Write(object));
+  CHECK(stale.status == 409);
+  CHECK(Reason(stale) == "Conflict");
+
+  const http::Response deleted =
+      Ask("DELETE", path, R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0})");
+  CHECK(deleted.status == 200);
+  const http::Response gone = Ask("GET", path);
+  CHECK(gone.status == 404);
+  CHECK(Json(gone).StringAt({"message"}) == "pods \"a\" not found");
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: what a path cannot mean is told apart", "[sandbox]") {
+  CHECK(Ask("GET", "/nonsense").body == "404 page not found\n");
+  CHECK(Ask("GET", "/api/v1/nonsense").status == 404);
+  CHECK(Ask("GET", "/api/v1/namespaces/default/nodes").status == 404);
+  CHECK(Ask("GET", "/api/v1/pods/a").status == 404);
+  CHECK(Ask("GET", std::string(kPods) + "/a/nonsense").status == 404);
+  CHECK(Ask("POST", std::string(kPods) + "/a", "{}").status == 405);
+  CHECK(Ask("TRACE", std::string(kPods) + "/a").status == 405);
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: bodies and answers nobody speaks are refused", "[sandbox]") {
+  CHECK(Ask("POST", kPods, "x", {{"Content-Type", "application/cbor"}}).status == 415);
+  CHECK(Ask("GET", kPods, "", {{"Accept", "application/vnd.kubernetes.protobuf"}}).status == 406);
+  CHECK(Ask("POST", kPods, "{").status == 400);
+  CHECK(Ask("POST", kPods, "[]").status == 400);
+  CHECK(Ask("POST", kPods, std::string((3 << 20) + 1, ' ')).status == 413);
+  CHECK(Ask("POST", std::string(kPods) + "?dryRun=Some", "{}").status == 422);
+  CHECK(Ask("PATCH", std::string(kPods) + "/a", "{}", {{"Content-Type", "application/json"}})
+            .status == 415);
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: YAML is read and written", "[sandbox]") {
+  const http::Response made =
+      Ask("POST", "/api/v1/namespaces/default/configmaps",
+          "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: written}\ndata: {a: \"1\"}\n",
+          {{"Content-Type", "application/yaml"}, {"Accept", "application/yaml"}});
+  CHECK(made.status == 201);
+  CHECK(made.headers.Get("Content-Type") == "application/yaml");
+  CHECK(made.body.find("  a: \"1\"\n") != std::string::npos);
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: a list as objects, as metadata and as a table", "[sandbox]") {
+  MakePod("a");
+  const json::Value list = Json(Ask("GET", kPods));
+  CHECK(list.StringAt({"kind"}) == "PodList");
+  CHECK(list.StringAt({"metadata", "resourceVersion"}) == CurrentVersion());
+  REQUIRE(list.At({"items"})->AsArray()->size() == 1);
+  CHECK(list.At({"items"})->AsArray()->front().At({"kind"}) == nullptr);
+
+  const json::Value metadata =
+      Json(Ask("GET", kPods, "",
+               {{"Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}}));
+  CHECK(metadata.StringAt({"kind"}) == "PartialObjectMetadataList");
+  CHECK(metadata.At({"items"})->AsArray()->front().At({"spec"}) == nullptr);
+
+  const json::Value table =
+      Json(Ask("GET", kPods, "", {{"Accept", "application/json;as=Table;g=meta.k8s.io;v=v1"}}));
+  CHECK(table.StringAt({"kind"}) == "Table");
+  CHECK(table.At({"rows"})->AsArray()->size() == 1);
+
+  CHECK(Json(Ask("GET", "/api/v1/namespaces/default/secrets")).At({"items"})->AsArray()->empty());
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: a collection is deleted by selector", "[sandbox]") {
+  MakePod("a", R"({"x":"1"})");
+  MakePod("b");
+  const http::Response deleted =
+      Ask("DELETE", std::string(kPods) + "?labelSelector=x%3D1&gracePeriodSeconds=0");
+  CHECK(Json(deleted).At({"items"})->AsArray()->size() == 1);
+  CHECK(Ask("GET", std::string(kPods) + "/a").status == 404);
+  CHECK(Ask("GET", std::string(kPods) + "/b").status == 200);
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: a namespace takes its contents along", "[sandbox]") {
+  REQUIRE(Ask("POST", "/api/v1/namespaces",
+              R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"n"}})")
+              .status == 201);
+  REQUIRE(Ask("POST", "/api/v1/namespaces/n/configmaps",
+              R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}})")
+              .status == 201);
+  CHECK(Ask("DELETE", "/api/v1/namespaces/n").status == 200);
+  scheduler_.RunFor(std::chrono::seconds(10));
+  CHECK(Ask("GET", "/api/v1/namespaces/n").status == 404);
+  CHECK(Ask("GET", "/api/v1/namespaces/n/configmaps/c").status == 404);
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: reviews are answered, not stored", "[sandbox]") {
+  const auto review = [this](const char* path, const char* body) {
+    return Json(Ask("POST", path, body));
+  };
+  const json::Value known =
+      review("/apis/authentication.k8s.io/v1/tokenreviews", R"({"spec":{"token":"secret"}})");
+  CHECK(known.At({"status", "authenticated"})->AsBool() == true);
+  CHECK(known.StringAt({"status", "user", "username"}) == "admin");
+  const json::Value unknown =
+      review("/apis/authentication.k8s.io/v1/tokenreviews", R"({"spec":{"token":"x"}})");
+  CHECK(unknown.At({"status", "authenticated"}) == nullptr);
+  const json::Value access = review("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+                                    R"({"spec":{"resourceAttributes":{"verb":"get"}}})");
+  CHECK(access.At({"status", "allowed"})->AsBool() == true);
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: discovery in both forms, with a tag", "[sandbox]") {
+  CHECK(Json(Ask("GET", "/api")).StringAt({"kind"}) == "APIVersions");
+  CHECK(Json(Ask("GET", "/apis")).StringAt({"kind"}) == "APIGroupList");
+  CHECK(Json(Ask("GET", "/apis/apps/v1")).StringAt({"groupVersion"}) == "apps/v1");
+  CHECK(Ask("GET", "/apis/nonsense/v1").status == 404);
+
+  const std::string accept =
+      "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+  const http::Response whole = Ask("GET", "/apis", "", {{"Accept", accept}});
+  CHECK(whole.headers.Get("Content-Type") == kAggregated);
+  const std::string tag(whole.headers.Get("ETag"));
+  const http::Response same = Ask("GET", "/apis", "", {{"Accept", accept}, {"If-None-Match", tag}});
+  CHECK(same.status == 304);
+  CHECK(same.body.empty());
+
+  REQUIRE(Ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", kCrd).status ==
+          201);
+  const http::Response changed =
+      Ask("GET", "/apis", "", {{"Accept", accept}, {"If-None-Match", tag}});
+  CHECK(changed.status == 200);
+  CHECK(changed.body.find("\"widgets\"") != std::string::npos);
+  CHECK(Ask("GET", "/apis/example.com/v1/widgets").status == 200);
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: a group whose server is away is stale and answers 503",
+                 "[sandbox]") {
+  REQUIRE(Ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", kCrd).status ==
+          201);
+  const RecordingWriter& watch = Open("GET", "/apis/example.com/v1/widgets?watch=1");
+  const auto versions = [this](const std::string& group) {
+    const json::Value list = Json(
+        Ask("GET", "/apis", "",
+            {{"Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}}));
+    for (const json::Value& item : *list.At({"items"})->AsArray()) {
+      if (item.StringAt({"metadata", "name"}) == group) return json::Write(*item.At({"versions"}));
+    }
+    return std::string();
+  };
+  Inject(R"([{"fault":"stale-group","group":"example.com"},
+             {"fault":"stale-group","group":"metrics.test","version":"v1beta1"}])");
+  scheduler_.RunUntilIdle();
+  CHECK(watch.finished);
+  CHECK(versions("example.com") == R"([{"version":"v1","freshness":"Stale"}])");
+  CHECK(versions("metrics.test") == R"([{"version":"v1beta1","freshness":"Stale"}])");
+  CHECK(Ask("GET", "/apis/example.com").status == 200);
+  CHECK(Ask("GET", "/apis/metrics.test/v1beta1").status == 503);
+  CHECK(Ask("GET", "/apis/example.com/v1/widgets").status == 503);
+  CHECK(Ask("GET", "/apis/apps/v1/deployments").status == 200);
+
+  Ask("DELETE", "/sandbox/faults");
+  CHECK(Ask("GET", "/apis/example.com/v1/widgets").status == 200);
+  CHECK(versions("metrics.test").empty());
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: requests are counted by verb, resource and code", "[sandbox]") {
+  MakePod("a");
+  Ask("GET", std::string(kPods) + "/nope");
+  const json::Value counted = Json(Ask("GET", "/sandbox/requests"));
+  CHECK(json::Write(*counted.At({"requests"})) ==
+        R"([{"verb":"create","group":"","resource":"pods","subresource":"","code":201,"count":1},)"
+        R"({"verb":"get","group":"","resource":"pods","subresource":"","code":404,"count":1}])");
+  Ask("DELETE", "/sandbox/requests");
+  CHECK(Json(Ask("GET", "/sandbox/requests")).At({"requests"})->AsArray()->empty());
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: answers that a fault asks for", "[sandbox]") {
+  MakePod("a");
+  Inject(R"([{"fault":"answer","verb":"list","resource":"pods","code":429,"retryAfterSeconds":3},
+             {"fault":"replace-body","verb":"list","resource":"pods","body":"<html>",
+              "contentType":"text/html"},
+             {"fault":"truncate-body","verb":"list","resource":"pods","bytes":10},
+             {"fault":"rewind","verb":"list","resource":"pods","by":1}])");
+  const http::Response busy = Ask("GET", kPods);
+  CHECK(busy.status == 429);
+  CHECK(busy.headers.Get("Retry-After") == "3");
+  const http::Response html = Ask("GET", kPods);
+  CHECK(html.body == "<html>");
+  CHECK(html.headers.Get("Content-Type") == "text/html");
+  const RecordingWriter& cut = Open("GET", kPods);
+  CHECK(cut.aborted);
+  CHECK(cut.response.body.size() == 10);
+  const json::Value older = Json(Ask("GET", kPods));
+  CHECK(older.StringAt({"metadata", "resourceVersion"}) != CurrentVersion());
+  CHECK(Json(Ask("GET", kPods)).StringAt({"metadata", "resourceVersion"}) == CurrentVersion());
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: a slow body comes piece by piece", "[sandbox]") {
+  Inject(R"({"fault":"slow-body","verb":"list","resource":"pods","delay":"1s","bytes":40})");
+  RecordingWriter& slow = Open("GET", kPods);
+  CHECK(slow.response.body.empty());
+  scheduler_.RunFor(std::chrono::milliseconds(1500));
+  CHECK(slow.response.body.size() == 40);
+  CHECK_FALSE(slow.finished);
+  scheduler_.RunFor(std::chrono::minutes(1));
+  CHECK(slow.finished);
+  CHECK(json::Parse(slow.response.body));
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: a fault that makes no sense changes nothing", "[sandbox]") {
+  const http::Response refused =
+      Ask("POST", "/sandbox/faults",
+          R"([{"fault":"answer","code":500,"times":-1},{"fault":"nonsense"}])");
+  CHECK(refused.status == 400);
+  CHECK(Ask("GET", kPods).status == 200);
+}
+
+}  // namespace sandbox::api_handler_test

@@ -1,0 +1,169 @@
+#include "cmd/sandbox-apiserver/history.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/api/object_meta.h"
+#include "tests/cmd/sandbox-apiserver/core_fixture.h"
+
+namespace sandbox::history_test {
+namespace {
+
+class WatchTest : public CoreFixture {
+ protected:
+  std::unique_ptr<Watch> Open(const WatchQuery& query) {
+    auto watch = store_.StartWatch(Core("configmaps"), query, [this] { ++notified_; });
+    return watch ? std::move(*watch) : nullptr;
+  }
+  void MakeMap(const std::string& name, const std::string& label = "") {
+    json::Value body = J("{}");
+    body.Make({"metadata", "name"}) = name;
+    if (!label.empty()) body.Make({"metadata", "labels", "x"}) = label;
+    REQUIRE(store_.Create(At("configmaps", ""), body));
+  }
+  void Label(const std::string& name, const std::string& label) {
+    json::Value patch = J("{}");
+    patch.Make({"metadata", "labels", "x"}) = label;
+    REQUIRE(store_.Patch(At("configmaps", name), {PatchType::kMerge, patch}));
+  }
+  // "ADDED a", or "" when there is nothing.
+  static std::string Next(Watch& watch) {
+    const auto event = watch.Next();
+    if (!event) return "";
+    return std::string(ToString(event->type)) + " " + std::string(api::Name(*event->object));
+  }
+  int notified_ = 0;
+};
+
+TEST_CASE("watch: a version of the server's former life is too old", "[sandbox]") {
+  Registry registry;
+  base::ManualClock clock;
+  Store store(registry, clock, {.first_version = 1000, .seed = 1});
+  WatchQuery query;
+  query.resource_version = "900";
+  const auto watch = store.StartWatch(registry.Find("", "v1", "configmaps"), query, {});
+  REQUIRE_FALSE(watch.has_value());
+  CHECK(watch.error().code == 410);
+}
+
+TEST_CASE_METHOD(WatchTest, "watch: from a version come all later events in order", "[sandbox]") {
+  MakeMap("old");
+  WatchQuery query;
+  query.resource_version = std::to_string(store_.current_version());
+  MakeMap("a");
+  Label("a", "1");
+  auto watch = Open(query);
+  REQUIRE(store_.Delete(At("configmaps", "a")));
+  CHECK(notified_ == 1);
+  CHECK(Next(*watch) == "ADDED a");
+  CHECK(Next(*watch) == "MODIFIED a");
+  const auto deleted = watch->Next();
+  REQUIRE(deleted);
+  CHECK(deleted->type == EventType::kDeleted);
+  CHECK(Version(deleted->object) == std::to_string(store_.current_version()));
+  CHECK(deleted->object->StringAt({"metadata", "labels", "x"}) == "1");
+  CHECK(Next(*watch).empty());
+  CHECK(watch->position() == store_.current_version());
+}
+
+TEST_CASE_METHOD(WatchTest, "watch: without a version the present state comes first", "[sandbox]") {
+  MakeMap("b");
+  MakeMap("a");
+  auto watch = Open({});
+  MakeMap("c");
+  CHECK_FALSE(watch->initial_done());
+  const auto first = watch->Next();
+  REQUIRE(first);
+  CHECK(first->initial);
+  CHECK(api::Name(*first->object) == "a");
+  CHECK(Next(*watch) == "ADDED b");
+  CHECK(watch->initial_done());
+  CHECK(Next(*watch) == "ADDED c");
+  CHECK(Next(*watch).empty());
+}
+
+TEST_CASE_METHOD(WatchTest, "watch: entering the selection is ADDED, leaving DELETED",
+                 "[sandbox]") {
+  MakeMap("a", "no");
+  WatchQuery query;
+  query.label_selector = "x=yes";
+  auto watch = Open(query);
+  Label("a", "yes");
+  CHECK(Next(*watch) == "ADDED a");
+  Label("a", "no");
+  const auto left = watch->Next();
+  REQUIRE(left);
+  CHECK(left->type == EventType::kDeleted);
+  CHECK(left->object->StringAt({"metadata", "labels", "x"}) == "yes");
+  CHECK(Version(left->object) == std::to_string(store_.current_version()));
+  Label("a", "never");
+  CHECK(Next(*watch).empty());
+}
+
+TEST_CASE_METHOD(WatchTest, "watch: other namespaces and fields stay out", "[sandbox]") {
+  WatchQuery query;
+  query.ns = "default";
+  query.field_selector = "metadata.name=a";
+  auto watch = Open(query);
+  MakeMap("b");
+  REQUIRE(
+      store_.Create(At("configmaps", "", "", "kube-system"), J(R"({"metadata":{"name":"a"}})")));
+  CHECK(Next(*watch).empty());
+  MakeMap("a");
+  CHECK(Next(*watch) == "ADDED a");
+}
+
+TEST_CASE_METHOD(WatchTest, "watch: a forgotten version is too old", "[sandbox]") {
+  MakeMap("a");
+  const std::uint64_t then = store_.current_version();
+  MakeMap("b");
+  store_.ExpireHistory();
+  WatchQuery query;
+  query.resource_version = std::to_string(then);
+  auto watch = store_.StartWatch(Core("configmaps"), query, {});
+  REQUIRE_FALSE(watch);
+  CHECK(watch.error().code == 410);
+  CHECK(watch.error().reason == "Expired");
+  CHECK(watch.error().message == "too old resource version: " + std::to_string(then) + " (" +
+                                     std::to_string(then + 1) + ")");
+  query.resource_version = "x";
+  CHECK(store_.StartWatch(Core("configmaps"), query, {}).error().code == 400);
+}
+
+TEST_CASE_METHOD(WatchTest, "watch: a reader that the ring overtakes has lagged", "[sandbox]") {
+  store_.SetHistorySize(2);
+  auto watch = Open({});
+  MakeMap("a");
+  MakeMap("b");
+  CHECK_FALSE(watch->lagged());
+  MakeMap("c");
+  CHECK(watch->lagged());
+  CHECK(Next(*watch).empty());
+}
+
+TEST_CASE_METHOD(WatchTest, "watch: bookmarks may advance past foreign writes", "[sandbox]") {
+  auto watch = Open({});
+  REQUIRE(Make("secrets", R"({"metadata":{"name":"s"}})"));
+  watch->Advance(store_.current_version());
+  CHECK(watch->position() == store_.current_version());
+  MakeMap("a");
+  watch->Advance(store_.current_version());
+  CHECK(Next(*watch) == "ADDED a");
+}
+
+TEST_CASE_METHOD(WatchTest, "watch: initial events on request need NotOlderThan", "[sandbox]") {
+  MakeMap("a");
+  WatchQuery query;
+  query.send_initial_events = true;
+  CHECK(store_.StartWatch(Core("configmaps"), query, {}).error().code == 422);
+  query.resource_version_match = "NotOlderThan";
+  query.resource_version = "1";
+  auto watch = Open(query);
+  REQUIRE(watch != nullptr);
+  CHECK(Next(*watch) == "ADDED a");
+  query.send_initial_events = false;
+  query.resource_version = "0";
+  CHECK(Next(*Open(query)).empty());
+}
+
+}  // namespace
+}  // namespace sandbox::history_test
