@@ -18,6 +18,11 @@ bool AnyLower(const quota::ResourceList& before, const quota::ResourceList& afte
 
 }  // namespace
 
+const accounting::ReservationList& Account::known() const {
+  static const accounting::ReservationList none;
+  return list ? *list : none;
+}
+
 void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
                       bool skipped, const quota::ResourceList& counted) {
   const auto recorded = list ? std::optional(list->writes) : std::nullopt;
@@ -31,14 +36,16 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
       malformed = parsed.error().message;
     }
   }
-  accounting::ReservationList* const known = list ? &*list : nullptr;
-  questions.OnList(known);
-  first_seen.See(now, entries());
-  strangers.OnStatus(now, quota.status.used, known, skipped, counted);
-  if (known == nullptr || known->Unassigned().empty()) appeared = {};
+  accounting::ReservationList* const stands = list ? &*list : nullptr;
+  questions.OnList(stands);
+  first_seen.See(now, known());
+  strangers.OnStatus(now, quota.status.used, stands, skipped, counted);
+  if (stands == nullptr || stands->Unassigned().empty()) appeared = {};
+  // Somebody took it away: what was reserved may be stored still, and nothing says so.
+  if (recorded && stands == nullptr) met_.clear();
   decisive.reset();
-  if (known != nullptr) {
-    quota::ResourceList used = accounting::Decisive(quota.status.used, *known);
+  if (stands != nullptr) {
+    quota::ResourceList used = accounting::Decisive(quota.status.used, *stands);
     if (used != quota.status.used) {
       decisive = quota;
       decisive->status.used = std::move(used);
@@ -47,7 +54,7 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   // Perhaps their watch is ahead of ours. Both writers wait for each other's watch only once: a
   // wait under way is not prolonged.
   const bool ours = quota.resource_version == written_version || in_flight == quota.status ||
-                    (known != nullptr && recorded != known->writes);
+                    (stands != nullptr && recorded != stands->writes);
   const bool lowered =
       before != nullptr && !ours && AnyLower(before->status.used, quota.status.used);
   if (lowered && not_before <= now) not_before = now + accounting::kContradicts;

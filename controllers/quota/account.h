@@ -41,10 +41,8 @@ struct Account {
   // writer knows: it will say so soon, and until then `used` need not be raised for it.
   [[nodiscard]] bool IsPlausible(const quota::ResourceList& used,
                                  const quota::ResourceList& desired) const;
-  // What is to be written of the list, as it stands.
-  [[nodiscard]] accounting::ReservationList entries() const {
-    return list.value_or(accounting::ReservationList());
-  }
+  // The list as it stands; without one, an empty one.
+  [[nodiscard]] const accounting::ReservationList& known() const;
   // The quota to decide by.
   [[nodiscard]] const quota::Quota& Decisive(const quota::Quota& quota) const {
     return decisive ? *decisive : quota;

@@ -36,15 +36,18 @@ std::vector<std::string> VersionsOf(const admission::Grant& grant) {
   return versions;
 }
 
-// The entry of a creation that uses the same, or a new one.
-Reservation& EntryFor(std::vector<Reservation>& creations, const admission::Grant& grant,
-                      Author& author) {
-  const std::string of = ResourceOf(grant);
+// Puts the object into the entry of a creation that uses the same, or into a new one. Returns its
+// number.
+std::uint64_t AddTo(std::vector<Reservation>& creations, const std::string& of,
+                    const quota::ResourceList& usage, const quota::Uid& uid, Author& author) {
   const auto same = std::ranges::find_if(creations, [&](const Reservation& entry) {
-    return entry.of == of && entry.usage == grant.usage &&
-           std::ranges::find(entry.objects, grant.uid) == entry.objects.end();
+    return entry.of == of && entry.usage == usage &&
+           std::ranges::find(entry.objects, uid) == entry.objects.end();
   });
-  return same != creations.end() ? *same : creations.emplace_back(author.Entry(of, grant.usage));
+  Reservation& entry =
+      same != creations.end() ? *same : creations.emplace_back(author.Entry(of, usage));
+  entry.objects.push_back(uid);
+  return entry.n;
 }
 
 }  // namespace
@@ -79,9 +82,7 @@ OwnReservations::Added OwnReservations::AddEntries(base::TimePoint now,
   for (const admission::Grant& grant : plan.grants) {
     Own& mine = added.emplace_back(grant.uid, OwnOf(now, grant)).second;
     if (grant.version.empty()) {
-      Reservation& entry = EntryFor(creations, grant, author);
-      entry.objects.push_back(grant.uid);
-      mine.n = entry.n;
+      mine.n = AddTo(creations, ResourceOf(grant), grant.usage, grant.uid, author);
       continue;
     }
     for (std::string& version : VersionsOf(grant)) {
@@ -102,17 +103,16 @@ void OwnReservations::Assign(Author& author, Standing& standing, Added& added) c
   for (const Reservation& entry : standing.list.entries()) {
     if (entry.by == author.by && entry.unassigned > 0) unassigned.push_back(entry.n);
   }
+  std::vector<Reservation> drawn;
   for (const std::uint64_t n : unassigned) {
     (void)accounting::Withdraw(standing, author.by, n);
     if (!burst_ || burst_->n != n) continue;  // of a write that seemed to fail
     for (auto [uid, mine] : burst_->drawn) {
-      Reservation entry = author.Entry(burst_->of, mine.usage);
-      entry.objects = {uid};
-      mine.n = entry.n;
-      accounting::Reserve(standing, std::move(entry));
+      mine.n = AddTo(drawn, burst_->of, mine.usage, uid, author);
       added.emplace_back(uid, std::move(mine));
     }
   }
+  for (Reservation& entry : drawn) accounting::Reserve(standing, std::move(entry));
 }
 
 std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint now,

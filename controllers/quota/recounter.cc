@@ -55,9 +55,8 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
       found->has_status_hard && found->has_status_used && found->hard == found->status.hard;
   const bool waits = count.pending && !settled;
   // A watch that is known to be behind lowers nothing.
-  const bool takes_back =
-      count.behind_until <= Now() &&
-      account.own.MustTakeBack(Now(), rooms_.accounts.author, account.entries());
+  const bool takes_back = count.behind_until <= Now() &&
+                          account.own.MustTakeBack(Now(), rooms_.accounts.author, account.known());
   if (!waits) account.Meet(Now(), *found, count.observed);
   account.Lead(Now(), Leading());
   if (!Leading() && takes_back) co_return co_await WriteTakenBack(*found);
@@ -104,7 +103,7 @@ base::Result<Recounter::Recount> Recounter::Decide(const quota::Quota& quota,
                                                    const QuotaCount& count, const QuotaView& view,
                                                    bool takes_back) {
   Account& account = rooms_.accounts.Of(quota);
-  ReservationList next = account.entries();
+  ReservationList next = account.known();
   account.questions.Drop(next);
   Recount recount;
   if (takes_back) {
@@ -187,9 +186,9 @@ base::Task<Recounter::Outcome> Recounter::WriteTakenBack(quota::Quota quota) {
   std::vector<OwnReservations::Withdrawal> withdrawals;
   {
     Account& account = rooms_.accounts.Of(quota);
-    Standing standing{account.Decisive(quota).status.used, account.entries()};
+    Standing standing{account.Decisive(quota).status.used, account.known()};
     withdrawals = account.own.TakeBack(rooms_.accounts.author, standing);
-    if (standing.list.entries() == account.entries().entries()) {
+    if (standing.list.entries() == account.known().entries()) {
       co_return Outcome{Kind::kRevisit, kAtOnce, "following"};
     }
     standing.list.strangers = account.StrangersOf(quota, Leading());

@@ -104,7 +104,7 @@ Reservations::Planned Reservations::Plan(const admission::ReservePlan& plan,
   const base::TimePoint now = scheduler_.Now();
   Author& author = accounts_.author;
   Account& account = accounts_.Of(quota);
-  accounting::Standing standing{plan.quota.status.used, account.entries()};
+  accounting::Standing standing{plan.quota.status.used, account.known()};
   const std::uint64_t last = author.n;
   Planned planned;
   account.own.Close();

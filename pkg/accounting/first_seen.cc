@@ -3,10 +3,11 @@
 namespace accounting {
 
 void FirstSeen::See(base::TimePoint now, const ReservationList& list) {
-  std::erase_if(seen_, [&](const auto& entry) {
-    return list.Find(entry.first.first, entry.first.second) == nullptr;
-  });
-  for (const Reservation& entry : list.entries()) seen_.try_emplace({entry.by, entry.n}, now);
+  std::map<Name, base::TimePoint> seen;
+  for (const Reservation& entry : list.entries()) {
+    seen.emplace(Name(entry.by, entry.n), Of(entry).value_or(now));
+  }
+  seen_ = std::move(seen);
 }
 
 std::optional<base::TimePoint> FirstSeen::Of(const Reservation& entry) const {

@@ -21,7 +21,8 @@ class FirstSeen {
   [[nodiscard]] std::optional<base::TimePoint> Oldest() const;
 
  private:
-  std::map<std::pair<std::string, std::uint64_t>, base::TimePoint> seen_;
+  using Name = std::pair<std::string, std::uint64_t>;
+  std::map<Name, base::TimePoint> seen_;
 };
 
 }  // namespace accounting

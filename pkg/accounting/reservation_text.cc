@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <initializer_list>
+#include <set>
 #include <utility>
 
 #include "pkg/accounting/reservation_list.h"
@@ -182,11 +183,12 @@ Result<ReservationList> ReservationList::Parse(std::string_view text) {
   if (const json::Value* entries = value->At({"reservations"})) {
     if (!entries->IsArray()) return Wrong("reservations is no list");
     if (entries->AsArray()->size() > kMostEntries) return Wrong("there are too many entries");
+    std::set<std::pair<std::string, std::uint64_t>> names;
     for (const json::Value& item : *entries->AsArray()) {
       auto entry = EntryFrom(item);
       if (!entry) return entry.error();
-      if (list.Find(entry->by, entry->n) != nullptr) return Wrong("an entry stands there twice");
-      list.Add(std::move(*entry));
+      if (!names.emplace(entry->by, entry->n).second) return Wrong("an entry stands there twice");
+      list.entries_.push_back(std::move(*entry));
     }
   }
   auto floor = FloorFrom(*value);
