@@ -4,6 +4,8 @@
 #
 # The same arguments give the same image: BASE with a digest (debian:12-slim@sha256:…), REVISION the
 # commit, SOURCE_DATE_EPOCH its time in seconds since 1970 (docker buildx and buildah --timestamp).
+# The stage "build" has the debug symbols in /debug. cmd/release.sh makes the images for amd64 and
+# arm64 with the last stage.
 ARG BASE=debian:12-slim
 
 FROM ${BASE} AS build
@@ -12,8 +14,9 @@ COPY .ci/install-packages.sh .ci/
 RUN bash .ci/install-packages.sh
 COPY . .
 ARG SOURCE_DATE_EPOCH
-RUN QCM_BUILD_DIR=/build bash cmd/build.sh release quota-controller-manager \
-    && bash .ci/image-root.sh /build/bin/quota-controller-manager /image \
+RUN QCM_BUILD_DIR=/build bash cmd/build.sh package quota-controller-manager \
+    && bash .ci/image-root.sh /build /image \
+    && bash .ci/debug-symbols.sh /build/bin/quota-controller-manager /debug \
     && find /image -newermt "@${SOURCE_DATE_EPOCH:-0}" \
          -exec touch -h -d "@${SOURCE_DATE_EPOCH:-0}" {} +
 

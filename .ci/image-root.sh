@@ -1,36 +1,45 @@
 #!/usr/bin/env bash
-# Lays out the root of the image: bash .ci/image-root.sh PROGRAM FOLDER
+# Lays out the root of the image: bash .ci/image-root.sh BUILD FOLDER [ROOT]
 #
-# The program, the libraries that it loads, certificates of public CAs, a user that is not root, and
-# the names and versions of the Debian packages in it, for scanners. No shell and no package
-# manager.
+# The daemon of a build folder, the libraries that it loads, certificates of public CAs, a user that
+# is not root, and for scanners the names, versions and licences of the Debian packages in it, and
+# of all that it is made of (.ci/sbom.sh). No shell and no package manager. ROOT is the root of
+# .ci/sysroot.sh that the program was linked against.
 set -euo pipefail
-[ $# -eq 2 ] || { echo "usage: bash .ci/image-root.sh PROGRAM FOLDER" >&2; exit 2; }
-program=$1 root=$2
+[ $# -ge 2 ] || { echo "usage: bash .ci/image-root.sh BUILD FOLDER [ROOT]" >&2; exit 2; }
+build=$1 image=$2 root=${3:-}
+program=$build/bin/quota-controller-manager
+# shellcheck source=.ci/libraries.sh
+. "$(dirname "$0")/libraries.sh"
 
-mkdir -p "$root"/{etc/ssl/certs,tmp,usr/lib,usr/lib64,usr/local/bin,var/lib/dpkg/status.d}
-ln -s usr/lib "$root/lib"
-ln -s usr/lib64 "$root/lib64"
-install -m 755 "$program" "$root/usr/local/bin/quota-controller-manager"
-strip --strip-all "$root/usr/local/bin/quota-controller-manager"
+mkdir -p "$image"/{etc/ssl/certs,tmp,usr/lib,usr/lib64,usr/local/bin,usr/share/doc} \
+  "$image/var/lib/dpkg/status.d"
+ln -s usr/lib "$image/lib"
+ln -s usr/lib64 "$image/lib64"
+install -m 755 "$program" "$image/usr/local/bin/quota-controller-manager"
+"$(binutil "$program" strip)" --strip-all "$image/usr/local/bin/quota-controller-manager"
 
-packages=(ca-certificates base-files)
-for library in $(ldd "$program" | grep -oE '/[^ ]+'); do
-  real=$(realpath "$library")
-  target=$root/usr/${library#/}
-  [[ $library != /usr/* ]] || target=$root$library
-  install -D -m 755 "$real" "$target"
-  # dpkg knows a library by its packaged path, from before or after the merge of /usr.
-  owner=$(dpkg -S "$real" 2>/dev/null || dpkg -S "${real#/usr}" 2>/dev/null || true)
-  [ -z "$owner" ] || packages+=("${owner%%:*}")
+libraries=$(libraries_of "$program" "$root")
+for library in $libraries; do
+  target=$image/usr/${library#/}
+  [[ $library != /usr/* ]] || target=$image$library
+  install -D -m 755 "$(realpath "$root$library")" "$target"
 done
-for package in $(printf '%s\n' "${packages[@]}" | sort -u); do
-  dpkg-query -s "$package" >"$root/var/lib/dpkg/status.d/$package"
+for package in ca-certificates base-files $(owners_of "$root" <<<"$libraries"); do
+  dpkg-query --admindir="$root/var/lib/dpkg" -s "$package" \
+    >"$image/var/lib/dpkg/status.d/$package"
+  install -D -m 644 "$root/usr/share/doc/$package/copyright" \
+    "$image/usr/share/doc/$package/copyright"
 done
+mkdir "$image/usr/share/doc/quota-controller-manager"
+here=$(dirname "$0")
+bash "$here/sbom.sh" "$build" quota-controller-manager "$(bash "$here/version")" "$root" |
+  gzip -9n >"$image/usr/share/doc/quota-controller-manager/sbom.spdx.json.gz"
 
-cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
-cp -L /etc/os-release "$root/etc/os-release"
-echo 'hosts: files dns' >"$root/etc/nsswitch.conf"
-echo 'nonroot:x:65532:65532:nonroot:/:/sbin/nologin' >"$root/etc/passwd"
-echo 'nonroot:x:65532:' >"$root/etc/group"
-chmod 1777 "$root/tmp"
+# The certificates are the same for every machine; only an installed package has them in one file.
+cp -L /etc/ssl/certs/ca-certificates.crt "$image/etc/ssl/certs/"
+cp -L "$root/etc/os-release" "$image/etc/os-release"
+echo 'hosts: files dns' >"$image/etc/nsswitch.conf"
+echo 'nonroot:x:65532:65532:nonroot:/:/sbin/nologin' >"$image/etc/passwd"
+echo 'nonroot:x:65532:' >"$image/etc/group"
+chmod 1777 "$image/tmp"

@@ -16,6 +16,7 @@
 #include "pkg/api/resource_version.h"
 #include "pkg/base/duration.h"
 #include "pkg/base/task_group.h"
+#include "pkg/json/value.h"
 #include "pkg/metrics/informer_metrics.h"
 
 namespace informers {
@@ -315,11 +316,11 @@ void ReflectorImpl::Fail(const Error& error) {
   if (options_.metrics != nullptr) options_.metrics->Failed();
   if (options_.metrics != nullptr) options_.metrics->SetFailing(true);
   if (said) {
-    VLOG(1) << "still failing resource=" << name_ << " error=" << error.message;
+    VLOG(1) << "still failing resource=" << name_ << " error=" << json::Quote(error.message);
   } else {
     LOG(WARNING) << "cannot follow resource=" << name_
-                 << (state_.synced ? " (keeping its last known state)" : " (not known yet)")
-                 << ", retrying: " << error.message;
+                 << " keeps=" << (state_.synced ? "last-state" : "nothing")
+                 << " error=" << json::Quote(error.message);
   }
   if (!same) sink_.OnState();
 }

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Installs, builds and runs all tests:
-#   bash tests/run.sh [--quick | --failed | --only PART… | --list]
+#   bash tests/run.sh [--quick | --failed | --versions | --packages | --only PART… | --list]
 #
 #   (nothing)   every part, as CI runs them
 #   --quick     the release build: lint, unit tests, scenarios on the sandbox, quickstart
 #   --failed    the parts that failed last time, and only the scenarios that failed
+#   --versions  all scenarios on the oldest Kubernetes, one in the middle and the newest, which are
+#               built first, and on servers of two versions at once
+#   --packages  a release that is compiled twice, and its programs for arm64
 #   --only      the named parts in turn, after building what they need
 #   --list      the names of the parts, and what each one is
 #
@@ -25,7 +28,7 @@ cd "$(dirname "$0")/.."
 . tests/parts/parts.sh
 
 usage() {
-  sed -nE '2,9s/^# ?//p' tests/run.sh >&2
+  sed -nE '2,12s/^# ?//p' tests/run.sh >&2
   exit 2
 }
 
@@ -33,14 +36,18 @@ usage() {
 # are there; the chains run in parallel. The first three chains wait for servers; the other two
 # compute. differential comes last, because kubernetes has compiled most of what it builds.
 readonly first=(release lint units)
-readonly sandbox_chain=(e2e-sandbox quickstart alerts image where-time-goes)
+readonly sandbox_chain=(e2e-sandbox quickstart alerts dashboard image release-files
+  where-time-goes)
 readonly sanitized_chain=(tsan-e2e asan-e2e)
-readonly real_chain=(kubernetes e2e-real sandbox-kubectl plugin chart manifests)
+readonly real_chain=(kubernetes e2e-real sandbox-kubectl plugin chart manifests
+  oldest newest)
 readonly build_chain=(tsan asan asan-units tidy)
 readonly compute_chain=(simulation simulation-of-classes instructions fuzz differential)
 # The parts of a quick run; once the first have ended, the rest run in parallel.
 readonly quick_first=(release lint)
 readonly quick=(units e2e-sandbox quickstart)
+readonly versions=(oldest middle newest skew)
+readonly packages=(release-files arm64 release-twice)
 
 # chain PRIORITY PART…: runs the parts in the background, in a process group of their own.
 chains=()
@@ -116,6 +123,7 @@ run_failed() {
   mapfile -t parts < <(failed_parts)
   [ ${#parts[@]} -gt 0 ] || { echo "nothing failed last time"; exit 0; }
   only_failed=true
+  all_versions=true
   keep_failed_scenarios
   forget_results
   run_named "${parts[@]}"
@@ -135,7 +143,7 @@ run_named() {
 mode=all
 case ${1:-} in
   '') ;;
-  --quick | --failed | --list) mode=${1#--}; [ $# -eq 1 ] || usage ;;
+  --quick | --failed | --versions | --packages | --list) mode=${1#--}; [ $# -eq 1 ] || usage ;;
   --only) mode=only; shift; [ $# -gt 0 ] || usage ;;
   *) usage ;;
 esac
@@ -147,6 +155,8 @@ case $mode in
   all) run_all ;;
   quick) run_quick ;;
   failed) run_failed ;;
+  versions) all_versions=true; run_named "${versions[@]}" ;;
+  packages) run_named "${packages[@]}" ;;
   only) run_named "$@" ;;
 esac
 finish

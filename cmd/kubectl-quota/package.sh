@@ -1,51 +1,80 @@
 #!/usr/bin/env bash
-# Packs the plugin as krew installs it: bash cmd/kubectl-quota/package.sh FOLDER [URL]
+# Packs the plugin as krew installs it: bash cmd/kubectl-quota/package.sh FOLDER [URL [BUILD…]]
 #
-# FOLDER gets kubectl-quota-linux-amd64.tar.gz, with the libraries that the program loads beside it
-# (all but those of glibc 2.36), and the manifest that names it. URL is where the archive will be
-# found; the file itself, if it is not given, which `kubectl krew install --manifest
-# --archive` takes.
+# FOLDER gets kubectl-quota-linux-ARCH.tar.gz for each build folder (build/, built first, if none is
+# given), with the libraries that the program loads beside it (all but those of glibc 2.36) and
+# their licences, and the manifest that names the archives. URL is the folder where they will be
+# found; FOLDER itself, if it is empty, which `kubectl krew install --manifest --archive` takes.
+# A build folder for another machine is followed by a colon and its root of .ci/sysroot.sh.
 set -euo pipefail
+shopt -s inherit_errexit
 [ $# -ge 1 ] || { sed -nE '2,/^set /s/^# ?//p' "$0" >&2; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
-archive=kubectl-quota-linux-amd64.tar.gz
-url=${2:-file://$out/$archive}
+url=${2:-file://$out}
+builds=("${@:3}")
 cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/libraries.sh
+. .ci/libraries.sh
 
-bash cmd/build.sh release kubectl-quota
+if [ ${#builds[@]} -eq 0 ]; then
+  bash cmd/build.sh release kubectl-quota
+  builds=(build)
+fi
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
-cmake --install build --component kubectl-quota --prefix "$stage" --strip >/dev/null
-mkdir "$stage/bin/lib"
-for library in $(ldd build/bin/kubectl-quota | grep -oE '/[^ ]+'); do
-  case $(basename "$library") in
-    libc.so.* | libm.so.* | libpthread.so.* | ld-linux*) ;;  # every Linux has its own
-    *) install -m 644 "$(realpath "$library")" "$stage/bin/lib/$(basename "$library")" ;;
-  esac
-done
-tar -C "$stage/bin" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -czf \
-  "$out/$archive" .
 
-version=$(build/bin/kubectl-quota version --client | sed -nE 's/^kubectl-quota //p')
+# pack BUILD ROOT: prints the machine.
+pack() {
+  local program=$1/bin/kubectl-quota root=$2 arch library libraries=() package folder
+  arch=$(machine_of "$program")
+  folder=$stage/$arch
+  cmake --install "$1" --component kubectl-quota --prefix "$folder" >/dev/null
+  "$(binutil "$program" strip)" --strip-all "$folder/bin/kubectl-quota"
+  mkdir "$folder/bin/lib" "$folder/bin/licenses"
+  for library in $(libraries_of "$program" "$root"); do
+    case $(basename "$library") in
+      libc.so.* | libm.so.* | libpthread.so.* | ld-linux*) ;;  # every Linux has its own
+      *)
+        install -m 644 "$(realpath "$root$library")" "$folder/bin/lib/$(basename "$library")"
+        libraries+=("$library")
+        ;;
+    esac
+  done
+  for package in $(printf '%s\n' "${libraries[@]}" | owners_of "$root"); do
+    install -m 644 "$root/usr/share/doc/$package/copyright" "$folder/bin/licenses/$package.txt"
+  done
+  tar -C "$folder/bin" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - . |
+    gzip -9n >"$out/kubectl-quota-linux-$arch.tar.gz"
+  echo "$arch"
+}
+
 cat >"$out/quota.yaml" <<EOF
 apiVersion: krew.googlecontainertools.github.com/v1alpha2
 kind: Plugin
 metadata:
   name: quota
 spec:
-  version: v$version
+  version: v$(bash .ci/version)
   shortDescription: Who uses a quota, why it refuses, and whether this would fit
   description: |
     Shows what is used of what (top), who uses it (who), why something has not its pods (why),
     whether manifests would fit, also in CI without a cluster (check), a quota for what is used now
     (suggest), and a page to hand on (report). Needs nothing in the cluster and writes nothing.
   platforms:
+EOF
+for build in "${builds[@]}"; do
+  root=
+  [[ $build != *:* ]] || root=${build#*:}
+  arch=$(pack "${build%%:*}" "$root")
+  archive=kubectl-quota-linux-$arch.tar.gz
+  cat >>"$out/quota.yaml" <<EOF
     - selector:
-        matchLabels: {os: linux, arch: amd64}
-      uri: $url
+        matchLabels: {os: linux, arch: $arch}
+      uri: $url/$archive
       sha256: $(sha256sum "$out/$archive" | cut -d ' ' -f 1)
       bin: kubectl-quota
 EOF
-echo "$out/$archive"
+  echo "$out/$archive"
+done
 echo "$out/quota.yaml"

@@ -35,11 +35,10 @@ base::Task<base::Result<void>> DeleteNow(client::ApiClient& client, std::string 
 
 // The collection of the only version of a definition.
 std::string CollectionOf(const json::Value& definition) {
-  const json::Value* versions = definition.At({"spec", "versions"});
-  const json::Array* list = versions == nullptr ? nullptr : versions->AsArray();
-  if (list == nullptr || list->empty()) return "";
+  const json::Array& versions = definition.ArrayAt({"spec", "versions"});
+  if (versions.empty()) return "";
   return api::GroupVersionResource{std::string(definition.StringAt({"spec", "group"})),
-                                   std::string(list->front().StringAt({"name"})),
+                                   std::string(versions.front().StringAt({"name"})),
                                    std::string(definition.StringAt({"spec", "names", "plural"}))}
       .Path();
 }

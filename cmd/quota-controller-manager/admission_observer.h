@@ -1,6 +1,10 @@
 #pragma once
 
-// Exports the events of admission as metrics. Single-threaded; the metrics must outlive it.
+// Exports the events of admission as metrics, and hands refusals on. Single-threaded; the metrics
+// must outlive it.
+
+#include <functional>
+#include <utility>
 
 #include "pkg/admission/observer.h"
 #include "pkg/metrics/admission_metrics.h"
@@ -9,11 +13,17 @@ namespace manager {
 
 class AdmissionObserver final : public admission::Observer {
  public:
-  explicit AdmissionObserver(metrics::AdmissionMetrics& metrics) : metrics_(metrics) {}
+  using OnRefused = std::function<void(std::string_view quota_api, const admission::Refusal&)>;
+
+  AdmissionObserver(metrics::AdmissionMetrics& metrics, OnRefused on_refused)
+      : metrics_(metrics), on_refused_(std::move(on_refused)) {}
 
   void OnDecision(std::string_view quota_api, std::string_view result,
                   base::Duration took) override {
     metrics_.Decided(quota_api, result, took);
+  }
+  void OnRefusal(std::string_view quota_api, const admission::Refusal& refusal) override {
+    on_refused_(quota_api, refusal);
   }
   void OnWarning(std::string_view quota_api) override { metrics_.Warned(quota_api); }
   void OnBatch(std::string_view quota_api, std::size_t requests, std::size_t writes) override {
@@ -26,6 +36,7 @@ class AdmissionObserver final : public admission::Observer {
 
  private:
   metrics::AdmissionMetrics& metrics_;
+  const OnRefused on_refused_;
 };
 
 }  // namespace manager

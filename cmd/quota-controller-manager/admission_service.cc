@@ -9,6 +9,7 @@
 #include "pkg/admission/certificate_secret.h"
 #include "pkg/admission/handler.h"
 #include "pkg/admission/removal.h"
+#include "pkg/json/value.h"
 
 namespace manager {
 namespace {
@@ -55,7 +56,11 @@ AdmissionService::AdmissionService(base::asio::any_io_executor executor, base::S
       client_(client),
       installation_(keeper.plan.configuration.installation),
       metrics_(registry, options.enforced),
-      observer_(metrics_),
+      refusals_(scheduler, *keeper.events),
+      observer_(metrics_,
+                [this](std::string_view quota_api, const admission::Refusal& refusal) {
+                  OnRefusal(quota_api, refusal);
+                }),
       exempt_(keeper.plan.configuration.Exempt()),
       keeper_(executor, scheduler, client, *this, keeper),
       other_webhooks_(scheduler, client, keeper.plan.configuration.name, keeper.reflector,
@@ -111,7 +116,19 @@ void AdmissionService::Prepare(const std::string& quota_api,
   options.on_constrained = [this, quota_api] { WantRules(quota_api); };
 }
 
+void AdmissionService::OnRefusal(std::string_view quota_api, const admission::Refusal& refusal) {
+  if (on_refused_) on_refused_(quota_api, refusal);
+  const auto type = quota_types_.find(quota_api);
+  if (type != quota_types_.end()) refusals_.Report(type->second, refusal);
+}
+
 void AdmissionService::Enforce(const quota::QuotaApi& api) {
+  quota_types_[api.name] = {.api_version = api.resource.GroupVersion(),
+                            .kind = api.kind,
+                            .ns = "",
+                            .name = "",
+                            .uid = "",
+                            .resource_version = ""};
   admission::QuotaAdmitterOptions options;
   options.max_waiting = options_.admission_queue_limit;
   options.max_waiting_in_namespace =
@@ -262,7 +279,7 @@ http::ServerTls AdmissionService::TlsWith(std::string cert_pem, std::string key_
 bool AdmissionService::ServeWith(const admission::CertificateMaterial& material) {
   const auto set = server_->SetTls(TlsWith(material.cert_pem, material.key_pem));
   if (set) return true;
-  LOG(ERROR) << "cannot serve the certificate error=\"" << set.error().message << "\"";
+  LOG(ERROR) << "cannot serve the certificate error=" << json::Quote(set.error().message);
   return false;
 }
 
@@ -272,6 +289,7 @@ base::Task<void> AdmissionService::Run() {
   if (clients_) tasks_.Spawn("client authority", [this] { return clients_->Run(); });
   tasks_.Spawn("webhook configuration", [this] { return keeper_.Run(); });
   tasks_.Spawn("other webhooks", [this] { return other_webhooks_.Run(); });
+  tasks_.Spawn("refusals", [this] { return refusals_.Run(); });
   co_await server_->Run();
   co_await base::IgnoreCancellation();  // current reviews end by themselves, within their deadline
   for (const auto& [name, enforced] : enforced_) co_await enforced->admitter->Stop();
@@ -303,7 +321,7 @@ base::Task<void> AdmissionService::LeaveWith(std::string ns) {
     LOG(WARNING) << "deleted the webhook configuration with its namespace namespace=" << ns;
   } else {
     LOG(ERROR) << "could not delete the webhook configuration with its namespace namespace=" << ns
-               << " error=\"" << removed.error().message << "\"";
+               << " error=" << json::Quote(removed.error().message);
   }
 }
 

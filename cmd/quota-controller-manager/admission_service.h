@@ -19,6 +19,7 @@
 #include "pkg/admission/client_authority.h"
 #include "pkg/admission/other_webhooks.h"
 #include "pkg/admission/quota_admitter.h"
+#include "pkg/admission/refusal_reporter.h"
 #include "pkg/admission/switched_book.h"
 #include "pkg/admission/webhook_keeper.h"
 #include "pkg/debug/health.h"
@@ -48,6 +49,10 @@ class AdmissionService final : public admission::StoredRulesListener {
   base::Task<void> Detach(std::string quota_api);
   // The server does not serve the quota API, so no webhook rules are needed for it.
   void WantNoRules(const std::string& quota_api);
+  // `on_refused` is told of every request that a quota refuses, besides people by events.
+  void SetRefusalListener(AdmissionObserver::OnRefused on_refused) {
+    on_refused_ = std::move(on_refused);
+  }
   // Binds the address. Call it after the last Enforce().
   base::Result<void> Listen(debug::Health& health);
 
@@ -78,6 +83,7 @@ class AdmissionService final : public admission::StoredRulesListener {
   AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                    client::ApiClient& client, metrics::Registry& registry, const Options& options,
                    const admission::WebhookKeeperOptions& keeper);
+  void OnRefusal(std::string_view quota_api, const admission::Refusal& refusal);
   base::Result<void> MakeCertificates(client::ApiClient& client);
   void WantRules(const std::string& quota_api);
   void FollowWebhooks(base::Duration slowest);
@@ -96,6 +102,9 @@ class AdmissionService final : public admission::StoredRulesListener {
   client::ApiClient& client_;
   const std::string installation_;
   metrics::AdmissionMetrics metrics_;
+  admission::RefusalReporter refusals_;
+  std::map<std::string, client::ObjectReference, std::less<>> quota_types_;  // by quota API
+  AdmissionObserver::OnRefused on_refused_;                                  // may be null
   AdmissionObserver observer_;
   const std::set<std::string, std::less<>> exempt_;  // namespaces in which nothing is refused
   admission::WebhookKeeper keeper_;

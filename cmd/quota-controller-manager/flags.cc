@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "cmd/command_line/command_line.h"
+#include "pkg/api/names.h"
 #include "pkg/base/duration.h"
+#include "pkg/base/text.h"
 #include "pkg/client/api_client.h"
 #include "pkg/client/files.h"
 #include "pkg/http/certificate.h"
@@ -79,6 +81,9 @@ DEFINE_bool(
     "Charge bursts of creations in advance while usage is far from any limit, so that few of "
     "them wait for a write. Unused charges are released within a second.");
 
+DEFINE_string(logging_format, "text",
+              "Format of the log: text, or json for one JSON object a line.");
+
 DEFINE_bool(uninstall, false,
             "Remove what daemons of this installation left on the API server (the webhook "
             "configuration, the certificate's Secret, the lease), and exit. Use the daemon's "
@@ -116,17 +121,13 @@ constexpr std::string_view kUsage =
     "Usage: quota-controller-manager [flags]\n\n";
 constexpr std::array<std::string_view, 3> kQuotaApis{"core", "karmada", "ironcore"};
 
-bool IsIn(std::string_view name, std::span<const std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // Names in the order given, each once.
 base::Result<std::vector<std::string>> ParseQuotaApis(const std::string& text,
                                                       std::span<const std::string_view> known) {
   std::vector<std::string> apis;
   std::istringstream list(text);
   for (std::string name; std::getline(list, name, ',');) {
-    if (!IsIn(name, known)) {
+    if (!base::IsOneOf(name, known)) {
       std::string all;
       for (const std::string_view one : known) all.append(all.empty() ? "" : ", ").append(one);
       return base::Error{.code = base::ErrorCode::kInvalidArgument,
@@ -136,19 +137,19 @@ base::Result<std::vector<std::string>> ParseQuotaApis(const std::string& text,
                                         .append(all)
                                         .append(")")};
     }
-    if (std::find(apis.begin(), apis.end(), name) == apis.end()) apis.push_back(name);
+    if (!base::IsOneOf(name, apis)) apis.push_back(name);
   }
   return apis;
 }
 
 base::Result<std::optional<http::BindAddress>> ParseAddress(const std::string& text) {
   if (text.empty()) return std::optional<http::BindAddress>();
-  // Unless --metrics-secure is given, only loopback is served without TLS.
   auto address = http::ParseBindAddress(text);
   if (!address) return address.error();
   return std::optional<http::BindAddress>(std::move(*address));
 }
 
+// Unless --metrics-secure is given, only loopback is served without TLS.
 bool IsMetricsSecure(const std::optional<http::BindAddress>& address) {
   if (!gflags::GetCommandLineFlagInfoOrDie("metrics_secure").is_default) {
     return FLAGS_metrics_secure;
@@ -202,16 +203,6 @@ base::Result<std::string> ParseClientCa(const std::string& path) {
   return path;
 }
 
-// Names of objects, or with `dots` false of namespaces.
-bool IsObjectName(std::string_view name, bool dots) {
-  const auto allowed = [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || (dots && c == '.');
-  };
-  const auto at_end = [](char c) { return c != '-' && c != '.'; };
-  return !name.empty() && name.size() <= (dots ? 253 : 63) && at_end(name.front()) &&
-         at_end(name.back()) && std::all_of(name.begin(), name.end(), allowed);
-}
-
 base::Result<std::chrono::seconds> ParseAdmissionTimeout() {
   const auto timeout = base::ParseDuration(FLAGS_admission_timeout);
   if (!timeout) return BadFlag("admission_timeout", timeout.error().message);
@@ -227,7 +218,7 @@ base::Result<std::vector<std::string>> ParseExemptNamespaces() {
   std::vector<std::string> namespaces;
   std::istringstream list(FLAGS_exempt_namespaces);
   for (std::string name; std::getline(list, name, ',');) {
-    if (!IsObjectName(name, false)) {
+    if (!api::IsDns1123Label(name)) {
       return BadFlag("exempt_namespaces", "\"" + name + "\" is not a valid namespace name");
     }
     namespaces.push_back(std::move(name));
@@ -241,11 +232,9 @@ base::Result<void> ParseAdmission(Options& options) {
   const auto enforced = ParseQuotaApis(FLAGS_enforce, kQuotaApis);
   if (!enforced) return BadFlag("enforce", enforced.error().message);
   // One that is not counted here is not decided either.
-  std::copy_if(enforced->begin(), enforced->end(), std::back_inserter(options.enforced),
-               [&](const std::string& name) {
-                 return *address && std::find(options.quota_apis.begin(), options.quota_apis.end(),
-                                              name) != options.quota_apis.end();
-               });
+  std::copy_if(
+      enforced->begin(), enforced->end(), std::back_inserter(options.enforced),
+      [&](const std::string& name) { return *address && base::IsOneOf(name, options.quota_apis); });
   if (!options.enforced.empty()) options.admission = std::move(*address);
   if (FLAGS_admission_failure_policy != "Fail" && FLAGS_admission_failure_policy != "Ignore") {
     return BadFlag("admission_failure_policy",
@@ -323,10 +312,10 @@ base::Result<void> ParseLeaderElection(LeaderElection& election) {
   if (!times) return times.error();
   const std::string& name = FLAGS_leader_elect_resource_name;
   const std::string& ns = FLAGS_leader_elect_resource_namespace;
-  if (!IsObjectName(name, true)) {
+  if (!api::IsDns1123Subdomain(name)) {
     return BadFlag("leader_elect_resource_name", "is not a valid Lease name: \"" + name + "\"");
   }
-  if (!ns.empty() && !IsObjectName(ns, false)) {
+  if (!ns.empty() && !api::IsDns1123Label(ns)) {
     return BadFlag("leader_elect_resource_namespace", "is no name of a namespace: \"" + ns + "\"");
   }
   election.resource_name = name;
@@ -338,6 +327,10 @@ base::Result<void> ParseLeaderElection(LeaderElection& election) {
 }  // namespace
 
 std::string Version() { return QCM_VERSION; }
+
+logging::Format LoggingFormat() {
+  return FLAGS_logging_format == "json" ? logging::Format::kJson : logging::Format::kText;
+}
 
 client::LoadOptions LoadOptionsFrom(const Options& options) {
   return {.kubeconfig = options.kubeconfig,
@@ -365,6 +358,9 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
                   .context = FLAGS_context};
   if (options.uninstall && options.break_glass) {
     return BadFlag("break_glass", "cannot be combined with --uninstall");
+  }
+  if (FLAGS_logging_format != "text" && FLAGS_logging_format != "json") {
+    return BadFlag("logging_format", "must be text or json: \"" + FLAGS_logging_format + "\"");
   }
   const auto protobuf = WantsProtobuf();
   if (!protobuf) return protobuf.error();

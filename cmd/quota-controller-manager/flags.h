@@ -11,6 +11,7 @@
 #include "pkg/base/error.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/http/server.h"
+#include "pkg/logging/log.h"
 
 namespace manager {
 
@@ -59,6 +60,9 @@ struct Options {
 // Parses the process's arguments. --help and --version print and exit with 0. An unknown flag, or a
 // flag without its value, exits with 2 after one line. Errors: kInvalidArgument, naming the flag.
 base::Result<Options> ParseFlags(int argc, char** argv);
+
+// --logging-format, once ParseFlags() has returned: also where it returned an error.
+logging::Format LoggingFormat();
 
 // How to find the cluster that the options name.
 client::LoadOptions LoadOptionsFrom(const Options& options);

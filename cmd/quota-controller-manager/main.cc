@@ -3,13 +3,10 @@
 // Exit codes: 0 after a clean stop; 1 after a failure, a lost lease, or a second signal; 2 if the
 // start can never work (a wrong flag, an unreadable kubeconfig).
 
-#include <gflags/gflags.h>
 #include <glog/logging.h>
 
 #include <boost/asio/io_context.hpp>
 #include <csignal>
-#include <cstdlib>
-#include <iostream>
 
 #include "cmd/quota-controller-manager/break_glass.h"
 #include "cmd/quota-controller-manager/descriptors.h"
@@ -17,21 +14,21 @@
 #include "cmd/quota-controller-manager/flags.h"
 #include "cmd/quota-controller-manager/manager.h"
 #include "cmd/quota-controller-manager/uninstall.h"
+#include "pkg/logging/log.h"
 
 namespace {
 
 int Refuse(const base::Error& error) {
-  std::cerr << "quota-controller-manager: " << error.message << "\n";
+  logging::PrintFatalError("quota-controller-manager", error.message);
   return error.Is(base::ErrorCode::kInvalidArgument) ? 2 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  FLAGS_logtostderr = true;
-  FLAGS_log_year_in_prefix = false;
-  google::InitGoogleLogging(argv[0]);
+  logging::Start(argv[0]);
   const auto options = manager::ParseFlags(argc, argv);
+  logging::SetFormat(manager::LoggingFormat());  // also for what is wrong with another flag
   if (!options) return Refuse(options.error());
   std::signal(SIGPIPE, SIG_IGN);  // a closed connection is only an error of that write
   manager::RaiseDescriptorLimit();

@@ -16,18 +16,21 @@
 #include "cmd/quota-controller-manager/request_metrics.h"
 #include "cmd/quota-controller-manager/secure_metrics.h"
 #include "cmd/quota-controller-manager/server_metrics.h"
+#include "cmd/quota-controller-manager/stages.h"
 #include "controllers/quota/timing.h"
 #include "pkg/admission/webhook_remover.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
+#include "pkg/base/text.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/event_recorder.h"
 #include "pkg/client/rest_client.h"
 #include "pkg/debug/endpoints.h"
 #include "pkg/heap/heap.h"
 #include "pkg/http/server.h"
+#include "pkg/json/value.h"
 #include "pkg/leader/leader_runner.h"
 #include "pkg/metrics/process_metrics.h"
 #include "pkg/quota/core/core_quota.h"
@@ -66,10 +69,6 @@ std::string HostName() {
   return name.data();
 }
 
-bool IsIn(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 class ManagerImpl final : public Manager {
  public:
   ManagerImpl(base::asio::io_context& io, Options options)
@@ -93,6 +92,7 @@ class ManagerImpl final : public Manager {
                              debug::Endpoints endpoints, std::optional<http::ServerTls> tls);
   base::Result<void> AddEngines(const client::ClusterConfig& config);
   void AddEngine(quota::QuotaApi api);
+  void AddStages(Stages& stages);
   base::Task<void> Work();
   base::Task<void> AwaitSignals();
   base::Task<void> KeepHeapSmall();
@@ -153,7 +153,8 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
     if (stopping_) return "the daemon is stopping";
     return std::nullopt;
   });
-  LOG(INFO) << "quota-controller-manager version=" << Version() << " server=" << config.Describe()
+  LOG(INFO) << "quota-controller-manager version=" << Version()
+            << " server=" << json::Quote(config.Describe())
             << " resync_period=" << base::FormatDuration(options_.resync_period)
             << " identity=" << identity_;
   return AddEngines(config);
@@ -185,6 +186,10 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
                               [this] { return leadership_->Holder(); });
     if (!service) return service.error();
     admission_ = std::move(*service);
+    admission_->SetRefusalListener(
+        [this](std::string_view quota_api, const admission::Refusal& refusal) {
+          quota_series_->CountRefusal(quota_api, refusal.quota, refusal.exceeded);
+        });
   } else if (options_.enforced.empty()) {
     remover_ = std::make_unique<admission::WebhookRemover>(
         scheduler_, *client_,
@@ -201,7 +206,7 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
 }
 
 void ManagerImpl::AddEngine(quota::QuotaApi api) {
-  if (!IsIn(options_.quota_apis, api.name)) return;
+  if (!base::IsOneOf(api.name, options_.quota_apis)) return;
   EngineOptions options{
       .context = {.executor = io_.get_executor(),
                   .scheduler = &scheduler_,
@@ -215,8 +220,9 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
                      .identity = identity_,
                      .leading = [this] { return MayWrite(); }}};
   if (!options_.charge_in_advance) options.controller.crowd.crowd = 0;
-  if (admission_ && IsIn(options_.enforced, api.name)) options.admission = admission_.get();
-  if (IsIn(options_.unreachable, api.name)) {
+  if (admission_ && base::IsOneOf(api.name, options_.enforced))
+    options.admission = admission_.get();
+  if (base::IsOneOf(api.name, options_.unreachable)) {
     options.not_enforced =
         "set --admission-service or --admission-url, by which the API server reaches the webhook";
   }
@@ -276,7 +282,7 @@ base::Result<void> ManagerImpl::ServeAt(const http::BindAddress& address, std::s
   auto server =
       http::NewServer(io_.get_executor(), server_options, debug::NewHandler(std::move(endpoints)));
   if (!server) return server.error();
-  LOG(INFO) << "serving what=\"" << what << "\" address=" << address.address
+  LOG(INFO) << "serving what=" << json::Quote(what) << " address=" << address.address
             << " port=" << (*server)->port() << " tls=" << (server_options.tls ? "yes" : "no");
   servers_.push_back(std::move(*server));
   ExposeServer(registry_, endpoints_name, *servers_.back());
@@ -289,54 +295,48 @@ void ManagerImpl::Start() {
   tasks_.Spawn("heap", [this] { return KeepHeapSmall(); });
 }
 
-// A part stops before the parts that it depends on. Admission stops before the controllers, whose
-// books it charges. The controllers stop before the lease, which allows them to write, and before
-// the recorder of their events. Probes are answered to the end.
+// Admission stops before the controllers, whose books it charges. The controllers stop before the
+// lease, which allows them to write, and before the recorder, which still sends their last events.
+// Probes are answered to the end.
+void ManagerImpl::AddStages(Stages& stages) {
+  if (remover_) stages.Add({{"webhook remover", [this] { return remover_->Run(); }}});
+  if (admission_) {
+    stages.Add({{"admission", [this] { return admission_->Run(); }}},
+               [this](base::TaskGroup& tasks) {
+                 tasks.Spawn("leave", [this] { return admission_->LeaveWith(own_namespace_); });
+                 admission_->Stop(options_.admission_service ? kLinger : 0ms);
+               });
+  }
+  std::vector<StageTask> engines;
+  for (const std::unique_ptr<Engine>& engine : engines_) {
+    engines.push_back({"engine " + engine->name(), [&engine] { return engine->Run(); }});
+  }
+  stages.Add(std::move(engines));
+  stages.Add({{"leadership", [this] { return leadership_->Run(); }}});
+  stages.Add({{"events", [this] { return events_->Run(); }}});
+  std::vector<StageTask> endpoints;
+  for (const std::unique_ptr<http::Server>& server : servers_) {
+    endpoints.push_back({"server", [&server] { return server->Run(); }});
+  }
+  stages.Add(std::move(endpoints), [this](base::TaskGroup&) {
+    for (const std::unique_ptr<http::Server>& server : servers_) server->Stop(kServerGrace);
+  });
+  if (secure_metrics_) {
+    stages.Add({{"metrics certificate", [this] { return secure_metrics_->Run(); }}});
+  }
+}
+
 base::Task<void> ManagerImpl::Work() {
   co_await base::DeferCancellation();
-  base::TaskGroup endpoints(io_.get_executor());
-  base::TaskGroup certificates(io_.get_executor());
-  base::TaskGroup events(io_.get_executor());
-  base::TaskGroup admission(io_.get_executor());
-  base::TaskGroup removing(io_.get_executor());
-  base::TaskGroup controllers(io_.get_executor());
-  base::TaskGroup leadership(io_.get_executor());
-  for (const std::unique_ptr<http::Server>& server : servers_) {
-    endpoints.Spawn("server", [&server] { return server->Run(); });
-  }
-  if (secure_metrics_) {
-    certificates.Spawn("metrics certificate", [this] { return secure_metrics_->Run(); });
-  }
-  events.Spawn("events", [this] { return events_->Run(); });
-  for (const std::unique_ptr<Engine>& engine : engines_) {
-    controllers.Spawn("engine " + engine->name(), [&engine] { return engine->Run(); });
-  }
-  leadership.Spawn("leadership", [this] { return leadership_->Run(); });
-  if (admission_) admission.Spawn("admission", [this] { return admission_->Run(); });
-  if (remover_) removing.Spawn("webhook remover", [this] { return remover_->Run(); });
+  Stages stages(io_.get_executor());
+  AddStages(stages);
+  stages.Start();
   const std::unique_ptr<base::Alarm> stopped = scheduler_.NewAlarm();
   while (!co_await base::Stopping()) {
     co_await stopped->WaitUntil(scheduler_.Now() + std::chrono::hours(1));
   }
   co_await base::IgnoreCancellation();
-  removing.Cancel();
-  co_await removing.Join();
-  if (admission_) {
-    removing.Spawn("leave", [this] { return admission_->LeaveWith(own_namespace_); });
-  }
-  if (admission_) admission_->Stop(options_.admission_service ? kLinger : 0ms);
-  co_await admission.Join();
-  co_await removing.Join();
-  controllers.Cancel();
-  co_await controllers.Join();
-  leadership.Cancel();
-  co_await leadership.Join();
-  events.Cancel();  // events that the controllers recorded last are still sent
-  co_await events.Join();
-  for (const std::unique_ptr<http::Server>& server : servers_) server->Stop(kServerGrace);
-  co_await endpoints.Join();
-  certificates.Cancel();
-  co_await certificates.Join();
+  co_await stages.Stop();
   client_->CloseIdle();
 }
 

@@ -11,6 +11,9 @@ namespace {
 constexpr std::size_t kQuotasAStep = 64;
 constexpr int kToldAStep = 64;
 
+// Limits of which refusals are counted. Nothing more is counted while there are as many.
+constexpr std::size_t kMostRefusals = 100'000;
+
 double ToDouble(const quota::Quantity& quantity) {
   return static_cast<double>(quantity.nanos()) / 1e9;
 }
@@ -28,13 +31,13 @@ QuotaSeries::QuotaSeries(metrics::Registry& registry, std::size_t max_series)
       "Share of a limit above which the quota's owner wants to be notified, if given.",
       [](const TellSeries& tell, const std::string& quota_api, const Key& key, const Shown& quota) {
         if (quota.threshold == 0) return;
-        tell({{"namespace", key.second.ns}, {"quota", key.second.name}, {"quota_api", quota_api}},
+        tell({{"namespace", key.quota.ns}, {"quota", key.quota.name}, {"quota_api", quota_api}},
              quota.threshold);
       });
   const auto tell_limit = [](const TellSeries& tell, const std::string& quota_api, const Key& key,
                              const std::string& name, double value) {
-    tell({{"namespace", key.second.ns},
-          {"quota", key.second.name},
+    tell({{"namespace", key.quota.ns},
+          {"quota", key.quota.name},
           {"quota_api", quota_api},
           {"resource", name}},
          value);
@@ -53,20 +56,37 @@ QuotaSeries::QuotaSeries(metrics::Registry& registry, std::size_t max_series)
                 if (limit.used) tell_limit(tell, quota_api, key, limit.name, *limit.used);
               }
             });
+  registry.NewCounters(
+      "quota_refused_requests_total",
+      "Requests that this process refused, by quota and limit; without a limit where the request "
+      "lacked what the quota demands.",
+      InSteps([tell_limit](const TellSeries& tell, const std::string& quota_api, const Key& key,
+                           const Shown& quota) {
+        if (quota.refused_otherwise > 0) {
+          tell_limit(tell, quota_api, key, "", quota.refused_otherwise);
+        }
+        for (const Limit& limit : quota.limits) {
+          if (limit.refused > 0) tell_limit(tell, quota_api, key, limit.name, limit.refused);
+        }
+      }));
 }
 
 void QuotaSeries::NewGauges(metrics::Registry& registry, const char* name, const char* help,
                             TellQuota tell_quota) {
-  registry.NewGauges(name, help, [this, tell_quota](const TellSeries& tell) {
+  registry.NewGauges(name, help, InSteps(std::move(tell_quota)));
+}
+
+std::function<bool(const QuotaSeries::TellSeries&)> QuotaSeries::InSteps(TellQuota tell_quota) {
+  return [this, tell_quota = std::move(tell_quota)](const TellSeries& tell) {
     auto next = told_ ? shown_.upper_bound(*told_) : shown_.begin();
     for (int told = 0; told < kToldAStep && next != shown_.end(); ++told, ++next) {
-      tell_quota(tell, sources_[next->first.first].quota_api, next->first, next->second);
+      tell_quota(tell, sources_[next->first.source].quota_api, next->first, next->second);
       told_ = next->first;
     }
     if (next != shown_.end()) return true;
     told_.reset();
     return false;
-  });
+  };
 }
 
 void QuotaSeries::Add(std::string quota_api,
@@ -74,10 +94,33 @@ void QuotaSeries::Add(std::string quota_api,
   sources_.push_back({std::move(quota_api), std::move(store)});
 }
 
+void QuotaSeries::CountRefusal(std::string_view quota_api, const api::ObjectKey& quota,
+                               const std::vector<std::string>& exceeded) {
+  if (refusals_ >= kMostRefusals) return;
+  Refused& refused = refused_[{std::string(quota_api), quota}];
+  refused.seen = scrape_;
+  const auto count = [&](const std::string& limit) {
+    const auto [entry, added] = refused.by_limit.try_emplace(limit, 0);
+    entry->second += 1;
+    refusals_ += added ? 1 : 0;
+  };
+  if (exceeded.empty()) count("");
+  for (const std::string& limit : exceeded) count(limit);
+}
+
 std::size_t QuotaSeries::Shown::series() const {
-  std::size_t series = threshold > 0 ? 1 : 0;
-  for (const Limit& limit : limits) series += limit.used ? 2 : 1;
+  std::size_t series = (threshold > 0 ? 1 : 0) + (refused_otherwise > 0 ? 1 : 0);
+  for (const Limit& limit : limits) series += limit.series();
   return series;
+}
+
+int QuotaSeries::Shown::used_tenths() const {
+  double share = 0;
+  for (const Limit& limit : limits) {
+    if (limit.used.value_or(0) <= 0) continue;
+    share = std::max(share, limit.hard > 0 ? *limit.used / limit.hard : 1);
+  }
+  return static_cast<int>(std::min(share, 1.0) * 10);
 }
 
 // The previous scrape may have been abandoned at any step.
@@ -87,6 +130,7 @@ void QuotaSeries::Begin() {
   shown_.clear();
   taken_ = omitted_ = 0;
   told_.reset();
+  ++scrape_;
 }
 
 // One step of the pass over all quotas. Returns false after the last one.
@@ -113,12 +157,26 @@ void QuotaSeries::LookAt(const quota::Quota& quota) {
     if (const quota::Quantity* used = quota.status.used.Find(name)) limit.used = ToDouble(*used);
     shown.limits.push_back(std::move(limit));
   }
+  AddRefusals(quota.key, shown);
+  const Key key{.free_tenths = 10 - shown.used_tenths(), .source = source_, .quota = quota.key};
   const std::size_t series = shown.series();
-  // A pass in steps may visit a quota twice.
-  if (!shown_.try_emplace({source_, quota.key}, std::move(shown)).second) return;
+  if (!shown_.try_emplace(key, std::move(shown)).second) return;
   taken_ += series;
   // Keeps the first keys up to the bound, whatever the order of the visits.
   while (!shown_.empty() && taken_ - shown_.rbegin()->second.series() >= max_series_) DropLast();
+}
+
+void QuotaSeries::AddRefusals(const api::ObjectKey& quota, Shown& shown) {
+  const auto found = refused_.find({sources_[source_].quota_api, quota});
+  if (found == refused_.end()) return;
+  found->second.seen = scrape_;
+  const auto& by_limit = found->second.by_limit;
+  const auto refused = [&by_limit](const std::string& limit) {
+    const auto known = by_limit.find(limit);
+    return known == by_limit.end() ? 0.0 : known->second;
+  };
+  shown.refused_otherwise = refused("");
+  for (Limit& limit : shown.limits) limit.refused = refused(limit.name);
 }
 
 void QuotaSeries::DropLast() {
@@ -133,22 +191,32 @@ void QuotaSeries::DropLast() {
 void QuotaSeries::EndLook() {
   while (taken_ > max_series_) {
     Shown& last = shown_.rbegin()->second;
-    if (last.threshold > 0 || last.limits.empty()) {
+    if (last.threshold > 0 || last.refused_otherwise > 0 || last.limits.empty()) {
       --taken_;
       ++omitted_;
-      last.threshold = 0;
+      (last.threshold > 0 ? last.threshold : last.refused_otherwise) = 0;
       continue;
     }
-    const std::size_t series = last.limits.back().used ? 2 : 1;
+    const std::size_t series = last.limits.back().series();
     taken_ -= series;
     omitted_ += series;
     last.limits.pop_back();
   }
+  ForgetRefusals();
   SayOmitted();
 }
 
+// Of quotas that are gone.
+void QuotaSeries::ForgetRefusals() {
+  std::erase_if(refused_, [this](const auto& entry) {
+    const bool gone = entry.second.seen != scrape_;
+    if (gone) refusals_ -= entry.second.by_limit.size();
+    return gone;
+  });
+}
+
 void QuotaSeries::SayOmitted() {
-  omitted_gauge_.Set(static_cast<double>(omitted_));
+  omitted_gauge_.Set(max_series_ == 0 ? 0 : static_cast<double>(omitted_));
   if (std::exchange(said_, omitted_ > 0) == said_ || max_series_ == 0) return;
   if (said_) {
     LOG(WARNING) << "metrics of quotas are omitted series=" << omitted_

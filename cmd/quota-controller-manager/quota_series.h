@@ -1,16 +1,20 @@
 #pragma once
 
-// quota_hard and quota_used of every quota, from its status, and the threshold that its owner
-// requested. Each scrape builds them anew, so the series of a deleted quota disappear.
+// quota_hard and quota_used of every quota, from its status, the threshold that its owner
+// requested, and how many requests it refused here. Each scrape builds them anew, so the series of
+// a deleted quota disappear.
 //
-// Tenants create quotas and name the resources in them, so the number of series is bounded. Series
-// above the bound are omitted, always the same ones while the quotas are the same. A metric has
-// their number, and the log says so once. There may be very many quotas, so a scrape handles them
-// in steps.
+// Tenants create quotas and name the resources in them, so the number of series is bounded. The
+// fullest quotas are exported, by the tenth of their fullest limit: a quota that is left out comes
+// in when it fills up, and those in the middle do not come and go with each object. A metric has
+// the number of series left out, and the log says so once. There may be very many quotas, so a
+// scrape handles them in steps.
 //
 // Single-threaded. The registry and the stores must outlive the last scrape.
 
+#include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -30,6 +34,10 @@ class QuotaSeries {
   // Also exports the quotas of `store()`, which returns null while the quota API is not served.
   void Add(std::string quota_api, std::function<const controllers::QuotaStore*()> store);
 
+  // A request was refused by these limits; by none if it lacked what the quota demands.
+  void CountRefusal(std::string_view quota_api, const api::ObjectKey& quota,
+                    const std::vector<std::string>& exceeded);
+
  private:
   struct Source {
     std::string quota_api;
@@ -39,26 +47,46 @@ class QuotaSeries {
     std::string name;
     double hard = 0;
     std::optional<double> used;  // nullopt: not counted yet
+    double refused = 0;          // requests
+    [[nodiscard]] std::size_t series() const { return 1 + (used ? 1 : 0) + (refused > 0 ? 1 : 0); }
   };
   struct Shown {
     std::vector<Limit> limits;
-    double threshold = 0;  // 0: none
+    double threshold = 0;          // 0: none
+    double refused_otherwise = 0;  // requests, by no limit
     [[nodiscard]] std::size_t series() const;
+    // Of the fullest limit: 10 if nothing is free.
+    [[nodiscard]] int used_tenths() const;
   };
   // The order of the series; the last ones are omitted.
-  using Key = std::pair<std::size_t, api::ObjectKey>;  // index of the source, quota
+  struct Key {
+    int free_tenths = 0;
+    std::size_t source = 0;  // index
+    api::ObjectKey quota;
+    auto operator<=>(const Key&) const = default;
+  };
   using ShownQuotas = std::map<Key, Shown>;
   using TellSeries = metrics::Registry::TellSeries;
   using TellQuota = std::function<void(const TellSeries&, const std::string& quota_api, const Key&,
                                        const Shown&)>;
 
   void NewGauges(metrics::Registry& registry, const char* name, const char* help, TellQuota tell);
+  // Tells some quotas in each step.
+  std::function<bool(const TellSeries&)> InSteps(TellQuota tell_quota);
   void Begin();
   bool LookOn();
   void LookAt(const quota::Quota& quota);
+  void AddRefusals(const api::ObjectKey& quota, Shown& shown);
   void DropLast();
   void EndLook();
+  void ForgetRefusals();
   void SayOmitted();
+
+  struct Refused {
+    std::map<std::string, double, std::less<>> by_limit;  // "": by none
+    std::uint64_t seen = 0;  // the scrape that found the quota last, or in which one was refused
+  };
+  using RefusedQuotas = std::map<std::pair<std::string, api::ObjectKey>, Refused>;
 
   const std::size_t max_series_;
   std::vector<Source> sources_;
@@ -71,6 +99,9 @@ class QuotaSeries {
   std::size_t omitted_ = 0;
   std::optional<Key> told_;  // the last key that was reported of the current family
   bool said_ = false;
+  RefusedQuotas refused_;     // of quotas that there were at the last scrape, and newer ones
+  std::size_t refusals_ = 0;  // limits in it
+  std::uint64_t scrape_ = 0;
 };
 
 }  // namespace manager

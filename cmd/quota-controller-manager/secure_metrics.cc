@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include "pkg/admission/certificate_memory.h"
+#include "pkg/json/value.h"
 
 namespace manager {
 
@@ -41,8 +42,8 @@ void SecureMetrics::Follow(http::Server& server) {
   const auto serve = [&server](const admission::CertificateMaterial& material) {
     const auto set = server.SetTls(
         {.cert_pem = material.cert_pem, .key_pem = material.key_pem, .client_ca_pem = ""});
-    LOG_IF(ERROR, !set) << "cannot serve the certificate for metrics error=\""
-                        << set.error().message << "\"";
+    LOG_IF(ERROR, !set) << "cannot serve the certificate for metrics error="
+                        << json::Quote(set.error().message);
   };
   if (admission_ != nullptr) {
     admission_->SetCertificateListener(serve);

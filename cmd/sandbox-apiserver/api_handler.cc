@@ -35,7 +35,7 @@ http::Response DiscoveryResponse(const http::Request& request, const json::Value
   return response;
 }
 
-// Whether the type has what the path names: its scope and its subresource.
+// Whether the type has the scope and the subresource of the path.
 bool Fits(const ResourceType& type, const ResourcePath& path, Verb verb) {
   if (!type.namespaced && !path.ns.empty()) return false;
   if (type.namespaced && path.ns.empty()) {
@@ -68,7 +68,7 @@ http::Response FaultAnswer(const Fault& fault) {
   return StatusResponse(status);
 }
 
-// The list as if an older replica had answered.
+// The list with an older version, as from a replica of the API server that lags.
 void Rewind(http::Response& response, std::int64_t by) {
   base::Result<json::Value> body = json::Parse(response.body);
   if (!body) return;

@@ -1,13 +1,13 @@
 #pragma once
 
 // Everything between an HTTP request and its answer: credentials, discovery, health, objects,
-// watches, reviews, faults. It does no network I/O of its own except calls of webhooks, so that
-// tests can drive it with a writer of theirs in virtual time.
+// watches, reviews, faults. It does no network I/O of its own except calls of webhooks, so tests
+// drive it in virtual time, with a writer of their own.
 //
 // Paths beside those of the Kubernetes API: /sandbox/faults (cmd/sandbox-apiserver/faults.h) and
 // /sandbox/requests: GET {"requests":[…],"openWatches":n}, DELETE sets the counts to zero.
 //
-// Single-threaded. The executor's tasks have ended before the handler is destroyed.
+// Single-threaded. The executor's tasks must have ended before the handler is destroyed.
 
 #include <chrono>
 #include <memory>
@@ -50,7 +50,7 @@ class ApiHandler {
   void set_server_address(std::string address) { options_.server_address = std::move(address); }
 
  private:
-  // What all answers carry.
+  // Headers of every answer.
   static void Decorate(const http::Request& request, http::Response& response);
   base::Task<void> Send(const http::Request& request, http::Response response,
                         http::ResponseWriter& writer);
@@ -66,7 +66,7 @@ class ApiHandler {
   void Apply(const Fault& fault);
 
   base::Task<void> ServeResource(Exchange& exchange, http::ResponseWriter& writer);
-  // What is wrong with the exchange before anything is done; nullopt: nothing.
+  // An error in the request itself, found before anything is done; nullopt: none.
   std::optional<http::Response> Check(Exchange& exchange) const;
   base::Task<http::Response> Produce(const Exchange& exchange);
   http::Response AnswerReviewRequest(const Exchange& exchange) const;

@@ -18,8 +18,8 @@ std::string RandomToken() {
   return token;
 }
 
-// A server that is started again has forgotten everything. Its versions go on above all those of
-// its former lives, so that clients who resume there are told 410 instead of waiting in silence.
+// After a restart the server has lost all objects. Its first version is above all versions of
+// earlier runs, so a client that resumes from one of those gets 410 instead of waiting forever.
 std::uint64_t VersionOfNow(base::WallTime now) {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count());

@@ -1,7 +1,7 @@
 #pragma once
 
 // The in-memory API server, listening: for first runs on a machine without a cluster, and for
-// tests. Not for production: nothing is kept, and every known user may do everything.
+// tests. Not for production: it keeps everything in memory, and every known user may do everything.
 //
 // Single-threaded: everything runs on the executor's thread. Run() must have returned before the
 // server is destroyed.
@@ -40,7 +40,7 @@ class ApiServer {
   // "https://127.0.0.1:41234".
   [[nodiscard]] std::string url() const;
   [[nodiscard]] const std::string& token() const { return options_.token; }
-  // What clients have to trust; "" without TLS.
+  // The CA that clients must trust, PEM; "" without TLS.
   [[nodiscard]] std::string ca_pem() const;
   // A kubeconfig, as YAML, with which clients may do everything here.
   [[nodiscard]] std::string Kubeconfig() const;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Who asks: a static bearer token, a verified client certificate, or nobody. There is no
-// authorization beyond that; who is known may do everything.
+// Who sends a request: a static bearer token, a verified client certificate, or nobody. There is no
+// authorization: every known user may do everything.
 //
 // Values; one thread.
 
@@ -30,7 +30,7 @@ class Authenticator {
  public:
   explicit Authenticator(AuthOptions options) : options_(std::move(options)) {}
 
-  // nullopt: 401. A token that is not known is refused even where anonymous requests are not.
+  // nullopt: 401. An unknown token is refused even if anonymous requests are allowed.
   // Impersonate-User and Impersonate-Group are followed.
   [[nodiscard]] std::optional<User> Authenticate(const http::Headers& headers,
                                                  const http::Peer& peer) const;

@@ -1,5 +1,4 @@
-// The built-in table: what a kube-apiserver serves of the stable groups, as far as anybody here
-// needs.
+// The built-in table: the resources of kube-apiserver's stable groups that the tests need.
 
 #include <algorithm>
 

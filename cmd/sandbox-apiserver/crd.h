@@ -1,7 +1,7 @@
 #pragma once
 
-// CustomResourceDefinitions: which resources one adds, and what its structural schema does to
-// objects. No I/O; any thread.
+// CustomResourceDefinitions: the resources that a definition adds, and the effect of its structural
+// schema on objects. No I/O; any thread.
 
 #include <string>
 #include <string_view>
@@ -22,8 +22,8 @@ void SetEstablished(json::Value& crd, std::string_view timestamp);
 // One type for each served version.
 std::vector<ResourceType> TypesOfCrd(const json::Value& crd);
 
-// Removes what the schema does not know; returns the removed paths ("spec.x"). apiVersion, kind and
-// metadata stay.
+// Removes members that the schema does not define; returns their paths ("spec.x"). apiVersion, kind
+// and metadata stay.
 std::vector<std::string> Prune(const json::Value& schema, json::Value& object);
 // Adds the schema's defaults where a member is absent.
 void ApplySchemaDefaults(const json::Value& schema, json::Value& object);

@@ -105,7 +105,7 @@ json::Value AggregatedGroup(const Registry& registry, const StaleGroups& stale,
   return json::Object{{"metadata", std::move(metadata)}, {"versions", std::move(versions)}};
 }
 
-// A Group without kind and apiVersion, as it stands in an APIGroupList.
+// A Group without kind and apiVersion, as in an APIGroupList.
 json::Object LegacyGroup(const Registry& registry, const StaleGroups& stale,
                          const std::string& group) {
   json::Array versions;
@@ -225,7 +225,7 @@ json::Value DescribeOpenApi(const Registry& registry) {
 
 std::optional<json::Value> DescribeOpenApiVersion(const Registry& registry, std::string_view group,
                                                   std::string_view version) {
-  // No schemas: with one that says nothing about members, kubectl apply could not merge.
+  // No schemas: kubectl apply cannot merge by a schema without members.
   json::Object paths;
   bool known = false;
   for (const TypePtr& type : registry.types()) {

@@ -1,8 +1,8 @@
 #pragma once
 
 // Discovery documents of what a registry serves (KEP-3352; apiserver v0.36.3,
-// pkg/endpoints/discovery), in the legacy and in the aggregated form, and the small OpenAPI v3
-// documents from which kubectl learns how to validate and how to patch. Pure; any thread.
+// pkg/endpoints/discovery), in the legacy and in the aggregated form, and small OpenAPI v3
+// documents, which kubectl needs to validate and to patch. Pure; any thread.
 
 #include <optional>
 #include <string>

@@ -48,7 +48,7 @@ Outcome<json::Value> ParseBody(const Exchange& exchange, BodyFormat format) {
   base::Result<json::Value> parsed = ParseAs(format, exchange.request.body);
   if (parsed) return *std::move(parsed);
   const base::Error& error = parsed.error();
-  // Protobuf that is sound, but about something that we cannot read.
+  // Valid protobuf of a kind or with a field that we do not know.
   if (error.Is(base::ErrorCode::kInvalidArgument)) return StatusOfCode(415, error.message);
   return api::BadRequest("the object provided is unrecognized (must be of type " +
                          exchange.type->kind + "): " + error.message);

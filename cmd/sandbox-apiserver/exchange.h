@@ -1,7 +1,7 @@
 #pragma once
 
-// One request about a resource, as far as it is understood: what the handlers work on. A value that
-// lives until the request is answered.
+// One parsed request about a resource. The handlers work on it. It lives until the request is
+// answered.
 
 #include "cmd/sandbox-apiserver/auth.h"
 #include "cmd/sandbox-apiserver/negotiation.h"
@@ -22,9 +22,9 @@ struct Exchange {
   TypePtr type;
   Representation representation;
 
-  // What the store calls the thing that the path names.
+  // The store's key of the object or collection that the path names.
   [[nodiscard]] Target store_target() const { return {type, path.ns, path.name, path.subresource}; }
-  // Indented JSON: asked for, or sent to a person's tool as kube-apiserver does.
+  // Indented JSON: requested, or sent to curl, wget and browsers as kube-apiserver does.
   [[nodiscard]] bool WantsPretty() const;
   [[nodiscard]] std::string Parameter(std::string_view name) const {
     return std::string(target.Get(name));
@@ -35,7 +35,7 @@ struct Exchange {
 Outcome<ListQuery> ListQueryOf(const Exchange& exchange);
 // dryRun, fieldManager, fieldValidation. Errors: 422 for values that are none.
 Outcome<WriteOptions> WriteOptionsOf(const Exchange& exchange);
-// From the body, and from the query where the body says nothing.
+// From the body; a member that the body does not have comes from the query.
 Outcome<DeleteOptions> DeleteOptionsOf(const Exchange& exchange);
 // The body as a JSON object. Errors: 415 for the media type, 400 for what does not parse.
 Outcome<json::Value> BodyOf(const Exchange& exchange);

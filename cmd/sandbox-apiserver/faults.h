@@ -1,7 +1,7 @@
 #pragma once
 
-// Misbehaviour on demand, which a real API server cannot be asked for. Tests and people post to
-// /sandbox/faults, one JSON object or an array of them:
+// Faults on demand, which a real API server does not offer. POST one JSON object, or an array, to
+// /sandbox/faults:
 //
 //   {"fault":"answer","verb":"patch","resource":"resourcequotas","subresource":"status",
 //    "code":409,"times":3}                                  the next three get 409
@@ -23,9 +23,10 @@
 //          behind this group is away. Discovery names it as stale, everything of it answers 503,
 //          its watches end. `version` (v1) is that of a group which nothing else serves.
 //
-// `verb`, `resource`, `group`, `subresource`, `namespace` and `name` narrow a fault; absent means
-// any. Faults with `times` (1 unless given, -1 for ever) wait for requests; the others act at once.
-// GET lists what still waits, DELETE clears it. Values; one thread.
+// A fault applies only to requests with the given `verb`, `resource`, `group`, `subresource`,
+// `namespace` and `name`; an absent member matches all. Faults with `times` (1 unless given, -1 for
+// ever) wait for requests; the others act at once. GET lists the waiting faults, DELETE clears
+// them. Values; one thread.
 
 #include <chrono>
 #include <map>
@@ -60,7 +61,7 @@ using StaleGroups = std::map<std::string, std::string, std::less<>>;
 struct Fault {
   FaultKind kind = FaultKind::kAnswer;
 
-  // Whom it hits; nullopt is any.
+  // The requests to which it applies; nullopt matches all.
   std::optional<std::string> verb;
   std::optional<std::string> group;
   std::optional<std::string> resource;
@@ -103,7 +104,7 @@ class FaultTable {
     waiting_.clear();
     stale_.clear();
   }
-  // The oldest fault that hits this request, counted down.
+  // The oldest fault that matches this request. Its `times` is decremented.
   std::optional<Fault> Take(Verb verb, const ResourcePath& path);
   [[nodiscard]] const std::vector<Fault>& waiting() const { return waiting_; }
   [[nodiscard]] const StaleGroups& stale_groups() const { return stale_; }

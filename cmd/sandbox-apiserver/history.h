@@ -3,8 +3,8 @@
 // The recent events of one resource, and watches that read them.
 //
 // History is a bounded ring: events are numbered by resourceVersion; those above floor() are known.
-// A Watch holds only its place in the ring, so slow readers cost nothing; one that the ring has
-// overtaken is lagged() and has to be closed. One thread.
+// A Watch holds only its position in the ring, so a slow reader takes no memory. If the ring has
+// overwritten events that it has not read, it is lagged() and must be closed. One thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,15 +40,15 @@ class History {
 
   // Calls the watches' notify functions last.
   void Append(HistoryEvent event);
-  // The version below which (inclusive) events may be missing.
+  // Events of this version and older ones may be missing.
   [[nodiscard]] std::uint64_t floor() const { return floor_; }
   [[nodiscard]] const std::deque<HistoryEvent>& events() const { return events_; }
   // The first event above `version`; nullptr if there is none yet.
   [[nodiscard]] const HistoryEvent* After(std::uint64_t version) const;
-  // Forgets all; the floor becomes `version`.
+  // Drops every event; the floor becomes `version`.
   void Expire(std::uint64_t version);
   void SetCapacity(std::size_t capacity);
-  // The resource is no longer served: its watches end when they have read what there is.
+  // The resource is no longer served: its watches end after the last event.
   void Close();
   void Reopen() { closed_ = false; }
   // The same for the watches that are open now: the resource is served in another way.
@@ -88,9 +88,9 @@ class Watch {
   // True once the ring has lost events this watch has not read, or its resource is no longer
   // served as it was: end the stream.
   [[nodiscard]] bool lagged() const;
-  // All initial events have been handed out: time for the annotated bookmark of a watch-list.
+  // True if all initial events were returned: the annotated bookmark of a streaming list is due.
   [[nodiscard]] bool initial_done() const { return next_initial_ == initial_.size(); }
-  // Every event up to here was handed out or did not match: what a bookmark may say.
+  // Every event up to this version was returned or did not match, so a bookmark may name it.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   // For a bookmark: when Next() gave nothing, the caller may raise the position to the store's
   // current version.

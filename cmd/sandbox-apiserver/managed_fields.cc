@@ -24,7 +24,7 @@ Object FieldsOf(const Value& value) {
   return fields;
 }
 
-// The members of `after` that are not so in `before`.
+// The members of `after` that differ in `before`.
 Object Changed(const Object& before, const Object& after) {
   Object fields;
   for (const auto& [name, now] : after) {
@@ -43,8 +43,8 @@ const Object& ObjectOrEmpty(const Value* value) {
   return object != nullptr ? *object : empty;
 }
 
-// Takes from `fields` what `taken` has, and what no longer is in `value`. Anybody may have written
-// the fields.
+// Removes from `fields` what `taken` has, and what `value` no longer has. A client may have written
+// the fields, so they may be malformed.
 void TakeAway(Object& fields, const Object& taken, const Object& value) {
   std::vector<std::string> gone;
   for (auto& [step, below] : fields) {

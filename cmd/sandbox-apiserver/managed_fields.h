@@ -17,8 +17,7 @@ struct StatusWriter {
   std::string timestamp;
 };
 
-// Each field of the status that differs from the old one's is the writer's from now on, and no one
-// else's.
+// The writer becomes the only owner of each status field that differs from the old status.
 void RecordStatusUpdate(const json::Value& old, json::Value& object, const StatusWriter& writer);
 
 }  // namespace sandbox

@@ -1,9 +1,8 @@
 #pragma once
 
-// Which representation a client gets and sends (apiserver v0.36.3,
-// pkg/endpoints/handlers/negotiation): JSON or YAML, and the object itself, its metadata, or a
-// table. Protobuf and CBOR are never answered: a client that accepts JSON as well gets JSON, one
-// that accepts nothing else gets 406.
+// The representation of answers and bodies (apiserver v0.36.3, pkg/endpoints/handlers/negotiation):
+// JSON or YAML, and the object itself, its metadata, or a table. Answers are never protobuf or
+// CBOR: a client that also accepts JSON gets JSON, any other gets 406.
 //
 // Pure; any thread.
 
@@ -22,8 +21,8 @@ struct Representation {
   std::string meta_version = "v1";  // of meta.k8s.io, for kTable and kMetadata
 };
 
-// What is asked: lists want PartialObjectMetadataList, everything else PartialObjectMetadata; a
-// watch is never YAML.
+// What the client wants: lists want PartialObjectMetadataList, everything else
+// PartialObjectMetadata; a watch is never YAML.
 enum class Shape { kSingle, kList, kWatch };
 
 // The most preferred clause of `accept` that can be served; nullopt: 406. "" accepts JSON.

@@ -1,7 +1,5 @@
 #include "cmd/sandbox-apiserver/object_rules.h"
 
-#include <algorithm>
-
 #include "cmd/sandbox-apiserver/crd.h"
 #include "cmd/sandbox-apiserver/pod_rules.h"
 #include "cmd/sandbox-apiserver/quota_rules.h"
@@ -9,6 +7,7 @@
 #include "cmd/sandbox-apiserver/service_ports.h"
 #include "cmd/sandbox-apiserver/webhook_validation.h"
 #include "pkg/base/base64.h"
+#include "pkg/base/text.h"
 
 namespace sandbox {
 namespace {
@@ -16,10 +15,6 @@ namespace {
 using json::Array;
 using json::Object;
 using json::Value;
-
-bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), text) != names.end();
-}
 
 void SetDefault(Value& object, std::initializer_list<std::string_view> path, Value fallback) {
   const Value* const present = object.At(path);
@@ -103,9 +98,10 @@ Outcome<void> DefaultLimitRange(const ResourceType& type, Value& range) {
   return {};
 }
 
-// Workloads: the template's pod, and the numbers everybody reads.
+// Workloads: the pod template, and replica counts.
 Outcome<void> DefaultWorkload(const ResourceType& type, Value& object) {
-  if (IsOneOf(type.kind, {"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"})) {
+  if (base::IsOneOf(type.kind,
+                    {"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"})) {
     SetDefault(object, {"spec", "replicas"}, 1);
   }
   if (type.kind == "Deployment") {
@@ -177,7 +173,7 @@ Outcome<void> DefaultCore(const ResourceType& type, Value& object) {
 
 void ValidateService(const Value& service, FieldErrors& errors) {
   const std::string type(service.StringAt({"spec", "type"}));
-  if (!IsOneOf(type, {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"})) {
+  if (!base::IsOneOf(type, {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"})) {
     errors.NotSupported("spec.type", type,
                         {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"});
   }
@@ -211,8 +207,8 @@ void ValidateClaim(const Value& claim, FieldErrors& errors) {
 }
 
 void ValidateTemplate(const ResourceType& type, const Value& object, FieldErrors& errors) {
-  if (!IsOneOf(type.kind, {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job",
-                           "ReplicationController"})) {
+  if (!base::IsOneOf(type.kind, {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job",
+                                 "ReplicationController"})) {
     return;
   }
   const Value* const spec = object.At({"spec", "template", "spec"});
@@ -357,8 +353,8 @@ bool SpecChanged(const ResourceType& type, const Value& object, const Value& old
 
 bool HasGeneration(const ResourceType& type) {
   if (type.custom || type.group == "apiextensions.k8s.io") return true;
-  return IsOneOf(type.kind,
-                 {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController",
+  return base::IsOneOf(
+      type.kind, {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController",
                   "Pod", "Job", "CronJob", "Ingress", "NetworkPolicy", "PodDisruptionBudget",
                   "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "PriorityClass",
                   "ResourceSlice"});

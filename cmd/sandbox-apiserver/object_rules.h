@@ -1,8 +1,7 @@
 #pragma once
 
-// What kinds with rules of their own do to their objects: defaults, the strategy of create and
-// update, validation, warnings. Kinds without such rules pass through untouched. No I/O; any
-// thread.
+// Rules of built-in kinds: defaults, the strategy of create and update, validation, warnings.
+// Objects of other kinds are not changed. No I/O; any thread.
 
 #include <string>
 #include <string_view>
@@ -19,8 +18,8 @@ namespace sandbox {
 // milli and made canonical. What cannot be decoded is 400.
 Outcome<void> ApplyDefaults(const ResourceType& type, json::Value& object);
 
-// The strategy: what of a body counts. On create the status is wiped or set to its beginning; on
-// update through the main resource it is the stored one; through /status only it may change.
+// The strategy: which part of a body is used. A create resets the status. An update of the main
+// resource keeps the stored status; an update of /status changes nothing else.
 void PrepareForCreate(const ResourceType& type, json::Value& object);
 void PrepareForUpdate(const ResourceType& type, json::Value& object, const json::Value& old,
                       std::string_view subresource);
@@ -32,7 +31,7 @@ FieldErrors ValidateObject(const ResourceType& type, const json::Value& object,
 // Texts for Warning headers of a create.
 std::vector<std::string> CreateWarnings(const ResourceType& type, const json::Value& object);
 
-// True if `generation` is to grow: something outside metadata (and status) differs.
+// True if `generation` must increase: a member other than metadata and status differs.
 bool SpecChanged(const ResourceType& type, const json::Value& object, const json::Value& old);
 // Whether objects of this type have metadata.generation at all.
 bool HasGeneration(const ResourceType& type);

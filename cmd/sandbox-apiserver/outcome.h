@@ -1,7 +1,7 @@
 #pragma once
 
-// How operations of the sandbox fail: with the Status that the client shall read. An Outcome<T> is
-// a value or such a Status; the HTTP surface writes it with the Status's own code. Values; any
+// The result of an operation: a failure is the Status that the client gets. An Outcome<T> is a
+// value or such a Status; the HTTP surface writes it with the Status's own code. Values; any
 // thread.
 
 #include <boost/system/result.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Patches: values to a value. JSON patch (RFC 6902), JSON merge patch (RFC 7386), the strategic
-// merge that kubectl sends for built-in kinds, and a server-side apply that creates or merges. No
-// I/O; any thread.
+// Patches, as functions of values. JSON patch (RFC 6902), JSON merge patch (RFC 7386), the
+// strategic merge that kubectl sends for built-in kinds, and a server-side apply that creates or
+// merges. No I/O; any thread.
 
 #include <optional>
 #include <string>
@@ -37,9 +37,10 @@ json::Value ApplyMergePatch(const json::Value& target, const json::Value& patch)
 Outcome<json::Value> ApplyStrategicMergePatch(const json::Value& target, const json::Value& patch,
                                               std::string_view kind);
 
-// Merges what is applied into the object (strategically for built-in kinds), and removes what this
-// manager applied before and leaves out now. Ownership is kept in metadata.managedFields with one
-// entry for each manager; conflicts between managers are not detected.
+// Merges the applied configuration into the object (a strategic merge for built-in kinds), and
+// removes fields that this manager applied before and omits now. Ownership is kept in
+// metadata.managedFields with one entry for each manager; conflicts between managers are not
+// detected.
 Outcome<json::Value> ApplyServerSide(const json::Value& target, const json::Value& applied,
                                      std::string_view field_manager, std::string_view kind,
                                      bool custom, std::string_view timestamp);

@@ -12,13 +12,13 @@
 
 namespace sandbox {
 
-// Defaults of a pod spec (of a pod or a template), its quantities normalised. A limit without a
-// request makes the request.
+// Defaults of a pod spec (of a pod or a template), its quantities normalised. A request that is not
+// set gets the value of the limit.
 Outcome<void> DefaultPodSpec(const ResourceType& type, json::Value& spec);
 
-// Everything wrong with the pod spec that stands at `path`.
+// All errors of the pod spec at `path`.
 void ValidatePodSpec(const json::Value& spec, const std::string& path, FieldErrors& errors);
-// And what must not change in a stored pod.
+// Errors of an update: fields that must not change in a stored pod.
 void ValidatePodUpdate(const json::Value& pod, const json::Value& old, FieldErrors& errors);
 
 // Keeps of `pod` only the containers' resources, as /resize does; all else comes from `old`.

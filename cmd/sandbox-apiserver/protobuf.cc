@@ -89,8 +89,8 @@ std::optional<Pair> ReadPair(std::string_view bytes) {
   return pair;
 }
 
-// Go writes scalars that are not set as zeros; where zero says something else than absence, the
-// field is a pointer in Go and written only if it is set.
+// Go writes an unset scalar as zero. If zero and unset differ, the field is a pointer in Go, and
+// written only if it is set.
 bool ZeroMatters(std::string_view name) {
   constexpr std::array<std::string_view, 12> kNames{"replicas",
                                                     "automountServiceAccountToken",
@@ -107,7 +107,7 @@ bool ZeroMatters(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-// Structs that Go writes whether they hold something or not.
+// Structs that Go also writes if they are empty.
 bool EmptyMatters(std::string_view name) {
   return name != "metadata" && name != "spec" && name != "status" && name != "resources" &&
          name != "strategy" && name != "template" && name != "scopeSelector";

@@ -4,8 +4,8 @@
 // namespace`, `auth can-i` …; apimachinery v0.36.3, pkg/runtime/serializer/protobuf): they have no
 // fallback to JSON. Answers are always JSON, which the same clients accept.
 //
-// Known are the kinds such commands make, with the fields these have. A field that is not known is
-// an error, never a silent loss. Pure; any thread.
+// It knows the kinds that these commands create, and their fields. An unknown field is an error, so
+// nothing is lost silently. Pure; any thread.
 
 #include <string_view>
 

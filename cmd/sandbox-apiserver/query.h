@@ -1,7 +1,7 @@
 #pragma once
 
-// Selection of objects for lists and watches: the parameters as they stand in the query string, and
-// what comes of them. Values; any thread.
+// Selection of objects for lists and watches: the query parameters, raw and parsed. Values; any
+// thread.
 
 #include <cstdint>
 #include <memory>

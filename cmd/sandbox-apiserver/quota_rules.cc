@@ -1,9 +1,9 @@
 #include "cmd/sandbox-apiserver/quota_rules.h"
 
-#include <algorithm>
 #include <set>
 
 #include "cmd/sandbox-apiserver/resource_lists.h"
+#include "pkg/base/text.h"
 
 namespace sandbox {
 namespace {
@@ -17,24 +17,22 @@ constexpr std::string_view kExistsOnlyText =
     "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, "
     "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
 
-bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), text) != names.end();
-}
-
 bool IsKnownScope(std::string_view scope) {
-  return IsOneOf(scope, {"Terminating", "NotTerminating", "BestEffort", "NotBestEffort",
-                         "PriorityClass", "CrossNamespacePodAffinity", "VolumeAttributesClass"});
+  return base::IsOneOf(
+      scope, {"Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass",
+              "CrossNamespacePodAffinity", "VolumeAttributesClass"});
 }
 
-// Whether a standard quota resource may stand beside the scope. Unknown scopes permit everything.
+// Whether a standard quota resource may be combined with the scope. Unknown scopes permit
+// everything.
 bool Permits(std::string_view scope, std::string_view resource) {
   if (scope == "BestEffort") return resource == "pods";
   if (scope == "VolumeAttributesClass") {
-    return IsOneOf(resource, {"persistentvolumeclaims", "requests.storage"});
+    return base::IsOneOf(resource, {"persistentvolumeclaims", "requests.storage"});
   }
   if (!IsKnownScope(scope)) return true;
-  return IsOneOf(resource, {"pods", "cpu", "memory", "requests.cpu", "requests.memory",
-                            "limits.cpu", "limits.memory"});
+  return base::IsOneOf(resource, {"pods", "cpu", "memory", "requests.cpu", "requests.memory",
+                                  "limits.cpu", "limits.memory"});
 }
 
 bool Conflict(const std::set<std::string>& scopes) {
@@ -110,17 +108,17 @@ void ValidateExpression(const Value& expression, FieldErrors& errors) {
   const std::string scope(expression.StringAt({"scopeName"}));
   const std::string op(expression.StringAt({"operator"}));
   const bool has_values = !expression.ArrayAt({"values"}).empty();
-  const bool takes_classes = IsOneOf(scope, {"PriorityClass", "VolumeAttributesClass"});
+  const bool takes_classes = base::IsOneOf(scope, {"PriorityClass", "VolumeAttributesClass"});
   if (IsKnownScope(scope) && !takes_classes && op != "Exists") {
     errors.Invalid(path + ".operator", op, kExistsOnlyText);
   }
-  if (IsOneOf(op, {"In", "NotIn"})) {
+  if (base::IsOneOf(op, {"In", "NotIn"})) {
     if (!has_values) {
       errors.Required(path + ".values",
                       "must be at least one value when `operator` is 'In' or 'NotIn' for scope "
                       "selector");
     }
-  } else if (IsOneOf(op, {"Exists", "DoesNotExist"})) {
+  } else if (base::IsOneOf(op, {"Exists", "DoesNotExist"})) {
     if (has_values) {
       errors.Invalid(path + ".values", *expression.At({"values"}),
                      "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope "

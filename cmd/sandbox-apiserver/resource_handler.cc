@@ -31,7 +31,7 @@ void AppendItem(std::string& text, const json::Object& item, bool with_type) {
   text.push_back('}');
 }
 
-// Written piece by piece: a list may hold tens of thousands of objects, which are not copied.
+// Written in pieces, so that the tens of thousands of objects of a list are not copied.
 std::string ListText(const ResourceType& type, const ListPage& page) {
   std::string text = "{\"kind\":" + json::Quote(type.list_kind) +
                      ",\"apiVersion\":" + json::Quote(type.ApiVersion()) +
@@ -237,7 +237,7 @@ base::Task<http::Response> ResourceHandler::DeleteCollection(const Exchange& exc
     Prepare prepare = [this, &target, &options] { return store_.PrepareDelete(target, *options); };
     Outcome<WriteResult> result = co_await Write(exchange, std::move(prepare), true);
     if (result) deleted.items.push_back(result->object);
-    // Somebody else was faster.
+    // Another write was faster.
     if (!result && result.error().code != 404) co_return StatusResponse(result.error());
   }
   deleted.resource_version = store_.current_version();

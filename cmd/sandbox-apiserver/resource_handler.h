@@ -4,7 +4,7 @@
 // deletecollection, in the representation that the client accepts. Writes pass the validating
 // webhooks between the store's steps. Watches are WatchServer's.
 //
-// Single-threaded; what is referred to outlives the handler, an Exchange its Handle().
+// Single-threaded. Constructor arguments must outlive the handler, and an Exchange its Handle().
 
 #include <functional>
 
@@ -36,8 +36,8 @@ class ResourceHandler {
   base::Task<http::Response> Delete(const Exchange& exchange);
   base::Task<http::Response> DeleteCollection(const Exchange& exchange);
 
-  // A write through all its steps, prepared anew after a lost race where nobody asked for a certain
-  // version. `by_collection`: its webhooks get no name.
+  // All steps of a write. If the client named no version and another write came in between, the
+  // write is prepared again. `by_collection`: its webhooks get no name.
   base::Task<Outcome<WriteResult>> Write(const Exchange& exchange, Prepare prepare,
                                          bool by_collection);
   base::Task<Outcome<std::vector<std::string>>> Admit(const Exchange& exchange,

@@ -1,9 +1,7 @@
 #include "cmd/sandbox-apiserver/resource_lists.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "cmd/sandbox-apiserver/statuses.h"
+#include "pkg/base/text.h"
 
 namespace sandbox {
 namespace {
@@ -43,10 +41,6 @@ constexpr std::string_view kIntegers[] = {
     "replicationcontrollers",
     "persistentvolumeclaims",
 };
-
-bool IsOneOf(const auto& names, std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
 
 bool IsExtendedResource(std::string_view name) {
   return name.find('/') != std::string_view::npos &&
@@ -109,7 +103,7 @@ quantity::Quantity QuantityOf(const Value* list, std::string_view name) {
 }
 
 bool IsStandardQuotaResource(std::string_view name) {
-  return IsOneOf(kBoth, name) || name.starts_with("hugepages-") ||
+  return base::IsOneOf(name, kBoth) || name.starts_with("hugepages-") ||
          name.starts_with("requests.hugepages-");
 }
 
@@ -118,7 +112,7 @@ bool IsStandardResource(std::string_view name) {
 }
 
 bool IsIntegerResource(std::string_view name) {
-  return IsOneOf(kIntegers, name) || IsExtendedResource(name);
+  return base::IsOneOf(name, kIntegers) || IsExtendedResource(name);
 }
 
 void ValidateQuantity(std::string_view path, std::string_view name, const Value& value,

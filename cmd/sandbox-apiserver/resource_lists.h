@@ -14,7 +14,7 @@
 
 namespace sandbox {
 
-// The object as JSON stands in for a Go map: nullptr where it is absent or something else.
+// The member as a JSON object; nullptr if it is absent or no object.
 json::Value* FindMember(json::Value& value, std::initializer_list<std::string_view> path);
 
 // Rounds each quantity of the map up to milli and prints it canonically, as decoding does.

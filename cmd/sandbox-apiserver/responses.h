@@ -22,7 +22,7 @@ http::Response Encoded(int status, const json::Value& body, Encoding encoding, b
 http::Response PlainText(int status, std::string_view body);
 // With Retry-After where the Status names a time.
 http::Response StatusResponse(const api::Status& status);
-// What a path that means nothing gets.
+// The answer to an unknown path.
 http::Response PageNotFound();
 
 // A Warning header for each text.

@@ -1,6 +1,6 @@
 #pragma once
 
-// The Statuses that the sandbox's core answers with, beyond the usual ones of pkg/api. Any thread.
+// Statuses of the sandbox's core that pkg/api does not have. Any thread.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace sandbox {
 
-// Something is to be created in a namespace that is being deleted.
+// An object is created in a namespace that is being deleted.
 api::Status NamespaceTerminating(const ResourceType& type, std::string_view name,
                                  std::string_view ns);
 // The name is taken by an object that is being deleted.

@@ -1,5 +1,5 @@
-// What happens without a request: pods end their grace, terminating namespaces are emptied,
-// dependents follow their owners.
+// Work without a request: removes pods after their grace period, the contents of terminating
+// namespaces, and the dependents of deleted owners.
 
 #include <algorithm>
 
@@ -85,7 +85,7 @@ bool Store::DeleteContents(const std::string& ns) {
     }
     for (const std::string& key : keys) {
       const Target target{type, ns, key.substr(prefix.size()), ""};
-      // Already marked objects are left to whoever holds them.
+      // Objects with a deletionTimestamp wait for their finalizers.
       const ObjectPtr object = FindStored(*type, key);
       if (object != nullptr && !api::IsBeingDeleted(*object)) static_cast<void>(Delete(target));
       empty = empty && FindStored(*type, key) == nullptr;
@@ -131,7 +131,8 @@ void Store::ReleaseDependents(const std::string& owner_uid, bool orphan) {
   }
 }
 
-// Foreground: dependents go first, then the finalizer. Orphan: they lose their owner.
+// Foreground: deletes the dependents, then removes the finalizer. Orphan: removes the owner from
+// the dependents.
 void Store::FinishPropagation(const Target& target, const std::string& uid, bool orphan) {
   auto current = Current(target);
   if (!current || api::Uid(**current) != uid) return;

@@ -1,4 +1,5 @@
-// The last step of a write: the object changes, the history knows, deletion takes its course.
+// The last step of a write: changes the object, adds the event to the history, and completes a
+// deletion.
 
 #include <algorithm>
 
@@ -37,7 +38,7 @@ std::int64_t GraceOf(const Value& object) {
   return grace != nullptr ? grace->AsInt64().value_or(0) : 0;
 }
 
-// The grace of this deletion: zero for what needs no farewell.
+// The grace period of this deletion; zero except for scheduled pods.
 std::int64_t GraceFor(const ResourceType& type, const Value& object, const DeleteOptions& options) {
   if (!type.IsCore("pods") || object.StringAt({"spec", "nodeName"}).empty()) return 0;
   const std::string_view phase = object.StringAt({"status", "phase"});
@@ -86,7 +87,7 @@ Outcome<WriteResult> Store::CommitCreate(PendingWrite write) {
                ? AlreadyExistsBeingDeleted(*type, write.target.name)
                : api::AlreadyExists(type->group_resource(), write.target.name);
   }
-  // The namespace may have begun to go while webhooks were asked.
+  // The namespace's deletion may have begun during the calls of webhooks.
   if (auto checked = CheckNamespaceForCreate(write.target); !checked) return checked.error();
   if (IsCrd(*type)) SetEstablished(write.object, Timestamp());
   WriteResult result;
@@ -131,7 +132,7 @@ Outcome<WriteResult> Store::CommitUpdate(PendingWrite write) {
   return result;
 }
 
-// The object with the marks of a deletion that has to wait.
+// The object with the metadata of a deletion that must wait.
 Value Store::MarkedForDeletion(const PendingWrite& write, std::int64_t grace) const {
   const ResourceType& type = *write.target.type;
   Value object = *write.old_object;
@@ -169,7 +170,7 @@ Outcome<WriteResult> Store::CommitDelete(PendingWrite write) {
   if (grace > 0 || HasFinalizers(*type, marked)) return CommitMarked(write, std::move(marked));
   if (write.dry_run) return RemovedResult(write, *current);
   ObjectPtr last = *current;
-  // Watches see a pod marked before they see it go, even without any grace.
+  // A watch shows a pod's deletionTimestamp before its DELETED event, even without a grace period.
   if (type->IsCore("pods") && !(marked == *last)) last = Put(type, std::move(marked), last);
   return RemovedResult(write, Remove(type, *last, last));
 }
@@ -277,7 +278,7 @@ void Store::AfterRemove(const TypePtr& type, const Value& last) {
   if (options_.garbage_collector && dependents_.count(uid) != 0) {
     Schedule(clock_.Now(), [this, uid] { CollectDependents(uid); });
   }
-  // The last content of a terminating namespace may have gone.
+  // This may have been the last object of a terminating namespace.
   const std::string ns(api::Namespace(last));
   if (ns.empty()) return;
   const ObjectPtr around = FindStored(*registry_.Find("", "v1", "namespaces"), ns);

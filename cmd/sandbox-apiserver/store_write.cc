@@ -1,4 +1,4 @@
-// The first two steps of a write: what a request means, and what the rules make of it.
+// The first two steps of a write: decodes the request, and applies the rules of its kind.
 
 #include <algorithm>
 
@@ -75,7 +75,7 @@ bool NamesVersion(const Value& patch) {
   });
 }
 
-// Sets a member of metadata to what `old` has, or takes it away.
+// Sets a member of metadata to its value in `old`, or removes it.
 void Keep(Value& object, const Value& old, std::string_view member) {
   Object& meta = *object.Make({"metadata"}).AsObject();
   if (const Value* stored = old.At({"metadata", member})) {
@@ -85,7 +85,7 @@ void Keep(Value& object, const Value& old, std::string_view member) {
   }
 }
 
-// The demands of a body: the uid and the version that it names are those stored.
+// Preconditions of a body: its uid and version, if given, are the stored ones.
 Outcome<void> CheckUid(const PendingWrite& write) {
   const std::string uid(api::Uid(write.object));
   const std::string stored(api::Uid(*write.old_object));
@@ -157,8 +157,7 @@ Outcome<void> Store::CheckNamespaceForCreate(const Target& target) const {
   return {};
 }
 
-// Brings a body into the shape of its kind: unknown fields of custom resources fall away, defaults
-// come in, quantities become canonical.
+// Prunes unknown fields of custom resources, sets defaults, and makes quantities canonical.
 Outcome<void> Store::Decode(PendingWrite& write) const {
   const ResourceType& type = *write.target.type;
   if (type.custom && type.schema != nullptr) {
@@ -286,7 +285,7 @@ Outcome<PendingWrite> Store::PreparePatch(const Target& target, const PatchReque
   if (auto checked = CheckKind(type, write.object); !checked) return checked.error();
   if (auto checked = CheckNameOfBody(target, write.object); !checked) return checked.error();
   if (auto checked = CheckNamespaceOfBody(target, write.object); !checked) return checked.error();
-  // A patch that names another uid is no failed precondition: it changes what cannot change.
+  // A patch with another uid is not a failed precondition: it changes an immutable field.
   if (auto checked = CheckVersion(write); !checked) return checked.error();
   if (auto decoded = Decode(write); !decoded) return decoded.error();
   return write;
@@ -334,7 +333,7 @@ Outcome<void> Store::Complete(PendingWrite& write) {
 
 Outcome<void> Store::CompleteCreate(PendingWrite& write) {
   const ResourceType& type = *write.target.type;
-  // Once more, for what webhooks have made of it.
+  // Again, because webhooks may have changed the object.
   if (auto defaulted = ApplyDefaults(type, write.object); !defaulted) return defaulted;
   EnsureName(write);
   write.object.Make({"metadata", "uid"}) = NewUid();

@@ -22,7 +22,7 @@ bool Contains(const Array& list, const Value& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// Where the element with the same key as `element` stands; list.size() if nowhere.
+// The index of the element with the same key as `element`; list.size() if there is none.
 std::size_t IndexOf(const Array& list, const Value& element, std::string_view key) {
   const Value* const wanted = key.empty() ? &element : element.At({key});
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -32,8 +32,8 @@ std::size_t IndexOf(const Array& list, const Value& element, std::string_view ke
   return list.size();
 }
 
-// The elements named by `order` in its order; those it does not name stay where they stood among
-// the elements of `before` (the list as stored).
+// Sorts the elements that `order` names by it. The others keep their position among the elements of
+// `before`, the stored list.
 Array InOrder(const Array& merged, const Array& before, const Array& order, std::string_view key) {
   Array named;
   for (const Value& element : order) {

@@ -21,7 +21,7 @@ Value Definition(std::string_view name, std::string_view type, std::string_view 
                 {"priority", priority}};
 }
 
-// A cell of a custom resource's column: typed, null where nothing fits.
+// A cell of a custom resource's column: typed, or null.
 Value CustomCell(const PrinterColumn& column, const Value& object, base::WallTime now) {
   const Value* const value = FirstByPath(object, column.json_path);
   if (value == nullptr || value->IsNull()) return nullptr;

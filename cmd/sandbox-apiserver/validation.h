@@ -42,7 +42,7 @@ class FieldErrors {
   std::vector<FieldError> errors_;
 };
 
-// What is wrong with the text; empty if nothing is.
+// The errors of the text; empty if it is valid.
 std::vector<std::string> CheckDns1123Label(std::string_view text);
 std::vector<std::string> CheckDns1123Subdomain(std::string_view text);
 std::vector<std::string> CheckDns1035Label(std::string_view text);
@@ -51,7 +51,7 @@ std::vector<std::string> CheckLabelValue(std::string_view text);
 
 // Names, labels, annotations, finalizers, owner references of any object.
 FieldErrors ValidateMeta(const ResourceType& type, const json::Value& object);
-// And what may not change between two states of one.
+// Errors of an update: metadata that must not change.
 FieldErrors ValidateMetaUpdate(const json::Value& object, const json::Value& old);
 
 }  // namespace sandbox

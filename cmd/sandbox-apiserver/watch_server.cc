@@ -44,7 +44,7 @@ std::string Line(std::string_view type, std::string_view object) {
   return "{\"type\":" + json::Quote(type) + ",\"object\":" + std::string(object) + "}\n";
 }
 
-// The annotated bookmark ends the synthetic beginning, where bookmarks are wanted at all.
+// The annotated bookmark ends the initial events, if the client allows bookmarks.
 bool WantsInitialEnd(const WatchQuery& query) {
   const bool from_now = query.resource_version.empty() || query.resource_version == "0";
   return query.send_initial_events.value_or(from_now);
@@ -96,7 +96,7 @@ base::Task<int> WatchServer::Serve(const Exchange& exchange, http::ResponseWrite
   const base::Result<void> started = co_await writer.Start(200, headers);
   if (!started) co_return 200;
   if (refusal) {
-    // A version that is too old is told within the stream, as kube-apiserver does.
+    // A version that is too old is an ERROR event of the stream, as with kube-apiserver.
     std::string line = Line("ERROR", json::Write(refusal->ToJson()));
     const base::Result<void> told = co_await writer.Write(std::move(line));
     if (told) co_await writer.Finish();
@@ -124,7 +124,7 @@ base::Task<void> WatchServer::Run(Stream& stream) {
   while (true) {
     const bool stopping = co_await base::Stopping();
     if (stopping) {
-      // The server stops, or the client has gone and will not miss it.
+      // The server stops, or the client has disconnected.
       co_await stream.writer.Finish();
       co_return;
     }
@@ -149,7 +149,7 @@ base::Task<void> WatchServer::Run(Stream& stream) {
   }
 }
 
-// Events now, or when their delay has passed. False: the client has gone.
+// Sends events now, or after their delay. False: the client has disconnected.
 base::Task<bool> WatchServer::SendPending(Stream& stream) {
   while (true) {
     const base::TimePoint now = scheduler_.Now();

@@ -1,7 +1,8 @@
 #pragma once
 
 // Streams watches: events as they come, bookmarks, the end at timeoutSeconds or when the client has
-// gone; typed, as metadata, or as tables. Knows all open watches, so that faults can hit them.
+// gone; typed, as metadata, or as tables. It knows all open watches, so that faults can be applied
+// to them.
 //
 // Single-threaded; the store and the scheduler outlive the streams.
 
@@ -33,10 +34,10 @@ class WatchServer {
   // must stay until then.
   base::Task<int> Serve(const Exchange& exchange, http::ResponseWriter& writer);
 
-  // Lets a fault hit the open watches that it matches: kDropWatches, kSendEvent, kRepeatEvent, and
-  // kDelayWatch, which later watches feel as well.
+  // Applies a fault to the open watches that it matches: kDropWatches, kSendEvent, kRepeatEvent,
+  // kDelayWatch. kDelayWatch also applies to later watches.
   void Inject(const Fault& fault);
-  // Before history is forgotten: watches that have read it all are not cut.
+  // Call it before the history is dropped: watches that have read all of it continue.
   void CatchUp();
   void ClearDelays() { delays_.clear(); }
   [[nodiscard]] std::size_t open() const { return streams_.size(); }

@@ -23,7 +23,7 @@ api::Status NoDryRun(const Webhook& webhook) {
                          " does not support dry run");
 }
 
-// The answer's Retry-After, where it invites to ask again.
+// The answer's Retry-After, if the call may be repeated.
 std::optional<std::chrono::seconds> RetryAfter(const http::Response& response) {
   const std::string_view text = response.headers.Get("Retry-After");
   if (text.empty() || (response.status != 429 && response.status < 500)) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<std::chrono::seconds> RetryAfter(const http::Response& response) {
   return std::chrono::seconds(seconds);
 }
 
-// Of an answer outside 2xx, as the API server's client says it: a Status in its own words.
+// The error of an answer outside 2xx, as the API server's client has it: the message of its Status.
 std::string WordsOf(const http::Response& response) {
   const base::Result<json::Value> status = json::Parse(response.body);
   const bool is_status = status && status->StringAt({"kind"}) == "Status";

@@ -20,7 +20,7 @@ namespace sandbox {
 
 class WebhookCaller {
  public:
-  // How a webhook is reached; tests put their own in place.
+  // How a webhook is reached; tests replace it.
   using Post = std::function<base::Task<base::Result<http::Response>>(const Webhook& webhook,
                                                                       std::string body)>;
 

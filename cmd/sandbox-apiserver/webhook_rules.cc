@@ -10,19 +10,10 @@ namespace {
 
 std::vector<std::string> Strings(const json::Value& value, std::string_view member) {
   std::vector<std::string> texts;
-  const json::Value* list = value.At({member});
-  const json::Array* array = list == nullptr ? nullptr : list->AsArray();
-  if (array == nullptr) return texts;
-  for (const json::Value& element : *array) {
+  for (const json::Value& element : value.ArrayAt({member})) {
     if (const std::string* text = element.AsString()) texts.push_back(*text);
   }
   return texts;
-}
-
-const json::Array& Elements(const json::Value* value) {
-  static const json::Array none;
-  const json::Array* array = value == nullptr ? nullptr : value->AsArray();
-  return array == nullptr ? none : *array;
 }
 
 // An absent selector selects everything.
@@ -54,14 +45,14 @@ Webhook WebhookOf(const json::Value& value) {
   webhook.any_version = value.StringAt({"matchPolicy"}) != "Exact";
   const std::string_view effects = value.StringAt({"sideEffects"});
   webhook.has_side_effects = effects != "None" && effects != "NoneOnDryRun";
-  webhook.has_match_conditions = !Elements(value.At({"matchConditions"})).empty();
+  webhook.has_match_conditions = !value.ArrayAt({"matchConditions"}).empty();
   const std::vector<std::string> versions = Strings(value, "admissionReviewVersions");
   webhook.knows_v1 = std::find(versions.begin(), versions.end(), "v1") != versions.end();
   if (const json::Value* timeout = value.At({"timeoutSeconds"})) {
     webhook.timeout =
         std::chrono::seconds(std::clamp<std::int64_t>(timeout->AsInt64().value_or(10), 1, 30));
   }
-  for (const json::Value& rule : Elements(value.At({"rules"}))) {
+  for (const json::Value& rule : value.ArrayAt({"rules"})) {
     webhook.rules.push_back(RuleOf(rule));
   }
   webhook.namespace_selector = SelectorOf(value, "namespaceSelector");
@@ -88,7 +79,7 @@ bool NamesResource(const std::vector<std::string>& resources, std::string_view r
 }
 
 bool InScope(const std::string& scope, const Admission& admission) {
-  // A Namespace has its own name as namespace in a review and is cluster-scoped all the same.
+  // In a review the namespace of a Namespace is its own name, although it is cluster-scoped.
   if (scope == "Cluster") return !admission.type->namespaced;
   if (scope == "Namespaced") return admission.type->namespaced;
   return true;
@@ -107,7 +98,7 @@ bool ObjectSelected(const Webhook& webhook, const json::Value* object) {
   return webhook.object_selector.Matches(object->At({"metadata", "labels"}));
 }
 
-// Webhooks never guard the objects by which they are configured, or nobody could mend them.
+// Webhooks are never called for webhook configurations, or a broken one could not be repaired.
 bool IsExempt(const ResourceType& type) { return type.group == "admissionregistration.k8s.io"; }
 
 json::Object KindOf(const ResourceType& type) {
@@ -141,7 +132,7 @@ base::Error Malformed(std::string message) {
 
 std::vector<Webhook> WebhooksOf(const json::Value& configuration) {
   std::vector<Webhook> webhooks;
-  for (const json::Value& webhook : Elements(configuration.At({"webhooks"}))) {
+  for (const json::Value& webhook : configuration.ArrayAt({"webhooks"})) {
     webhooks.push_back(WebhookOf(webhook));
   }
   return webhooks;

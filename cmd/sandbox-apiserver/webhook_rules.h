@@ -45,8 +45,8 @@ struct Webhook {
   api::LabelSelector object_selector;
 };
 
-// The webhooks of a ValidatingWebhookConfiguration, in its order. Malformed parts are left out as a
-// real server would never have stored them.
+// The webhooks of a ValidatingWebhookConfiguration, in its order. Malformed parts are omitted; a
+// real server would not have stored them.
 std::vector<Webhook> WebhooksOf(const json::Value& configuration);
 
 // A write as admission sees it.

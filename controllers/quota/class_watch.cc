@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include "pkg/json/value.h"
+
 namespace controllers {
 namespace {
 
@@ -47,15 +49,15 @@ void ClassWatch::Upsert(const json::Value& object) {
   base::Result<quota::ClassUsage> one = source_.usage_of(object);
   if (!one) {
     LOG(WARNING) << "class cannot be read; what its objects use is unknown resource="
-                 << resource_.ToString() << " class=" << name << " error=\"" << one.error().message
-                 << "\"";
+                 << resource_.ToString() << " class=" << name
+                 << " error=" << json::Quote(one.error().message);
   }
   const bool incomplete = one && !one->unknown.empty();
   if (incomplete) {
     LOG(WARNING) << "class does not say all that it ought to; what its objects use of that is "
                     "unknown resource="
-                 << resource_.ToString() << " class=" << name << " error=\""
-                 << one->unknown.begin()->second << "\"";
+                 << resource_.ToString() << " class=" << name
+                 << " error=" << json::Quote(one->unknown.begin()->second);
   }
   if (table_.Set(name, std::move(one)) && synced_) callbacks_.on_change(name);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controllers/quota/timing.h"
+#include "pkg/api/names.h"
 
 namespace controllers {
 namespace {
@@ -21,14 +22,6 @@ Obstacle ObstacleOf(const quota::Evaluator& evaluator, const base::Error& error)
           .resource = (missing ? evaluator.classes->resource : evaluator.resource).ToString(),
           .names = {},
           .why = error.message};
-}
-
-// It comes from whoever made the object, and goes into a path.
-bool IsObjectName(std::string_view name) {
-  return !name.empty() && name.size() <= 253 && name.front() != '.' &&
-         std::ranges::all_of(name, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
-         });
 }
 
 base::Error NotFound(const std::string& name) {
@@ -214,7 +207,8 @@ base::Result<quota::Resolved> ObservedUsage::SubjectOf(const quota::Evaluator& e
 // By a list of one, which takes no right that the watch of the classes does not take, too.
 base::Task<base::Result<quota::ClassUsage>> ObservedUsage::ReadClass(
     const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
-  if (!IsObjectName(name)) co_return NotFound(name);
+  // The name comes from whoever made the object, and goes into a path.
+  if (!api::IsDns1123Subdomain(name)) co_return NotFound(name);
   const api::GroupResource& resource = evaluator.classes->resource;
   const auto served = served_.Find(resource, ResourceScope::kCluster);
   if (!served && served_.IsAbsent(resource, ResourceScope::kCluster)) co_return NotFound(name);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pkg/api/resource_version.h"
+#include "pkg/json/value.h"
 
 namespace controllers {
 namespace {
@@ -154,7 +155,7 @@ void QuotaStore::MarkBroken(const api::ObjectKey& key, const base::Error& why) {
   const auto [entry, added] = broken_.try_emplace(key, why.message);
   if (added || entry->second != why.message) {
     LOG(WARNING) << "quota cannot be read and is left alone quota_api=" << api_name_
-                 << " quota=" << key.ToString() << " error=\"" << why.message << "\"";
+                 << " quota=" << key.ToString() << " error=" << json::Quote(why.message);
   }
   entry->second = why.message;
   Drop(key);

@@ -66,8 +66,8 @@ base::Task<bool> Resync::One(std::shared_ptr<TrackedResource> tracked) {
   if (drift.objects() > 0) {
     LOG(WARNING) << "drift repaired resource=" << resource << " listed=" << (*report)->listed
                  << " missing=" << drift.missing << " vanished=" << drift.vanished
-                 << " different=" << drift.different << " usage=\"" << (*report)->usage.ToString()
-                 << "\"";
+                 << " different=" << drift.different
+                 << " usage=" << json::Quote((*report)->usage.ToString());
   }
   co_return true;
 }

@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include "pkg/json/value.h"
+
 namespace controllers {
 
 namespace {
@@ -35,7 +37,8 @@ base::Task<base::Result<void>> ServedResources::Look() {
     const base::Error& error = found.error();
     if (!error.Is(base::ErrorCode::kCancelled) &&
         std::exchange(trouble_, error.message) != error.message) {
-      LOG(WARNING) << "discovery failed, what was known is used error=\"" << error.message << "\"";
+      LOG(WARNING) << "discovery failed, what was known is used error="
+                   << json::Quote(error.message);
     }
     co_return error;
   }

@@ -6,6 +6,7 @@
 
 #include "controllers/quota/timing.h"
 #include "pkg/api/resource_version.h"
+#include "pkg/json/value.h"
 
 namespace controllers {
 namespace {
@@ -125,8 +126,8 @@ void TrackedResource::Count(const json::Value& object, const std::string& ns,
   if (!facts) {
     LOG_EVERY_N(WARNING, 100)
         << "object cannot be counted; its namespace's usage is unknown resource="
-        << resource_.ToString() << " object=" << TextOf(object) << " error=\""
-        << facts.error().message << "\"";
+        << resource_.ToString() << " object=" << TextOf(object)
+        << " error=" << json::Quote(facts.error().message);
     const auto change = ledger_.SetUnknown(ns, uid, TextOf(object) + ": " + facts.error().message,
                                            VersionOf(object));
     if (change) Report(*change);
@@ -134,8 +135,8 @@ void TrackedResource::Count(const json::Value& object, const std::string& ns,
   }
   if (!facts->flaw.empty()) {
     LOG_EVERY_N(WARNING, 100) << "object has an amount that counts as nothing resource="
-                              << resource_.ToString() << " object=" << TextOf(object) << " error=\""
-                              << facts->flaw << "\"";
+                              << resource_.ToString() << " object=" << TextOf(object)
+                              << " error=" << json::Quote(facts->flaw);
   }
   const bool has_later = facts->later.has_value();
   const auto change = ledger_.Set(ns, uid, std::move(*facts), VersionOf(object));

@@ -5,12 +5,12 @@
 #include <charconv>
 #include <optional>
 
+#include "pkg/api/names.h"
 #include "pkg/http/message.h"
 
 namespace admission {
 namespace {
 
-constexpr std::size_t kMaxLabel = 63;
 constexpr std::size_t kMaxHost = 253;
 
 base::Error Invalid(std::string_view what, std::string_view text, std::string_view why) {
@@ -21,13 +21,6 @@ base::Error Invalid(std::string_view what, std::string_view text, std::string_vi
 
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// RFC 1123: "a-z", "0-9" and "-", neither first nor last.
-bool IsLabel(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxLabel && text.front() != '-' && text.back() != '-' &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return IsLower(c) || IsDigit(c) || c == '-'; });
-}
 
 std::optional<std::uint16_t> ParsePort(std::string_view text) {
   std::uint16_t port = 0;
@@ -46,7 +39,7 @@ bool IsDnsName(std::string_view host) {
   if (host.size() > kMaxHost) return false;
   while (true) {
     const std::size_t end = std::min(host.find('.'), host.size());
-    if (!IsLabel(host.substr(0, end))) return false;
+    if (!api::IsDns1123Label(host.substr(0, end))) return false;
     if (end == host.size()) return true;
     host.remove_prefix(end + 1);
   }
@@ -94,11 +87,11 @@ base::Result<ServiceReference> ParseServiceReference(std::string_view text) {
     rest = rest.substr(0, colon);
   }
   service.name = rest;
-  if (!IsLabel(service.ns)) {
+  if (!api::IsDns1123Label(service.ns)) {
     return Invalid(kWhat, text, "the namespace is not a DNS label (a-z, 0-9, -, at most 63)");
   }
   // Services, unlike namespaces, begin with a letter (RFC 1035).
-  if (!IsLabel(service.name) || !IsLower(service.name.front())) {
+  if (!api::IsDns1123Label(service.name) || !IsLower(service.name.front())) {
     return Invalid(kWhat, text,
                    "the name is not a service's (a-z, 0-9, -, at most 63, a letter first)");
   }

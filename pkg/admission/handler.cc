@@ -139,6 +139,7 @@ class ReviewHandler {
     const Review answered = Envelope(*asked.review);
     const Answer answer = co_await Decide(endpoint, std::move(*asked.review), asked.deadline);
     observer_.OnDecision(endpoint.admitter.name(), ResultOf(answer.kind), clock_.Now() - begun);
+    TellRefusal(endpoint, answered, answer);
     http::Response response = ResponseFor(answered, answer);
     co_await writer.Send(std::move(response));
   }
@@ -169,13 +170,26 @@ class ReviewHandler {
     return {.review = {}, .refusal = std::move(refusal), .result = result};
   }
 
-  // What an answer repeats of its review.
-  static Review Envelope(const Review& review) {
+  // The parts of a review that its answer repeats. Moves the owner out of the review: the event
+  // about a refusal needs it.
+  static Review Envelope(Review& review) {
     Review envelope;
     envelope.uid = review.uid;
     envelope.resource = review.resource;
+    envelope.ns = review.ns;
     envelope.name = review.name;
+    envelope.dry_run = review.dry_run;
+    envelope.owner = std::move(review.owner);
     return envelope;
+  }
+
+  void TellRefusal(const Endpoint& endpoint, const Review& review, const Answer& answer) {
+    if (answer.kind != Answer::Kind::kRefused || !answer.refuser || review.dry_run) return;
+    observer_.OnRefusal(endpoint.admitter.name(), {.quota = {review.ns, answer.refuser->name},
+                                                   .quota_uid = answer.refuser->uid,
+                                                   .exceeded = answer.refuser->exceeded,
+                                                   .owner = review.owner,
+                                                   .message = RefusalMessage(review, answer)});
   }
 
   Asked Ask(Endpoint& endpoint, const http::Request& request, const http::Target& target,

@@ -4,11 +4,25 @@
 // admitters call it, on their own thread, and it must not call back.
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "pkg/admission/review.h"
+#include "pkg/api/resource.h"
 #include "pkg/base/clock.h"
 
 namespace admission {
+
+// A request that a quota refused, and that was no dry run.
+struct Refusal {
+  api::ObjectKey quota;
+  std::string quota_uid;
+  std::vector<std::string> exceeded;  // limits; empty if it was refused for another reason
+  std::optional<Owner> owner;         // of the object that was not stored
+  std::string message;                // as the user is told
+};
 
 class Observer {
  public:
@@ -17,6 +31,8 @@ class Observer {
   // "unavailable" or "malformed"; `took` runs from the whole request's arrival to the decision.
   virtual void OnDecision(std::string_view quota_api, std::string_view result,
                           base::Duration took) = 0;
+  // Called after OnDecision() if a quota refused the request.
+  virtual void OnRefusal(std::string_view /*quota_api*/, const Refusal& /*refusal*/) {}
   // An admitted request carries a warning.
   virtual void OnWarning(std::string_view quota_api) = 0;
   // One turn of a namespace's writer: how many requests it decided, with how many status writes.

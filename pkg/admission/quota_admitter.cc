@@ -57,6 +57,7 @@ Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
   if (verdict.kind == quota::Verdict::Kind::kRefused) {
     Answer refusal = Refuse(verdict.code, verdict.message);
     if (verdict.code == 403) refusal.reason = api.refusal_reason;
+    refusal.refuser = verdict.refuser;
     return refusal;
   }
   Answer answer;

@@ -161,6 +161,15 @@ std::string NameOf(const Review& review) {
   return "Unknown";
 }
 
+std::optional<Owner> OwnerOf(const Value& object) {
+  const Value* owner = api::OwnerReference(object);
+  if (owner == nullptr) return std::nullopt;
+  const auto text = [owner](std::string_view name) {
+    return std::string(owner->StringAt({name}).substr(0, kMaxNameBytes));
+  };
+  return Owner{text("apiVersion"), text("kind"), text("name"), text("uid")};
+}
+
 json::Projection OfReview(const std::vector<std::string>& fields) {
   std::vector<std::string> paths;
   for (const std::string_view object : {"request.object", "request.oldObject"}) {
@@ -172,6 +181,9 @@ json::Projection OfReview(const std::vector<std::string>& fields) {
     for (const std::string& field : fields) {
       paths.push_back(field.empty() ? std::string(object) : below + field);
     }
+  }
+  for (const char* name : {"apiVersion", "kind", "name", "uid", "controller"}) {
+    paths.push_back(std::string("request.object.metadata.ownerReferences.") + name);
   }
   return json::Projection(paths);
 }
@@ -198,7 +210,21 @@ api::Status RefusalStatus(const Review& review, const Answer& answer) {
   return status;
 }
 
+json::Object AnnotationsOf(const quota::Refuser& refuser) {
+  json::Object annotations{{"refused-by-quota", refuser.name}};
+  std::string exceeded;
+  for (const std::string& name : refuser.exceeded) {
+    exceeded.append(exceeded.empty() ? "" : ",").append(name);
+  }
+  if (!exceeded.empty()) annotations.Set("exceeded", exceeded);
+  return annotations;
+}
+
 }  // namespace
+
+std::string RefusalMessage(const Review& review, const Answer& answer) {
+  return RefusalStatus(review, answer).message;
+}
 
 base::Result<Review> ReviewParser::Parse(std::string_view body, const FieldsOf& fields_of) {
   const auto envelope = json::Skim(body, EnvelopeFields(), {.bytes = kMaxEnvelopeBytes});
@@ -215,6 +241,7 @@ base::Result<Review> ReviewParser::Parse(std::string_view body, const FieldsOf& 
       review->operation == Operation::kCreate || review->operation == Operation::kUpdate;
   if (judged && review->object.IsNull()) return Malformed("the review has no request.object");
   review->name = NameOf(*review);
+  review->owner = OwnerOf(review->object);
   return review;
 }
 
@@ -243,6 +270,9 @@ std::string FormatAnswer(const Review& review, const Answer& answer) {
   body.append(R"(,"allowed":)").append(allowed ? "true" : "false");
   if (!allowed) {
     body.append(R"(,"status":)").append(json::Write(RefusalStatus(review, answer).ToJson()));
+  }
+  if (!allowed && answer.refuser) {
+    body.append(R"(,"auditAnnotations":)").append(json::Write(AnnotationsOf(*answer.refuser)));
   }
   if (!answer.warnings.empty()) {
     json::Array warnings;

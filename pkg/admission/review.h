@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,19 @@
 #include "pkg/base/error.h"
 #include "pkg/json/projection.h"
 #include "pkg/json/value.h"
+#include "pkg/quota/decision.h"
 
 namespace admission {
 
 enum class Operation { kCreate, kUpdate, kDelete, kConnect };
+
+// Who is told when an object is refused: its controller, else the first of its owners.
+struct Owner {
+  std::string api_version;
+  std::string kind;
+  std::string name;
+  std::string uid;
+};
 
 // The `request` of a review. Of the objects only the wanted fields are decoded.
 struct Review {
@@ -30,13 +40,14 @@ struct Review {
   bool dry_run = false;
   json::Value object;      // null for a DELETE
   json::Value old_object;  // null for a CREATE
+  std::optional<Owner> owner = {};
 };
 
 // What an API server stores is 1.5 MiB at most, so in two objects this much is never wanted.
 inline constexpr std::size_t kMaxWantedBytes = std::size_t{8} << 20;
 
 // The fields of an object of this resource that the decision reads (pkg/json/projection.h);
-// metadata.{name,namespace,uid,resourceVersion,generateName} are always decoded.
+// metadata.{name,namespace,uid,resourceVersion,generateName} are always decoded, and the owner.
 using FieldsOf = std::function<std::vector<std::string>(const api::GroupResource& resource)>;
 
 // Errors: kMalformed for what is no JSON, no AdmissionReview, or has no request, uid, resource,
@@ -72,16 +83,21 @@ struct Answer {
     kUnavailable,  // HTTP 503: the review could not be decided in time
   };
   Kind kind = Kind::kAllowed;
-  int code = 403;                       // kRefused: status.code
-  std::string reason;                   // kRefused: status.reason, "Forbidden"
-  std::string message;                  // why; "" when allowed
-  std::vector<std::string> warnings;    // shown by kubectl; cut at 256 characters each
-  std::chrono::seconds retry_after{1};  // kBusy
+  int code = 403;                              // kRefused: status.code
+  std::string reason;                          // kRefused: status.reason, "Forbidden"
+  std::string message;                         // why; "" when allowed
+  std::vector<std::string> warnings;           // shown by kubectl; cut at 256 characters each
+  std::optional<quota::Refuser> refuser = {};  // kRefused: the quota, if it was one
+  std::chrono::seconds retry_after{1};         // kBusy
 };
 
 // The body of an answered review (kAllowed or kRefused). `uid` is the review's. A refusal's
 // details carry the resource and name, as the API server's own refusals do; where its code is 403
-// so does its message: `pods "p" is forbidden: ` and the answer's.
+// so does its message: `pods "p" is forbidden: ` and the answer's. Where a quota refused, audit
+// annotations say which, and by which limits; the API server puts the webhook's name before them.
 std::string FormatAnswer(const Review& review, const Answer& answer);
+
+// What the user is told: `pods "p" is forbidden: exceeded quota: …`.
+std::string RefusalMessage(const Review& review, const Answer& answer);
 
 }  // namespace admission

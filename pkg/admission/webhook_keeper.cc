@@ -7,6 +7,7 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/base/task_group.h"
+#include "pkg/json/value.h"
 
 namespace admission {
 namespace {
@@ -315,8 +316,8 @@ void WebhookKeeper::OnRefused(const base::Error& error) {
   // Another replica was faster. Its version comes by the watch.
   if (error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kAlreadyExists)) return;
   if (std::exchange(trouble_, error.message) == error.message) return;
-  LOG(WARNING) << "webhook configuration cannot be written name=" << plan_.name() << " error=\""
-               << error.message << "\"";
+  LOG(WARNING) << "webhook configuration cannot be written name=" << plan_.name()
+               << " error=" << json::Quote(error.message);
 }
 
 }  // namespace admission

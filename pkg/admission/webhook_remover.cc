@@ -7,6 +7,7 @@
 #include "pkg/admission/ownership.h"
 #include "pkg/admission/stored_configuration.h"
 #include "pkg/api/object_meta.h"
+#include "pkg/json/value.h"
 
 namespace admission {
 
@@ -79,7 +80,7 @@ base::Duration WebhookRemover::AfterError(const base::Error& error) {
   if (error.Is(ErrorCode::kConflict)) return std::chrono::milliseconds(100);
   if (std::exchange(trouble_, error.message) != error.message) {
     LOG(WARNING) << "whether webhooks are left over cannot be seen to name=" << options_.name
-                 << " error=\"" << error.message << "\"";
+                 << " error=" << json::Quote(error.message);
   }
   return error.Is(ErrorCode::kForbidden) ? options_.period_of_refused : options_.period;
 }

@@ -1,40 +1,22 @@
 #include <algorithm>
 
+#include "pkg/api/names.h"
 #include "pkg/api/selector.h"
 
 namespace api {
 namespace {
 
 constexpr std::size_t kMaxName = 63;
-constexpr std::size_t kMaxPrefix = 253;
 
 bool IsAlphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
-
-bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
 // Letters, digits, '-', '_' and '.', with a letter or digit at both ends.
 bool IsName(std::string_view text) {
   return !text.empty() && IsAlphanumeric(text.front()) && IsAlphanumeric(text.back()) &&
          std::all_of(text.begin(), text.end(),
                      [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.'; });
-}
-
-bool IsDnsLabel(std::string_view text) {
-  return !text.empty() && IsLowerOrDigit(text.front()) && IsLowerOrDigit(text.back()) &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return IsLowerOrDigit(c) || c == '-'; });
-}
-
-bool IsDnsSubdomain(std::string_view text) {
-  if (text.size() > kMaxPrefix) return false;
-  while (true) {
-    const std::size_t dot = std::min(text.find('.'), text.size());
-    if (!IsDnsLabel(text.substr(0, dot))) return false;
-    if (dot == text.size()) return true;
-    text.remove_prefix(dot + 1);
-  }
 }
 
 }  // namespace
@@ -44,7 +26,7 @@ std::string CheckLabelKey(std::string_view text) {
   const bool prefixed = slash != std::string_view::npos;
   const std::string_view name = prefixed ? text.substr(slash + 1) : text;
   const std::string start = "label key " + json::Quote(text) + ": ";
-  if (prefixed && !IsDnsSubdomain(text.substr(0, slash))) {
+  if (prefixed && !IsDns1123Subdomain(text.substr(0, slash))) {
     return start + "the part before the slash must be a lower-case DNS subdomain";
   }
   if (name.size() > kMaxName) return start + "the name must be no more than 63 characters";

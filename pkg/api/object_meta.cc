@@ -51,11 +51,21 @@ std::optional<std::string_view> Label(const json::Value& object, std::string_vie
   return *label->AsString();
 }
 
+bool IsController(const json::Value& owner_reference) {
+  const json::Value* flag = owner_reference.At({"controller"});
+  return flag != nullptr && flag->AsBool().value_or(false);
+}
+
+const json::Value* OwnerReference(const json::Value& object) {
+  const json::Array& references = object.ArrayAt({"metadata", "ownerReferences"});
+  if (references.empty()) return nullptr;
+  const auto controller = std::ranges::find_if(references, IsController);
+  return controller == references.end() ? &references.front() : &*controller;
+}
+
 bool HasFinalizer(const json::Value& object, std::string_view finalizer) {
-  const json::Value* list = object.At({"metadata", "finalizers"});
-  if (list == nullptr || !list->IsArray()) return false;
-  return std::any_of(
-      list->AsArray()->begin(), list->AsArray()->end(),
+  return std::ranges::any_of(
+      object.ArrayAt({"metadata", "finalizers"}),
       [&](const json::Value& entry) { return entry.IsString() && *entry.AsString() == finalizer; });
 }
 

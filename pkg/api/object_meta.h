@@ -26,6 +26,10 @@ const json::Value* Labels(const json::Value& object);
 const json::Value* Annotations(const json::Value& object);
 // The value of one label; nullopt if the object does not have it.
 std::optional<std::string_view> Label(const json::Value& object, std::string_view key);
+// True if an entry of metadata.ownerReferences says that this owner is the controller.
+bool IsController(const json::Value& owner_reference);
+// The owner reference of the controller, else the first one; nullptr if there is none.
+const json::Value* OwnerReference(const json::Value& object);
 bool HasFinalizer(const json::Value& object, std::string_view finalizer);
 
 // nullopt if absent or not a time.

@@ -4,6 +4,8 @@
 //
 // Pure; any thread.
 
+#include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,14 @@ inline std::string ToLower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
   return lower;
+}
+
+// `texts` is a range of strings.
+bool IsOneOf(std::string_view text, const auto& texts) {
+  return std::ranges::find(texts, text) != std::ranges::end(texts);
+}
+inline bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> texts) {
+  return std::ranges::find(texts, text) != texts.end();
 }
 
 }  // namespace base

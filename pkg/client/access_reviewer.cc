@@ -6,6 +6,7 @@
 
 #include "pkg/api/resource.h"
 #include "pkg/http/digest.h"
+#include "pkg/json/value.h"
 
 namespace client {
 namespace {
@@ -136,7 +137,7 @@ void AccessReviewer::SayTrouble(const std::string& trouble) {
   if (trouble.empty()) {
     LOG(INFO) << "access to metrics can be reviewed again";
   } else {
-    LOG(WARNING) << "access to metrics cannot be reviewed error=\"" << trouble << "\"";
+    LOG(WARNING) << "access to metrics cannot be reviewed error=" << json::Quote(trouble);
   }
 }
 

@@ -128,8 +128,8 @@ bool Recorder::Record(Event event) {
     return true;
   }
   VLOG(1) << "event object=" << write->ns << "/" << write->event.about.name
-          << " reason=" << write->event.reason << " count=" << write->count << " message=\""
-          << write->event.message << "\"";
+          << " reason=" << write->event.reason << " count=" << write->count
+          << " message=" << json::Quote(write->event.message);
   if (write->repeats && Join(*write)) return true;
   queue_.push_back({std::move(*write)});
   wake_->Wake();
@@ -244,10 +244,10 @@ base::Task<void> Recorder::Flush() {
 void Recorder::Complain(const Error& error) {
   if (!MayPass(error)) {
     if (!refusals_.insert(error.code).second) return;
-    LOG(WARNING) << "the server refused an event, further ones are only counted error=\""
-                 << error.message << "\"";
+    LOG(WARNING) << "the server refused an event, further ones are only counted error="
+                 << json::Quote(error.message);
   } else if (!std::exchange(away_, true)) {
-    LOG(WARNING) << "cannot send events, retrying error=\"" << error.message << "\"";
+    LOG(WARNING) << "cannot send events, retrying error=" << json::Quote(error.message);
   }
 }
 

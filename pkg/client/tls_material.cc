@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include "pkg/client/files.h"
+#include "pkg/json/value.h"
 
 namespace client {
 namespace {
@@ -40,7 +41,8 @@ void TlsMaterial::Refresh(base::TimePoint now) {
   if (done) done = Reread(cert_file_, next.cert_pem);
   if (done) done = Reread(key_file_, next.key_pem);
   if (done) done = Apply(std::move(next));
-  if (!done) LOG(WARNING) << "keeping the last certificates: " << done.error().message;
+  if (done) return;
+  LOG(WARNING) << "keeping the last certificates error=" << json::Quote(done.error().message);
 }
 
 base::Result<void> TlsMaterial::UseClientCertificate(std::string cert_pem, std::string key_pem) {

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include "pkg/client/files.h"
+#include "pkg/json/value.h"
 
 namespace client {
 namespace {
@@ -32,7 +33,7 @@ base::Result<std::string> TokenFile::Get(base::TimePoint now) {
   if (!fresh && token_.empty()) return fresh;
   due_ = now + kRereadToken;
   if (!fresh) {
-    LOG(WARNING) << "keeping the last token: " << fresh.error().message;
+    LOG(WARNING) << "keeping the last token error=" << json::Quote(fresh.error().message);
   } else if (*fresh != token_) {
     token_ = std::move(*fresh);
     ++generation_;

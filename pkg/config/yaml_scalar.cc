@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "pkg/base/text.h"
+
 namespace config {
 namespace {
 
@@ -19,11 +21,6 @@ constexpr std::array<std::string_view, 11> kFalse{"n",     "N",     "no",  "No",
 constexpr std::array<std::string_view, 12> kNotFinite{".nan",  ".NaN",  ".NAN",  ".inf",
                                                       ".Inf",  ".INF",  "+.inf", "+.Inf",
                                                       "+.INF", "-.inf", "-.Inf", "-.INF"};
-
-template <std::size_t N>
-bool IsOneOf(const std::array<std::string_view, N>& texts, std::string_view text) {
-  return std::find(texts.begin(), texts.end(), text) != texts.end();
-}
 
 // Takes the prefix of a base off: "0x1F", "0b1", "0o17" and "017" have one.
 int TakeBase(std::string_view& digits) {
@@ -97,10 +94,10 @@ std::optional<json::Value> ToFloat(std::string_view text) {
 }  // namespace
 
 std::optional<json::Value> ResolveScalar(std::string_view text) {
-  if (IsOneOf(kNull, text)) return json::Value(nullptr);
-  if (IsOneOf(kTrue, text)) return json::Value(true);
-  if (IsOneOf(kFalse, text)) return json::Value(false);
-  if (IsOneOf(kNotFinite, text)) return std::nullopt;
+  if (base::IsOneOf(text, kNull)) return json::Value(nullptr);
+  if (base::IsOneOf(text, kTrue)) return json::Value(true);
+  if (base::IsOneOf(text, kFalse)) return json::Value(false);
+  if (base::IsOneOf(text, kNotFinite)) return std::nullopt;
   // A number must begin like one: "1_000" is a number, "_1" is not.
   if (std::string_view("+-.0123456789").find(text.front()) == std::string_view::npos) return text;
   std::string digits(text);

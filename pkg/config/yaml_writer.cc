@@ -1,3 +1,6 @@
+// Our own, because yaml-cpp's emitter writes the string "1" as 1, and indents lists in a way that
+// kubectl does not.
+
 #include <algorithm>
 
 #include "pkg/config/yaml.h"

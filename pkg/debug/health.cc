@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pkg/json/value.h"
+
 namespace debug {
 namespace {
 
@@ -85,7 +87,8 @@ bool Health::Passes(Named& named) {
   const std::optional<std::string> failure = named.check();
   const bool was_failing = std::exchange(named.failing, failure.has_value());
   if (failure && !was_failing) {
-    LOG(WARNING) << "health check fails check=" << named.name << " reason=" << *failure;
+    LOG(WARNING) << "health check fails check=" << named.name
+                 << " reason=" << json::Quote(*failure);
   } else if (!failure && was_failing) {
     LOG(INFO) << "health check passes again check=" << named.name;
   }

@@ -1,4 +1,6 @@
-// URLs and request targets: the parsing half of message.h.
+// URLs and request targets: the parsing half of message.h. It accepts what Go's net/url accepts.
+// Boost.URL 1.81 does not: it reads the host of http://user:p@ss@proxy:3128 as "ss", and refuses
+// the target /metrics?match[]=up.
 
 #include <algorithm>
 #include <charconv>

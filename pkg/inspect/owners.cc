@@ -18,11 +18,6 @@ OwnerRef RefFrom(const json::Value& reference) {
           .uid = std::string(reference.StringAt({"uid"}))};
 }
 
-bool IsController(const json::Value& reference) {
-  const json::Value* flag = reference.At({"controller"});
-  return flag != nullptr && flag->AsBool().value_or(false);
-}
-
 }  // namespace
 
 std::string GroupOf(std::string_view api_version) {
@@ -37,10 +32,8 @@ std::string ObjectName::ToString() const {
 ObjectName OwnerRef::Name() const { return {base::ToLower(kind), GroupOf(api_version), name}; }
 
 std::optional<OwnerRef> OwnerOf(const json::Value& object) {
-  const json::Array& references = object.ArrayAt({"metadata", "ownerReferences"});
-  if (references.empty()) return std::nullopt;
-  const auto controller = std::ranges::find_if(references, IsController);
-  return RefFrom(controller == references.end() ? references.front() : *controller);
+  const json::Value* reference = api::OwnerReference(object);
+  return reference == nullptr ? std::nullopt : std::optional(RefFrom(*reference));
 }
 
 void OwnerIndex::Add(const json::Value& object) {

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "pkg/json/value.h"
+
 namespace leader {
 namespace {
 
@@ -47,7 +49,7 @@ base::Task<void> LeaderRunner::Run() {
     const Step step = elector_.Next(Now(), scheduler_.WallNow());
     if (step.kind == Step::Kind::kLost) {
       LOG(ERROR) << "leader election: the lease is lost lease=" << lock_.key().ToString()
-                 << " why=\"" << elector_.why_lost() << "\"";
+                 << " why=" << json::Quote(elector_.why_lost());
       Say("stopped leading");
       if (options_.on_lost) options_.on_lost(elector_.why_lost());
       co_return;
@@ -101,7 +103,7 @@ void LeaderRunner::Complain(std::string& said, const base::Error& error) {
   if (said == kind) return;
   said = kind;
   LOG(ERROR) << "leader election: cannot use the lease, retrying lease=" << lock_.key().ToString()
-             << " error=\"" << error.message << "\"";
+             << " error=" << json::Quote(error.message);
 }
 
 void LeaderRunner::Recover(std::string& said) {

@@ -96,6 +96,7 @@ struct Registry::Impl {
   struct Told {
     std::string name;
     std::string help;
+    prometheus::MetricType type;
     std::function<bool(const TellSeries& tell)> collect;
   };
   std::vector<Told> told;
@@ -168,7 +169,15 @@ void Registry::OnScrapeInSteps(std::function<bool()> refresh) {
 void Registry::NewGauges(std::string_view name, std::string_view help,
                          std::function<bool(const TellSeries& tell)> collect) {
   CHECK(prometheus::CheckMetricName(std::string(name))) << name;
-  impl_->told.push_back({std::string(name), std::string(help), std::move(collect)});
+  impl_->told.push_back(
+      {std::string(name), std::string(help), prometheus::MetricType::Gauge, std::move(collect)});
+}
+
+void Registry::NewCounters(std::string_view name, std::string_view help,
+                           std::function<bool(const TellSeries& tell)> collect) {
+  CHECK(prometheus::CheckMetricName(std::string(name))) << name;
+  impl_->told.push_back(
+      {std::string(name), std::string(help), prometheus::MetricType::Counter, std::move(collect)});
 }
 
 // The refreshes come first, then the library's series, then the series that are reported at a
@@ -201,13 +210,13 @@ class Registry::StepByStep final : public Exposition {
 
  private:
   bool Tell(const Impl::Told& told) {
-    prometheus::MetricFamily family{told.name, told.help, prometheus::MetricType::Gauge, {}};
+    prometheus::MetricFamily family{told.name, told.help, told.type, {}};
     const bool more = told.collect([&family](auto labels, double value) {
       prometheus::ClientMetric& metric = family.metric.emplace_back();
       for (const auto& [label, text] : labels) {
         metric.label.push_back({std::string(label), std::string(text)});
       }
-      metric.gauge.value = value;
+      metric.gauge.value = metric.counter.value = value;  // the family's type selects one
     });
     Append(family);
     return more;

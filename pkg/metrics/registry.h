@@ -93,6 +93,10 @@ class Registry {
   void NewGauges(std::string_view name, std::string_view help,
                  std::function<bool(const TellSeries& tell)> collect);
 
+  // The same for counters.
+  void NewCounters(std::string_view name, std::string_view help,
+                   std::function<bool(const TellSeries& tell)> collect);
+
   // One scrape. The text is built in steps, so that the caller can yield the event loop in between.
   class Exposition {
    public:

@@ -27,7 +27,13 @@ Verdict Refuse(std::string message) {
   return {.kind = Verdict::Kind::kRefused, .code = 403, .message = std::move(message), .needs = {}};
 }
 
-// The names of status.hard that are the evaluator's, if the quota matches the object at all.
+Verdict RefuseBy(const Quota& quota, std::string message, Names exceeded = {}) {
+  Verdict verdict = Refuse(std::move(message));
+  verdict.refuser = Refuser{quota.key.name, quota.uid, std::move(exceeded)};
+  return verdict;
+}
+
+// The names of status.hard that the evaluator owns; none if the quota does not match the object.
 Names NamesAtStake(const Request& request, const Quota& quota) {
   const Evaluator& evaluator = *request.evaluator;
   Names names = OwnedNames(evaluator, quota.status.hard, request.classes);
@@ -47,7 +53,7 @@ bool AnyUnknown(const Request& request, const Names& names) {
   return std::ranges::any_of(names, [&](const auto& name) { return IsUnknown(request, name); });
 }
 
-// A quota that the request has to do with: it matches the object, and limits something of its kind.
+// A quota that applies to the request: it matches the object and limits a name of its kind.
 struct Concern {
   std::size_t standing = 0;
   Names names;  // of status.hard, those that the evaluator owns
@@ -62,7 +68,7 @@ std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standi
   return concerns;
 }
 
-// What must be known before amounts are compared; "" if it is.
+// Why amounts cannot be compared yet; "" if they can.
 std::string Objection(const Request& request, const Standing& standing, const Names& names) {
   const std::string& quota = standing.quota->key.name;
   if (request.evaluator->guard.constraints && request.object != nullptr) {
@@ -87,7 +93,7 @@ std::string NegativeUsage(const ResourceList& usage) {
   return names.empty() ? "" : "quota usage is negative for resource(s): " + Join(names);
 }
 
-// What of the object's usage is this quota's.
+// The part of the object's usage that this quota counts.
 ResourceList UsageFor(const Quota& quota, const Subject& subject, const Request& request) {
   const std::vector<std::string>& scopes = request.evaluator->scopes;
   if (!CountsParts(quota.selector, subject)) return subject.usage;
@@ -101,7 +107,7 @@ ResourceList UsageAtStake(const Quota& quota, const Request& request, const Name
   return Only(UsageFor(quota, subject, request), names);
 }
 
-// What this quota counts of the old object: nothing if it did not match that.
+// The part of the old object's usage that this quota counts; empty if it did not match that.
 ResourceList StoredUsage(const Request& request, const Quota& quota) {
   const bool matched =
       request.before && MatchesObject(quota.selector, *request.before, request.evaluator->scopes);
@@ -124,9 +130,9 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
   return needs;
 }
 
-// "" if it fits. Only names that grow are compared, so a quota that is exceeded elsewhere is no
-// obstacle.
-std::string Exceeded(const Standing& standing, const ResourceList& amount) {
+// A refusal, unless it fits. Only names whose usage increases are compared: a quota that is
+// exceeded under other names does not refuse.
+std::optional<Verdict> RefuseExceeding(const Standing& standing, const ResourceList& amount) {
   ResourceList requested;
   ResourceList used;
   ResourceList limited;
@@ -139,9 +145,14 @@ std::string Exceeded(const Standing& standing, const ResourceList& amount) {
     used.Set(name, now);
     limited.Set(name, limit);
   }
-  if (requested.empty()) return "";
-  return "exceeded quota: " + standing.quota->key.name + ", requested: " + requested.ToString() +
-         ", used: " + used.ToString() + ", limited: " + limited.ToString();
+  if (requested.empty()) return std::nullopt;
+  Names exceeded;
+  for (const auto& [name, grown] : requested) exceeded.push_back(name);
+  return RefuseBy(*standing.quota,
+                  "exceeded quota: " + standing.quota->key.name +
+                      ", requested: " + requested.ToString() + ", used: " + used.ToString() +
+                      ", limited: " + limited.ToString(),
+                  std::move(exceeded));
 }
 
 }  // namespace
@@ -150,17 +161,17 @@ Verdict Decide(const Request& request, const std::vector<Standing>& standings) {
   if (request.outdated) return {};
   const std::vector<Concern> concerns = ConcernsOf(request, standings);
   std::vector<Need> needs = NeedsOf(request, standings, concerns);
-  // Whatever else is wrong, it was so before.
+  // Other violations existed before the request.
   if (request.before && needs.empty() && !request.unknown) return {};
   for (const auto& [index, names] : concerns) {
     std::string objection = Objection(request, standings[index], names);
-    if (!objection.empty()) return Refuse(std::move(objection));
+    if (!objection.empty()) return RefuseBy(*standings[index].quota, std::move(objection));
   }
   std::string negative = NegativeUsage(request.after.usage);
   if (!concerns.empty() && !negative.empty()) return Refuse(std::move(negative));
   for (const Need& need : needs) {
-    std::string exceeded = Exceeded(standings[need.standing], need.amount);
-    if (!exceeded.empty()) return Refuse(std::move(exceeded));
+    auto refusal = RefuseExceeding(standings[need.standing], need.amount);
+    if (refusal) return *std::move(refusal);
   }
   if (needs.empty()) return {};
   return {.kind = Verdict::Kind::kFits, .message = "", .needs = std::move(needs)};

@@ -15,16 +15,16 @@
 
 namespace quota {
 
-// The facts of an object when it is judged: its classes are resolved into `usage`.
+// The facts of an object for a decision: its classes are resolved into `usage`.
 using Subject = Facts;
 
-// An object when it is judged, as far as its classes are known.
+// An object for a decision, as far as its classes are known.
 struct Resolved {
   Subject subject;
   std::optional<UnknownUsage> unknown = {};
 };
 
-// A request as quota sees it. What it points to outlives it.
+// The parts of a request that quotas need. The objects that it points to must outlive it.
 struct Request {
   const Evaluator* evaluator = nullptr;
   const ClassTable* classes = nullptr;  // that it reads, if they are known
@@ -33,17 +33,17 @@ struct Request {
   Subject after;
   std::optional<Subject> before;  // an UPDATE's old object
   std::string_view version;       // its resourceVersion; "" without one
-  bool dry_run = false;           // judged only
-  // An UPDATE whose old object is stored no more: it will not be stored either, but asked about
-  // anew from the newest version. What its growth is cannot be said.
+  bool dry_run = false;           // judged, nothing is reserved
+  // An UPDATE whose old object is no longer the stored one: the API server will not store it, but
+  // send another review with the newest version. Its increase is not known, so nothing is reserved.
   bool outdated = false;
   // What `after` may use beyond what it says, unless an UPDATE's old object used it already. No
   // quota that limits such a name admits the request.
   std::optional<UnknownUsage> unknown = {};
 };
 
-// True if the answer depends on what is unknown: some quota matches the object and limits a name
-// under which its use is unknown.
+// True if the decision depends on unknown usage: a quota matches the object and limits a name under
+// which its usage is unknown.
 bool DependsOnUnknown(const Request& request, const std::vector<const Quota*>& quotas);
 
 // A quota of the request's namespace as it is known now.
@@ -65,6 +65,13 @@ struct Need {
   ResourceList stored;       // what the quota counts of the old object
 };
 
+// The quota that refuses a request.
+struct Refuser {
+  std::string name;
+  std::string uid;
+  std::vector<std::string> exceeded = {};  // limits; empty if it refuses for another reason
+};
+
 struct Verdict {
   enum class Kind {
     kFree,     // needs nothing from anybody
@@ -75,12 +82,13 @@ struct Verdict {
   int code = 403;
   std::string message;  // "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"
   std::vector<Need> needs;
+  std::optional<Refuser> refuser = {};  // nullopt: refused, but not by one quota
 };
 
 // Judges one request. Does not change the standings.
 Verdict Decide(const Request& request, const std::vector<Standing>& standings);
 
-// Adds an admitted request's needs, so that the next one is judged against them. Errors: overflow.
+// Adds an admitted request's needs, so that the next decision includes them. Errors: overflow.
 base::Result<void> Apply(const std::vector<Need>& needs, std::vector<Standing>& standings);
 
 // "compute: pods 19 of 20" for every limited name that `needs` leaves less than a tenth of; in the

@@ -130,8 +130,8 @@ std::vector<LedgerChange> Ledger::Expire(base::WallTime now, std::size_t most) {
     state.PopTimer();
     if (stale) continue;
     Namespace& space = *state.spaces[timer.space];
-    // The reference that the pending change held now belongs to the object. The passing of time is
-    // no sighting: the mark stays, or a sweep would keep an object that is gone.
+    // The reference that the pending change held now belongs to the object. Time alone does not
+    // show that the object exists: its mark stays, or a sweep would keep a deleted object.
     const auto pending = space.pending.extract(timer.uid);
     --state.pending;
     const FactsId after = pending.mapped().facts;

@@ -11,7 +11,7 @@ void Ledger::State::BeginMarks() {
     ++sweep;
     return;
   }
-  // The numbers are used up, and marks of sweeps that never ended may still carry any of them.
+  // All numbers were used, and an abandoned sweep may have left any of them as a mark.
   sweep = 1;
   for (const auto& space : spaces) {
     if (space != nullptr) space->objects.ResetMarks();

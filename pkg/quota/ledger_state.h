@@ -70,24 +70,24 @@ struct Ledger::State {
   bool sweeping = false;
   NamespaceId swept = 0;  // the namespaces before this one, by the sweep that is ending
 
-  // From now on what is seen has another mark than anything that is held.
+  // From now on seen objects get a mark that no held object has.
   void BeginMarks();
 
   NamespaceId Open(std::string_view name);
   [[nodiscard]] Namespace* Find(std::string_view name) const;
   void CloseIfEmpty(NamespaceId id);
 
-  // Gives the object a value and, if it was seen, its version and the mark of the sweep; returns
-  // the value it had. The caller hands in a reference to new facts, and receives that to the old
-  // ones.
+  // Sets the object's value and, if it was seen, its version and the mark of the sweep; returns the
+  // former value. The caller passes in a reference to the new facts, and gets the one to the old
+  // facts.
   FactsId Put(Namespace& space, const Uid& uid, FactsId value, std::optional<VersionMark> seen);
-  // Undoes what `value` of a removed object stands for in the namespace, but for its reference.
+  // Reverts the effect of a removed object's `value` on its namespace, except for its reference.
   void Uncount(Namespace& space, const Uid& uid, FactsId value);
-  // The facts behind a value, null for none; and the same with the reference given back.
+  // The facts of a value; null if it has none. Drop() also gives the reference back.
   [[nodiscard]] std::shared_ptr<const Facts> Look(FactsId value) const;
   std::shared_ptr<const Facts> Drop(FactsId value);
 
-  // The object's tie, or that it has none; true if it had another.
+  // Sets or removes the object's tie; returns true if that changed it.
   bool SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie);
 
   // What tied objects share with their owners.

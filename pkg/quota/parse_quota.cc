@@ -1,5 +1,5 @@
-// The quota object as JSON → Quota. What the API server validated is still checked for its shape:
-// other servers, and other versions, answer too.
+// The quota object as JSON → Quota. Types are checked although the API server validates them: the
+// answer may come from another server or version.
 
 #include <array>
 #include <charconv>

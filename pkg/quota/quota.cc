@@ -6,7 +6,7 @@
 namespace quota {
 namespace {
 
-// What a merge patch says to get from `stored` to `desired`; empty if they are equal in value.
+// The merge patch from `stored` to `desired`; empty if they are equal in value.
 json::Object Difference(const ResourceList& stored, const ResourceList& desired) {
   json::Object difference;
   for (const auto& [name, quantity] : desired) {
@@ -40,8 +40,8 @@ base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& obse
   return desired;
 }
 
-// An absent map and an empty one are the same here: the API server stores them alike, so a write
-// for that difference would be repeated for ever.
+// An absent map and an empty one are the same here: the API server stores both in the same way, so
+// a write for that difference would be repeated forever.
 bool NeedsWrite(const Quota& quota, const QuotaStatus& desired) { return quota.status != desired; }
 
 std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,

@@ -1,7 +1,6 @@
 #pragma once
 
-// A quota as the engine sees it, and what its /status ought to be. Deciding only; no I/O; any
-// thread.
+// A quota as the engine sees it, and the status that it should have. No I/O; any thread.
 
 #include <functional>
 #include <optional>
@@ -20,8 +19,8 @@ namespace quota {
 
 // How quotas of one API differ from Kubernetes' own.
 struct QuotaForm {
-  // An expression without a scope, or with an operator that there is not, never holds. False: the
-  // quota cannot be read.
+  // An expression without a scope, or with an unknown operator, never holds. False: such a quota
+  // cannot be read.
   bool tolerant = false;
   // NotIn holds for an object that has no class at all.
   bool not_in_without_class = true;
@@ -39,8 +38,8 @@ struct QuotaApi {
   // The evaluator that counts any other kind by its count/<resource>.<group> name; null if this
   // quota API has none.
   std::function<std::optional<Evaluator>(const api::GroupResource& resource)> object_counter;
-  // The resource that a count/… name is about; nullopt if `name` is no such name, or names a
-  // resource that is never counted (events, bindings, reviews: kubernetes v1.36.3,
+  // The resource that a count/… name counts; nullopt if `name` is no such name, or names a resource
+  // that is never counted (events, bindings, reviews: kubernetes v1.36.3,
   // pkg/quota/v1/install/registry.go).
   std::function<std::optional<api::GroupResource>(std::string_view name)> counted_resource;
   // Fields of the quota object that Parse reads (dotted paths), for the reflector.
@@ -73,8 +72,8 @@ struct Quota {
   double alert_threshold = 0;  // share of a limit, from kAlertThreshold; 0: none is given
 };
 
-// The annotation by which a quota's owner says from which share of a limit on to be told: "0.8" or
-// "80%". What is no share in (0, 1] is none.
+// An annotation of the quota's owner: the share of a limit above which to alert, "0.8" or "80%". A
+// value outside of (0, 1] is ignored.
 inline constexpr std::string_view kAlertThreshold = "quota-controller-manager.io/alert-threshold";
 
 // The annotation in which admission notes what it reserved: see pkg/accounting/reservation_list.h.
@@ -83,16 +82,16 @@ inline constexpr std::string_view kReservations = "quota-controller-manager.io/r
 // Errors: kMalformed, naming the field and the text ("spec.hard[pods]: quantities must match …").
 base::Result<Quota> ParseQuota(const json::Value& object, const QuotaForm& rules = {});
 
-// What is known of a quota's usage when it is decided.
+// The known usage of a quota.
 struct Observed {
   ResourceList used;                 // names whose every evaluator answered
   std::vector<std::string> unknown;  // names owned by an evaluator that could not answer
   std::vector<std::string> partial;  // counted, but of objects that may not be all: never lowered
 };
 
-// The status the quota ought to have: hard from the spec; used as observed, `held` added (usage
-// charged by somebody but not yet seen stored); unknown names keep their last value, or stay
-// absent; names that nobody owns stay as they are upstream: absent, or the stale value while in
+// The status that the quota should have: hard from the spec; used as observed, plus `held` (usage
+// that was charged, of objects that no watch has shown yet). Unknown names keep their last value,
+// or stay absent. Names that no evaluator owns are as upstream: absent, or the stale value while in
 // hard. Errors: kInvalidArgument on overflow, naming the name.
 base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& observed,
                                         const ResourceList& held);
@@ -101,8 +100,8 @@ base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& obse
 // is an empty one, which differs unless nothing is limited.
 bool NeedsWrite(const Quota& quota, const QuotaStatus& desired);
 
-// The guarded merge patch for /status: metadata.resourceVersion, and the members that differ; names
-// that go are null. Body of PATCH with application/merge-patch+json.
+// The guarded merge patch for /status: metadata.resourceVersion, and the members that differ; removed
+// names are null. Body of PATCH with application/merge-patch+json.
 // `reservations`: their text from now on; "": they stay as they are.
 std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
                         const std::string& reservations = {}, const QuotaForm& form = {});

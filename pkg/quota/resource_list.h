@@ -43,7 +43,7 @@ class ResourceList {
 };
 
 // For each name the amount of `a` above `b`, only if it is positive. Amounts are at least 0 (the
-// API server's validation), so nothing overflows; one that would counts as none.
+// API server's validation), so nothing overflows; on overflow the name is left out.
 ResourceList Excess(const ResourceList& a, const ResourceList& b);
 
 // All names of both lists, each with the larger quantity.

@@ -1,8 +1,8 @@
 #pragma once
 
-// Arithmetic of charges, which cannot fail: what does not fit counts as the larger one or as none.
-// Amounts are validated to be at least 0, so nothing overflows but by a server that sends others.
-// Values; any thread.
+// Arithmetic of charges, which cannot fail: on overflow the result is the larger operand, or zero.
+// API servers validate that amounts are at least 0, so only an invalid answer can overflow. Values;
+// any thread.
 
 #include <algorithm>
 

@@ -90,7 +90,7 @@ TEST_CASE("admission: a claim grows up to the limit", "[e2e][admission]") {
 }
 
 TEST_CASE("admission: a pod is resized up to the limit, and down while over it",
-          "[e2e][admission]") {
+          "[e2e][admission][since-1.33][server]") {
   Admission a;
   a.Limit("q", {{"requests.cpu", "1"}});
   a.scenario().Create("pods", Pod("p", {{"cpu", "200m"}}));

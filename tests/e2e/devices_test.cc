@@ -112,7 +112,7 @@ std::unique_ptr<Builtin> StartBuiltin(Scenario& s) {
 }  // namespace
 
 TEST_CASE("a device class that appears late, changes its resource and goes moves the quota",
-          "[e2e][devices]") {
+          "[e2e][devices][since-1.34]") {
   Scenario s;
   Devices d(s);
   d.CreateClaim(d.Claim("three", 3));
@@ -128,7 +128,7 @@ TEST_CASE("a device class that appears late, changes its resource and goes moves
 }
 
 TEST_CASE("device claims that come and go are counted under each of their names",
-          "[e2e][devices]") {
+          "[e2e][devices][since-1.34][server]") {
   Scenario s;
   Devices d(s);
   d.CreateClass("gpu");
@@ -154,7 +154,8 @@ TEST_CASE("device claims that come and go are counted under each of their names"
   used("1", "1");
 }
 
-TEST_CASE("a claim made for a pod's extended resources is not counted twice", "[e2e][devices]") {
+TEST_CASE("a claim made for a pod's extended resources is not counted twice",
+          "[e2e][devices][since-1.34]") {
   Scenario s;
   Devices d(s);
   d.CreateClass("gpu");
@@ -184,7 +185,7 @@ TEST_CASE("a claim made for a pod's extended resources is not counted twice", "[
 }
 
 TEST_CASE("claims of a class that does not exist count by what else the quota has of claims",
-          "[e2e][devices]") {
+          "[e2e][devices][since-1.34]") {
   Scenario s;
   Devices d(s);
   s.Create("resourcequotas", Quota("alone", {{d.implicit, "9"}}));
@@ -207,7 +208,8 @@ TEST_CASE("claims of a class that does not exist count by what else the quota ha
       3s);
 }
 
-TEST_CASE("the built-in controller counts the same of devices", "[e2e][devices][real-only]") {
+TEST_CASE("the built-in controller counts the same of devices",
+          "[e2e][devices][real-only][since-1.34]") {
   if (!HaveBuiltinController()) {
     WARN("no kube-controller-manager here: not compared");
     return;
@@ -264,7 +266,7 @@ TEST_CASE("the built-in controller counts the same of devices", "[e2e][devices][
 
 // As Kubernetes 1.32 served them.
 TEST_CASE("claims of a server that knows v1beta1 only are counted, and limited",
-          "[e2e][devices][admission][real-only]") {
+          "[e2e][devices][admission][real-only][since-1.34][server]") {
   const auto server =
       StartServer({.runtime_config = "resource.k8s.io/v1=false,resource.k8s.io/v1beta1=true"});
   Admission a(*server, {});

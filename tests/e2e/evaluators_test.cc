@@ -75,10 +75,6 @@ const std::vector<Step> kClaims{
     {"PATCH persistentvolumeclaims/a/status", R"({"status":{"phase":"Bound"}})", ""},
     {"PATCH persistentvolumeclaims/a", R"({"spec":{"resources":{"requests":{"storage":"6Gi"}}}})",
      "requests.storage=8Gi," + kGold + "requests.storage=6Gi"},
-    // The driver's allocation counts if it is larger.
-    {"PATCH persistentvolumeclaims/a/status",
-     R"({"status":{"allocatedResources":{"storage":"10Gi"}}})",
-     "requests.storage=12Gi," + kGold + "requests.storage=10Gi"},
 };
 
 const std::string kGpu = "gpu.deviceclass.resource.k8s.io/devices";
@@ -158,24 +154,36 @@ std::unique_ptr<Story> CountedStory(Scenario& s) {
   return story;
 }
 
+// The storage class "gold", whose claims may grow.
+class GoldClass {
+ public:
+  explicit GoldClass(Scenario& s) : s_(s) {
+    s.api().Create(PathOf("storageclasses"),
+                   Json(R"({"apiVersion":"storage.k8s.io/v1","kind":"StorageClass",
+        "provisioner":"x.test/none","allowVolumeExpansion":true,"metadata":{"name":"gold"}})"));
+  }
+  ~GoldClass() { s_.api().Delete(PathOf("storageclasses", "", "gold")); }
+  GoldClass(const GoldClass&) = delete;
+  GoldClass& operator=(const GoldClass&) = delete;
+
+ private:
+  Scenario& s_;
+};
+
 }  // namespace
 
 TEST_CASE("each built-in kind is charged as upstream charges it, before and after a restart",
-          "[e2e][evaluators]") {
+          "[e2e][evaluators][server]") {
   Scenario s;
-  auto gold = Json(R"({"apiVersion":"storage.k8s.io/v1","kind":"StorageClass",
-      "provisioner":"x.test/none","allowVolumeExpansion":true,"metadata":{"name":"gold"}})");
-  s.api().Create(PathOf("storageclasses"), gold);
+  const GoldClass gold(s);
   Story services(s, {"services", "count/services", "services.loadbalancers", "services.nodeports"});
   Story claims(s, {"persistentvolumeclaims", "count/persistentvolumeclaims", "requests.storage",
                    kGold + "requests.storage", kGold + "persistentvolumeclaims",
                    kOld + "requests.storage", kOld + "persistentvolumeclaims"});
-  Story devices(s, {kDeviceClaims, kGpu, kNic});
   const auto counted = CountedStory(s);
   s.StartDaemon();
   services.Play(kServices);
   claims.Play(kClaims);
-  devices.Play(kDevices);
   for (const Counted& kind : kCounted) {
     counted->Play({"POST " + kind.resource, kind.object, UsedOf(kind, 1)});
   }
@@ -184,23 +192,54 @@ TEST_CASE("each built-in kind is charged as upstream charges it, before and afte
   services.Do({"DELETE services/bare", "", "services=1,count/services=1,services.loadbalancers=0"});
   services.Do({"PATCH services/inside", R"({"spec":{"type":"NodePort"}})", "services.nodeports=2"});
   claims.Do({"DELETE persistentvolumeclaims/b", "",
-             "persistentvolumeclaims=1,count/persistentvolumeclaims=1,requests.storage=10Gi," +
+             "persistentvolumeclaims=1,count/persistentvolumeclaims=1,requests.storage=6Gi," +
                  kOld + "requests.storage=0," + kOld + "persistentvolumeclaims=0"});
-  devices.Do(
-      {"DELETE resourceclaims/choice", "", kDeviceClaims + "=1," + kGpu + "=1," + kNic + "=0"});
   for (const Counted& kind : kCounted) {
     counted->Do({"DELETE " + kind.resource + "/one", "", UsedOf(kind, 0)});
   }
   s.StartDaemon();
-  for (Story* story : {&services, &claims, &devices, counted.get()}) story->WaitCounted();
+  for (Story* story : {&services, &claims, counted.get()}) story->WaitCounted();
 
   // The new daemon counts on from there.
   services.Play({"DELETE services/inside", "", "services=0,count/services=0,services.nodeports=0"});
   claims.Play({"DELETE persistentvolumeclaims/a", "",
                "persistentvolumeclaims=0,count/persistentvolumeclaims=0,requests.storage=0," +
                    kGold + "requests.storage=0," + kGold + "persistentvolumeclaims=0"});
+}
+
+TEST_CASE("a claim is charged what its driver allocates, if that is more",
+          "[e2e][evaluators][since-1.32][server]") {
+  Scenario s;
+  const GoldClass gold(s);
+  Story claims(s, {"requests.storage", kGold + "requests.storage"});
+  s.StartDaemon();
+  claims.Play({
+      {"POST persistentvolumeclaims", Claim("a", "5Gi", R"(,"storageClassName":"gold")"),
+       "requests.storage=5Gi," + kGold + "requests.storage=5Gi"},
+      {"PATCH persistentvolumeclaims/a/status", R"({"status":{"phase":"Bound"}})", ""},
+      {"PATCH persistentvolumeclaims/a", R"({"spec":{"resources":{"requests":{"storage":"6Gi"}}}})",
+       "requests.storage=6Gi," + kGold + "requests.storage=6Gi"},
+      {"PATCH persistentvolumeclaims/a/status",
+       R"({"status":{"allocatedResources":{"storage":"10Gi"}}})",
+       "requests.storage=10Gi," + kGold + "requests.storage=10Gi"},
+  });
+  s.StopDaemon();
+  s.StartDaemon();
+  claims.WaitCounted();
+}
+
+TEST_CASE("device claims are charged as upstream charges them, before and after a restart",
+          "[e2e][evaluators][since-1.34][server]") {
+  Scenario s;
+  Story devices(s, {kDeviceClaims, kGpu, kNic});
+  s.StartDaemon();
+  devices.Play(kDevices);
+  s.StopDaemon();
+  devices.Do(
+      {"DELETE resourceclaims/choice", "", kDeviceClaims + "=1," + kGpu + "=1," + kNic + "=0"});
+  s.StartDaemon();
+  devices.WaitCounted();
   devices.Play({"DELETE resourceclaims/one", "", kDeviceClaims + "=0," + kGpu + "=0"});
-  s.api().Delete(PathOf("storageclasses", "", "gold"));
 }
 
 }  // namespace e2e::evaluators_test

@@ -9,7 +9,7 @@
 namespace e2e::installation_goes_test {
 
 TEST_CASE("what is deleted while a daemon runs goes for good with the role that owns it",
-          "[e2e][manifests][real-only][uninstall]") {
+          "[e2e][manifests][real-only][uninstall][controller-manager]") {
   Installation installation;
   installation.Apply("core-enforced");
   installation.api().Create(PathOf("namespaces"), Namespace("team-a"));
@@ -49,7 +49,7 @@ TEST_CASE("what is deleted while a daemon runs goes for good with the role that 
 }
 
 TEST_CASE("a role made anew under its name does not take the rules along",
-          "[e2e][manifests][real-only][uninstall]") {
+          "[e2e][manifests][real-only][uninstall][controller-manager]") {
   Installation installation;
   installation.Apply("core-enforced");
   installation.api().Create(PathOf("namespaces"), Namespace("team-a"));

@@ -8,7 +8,7 @@
 namespace e2e {
 
 TEST_CASE("karmada: only an update that can need quota is asked about",
-          "[e2e][karmada][real-only]") {
+          "[e2e][karmada][real-only][server]") {
   Federation f;
   f.Limit("q", {{"pods", "100"}});
   REQUIRE(f.Post(Json(sample::kDeployment)).ok());
@@ -44,7 +44,7 @@ TEST_CASE("karmada: only an update that can need quota is asked about",
 }
 
 TEST_CASE("karmada: a quota that could never work is refused when it is written",
-          "[e2e][karmada][real-only]") {
+          "[e2e][karmada][real-only][server]") {
   Federation f({.reachable = false});
   const auto refusal = [&](const std::string& spec) {
     const Attempt attempt = ToAttempt(
@@ -76,6 +76,11 @@ TEST_CASE("karmada: a quota that could never work is refused when it is written"
     CHECK(refusal(R"({"hard":)" + std::string(hard) + "}") == "accepted");
   }
   CHECK(refusal("{}") == "accepted");
+  json::Value crowded = Json(R"({"hard":{"cpu":1}})");
+  for (int i = 0; i < 30; ++i) {
+    crowded.Make({"hard", "example.com/gpu-" + std::to_string(i)}) = 1;
+  }
+  CHECK_THAT(refusal(json::Write(crowded)), Catch::Contains("must have at most 30 items"));
   const std::string quantity = "must be a quantity that is not negative, such as 2, 500m or 10Gi";
   for (const char* amount : {R"("-1")", "-1", R"("abc")", R"("")", R"("1 Gi")"}) {
     INFO(amount);

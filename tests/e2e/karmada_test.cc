@@ -16,7 +16,7 @@ bool Says(const Attempt& attempt, const std::string& words) {
 }  // namespace
 
 TEST_CASE("karmada: limits are enumerated, use is shown, and what exceeds is refused",
-          "[e2e][karmada]") {
+          "[e2e][karmada][server]") {
   Federation f;
   f.Limit("q",
           {{"cpu", "10"}, {"memory", "20Gi"}, {"pods", "8"}, {"services", "1"}, {"secrets", "1"}});

@@ -83,7 +83,7 @@ TEST_CASE("claims are counted by size and storage class", "[e2e][kinds]") {
                    {kClaimsOfGold, "0"}});
 }
 
-TEST_CASE("resource claims are counted by the devices of a class", "[e2e][kinds]") {
+TEST_CASE("resource claims are counted by the devices of a class", "[e2e][kinds][since-1.34]") {
   Scenario s;
   s.Create("resourcequotas",
            Quota("q", {{"count/resourceclaims.resource.k8s.io", "9"}, {kDevices, "40"}}));

@@ -351,7 +351,7 @@ TEST_CASE("kubectl quota names the right that is missing", "[e2e][kubectl-quota]
 }
 
 TEST_CASE("kubectl quota shows what may be read, and says what that leaves out",
-          "[e2e][kubectl-quota]") {
+          "[e2e][kubectl-quota][controller-manager]") {
   if (CurrentTier() != Tier::kReal) return;  // the sandbox knows one user, who may do all
   Cluster cluster;
   Scenario& s = cluster.scenario();

@@ -110,7 +110,7 @@ double Written(const Daemon& daemon) {
 
 }  // namespace
 
-TEST_CASE("of two replicas one leads, and both are ready", "[e2e][leader]") {
+TEST_CASE("of two replicas one leads, and both are ready", "[e2e][leader][server]") {
   Replicas r;
   Scenario& s = r.scenario();
   const auto a = r.Start("first");
@@ -159,7 +159,7 @@ TEST_CASE("a leader that is killed is followed by the other, when its lease has 
   CHECK(s.api().Get(r.LeasePath()).At({"spec", "leaseTransitions"})->AsInt64() == 1);
 }
 
-TEST_CASE("a leader that stops gives the lease to the other", "[e2e][leader]") {
+TEST_CASE("a leader that stops gives the lease to the other", "[e2e][leader][server]") {
   Replicas r;
   Scenario& s = r.scenario();
   const auto a = r.Start("first");
@@ -215,7 +215,7 @@ TEST_CASE("a leader that the server no longer answers ends with 1, and the other
   CHECK(a->WaitEnd(Stretched(25s)) == 1);
 }
 
-TEST_CASE("a lease of somebody else is not taken before it ends", "[e2e][leader]") {
+TEST_CASE("a lease of somebody else is not taken before it ends", "[e2e][leader][server]") {
   Replicas r;
   Scenario& s = r.scenario();
   r.PutLease("somebody-else", 3600);
@@ -267,7 +267,7 @@ TEST_CASE("a lease that cannot be had is named in the log, and taken when it can
 
 // The Role of the manifest, in the scenario's namespace, for a user without other rights.
 TEST_CASE("the shipped rights let the daemon use its lease, and no other",
-          "[e2e][leader][real-only]") {
+          "[e2e][leader][real-only][server]") {
   Scenario s;
   const auto documents = config::ParseYamlDocuments(
       ReadFile(QCM_SOURCE_DIR "/manifests/base/quota-controller-manager.yaml"));
@@ -299,7 +299,7 @@ TEST_CASE("the shipped rights let the daemon use its lease, and no other",
   CHECK_FALSE(s.api().Get(s.Path("leases", "quota-controller-manager")).IsNull());
 
   const auto b = start("other");
-  b->WaitForLog("leases.coordination.k8s.io \"other\" is forbidden");
+  b->WaitForLog(R"(leases.coordination.k8s.io \"other\" is forbidden)");
   CHECK_FALSE(Replicas::Leads(*b));
 }
 

@@ -1,9 +1,11 @@
 // manifests/ on a real API server: every object is accepted, and no role grants more than needed.
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/installation.h"
+#include "tests/e2e/harness/wait.h"
 
 namespace e2e::manifests_test {
 namespace {
@@ -27,10 +29,73 @@ std::set<std::string> Writes(const json::Value& rule) {
   return writes;
 }
 
+// Whether the daemon's ServiceAccount may do this in all namespaces.
+bool Allowed(Api& api, const std::string& verb, const std::string& group,
+             const std::string& resource) {
+  json::Value review = Json(R"({"apiVersion":"authorization.k8s.io/v1",
+      "kind":"SubjectAccessReview"})");
+  review.Make({"spec", "user"}) =
+      std::string("system:serviceaccount:") + kQuotaSystem + ":quota-controller-manager";
+  review.Make({"spec", "resourceAttributes", "verb"}) = verb;
+  review.Make({"spec", "resourceAttributes", "group"}) = group;
+  review.Make({"spec", "resourceAttributes", "resource"}) = resource;
+  const json::Value answer =
+      api.Create("/apis/authorization.k8s.io/v1/subjectaccessreviews", review);
+  const json::Value* allowed = answer.At({"status", "allowed"});
+  return allowed != nullptr && allowed->AsBool().value_or(false);
+}
+
+// The namespaced kinds of Kubernetes itself that can be listed: their groups have no dot, or are
+// of k8s.io.
+std::set<std::pair<std::string, std::string>> BuiltinKinds(Api& api) {
+  std::map<std::string, std::string> groups{{"", "/api/v1"}};
+  const json::Value all = api.Get("/apis");
+  for (const json::Value& group : *all.At({"groups"})->AsArray()) {
+    const std::string name(group.StringAt({"name"}));
+    if (name.find('.') != std::string::npos && !name.ends_with(".k8s.io")) continue;
+    groups[name] = "/apis/" + std::string(group.StringAt({"preferredVersion", "groupVersion"}));
+  }
+  std::set<std::pair<std::string, std::string>> kinds;
+  for (const auto& [group, path] : groups) {
+    const json::Value served = api.Get(path);
+    for (const json::Value& kind : *served.At({"resources"})->AsArray()) {
+      const bool namespaced = kind.At({"namespaced"})->AsBool().value_or(false);
+      if (!namespaced || !Texts(kind.At({"verbs"})).contains("list")) continue;
+      kinds.emplace(group, kind.StringAt({"name"}));
+    }
+  }
+  return kinds;
+}
+
 }  // namespace
 
+TEST_CASE(
+    "the shipped roles let the daemon list every kind of Kubernetes but Secrets, which need "
+    "a role of their own",
+    "[e2e][manifests][real-only]") {
+  Installation installation;
+  Api& api = installation.api();
+  for (const std::string& folder : ManifestFolders()) installation.Apply(folder);
+  const auto secrets = [&](const std::string& verb) { return Allowed(api, verb, "", "secrets"); };
+  CHECK_FALSE(secrets("get"));
+  CHECK_FALSE(secrets("list"));
+  CHECK_FALSE(secrets("watch"));
+  const auto kinds = BuiltinKinds(api);
+  CHECK(kinds.size() > 25);
+  for (const auto& [group, resource] : kinds) {
+    if (resource == "secrets") continue;
+    INFO(group << "/" << resource);
+    CHECK(Allowed(api, "list", group, resource));
+    CHECK(Allowed(api, "watch", group, resource));
+  }
+  installation.Kubectl({"apply", "-f", kCountSecrets});
+  Eventually("Secrets are listed", [&] { return secrets("list") ? "" : "not allowed"; });
+  CHECK(secrets("watch"));
+  CHECK_FALSE(secrets("get"));
+}
+
 TEST_CASE("every object in manifests/ is accepted by a kube-apiserver, without a warning",
-          "[e2e][manifests][real-only][slow]") {
+          "[e2e][manifests][real-only][slow][server]") {
   Installation installation;
   for (const std::string& folder : ManifestFolders()) {
     INFO(folder);
@@ -64,6 +129,47 @@ TEST_CASE("the shipped pods are let into a namespace that is restricted",
   }
 }
 
+TEST_CASE("where critical pods need a quota of their class, as on GKE, the folder for it has one",
+          "[e2e][manifests][real-only]") {
+  const TempDir dir;
+  const std::string demands = dir.Write("admission.yaml", R"(
+apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: ResourceQuota
+  configuration:
+    apiVersion: apiserver.config.k8s.io/v1
+    kind: ResourceQuotaConfiguration
+    limitedResources:
+    - resource: pods
+      matchScopes:
+      - scopeName: PriorityClass
+        operator: In
+        values: [system-node-critical, system-cluster-critical]
+)");
+  Installation installation({.quota_plugin = true, .admission_config = demands});
+  const auto replica = [&](const std::string& folder) {
+    for (json::Value& object : RenderManifests(folder)) {
+      if (object.StringAt({"kind"}) != "Deployment") continue;
+      json::Value pod = *object.At({"spec", "template"});
+      pod.Make({"metadata", "name"}) = FreshName("replica");
+      return ToAttempt(installation.api().Do(PostOf(PathOf("pods", kQuotaSystem), pod)));
+    }
+    throw std::runtime_error("no Deployment in " + folder);
+  };
+  installation.Apply("base");
+  const Attempt refused = replica("base");
+  INFO(refused.Text());
+  CHECK_FALSE(refused.ok());
+  CHECK(refused.message.find("insufficient quota to match these scopes") != std::string::npos);
+  installation.Apply("gke");
+  const Daemon counts(installation.AsDeployed("gke"));  // for GKE's own controller
+  Eventually("a replica is admitted", [&] {
+    const Attempt attempt = replica("gke");
+    return attempt.ok() ? std::string() : attempt.Text();
+  });
+}
+
 TEST_CASE("the shipped roles name no verb * and let nothing be written but what the daemon writes",
           "[e2e][manifests][real-only]") {
   const std::set<std::string> allowed{"patch resourcequotas/status",
@@ -93,6 +199,7 @@ TEST_CASE("the shipped roles name no verb * and let nothing be written but what 
         const bool all = Texts(rule.At({"resources"})).contains("*") ||
                          Texts(rule.At({"apiGroups"})).contains("*");
         CHECK((!all || name == "quota-controller-manager-count-any"));
+        CHECK_FALSE(Texts(rule.At({"apiGroups"})).contains("*"));
         if (of_people.contains(name)) continue;
         for (const std::string& write : Writes(rule)) {
           CHECK(allowed.contains(write));

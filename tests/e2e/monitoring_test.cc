@@ -2,7 +2,9 @@
 #include <catch2/catch.hpp>
 #include <regex>
 #include <set>
+#include <stdexcept>
 
+#include "pkg/base/base64.h"
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/https.h"
@@ -55,6 +57,15 @@ std::set<std::string> MetricsIn(const std::vector<std::string>& expressions) {
   return metrics;
 }
 
+// The tlsConfig of the ServiceMonitor in a folder.
+json::Value HowToVerify(const std::string& folder) {
+  for (const json::Value& object : RenderManifests(folder)) {
+    if (object.StringAt({"kind"}) != "ServiceMonitor") continue;
+    return *object.At({"spec", "endpoints"})->AsArray()->front().At({"tlsConfig"});
+  }
+  throw std::runtime_error("no ServiceMonitor in " + folder);
+}
+
 }  // namespace
 
 TEST_CASE("every metric that alerts and the dashboard ask for is exported",
@@ -64,14 +75,10 @@ TEST_CASE("every metric that alerts and the dashboard ask for is exported",
   CHECK(metrics.contains("quota_used"));
   Installation installation;
   installation.Apply("core-enforced");
-  // One kind cannot be counted, so that its metrics exist.
-  for (const char* name :
-       {"quota-controller-manager-count-any", "quota-controller-manager-count-secrets"}) {
-    installation.api().Delete(PathOf("clusterrolebindings", {}, name));
-  }
   json::Value quota = Quota("q", {{"pods", "9"}});
   quota.Make({"metadata", "annotations", "quota-controller-manager.io/alert-threshold"}) = "0.5";
   installation.api().Create(PathOf("resourcequotas", "default"), quota);
+  // A kind that cannot be counted, so that its metrics exist.
   installation.api().Create(PathOf("resourcequotas", "default"), Quota("s", {{"secrets", "9"}}));
   Daemon daemon(installation.Enforcing("core-enforced", {"--resync-period=1s"}));
   Eventually(
@@ -117,6 +124,49 @@ TEST_CASE(
   Eventually("Prometheus reads metrics", [&] { return read(prometheus) == 200 ? "" : "not yet"; });
   CHECK(read(token_of("somebody")) == 403);
   CHECK(daemon.Log().find("cannot be reviewed") == std::string::npos);
+}
+
+TEST_CASE("where a CA signed the certificate, Prometheus verifies it as the ServiceMonitor says",
+          "[e2e][manifests][metrics][real-only]") {
+  Installation installation;
+  installation.Apply("core-enforced");
+  installation.Apply("monitoring-verified");
+  Daemon daemon(installation.AsDeployed(
+      "core-enforced", {"--metrics-secure=true",
+                        "--admission-bind-address=127.0.0.1:" + std::to_string(FreePort())}));
+  daemon.WaitUntilReady();
+  const json::Value tls = HowToVerify("monitoring-verified");
+  const json::Value secret = installation.api().Get(
+      PathOf("secrets", kQuotaSystem, tls.StringAt({"ca", "secret", "name"})));
+  const auto ca =
+      base::DecodeBase64(secret.StringAt({"data", tls.StringAt({"ca", "secret", "key"})}));
+  REQUIRE(ca.has_value());
+  HttpsCall call{.port = daemon.metrics_port(),
+                 .path = "/metrics",
+                 .ca_pem = *ca,
+                 .server_name = std::string(tls.StringAt({"serverName"}))};
+  call.headers.Set("Authorization", "Bearer " + installation.server().Fields().token);
+  const HttpsAnswer answer = Call(call);
+  INFO(answer.error);
+  CHECK(answer.status == 200);
+  CHECK(tls.At({"insecureSkipVerify"}) == nullptr);
+  call.server_name = "another.quota-system.svc";
+  CHECK(Call(call).status == 0);
+
+  // With cert-manager the Secret and the name are those of the Certificate.
+  const json::Value mounted = HowToVerify("monitoring-cert-manager");
+  bool found = false;
+  for (const json::Value& object : RenderManifests("cert-manager")) {
+    if (object.StringAt({"kind"}) != "Certificate") continue;
+    if (object.StringAt({"spec", "secretName"}) != mounted.StringAt({"ca", "secret", "name"})) {
+      continue;
+    }
+    found = true;
+    CHECK(json::Write(*object.At({"spec", "dnsNames"}))
+              .find("\"" + std::string(mounted.StringAt({"serverName"})) + "\"") !=
+          std::string::npos);
+  }
+  CHECK(found);
 }
 
 }  // namespace e2e::monitoring_test

@@ -60,7 +60,7 @@ std::string ResizeOfMain(const std::string& cpu) {
 
 }  // namespace
 
-TEST_CASE("each form of a pod is charged as upstream charges it", "[e2e][evaluators]") {
+TEST_CASE("each form of a pod is charged as upstream charges it", "[e2e][evaluators][server]") {
   Scenario s;
   Story story(s, kPodNames);
   s.StartDaemon();
@@ -93,7 +93,16 @@ TEST_CASE("each form of a pod is charged as upstream charges it", "[e2e][evaluat
                                          R"(,"restartPolicy":"Always")") +
                                "," + Container("setup", R"("cpu":1)", "") + "]"),
                    "cpu=1100m,requests.cpu=1100m,memory=96Mi,requests.memory=96Mi"));
-  // Pod-level resources replace the sum of the containers; other resources are still summed.
+  story.Play(Visit(PodWith("a", Container("main", R"("cpu":"100m","hugepages-2Mi":"100Mi")",
+                                          R"("hugepages-2Mi":"100Mi")")),
+                   "cpu=100m,requests.cpu=100m,hugepages-2Mi=100Mi,requests.hugepages-2Mi=100Mi"));
+}
+
+TEST_CASE("resources of a pod replace the sum of its containers, which others still are",
+          "[e2e][evaluators][since-1.34][server]") {
+  Scenario s;
+  Story story(s, kPodNames);
+  s.StartDaemon();
   story.Play(Visit(
       PodWith("a",
               Container("main", R"("ephemeral-storage":"1Gi")", R"("ephemeral-storage":"2Gi")"),
@@ -102,12 +111,9 @@ TEST_CASE("each form of a pod is charged as upstream charges it", "[e2e][evaluat
       "cpu=1m,requests.cpu=1m,limits.cpu=2m,memory=64Mi,requests.memory=64Mi,"
       "limits.memory=64Mi,ephemeral-storage=1Gi,requests.ephemeral-storage=1Gi,"
       "limits.ephemeral-storage=2Gi"));
-  story.Play(Visit(PodWith("a", Container("main", R"("cpu":"100m","hugepages-2Mi":"100Mi")",
-                                          R"("hugepages-2Mi":"100Mi")")),
-                   "cpu=100m,requests.cpu=100m,hugepages-2Mi=100Mi,requests.hugepages-2Mi=100Mi"));
 }
 
-TEST_CASE("the overhead of a runtime class is charged", "[e2e][evaluators]") {
+TEST_CASE("the overhead of a runtime class is charged", "[e2e][evaluators][server]") {
   Scenario s;
   Story story(s, kPodNames);
   const auto runtime = FreshName("sandboxed");
@@ -126,7 +132,7 @@ TEST_CASE("the overhead of a runtime class is charged", "[e2e][evaluators]") {
 }
 
 TEST_CASE("a pod is charged for what it wants and for what it still has, until it ends",
-          "[e2e][evaluators]") {
+          "[e2e][evaluators][since-1.33][server]") {
   Scenario s;
   Story story(s, {"pods", "count/pods", "cpu", "requests.cpu"});
   s.StartDaemon();

@@ -56,11 +56,13 @@ TEST_CASE("metrics: a quota's limits and use are series, which go with it", "[e2
   });
 }
 
-TEST_CASE("metrics: series of quotas are bounded, and what is left out is said", "[e2e][metrics]") {
+TEST_CASE("metrics: series are those of the fullest quotas, and what is left out is said",
+          "[e2e][metrics]") {
   Scenario s;
+  s.Create("configmaps", ConfigMap("one"));
   for (int i = 0; i < 5; ++i) {
-    s.Create("resourcequotas",
-             Quota("q" + std::to_string(i), {{"configmaps", "10"}, {"secrets", "10"}}));
+    s.Create("resourcequotas", Quota("q" + std::to_string(i),
+                                     {{"configmaps", i == 4 ? "1" : "100"}, {"secrets", "10"}}));
   }
   Daemon& daemon = s.StartDaemon(DaemonOptions{.more_flags = {"--max-quota-series=6"}});
   for (int i = 0; i < 5; ++i) {
@@ -74,6 +76,9 @@ TEST_CASE("metrics: series of quotas are bounded, and what is left out is said",
   });
   const std::string text = daemon.MetricsText();
   CHECK(CountOf(text, "\nquota_used{") + CountOf(text, "\nquota_hard{") == 6);
+  // Not the first of the alphabet.
+  CHECK(Series(s, "quota_hard", "q4", "configmaps") == "1");
+  CHECK(Series(s, "quota_hard", "q3", "configmaps").empty());
   CHECK(CountOf(daemon.Log(), "metrics of quotas are omitted") == 1);
 }
 

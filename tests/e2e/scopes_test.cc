@@ -99,7 +99,7 @@ std::string Claim(const std::string& attributes) {
 }  // namespace
 
 TEST_CASE("a pod is charged to the quotas of its deadline, its effort and its affinity",
-          "[e2e][scopes]") {
+          "[e2e][scopes][server]") {
   Scenario s;
   const std::vector<std::string> scopes{"Terminating", "NotTerminating", "BestEffort",
                                         "NotBestEffort", "CrossNamespacePodAffinity"};
@@ -194,7 +194,7 @@ TEST_CASE("a pod is charged to the quotas that select its priority class", "[e2e
 }
 
 TEST_CASE("a claim is charged to the quotas of all its volume attributes classes",
-          "[e2e][scopes]") {
+          "[e2e][scopes][since-1.34][server]") {
   Scenario s;
   const std::string scope = "VolumeAttributesClass";
   ScopedQuotas claims(s, "persistentvolumeclaims",

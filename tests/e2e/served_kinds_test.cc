@@ -100,7 +100,8 @@ class DeadGroup {
   [[nodiscard]] std::string Freshness() {
     const auto answer = s_.api().Do(
         {.path = "/apis",
-         .accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"});
+         .accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+                   "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"});
     if (!answer) throw std::runtime_error(answer.error().message);
     const auto list = Json(answer->body);
     for (const auto& group : *list.At({"items"})->AsArray()) {
@@ -116,7 +117,8 @@ class DeadGroup {
 
 }  // namespace
 
-TEST_CASE("a kind is counted through its versions, its end and its return", "[e2e][kinds]") {
+TEST_CASE("a kind is counted through its versions, its end and its return",
+          "[e2e][kinds][server]") {
   Scenario s;
   const CustomKind things("things");
   s.Create("resourcequotas", Quota("q", {{things.CountName(), "9"}}));
@@ -150,7 +152,7 @@ TEST_CASE("a kind is counted through its versions, its end and its return", "[e2
 }
 
 TEST_CASE("an aggregated API that was never up delays nobody, and is counted when it comes",
-          "[e2e][kinds]") {
+          "[e2e][kinds][server]") {
   Scenario s;
   const CustomKind things("things");
   DeadGroup dead(s, things.group);
@@ -167,7 +169,7 @@ TEST_CASE("an aggregated API that was never up delays nobody, and is counted whe
   s.api().Delete(PathOf("customresourcedefinitions", "", things.Crd()));
 }
 
-TEST_CASE("an aggregated API that dies keeps its count until it is back", "[e2e][kinds]") {
+TEST_CASE("an aggregated API that dies keeps its count until it is back", "[e2e][kinds][server]") {
   Scenario s;
   const CustomKind things("things");
   s.api().Create(PathOf("customresourcedefinitions"), things.Definition());
@@ -191,7 +193,8 @@ TEST_CASE("an aggregated API that dies keeps its count until it is back", "[e2e]
   s.api().Delete(PathOf("customresourcedefinitions", "", things.Crd()));
 }
 
-TEST_CASE("a kind we may not list keeps its value, and is counted once we may", "[e2e][kinds]") {
+TEST_CASE("a kind we may not list keeps its value, and is counted once we may",
+          "[e2e][kinds][server]") {
   Scenario s;
   s.Create("resourcequotas", Quota("q", {{"pods", "9"}, {"configmaps", "9"}}));
   s.Create("configmaps", ConfigMap("one"));

@@ -19,21 +19,6 @@ struct Callers {
   [[nodiscard]] std::vector<std::string> Flags() const {
     return {"--admission-client-ca=" + authority.cert_path()};
   }
-  // Configures kube-apiserver to use its client certificate for every webhook.
-  [[nodiscard]] std::string AdmissionConfig() const {
-    const std::string kubeconfig =
-        dir.Write("webhooks.kubeconfig",
-                  "apiVersion: v1\nkind: Config\nusers:\n- name: '*'\n  user:\n"
-                  "    client-certificate: " +
-                      api_server.cert_path + "\n    client-key: " + api_server.key_path + "\n");
-    return dir.Write("admission.yaml",
-                     "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\n"
-                     "plugins:\n- name: ValidatingAdmissionWebhook\n  configuration:\n"
-                     "    apiVersion: apiserver.config.k8s.io/v1\n"
-                     "    kind: WebhookAdmissionConfiguration\n"
-                     "    kubeConfigFile: " +
-                         kubeconfig + "\n");
-  }
 };
 
 HttpsAnswer Ask(const Admission& a, const KeyPair* client) {
@@ -89,7 +74,8 @@ TEST_CASE("admission: nothing older than TLS 1.2 is spoken", "[e2e][admission][a
 TEST_CASE("admission: an API server that shows its certificate is served, one without is not",
           "[e2e][admission][access][real-only]") {
   const Callers callers;
-  const auto with = StartServer({.admission_config = callers.AdmissionConfig()});
+  const auto with =
+      StartServer({.admission_config = ConfigWithClient(callers.dir, callers.api_server)});
   {
     Admission a(*with, {.more_flags = callers.Flags()});
     a.Limit("q", {{"pods", "1"}});

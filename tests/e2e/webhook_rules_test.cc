@@ -145,7 +145,7 @@ const char* const kNoFinalizer = R"({"metadata":{"finalizers":null}})";
 
 }  // namespace
 
-TEST_CASE("the webhook configuration is stored as it was meant", "[e2e][admission]") {
+TEST_CASE("the webhook configuration is stored as it was meant", "[e2e][admission][server]") {
   Guarding guarding;
   INFO(json::Write(guarding.stored()));
   CHECK(admission::SameConfiguration(guarding.stored(), guarding.desired()));
@@ -163,7 +163,7 @@ TEST_CASE("the webhook configuration is stored as it was meant", "[e2e][admissio
 }
 
 TEST_CASE("the webhook configuration for one's own hand is taken, and guards the same",
-          "[e2e][admission]") {
+          "[e2e][admission][server]") {
   Scenario scenario;
   const auto manifest = config::ParseYaml(
       ReadFile(QCM_SOURCE_DIR "/manifests/manual-webhook/webhook-configuration.yaml"));
@@ -188,7 +188,7 @@ TEST_CASE("the webhook configuration for one's own hand is taken, and guards the
 }
 
 TEST_CASE("the shipped rights let the daemon keep its configuration, and change no other",
-          "[e2e][admission][real-only]") {
+          "[e2e][admission][real-only][server]") {
   Scenario scenario;
   const auto documents = config::ParseYamlDocuments(
       ReadFile(QCM_SOURCE_DIR "/manifests/base/quota-controller-manager.yaml"));
@@ -248,7 +248,7 @@ TEST_CASE("the shipped rights let the daemon keep its configuration, and change 
   scenario.api().Delete(PathOf("clusterroles", {}, role));
 }
 
-TEST_CASE("a bad webhook configuration is refused", "[e2e][admission]") {
+TEST_CASE("a bad webhook configuration is refused", "[e2e][admission][server]") {
   Scenario scenario;
   const std::string path = admission::kWebhookConfigurations.Path();
   const auto refusal = [&](const std::string& webhooks) {
@@ -284,7 +284,7 @@ TEST_CASE("a bad webhook configuration is refused", "[e2e][admission]") {
 }
 
 TEST_CASE("pods: asked when created, resized or given a deadline, and no other time",
-          "[e2e][admission][real-only]") {
+          "[e2e][admission][real-only][server]") {
   Guarding guarding;
   CHECK(guarding.Create("pods", Pod("a", {{"cpu", "100m"}})) == Calls{"CREATE pods"});
   const std::string path = guarding.scenario().Path("pods", "a");
@@ -294,19 +294,21 @@ TEST_CASE("pods: asked when created, resized or given a deadline, and no other t
   CHECK(guarding.Patch(path + "/status", R"({"status":{"phase":"Running"}})").empty());
   CHECK(guarding.Patch(path, R"({"spec":{"activeDeadlineSeconds":600}})") == Calls{"UPDATE pods"});
   CHECK(guarding.Patch(path, R"({"spec":{"activeDeadlineSeconds":300}})").empty());
-  const json::Value stored = guarding.api().Get(path);
-  const std::string container(
-      stored.At({"spec", "containers"})->AsArray()->at(0).StringAt({"name"}));
-  const auto resized =
-      guarding.api().Do({.verb = "PATCH",
-                         .path = path + "/resize",
-                         .content_type = std::string(client::kStrategicMergePatch),
-                         .body = R"({"spec":{"containers":[{"name":")" + container +
-                                 R"(","resources":{"requests":{"cpu":"200m"}}}]}})"});
-  INFO((resized ? "" : resized.error().message));
-  CHECK(resized.has_value());
-  CHECK(guarding.Patch(path, R"({"metadata":{"labels":{"c":"d"}}})") ==
-        Calls{"UPDATE pods/resize"});
+  if (MinorVersion(guarding.api()) >= 33) {
+    const json::Value stored = guarding.api().Get(path);
+    const std::string container(
+        stored.At({"spec", "containers"})->AsArray()->at(0).StringAt({"name"}));
+    const auto resized =
+        guarding.api().Do({.verb = "PATCH",
+                           .path = path + "/resize",
+                           .content_type = std::string(client::kStrategicMergePatch),
+                           .body = R"({"spec":{"containers":[{"name":")" + container +
+                                   R"(","resources":{"requests":{"cpu":"200m"}}}]}})"});
+    INFO((resized ? "" : resized.error().message));
+    CHECK(resized.has_value());
+    CHECK(guarding.Patch(path, R"({"metadata":{"labels":{"c":"d"}}})") ==
+          Calls{"UPDATE pods/resize"});
+  }
   CHECK(guarding
             .Post(path + "/binding", R"({"apiVersion":"v1","kind":"Binding",
                  "metadata":{"name":"a"},"target":{"kind":"Node","name":"n1"}})")
@@ -314,7 +316,7 @@ TEST_CASE("pods: asked when created, resized or given a deadline, and no other t
 }
 
 TEST_CASE("services: asked when created or when type or ports change towards node ports",
-          "[e2e][admission][real-only]") {
+          "[e2e][admission][real-only][server]") {
   Guarding guarding;
   CHECK(guarding.Create("services", ClusterIpService("s")) == Calls{"CREATE services"});
   const std::string path = guarding.scenario().Path("services", "s");
@@ -336,7 +338,7 @@ TEST_CASE("services: asked when created or when type or ports change towards nod
 }
 
 TEST_CASE("claims: asked when created or when size or class change",
-          "[e2e][admission][real-only]") {
+          "[e2e][admission][real-only][server]") {
   Guarding guarding;
   const std::string name = FreshName("grows");
   const std::string classes = "/apis/storage.k8s.io/v1/storageclasses";
@@ -355,8 +357,10 @@ TEST_CASE("claims: asked when created or when size or class change",
             .empty());
   CHECK(guarding.Patch(path, R"({"spec":{"resources":{"requests":{"storage":"2Gi"}}}})") ==
         Calls{"UPDATE persistentvolumeclaims"});
-  CHECK(guarding.Patch(path, R"({"spec":{"volumeAttributesClassName":"gold"}})") ==
-        Calls{"UPDATE persistentvolumeclaims"});
+  if (MinorVersion(guarding.api()) >= 34) {
+    CHECK(guarding.Patch(path, R"({"spec":{"volumeAttributesClassName":"gold"}})") ==
+          Calls{"UPDATE persistentvolumeclaims"});
+  }
   CHECK(guarding.Patch(path, R"({"metadata":{"annotations":{"note":"x"}}})").empty());
   // A claim without a class, and one without annotations, are valid.
   CHECK(guarding.Create("persistentvolumeclaims", Claim("d", "1Gi")) ==
@@ -366,7 +370,7 @@ TEST_CASE("claims: asked when created or when size or class change",
 }
 
 TEST_CASE("what is only counted is asked about once, when it is created",
-          "[e2e][admission][real-only]") {
+          "[e2e][admission][real-only][server]") {
   Guarding guarding;
   CHECK(guarding.Create("deployments", Deployment("d")) == Calls{"CREATE deployments"});
   const std::string deployment = guarding.scenario().Path("deployments", "d");

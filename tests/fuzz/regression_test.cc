@@ -71,7 +71,7 @@ TEST_CASE("fuzz: every target has a corpus, and every corpus a target", "[fuzz]"
   CHECK(names == folders);
 }
 
-TEST_CASE("fuzz: what does not hold is told", "[fuzz]") {
+TEST_CASE("fuzz: a broken promise is reported", "[fuzz]") {
   const Target broken{"broken", [](std::string_view input) { Require(input != "x", "no x"); }};
   CHECK(WhatBreaks(broken, "y") == "");
   CHECK(WhatBreaks(broken, "x") == "no x");

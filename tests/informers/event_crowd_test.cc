@@ -20,7 +20,7 @@ struct Reads {
   base::Duration last{};
 };
 
-TEST_CASE("event crowd: events that come now and then are never waited for", "[informers]") {
+TEST_CASE("event crowd: occasional events are handled without delay", "[informers]") {
   Reads reads;
   for (int i = 0; i < 1000; ++i) CHECK(reads.Next(milliseconds(5)) == base::Duration::zero());
 }
@@ -33,8 +33,7 @@ TEST_CASE("event crowd: a handful at once is taken at once", "[informers]") {
   }
 }
 
-TEST_CASE("event crowd: where event follows event for a while, those to come are read together",
-          "[informers]") {
+TEST_CASE("event crowd: during a lasting stream events are read in batches", "[informers]") {
   Reads reads;
   int free = 0;
   while (reads.Next(milliseconds(1)) == base::Duration::zero()) ++free;

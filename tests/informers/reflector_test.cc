@@ -90,7 +90,7 @@ TEST_CASE("reflector: a list that fails half-way changes nothing for good", "[in
   CHECK_FALSE(f.state().trouble);
 }
 
-TEST_CASE("reflector: an answer that is no complete list is never an empty one", "[informers]") {
+TEST_CASE("reflector: an incomplete list is never read as an empty one", "[informers]") {
   Fixture f;
   const std::string body = GENERATE(
       std::string(""), std::string("<html>proxy says no</html>"), std::string("{}"),
@@ -113,8 +113,7 @@ TEST_CASE("reflector: an answer that is no complete list is never an empty one",
   CHECK(f.store.names() == Names{"a1"});
 }
 
-TEST_CASE("reflector: what it may not see keeps its last state, and is tried again",
-          "[informers]") {
+TEST_CASE("reflector: a forbidden collection keeps its last state, and is retried", "[informers]") {
   const ErrorCode code = GENERATE(ErrorCode::kUnauthorized, ErrorCode::kForbidden,
                                   ErrorCode::kNotFound, ErrorCode::kTls);
   Fixture f;
@@ -193,7 +192,7 @@ TEST_CASE("reflector: trouble is over when a watch lasts, though nothing happens
   CHECK(f.state().failures == 1);
 }
 
-TEST_CASE("reflector: nobody listening is waited for at the same place", "[informers]") {
+TEST_CASE("reflector: while the server refuses connections the version is kept", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("10", {"a1"})));
   for (int i = 0; i < 4; ++i) f.server.OnWatch(Answer::Refuse(ErrorCode::kUnavailable));
@@ -219,7 +218,7 @@ TEST_CASE("reflector: an event cut off at the end comes again from the same plac
   CHECK(f.server.lists.size() == 1);
 }
 
-TEST_CASE("reflector: what is no event makes the state suspect: list again", "[informers]") {
+TEST_CASE("reflector: a malformed event causes a list", "[informers]") {
   const std::string frame = GENERATE(
       std::string("not json\n"), std::string("{\"type\":\"ADDED\",}"),
       std::string(R"({"type":"RENAMED","object":{}})"), std::string(R"({"type":"ADDED"})"),
@@ -308,7 +307,7 @@ TEST_CASE("reflector: a watch that falls silent is opened again", "[informers]")
   CHECK_FALSE(f.state().trouble);
 }
 
-TEST_CASE("reflector: a watch that outlives its time is ended from here", "[informers]") {
+TEST_CASE("reflector: a watch that exceeds its timeout is closed by the client", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("10", {})));
   Answer talkative;
@@ -556,7 +555,7 @@ TEST_CASE("reflector: a namespace and labels are selected by the server", "[info
   }
 }
 
-TEST_CASE("reflector: each kind of trouble is logged once until it heals", "[informers]") {
+TEST_CASE("reflector: each failure is logged once until it is over", "[informers]") {
   fake::CapturedLog log;
   Fixture f;
   for (int i = 0; i < 5; ++i) {

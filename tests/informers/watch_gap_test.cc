@@ -32,7 +32,7 @@ TEST_CASE("watch gap: a short one hides nothing", "[informers]") {
   CHECK(gap.ShownAt(At(11s), 3s) == kNothingMissed);
 }
 
-TEST_CASE("watch gap: what a long one hides is shown some time after a watch is open",
+TEST_CASE("watch gap: events of a long gap are shown some time after the watch is open",
           "[informers]") {
   WatchGap gap = Watched();
   gap.OnWatchEnd(At(10s));

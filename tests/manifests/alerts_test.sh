@@ -3,10 +3,10 @@
 # silent as alerts_test.yaml says. Each alert is fired by a test and described in
 # manifests/monitoring/README.md.
 #
-# Exit code 77: there is no promtool (promtool.sh).
+# Exit code 77: there is no promtool (prometheus.sh).
 set -euo pipefail
 cd "$(dirname "$0")"
-promtool=$(bash promtool.sh) || exit $?
+promtool=$(bash prometheus.sh promtool) || exit $?
 root=$(cd ../.. && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,119 +1,34 @@
-// The Helm chart: it renders the same objects as the folders of manifests/, refuses values that
-// cannot work, and what it installs can be upgraded, rolled back and removed completely. Needs
+// What the Helm chart installs can be tested, upgraded, rolled back and removed completely. Needs
 // QCM_HELM and KUBEBUILDER_ASSETS.
+#include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <future>
-#include <map>
-#include <set>
-#include <stdexcept>
+#include <iterator>
 
 #include "pkg/admission/stored_configuration.h"
-#include "pkg/config/yaml.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/installation.h"
 #include "tests/e2e/harness/objects.h"
 #include "tests/e2e/harness/process.h"
 #include "tests/e2e/harness/proxy.h"
 #include "tests/e2e/harness/wait.h"
+#include "tests/manifests/helm.h"
 
 namespace e2e::helm_test {
 namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr const char* kChart = QCM_SOURCE_DIR "/manifests/helm/quota-controller-manager";
+constexpr const char* kLastRelease =
+    QCM_SOURCE_DIR "/tests/manifests/quota-controller-manager-0.1.0.tgz";
 
-ProgramResult Helm(Words arguments) {
-  const char* helm = std::getenv("QCM_HELM");
-  if (helm == nullptr || *helm == '\0') throw std::runtime_error("the tests need QCM_HELM");
-  arguments.insert(arguments.begin(), helm);
-  return RunProgram({.argv = std::move(arguments)}, Stretched(60s));
-}
-
-std::string MustHelm(Words arguments) {
-  auto result = Helm(std::move(arguments));
-  if (result.exit_code != 0) throw std::runtime_error("helm:\n" + result.output);
-  return std::move(result.output);
-}
-
-Words Template(const std::string& ns, const std::string& values) {
-  Words arguments{"template", "quotas", kChart, "--namespace=" + ns};
-  if (!values.empty()) arguments.push_back("--set=" + values);
+Words Arguments(const json::Value& container) {
+  Words arguments;
+  for (const json::Value& argument : *container.At({"args"})->AsArray()) {
+    arguments.emplace_back(*argument.AsString());
+  }
   return arguments;
 }
-
-// Before the first document helm mentions the links in the chart's folder.
-std::string WithoutRemarks(const std::string& output) {
-  std::string text;
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("walk.go:")) text.append(line).append("\n");
-  }
-  return text;
-}
-
-using Objects = std::map<std::string, json::Value>;
-
-Objects ByName(const std::vector<json::Value>& documents) {
-  Objects objects;
-  for (const json::Value& document : documents) {
-    std::string name(document.StringAt({"kind"}));
-    for (const std::string_view part :
-         {document.StringAt({"metadata", "namespace"}), document.StringAt({"metadata", "name"})}) {
-      name.append(" ").append(part);
-    }
-    INFO(name);
-    CHECK(objects.emplace(name, document).second);
-  }
-  return objects;
-}
-
-std::set<std::string> Names(const Objects& objects) {
-  std::set<std::string> names;
-  for (const auto& [name, object] : objects) names.insert(name);
-  return names;
-}
-
-Objects OfFolders(const Words& folders) {
-  std::vector<json::Value> all;
-  for (const std::string& folder : folders) {
-    for (json::Value& object : RenderManifests(folder)) all.push_back(std::move(object));
-  }
-  return ByName(all);
-}
-
-bool IsHook(const json::Value& object) {
-  return object.At({"metadata", "annotations", "helm.sh/hook"}) != nullptr;
-}
-
-// Without hooks, which are not part of the installation.
-Objects OfChart(const std::string& values) {
-  auto documents =
-      config::ParseYamlDocuments(WithoutRemarks(MustHelm(Template(kQuotaSystem, values))));
-  if (!documents) throw std::runtime_error(documents.error().message);
-  std::erase_if(*documents, IsHook);
-  return ByName(*documents);
-}
-
-struct Same {
-  Words folders;
-  std::string values;
-};
-
-const std::vector<Same> kSame{
-    {{"base"}, "namespace.create=true"},
-    {{"base", "monitoring"}, "namespace.create=true,monitoring.enabled=true"},
-    {{"core-enforced"}, "namespace.create=true,enforce={core}"},
-    {{"core-enforced-client-ca"},
-     "namespace.create=true,enforce={core},clientCA=quota-controller-manager-client-ca"},
-    {{"cert-manager"}, "namespace.create=true,enforce={core},certificate=cert-manager"},
-    {{"ironcore"},
-     "namespace.create=true,ironcore=true,quotaApis={core,ironcore},enforce={ironcore}"},
-    {{"karmada"}, "install=karmada-api-server"},
-    {{"karmada-host"},
-     "namespace.create=true,quotaApis={karmada},enforce={karmada},certificate=cert-manager,"
-     "kubeconfigSecret=quota-controller-manager-kubeconfig"}};
 
 // Does what a kubelet and the Job controller do: runs the hook's container as its ServiceAccount,
 // and reports that it has finished.
@@ -126,10 +41,8 @@ void RunHook(Installation& installation, const std::string& path) {
   program.argv = {BuiltProgram("quota-controller-manager"),
                   "--kubeconfig=" + installation.KubeconfigOfDaemon(),
                   std::string("--leader-elect-resource-namespace=") + kQuotaSystem};
-  for (const json::Value& argument :
-       *pod.At({"containers"})->AsArray()->at(0).At({"args"})->AsArray()) {
-    program.argv.push_back(*argument.AsString());
-  }
+  std::ranges::move(Arguments(pod.At({"containers"})->AsArray()->at(0)),
+                    std::back_inserter(program.argv));
   const auto result = RunProgram(program, Stretched(30s));
   INFO(result.output);
   CHECK(result.exit_code == 0);
@@ -139,75 +52,66 @@ void RunHook(Installation& installation, const std::string& path) {
                     {"type":"Complete","status":"True"}]}})"));
 }
 
+// Runs a container of the test's pod, whose image is a kubectl, as the pod's ServiceAccount.
+ProgramResult RunTest(Installation& installation, const json::Value& container,
+                      const Words& more_arguments = {}) {
+  CHECK_THAT(std::string(container.StringAt({"image"})), Catch::Contains("/kubectl:"));
+  ProcessOptions program;
+  program.argv = {KubectlProgram(),
+                  "--kubeconfig=" + installation.KubeconfigOf("quota-controller-manager-test")};
+  std::ranges::move(Arguments(container), std::back_inserter(program.argv));
+  program.argv.insert(program.argv.end(), more_arguments.begin(), more_arguments.end());
+  return RunProgram(program, Stretched(90s));
+}
+
 }  // namespace
 
-TEST_CASE("the chart renders the objects of every folder of manifests/", "[helm]") {
-  std::set<std::string> covered{"dashboard"};  // part of "monitoring"
-  for (const Same& same : kSame) {
-    INFO(same.values);
-    covered.insert(same.folders.begin(), same.folders.end());
-    const Objects folders = OfFolders(same.folders);
-    const Objects chart = OfChart(same.values);
-    CHECK(Names(chart) == Names(folders));
-    for (const auto& [name, object] : folders) {
-      const auto found = chart.find(name);
-      if (found == chart.end() || found->second == object) continue;
-      FAIL_CHECK(name << "\nkustomize: " << json::Write(object)
-                      << "\nhelm:      " << json::Write(found->second));
-    }
-  }
-  const Words folders = ManifestFolders();
-  CHECK(covered == std::set<std::string>(folders.begin(), folders.end()));
-}
-
-TEST_CASE("the chart names no namespace but the one it is told", "[helm]") {
-  for (const Same& same : kSame) {
-    if (same.folders.front() == "karmada") continue;
-    INFO(same.values);
-    CHECK(MustHelm(Template("elsewhere", same.values)).find(kQuotaSystem) == std::string::npos);
-  }
-}
-
-TEST_CASE("roles, policies and flags can be left away", "[helm]") {
-  const Objects objects = OfChart(
-      "rbac.countAny=false,rbac.countSecrets=false,networkPolicy.enabled=false,flowSchema=false,"
-      "priorityClassName=,replicas=1");
-  for (const auto& [name, object] : objects) {
-    CHECK(name.find("count-") == std::string::npos);
-    CHECK_FALSE(name.starts_with("NetworkPolicy"));
-    CHECK_FALSE(name.starts_with("FlowSchema"));
-    CHECK_FALSE(name.starts_with("Namespace"));
-    if (name.starts_with("Deployment")) {
-      CHECK(object.At({"spec", "template", "spec", "priorityClassName"}) == nullptr);
-    }
-  }
-}
-
-TEST_CASE("values that cannot work are refused, and named", "[helm]") {
-  const auto refusal = [](const std::string& values) {
-    const auto result = Helm(Template(kQuotaSystem, values));
-    return result.exit_code == 0 ? "accepted" : result.output;
+TEST_CASE("helm test waits for the replicas, and for a quota to be counted", "[helm]") {
+  Installation installation;
+  const Words where{"--kubeconfig=" + installation.server().Kubeconfig(),
+                    std::string("--namespace=") + kQuotaSystem};
+  const auto helm = [&](Words arguments) {
+    arguments.insert(arguments.end(), where.begin(), where.end());
+    return MustHelm(std::move(arguments));
   };
-  CHECK_THAT(refusal("enforce={nodes}"), Catch::Contains("/enforce/0"));
-  CHECK_THAT(refusal("replicas=-1"), Catch::Contains("/replicas"));
-  CHECK_THAT(refusal("resyncPeriod=soon"), Catch::Contains("/resyncPeriod"));
-  CHECK_THAT(refusal("replicaCount=3"), Catch::Contains("replicaCount"));
-  CHECK_THAT(refusal("certificate=letsencrypt"), Catch::Contains("/certificate"));
-  CHECK_THAT(refusal("extraArgs={v=1}"), Catch::Contains("/extraArgs/0"));
-  // Each replica would create its own certificate.
-  CHECK_THAT(refusal("enforce={karmada},kubeconfigSecret=k"), Catch::Contains("/certificate"));
-  CHECK_THAT(refusal("enforce={ironcore}"), Catch::Contains("/ironcore"));
+  helm({"install", "quotas", kChart, "--create-namespace"});
+  auto tested = std::async(std::launch::async, [&] { return helm({"test", "quotas"}); });
+  const std::string path = PathOf("pods", kQuotaSystem, "quota-controller-manager-test");
+  Eventually("the pod is made", [&] { return installation.api().Exists(path) ? "" : "not yet"; });
+  const json::Value pod = installation.api().Get(path);
+  const json::Value& ready = pod.At({"spec", "initContainers"})->AsArray()->at(0);
+  const json::Value& counted = pod.At({"spec", "containers"})->AsArray()->at(0);
+  CHECK(RunTest(installation, ready, {"--timeout=1s"}).exit_code != 0);
+  CHECK(RunTest(installation, counted, {"--timeout=1s"}).exit_code != 0);
+
+  Daemon daemon(installation.AsDeployed("base"));
+  installation.api().MergePatch(
+      PathOf("deployments", kQuotaSystem, "quota-controller-manager", "status"),
+      Json(R"({"status":{"conditions":[{"type":"Available","status":"True"}]}})"));
+  for (const json::Value* container : {&ready, &counted}) {
+    const ProgramResult result = RunTest(installation, *container);
+    INFO(result.output);
+    CHECK(result.exit_code == 0);
+  }
+  installation.api().MergePatch(path + "/status", PhasePatch("Succeeded"));
+  CHECK_THAT(tested.get(), Catch::Contains("Succeeded"));
+  for (const char* kind : {"pods", "resourcequotas", "serviceaccounts"}) {
+    const std::string left = PathOf(kind, kQuotaSystem, "quota-controller-manager-test");
+    CHECK_FALSE(installation.api().Exists(left));
+  }
 }
 
-TEST_CASE("what helm installs is kept by the daemon through upgrade and rollback, and goes with it",
-          "[helm]") {
+TEST_CASE(
+    "what helm installed from the last release is kept by the daemon through upgrade and "
+    "rollback, and goes with it",
+    "[helm]") {
   Installation installation;
   const auto helm = [&](Words arguments) {
     arguments.push_back("--kubeconfig=" + installation.server().Kubeconfig());
     arguments.push_back(std::string("--namespace=") + kQuotaSystem);
     return MustHelm(std::move(arguments));
   };
-  helm({"install", "quotas", kChart, "--create-namespace", "--set=enforce={core}"});
+  helm({"install", "quotas", kLastRelease, "--create-namespace", "--set=enforce={core}"});
   Daemon daemon(installation.AsDeployed("core-enforced"));
   daemon.WaitUntilReady();
   const std::string secret_path =
@@ -232,6 +136,8 @@ TEST_CASE("what helm installs is kept by the daemon through upgrade and rollback
   helm({"upgrade", "quotas", kChart, "--set=enforce={core},replicas=3,monitoring.enabled=true"});
   CHECK(kept() == before);
   helm({"rollback", "quotas", "1"});
+  CHECK(kept() == before);
+  helm({"upgrade", "quotas", kChart, "--set=enforce={core}"});
   CHECK(kept() == before);
   CHECK(daemon.Probe("/readyz") == 200);
 

@@ -17,29 +17,14 @@ if [ "$(id -u)" -ne 0 ] || ! unshare --mount true; then
   exit 77
 fi
 
-folder=$(mktemp -d)
-pids=()
-finish() {
-  [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null || true
-  rm -rf "$folder"
-}
-trap finish EXIT
-export BUILDAH_ISOLATION=chroot HOME=$folder KUBECONFIG=$folder/kubeconfig
+# shellcheck source=tests/manifests/background.sh
+. tests/manifests/background.sh
+export BUILDAH_ISOLATION=chroot
 b() { buildah --storage-driver vfs --root "$folder/store" --runroot "$folder/run" "$@"; }
-fail() { echo "FAILED: $*"; exit 1; }
-expect() { [ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"; }
-within() { # SECONDS WHAT COMMAND…
-  local limit=$((SECONDS + $1)) what=$2
-  shift 2
-  until "$@"; do
-    [ $SECONDS -lt $limit ] || { tail -n 20 "$folder"/*.log; fail "not in time: $what"; }
-    sleep 0.2
-  done
-}
 
 image() { # NAME: its id, two builds of the same being the same
   mkdir -p "$folder/$1"
-  bash .ci/image-root.sh "$bin/quota-controller-manager" "$folder/$1/image"
+  SOURCE_DATE_EPOCH=0 bash .ci/image-root.sh "${bin%/bin}" "$folder/$1/image"
   find "$folder/$1" -exec touch -h -d @0 {} +
   b build -q --build-context "build=$folder/$1" --timestamp 0 --build-arg REVISION=abc \
     --build-arg VERSION=1.2.3 --build-arg SOURCE_DATE_EPOCH=0 -t "localhost/$1" -f Dockerfile \
@@ -62,6 +47,9 @@ root=$(b mount "$(b from localhost/first)")
 ! readelf -S "$root/usr/local/bin/quota-controller-manager" | grep -q '\.symtab' ||
   fail "not stripped"
 [ -s "$root/var/lib/dpkg/status.d/libssl3" ] || fail "scanners do not see libssl3"
+[ -s "$root/usr/share/doc/libssl3/copyright" ] || fail "no licence of libssl3"
+zcat "$root/usr/share/doc/quota-controller-manager/sbom.spdx.json.gz" |
+  grep '"name": "libjemalloc-dev"' >/dev/null || fail "no list of what is compiled into it"
 
 "$bin/sandbox-apiserver" --bind-address=127.0.0.1:0 "--kubeconfig-out=$KUBECONFIG" \
   >"$folder/server.log" 2>&1 &
@@ -93,4 +81,11 @@ kill -TERM "$daemon"
 code=0
 wait "$daemon" || code=$?
 expect "its exit code" "$code" 0
+
+# OpenShift gives a pod a user of its own, and the group 0.
+chroot --userspec=1000650000:0 "$root" /usr/local/bin/quota-controller-manager \
+  --kubeconfig=/etc/kubeconfig --metrics-bind-address= --health-probe-bind-address= -v=1 \
+  >"$folder/any-user.log" 2>&1 &
+pids+=($!)
+within 30 "the daemon leads as any user" grep -q 'became leader' "$folder/any-user.log"
 echo "ok: $(du -sm "$root" | cut -f1) MB"

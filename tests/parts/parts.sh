@@ -16,10 +16,18 @@ quickstart|release|the quickstart, stopped at any moment, too
 sandbox-kubectl|release|kubectl against the sandbox API server
 plugin|release|kubectl quota as cmake and krew install it, found by kubectl
 alerts|release|alert rules, by promtool
+dashboard|release|every query of the dashboard, asked of a Prometheus that scrapes a live daemon
 image|release|the image, by buildah
+release-files|release|a release of the programs just built, made twice
+release-twice|-|a release that is compiled twice
+arm64|release|daemon and plugin for arm64, under qemu-user
 where-time-goes|-|the tool that shows where the time of a build and a run goes
 kubernetes|-|builds etcd, kube-apiserver, kube-controller-manager and kubectl from Go modules, once
 e2e-real|release|scenarios on a real kube-apiserver
+oldest|release|scenarios that depend on the server, on Kubernetes 1.29, if it was built already
+middle|release|the same on Kubernetes 1.33
+newest|release|the same on Kubernetes 1.37
+skew|release|API servers of two versions over one etcd
 chart|release|the Helm chart, beside kustomize, on a real kube-apiserver
 manifests|-|kubectl kustomize of each folder, helm lint of the chart
 asan|-|the build for the address and undefined behaviour sanitizers
@@ -67,11 +75,12 @@ units() {
 }
 
 # e2e NAME TIER JOBS LIMIT [ENVIRONMENT…]: runs the scenarios of a tier, without those that are only
-# for the other one.
+# for the other one, or those that FILTER selects.
 e2e() {
   local name=$1 tier=$2 jobs=$3 limit=$4 other=real-only arguments=()
   shift 4
   [ "$tier" = sandbox ] || other=sandbox-only
+  local filter=${FILTER:-~[$other]~[skew]}
   mkdir -p "$logs/e2e/$name" build/e2e-times
   arguments=(--jobs "$jobs" --failed-out "$scenarios/$name" --logs "$logs/e2e/$name"
     --times "build/e2e-times/$name.txt")
@@ -79,7 +88,35 @@ e2e() {
     arguments+=(--names-from "$scenarios.last/$name")
   fi
   catch "$name" "$limit" env QCM_E2E_SERVER="$tier" "$@" build/bin/e2e_test "${arguments[@]}" \
-    "~[$other]"
+    "$filter"
+}
+
+# on_version NAME VERSION: runs scenarios on another version of kube-apiserver (v1.29). Without
+# --versions only the short set, and only if that version was built already, because building one
+# takes 230 to 370 CPU seconds.
+on_version() {
+  local name=$1 version=$2 filter='~[sandbox-only]~[controller-manager]~[skew]'
+  local tag folder code=0 cached=
+  for tag in $(build/bin/e2e_test --list-tags | grep -oE 'since-1\.[0-9]+' | sort -u); do
+    [ "${tag#since-1.}" -le "${version#v1.}" ] || filter+="~[$tag]"
+  done
+  $all_versions || { cached=--cached filter+='[server]'; }
+  # shellcheck disable=SC2086 # no argument if it is empty
+  folder=$(bash tests/k8s/version.sh $cached "$version") || code=$?
+  [ $code -eq 0 ] || { absent "$name" $code build/bin/e2e_test "$filter"; return 0; }
+  FILTER=$filter e2e "$name" real 4 2700 KUBEBUILDER_ASSETS="$folder" QCM_KUBECTL="$folder/kubectl"
+}
+part_oldest() { on_version oldest v1.29; }
+part_middle() { on_version middle v1.33; }
+part_newest() { on_version newest v1.37; }
+part_skew() {
+  local pinned newest
+  assets skew build/bin/e2e_test "[skew]" || return 0
+  pinned=$assets
+  newest=$(bash tests/k8s/version.sh v1.37) ||
+    { absent skew $? build/bin/e2e_test "[skew]"; return 0; }
+  FILTER="[skew]" e2e skew real 1 600 KUBEBUILDER_ASSETS="$pinned" QCM_OLDER_ASSETS="$pinned" \
+    QCM_NEWER_ASSETS="$newest"
 }
 
 part_release() { build release release; }
@@ -107,7 +144,7 @@ part_tsan_e2e() {
   e2e tsan-e2e sandbox 6 2400 QCM_E2E_PROGRAMS="$PWD/build/tsan/bin"
 }
 part_e2e_real() {
-  assets e2e-real build/bin/e2e_test "~[sandbox-only]" || return 0
+  assets e2e-real build/bin/e2e_test "~[sandbox-only]~[skew]" || return 0
   e2e e2e-real real 4 2700 KUBEBUILDER_ASSETS="$assets" \
     QCM_KUBECTL="${QCM_KUBECTL:-$assets/kubectl}"
 }
@@ -122,6 +159,12 @@ part_chart() {
 part_kubernetes() { script kubernetes 2400 bash tests/k8s/build.sh; }
 part_quickstart() { script quickstart 300 bash tests/cmd/quickstart/quickstart_test.sh; }
 part_alerts() { script alerts 180 bash tests/manifests/alerts_test.sh; }
+part_dashboard() {
+  local prometheus
+  prometheus=$(bash tests/manifests/prometheus.sh prometheus) ||
+    { absent dashboard $? build/bin/dashboard_test; return 0; }
+  catch dashboard 180 env QCM_PROMETHEUS="$prometheus" build/bin/dashboard_test
+}
 part_manifests() { tally manifests 600 bash tests/manifests/lint_test.sh; }
 part_sandbox_kubectl() {
   assets sandbox-kubectl || return 0
@@ -136,6 +179,16 @@ part_plugin() {
 part_image() {
   [ "${CI:-}" != true ] || bash .ci/install-packages.sh buildah
   script image 300 bash tests/manifests/image_test.sh build/bin
+}
+
+part_release_files() {
+  bash .ci/install-packages.sh buildah perl
+  script release-files 300 bash tests/cmd/release/release_test.sh build
+}
+part_release_twice() { script release-twice 7200 bash tests/cmd/release/twice_test.sh; }
+part_arm64() {
+  assets arm64 || return 0
+  QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl} script arm64 3600 bash tests/manifests/arm64_test.sh
 }
 
 part_differential() {

@@ -12,6 +12,8 @@ results=$logs/results
 scenarios=$logs/scenarios
 # shellcheck disable=SC2034 # run.sh sets it, parts.sh reads it
 only_failed=false
+# shellcheck disable=SC2034
+all_versions=false
 
 note() { printf '%s  %s\n' "$(date +%H:%M:%S)" "$*"; }
 

@@ -38,7 +38,7 @@ TEST_CASE("arguments: check takes several files", "[kubectl-quota]") {
   CHECK(parsed.options.output == "junit");
 }
 
-TEST_CASE("arguments: a wrong call is told in a line, with 2", "[kubectl-quota]") {
+TEST_CASE("arguments: a wrong call prints one line and exits with 2", "[kubectl-quota]") {
   using Call = std::pair<std::vector<std::string>, const char*>;
   const Call call = GENERATE(
       Call{{"--frobnicate"}, "--frobnicate"}, Call{{"frobnicate"}, "frobnicate"},
@@ -75,7 +75,7 @@ TEST_CASE("arguments: help of a command has its own examples and forms", "[kubec
                                      Contains("--by") && !Contains("quota suggest"));
 }
 
-TEST_CASE("words: errors read as kubectl's", "[kubectl-quota]") {
+TEST_CASE("words: errors have kubectl's form", "[kubectl-quota]") {
   base::Error error{.code = base::ErrorCode::kForbidden,
                     .message =
                         "list pods.v1: GET /api/v1/pods: 403 Forbidden: pods is forbidden: "

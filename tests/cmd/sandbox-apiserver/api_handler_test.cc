@@ -59,7 +59,7 @@ TEST_CASE_METHOD(ApiFixture, "api: an object's life", "[sandbox]") {
   CHECK(Json(gone).StringAt({"message"}) == "pods \"a\" not found");
 }
 
-TEST_CASE_METHOD(ApiFixture, "api: what a path cannot mean is told apart", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "api: each kind of invalid path has its own error", "[sandbox]") {
   CHECK(Ask("GET", "/nonsense").body == "404 page not found\n");
   CHECK(Ask("GET", "/api/v1/nonsense").status == 404);
   CHECK(Ask("GET", "/api/v1/namespaces/default/nodes").status == 404);
@@ -69,7 +69,7 @@ TEST_CASE_METHOD(ApiFixture, "api: what a path cannot mean is told apart", "[san
   CHECK(Ask("TRACE", std::string(kPods) + "/a").status == 405);
 }
 
-TEST_CASE_METHOD(ApiFixture, "api: bodies and answers nobody speaks are refused", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "api: unknown content types are refused", "[sandbox]") {
   CHECK(Ask("POST", kPods, "x", {{"Content-Type", "application/cbor"}}).status == 415);
   CHECK(Ask("GET", kPods, "", {{"Accept", "application/vnd.kubernetes.protobuf"}}).status == 406);
   CHECK(Ask("POST", kPods, "{").status == 400);
@@ -122,7 +122,7 @@ TEST_CASE_METHOD(ApiFixture, "api: a collection is deleted by selector", "[sandb
   CHECK(Ask("GET", std::string(kPods) + "/b").status == 200);
 }
 
-TEST_CASE_METHOD(ApiFixture, "api: a namespace takes its contents along", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "api: deleting a namespace deletes its contents", "[sandbox]") {
   REQUIRE(Ask("POST", "/api/v1/namespaces",
               R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"n"}})")
               .status == 201);
@@ -216,7 +216,7 @@ TEST_CASE_METHOD(ApiFixture, "api: requests are counted by verb, resource and co
   CHECK(Json(Ask("GET", "/sandbox/requests")).At({"requests"})->AsArray()->empty());
 }
 
-TEST_CASE_METHOD(ApiFixture, "api: answers that a fault asks for", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "api: an answer fault sets code and Retry-After", "[sandbox]") {
   MakePod("a");
   Inject(R"([{"fault":"answer","verb":"list","resource":"pods","code":429,"retryAfterSeconds":3},
              {"fault":"replace-body","verb":"list","resource":"pods","body":"<html>",
@@ -249,7 +249,7 @@ TEST_CASE_METHOD(ApiFixture, "api: a slow body comes piece by piece", "[sandbox]
   CHECK(json::Parse(slow.response.body));
 }
 
-TEST_CASE_METHOD(ApiFixture, "api: a fault that makes no sense changes nothing", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "api: an invalid fault changes nothing", "[sandbox]") {
   const http::Response refused =
       Ask("POST", "/sandbox/faults",
           R"([{"fault":"answer","code":500,"times":-1},{"fault":"nonsense"}])");

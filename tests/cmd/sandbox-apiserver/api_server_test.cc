@@ -110,7 +110,7 @@ TEST_CASE_METHOD(ServerFixture, "api server: a dropped watch is seen as a reset"
   });
 }
 
-TEST_CASE_METHOD(ServerFixture, "api server: a webhook is called over TLS, as its URL says",
+TEST_CASE_METHOD(ServerFixture, "api server: a webhook is called over TLS at its URL",
                  "[sandbox]") {
   const http::CertificatePair pair = http::MakeSelfSigned({"127.0.0.1"}).value();
   http::ServerOptions listen;

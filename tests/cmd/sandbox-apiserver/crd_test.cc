@@ -51,7 +51,7 @@ class CrdTest : public CoreFixture {
   }
 };
 
-TEST_CASE_METHOD(CrdTest, "crd: what it defines is established and served", "[sandbox]") {
+TEST_CASE_METHOD(CrdTest, "crd: a definition is established and served", "[sandbox]") {
   auto made = store_.Create(Crd(""), J(kWidgets));
   REQUIRE(made);
   const Value& conditions = *made->object->At({"status", "conditions"});
@@ -170,7 +170,9 @@ TEST_CASE_METHOD(CrdTest, "crd: every version shows the same object", "[sandbox]
   CHECK_FALSE(same->changed);
 }
 
-TEST_CASE_METHOD(CrdTest, "crd: its deletion takes objects, watches and the kind", "[sandbox]") {
+TEST_CASE_METHOD(
+    CrdTest, "crd: deleting it deletes the objects, ends the watches and stops serving the kind",
+    "[sandbox]") {
   Define();
   REQUIRE(MakeWidget(R"({"size":2})"));
   const TypePtr type = Type("example.com", "v1", "widgets");

@@ -12,7 +12,7 @@ const ResourcePath kPods{{"", "v1", "pods"}, "", "", ""};
 
 }  // namespace
 
-TEST_CASE("faults: a waiting fault hits so many matching requests", "[sandbox]") {
+TEST_CASE("faults: a fault applies to as many matching requests as `times` says", "[sandbox]") {
   FaultTable faults;
   faults.Add(Parse(R"({"fault":"answer","verb":"patch","resource":"resourcequotas",
                       "subresource":"status","code":409,"times":2})")
@@ -58,7 +58,7 @@ TEST_CASE("faults: a stale group hits no request by itself, and is forgotten whe
   CHECK(faults.stale_groups().empty());
 }
 
-TEST_CASE("faults: what is wrong with one is named", "[sandbox]") {
+TEST_CASE("faults: the error of an invalid fault names the member", "[sandbox]") {
   const auto message = [](const char* text) { return Parse(text).error().message; };
   CHECK(message(R"({"code":500})") == "the member \"fault\" is missing");
   CHECK(message(R"({"fault":"nonsense"})") == "unknown fault \"nonsense\"");

@@ -34,7 +34,7 @@ class WatchTest : public CoreFixture {
   int notified_ = 0;
 };
 
-TEST_CASE("watch: a version of the server's former life is too old", "[sandbox]") {
+TEST_CASE("watch: a version from before a restart is too old", "[sandbox]") {
   Registry registry;
   base::ManualClock clock;
   Store store(registry, clock, {.first_version = 1000, .seed = 1});
@@ -129,7 +129,7 @@ TEST_CASE_METHOD(WatchTest, "watch: a forgotten version is too old", "[sandbox]"
   CHECK(store_.StartWatch(Core("configmaps"), query, {}).error().code == 400);
 }
 
-TEST_CASE_METHOD(WatchTest, "watch: a reader that the ring overtakes has lagged", "[sandbox]") {
+TEST_CASE_METHOD(WatchTest, "watch: a reader that the ring has overwritten lags", "[sandbox]") {
   store_.SetHistorySize(2);
   auto watch = Open({});
   MakeMap("a");

@@ -21,7 +21,7 @@ std::string UpdaterOfPods(const std::string& entries) {
 }  // namespace
 
 // The answer of kube-apiserver 1.36 after two replicas each wrote one name.
-TEST_CASE("managed fields: a field belongs to who updated it last", "[api]") {
+TEST_CASE("managed fields: the last manager that updated a field owns it", "[api]") {
   const json::Value quota = Quota(R"([
     {"manager":"kubectl","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1",
      "fieldsV1":{"f:spec":{"f:hard":{".":{},"f:pods":{}}}}},
@@ -37,12 +37,12 @@ TEST_CASE("managed fields: a field belongs to who updated it last", "[api]") {
   CHECK_FALSE(api::UpdaterOf(quota, {"status", "used", "pods", "deeper"}));
 }
 
-TEST_CASE("managed fields: who applied a field did not update it", "[api]") {
+TEST_CASE("managed fields: an apply is not an update", "[api]") {
   CHECK(UpdaterOfPods(R"([{"manager":"a","operation":"Apply",
                            "fieldsV1":{"f:status":{"f:used":{"f:pods":{}}}}}])") == "nobody");
 }
 
-TEST_CASE("managed fields: without a record, or with one that is none, nobody is known", "[api]") {
+TEST_CASE("managed fields: an absent or malformed record names no manager", "[api]") {
   for (const char* entries :
        {"null", "[]", "{}", "[1]", R"([{"operation":"Update"}])",
         R"([{"operation":"Update","manager":"a","fieldsV1":"f:status"}])",

@@ -15,7 +15,7 @@ constexpr const char* kMetadata =
 
 }  // namespace
 
-TEST_CASE("negotiation: JSON is what everybody gets who names nothing better", "[sandbox]") {
+TEST_CASE("negotiation: JSON is the default", "[sandbox]") {
   for (const char* accept : {"", "*/*", "application/json", "application/*", "text/html, */*;q=0.1",
                              "application/vnd.kubernetes.protobuf,application/json"}) {
     INFO(accept);

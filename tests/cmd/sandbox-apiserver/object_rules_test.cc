@@ -48,7 +48,7 @@ TEST_CASE("pod: quality of service", "[sandbox]") {
         "Guaranteed");
 }
 
-TEST_CASE_METHOD(ObjectRulesTest, "pod: what is wrong is said with its path", "[sandbox]") {
+TEST_CASE_METHOD(ObjectRulesTest, "pod: errors have the path of the field", "[sandbox]") {
   CHECK(Refusal("pods", R"({"metadata":{"name":"p"}})") ==
         "Pod \"p\" is invalid: spec.containers: Required value");
   CHECK(

@@ -34,7 +34,7 @@ TEST_CASE("json patch: each operation", "[sandbox]") {
   CHECK(Json(R"({"a":1})", R"([{"op":"replace","path":"","value":[]}])") == J("[]"));
 }
 
-TEST_CASE("json patch: what does not apply is 422, what is no patch 400", "[sandbox]") {
+TEST_CASE("json patch: a patch that does not apply is 422, a malformed one 400", "[sandbox]") {
   CHECK(Json(R"({"a":1})", R"([{"op":"test","path":"/a","value":2}])") == Value(422));
   CHECK(Json(R"({"a":1})", R"([{"op":"remove","path":"/b"}])") == Value(422));
   CHECK(Json(R"({"a":1})", R"([{"op":"replace","path":"/b","value":1}])") == Value(422));

@@ -60,7 +60,7 @@ TEST_CASE("protobuf: times and ports by their kind", "[sandbox]") {
   CHECK(text.find(R"("ports":[{"port":80,"targetPort":90}])") != std::string::npos);
 }
 
-TEST_CASE("protobuf: nothing is lost in silence", "[sandbox]") {
+TEST_CASE("protobuf: unknown kinds and fields are errors", "[sandbox]") {
   const auto unknown_kind = DecodeProtobuf(Envelope("Widget", ""));
   CHECK(unknown_kind.error().Is(base::ErrorCode::kInvalidArgument));
   const auto unknown_field = DecodeProtobuf(Envelope("Namespace", Field(9, "x")));

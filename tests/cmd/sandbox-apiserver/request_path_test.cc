@@ -45,7 +45,7 @@ TEST_CASE("request path: a namespace is an object and a place", "[sandbox]") {
   CHECK(inside.ns == "a");
 }
 
-TEST_CASE("request path: what names no resource is none", "[sandbox]") {
+TEST_CASE("request path: other paths are not resource paths", "[sandbox]") {
   for (const char* target : {"/", "/api", "/api/v1", "/apis/apps", "/apis/apps/v1", "/version",
                              "/api/v1/namespaces/a/pods/x/status/more"}) {
     INFO(target);

@@ -59,7 +59,7 @@ TEST_CASE_METHOD(ServicePortsTest, "service ports: they stay while the type has 
   CHECK(inside->object->At({"spec", "allocateLoadBalancerNodePorts"}) == nullptr);
 }
 
-TEST_CASE("service ports: a full range is said", "[sandbox]") {
+TEST_CASE("service ports: a full range is an error", "[sandbox]") {
   std::set<std::int64_t> taken;
   for (std::int64_t port = 30000; port < 32767; ++port) taken.insert(port);
   json::Value service = J(R"({"spec":{"type":"NodePort","ports":[{"port":80}]}})");

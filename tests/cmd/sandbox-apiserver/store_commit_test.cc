@@ -20,7 +20,8 @@ class DeletionTest : public CoreFixture {
   }
 };
 
-TEST_CASE_METHOD(DeletionTest, "deletion: what nothing holds is gone at once", "[sandbox]") {
+TEST_CASE_METHOD(DeletionTest, "deletion: an object without finalizers is removed at once",
+                 "[sandbox]") {
   auto made = Make("configmaps", R"({"metadata":{"name":"a"}})");
   auto deleted = store_.Delete(At("configmaps", "a"));
   REQUIRE(deleted);

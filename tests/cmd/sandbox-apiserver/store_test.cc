@@ -37,7 +37,7 @@ TEST_CASE_METHOD(StoreTest, "store: a name is taken once", "[sandbox]") {
   CHECK(again.error().message == "configmaps \"a\" already exists");
 }
 
-TEST_CASE_METHOD(StoreTest, "store: bodies that contradict the path are refused", "[sandbox]") {
+TEST_CASE_METHOD(StoreTest, "store: a body that differs from the path is refused", "[sandbox]") {
   auto version = Make("configmaps", R"({"metadata":{"name":"a","resourceVersion":"5"}})");
   REQUIRE_FALSE(version);
   CHECK(version.error().code == 500);
@@ -201,7 +201,7 @@ TEST_CASE_METHOD(StoreTest, "store: a commit after somebody else's write conflic
   CHECK(store_.Get(target).value()->StringAt({"data", "k"}) == "3");
 }
 
-TEST_CASE_METHOD(StoreTest, "store: a field of a status is its last updater's", "[sandbox]") {
+TEST_CASE_METHOD(StoreTest, "store: the last updater owns a status field", "[sandbox]") {
   REQUIRE(Make("resourcequotas", R"({"metadata":{"name":"q"},"spec":{"hard":{"pods":"5"}}})"));
   const auto write = [&](const char* manager, const char* status) {
     Value body;
@@ -230,7 +230,7 @@ TEST_CASE_METHOD(StoreTest, "store: a field of a status is its last updater's", 
   CHECK(updater(quota, "services") == "a");
 }
 
-TEST_CASE_METHOD(StoreTest, "store: a record of who wrote that is none harms no status",
+TEST_CASE_METHOD(StoreTest, "store: malformed managedFields do not break a status write",
                  "[sandbox]") {
   for (const char* fields :
        {"1", R"({"f:status":1})", R"({"f:status":{"f:used":1,".":{},"x":{}}})"}) {

@@ -99,8 +99,7 @@ TEST_CASE_METHOD(ApiFixture, "watch: the streaming list ends with an annotated b
   CHECK(Ask("GET", std::string(kWatch) + "&sendInitialEvents=true").status == 422);
 }
 
-TEST_CASE_METHOD(ApiFixture, "watch: a version that is too old is told in the stream",
-                 "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "watch: a version that is too old is an ERROR event", "[sandbox]") {
   const std::string old = CurrentVersion();
   MakePod("a");
   Inject(R"({"fault":"expire"})");
@@ -150,7 +149,7 @@ TEST_CASE_METHOD(ApiFixture, "watch: dropped, cleanly or by a reset, and only th
   CHECK((secrets.finished && !secrets.aborted));
 }
 
-TEST_CASE_METHOD(ApiFixture, "watch: events nobody expects", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "watch: injected events are sent as given", "[sandbox]") {
   MakePod("a");
   RecordingWriter& watch = Open("GET", kWatch);
   watch.TakeEvents();
@@ -183,7 +182,7 @@ TEST_CASE_METHOD(ApiFixture, "watch: delayed events keep their order", "[sandbox
   CHECK(watch.TakeNames() == Names{"ADDED c"});
 }
 
-TEST_CASE_METHOD(ApiFixture, "watch: one that the history has overtaken ends", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "watch: a watch that lags behind the history ends", "[sandbox]") {
   RecordingWriter& watch = Open("GET", "/api/v1/namespaces/default/configmaps?watch=1");
   Inject(R"({"fault":"shrink-history","size":2})");
   const TypePtr type = handler_->store().registry().Find("", "v1", "configmaps");

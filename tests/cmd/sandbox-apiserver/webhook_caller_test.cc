@@ -100,8 +100,7 @@ TEST_CASE_METHOD(WebhookFixture, "webhooks: warnings reach the client", "[sandbo
   CHECK(Ask("POST", kMaps, Map("a")).headers.Get("Warning") == "299 - \"nearly full\"");
 }
 
-TEST_CASE_METHOD(WebhookFixture, "webhooks: a failure is told in the words of its Status",
-                 "[sandbox]") {
+TEST_CASE_METHOD(WebhookFixture, "webhooks: a failure has the message of its Status", "[sandbox]") {
   Register();
   const std::string failed =
       "Internal error occurred: failed calling webhook \"w.example.com\": failed to call webhook: ";
@@ -129,7 +128,7 @@ TEST_CASE_METHOD(WebhookFixture, "webhooks: failures follow the policy", "[sandb
   }
 }
 
-TEST_CASE_METHOD(WebhookFixture, "webhooks: one that is busy is asked again", "[sandbox]") {
+TEST_CASE_METHOD(WebhookFixture, "webhooks: a call that is answered 429 is repeated", "[sandbox]") {
   Register();
   busy_ = 2;
   RecordingWriter& write = Open("POST", kMaps, Map("a"));
@@ -163,7 +162,8 @@ TEST_CASE_METHOD(WebhookFixture, "webhooks: dry runs and side effects", "[sandbo
 }
 
 TEST_CASE_METHOD(WebhookFixture,
-                 "webhooks: a patch without version that lost a race is judged anew", "[sandbox]") {
+                 "webhooks: a patch without a version that lost a race is reviewed again",
+                 "[sandbox]") {
   REQUIRE(Ask("POST", kMaps, Map("a")).status == 201);
   Register();
   const http::Headers merge{{"Content-Type", "application/merge-patch+json"}};

@@ -106,7 +106,7 @@ TEST_CASE("webhook rules: a delete has only its old object", "[sandbox]") {
   CHECK(review.StringAt({"request", "kind", "kind"}) == "Pod");
 }
 
-TEST_CASE("webhook rules: nobody guards the guards", "[sandbox]") {
+TEST_CASE("webhook rules: webhook configurations are exempt", "[sandbox]") {
   Write write("CREATE", "pods");
   write.admission.type =
       write.registry.Find("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations");

@@ -152,6 +152,21 @@ std::string ConfigurationPath(const std::string& name) {
   return PathOf("validatingwebhookconfigurations", "", name);
 }
 
+std::string ConfigWithClient(const TempDir& dir, const KeyPair& client) {
+  const std::string kubeconfig =
+      dir.Write("webhooks.kubeconfig",
+                "apiVersion: v1\nkind: Config\nusers:\n- name: '*'\n  user:\n"
+                "    client-certificate: " +
+                    client.cert_path + "\n    client-key: " + client.key_path + "\n");
+  return dir.Write("admission.yaml",
+                   "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\n"
+                   "plugins:\n- name: ValidatingAdmissionWebhook\n  configuration:\n"
+                   "    apiVersion: apiserver.config.k8s.io/v1\n"
+                   "    kind: WebhookAdmissionConfiguration\n"
+                   "    kubeConfigFile: " +
+                       kubeconfig + "\n");
+}
+
 std::chrono::milliseconds AfterAHold() { return Stretched(30s); }
 
 json::Value HandMadeConfiguration(const HandMade& hand_made) {

@@ -101,6 +101,10 @@ struct HandMade {
 };
 json::Value HandMadeConfiguration(const HandMade& hand_made);
 
+// The file of --admission-control-config-file with which an API server shows this certificate to
+// every webhook; the files are written to `dir`.
+std::string ConfigWithClient(const TempDir& dir, const KeyPair& client);
+
 // How long `used` may take to be correct again after a charge whose object was never stored: a hold
 // beside a webhook with a timeout of 15 s, which another scenario may have on the same server, and
 // some more.

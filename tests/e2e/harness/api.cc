@@ -57,6 +57,10 @@ json::Value Json(std::string_view text) {
   return std::move(*value);
 }
 
+int MinorVersion(Api& api) {
+  return std::stoi(std::string(api.Get("/version").StringAt({"minor"})));
+}
+
 Connection::Connection(const std::string& kubeconfig_path) {
   client::LoadOptions options;
   options.kubeconfig = kubeconfig_path;

@@ -22,6 +22,10 @@ std::string PathOf(std::string_view resource, std::string_view ns = {}, std::str
                    std::string_view subresource = {});
 
 json::Value Json(std::string_view text);  // throws if it does not parse
+class Api;
+// 36 for Kubernetes 1.36. Parts of scenarios ask for it; a whole scenario that needs 1.34 has the
+// tag [since-1.34], one that an older server should pass, too, [server].
+int MinorVersion(Api& api);
 
 struct Connection;
 

@@ -1,6 +1,7 @@
 #include "tests/e2e/harness/api_server.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -50,6 +51,10 @@ class ServerBase : public ApiServer {
   void Kill() override { process_.reset(); }
   void KillStore() override { throw std::logic_error("this server has no store of its own"); }
   void StartStore() override { KillStore(); }
+  void Restart(const ServerOptions& /*options*/) override { KillStore(); }
+  std::unique_ptr<ApiServer> StartBeside(const ServerOptions& /*options*/) override {
+    throw std::logic_error("this server has no store to share");
+  }
 
  protected:
   static constexpr const char* kToken = "e2e-admin-token";
@@ -95,8 +100,17 @@ const std::map<std::string, std::string> kFewCollections{{"GOGC", "400"}};
 class RealServer final : public ServerBase {
  public:
   explicit RealServer(const ServerOptions& options) : options_(options) {
-    MakeFiles();
+    WriteTokens();
+    service_accounts_ = authority_.Server("service-accounts");
     StartEtcd();
+    Start();
+  }
+  // Over the etcd of `first`.
+  RealServer(const ServerOptions& options, const RealServer& first)
+      : options_(options),
+        etcd_port_(first.etcd_port_),
+        service_accounts_(first.service_accounts_) {
+    WriteTokens();
     Start();
   }
 
@@ -111,6 +125,16 @@ class RealServer final : public ServerBase {
     StartEtcd();
     WaitUntilReady(std::chrono::seconds(60));
   }
+  void Restart(const ServerOptions& options) override {
+    process_->Signal(SIGTERM);
+    (void)process_->Wait(std::chrono::seconds(10));  // open watches may keep it longer
+    process_.reset();
+    options_ = options;
+    Start();
+  }
+  std::unique_ptr<ApiServer> StartBeside(const ServerOptions& options) override {
+    return std::make_unique<RealServer>(options, *this);
+  }
 
  private:
   void StartEtcd() {
@@ -118,10 +142,12 @@ class RealServer final : public ServerBase {
         .argv = EtcdArguments(), .env = kFewCollections, .log_path = dir_.path() + "/etcd.log"});
   }
 
-  void MakeFiles() {
-    service_accounts_ = authority_.Server("service-accounts");
+  void WriteTokens() {
     dir_.Write("tokens.csv", std::string(kToken) + ",admin,admin,system:masters\n" +
                                  "e2e-stranger-token,stranger,stranger\n");
+    dir_.Write("audit-policy.yaml",
+               "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\n"
+               "rules: [{level: Metadata}]\n");
   }
 
   [[nodiscard]] std::vector<std::string> EtcdArguments() const {
@@ -143,7 +169,7 @@ class RealServer final : public ServerBase {
     std::string disabled = "ServiceAccount";
     if (!options_.quota_plugin) disabled += ",ResourceQuota";
     std::vector<std::string> arguments{
-        Asset("kube-apiserver"),
+        options_.assets.empty() ? Asset("kube-apiserver") : options_.assets + "/kube-apiserver",
         "--etcd-servers=http://" + Local(etcd_port_),
         "--bind-address=127.0.0.1",
         "--advertise-address=127.0.0.1",
@@ -164,6 +190,10 @@ class RealServer final : public ServerBase {
     }
     if (!options_.runtime_config.empty()) {
       arguments.push_back("--runtime-config=" + options_.runtime_config);
+    }
+    if (!options_.audit_log.empty()) {
+      arguments.push_back("--audit-policy-file=" + dir_.path() + "/audit-policy.yaml");
+      arguments.push_back("--audit-log-path=" + options_.audit_log);
     }
     return arguments;
   }

@@ -25,6 +25,12 @@ struct ServerOptions {
   std::string admission_config{};
   // Real tier: --runtime-config, the served versions; "": the default. Not for a shared server.
   std::string runtime_config{};
+  // Real tier: the file of --audit-log-path, for events of level Metadata; "": none. Not for a
+  // shared server.
+  std::string audit_log{};
+  // Real tier: the folder of kube-apiserver, for another version; "": KUBEBUILDER_ASSETS. Not for a
+  // shared server.
+  std::string assets{};
 };
 
 struct KubeconfigFields {
@@ -46,6 +52,10 @@ class ApiServer {
   // Real tier: the same for etcd, whose data stays. After StartStore() the server is ready again.
   virtual void KillStore() = 0;
   virtual void StartStore() = 0;
+  // Real tier: ends the server (SIGTERM, as a kubelet does) and starts it with other options.
+  virtual void Restart(const ServerOptions& options) = 0;
+  // Real tier: one more server over the same etcd; this one must live longer.
+  virtual std::unique_ptr<ApiServer> StartBeside(const ServerOptions& options) = 0;
   [[nodiscard]] virtual std::uint16_t port() const = 0;
   // An administrator's kubeconfig for a server behind `port` (0: the server's own).
   virtual std::string Kubeconfig(std::uint16_t port = 0) = 0;

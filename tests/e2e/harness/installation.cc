@@ -15,16 +15,16 @@ namespace {
 const std::string kManifests = QCM_SOURCE_DIR "/manifests/";
 constexpr const char* kDefinitions = QCM_SOURCE_DIR "/tests/e2e/manifests";
 
+}  // namespace
+
 std::string KubectlProgram() {
   const char* assets = std::getenv("KUBEBUILDER_ASSETS");
   if (assets == nullptr || *assets == '\0') throw std::runtime_error("no KUBEBUILDER_ASSETS");
   return std::string(assets) + "/kubectl";
 }
 
-}  // namespace
-
-Installation::Installation()
-    : server_(StartServer()), api_(std::make_unique<Api>(server_->Kubeconfig())) {
+Installation::Installation(const ServerOptions& options)
+    : server_(StartServer(options)), api_(std::make_unique<Api>(server_->Kubeconfig())) {
   Kubectl({"apply", "-f", kDefinitions});
   Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "-f", kDefinitions});
 }
@@ -77,13 +77,13 @@ DaemonOptions Installation::Enforcing(const std::string& folder,
   return options;
 }
 
-std::string Installation::KubeconfigOfDaemon() {
+std::string Installation::KubeconfigOf(const std::string& account) {
   const json::Value answer = api_->Create(
-      PathOf("serviceaccounts", kQuotaSystem, "quota-controller-manager", "token"),
+      PathOf("serviceaccounts", kQuotaSystem, account, "token"),
       Json(R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}})"));
   KubeconfigFields fields = server_->Fields();
   fields.token = answer.StringAt({"status", "token"});
-  return dir_.Write("daemon.kubeconfig", KubeconfigText(fields));
+  return dir_.Write(account + ".kubeconfig", KubeconfigText(fields));
 }
 
 std::vector<std::string> ManifestFolders() {

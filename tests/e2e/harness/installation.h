@@ -17,10 +17,14 @@ namespace e2e {
 
 inline constexpr const char* kQuotaSystem = "quota-system";
 
+// The role for counting Secrets, which no folder installs.
+inline constexpr const char* kCountSecrets =
+    QCM_SOURCE_DIR "/manifests/components/count-secrets/count-secrets.yaml";
+
 class Installation {
  public:
   // Adds small definitions of the kinds that a plain server lacks.
-  Installation();
+  explicit Installation(const ServerOptions& options = {});
 
   [[nodiscard]] Api& api() { return *api_; }
   [[nodiscard]] ApiServer& server() { return *server_; }
@@ -34,7 +38,9 @@ class Installation {
   DaemonOptions AsDeployed(const std::string& folder, std::vector<std::string> more_flags = {});
   // The same for a folder that enforces, with a URL, because no Service routes anywhere here.
   DaemonOptions Enforcing(const std::string& folder, std::vector<std::string> more_flags = {});
-  std::string KubeconfigOfDaemon();
+  std::string KubeconfigOfDaemon() { return KubeconfigOf("quota-controller-manager"); }
+  // Of another ServiceAccount in quota-system.
+  std::string KubeconfigOf(const std::string& account);
 
  private:
   TempDir dir_;
@@ -42,6 +48,8 @@ class Installation {
   std::unique_ptr<Api> api_;
 };
 
+// The kubectl of KUBEBUILDER_ASSETS.
+std::string KubectlProgram();
 // All folders below manifests/ for `kubectl apply -k`, such as "base".
 std::vector<std::string> ManifestFolders();
 // The objects of such a folder, as kubectl renders them.

@@ -57,12 +57,18 @@ class Decisions final : public admission::Observer {
   void OnDecision(std::string_view quota_api, std::string_view result, base::Duration) override {
     seen.push_back(std::string(quota_api) + " " + std::string(result));
   }
+  void OnRefusal(std::string_view quota_api, const admission::Refusal& refusal) override {
+    refusals.push_back(std::string(quota_api) + " " + refusal.quota.ToString() + " " +
+                       refusal.quota_uid + " " + (refusal.owner ? refusal.owner->name : "-") + " " +
+                       refusal.message);
+  }
   void OnWarning(std::string_view) override {}
   void OnBatch(std::string_view, std::size_t, std::size_t) override {}
   void OnConflict(std::string_view) override {}
   void OnReservationsExpired(std::string_view, std::size_t) override {}
 
   std::vector<std::string> seen;
+  std::vector<std::string> refusals;
 };
 
 class Recorder final : public http::ResponseWriter {
@@ -160,6 +166,22 @@ TEST_CASE("handler: an admission and a refusal are answered reviews", "[admissio
   CHECK(Body(refused).StringAt({"response", "status", "message"}) ==
         "pods \"web-6d4cf56db6-abcde\" is forbidden: exceeded quota: q");
   CHECK(f.decisions.seen == std::vector<std::string>{"core allowed", "core refused"});
+}
+
+TEST_CASE("handler: a refusal by a quota is reported, a dry run's is not", "[admission]") {
+  Fixture f;
+  f.admitter.answer = {
+      .kind = Answer::Kind::kRefused, .reason = "Forbidden", .message = "cannot be counted"};
+  f.Ask(f.Post(ReviewText({})));
+  CHECK(f.decisions.refusals.empty());
+  f.admitter.answer.message = "exceeded quota: q";
+  f.admitter.answer.refuser = quota::Refuser{.name = "q", .uid = "u", .exceeded = {"pods"}};
+  f.Ask(f.Post(ReviewText({.dry_run = true})));
+  CHECK(f.decisions.refusals.empty());
+  f.Ask(f.Post(ReviewText({})));
+  CHECK(f.decisions.refusals ==
+        std::vector<std::string>{"core team-a/q u web-6d4cf56db6 pods \"web-6d4cf56db6-abcde\" is "
+                                 "forbidden: exceeded quota: q"});
 }
 
 TEST_CASE("handler: what goes or connects is allowed unasked", "[admission]") {

@@ -75,6 +75,25 @@ TEST_CASE("review: an update has both objects, a deletion the old one", "[admiss
   CHECK(Parsed({.dry_run = true}).dry_run);
 }
 
+TEST_CASE("review: the owner is the controller, else the first one", "[admission]") {
+  const auto owner = [](const std::string& owners) {
+    return Parsed({.object = R"({"metadata":{"name":"x","ownerReferences":)" + owners + "}}"})
+        .owner;
+  };
+  const Review pod = Parsed({});
+  REQUIRE(pod.owner);
+  CHECK(pod.owner->api_version == "apps/v1");
+  CHECK(pod.owner->kind == "ReplicaSet");
+  CHECK(pod.owner->name == "web-6d4cf56db6");
+  CHECK(pod.owner->uid == "7f3c0f0e-2b1c-4d6f-9a55-0c4e1f1f5a11");
+  CHECK(owner(R"([{"name":"a"},{"name":"b","controller":true}])")->name == "b");
+  CHECK(owner(R"([{"name":"a","controller":false},{"name":"b"}])")->name == "a");
+  CHECK(owner(R"([{"name":7,"controller":"yes"}])")->name == "");
+  CHECK_FALSE(owner("[]"));
+  CHECK_FALSE(owner("null"));
+  CHECK_FALSE(owner(R"({"name":"a"})"));
+}
+
 TEST_CASE("review: a name is found where there is one", "[admission]") {
   const auto name = [](const std::string& object, const std::string& old_object) {
     const std::string operation = object == "null" ? "DELETE" : "CREATE";
@@ -261,6 +280,19 @@ TEST_CASE("review: a refusal reads as the API server's own", "[admission]") {
   CHECK(Answered(review, answer)
             .StringAt({"response", "status", "message"})
             .starts_with("pods \"x\" is forbidden: exceeded quota: q, "));
+}
+
+TEST_CASE("review: audit annotations say which quota refused", "[admission]") {
+  Answer answer{.kind = Answer::Kind::kRefused, .message = "exceeded quota: q"};
+  CHECK(Answered(Review(), answer).At({"response", "auditAnnotations"}) == nullptr);
+  answer.refuser = quota::Refuser{.name = "q", .uid = "u", .exceeded = {"pods", "requests.cpu"}};
+  CHECK(json::Write(*Answered(Review(), answer).At({"response", "auditAnnotations"})) ==
+        R"({"refused-by-quota":"q","exceeded":"pods,requests.cpu"})");
+  answer.refuser->exceeded.clear();
+  CHECK(json::Write(*Answered(Review(), answer).At({"response", "auditAnnotations"})) ==
+        R"({"refused-by-quota":"q"})");
+  answer.kind = Answer::Kind::kAllowed;
+  CHECK(Answered(Review(), answer).At({"response", "auditAnnotations"}) == nullptr);
 }
 
 TEST_CASE("review: a refusal with another code keeps its words", "[admission]") {

@@ -7,7 +7,7 @@
 namespace api::object_meta_test {
 namespace {
 
-TEST_CASE("object meta: what is there is read", "[api]") {
+TEST_CASE("object meta: present members are read", "[api]") {
   const json::Value pod = *json::Parse(
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"u",
         "resourceVersion":"7","labels":{"x":"y","n":1},"annotations":{"k":"v"},
@@ -41,6 +41,19 @@ TEST_CASE("object meta: absent and misshapen members read as empty", "[api]") {
     CHECK_FALSE(CreationTimestamp(object).has_value());
     CHECK_FALSE(IsBeingDeleted(object));
   }
+}
+
+TEST_CASE("object meta: the owner is the controller, else the first owner", "[api]") {
+  const auto owner = [](const std::string& references) {
+    const json::Value pod = *json::Parse(R"({"metadata":{"ownerReferences":)" + references + "}}");
+    const json::Value* found = OwnerReference(pod);
+    return found == nullptr ? "none" : std::string(found->StringAt({"name"}));
+  };
+  CHECK(owner(R"([{"name":"a"},{"name":"b","controller":true}])") == "b");
+  CHECK(owner(R"([{"name":"a","controller":false},{"name":"b"}])") == "a");
+  CHECK(owner(R"([{"name":"a"},{"name":"b","controller":"true"}])") == "a");
+  CHECK(owner("[]") == "none");
+  CHECK(owner(R"({"name":"a"})") == "none");
 }
 
 TEST_CASE("object meta: an unreadable deletion timestamp is still a deletion", "[api]") {

@@ -52,7 +52,7 @@ TEST_CASE("status: the usual failures have kube-apiserver's code, reason and wor
   }
 }
 
-TEST_CASE("status: invalid joins its causes, says equal ones once, and keeps all", "[api]") {
+TEST_CASE("status: Invalid joins its causes; the message names equal ones once", "[api]") {
   CHECK(Invalid("", "ResourceQuota", "q", {}).message == R"(ResourceQuota "q" is invalid)");
   CHECK(Invalid("", "Pod", "p", {{"FieldValueInvalid", "bad", "spec.x"}}).message ==
         R"(Pod "p" is invalid: spec.x: bad)");
@@ -91,7 +91,7 @@ TEST_CASE("status: what is written is read back", "[api]") {
   CHECK(ParseStatus(success.ToJson()) == success);
 }
 
-TEST_CASE("status: what is no Status is not taken for one", "[api]") {
+TEST_CASE("status: other JSON is not read as a Status", "[api]") {
   for (const char* text : {"null", "[]", "{}", R"({"kind":"Pod"})",
                            R"({"kind":"Status","apiVersion":"v2"})", R"({"kind":5})"}) {
     CHECK_FALSE(ParseStatus(*json::Parse(text)).has_value());

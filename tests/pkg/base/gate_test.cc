@@ -43,7 +43,7 @@ TEST_CASE("gate: visitors go in one after the other, in the order they came", "[
   CHECK_FALSE(f.gate.busy());
 }
 
-TEST_CASE("gate: who waits too long gives up, and those behind go on", "[base]") {
+TEST_CASE("gate: a visitor that waits too long gives up, and the next ones proceed", "[base]") {
   Fixture f;
   f.SpawnVisitor("a", 1min, 5s);
   f.SpawnVisitor("b", 2s, 1s);

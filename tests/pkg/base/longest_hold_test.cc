@@ -7,7 +7,7 @@ namespace longest_hold_test {
 using namespace std::chrono_literals;
 using base::LongestHold;
 
-TEST_CASE("longest hold: of each second the longest is told, with the work that ends it",
+TEST_CASE("longest hold: the longest piece of work of each second is reported when it ends",
           "[base]") {
   const base::TimePoint start{1h};
   LongestHold hold(start);
@@ -18,7 +18,7 @@ TEST_CASE("longest hold: of each second the longest is told, with the work that 
   CHECK(hold.OnWork(start + 2500ms, start + 2501ms) == base::Duration(1ms));
 }
 
-TEST_CASE("longest hold: work that lasts longer than a second is told when it ends", "[base]") {
+TEST_CASE("longest hold: work of more than a second is reported when it ends", "[base]") {
   const base::TimePoint start{1h};
   LongestHold hold(start);
   CHECK(hold.OnWork(start, start + 4s) == base::Duration(4s));

@@ -101,7 +101,7 @@ TEST_CASE("alarm: Wake() ends a wait, and a Wake() before it is not lost", "[bas
   CHECK(f.log.back() == "next");
 }
 
-TEST_CASE("alarm: a passed deadline is no wait", "[base]") {
+TEST_CASE("alarm: a wait for a passed deadline returns at once", "[base]") {
   Fixture f;
   f.SpawnSleeper("now", 0s);
   f.SpawnSleeper("before", -5s);
@@ -127,7 +127,7 @@ TEST_CASE("cancellation: a deferred one ends the wait under way and those after 
   CHECK(f.scheduler.NextDeadline() == TimePoint::max());
 }
 
-TEST_CASE("cancellation: one that is not deferred leaves at the wait", "[base]") {
+TEST_CASE("cancellation: without deferral the wait throws", "[base]") {
   Fixture f;
   f.tasks.Spawn("plain", [&]() -> Task<void> {
     co_await f.scheduler.Sleep(1h);

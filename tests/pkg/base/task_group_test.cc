@@ -83,7 +83,7 @@ TEST_CASE("task group: a task that is cancelled before it began does not run", "
   CHECK(f.group.empty());
 }
 
-TEST_CASE("task group: Cancel() ends the waits of all tasks, twice is as once", "[base]") {
+TEST_CASE("task group: Cancel() ends the waits of all tasks, and may be repeated", "[base]") {
   Fixture f;
   f.SpawnSleeper("a", 1h);
   f.SpawnSleeper("b", 2h);
@@ -157,7 +157,7 @@ TEST_CASE("task group: a joiner that is cancelled waits all the same", "[base]")
   CHECK(f.log == Log{"a done", "joined"});
 }
 
-TEST_CASE("task group: it may be destroyed by the one who joined it", "[base]") {
+TEST_CASE("task group: the joiner may destroy it", "[base]") {
   Fixture f;
   auto inner = std::make_optional<TaskGroup>(f.io.get_executor());
   inner->Spawn("work", [&]() -> Task<void> { co_await f.scheduler.Sleep(1s); });

@@ -57,7 +57,8 @@ struct Fixture {
   }
 };
 
-TEST_CASE("access reviewer: the API server says who it is, and whether that user may", "[client]") {
+TEST_CASE("access reviewer: the API server identifies the user and authorizes the request",
+          "[client]") {
   Fixture f;
   f.Knows(R"({"username":"scraper","uid":"7","groups":["a","b"],"extra":{"k":["v"]}})");
   f.Allows(true);
@@ -72,7 +73,8 @@ TEST_CASE("access reviewer: the API server says who it is, and whether that user
         R"("nonResourceAttributes":{"path":"/metrics","verb":"get"}})");
 }
 
-TEST_CASE("access reviewer: who is not known, and who may not, are two answers", "[client]") {
+TEST_CASE("access reviewer: an unknown user and a forbidden user get different answers",
+          "[client]") {
   Fixture f;
   f.KnowsNot();
   CHECK(f.Ask("other") == "Unauthorized");
@@ -83,7 +85,7 @@ TEST_CASE("access reviewer: who is not known, and who may not, are two answers",
   CHECK(f.api.calls.size() == 3);
 }
 
-TEST_CASE("access reviewer: who may is remembered for a minute, who may not for ten seconds",
+TEST_CASE("access reviewer: a permission is cached for a minute, a refusal for ten seconds",
           "[client]") {
   Fixture f;
   f.Knows();
@@ -104,8 +106,7 @@ TEST_CASE("access reviewer: who may is remembered for a minute, who may not for 
   CHECK(f.Ask() == "allowed");
 }
 
-TEST_CASE("access reviewer: what our own standing is at the API server is nobody's verdict",
-          "[client]") {
+TEST_CASE("access reviewer: a failure of our own credentials refuses nobody", "[client]") {
   const fake::CapturedLog log;
   Fixture f;
   for (const ErrorCode code :
@@ -125,7 +126,7 @@ TEST_CASE("access reviewer: what our own standing is at the API server is nobody
   CHECK(log.With(kToken).empty());
 }
 
-TEST_CASE("access reviewer: trouble that stays is said once", "[client]") {
+TEST_CASE("access reviewer: a lasting failure is logged once", "[client]") {
   const fake::CapturedLog log;
   Fixture f;
   for (int i = 0; i < 5; ++i) {
@@ -141,7 +142,7 @@ TEST_CASE("access reviewer: trouble that stays is said once", "[client]") {
   CHECK(log.With("cannot be reviewed").size() == 1);
 }
 
-TEST_CASE("access reviewer: many who ask at once are not many reviews", "[client]") {
+TEST_CASE("access reviewer: concurrent requests of one user share one review", "[client]") {
   Fixture f;
   f.options.max_under_way = 2;
   for (int i = 0; i < 2; ++i) {
@@ -161,7 +162,8 @@ TEST_CASE("access reviewer: many who ask at once are not many reviews", "[client
   CHECK(f.Ask() == "allowed");  // there is room again
 }
 
-TEST_CASE("access reviewer: who hangs up while he is reviewed leaves his place", "[client]") {
+TEST_CASE("access reviewer: a client that disconnects during its review frees its place",
+          "[client]") {
   Fixture f;
   f.options.max_under_way = 1;
   fake::Answer slow = fake::Answer::Whole(R"({"status":{}})");
@@ -178,7 +180,7 @@ TEST_CASE("access reviewer: who hangs up while he is reviewed leaves his place",
   CHECK(f.Ask() == "allowed");
 }
 
-TEST_CASE("access reviewer: strangers push nobody out who may", "[client]") {
+TEST_CASE("access reviewer: unknown users do not evict permitted ones from the cache", "[client]") {
   Fixture f;
   f.options.max_remembered = 4;
   f.Knows();

@@ -119,7 +119,7 @@ TEST_CASE("yaml: errors name line and column", "[config]") {
   }
 }
 
-TEST_CASE("yaml: documents are parted, empty ones left out", "[config]") {
+TEST_CASE("yaml: documents are separated, empty ones omitted", "[config]") {
   const auto documents = ParseYamlDocuments("---\na: 1\n---\n# nothing\n---\n- 2\n...\n---\n");
   REQUIRE(documents.has_value());
   REQUIRE(documents->size() == 2);

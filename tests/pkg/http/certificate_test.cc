@@ -103,7 +103,8 @@ TEST_CASE("certificates: a CA of ours makes no further CA, a server's is for ser
   });
 }
 
-TEST_CASE("certificates: a key is known to be of the pair, and is never quoted", "[http][tls]") {
+TEST_CASE("certificates: a key must match the certificate, and is never in an error",
+          "[http][tls]") {
   const Authority authority;
   const Authority other;
   CHECK(http::CheckKey(authority.ca.cert_pem, authority.ca.key_pem).has_value());
@@ -129,8 +130,9 @@ std::string WithLastDate(const std::string& pem, std::string_view date) {
   return pem.substr(0, begin + 1) + base::EncodeBase64(der) + pem.substr(end);
 }
 
-TEST_CASE("certificates: what never ends is valid for long, and dates that are none are an error",
-          "[http][tls]") {
+TEST_CASE(
+    "certificates: a certificate without an end is valid for long, and invalid dates are an error",
+    "[http][tls]") {
   const DatedAuthority authority;
   const auto read =
       http::ReadCertificates(WithLastDate(authority.ca.cert_pem, "99991231235959Z"), "x");
@@ -143,7 +145,7 @@ TEST_CASE("certificates: what never ends is valid for long, and dates that are n
   CHECK(wrong.error().message == "x: a certificate whose dates do not parse");
 }
 
-TEST_CASE("certificates: half a certificate and no certificate are errors that say where",
+TEST_CASE("certificates: an error of a missing or truncated certificate names its place",
           "[http][tls]") {
   const Authority authority;
   const std::string& whole = authority.ca.cert_pem;

@@ -260,7 +260,7 @@ TEST_CASE("client: a fresh connection that dies is not tried again", "[http][cli
   });
 }
 
-TEST_CASE("client: what is silent runs into the deadline", "[http][client]") {
+TEST_CASE("client: a silent server ends at the deadline", "[http][client]") {
   Loopback loopback;
   loopback.handler = [&](http::Request request, http::Peer,
                          http::ResponseWriter& writer) -> Task<void> {
@@ -359,7 +359,7 @@ TEST_CASE("client: a stream is read as it arrives, then its connection is kept",
   CHECK(connections.addresses[0] == connections.addresses[1]);
 }
 
-TEST_CASE("client: a body that ends too early is no body", "[http][client]") {
+TEST_CASE("client: a body that ends too early is an error", "[http][client]") {
   const std::string head =
       GENERATE("Content-Length: 10\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
   Loopback loopback;

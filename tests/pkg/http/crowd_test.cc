@@ -61,7 +61,7 @@ class Party {
 
 }  // namespace
 
-TEST_CASE("crowd: nobody gives way while there is room", "[http][crowd]") {
+TEST_CASE("crowd: no connection is closed while there is room", "[http][crowd]") {
   Party party({.connections = 2, .bytes = 100});
   Client& one = party.Come("a");
   CHECK_FALSE(party.crowd.full());
@@ -75,7 +75,7 @@ TEST_CASE("crowd: nobody gives way while there is room", "[http][crowd]") {
   CHECK_FALSE(one.released());
 }
 
-TEST_CASE("crowd: who never asked anything well goes before who did", "[http][crowd]") {
+TEST_CASE("crowd: a client without a valid request is closed before one with", "[http][crowd]") {
   Party party({.connections = 4, .bytes = 0});
   Client& api_server = party.ComeKnown("a");
   Client& fresh = party.Come("b");
@@ -92,7 +92,8 @@ TEST_CASE("crowd: who never asked anything well goes before who did", "[http][cr
   CHECK_FALSE(second.closed());
 }
 
-TEST_CASE("crowd: of strangers the address with most connections gives way", "[http][crowd]") {
+TEST_CASE("crowd: of unknown clients the address with most connections loses one",
+          "[http][crowd]") {
   Party party({.connections = 4, .bytes = 0});
   Client& single = party.Come("a");
   party.clock.Advance(1ms);
@@ -107,7 +108,7 @@ TEST_CASE("crowd: of strangers the address with most connections gives way", "[h
   CHECK_FALSE(newest.closed());
 }
 
-TEST_CASE("crowd: of those that are known who waited longest gives way", "[http][crowd]") {
+TEST_CASE("crowd: of known clients the one that was idle longest is closed", "[http][crowd]") {
   Party party({.connections = 2, .bytes = 0});
   Client& idle = party.ComeKnown("a");
   Client& busy = party.ComeKnown("a");
@@ -119,7 +120,7 @@ TEST_CASE("crowd: of those that are known who waited longest gives way", "[http]
   CHECK_FALSE(busy.closed());
 }
 
-TEST_CASE("crowd: a known one that dawdles over a request is known no more", "[http][crowd]") {
+TEST_CASE("crowd: a known client that sends a request slowly becomes unknown", "[http][crowd]") {
   Party party({.connections = 2, .bytes = 0});
   Client& slow = party.ComeKnown("a");
   slow.Become(State::kMoving);
@@ -130,7 +131,7 @@ TEST_CASE("crowd: a known one that dawdles over a request is known no more", "[h
   CHECK_FALSE(fresh.closed());
 }
 
-TEST_CASE("crowd: where all have a request in hand nobody gives way", "[http][crowd]") {
+TEST_CASE("crowd: no connection with a current request is closed", "[http][crowd]") {
   Party party({.connections = 1, .bytes = 10});
   Client& busy = party.Come("a");
   REQUIRE(busy.Hold(10));
@@ -143,7 +144,7 @@ TEST_CASE("crowd: where all have a request in hand nobody gives way", "[http][cr
   CHECK(party.crowd.bytes() == 5);
 }
 
-TEST_CASE("crowd: bytes are had of the address that holds most", "[http][crowd]") {
+TEST_CASE("crowd: memory is taken back from the address that holds most", "[http][crowd]") {
   Party party({.connections = 9, .bytes = 100});
   Client& large = party.Come("a");
   Client& small = party.Come("a");
@@ -160,7 +161,7 @@ TEST_CASE("crowd: bytes are had of the address that holds most", "[http][crowd]"
   CHECK(party.crowd.bytes() == 70);
 }
 
-TEST_CASE("crowd: who asks for most is refused itself", "[http][crowd]") {
+TEST_CASE("crowd: a request of the address that holds most is refused itself", "[http][crowd]") {
   Party party({.connections = 9, .bytes = 100});
   Client& one = party.Come("a");
   Client& other = party.Come("b");
@@ -177,7 +178,7 @@ TEST_CASE("crowd: who asks for most is refused itself", "[http][crowd]") {
   CHECK(greedy.held() == 200);
 }
 
-TEST_CASE("crowd: behind one address small requests win over large ones", "[http][crowd]") {
+TEST_CASE("crowd: of one address the largest request is ended", "[http][crowd]") {
   Party party({.connections = 9, .bytes = 100});
   Client& attacker = party.Come("a");
   REQUIRE(attacker.Hold(99));
@@ -189,7 +190,7 @@ TEST_CASE("crowd: behind one address small requests win over large ones", "[http
   CHECK(api_server.held() == 5);
 }
 
-TEST_CASE("crowd: however much a known one asks for, the slow give way to it", "[http][crowd]") {
+TEST_CASE("crowd: slow unknown clients lose their memory to a known client", "[http][crowd]") {
   Party party({.connections = 9, .bytes = 100});
   std::vector<Client*> slow;
   for (const char* address : {"a", "b", "c", "d", "e"}) {
@@ -207,7 +208,7 @@ TEST_CASE("crowd: however much a known one asks for, the slow give way to it", "
   CHECK(party.crowd.bytes() == 100);
 }
 
-TEST_CASE("crowd: without a bound on bytes nobody releases any", "[http][crowd]") {
+TEST_CASE("crowd: without a bound on bytes none are taken back", "[http][crowd]") {
   Party party({.connections = 2, .bytes = 0});
   Client& one = party.Come("a");
   CHECK(one.Hold(std::size_t{1} << 40));

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-TEST_CASE("digest: SHA-256 as everybody has it", "[http]") {
+TEST_CASE("digest: SHA-256 of a published test vector", "[http]") {
   const std::string digest = http::Sha256("abc");
   REQUIRE(digest.size() == 32);
   CHECK(digest.substr(0, 4) == "\xba\x78\x16\xbf");

@@ -62,7 +62,7 @@ TEST_CASE("gunzip: several members in a row are one body, however they are cut",
   CHECK(gunzip->AtEnd());
 }
 
-TEST_CASE("gunzip: half a member is not the end", "[http][gzip]") {
+TEST_CASE("gunzip: a truncated member is an error", "[http][gzip]") {
   const std::string packed = Gzip(Numbers(10'000));
   const auto gunzip = http::NewGunzip();
   CHECK(gunzip->AtEnd());
@@ -71,7 +71,7 @@ TEST_CASE("gunzip: half a member is not the end", "[http][gzip]") {
   CHECK_FALSE(gunzip->AtEnd());
 }
 
-TEST_CASE("gunzip: what is no gzip, or is damaged, is malformed", "[http][gzip]") {
+TEST_CASE("gunzip: other data and damaged data are malformed", "[http][gzip]") {
   const std::string plain = Numbers(10'000);
   std::string damaged = Gzip(plain);
   damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // checksum

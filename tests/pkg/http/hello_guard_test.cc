@@ -42,7 +42,7 @@ TEST_CASE("hello guard: longer ones are not, however they come in", "[http][tls]
   CHECK_FALSE(in_records.Receive("\x16\x03\x01" + Byte(0) + Byte(1) + "\x01\x16\x03\x01"));
 }
 
-TEST_CASE("hello guard: what is no handshake is not its matter", "[http][tls]") {
+TEST_CASE("hello guard: other records than handshakes pass", "[http][tls]") {
   HelloGuard guard;
   CHECK(guard.Receive("GET / HTTP/1.1\r\n"));
 }

@@ -32,7 +32,7 @@ std::size_t TakeAll(Pool& pool, base::TimePoint now) {
 
 constexpr base::TimePoint kBegin{1h};
 
-TEST_CASE("pool: what is not needed grows old, what is needed stays", "[http]") {
+TEST_CASE("pool: idle connections expire, used ones stay", "[http]") {
   Loopback loopback;
   loopback.handler = test::Echo;
   loopback.Run([&]() -> Task<void> {
@@ -66,7 +66,7 @@ TEST_CASE("pool: beyond its bound the oldest goes", "[http]") {
   });
 }
 
-TEST_CASE("pool: what was brought up before all were let go of is not kept", "[http]") {
+TEST_CASE("pool: a connection that is returned after Clear() is not kept", "[http]") {
   Loopback loopback;
   loopback.handler = test::Echo;
   loopback.Run([&]() -> Task<void> {

@@ -194,7 +194,7 @@ TEST_CASE("proxy: SOCKS5 with a password, and the name left to the proxy", "[htt
   });
 }
 
-TEST_CASE("proxy: what a SOCKS5 proxy refuses is said", "[http][proxy]") {
+TEST_CASE("proxy: the refusal of a SOCKS5 proxy is in the error", "[http][proxy]") {
   struct Case {
     std::string name, first, second, reason;
   };

@@ -29,7 +29,8 @@ Task<std::string> AskOn(http::Connection& connection) {
   co_return co_await ReadUntil(connection, "GET /x ");
 }
 
-TEST_CASE("server: the last request that a connection may carry is told so", "[http][server]") {
+TEST_CASE("server: the answer to the last request of a connection says Connection: close",
+          "[http][server]") {
   Loopback loopback;
   loopback.handler = http::test::Echo;
   loopback.options.max_requests_per_connection = 3;
@@ -45,7 +46,7 @@ TEST_CASE("server: the last request that a connection may carry is told so", "[h
   });
 }
 
-TEST_CASE("server: a client loses no request to the bound on a connection's", "[http][server]") {
+TEST_CASE("server: the bound on requests of a connection loses none", "[http][server]") {
   Loopback loopback;
   std::set<std::string> connections;
   loopback.options.max_requests_per_connection = 4;
@@ -83,7 +84,8 @@ TEST_CASE("server: an old connection ends with its next answer, not before", "[h
   });
 }
 
-TEST_CASE("server: while it drains all are answered, each for the last time", "[http][server]") {
+TEST_CASE("server: while draining every request is answered with Connection: close",
+          "[http][server]") {
   Loopback loopback;
   loopback.handler = http::test::Echo;
   loopback.Run([&]() -> Task<void> {
@@ -114,7 +116,7 @@ TEST_CASE("server: a request that has arrived when it stops is answered", "[http
   });
 }
 
-TEST_CASE("server: nobody waits for those who dawdle", "[http][server]") {
+TEST_CASE("server: slow clients delay no other", "[http][server]") {
   const Authority authority;
   const bool tls = GENERATE(false, true);
   Loopback loopback;
@@ -164,7 +166,7 @@ TEST_CASE("server: plain HTTP on the TLS port is closed at once", "[http][server
   });
 }
 
-TEST_CASE("server: 100 MB of body are refused at their announcement", "[http][server]") {
+TEST_CASE("server: a Content-Length of 100 MB is refused before the body", "[http][server]") {
   const Authority authority;
   Loopback loopback;
   loopback.handler = http::test::Echo;
@@ -209,7 +211,8 @@ TEST_CASE("server: a header of more than 100 fields is refused", "[http][server]
   });
 }
 
-TEST_CASE("server: a body that does not fit is refused at its announcement", "[http][server]") {
+TEST_CASE("server: a Content-Length above the free memory is refused before the body",
+          "[http][server]") {
   Loopback loopback;
   loopback.handler = http::test::Echo;
   loopback.options.max_held_bytes = 1'000'000;
@@ -224,7 +227,7 @@ TEST_CASE("server: a body that does not fit is refused at its announcement", "[h
   });
 }
 
-TEST_CASE("server: bodies that do not end give way to one that does", "[http][server]") {
+TEST_CASE("server: unfinished bodies lose their memory to a complete one", "[http][server]") {
   const bool chunked = GENERATE(false, true);
   Loopback loopback;
   loopback.handler = http::test::Echo;
@@ -257,7 +260,7 @@ TEST_CASE("server: bodies that do not end give way to one that does", "[http][se
   });
 }
 
-TEST_CASE("server: what a handler keeps counts instead of the body", "[http][server]") {
+TEST_CASE("server: memory that a handler reports counts instead of the body", "[http][server]") {
   Loopback loopback;
   loopback.options.max_held_bytes = 1'000'000;
   std::vector<std::size_t> held;
@@ -310,7 +313,7 @@ TEST_CASE("server: a connection that waits takes no memory of requests", "[http]
   });
 }
 
-TEST_CASE("server: an answer that nobody reads gives way to others", "[http][server]") {
+TEST_CASE("server: an unread answer loses its memory to others", "[http][server]") {
   constexpr std::size_t kAnswer = std::size_t{15} << 20;  // more than the kernel's buffers hold
   Loopback loopback;
   std::size_t asked = 0;
@@ -334,7 +337,7 @@ TEST_CASE("server: an answer that nobody reads gives way to others", "[http][ser
   });
 }
 
-TEST_CASE("server: who is silent gives his connection to one who asks", "[http][server]") {
+TEST_CASE("server: an idle connection is closed for a new one", "[http][server]") {
   const Authority authority;
   const bool tls = GENERATE(false, true);
   Loopback loopback;

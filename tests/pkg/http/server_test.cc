@@ -192,7 +192,7 @@ TEST_CASE("server: a handler without an answer is a 500", "[http][server]") {
   });
 }
 
-TEST_CASE("server: a value cannot add a field to the answer", "[http][server]") {
+TEST_CASE("server: a header value cannot add a header", "[http][server]") {
   Loopback loopback;
   loopback.handler = [](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
     http::Response response;
@@ -246,6 +246,7 @@ TEST_CASE("server: stopping ends streams at once and lets answers finish", "[htt
   Loopback loopback;
   Ticker ticker;
   bool slow_asked = false;
+  bool stopping = false;
   loopback.handler = [&](http::Request request, http::Peer,
                          http::ResponseWriter& writer) -> Task<void> {
     if (request.target == "/watch") {
@@ -253,8 +254,7 @@ TEST_CASE("server: stopping ends streams at once and lets answers finish", "[htt
       co_return;
     }
     slow_asked = true;
-    base::RealScheduler scheduler(loopback.io().get_executor());
-    co_await scheduler.Sleep(50ms);
+    while (!stopping) co_await http::test::Yield();
     co_await writer.Send(Body("slow answer"));
   };
   loopback.Run([&]() -> Task<void> {
@@ -272,13 +272,14 @@ TEST_CASE("server: stopping ends streams at once and lets answers finish", "[htt
     CHECK(nothing.empty());
     co_await ReadUntil(*watch, "");
     CHECK(ticker.cancelled);
+    stopping = true;
     const std::string answer = co_await ReadUntil(*slow, "");
     CHECK(Contains(answer, "slow answer"));
     CHECK(Contains(answer, "Connection: close\r\n"));
   });
 }
 
-TEST_CASE("server: what is not done within the grace is cut", "[http][server]") {
+TEST_CASE("server: requests that take longer than the grace are aborted", "[http][server]") {
   Loopback loopback;
   bool cancelled = false;
   bool asked = false;
@@ -300,7 +301,7 @@ TEST_CASE("server: what is not done within the grace is cut", "[http][server]") 
   CHECK(cancelled);
 }
 
-TEST_CASE("server: above its connections it accepts when one is not busy", "[http][server]") {
+TEST_CASE("server: at the bound on connections it accepts once one is idle", "[http][server]") {
   Loopback loopback;
   bool first_asked = false;
   bool may_answer = false;

@@ -40,7 +40,7 @@ TEST_CASE("url: the credentials of a proxy are decoded", "[http]") {
   CHECK(url->host == "proxy");
 }
 
-TEST_CASE("url: what cannot be one is refused and named", "[http]") {
+TEST_CASE("url: an invalid URL is refused, and the error quotes it", "[http]") {
   const std::string text =
       GENERATE("", "10.0.0.1:6443", "ftp://host", "https://", "https://:443", "https://host:0",
                "https://host:65536", "https://host:80a", "https://[::1", "https://::1:443",
@@ -59,7 +59,7 @@ TEST_CASE("url: components survive encoding and decoding", "[http]") {
   CHECK(http::EncodeComponent("app in (a, b)") == "app%20in%20%28a%2C%20b%29");
 }
 
-TEST_CASE("url: a plus is a space only where that is asked for", "[http]") {
+TEST_CASE("url: a plus is a space only if requested", "[http]") {
   CHECK(*http::DecodeComponent("a+b", true) == "a b");
   CHECK(*http::DecodeComponent("a+b", false) == "a+b");
 }
@@ -118,7 +118,7 @@ TEST_CASE("bind address: host and port as flags write them", "[http]") {
   CHECK(bind->port == c.port);
 }
 
-TEST_CASE("bind address: what is none is refused", "[http]") {
+TEST_CASE("bind address: an invalid one is refused", "[http]") {
   const std::string text = GENERATE("", "8080", "host", "host:", "host:x", "::1:80", ":65536",
                                     "[[::1]:80", "a[b:80", "a b:80");
   const auto bind = http::ParseBindAddress(text);

@@ -39,7 +39,7 @@ TEST_CASE("admitted: a limit is the request where none is given", "[inspect]") {
         R"({"requests":{"cpu":"1m"}})");
 }
 
-TEST_CASE("admitted: an amount that is none is named by its path", "[inspect]") {
+TEST_CASE("admitted: an invalid amount is named by its path", "[inspect]") {
   const auto pod = inspect::AdmittedPod(PodWith("{requests: {cpu: one}}"), {});
   REQUIRE_FALSE(pod.has_value());
   CHECK_THAT(pod.error().message,

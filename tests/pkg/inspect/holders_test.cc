@@ -113,7 +113,7 @@ TEST_CASE("holders: what terminates and what nobody holds stand apart", "[inspec
         "requests.cpu   <reserved>      1   25%   -\n");
 }
 
-TEST_CASE("holders: what may not be listed is not called reserved", "[inspect]") {
+TEST_CASE("holders: objects that may not be listed are not shown as reserved", "[inspect]") {
   Book b("4");
   b.Add({.name = "a", .cpu = "1"});
   b.book.SetIncomplete();

@@ -59,7 +59,7 @@ TEST_CASE("why: names who refuses, how much lacks, the last refusal and what mak
       "job.batch/import (requests.cpu=2)\n");
 }
 
-TEST_CASE("why: something that has what it wants is refused nothing", "[inspect]") {
+TEST_CASE("why: a workload with all its pods has no refusal", "[inspect]") {
   WhyAnswer answer = Web(3, 3);
   CHECK_FALSE(answer.Refused());
   CHECK_THAT(inspect::WhyText(answer, {}), Catch::Matchers::EndsWith("it has what it wants\n"));
@@ -76,7 +76,7 @@ TEST_CASE("why: what a quota demands of the pod refuses it", "[inspect]") {
         "  quota limits   must specify limits.cpu for: c   ← refuses\n");
 }
 
-TEST_CASE("why: what the server refuses before quotas are asked is told", "[inspect]") {
+TEST_CASE("why: a refusal before quotas is reported", "[inspect]") {
   WhyAnswer answer = Web(4, 3);
   answer.quotas.clear();
   answer.refusals = {"maximum cpu usage per Container is 1, but limit is 2"};
@@ -89,7 +89,7 @@ TEST_CASE("why: what the server refuses before quotas are asked is told", "[insp
       Catch::Matchers::Contains(R"("refusals":["maximum cpu usage per Container is 1, but)"));
 }
 
-TEST_CASE("why: nothing of the asker's own, and nothing too small, is offered for deletion",
+TEST_CASE("why: the workload itself and too small holders are not offered for deletion",
           "[inspect]") {
   const WhyAnswer answer = Web(5, 3);
   const std::string room =

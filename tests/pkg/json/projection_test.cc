@@ -70,7 +70,7 @@ TEST_CASE("projection: what is skipped is still checked", "[json]") {
   CHECK(ParseProjected(R"({"s":[[[[]]]]})", Projection({"a"}), {.depth = 4}).has_error());
 }
 
-TEST_CASE("projection: of a repeated member the last one stays", "[json]") {
+TEST_CASE("projection: the last of repeated members wins", "[json]") {
   CHECK(Projected(R"({"a":{"x":1},"s":0,"a":{"x":2,"y":3}})", {"a.x"}) == R"({"a":{"x":2}})");
 }
 

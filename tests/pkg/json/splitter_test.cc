@@ -65,7 +65,7 @@ TEST_CASE("document splitter: the size of one document is bounded, not that of t
   }
 }
 
-TEST_CASE("document splitter: what is no JSON document is refused at its first byte", "[json]") {
+TEST_CASE("document splitter: other text is refused at its first byte", "[json]") {
   Texts texts;
   DocumentSplitter splitter(100);
   const auto fed = splitter.Feed("{} <html>", Into(texts));
@@ -140,7 +140,7 @@ TEST_CASE("list splitter: items that are no objects are handed out too", "[json]
              R"({"items":[]})"});
 }
 
-TEST_CASE("list splitter: what is no list is refused", "[json]") {
+TEST_CASE("list splitter: a document that is no list is refused", "[json]") {
   for (const char* text : {"[]", "7", "<html>", R"({"items":[,{}]})", R"({"items":[{},]})",
                            R"({"items":[{}{}]})", R"({"items":[}]})", "{} {}", "{]"}) {
     Texts items;

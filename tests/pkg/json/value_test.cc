@@ -50,7 +50,7 @@ TEST_CASE("json: half of a surrogate pair is read as the replacement character",
   ErrorOf(R"("\)");
 }
 
-TEST_CASE("json: of members with one name the last wins, in small and large objects", "[json]") {
+TEST_CASE("json: the last of repeated members wins, in small and large objects", "[json]") {
   CHECK(Write(Parsed(R"({"a":1,"b":2,"a":3})")) == R"({"a":3,"b":2})");
   std::string large = "{\"first\":0";
   for (int i = 0; i < 1000; ++i)

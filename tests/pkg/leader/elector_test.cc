@@ -291,7 +291,7 @@ TEST_CASE("elector: an acquisition whose answer took too long is none", "[leader
   CHECK(c.Leads());
 }
 
-TEST_CASE("elector: who resigns does not lead, and does nothing more", "[leader]") {
+TEST_CASE("elector: after resigning it does not lead and sends nothing", "[leader]") {
   Candidate c;
   c.Acquire();
   c.elector.Resign();

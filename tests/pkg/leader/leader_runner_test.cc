@@ -160,7 +160,9 @@ TEST_CASE("leader: one leads, the others wait", "[leader]") {
   CHECK(f.server.requests.size() < 600 / 2 + 600 / 2 + 10);
 }
 
-TEST_CASE("leader: who stops gives the lease back, and the next leads within a retry", "[leader]") {
+TEST_CASE(
+    "leader: a leader that stops releases the lease, and the next leads within a retry period",
+    "[leader]") {
   Fixture f;
   Replica& a = f.Add("a");
   f.scheduler.RunFor(1s);
@@ -178,7 +180,7 @@ TEST_CASE("leader: who stops gives the lease back, and the next leads within a r
   CHECK(*f.server.lease.At({"spec", "leaseTransitions"}) == Value(1));
 }
 
-TEST_CASE("leader: what others keep in the lease stays", "[leader]") {
+TEST_CASE("leader: other members of the lease are preserved", "[leader]") {
   Fixture f;
   Replica& a = f.Add("a");
   f.scheduler.RunFor(1s);
@@ -244,7 +246,7 @@ TEST_CASE("leader: it does not lead by its clock before it could notice", "[lead
   CHECK(runner.Overdue() == 0s);
 }
 
-TEST_CASE("leader: a lease that may not be used is said once, and tried on", "[leader]") {
+TEST_CASE("leader: a forbidden lease is logged once, and retried", "[leader]") {
   fake::CapturedLog log;
   Fixture f;
   f.server.write_trouble = Error{.code = ErrorCode::kForbidden, .message = "leases is forbidden"};

@@ -210,7 +210,7 @@ constexpr std::uint64_t kSchedules = 20'000;
 
 }  // namespace
 
-TEST_CASE("simulation: never do two lead, in 20 000 schedules", "[leader]") {
+TEST_CASE("simulation: never two leaders, in 20 000 schedules", "[leader]") {
   std::uint64_t transitions = 0;
   std::uint64_t restarts = 0;
   int idle_at_end = 0;
@@ -232,7 +232,7 @@ TEST_CASE("simulation: never do two lead, in 20 000 schedules", "[leader]") {
   CHECK(restarts > kSchedules);
 }
 
-TEST_CASE("simulation: it does notice two that lead", "[leader]") {
+TEST_CASE("simulation: it detects two leaders", "[leader]") {
   SECTION("who counts on more time than others wait") {
     ElectorOptions careless;
     careless.renew_deadline = 20s;

@@ -79,7 +79,7 @@ TEST_CASE("registry: values that are read are refreshed by every scrape", "[metr
   CHECK_THAT(registry.Expose(), Contains("reads 2\n"));
 }
 
-TEST_CASE("registry: gauges that are told at each scrape are kept nowhere", "[metrics]") {
+TEST_CASE("registry: gauges that are reported at each scrape are not stored", "[metrics]") {
   metrics::Registry registry;
   registry.NewGauge("m", "M.").Set(1);
   std::vector<std::string> names{"a", "b\"c"};
@@ -96,6 +96,15 @@ TEST_CASE("registry: gauges that are told at each scrape are kept nowhere", "[me
         "# HELP m M.\n# TYPE m gauge\nm 1\n");
   names.pop_back();
   CHECK_THAT(registry.Expose(), Contains("z=\"a\",a=\"x\"} 2.5\n# HELP m"));
+}
+
+TEST_CASE("registry: counters can be reported at a scrape, too", "[metrics]") {
+  metrics::Registry registry;
+  registry.NewCounters("c_total", "C.", [](const metrics::Registry::TellSeries& tell) {
+    tell({{"n", "a"}}, 3);
+    return false;
+  });
+  CHECK(registry.Expose() == "# HELP c_total C.\n# TYPE c_total counter\nc_total{n=\"a\"} 3\n");
 }
 
 TEST_CASE("registry: what takes several steps is one family", "[metrics]") {

@@ -56,7 +56,7 @@ TEST_CASE("protobuf: an element on the way to a wanted field stays without it", 
         Json(R"({"spec":{"containers":[{},{}]}})"));
 }
 
-TEST_CASE("protobuf: what the sender always writes is absent when empty", "[protobuf]") {
+TEST_CASE("protobuf: an empty value that Go always writes is absent", "[protobuf]") {
   const std::string pod =
       Bytes(1, Bytes(1, "web").append(Bytes(2, "")).append(Number(7, 0)).append(Bytes(8, "")))
           .append(Bytes(2, Bytes(24, "")));
@@ -99,7 +99,7 @@ TEST_CASE("protobuf: of a map all or the wanted keys", "[protobuf]") {
         Json(R"({"spec":{"resources":{"requests":{"storage":"1Gi","other":"5"}}}})"));
 }
 
-TEST_CASE("protobuf: what is not described is not promised", "[protobuf]") {
+TEST_CASE("protobuf: a field that is not described is not supported", "[protobuf]") {
   CHECK_FALSE(Decoder::For(Pod(), json::Projection({"spec.nodeName"})).has_value());
   CHECK_FALSE(Decoder::For(Pod(), json::Projection({"spec"})).has_value());
   CHECK_FALSE(Decoder::For(Pod(), json::Projection({""})).has_value());
@@ -116,7 +116,7 @@ TEST_CASE("protobuf: unknown fields of every wire type are skipped", "[protobuf]
   CHECK(Decoded(Pod(), {"metadata.uid"}, pod) == Json(R"({"metadata":{"uid":"u-1"}})"));
 }
 
-TEST_CASE("protobuf: bytes that are no message are an error that names it", "[protobuf]") {
+TEST_CASE("protobuf: the error of malformed bytes names the message", "[protobuf]") {
   const auto decoder = Decoder::For(Pod(), json::Projection({"metadata.uid", "spec.overhead"}));
   REQUIRE(decoder.has_value());
   const std::string good = Bytes(1, Meta());

@@ -17,7 +17,7 @@ TEST_CASE("protobuf: an envelope tells version, kind and object", "[protobuf]") 
   CHECK(envelope->object == "object");
 }
 
-TEST_CASE("protobuf: what has no magic is no envelope", "[protobuf]") {
+TEST_CASE("protobuf: an envelope needs the magic bytes", "[protobuf]") {
   for (const std::string& bad : {std::string(), std::string("k8s"), std::string("{}"),
                                  wire::Enveloped("Pod", "object").substr(0, 20)}) {
     const auto envelope = Open(bad);

@@ -50,7 +50,7 @@ TEST_CASE("protobuf lists: an item is there before the list has ended", "[protob
   CHECK(seen.size() == 2);
 }
 
-TEST_CASE("protobuf lists: a list that is cut off is none", "[protobuf]") {
+TEST_CASE("protobuf lists: a truncated list is an error", "[protobuf]") {
   const std::string bytes = PodList(kItems);
   const std::size_t tail = 4;  // only empty fields follow the object
   for (std::size_t size = 0; size < bytes.size() - tail; ++size) {
@@ -75,7 +75,7 @@ TEST_CASE("protobuf lists: an empty list has its version, a Status its object", 
   CHECK(seen.empty());
 }
 
-TEST_CASE("protobuf lists: what is no list is an error", "[protobuf]") {
+TEST_CASE("protobuf lists: another message is an error", "[protobuf]") {
   std::vector<std::string> seen;
   const auto error = [&](std::string_view bytes) {
     ListSplitter splitter(kMax);
@@ -116,7 +116,7 @@ TEST_CASE("protobuf frames: each comes whole wherever the bytes are cut", "[prot
   }
 }
 
-TEST_CASE("protobuf frames: inside of one the stream may not end", "[protobuf]") {
+TEST_CASE("protobuf frames: a stream that ends inside a frame is an error", "[protobuf]") {
   FrameSplitter splitter(kMax);
   std::vector<std::string> seen;
   REQUIRE(splitter.Feed(wire::Frame("ADDED", "Pod", "x").substr(0, 6), Into(seen)).has_value());

@@ -26,7 +26,7 @@ struct Expression {
   Format format;
 };
 
-TEST_CASE("quantity: the left side lends the format unless it is zero", "[quantity]") {
+TEST_CASE("quantity: a sum has the format of its left side, unless that is zero", "[quantity]") {
   const Expression expressions[] = {
       {"1", '+', "1Gi", "1073741825", Format::kDecimalSI},
       {"0", '+', "1Gi", "1Gi", Format::kBinarySI},

@@ -121,7 +121,7 @@ TEST_CASE("quantity: beyond E the text still equals the value", "[quantity]") {
   CHECK(Q("4Ei").Mul(1024)->ToString() == "4096Ei");
 }
 
-TEST_CASE("quantity: what the three errors are for", "[quantity]") {
+TEST_CASE("quantity: each of the three errors", "[quantity]") {
   for (const char* text : {"1K", "1ki", "1mi", "1Mm", "1e", "1e+", "--1", "1Kii", "1i", "1-",
                            "1eE3", "1e99999999999999999999"}) {
     INFO(text);

@@ -14,7 +14,7 @@ TEST_CASE("retry delays: from 5 ms doubling, the cap is first reached by the 19t
   CHECK(delays.After(100'000) == 1000s);
 }
 
-TEST_CASE("retry delays: jitter stretches, never shortens", "[queue]") {
+TEST_CASE("retry delays: jitter only lengthens", "[queue]") {
   queue::RetryDelays delays({.jitter = 0.5}, 7);
   bool stretched = false;
   for (int i = 0; i < 200; ++i) {

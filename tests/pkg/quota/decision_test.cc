@@ -69,6 +69,26 @@ TEST_CASE("decision: a refusal names request, use and limit of what is exceeded 
   CHECK(verdict.needs.empty());
 }
 
+TEST_CASE("decision: a refusal says which quota it was, and by which limits", "[quota]") {
+  const Quota roomy = MakeQuota("roomy", {{"cpu", "10"}}, {{"cpu", "0"}});
+  Quota tight = MakeQuota("tight", {{"cpu", "1"}, {"mem", "5"}, {"things", "9"}},
+                          {{"cpu", "1"}, {"mem", "5"}, {"things", "1"}});
+  tight.uid = "u-tight";
+  const Request request = Create({{"cpu", "1"}, {"mem", "1"}, {"things", "1"}});
+  const Verdict refused = Decide(request, Standings({&roomy, &tight}));
+  REQUIRE(refused.refuser);
+  CHECK(refused.refuser->name == "tight");
+  CHECK(refused.refuser->uid == "u-tight");
+  CHECK(refused.refuser->exceeded == std::vector<std::string>{"cpu", "mem"});
+  // Not by a limit: its use is not known.
+  tight.status.used = {};
+  const Verdict unknown = Decide(request, Standings({&roomy, &tight}));
+  REQUIRE(unknown.refuser);
+  CHECK(unknown.refuser->name == "tight");
+  CHECK(unknown.refuser->exceeded.empty());
+  CHECK_FALSE(Decide(request, Standings({&roomy})).refuser);
+}
+
 TEST_CASE("decision: a quota over its limit stops only what needs more of that name", "[quota]") {
   const Quota quota =
       MakeQuota("q", {{"cpu", "1"}, {"things", "9"}}, {{"cpu", "5"}, {"things", "1"}});

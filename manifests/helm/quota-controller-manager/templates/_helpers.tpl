@@ -6,6 +6,21 @@
 app.kubernetes.io/name: quota-controller-manager
 {{- end -}}
 
+{{/* Labels or annotations of the values: `--set` makes true and 1 of what must be text. */}}
+{{- define "qcm.texts" -}}
+{{- range $name, $value := . }}
+{{ $name }}: {{ $value | quote }}
+{{- end }}
+{{- end -}}
+
+{{- define "qcm.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
 {{/* True for the daemon's own objects; "" for a Karmada API server. */}}
 {{- define "qcm.daemon" -}}
 {{- if eq .Values.install "daemon" }}true{{ end -}}
@@ -29,6 +44,15 @@ app.kubernetes.io/name: quota-controller-manager
 {{- if or (include "qcm.certManager" .) .Values.kubeconfigSecret (include "qcm.clientCA" .) -}}
 true
 {{- end -}}
+{{- end -}}
+
+{{/* The user of the cert-manager Secret's files is the pod's group, which OpenShift chooses. */}}
+{{- define "qcm.podSecurityContext" -}}
+{{- $context := deepCopy .Values.podSecurityContext -}}
+{{- if and (include "qcm.certManager" .) .Values.podSecurityContext.runAsGroup -}}
+{{- $_ := set $context "fsGroup" .Values.podSecurityContext.runAsGroup -}}
+{{- end -}}
+{{ toYaml $context }}
 {{- end -}}
 
 {{- define "qcm.subjects" -}}
@@ -90,10 +114,23 @@ quota-controller-manager.io/managed: "true"
 {{- with .Values.exemptNamespaces }}
 - --exempt-namespaces={{ join "," . }}
 {{- end }}
+{{- if ne .Values.failurePolicy "Fail" }}
+- --admission-failure-policy={{ .Values.failurePolicy }}
+{{- end }}
+{{- if ne (int .Values.admissionPort) 9443 }}
+- --admission-bind-address=:{{ .Values.admissionPort }}
+{{- end }}
 {{- if ne .Values.admissionTimeout "10s" }}
 - --admission-timeout={{ .Values.admissionTimeout }}
 {{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}
 {{- end }}
+{{- end -}}
+
+{{/* A part of `helm test`: made in the order of the weights, and deleted afterwards. */}}
+{{- define "qcm.testHook" -}}
+helm.sh/hook: test
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end -}}

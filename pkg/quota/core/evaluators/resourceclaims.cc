@@ -108,8 +108,7 @@ base::Result<void> AddExtended(Facts& facts) {
 std::optional<Tie> TieOf(const json::Value& claim) {
   if (claim.StringAt({"metadata", "annotations", kMadeForPod}) != "true") return std::nullopt;
   for (const json::Value& reference : claim.ArrayAt({"metadata", "ownerReferences"})) {
-    const json::Value* controls = reference.At({"controller"});
-    if (controls == nullptr || !controls->AsBool().value_or(false)) continue;
+    if (!api::IsController(reference)) continue;
     const bool pod = api::Kind(reference) == "Pod" && api::ApiVersion(reference) == "v1";
     if (!pod) return std::nullopt;  // at most one owner is the controller
     return Tie{.owner = Uid::FromText(reference.StringAt({"uid"})),

@@ -126,11 +126,17 @@ TEST_CASE("core evaluators: nobody owns what is accepted but never counted", "[q
 
 TEST_CASE("core evaluators: an object counts under names the evaluator owns, once as an object",
           "[quota][core]") {
-  for (const Evaluator& evaluator : core::AllEvaluators()) {
+  const std::vector<Evaluator> all = core::AllEvaluators();
+  for (const Evaluator& evaluator : all) {
     INFO(evaluator.resource.ToString());
     const auto facts = evaluator.facts_of(Json("{}"), base::WallTime());
     REQUIRE(facts.has_value());
-    for (const auto& [name, quantity] : facts->now.usage) CHECK(evaluator.owns(name));
+    for (const auto& [name, quantity] : facts->now.usage) {
+      INFO(name);
+      CHECK(evaluator.owns(name));
+      CHECK(std::ranges::count_if(all, [&](const Evaluator& other) { return other.owns(name); }) ==
+            1);
+    }
     CHECK(facts->now.usage.Get("count/" + evaluator.resource.ToString()) == Q("1"));
     for (const Attribute& attribute : facts->now.attributes) {
       CHECK(std::ranges::count(evaluator.scopes, attribute.first) == 1);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pkg/quota/evaluator.h"
+#include "tests/pkg/quota/guard_testing.h"
 #include "tests/pkg/quota/quota_testing.h"
 
 namespace quota::core::persistentvolumeclaims {
@@ -158,6 +159,39 @@ TEST_CASE("claims: the volume attributes classes they refer to", "[quota][core]"
     }
     CHECK(facts->now.attributes == expected);
   }
+}
+
+const Restated kUpdateCondition = {
+    "object.spec.?resources.?requests.?storage != oldObject.spec.?resources.?requests.?storage || "
+    "object.spec.?storageClassName != oldObject.spec.?storageClassName || "
+    "object.spec.?volumeAttributesClassName != oldObject.spec.?volumeAttributesClassName || "
+    "object.metadata.?annotations[?'volume.beta.kubernetes.io/storage-class'] != "
+    "oldObject.metadata.?annotations[?'volume.beta.kubernetes.io/storage-class']",
+    [](const json::Value& object, const json::Value& old) {
+      return Differ(object, old, {"spec", "resources", "requests", "storage"}) ||
+             Differ(object, old, {"spec", "storageClassName"}) ||
+             Differ(object, old, {"spec", "volumeAttributesClassName"}) ||
+             Differ(object, old,
+                    {"metadata", "annotations", "volume.beta.kubernetes.io/storage-class"});
+    }};
+
+json::Value DrawClaim(Drawer& draw) {
+  json::Value claim = Json(R"({"metadata":{"annotations":{}},"spec":{},
+      "status":{"allocatedResources":{"storage":"15Gi"},
+                "currentVolumeAttributesClassName":"silver"}})");
+  draw.Put(claim, {"metadata", "annotations", "volume.beta.kubernetes.io/storage-class"},
+           {"", "", R"("")", R"("gold")"});
+  draw.Put(claim, {"metadata", "annotations", "note"}, {"", R"("x")"});
+  draw.Put(claim, {"spec", "storageClassName"}, {"", R"("gold")", R"("silver")"});
+  draw.Put(claim, {"spec", "volumeAttributesClassName"}, {"", R"("gold")", R"("silver")"});
+  draw.Put(claim, {"spec", "volumeName"}, {"", R"("pv")"});
+  draw.Put(claim, {"spec", "resources", "requests", "storage"},
+           {"", R"("10Gi")", R"("20Gi")", R"("30Gi")"});
+  return claim;
+}
+
+TEST_CASE("claims: every update that needs more fulfils the guard's condition", "[quota][core]") {
+  NothingEscapes(MakeEvaluator(), kUpdateCondition, DrawClaim);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "pkg/api/time.h"
 #include "pkg/quota/evaluator.h"
+#include "tests/pkg/quota/guard_testing.h"
 #include "tests/pkg/quota/quota_testing.h"
 
 namespace quota::core::pods {
@@ -328,6 +329,28 @@ TEST_CASE("pods: names owned", "[quota][core]") {
     if (evaluator.owns(name)) owned.push_back(name);
   }
   CHECK(owned == std::vector<std::string>{"limits.cpu", "pods"});
+}
+
+const Restated kUpdateCondition = {
+    "has(object.spec.activeDeadlineSeconds) != has(oldObject.spec.activeDeadlineSeconds)",
+    [](const json::Value& object, const json::Value& old) {
+      return (object.At({"spec", "activeDeadlineSeconds"}) == nullptr) !=
+             (old.At({"spec", "activeDeadlineSeconds"}) == nullptr);
+    }};
+
+// What an update of the pod itself may change.
+json::Value DrawPod(Drawer& draw) {
+  json::Value pod = Json(R"({"metadata":{},"status":{"qosClass":"Burstable"},
+      "spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]}})");
+  draw.Put(pod, {"metadata", "labels"}, {"", R"({"a":"b"})"});
+  draw.Put(pod, {"metadata", "finalizers"}, {"", R"(["x.io/y"])"});
+  draw.Put(pod, {"spec", "tolerations"}, {"", R"([{"operator":"Exists"}])"});
+  draw.Put(pod, {"spec", "activeDeadlineSeconds"}, {"", "1", "60"});
+  return pod;
+}
+
+TEST_CASE("pods: every update that needs more fulfils the guard's condition", "[quota][core]") {
+  NothingEscapes(MakeEvaluator(), kUpdateCondition, DrawPod);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "pkg/quota/evaluator.h"
+#include "tests/pkg/quota/guard_testing.h"
 #include "tests/pkg/quota/quota_testing.h"
 
 namespace quota::core::services {
@@ -64,6 +65,33 @@ TEST_CASE("services: ports that cannot be read are an error, not none", "[quota]
   REQUIRE_FALSE(facts.has_value());
   CHECK(facts.error().code == base::ErrorCode::kMalformed);
   CHECK(facts.error().message == "spec.ports: must be a list");
+}
+
+const Restated kUpdateCondition = {
+    "object.spec.?type.orValue('') in ['LoadBalancer', 'NodePort'] && ("
+    "object.spec.?type != oldObject.spec.?type || object.spec.?ports != oldObject.spec.?ports || "
+    "object.spec.?allocateLoadBalancerNodePorts != oldObject.spec.?allocateLoadBalancerNodePorts)",
+    [](const json::Value& object, const json::Value& old) {
+      const std::string_view type = object.StringAt({"spec", "type"});
+      return (type == "LoadBalancer" || type == "NodePort") &&
+             (Differ(object, old, {"spec", "type"}) || Differ(object, old, {"spec", "ports"}) ||
+              Differ(object, old, {"spec", "allocateLoadBalancerNodePorts"}));
+    }};
+
+json::Value DrawService(Drawer& draw) {
+  json::Value service = Json(R"({"metadata":{},"spec":{}})");
+  draw.Put(service, {"metadata", "labels"}, {"", R"({"a":"b"})"});
+  draw.Put(service, {"spec", "type"},
+           {"", R"("ClusterIP")", R"("NodePort")", R"("LoadBalancer")", R"("ExternalName")"});
+  draw.Put(service, {"spec", "allocateLoadBalancerNodePorts"}, {"", "true", "false"});
+  draw.Put(service, {"spec", "ports"},
+           {"", "[]", R"([{"port":80}])", R"([{"port":80,"nodePort":30080}])",
+            R"([{"port":80},{"port":81,"nodePort":30081}])"});
+  return service;
+}
+
+TEST_CASE("services: every update that needs more fulfils the guard's condition", "[quota][core]") {
+  NothingEscapes(MakeEvaluator(), kUpdateCondition, DrawService);
 }
 
 }  // namespace

@@ -1,0 +1,104 @@
+#include "pkg/admission/refusal_digest.h"
+
+#include <utility>
+
+#include "pkg/api/names.h"
+
+namespace admission {
+namespace {
+
+constexpr const char* kReason = "RefusedByQuota";
+constexpr std::size_t kMostText = 1024;  // of a message that is kept; an event has no more
+
+client::Event EventOn(const client::ObjectReference& about, std::string message) {
+  return {.about = about,
+          .type = client::EventType::kWarning,
+          .reason = kReason,
+          .message = std::move(message)};
+}
+
+// An event's name begins with its object's, so both are names of objects. Who creates an object
+// may write anything into its ownerReferences.
+bool CanHaveEvents(const Owner& owner) {
+  return !owner.kind.empty() && !owner.uid.empty() && api::IsDns1123Subdomain(owner.name);
+}
+
+}  // namespace
+
+RefusalDigest::Events RefusalDigest::Add(const client::ObjectReference& quota_type,
+                                         const Refusal& refusal, base::TimePoint now) {
+  Events events = TakeDue(now);
+  client::ObjectReference quota = quota_type;
+  quota.ns = refusal.quota.ns;
+  quota.name = refusal.quota.name;
+  quota.uid = refusal.quota_uid;
+  AddTo(std::move(quota), refusal, now, events);
+  if (refusal.owner && CanHaveEvents(*refusal.owner)) {
+    AddTo({.api_version = refusal.owner->api_version,
+           .kind = refusal.owner->kind,
+           .ns = refusal.quota.ns,
+           .name = refusal.owner->name,
+           .uid = refusal.owner->uid,
+           .resource_version = ""},
+          refusal, now, events);
+  }
+  return events;
+}
+
+void RefusalDigest::AddTo(client::ObjectReference about, const Refusal& refusal,
+                          base::TimePoint now, Events& events) {
+  const Key key(refusal.quota_uid, about.kind + "/" + about.uid);
+  const auto found = subjects_.find(key);
+  if (found != subjects_.end()) {
+    ++found->second.gathered;
+    found->second.last.assign(refusal.message, 0, kMostText);
+    return;
+  }
+  if (subjects_.size() >= options_.most) return;
+  events.push_back(EventOn(about, refusal.message));
+  subjects_.emplace(key, Subject{.about = std::move(about), .due = now + options_.period});
+  by_due_.push_back(key);
+}
+
+client::Event RefusalDigest::Gathered(Subject& subject) {
+  const std::size_t count = std::exchange(subject.gathered, 0);
+  std::string message = std::exchange(subject.last, "");
+  if (count == 1) return EventOn(subject.about, std::move(message));
+  return EventOn(subject.about, "refused " + std::to_string(count) +
+                                    " requests within a minute, the last one: " + message);
+}
+
+RefusalDigest::Events RefusalDigest::TakeDue(base::TimePoint now) {
+  Events events;
+  while (!by_due_.empty()) {
+    const auto first = subjects_.find(by_due_.front());
+    Subject& subject = first->second;
+    if (subject.due > now) break;
+    if (subject.gathered == 0) {
+      subjects_.erase(first);
+      by_due_.pop_front();
+      continue;
+    }
+    events.push_back(Gathered(subject));
+    subject.due = now + options_.period;
+    by_due_.splice(by_due_.end(), by_due_, by_due_.begin());
+  }
+  return events;
+}
+
+RefusalDigest::Events RefusalDigest::TakeAll() {
+  Events events;
+  for (auto& [key, subject] : subjects_) {
+    if (subject.gathered > 0) events.push_back(Gathered(subject));
+  }
+  subjects_.clear();
+  by_due_.clear();
+  return events;
+}
+
+std::optional<base::TimePoint> RefusalDigest::NextDue() const {
+  if (by_due_.empty()) return std::nullopt;
+  return subjects_.at(by_due_.front()).due;
+}
+
+}  // namespace admission

@@ -1,0 +1,109 @@
+#include "cmd/quota-controller-manager/engine.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+
+#include "pkg/base/manual_scheduler.h"
+#include "pkg/http/message.h"
+#include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/karmada/karmada_quota.h"
+#include "tests/fake/fake_cluster.h"
+
+namespace engine_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Fixture {
+ public:
+  explicit Fixture(quota::QuotaApi api)
+      : resource(api.resource), engine_(std::move(api), served_, Options()) {
+    engine_.AddChecks(health_);
+    tasks_.Spawn("engine", [this] { return engine_.Run(); });
+  }
+  ~Fixture() {
+    tasks_.Cancel();
+    scheduler.RunFor(10s);
+  }
+  [[nodiscard]] bool Runs() const { return engine_.store() != nullptr; }
+  [[nodiscard]] bool IsReady() const { return health_.IsReady(); }
+
+ private:
+  manager::EngineOptions Options() {
+    return {.context = {.executor = io_.get_executor(),
+                        .scheduler = &scheduler,
+                        .client = &cluster,
+                        .reflector = {},
+                        .name = "",
+                        .registry = &registry_},
+            .controller = {}};
+  }
+  base::asio::io_context io_{1};
+  metrics::Registry registry_;
+  debug::Health health_;
+
+ public:
+  const api::GroupVersionResource resource;
+  base::ManualScheduler scheduler{io_};
+  fake::FakeCluster cluster{scheduler};
+
+ private:
+  controllers::ServedResources served_{cluster, scheduler};
+  manager::Engine engine_;
+  base::TaskGroup tasks_{io_.get_executor()};
+};
+
+}  // namespace
+
+TEST_CASE("engine: the core group's quotas need no discovery", "[manager]") {
+  Fixture f(quota::CoreQuotaApi());
+  f.cluster.Serve(f.resource, "ResourceQuota");
+  CHECK_FALSE(f.IsReady());
+  f.scheduler.RunFor(1s);
+  CHECK(f.Runs());
+  CHECK(f.IsReady());
+}
+
+TEST_CASE("engine: a quota API that is not served is waited for, and is no trouble", "[manager]") {
+  Fixture f(quota::KarmadaQuotaApi());
+  // Nothing is known until discovery answers.
+  CHECK_FALSE(f.IsReady());
+  f.scheduler.RunFor(1s);
+  CHECK_FALSE(f.Runs());
+  CHECK(f.IsReady());
+
+  f.cluster.Serve(f.resource, "KarmadaQuota");
+  f.scheduler.RunFor(5s);
+  CHECK(f.Runs());
+}
+
+TEST_CASE("engine: a quota API that is deleted is counted again once it is back", "[manager]") {
+  Fixture f(quota::KarmadaQuotaApi());
+  f.cluster.Serve(f.resource, "KarmadaQuota");
+  f.scheduler.RunFor(5s);
+  REQUIRE(f.Runs());
+  f.cluster.StopServing(f.resource);
+  f.scheduler.RunFor(10s);
+  CHECK_FALSE(f.Runs());
+  CHECK(f.IsReady());
+  f.cluster.Serve(f.resource, "KarmadaQuota");
+  f.scheduler.RunFor(10s);
+  CHECK(f.Runs());
+}
+
+TEST_CASE("engine: a server that does not answer makes no quota API absent", "[manager]") {
+  Fixture f(quota::KarmadaQuotaApi());
+  f.cluster.Serve(f.resource, "KarmadaQuota");
+  f.cluster.fault = [](const client::ApiRequest&) {
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "away"};
+  };
+  f.scheduler.RunFor(1min);
+  CHECK_FALSE(f.IsReady());
+  f.cluster.fault = nullptr;
+  f.scheduler.RunFor(1min);
+  CHECK(f.Runs());
+  CHECK(f.IsReady());
+}
+
+}  // namespace engine_test

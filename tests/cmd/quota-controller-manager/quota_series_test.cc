@@ -1,0 +1,115 @@
+#include "cmd/quota-controller-manager/quota_series.h"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace quota_series_test {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+class IgnoredChanges final : public controllers::QuotaListener {
+ public:
+  void OnQuota(const quota::Quota*, const quota::Quota*) override {}
+  void OnQuotasSynced() override {}
+};
+
+struct Fixture {
+  explicit Fixture(std::size_t max_series) : series(registry, max_series) {
+    series.Add("core", [this] { return served ? &store : nullptr; });
+  }
+  void Put(const std::string& ns, const std::string& name, const json::Object& hard,
+           const json::Object& used) {
+    store.Upsert(
+        json::Object{{"metadata", json::Object{{"name", name},
+                                               {"namespace", ns},
+                                               {"uid", "uid-" + name},
+                                               {"resourceVersion", std::to_string(++version)}}},
+                     {"spec", json::Object{{"hard", hard}}},
+                     {"status", json::Object{{"hard", hard}, {"used", used}}}});
+  }
+  // The lines of a scrape that begin with `name`, without "# HELP" and "# TYPE".
+  Lines Scrape(const std::string& name) {
+    Lines lines;
+    std::istringstream text(registry.Expose());
+    for (std::string line; std::getline(text, line);) {
+      if (line.starts_with(name)) lines.push_back(line);
+    }
+    return lines;
+  }
+
+  IgnoredChanges ignored;
+  controllers::QuotaStore store{"core", ignored};
+  bool served = true;
+  int version = 0;
+  metrics::Registry registry;
+  manager::QuotaSeries series;
+};
+
+std::string Line(const std::string& metric, const std::string& quota, const std::string& resource,
+                 const std::string& value) {
+  return metric + "{namespace=\"ns\",quota=\"" + quota + "\",quota_api=\"core\",resource=\"" +
+         resource + "\"} " + value;
+}
+
+}  // namespace
+
+TEST_CASE("quota series: each limit and what is used of it", "[manager]") {
+  Fixture f(100);
+  f.Put("ns", "q", {{"pods", "10"}, {"requests.cpu", "2500m"}}, {{"pods", "3"}});
+  CHECK(f.Scrape("quota_hard") == Lines{Line("quota_hard", "q", "pods", "10"),
+                                        Line("quota_hard", "q", "requests.cpu", "2.5")});
+  // CPU is not counted yet: no line, rather than 0.
+  CHECK(f.Scrape("quota_used") == Lines{Line("quota_used", "q", "pods", "3")});
+}
+
+TEST_CASE("quota series: a deleted quota and an API that is not served have none", "[manager]") {
+  Fixture f(100);
+  f.Put("ns", "q", {{"pods", "10"}}, {{"pods", "3"}});
+  CHECK(f.Scrape("quota_used").size() == 1);
+  f.served = false;
+  CHECK(f.Scrape("quota_used").empty());
+  f.served = true;
+  CHECK(f.Scrape("quota_used").size() == 1);
+  f.store.Remove(json::Object{
+      {"metadata", json::Object{{"name", "q"}, {"namespace", "ns"}, {"uid", "uid-q"}}}});
+  CHECK(f.Scrape("quota_used").empty());
+}
+
+TEST_CASE("quota series: above the bound the last quotas are left out, and counted", "[manager]") {
+  Fixture f(4);
+  for (const char* name : {"c", "a", "b"}) f.Put("ns", name, {{"pods", "10"}}, {{"pods", "3"}});
+  const Lines shown{Line("quota_used", "a", "pods", "3"), Line("quota_used", "b", "pods", "3")};
+  CHECK(f.Scrape("quota_used") == shown);
+  CHECK(f.Scrape("quota_series_omitted") == Lines{"quota_series_omitted 2"});
+  // The same ones in the next scrape.
+  CHECK(f.Scrape("quota_used") == shown);
+}
+
+TEST_CASE("quota series: the quota at the bound is shown in part", "[manager]") {
+  Fixture f(3);
+  f.Put("ns", "q", {{"pods", "10"}, {"secrets", "10"}}, {{"pods", "3"}, {"secrets", "1"}});
+  CHECK(f.Scrape("quota_used") == Lines{Line("quota_used", "q", "pods", "3")});
+  CHECK(f.Scrape("quota_series_omitted") == Lines{"quota_series_omitted 2"});
+}
+
+TEST_CASE("quota series: with a bound of 0 there are none, and no alert says so", "[manager]") {
+  Fixture f(0);
+  f.Put("ns", "q", {{"pods", "10"}}, {{"pods", "3"}});
+  CHECK(f.Scrape("quota_hard").empty());
+  CHECK(f.Scrape("quota_series_omitted") == Lines{"quota_series_omitted 0"});
+}
+
+TEST_CASE("quota series: very many quotas are all shown", "[manager]") {
+  Fixture f(10'000);
+  for (int i = 0; i < 1000; ++i) {
+    f.Put("ns-" + std::to_string(i % 100), "q" + std::to_string(i), {{"pods", "10"}},
+          {{"pods", "3"}});
+  }
+  CHECK(f.Scrape("quota_hard").size() == 1000);
+  CHECK(f.Scrape("quota_series_omitted") == Lines{"quota_series_omitted 0"});
+}
+
+}  // namespace quota_series_test

@@ -1,0 +1,244 @@
+// What the Helm chart renders: the same objects as the folders of manifests/, what the values say,
+// and nothing for values that cannot work. Needs QCM_HELM and KUBEBUILDER_ASSETS.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include "pkg/config/yaml.h"
+#include "tests/e2e/harness/files.h"
+#include "tests/e2e/harness/installation.h"
+#include "tests/manifests/helm.h"
+
+namespace e2e::helm_values_test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words Template(const std::string& ns, const std::string& values) {
+  Words arguments{"template", "quotas", kChart, "--namespace=" + ns};
+  if (!values.empty()) arguments.push_back("--set=" + values);
+  return arguments;
+}
+
+// Before the first document helm mentions the links in the chart's folder.
+std::string WithoutRemarks(const std::string& output) {
+  std::string text;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("walk.go:")) text.append(line).append("\n");
+  }
+  return text;
+}
+
+using Objects = std::map<std::string, json::Value>;
+
+Objects ByName(const std::vector<json::Value>& documents) {
+  Objects objects;
+  for (const json::Value& document : documents) {
+    std::string name(document.StringAt({"kind"}));
+    for (const std::string_view part :
+         {document.StringAt({"metadata", "namespace"}), document.StringAt({"metadata", "name"})}) {
+      name.append(" ").append(part);
+    }
+    INFO(name);
+    CHECK(objects.emplace(name, document).second);
+  }
+  return objects;
+}
+
+std::set<std::string> Names(const Objects& objects) {
+  std::set<std::string> names;
+  for (const auto& [name, object] : objects) names.insert(name);
+  return names;
+}
+
+Objects OfFolders(const Words& folders) {
+  std::vector<json::Value> all;
+  for (const std::string& folder : folders) {
+    for (json::Value& object : RenderManifests(folder)) all.push_back(std::move(object));
+  }
+  return ByName(all);
+}
+
+bool IsHook(const json::Value& object) {
+  return object.At({"metadata", "annotations", "helm.sh/hook"}) != nullptr;
+}
+
+// Without hooks, which are not part of the installation.
+Objects OfChart(const std::string& values) {
+  auto documents =
+      config::ParseYamlDocuments(WithoutRemarks(MustHelm(Template(kQuotaSystem, values))));
+  if (!documents) throw std::runtime_error(documents.error().message);
+  std::erase_if(*documents, IsHook);
+  return ByName(*documents);
+}
+
+struct Same {
+  Words folders;
+  std::string values;
+};
+
+const std::vector<Same> kSame{
+    {{"base"}, "namespace.create=true"},
+    {{"base", "monitoring"}, "namespace.create=true,monitoring.enabled=true"},
+    {{"core-enforced"}, "namespace.create=true,enforce={core}"},
+    {{"core-enforced", "monitoring-verified"},
+     "namespace.create=true,enforce={core},monitoring.enabled=true"},
+    {{"core-enforced-client-ca"},
+     "namespace.create=true,enforce={core},clientCA=quota-controller-manager-client-ca"},
+    {{"cert-manager", "monitoring-cert-manager"},
+     "namespace.create=true,enforce={core},certificate=cert-manager,monitoring.enabled=true"},
+    {{"gke"}, "namespace.create=true,criticalPodsQuota=10"},
+    {{"aks"}, R"(namespace.create=true,webhookAnnotations.admissions\.enforcer/disabled=true)"},
+    {{"openshift"},
+     "namespace.create=true,podSecurityContext.runAsUser=null,podSecurityContext.runAsGroup=null"},
+    {{"ironcore"},
+     "namespace.create=true,ironcore=true,quotaApis={core,ironcore},enforce={ironcore}"},
+    {{"karmada"}, "install=karmada-api-server,crds.keep=false"},
+    {{"karmada-host"},
+     "namespace.create=true,quotaApis={karmada},enforce={karmada},certificate=cert-manager,"
+     "kubeconfigSecret=quota-controller-manager-kubeconfig"}};
+
+}  // namespace
+
+TEST_CASE("the chart renders the objects of every folder of manifests/", "[helm]") {
+  std::set<std::string> covered{"dashboard"};  // part of "monitoring"
+  for (const Same& same : kSame) {
+    INFO(same.values);
+    covered.insert(same.folders.begin(), same.folders.end());
+    const Objects folders = OfFolders(same.folders);
+    const Objects chart = OfChart(same.values);
+    CHECK(Names(chart) == Names(folders));
+    for (const auto& [name, object] : folders) {
+      const auto found = chart.find(name);
+      if (found == chart.end() || found->second == object) continue;
+      FAIL_CHECK(name << "\nkustomize: " << json::Write(object)
+                      << "\nhelm:      " << json::Write(found->second));
+    }
+  }
+  const Words folders = ManifestFolders();
+  CHECK(covered == std::set<std::string>(folders.begin(), folders.end()));
+}
+
+TEST_CASE("the chart names no namespace but the one it is told", "[helm]") {
+  for (const Same& same : kSame) {
+    if (same.folders.front() == "karmada") continue;
+    INFO(same.values);
+    CHECK(MustHelm(Template("elsewhere", same.values)).find(kQuotaSystem) == std::string::npos);
+  }
+}
+
+TEST_CASE("roles, policies and flags can be left away", "[helm]") {
+  const Objects objects = OfChart(
+      "rbac.countAny=false,rbac.countSecrets=false,networkPolicy.enabled=false,flowSchema=false,"
+      "priorityClassName=,replicas=1");
+  for (const auto& [name, object] : objects) {
+    CHECK(name.find("count-") == std::string::npos);
+    CHECK_FALSE(name.starts_with("NetworkPolicy"));
+    CHECK_FALSE(name.starts_with("FlowSchema"));
+    CHECK_FALSE(name.starts_with("Namespace"));
+    if (name.starts_with("Deployment")) {
+      CHECK(object.At({"spec", "template", "spec", "priorityClassName"}) == nullptr);
+    }
+  }
+}
+
+TEST_CASE("what an upgrade set to null is turned off", "[helm]") {
+  CHECK((OfChart("enforce=null") == OfChart("replicas=2")));
+}
+
+TEST_CASE("values that cannot work are refused, and named", "[helm]") {
+  const auto refusal = [](const std::string& values) {
+    const auto result = Helm(Template(kQuotaSystem, values));
+    return result.exit_code == 0 ? "accepted" : result.output;
+  };
+  CHECK_THAT(refusal("enforce={nodes}"), Catch::Contains("/enforce/0"));
+  CHECK_THAT(refusal("replicas=-1"), Catch::Contains("/replicas"));
+  CHECK_THAT(refusal("resyncPeriod=soon"), Catch::Contains("/resyncPeriod"));
+  CHECK_THAT(refusal("replicaCount=3"), Catch::Contains("replicaCount"));
+  CHECK_THAT(refusal("certificate=letsencrypt"), Catch::Contains("/certificate"));
+  CHECK_THAT(refusal("extraArgs={v=1}"), Catch::Contains("/extraArgs/0"));
+  // Each replica would create its own certificate.
+  CHECK_THAT(refusal("enforce={karmada},kubeconfigSecret=k"), Catch::Contains("/certificate"));
+  CHECK_THAT(refusal("enforce={ironcore}"), Catch::Contains("/ironcore"));
+  CHECK_THAT(refusal("failurePolicy=fail"), Catch::Contains("/failurePolicy"));
+  CHECK_THAT(refusal("admissionPort=443"), Catch::Contains("/admissionPort"));
+  CHECK_THAT(refusal("image.digest=latest"), Catch::Contains("/image/digest"));
+  CHECK_THAT(refusal("extraEnv[0].value=x"), Catch::Contains("/extraEnv/0"));
+  CHECK_THAT(refusal(R"(podLabels.app\.kubernetes\.io/name=x)"),
+             Catch::Contains("app.kubernetes.io/name"));
+  // "*" contains Secrets.
+  CHECK_THAT(refusal("rbac.countGroups={*}"), Catch::Contains("/rbac/countSecrets"));
+}
+
+TEST_CASE("what the values say is in the objects", "[helm]") {
+  const std::string digest = "sha256:" + std::string(64, 'a');
+  const Objects objects = OfChart(
+      "enforce={core},replicas=3,failurePolicy=Ignore,admissionPort=10250,extraArgs={-v=1},"
+      "exemptNamespaces={kube-system,calico-system},resources.limits.memory=1Gi,"
+      "extraEnv[0].name=TZ,extraEnv[0].value=Etc/UTC,image.digest=" +
+      digest +
+      ",podAnnotations.team=quota,podLabels.cost=7,nodeSelector.pool=system,"
+      "tolerations[0].key=dedicated,tolerations[0].operator=Exists,"
+      "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight=5,"
+      "rbac.countSecrets=true,rbac.countGroups={example.com},"
+      "monitoring.enabled=true,monitoring.interval=15s,monitoring.labels.release=prometheus");
+  const auto object = [&](const std::string& kind, const std::string& name = "") {
+    const std::string ns = name.empty() ? "quota-system" : "";
+    const std::string wanted =
+        std::string(kind).append(" ").append(ns).append(" quota-controller-manager").append(name);
+    const auto found = objects.find(wanted);
+    if (found == objects.end()) throw std::runtime_error("there is no " + wanted);
+    return json::Write(found->second);
+  };
+  const auto has = [](const std::string& text) { return Catch::Contains(text); };
+  const std::string deployment = object("Deployment");
+  for (const std::string& text :
+       {std::string(R"("replicas":3)"), "\"image\":\"quota-controller-manager@" + digest + "\"",
+        std::string("--admission-failure-policy=Ignore"),
+        std::string("--admission-bind-address=:10250"), std::string(R"("containerPort":10250)"),
+        std::string("--exempt-namespaces=kube-system,calico-system"), std::string("\"-v=1\""),
+        std::string(R"("memory":"1Gi")"), std::string(R"("team":"quota")"),
+        std::string(R"("cost":"7")"), std::string(R"("pool":"system")"),
+        std::string(R"("key":"dedicated")"), std::string(R"("weight":5)"),
+        std::string(R"("value":"Etc/UTC")")}) {
+    CHECK_THAT(deployment, has(text));
+  }
+  CHECK_THAT(deployment, !has("podAntiAffinity"));
+  for (const char* kind : {"ServiceMonitor", "PrometheusRule"}) {
+    CHECK_THAT(object(kind), has(R"("release":"prometheus")"));
+  }
+  CHECK_THAT(object("ServiceMonitor"), has(R"("interval":"15s")"));
+  CHECK_THAT(object("ServiceMonitor"), !has("insecureSkipVerify"));
+  CHECK_THAT(object("ClusterRole", "-count-any"), has("example.com"));
+  CHECK_THAT(object("ClusterRole", "-count-secrets"), has("secrets"));
+  CHECK_THAT(json::Write(OfChart("install=karmada-api-server")
+                             .at("CustomResourceDefinition  karmadaquotas.policy.karmada.io")),
+             has(R"("helm.sh/resource-policy":"keep")"));
+}
+
+TEST_CASE("as a part of another chart it takes what Helm users give to their parts", "[helm]") {
+  const TempDir dir;
+  dir.Write("Chart.yaml",
+            "apiVersion: v2\nname: platform\nversion: 1.0.0\ndependencies:\n"
+            "- {name: quota-controller-manager, version: '*', condition: "
+            "quota-controller-manager.enabled}\n");
+  dir.Write("values.yaml",
+            "global: {region: eu, imageRegistry: registry.example.com}\n"
+            "quota-controller-manager:\n  enabled: true\n  global: {team: a}\n");
+  std::filesystem::create_directory(dir.path() + "/charts");
+  std::filesystem::create_directory_symlink(kChart, dir.path() + "/charts/quotas");
+  const auto names = [&](const std::string& values) {
+    auto documents = config::ParseYamlDocuments(WithoutRemarks(
+        MustHelm({"template", "platform", dir.path(), "--namespace=quota-system", values})));
+    if (!documents) throw std::runtime_error(documents.error().message);
+    return Names(ByName(*documents));
+  };
+  CHECK(names("--set=a=b").contains("Deployment quota-system quota-controller-manager"));
+  CHECK(names("--set=quota-controller-manager.enabled=false").empty());
+}
+
+}  // namespace e2e::helm_values_test
