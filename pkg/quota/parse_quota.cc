@@ -146,19 +146,22 @@ base::Result<void> ParseAmounts(const json::Value& object, Quota& quota) {
 
 }  // namespace
 
-std::vector<std::string> QuotaFields() {
-  return {"metadata.name",
-          "metadata.namespace",
-          "metadata.uid",
-          "metadata.resourceVersion",
-          "metadata.deletionTimestamp",
-          "metadata.annotations",
-          "spec.hard",
-          "spec.scopes",
-          "spec.scopeSelector",
-          "status.hard",
-          "status.used",
-          "status.reservations"};
+std::vector<std::string> QuotaFields(const QuotaForm& form) {
+  std::vector<std::string> fields = {"metadata.name",
+                                     "metadata.namespace",
+                                     "metadata.uid",
+                                     "metadata.resourceVersion",
+                                     "metadata.deletionTimestamp",
+                                     "metadata.annotations",
+                                     "spec.hard",
+                                     "spec.scopes",
+                                     "spec.scopeSelector",
+                                     "status.hard",
+                                     "status.used"};
+  // Not for others: the built-in kind has no such field, and what protobuf does not describe would
+  // be asked for as JSON.
+  if (form.reservations_in_status) fields.emplace_back("status.reservations");
+  return fields;
 }
 
 base::Result<Quota> ParseQuota(const json::Value& object, const QuotaForm& form) {

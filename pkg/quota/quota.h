@@ -49,8 +49,8 @@ struct QuotaApi {
   std::string refusal_reason = "Forbidden";
 };
 
-// What ParseQuota() reads.
-std::vector<std::string> QuotaFields();
+// What ParseQuota() reads of a quota of that form.
+std::vector<std::string> QuotaFields(const QuotaForm& form = {});
 
 struct QuotaStatus {
   ResourceList hard;
@@ -100,8 +100,8 @@ base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& obse
 // is an empty one, which differs unless nothing is limited.
 bool NeedsWrite(const Quota& quota, const QuotaStatus& desired);
 
-// The guarded merge patch for /status: metadata.resourceVersion, and the members that differ; removed
-// names are null. Body of PATCH with application/merge-patch+json.
+// The guarded merge patch for /status: metadata.resourceVersion, and the members that differ;
+// removed names are null. Body of PATCH with application/merge-patch+json.
 // `reservations`: their text from now on; "": they stay as they are.
 std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
                         const std::string& reservations = {}, const QuotaForm& form = {});

@@ -78,7 +78,7 @@ const json::Projection& WatchedFields(const QuotaApi& api) {
   static std::map<const QuotaApi*, json::Projection> made;
   const auto found = made.find(&api);
   if (found != made.end()) return found->second;
-  std::vector<std::string> fields = quota::QuotaFields();
+  std::vector<std::string> fields = quota::QuotaFields(api.form);
   fields.insert(fields.end(), api.fields.begin(), api.fields.end());
   return made.emplace(&api, fuzz::WithIdentity(fields)).first->second;
 }
