@@ -24,7 +24,7 @@ const accounting::ReservationList& Account::known() const {
 }
 
 void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
-                      bool skipped, const quota::ResourceList& counted) {
+                      bool skipped, const accounting::Strangers::Counted& counted) {
   const auto recorded = list ? std::optional(list->writes) : std::nullopt;
   list.reset();
   malformed.clear();
@@ -61,7 +61,8 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
 }
 
 void Account::OnOvertaken(base::TimePoint now, const quota::Quota& written,
-                          const quota::Quota& known, const quota::ResourceList& counted) {
+                          const quota::Quota& known,
+                          const accounting::Strangers::Counted& counted) {
   if (list) return;  // it says what was written
   strangers.OnStatus(now, written.status.used, nullptr, false, counted);
   strangers.OnStatus(now, known.status.used, nullptr, false, counted);

@@ -23,15 +23,15 @@ struct Account {
   Account(base::Scheduler& scheduler, const accounting::CrowdOptions& crowd)
       : gate(std::make_shared<base::Gate>(scheduler)), own(crowd) {}
 
-  // The quota as it is now. `counted`: what is observed, for a quota without a list. `skipped`:
-  // versions of it may not have been shown.
+  // The quota as it is now. `counted`: what is observed and reserved of it. `skipped`: versions of
+  // it may not have been shown.
   void OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
-               bool skipped, const quota::ResourceList& counted);
+               bool skipped, const accounting::Strangers::Counted& counted);
   // Our write made `written`, and what followed it is known already: between what was known before
   // the write and that, what others added cannot be seen. We lowered `used`, and they added as
   // much.
   void OnOvertaken(base::TimePoint now, const quota::Quota& written, const quota::Quota& known,
-                   const quota::ResourceList& counted);
+                   const accounting::Strangers::Counted& counted);
   // An object that no entry names has grown by so much.
   void OnAppeared(const quota::ResourceList& growth, bool is_new);
   // Nobody of us may have written this quota: what it has above the first count of a name may be

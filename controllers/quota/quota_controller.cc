@@ -115,12 +115,13 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
     }
     return;
   }
-  // Without a list, what somebody else counts as we do is no charge of theirs.
-  const bool counts =
-      before != nullptr && after->reservations.empty() && before->status.used != after->status.used;
-  const quota::ResourceList counted =
-      counts ? usage_.Count(*after, {}).observed.used : quota::ResourceList();
   Account& account = accounts_.Of(*after);
+  const auto counted = [&] {
+    quota::ResourceList all = usage_.Count(*after, {}).observed.used;
+    const QuotaView view(tracker_, usage_, *after);
+    quota::AddTo(all, accounting::OutstandingOfObjects(account.known(), view));
+    return all;
+  };
   account.OnQuota(context_.scheduler->Now(), before, *after,
                   before == nullptr || !store_.in_order(), counted);
   complaints_.Say("list of " + after->key.ToString(), account.malformed);

@@ -176,8 +176,8 @@ void Recounter::NoticeOvertaken(const quota::Quota& written) {
   const quota::Quota* known = rooms_.store.Find(written.key);
   if (account == nullptr || known == nullptr || known->uid != written.uid) return;
   if (known->resource_version == written.resource_version) return;
-  const QuotaCount count = rooms_.usage.Count(*known, {});
-  account->OnOvertaken(Now(), written, *known, count.observed.used);
+  account->OnOvertaken(Now(), written, *known,
+                       [&] { return rooms_.usage.Count(*known, {}).observed.used; });
 }
 
 base::Task<Recounter::Outcome> Recounter::WriteTakenBack(quota::Quota quota) {

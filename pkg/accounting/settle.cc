@@ -29,6 +29,14 @@ bool IsOpen(const Reservation& entry, const Uid& uid, const View& view) {
 }
 
 ResourceList Outstanding(const ReservationList& list, const View& view) {
+  ResourceList outstanding = OutstandingOfObjects(list, view);
+  for (const Reservation& entry : list.entries()) {
+    if (entry.objects.empty() && !IsVoid(entry, view)) quota::AddTo(outstanding, entry.usage);
+  }
+  return outstanding;
+}
+
+ResourceList OutstandingOfObjects(const ReservationList& list, const View& view) {
   struct Granted {
     std::string_view of;
     ResourceList usage;
@@ -36,7 +44,6 @@ ResourceList Outstanding(const ReservationList& list, const View& view) {
   std::unordered_map<Uid, Granted, quota::UidHash> granted;
   ResourceList outstanding;
   for (const Reservation& entry : list.entries()) {
-    if (entry.objects.empty() && !IsVoid(entry, view)) quota::AddTo(outstanding, entry.usage);
     for (const Uid& uid : entry.objects) {
       if (!IsOpen(entry, uid, view)) continue;
       Granted& object = granted[uid];

@@ -38,6 +38,8 @@ bool IsOpen(const Reservation& entry, const Uid& uid, const View& view);
 
 // What the entries let objects use beyond what is observed of them.
 ResourceList Outstanding(const ReservationList& list, const View& view);
+// The same of entries that name their objects.
+ResourceList OutstandingOfObjects(const ReservationList& list, const View& view);
 
 // True if the view has not seen all that those had who dropped entries. `resources`: where.
 bool IsBehind(const ReservationList& list, const View& view,

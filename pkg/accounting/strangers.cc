@@ -8,31 +8,29 @@
 namespace accounting {
 
 void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
-                         bool skipped, const ResourceList& counted) {
+                         bool skipped, const Counted& counted) {
   if (list == nullptr) {
-    // What is seen first is met by who counts; from then on each rise is a stranger's.
-    ResourceList rise = quota::Excess(used, used_);
-    for (const auto& [name, amount] : ResourceList(rise)) {
-      if (used_.Find(name) == nullptr) rise.Erase(name);
-    }
-    ResourceList known = counted;
-    quota::AddTo(known, Held());
-    Hold(now, quota::Excess(quota::Smaller(rise, quota::Excess(used, known)), {}));
-    used_ = used;
+    OnRise(now, quota::Excess(used, used_), used_, used, counted);
     recorded_.reset();
-    return;
+  } else {
+    const bool written = recorded_ != list->writes;
+    if (skipped || !recorded_) TakeOver(now, *list);
+    // From what our write made; or, if it was seen before, from what was seen.
+    OnRise(now, quota::Excess(used, written ? list->used : used_), list->used, used, counted);
+    recorded_ = list->writes;
   }
-  const bool written = recorded_ != list->writes;
-  if (skipped || !recorded_) TakeOver(now, *list);
-  // From what our write made; or, if it was seen before, from what was seen.
-  ResourceList rise = quota::Excess(used, written ? list->used : used_);
-  // A name that our write did not have is one that came with the quota's spec.
-  for (const auto& [name, amount] : ResourceList(rise)) {
-    if (list->used.Find(name) == nullptr) rise.Erase(name);
-  }
-  Hold(now, std::move(rise));
-  recorded_ = list->writes;
   used_ = used;
+}
+
+void Strangers::OnRise(base::TimePoint now, ResourceList rise, const ResourceList& before,
+                       const ResourceList& used, const Counted& counted) {
+  for (const auto& [name, amount] : ResourceList(rise)) {
+    if (before.Find(name) == nullptr) rise.Erase(name);
+  }
+  if (rise.empty()) return;
+  ResourceList known = counted();
+  quota::AddTo(known, Held());
+  Hold(now, quota::Excess(quota::Smaller(rise, quota::Excess(used, known)), {}));
 }
 
 void Strangers::OnUnanswered(const ResourceList& used) {

@@ -6,6 +6,7 @@
 // clock of its own, one thread.
 
 #include <deque>
+#include <functional>
 #include <optional>
 
 #include "pkg/accounting/reservation_list.h"
@@ -15,13 +16,15 @@ namespace accounting {
 
 class Strangers {
  public:
-  // The status as it stands now. `recorded`: what our last write made of it (null: it is not known
-  // what we wrote, and each rise after the first sight is a stranger's). `skipped`: versions of the
-  // quota may not have been shown, so what the writer knew is taken over.
-  // Without a list no rise up to `counted` is, what is observed and reserved: then anybody may have
-  // counted it.
+  // What is observed of objects, and what entries let them use beyond that.
+  using Counted = std::function<ResourceList()>;
+
+  // The status as it stands now. `list` says what our last write made of it (null: it is not known
+  // what we wrote). What `used` rose by beyond that is held, unless it is `counted` already: the
+  // watch of an object may be ahead of the quota's. `counted` is called only if there was a rise.
+  // `skipped`: versions of the quota may not have been shown, so what the writer held is held.
   void OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
-                bool skipped, const ResourceList& counted);
+                bool skipped, const Counted& counted);
   // Without a list: it is not known whether our write made this of it.
   void OnUnanswered(const ResourceList& used);
   // This process begins to keep `used`: what the list's writer held is held.
@@ -37,6 +40,10 @@ class Strangers {
   [[nodiscard]] std::optional<base::TimePoint> Oldest() const;
 
  private:
+  // Names of `rise` that `before` does not have came with the quota's spec.
+  void OnRise(base::TimePoint now, ResourceList rise, const ResourceList& before,
+              const ResourceList& used, const Counted& counted);
+
   struct Part {
     base::TimePoint since;
     ResourceList usage;

@@ -11,16 +11,21 @@ using namespace accounting_test;
 using accounting::Strangers;
 using std::chrono_literals::operator""s;
 
+ResourceList Nothing() { return {}; }
+Strangers::Counted Counted(int pods) {
+  return [pods] { return Pods(pods); };
+}
+
 TEST_CASE("strangers: what used has beyond our last write is held, and used up", "[accounting]") {
   Strangers strangers;
   const base::TimePoint now{};
   ReservationList list;
   list.used = Pods(5);
-  strangers.OnStatus(now, Pods(5), &list, false, {});
+  strangers.OnStatus(now, Pods(5), &list, false, Nothing);
   CHECK(strangers.Held().empty());
-  strangers.OnStatus(now, Pods(8), &list, false, {});
+  strangers.OnStatus(now, Pods(8), &list, false, Nothing);
   CHECK(strangers.Held() == Pods(3));
-  strangers.OnStatus(now, Pods(8), &list, false, {});
+  strangers.OnStatus(now, Pods(8), &list, false, Nothing);
   CHECK(strangers.Held() == Pods(3));
   strangers.OnAppeared(Pods(2));
   CHECK(strangers.Held() == Pods(1));
@@ -28,14 +33,27 @@ TEST_CASE("strangers: what used has beyond our last write is held, and used up",
   CHECK(strangers.Held().empty());
 }
 
+TEST_CASE("strangers: a rise is not held for an object that was shown before it", "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(11);
+  strangers.OnStatus({}, Pods(11), &list, false, Counted(11));
+  strangers.OnStatus({}, Pods(13), &list, false, Counted(12));
+  CHECK(strangers.Held() == Pods(1));
+  strangers.OnStatus({}, Pods(14), &list, false, Counted(13));
+  CHECK(strangers.Held() == Pods(1));
+  strangers.OnAppeared(Pods(1));
+  CHECK(strangers.Held().empty());
+}
+
 TEST_CASE("strangers: our own writes are none, whoever of us made them", "[accounting]") {
   Strangers strangers;
   ReservationList list;
   list.used = Pods(5);
-  strangers.OnStatus({}, Pods(5), &list, false, {});
+  strangers.OnStatus({}, Pods(5), &list, false, Nothing);
   list.used = Pods(9);
   ++list.writes;
-  strangers.OnStatus({}, Pods(9), &list, false, {});
+  strangers.OnStatus({}, Pods(9), &list, false, Nothing);
   CHECK(strangers.Held().empty());
 }
 
@@ -43,10 +61,10 @@ TEST_CASE("strangers: a fall is none, and a rise after it is", "[accounting]") {
   Strangers strangers;
   ReservationList list;
   list.used = Pods(5);
-  strangers.OnStatus({}, Pods(5), &list, false, {});
-  strangers.OnStatus({}, Pods(2), &list, false, {});
+  strangers.OnStatus({}, Pods(5), &list, false, Nothing);
+  strangers.OnStatus({}, Pods(2), &list, false, Nothing);
   CHECK(strangers.Held().empty());
-  strangers.OnStatus({}, Pods(3), &list, false, {});
+  strangers.OnStatus({}, Pods(3), &list, false, Nothing);
   CHECK(strangers.Held() == Pods(1));
 }
 
@@ -55,36 +73,36 @@ TEST_CASE("strangers: a write of ours that makes what stood there before is ours
   Strangers strangers;
   ReservationList list;
   list.used = Pods(5);
-  strangers.OnStatus({}, Pods(5), &list, false, {});
-  strangers.OnStatus({}, Pods(2), &list, false, {});
+  strangers.OnStatus({}, Pods(5), &list, false, Nothing);
+  strangers.OnStatus({}, Pods(2), &list, false, Nothing);
   ++list.writes;
-  strangers.OnStatus({}, Pods(5), &list, false, {});
+  strangers.OnStatus({}, Pods(5), &list, false, Nothing);
   CHECK(strangers.Held().empty());
 }
 
 TEST_CASE("strangers: without a list what a write of ours may have lowered is held from there",
           "[accounting]") {
   Strangers strangers;
-  strangers.OnStatus({}, Pods(2), nullptr, true, {});
+  strangers.OnStatus({}, Pods(2), nullptr, true, Nothing);
   strangers.OnUnanswered(Pods(0));
-  strangers.OnStatus({}, Pods(3), nullptr, false, Pods(0));
+  strangers.OnStatus({}, Pods(3), nullptr, false, Nothing);
   CHECK(strangers.Held() == Pods(3));
 }
 
 TEST_CASE("strangers: without a list each rise after the first sight is held", "[accounting]") {
   Strangers strangers;
-  strangers.OnStatus({}, Pods(5), nullptr, true, {});
+  strangers.OnStatus({}, Pods(5), nullptr, true, Nothing);
   CHECK(strangers.Held().empty());
-  strangers.OnStatus({}, Pods(7), nullptr, false, {});
+  strangers.OnStatus({}, Pods(7), nullptr, false, Nothing);
   CHECK(strangers.Held() == Pods(2));
 }
 
 TEST_CASE("strangers: without a list what is counted here, too, is nobody's", "[accounting]") {
   Strangers strangers;
-  strangers.OnStatus({}, Pods(5), nullptr, true, Pods(5));
-  strangers.OnStatus({}, Pods(9), nullptr, false, Pods(8));
+  strangers.OnStatus({}, Pods(5), nullptr, true, Counted(5));
+  strangers.OnStatus({}, Pods(9), nullptr, false, Counted(8));
   CHECK(strangers.Held() == Pods(1));
-  strangers.OnStatus({}, Pods(10), nullptr, false, Pods(9));
+  strangers.OnStatus({}, Pods(10), nullptr, false, Counted(9));
   CHECK(strangers.Held() == Pods(1));
 }
 
@@ -93,7 +111,7 @@ TEST_CASE("strangers: who comes later takes over what the last writer held", "[a
   ReservationList list;
   list.used = Pods(5);
   list.strangers = Pods(2);
-  strangers.OnStatus({}, Pods(6), &list, true, {});
+  strangers.OnStatus({}, Pods(6), &list, true, Nothing);
   CHECK(strangers.Held() == Pods(3));
 }
 
