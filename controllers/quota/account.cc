@@ -74,16 +74,24 @@ void Account::OnAppeared(const quota::ResourceList& growth, bool is_new) {
 }
 
 void Account::Meet(base::TimePoint now, const quota::Quota& quota,
-                   const quota::Observed& observed) {
+                   const accounting::Strangers::Counted& counted) {
   quota::ResourceList used;
   for (const auto& [name, amount] : quota.status.used) {
-    if (observed.used.Find(name) == nullptr || !met_.insert(name).second) continue;
-    used.Set(name, amount);
+    if (!met_.contains(name)) used.Set(name, amount);
   }
-  if (list || used.empty()) return;
-  quota::ResourceList known = observed.used;
-  quota::AddTo(known, strangers.Held());
-  strangers.Hold(now, quota::Excess(used, known));
+  if (used.empty()) return;
+  const quota::ResourceList known = counted();
+  for (const auto& [name, amount] : quota::ResourceList(used)) {
+    if (known.Find(name) == nullptr) used.Erase(name);
+  }
+  for (const auto& [name, amount] : used) met_.insert(name);
+  quota::ResourceList excess = quota::Excess(used, known);
+  if (list) {
+    quota::ResourceList added = list->strangers;
+    quota::AddTo(added, quota::Excess(used, list->used));
+    excess = quota::Excess(quota::Smaller(excess, added), {});
+  }
+  strangers.OnFirstCount(now, used, excess);
 }
 
 bool Account::IsPlausible(const quota::ResourceList& used,
@@ -102,9 +110,11 @@ quota::ResourceList Account::StrangersOf(const quota::Quota& quota, bool leads) 
   return held;
 }
 
-void Account::Lead(base::TimePoint now, bool leads) {
-  if (leads && !std::exchange(leads_, leads) && list) strangers.TakeOver(now, *list);
+void Account::Lead(base::TimePoint now, bool leads, const quota::Quota& quota,
+                   const accounting::Strangers::Counted& counted) {
+  const bool begins = leads && !leads_;
   leads_ = leads;
+  if (begins && list) strangers.TakeOver(now, quota.status.used, *list, counted);
 }
 
 Account* Accounts::Find(const quota::Quota& quota) {

@@ -34,9 +34,10 @@ struct Account {
                    const accounting::Strangers::Counted& counted);
   // An object that no entry names has grown by so much.
   void OnAppeared(const quota::ResourceList& growth, bool is_new);
-  // Nobody of us may have written this quota: what it has above the first count of a name may be
-  // anybody's, of which the objects are yet to come.
-  void Meet(base::TimePoint now, const quota::Quota& quota, const quota::Observed& observed);
+  // What the quota has above the first count of a name is of objects that are yet to come: all of
+  // it, or what the list says that strangers added. `counted`: what is observed and reserved.
+  void Meet(base::TimePoint now, const quota::Quota& quota,
+            const accounting::Strangers::Counted& counted);
   // What appeared without an entry may have been granted from what is unassigned, which only its
   // writer knows: it will say so soon, and until then `used` need not be raised for it.
   [[nodiscard]] bool IsPlausible(const quota::ResourceList& used,
@@ -50,7 +51,8 @@ struct Account {
   // What of `used` whoever writes now says is strangers'. Only who keeps `used` lets go of it.
   [[nodiscard]] quota::ResourceList StrangersOf(const quota::Quota& quota, bool leads) const;
   // Who leads from now on takes over what the last writer held.
-  void Lead(base::TimePoint now, bool leads);
+  void Lead(base::TimePoint now, bool leads, const quota::Quota& quota,
+            const accounting::Strangers::Counted& counted);
 
   std::string uid;
   std::shared_ptr<base::Gate> gate;                 // whoever writes the status is inside

@@ -116,12 +116,7 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
     return;
   }
   Account& account = accounts_.Of(*after);
-  const auto counted = [&] {
-    quota::ResourceList all = usage_.Count(*after, {}).observed.used;
-    const QuotaView view(tracker_, usage_, *after);
-    quota::AddTo(all, accounting::OutstandingOfObjects(account.known(), view));
-    return all;
-  };
+  const auto counted = [&] { return QuotaView(tracker_, usage_, *after).Counted(account.known()); };
   account.OnQuota(context_.scheduler->Now(), before, *after,
                   before == nullptr || !store_.in_order(), counted);
   complaints_.Say("list of " + after->key.ToString(), account.malformed);

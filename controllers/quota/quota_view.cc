@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "pkg/api/resource_version.h"
+#include "pkg/quota/saturating.h"
 
 namespace controllers {
 
@@ -27,6 +28,15 @@ const TrackedResource* QuotaView::Tracked(std::string_view resource) const {
 bool QuotaView::IsAbsent(std::string_view resource) const {
   const UsageSource* source = Find(resource);
   return source != nullptr && source->tracked == nullptr && source->known_absent;
+}
+
+quota::ResourceList QuotaView::Counted(const accounting::ReservationList& list) const {
+  const quota::ResourceList outstanding = accounting::OutstandingOfObjects(list, *this);
+  quota::ResourceList counted;
+  for (const auto& [name, amount] : usage_.Count(quota_, {}).observed.used) {
+    counted.Set(name, quota::Sum(amount, outstanding.Get(name)));
+  }
+  return counted;
 }
 
 std::vector<std::string> QuotaView::resources() const {

@@ -29,6 +29,8 @@ class QuotaView final : public accounting::View {
   [[nodiscard]] bool HasShownVersion(std::string_view resource, const quota::Uid& uid,
                                      std::string_view version) const;
 
+  // What is observed of names that can be counted, and what entries let objects use beyond that.
+  [[nodiscard]] quota::ResourceList Counted(const accounting::ReservationList& list) const;
   // What counts for the quota, watched or not.
   [[nodiscard]] std::vector<std::string> resources() const;
   // Where it is listed, in the quota's namespace; "": it is not watched.

@@ -57,8 +57,11 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
   // A watch that is known to be behind lowers nothing.
   const bool takes_back = count.behind_until <= Now() &&
                           account.own.MustTakeBack(Now(), rooms_.accounts.author, account.known());
-  if (!waits) account.Meet(Now(), *found, count.observed);
-  account.Lead(Now(), Leading());
+  const auto counted = [&] {
+    return QuotaView(rooms_.tracker, rooms_.usage, *found).Counted(account.known());
+  };
+  if (!waits) account.Meet(Now(), *found, counted);
+  account.Lead(Now(), Leading(), *found, counted);
   if (!Leading() && takes_back) co_return co_await WriteTakenBack(*found);
   if (!Leading()) co_return Follow(*found, count);
   if (waits) {
@@ -165,7 +168,9 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
   VLOG(1) << "status written quota_api=" << rooms_.api.name << " quota=" << quota.key.ToString()
           << " used=\"" << stored.status.used.ToString() << "\"";
   if (account == nullptr) co_return Outcome{.result = "written"};
-  account->Meet(Now(), stored, count.observed);
+  account->Meet(Now(), stored, [&] {
+    return QuotaView(rooms_.tracker, rooms_.usage, stored).Counted(account->known());
+  });
   NoticeOvertaken(stored);
   account->over_since.reset();
   co_return Until(*account, count, "written");

@@ -6,39 +6,64 @@
 #include "pkg/quota/saturating.h"
 
 namespace accounting {
+namespace {
+
+// A name that `before` does not have came with the quota's spec.
+ResourceList Rise(const ResourceList& before, const ResourceList& used) {
+  ResourceList rise = quota::Excess(used, before);
+  for (const auto& [name, amount] : ResourceList(rise)) {
+    if (before.Find(name) == nullptr) rise.Erase(name);
+  }
+  return rise;
+}
+
+}  // namespace
 
 void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
                          bool skipped, const Counted& counted) {
   if (list == nullptr) {
-    OnRise(now, quota::Excess(used, used_), used_, used, counted);
+    HoldBeyond(now, Rise(used_, used), used, counted);
     recorded_.reset();
+    written_ = {};
   } else {
-    const bool written = recorded_ != list->writes;
-    if (skipped || !recorded_) TakeOver(now, *list);
     // From what our write made; or, if it was seen before, from what was seen.
-    OnRise(now, quota::Excess(used, written ? list->used : used_), list->used, used, counted);
+    const bool written = recorded_ != list->writes;
+    ResourceList usage = Rise(written ? list->used : used_, used);
+    // What was held of it before, and is no more, has appeared since.
+    const ResourceList begun = quota::Excess(list->strangers, written_);
+    const ResourceList missed = quota::Smaller(begun, quota::Excess(list->strangers, Held()));
+    if (skipped || !recorded_) quota::AddTo(usage, missed);
+    HoldBeyond(now, usage, used, counted);
     recorded_ = list->writes;
+    written_ = list->strangers;
   }
   used_ = used;
 }
 
-void Strangers::OnRise(base::TimePoint now, ResourceList rise, const ResourceList& before,
-                       const ResourceList& used, const Counted& counted) {
-  for (const auto& [name, amount] : ResourceList(rise)) {
-    if (before.Find(name) == nullptr) rise.Erase(name);
-  }
-  if (rise.empty()) return;
+void Strangers::TakeOver(base::TimePoint now, const ResourceList& used, const ReservationList& list,
+                         const Counted& counted) {
+  HoldBeyond(now, quota::Excess(list.strangers, Held()), used, counted);
+}
+
+void Strangers::HoldBeyond(base::TimePoint now, const ResourceList& usage, const ResourceList& used,
+                           const Counted& counted) {
+  if (usage.empty()) return;
   ResourceList known = counted();
   quota::AddTo(known, Held());
-  Hold(now, quota::Excess(quota::Smaller(rise, quota::Excess(used, known)), {}));
+  Hold(now, quota::Excess(quota::Smaller(usage, quota::Excess(used, known)), {}));
 }
 
 void Strangers::OnUnanswered(const ResourceList& used) {
   if (!recorded_) used_ = quota::Smaller(used_, used);
 }
 
-void Strangers::TakeOver(base::TimePoint now, const ReservationList& list) {
-  Hold(now, quota::Excess(list.strangers, Held()));
+void Strangers::OnFirstCount(base::TimePoint now, const ResourceList& used,
+                             const ResourceList& usage) {
+  for (Part& part : parts_) {
+    for (const auto& [name, amount] : used) part.usage.Erase(name);
+  }
+  std::erase_if(parts_, [](const Part& part) { return part.usage.empty(); });
+  Hold(now, usage);
 }
 
 void Strangers::Hold(base::TimePoint now, ResourceList usage) {

@@ -115,4 +115,45 @@ TEST_CASE("strangers: who comes later takes over what the last writer held", "[a
   CHECK(strangers.Held() == Pods(3));
 }
 
+TEST_CASE("strangers: what has appeared is not taken over again by a live read", "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  list.strangers = Pods(1);
+  strangers.OnStatus({}, Pods(5), &list, true, Nothing);
+  strangers.OnAppeared(Pods(1));
+  strangers.OnStatus({}, Pods(5), &list, true, Nothing);
+  CHECK(strangers.Held().empty());
+  // Another writer has begun to hold one more.
+  ++list.writes;
+  list.used = Pods(6);
+  list.strangers = Pods(2);
+  strangers.OnStatus({}, Pods(6), &list, true, Nothing);
+  CHECK(strangers.Held() == Pods(1));
+}
+
+TEST_CASE("strangers: what a first count does not account for replaces what was held before",
+          "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  list.strangers = Pods(3);
+  strangers.OnStatus({}, Pods(5), &list, true, Nothing);
+  CHECK(strangers.Held() == Pods(3));
+  strangers.OnFirstCount({}, Pods(5), Pods(1));
+  CHECK(strangers.Held() == Pods(1));
+  strangers.OnFirstCount({}, {}, {});
+  CHECK(strangers.Held() == Pods(1));
+}
+
+TEST_CASE("strangers: who begins to lead takes over only what nothing accounts for",
+          "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  list.strangers = Pods(2);
+  strangers.TakeOver({}, Pods(5), list, Counted(4));
+  CHECK(strangers.Held() == Pods(1));
+}
+
 }  // namespace strangers_test
