@@ -64,6 +64,7 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"pkg/heap", {}},
     {"pkg/metrics", {"pkg/base"}},
     {"pkg/quota", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api"}},
+    {"pkg/accounting", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/quota"}},
     {"pkg/inspect", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/config", "pkg/quota"}},
     {"pkg/debug", {"pkg/base", "pkg/json", "pkg/http", "pkg/metrics", "pkg/queue"}},
     {"pkg/protobuf", {"pkg/base", "pkg/json", "pkg/api"}},
@@ -72,11 +73,11 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"informers",
      {"pkg/base", "pkg/json", "pkg/api", "pkg/protobuf", "pkg/http", "pkg/client", "pkg/metrics"}},
     {"pkg/admission",
-     {"informers", "pkg/base", "pkg/json", "pkg/api", "pkg/quantity", "pkg/http", "pkg/client",
-      "pkg/queue", "pkg/quota", "pkg/metrics"}},
+     {"informers", "pkg/accounting", "pkg/base", "pkg/json", "pkg/api", "pkg/quantity", "pkg/http",
+      "pkg/client", "pkg/queue", "pkg/quota", "pkg/metrics"}},
     {"controllers",
-     {"informers", "pkg/admission", "pkg/base", "pkg/json", "pkg/api", "pkg/client", "pkg/queue",
-      "pkg/quota", "pkg/metrics"}},
+     {"informers", "pkg/accounting", "pkg/admission", "pkg/base", "pkg/json", "pkg/api",
+      "pkg/client", "pkg/queue", "pkg/quota", "pkg/metrics"}},
     {"cmd/command_line", {"pkg/base"}},
     {"cmd/sandbox-apiserver",
      {"cmd/command_line", "pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/config",
@@ -104,9 +105,9 @@ const std::map<std::string, std::set<std::string>> kAdapters = {
     {"jemalloc/", {"pkg/heap"}},
 };
 
-const std::set<std::string> kWithoutAsio = {"pkg/json",     "pkg/quantity", "pkg/api",
-                                            "pkg/quota",    "pkg/config",   "pkg/metrics",
-                                            "pkg/protobuf", "pkg/inspect",  "pkg/logging"};
+const std::set<std::string> kWithoutAsio = {
+    "pkg/json",    "pkg/quantity", "pkg/api",     "pkg/quota",   "pkg/config",
+    "pkg/metrics", "pkg/protobuf", "pkg/inspect", "pkg/logging", "pkg/accounting"};
 
 bool IsOurs(const std::string& target) {
   return target.starts_with("pkg/") || target.starts_with("informers/") ||

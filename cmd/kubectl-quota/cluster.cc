@@ -108,7 +108,7 @@ base::Task<base::Result<void>> Cluster::QuotasOf(const ServedQuotaApi& served, s
                                                  std::vector<ReadQuota>& quotas) {
   const std::size_t before = quotas.size();
   const auto add = [&](const json::Value& object) {
-    auto quota = quota::ParseQuota(object, served.api.selectors);
+    auto quota = quota::ParseQuota(object, served.api.form);
     if (quota) {
       quotas.push_back({.of = &served, .quota = std::move(*quota)});
     } else {

@@ -49,7 +49,7 @@ class ChangePrinter final : public informers::CollectionSink {
 
   void BeginList() override {}
   void Upsert(const json::Value& object) override {
-    const auto quota = quota::ParseQuota(object, served_.api.selectors);
+    const auto quota = quota::ParseQuota(object, served_.api.form);
     if (!quota) return;
     quota::QuotaStatus& last = shown_[quota->key];
     std::vector<UsageLine> changed;

@@ -30,11 +30,8 @@ class AdmissionObserver final : public admission::Observer {
     metrics_.Batch(quota_api, requests, writes);
   }
   void OnConflict(std::string_view quota_api) override { metrics_.Conflict(quota_api); }
-  void OnChargesHeld(std::string_view quota_api, std::size_t charges) override {
-    metrics_.ChargesHeld(quota_api, charges);
-  }
-  void OnChargesExpired(std::string_view quota_api, std::size_t charges) override {
-    metrics_.ChargesExpired(quota_api, charges);
+  void OnReservationsExpired(std::string_view quota_api, std::size_t reservations) override {
+    metrics_.ReservationsExpired(quota_api, reservations);
   }
 
  private:

@@ -64,7 +64,7 @@ AdmissionService::AdmissionService(base::asio::any_io_executor executor, base::S
       exempt_(keeper.plan.configuration.Exempt()),
       keeper_(executor, scheduler, client, *this, keeper),
       other_webhooks_(scheduler, client, keeper.plan.configuration.name, keeper.reflector,
-                      [this](base::Duration longest) { HoldCharges(longest); }),
+                      [this](base::Duration longest) { FollowWebhooks(longest); }),
       tasks_(executor),
       closing_(executor) {}
 
@@ -137,15 +137,7 @@ void AdmissionService::Enforce(const quota::QuotaApi& api) {
   options.exempt_namespaces = exempt_;
   auto enforced = std::make_unique<Enforced>(scheduler_);
   enforced->admitter = std::make_unique<admission::QuotaAdmitter>(
-      executor_, scheduler_, api, enforced->book, observer_, options);
-  using Count = controllers::QuotaController::ChargeCount;
-  registry_.OnScrapeInSteps([this, name = api.name, &added = *enforced, count = Count()]() mutable {
-    const auto* controller = added.controller;
-    if (controller != nullptr && controller->CountCharges(count)) return true;
-    observer_.OnChargesHeld(name, controller == nullptr ? 0 : count.held);
-    count = {};
-    return false;
-  });
+      executor_, scheduler_, api, enforced->book, enforced->book, observer_, options);
   enforced_[api.name] = std::move(enforced);
 }
 
@@ -153,14 +145,14 @@ void AdmissionService::Attach(const std::string& quota_api,
                               controllers::QuotaController& controller) {
   Enforced& enforced = *enforced_.at(quota_api);
   enforced.controller = &controller;
-  controller.SetHold(quota::HoldFor(other_webhooks_.Longest()));
-  enforced.book.Open(controller);
+  controller.SetSlowestWebhook(other_webhooks_.Longest());
+  enforced.book.Open(controller.quota_book(), controller.object_book());
 }
 
-void AdmissionService::HoldCharges(base::Duration other_webhooks) {
+void AdmissionService::FollowWebhooks(base::Duration slowest) {
   for (const auto& [name, enforced] : enforced_) {
     if (enforced->controller == nullptr) continue;
-    enforced->controller->SetHold(quota::HoldFor(other_webhooks));
+    enforced->controller->SetSlowestWebhook(slowest);
   }
 }
 

@@ -86,7 +86,7 @@ class AdmissionService final : public admission::StoredRulesListener {
   void OnRefusal(std::string_view quota_api, const admission::Refusal& refusal);
   base::Result<void> MakeCertificates(client::ApiClient& client);
   void WantRules(const std::string& quota_api);
-  void HoldCharges(base::Duration other_webhooks);
+  void FollowWebhooks(base::Duration slowest);
   // Those of the namespaces with quotas in which the API server is to call us.
   [[nodiscard]] admission::Namespaces Limited(
       const controllers::LimitedNamespaces::Counts& namespaces) const;

@@ -27,8 +27,9 @@ ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string qu
   foreign_charges_expired_ = registry_.NewCounter(
       "quota_foreign_charges_expired_total",
       "Increases of used by others whose objects did not appear in time.", With({}));
-  advances_ = registry_.NewCounter("quota_charged_in_advance_total",
-                                   "Status patches that charge for future creations.", With({}));
+  bursts_ =
+      registry_.NewCounter("quota_charged_in_advance_total",
+                           "Status patches that reserve usage for future creations.", With({}));
   status_writes_ = registry_.NewCounter("quota_status_writes_total",
                                         "Status patches that the server accepted.", With({}));
   const auto resyncs = [&](const char* result) {
@@ -44,6 +45,12 @@ ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string qu
   quotas_ = registry_.NewGauge("quota_quotas", "Quotas being managed.", With({}));
   broken_quotas_ = registry_.NewGauge("quota_unreadable_quotas",
                                       "Quotas that cannot be read and are not updated.", With({}));
+  reservations_ = registry_.NewGauge(
+      "quota_reservations", "Objects that quotas reserve usage for, and that no watch has shown.",
+      With({}));
+  oldest_reservation_ =
+      registry_.NewGauge("quota_oldest_reservation_seconds",
+                         "Time since this process first saw the oldest of them.", With({}));
 }
 
 metrics::Labels ControllerMetrics::With(const metrics::Labels& more) const {
@@ -95,9 +102,9 @@ void ControllerMetrics::OnForeignChargesExpired(std::size_t charges) {
   foreign_charges_expired_.Increment(static_cast<double>(charges));
 }
 
-void ControllerMetrics::OnAdvance(const quota::Quota& /*quota*/,
-                                  const quota::ResourceList& /*usage*/) {
-  advances_.Increment();
+void ControllerMetrics::OnBurst(const quota::Quota& /*quota*/,
+                                const quota::ResourceList& /*usage*/) {
+  bursts_.Increment();
 }
 
 ControllerMetrics::Tracked& ControllerMetrics::ForResource(const std::string& resource) {
@@ -162,7 +169,14 @@ void ControllerMetrics::Refresh(const controllers::QuotaController& controller,
   });
 }
 
+void ControllerMetrics::ShowReservations(const controllers::Accounts::Tally& tally,
+                                         base::TimePoint now) {
+  reservations_.Set(static_cast<double>(tally.reservations));
+  oldest_reservation_.Set(tally.oldest ? Seconds(now - *tally.oldest).count() : 0);
+}
+
 void ControllerMetrics::Clear() {
+  ShowReservations({}, {});
   quotas_.Set(0);
   broken_quotas_.Set(0);
   ShowStale({});

@@ -18,10 +18,11 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   void OnDrift(const api::GroupResource& resource, const controllers::DriftReport& report) override;
   void OnResync(base::Duration took, bool complete) override;
   void OnForeignChargesExpired(std::size_t charges) override;
-  void OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) override;
+  void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) override;
   // Updates what is read at each scrape: quotas, and the size, state and age of every watched
   // resource.
   void Refresh(const controllers::QuotaController& controller, base::TimePoint now);
+  void ShowReservations(const controllers::Accounts::Tally& tally, base::TimePoint now);
   // The controller does not exist any more.
   void Clear();
 
@@ -44,12 +45,14 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   metrics::Histogram reconcile_seconds_;
   metrics::Counter status_writes_;
   metrics::Counter foreign_charges_expired_;
-  metrics::Counter advances_;
+  metrics::Counter bursts_;
   metrics::Counter resyncs_;
   metrics::Counter failed_resyncs_;
   metrics::Histogram resync_seconds_;
   metrics::Gauge quotas_;
   metrics::Gauge broken_quotas_;
+  metrics::Gauge reservations_;
+  metrics::Gauge oldest_reservation_;
   std::map<std::string, Tracked> tracked_;
   std::map<std::pair<std::string, std::string>, metrics::Gauge> stale_;  // by resource and reason
   std::map<std::string, metrics::Gauge> drift_usage_;  // of the last resync, by "resource name"

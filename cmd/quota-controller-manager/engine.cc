@@ -24,6 +24,13 @@ Engine::Engine(quota::QuotaApi api, controllers::ServedResources& served, Engine
     options_.admission->Prepare(api_.name, options_.controller);
     options_.admission->Enforce(api_);
   }
+  using Tally = controllers::Accounts::Tally;
+  options_.context.registry->OnScrapeInSteps([this, tally = Tally()]() mutable {
+    if (controller_ && controller_->accounts().Count(tally)) return true;
+    metrics_.ShowReservations(controller_ ? tally : Tally(), scheduler_.Now());
+    tally = {};
+    return false;
+  });
   options_.context.registry->OnScrape([this] {
     if (controller_) metrics_.Refresh(*controller_, scheduler_.Now());
   });

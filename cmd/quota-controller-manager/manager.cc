@@ -17,6 +17,7 @@
 #include "cmd/quota-controller-manager/secure_metrics.h"
 #include "cmd/quota-controller-manager/server_metrics.h"
 #include "cmd/quota-controller-manager/stages.h"
+#include "controllers/quota/timing.h"
 #include "pkg/admission/webhook_remover.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
@@ -49,11 +50,6 @@ constexpr std::size_t kMaxHeaderBytes = std::size_t{16} << 10;
 constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
 constexpr std::chrono::milliseconds kServerGrace = 2s;
 constexpr std::chrono::milliseconds kWriteTimeout = 10s;
-
-// A server that returns is watched again within seconds, however long it was away. An attempt costs
-// one connection; a stale count costs users.
-constexpr base::BackoffOptions kReconnect{
-    .initial = 500ms, .factor = 2, .cap = 4s, .jitter = 0.5, .reset_after = 120s};
 
 // In a cluster, a Service still routes new connections to a stopped pod for some seconds.
 constexpr std::chrono::milliseconds kLinger = 5s;
@@ -110,7 +106,7 @@ class ManagerImpl final : public Manager {
   base::asio::io_context& io_;
   Options options_;
   // Unique for this process among all replicas.
-  const std::string field_manager_ = leader::NewIdentity("quota-controller-manager");
+  const std::string identity_ = leader::NewIdentity("").substr(1, 12);
   base::RealScheduler scheduler_;
   base::asio::signal_set signals_;
   metrics::Registry registry_;
@@ -160,7 +156,7 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
   LOG(INFO) << "quota-controller-manager version=" << Version()
             << " server=" << json::Quote(config.Describe())
             << " resync_period=" << base::FormatDuration(options_.resync_period)
-            << " field_manager=" << field_manager_;
+            << " identity=" << identity_;
   return AddEngines(config);
 }
 
@@ -215,15 +211,15 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
       .context = {.executor = io_.get_executor(),
                   .scheduler = &scheduler_,
                   .client = client_.get(),
-                  .reflector = {.protobuf = options_.protobuf, .backoff = kReconnect},
+                  .reflector = {.protobuf = options_.protobuf, .backoff = controllers::kReconnect},
                   .name = api.name,
                   .registry = &registry_,
                   .events = events_.get()},
       .controller = {.resync_period = options_.resync_period,
                      .write_timeout = kWriteTimeout,
-                     .field_manager = field_manager_,
+                     .identity = identity_,
                      .leading = [this] { return MayWrite(); }}};
-  if (!options_.charge_in_advance) options.controller.advance.crowd = 0;
+  if (!options_.charge_in_advance) options.controller.crowd.crowd = 0;
   if (admission_ && base::IsOneOf(api.name, options_.enforced))
     options.admission = admission_.get();
   if (base::IsOneOf(api.name, options_.unreachable)) {

@@ -1,14 +1,6 @@
-// Events in, keys out: what enqueues a quota, and the workers. The reconcile itself is in
-// reconcile.cc, the periodic resync in resync.cc.
-
 #include "controllers/quota/quota_controller.h"
 
 #include <glog/logging.h>
-
-#include <algorithm>
-
-#include "pkg/api/resource_version.h"
-#include "pkg/json/value.h"
 
 namespace controllers {
 namespace {
@@ -30,24 +22,39 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
                                  queue::Observer& queue_observer)
     : context_(std::move(context)),
       api_(api),
-      served_(served),
-      observer_(observer),
       options_(options),
       pulse_(context_.scheduler->Now()),
-      store_(api.name, *this, api.selectors),
+      accounts_(*context_.scheduler, options_.identity, options_.crowd),
+      complaints_(api.name),
+      store_(api.name, *this, api.form),
       tracker_(context_, api_, served, *this, {.by_namespace = options.guarded != nullptr}),
+      usage_(*context_.scheduler, *context_.client, served, tracker_, pulse_),
       reporter_(
           *context_.scheduler, context_.events, api_, store_, tracker_,
-          [this] { return quotas_->state().trouble.has_value(); }, [this] { return Leading(); },
-          options.exempt, PatienceFor(context_.reflector.backoff)),
+          [this] { return quotas_->state().trouble.has_value(); },
+          [this] { return !options_.leading || options_.leading(); }, options.exempt,
+          PatienceFor(context_.reflector.backoff)),
       walk_wanted_(context_.scheduler->NewAlarm()),
       quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
       quotas_(informers::NewReflector(
           *context_.client, *context_.scheduler, store_,
           QuotaReflectorOptions(context_.reflector, api_, quota_metrics_.get()))),
+      writer_(context_, api_, store_, tracker_, *quotas_, pulse_, accounts_),
       queue_(*context_.scheduler,
              {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}, .seed = options.seed},
-             queue_observer) {}
+             queue_observer),
+      reservations_(
+          *context_.scheduler, store_, tracker_, usage_, writer_, accounts_,
+          {.look = [this](const auto& key, base::Duration after) { queue_.AddAfter(key, after); },
+           .on_burst = [&observer](const auto& quota,
+                                   const auto& usage) { observer.OnBurst(quota, usage); },
+           .leads = [this] { return !options_.leading || options_.leading(); }}),
+      recounter_({context_, api_, store_, tracker_, usage_, accounts_, writer_, reporter_,
+                  complaints_, observer},
+                 options_),
+      resync_(*context_.scheduler, tracker_, complaints_, observer, options_,
+              [this] { ForMany().recount_all = true; }),
+      observer_(observer) {}
 
 base::Task<void> QuotaController::Run() {
   co_await base::DeferCancellation();
@@ -57,7 +64,7 @@ base::Task<void> QuotaController::Run() {
   sources.Spawn("tracker " + api_.name, [this] { return tracker_.Run(); });
   sources.Spawn("reporter " + api_.name, [this] { return reporter_.Run(); });
   sources.Spawn("walk " + api_.name, [this] { return WalkQuotas(); });
-  sources.Spawn("resync " + api_.name, [this] { return ResyncPeriodically(); });
+  sources.Spawn("resync " + api_.name, [this] { return resync_.Run(); });
   for (std::size_t i = 0; i < options_.workers; ++i) {
     workers.Spawn("worker " + api_.name, [this] { return Work(); });
   }
@@ -90,34 +97,33 @@ bool QuotaController::Ready(std::string* why) const {
   return true;
 }
 
+bool QuotaController::NotServed() const {
+  const auto& trouble = quotas_->state().trouble;
+  return trouble && trouble->Is(base::ErrorCode::kNotFound);
+}
+
 void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   tracker_.OnQuota(before, after);
   const bool renamed = before == nullptr || after == nullptr || before->hard != after->hard;
   if (renamed) NoticeConstraints();
   reporter_.OnQuota(before, after);
   if (after == nullptr) {
-    memories_.erase(before->key);
-    for (const char* about : {"count of ", "sum of ", "status of ", "charging of "}) {
-      complaints_.erase(about + before->key.ToString());
+    accounts_.Forget(before->key);
+    for (const char* about :
+         {"count of ", "sum of ", "status of ", "charging of ", "question about ", "list of "}) {
+      complaints_.Forget(about + before->key.ToString());
     }
     return;
   }
-  if (before == nullptr) return queue_.Add(after->key);
-  Memory& memory = Remember(*after);
-  if (store_.in_order()) {  // a write of ours, if it was made, is among what is shown
-    memory.shown = true;
-    memory.unanswered.reset();
-  }
-  const bool written = after->resource_version == memory.written_version;
-  const bool alike = memory.in_flight && *memory.in_flight == after->status;
-  const bool ours = written || alike;
-  if (alike && !written && before->status != after->status) {
-    const base::TimePoint now = context_.scheduler->Now();
-    memory.look_alikes.push_back({*before, *after, memory.charges.Held(now)});
-  }
-  const bool respecified = before->hard != after->hard || before->selector != after->selector;
-  if (!ours && before->status != after->status) NoticeForeignWrite(*before, *after);
-  if (!ours || respecified) queue_.Add(after->key);
+  Account& account = accounts_.Of(*after);
+  const auto counted = [&] { return QuotaView(tracker_, usage_, *after).Counted(account.known()); };
+  account.OnQuota(context_.scheduler->Now(), before, *after,
+                  before == nullptr || !store_.in_order(), counted);
+  complaints_.Say("list of " + after->key.ToString(), account.malformed);
+  const bool ours = after->resource_version == account.written_version;
+  const bool respecified = renamed || before->selector != after->selector;
+  if (!ours || respecified) return queue_.Add(after->key);
+  queue_.AddAfter(after->key, recounter_.hold());
 }
 
 void QuotaController::NoticeConstraints() {
@@ -141,25 +147,23 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
     const bool match = matches(change.after);
     // Facts that are null may also be those of an object that became unreadable or readable.
     if (!matched && !match && change.before && change.after) continue;
-    NoticeObject(*quota, evaluator, change, matched, match);
     queue_.Add(key);
+    Account& account = accounts_.Of(*quota);
+    const bool reserved = account.list && account.list->Names(change.uid);
+    if (!match || reserved) continue;
+    const auto usage = [&](const std::shared_ptr<const quota::Facts>& facts) {
+      return facts ? usage_.UsageOf(*quota, evaluator, change.uid, *facts) : quota::ResourceList();
+    };
+    account.OnAppeared(quota::Excess(usage(change.after), usage(change.before)), !change.before);
   }
 }
 
-// What of an object's growth no charge of ours granted uses up the charges of others.
-void QuotaController::NoticeObject(const quota::Quota& quota, const quota::Evaluator& evaluator,
-                                   const quota::LedgerChange& change, bool matched, bool match) {
-  Memory& memory = Remember(quota);
-  quota::ResourceList before;
-  quota::ResourceList after;
-  if (matched) before = UsageOf(quota, evaluator, change, *change.before);
-  if (match) after = UsageOf(quota, evaluator, change, *change.after);
-  memory.charges.OnShrunk(quota::Excess(before, after));
-  if (change.after == nullptr) return memory.admitted.OnGone(change.uid);
-  const bool past = HasLater(evaluator, change.uid, memory.admitted.AskedAbout(change.uid));
-  const quota::ResourceList growth =
-      memory.admitted.OnSeen(change.uid, before, match ? &after : nullptr, past);
-  if (match) memory.charges.OnAppeared(growth);
+// An entry for it may be over, whether or not it uses something else now.
+void QuotaController::OnShown(std::string_view ns, const quota::Uid& uid) {
+  for (const api::ObjectKey& key : store_.InNamespace(ns)) {
+    const Account* account = accounts_.Find(key);
+    if (account != nullptr && account->list && account->list->Names(uid)) queue_.Add(key);
+  }
 }
 
 void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
@@ -169,9 +173,26 @@ void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
   ForMany().states.insert_or_assign(evaluator.resource, evaluator);
 }
 
-void QuotaController::OnLeading() { ForMany().report_all = true; }
+void QuotaController::OnClassChange(const quota::Evaluator& evaluator, const std::string& name) {
+  if (tracker_.Find(evaluator.resource) == nullptr) return;  // nothing is counted
+  const auto changed =
+      ForMany().classes.try_emplace(evaluator.resource, Concerns::Classes{evaluator, {}}).first;
+  changed->second.names.insert(name);
+}
 
-void QuotaController::OnGuards() { ForMany().recount_all = true; }
+void QuotaController::OnClassState(const quota::Evaluator& evaluator) {
+  tracker_.OnResourceState();
+  reporter_.OnResourceState();
+  ForMany().class_states.insert_or_assign(evaluator.resource, evaluator);
+}
+
+void QuotaController::SetSlowestWebhook(base::Duration slowest) {
+  accounts_.author.webhook =
+      std::min(std::chrono::ceil<std::chrono::seconds>(slowest),
+               std::chrono::duration_cast<std::chrono::seconds>(accounting::kLongestWebhook));
+  recounter_.SetHold(accounting::HoldFor(accounts_.author.webhook));
+  ForMany().recount_all = true;
+}
 
 Concerns& QuotaController::ForMany() {
   walk_wanted_->Wake();
@@ -206,27 +227,16 @@ void QuotaController::Visit(const quota::Quota& quota, const Concerns& concerns)
     report = report || !quota::NamesOfClasses(evaluator, quota.hard).empty();
   }
   bool recount = concerns.recount_all || report;
-  if (concerns.charge_hold) recount = NoticeHold(quota) || recount;
   for (const auto& [resource, changed] : concerns.classes) {
-    recount = NoticeClasses(quota, changed) || recount;
+    // Only objects that refer to a class use anything by it.
+    const TrackedResource* tracked = tracker_.Find(changed.evaluator.resource);
+    const bool named = !quota::NamesOfClasses(changed.evaluator, quota.hard).empty();
+    const bool refers =
+        tracked != nullptr && named && tracked->ledger().RefersToAny(quota.key.ns, changed.names);
+    recount = recount || refers;
   }
   if (report) reporter_.LookSoon(quota.key);
   if (recount) queue_.Add(quota.key);
-}
-
-QuotaController::Memory* QuotaController::FindMemory(const quota::Quota& quota) {
-  const auto memory = memories_.find(quota.key);
-  const bool same = memory != memories_.end() && memory->second.uid == quota.uid;
-  return same ? &memory->second : nullptr;
-}
-
-QuotaController::Memory& QuotaController::Remember(const quota::Quota& quota) {
-  const auto [entry, added] = memories_.try_emplace(quota.key, *context_.scheduler, options_);
-  if (!added && entry->second.uid != quota.uid) {
-    entry->second = Memory(*context_.scheduler, options_);
-  }
-  entry->second.uid = quota.uid;
-  return entry->second;
 }
 
 base::Task<void> QuotaController::Work() {
@@ -235,32 +245,21 @@ base::Task<void> QuotaController::Work() {
     const std::optional<api::ObjectKey> key = co_await queue_.Pop();
     if (!key) co_return;
     const base::TimePoint began = context_.scheduler->Now();
-    const Outcome outcome = co_await Reconcile(*key);
+    const Recounter::Outcome outcome = co_await recounter_.Reconcile(*key);
     observer_.OnReconcile(outcome.result, context_.scheduler->Now() - began);
     Settle(*key, outcome);
     co_await base::NextTurn();  // keys may be waiting by the ten thousand
   }
 }
 
-void QuotaController::Settle(const api::ObjectKey& key, const Outcome& outcome) {
-  if (outcome.kind == Outcome::Kind::kRetry) {
+void QuotaController::Settle(const api::ObjectKey& key, const Recounter::Outcome& outcome) {
+  if (outcome.kind == Recounter::Outcome::Kind::kRetry) {
     queue_.AddRateLimited(key);
   } else {
     queue_.Forget(key);
-    if (outcome.kind == Outcome::Kind::kRevisit) queue_.AddAfter(key, outcome.after);
+    if (outcome.kind == Recounter::Outcome::Kind::kRevisit) queue_.AddAfter(key, outcome.after);
   }
   queue_.Done(key);
-}
-
-void QuotaController::ComplainOnce(const std::string& about, const std::string& message) {
-  if (message.empty()) {
-    complaints_.erase(about);
-    return;
-  }
-  std::string& said = complaints_[about];
-  if (said == message) return;
-  said = message;
-  LOG(WARNING) << about << " fails quota_api=" << api_.name << " error=" << json::Quote(message);
 }
 
 }  // namespace controllers

@@ -17,9 +17,8 @@ api::ObjectKey KeyOf(const json::Value& object) {
 
 }  // namespace
 
-QuotaStore::QuotaStore(std::string api_name, QuotaListener& listener,
-                       quota::SelectorRules selectors)
-    : api_name_(std::move(api_name)), listener_(listener), selectors_(selectors) {}
+QuotaStore::QuotaStore(std::string api_name, QuotaListener& listener, quota::QuotaForm form)
+    : api_name_(std::move(api_name)), listener_(listener), form_(form) {}
 
 void QuotaStore::BeginList() {
   listing_ = true;
@@ -43,7 +42,7 @@ void QuotaStore::Upsert(const json::Value& object) {
 
 void QuotaStore::Take(const json::Value& object, Order order) {
   const api::ObjectKey key = KeyOf(object);
-  base::Result<quota::Quota> quota = quota::ParseQuota(object, selectors_);
+  base::Result<quota::Quota> quota = quota::ParseQuota(object, form_);
   if (!quota) return MarkBroken(key, quota.error());
   broken_.erase(key);
   Put(std::move(*quota), order);

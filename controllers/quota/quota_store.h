@@ -34,9 +34,9 @@ class QuotaListener {
 
 class QuotaStore final : public informers::CollectionSink {
  public:
-  // `api_name` is the quota API's name, for logs, and `selectors` its rules. `listener` outlives
-  // the store.
-  QuotaStore(std::string api_name, QuotaListener& listener, quota::SelectorRules selectors = {});
+  // `api_name` is the quota API's name, for logs, and `form` that of its quotas. `listener`
+  // outlives the store.
+  QuotaStore(std::string api_name, QuotaListener& listener, quota::QuotaForm form = {});
 
   void BeginList() override;
   void Upsert(const json::Value& object) override;
@@ -85,7 +85,7 @@ class QuotaStore final : public informers::CollectionSink {
 
   std::string api_name_;
   QuotaListener& listener_;
-  quota::SelectorRules selectors_;
+  quota::QuotaForm form_;
   // Ordered tables: a hash table of all quotas that grows would hold the event loop for too long.
   std::map<std::string, Namespace, std::less<>> namespaces_;
   std::size_t size_ = 0;

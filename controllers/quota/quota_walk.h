@@ -22,7 +22,6 @@ struct Concerns {
     std::set<std::string> names;  // that came, changed or went
   };
   bool recount_all = false;
-  bool charge_hold = false;                               // charges end at another time now
   bool report_all = false;                                // look anew at what stands in the way
   std::map<api::GroupResource, quota::Evaluator> states;  // whose state changed
   std::map<api::GroupResource, quota::Evaluator> class_states;

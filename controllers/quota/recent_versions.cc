@@ -18,6 +18,11 @@ bool RecentVersions::HasLater(base::TimePoint now, const quota::Uid& uid,
   return api::IsOlderVersion(version, found->second.version).value_or(false);
 }
 
+bool RecentVersions::Has(base::TimePoint now, const quota::Uid& uid) const {
+  const auto found = latest_.find(uid);
+  return found != latest_.end() && now - found->second.at < keep_;
+}
+
 void RecentVersions::ForgetOld(base::TimePoint now) {
   while (!order_.empty() && (order_.size() >= kMost || now - order_.front().first >= keep_)) {
     const auto [at, uid] = order_.front();

@@ -30,6 +30,8 @@ class RecentVersions {
   // True if the object is known to have been stored in a later version than this.
   [[nodiscard]] bool HasLater(base::TimePoint now, const quota::Uid& uid,
                               std::string_view version) const;
+  // True if the object is among them.
+  [[nodiscard]] bool Has(base::TimePoint now, const quota::Uid& uid) const;
   [[nodiscard]] std::size_t size() const { return latest_.size(); }
 
  private:

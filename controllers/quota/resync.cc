@@ -1,5 +1,4 @@
-// The periodic resync: every watched resource against a fresh list, one after the other and spread
-// over the period, then every quota recounted.
+#include "controllers/quota/resync.h"
 
 #include <glog/logging.h>
 
@@ -8,33 +7,29 @@
 #include <random>
 #include <utility>
 
-#include "controllers/quota/quota_controller.h"
-
-#include "pkg/json/value.h"
-
 namespace controllers {
 
-base::Task<void> QuotaController::ResyncPeriodically() {
+base::Task<void> Resync::Run() {
   co_await base::DeferCancellation();
   if (options_.resync_period <= base::Duration::zero()) co_return;
   std::mt19937_64 random(options_.seed != 0 ? options_.seed : std::random_device{}());
   std::uniform_real_distribution<double> stretch(1.0, 1.0 + options_.resync_jitter);
-  ResyncRound round;
+  Round round;
   while (true) {
     const auto turns = static_cast<double>(std::max<std::size_t>(1, tracker_.Watched().size()));
-    co_await context_.scheduler->Sleep(std::chrono::duration_cast<base::Duration>(
+    co_await scheduler_.Sleep(std::chrono::duration_cast<base::Duration>(
         options_.resync_period * (stretch(random) / turns)));
     if (co_await base::Stopping()) co_return;
-    if (!Leading()) {
+    if (options_.leading && !options_.leading()) {
       round = {};
-    } else if (co_await ResyncNext(round)) {
-      EndRound(std::exchange(round, {}));
+    } else if (co_await Next(round)) {
+      End(std::exchange(round, {}));
     }
   }
 }
 
 // True if that was the last resource of the round.
-base::Task<bool> QuotaController::ResyncNext(ResyncRound& round) {
+base::Task<bool> Resync::Next(Round& round) {
   const auto watched = tracker_.Watched();  // in order of their names
   const auto next = std::ranges::find_if(watched, [&](const auto& tracked) {
     return !round.last || *round.last < tracked->evaluator().resource;
@@ -42,29 +37,29 @@ base::Task<bool> QuotaController::ResyncNext(ResyncRound& round) {
   if (next == watched.end()) co_return true;
   const bool last = std::next(next) == watched.end();
   round.last = (*next)->evaluator().resource;
-  const base::TimePoint began = context_.scheduler->Now();
-  round.complete = co_await ResyncOne(*next) && round.complete;
-  round.took += context_.scheduler->Now() - began;
+  const base::TimePoint began = scheduler_.Now();
+  round.complete = co_await One(*next) && round.complete;
+  round.took += scheduler_.Now() - began;
   co_return last;
 }
 
-void QuotaController::EndRound(const ResyncRound& round) {
-  ForMany().recount_all = true;
+void Resync::End(const Round& round) {
+  recount_all_();
   observer_.OnResync(round.took, round.complete);
-  VLOG(1) << "resync quota_api=" << api_.name << " quotas=" << store_.size() << " milliseconds="
+  VLOG(1) << "resync milliseconds="
           << std::chrono::duration_cast<std::chrono::milliseconds>(round.took).count();
 }
 
-base::Task<bool> QuotaController::ResyncOne(std::shared_ptr<TrackedResource> tracked) {
+base::Task<bool> Resync::One(std::shared_ptr<TrackedResource> tracked) {
   const std::string resource = tracked->resource().ToString();
   const auto report = co_await tracked->Resync(options_.settle, TrackedResource::Depth::kVersions);
   if (!report) {
     if (!report.error().Is(base::ErrorCode::kCancelled)) {
-      ComplainOnce("resync of " + resource, report.error().message);
+      complaints_.Say("resync of " + resource, report.error().message);
     }
     co_return false;
   }
-  ComplainOnce("resync of " + resource, "");
+  complaints_.Say("resync of " + resource, "");
   if (!*report) co_return true;  // it listed again by itself meanwhile
   observer_.OnDrift(tracked->evaluator().resource, **report);
   const quota::Drift& drift = (*report)->drift;

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "controllers/quota/timing.h"
+#include "pkg/api/resource_version.h"
 #include "pkg/json/value.h"
 
 namespace controllers {
@@ -14,12 +16,13 @@ constexpr std::chrono::seconds kLongestExpiryWait{10};
 // Slower than this a clock is corrected, not set.
 constexpr std::chrono::seconds kClockTolerance{1};
 constexpr std::chrono::seconds kSettle{1};  // how far a watch may lag behind a fresh list
-// What happened during trouble is shown within this time of its end.
-constexpr std::chrono::seconds kCatchUp{3};
 // Changes that are reported in one turn of the loop: each concerns quotas.
 constexpr std::size_t kChangesAStep = 64;
 // Longer than an admission call may take that began before the change.
 constexpr std::chrono::seconds kRecent{30};
+// Longer than a reservation is held.
+constexpr std::chrono::seconds kGone{60};
+static_assert(kGone > accounting::HoldFor(accounting::kLongestWebhook));
 
 informers::ReflectorOptions OptionsFor(informers::ReflectorOptions options,
                                        const api::GroupVersionResource& resource,
@@ -41,7 +44,7 @@ std::string NamespaceOf(const json::Value& object) {
   return std::string(object.StringAt({"metadata", "namespace"}));
 }
 
-std::string KeyOf(const json::Value& object) {
+std::string TextOf(const json::Value& object) {
   return NamespaceOf(object) + "/" + std::string(object.StringAt({"metadata", "name"}));
 }
 
@@ -66,6 +69,7 @@ TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResou
       tasks_(context_.executor),
       metrics_(NewInformerMetrics(context_, context_.name, resource_)),
       recent_(kRecent),
+      gone_(kGone),
       expiry_(context_.scheduler->NewAlarm()),
       started_(context_.scheduler->Now()) {
   informers::ReflectorOptions options = OptionsFor(context_.reflector, resource_, evaluator_);
@@ -86,37 +90,56 @@ base::Task<void> TrackedResource::Stop() {
 
 void TrackedResource::Relist() {
   recent_ = RecentVersions(kRecent);
+  relists_ = true;
   reflector_->Relist();
 }
 
 void TrackedResource::BeginList() {
   drift_.reset();  // the list that begins finds what the resync was looking for
   listing_ = true;
+  relists_ = false;
+  // Who lists again knows what the list shows, as one who starts: what was shown before may be of a
+  // server that was put back to an earlier state.
+  gone_ = RecentVersions(kGone);
+  newest_.clear();
   ledger_.BeginSweep();
 }
 
 void TrackedResource::Upsert(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
+  const std::string ns = NamespaceOf(object);
   if (drift_) drift_->OnEvent(uid);
+  NoteVersion(ns, object.StringAt({"metadata", "resourceVersion"}));
+  Count(object, ns, uid);
+  if (synced_) listener_.OnShown(ns, uid);
+}
+
+void TrackedResource::NoteVersion(const std::string& ns, std::string_view version) {
+  std::string& newest = newest_[ns];
+  if (newest.empty() || api::IsOlderVersion(newest, version).value_or(false)) newest = version;
+}
+
+void TrackedResource::Count(const json::Value& object, const std::string& ns,
+                            const quota::Uid& uid) {
   base::Result<quota::ObjectFacts> facts =
       evaluator_.facts_of(object, context_.scheduler->WallNow());
   if (!facts) {
     LOG_EVERY_N(WARNING, 100)
         << "object cannot be counted; its namespace's usage is unknown resource="
-        << resource_.ToString() << " object=" << KeyOf(object)
+        << resource_.ToString() << " object=" << TextOf(object)
         << " error=" << json::Quote(facts.error().message);
-    const auto change = ledger_.SetUnknown(
-        NamespaceOf(object), uid, KeyOf(object) + ": " + facts.error().message, VersionOf(object));
+    const auto change = ledger_.SetUnknown(ns, uid, TextOf(object) + ": " + facts.error().message,
+                                           VersionOf(object));
     if (change) Report(*change);
     return;
   }
   if (!facts->flaw.empty()) {
     LOG_EVERY_N(WARNING, 100) << "object has an amount that counts as nothing resource="
-                              << resource_.ToString() << " object=" << KeyOf(object)
+                              << resource_.ToString() << " object=" << TextOf(object)
                               << " error=" << json::Quote(facts->flaw);
   }
   const bool has_later = facts->later.has_value();
-  const auto change = ledger_.Set(NamespaceOf(object), uid, std::move(*facts), VersionOf(object));
+  const auto change = ledger_.Set(ns, uid, std::move(*facts), VersionOf(object));
   if (change && change->before) {
     recent_.OnChanged(context_.scheduler->Now(), uid,
                       object.StringAt({"metadata", "resourceVersion"}));
@@ -127,12 +150,27 @@ void TrackedResource::Upsert(const json::Value& object) {
 
 void TrackedResource::Remove(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
+  const std::string ns = NamespaceOf(object);
+  const std::string_view version = object.StringAt({"metadata", "resourceVersion"});
+  const base::TimePoint now = context_.scheduler->Now();
   if (drift_) drift_->OnEvent(uid);
-  const auto change = ledger_.Remove(NamespaceOf(object), uid);
-  if (!change) return;
-  recent_.OnChanged(context_.scheduler->Now(), uid,
-                    object.StringAt({"metadata", "resourceVersion"}));
-  Report(*change);
+  NoteVersion(ns, version);
+  gone_.OnChanged(now, uid, version);
+  const auto change = ledger_.Remove(ns, uid);
+  if (change) {
+    recent_.OnChanged(now, uid, version);
+    Report(*change);
+  }
+  if (synced_) listener_.OnShown(ns, uid);
+}
+
+bool TrackedResource::IsGone(const quota::Uid& uid) const {
+  return gone_.Has(context_.scheduler->Now(), uid);
+}
+
+std::string TrackedResource::NewestIn(std::string_view ns) const {
+  const auto newest = newest_.find(ns);
+  return newest == newest_.end() ? "" : newest->second;
 }
 
 bool TrackedResource::HasLater(const quota::Uid& uid, std::string_view version) const {
@@ -160,14 +198,14 @@ void TrackedResource::OnState() {
   if (state().trouble) {
     behind_until_ = base::TimePoint::max();
   } else if (behind_until_ == base::TimePoint::max()) {
-    behind_until_ = context_.scheduler->Now() + kCatchUp;
+    behind_until_ = context_.scheduler->Now() + kCatchesUp;
   }
   listener_.OnResourceState(evaluator_);
 }
 
 base::TimePoint TrackedResource::behind_until() const {
   const base::TimePoint now = context_.scheduler->Now();
-  return std::max(behind_until_, reflector_->state().gap.ShownAt(now, kCatchUp));
+  return std::max(behind_until_, reflector_->state().gap.ShownAt(now, kCatchesUp));
 }
 
 void TrackedResource::Report(const quota::LedgerChange& change) {

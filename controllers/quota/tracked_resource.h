@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ class UsageListener {
   virtual void OnClassChange(const quota::Evaluator& evaluator, const std::string& name) = 0;
   // The classes became known, or are no longer.
   virtual void OnClassState(const quota::Evaluator& evaluator) = 0;
+  // An event has shown an object, or that it is gone, whether or not its facts changed.
+  virtual void OnShown(std::string_view ns, const quota::Uid& uid) = 0;
 };
 
 // What a tracked resource needs of the world. All outlive it.
@@ -79,8 +82,9 @@ class TrackedResource final : public informers::CollectionSink {
   [[nodiscard]] const quota::Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const informers::ReflectorState& state() const { return reflector_->state(); }
   // True if the ledger is a complete and current picture: not before the first list, and not in the
-  // middle of another one, when it holds some of the old and some of the new.
-  [[nodiscard]] bool synced() const { return synced_ && !listing_; }
+  // middle of another one, when it holds some of the old and some of the new, or before one that
+  // Relist() asked for.
+  [[nodiscard]] bool synced() const { return synced_ && !listing_ && !relists_; }
   [[nodiscard]] base::TimePoint started() const { return started_; }
   // Until then objects may be stored that the ledger has not: TimePoint::max() while in trouble,
   // and a moment ahead while no watch is open without that (its place in history is gone, or the
@@ -89,6 +93,12 @@ class TrackedResource final : public informers::CollectionSink {
 
   // True if the object is known to have changed since it had this resourceVersion.
   [[nodiscard]] bool HasLater(const quota::Uid& uid, std::string_view version) const;
+
+  // True if an event has shown that the object is gone, not long ago, and since the last list
+  // began.
+  [[nodiscard]] bool IsGone(const quota::Uid& uid) const;
+  // The newest version of an object of this namespace that was shown since then; "": none.
+  [[nodiscard]] std::string NewestIn(std::string_view ns) const;
 
   void BeginList() override;
   void Upsert(const json::Value& object) override;
@@ -105,6 +115,8 @@ class TrackedResource final : public informers::CollectionSink {
   void TakeRead(const json::Value& object);
   bool WasSetBack(base::WallTime wall);
   void Report(const quota::LedgerChange& change);
+  void Count(const json::Value& object, const std::string& ns, const quota::Uid& uid);
+  void NoteVersion(const std::string& ns, std::string_view version);
 
   TrackingContext context_;
   api::GroupVersionResource resource_;
@@ -115,11 +127,14 @@ class TrackedResource final : public informers::CollectionSink {
   std::unique_ptr<metrics::InformerMetrics> metrics_;
   std::unique_ptr<informers::Reflector> reflector_;
   RecentVersions recent_;
+  RecentVersions gone_;
+  std::map<std::string, std::string, std::less<>> newest_;  // version, by namespace
   std::unique_ptr<base::Alarm> expiry_;       // rung when the next LaterFacts may have moved closer
   std::optional<DriftFinder> drift_;          // set while a resync is under way
   std::optional<base::Duration> wall_ahead_;  // of the monotonic clock, when looked at last
   bool synced_ = false;                       // a complete list has been seen
   bool listing_ = false;                      // a list is coming in
+  bool relists_ = false;                      // it is to come: what is known is not believed
   base::TimePoint started_{};
   base::TimePoint behind_until_{};
 };

@@ -22,7 +22,7 @@ class Admitter {
   [[nodiscard]] virtual const std::string& name() const = 0;
   // For ParseReview(). Empty for a resource that this quota API never counts, or only counts.
   [[nodiscard]] virtual std::vector<std::string> FieldsOf(const api::GroupResource& resource) = 0;
-  // Decides, and charges what it admits, before `deadline`; later it answers kUnavailable.
+  // Decides, and reserves what it admits, before `deadline`; later it answers kUnavailable.
   virtual base::Task<Answer> Admit(Review review, base::TimePoint deadline) = 0;
 };
 

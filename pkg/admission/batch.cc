@@ -7,9 +7,14 @@
 namespace admission {
 namespace {
 
-// `used` without `advance`, which it contains.
-quota::ResourceList Without(quota::ResourceList used, const quota::ResourceList& advance) {
-  for (const auto& [name, amount] : advance) {
+// True if `list` has at least `part` of each of its names.
+bool Contains(const quota::ResourceList& list, const quota::ResourceList& part) {
+  return quota::Excess(part, list).empty();
+}
+
+// `used` without `burst`, which it contains.
+quota::ResourceList Without(quota::ResourceList used, const quota::ResourceList& burst) {
+  for (const auto& [name, amount] : burst) {
     const auto rest = used.Get(name).Sub(amount);
     if (rest) used.Set(name, *rest);
   }
@@ -18,29 +23,28 @@ quota::ResourceList Without(quota::ResourceList used, const quota::ResourceList&
 
 class Planner {
  public:
-  Planner(const std::vector<const quota::Quota*>& quotas, const CoveringOf& covering_of,
-          const AdvanceOf& advance_of)
-      : covering_of_(covering_of), charges_(quotas.size()) {
+  Planner(const std::vector<BookedQuota>& quotas, const OwnReserved& answer_of)
+      : answer_of_(answer_of), writes_(quotas.size()) {
     for (std::size_t i = 0; i < quotas.size(); ++i) {
-      const quota::ResourceList& used = quotas[i]->status.used;
-      quota::ResourceList& advance = charges_[i].advance;
-      advance = advance_of(*quotas[i]);
-      if (!quota::Contains(used, advance)) advance = {};  // somebody has wiped the status
-      standings_.push_back(
-          {.quota = quotas[i], .used = Without(used, advance), .covering = nullptr});
+      const quota::ResourceList& used = quotas[i].quota->status.used;
+      quota::ResourceList& burst = writes_[i].burst;
+      burst = quotas[i].burst;
+      if (!Contains(used, burst)) burst = {};  // somebody has wiped the status
+      lists_.push_back(quotas[i].list);
+      standings_.push_back({.quota = quotas[i].quota, .used = Without(used, burst)});
     }
   }
 
   void Add(std::size_t index, const quota::Request& request, BatchPlan& plan) {
-    CoverFor(request);
+    FindAnswers(request);
     quota::Verdict verdict = quota::Decide(request, standings_);
     std::vector<std::string> warnings;
     if (verdict.kind == quota::Verdict::Kind::kFits && !request.dry_run) {
       const auto applied = quota::Apply(verdict.needs, standings_);
       if (applied) {
         warnings = quota::NearLimits(verdict.needs, standings_);
-        Charge(index, request, verdict);
-        NoteCovered(index, request, verdict, plan);
+        Grant(index, request, verdict);
+        NoteAnswered(index, request, verdict, plan);
       } else {  // cannot come from what fits below a limit, but is no reason to end the process
         verdict = {.kind = quota::Verdict::Kind::kRefused,
                    .code = 500,
@@ -48,91 +52,99 @@ class Planner {
                    .needs = {}};
       }
     }
-    if (verdict.kind == quota::Verdict::Kind::kFree) NoteCovered(index, request, verdict, plan);
+    if (verdict.kind == quota::Verdict::Kind::kFree) NoteAnswered(index, request, verdict, plan);
     plan.verdicts.push_back(std::move(verdict));
     plan.warnings.push_back(std::move(warnings));
   }
 
   void Finish(BatchPlan& plan) {
-    for (std::size_t i = 0; i < charges_.size(); ++i) {
-      if (charges_[i].members.empty()) continue;
-      charges_[i].quota = *standings_[i].quota;
-      charges_[i].used = std::move(standings_[i].used);
-      charges_[i].prepaid = IsPrepaid(charges_[i]);
-      plan.charges.push_back(std::move(charges_[i]));
+    for (std::size_t i = 0; i < writes_.size(); ++i) {
+      if (writes_[i].members.empty()) continue;
+      writes_[i].quota = *standings_[i].quota;
+      writes_[i].from_burst = FitsBurst(writes_[i]);
+      plan.writes.push_back(std::move(writes_[i]));
     }
   }
 
  private:
-  // Creations alone are granted in advance: what an update needs depends on what is stored.
-  static bool IsPrepaid(const PlannedCharge& charge) {
+  using Object = std::pair<std::size_t, quota::Uid>;  // in a standing
+
+  // Creations alone are granted from a burst: what an update needs depends on what is stored. Nor
+  // is what an object needs beyond what is reserved for it.
+  bool FitsBurst(const PlannedWrite& write) const {
     const bool creations = std::ranges::all_of(
-        charge.grants, [](const Grant& grant) { return grant.version.empty() && !grant.covered; });
-    const auto added = charge.Added();
-    return creations && added && quota::Contains(charge.advance, *added);
+        write.grants, [](const auto& grant) { return grant.version.empty() && !grant.extends; });
+    const auto added = write.Added();
+    return creations && !write.burst.empty() && added && Contains(write.burst, *added);
   }
 
-  void CoverFor(const quota::Request& request) {
+  void FindAnswers(const quota::Request& request) {
     for (std::size_t i = 0; i < standings_.size(); ++i) {
-      const auto charged = charged_.find({i, request.uid});
-      standings_[i].covering = charged != charged_.end()
-                                   ? &charged->second
-                                   : covering_of_(*standings_[i].quota, request);
+      const auto granted = granted_.find({i, request.uid});
+      standings_[i].answer =
+          granted != granted_.end() ? &granted->second : answer_of_(*standings_[i].quota, request);
+      const accounting::ReservationList* list = lists_[i];
+      const bool named = list != nullptr && list->Names(request.uid);
+      standings_[i].reserved = nullptr;
+      if (!named) continue;
+      standings_[i].reserved = [list, &request](const quota::ResourceList& stored) {
+        return list->Granted(request.uid, stored);
+      };
     }
   }
 
-  void Charge(std::size_t index, const quota::Request& request, const quota::Verdict& verdict) {
+  void Grant(std::size_t index, const quota::Request& request, const quota::Verdict& verdict) {
     for (const quota::Need& need : verdict.needs) {
-      const quota::Charge* covering = standings_[need.standing].covering;
-      const quota::Charge granted{need.absolute, need.amount, need.stored};
-      quota::Charge after = covering != nullptr ? *covering : quota::Charge();
-      after.amount = quota::Larger(need.absolute, after.amount);
-      quota::Extend(after, granted);
-      charged_.insert_or_assign(std::pair(need.standing, request.uid), std::move(after));
-      charges_[need.standing].members.push_back(index);
-      charges_[need.standing].grants.push_back({.evaluator = request.evaluator,
-                                                .uid = request.uid,
-                                                .charge = granted,
-                                                .covered = covering != nullptr,
-                                                .version = std::string(request.version)});
+      const quota::Standing& standing = standings_[need.standing];
+      const bool answered = standing.answer != nullptr;
+      const quota::ResourceList usage = answered ? *standing.answer : quota::ResourceList();
+      granted_.insert_or_assign(Object(need.standing, request.uid),
+                                quota::Larger(need.absolute, usage));
+      writes_[need.standing].members.push_back(index);
+      writes_[need.standing].grants.push_back({.evaluator = request.evaluator,
+                                               .uid = request.uid,
+                                               .usage = need.absolute,
+                                               .stored = need.stored,
+                                               .added = need.amount,
+                                               .extends = answered || standing.reserved != nullptr,
+                                               .version = std::string(request.version)});
     }
   }
 
-  // What the object was charged before, or by an earlier request of the batch, may be what this one
-  // needs of that quota.
-  void NoteCovered(std::size_t index, const quota::Request& request, const quota::Verdict& verdict,
-                   BatchPlan& plan) {
+  // What was reserved for the object before, or by an earlier request of the batch, may be what
+  // this one needs of that quota.
+  void NoteAnswered(std::size_t index, const quota::Request& request, const quota::Verdict& verdict,
+                    BatchPlan& plan) {
     if (request.dry_run) return;
     for (std::size_t i = 0; i < standings_.size(); ++i) {
       const bool needs = std::ranges::any_of(
           verdict.needs, [i](const quota::Need& need) { return need.standing == i; });
-      if (standings_[i].covering == nullptr) continue;
-      PlannedCharge& charge = charges_[i];
-      const auto last = std::find_if(charge.grants.rbegin() + (needs ? 1 : 0), charge.grants.rend(),
-                                     [&](const Grant& grant) { return grant.uid == request.uid; });
-      if (last == charge.grants.rend()) {
-        plan.covered.push_back({index, standings_[i].quota});
+      if (standings_[i].answer == nullptr) continue;
+      PlannedWrite& write = writes_[i];
+      const auto last = std::find_if(write.grants.rbegin() + (needs ? 1 : 0), write.grants.rend(),
+                                     [&](const auto& grant) { return grant.uid == request.uid; });
+      if (last == write.grants.rend()) {
+        plan.answered.push_back({index, standings_[i].quota});
       } else if (!needs) {
         last->others.emplace_back(request.version);
-        charge.relying.push_back(
-            {index, static_cast<std::size_t>(charge.grants.rend() - last) - 1});
+        write.relying.push_back({index, static_cast<std::size_t>(write.grants.rend() - last) - 1});
       }
     }
   }
 
-  const CoveringOf& covering_of_;
+  const OwnReserved& answer_of_;
   std::vector<quota::Standing> standings_;
-  std::vector<PlannedCharge> charges_;  // by standing
-  std::map<std::pair<std::size_t, quota::Uid>, quota::Charge> charged_;
+  std::vector<const accounting::ReservationList*> lists_;  // by standing; null: there is none
+  std::vector<PlannedWrite> writes_;                       // by standing
+  std::map<Object, quota::ResourceList> granted_;  // by this batch, and what was reserved before
 };
 
 }  // namespace
 
 BatchPlan PlanBatch(const std::vector<const quota::Request*>& requests,
-                    const std::vector<const quota::Quota*>& quotas, const CoveringOf& covering_of,
-                    const AdvanceOf& advance_of) {
+                    const std::vector<BookedQuota>& quotas, const OwnReserved& answer_of) {
   BatchPlan plan;
-  Planner planner(quotas, covering_of, advance_of);
+  Planner planner(quotas, answer_of);
   for (std::size_t i = 0; i < requests.size(); ++i) planner.Add(i, *requests[i], plan);
   planner.Finish(plan);
   return plan;

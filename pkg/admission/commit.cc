@@ -32,19 +32,19 @@ base::Error ChangedMeanwhile(const quota::Quota& quota) {
           .message = "quota " + quota.key.ToString() + " changed meanwhile"};
 }
 
-// What became of the charges that one request needs.
+// What became of the writes that one request needs.
 struct Fate {
   bool written = true;                 // all of them
   std::optional<base::Error> failure;  // of one that was not, a final one first
 };
 
-std::vector<Fate> FatesOf(std::size_t requests, const std::vector<PlannedCharge>& charges,
+std::vector<Fate> FatesOf(std::size_t requests, const std::vector<PlannedWrite>& writes,
                           const std::vector<base::Result<void>>& outcomes) {
   std::vector<Fate> fates(requests);
-  for (std::size_t i = 0; i < charges.size(); ++i) {
+  for (std::size_t i = 0; i < writes.size(); ++i) {
     if (outcomes[i]) continue;
     const base::Error error = outcomes[i].error();
-    for (const std::size_t member : charges[i].members) {
+    for (const std::size_t member : writes[i].members) {
       Fate& fate = fates[member];
       fate.written = false;
       if (!fate.failure || !MayPass(error)) fate.failure = error;
@@ -78,7 +78,7 @@ base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
   base::Duration pause = options_.retry;
   while (true) {
     std::erase_if(batch, [this](const std::shared_ptr<Waiter>& waiter) {
-      if (waiter->abandoned) ReleaseCharges(*waiter);
+      if (waiter->abandoned) WithdrawAll(*waiter);
       return waiter->abandoned || waiter->answer;
     });
     if (batch.empty()) co_return;
@@ -97,11 +97,11 @@ base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
     }
     BatchPlan plan = PlanFor(ns, requests);
     Number(plan);
-    RelyOnCovers(plan, batch);
-    const auto prepaid = std::ranges::count_if(plan.charges, &PlannedCharge::prepaid);
+    RelyOnReserved(plan, batch);
+    const auto from_burst = std::ranges::count_if(plan.writes, &PlannedWrite::from_burst);
     observer_.OnBatch(api_.name, batch.size(),
-                      plan.charges.size() - static_cast<std::size_t>(prepaid));
-    const std::vector<base::Result<void>> outcomes = co_await Charge(plan.charges, deadline);
+                      plan.writes.size() - static_cast<std::size_t>(from_burst));
+    const std::vector<base::Result<void>> outcomes = co_await Reserve(plan.writes, deadline);
     if (Settle(batch, plan, outcomes)) continue;
     co_await scheduler_.Sleep(pause);
     pause = std::min<base::Duration>(pause * 2, kLongestPause);
@@ -117,35 +117,35 @@ base::Task<void> QuotaAdmitter::ResolveClassesOf(Batch batch) {
 }
 
 void QuotaAdmitter::Number(BatchPlan& plan) {
-  for (PlannedCharge& charge : plan.charges) {
-    for (Grant& grant : charge.grants) grant.number = ++grants_;
+  for (PlannedWrite& write : plan.writes) {
+    for (Grant& grant : write.grants) grant.number = ++grants_;
   }
 }
 
-// What is planned anew may be answered by what it was charged before: that is no other call's.
-void QuotaAdmitter::RelyOnCovers(const BatchPlan& plan, const Batch& batch) {
-  for (const Covered& covered : plan.covered) {
-    Waiter& waiter = *batch[covered.member];
+// What is planned anew may be answered by what was reserved for it before: that is no other call's.
+void QuotaAdmitter::RelyOnReserved(const BatchPlan& plan, const Batch& batch) {
+  for (const Answered& answered : plan.answered) {
+    Waiter& waiter = *batch[answered.member];
     const std::uint64_t grant =
-        book_.Cover(*covered.quota, waiter.request.uid, waiter.request.version);
-    if (grant != 0) waiter.granted.push_back({covered.quota->key, grant});
+        book_.Rely(*answered.quota, waiter.request.uid, waiter.request.version);
+    if (grant != 0) waiter.granted.push_back({answered.quota->key, grant});
   }
 }
 
-// `charges` stay with the caller until all are done. What was charged in advance is granted before
+// `writes` stay with the caller until all are done. What is granted from a burst is so before
 // anything is waited for, as it was when it was planned.
-base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Charge(
-    const std::vector<PlannedCharge>& charges, base::TimePoint deadline) {
-  std::vector<base::Result<void>> outcomes(charges.size());
+base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Reserve(
+    const std::vector<PlannedWrite>& writes, base::TimePoint deadline) {
+  std::vector<base::Result<void>> outcomes(writes.size());
   base::TaskGroup group(executor_);
-  for (std::size_t i = 0; i < charges.size(); ++i) {
-    if (charges[i].prepaid) {
-      if (!book_.Draw(charges[i])) outcomes[i] = ChangedMeanwhile(charges[i].quota);
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    if (writes[i].from_burst) {
+      if (!book_.Draw(writes[i])) outcomes[i] = ChangedMeanwhile(writes[i].quota);
       continue;
     }
-    group.Spawn("charge", [this, &charges, &outcomes, i, deadline]() -> base::Task<void> {
-      ChargePlan plan = charges[i];
-      const auto outcome = co_await book_.Charge(std::move(plan), deadline);
+    group.Spawn("reserve", [this, &writes, &outcomes, i, deadline]() -> base::Task<void> {
+      ReservePlan plan = writes[i];
+      const auto outcome = co_await book_.Reserve(std::move(plan), deadline);
       outcomes[i] = outcome;
     });
   }
@@ -157,11 +157,11 @@ base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Charge(
 // needs a pause.
 bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
                            const std::vector<base::Result<void>>& outcomes) {
-  const std::vector<Fate> fates = FatesOf(batch.size(), plan.charges, outcomes);
+  const std::vector<Fate> fates = FatesOf(batch.size(), plan.writes, outcomes);
   bool all_written = true;
   bool pause = false;
-  for (std::size_t i = 0; i < plan.charges.size(); ++i) {
-    const PlannedCharge& charge = plan.charges[i];
+  for (std::size_t i = 0; i < plan.writes.size(); ++i) {
+    const PlannedWrite& write = plan.writes[i];
     if (!outcomes[i]) {
       all_written = false;
       if (outcomes[i].error().Is(base::ErrorCode::kConflict)) {
@@ -171,21 +171,21 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
       }
       continue;
     }
-    for (std::size_t m = 0; m < charge.members.size(); ++m) {
-      batch[charge.members[m]]->granted.push_back({charge.quota.key, charge.grants[m].number});
+    for (std::size_t m = 0; m < write.members.size(); ++m) {
+      batch[write.members[m]]->granted.push_back({write.quota.key, write.grants[m].number});
     }
-    for (const PlannedCharge::Relying& relying : charge.relying) {
+    for (const PlannedWrite::Relying& relying : write.relying) {
       batch[relying.member]->granted.push_back(
-          {charge.quota.key, charge.grants[relying.grant].number});
+          {write.quota.key, write.grants[relying.grant].number});
     }
   }
   Batch again;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const bool fits = plan.verdicts[i].kind == quota::Verdict::Kind::kFits;
-    const bool charged = fits && !batch[i]->request.dry_run && fates[i].written;
+    const bool reserved = fits && !batch[i]->request.dry_run && fates[i].written;
     if (fates[i].failure && !MayPass(*fates[i].failure)) {
       Conclude(*batch[i], Failed(*fates[i].failure));
-    } else if (all_written || charged) {
+    } else if (all_written || reserved) {
       Conclude(*batch[i], AnswerOf(api_, plan.verdicts[i], std::move(plan.warnings[i])));
     } else {
       // A refusal, too, was decided against what the failed write was to add.
@@ -198,15 +198,15 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
 }
 
 void QuotaAdmitter::Conclude(Waiter& waiter, Answer answer) {
-  if (waiter.abandoned || answer.kind != Answer::Kind::kAllowed) ReleaseCharges(waiter);
+  if (waiter.abandoned || answer.kind != Answer::Kind::kAllowed) WithdrawAll(waiter);
   waiter.answer = std::move(answer);
   waiter.alarm->Wake();
 }
 
-void QuotaAdmitter::ReleaseCharges(Waiter& waiter) {
+void QuotaAdmitter::WithdrawAll(Waiter& waiter) {
   const std::vector<Waiter::Granted> granted = std::exchange(waiter.granted, {});
   for (auto last = granted.rbegin(); last != granted.rend(); ++last) {
-    book_.Release(last->quota, waiter.request.uid, last->grant);
+    book_.Withdraw(last->quota, waiter.request.uid, last->grant);
   }
 }
 

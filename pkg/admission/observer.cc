@@ -9,8 +9,7 @@ class Silent final : public Observer {
   void OnWarning(std::string_view) override {}
   void OnBatch(std::string_view, std::size_t, std::size_t) override {}
   void OnConflict(std::string_view) override {}
-  void OnChargesHeld(std::string_view, std::size_t) override {}
-  void OnChargesExpired(std::string_view, std::size_t) override {}
+  void OnReservationsExpired(std::string_view, std::size_t) override {}
 };
 
 }  // namespace

@@ -39,10 +39,8 @@ class Observer {
   virtual void OnBatch(std::string_view quota_api, std::size_t requests, std::size_t writes) = 0;
   // A status write met a newer version of its quota.
   virtual void OnConflict(std::string_view quota_api) = 0;
-  // Charges now held for objects that no watch has shown yet.
-  virtual void OnChargesHeld(std::string_view quota_api, std::size_t charges) = 0;
-  // Charges whose object was not seen in time: their quotas are recounted.
-  virtual void OnChargesExpired(std::string_view quota_api, std::size_t charges) = 0;
+  // Reservations whose object was never stored: their quotas are recounted.
+  virtual void OnReservationsExpired(std::string_view quota_api, std::size_t reservations) = 0;
 };
 
 // For tests, and programs without metrics.

@@ -133,7 +133,7 @@ void OtherWebhooks::SayForbidden() {
   if (!trouble || !trouble->Is(base::ErrorCode::kForbidden)) return;
   if (std::exchange(said_forbidden_, true)) return;
   LOG(WARNING) << "how long the API server waits for other validating webhooks is not known, so "
-                  "what is admitted and not stored stays charged as if it were "
+                  "what is admitted and not stored stays reserved as if it were "
                << kMost.count() << " s; grant list and watch of validatingwebhookconfigurations";
 }
 

@@ -32,7 +32,7 @@ class OtherWebhooks final : public informers::CollectionSink {
   static constexpr std::chrono::seconds kDefault{10};  // where it is not said; also until we know
   // Requests end, and API servers hear of a configuration, so long after its timeout.
   static constexpr std::chrono::seconds kMargin{5};
-  // What cannot be followed for so long may have changed; less than any charge is held.
+  // What cannot be followed for so long may have changed; less than any reservation is held.
   static constexpr std::chrono::seconds kPatience{5};
 
   // `own` is the name of our configuration. The listener is told of each change of Longest().

@@ -26,8 +26,8 @@ std::optional<quota::Evaluator> CounterOf(const quota::QuotaApi& api,
   return api.object_counter ? api.object_counter(resource) : std::nullopt;
 }
 
-// Whom a charge belongs to. Aggregated API servers may ask about a creation before the object has a
-// uid: then each call is an object of its own.
+// Whom a reservation is for. Aggregated API servers may ask about a creation before the object has
+// a uid: then each call is an object of its own.
 quota::Uid UidOf(const Review& review) {
   for (const json::Value* object : {&review.object, &review.old_object}) {
     const std::string_view uid = object->StringAt({"metadata", "uid"});
@@ -68,12 +68,13 @@ Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
 }
 
 QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
-                             const quota::QuotaApi& api, QuotaBook& book, Observer& observer,
-                             QuotaAdmitterOptions options)
+                             const quota::QuotaApi& api, QuotaBook& book, ObjectBook& objects,
+                             Observer& observer, QuotaAdmitterOptions options)
     : executor_(executor),
       scheduler_(scheduler),
       api_(api),
       book_(book),
+      objects_(objects),
       observer_(observer),
       options_(std::move(options)),
       writers_(executor) {}
@@ -110,7 +111,8 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
           ? evaluator.guard.facts_of(review.object, stored ? &review.old_object : nullptr, now)
           : evaluator.facts_of(review.object, now);
   if (!facts) return facts.error();
-  base::Result<quota::Resolved> after = book_.SubjectOf(evaluator, review.ns, request.uid, *facts);
+  base::Result<quota::Resolved> after =
+      objects_.SubjectOf(evaluator, review.ns, request.uid, *facts);
   if (!after) return after.error();
   request.after = std::move(after->subject);
   request.unknown = std::move(after->unknown);
@@ -120,7 +122,7 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   const auto old_facts = evaluator.facts_of(review.old_object, now);
   if (!old_facts) return old_facts.error();
   base::Result<quota::Resolved> before =
-      book_.SubjectOf(evaluator, review.ns, request.uid, *old_facts);
+      objects_.SubjectOf(evaluator, review.ns, request.uid, *old_facts);
   if (!before) return before.error();
   request.before = std::move(before->subject);
   if (old_facts->flaw == waiter.flaw) waiter.flaw.clear();  // it was there before
@@ -131,12 +133,18 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
 
 void QuotaAdmitter::LookAgain(Waiter& waiter) const {
   quota::Request& request = waiter.request;
-  request.classes = book_.ClassesOf(*request.evaluator);
+  request.classes = objects_.ClassesOf(*request.evaluator);
   const std::string_view version =
       waiter.review.old_object.StringAt({"metadata", "resourceVersion"});
   request.version = version;
   request.outdated = !request.dry_run && !version.empty() &&
-                     book_.HasLater(*request.evaluator, request.uid, version);
+                     objects_.HasLater(*request.evaluator, request.uid, version);
+}
+
+std::vector<const quota::Quota*> QuotaAdmitter::QuotasIn(const std::string& ns) const {
+  std::vector<const quota::Quota*> quotas;
+  for (const BookedQuota& booked : book_.Quotas(ns)) quotas.push_back(booked.quota);
+  return quotas;
 }
 
 // The answer depends on a class that is not known here, and nobody has looked for it.
@@ -144,7 +152,7 @@ bool QuotaAdmitter::LacksClass(const Waiter& waiter) const {
   const quota::Request& request = waiter.request;
   const bool missing = request.unknown && request.unknown->why.Is(base::ErrorCode::kNotFound);
   return missing && !waiter.classes_read &&
-         quota::DependsOnUnknown(request, book_.InNamespace(waiter.review.ns));
+         quota::DependsOnUnknown(request, QuotasIn(waiter.review.ns));
 }
 
 // Where the answer depends on a class that is not known here, the server is asked for it.
@@ -155,7 +163,7 @@ base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Wai
   const quota::Evaluator& evaluator = *request.evaluator;
   quota::ClassTable live(evaluator.classes->missing, evaluator.classes->called);
   for (const quota::ClassUnits& units : waiter->facts.classes) {
-    auto usage = co_await book_.ReadClass(evaluator, units.name, waiter->deadline);
+    auto usage = co_await objects_.ReadClass(evaluator, units.name, waiter->deadline);
     if (usage) {
       live.Set(units.name, std::move(*usage));
     } else if (!usage.error().Is(base::ErrorCode::kNotFound)) {
@@ -181,14 +189,12 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
     co_return Refuse(403,
                      "unable to get previous usage since prior version of object was not found");
   }
-  if (!book_.Current()) {
-    const auto refreshed = co_await book_.Refresh(review.ns, deadline);
-    if (!refreshed) {
-      co_return Unavailable("quotas of namespace " + review.ns +
-                            " cannot be read: " + refreshed.error().message);
-    }
+  const auto refreshed = co_await book_.Refresh(review.ns, deadline);
+  if (!refreshed) {
+    co_return Unavailable("quotas of namespace " + review.ns +
+                          " cannot be read: " + refreshed.error().message);
   }
-  if (book_.InNamespace(review.ns).empty()) co_return Answer{};
+  if (book_.Quotas(review.ns).empty()) co_return Answer{};
   auto waiter = std::make_shared<Waiter>();
   waiter->review = std::move(review);
   waiter->deadline = deadline;
@@ -206,12 +212,10 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
 
 BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
                                  const std::vector<const quota::Request*>& requests) const {
-  BatchPlan plan = PlanBatch(
-      requests, book_.InNamespace(ns),
-      [this](const quota::Quota& quota, const quota::Request& request) {
-        return book_.Covering(quota, request.uid, request.version);
-      },
-      [this](const quota::Quota& quota) { return book_.AdvanceOf(quota); });
+  BatchPlan plan = PlanBatch(requests, book_.Quotas(ns),
+                             [this](const quota::Quota& quota, const quota::Request& request) {
+                               return book_.Reserved(quota, request.uid, request.version);
+                             });
   if (!options_.warn_near_limits) {
     for (auto& warnings : plan.warnings) warnings.clear();
   }
@@ -220,25 +224,25 @@ BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
 
 base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
   BatchPlan plan = PlanFor(waiter->review.ns, {&waiter->request});
-  if (!plan.charges.empty() && !GrantAtOnce(*waiter, plan)) {
+  if (!plan.writes.empty() && !GrantAtOnce(*waiter, plan)) {
     co_return co_await Wait(std::move(waiter));
   }
-  RelyOnCovers(plan, {waiter});
+  RelyOnReserved(plan, {waiter});
   co_return AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
 }
 
-// Where a writer is at work, those who came before wait for it, and what was charged in advance is
+// Where a writer is at work, those who came before wait for it, and what is left of a burst is
 // theirs.
 bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
-  const bool prepaid = std::ranges::all_of(plan.charges, &PlannedCharge::prepaid);
-  if (!prepaid || waiting_in_.contains(waiter.review.ns)) return false;
+  const bool from_bursts = std::ranges::all_of(plan.writes, &PlannedWrite::from_burst);
+  if (!from_bursts || waiting_in_.contains(waiter.review.ns)) return false;
   Number(plan);
-  for (const PlannedCharge& charge : plan.charges) {
-    if (!book_.Draw(charge)) {
-      ReleaseCharges(waiter);
+  for (const PlannedWrite& write : plan.writes) {
+    if (!book_.Draw(write)) {
+      WithdrawAll(waiter);
       return false;
     }
-    waiter.granted.push_back({charge.quota.key, charge.grants.front().number});
+    waiter.granted.push_back({write.quota.key, write.grants.front().number});
   }
   observer_.OnBatch(api_.name, 1, 0);
   return true;
@@ -268,7 +272,7 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
     writers_.Spawn("quota writer " + ns, [this, ns] { return WriteBatches(ns); });
   }
   // However this coroutine ends, the writer must learn that nobody waits: it gives back what the
-  // request may be charged meanwhile.
+  // request may be granted meanwhile.
   struct Leaving {
     QuotaAdmitter& admitter;
     Waiter& waiter;
@@ -288,7 +292,7 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
   if (waiter->answer && (!late || waiter->answer->kind != Answer::Kind::kAllowed)) {
     co_return *waiter->answer;
   }
-  if (waiter->answer) ReleaseCharges(*waiter);
+  if (waiter->answer) WithdrawAll(*waiter);
   co_return Unavailable("resource quota evaluation timed out" +
                         (waiter->trouble.empty() ? "" : ": " + waiter->trouble));
 }

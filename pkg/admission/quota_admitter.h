@@ -1,13 +1,13 @@
 #pragma once
 
-// Decides reviews against the quotas of one quota API, and charges what it admits: group commit.
+// Decides reviews against the quotas of one quota API, and reserves what it admits: group commit.
 //
 // What needs nothing, and what does not fit anyhow, is answered at once. The rest waits behind its
 // namespace's writer, which takes all that wait, decides them in order against the newest status
 // known, and writes each changed quota once for all of them, guarded by its resourceVersion. While
 // a write is under way the next batch gathers. After a conflict all that are not yet answered are
 // decided again, against all their quotas: never against a subset, which could admit what another
-// quota refuses. Whoever is refused, or given up, leaves no charge behind.
+// quota refuses. Whoever is refused, or given up, leaves nothing reserved.
 //
 // Single-threaded. Stop() must have returned before it is destroyed.
 
@@ -22,6 +22,7 @@
 
 #include "pkg/admission/admitter.h"
 #include "pkg/admission/batch.h"
+#include "pkg/admission/object_book.h"
 #include "pkg/admission/observer.h"
 #include "pkg/admission/quota_book.h"
 #include "pkg/base/scheduler.h"
@@ -44,8 +45,8 @@ class QuotaAdmitter final : public Admitter {
  public:
   // All but `options` outlive the admitter.
   QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
-                const quota::QuotaApi& api, QuotaBook& book, Observer& observer,
-                QuotaAdmitterOptions options = {});
+                const quota::QuotaApi& api, QuotaBook& book, ObjectBook& objects,
+                Observer& observer, QuotaAdmitterOptions options = {});
   ~QuotaAdmitter() override;
 
   [[nodiscard]] const std::string& name() const override { return api_.name; }
@@ -61,6 +62,7 @@ class QuotaAdmitter final : public Admitter {
 
   [[nodiscard]] const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource) const;
   base::Result<void> Prepare(Waiter& waiter) const;
+  [[nodiscard]] std::vector<const quota::Quota*> QuotasIn(const std::string& ns) const;
   // What changes while a request waits: its classes, and whether it can be stored still.
   void LookAgain(Waiter& waiter) const;
   [[nodiscard]] bool LacksClass(const Waiter& waiter) const;
@@ -75,20 +77,21 @@ class QuotaAdmitter final : public Admitter {
   base::Task<void> WriteBatches(std::string ns);
   [[nodiscard]] Batch TakeBatch(Waiting& waiting) const;
   base::Task<void> Commit(std::string ns, Batch batch);
-  // True if all of the plan was charged in advance: then it is granted to the only request.
+  // True if all of the plan fits bursts: then it is granted to the only request.
   bool GrantAtOnce(Waiter& waiter, BatchPlan& plan);
   void Number(BatchPlan& plan);
-  void RelyOnCovers(const BatchPlan& plan, const Batch& batch);
-  base::Task<std::vector<base::Result<void>>> Charge(const std::vector<PlannedCharge>& charges,
-                                                     base::TimePoint deadline);
+  void RelyOnReserved(const BatchPlan& plan, const Batch& batch);
+  base::Task<std::vector<base::Result<void>>> Reserve(const std::vector<PlannedWrite>& writes,
+                                                      base::TimePoint deadline);
   bool Settle(Batch& batch, BatchPlan& plan, const std::vector<base::Result<void>>& outcomes);
   void Conclude(Waiter& waiter, Answer answer);
-  void ReleaseCharges(Waiter& waiter);
+  void WithdrawAll(Waiter& waiter);
 
   base::asio::any_io_executor executor_;
   base::Scheduler& scheduler_;
   const quota::QuotaApi& api_;
   QuotaBook& book_;
+  ObjectBook& objects_;
   Observer& observer_;
   QuotaAdmitterOptions options_;
   std::unordered_map<std::string, Waiting> waiting_in_;  // of namespaces whose writer runs

@@ -1,8 +1,7 @@
 #pragma once
 
-// What admission knows of the quotas of one quota API, and how it charges them. Implemented by the
-// quota controller, which owns the quotas, the ledgers and the charges: what one of the two writes,
-// the other never mistakes for somebody else's.
+// What admission knows of the quotas of one quota API, and how it reserves usage of them (see
+// pkg/accounting/DESIGN.md). Implemented where the quotas are.
 //
 // Single-threaded. Pointers are valid until the next suspension.
 
@@ -11,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/accounting/reservation_list.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/clock.h"
-#include "pkg/quota/advance.h"
 #include "pkg/quota/decision.h"
 #include "pkg/quota/quota.h"
 
@@ -23,86 +22,70 @@ namespace admission {
 struct Grant {
   const quota::Evaluator* evaluator = nullptr;
   quota::Uid uid;
-  quota::Charge charge;
-  bool covered = false;  // by an earlier charge, in part
-  std::string version;   // of the stored object that the growth is reckoned from; "": there is none
-  std::uint64_t number = 0;  // its own, of all that this process grants
-  // The versions that other calls for the object are about, which are answered by this charge.
+  quota::ResourceList usage;   // in all
+  quota::ResourceList stored;  // what it uses as stored, in the version below
+  quota::ResourceList added;   // at most: what `used` lacks for it, as it was planned
+  bool extends = false;        // what is reserved for the object already
+  std::string version;         // of the stored object that the request starts from; "": a creation
+  std::uint64_t number = 0;    // its own, of all that this process grants
+  // The versions that other requests for the object start from, which this grant answers, too.
   std::vector<std::string> others = {};
 };
 
-// What is to be charged to one quota.
-struct ChargePlan {
-  quota::Quota quota;        // as it was when this was decided
-  quota::ResourceList used;  // to become status.used
+// What is to be reserved of one quota.
+struct ReservePlan {
+  quota::Quota quota;  // as it was when this was decided
   std::vector<Grant> grants;
-  // What of `quota.status.used` was charged in advance. All of it goes by this write, what the
-  // grants do not use is given back; or the plan is prepaid: they take their part, without a write.
-  quota::ResourceList advance = {};
-  bool prepaid = false;
+  // What was reserved for a burst, and not granted yet, when this was decided.
+  quota::ResourceList burst = {};
+  bool from_burst = false;  // the grants fit into it: no write is needed
 
   // What the grants add, in all. Errors: it does not fit.
   [[nodiscard]] base::Result<quota::ResourceList> Added() const {
     quota::ResourceList added;
     for (const Grant& grant : grants) {
-      const auto sum = added.Add(grant.charge.added);
+      const auto sum = added.Add(grant.added);
       if (!sum) return sum.error();
     }
     return added;
   }
 };
 
+// A quota to decide by.
+struct BookedQuota {
+  const quota::Quota* quota = nullptr;                // its `used` is what decisions start from
+  const accounting::ReservationList* list = nullptr;  // what is reserved; null: nothing
+  quota::ResourceList burst = {};                     // of that: for creations to come
+};
+
 class QuotaBook {
  public:
   virtual ~QuotaBook() = default;
-  // True if the quotas are listed and followed: what InNamespace() says is what is stored, but for
-  // the time an event takes.
-  [[nodiscard]] virtual bool Current() const = 0;
-  [[nodiscard]] virtual std::vector<const quota::Quota*> InNamespace(std::string_view ns) const = 0;
-  // The charge that a call about this version of the object may be answered by. Null: the object is
-  // not charged to this quota.
-  [[nodiscard]] virtual const quota::Charge* Covering(const quota::Quota& quota,
-                                                      const quota::Uid& uid,
-                                                      std::string_view version) const = 0;
-  // Such a call relies on it from now on: it is held until that version is history. The number of
-  // the grant, for Release(); 0: there is nothing to release.
-  virtual std::uint64_t Cover(const quota::Quota& quota, const quota::Uid& uid,
-                              std::string_view version) = 0;
-  // The classes that the evaluator reads; null: none, or not known.
-  [[nodiscard]] virtual const quota::ClassTable* ClassesOf(
-      const quota::Evaluator& evaluator) const = 0;
-  // What an object with these facts uses, its class resolved, and what its owner uses already taken
-  // away. Errors: that cannot be said at all.
-  [[nodiscard]] virtual base::Result<quota::Resolved> SubjectOf(
-      const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
-      const quota::ObjectFacts& facts) const = 0;
-
-  // True if the object is known to have been stored in a later version than this one, so that no
-  // update which starts from it can be stored.
-  [[nodiscard]] virtual bool HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
-                                      std::string_view resource_version) const = 0;
-
-  // What one unit of this class uses, read live: a class may be younger than what our watch has
-  // shown. Errors: kNotFound if the server says that there is none; else it could not be asked.
-  virtual base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
-                                                                std::string name,
-                                                                base::TimePoint deadline) = 0;
-
-  // What was charged to this quota in advance, and can be granted to creations.
-  [[nodiscard]] virtual quota::ResourceList AdvanceOf(const quota::Quota& quota) const = 0;
-  // Holds the charges of a prepaid plan. False: the quota or its advance is not what it was.
-  [[nodiscard]] virtual bool Draw(const ChargePlan& plan) = 0;
-
-  // Writes `used`, guarded by the version of `quota`, and holds the charges. An answer that was
-  // lost is looked up. Whatever comes of it, the advance there was is no more. Errors: kConflict
-  // when the quota changed or went, with the newest version read and known; else what kept the
-  // write from being made.
-  virtual base::Task<base::Result<void>> Charge(ChargePlan plan, base::TimePoint deadline) = 0;
-  // A call for the object that relied on this grant will not use it after all: once no other does,
-  // the charge is what it was before, and the quota is recounted. No-op if the quota is gone.
-  virtual void Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) = 0;
-  // Reads the namespace's quotas live, for when Current() is false. Errors: they cannot be read.
+  // Makes what Quotas() says what is stored, but for the time an event takes: by a live read, where
+  // the quotas cannot be followed. Errors: they cannot be read either.
   virtual base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) = 0;
+  [[nodiscard]] virtual std::vector<BookedQuota> Quotas(std::string_view ns) const = 0;
+
+  // What a young reservation of this process lets the object use, for a request from this version.
+  // Null: there is none.
+  [[nodiscard]] virtual const quota::ResourceList* Reserved(const quota::Quota& quota,
+                                                            const quota::Uid& uid,
+                                                            std::string_view version) const = 0;
+  // One more request is answered by that. The number of the grant, for Withdraw(); 0: there is none
+  // any more.
+  virtual std::uint64_t Rely(const quota::Quota& quota, const quota::Uid& uid,
+                             std::string_view version) = 0;
+
+  // Grants from the burst. False: the quota or its burst is not what it was.
+  [[nodiscard]] virtual bool Draw(const ReservePlan& plan) = 0;
+  // Raises `used` and adds the entries, by one write that is guarded by the version of `quota`. A
+  // write whose answer was lost is looked up. Whatever comes of it, nothing more is granted from
+  // the burst there was. Errors: kConflict when the quota changed or went, with the newest version
+  // read and known; else what kept the write from being made.
+  virtual base::Task<base::Result<void>> Reserve(ReservePlan plan, base::TimePoint deadline) = 0;
+  // A request that relied on this grant will not use it after all. Once no other does, what was
+  // reserved is taken back.
+  virtual void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) = 0;
 };
 
 }  // namespace admission

@@ -21,71 +21,70 @@ struct CountCall {
 
 // Each call has a deadline, so they end.
 base::Task<void> SwitchedBook::Close() {
-  book_ = nullptr;
+  quotas_ = nullptr;
+  objects_ = nullptr;
   while (inside_ > 0) co_await scheduler_.Sleep(kPoll);
 }
 
-std::vector<const quota::Quota*> SwitchedBook::InNamespace(std::string_view ns) const {
-  if (book_ == nullptr) return {};
-  return book_->InNamespace(ns);
+base::Task<base::Result<void>> SwitchedBook::Refresh(std::string ns, base::TimePoint deadline) {
+  if (quotas_ == nullptr) co_return base::Result<void>();
+  const CountCall call(inside_);
+  co_return co_await quotas_->Refresh(std::move(ns), deadline);
 }
 
-const quota::Charge* SwitchedBook::Covering(const quota::Quota& quota, const quota::Uid& uid,
-                                            std::string_view version) const {
-  return book_ == nullptr ? nullptr : book_->Covering(quota, uid, version);
+std::vector<BookedQuota> SwitchedBook::Quotas(std::string_view ns) const {
+  if (quotas_ == nullptr) return {};
+  return quotas_->Quotas(ns);
 }
 
-std::uint64_t SwitchedBook::Cover(const quota::Quota& quota, const quota::Uid& uid,
-                                  std::string_view version) {
-  return book_ == nullptr ? 0 : book_->Cover(quota, uid, version);
+const quota::ResourceList* SwitchedBook::Reserved(const quota::Quota& quota, const quota::Uid& uid,
+                                                  std::string_view version) const {
+  return quotas_ == nullptr ? nullptr : quotas_->Reserved(quota, uid, version);
+}
+
+std::uint64_t SwitchedBook::Rely(const quota::Quota& quota, const quota::Uid& uid,
+                                 std::string_view version) {
+  return quotas_ == nullptr ? 0 : quotas_->Rely(quota, uid, version);
+}
+
+bool SwitchedBook::Draw(const ReservePlan& plan) {
+  return quotas_ != nullptr && quotas_->Draw(plan);
+}
+
+base::Task<base::Result<void>> SwitchedBook::Reserve(ReservePlan plan, base::TimePoint deadline) {
+  if (quotas_ == nullptr) {
+    co_return base::Error{.code = base::ErrorCode::kConflict,
+                          .message = "quota " + plan.quota.key.ToString() + " is gone"};
+  }
+  const CountCall call(inside_);
+  co_return co_await quotas_->Reserve(std::move(plan), deadline);
+}
+
+void SwitchedBook::Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) {
+  if (quotas_ != nullptr) quotas_->Withdraw(key, uid, grant);
 }
 
 const quota::ClassTable* SwitchedBook::ClassesOf(const quota::Evaluator& evaluator) const {
-  return book_ == nullptr ? nullptr : book_->ClassesOf(evaluator);
+  return objects_ == nullptr ? nullptr : objects_->ClassesOf(evaluator);
 }
 
 base::Result<quota::Resolved> SwitchedBook::SubjectOf(const quota::Evaluator& evaluator,
                                                       std::string_view ns, const quota::Uid& uid,
                                                       const quota::ObjectFacts& facts) const {
-  if (book_ == nullptr) return quota::Resolved{facts.now};
-  return book_->SubjectOf(evaluator, ns, uid, facts);
+  if (objects_ == nullptr) return quota::Resolved{facts.now};
+  return objects_->SubjectOf(evaluator, ns, uid, facts);
 }
 
 bool SwitchedBook::HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
                             std::string_view resource_version) const {
-  return book_ != nullptr && book_->HasLater(evaluator, uid, resource_version);
+  return objects_ != nullptr && objects_->HasLater(evaluator, uid, resource_version);
 }
 
 base::Task<base::Result<quota::ClassUsage>> SwitchedBook::ReadClass(
     const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
-  if (book_ == nullptr) co_return quota::ClassUsage();
+  if (objects_ == nullptr) co_return quota::ClassUsage();
   const CountCall call(inside_);
-  co_return co_await book_->ReadClass(evaluator, std::move(name), deadline);
-}
-
-quota::ResourceList SwitchedBook::AdvanceOf(const quota::Quota& quota) const {
-  return book_ == nullptr ? quota::ResourceList() : book_->AdvanceOf(quota);
-}
-
-bool SwitchedBook::Draw(const ChargePlan& plan) { return book_ != nullptr && book_->Draw(plan); }
-
-base::Task<base::Result<void>> SwitchedBook::Charge(ChargePlan plan, base::TimePoint deadline) {
-  if (book_ == nullptr) {
-    co_return base::Error{.code = base::ErrorCode::kConflict,
-                          .message = "quota " + plan.quota.key.ToString() + " is gone"};
-  }
-  const CountCall call(inside_);
-  co_return co_await book_->Charge(std::move(plan), deadline);
-}
-
-void SwitchedBook::Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) {
-  if (book_ != nullptr) book_->Release(key, uid, grant);
-}
-
-base::Task<base::Result<void>> SwitchedBook::Refresh(std::string ns, base::TimePoint deadline) {
-  if (book_ == nullptr) co_return base::Result<void>();
-  const CountCall call(inside_);
-  co_return co_await book_->Refresh(std::move(ns), deadline);
+  co_return co_await objects_->ReadClass(evaluator, std::move(name), deadline);
 }
 
 }  // namespace admission

@@ -1,6 +1,6 @@
 #pragma once
 
-// The book of a quota API whose controller comes and goes with what the server serves. While there
+// The books of a quota API whose controller comes and goes with what the server serves. While there
 // is none there are no quotas: everything is admitted.
 //
 // Single-threaded. Closed, or never opened, when it is destroyed.
@@ -9,26 +9,35 @@
 #include <string>
 #include <vector>
 
+#include "pkg/admission/object_book.h"
 #include "pkg/admission/quota_book.h"
 #include "pkg/base/scheduler.h"
 
 namespace admission {
 
-class SwitchedBook final : public QuotaBook {
+class SwitchedBook final : public QuotaBook, public ObjectBook {
  public:
   explicit SwitchedBook(base::Scheduler& scheduler) : scheduler_(scheduler) {}
 
-  // `book` outlives it, or the Close().
-  void Open(QuotaBook& book) { book_ = &book; }
-  // Returns when nobody is in the book any more.
+  // They outlive it, or the Close().
+  void Open(QuotaBook& quotas, ObjectBook& objects) {
+    quotas_ = &quotas;
+    objects_ = &objects;
+  }
+  // Returns when nobody is in the books any more.
   base::Task<void> Close();
 
-  [[nodiscard]] bool Current() const override { return book_ == nullptr || book_->Current(); }
-  [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
-  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
-                                              std::string_view version) const override;
-  std::uint64_t Cover(const quota::Quota& quota, const quota::Uid& uid,
-                      std::string_view version) override;
+  base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
+  [[nodiscard]] std::vector<BookedQuota> Quotas(std::string_view ns) const override;
+  [[nodiscard]] const quota::ResourceList* Reserved(const quota::Quota& quota,
+                                                    const quota::Uid& uid,
+                                                    std::string_view version) const override;
+  std::uint64_t Rely(const quota::Quota& quota, const quota::Uid& uid,
+                     std::string_view version) override;
+  [[nodiscard]] bool Draw(const ReservePlan& plan) override;
+  base::Task<base::Result<void>> Reserve(ReservePlan plan, base::TimePoint deadline) override;
+  void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
+
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;
   [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
@@ -39,15 +48,11 @@ class SwitchedBook final : public QuotaBook {
   base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                         std::string name,
                                                         base::TimePoint deadline) override;
-  [[nodiscard]] quota::ResourceList AdvanceOf(const quota::Quota& quota) const override;
-  [[nodiscard]] bool Draw(const ChargePlan& plan) override;
-  base::Task<base::Result<void>> Charge(ChargePlan plan, base::TimePoint deadline) override;
-  void Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
-  base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
 
  private:
   base::Scheduler& scheduler_;
-  QuotaBook* book_ = nullptr;
+  QuotaBook* quotas_ = nullptr;
+  ObjectBook* objects_ = nullptr;
   std::size_t inside_ = 0;  // calls under way
 };
 

@@ -26,7 +26,7 @@ struct Record {
   Level level = Level::kInfo;
   base::WallTime time{};
   std::chrono::seconds zone{0};  // how far local time is ahead of UTC
-  std::string_view file;         // without folders: "reconcile.cc"
+  std::string_view file;         // without folders: "recounter.cc"
   int line = 0;
   std::string_view message;
   std::string_view stack = {};  // of a fatal record

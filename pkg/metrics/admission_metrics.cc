@@ -34,12 +34,8 @@ void AdmissionMetrics::Conflict(std::string_view quota_api) {
   For(quota_api).conflicts.Increment();
 }
 
-void AdmissionMetrics::ChargesHeld(std::string_view quota_api, std::size_t charges) {
-  For(quota_api).charges_held.Set(static_cast<double>(charges));
-}
-
-void AdmissionMetrics::ChargesExpired(std::string_view quota_api, std::size_t charges) {
-  For(quota_api).charges_expired.Increment(static_cast<double>(charges));
+void AdmissionMetrics::ReservationsExpired(std::string_view quota_api, std::size_t reservations) {
+  For(quota_api).reservations_expired.Increment(static_cast<double>(reservations));
 }
 
 AdmissionMetrics::OfApi& AdmissionMetrics::For(std::string_view quota_api) {
@@ -69,15 +65,12 @@ AdmissionMetrics::OfApi AdmissionMetrics::Make(const std::string& quota_api) {
       registry_.NewHistogram("quota_admission_batch_requests",
                              "Requests that were decided and written together.", kRequests, labels);
   made.status_writes = counter("quota_admission_status_writes_total",
-                               "Status writes that charged admitted requests to quotas.");
+                               "Status writes that reserved usage for admitted requests.");
   made.conflicts = counter("quota_admission_conflicts_total",
                            "Status writes refused because of a newer resource version.");
-  made.charges_held =
-      registry_.NewGauge("quota_admission_charges_held",
-                         "Charges held for admitted objects that no watch has shown yet.", labels);
-  made.charges_expired =
+  made.reservations_expired =
       counter("quota_admission_charges_expired_total",
-              "Charges whose object did not appear in time; their quotas are recounted.");
+              "Reservations whose object was never stored; their quotas are recounted.");
   made.warnings = counter("quota_admission_warnings_total",
                           "Admission warnings that a limit is almost used up.");
   return made;

@@ -27,8 +27,7 @@ class AdmissionMetrics {
   void Warned(std::string_view quota_api);
   void Batch(std::string_view quota_api, std::size_t requests, std::size_t status_writes);
   void Conflict(std::string_view quota_api);
-  void ChargesHeld(std::string_view quota_api, std::size_t charges);
-  void ChargesExpired(std::string_view quota_api, std::size_t charges);
+  void ReservationsExpired(std::string_view quota_api, std::size_t reservations);
 
  private:
   struct OfApi {
@@ -37,8 +36,7 @@ class AdmissionMetrics {
     Histogram batch;
     Counter status_writes;
     Counter conflicts;
-    Gauge charges_held;
-    Counter charges_expired;
+    Counter reservations_expired;
     Counter warnings;
   };
   OfApi& For(std::string_view quota_api);

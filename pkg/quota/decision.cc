@@ -114,12 +114,6 @@ ResourceList StoredUsage(const Request& request, const Quota& quota) {
   return matched ? UsageFor(quota, *request.before, request) : ResourceList();
 }
 
-// What this quota already counts for the object: as stored, or as charged.
-ResourceList BaseOf(const Standing& standing, const ResourceList& stored) {
-  if (standing.covering == nullptr) return stored;
-  return Larger(stored, PaidFor(*standing.covering, stored));
-}
-
 std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& standings,
                           const std::vector<Concern>& concerns) {
   std::vector<Need> needs;
@@ -127,8 +121,10 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
     const Standing& standing = standings[index];
     ResourceList absolute = UsageAtStake(*standing.quota, request, names);
     ResourceList stored = StoredUsage(request, *standing.quota);
-    ResourceList amount = Excess(absolute, BaseOf(standing, stored));
-    if (amount.empty()) continue;
+    ResourceList has = standing.answer != nullptr ? Larger(stored, *standing.answer) : stored;
+    if (Excess(absolute, has).empty()) continue;
+    if (standing.reserved) has = Larger(has, standing.reserved(stored));
+    ResourceList amount = Excess(absolute, has);
     needs.push_back({index, std::move(amount), std::move(absolute), std::move(stored)});
   }
   return needs;

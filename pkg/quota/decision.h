@@ -1,15 +1,15 @@
 #pragma once
 
-// Whether requests fit the quotas they touch, and what to charge: the rules of apiserver v0.36.3,
-// pkg/admission/plugin/resourcequota/controller.go, with charges by object. Pure functions; any
-// thread.
+// Whether requests fit the quotas they touch, and what to reserve: the rules of apiserver v0.36.3,
+// pkg/admission/plugin/resourcequota/controller.go, with reservations by object. Pure functions;
+// any thread.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "pkg/quota/charges.h"
 #include "pkg/quota/evaluator.h"
 #include "pkg/quota/quota.h"
 
@@ -33,9 +33,9 @@ struct Request {
   Subject after;
   std::optional<Subject> before;  // an UPDATE's old object
   std::string_view version;       // its resourceVersion; "" without one
-  bool dry_run = false;           // judged, not charged
+  bool dry_run = false;           // judged, nothing is reserved
   // An UPDATE whose old object is no longer the stored one: the API server will not store it, but
-  // send another review with the newest version. Its increase is not known, so nothing is charged.
+  // send another review with the newest version. Its increase is not known, so nothing is reserved.
   bool outdated = false;
   // What `after` may use beyond what it says, unless an UPDATE's old object used it already. No
   // quota that limits such a name admits the request.
@@ -49,14 +49,18 @@ bool DependsOnUnknown(const Request& request, const std::vector<const Quota*>& q
 // A quota of the request's namespace as it is known now.
 struct Standing {
   const Quota* quota = nullptr;
-  ResourceList used;                 // status.used and what earlier requests of a batch add
-  const Charge* covering = nullptr;  // the charge that covers the request's object already
+  ResourceList used;  // status.used and what earlier requests of a batch add
+  // What answers the request: reserved for its object, and it may rely on it. Null: nothing.
+  const ResourceList* answer = nullptr;
+  // What `used` has for its object, which uses `stored`, reserved by anybody: it does not rise
+  // again for that. Null: nothing.
+  std::function<ResourceList(const ResourceList& stored)> reserved = nullptr;
 };
 
 // What admitting a request adds to one quota.
 struct Need {
   std::size_t standing = 0;  // index
-  ResourceList amount;       // to add to status.used; positive amounts only
+  ResourceList amount;       // to add to status.used; positive amounts only, perhaps none
   ResourceList absolute;     // what the object may use then, of the names of status.hard
   ResourceList stored;       // what the quota counts of the old object
 };

@@ -157,6 +157,17 @@ std::shared_ptr<const Facts> Ledger::Find(std::string_view ns, Uid uid) const {
   return slot == UidTable::kNone ? nullptr : state_->Look(space->objects.value(slot));
 }
 
+bool Ledger::Holds(std::string_view ns, const Uid& uid) const {
+  const Namespace* space = state_->Find(ns);
+  return space != nullptr && space->objects.Find(uid) != UidTable::kNone;
+}
+
+VersionMark Ledger::VersionOf(std::string_view ns, const Uid& uid) const {
+  const Namespace* space = state_->Find(ns);
+  const std::size_t slot = space == nullptr ? UidTable::kNone : space->objects.Find(uid);
+  return slot == UidTable::kNone ? kNoVersion : space->objects.version(slot);
+}
+
 const Tie* Ledger::FindTie(std::string_view ns, const Uid& uid) const {
   const Namespace* space = state_->Find(ns);
   return space == nullptr ? nullptr : space->ties.Find(uid);

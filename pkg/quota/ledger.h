@@ -112,6 +112,10 @@ class Ledger {
   // True if facts of objects in the namespace refer to one of these classes.
   [[nodiscard]] bool RefersToAny(std::string_view ns, const std::set<std::string>& classes) const;
 
+  // The object exists, whether or not its usage can be read.
+  [[nodiscard]] bool Holds(std::string_view ns, const Uid& uid) const;
+  // Its version; kNoVersion: it is not held.
+  [[nodiscard]] VersionMark VersionOf(std::string_view ns, const Uid& uid) const;
   // The held facts of one object; null if it is not held or unknown.
   [[nodiscard]] std::shared_ptr<const Facts> Find(std::string_view ns, Uid uid) const;
   [[nodiscard]] const Tie* FindTie(std::string_view ns, const Uid& uid) const;  // null: not tied

@@ -44,14 +44,21 @@ base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& obse
 // a write for that difference would be repeated forever.
 bool NeedsWrite(const Quota& quota, const QuotaStatus& desired) { return quota.status != desired; }
 
-std::string StatusPatch(const Quota& quota, const QuotaStatus& desired) {
+std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
+                        const std::string& reservations, const QuotaForm& form) {
   json::Object status;
   json::Object hard = Difference(quota.status.hard, desired.hard);
   json::Object used = Difference(quota.status.used, desired.used);
   if (!hard.empty() || !quota.has_status_hard) status.Set("hard", std::move(hard));
   if (!used.empty() || !quota.has_status_used) status.Set("used", std::move(used));
-  const json::Object guards = {{"uid", quota.uid}, {"resourceVersion", quota.resource_version}};
-  return json::Write(json::Object{{"metadata", guards}, {"status", std::move(status)}});
+  json::Object metadata{{"uid", quota.uid}, {"resourceVersion", quota.resource_version}};
+  const bool changed = !reservations.empty() && reservations != quota.reservations;
+  if (changed && form.reservations_in_status) status.Set("reservations", reservations);
+  if (changed && !form.reservations_in_status) {
+    metadata.Set("annotations", json::Object{{std::string(kReservations), reservations}});
+  }
+  return json::Write(
+      json::Object{{"metadata", std::move(metadata)}, {"status", std::move(status)}});
 }
 
 std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard,

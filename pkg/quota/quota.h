@@ -17,13 +17,16 @@
 
 namespace quota {
 
-// Selectors that Kubernetes would refuse or read in another way: what they mean in this quota API.
-struct SelectorRules {
+// How quotas of one API differ from Kubernetes' own.
+struct QuotaForm {
   // An expression without a scope, or with an unknown operator, never holds. False: such a quota
   // cannot be read.
   bool tolerant = false;
   // NotIn holds for an object that has no class at all.
   bool not_in_without_class = true;
+  // Reservations stand in status.reservations: /status of a custom resource keeps metadata as it
+  // is. False: in the annotation kReservations.
+  bool reservations_in_status = false;
 };
 
 // One kind of quota with its rules. Data: nothing outside its folder names it.
@@ -41,13 +44,13 @@ struct QuotaApi {
   std::function<std::optional<api::GroupResource>(std::string_view name)> counted_resource;
   // Fields of the quota object that Parse reads (dotted paths), for the reflector.
   std::vector<std::string> fields;
-  SelectorRules selectors = {};
+  QuotaForm form = {};
   // The machine-readable reason of a refusal at admission.
   std::string refusal_reason = "Forbidden";
 };
 
-// What ParseQuota() reads.
-std::vector<std::string> QuotaFields();
+// What ParseQuota() reads of a quota of that form.
+std::vector<std::string> QuotaFields(const QuotaForm& form = {});
 
 struct QuotaStatus {
   ResourceList hard;
@@ -65,6 +68,7 @@ struct Quota {
   bool has_status_hard = false;  // status.hard and .used present at all: absent is not empty
   bool has_status_used = false;
   bool deleting = false;
+  std::string reservations;    // as text; "": there are none
   double alert_threshold = 0;  // share of a limit, from kAlertThreshold; 0: none is given
 };
 
@@ -72,8 +76,11 @@ struct Quota {
 // value outside of (0, 1] is ignored.
 inline constexpr std::string_view kAlertThreshold = "quota-controller-manager.io/alert-threshold";
 
+// The annotation in which admission notes what it reserved: see pkg/accounting/reservation_list.h.
+inline constexpr std::string_view kReservations = "quota-controller-manager.io/reservations";
+
 // Errors: kMalformed, naming the field and the text ("spec.hard[pods]: quantities must match …").
-base::Result<Quota> ParseQuota(const json::Value& object, const SelectorRules& rules = {});
+base::Result<Quota> ParseQuota(const json::Value& object, const QuotaForm& rules = {});
 
 // The known usage of a quota.
 struct Observed {
@@ -95,7 +102,9 @@ bool NeedsWrite(const Quota& quota, const QuotaStatus& desired);
 
 // The guarded merge patch for /status: metadata.resourceVersion, and the members that differ;
 // removed names are null. Body of PATCH with application/merge-patch+json.
-std::string StatusPatch(const Quota& quota, const QuotaStatus& desired);
+// `reservations`: their text from now on; "": they stay as they are.
+std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
+                        const std::string& reservations = {}, const QuotaForm& form = {});
 
 // The names of spec.hard that `evaluator` owns; `classes` are those it reads, if they are known.
 std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard,

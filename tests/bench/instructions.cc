@@ -62,6 +62,7 @@ class NoListener final : public controllers::UsageListener {
   void OnResourceState(const quota::Evaluator&) override {}
   void OnClassChange(const quota::Evaluator&, const std::string&) override {}
   void OnClassState(const quota::Evaluator&) override {}
+  void OnShown(std::string_view, const quota::Uid&) override {}
   int changes = 0;
 };
 
@@ -71,7 +72,7 @@ class NoObserver final : public controllers::ControllerObserver {
   void OnDrift(const api::GroupResource&, const controllers::DriftReport&) override {}
   void OnResync(base::Duration, bool) override {}
   void OnForeignChargesExpired(std::size_t) override {}
-  void OnAdvance(const quota::Quota&, const quota::ResourceList&) override {}
+  void OnBurst(const quota::Quota&, const quota::ResourceList&) override {}
 };
 
 // The event loop, the time and the server of one question.
@@ -210,8 +211,7 @@ class Metrics final : public admission::Observer {
     metrics_.Batch(api, requests, writes);
   }
   void OnConflict(std::string_view api) override { metrics_.Conflict(api); }
-  void OnChargesHeld(std::string_view, std::size_t) override {}
-  void OnChargesExpired(std::string_view, std::size_t) override {}
+  void OnReservationsExpired(std::string_view, std::size_t) override {}
 
  private:
   metrics::AdmissionMetrics metrics_;
@@ -236,21 +236,22 @@ http::Request ReviewRequest(int number) {
 }
 
 // Reviews of creations of a pod of about 5 kB, so many at once, from the bodies to the answers,
-// with the status writes that charge them.
+// with the status writes that reserve for them.
 void Review(int at_once, std::size_t writes_each) {
   Controlled world(1000);
   base::ManualScheduler& scheduler = world.stage.scheduler;
   if (at_once > 1) world.stage.server.answer_delay = 1ms;  // meanwhile the next batch gathers
   Metrics metrics(world.stage.registry);
   admission::QuotaAdmitter admitter(world.stage.io.get_executor(), scheduler, world.stage.api,
-                                    world.controller, metrics);
+                                    world.controller.quota_book(), world.controller.object_book(),
+                                    metrics);
   const http::Handler handler = admission::NewHandler({&admitter}, metrics, scheduler);
   base::TaskGroup connections(world.stage.io.get_executor());
   Answer answer;
   std::vector<http::Request> requests;
   int number = 0;
   const auto next = [&] {
-    scheduler.RunFor(15s);  // the charges expire
+    scheduler.RunFor(15s);  // the reservations end
     requests.clear();
     for (int i = 0; i < at_once; ++i) requests.push_back(ReviewRequest(number++));
   };

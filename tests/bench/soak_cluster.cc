@@ -128,7 +128,7 @@ Vitals VitalsOf(const e2e::Daemon& daemon) {
   return {.resident_mb = static_cast<double>(usage.resident_bytes) / 1e6,
           .descriptors = CountEntries(proc + "/fd"),
           .threads = CountEntries(proc + "/task"),
-          .charges = daemon.Metric("quota_admission_charges_held").value_or(0),
+          .charges = daemon.Metric("quota_reservations").value_or(0),
           .drift = daemon.Metric("quota_resync_drift_objects_total").value_or(0),
           .writes = daemon.Metric("quota_status_writes_total").value_or(0) +
                     daemon.Metric("quota_admission_status_writes_total").value_or(0),

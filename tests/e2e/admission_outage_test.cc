@@ -252,4 +252,26 @@ TEST_CASE("admission: a daemon that was killed shuts the door while it is away, 
   a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, AfterAHold());
 }
 
+// A start reads from the quotas what is reserved, so nothing has to wait for a hold.
+TEST_CASE("admission: what goes while no daemon runs is free as soon as one has listed everything",
+          "[e2e][admission]") {
+  Admission a;
+  a.Limit("q", {{"pods", "20"}});
+  for (const client::ApiRequest& creation : Creations(a.scenario(), "kept-", 12)) {
+    CHECK(ToAttempt(a.api().Do(creation)).ok());
+  }
+  a.scenario().WaitUsed("q", {{"pods", "12"}});
+  Eventually("nothing is reserved any more", [&]() -> std::string {
+    const double reserved = a.Metric("quota_reservations");
+    return reserved == 0 ? "" : "reservations: " + std::to_string(reserved);
+  });
+  a.daemon().Kill();
+  for (int i = 0; i < 5; ++i) a.scenario().Delete("pods", "kept-" + std::to_string(i));
+  a.daemon().Start();
+  a.daemon().WaitUntilReady();
+  a.scenario().WaitUsed("q", {{"pods", "7"}}, std::chrono::seconds(5));
+  CHECK(a.Post("pods", Pod("next")).ok());
+  a.scenario().WaitUsed("q", {{"pods", "8"}});
+}
+
 }  // namespace e2e::admission_outage_test

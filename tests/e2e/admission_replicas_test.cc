@@ -1,5 +1,6 @@
 // Two replicas, one of which leads, each decide half of the requests.
 #include <catch2/catch.hpp>
+#include <cstdlib>
 
 #include "tests/e2e/harness/crowd.h"
 #include "tests/e2e/harness/proxy.h"
@@ -45,17 +46,16 @@ void Ask(Admission& a, const OwnCertificate& certificate, const std::string& url
   });
 }
 
-}  // namespace
-
-TEST_CASE("admission: two replicas, each asked about half, admit no more than one would",
-          "[e2e][admission][load]") {
+// Creations by 64 clients at once, half of which are decided by a daemon of this program.
+void Race(const std::string& program) {
   constexpr std::size_t kLimit = 30;
   const OwnCertificate certificate;
   const std::string lease = FreshName("quota");
   Admission a({.more_flags = certificate.Flags(lease)});
   const std::string address = "127.0.0.1:" + std::to_string(FreePort());
   DaemonOptions options{.kubeconfig = a.scenario().server().Kubeconfig(),
-                        .more_flags = certificate.Flags(lease)};
+                        .more_flags = certificate.Flags(lease),
+                        .program = program};
   options.more_flags.insert(options.more_flags.end(),
                             {"--enforce=core", "--admission-bind-address=" + address,
                              "--admission-url=https://" + address});
@@ -86,6 +86,21 @@ TEST_CASE("admission: two replicas, each asked about half, admit no more than on
   a.scenario().WaitUsed("q", {{"pods", std::to_string(left)}}, AfterAHold());
   (void)a.api().Do({.verb = "DELETE",
                     .path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/" + lease});
+}
+
+}  // namespace
+
+TEST_CASE("admission: two replicas, each asked about half, admit no more than one would",
+          "[e2e][admission][load]") {
+  Race("");
+}
+
+// A rolling update from a version that does not know reservations: QCM_OLDER_DAEMON is its program.
+TEST_CASE("admission: an older replica beside a newer one admits no more than one would",
+          "[.older]") {
+  const char* const program = std::getenv("QCM_OLDER_DAEMON");
+  REQUIRE(program != nullptr);
+  Race(program);
 }
 
 }  // namespace e2e::admission_replicas_test

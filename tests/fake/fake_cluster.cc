@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "cmd/sandbox-apiserver/managed_fields.h"
-
 namespace fake {
 namespace {
 
@@ -17,13 +15,6 @@ api::ObjectKey KeyOf(const json::Value& object) {
 }
 
 // RFC 7386.
-std::string ManagerOf(const client::ApiRequest& request) {
-  for (const auto& [name, value] : request.query) {
-    if (name == "fieldManager") return value;
-  }
-  return "unknown";
-}
-
 void Merge(json::Value& target, const json::Value& patch) {
   if (!patch.IsObject()) {
     target = patch;
@@ -315,7 +306,6 @@ base::Result<client::ApiResponse> FakeCluster::Patch(Collection& collection,
   }
   json::Value patched = object;
   Merge(patched, *patch);
-  sandbox::RecordStatusUpdate(object, patched, {ManagerOf(request), "v1", "2026-01-01T00:00:00Z"});
   for (auto& [resource, own] : collections_) {
     if (&own == &collection) Put(resource, patched);
   }

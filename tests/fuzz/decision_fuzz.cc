@@ -78,7 +78,7 @@ FUZZ_TARGET(decision) {
   const auto object = json::Parse(parts[1]);
   if (!quota_object || !object || !object->IsObject()) return;
   const quota::QuotaApi& api = fuzz::ApiOf(*quota_object);
-  const auto limits = quota::ParseQuota(*quota_object, api.selectors);
+  const auto limits = quota::ParseQuota(*quota_object, api.form);
   const Evaluator& evaluator = fuzz::EvaluatorOf(*object);
   const std::optional<Facts> after = FactsOf(evaluator, parts[1]);
   if (!limits || !after) return;

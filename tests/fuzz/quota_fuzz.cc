@@ -52,7 +52,7 @@ void CheckStatus(const json::Value& object, const QuotaApi& api, const Quota& qu
   const auto patch = json::Parse(quota::StatusPatch(quota, *desired));
   fuzz::Require(patch.has_value(), "a patch is JSON");
   const json::Value patched = sandbox::ApplyMergePatch(object, *patch);
-  const auto again = quota::ParseQuota(patched, api.selectors);
+  const auto again = quota::ParseQuota(patched, api.form);
   fuzz::Require(again.has_value(), "a quota with a status is a quota");
   if (!CanBeRead(desired->used)) return;
   fuzz::Require(again->status == *desired, "the patch writes the desired status");
@@ -78,7 +78,7 @@ const json::Projection& WatchedFields(const QuotaApi& api) {
   static std::map<const QuotaApi*, json::Projection> made;
   const auto found = made.find(&api);
   if (found != made.end()) return found->second;
-  std::vector<std::string> fields = quota::QuotaFields();
+  std::vector<std::string> fields = quota::QuotaFields(api.form);
   fields.insert(fields.end(), api.fields.begin(), api.fields.end());
   return made.emplace(&api, fuzz::WithIdentity(fields)).first->second;
 }
@@ -87,10 +87,10 @@ FUZZ_TARGET(quota) {
   const auto object = json::Parse(input);
   if (!object) return;
   const QuotaApi& api = fuzz::ApiOf(*object);
-  const auto quota = quota::ParseQuota(*object, api.selectors);
+  const auto quota = quota::ParseQuota(*object, api.form);
   const auto projected = json::ParseProjected(input, WatchedFields(api));
   fuzz::Require(projected.has_value(), "what parses is projected");
-  const auto watched = quota::ParseQuota(*projected, api.selectors);
+  const auto watched = quota::ParseQuota(*projected, api.form);
   fuzz::Require(quota.has_value() == watched.has_value(), "the watched fields are enough");
   if (!quota) {
     fuzz::RequireSame(watched.error().message, quota.error().message, "for the same reason");

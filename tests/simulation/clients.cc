@@ -92,7 +92,7 @@ base::Task<bool> World::AskAll(Write write, Thing wanted, std::uint64_t* version
     Replica* const replica = replicas_[static_cast<std::size_t>(to) % replicas_.size()].get();
     const base::Duration way = Way() + (call == 0 ? write.late : 0) * 1ms;
     const base::Duration others = write.slow * 1ms;
-    *others_done = timeline_.Now() + std::min(others, server_.SlowestWebhook());
+    *others_done = timeline_.Now() + std::min(others, slowest_webhook_);
     const auto answer = co_await Ask(*replica, before, wanted, write.dry_run, way);
     if (!answer || answer->kind != admission::Answer::Kind::kAllowed) co_return false;
   }

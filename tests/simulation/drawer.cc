@@ -106,6 +106,7 @@ void Drawer::MakeHarsh() {
   if (schedule_.seed % 7 == 0) AddErrors();
   if (schedule_.seed % 3 == 0) AddWebhooks();
   if (schedule_.seed % 5 == 0 && !schedule_.ironcore) AddRestore();
+  if (schedule_.seed % 7 == 3) AddAhead();
 }
 
 // In a namespace of its own: what goes lowers `used` by a write that is made and answered 5xx, and
@@ -138,6 +139,22 @@ void Drawer::AddOwn(int after, int name, int replica, int store) {
       {"ns", kOwnNamespace}, {"name", name}, {"to", replica}, {"store", store}};
   if (!schedule_.ironcore) numbers["size"] = 1 + Below(4);
   Add(after, schedule_.ironcore ? "machine" : "claim", std::move(numbers));
+}
+
+// In a namespace of its own: one replica's watch is ahead of another's, perhaps the leader's, and
+// by it the first says of objects that they were shown, before the other has seen them.
+void Drawer::AddAhead() {
+  if (schedule_.clocks.size() < 2) return;
+  constexpr int kRoom = 90;
+  std::map<std::string, int> quota{{"ns", kOwnNamespace}, {"quota", 1}};
+  quota[schedule_.ironcore ? "machines" : "storage"] = kRoom;
+  Add(0, "quota", std::move(quota));
+  for (int turn = 0; turn < 3; ++turn) {
+    const int replica = Below(static_cast<int>(schedule_.clocks.size()));
+    const int other = (replica + 1) % static_cast<int>(schedule_.clocks.size());
+    Add(18'000, "lag", {{"replica", replica}, {"resource", 1}, {"ms", 3'000}});
+    for (int i = 0; i < 3; ++i) AddOwn(i == 0 ? 10 : 300 + Below(200), 60 + 3 * turn + i, other, 0);
+  }
 }
 
 // Writes are stored up to 32 s after they were admitted, where a webhook may take 30 s.
@@ -178,7 +195,9 @@ void Drawer::AddRestore() {
 
 void Drawer::MakeSilent() {
   for (Action& action : schedule_.actions) {
-    if (action.what == "lag") action.numbers["ms"] = 5'000 + Below(25'000);
+    // Of quotas that it has not been shown nobody can know.
+    const bool objects = action.what == "lag" && action.Get("resource") % 3 != 0;
+    if (objects) action.numbers["ms"] = 5'000 + Below(25'000);
   }
 }
 

@@ -34,8 +34,8 @@ class Drawer {
   // Milliseconds from the last answer to the store; -1: never.
   int Store();
   void Fault();
-  // At the end: of every other seed the replicas charge in advance; of every fourth many are
-  // created in a short time, far from the limits, so that they do it often.
+  // At the end: of every other seed the replicas reserve for those to come; of every fourth many
+  // are created in a short time, far from the limits, so that they do it often.
   void MakeCrowded();
   // After that, so that what was drawn before stays as it was: answers of 5xx to writes that were
   // made; of every third seed slow webhooks of others; of every fifth a server that is put back; of
@@ -44,6 +44,7 @@ class Drawer {
   void MakeSilent();
 
   void AddErrors();
+  void AddAhead();
   void AddOwn(int after, int name, int replica, int store);
   void AddWebhooks();
   void AddRestore();

@@ -52,10 +52,10 @@ void Judge::EndExcuses() {
     Limits& limits = limits_[quota.uid];
     const Amounts truth = server_->TrueUse(quota);
     const bool covers = CoversTruth(quota, truth);
-    Settle(limits.excuses, covers);
+    Settle(limits.excuses, covers && !silent_);
     const bool known = truth.size() == quota.hard.size();
     if (!known) Open(limits.by_class);
-    Settle(limits.by_class, known && covers && classes_shown_);
+    Settle(limits.by_class, known && covers && classes_shown_ && !silent_);
   }
 }
 

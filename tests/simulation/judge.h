@@ -42,7 +42,7 @@ class Judge final : public ServerObserver, public Tell {
   // Somebody who is no replica writes the status: what `used` lacks then may be admitted.
   void OnForeignLowering(const StoredQuota& quota);
   void OnForeignRaise(const StoredQuota& quota, const std::string& name, std::int64_t by);
-  void OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) override;
+  void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) override;
   // A replica's webhook was called for `after`; `before` is null for a creation.
   void OnCall(const std::string& replica, const Thing* before, const Thing& after);
   void OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer,
@@ -52,6 +52,8 @@ class Judge final : public ServerObserver, public Tell {
   void OnTroubleUntil(base::TimePoint end) { calm_since_ = std::max(calm_since_, end); }
   // The server was put back to an earlier state, or somebody's watch shows nothing for that reason.
   void OnPutBack();
+  // Somebody's watch shows nothing for long: what was stored before a quota came may be unseen.
+  void OnSilent(bool silent) { silent_ = silent; }
   // All replicas have seen the last change of a class.
   void OnClassesShown(bool shown);
   // Who believes to lead at this moment; nullptr: nobody who runs.
@@ -146,6 +148,7 @@ class Judge final : public ServerObserver, public Tell {
   const Replica* leader_ = nullptr;
   std::optional<base::TimePoint> led_since_;
   bool silence_ = false;
+  bool silent_ = false;
 };
 
 }  // namespace simulation

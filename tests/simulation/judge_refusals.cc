@@ -64,14 +64,14 @@ void Judge::OnForeignRaise(const StoredQuota& quota, const std::string& name, st
                       .amount = {{name, by}}});
 }
 
-// What was charged in advance is given back within a second or so, and is looked at for as long as
-// any charge.
-void Judge::OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) {
+// What was reserved for a burst is given back within a second or so, and is looked at for as long
+// as any charge.
+void Judge::OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) {
   Touch();
   Amounts amount;
   for (const auto& [name, quantity] : usage)
     amount[name] = static_cast<std::int64_t>(quantity.nanos() / 1'000'000'000);
-  Narrate("in advance for " + quota.key.ToString() + ": " + ToText(amount));
+  Narrate("for a burst of " + quota.key.ToString() + ": " + ToText(amount));
   charged_.push_back({.at = timeline_.Now(),
                       .quota_uid = quota.uid,
                       .replica = "",

@@ -86,7 +86,7 @@ int Replay(const std::string& file) {
   std::ifstream in(file);
   std::stringstream text;
   text << in.rdbuf();
-  const auto schedule = simulation::ParseSchedule(text.str());
+  auto schedule = simulation::ParseSchedule(text.str());
   if (!schedule) {
     std::cerr << "simulation: " << file << ": " << schedule.error().message << "\n";
     return 2;

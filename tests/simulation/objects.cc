@@ -1,5 +1,8 @@
 #include "tests/simulation/objects.h"
 
+#include "pkg/json/value.h"
+#include "pkg/quota/quota.h"
+
 namespace simulation {
 namespace {
 
@@ -37,7 +40,10 @@ std::string ManagedFields(const StoredQuota& quota) {
     entries.append(R"("fieldsV1":{"f:status":{"f:used":{"f:)").append(name).append(R"(":{}}}}})");
   }
   std::string text = ",\"managedFields\":[";
-  return text.append(entries).append("]");
+  text.append(entries).append("]");
+  if (quota.reservations.empty()) return text;
+  text.append(",\"annotations\":{").append(json::Quote(quota::kReservations)).append(":");
+  return text.append(json::Quote(quota.reservations)).append("}");
 }
 
 std::string MetadataOf(const Thing& thing) {

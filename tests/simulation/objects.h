@@ -66,6 +66,7 @@ struct StoredQuota {
   bool gold = false;  // counts claims, or machines, of that class only
   std::optional<Amounts> status_hard;
   std::optional<Amounts> status_used;
+  std::string reservations = {};               // the annotation
   std::map<std::string, std::string> used_by;  // the manager that wrote a name of it last
 };
 

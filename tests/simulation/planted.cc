@@ -17,6 +17,18 @@ std::string WithoutGuards(const std::string& body) {
   return json::Write(patch);
 }
 
+// A patch whose list of reservations lacks this.
+std::string WithoutMember(const std::string& body, const char* member) {
+  json::Value patch = json::Parse(body).value();
+  const std::string name(quota::kReservations);
+  const json::Value* text = patch.At({"metadata", "annotations", name});
+  if (text == nullptr) return body;
+  json::Value list = json::Parse(*text->AsString()).value();
+  list.AsObject()->Erase(member);
+  patch.Make({"metadata", "annotations", name}) = json::Write(list);
+  return json::Write(patch);
+}
+
 // Of the objects' events every fifth never comes.
 class LossyBody final : public http::BodyStream {
  public:
@@ -77,7 +89,6 @@ class ReworkedBody final : public http::BodyStream {
 const std::vector<PlantedName>& AllPlanted() {
   static const std::vector<PlantedName> all = {
       {Planted::kChargePerCall, "charge-per-call", "used is above what is stored and asked for"},
-      {Planted::kNoForeignCharge, "no-foreign-charge", "used is below what is stored"},
       {Planted::kUnguardedWrite, "unguarded-write", "used is below what is stored"},
       {Planted::kLoweredTooEarly, "lowered-too-early", "used is below what is stored"},
       {Planted::kNoExpiry, "no-expiry", "is not the truth"},
@@ -87,7 +98,6 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kDoubleWrite, "double-write", "changed nothing"},
       {Planted::kForgottenOld, "forgotten-old", "needs nothing"},
       {Planted::kAnswerTrusted, "answer-trusted", "used is below what is stored"},
-      {Planted::kErrorTrusted, "error-trusted", "used is below what is stored"},
       {Planted::kNeighbourIgnored, "neighbour-ignored", "used is below what is stored"},
       {Planted::kNewestKept, "newest-kept", "fits, and is refused"},
       {Planted::kGoingFree, "going-free", "used is below what is stored"},
@@ -95,6 +105,9 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kClassRemembered, "class-remembered", "without its class", true},
       {Planted::kMissingFree, "missing-free", "what nobody knows is lowered", true},
       {Planted::kClassNotRead, "class-not-read", "for a class that there is", true},
+      {Planted::kDroppedEarly, "dropped-early", "used is below what is stored"},
+      {Planted::kNotAsked, "not-asked", "used is below what is stored"},
+      {Planted::kNoFloor, "no-floor", "used is below what is stored"},
   };
   return all;
 }
@@ -109,16 +122,15 @@ base::Task<base::Result<client::ApiResponse>> PlantedClient::Do(client::ApiReque
     const bool unanswered = !written && written.error().http_status == 0;
     co_return unanswered ? stored : written;
   }
-  if (planted_ == Planted::kErrorTrusted || planted_ == Planted::kNewestKept) {
+  if (planted_ == Planted::kNewestKept) {
     const bool quotas = request.path.find("/resourcequotas") != std::string::npos;
     auto answer = co_await inner_.Do(std::move(request));
-    if (planted_ == Planted::kNewestKept) {
-      if (quotas && answer) answer->body = Newest(answer->body);
-    } else if (patch && !answer && answer.error().http_status >= 500) {
-      co_return base::Error{
-          .code = base::ErrorCode::kTooManyRequests, .message = "refused", .http_status = 429};
-    }
+    if (quotas && answer) answer->body = Newest(answer->body);
     co_return answer;
+  }
+  if (patch && planted_ == Planted::kNoFloor) request.body = WithoutMember(request.body, "floor");
+  if (patch && planted_ == Planted::kDroppedEarly) {
+    request.body = WithoutMember(request.body, "reservations");
   }
   if (!patch || planted_ != Planted::kDoubleWrite) co_return co_await inner_.Do(std::move(request));
   const auto first = co_await inner_.Do(request);
@@ -134,10 +146,16 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> PlantedClient::Strea
   for (const auto& [name, value] : request.query) watch = watch || name == "watch";
   const bool quotas = request.path.ends_with("/resourcequotas");
   const bool classes = request.path.ends_with("/machineclasses");
+  const bool asked = !quotas && !watch && request.path.find("/namespaces/") != std::string::npos;
   auto opened = co_await inner_.Stream(std::move(request));
   if (opened && quotas && planted_ == Planted::kNewestKept) {
     Body body = std::make_unique<ReworkedBody>(std::move(*opened),
                                                [this](json::Value& said) { KeepNewest(said); });
+    co_return base::Result<Body>(std::move(body));
+  }
+  if (opened && asked && planted_ == Planted::kNotAsked) {
+    Body body = std::make_unique<ReworkedBody>(
+        std::move(*opened), [](json::Value& said) { said.Make({"items"}) = json::Array(); });
     co_return base::Result<Body>(std::move(body));
   }
   if (!opened || !watch) co_return opened;
@@ -182,19 +200,19 @@ std::string PlantedClient::Newest(const std::string& body) {
   return json::Write(said);
 }
 
-std::vector<const quota::Quota*> StaleQuotas::Age(const std::vector<const quota::Quota*>& quotas) {
-  std::vector<const quota::Quota*> aged;
-  for (const quota::Quota* quota : quotas) {
-    const auto [entry, added] = known_.try_emplace(quota->uid, Known{*quota, *quota});
+std::vector<admission::BookedQuota> StaleQuotas::Age(std::vector<admission::BookedQuota> quotas) {
+  for (admission::BookedQuota& booked : quotas) {
+    const quota::Quota& quota = *booked.quota;
+    const auto [entry, added] = known_.try_emplace(quota.uid, Known{quota, quota});
     Known& known = entry->second;
-    if (known.now.resource_version != quota->resource_version) {
-      known.shown = *quota;
+    if (known.now.resource_version != quota.resource_version) {
+      known.shown = quota;
       known.shown.status.used = known.now.status.used;
-      known.now = *quota;
+      known.now = quota;
     }
-    aged.push_back(&known.shown);
+    booked.quota = &known.shown;
   }
-  return aged;
+  return quotas;
 }
 
 void Plant(Planted planted, std::uint64_t call, admission::Review& review) {

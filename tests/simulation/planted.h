@@ -18,24 +18,25 @@ namespace simulation {
 enum class Planted : std::uint8_t {
   kNone,
   kChargePerCall,     // each call is about another object
-  kNoForeignCharge,   // an increase by somebody else is not held
   kUnguardedWrite,    // a status is written whatever it is meanwhile
-  kLoweredTooEarly,   // charges end before their object can be seen
-  kNoExpiry,          // charges of what was never stored stay
+  kLoweredTooEarly,   // reservations end before their object can be seen
+  kNoExpiry,          // reservations of what was never stored stay
   kLeaseTrusted,      // a stopped process does not see that its lease ended
   kStaleBatch,        // decided against the status before the last
   kEventLost,         // and nobody lists again
   kDoubleWrite,       // each status is written twice
   kForgottenOld,      // an update is taken for a creation
   kAnswerTrusted,     // a write without an answer is taken for made
-  kErrorTrusted,      // one that is answered by 5xx is taken for not made
-  kNeighbourIgnored,  // charges end before the slowest webhook has answered
+  kNeighbourIgnored,  // reservations end before the slowest webhook has answered
   kNewestKept,        // what was known in a later version is the truth
   kGoingFree,         // what is being deleted grows uncharged
   kClassFrozen,       // a class that changes moves nothing
   kClassRemembered,   // one that went is not missing
   kMissingFree,       // what nobody can tell is nothing
   kClassNotRead,      // only a watch shows classes
+  kDroppedEarly,      // entries end before their object was shown
+  kNotAsked,          // they end early, and the server is not asked
+  kNoFloor,           // who is behind an earlier recount recounts
 };
 
 struct PlantedName {
@@ -69,7 +70,7 @@ class PlantedClient final : public client::ApiClient {
 class StaleQuotas {
  public:
   // The quotas as they are, but with the `used` that each had before its last change.
-  std::vector<const quota::Quota*> Age(const std::vector<const quota::Quota*>& quotas);
+  std::vector<admission::BookedQuota> Age(std::vector<admission::BookedQuota> quotas);
 
  private:
   struct Known {

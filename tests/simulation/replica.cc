@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "controllers/quota/timing.h"
+#include "pkg/accounting/reservation_list.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 
@@ -11,11 +13,8 @@ namespace {
 using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""h;
+using controllers::kReconnect;
 
-// Like those of the daemon (cmd/quota-controller-manager/manager.cc), except that its pauses
-// between two watches end at 4 s.
-constexpr base::BackoffOptions kReconnect{
-    .initial = 500ms, .factor = 2, .cap = 8s, .jitter = 0.5, .reset_after = 120s};
 constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 constexpr std::chrono::milliseconds kAnswerTime = 5s;
 
@@ -34,8 +33,8 @@ class Replica::Counts final : public controllers::ControllerObserver {
   void OnDrift(const api::GroupResource&, const controllers::DriftReport&) override {}
   void OnResync(base::Duration, bool) override {}
   void OnForeignChargesExpired(std::size_t) override {}
-  void OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) override {
-    tell_.OnAdvance(quota, usage);
+  void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) override {
+    tell_.OnBurst(quota, usage);
   }
 
  private:
@@ -43,11 +42,15 @@ class Replica::Counts final : public controllers::ControllerObserver {
 };
 
 // The controller as admission sees it; knows which quotas admission writes at this moment.
-class Replica::Book final : public admission::QuotaBook {
+class Replica::Book final : public admission::QuotaBook, public admission::ObjectBook {
  public:
-  Book(admission::QuotaBook& inner, Tell& tell, Planted planted,
+  Book(controllers::QuotaController& controller, Tell& tell, Planted planted,
        const api::GroupVersionResource& quotas)
-      : inner_(inner), tell_(tell), planted_(planted), quotas_(quotas) {}
+      : inner_(controller.quota_book()),
+        objects_(controller.object_book()),
+        tell_(tell),
+        planted_(planted),
+        quotas_(quotas) {}
 
   // A PATCH leaves. True if it is admission's.
   bool OnPatch(const client::ApiRequest& request) {
@@ -61,46 +64,22 @@ class Replica::Book final : public admission::QuotaBook {
     return true;
   }
 
-  [[nodiscard]] bool Current() const override { return inner_.Current(); }
-  [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override {
-    if (planted_ != Planted::kStaleBatch) return inner_.InNamespace(ns);
-    return stale_.Age(inner_.InNamespace(ns));
+  [[nodiscard]] std::vector<admission::BookedQuota> Quotas(std::string_view ns) const override {
+    if (planted_ != Planted::kStaleBatch) return inner_.Quotas(ns);
+    return stale_.Age(inner_.Quotas(ns));
   }
-  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
-                                              std::string_view version) const override {
-    return inner_.Covering(quota, uid, version);
+  [[nodiscard]] const quota::ResourceList* Reserved(const quota::Quota& quota,
+                                                    const quota::Uid& uid,
+                                                    std::string_view version) const override {
+    return inner_.Reserved(quota, uid, version);
   }
-  std::uint64_t Cover(const quota::Quota& quota, const quota::Uid& uid,
-                      std::string_view version) override {
-    return inner_.Cover(quota, uid, version);
+  std::uint64_t Rely(const quota::Quota& quota, const quota::Uid& uid,
+                     std::string_view version) override {
+    return inner_.Rely(quota, uid, version);
   }
-  [[nodiscard]] const quota::ClassTable* ClassesOf(
-      const quota::Evaluator& evaluator) const override {
-    return inner_.ClassesOf(evaluator);
-  }
-  [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
-      const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
-      const quota::ObjectFacts& facts) const override {
-    return inner_.SubjectOf(evaluator, ns, uid, facts);
-  }
-  [[nodiscard]] bool HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
-                              std::string_view resource_version) const override {
-    return inner_.HasLater(evaluator, uid, resource_version);
-  }
-  base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
-                                                        std::string name,
-                                                        base::TimePoint deadline) override {
-    if (planted_ == Planted::kClassNotRead) {
-      co_return base::Error{.code = base::ErrorCode::kNotFound, .message = "not looked for"};
-    }
-    co_return co_await inner_.ReadClass(evaluator, std::move(name), deadline);
-  }
-  [[nodiscard]] quota::ResourceList AdvanceOf(const quota::Quota& quota) const override {
-    return inner_.AdvanceOf(quota);
-  }
-  [[nodiscard]] bool Draw(const admission::ChargePlan& plan) override { return inner_.Draw(plan); }
-  base::Task<base::Result<void>> Charge(admission::ChargePlan plan,
-                                        base::TimePoint deadline) override {
+  [[nodiscard]] bool Draw(const admission::ReservePlan& plan) override { return inner_.Draw(plan); }
+  base::Task<base::Result<void>> Reserve(admission::ReservePlan plan,
+                                         base::TimePoint deadline) override {
     const quota::Quota& quota = plan.quota;
     const std::string uid = quota.uid;
     const auto same = [uid](const Writing& w) { return w.uid == uid; };
@@ -108,15 +87,37 @@ class Replica::Book final : public admission::QuotaBook {
       tell_.Violation("two batches write " + quota.key.ToString() + " at once");
     }
     writing_.push_back({uid, quotas_.Path(quota.key.ns, quota.key.name, "status")});
-    const auto outcome = co_await inner_.Charge(std::move(plan), deadline);
+    const auto outcome = co_await inner_.Reserve(std::move(plan), deadline);
     std::erase_if(writing_, same);
     co_return outcome;
   }
-  void Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override {
-    inner_.Release(key, uid, grant);
+  void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override {
+    inner_.Withdraw(key, uid, grant);
   }
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override {
     co_return co_await inner_.Refresh(std::move(ns), deadline);
+  }
+
+  [[nodiscard]] const quota::ClassTable* ClassesOf(
+      const quota::Evaluator& evaluator) const override {
+    return objects_.ClassesOf(evaluator);
+  }
+  [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
+      const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
+      const quota::ObjectFacts& facts) const override {
+    return objects_.SubjectOf(evaluator, ns, uid, facts);
+  }
+  [[nodiscard]] bool HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
+                              std::string_view resource_version) const override {
+    return objects_.HasLater(evaluator, uid, resource_version);
+  }
+  base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
+                                                        std::string name,
+                                                        base::TimePoint deadline) override {
+    if (planted_ == Planted::kClassNotRead) {
+      co_return base::Error{.code = base::ErrorCode::kNotFound, .message = "not looked for"};
+    }
+    co_return co_await objects_.ReadClass(evaluator, std::move(name), deadline);
   }
 
  private:
@@ -127,6 +128,7 @@ class Replica::Book final : public admission::QuotaBook {
     int patches = 0;
   };
   admission::QuotaBook& inner_;
+  admission::ObjectBook& objects_;
   Tell& tell_;
   Planted planted_;
   const api::GroupVersionResource& quotas_;
@@ -159,8 +161,8 @@ Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings
   controller_ = std::make_unique<controllers::QuotaController>(context, api_, served_, *counts_,
                                                                ControllerOptions());
   book_ = std::make_unique<Book>(*controller_, tell_, settings_.planted, api_.resource);
-  admitter_ = std::make_unique<admission::QuotaAdmitter>(timeline.executor(), clock_, api_, *book_,
-                                                         admission::NoObserver());
+  admitter_ = std::make_unique<admission::QuotaAdmitter>(timeline_.executor(), clock_, api_, *book_,
+                                                         *book_, admission::NoObserver());
   if (settings_.webhooks) FollowWebhooks();
   link_.on_patch = [this](const client::ApiRequest& request) { CheckPatch(request); };
   life_.Spawn("life", [this] { return Live(); });
@@ -168,22 +170,25 @@ Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings
 
 Replica::~Replica() = default;
 
+std::size_t Replica::reservations() const {
+  controllers::Accounts::Tally tally;
+  while (controller_->accounts().Count(tally)) continue;
+  return tally.reservations;
+}
+
 controllers::QuotaControllerOptions Replica::ControllerOptions() {
   controllers::QuotaControllerOptions options;
   options.resync_period = {};  // it must not be needed
   options.write_timeout = kWriteTimeout;
-  options.field_manager = settings_.name;
+  options.identity = settings_.name;
   options.leading = [this] { return runner_->Leads(); };
   options.seed = settings_.seed + 2;
-  options.advance.crowd = settings_.advance ? 1 : 0;
-  options.advance.window = 2s;
-  options.advance.shortest = 0ms;
-  options.advance.growth = 2;
-  options.advance.share = 2;
-  options.advance.idle = 2s;
-  if (settings_.planted == Planted::kLoweredTooEarly) options.charge_hold = 100ms;
-  if (settings_.planted == Planted::kNoForeignCharge) options.foreign_hold = 0ms;
-  if (settings_.planted == Planted::kNoExpiry) options.charge_hold = 1h;
+  options.crowd = {
+      .crowd = settings_.bursts ? 1U : 0U, .window = 2s, .shortest = 0ms, .growth = 2, .share = 2};
+  if (settings_.planted == Planted::kLoweredTooEarly || settings_.planted == Planted::kNotAsked) {
+    options.hold = 100ms;
+  }
+  if (settings_.planted == Planted::kNoExpiry) options.hold = 1h;
   return options;
 }
 
@@ -191,14 +196,14 @@ controllers::QuotaControllerOptions Replica::ControllerOptions() {
 void Replica::FollowWebhooks() {
   const bool ignored = settings_.planted == Planted::kNeighbourIgnored ||
                        settings_.planted == Planted::kLoweredTooEarly ||
-                       settings_.planted == Planted::kNoForeignCharge ||
+                       settings_.planted == Planted::kNotAsked ||
                        settings_.planted == Planted::kNoExpiry;
   if (ignored) return;
   webhooks_ = std::make_unique<admission::OtherWebhooks>(
       clock_, client_, "quota-controller-manager",
       informers::ReflectorOptions{.backoff = kReconnect, .seed = settings_.seed + 4},
-      [this](base::Duration longest) { controller_->SetHold(quota::HoldFor(longest)); });
-  controller_->SetHold(quota::HoldFor(webhooks_->Longest()));
+      [this](base::Duration longest) { controller_->SetSlowestWebhook(longest); });
+  controller_->SetSlowestWebhook(webhooks_->Longest());
 }
 
 leader::LeaderOptions Replica::LeaseOptions() {
@@ -214,9 +219,31 @@ leader::LeaderOptions Replica::LeaseOptions() {
   return options;
 }
 
+// What it granted a replica may take back, whoever leads: then it leaves alone what others
+// reserved.
+bool Replica::TakesBack(const client::ApiRequest& request) const {
+  const json::Value patch = json::Parse(request.body).value();
+  const std::string_view text =
+      patch.StringAt({"metadata", "annotations", std::string(quota::kReservations)});
+  const auto next = accounting::ReservationList::Parse(text);
+  if (!next || patch.At({"status", "hard"}) != nullptr) return false;
+  bool found = false;
+  const auto check = [&](const quota::Quota& quota) {
+    const std::string path = api_.resource.Path(quota.key.ns, quota.key.name, "status");
+    const auto now = accounting::ReservationList::Parse(quota.reservations);
+    if (path != request.path || !now) return;
+    found = std::ranges::all_of(now->entries(), [&](const auto& entry) {
+      return entry.by == settings_.name || next->Find(entry.by, entry.n) != nullptr;
+    });
+  };
+  controllers::QuotaStore::Place place;
+  while (controller_->store().VisitSome(place, 64, check)) continue;
+  return found;
+}
+
 void Replica::CheckPatch(const client::ApiRequest& request) {
   if (!request.path.ends_with("/status") || book_->OnPatch(request)) return;
-  if (runner_->Leads()) return;
+  if (runner_->Leads() || TakesBack(request)) return;
   tell_.Violation(settings_.name + " does not lead and reconciles: " + request.body);
 }
 

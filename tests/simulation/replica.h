@@ -23,8 +23,8 @@ class Tell {
  public:
   virtual ~Tell() = default;
   virtual void Violation(const std::string& what) = 0;
-  // A replica is about to charge that in advance.
-  virtual void OnAdvance(const quota::Quota& quota, const quota::ResourceList& usage) = 0;
+  // A replica is about to reserve that for creations to come.
+  virtual void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) = 0;
 };
 
 struct ReplicaSettings {
@@ -33,7 +33,7 @@ struct ReplicaSettings {
   double rate = 1;
   std::uint64_t seed = 1;
   bool ironcore = false;
-  bool advance = false;   // it charges in advance, for next to no crowd
+  bool bursts = false;    // it reserves for those to come, for next to no crowd
   bool webhooks = false;  // it follows those of others
   Planted planted = Planted::kNone;
 };
@@ -58,7 +58,7 @@ class Replica {
   [[nodiscard]] bool paused() const { return clock_.paused(); }
   // It believes to lead; killed processes believe nothing.
   [[nodiscard]] bool Leads() const { return !killed_ && runner_->Leads(); }
-  [[nodiscard]] std::size_t charges_held() const { return controller_->charges_held(); }
+  [[nodiscard]] std::size_t reservations() const;
   [[nodiscard]] const std::string& name() const { return settings_.name; }
   [[nodiscard]] Link& link() { return link_; }
 
@@ -69,6 +69,7 @@ class Replica {
   base::Task<void> Answer(admission::Review review,
                           std::function<void(admission::Answer)> answered);
   void CheckPatch(const client::ApiRequest& request);
+  [[nodiscard]] bool TakesBack(const client::ApiRequest& request) const;
   controllers::QuotaControllerOptions ControllerOptions();
   void FollowWebhooks();
   leader::LeaderOptions LeaseOptions();

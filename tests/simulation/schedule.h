@@ -34,7 +34,7 @@ struct ClockOf {
 struct Schedule {
   std::uint64_t seed = 1;
   bool ironcore = false;        // machines by their classes, instead of claims and secrets
-  bool advance = false;         // replicas charge in advance
+  bool advance = false;         // replicas reserve for those to come
   bool webhooks = false;        // of others, which replicas follow
   std::string planted;          // the name of a planted fault, or ""
   std::vector<ClockOf> clocks;  // one for each replica

@@ -1,6 +1,6 @@
 // A schedule as text: "replicas=2 seed=7 ahead0=0 rate0=100 …", then "+120 claim ns=0 name=1
-// size=3". "api=ironcore" says that it is about machines, "advance=1" that replicas charge in
-// advance, "webhooks=1" that there are webhooks of others.
+// size=3". "api=ironcore" says that it is about machines, "advance=1" that replicas reserve
+// for creations to come, "webhooks=1" that there are webhooks of others.
 
 #include <sstream>
 
@@ -48,6 +48,9 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
     }
     const auto number = NumberOf(value);
     if (!number) return false;
+    if (name == "reserving") {  // of a time when not all did
+      continue;
+    }
     if (name == "advance") {
       schedule.advance = *number != 0;
       continue;

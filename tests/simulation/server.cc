@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "pkg/quota/quota.h"
 #include "tests/simulation/discovery.h"
 
 namespace simulation {
@@ -263,8 +264,12 @@ base::Result<client::ApiResponse> Server::PatchStatus(const Key& key,
   const StoredQuota before = quota;
   Merge(patch->At({"status", "hard"}), quota.status_hard);
   Merge(patch->At({"status", "used"}), quota.status_used);
-  const bool changed =
-      before.status_hard != quota.status_hard || before.status_used != quota.status_used;
+  const std::string_view reservations =
+      patch->StringAt({"metadata", "annotations", quota::kReservations});
+  if (!reservations.empty()) quota.reservations = reservations;
+  const bool changed = before.status_hard != quota.status_hard ||
+                       before.status_used != quota.status_used ||
+                       before.reservations != quota.reservations;
   if (changed) quota.version = ++version_;
   NoteManager(before, quota, ManagerOf(request));
   observer_.OnStatus(before, quota);

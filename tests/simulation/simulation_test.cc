@@ -56,20 +56,13 @@ std::string TextOf(const std::filesystem::path& path) {
 
 TEST_CASE("simulation: nothing is found in what is shipped", "[simulation]") {
   simulation::QuietLog();
+  const bool silent = GENERATE(false, true);
   for (std::uint64_t seed = 1; seed <= kClean; ++seed) {
-    const auto violation = Run(Draw(seed));
-    INFO("seed " << seed);
-    CHECK(violation.value_or("") == "");
-  }
-}
-
-TEST_CASE("simulation: nothing is found while classes of machines come, change, and go",
-          "[simulation]") {
-  simulation::QuietLog();
-  for (std::uint64_t seed = 1; seed <= kClean; ++seed) {
-    const auto violation = Run(DrawIroncore(seed));
-    INFO("ironcore seed " << seed);
-    CHECK(violation.value_or("") == "");
+    for (const Schedule& schedule : {Draw(seed, silent), DrawIroncore(seed, silent)}) {
+      const auto violation = Run(schedule);
+      INFO("seed " << seed << " ironcore " << schedule.ironcore << " silent " << silent);
+      CHECK(violation.value_or("") == "");
+    }
   }
 }
 

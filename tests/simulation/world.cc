@@ -58,7 +58,7 @@ void World::StartReplica(std::size_t index) {
   settings.rate = clock.rate_percent / 100.0;
   settings.seed = schedule_.seed * 1'000 + index * 100 + static_cast<std::uint64_t>(starts_[index]);
   settings.ironcore = schedule_.ironcore;
-  settings.advance = schedule_.advance;
+  settings.bursts = schedule_.advance;
   settings.webhooks = schedule_.webhooks;
   settings.planted = planted_;
   if (replicas_[index]) ended_.push_back(std::move(replicas_[index]));
@@ -87,6 +87,7 @@ void World::Look() {
   const bool misled =
       std::ranges::any_of(replicas_, [](const auto& replica) { return replica->link().Misled(); });
   if (misled) judge_.OnPutBack();
+  judge_.OnSilent(timeline_.Now() <= silent_until_);
   if (schedule_.ironcore) judge_.OnClassesShown(ClassesShown());
 }
 
@@ -188,7 +189,8 @@ std::optional<std::string> World::Run() {
   if (RunUntilQuiet()) {
     judge_.CheckTruth();
     for (const auto& replica : replicas_) {
-      if (replica->charges_held() > 0) judge_.Violation(replica->name() + " still holds charges");
+      if (replica->reservations() > 0)
+        judge_.Violation(replica->name() + " still has reservations");
     }
     judge_.ExpectSilence();
     schedule_.ironcore ? ProbeMachines() : Probe();

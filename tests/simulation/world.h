@@ -81,6 +81,8 @@ class World {
   std::vector<bool> restarting_;
   std::uint64_t calls_ = 0;
   base::TimePoint faults_end_{};
+  base::TimePoint silent_until_{};    // somebody's watch, for longer than one lags
+  base::Duration slowest_webhook_{};  // as the API server knows them
   base::TaskGroup clients_;
 };
 

@@ -8,6 +8,11 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
+// Of an API server, from what happens to its own watches.
+constexpr base::Duration kHears = 50ms;
+// A watch that shows nothing for longer is silent, and nobody notices.
+constexpr base::Duration kLongestLag = 4s;
+
 Server::Key KeyOf(const Action& action, const char* what) {
   std::string ns = "ns";
   std::string name = what;
@@ -144,6 +149,7 @@ bool World::PerformOnReplica(const Action& action) {
     EndsIn(3s);
   } else if (action.what == "lag") {
     link.Lag(resource, time);
+    if (time > kLongestLag) silent_until_ = std::max(silent_until_, timeline_.Now() + time);
     EndsIn(time);
   } else if (action.what == "block") {
     link.Block(resource, time);
@@ -162,6 +168,8 @@ bool World::PerformOnServer(const Action& action) {
     Restore(action.Get("away") * 1ms, action.Get("silent") != 0);
   } else if (action.what == "webhook" || action.what == "delete-webhook") {
     if (!server_.away()) server_.PutWebhook(name, action.Get("seconds"));
+    // The API server hears of it by a watch, too.
+    timeline_.After(kHears, [this] { slowest_webhook_ = server_.SlowestWebhook(); });
   } else {
     return false;
   }
@@ -177,6 +185,7 @@ void World::Restore(base::Duration away, bool silent) {
   EndsIn(away + (silent ? 180s : 20s));
   timeline_.After(away, [this, silent] {
     server_.Restore(silent);
+    slowest_webhook_ = server_.SlowestWebhook();
     judge_.OnPutBack();
   });
 }

@@ -17,7 +17,7 @@ QuotaApi IroncoreQuotaApi() {
       .fields = QuotaFields(),
       // Nobody validates selectors when they are written, and a scope only means objects with a
       // class.
-      .selectors = {.tolerant = true, .not_in_without_class = false},
+      .form = {.tolerant = true, .not_in_without_class = false},
   };
 }
 

@@ -5,6 +5,7 @@
 namespace quota {
 
 QuotaApi KarmadaQuotaApi() {
+  const QuotaForm form{.reservations_in_status = true};
   return {
       .name = "karmada",
       .resource = {.group = "policy.karmada.io",
@@ -15,7 +16,8 @@ QuotaApi KarmadaQuotaApi() {
       // count/ names count propagated objects, that is bindings: no other objects are read.
       .object_counter = nullptr,
       .counted_resource = ParseCountName,
-      .fields = QuotaFields(),
+      .fields = QuotaFields(form),
+      .form = form,
       // Karmada's scheduler recognizes a refusal by quota by this reason, and reports it in the
       // binding.
       .refusal_reason = "QuotaExceeded",

@@ -2,9 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "pkg/api/managed_fields.h"
 #include "pkg/api/object_meta.h"
 #include "tests/cmd/sandbox-apiserver/core_fixture.h"
+#include "tests/fake/managed_fields.h"
 
 namespace sandbox::store_test {
 namespace {

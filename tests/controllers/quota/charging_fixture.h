@@ -14,7 +14,8 @@ namespace fixture {
 struct ChargingFixture : ControllerFixture {
   explicit ChargingFixture(controllers::QuotaControllerOptions options = {})
       : ControllerFixture(std::move(options)),
-        admitter(io.get_executor(), scheduler, api, *controller, admission::NoObserver()) {}
+        admitter(io.get_executor(), scheduler, api, controller->quota_book(),
+                 controller->object_book(), admission::NoObserver()) {}
   ~ChargingFixture() {
     calls.Spawn("stop", [this] { return admitter.Stop(); });
     RunFor(std::chrono::minutes(1));

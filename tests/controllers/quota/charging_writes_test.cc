@@ -12,16 +12,6 @@ using fixture::kQuotas;
 using fixture::MakeQuota;
 using fixture::PodWithUid;
 
-namespace {
-
-controllers::QuotaControllerOptions WithFieldManager() {
-  controllers::QuotaControllerOptions options;
-  options.field_manager = "ours";
-  return options;
-}
-
-}  // namespace
-
 TEST_CASE("charging: other writers of the status are decided with, and lose nothing",
           "[controllers]") {
   ChargingFixture f;
@@ -42,7 +32,7 @@ TEST_CASE("charging: other writers of the status are decided with, and lose noth
 }
 
 TEST_CASE("charging: a write whose answer is lost is looked up, not repeated", "[controllers]") {
-  ChargingFixture f(WithFieldManager());
+  ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
   f.RunFor(1s);
   bool lost = false;
@@ -59,7 +49,7 @@ TEST_CASE("charging: a write whose answer is lost is looked up, not repeated", "
 
 TEST_CASE("charging: a write that was made is looked up whatever the server answered",
           "[controllers]") {
-  ChargingFixture f(WithFieldManager());
+  ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
   f.RunFor(1s);
   const int status = GENERATE(500, 502, 503, 504);
@@ -82,7 +72,7 @@ TEST_CASE("charging: a write that was made is looked up whatever the server answ
 TEST_CASE(
     "charging: in place of a write that never arrived, another replica's equal one is not ours",
     "[controllers]") {
-  ChargingFixture f(WithFieldManager());
+  ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
   f.RunFor(1s);
   bool lost = false;
@@ -99,25 +89,9 @@ TEST_CASE(
   CHECK(f.Used("q") == "pods=2");
 }
 
-TEST_CASE("charging: where it is not known who wrote, a write without an answer is repeated",
-          "[controllers]") {
-  ChargingFixture f;
-  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
-  f.RunFor(1s);
-  bool lost = false;
-  f.cluster.lose_answer = [&](const client::ApiRequest& request) {
-    return request.verb == "PATCH" && !std::exchange(lost, true);
-  };
-  CHECK(f.Admits(PodWithUid("a")));
-  CHECK(f.Used("q") == "pods=2");
-  f.cluster.Put(kPods, PodWithUid("a"));
-  f.RunFor(15s);
-  CHECK(f.Used("q") == "pods=1");
-}
-
 TEST_CASE("charging: a recount whose answer is lost is looked up, and taken for nobody else's",
           "[controllers]") {
-  ChargingFixture f(WithFieldManager());
+  ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
   f.RunFor(1s);
   CHECK(f.Admits(PodWithUid("a")));
@@ -135,7 +109,7 @@ TEST_CASE("charging: a recount whose answer is lost is looked up, and taken for 
 
 TEST_CASE("charging: what others charge on top of a write without an answer is held",
           "[controllers]") {
-  ChargingFixture f(WithFieldManager());
+  ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
   f.cluster.Put(kPods, PodWithUid("a"));
   f.cluster.Put(kPods, PodWithUid("b"));

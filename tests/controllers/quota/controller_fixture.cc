@@ -1,7 +1,5 @@
 #include "tests/controllers/quota/controller_fixture.h"
 
-#include "cmd/sandbox-apiserver/managed_fields.h"
-
 namespace fixture {
 namespace {
 
@@ -93,9 +91,7 @@ std::string ControllerFixture::Hard(const std::string& name, const std::string& 
 void ControllerFixture::WriteStatus(const std::string& name, const json::Object& hard,
                                     const json::Object& used) {
   json::Value object = *cluster.Find(kQuotas, "team-a", name);
-  const json::Value before = object;
   object.Make({"status"}) = json::Object{{"hard", hard}, {"used", used}};
-  sandbox::RecordStatusUpdate(before, object, {"somebody", "v1", "2026-01-01T00:00:00Z"});
   cluster.Put(kQuotas, std::move(object));
 }
 

@@ -43,15 +43,11 @@ class Recorder final : public controllers::ControllerObserver {
   void OnResync(base::Duration, bool complete) override { complete ? ++resyncs : ++failed_resyncs; }
 
   void OnForeignChargesExpired(std::size_t charges) override { foreign_expired += charges; }
-  void OnAdvance(const quota::Quota&, const quota::ResourceList&) override {
-    ++advances;
-    if (when_advance) when_advance();
-  }
+  void OnBurst(const quota::Quota&, const quota::ResourceList&) override { ++bursts; }
 
   std::map<std::string, int> reconciles;
   std::size_t foreign_expired = 0;
-  std::size_t advances = 0;
-  std::function<void()> when_advance;  // called before the status is written
+  std::size_t bursts = 0;
   quota::Drift drift;
   std::string drift_usage;
   int resyncs = 0;
@@ -84,6 +80,12 @@ class ControllerFixture {
   // "pods=1,secrets=2", of status.used (or status.hard); "" without a status.
   [[nodiscard]] std::string Used(const std::string& name, const std::string& ns = "team-a") const;
   [[nodiscard]] std::string Hard(const std::string& name, const std::string& ns = "team-a") const;
+  // Objects that something is reserved for.
+  [[nodiscard]] std::size_t Reserved() const {
+    controllers::Accounts::Tally tally;
+    while (controller->accounts().Count(tally)) continue;
+    return tally.reservations;
+  }
   // Somebody else writes the status; the spec stays.
   void WriteStatus(const std::string& name, const json::Object& hard, const json::Object& used);
 

@@ -233,10 +233,10 @@ TEST_CASE("ironcore classes: admission reads a class that the watch has not show
         "requests.cpu=5");
   f.cluster.Put(kMachines, MakeMachine("m", "young"));
   f.RunFor(1s);
-  CHECK(f.controller->charges_held() == 1);
+  CHECK(f.Reserved() == 1);
   f.cluster.Release(kMachineClasses);
   f.RunFor(1s);
-  CHECK(f.controller->charges_held() == 0);
+  CHECK(f.Reserved() == 0);
   CHECK(f.Used("q") == "requests.cpu=4,requests.memory=1Gi");
 }
 

@@ -38,7 +38,7 @@ void Daemon::Start() {
   metrics_port_ = FreePort();
   probe_port_ = FreePort();
   std::vector<std::string> argv{
-      BuiltProgram("quota-controller-manager"),
+      options_.program.empty() ? BuiltProgram("quota-controller-manager") : options_.program,
       "--kubeconfig=" + options_.kubeconfig,
       "--resync-period=" + options_.resync_period,
       "--metrics-bind-address=127.0.0.1:" + std::to_string(metrics_port_),

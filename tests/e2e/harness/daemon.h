@@ -25,6 +25,7 @@ struct DaemonOptions {
   std::map<std::string, std::string> env{};
   std::string log_path{};    // "": a file of its own, which Log() reads
   int most_descriptors = 0;  // 0: no limit of its own
+  std::string program{};     // "": the one under test
 };
 
 class Daemon {

@@ -84,8 +84,7 @@ class CountingObserver final : public Observer {
     largest = std::max(largest, requests);
   }
   void OnConflict(std::string_view) override { ++conflicts; }
-  void OnChargesHeld(std::string_view, std::size_t) override {}
-  void OnChargesExpired(std::string_view, std::size_t) override {}
+  void OnReservationsExpired(std::string_view, std::size_t) override {}
   std::size_t warnings = 0;
   std::size_t batches = 0;
   std::size_t largest = 0;
@@ -94,7 +93,7 @@ class CountingObserver final : public Observer {
 
 struct AdmitterFixture {
   explicit AdmitterFixture(QuotaAdmitterOptions options = {})
-      : admitter(io.get_executor(), scheduler, api, book, counts, options) {}
+      : admitter(io.get_executor(), scheduler, api, book, book, counts, options) {}
   ~AdmitterFixture() {
     calls.Spawn("stop", [this] { return admitter.Stop(); });
     scheduler.RunFor(std::chrono::minutes(1));

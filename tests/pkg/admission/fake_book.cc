@@ -19,40 +19,61 @@ void FakeBook::Touch(const std::string& name, const std::function<void(quota::Qu
   quota.resource_version = std::to_string(++version_);
 }
 
-std::vector<const quota::Quota*> FakeBook::InNamespace(std::string_view ns) const {
-  std::vector<const quota::Quota*> quotas;
+quota::ResourceList FakeBook::Outstanding(const std::string& name) const {
+  const Entry& entry = quotas_.at(name);
+  std::map<quota::Uid, quota::ResourceList> stored;
+  for (const Own& own : entry.own) stored[own.uid] = own.stored;
+  quota::ResourceList outstanding;
+  for (const auto& [uid, uses] : stored) {
+    (void)outstanding.Add(quota::Excess(entry.list.Granted(uid, uses), uses));
+  }
+  return outstanding;
+}
+
+std::vector<BookedQuota> FakeBook::Quotas(std::string_view ns) const {
+  std::vector<BookedQuota> quotas;
   for (const auto& [name, entry] : quotas_) {
-    if (entry.quota.key.ns == ns) quotas.push_back(&entry.quota);
+    if (entry.quota.key.ns == ns) quotas.push_back({&entry.quota, &entry.list, entry.burst});
   }
   return quotas;
 }
 
-const quota::Charge* FakeBook::Covering(const quota::Quota& quota, const quota::Uid& uid,
-                                        std::string_view version) const {
-  return quotas_.at(quota.key.name).charges.Covering(scheduler_.Now(), uid, version);
+const FakeBook::Own* FakeBook::Find(const quota::Quota& quota, const quota::Uid& uid,
+                                    std::string_view version) const {
+  const auto entry = quotas_.find(quota.key.name);
+  if (entry == quotas_.end()) return nullptr;
+  for (const Own& own : entry->second.own) {
+    if (own.uid == uid && own.from == version && own.relying > 0) return &own;
+  }
+  return nullptr;
 }
 
-std::uint64_t FakeBook::Cover(const quota::Quota& quota, const quota::Uid& uid,
-                              std::string_view version) {
-  return quotas_.at(quota.key.name).charges.Cover(scheduler_.Now(), uid, version);
+const quota::ResourceList* FakeBook::Reserved(const quota::Quota& quota, const quota::Uid& uid,
+                                              std::string_view version) const {
+  const Own* own = Find(quota, uid, version);
+  return own == nullptr ? nullptr : &own->usage;
 }
 
-quota::ResourceList FakeBook::AdvanceOf(const quota::Quota& quota) const {
-  return quotas_.at(quota.key.name).advance.Usable(scheduler_.Now());
+std::uint64_t FakeBook::Rely(const quota::Quota& quota, const quota::Uid& uid,
+                             std::string_view version) {
+  Own* own = const_cast<Own*>(Find(quota, uid, version));
+  if (own == nullptr) return 0;
+  ++own->relying;
+  return own->grant;
 }
 
-bool FakeBook::Draw(const ChargePlan& plan) {
+bool FakeBook::Draw(const ReservePlan& plan) {
   const auto entry = quotas_.find(plan.quota.key.name);
   if (entry == quotas_.end()) return false;
-  quota::Advance& advance = entry->second.advance;
-  if (!quota::Contains(advance.Usable(scheduler_.Now()), *plan.Added())) return false;
-  const base::TimePoint since = advance.UsableSince(scheduler_.Now());
-  advance.Draw(scheduler_.Now(), *plan.Added());
-  Hold(entry->second, plan.grants, since);
+  if (!quota::Excess(*plan.Added(), entry->second.burst).empty()) return false;
+  entry->second.burst = quota::Excess(entry->second.burst, *plan.Added());
+  accounting::Standing standing{entry->second.quota.status.used, entry->second.list};
+  Add(entry->second, standing, plan.grants);
+  entry->second.list = std::move(standing.list);  // `used` has it already
   return true;
 }
 
-base::Task<base::Result<void>> FakeBook::Charge(ChargePlan plan, base::TimePoint deadline) {
+base::Task<base::Result<void>> FakeBook::Reserve(ReservePlan plan, base::TimePoint deadline) {
   const quota::Quota& quota = plan.quota;
   const base::Error conflict{.code = base::ErrorCode::kConflict, .message = "changed meanwhile"};
   ++attempts;
@@ -66,30 +87,48 @@ base::Task<base::Result<void>> FakeBook::Charge(ChargePlan plan, base::TimePoint
   const auto entry = quotas_.find(quota.key.name);
   if (entry == quotas_.end()) co_return conflict;
   if (entry->second.quota.resource_version != quota.resource_version) co_return conflict;
-  Touch(quota.key.name, [&](quota::Quota& stored) { stored.status.used = std::move(plan.used); });
-  Hold(entry->second, plan.grants, scheduler_.Now());
-  entry->second.advance.Drop();
+  accounting::Standing standing{entry->second.quota.status.used, entry->second.list};
+  for (const auto& [name, left] : entry->second.burst) {
+    standing.used.Set(name, *standing.used.Get(name).Sub(std::min(left, standing.used.Get(name))));
+  }
+  entry->second.burst = {};
+  Add(entry->second, standing, plan.grants);
+  entry->second.list = std::move(standing.list);
+  Touch(quota.key.name, [&](quota::Quota& stored) { stored.status.used = standing.used; });
   ++writes;
   if (written) written(entry->second.quota);
   co_return base::Result<void>();
 }
 
-void FakeBook::Hold(Entry& entry, const std::vector<Grant>& grants, base::TimePoint at) {
+void FakeBook::Add(Entry& entry, accounting::Standing& standing, const std::vector<Grant>& grants) {
   for (const Grant& grant : grants) {
-    const auto seen = shown.find(grant.uid);
-    entry.charges.Grant(at, grant.uid, grant.charge, seen != shown.end() ? &seen->second : nullptr,
-                        grant.version, grant.number);
-    for (const std::string& other : grant.others) {
-      entry.charges.Cover(at, grant.uid, other);
-    }
+    accounting::Reserve(standing,
+                        {.by = "book",
+                         .n = ++n_,
+                         .of = "things",
+                         .usage = grant.usage,
+                         .objects = {grant.uid},
+                         .from = grant.version,
+                         .stored = quota::Excess(quota::Smaller(grant.usage, grant.stored), {})});
+    entry.own.push_back({.uid = grant.uid,
+                         .n = n_,
+                         .grant = grant.number,
+                         .from = grant.version,
+                         .stored = grant.stored,
+                         .usage = grant.usage,
+                         .relying = 1 + grant.others.size()});
   }
 }
 
-void FakeBook::Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) {
+// `used` stays: no controller writes it here.
+void FakeBook::Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) {
   ++releases;
   const auto entry = quotas_.find(key.name);
   if (entry == quotas_.end()) return;
-  entry->second.charges.Release(uid, grant);
+  for (Own& own : entry->second.own) {
+    const bool last = own.grant == grant && own.uid == uid && own.relying > 0 && --own.relying == 0;
+    if (last) (void)entry->second.list.Remove("book", own.n, uid);
+  }
 }
 
 base::Task<base::Result<quota::ClassUsage>> FakeBook::ReadClass(
@@ -101,6 +140,7 @@ base::Task<base::Result<quota::ClassUsage>> FakeBook::ReadClass(
 }
 
 base::Task<base::Result<void>> FakeBook::Refresh(std::string /*ns*/, base::TimePoint /*deadline*/) {
+  if (current) co_return base::Result<void>();
   ++refreshes;
   if (unreadable) co_return *unreadable;
   co_return base::Result<void>();

@@ -1,7 +1,7 @@
 #pragma once
 
-// TEST ONLY. Quotas, charges and guarded writes as the quota controller gives them to admission, in
-// virtual time, with faults.
+// TEST ONLY. Quotas, reservations and guarded writes as the quota controller gives them to
+// admission, in virtual time, with faults.
 
 #include <functional>
 #include <map>
@@ -9,14 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "pkg/accounting/reserve.h"
+#include "pkg/admission/object_book.h"
 #include "pkg/admission/quota_book.h"
-#include "pkg/base/gate.h"
 #include "pkg/base/scheduler.h"
-#include "pkg/quota/charges.h"
+#include "pkg/quota/class_table.h"
 
 namespace admission {
 
-class FakeBook final : public QuotaBook {
+class FakeBook final : public QuotaBook, public ObjectBook {
  public:
   explicit FakeBook(base::Scheduler& scheduler) : scheduler_(scheduler) {}
 
@@ -25,22 +26,26 @@ class FakeBook final : public QuotaBook {
   [[nodiscard]] const quota::Quota& Get(const std::string& name) const {
     return quotas_.at(name).quota;
   }
-  [[nodiscard]] quota::ResourceList Outstanding(const std::string& name) const {
-    return quotas_.at(name).charges.Outstanding();
-  }
-  // Part of `used` is charged in advance.
-  void PutAdvance(const std::string& name, quota::ResourceList usage) {
-    quotas_.at(name).advance.Put(scheduler_.Now(), scheduler_.Now(), {std::move(usage), 1});
+  // What objects may use beyond what they use as stored.
+  [[nodiscard]] quota::ResourceList Outstanding(const std::string& name) const;
+  // Part of `used` is for creations to come.
+  void PutBurst(const std::string& name, quota::ResourceList usage) {
+    quotas_.at(name).burst = std::move(usage);
   }
   // Somebody else writes the quota.
   void Touch(const std::string& name, const std::function<void(quota::Quota&)>& change);
 
-  [[nodiscard]] bool Current() const override { return current; }
-  [[nodiscard]] std::vector<const quota::Quota*> InNamespace(std::string_view ns) const override;
-  [[nodiscard]] const quota::Charge* Covering(const quota::Quota& quota, const quota::Uid& uid,
-                                              std::string_view version) const override;
-  std::uint64_t Cover(const quota::Quota& quota, const quota::Uid& uid,
-                      std::string_view version) override;
+  base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
+  [[nodiscard]] std::vector<BookedQuota> Quotas(std::string_view ns) const override;
+  [[nodiscard]] const quota::ResourceList* Reserved(const quota::Quota& quota,
+                                                    const quota::Uid& uid,
+                                                    std::string_view version) const override;
+  std::uint64_t Rely(const quota::Quota& quota, const quota::Uid& uid,
+                     std::string_view version) override;
+  [[nodiscard]] bool Draw(const ReservePlan& plan) override;
+  base::Task<base::Result<void>> Reserve(ReservePlan plan, base::TimePoint deadline) override;
+  void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
+
   [[nodiscard]] const quota::ClassTable* ClassesOf(const quota::Evaluator&) const override {
     return nullptr;
   }
@@ -59,20 +64,14 @@ class FakeBook final : public QuotaBook {
   base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                         std::string name,
                                                         base::TimePoint deadline) override;
-  [[nodiscard]] quota::ResourceList AdvanceOf(const quota::Quota& quota) const override;
-  [[nodiscard]] bool Draw(const ChargePlan& plan) override;
-  base::Task<base::Result<void>> Charge(ChargePlan plan, base::TimePoint deadline) override;
-  void Release(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
-  base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
 
   bool current = true;
   quota::ClassTable classes{quota::MissingClass::kUnknown, "thing class"};  // as watched
   // What the server answers for a class; null: it has none.
   std::function<base::Result<quota::ClassUsage>(const std::string& name)> live_class;
   std::size_t class_reads = 0;
-  std::map<quota::Uid, std::string> versions;       // shown by a watch, all as long
-  std::map<quota::Uid, quota::ResourceList> shown;  // by a watch: what objects use
-  std::optional<base::Error> unreadable;            // Refresh() fails
+  std::map<quota::Uid, std::string> versions;  // shown by a watch, all as long
+  std::optional<base::Error> unreadable;       // Refresh() fails
   base::Duration write_takes = std::chrono::milliseconds(4);
   // Asked before each write; an error is its outcome.
   std::function<std::optional<base::Error>(const quota::Quota& quota)> fault;
@@ -84,15 +83,29 @@ class FakeBook final : public QuotaBook {
   std::function<void(const quota::Quota& quota)> written;
 
  private:
-  struct Entry;
-  void Hold(Entry& entry, const std::vector<Grant>& grants, base::TimePoint at);
+  // One grant, and the entry that it relies on.
+  struct Own {
+    quota::Uid uid;
+    std::uint64_t n = 0;
+    std::uint64_t grant = 0;
+    std::string from;
+    quota::ResourceList stored;
+    quota::ResourceList usage;
+    std::size_t relying = 1;
+  };
   struct Entry {
     quota::Quota quota;
-    quota::Charges charges{std::chrono::seconds(10)};
-    quota::Advance advance;
+    accounting::ReservationList list;
+    std::vector<Own> own;
+    quota::ResourceList burst;
   };
+  void Add(Entry& entry, accounting::Standing& standing, const std::vector<Grant>& grants);
+  [[nodiscard]] const Own* Find(const quota::Quota& quota, const quota::Uid& uid,
+                                std::string_view version) const;
+
   base::Scheduler& scheduler_;
   std::map<std::string, Entry> quotas_;
+  std::uint64_t n_ = 0;
   int version_ = 1;
 };
 

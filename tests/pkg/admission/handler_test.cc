@@ -65,8 +65,7 @@ class Decisions final : public admission::Observer {
   void OnWarning(std::string_view) override {}
   void OnBatch(std::string_view, std::size_t, std::size_t) override {}
   void OnConflict(std::string_view) override {}
-  void OnChargesHeld(std::string_view, std::size_t) override {}
-  void OnChargesExpired(std::string_view, std::size_t) override {}
+  void OnReservationsExpired(std::string_view, std::size_t) override {}
 
   std::vector<std::string> seen;
   std::vector<std::string> refusals;

@@ -100,7 +100,7 @@ struct Cloud {
   base::ManualScheduler scheduler{io};
   quota::QuotaApi api = quota::IroncoreQuotaApi();
   FakeBook book{scheduler};
-  QuotaAdmitter admitter{io.get_executor(), scheduler, api, book, NoObserver()};
+  QuotaAdmitter admitter{io.get_executor(), scheduler, api, book, book, NoObserver()};
   base::TaskGroup calls{io.get_executor()};
 };
 

@@ -27,8 +27,8 @@ TEST_CASE("quota admitter: what was charged in advance is granted without a writ
   AdmitterFixture f;
   f.book.Put("q", List({{"things", "100"}}), List({{"things", "10"}}));
   f.book.Put("r", List({{"cpu", "100"}}), List({{"cpu", "20"}}));
-  f.book.PutAdvance("q", List({{"things", "3"}}));
-  f.book.PutAdvance("r", List({{"cpu", "5"}}));
+  f.book.PutBurst("q", List({{"things", "3"}}));
+  f.book.PutBurst("r", List({{"cpu", "5"}}));
   for (int i = 0; i < 2; ++i) f.Ask(Create("u" + std::to_string(i), "2"));
   f.scheduler.RunFor(1ms);
   CHECK(f.Count(Kind::kAllowed) == 2);
@@ -45,11 +45,10 @@ TEST_CASE("quota admitter: what was charged in advance is granted without a writ
   CHECK(f.book.writes == 1);
 }
 
-TEST_CASE("quota admitter: an advance is nobody's use, and is given up at the limit",
-          "[admission]") {
+TEST_CASE("quota admitter: a burst is nobody's use, and is given up at the limit", "[admission]") {
   AdmitterFixture f;
   f.book.Put("q", List({{"things", "12"}}), List({{"things", "12"}}));
-  f.book.PutAdvance("q", List({{"things", "2"}}));
+  f.book.PutBurst("q", List({{"things", "2"}}));
   for (int i = 0; i < 3; ++i) f.Ask(Create("u" + std::to_string(i)));
   f.scheduler.RunFor(1s);
   CHECK(f.Count(Kind::kAllowed) == 2);
@@ -57,7 +56,7 @@ TEST_CASE("quota admitter: an advance is nobody's use, and is given up at the li
   CHECK(f.Used("q") == "things=12");
 
   f.book.Put("q", List({{"cpu", "12"}}), List({{"cpu", "12"}}));
-  f.book.PutAdvance("q", List({{"cpu", "3"}}));
+  f.book.PutBurst("q", List({{"cpu", "3"}}));
   f.Ask(Create("more", "2"));
   f.Ask(Create("most", "2"));
   f.scheduler.RunFor(1s);
@@ -65,11 +64,11 @@ TEST_CASE("quota admitter: an advance is nobody's use, and is given up at the li
   CHECK(f.Count(Kind::kRefused) == 2);
 }
 
-TEST_CASE("quota admitter: an update is not granted in advance, and leaves nothing of it",
+TEST_CASE("quota admitter: an update is not granted from a burst, and leaves nothing of it",
           "[admission]") {
   AdmitterFixture f;
   f.book.Put("q", List({{"cpu", "100"}}), List({{"cpu", "20"}}));
-  f.book.PutAdvance("q", List({{"cpu", "10"}}));
+  f.book.PutBurst("q", List({{"cpu", "10"}}));
   f.Ask(Update("u", "1", "3"));
   f.scheduler.RunFor(1s);
   CHECK(f.Count(Kind::kAllowed) == 1);
@@ -77,10 +76,10 @@ TEST_CASE("quota admitter: an update is not granted in advance, and leaves nothi
   CHECK(f.Used("q") == "cpu=12");
 }
 
-TEST_CASE("quota admitter: an advance is no status that somebody has wiped", "[admission]") {
+TEST_CASE("quota admitter: a burst is no status that somebody has wiped", "[admission]") {
   AdmitterFixture f;
   f.book.Put("q", List({{"things", "100"}}), List({{"things", "5"}}));
-  f.book.PutAdvance("q", List({{"things", "3"}}));
+  f.book.PutBurst("q", List({{"things", "3"}}));
   f.book.Touch("q", [](quota::Quota& quota) { quota.status.used = List({{"things", "0"}}); });
   f.Ask(Create("u"));
   f.scheduler.RunFor(1s);

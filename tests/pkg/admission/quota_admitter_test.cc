@@ -192,10 +192,9 @@ TEST_CASE("quota admitter: a dry run is judged and charges nothing", "[admission
   CHECK(f.Get(review).kind == Kind::kRefused);
 }
 
-TEST_CASE("quota admitter: many calls for one stored write charge once", "[admission]") {
+TEST_CASE("quota admitter: many calls for one stored write reserve once", "[admission]") {
   AdmitterFixture f;
   f.book.Put("q", List({{"cpu", "100"}}), List({{"cpu", "1"}}));
-  f.book.shown[quota::Uid::FromText("a")] = List({{"cpu", "1"}});
   SECTION("one after the other") {
     for (int i = 0; i < 4; ++i) CHECK(f.Get(Update("a", "1", "3")).kind == Kind::kAllowed);
     CHECK(f.Used("q") == "cpu=3");
@@ -212,23 +211,29 @@ TEST_CASE("quota admitter: what was admitted from a larger version pays for no m
           "[admission]") {
   AdmitterFixture f;
   f.book.Put("q", List({{"cpu", "7"}}), List({{"cpu", "3"}}));
-  f.book.shown[quota::Uid::FromText("a")] = List({{"cpu", "3"}});
+  const auto update = [](const std::string& version, const std::string& from,
+                         const std::string& to) {
+    Review review = Update("a", from, to);
+    review.old_object.Make({"metadata", "resourceVersion"}) = version;
+    return review;
+  };
   // The API server read the object before another write made it smaller, and asks again after it.
-  CHECK(f.Get(Update("a", "7", "10")).kind == Kind::kAllowed);
+  CHECK(f.Get(update("7", "7", "10")).kind == Kind::kAllowed);
   CHECK(f.Used("q") == "cpu=6");
-  CHECK(f.Get(Update("a", "3", "10")).kind == Kind::kRefused);
-  CHECK(f.Get(Update("a", "3", "6")).kind == Kind::kAllowed);
-  CHECK(f.Get(Update("a", "4", "8")).kind == Kind::kRefused);
-  CHECK(f.Get(Update("a", "4", "7")).kind == Kind::kAllowed);
+  CHECK(f.Get(update("8", "3", "10")).kind == Kind::kRefused);
+  CHECK(f.Get(update("8", "3", "6")).kind == Kind::kAllowed);
+  CHECK(f.Used("q") == "cpu=6");
+  CHECK(f.Get(update("8", "3", "8")).kind == Kind::kRefused);
+  CHECK(f.Get(update("8", "3", "7")).kind == Kind::kAllowed);
   CHECK(f.Used("q") == "cpu=7");
 }
 
 // Thing() is stored in version 7. The API server's store refuses such a write, and it asks anew.
-TEST_CASE("quota admitter: an update of a version that is no more is not charged", "[admission]") {
+TEST_CASE("quota admitter: an update of a version that is no more reserves nothing",
+          "[admission]") {
   AdmitterFixture f;
   f.book.Put("q", List({{"cpu", "3"}}), List({{"cpu", "3"}}));
   const quota::Uid uid = quota::Uid::FromText("a");
-  f.book.shown[uid] = List({{"cpu", "3"}});
   Review late = Update("a", "1", "3");
   SECTION("that it is no more is known") {
     f.book.versions[uid] = "8";
@@ -254,7 +259,8 @@ TEST_CASE("quota admitter: an update of a version that is no more is not charged
   }
 }
 
-TEST_CASE("quota admitter: who is refused by one quota is charged to none", "[admission]") {
+TEST_CASE("quota admitter: who is refused by one quota has nothing reserved by others",
+          "[admission]") {
   AdmitterFixture f;
   f.book.Put("roomy", List({{"things", "10"}}), List({{"things", "0"}}));
   f.book.Put("tight", List({{"things", "1"}}), List({{"things", "0"}}));

@@ -33,45 +33,47 @@ TEST_CASE("switched book: without a controller there are no quotas, and that is 
   Fixture f;
   quota::Quota quota = f.real.Put("q", List({{"cpu", "1"}}), List({{"cpu", "0"}}));
   f.real.current = false;
-  CHECK(f.book.Current());
-  CHECK(f.book.InNamespace("ns").empty());
-  CHECK(f.book.Covering(quota, {1, 1}, "") == nullptr);
-  CHECK(f.book.Cover(quota, {1, 1}, "") == 0);
-  std::optional<base::Result<void>> charged;
-  f.tasks.Spawn("charge", [&]() -> base::Task<void> {
-    ChargePlan plan{.quota = quota, .used = {}, .grants = {}};
-    charged = co_await f.book.Charge(std::move(plan), f.scheduler.Now() + 1s);
+  CHECK(f.book.Quotas("ns").empty());
+  CHECK(f.book.Reserved(quota, {1, 1}, "") == nullptr);
+  CHECK(f.book.Rely(quota, {1, 1}, "") == 0);
+  std::optional<base::Result<void>> refreshed;
+  std::optional<base::Result<void>> reserved;
+  f.tasks.Spawn("reserve", [&]() -> base::Task<void> {
+    refreshed = co_await f.book.Refresh("ns", f.scheduler.Now() + 1s);
+    ReservePlan plan{.quota = quota, .grants = {}};
+    reserved = co_await f.book.Reserve(std::move(plan), f.scheduler.Now() + 1s);
   });
   f.scheduler.RunFor(1s);
-  REQUIRE(charged.has_value());
-  CHECK(charged->error().Is(base::ErrorCode::kConflict));
+  REQUIRE(reserved.has_value());
+  CHECK(refreshed->has_value());
+  CHECK(f.real.refreshes == 0);
+  CHECK(reserved->error().Is(base::ErrorCode::kConflict));
   f.real.versions.emplace(quota::Uid{1, 1}, "8");
   CHECK_FALSE(f.book.HasLater(quota::Evaluator(), {1, 1}, "7"));
-  f.book.Open(f.real);
-  CHECK_FALSE(f.book.Current());
+  f.book.Open(f.real, f.real);
   CHECK(f.book.HasLater(quota::Evaluator(), {1, 1}, "7"));
-  CHECK(f.book.InNamespace("ns").size() == 1);
+  CHECK(f.book.Quotas("ns").size() == 1);
 }
 
 TEST_CASE("switched book: it is closed when the last call has returned", "[admission]") {
   Fixture f;
   const quota::Quota quota = f.real.Put("q", List({{"cpu", "1"}}), List({{"cpu", "0"}}));
   f.real.write_takes = 3s;
-  f.book.Open(f.real);
-  std::optional<base::Result<void>> charged;
-  f.tasks.Spawn("charge", [&]() -> base::Task<void> {
-    ChargePlan plan{.quota = quota, .used = quota.status.hard, .grants = {}};
-    charged = co_await f.book.Charge(std::move(plan), f.scheduler.Now() + 10s);
+  f.book.Open(f.real, f.real);
+  std::optional<base::Result<void>> reserved;
+  f.tasks.Spawn("reserve", [&]() -> base::Task<void> {
+    ReservePlan plan{.quota = quota, .grants = {}};
+    reserved = co_await f.book.Reserve(std::move(plan), f.scheduler.Now() + 10s);
   });
   f.scheduler.RunFor(1s);
   f.tasks.Spawn("close", [&f] { return f.Close(); });
   f.scheduler.RunFor(1s);
   CHECK_FALSE(f.closed);
-  CHECK(f.book.InNamespace("ns").empty());
+  CHECK(f.book.Quotas("ns").empty());
   f.scheduler.RunFor(2s);
   CHECK(f.closed);
-  REQUIRE(charged.has_value());
-  CHECK(charged->has_value());
+  REQUIRE(reserved.has_value());
+  CHECK(reserved->has_value());
 }
 
 }  // namespace

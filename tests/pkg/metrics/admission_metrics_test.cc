@@ -13,7 +13,6 @@ TEST_CASE("admission metrics: every result of a quota API starts at zero", "[met
     CHECK_THAT(text, Contains("quota_admission_decisions_total{quota_api=\"core\",result=\"" +
                               result + "\"} 0"));
   }
-  CHECK_THAT(text, Contains("quota_admission_charges_held{quota_api=\"core\"} 0"));
 }
 
 TEST_CASE("admission metrics: each event is counted for its quota API", "[metrics]") {
@@ -25,9 +24,7 @@ TEST_CASE("admission metrics: each event is counted for its quota API", "[metric
   metrics.Batch("core", 17, 2);
   metrics.Batch("core", 3, 0);
   metrics.Conflict("core");
-  metrics.ChargesHeld("core", 9);
-  metrics.ChargesHeld("core", 4);
-  metrics.ChargesExpired("core", 5);
+  metrics.ReservationsExpired("core", 5);
   const std::string text = registry.Expose();
   CHECK_THAT(text, Contains("decisions_total{quota_api=\"core\",result=\"refused\"} 1"));
   CHECK_THAT(text, Contains("decisions_total{quota_api=\"core\",result=\"allowed\"} 0"));
@@ -38,6 +35,5 @@ TEST_CASE("admission metrics: each event is counted for its quota API", "[metric
   CHECK_THAT(text, Contains("batch_requests_sum{quota_api=\"core\"} 20"));
   CHECK_THAT(text, Contains("admission_status_writes_total{quota_api=\"core\"} 2"));
   CHECK_THAT(text, Contains("admission_conflicts_total{quota_api=\"core\"} 1"));
-  CHECK_THAT(text, Contains("charges_held{quota_api=\"core\"} 4"));
   CHECK_THAT(text, Contains("charges_expired_total{quota_api=\"core\"} 5"));
 }

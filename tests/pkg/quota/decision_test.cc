@@ -40,12 +40,12 @@ Request Update(Items before, Items after, std::vector<Attribute> was = {},
 std::vector<Standing> Standings(const std::vector<const Quota*>& quotas) {
   std::vector<Standing> standings;
   for (const Quota* quota : quotas) {
-    standings.push_back({.quota = quota, .used = quota->status.used, .covering = nullptr});
+    standings.push_back({.quota = quota, .used = quota->status.used});
   }
   return standings;
 }
 
-TEST_CASE("decision: what fits is charged, also what fits exactly", "[quota]") {
+TEST_CASE("decision: what fits is reserved, also what fits exactly", "[quota]") {
   const Quota quota =
       MakeQuota("q", {{"things", "3"}, {"cpu", "1"}}, {{"things", "2"}, {"cpu", "0"}});
   const Verdict verdict =
@@ -128,31 +128,35 @@ TEST_CASE("decision: an object that moves into a scope takes its full usage ther
             .kind == Kind::kFree);
 }
 
-TEST_CASE("decision: what the object was charged already is not needed again", "[quota]") {
+TEST_CASE("decision: what answers the request is not needed again", "[quota]") {
   const Quota quota = MakeQuota("q", {{"cpu", "5"}}, {{"cpu", "5"}});
   std::vector<Standing> standings = Standings({&quota});
-  const Charge covering{List({{"cpu", "3"}}), List({{"cpu", "3"}})};
-  standings[0].covering = &covering;
+  const ResourceList answer = List({{"cpu", "3"}});
+  standings[0].answer = &answer;
   CHECK(Decide(Create({{"cpu", "3"}}), standings).kind == Kind::kFree);
   CHECK(Decide(Update({{"cpu", "1"}}, {{"cpu", "3"}}), standings).kind == Kind::kFree);
   const Verdict more = Decide(Create({{"cpu", "4"}}), standings);
   CHECK(more.message == "exceeded quota: q, requested: cpu=1, used: cpu=5, limited: cpu=5");
 }
 
-TEST_CASE("decision: a charge pays for what it added, whatever version it was decided against",
+TEST_CASE("decision: for what others reserved for the object, used does not rise again",
           "[quota]") {
-  // It was decided when the object used 7; by now another write has made that 3.
-  const Quota quota = MakeQuota("q", {{"cpu", "7"}}, {{"cpu", "6"}});
+  const Quota quota = MakeQuota("q", {{"cpu", "5"}}, {{"cpu", "5"}});
   std::vector<Standing> standings = Standings({&quota});
-  const Charge covering{List({{"cpu", "10"}}), List({{"cpu", "3"}}), List({{"cpu", "7"}})};
-  standings[0].covering = &covering;
-  CHECK(Decide(Update({{"cpu", "7"}}, {{"cpu", "10"}}), standings).kind == Kind::kFree);
-  CHECK(Decide(Update({{"cpu", "3"}}, {{"cpu", "6"}}), standings).kind == Kind::kFree);
-  CHECK(Decide(Update({{"cpu", "3"}}, {{"cpu", "10"}}), standings).message ==
-        "exceeded quota: q, requested: cpu=4, used: cpu=6, limited: cpu=7");
+  standings[0].reserved = [](const ResourceList& stored) {
+    return stored.empty() ? List({{"cpu", "3"}}) : List({{"cpu", "2"}});
+  };
+  const Verdict same = Decide(Create({{"cpu", "3"}}), standings);
+  CHECK(same.kind == Kind::kFits);  // it needs an entry of its own
+  REQUIRE(same.needs.size() == 1);
+  CHECK(same.needs[0].amount.empty());
+  CHECK(same.needs[0].absolute == List({{"cpu", "3"}}));
+  CHECK(Decide(Create({{"cpu", "4"}}), standings).message ==
+        "exceeded quota: q, requested: cpu=1, used: cpu=5, limited: cpu=5");
+  CHECK(Decide(Update({{"cpu", "1"}}, {{"cpu", "3"}}), standings).kind == Kind::kRefused);
 }
 
-TEST_CASE("decision: every quota must admit, and one refusal charges none", "[quota]") {
+TEST_CASE("decision: every quota must admit, and one refusal reserves nothing", "[quota]") {
   const Quota roomy = MakeQuota("roomy", {{"cpu", "10"}}, {{"cpu", "0"}});
   const Quota tight = MakeQuota("tight", {{"cpu", "1"}}, {{"cpu", "1"}});
   const Verdict refused = Decide(Create({{"cpu", "1"}}), Standings({&roomy, &tight}));

@@ -211,6 +211,29 @@ TEST_CASE("status patch: complete where there was none, in canonical form", "[qu
   CHECK(Json(StatusPatch(quota, {desired.hard, {}})).At({"status", "used"})->AsObject()->empty());
 }
 
+TEST_CASE("status patch: reservations stand where /status keeps them", "[quota]") {
+  Quota quota = Limited({}, {List({{"pods", "5"}}), List({{"pods", "5"}})});
+  const std::string text = R"({"used":{"pods":"5"}})";
+  const json::Value annotated = Json(StatusPatch(quota, quota.status, text));
+  CHECK(annotated.StringAt({"metadata", "annotations", kReservations}) == text);
+  CHECK(annotated.At({"status", "reservations"}) == nullptr);
+  const json::Value own =
+      Json(StatusPatch(quota, quota.status, text, {.reservations_in_status = true}));
+  CHECK(own.StringAt({"status", "reservations"}) == text);
+  CHECK(own.At({"metadata", "annotations"}) == nullptr);
+  quota.reservations = text;
+  CHECK(Json(StatusPatch(quota, quota.status, text)).At({"metadata", "annotations"}) == nullptr);
+  CHECK(Json(StatusPatch(quota, quota.status)).At({"metadata", "annotations"}) == nullptr);
+}
+
+TEST_CASE("quota: reservations are read where they are written, and nowhere else", "[quota]") {
+  const json::Value object = Json(R"({"metadata":{"name":"q","uid":"u","resourceVersion":"1",
+      "annotations":{"quota-controller-manager.io/reservations":"annotated"}},
+      "status":{"reservations":"in status"}})");
+  CHECK(ParseQuota(object).value().reservations == "annotated");
+  CHECK(ParseQuota(object, {.reservations_in_status = true}).value().reservations == "in status");
+}
+
 TEST_CASE("status patch: a name with quotes stays one name", "[quota]") {
   ResourceList odd;
   odd.Set("a\"b", Q("1"));

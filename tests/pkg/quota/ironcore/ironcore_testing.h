@@ -28,7 +28,7 @@ inline ScopeSelector Selector(const std::string& expressions) {
   const auto quota = ParseQuota(Json(R"({"metadata":{"name":"q","uid":"u","resourceVersion":"1"},
                "spec":{"scopeSelector":{"matchExpressions":)" +
                                      expressions + "}}}"),
-                                IroncoreQuotaApi().selectors);
+                                IroncoreQuotaApi().form);
   REQUIRE(quota.has_value());
   return quota->selector;
 }

@@ -1,4 +1,4 @@
-#include "pkg/api/managed_fields.h"
+#include "tests/fake/managed_fields.h"
 
 #include <catch2/catch.hpp>
 #include <string>

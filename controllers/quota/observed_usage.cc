@@ -1,9 +1,12 @@
 // Usage that depends on more than one object: on classes, and on the owners of tied objects.
 
+#include "controllers/quota/observed_usage.h"
+
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "controllers/quota/quota_controller.h"
+#include "controllers/quota/timing.h"
 #include "pkg/api/names.h"
 
 namespace controllers {
@@ -49,15 +52,73 @@ void AddTo(std::vector<Obstacle>& obstacles, Obstacle more, std::vector<std::str
 
 }  // namespace
 
+base::TimePoint ObservedUsage::BehindUntil(const UsageSource& source) const {
+  // What was granted before the trouble ends meanwhile, and what was stored is not shown.
+  return std::max(source.tracked->behind_until(),
+                  pulse_.ShownAt(scheduler_.Now(), kCatchesUpAfterStandstill));
+}
+
+base::TimePoint ObservedUsage::BehindUntil(const quota::Quota& quota) const {
+  base::TimePoint behind_until = base::TimePoint::min();
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+    if (source.tracked == nullptr || !source.tracked->synced()) continue;
+    behind_until = std::max(behind_until, BehindUntil(source));
+  }
+  return behind_until;
+}
+
+bool ObservedUsage::MayBeDoneSoon(const UsageSource& source, base::Duration patience) const {
+  if (source.known_absent || source.trouble) return false;
+  return scheduler_.Now() - source.wanted_since <= patience;
+}
+
+QuotaCount ObservedUsage::Count(const quota::Quota& quota, base::Duration patience) const {
+  QuotaCount count;
+  std::vector<std::string>& unknown = count.observed.unknown;
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+    if (source.tracked == nullptr || !source.tracked->synced()) {
+      count.pending = count.pending || MayBeDoneSoon(source, patience);
+      unknown.insert(unknown.end(), source.names.begin(), source.names.end());
+      // What they will count by class, once they are listed, is not known either.
+      const bool coming = source.evaluator->classes && !source.known_absent;
+      if (coming)
+        std::ranges::copy(quota::NamesOfClasses(*source.evaluator, quota.hard),
+                          std::back_inserter(unknown));
+      continue;
+    }
+    const base::TimePoint behind_until = BehindUntil(source);
+    if (behind_until > scheduler_.Now()) {
+      std::ranges::copy(source.names, std::back_inserter(count.observed.partial));
+    }
+    count.behind_until = std::max(count.behind_until, behind_until);
+    for (Obstacle& obstacle : AddUsage(source, quota, count.observed)) {
+      count.trouble += (count.trouble.empty() ? "" : "; ") + obstacle.why;
+      count.obstacles.push_back(std::move(obstacle));
+    }
+  }
+  // A name that two evaluators share is known only if both answered.
+  for (const std::string& name : unknown) count.observed.used.Erase(name);
+  return count;
+}
+
+const quota::ClassTable* ObservedUsage::ClassesOf(const quota::Evaluator& evaluator) const {
+  return tracker_.BesideOf(evaluator).classes;
+}
+
+bool ObservedUsage::HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
+                             std::string_view resource_version) const {
+  const TrackedResource* tracked = tracker_.Find(evaluator.resource);
+  return tracked != nullptr && tracked->HasLater(uid, resource_version);
+}
+
 // Adds what the source's objects use under the quota's names to `observed`. What cannot be summed
 // is unknown; the answer says why.
 //
 // Names that classes concern are summed by themselves, so a class that is missing hurts no other
 // name. They are all summed, not only those that the evaluator owns: an object counts under each
 // name it uses, as upstream, as soon as its kind counts for the quota at all.
-std::vector<Obstacle> QuotaController::AddUsage(const UsageSource& source,
-                                                const quota::Quota& quota,
-                                                quota::Observed& observed) const {
+std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const quota::Quota& quota,
+                                              quota::Observed& observed) const {
   const quota::Evaluator& evaluator = *source.evaluator;
   const std::vector<std::string> by_class = quota::NamesOfClasses(evaluator, quota.hard);
   std::vector<Obstacle> obstacles;
@@ -90,26 +151,24 @@ std::vector<Obstacle> QuotaController::AddUsage(const UsageSource& source,
   return obstacles;
 }
 
-// What `facts` of the changed object are worth to the quota now; of what is unknown nothing is
-// said.
-quota::ResourceList QuotaController::UsageOf(const quota::Quota& quota,
-                                             const quota::Evaluator& evaluator,
-                                             const quota::LedgerChange& change,
-                                             const quota::Facts& facts) const {
+quota::ResourceList ObservedUsage::UsageOf(const quota::Quota& quota,
+                                           const quota::Evaluator& evaluator, const quota::Uid& uid,
+                                           const quota::Facts& facts) const {
+  if (!quota::MatchesObject(quota.selector, facts, evaluator.scopes)) return {};
   if (quota::CountsParts(quota.selector, facts)) {
     return quota::UsageOfParts(quota.selector, facts, evaluator.scopes);
   }
   if (!evaluator.classes && !evaluator.owners) return facts.usage;
   const TrackedResource* tracked = tracker_.Find(evaluator.resource);
   if (tracked == nullptr) return facts.usage;
-  return KnownUsageOf(evaluator, *tracked, change.ns, change.uid, facts);
+  return KnownUsageOf(evaluator, *tracked, quota.key.ns, uid, facts);
 }
 
 // What a class does say is used, whatever it does not say: a charge is for each name by itself.
-quota::ResourceList QuotaController::KnownUsageOf(const quota::Evaluator& evaluator,
-                                                  const TrackedResource& tracked,
-                                                  std::string_view ns, const quota::Uid& uid,
-                                                  const quota::Facts& facts) const {
+quota::ResourceList ObservedUsage::KnownUsageOf(const quota::Evaluator& evaluator,
+                                                const TrackedResource& tracked, std::string_view ns,
+                                                const quota::Uid& uid,
+                                                const quota::Facts& facts) const {
   const quota::Beside beside = tracker_.BesideOf(evaluator);
   const auto usage = tracked.ledger().UsageOf(ns, uid, facts, beside);
   if (usage) return *usage;
@@ -119,9 +178,9 @@ quota::ResourceList QuotaController::KnownUsageOf(const quota::Evaluator& evalua
   return known ? *known : facts.usage;
 }
 
-base::Result<quota::Resolved> QuotaController::SubjectOf(const quota::Evaluator& evaluator,
-                                                         std::string_view ns, const quota::Uid& uid,
-                                                         const quota::ObjectFacts& facts) const {
+base::Result<quota::Resolved> ObservedUsage::SubjectOf(const quota::Evaluator& evaluator,
+                                                       std::string_view ns, const quota::Uid& uid,
+                                                       const quota::ObjectFacts& facts) const {
   quota::Resolved resolved{
       {.usage = facts.now.usage, .attributes = facts.now.attributes, .parts = facts.now.parts}};
   const quota::Beside beside = tracker_.BesideOf(evaluator);
@@ -146,7 +205,7 @@ base::Result<quota::Resolved> QuotaController::SubjectOf(const quota::Evaluator&
 }
 
 // By a list of one, which takes no right that the watch of the classes does not take, too.
-base::Task<base::Result<quota::ClassUsage>> QuotaController::ReadClass(
+base::Task<base::Result<quota::ClassUsage>> ObservedUsage::ReadClass(
     const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
   // The name comes from whoever made the object, and goes into a path.
   if (!api::IsDns1123Subdomain(name)) co_return NotFound(name);
@@ -159,59 +218,20 @@ base::Task<base::Result<quota::ClassUsage>> QuotaController::ReadClass(
         .message = "it is not known whether the server has " + resource.ToString()};
   }
   const std::string path = served->Path({}, name);
-  const base::TimePoint now = context_.scheduler->Now();
+  const base::TimePoint now = scheduler_.Now();
   std::erase_if(missed_, [&](const auto& entry) { return now - entry.second >= kMissAge; });
   if (missed_.contains(path)) co_return NotFound(name);
   client::ApiRequest request{
       .path = served->Path(),
       .query = {{"fieldSelector", "metadata.name=" + name}},
       .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now)};
-  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  const auto answer = co_await client::DoJson(client_, std::move(request));
   if (!answer) co_return AsTrouble(answer.error());
   if (const json::Value* found = FindNamed(*answer, name)) {
     co_return evaluator.classes->usage_of(*found);
   }
   missed_[path] = now;  // the answer may have been long on its way
   co_return NotFound(name);
-}
-
-void QuotaController::OnClassChange(const quota::Evaluator& evaluator, const std::string& name) {
-  if (tracker_.Find(evaluator.resource) == nullptr) return;  // nothing is counted
-  const auto changed =
-      ForMany().classes.try_emplace(evaluator.resource, Concerns::Classes{evaluator, {}}).first;
-  changed->second.names.insert(name);
-}
-
-// Only objects that refer to a class use anything by it.
-bool QuotaController::NoticeClasses(const quota::Quota& quota, const Concerns::Classes& changed) {
-  const TrackedResource* tracked = tracker_.Find(changed.evaluator.resource);
-  const bool named = !quota::NamesOfClasses(changed.evaluator, quota.hard).empty();
-  if (tracked == nullptr || !named) return false;
-  if (!tracked->ledger().RefersToAny(quota.key.ns, changed.names)) return false;
-  NoticeClass(quota, changed.evaluator, *tracked);
-  return true;
-}
-
-// An object may be seen before its class: what it was charged is used up only now.
-void QuotaController::NoticeClass(const quota::Quota& quota, const quota::Evaluator& evaluator,
-                                  const TrackedResource& tracked) {
-  Memory* const memory = FindMemory(quota);
-  if (memory == nullptr) return;
-  for (const quota::Uid& uid : memory->admitted.Objects()) {
-    const auto facts = tracked.ledger().Find(quota.key.ns, uid);
-    const bool matches = facts && quota::MatchesObject(quota.selector, *facts, evaluator.scopes);
-    if (!matches) continue;
-    const quota::LedgerChange seen{.ns = quota.key.ns, .uid = uid, .before = facts, .after = facts};
-    const quota::ResourceList usage = UsageOf(quota, evaluator, seen, *facts);
-    const bool past = HasLater(evaluator, uid, memory->admitted.AskedAbout(uid));
-    (void)memory->admitted.OnSeen(uid, usage, &usage, past);
-  }
-}
-
-void QuotaController::OnClassState(const quota::Evaluator& evaluator) {
-  tracker_.OnResourceState();
-  reporter_.OnResourceState();
-  ForMany().class_states.insert_or_assign(evaluator.resource, evaluator);
 }
 
 }  // namespace controllers

@@ -1,0 +1,153 @@
+#include "controllers/quota/account.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/accounting/timing.h"
+#include "pkg/quota/saturating.h"
+
+namespace controllers {
+namespace {
+
+bool AnyLower(const quota::ResourceList& before, const quota::ResourceList& after) {
+  return std::ranges::any_of(after, [&](const auto& entry) {
+    const quota::Quantity* old = before.Find(entry.first);
+    return old != nullptr && entry.second < *old;
+  });
+}
+
+}  // namespace
+
+const accounting::ReservationList& Account::known() const {
+  static const accounting::ReservationList none;
+  return list ? *list : none;
+}
+
+void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
+                      bool skipped, const accounting::Strangers::Counted& counted) {
+  const auto recorded = list ? std::optional(list->writes) : std::nullopt;
+  list.reset();
+  malformed.clear();
+  if (!quota.reservations.empty()) {
+    auto parsed = accounting::ReservationList::Parse(quota.reservations);
+    if (parsed) {
+      list = std::move(*parsed);
+    } else {
+      malformed = parsed.error().message;
+    }
+  }
+  accounting::ReservationList* const stands = list ? &*list : nullptr;
+  questions.OnList(stands);
+  first_seen.See(now, known());
+  strangers.OnStatus(now, quota.status.used, stands, skipped, counted);
+  if (stands == nullptr || stands->Unassigned().empty()) appeared = {};
+  // Somebody took it away: what was reserved may be stored still, and nothing says so.
+  if (recorded && stands == nullptr) met_.clear();
+  decisive.reset();
+  if (stands != nullptr) {
+    quota::ResourceList used = accounting::Decisive(quota.status.used, *stands);
+    if (used != quota.status.used) {
+      decisive = quota;
+      decisive->status.used = std::move(used);
+    }
+  }
+  // Perhaps their watch is ahead of ours. Both writers wait for each other's watch only once: a
+  // wait under way is not prolonged.
+  const bool ours = quota.resource_version == written_version || in_flight == quota.status ||
+                    (stands != nullptr && recorded != stands->writes);
+  const bool lowered =
+      before != nullptr && !ours && AnyLower(before->status.used, quota.status.used);
+  if (lowered && not_before <= now) not_before = now + accounting::kContradicts;
+}
+
+void Account::OnOvertaken(base::TimePoint now, const quota::Quota& written,
+                          const quota::Quota& known,
+                          const accounting::Strangers::Counted& counted) {
+  if (list) return;  // it says what was written
+  strangers.OnStatus(now, written.status.used, nullptr, false, counted);
+  strangers.OnStatus(now, known.status.used, nullptr, false, counted);
+}
+
+void Account::OnAppeared(const quota::ResourceList& growth, bool is_new) {
+  strangers.OnAppeared(growth);
+  if (is_new && list && !list->Unassigned().empty()) quota::AddTo(appeared, growth);
+}
+
+void Account::Meet(base::TimePoint now, const quota::Quota& quota,
+                   const accounting::Strangers::Counted& counted) {
+  quota::ResourceList used;
+  for (const auto& [name, amount] : quota.status.used) {
+    if (!met_.contains(name)) used.Set(name, amount);
+  }
+  if (used.empty()) return;
+  const quota::ResourceList known = counted();
+  for (const auto& [name, amount] : quota::ResourceList(used)) {
+    if (known.Find(name) == nullptr) used.Erase(name);
+  }
+  for (const auto& [name, amount] : used) met_.insert(name);
+  quota::ResourceList excess = quota::Excess(used, known);
+  if (list) {
+    quota::ResourceList added = list->strangers;
+    quota::AddTo(added, quota::Excess(used, list->used));
+    excess = quota::Excess(quota::Smaller(excess, added), {});
+  }
+  strangers.OnFirstCount(now, used, excess);
+}
+
+bool Account::IsPlausible(const quota::ResourceList& used,
+                          const quota::ResourceList& desired) const {
+  if (!list || list->used != used || appeared.empty()) return false;
+  const quota::ResourceList raised = quota::Excess(desired, used);
+  return quota::Excess(used, desired).empty() && used.size() == desired.size() &&
+         quota::Excess(raised, appeared).empty() &&
+         quota::Excess(raised, list->Unassigned()).empty();
+}
+
+quota::ResourceList Account::StrangersOf(const quota::Quota& quota, bool leads) const {
+  if (leads || !list) return strangers.Held();
+  quota::ResourceList held = list->strangers;
+  quota::AddTo(held, quota::Excess(quota.status.used, list->used));
+  return held;
+}
+
+void Account::Lead(base::TimePoint now, bool leads, const quota::Quota& quota,
+                   const accounting::Strangers::Counted& counted) {
+  const bool begins = leads && !leads_;
+  leads_ = leads;
+  if (begins && list) strangers.TakeOver(now, quota.status.used, *list, counted);
+}
+
+Account* Accounts::Find(const quota::Quota& quota) {
+  const auto account = accounts_.find(quota.key);
+  const bool same = account != accounts_.end() && account->second.uid == quota.uid;
+  return same ? &account->second : nullptr;
+}
+
+Account* Accounts::Find(const api::ObjectKey& key) {
+  const auto account = accounts_.find(key);
+  return account == accounts_.end() ? nullptr : &account->second;
+}
+
+Account& Accounts::Of(const quota::Quota& quota) {
+  const auto [entry, added] = accounts_.try_emplace(quota.key, scheduler_, crowd_);
+  if (!added && entry->second.uid != quota.uid) entry->second = Account(scheduler_, crowd_);
+  entry->second.uid = quota.uid;
+  return entry->second;
+}
+
+bool Accounts::Count(Tally& tally) const {
+  constexpr int kQuotasAStep = 512;
+  auto account = accounts_.upper_bound(tally.place);
+  for (int i = 0; account != accounts_.end() && i < kQuotasAStep; ++i, ++account) {
+    tally.place = account->first;
+    if (!account->second.list) continue;
+    for (const accounting::Reservation& entry : account->second.list->entries()) {
+      tally.reservations += std::max<std::size_t>(1, entry.objects.size());
+    }
+    const auto oldest = account->second.first_seen.Oldest();
+    if (oldest) tally.oldest = std::min(tally.oldest.value_or(*oldest), *oldest);
+  }
+  return account != accounts_.end();
+}
+
+}  // namespace controllers

@@ -1,0 +1,174 @@
+#include "controllers/quota/questions.h"
+
+#include <algorithm>
+
+#include "pkg/accounting/timing.h"
+#include "pkg/api/resource_version.h"
+
+namespace controllers {
+namespace {
+
+using accounting::kAsksAgain;
+using accounting::Reservation;
+using accounting::ReservationList;
+
+bool IsOlder(std::string_view a, std::string_view b) {
+  return api::IsOlderVersion(a, b).value_or(false);
+}
+
+// Nothing is stored that the view lacks.
+bool IsComplete(const QuotaView& view, const std::string& resource, const Answers& answers) {
+  const auto answer = answers.find(resource);
+  if (answer == answers.end() || !view.Follows(resource)) return false;
+  return std::ranges::all_of(answer->second.objects, [&](const auto& object) {
+    return view.HasShownVersion(resource, object.first, object.second);
+  });
+}
+
+bool IsComplete(const QuotaView& view, const Answers& answers) {
+  return std::ranges::all_of(view.resources(), [&](const std::string& resource) {
+    return view.IsAbsent(resource) || IsComplete(view, resource, answers);
+  });
+}
+
+// A request from this version was not stored, and will not be.
+bool WasNeverStored(const Listed& listed, const quota::Uid& uid, const std::string& from) {
+  const auto at = listed.objects.find(uid);
+  return at == listed.objects.end() || at->second == from || IsOlder(at->second, from);
+}
+
+}  // namespace
+
+// By who wrote it, or now: the longer.
+base::Duration Questions::Holds::Of(const Reservation& entry) const {
+  if (entry.webhook.count() == 0) return entries;
+  return std::max<base::Duration>(entries, accounting::HoldFor(entry.webhook));
+}
+
+// An older replica's charge may be stored as late as one of ours.
+base::Duration Questions::Holds::OfStrangers() const {
+  return std::max<base::Duration>(entries, accounting::kStrangersHold);
+}
+
+Question Questions::Due(base::TimePoint now, const ReservationList* list,
+                        const accounting::FirstSeen& first_seen,
+                        const accounting::Strangers& strangers, const Holds& holds,
+                        const QuotaView& view) {
+  Question question;
+  const auto oldest = strangers.Oldest();
+  question.strangers =
+      oldest && now - *oldest >= holds.OfStrangers() && now - strangers_asked_ >= kAsksAgain;
+  bool all = question.strangers;
+  if (list != nullptr) {
+    AddDueFloors(now, *list, view, question);
+    AddDueEntries(now, *list, first_seen, holds, view, question);
+    for (const auto& [by, n, uid] : question.ends) {
+      const std::string& of = list->Find(by, n)->of;
+      all = all || of.empty();
+      if (!of.empty()) question.resources.insert(of);
+    }
+  }
+  if (!all) return question;
+  for (const std::string& resource : view.resources()) {
+    if (view.Tracked(resource) != nullptr) question.resources.insert(resource);
+  }
+  return question;
+}
+
+void Questions::AddDueEntries(base::TimePoint now, const ReservationList& list,
+                              const accounting::FirstSeen& first_seen, const Holds& holds,
+                              const QuotaView& view, Question& question) const {
+  const auto consider = [&](const Reservation& entry, const quota::Uid& uid) {
+    Ended one{entry.by, entry.n, uid};
+    const auto asked = asked_.find(one);
+    const bool again = asked == asked_.end() || now - asked->second >= kAsksAgain;
+    if (again && !ended_.contains(one)) question.ends.push_back(std::move(one));
+  };
+  for (const Reservation& entry : list.entries()) {
+    const auto seen = first_seen.Of(entry);
+    if (!seen || now - *seen < holds.Of(entry)) continue;
+    if (entry.objects.empty()) consider(entry, {});
+    for (const quota::Uid& uid : entry.objects) {
+      if (accounting::IsOpen(entry, uid, view)) consider(entry, uid);
+    }
+  }
+}
+
+void Questions::AddDueFloors(base::TimePoint now, const ReservationList& list,
+                             const QuotaView& view, Question& question) {
+  std::vector<std::string> behind;
+  if (!accounting::IsBehind(list, view, &behind)) {
+    behind_since_.reset();
+    return;
+  }
+  if (!behind_since_) behind_since_ = now;
+  if (now - *behind_since_ < kAsksAgain) return;
+  behind_since_.reset();
+  question.resources.insert(behind.begin(), behind.end());
+  question.floors = std::move(behind);
+}
+
+Questions::Outcome Questions::Take(base::TimePoint now, const Question& question,
+                                   const Answers& answers, base::TimePoint asked,
+                                   ReservationList* list, accounting::Strangers& strangers,
+                                   const Holds& holds, const QuotaView& view) {
+  Outcome outcome;
+  const bool all = IsComplete(view, answers);
+  if (question.strangers && all) outcome.strangers = strangers.Expire(asked, holds.OfStrangers());
+  if (question.strangers && !all) strangers_asked_ = now;
+  if (list == nullptr) return outcome;
+  outcome.put_back = TakeFloors(question, answers, *list);
+  for (const Ended& one : question.ends) {
+    const auto& [by, n, uid] = one;
+    const Reservation* entry = list->Find(by, n);
+    if (entry == nullptr) continue;
+    const auto answer = answers.find(entry->of);
+    bool never = false;
+    if (entry->objects.empty()) {
+      never = entry->of.empty() ? all : IsComplete(view, entry->of, answers);
+    } else if (answer != answers.end()) {
+      never = WasNeverStored(answer->second, uid, entry->from);
+    }
+    if (never && ended_.insert(one).second) ++outcome.ended;
+    if (!never) asked_[one] = now;  // the watch has yet to show it
+  }
+  return outcome;
+}
+
+// True: somebody raised a floor whose watch was of the time before the server was put back.
+bool Questions::TakeFloors(const Question& question, const Answers& answers,
+                           ReservationList& list) {
+  bool put_back = false;
+  for (const std::string& resource : question.floors) {
+    const auto answer = answers.find(resource);
+    const auto floor = list.floor.find(resource);
+    if (answer == answers.end() || floor == list.floor.end()) continue;
+    if (!IsOlder(answer->second.version, floor->second)) continue;
+    void_floors_[resource] = floor->second;
+    list.floor.erase(floor);
+    put_back = true;
+  }
+  return put_back;
+}
+
+void Questions::Drop(ReservationList& list) const {
+  for (const auto& [by, n, uid] : ended_) {
+    const bool whole = uid == quota::Uid();
+    (void)(whole ? list.Remove(by, n) : list.Remove(by, n, uid));
+  }
+}
+
+void Questions::OnList(ReservationList* list) {
+  const auto is_gone = [&](const Ended& one) {
+    return list == nullptr || list->Find(std::get<0>(one), std::get<1>(one)) == nullptr;
+  };
+  std::erase_if(ended_, is_gone);
+  std::erase_if(asked_, [&](const auto& asked) { return is_gone(asked.first); });
+  if (list == nullptr) return;
+  for (const auto& [resource, version] : void_floors_) {
+    const auto floor = list->floor.find(resource);
+    if (floor != list->floor.end() && floor->second == version) list->floor.erase(floor);
+  }
+}
+
+}  // namespace controllers

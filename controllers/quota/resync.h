@@ -1,0 +1,51 @@
+#pragma once
+
+// The periodic resync: every watched resource against a fresh list, one after the other and spread
+// over the period; then every quota is to be recounted. Single-threaded.
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "controllers/quota/complaints.h"
+#include "controllers/quota/controller_options.h"
+#include "controllers/quota/tracker.h"
+
+namespace controllers {
+
+class Resync {
+ public:
+  // What it refers to outlives it. `recount_all` is called after each round.
+  Resync(base::Scheduler& scheduler, const Tracker& tracker, Complaints& complaints,
+         ControllerObserver& observer, const QuotaControllerOptions& options,
+         std::function<void()> recount_all)
+      : scheduler_(scheduler),
+        tracker_(tracker),
+        complaints_(complaints),
+        observer_(observer),
+        options_(options),
+        recount_all_(std::move(recount_all)) {}
+
+  // Until cancelled.
+  base::Task<void> Run();
+
+ private:
+  // Each watched resource is resynced once in a round.
+  struct Round {
+    std::optional<api::GroupResource> last;  // that was resynced in it
+    bool complete = true;
+    base::Duration took{};
+  };
+  base::Task<bool> Next(Round& round);
+  void End(const Round& round);
+  base::Task<bool> One(std::shared_ptr<TrackedResource> tracked);
+
+  base::Scheduler& scheduler_;
+  const Tracker& tracker_;
+  Complaints& complaints_;
+  ControllerObserver& observer_;
+  const QuotaControllerOptions& options_;
+  std::function<void()> recount_all_;
+};
+
+}  // namespace controllers

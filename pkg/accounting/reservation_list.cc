@@ -1,0 +1,118 @@
+#include "pkg/accounting/reservation_list.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "pkg/quota/saturating.h"
+
+namespace accounting {
+namespace {
+
+bool IsMerged(const Reservation& entry) { return entry.objects.empty() && entry.unassigned == 0; }
+
+// What `used` has for an object of the entry that uses `stored`.
+ResourceList PaidBy(const Reservation& entry, const ResourceList& stored) {
+  ResourceList paid;
+  for (const auto& [name, usage] : entry.usage) {
+    const quota::Quantity base = entry.stored.Get(name);
+    const quota::Quantity added = quota::Above(usage, base);
+    paid.Set(name, std::min(usage, quota::Sum(std::min(stored.Get(name), base), added)));
+  }
+  return paid;
+}
+
+// What an entry may come to use at most, in all.
+ResourceList WholeOf(const Reservation& entry) {
+  ResourceList whole;
+  const std::size_t times = entry.objects.empty() ? 1 : entry.objects.size();
+  for (std::size_t i = 0; i < times; ++i) quota::AddTo(whole, entry.usage);
+  return whole;
+}
+
+}  // namespace
+
+void ReservationList::Add(Reservation reservation) {
+  CHECK(!reservation.by.empty() && Find(reservation.by, reservation.n) == nullptr)
+      << "reservation " << reservation.by << "/" << reservation.n << " is there already";
+  CHECK(reservation.objects.empty() || reservation.unassigned == 0);
+  entries_.push_back(std::move(reservation));
+}
+
+const Reservation* ReservationList::Find(std::string_view by, std::uint64_t n) const {
+  const auto found = std::ranges::find_if(
+      entries_, [&](const Reservation& entry) { return entry.n == n && entry.by == by; });
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+bool ReservationList::Remove(std::string_view by, std::uint64_t n, const Uid& uid) {
+  const auto entry =
+      std::ranges::find_if(entries_, [&](const Reservation& e) { return e.n == n && e.by == by; });
+  if (entry == entries_.end() || std::erase(entry->objects, uid) == 0) return false;
+  if (entry->objects.empty()) entries_.erase(entry);
+  return true;
+}
+
+bool ReservationList::Remove(std::string_view by, std::uint64_t n) {
+  return std::erase_if(entries_, [&](const Reservation& e) { return e.n == n && e.by == by; }) > 0;
+}
+
+bool ReservationList::Names(const Uid& uid) const {
+  return std::ranges::any_of(entries_, [&](const Reservation& entry) {
+    return std::ranges::find(entry.objects, uid) != entry.objects.end();
+  });
+}
+
+ResourceList ReservationList::Granted(const Uid& uid, const ResourceList& stored) const {
+  ResourceList granted;
+  for (const Reservation& entry : entries_) {
+    if (std::ranges::find(entry.objects, uid) == entry.objects.end()) continue;
+    granted = quota::Larger(granted, PaidBy(entry, stored));
+  }
+  return granted;
+}
+
+std::size_t ReservationList::objects() const {
+  std::size_t objects = 0;
+  for (const Reservation& entry : entries_) objects += entry.objects.size();
+  return objects;
+}
+
+ResourceList ReservationList::Unassigned() const {
+  ResourceList unassigned;
+  for (const Reservation& entry : entries_) {
+    if (entry.unassigned > 0) quota::AddTo(unassigned, entry.usage);
+  }
+  return unassigned;
+}
+
+bool ReservationList::Merge(const Bounds& bounds, std::string_view by, std::uint64_t n) {
+  static_assert(Bounds().bytes < 256 * 1024, "the API server's bound of all annotations");
+  std::size_t keep = objects();
+  const auto fits = [&] { return objects() <= bounds.objects && Print().size() <= bounds.bytes; };
+  if (fits()) return false;
+  Reservation merged{.by = std::string(by), .n = n, .of = "", .usage = {}, .objects = {}};
+  while (!fits() && keep > 0) {
+    keep /= 2;  // so that the next write does not have to merge again
+    while (objects() > keep) {
+      const auto oldest = std::ranges::find_if(
+          entries_, [](const Reservation& entry) { return !entry.objects.empty(); });
+      quota::AddTo(merged.usage, WholeOf(*oldest));
+      merged.webhook = std::max(merged.webhook, oldest->webhook);
+      entries_.erase(oldest);
+    }
+  }
+  // The youngest take in what is too much: it ends later, never earlier.
+  while (std::ranges::count_if(entries_, IsMerged) >= static_cast<int>(bounds.merged)) {
+    const auto last = std::find_if(entries_.rbegin(), entries_.rend(), IsMerged);
+    quota::AddTo(merged.usage, last->usage);
+    merged.webhook = std::max(merged.webhook, last->webhook);
+    entries_.erase(std::next(last).base());
+  }
+  Add(std::move(merged));
+  return true;
+}
+
+}  // namespace accounting

@@ -1,0 +1,63 @@
+#include "pkg/accounting/reserve.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/quota/saturating.h"
+
+namespace accounting {
+
+ResourceList Decisive(const ResourceList& used, const ReservationList& list) {
+  ResourceList decisive = used;
+  for (const auto& [name, amount] : used) {
+    decisive.Set(name, std::max(amount, list.used.Get(name)));
+  }
+  return decisive;
+}
+
+ResourceList Rise(const ReservationList& list, const Uid& uid, const ResourceList& usage,
+                  const ResourceList& stored) {
+  return quota::Excess(usage, quota::Larger(stored, list.Granted(uid, stored)));
+}
+
+void Reserve(Standing& standing, Reservation reservation) {
+  const ResourceList stored = reservation.stored;
+  CHECK(stored.empty() || reservation.objects.size() == 1) << "objects that use different amounts";
+  if (reservation.objects.empty()) quota::AddTo(standing.used, reservation.usage);
+  for (const Uid& uid : reservation.objects) {
+    quota::AddTo(standing.used, Rise(standing.list, uid, reservation.usage, stored));
+  }
+  standing.list.Add(std::move(reservation));
+}
+
+namespace {
+
+void Lower(ResourceList& used, const ResourceList& by) {
+  for (const auto& [name, amount] : by) {
+    if (used.Find(name) != nullptr) used.Set(name, quota::Above(used.Get(name), amount));
+  }
+}
+
+}  // namespace
+
+bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Uid& uid) {
+  const Reservation* entry = standing.list.Find(by, n);
+  if (entry == nullptr) return false;
+  const ResourceList usage = entry->usage;
+  const ResourceList stored = entry->stored;
+  if (!standing.list.Remove(by, n, uid)) return false;
+  Lower(standing.used, Rise(standing.list, uid, usage, stored));
+  return true;
+}
+
+bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n) {
+  const Reservation* entry = standing.list.Find(by, n);
+  if (entry == nullptr) return false;
+  CHECK(entry->objects.empty()) << "objects of " << by << "/" << n << " would lose their usage";
+  Lower(standing.used, entry->usage);
+  return standing.list.Remove(by, n);
+}
+
+}  // namespace accounting

@@ -1,0 +1,103 @@
+#include "pkg/accounting/settle.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "pkg/api/resource_version.h"
+#include "pkg/quota/saturating.h"
+
+namespace accounting {
+namespace {
+
+bool IsOlder(std::string_view a, std::string_view b) {
+  return api::IsOlderVersion(a, b).value_or(false);
+}
+
+// For objects that it does not name, none of which count any more.
+bool IsVoid(const Reservation& entry, const View& view) {
+  return entry.objects.empty() && !entry.of.empty() && view.Ignores(entry.of);
+}
+
+}  // namespace
+
+bool IsOpen(const Reservation& entry, const Uid& uid, const View& view) {
+  if (view.Ignores(entry.of)) return false;
+  if (!view.Follows(entry.of)) return true;
+  return entry.from.empty() ? !view.HasShown(entry.of, uid)
+                            : !view.IsPast(entry.of, uid, entry.from);
+}
+
+ResourceList Outstanding(const ReservationList& list, const View& view) {
+  ResourceList outstanding = OutstandingOfObjects(list, view);
+  for (const Reservation& entry : list.entries()) {
+    if (entry.objects.empty() && !IsVoid(entry, view)) quota::AddTo(outstanding, entry.usage);
+  }
+  return outstanding;
+}
+
+ResourceList OutstandingOfObjects(const ReservationList& list, const View& view) {
+  struct Granted {
+    std::string_view of;
+    ResourceList usage;
+  };
+  std::unordered_map<Uid, Granted, quota::UidHash> granted;
+  ResourceList outstanding;
+  for (const Reservation& entry : list.entries()) {
+    for (const Uid& uid : entry.objects) {
+      if (!IsOpen(entry, uid, view)) continue;
+      Granted& object = granted[uid];
+      object.of = entry.of;
+      object.usage = quota::Larger(object.usage, entry.usage);
+    }
+  }
+  for (const auto& [uid, object] : granted) {
+    quota::AddTo(outstanding, quota::Excess(object.usage, view.Observed(object.of, uid)));
+  }
+  return outstanding;
+}
+
+bool IsBehind(const ReservationList& list, const View& view, std::vector<std::string>* resources) {
+  bool behind = false;
+  for (const auto& [resource, version] : list.floor) {
+    if (!view.Follows(resource) || view.Reaches(resource, version)) continue;
+    behind = true;
+    if (resources != nullptr) resources->push_back(resource);
+  }
+  return behind;
+}
+
+std::size_t CountOver(const ReservationList& list, const View& view) {
+  std::size_t over = 0;
+  for (const Reservation& entry : list.entries()) {
+    over += static_cast<std::size_t>(std::ranges::count_if(
+        entry.objects, [&](const Uid& uid) { return !IsOpen(entry, uid, view); }));
+  }
+  return over;
+}
+
+void Settle(ReservationList& list, const View& view) {
+  std::set<std::string> resources;
+  for (Reservation& entry : list.entries()) {
+    if (IsVoid(entry, view)) entry.by.clear();  // marked
+    if (std::erase_if(entry.objects, [&](const Uid& uid) { return !IsOpen(entry, uid, view); })) {
+      resources.insert(entry.of);
+      if (entry.objects.empty()) entry.by.clear();  // marked
+    }
+  }
+  std::erase_if(list.entries(), [](const Reservation& entry) { return entry.by.empty(); });
+  RaiseFloor(list, {resources.begin(), resources.end()}, view);
+}
+
+void RaiseFloor(ReservationList& list, const std::vector<std::string>& resources,
+                const View& view) {
+  for (const std::string& resource : resources) {
+    if (!view.Follows(resource)) continue;
+    const std::string newest = view.Newest(resource);
+    if (!api::IsDecimalVersion(newest)) continue;
+    std::string& floor = list.floor[resource];
+    if (floor.empty() || IsOlder(floor, newest)) floor = newest;
+  }
+}
+
+}  // namespace accounting

@@ -1,0 +1,100 @@
+#include "pkg/accounting/strangers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/quota/saturating.h"
+
+namespace accounting {
+namespace {
+
+// A name that `before` does not have came with the quota's spec.
+ResourceList Rise(const ResourceList& before, const ResourceList& used) {
+  ResourceList rise = quota::Excess(used, before);
+  for (const auto& [name, amount] : ResourceList(rise)) {
+    if (before.Find(name) == nullptr) rise.Erase(name);
+  }
+  return rise;
+}
+
+}  // namespace
+
+void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
+                         bool skipped, const Counted& counted) {
+  if (list == nullptr) {
+    HoldBeyond(now, Rise(used_, used), used, counted);
+    recorded_.reset();
+    written_ = {};
+  } else {
+    // From what our write made; or, if it was seen before, from what was seen.
+    const bool written = recorded_ != list->writes;
+    ResourceList usage = Rise(written ? list->used : used_, used);
+    // What was held of it before, and is no more, has appeared since.
+    const ResourceList begun = quota::Excess(list->strangers, written_);
+    const ResourceList missed = quota::Smaller(begun, quota::Excess(list->strangers, Held()));
+    if (skipped || !recorded_) quota::AddTo(usage, missed);
+    HoldBeyond(now, usage, used, counted);
+    recorded_ = list->writes;
+    written_ = list->strangers;
+  }
+  used_ = used;
+}
+
+void Strangers::TakeOver(base::TimePoint now, const ResourceList& used, const ReservationList& list,
+                         const Counted& counted) {
+  HoldBeyond(now, quota::Excess(list.strangers, Held()), used, counted);
+}
+
+void Strangers::HoldBeyond(base::TimePoint now, const ResourceList& usage, const ResourceList& used,
+                           const Counted& counted) {
+  if (usage.empty()) return;
+  ResourceList known = counted();
+  quota::AddTo(known, Held());
+  Hold(now, quota::Excess(quota::Smaller(usage, quota::Excess(used, known)), {}));
+}
+
+void Strangers::OnUnanswered(const ResourceList& used) {
+  if (!recorded_) used_ = quota::Smaller(used_, used);
+}
+
+void Strangers::OnFirstCount(base::TimePoint now, const ResourceList& used,
+                             const ResourceList& usage) {
+  for (Part& part : parts_) {
+    for (const auto& [name, amount] : used) part.usage.Erase(name);
+  }
+  std::erase_if(parts_, [](const Part& part) { return part.usage.empty(); });
+  Hold(now, usage);
+}
+
+void Strangers::Hold(base::TimePoint now, ResourceList usage) {
+  if (!usage.empty()) parts_.push_back({now, std::move(usage)});
+}
+
+void Strangers::OnAppeared(const ResourceList& usage) {
+  ResourceList left = usage;
+  for (Part& part : parts_) {
+    const ResourceList more = quota::Excess(left, part.usage);
+    part.usage = quota::Excess(part.usage, left);
+    left = more;
+  }
+  std::erase_if(parts_, [](const Part& part) { return part.usage.empty(); });
+}
+
+std::size_t Strangers::Expire(base::TimePoint now, base::Duration hold) {
+  const std::size_t parts = parts_.size();
+  while (!parts_.empty() && now - parts_.front().since >= hold) parts_.pop_front();
+  return parts - parts_.size();
+}
+
+ResourceList Strangers::Held() const {
+  ResourceList held;
+  for (const Part& part : parts_) quota::AddTo(held, part.usage);
+  return held;
+}
+
+std::optional<base::TimePoint> Strangers::Oldest() const {
+  if (parts_.empty()) return std::nullopt;
+  return parts_.front().since;
+}
+
+}  // namespace accounting

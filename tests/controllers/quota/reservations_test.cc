@@ -1,0 +1,131 @@
+// What stands in the quota: for whom something is reserved, and what a start, a silent watch, and
+// damage make of it.
+
+#include "tests/controllers/quota/charging_fixture.h"
+
+namespace reservations_test {
+
+using namespace std::chrono_literals;
+using fixture::ChargingFixture;
+using fixture::kPods;
+using fixture::kQuotas;
+using fixture::MakePod;
+using fixture::MakeQuota;
+using fixture::PodWithUid;
+
+namespace {
+
+std::string TextOf(ChargingFixture& f) {
+  const std::string name(quota::kReservations);
+  return std::string(
+      f.cluster.Find(kQuotas, "team-a", "q")->StringAt({"metadata", "annotations", name}));
+}
+
+void SetText(ChargingFixture& f, const std::string& text) {
+  json::Value quota = *f.cluster.Find(kQuotas, "team-a", "q");
+  quota.Make({"metadata", "annotations", std::string(quota::kReservations)}) = text;
+  f.cluster.Put(kQuotas, std::move(quota));
+}
+
+struct Limited : ChargingFixture {
+  Limited() {
+    cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+    RunFor(1s);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("reservations: where nobody admits nothing of ours stands in a quota", "[controllers]") {
+  Limited f;
+  f.cluster.Put(kPods, MakePod("a"));
+  f.RunFor(1s);
+  f.cluster.Delete(kPods, "team-a", "a");
+  f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "3"}});
+  f.RunFor(30s);
+  CHECK(f.Used("q") == "pods=0");
+  CHECK(TextOf(f).empty());
+}
+
+TEST_CASE("reservations: one stands there until its object was shown", "[controllers]") {
+  Limited f;
+  CHECK(f.Admits(PodWithUid("a")));
+  const auto list = accounting::ReservationList::Parse(TextOf(f));
+  REQUIRE(list.has_value());
+  REQUIRE(list->entries().size() == 1);
+  CHECK(list->entries()[0].of == "pods");
+  CHECK(list->Names(quota::Uid::FromText("uid-of-a")));
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(3s);
+  const auto after = accounting::ReservationList::Parse(TextOf(f));
+  REQUIRE(after.has_value());
+  CHECK(after->entries().empty());
+  CHECK(after->floor.contains("pods"));
+}
+
+TEST_CASE("reservations: a start knows what is reserved, and what is free", "[controllers]") {
+  Limited f;
+  CHECK(f.Admits(PodWithUid("gone")));
+  f.cluster.Put(kPods, PodWithUid("gone"));
+  f.RunFor(3s);
+  CHECK(f.Admits(PodWithUid("coming")));
+  f.Stop();
+  f.cluster.Delete(kPods, "team-a", "gone");
+  f.Start();
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=1");
+  SECTION("it comes") {
+    f.cluster.Put(kPods, PodWithUid("coming"));
+    f.RunFor(20s);
+    CHECK(f.Used("q") == "pods=1");
+  }
+  SECTION("it does not") {
+    f.RunFor(8s);
+    CHECK(f.Used("q") == "pods=1");
+    f.RunFor(3s);
+    CHECK(f.Used("q") == "pods=0");
+  }
+}
+
+TEST_CASE("reservations: the server is asked before one ends that no watch has shown",
+          "[controllers]") {
+  Limited f;
+  f.cluster.Hold(kPods);
+  CHECK(f.Admits(PodWithUid("stored")));
+  CHECK(f.Admits(PodWithUid("never stored")));
+  f.cluster.Put(kPods, PodWithUid("stored"));
+  f.RunFor(1min);
+  CHECK(f.Used("q") == "pods=1");
+  SECTION("and as long as it does not answer, none ends") {
+    f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+      if (!request.path.ends_with("/pods")) return std::nullopt;
+      return base::Error{.code = base::ErrorCode::kUnavailable, .message = "", .http_status = 503};
+    };
+    CHECK(f.Admits(PodWithUid("another")));
+    f.RunFor(1min);
+    CHECK(f.Used("q") == "pods=2");
+    f.cluster.fault = nullptr;
+    f.RunFor(20s);
+    CHECK(f.Used("q") == "pods=1");
+  }
+  f.cluster.Release(kPods);
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=1");
+}
+
+TEST_CASE("reservations: what is damaged is not believed, and counts on", "[controllers]") {
+  Limited f;
+  CHECK(f.Admits(PodWithUid("a")));
+  const std::string text = GENERATE("{", "[]", R"({"newer":1,"used":{}})", "");
+  SetText(f, text);
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=1");  // held as a stranger's
+  CHECK(f.Admits(PodWithUid("b")));
+  CHECK(f.Used("q") == "pods=2");
+  CHECK(accounting::ReservationList::Parse(TextOf(f)).has_value());
+  f.cluster.Put(kPods, PodWithUid("b"));
+  f.RunFor(20s);
+  CHECK(f.Used("q") == "pods=1");
+}
+
+}  // namespace reservations_test

@@ -1,0 +1,209 @@
+#include "pkg/accounting/reservation_list.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/quota/saturating.h"
+#include "tests/pkg/accounting/accounting_fixture.h"
+
+namespace reservation_list_test {
+
+using namespace accounting_test;
+
+namespace {
+
+ResourceList RandomAmounts(std::mt19937_64& random) {
+  ResourceList amounts;
+  const char* const texts[] = {"1", "500m", "5Gi", "1n",
+                               "0", "12e3", "1E",  "170141183460469231731"};
+  const char* const names[] = {"pods", "requests.cpu", "count/widgets.example.com", "a\"b\\é\n"};
+  for (const char* name : names) {
+    if (random() % 2) amounts.Set(name, Quantity::Parse(texts[random() % 8]).value());
+  }
+  return amounts;
+}
+
+ReservationList RandomList(std::mt19937_64& random) {
+  ReservationList list;
+  const std::size_t entries = random() % 6;
+  for (std::size_t n = 0; n < entries; ++n) {
+    Reservation entry{
+        .by = random() % 2 ? "7f3a" : "c0\"19", .n = n * 3, .usage = RandomAmounts(random)};
+    const std::size_t kind = random() % 3;
+    if (kind == 0) {
+      entry.of = "machines.compute.ironcore.dev";
+      for (std::size_t i = 0; i <= random() % 4; ++i) entry.objects.push_back({random(), random()});
+      if (random() % 2) entry.from = std::to_string(random());
+    } else if (kind == 1) {
+      entry.unassigned = 1 + random() % 1000;
+    }
+    if (random() % 4 == 0) entry.webhook = std::chrono::seconds(1 + random() % 30);
+    list.Add(std::move(entry));
+  }
+  for (const char* resource : {"pods", "services"}) {
+    if (random() % 2) list.floor[resource] = std::to_string(1 + random() % 100000);
+  }
+  list.used = RandomAmounts(random);
+  list.strangers = RandomAmounts(random);
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("reservations: what is printed reads back the same", "[accounting]") {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 3'000; ++i) {
+    const ReservationList list = RandomList(random);
+    const std::string text = list.Print();
+    INFO(text);
+    const auto read = ReservationList::Parse(text);
+    REQUIRE(read.has_value());
+    CHECK(*read == list);
+    CHECK(read->Print() == text);
+  }
+}
+
+TEST_CASE("reservations: the text is what the documentation shows", "[accounting]") {
+  ReservationList list;
+  list.Add({.by = "7f3a9c01", .n = 41, .of = "pods", .usage = Pods(1), .objects = {Object(1)}});
+  list.Add({.by = "7f3a9c01",
+            .n = 42,
+            .of = "pods",
+            .usage = Pods(2),
+            .objects = {Object(2)},
+            .from = "18234"});
+  list.Add({.by = "c0193e5d", .n = 7, .of = "pods", .usage = Pods(64), .unassigned = 64});
+  list.floor["pods"] = "18230";
+  list.writes = 812;
+  list.used = Pods(71);
+  CHECK(list.Print() ==
+        R"({"reservations":[{"by":"7f3a9c01","n":41,"usage":{"pods":"1"},"of":"pods",)"
+        R"("objects":["00000000-0000-1234-0000-000000000001"]},)"
+        R"({"by":"7f3a9c01","n":42,"usage":{"pods":"2"},"of":"pods",)"
+        R"("objects":["00000000-0000-1234-0000-000000000002"],"from":"18234"},)"
+        R"({"by":"c0193e5d","n":7,"usage":{"pods":"64"},"of":"pods","unassigned":64}],)"
+        R"("floor":{"pods":"18230"},"writes":812,"used":{"pods":"71"}})");
+}
+
+TEST_CASE("reservations: what is damaged or foreign is not believed at all", "[accounting]") {
+  const char* const texts[] = {
+      "",
+      "null",
+      "[]",
+      "7",
+      "{",
+      R"({"used":7})",
+      R"({"used":{"pods":"-1"}})",
+      R"({"used":{"pods":"many"}})",
+      R"({"newer":1,"used":{}})",
+      R"({"floor":{"pods":"012"}})",
+      R"({"floor":{"pods":7}})",
+      R"({"reservations":{}})",
+      R"({"reservations":[7]})",
+      R"({"reservations":[{"by":"","n":1,"usage":{}}]})",
+      R"({"reservations":[{"by":"a","n":-1,"usage":{}}]})",
+      R"({"reservations":[{"by":"a","n":1.5,"usage":{}}]})",
+      R"({"reservations":[{"by":"a","n":1,"usage":{}},{"by":"a","n":1,"usage":{}}]})",
+      R"({"reservations":[{"by":"a","n":1,"of":"pods","usage":{},"objects":["x"]}]})",
+      R"({"reservations":[{"by":"a","n":1,"usage":{},"objects":["00000000-0000-0000-0000-000000000001"]}]})",
+      R"({"reservations":[{"by":"a","n":1,"usage":{},"from":"7"}]})",
+      R"({"reservations":[{"by":"a","n":1,"usage":{},"until":"7"}]})",
+      R"({"reservations":[{"by":"a","n":1,"usage":{},"webhook":31}]})",
+  };
+  for (const char* text : texts) {
+    INFO(text);
+    CHECK_FALSE(ReservationList::Parse(text).has_value());
+  }
+  CHECK_FALSE(ReservationList::Parse(std::string(300'000, ' ')).has_value());
+}
+
+TEST_CASE("reservations: random damage is refused or read, and never ends the process",
+          "[accounting]") {
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 5'000; ++i) {
+    std::string text = RandomList(random).Print();
+    for (std::size_t k = 0; k <= random() % 3; ++k) {
+      const std::size_t at = random() % text.size();
+      random() % 2 ? text.erase(at, 1 + random() % 5)
+                   : text.insert(at, 1, static_cast<char>(random()));
+      if (text.empty()) text = "{";
+    }
+    const auto read = ReservationList::Parse(text);
+    if (read) CHECK(ReservationList::Parse(read->Print()).has_value());
+  }
+}
+
+TEST_CASE("reservations: of an object the largest of each name is granted", "[accounting]") {
+  ReservationList list;
+  list.Add(Growth(1, Object(1), 5, "10"));
+  list.Add(Growth(2, Object(1), 3, "11"));
+  list.Add(Creation(3, {Object(2)}));
+  CHECK(list.Granted(Object(1), Pods(3)) == Pods(5));
+  CHECK(list.Granted(Object(2), {}) == Pods(1));
+  CHECK(list.Granted(Object(3), {}).empty());
+  CHECK(list.Remove("a", 1, Object(1)));
+  CHECK_FALSE(list.Remove("a", 1, Object(1)));
+  CHECK(list.Granted(Object(1), {}) == Pods(3));
+  CHECK(list.Find("a", 1) == nullptr);
+}
+
+TEST_CASE("reservations: merging keeps the bounds and never lowers what is outstanding",
+          "[accounting]") {
+  std::mt19937_64 random(3);
+  const accounting::Bounds bounds{.objects = 40, .bytes = 6'000, .merged = 3};
+  for (int round = 0; round < 100; ++round) {
+    ReservationList list;
+    FakeView view;
+    std::uint64_t n = 0;
+    std::uint64_t version = 100;
+    for (int step = 0; step < 120; ++step) {
+      const Uid object = Object(random() % 60);
+      list.Add(random() % 2 ? Creation(++n, {object, Object(100 + n)})
+                            : Growth(++n, object, 1 + static_cast<std::int64_t>(random() % 9),
+                                     std::to_string(version)));
+      if (random() % 4 == 0) {
+        view.Show(++version, object, static_cast<std::int64_t>(random() % 5), random() % 9 == 0);
+      }
+      const std::int64_t before = PodsOf(accounting::Outstanding(list, view));
+      const FakeView later = [&] {
+        FakeView shown = view;
+        for (int i = 0; i < 5; ++i) shown.Show(++version, Object(random() % 60), 1);
+        return shown;
+      }();
+      const std::int64_t before_later = PodsOf(accounting::Outstanding(list, later));
+      list.Merge(bounds, "m", ++n);
+      CHECK(list.objects() <= bounds.objects);
+      CHECK(list.Print().size() <= bounds.bytes);
+      CHECK(PodsOf(accounting::Outstanding(list, view)) >= before);
+      CHECK(PodsOf(accounting::Outstanding(list, later)) >= before_later);
+      const auto merged = std::ranges::count_if(
+          list.entries(), [](const Reservation& entry) { return entry.objects.empty(); });
+      CHECK(merged <= 3);
+    }
+  }
+}
+
+TEST_CASE("reservations: what is merged waits for the slowest webhook of all", "[accounting]") {
+  ReservationList list;
+  for (const std::uint64_t n : {1, 2, 3}) {
+    Reservation entry = Creation(n, {Object(n)});
+    entry.webhook = std::chrono::seconds(n == 2 ? 30 : 10);
+    list.Add(std::move(entry));
+  }
+  CHECK(list.Merge({.objects = 0}, "m", 1));
+  REQUIRE(list.entries().size() == 1);
+  CHECK(list.entries().front().webhook == std::chrono::seconds(30));
+}
+
+TEST_CASE("reservations: a thousand objects fit", "[accounting]") {
+  ReservationList list;
+  std::vector<Uid> objects;
+  for (std::uint64_t i = 0; i < 1'000; ++i) objects.push_back(Object(i));
+  list.Add(Creation(1, objects));
+  CHECK_FALSE(list.Merge({}, "a", 2));
+  CHECK(list.Print().size() < 40'000);
+  list.Add(Creation(3, {Object(1'001)}));
+  CHECK(list.Merge({}, "a", 4));
+  CHECK(list.objects() <= 1'000);
+}
+
+}  // namespace reservation_list_test

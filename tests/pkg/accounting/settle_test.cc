@@ -1,0 +1,223 @@
+#include "pkg/accounting/settle.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/accounting/reserve.h"
+#include "tests/pkg/accounting/accounting_fixture.h"
+
+namespace settle_test {
+
+using namespace accounting_test;
+using accounting::CountOver;
+using accounting::IsBehind;
+using accounting::IsOpen;
+using accounting::Outstanding;
+using accounting::Settle;
+
+TEST_CASE("settle: a creation is open until the object was shown, also if it is gone again",
+          "[accounting]") {
+  const Reservation entry = Creation(1, {Object(1)});
+  FakeView view;
+  CHECK(IsOpen(entry, Object(1), view));
+  view.Show(5, Object(1), 1);
+  CHECK_FALSE(IsOpen(entry, Object(1), view));
+  view.Show(6, Object(1), 0, true);
+  CHECK_FALSE(IsOpen(entry, Object(1), view));
+  view.follows = false;
+  CHECK(IsOpen(entry, Object(1), view));
+}
+
+TEST_CASE("settle: a growth is open until a later version was shown", "[accounting]") {
+  const Reservation entry = Growth(1, Object(1), 5, "10");
+  FakeView view;
+  view.Show(10, Object(1), 2);
+  CHECK(IsOpen(entry, Object(1), view));
+  ReservationList list;
+  list.Add(entry);
+  CHECK(Outstanding(list, view) == Pods(3));  // two of the five are observed
+  view.Show(11, Object(1), 5);
+  CHECK_FALSE(IsOpen(entry, Object(1), view));
+}
+
+TEST_CASE("settle: what is unassigned goes when its resource does not count any more",
+          "[accounting]") {
+  ReservationList list;
+  list.Add({.by = "a", .n = 1, .of = "pods", .usage = Pods(4), .unassigned = 4});
+  list.Add({.by = "a", .n = 2, .of = "ignored", .usage = Pods(8), .unassigned = 8});
+  list.Add({.by = "a", .n = 3, .usage = Pods(16)});  // merged: of whatever
+  const FakeView view;
+  CHECK(Outstanding(list, view) == Pods(20));
+  Settle(list, view);
+  CHECK(list.entries().size() == 2);
+  CHECK(list.Find("a", 2) == nullptr);
+}
+
+TEST_CASE("settle: what is over goes, and the floor says what was seen", "[accounting]") {
+  ReservationList list;
+  list.Add(Creation(1, {Object(1), Object(2)}));
+  list.Add(Creation(2, {Object(3)}));
+  FakeView view;
+  view.Show(7, Object(1), 1);
+  view.Show(9, Object(3), 1);
+  CHECK(CountOver(list, view) == 2);
+  Settle(list, view);
+  CHECK(CountOver(list, view) == 0);
+  CHECK(list.entries().size() == 1);
+  CHECK(list.entries().front().objects == std::vector<Uid>{Object(2)});
+  CHECK(list.floor.at("pods") == "9");
+  CHECK_FALSE(IsBehind(list, view));
+  FakeView older;
+  older.Show(7, Object(1), 1);
+  CHECK(IsBehind(list, older));
+  Settle(list, older);
+  CHECK(list.floor.at("pods") == "9");
+}
+
+TEST_CASE("settle: entries of what the quota does not count are over", "[accounting]") {
+  Reservation entry = Creation(1, {Object(1)});
+  entry.of = "ignored";
+  CHECK_FALSE(IsOpen(entry, Object(1), FakeView()));
+}
+
+namespace {
+
+// A server, two views of it that lag, and requests that are stored at any time, or never: whoever
+// reserves and whoever recounts, `used` is never below what is stored, nor is a recount.
+class Race {
+ public:
+  explicit Race(std::uint64_t seed) : random_(seed) {}
+
+  void Step() {
+    switch (random_() % 6) {
+      case 0:
+        return Ask();
+      case 1:
+        return Store();
+      case 2:
+        return Delete();
+      case 3:
+        return Show(views_[random_() % 2]);
+      case 4:
+        return Recount(views_[random_() % 2]);
+      default:
+        return Tidy(views_[random_() % 2]);
+    }
+  }
+  std::int64_t Used() const { return PodsOf(standing_.used); }
+  std::int64_t Stored() const {
+    std::int64_t sum = 0;
+    for (const auto& [uid, object] : stored_) sum += object.usage;
+    return sum;
+  }
+  // Everything was shown, and nothing is under way.
+  std::int64_t AtRest() {
+    asked_.clear();
+    while (views_[0].next < history_.size()) Show(views_[0]);
+    Recount(views_[0]);
+    return PodsOf(standing_.used) - PodsOf(Outstanding(standing_.list, views_[0].view));
+  }
+
+ private:
+  struct Object_ {
+    std::uint64_t version = 0;
+    std::int64_t usage = 0;
+  };
+  struct Asked {
+    Uid uid;
+    std::uint64_t from = 0;
+    std::int64_t to = 0;
+  };
+  struct Lagging {
+    FakeView view;
+    std::size_t next = 0;
+  };
+  struct Event {
+    std::uint64_t version;
+    Uid uid;
+    std::int64_t usage;
+    bool gone;
+  };
+
+  void Ask() {
+    const Uid uid = Object(random_() % 5 + (random_() % 3 == 0 ? 5 * generation_ : 0));
+    const auto at = stored_.find(uid);
+    if (at == stored_.end() && used_up_.contains(uid)) return;  // uids are not used twice
+    const std::int64_t to = 1 + static_cast<std::int64_t>(random_() % 9);
+    // The API server may have read it before it was stored last.
+    const auto before = before_.find(uid);
+    const bool late = before != before_.end() && random_() % 4 == 0;
+    const Object_ read = late ? before->second : at == stored_.end() ? Object_() : at->second;
+    const std::uint64_t from = read.version;
+    const std::int64_t now = read.usage;
+    if (to > now || from == 0) {
+      Reservation entry = from == 0
+                              ? Creation(++n_, {uid}, to)
+                              : Growth(++n_, uid, to, std::to_string(from), std::min(now, to));
+      accounting::Reserve(standing_, std::move(entry));
+    }
+    asked_.push_back({uid, from, to});
+  }
+  void Store() {
+    if (asked_.empty()) return;
+    const std::size_t at = random_() % asked_.size();
+    const Asked asked = asked_[at];
+    asked_.erase(asked_.begin() + static_cast<std::ptrdiff_t>(at));
+    const auto held = stored_.find(asked.uid);
+    const std::uint64_t now = held == stored_.end() ? 0 : held->second.version;
+    if (now != asked.from || (now == 0 && used_up_.contains(asked.uid))) return;
+    used_up_.insert(asked.uid);
+    if (held != stored_.end()) before_[asked.uid] = held->second;
+    stored_[asked.uid] = {++version_, asked.to};
+    history_.push_back({version_, asked.uid, asked.to, false});
+  }
+  void Delete() {
+    if (stored_.empty()) return;
+    auto at = stored_.begin();
+    std::advance(at, static_cast<std::ptrdiff_t>(random_() % stored_.size()));
+    history_.push_back({++version_, at->first, 0, true});
+    stored_.erase(at);
+    ++generation_;
+  }
+  void Show(Lagging& lagging) {
+    if (lagging.next >= history_.size()) return;
+    const Event& event = history_[lagging.next++];
+    lagging.view.Show(event.version, event.uid, event.usage, event.gone);
+  }
+  void Recount(Lagging& lagging) {
+    if (IsBehind(standing_.list, lagging.view)) return;
+    const std::int64_t open = PodsOf(Outstanding(standing_.list, lagging.view));
+    Settle(standing_.list, lagging.view);
+    RaiseFloor(standing_.list, {"pods"}, lagging.view);
+    standing_.used = Pods(lagging.view.Sum() + open);
+  }
+  void Tidy(Lagging& lagging) { Settle(standing_.list, lagging.view); }
+
+  std::mt19937_64 random_;
+  accounting::Standing standing_{Pods(0), {}};
+  std::map<Uid, Object_> stored_;
+  std::map<Uid, Object_> before_;  // the version before that
+  std::set<Uid> used_up_;
+  std::vector<Event> history_;
+  std::vector<Asked> asked_;
+  Lagging views_[2];
+  std::uint64_t version_ = 1;
+  std::uint64_t n_ = 0;
+  std::uint64_t generation_ = 1;
+};
+
+}  // namespace
+
+TEST_CASE("settle: whoever reserves, tidies or recounts, used is at least what is stored",
+          "[accounting]") {
+  for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
+    Race race(seed);
+    for (int step = 0; step < 150; ++step) {
+      race.Step();
+      INFO("seed " << seed << " step " << step);
+      REQUIRE(race.Used() >= race.Stored());
+    }
+    CHECK(race.AtRest() == race.Stored());
+  }
+}
+
+}  // namespace settle_test

@@ -1,0 +1,159 @@
+#include "pkg/accounting/strangers.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/accounting/timing.h"
+#include "tests/pkg/accounting/accounting_fixture.h"
+
+namespace strangers_test {
+
+using namespace accounting_test;
+using accounting::Strangers;
+using std::chrono_literals::operator""s;
+
+ResourceList Nothing() { return {}; }
+Strangers::Counted Counted(int pods) {
+  return [pods] { return Pods(pods); };
+}
+
+TEST_CASE("strangers: what used has beyond our last write is held, and used up", "[accounting]") {
+  Strangers strangers;
+  const base::TimePoint now{};
+  ReservationList list;
+  list.used = Pods(5);
+  strangers.OnStatus(now, Pods(5), &list, false, Nothing);
+  CHECK(strangers.Held().empty());
+  strangers.OnStatus(now, Pods(8), &list, false, Nothing);
+  CHECK(strangers.Held() == Pods(3));
+  strangers.OnStatus(now, Pods(8), &list, false, Nothing);
+  CHECK(strangers.Held() == Pods(3));
+  strangers.OnAppeared(Pods(2));
+  CHECK(strangers.Held() == Pods(1));
+  strangers.Expire(now + accounting::kStrangersHold, accounting::kStrangersHold);
+  CHECK(strangers.Held().empty());
+}
+
+TEST_CASE("strangers: a rise is not held for an object that was shown before it", "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(11);
+  strangers.OnStatus({}, Pods(11), &list, false, Counted(11));
+  strangers.OnStatus({}, Pods(13), &list, false, Counted(12));
+  CHECK(strangers.Held() == Pods(1));
+  strangers.OnStatus({}, Pods(14), &list, false, Counted(13));
+  CHECK(strangers.Held() == Pods(1));
+  strangers.OnAppeared(Pods(1));
+  CHECK(strangers.Held().empty());
+}
+
+TEST_CASE("strangers: our own writes are none, whoever of us made them", "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  strangers.OnStatus({}, Pods(5), &list, false, Nothing);
+  list.used = Pods(9);
+  ++list.writes;
+  strangers.OnStatus({}, Pods(9), &list, false, Nothing);
+  CHECK(strangers.Held().empty());
+}
+
+TEST_CASE("strangers: a fall is none, and a rise after it is", "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  strangers.OnStatus({}, Pods(5), &list, false, Nothing);
+  strangers.OnStatus({}, Pods(2), &list, false, Nothing);
+  CHECK(strangers.Held().empty());
+  strangers.OnStatus({}, Pods(3), &list, false, Nothing);
+  CHECK(strangers.Held() == Pods(1));
+}
+
+TEST_CASE("strangers: a write of ours that makes what stood there before is ours all the same",
+          "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  strangers.OnStatus({}, Pods(5), &list, false, Nothing);
+  strangers.OnStatus({}, Pods(2), &list, false, Nothing);
+  ++list.writes;
+  strangers.OnStatus({}, Pods(5), &list, false, Nothing);
+  CHECK(strangers.Held().empty());
+}
+
+TEST_CASE("strangers: without a list what a write of ours may have lowered is held from there",
+          "[accounting]") {
+  Strangers strangers;
+  strangers.OnStatus({}, Pods(2), nullptr, true, Nothing);
+  strangers.OnUnanswered(Pods(0));
+  strangers.OnStatus({}, Pods(3), nullptr, false, Nothing);
+  CHECK(strangers.Held() == Pods(3));
+}
+
+TEST_CASE("strangers: without a list each rise after the first sight is held", "[accounting]") {
+  Strangers strangers;
+  strangers.OnStatus({}, Pods(5), nullptr, true, Nothing);
+  CHECK(strangers.Held().empty());
+  strangers.OnStatus({}, Pods(7), nullptr, false, Nothing);
+  CHECK(strangers.Held() == Pods(2));
+}
+
+TEST_CASE("strangers: without a list what is counted here, too, is nobody's", "[accounting]") {
+  Strangers strangers;
+  strangers.OnStatus({}, Pods(5), nullptr, true, Counted(5));
+  strangers.OnStatus({}, Pods(9), nullptr, false, Counted(8));
+  CHECK(strangers.Held() == Pods(1));
+  strangers.OnStatus({}, Pods(10), nullptr, false, Counted(9));
+  CHECK(strangers.Held() == Pods(1));
+}
+
+TEST_CASE("strangers: who comes later takes over what the last writer held", "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  list.strangers = Pods(2);
+  strangers.OnStatus({}, Pods(6), &list, true, Nothing);
+  CHECK(strangers.Held() == Pods(3));
+}
+
+TEST_CASE("strangers: what has appeared is not taken over again by a live read", "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  list.strangers = Pods(1);
+  strangers.OnStatus({}, Pods(5), &list, true, Nothing);
+  strangers.OnAppeared(Pods(1));
+  strangers.OnStatus({}, Pods(5), &list, true, Nothing);
+  CHECK(strangers.Held().empty());
+  // Another writer has begun to hold one more.
+  ++list.writes;
+  list.used = Pods(6);
+  list.strangers = Pods(2);
+  strangers.OnStatus({}, Pods(6), &list, true, Nothing);
+  CHECK(strangers.Held() == Pods(1));
+}
+
+TEST_CASE("strangers: what a first count does not account for replaces what was held before",
+          "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  list.strangers = Pods(3);
+  strangers.OnStatus({}, Pods(5), &list, true, Nothing);
+  CHECK(strangers.Held() == Pods(3));
+  strangers.OnFirstCount({}, Pods(5), Pods(1));
+  CHECK(strangers.Held() == Pods(1));
+  strangers.OnFirstCount({}, {}, {});
+  CHECK(strangers.Held() == Pods(1));
+}
+
+TEST_CASE("strangers: who begins to lead takes over only what nothing accounts for",
+          "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  list.strangers = Pods(2);
+  strangers.TakeOver({}, Pods(5), list, Counted(4));
+  CHECK(strangers.Held() == Pods(1));
+}
+
+}  // namespace strangers_test
