@@ -6,7 +6,7 @@
 #   --quick     the release build: lint, unit tests, scenarios on the sandbox, quickstart
 #   --failed    the parts that failed last time, and only the scenarios that failed
 #   --versions  all scenarios on the oldest Kubernetes, one in the middle and the newest, which are
-#               built first, and on servers of two versions at once
+#               built first, and on servers and daemons of two versions at once
 #   --packages  a release that is compiled twice, and its programs for arm64
 #   --only      the named parts in turn, after building what they need
 #   --list      the names of the parts, and what each one is
@@ -46,7 +46,7 @@ readonly compute_chain=(simulation simulation-of-classes instructions fuzz diffe
 # The parts of a quick run; once the first have ended, the rest run in parallel.
 readonly quick_first=(release lint)
 readonly quick=(units e2e-sandbox quickstart)
-readonly versions=(oldest middle newest skew)
+readonly versions=(oldest middle newest skew older)
 readonly packages=(release-files arm64 release-twice)
 
 # chain PRIORITY PART…: runs the parts in the background, in a process group of their own.

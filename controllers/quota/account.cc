@@ -26,16 +26,7 @@ const accounting::ReservationList& Account::known() const {
 void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
                       bool skipped, const accounting::Strangers::Counted& counted) {
   const auto recorded = list ? std::optional(list->writes) : std::nullopt;
-  list.reset();
-  malformed.clear();
-  if (!quota.reservations.empty()) {
-    auto parsed = accounting::ReservationList::Parse(quota.reservations);
-    if (parsed) {
-      list = std::move(*parsed);
-    } else {
-      malformed = parsed.error().message;
-    }
-  }
+  TakeList(quota.reservations);
   accounting::ReservationList* const stands = list ? &*list : nullptr;
   questions.OnList(stands);
   first_seen.See(now, known());
@@ -53,11 +44,29 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   }
   // Perhaps their watch is ahead of ours. Both writers wait for each other's watch only once: a
   // wait under way is not prolonged.
-  const bool ours = quota.resource_version == written_version || in_flight == quota.status ||
+  const bool ours = quota.resource_version == written_version ||
+                    (in_flight && in_flight->status == quota.status) ||
                     (stands != nullptr && recorded != stands->writes);
   const bool lowered =
       before != nullptr && !ours && AnyLower(before->status.used, quota.status.used);
   if (lowered && not_before <= now) not_before = now + accounting::kContradicts;
+}
+
+void Account::TakeList(const std::string& text) {
+  list.reset();
+  malformed.clear();
+  if (text.empty()) return;
+  if (in_flight && in_flight->text == text) {  // it need not be parsed
+    list = std::move(in_flight->list);
+    in_flight->text.clear();
+    return;
+  }
+  auto parsed = accounting::ReservationList::Parse(text);
+  if (parsed) {
+    list = std::move(*parsed);
+  } else {
+    malformed = parsed.error().message;
+  }
 }
 
 void Account::OnOvertaken(base::TimePoint now, const quota::Quota& written,

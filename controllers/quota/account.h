@@ -19,6 +19,13 @@
 
 namespace controllers {
 
+// A write under way.
+struct InFlight {
+  quota::QuotaStatus status;
+  std::string text = {};  // of its list; "": it writes none
+  accounting::ReservationList list = {};
+};
+
 struct Account {
   Account(base::Scheduler& scheduler, const accounting::CrowdOptions& crowd)
       : gate(std::make_shared<base::Gate>(scheduler)), own(crowd) {}
@@ -64,14 +71,16 @@ struct Account {
   accounting::Strangers strangers;
   OwnReservations own;
   Questions questions;
-  quota::ResourceList appeared;                 // without an entry, while something is unassigned
-  std::optional<base::TimePoint> over_since;    // entries are over, and not taken out yet
-  base::TimePoint not_before{};                 // no recount is written earlier than this
-  base::TimePoint paid_until{};                 // each recount that is written moves it on
-  std::string written_version;                  // of our last write
-  std::optional<quota::QuotaStatus> in_flight;  // a write under way
+  quota::ResourceList appeared;               // without an entry, while something is unassigned
+  std::optional<base::TimePoint> over_since;  // entries are over, and not taken out yet
+  base::TimePoint not_before{};               // no recount is written earlier than this
+  base::TimePoint paid_until{};               // each recount that is written moves it on
+  std::string written_version;                // of our last write
+  std::optional<InFlight> in_flight;
 
  private:
+  void TakeList(const std::string& text);
+
   std::set<std::string> met_;  // names that were counted once
   bool leads_ = false;
 };

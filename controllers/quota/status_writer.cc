@@ -37,11 +37,9 @@ base::Error StatusWriter::Changed(const quota::Quota& quota) {
 
 // A quota that never had a reservation gets no list: where nobody admits, nothing of ours stands in
 // the quotas.
-std::string StatusWriter::BodyOf(const StatusWrite& write) const {
-  const quota::QuotaStatus desired{write.hard, write.standing.used};
+std::string StatusWriter::ListOf(const StatusWrite& write) {
   const bool listed = !write.quota.reservations.empty() || !write.standing.list.entries().empty();
-  return quota::StatusPatch(write.quota, desired,
-                            listed ? write.standing.list.Print() : std::string(), api_.form);
+  return listed ? write.standing.list.Print() : std::string();
 }
 
 base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
@@ -49,20 +47,26 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
   write.standing.list.used = write.standing.used;
   ++write.standing.list.writes;
   const std::string shown = quotas_.state().resource_version;
+  const quota::QuotaStatus desired{write.hard, write.standing.used};
+  const std::string list = ListOf(write);
   client::ApiRequest request{
       .verb = "PATCH",
       .path = api_.resource.Path(write.quota.key.ns, write.quota.key.name, "status"),
       .query = {{"fieldManager", "quota-controller-manager"}},
       .content_type = std::string(client::kMergePatch),
-      .body = BodyOf(write),
+      .body = quota::StatusPatch(write.quota, desired, list, api_.form),
       .timeout = Until(deadline, context_.scheduler->Now())};
   const quota::Quota quota = write.quota;
   if (Account* account = accounts_.Find(quota)) {
-    account->in_flight = quota::QuotaStatus{write.hard, write.standing.used};
+    account->in_flight = InFlight{desired, list, write.standing.list};
   }
   const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  if (answer) {
+    auto written = TakeWritten(write, *answer, shown);
+    if (Account* account = accounts_.Find(quota)) account->in_flight.reset();
+    co_return written;
+  }
   if (Account* account = accounts_.Find(quota)) account->in_flight.reset();
-  if (answer) co_return TakeWritten(write, *answer, shown);
   const base::Error error = answer.error();
   co_return co_await Find(std::move(write), error, deadline);
 }

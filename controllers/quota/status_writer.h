@@ -62,7 +62,8 @@ class StatusWriter {
     base::TimePoint at;
     std::string version;
   };
-  [[nodiscard]] std::string BodyOf(const StatusWrite& write) const;
+  // The text of its list; "": it writes none.
+  [[nodiscard]] static std::string ListOf(const StatusWrite& write);
   base::Task<base::Result<quota::Quota>> Find(StatusWrite write, base::Error error,
                                               base::TimePoint deadline);
   [[nodiscard]] base::Result<quota::Quota> TakeWritten(const StatusWrite& write,

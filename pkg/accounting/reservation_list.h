@@ -71,6 +71,8 @@ class ReservationList {
   ResourceList strangers;    // what of it the writer held for strangers
 
  private:
+  [[nodiscard]] std::size_t BytesAtMost() const;
+
   std::vector<Reservation> entries_;  // oldest first
 };
 

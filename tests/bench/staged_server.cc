@@ -65,8 +65,8 @@ StagedServer::StagedServer(base::Scheduler& scheduler, std::string pod_list, jso
       pods_(scheduler),
       quotas_(scheduler) {}
 
-// The patch has the differences of status.hard and status.used, and the version that it starts
-// from.
+// The patch has the differences of status.hard and status.used, the annotation of reservations, and
+// the version that it starts from.
 std::string StagedServer::Write(const std::string& patch) {
   const json::Value wanted = json::Parse(patch).value();
   if (wanted.StringAt({"metadata", "resourceVersion"}) !=
@@ -78,6 +78,11 @@ std::string StagedServer::Write(const std::string& patch) {
     if (amounts == nullptr) continue;
     for (const auto& [name, amount] : *amounts->AsObject()) {
       quota_.Make({"status", list, name}) = amount;
+    }
+  }
+  if (const json::Value* annotations = wanted.At({"metadata", "annotations"})) {
+    for (const auto& [name, text] : *annotations->AsObject()) {
+      quota_.Make({"metadata", "annotations", name}) = text;
     }
   }
   quota_.Make({"metadata", "resourceVersion"}) = std::to_string(++version_);

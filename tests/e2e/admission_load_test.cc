@@ -91,6 +91,11 @@ TEST_CASE("admission: labels and statuses of running pods cost no write, and no 
     a.api().MergePatch(a.scenario().Path("pods", name, "status"), PhasePatch("Running"));
   }
   a.scenario().WaitUsed("q", {{"pods", "20"}, {"requests.cpu", "200m"}});
+  // What is over is taken out of the list by a last write.
+  Eventually("nothing is reserved any more", [&] {
+    const double reserved = a.Metric("quota_reservations");
+    return reserved == 0 ? std::string() : "reservations: " + std::to_string(reserved);
+  });
   const std::string version = a.scenario().ResourceVersion("q");
   const double calls = a.Metric("quota_admission_decisions_total");
   const double charges = a.Metric("quota_admission_status_writes_total");

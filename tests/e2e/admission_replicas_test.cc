@@ -95,9 +95,10 @@ TEST_CASE("admission: two replicas, each asked about half, admit no more than on
   Race("");
 }
 
-// A rolling update from a version that does not know reservations: QCM_OLDER_DAEMON is its program.
+// A rolling update from a version that does not know reservations: QCM_OLDER_DAEMON is its program
+// (older_daemon.sh).
 TEST_CASE("admission: an older replica beside a newer one admits no more than one would",
-          "[.older]") {
+          "[e2e][admission][older]") {
   const char* const program = std::getenv("QCM_OLDER_DAEMON");
   REQUIRE(program != nullptr);
   Race(program);

@@ -28,6 +28,7 @@ oldest|release|scenarios that depend on the server, on Kubernetes 1.29, if it wa
 middle|release|the same on Kubernetes 1.33
 newest|release|the same on Kubernetes 1.37
 skew|release|API servers of two versions over one etcd
+older|release|a replica of an older version beside one of this
 chart|release|the Helm chart, beside kustomize, on a real kube-apiserver
 manifests|-|kubectl kustomize of each folder, helm lint of the chart
 asan|-|the build for the address and undefined behaviour sanitizers
@@ -80,7 +81,7 @@ e2e() {
   local name=$1 tier=$2 jobs=$3 limit=$4 other=real-only arguments=()
   shift 4
   [ "$tier" = sandbox ] || other=sandbox-only
-  local filter=${FILTER:-~[$other]~[skew]}
+  local filter=${FILTER:-~[$other]~[skew]~[older]}
   mkdir -p "$logs/e2e/$name" build/e2e-times
   arguments=(--jobs "$jobs" --failed-out "$scenarios/$name" --logs "$logs/e2e/$name"
     --times "build/e2e-times/$name.txt")
@@ -95,7 +96,7 @@ e2e() {
 # --versions only the short set, and only if that version was built already, because building one
 # takes 230 to 370 CPU seconds.
 on_version() {
-  local name=$1 version=$2 filter='~[sandbox-only]~[controller-manager]~[skew]'
+  local name=$1 version=$2 filter='~[sandbox-only]~[controller-manager]~[skew]~[older]'
   local tag folder code=0 cached=
   for tag in $(build/bin/e2e_test --list-tags | grep -oE 'since-1\.[0-9]+' | sort -u); do
     [ "${tag#since-1.}" -le "${version#v1.}" ] || filter+="~[$tag]"
@@ -117,6 +118,13 @@ part_skew() {
     { absent skew $? build/bin/e2e_test "[skew]"; return 0; }
   FILTER="[skew]" e2e skew real 1 600 KUBEBUILDER_ASSETS="$pinned" QCM_OLDER_ASSETS="$pinned" \
     QCM_NEWER_ASSETS="$newest"
+}
+
+part_older() {
+  local program code=0
+  program=$(bash tests/e2e/older_daemon.sh) || code=$?
+  [ $code -eq 0 ] || { absent older $code build/bin/e2e_test "[older]"; return 0; }
+  FILTER="[older]" e2e older sandbox 1 600 QCM_OLDER_DAEMON="$program"
 }
 
 part_release() { build release release; }
@@ -144,7 +152,7 @@ part_tsan_e2e() {
   e2e tsan-e2e sandbox 6 2400 QCM_E2E_PROGRAMS="$PWD/build/tsan/bin"
 }
 part_e2e_real() {
-  assets e2e-real build/bin/e2e_test "~[sandbox-only]~[skew]" || return 0
+  assets e2e-real build/bin/e2e_test "~[sandbox-only]~[skew]~[older]" || return 0
   e2e e2e-real real 4 2700 KUBEBUILDER_ASSETS="$assets" \
     QCM_KUBECTL="${QCM_KUBECTL:-$assets/kubectl}"
 }
