@@ -85,7 +85,8 @@ void Judge::Keep() {
       for (const auto& [of, machine] : server_->things(Resource::kMachines)) {
         as_known += Get(CountedBy(quota, machine, remembered_), name);
       }
-      const bool settled = !limits.by_class.since && !limits.excuses.since;
+      // What was excused a moment ago may be covered by chance, by what is reserved in advance.
+      const bool settled = !IsExcused(limits.by_class) && !IsExcused(limits.excuses);
       if (kept != limits.kept.end()) {
         const bool seen = classes_shown_ && timeline_.Now() - classes_calm_since_ > 2s;
         if (!seen) kept->second = std::min(kept->second, as_known);
