@@ -157,8 +157,9 @@ TEST_CASE("reservations: merging keeps the bounds and never lowers what is outst
     std::uint64_t version = 100;
     for (int step = 0; step < 120; ++step) {
       const Uid object = Object(random() % 60);
-      list.Add(random() % 2 ? Creation(++n, {object, Object(100 + n)})
-                            : Growth(++n, object, 1 + static_cast<std::int64_t>(random() % 9),
+      ++n;
+      list.Add(random() % 2 ? Creation(n, {object, Object(100 + n)})
+                            : Growth(n, object, 1 + static_cast<std::int64_t>(random() % 9),
                                      std::to_string(version)));
       if (random() % 4 == 0) {
         view.Show(++version, object, static_cast<std::int64_t>(random() % 5), random() % 9 == 0);
