@@ -111,7 +111,8 @@ std::size_t ReservationList::BytesAtMost() const {
 }
 
 bool ReservationList::Merge(const Bounds& bounds, std::string_view by, std::uint64_t n) {
-  static_assert(Bounds().bytes < 256 * 1024, "the API server's bound of all annotations");
+  static_assert(Bounds().bytes < std::size_t{256} * 1024,
+                "the API server's bound of all annotations");
   std::size_t keep = objects();
   const auto fits = [&] {
     if (objects() > bounds.objects) return false;

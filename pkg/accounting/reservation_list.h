@@ -25,7 +25,7 @@ namespace accounting {
 
 struct Bounds {
   std::size_t objects = 1'000;
-  std::size_t bytes = 64 * 1024;
+  std::size_t bytes = std::size_t{64} * 1024;
   std::size_t merged = 16;  // entries that others were merged into
 };
 

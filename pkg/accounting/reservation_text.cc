@@ -18,7 +18,7 @@ namespace {
 using base::Result;
 
 // More than what we write can have, whoever wrote it.
-constexpr std::size_t kMostBytes = 256 * 1024;
+constexpr std::size_t kMostBytes = std::size_t{256} * 1024;
 constexpr std::size_t kMostEntries = 4'096;
 
 base::Error Wrong(std::string what) {
