@@ -8,7 +8,7 @@
 # ASIO: the sources are coroutines; they get Asio's declarations precompiled.
 # COLD: speed does not matter; a release build optimises this code less, to compile faster, and a
 #   build with sanitizers not at all.
-# FUZZED: but fuzz targets run it; the build with sanitizers is as for other code.
+# FUZZED: fuzz targets run this COLD code, so a build with sanitizers optimises it as usual.
 # TEST: test cases; they get Catch2's and Asio's declarations precompiled, and are not optimised.
 
 set(asio_headers

@@ -1,7 +1,7 @@
 #pragma once
 
-// A wait without a deadline: a coroutine stands still until somebody else resumes it. Not a timer
-// of Asio that never expires, because once there is a timer, each turn of the event loop asks the
+// A wait without a deadline: a coroutine stands still until somebody else resumes it. This does not
+// use an Asio timer that never expires. With a timer, each turn of the event loop would call the
 // kernel.
 //
 // Single-threaded.
