@@ -185,7 +185,7 @@ TEST_CASE("the shipped roles name no verb * and let nothing be written but what 
                                       "create tokenreviews",
                                       "create subjectaccessreviews"};
   // For people, not for the daemon.
-  const std::set<std::string> of_people{"karmadaquotas-edit"};
+  const std::set<std::string> of_people{"clusterquotas-edit", "karmadaquotas-edit"};
   int roles = 0;
   for (const std::string& folder : ManifestFolders()) {
     for (const json::Value& object : RenderManifests(folder)) {

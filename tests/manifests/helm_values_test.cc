@@ -97,6 +97,7 @@ const std::vector<Same> kSame{
      "namespace.create=true,podSecurityContext.runAsUser=null,podSecurityContext.runAsGroup=null"},
     {{"ironcore"},
      "namespace.create=true,ironcore=true,quotaApis={core,ironcore},enforce={ironcore}"},
+    {{"base", "crds"}, "namespace.create=true,crds.clusterQuota=true,crds.keep=false"},
     {{"karmada"}, "install=karmada-api-server,crds.keep=false"},
     {{"karmada-host"},
      "namespace.create=true,quotaApis={karmada},enforce={karmada},certificate=cert-manager,"
