@@ -95,6 +95,9 @@ struct AdmitterFixture {
   explicit AdmitterFixture(QuotaAdmitterOptions options = {})
       : admitter(io.get_executor(), scheduler, api, book, book, counts, options) {}
   ~AdmitterFixture() {
+    book.fault = nullptr;  // these refer to what is gone
+    book.written = nullptr;
+    book.live_class = nullptr;
     calls.Spawn("stop", [this] { return admitter.Stop(); });
     scheduler.RunFor(std::chrono::minutes(1));
   }
