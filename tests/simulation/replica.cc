@@ -277,14 +277,15 @@ void Replica::Kill() {
   Stop();
 }
 
-void Replica::Ask(admission::Review review, std::function<void(admission::Answer)> answered) {
+void Replica::Ask(admission::Review review,
+                  std::function<void(const admission::Answer&)> answered) {
   reviews_.Spawn("review", [this, review = std::move(review), answered = std::move(answered)] {
     return Answer(review, answered);
   });
 }
 
 base::Task<void> Replica::Answer(admission::Review review,
-                                 std::function<void(admission::Answer)> answered) {
+                                 std::function<void(const admission::Answer&)> answered) {
   co_await base::DeferCancellation();
   co_await clock_.WhilePaused();
   const base::TimePoint deadline = clock_.Now() + kAnswerTime;
