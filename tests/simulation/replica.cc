@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "controllers/quota/timing.h"
 #include "pkg/accounting/reservation_list.h"
+#include "pkg/accounting/timing.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 
@@ -13,7 +13,7 @@ namespace {
 using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""h;
-using controllers::kReconnect;
+using accounting::kReconnect;
 
 constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 constexpr std::chrono::milliseconds kAnswerTime = 5s;
