@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "controllers/quota/timing.h"
+#include "pkg/accounting/timing.h"
 #include "pkg/api/names.h"
 
 namespace controllers {
@@ -55,7 +55,7 @@ void AddTo(std::vector<Obstacle>& obstacles, Obstacle more, std::vector<std::str
 base::TimePoint ObservedUsage::BehindUntil(const UsageSource& source) const {
   // What was granted before the trouble ends meanwhile, and what was stored is not shown.
   return std::max(source.tracked->behind_until(),
-                  pulse_.ShownAt(scheduler_.Now(), kCatchesUpAfterStandstill));
+                  pulse_.ShownAt(scheduler_.Now(), accounting::kCatchesUpAfterStandstill));
 }
 
 base::TimePoint ObservedUsage::BehindUntil(const quota::Quota& quota) const {
