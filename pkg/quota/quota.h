@@ -2,6 +2,7 @@
 
 // A quota as the engine sees it, and the status that it should have. No I/O; any thread.
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "pkg/api/resource.h"
+#include "pkg/api/selector.h"
 #include "pkg/base/error.h"
 #include "pkg/json/value.h"
 #include "pkg/quota/evaluator.h"
@@ -27,6 +29,8 @@ struct QuotaForm {
   // Reservations stand in status.reservations: /status of a custom resource keeps metadata as it
   // is. False: in the annotation kReservations.
   bool reservations_in_status = false;
+  // A quota limits what many namespaces use together (Quota::cluster), and has none itself.
+  bool cluster = false;
 };
 
 // One kind of quota with its rules. Data: nothing outside its folder names it.
@@ -58,6 +62,20 @@ struct QuotaStatus {
   bool operator==(const QuotaStatus&) const = default;
 };
 
+// What a quota over many namespaces has beside its limits.
+struct ClusterSpec {
+  enum class Enforcement : std::uint8_t {
+    kDeny,   // what does not fit is refused
+    kWarn,   // it is admitted, with a warning
+    kAudit,  // it is admitted, with an audit annotation
+  };
+  std::optional<api::LabelSelector> selector;  // of its own namespaces; nullopt: it has none
+  std::string parent;                          // the quota above; "": none
+  ResourceList guaranteed;                     // what its siblings cannot take
+  Enforcement enforcement = Enforcement::kDeny;
+  std::int64_t generation = 0;
+};
+
 struct Quota {
   api::ObjectKey key;
   std::string uid;
@@ -70,6 +88,7 @@ struct Quota {
   bool deleting = false;
   std::string reservations;    // as text; "": there are none
   double alert_threshold = 0;  // share of a limit, from kAlertThreshold; 0: none is given
+  std::optional<ClusterSpec> cluster = {};  // if QuotaForm::cluster
 };
 
 // An annotation of the quota's owner: the share of a limit above which to alert, "0.8" or "80%". A
