@@ -1,0 +1,226 @@
+#include "pkg/quota/cluster/quota_tree.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/quota/cluster/guarantee.h"
+#include "pkg/quota/cluster/quota_tree_parts.h"
+
+namespace quota {
+
+QuotaTree::QuotaTree() = default;
+QuotaTree::~QuotaTree() = default;
+
+QuotaTree::Change QuotaTree::PutQuota(const Quota& quota) {
+  const std::string& name = quota.key.name;
+  const ClusterSpec spec = quota.cluster.value_or(ClusterSpec());
+  std::unique_ptr<Node>& node = nodes_[name];
+  const bool added = node == nullptr;
+  if (added) node = std::make_unique<Node>(Node{.name = name});
+  const bool moves = added || node->place->parent != spec.parent;
+  const bool selects = node->selector != spec.selector;
+  const ResourceList guaranteed = Guaranteed(spec, quota.hard);
+  const bool limits = node->hard != quota.hard || node->guaranteed != guaranteed;
+  if (!moves && !selects && !limits) return {};
+  Mutation mutation(*this);
+  mutation.NotePlaces();
+  mutation.NoteFamily(name);
+  node->hard = quota.hard;
+  node->guaranteed = guaranteed;
+  node->place = &lineage_.Put(name, spec.parent);
+  if (moves) Relink(mutation);
+  node->selector = spec.selector;
+  if (selects) Reselect(*node, mutation);
+  SumGuarantees();
+  mutation.NoteFamily(name);
+  return mutation.Finish();
+}
+
+QuotaTree::Change QuotaTree::RemoveQuota(std::string_view name) {
+  const auto found = nodes_.find(name);
+  if (found == nodes_.end()) return {};
+  Mutation mutation(*this);
+  mutation.NotePlaces();
+  mutation.NoteFamily(name);
+  found->second->selector.reset();
+  Reselect(*found->second, mutation);
+  lineage_.Remove(name);
+  Relink(mutation);
+  nodes_.erase(found);
+  SumGuarantees();
+  return mutation.Finish();
+}
+
+QuotaTree::Change QuotaTree::PutNamespace(std::string_view ns, const json::Value* labels) {
+  const auto [found, added] = namespaces_.try_emplace(std::string(ns));
+  Namespace& space = found->second;
+  json::Value next = labels != nullptr ? *labels : json::Value();
+  if (!added && space.labels == next) return {};
+  space.labels = std::move(next);
+  Mutation mutation(*this);
+  Move(found->first, space, Selecting(&space.labels), mutation);
+  return mutation.Finish();
+}
+
+QuotaTree::Change QuotaTree::RemoveNamespace(std::string_view ns) {
+  const auto found = namespaces_.find(ns);
+  if (found == namespaces_.end()) return {};
+  Mutation mutation(*this);
+  mutation.Note(ns, found->second.room);
+  Leave(found->first, found->second);
+  namespaces_.erase(found);
+  return mutation.Finish();
+}
+
+bool QuotaTree::KnowsNamespace(std::string_view ns) const {
+  return namespaces_.find(ns) != namespaces_.end();
+}
+
+const QuotaTree::Reach& QuotaTree::QuotasOf(std::string_view ns) const {
+  static const Reach none;
+  const auto found = namespaces_.find(ns);
+  return found == namespaces_.end() ? none : *found->second.room->reach;
+}
+
+QuotaTree::Reach QuotaTree::QuotasFor(const json::Value* labels) const {
+  return *Expand(Selecting(labels));
+}
+
+QuotaTree::Reach QuotaTree::WayUp(std::string_view quota) const {
+  Node* node = Find(quota);
+  return node == nullptr ? Reach() : *Expand({node});
+}
+
+std::size_t QuotaTree::CountNamespaces(std::string_view quota) const {
+  const Node* node = Find(quota);
+  return node == nullptr ? 0 : node->namespaces;
+}
+
+void QuotaTree::VisitNamespaces(std::string_view quota,
+                                const std::function<void(std::string_view ns)>& visit) const {
+  const Node* node = Find(quota);
+  if (node == nullptr) return;
+  for (const Room* room : node->rooms) std::ranges::for_each(room->namespaces, visit);
+}
+
+const Lineage::Member* QuotaTree::Place(std::string_view quota) const {
+  return lineage_.Find(quota);
+}
+
+QuotaTree::Node* QuotaTree::Find(std::string_view quota) const {
+  const auto found = nodes_.find(quota);
+  return found == nodes_.end() ? nullptr : found->second.get();
+}
+
+QuotaTree::Nodes QuotaTree::Selecting(const json::Value* labels) const {
+  Nodes selecting;
+  for (const auto& [name, node] : nodes_) {
+    if (node->selector && node->selector->Matches(labels)) selecting.push_back(node.get());
+  }
+  return selecting;
+}
+
+std::shared_ptr<const QuotaTree::Reach> QuotaTree::Expand(const Nodes& selecting) const {
+  using Step = std::pair<const Lineage::Member*, std::string_view>;  // and the name it is above
+  const auto deeper = [](const Step& a, const Step& b) {
+    return a.first->depth != b.first->depth ? a.first->depth > b.first->depth
+                                            : a.first->name < b.first->name;
+  };
+  std::vector<Step> steps;
+  std::set<const Lineage::Member*> seen;
+  for (const Node* node : selecting) {
+    seen.insert(node->place);
+    steps.emplace_back(node->place, "");
+  }
+  std::ranges::sort(steps, deeper);
+  const std::size_t own = steps.size();
+  for (std::size_t i = 0; i < own; ++i) {
+    const std::string_view name = steps[i].first->name;
+    for (auto above = steps[i].first->up; above != nullptr; above = above->up) {
+      if (!seen.insert(above).second) break;  // and with it all that is above
+      steps.emplace_back(above, name);
+    }
+  }
+  std::ranges::sort(steps, deeper);
+  auto reach = std::make_shared<Reach>();
+  for (const auto& [member, below] : steps) reach->push_back({member->name, std::string(below)});
+  return reach;
+}
+
+QuotaTree::Room& QuotaTree::RoomOf(const Nodes& selecting) {
+  std::unique_ptr<Room>& room = rooms_[selecting];
+  if (room != nullptr) return *room;
+  connected_ = false;
+  room = std::make_unique<Room>(Room{.selecting = selecting, .reach = Expand(selecting)});
+  for (const Reaching& quota : *room->reach) Find(quota.name)->rooms.insert(room.get());
+  return *room;
+}
+
+void QuotaTree::Enter(std::string_view ns, Namespace& space, Room& room) {
+  room.namespaces.insert(ns);
+  space.room = &room;
+  for (const Reaching& quota : *room.reach) ++Find(quota.name)->namespaces;
+}
+
+void QuotaTree::Leave(std::string_view ns, Namespace& space) {
+  Room& room = *std::exchange(space.room, nullptr);
+  room.namespaces.erase(ns);
+  for (const Reaching& quota : *room.reach) --Find(quota.name)->namespaces;
+  if (!room.namespaces.empty()) return;
+  connected_ = false;
+  for (const Reaching& quota : *room.reach) Find(quota.name)->rooms.erase(&room);
+  const Nodes selecting = room.selecting;
+  rooms_.erase(selecting);
+}
+
+// `ns` is the key of the namespace: the room refers to it.
+void QuotaTree::Move(std::string_view ns, Namespace& space, const Nodes& selecting,
+                     Mutation& mutation) {
+  Room& room = RoomOf(selecting);
+  if (&room == space.room) return;
+  mutation.Note(ns, space.room);
+  if (space.room != nullptr) Leave(ns, space);
+  Enter(ns, space, room);
+}
+
+// The selector of the quota has changed.
+void QuotaTree::Reselect(Node& node, Mutation& mutation) {
+  for (auto& [ns, space] : namespaces_) {
+    const bool now = node.selector && node.selector->Matches(&space.labels);
+    const Nodes& before = space.room->selecting;
+    const auto at = std::ranges::lower_bound(before, node.name, {}, &Node::name);
+    const bool was = at != before.end() && *at == &node;
+    if (now == was) continue;
+    Nodes selecting = before;
+    const auto place = selecting.begin() + (at - before.begin());
+    if (now) {
+      selecting.insert(place, &node);
+    } else {
+      selecting.erase(place);
+    }
+    Move(ns, space, selecting, mutation);
+  }
+}
+
+// Who is above whom has changed.
+void QuotaTree::Relink(Mutation& mutation) {
+  for (auto& [selecting, room] : rooms_) {
+    std::shared_ptr<const Reach> reach = Expand(selecting);
+    if (*reach == *room->reach) continue;
+    connected_ = false;
+    for (const std::string_view ns : room->namespaces) mutation.Note(ns, room.get());
+    for (const Reaching& quota : *room->reach) {
+      Node& node = *Find(quota.name);
+      node.rooms.erase(room.get());
+      node.namespaces -= room->namespaces.size();
+    }
+    room->reach = std::move(reach);
+    for (const Reaching& quota : *room->reach) {
+      Node& node = *Find(quota.name);
+      node.rooms.insert(room.get());
+      node.namespaces += room->namespaces.size();
+    }
+  }
+}
+
+}  // namespace quota
