@@ -152,7 +152,8 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
     const bool reserved = account.list && account.list->Names(change.uid);
     if (!match || reserved) continue;
     const auto usage = [&](const std::shared_ptr<const quota::Facts>& facts) {
-      return facts ? usage_.UsageOf(*quota, evaluator, change.uid, *facts) : quota::ResourceList();
+      return facts ? usage_.UsageOf(*quota, evaluator, change.ns, change.uid, *facts)
+                   : quota::ResourceList();
     };
     account.OnAppeared(quota::Excess(usage(change.after), usage(change.before)), !change.before);
   }
@@ -231,8 +232,8 @@ void QuotaController::Visit(const quota::Quota& quota, const Concerns& concerns)
     // Only objects that refer to a class use anything by it.
     const TrackedResource* tracked = tracker_.Find(changed.evaluator.resource);
     const bool named = !quota::NamesOfClasses(changed.evaluator, quota.hard).empty();
-    const bool refers =
-        tracked != nullptr && named && tracked->ledger().RefersToAny(quota.key.ns, changed.names);
+    const bool refers = tracked != nullptr && named &&
+                        tracked->ledger().RefersToAny(quota::SpaceOf(quota.key), changed.names);
     recount = recount || refers;
   }
   if (report) reporter_.LookSoon(quota.key);
