@@ -12,6 +12,7 @@
 #include "pkg/admission/review.h"
 #include "pkg/client/api_client.h"
 #include "pkg/json/value.h"
+#include "tests/simulation/objects.h"
 
 namespace simulation {
 
@@ -42,8 +43,8 @@ enum class Planted : std::uint8_t {
 struct PlantedName {
   Planted planted;
   std::string name;
-  std::string broken;     // what the simulation says of the invariant that it breaks
-  bool ironcore = false;  // it is about classes of machines
+  std::string broken;    // what the simulation says of the invariant that it breaks
+  Api api = Api::kCore;  // it is about what such schedules have
 };
 const std::vector<PlantedName>& AllPlanted();
 

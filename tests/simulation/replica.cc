@@ -4,6 +4,7 @@
 
 #include "pkg/accounting/reservation_list.h"
 #include "pkg/accounting/timing.h"
+#include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 
@@ -18,8 +19,13 @@ using accounting::kReconnect;
 constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 constexpr std::chrono::milliseconds kAnswerTime = 5s;
 
+quota::QuotaApi QuotaApiOf(simulation::Api api) {
+  if (api == simulation::Api::kIroncore) return quota::IroncoreQuotaApi();
+  return api == simulation::Api::kCluster ? quota::ClusterQuotaApi() : quota::CoreQuotaApi();
+}
+
 quota::QuotaApi ApiOf(const ReplicaSettings& settings) {
-  quota::QuotaApi api = settings.ironcore ? quota::IroncoreQuotaApi() : quota::CoreQuotaApi();
+  quota::QuotaApi api = QuotaApiOf(settings.api);
   Plant(settings.planted, api);
   return api;
 }
