@@ -1,13 +1,17 @@
 // The quota object as JSON → Quota. Types are checked although the API server validates them: the
 // answer may come from another server or version.
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/quota/cluster/cluster_spec.h"
+#include "pkg/quota/cluster/cluster_status.h"
 #include "pkg/quota/quantity_field.h"
 #include "pkg/quota/quota.h"
 
@@ -161,6 +165,9 @@ std::vector<std::string> QuotaFields(const QuotaForm& form) {
   // Not for others: the built-in kind has no such field, and what protobuf does not describe would
   // be asked for as JSON.
   if (form.reservations_in_status) fields.emplace_back("status.reservations");
+  if (!form.cluster) return fields;
+  std::ranges::copy(ClusterSpecFields(), std::back_inserter(fields));
+  for (const std::string& member : FurtherStatusMembers()) fields.push_back("status." + member);
   return fields;
 }
 
@@ -175,6 +182,11 @@ base::Result<Quota> ParseQuota(const json::Value& object, const QuotaForm& form)
   if (auto done = ParseSelector(object, form, quota.selector); !done) return done.error();
   quota.reservations = ParseReservations(object, form);
   quota.alert_threshold = ParseAlertThreshold(object);
+  if (!form.cluster) return quota;
+  auto cluster = ParseClusterSpec(object);
+  if (!cluster) return cluster.error();
+  quota.cluster = std::move(*cluster);
+  quota.further_status = FurtherStatusOf(object);
   return quota;
 }
 

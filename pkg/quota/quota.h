@@ -2,6 +2,7 @@
 
 // A quota as the engine sees it, and the status that it should have. No I/O; any thread.
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "pkg/api/resource.h"
+#include "pkg/api/selector.h"
 #include "pkg/base/error.h"
 #include "pkg/json/value.h"
 #include "pkg/quota/evaluator.h"
@@ -27,6 +29,8 @@ struct QuotaForm {
   // Reservations stand in status.reservations: /status of a custom resource keeps metadata as it
   // is. False: in the annotation kReservations.
   bool reservations_in_status = false;
+  // A quota limits what many namespaces use together (Quota::cluster), and has none itself.
+  bool cluster = false;
 };
 
 // One kind of quota with its rules. Data: nothing outside its folder names it.
@@ -58,6 +62,20 @@ struct QuotaStatus {
   bool operator==(const QuotaStatus&) const = default;
 };
 
+// What a quota over many namespaces has beside its limits.
+struct ClusterSpec {
+  enum class Enforcement : std::uint8_t {
+    kDeny,   // what does not fit is refused
+    kWarn,   // it is admitted, with a warning
+    kAudit,  // it is admitted, with an audit annotation
+  };
+  std::optional<api::LabelSelector> selector;  // of its own namespaces; nullopt: it has none
+  std::string parent;                          // the quota above; "": none
+  ResourceList guaranteed;                     // what its siblings cannot take
+  Enforcement enforcement = Enforcement::kDeny;
+  std::int64_t generation = 0;
+};
+
 struct Quota {
   api::ObjectKey key;
   std::string uid;
@@ -70,6 +88,9 @@ struct Quota {
   bool deleting = false;
   std::string reservations;    // as text; "": there are none
   double alert_threshold = 0;  // share of a limit, from kAlertThreshold; 0: none is given
+  std::optional<ClusterSpec> cluster = {};  // if QuotaForm::cluster
+  // If QuotaForm::cluster: what status has beside the above (pkg/quota/cluster/cluster_status.h).
+  json::Object further_status = {};
 };
 
 // An annotation of the quota's owner: the share of a limit above which to alert, "0.8" or "80%". A
@@ -98,13 +119,16 @@ base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& obse
 
 // True if `desired` must be written: it differs in value from the stored status. An absent status
 // is an empty one, which differs unless nothing is limited.
-bool NeedsWrite(const Quota& quota, const QuotaStatus& desired);
+// `further`: see StatusPatch().
+bool NeedsWrite(const Quota& quota, const QuotaStatus& desired, const json::Object& further = {});
 
 // The guarded merge patch for /status: metadata.resourceVersion, and the members that differ;
 // removed names are null. Body of PATCH with application/merge-patch+json.
 // `reservations`: their text from now on; "": they stay as they are.
+// `further`: further members of status from now on; those that it does not name stay as they are.
 std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
-                        const std::string& reservations = {}, const QuotaForm& form = {});
+                        const std::string& reservations = {}, const QuotaForm& form = {},
+                        const json::Object& further = {});
 
 // The names of spec.hard that `evaluator` owns; `classes` are those it reads, if they are known.
 std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard,

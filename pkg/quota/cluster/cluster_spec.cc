@@ -1,0 +1,78 @@
+#include "pkg/quota/cluster/cluster_spec.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "pkg/quota/quantity_field.h"
+
+namespace quota {
+namespace {
+
+using Enforcement = ClusterSpec::Enforcement;
+
+base::Error BadSpec(std::string_view field, std::string_view what) {
+  return {.code = base::ErrorCode::kMalformed,
+          .message = std::string(field).append(": ").append(what)};
+}
+
+bool IsMissing(const json::Value* value) { return value == nullptr || value->IsNull(); }
+
+// "" if it is absent.
+base::Result<std::string> OptionalText(const json::Value* value, std::string_view field) {
+  if (IsMissing(value)) return std::string();
+  if (const std::string* text = value->AsString()) return *text;
+  return BadSpec(field, "must be a string, not " + std::string(value->TypeName()));
+}
+
+base::Result<std::optional<api::LabelSelector>> ParseNamespaces(const json::Value* value) {
+  if (IsMissing(value)) return std::optional<api::LabelSelector>();
+  auto selector = api::LabelSelector::FromJson(*value);
+  if (!selector) return BadSpec("spec.namespaceSelector", selector.error().message);
+  return std::optional(std::move(*selector));
+}
+
+base::Result<Enforcement> ParseEnforcement(const json::Value* value) {
+  constexpr std::string_view kField = "spec.enforcement";
+  constexpr std::array<std::pair<std::string_view, Enforcement>, 4> kModes = {{
+      {"", Enforcement::kDeny},
+      {"Deny", Enforcement::kDeny},
+      {"Warn", Enforcement::kWarn},
+      {"Audit", Enforcement::kAudit},
+  }};
+  auto text = OptionalText(value, kField);
+  if (!text) return text.error();
+  for (const auto& [name, mode] : kModes) {
+    if (name == *text) return mode;
+  }
+  return BadSpec(kField, "must be Deny, Warn or Audit, not '" + *text + "'");
+}
+
+}  // namespace
+
+std::vector<std::string> ClusterSpecFields() {
+  return {"metadata.generation", "spec.namespaceSelector", "spec.parent", "spec.guaranteed",
+          "spec.enforcement"};
+}
+
+base::Result<ClusterSpec> ParseClusterSpec(const json::Value& object) {
+  ClusterSpec spec;
+  auto selector = ParseNamespaces(object.At({"spec", "namespaceSelector"}));
+  if (!selector) return selector.error();
+  auto parent = OptionalText(object.At({"spec", "parent"}), "spec.parent");
+  if (!parent) return parent.error();
+  auto guaranteed = ResourceListFrom(object.At({"spec", "guaranteed"}), "spec.guaranteed");
+  if (!guaranteed) return guaranteed.error();
+  const auto enforcement = ParseEnforcement(object.At({"spec", "enforcement"}));
+  if (!enforcement) return enforcement.error();
+  spec.selector = std::move(*selector);
+  spec.parent = std::move(*parent);
+  spec.guaranteed = std::move(*guaranteed);
+  spec.enforcement = *enforcement;
+  // The API server counts generations, so one that is no number says nothing.
+  const json::Value* generation = object.At({"metadata", "generation"});
+  if (generation != nullptr) spec.generation = generation->AsInt64().value_or(0);
+  return spec;
+}
+
+}  // namespace quota

@@ -1,0 +1,21 @@
+#pragma once
+
+// The part of a ClusterQuota's spec that other quotas do not have. Pure; any thread.
+
+#include <string>
+#include <vector>
+
+#include "pkg/base/error.h"
+#include "pkg/json/value.h"
+#include "pkg/quota/quota.h"
+
+namespace quota {
+
+// The fields that ParseClusterSpec() reads (dotted paths).
+std::vector<std::string> ClusterSpecFields();
+
+// An absent namespaceSelector selects nothing, and {} all namespaces. Errors: kMalformed, naming
+// the field.
+base::Result<ClusterSpec> ParseClusterSpec(const json::Value& object);
+
+}  // namespace quota
