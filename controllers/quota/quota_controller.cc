@@ -232,8 +232,8 @@ void QuotaController::Visit(const quota::Quota& quota, const Concerns& concerns)
     // Only objects that refer to a class use anything by it.
     const TrackedResource* tracked = tracker_.Find(changed.evaluator.resource);
     const bool named = !quota::NamesOfClasses(changed.evaluator, quota.hard).empty();
-    const bool refers =
-        tracked != nullptr && named && tracked->ledger().RefersToAny(quota.key.ns, changed.names);
+    const bool refers = tracked != nullptr && named &&
+                        tracked->ledger().RefersToAny(quota::SpaceOf(quota.key), changed.names);
     recount = recount || refers;
   }
   if (report) reporter_.LookSoon(quota.key);
