@@ -21,6 +21,7 @@ namespace admission {
 // What an admitted object may use of one quota.
 struct Grant {
   const quota::Evaluator* evaluator = nullptr;
+  std::string ns = {};  // of the object
   quota::Uid uid;
   quota::ResourceList usage;   // in all
   quota::ResourceList stored;  // what it uses as stored, in the version below
