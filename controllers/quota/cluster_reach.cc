@@ -23,15 +23,10 @@ std::vector<api::ObjectKey> KeysOf(const quota::QuotaTree::Reach& reach) {
 ClusterReach::ClusterReach(const TrackingContext& context, Hooks hooks)
     : context_(context),
       hooks_(std::move(hooks)),
-      wake_(context_.scheduler->NewAlarm()),
       watch_(context_,
              {.on_namespace = [this](const std::string& ns,
                                      Labels labels) { OnNamespace(ns, std::move(labels)); },
-              .on_state =
-                  [this] {
-                    wake_->Wake();
-                    hooks_.on_state();
-                  }}) {}
+              .on_state = [this] { hooks_.on_state(); }}) {}
 
 void ClusterReach::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   Tell(after != nullptr ? tree_.PutQuota(*after) : tree_.RemoveQuota(before->key.name));
@@ -39,14 +34,14 @@ void ClusterReach::OnQuota(const quota::Quota* before, const quota::Quota* after
 
 void ClusterReach::OnQuotasSynced() {
   quotas_synced_ = true;
-  wake_->Wake();
+  watch_.Wake();
 }
 
 void ClusterReach::OnNamespace(const std::string& ns, Labels labels) {
   const bool at_once = synced();
   if (at_once) return Take(ns, labels);
   waiting_.insert_or_assign(ns, std::move(labels));
-  wake_->Wake();
+  watch_.Wake();
 }
 
 void ClusterReach::Take(const std::string& ns, const Labels& labels) {
@@ -63,27 +58,14 @@ void ClusterReach::Tell(const quota::QuotaTree::Change& change) {
   for (const std::string& name : change.quotas) hooks_.on_moved({"", name});
 }
 
-void ClusterReach::TakeSome() {
+bool ClusterReach::TakeSome() {
+  if (!quotas_synced_ || waiting_.empty()) return false;
   for (int i = 0; i < kMatchedAStep && !waiting_.empty(); ++i) {
     auto next = waiting_.extract(waiting_.begin());
     Take(next.key(), next.mapped());
   }
   if (synced()) hooks_.on_state();
-}
-
-base::Task<void> ClusterReach::Run() {
-  co_await base::DeferCancellation();
-  watch_.Start();
-  while (!co_await base::Stopping()) {
-    if (quotas_synced_ && !waiting_.empty()) {
-      TakeSome();
-      co_await base::NextTurn();
-    } else {
-      co_await wake_->WaitUntil(base::TimePoint::max());
-    }
-  }
-  co_await base::IgnoreCancellation();
-  co_await watch_.Stop();
+  return true;
 }
 
 std::vector<api::ObjectKey> ClusterReach::QuotasOf(std::string_view ns) const {

@@ -38,7 +38,9 @@ class ClusterReach final : public Reach, public NamespaceLabels {
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
   void OnQuotasSynced();
   // Until cancelled.
-  base::Task<void> Run();
+  base::Task<void> Run() {
+    return watch_.Run([this] { return TakeSome(); });
+  }
   void Relist() { watch_.Relist(); }
 
   [[nodiscard]] std::vector<api::ObjectKey> QuotasOf(std::string_view ns) const override;
@@ -64,14 +66,14 @@ class ClusterReach final : public Reach, public NamespaceLabels {
   using Labels = std::optional<json::Value>;  // nullopt: the namespace is gone
   void OnNamespace(const std::string& ns, Labels labels);
   void Take(const std::string& ns, const Labels& labels);
-  void TakeSome();
+  // False: there was nothing to take.
+  bool TakeSome();
   void Tell(const quota::QuotaTree::Change& change);
 
   TrackingContext context_;
   Hooks hooks_;
   quota::QuotaTree tree_;
   std::map<std::string, Labels, std::less<>> waiting_;  // namespaces that are not in the tree yet
-  std::unique_ptr<base::Alarm> wake_;
   bool quotas_synced_ = false;
   NamespaceWatch watch_;
 };

@@ -29,6 +29,7 @@ NamespaceWatch::NamespaceWatch(TrackingContext context, Callbacks callbacks)
     : context_(std::move(context)),
       callbacks_(std::move(callbacks)),
       tasks_(context_.executor),
+      wake_(context_.scheduler->NewAlarm()),
       metrics_(NewInformerMetrics(context_, context_.name + "-namespaces", resource())),
       started_(context_.scheduler->Now()) {
   informers::ReflectorOptions options = context_.reflector;
@@ -39,11 +40,16 @@ NamespaceWatch::NamespaceWatch(TrackingContext context, Callbacks callbacks)
       informers::NewReflector(*context_.client, *context_.scheduler, *this, std::move(options));
 }
 
-void NamespaceWatch::Start() {
+base::Task<void> NamespaceWatch::Run(std::function<bool()> work) {
+  co_await base::DeferCancellation();
   tasks_.Spawn("namespaces", [this] { return reflector_->Run(); });
-}
-
-base::Task<void> NamespaceWatch::Stop() {
+  while (!co_await base::Stopping()) {
+    if (work()) {
+      co_await base::NextTurn();
+    } else {
+      co_await wake_->WaitUntil(base::TimePoint::max());
+    }
+  }
   tasks_.Cancel();
   co_await tasks_.Join();
 }

@@ -2,7 +2,7 @@
 
 // The namespaces of the API server, as metadata: a reflector, which tells of their labels.
 //
-// Single-threaded. Stop() must have returned before it is destroyed.
+// Single-threaded. Run() must have returned before it is destroyed.
 
 #include <cstdint>
 #include <functional>
@@ -22,11 +22,13 @@ class NamespaceWatch final : public informers::CollectionSink {
     std::function<void(const std::string& name, std::optional<json::Value> labels)> on_namespace;
     std::function<void()> on_state;  // synced() or behind_until() may differ
   };
-  // No callback comes before Start() or after Stop().
+  // Callbacks come from Run().
   NamespaceWatch(TrackingContext context, Callbacks callbacks);
 
-  void Start();
-  base::Task<void> Stop();
+  // Watches until cancelled. After each Wake() calls `work`, as often as it returns true, with
+  // turns of the loop in between.
+  base::Task<void> Run(std::function<bool()> work);
+  void Wake() { wake_->Wake(); }
   // The server was put back to an earlier state: lists again.
   void Relist();
 
@@ -58,6 +60,7 @@ class NamespaceWatch final : public informers::CollectionSink {
   std::string newest_;
   std::string swept_;  // the namespaces up to this one were compared with the list
   base::TaskGroup tasks_;
+  std::unique_ptr<base::Alarm> wake_;
   std::unique_ptr<metrics::InformerMetrics> metrics_;
   std::unique_ptr<informers::Reflector> reflector_;
   base::TimePoint started_{};
