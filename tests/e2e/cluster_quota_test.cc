@@ -68,6 +68,30 @@ TEST_CASE("cluster: a quota counts what is in all namespaces that it selects", "
   quotas.WaitStatus(a, Json(R"({"namespaces":2})"));
 }
 
+TEST_CASE("cluster: a quota without a namespace has events and metrics", "[e2e][cluster]") {
+  Scenario s;
+  ClusterQuotas quotas(s.api());
+  const std::string a = FreshName("a");
+  Labelled ns(s.api(), a);
+  ns.Create("one");
+  quotas.Create(a, Select(a, R"("hard":{"pods":"1"})"));
+  const Daemon& daemon = s.StartDaemon();
+  quotas.WaitUsed(a, {{"pods", "1"}});
+  CHECK_THAT(daemon.MetricsText(), Catch::Contains(R"(quota_used{namespace="",quota=")" + a +
+                                                   R"(",quota_api="cluster",resource="pods"} 1)"));
+  s.api().MergePatch(ClusterQuotas::Path(a), HardPatch({{"pods", "0"}}));
+  Eventually("it is told that the limit lies below what is used", [&]() -> std::string {
+    const json::Value events = s.api().Get(PathOf("events", "default"));
+    for (const json::Value& event : *events.At({"items"})->AsArray()) {
+      const bool about = event.StringAt({"involvedObject", "kind"}) == "ClusterQuota" &&
+                         event.StringAt({"involvedObject", "name"}) == a;
+      if (about && event.StringAt({"reason"}) == "QuotaExceeded") return "";
+    }
+    return "no such event";
+  });
+  quotas.WaitStatus(a, Json(R"({"available":{"pods":"0"}})"));
+}
+
 TEST_CASE("cluster: what is used below a quota is used there, too", "[e2e][cluster]") {
   Scenario s;
   ClusterQuotas quotas(s.api());
