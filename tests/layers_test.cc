@@ -25,7 +25,7 @@ struct Include {
 // "pkg/http", "informers", "controllers", "cmd/quickstart".
 std::string FolderOf(const std::string& path) {
   const std::size_t first = path.find('/');
-  const std::string top = path.substr(0, first);
+  std::string top = path.substr(0, first);
   if (top != "pkg" && top != "cmd") return top;
   return path.substr(0, path.find('/', first + 1));
 }

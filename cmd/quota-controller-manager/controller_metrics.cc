@@ -173,6 +173,26 @@ void ControllerMetrics::ShowReservations(const controllers::Accounts::Tally& tal
                                          base::TimePoint now) {
   reservations_.Set(static_cast<double>(tally.reservations));
   oldest_reservation_.Set(tally.oldest ? Seconds(now - *tally.oldest).count() : 0);
+  std::map<std::array<std::string, 3>, double> amounts;
+  for (const auto& [reservations, largest] : tally.largest) {
+    const auto& [key, reserved] = largest;
+    for (const auto& [name, amount] : reserved) {
+      amounts[{key.ns, key.name, name}] = static_cast<double>(amount.nanos()) / 1e9;
+    }
+  }
+  std::erase_if(reserved_, [&](const auto& entry) {
+    if (amounts.contains(entry.first)) return false;
+    registry_.Remove(entry.second);
+    return true;
+  });
+  for (const auto& [series, amount] : amounts) {
+    metrics::Gauge& gauge = reserved_[series];
+    gauge = registry_.NewGauge(
+        "quota_reserved_usage",
+        "What reservations let objects use, of the ten quotas with the most reservations.",
+        With({{"namespace", series[0]}, {"quota", series[1]}, {"resource", series[2]}}));
+    gauge.Set(amount);
+  }
 }
 
 void ControllerMetrics::Clear() {

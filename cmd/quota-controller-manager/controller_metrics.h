@@ -2,6 +2,7 @@
 
 // The metrics of one quota API's controller. Single-threaded; the registry must outlive it.
 
+#include <array>
 #include <map>
 #include <string>
 
@@ -53,6 +54,8 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   metrics::Gauge broken_quotas_;
   metrics::Gauge reservations_;
   metrics::Gauge oldest_reservation_;
+  // Of the quotas that reserve most, by namespace, quota and resource.
+  std::map<std::array<std::string, 3>, metrics::Gauge> reserved_;
   std::map<std::string, Tracked> tracked_;
   std::map<std::pair<std::string, std::string>, metrics::Gauge> stale_;  // by resource and reason
   std::map<std::string, metrics::Gauge> drift_usage_;  // of the last resync, by "resource name"

@@ -18,9 +18,9 @@ namespace manager {
 // --leader-elect…: which of several replicas writes statuses.
 struct LeaderElection {
   bool elect = true;
-  base::Duration lease_duration = std::chrono::seconds(15);
-  base::Duration renew_deadline = std::chrono::seconds(10);
-  base::Duration retry_period = std::chrono::seconds(2);
+  base::Duration lease_duration{};
+  base::Duration renew_deadline{};
+  base::Duration retry_period{};
   std::string resource_name = "quota-controller-manager";
   std::string resource_namespace;  // "": the pod's own, or kube-system outside of a cluster
   std::string identity;            // "": the host's name and a random part
@@ -36,21 +36,21 @@ struct Options {
   std::vector<std::string> enforced;    // those of quota_apis that this daemon decides
   // Those enforced by default, if the API server could reach us.
   std::vector<std::string> unreachable;
-  base::Duration resync_period = std::chrono::minutes(5);
+  base::Duration resync_period{};
   std::optional<http::BindAddress> metrics;  // nullopt: not served
   bool metrics_secure = false;               // over TLS, for users that the API server allows
-  std::size_t max_quota_series = 10'000;     // of quota_used, quota_hard and related metrics
+  std::size_t max_quota_series = 0;          // of quota_used, quota_hard and related metrics
   std::optional<http::BindAddress> health;
   std::optional<http::BindAddress> admission;  // set if `enforced` is not empty
   std::optional<admission::ServiceReference> admission_service;
   std::optional<admission::AdmissionUrl> admission_url;
   std::string admission_cert_dir;   // "": certificates are made
   std::string admission_client_ca;  // "": clients need no certificate
-  std::string admission_failure_policy = "Fail";
-  std::chrono::seconds admission_timeout{10};  // how long the API server waits for an answer
+  std::string admission_failure_policy;
+  std::chrono::seconds admission_timeout{};  // how long the API server waits for an answer
   // In addition to the daemon's own namespace.
   std::vector<std::string> exempt_namespaces;
-  std::size_t admission_queue_limit = 4096;  // of each enforced quota API
+  std::size_t admission_queue_limit = 0;  // of each enforced quota API
   bool manage_webhook = true;
   bool warn_near_limits = true;
   bool charge_in_advance = true;

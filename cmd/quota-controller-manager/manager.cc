@@ -17,7 +17,7 @@
 #include "cmd/quota-controller-manager/secure_metrics.h"
 #include "cmd/quota-controller-manager/server_metrics.h"
 #include "cmd/quota-controller-manager/stages.h"
-#include "controllers/quota/timing.h"
+#include "pkg/accounting/timing.h"
 #include "pkg/admission/webhook_remover.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
@@ -213,7 +213,7 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
       .context = {.executor = io_.get_executor(),
                   .scheduler = &scheduler_,
                   .client = client_.get(),
-                  .reflector = {.protobuf = options_.protobuf, .backoff = controllers::kReconnect},
+                  .reflector = {.protobuf = options_.protobuf, .backoff = accounting::kReconnect},
                   .name = api.name,
                   .registry = &registry_,
                   .events = events_.get()},

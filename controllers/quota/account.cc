@@ -16,6 +16,14 @@ bool AnyLower(const quota::ResourceList& before, const quota::ResourceList& afte
   });
 }
 
+void KeepLargest(Accounts::Tally& tally, const api::ObjectKey& key, std::size_t reservations,
+                 const accounting::ReservationList& list) {
+  const bool full = tally.largest.size() == Accounts::kMostLargest;
+  if (reservations == 0 || (full && reservations <= tally.largest.begin()->first)) return;
+  if (full) tally.largest.erase(tally.largest.begin());
+  tally.largest.emplace(reservations, std::pair(key, list.Reserved()));
+}
+
 }  // namespace
 
 const accounting::ReservationList& Account::known() const {
@@ -150,9 +158,13 @@ bool Accounts::Count(Tally& tally) const {
   for (int i = 0; account != accounts_.end() && i < kQuotasAStep; ++i, ++account) {
     tally.place = account->first;
     if (!account->second.list) continue;
-    for (const accounting::Reservation& entry : account->second.list->entries()) {
-      tally.reservations += std::max<std::size_t>(1, entry.objects.size());
+    const accounting::ReservationList& list = *account->second.list;
+    std::size_t reservations = 0;
+    for (const accounting::Reservation& entry : list.entries()) {
+      reservations += std::max<std::size_t>(1, entry.objects.size());
     }
+    tally.reservations += reservations;
+    KeepLargest(tally, account->first, reservations, list);
     const auto oldest = account->second.first_seen.Oldest();
     if (oldest) tally.oldest = std::min(tally.oldest.value_or(*oldest), *oldest);
   }

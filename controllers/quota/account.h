@@ -103,8 +103,11 @@ class Accounts {
   struct Tally {
     std::size_t reservations = 0;  // objects, and entries without any
     std::optional<base::TimePoint> oldest;
+    // What the quotas with the most reservations reserve, by their number: kMostLargest at most.
+    std::multimap<std::size_t, std::pair<api::ObjectKey, quota::ResourceList>> largest;
     api::ObjectKey place;  // the quotas up to this one are counted
   };
+  static constexpr std::size_t kMostLargest = 10;
   bool Count(Tally& tally) const;
 
   Author author;

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "controllers/quota/timing.h"
+#include "pkg/accounting/timing.h"
 #include "pkg/api/names.h"
 
 namespace controllers {
@@ -61,7 +61,7 @@ std::vector<std::string> NamesOf(const quota::ResourceList& amounts) {
 base::TimePoint ObservedUsage::BehindUntil(const UsageSource& source) const {
   // What was granted before the trouble ends meanwhile, and what was stored is not shown.
   return std::max(source.tracked->behind_until(),
-                  pulse_.ShownAt(scheduler_.Now(), kCatchesUpAfterStandstill));
+                  pulse_.ShownAt(scheduler_.Now(), accounting::kCatchesUpAfterStandstill));
 }
 
 base::TimePoint ObservedUsage::BehindUntil(const quota::Quota& quota) const {

@@ -145,12 +145,13 @@ std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint
                .drawn = {}};
 }
 
-void OwnReservations::Keep(base::TimePoint now, Added added) {
+void OwnReservations::Keep(base::TimePoint now, const Added& added) {
   std::erase_if(own_, [&](const auto& one) { return now - one.second.back().at > kKept; });
-  for (auto& [uid, mine] : added) {
-    std::vector<Own>& held = own_[uid];
+  for (const auto& one : added) {
+    std::vector<Own>& held = own_[one.first];
+    const Own& mine = one.second;
     std::erase_if(held, [&](const Own& other) { return other.grant == mine.grant; });
-    held.push_back(std::move(mine));
+    held.push_back(mine);
   }
   last_grant_ = now;
 }

@@ -83,7 +83,7 @@ class OwnReservations {
   std::optional<Burst> NextBurst(base::TimePoint now, const admission::ReservePlan& plan,
                                  Author& author, accounting::Standing& standing);
   // The write was made.
-  void Keep(base::TimePoint now, Added added);
+  void Keep(base::TimePoint now, const Added& added);
   void Keep(base::TimePoint now, std::optional<Burst> burst);
 
   // What can be granted from the burst; empty: nothing.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "controllers/quota/timing.h"
+#include "pkg/accounting/timing.h"
 #include "pkg/quota/cluster/cluster_status.h"
 
 namespace controllers {
@@ -83,7 +83,7 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
   if (!question.empty()) co_return co_await Ask(std::move(quota), std::move(question));
   if (list != nullptr && accounting::IsBehind(*list, view)) {
     if (takes_back) co_return co_await WriteTakenBack(std::move(quota));
-    co_return Outcome{Kind::kRevisit, kLooksAgain, "postponed"};
+    co_return Outcome{Kind::kRevisit, accounting::kLooksAgain, "postponed"};
   }
   auto recount = Decide(quota, count, view, takes_back);
   rooms_.complaints.Say("sum of " + name, recount ? "" : recount.error().message);

@@ -148,7 +148,7 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
   Account* const account = accounts_.Find(quota);
   if (account == nullptr) co_return base::Result<void>();  // gone: nothing limits any more
   const base::TimePoint now = scheduler_.Now();
-  account->own.Keep(now, std::move(planned.added));
+  account->own.Keep(now, planned.added);
   if (planned.assigns) account->own.Keep(now, std::move(planned.burst));
   if (const auto ends = account->own.BurstEnds()) hooks_.look(quota.key, *ends - now);
   co_return base::Result<void>();

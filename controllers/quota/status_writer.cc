@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "controllers/quota/timing.h"
+#include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
 
 namespace controllers {
@@ -150,8 +150,9 @@ bool StatusWriter::Current() const {
   if (!store_.synced() || state.trouble) return false;
   // A watch that was opened after a gap has yet to show what happened in it, or that it cannot.
   const base::TimePoint now = context_.scheduler->Now();
-  const base::Duration reopened = informers::WatchGap::kShort + kShowsQuotas;
-  return state.gap.ShownAt(now, kShowsQuotas) <= now && pulse_.ShownAt(now, reopened) <= now;
+  const base::Duration reopened = informers::WatchGap::kShort + accounting::kShowsQuotas;
+  return state.gap.ShownAt(now, accounting::kShowsQuotas) <= now &&
+         pulse_.ShownAt(now, reopened) <= now;
 }
 
 base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimePoint deadline) {

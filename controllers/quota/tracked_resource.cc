@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "controllers/quota/timing.h"
+#include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
 #include "pkg/json/value.h"
 
@@ -207,14 +207,14 @@ void TrackedResource::OnState() {
   if (state().trouble) {
     behind_until_ = base::TimePoint::max();
   } else if (behind_until_ == base::TimePoint::max()) {
-    behind_until_ = context_.scheduler->Now() + kCatchesUp;
+    behind_until_ = context_.scheduler->Now() + accounting::kCatchesUp;
   }
   listener_.OnResourceState(evaluator_);
 }
 
 base::TimePoint TrackedResource::behind_until() const {
   const base::TimePoint now = context_.scheduler->Now();
-  return std::max(behind_until_, reflector_->state().gap.ShownAt(now, kCatchesUp));
+  return std::max(behind_until_, reflector_->state().gap.ShownAt(now, accounting::kCatchesUp));
 }
 
 void TrackedResource::Report(const quota::LedgerChange& change) {

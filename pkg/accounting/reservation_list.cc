@@ -80,6 +80,18 @@ std::size_t ReservationList::objects() const {
   return objects;
 }
 
+ResourceList ReservationList::Reserved() const {
+  ResourceList reserved;
+  for (const Reservation& entry : entries_) {
+    const auto times = static_cast<std::int64_t>(std::max<std::size_t>(1, entry.objects.size()));
+    for (const auto& [name, amount] : entry.usage) {
+      const auto all = amount.Mul(times);
+      reserved.Set(name, quota::Sum(reserved.Get(name), all ? *all : amount));
+    }
+  }
+  return reserved;
+}
+
 ResourceList ReservationList::Unassigned() const {
   ResourceList unassigned;
   for (const Reservation& entry : entries_) {

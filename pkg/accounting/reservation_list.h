@@ -50,6 +50,8 @@ class ReservationList {
   // than it added: that version is not stored any more.
   [[nodiscard]] ResourceList Granted(const Uid& uid, const ResourceList& stored) const;
 
+  // What the entries let their objects use, in all: an object counts for each of its entries.
+  [[nodiscard]] ResourceList Reserved() const;
   // What is expected, and for nobody yet.
   [[nodiscard]] ResourceList Unassigned() const;
 

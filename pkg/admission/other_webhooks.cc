@@ -79,7 +79,7 @@ void OtherWebhooks::EndList() {
   std::erase_if(timeouts_, [this](const auto& known) { return !listed_.contains(known.first); });
   listed_.clear();
   const bool first = !std::exchange(synced_, true);
-  if (first) known_ = Known();  // nothing was admitted by what it was before
+  if (first) known_ = Known();  // until now it was a default, so this lowers nothing
   Look();
 }
 
@@ -109,12 +109,10 @@ bool OtherWebhooks::IsBlind() {
 void OtherWebhooks::Look() {
   const base::TimePoint now = scheduler_.Now();
   const base::Duration before = std::exchange(now_known_, Known());
-  if (now_known_ >= known_) {
-    known_ = now_known_;
-    lowered_.reset();
-  } else if (!lowered_ || now_known_ != before) {
-    lowered_ = now + known_ + kMargin;
-  } else if (*lowered_ <= now) {
+  const bool lower = now_known_ < known_;
+  const bool changed = !lowered_ || now_known_ != before;
+  if (lower && changed) lowered_ = now + known_ + kMargin;
+  if (!lower || (!changed && *lowered_ <= now)) {
     known_ = now_known_;
     lowered_.reset();
   }

@@ -31,6 +31,7 @@ const std::vector<Question>& Questions() {
       {"two", [](const Size&) { AskTwoDaemons(); }},
       {"namespaces", [](const Size&) { AskNamespaces(); }},
       {"leak", [](const Size&) { AskRefusedByStore(); }},
+      {"killed", [](const Size&) { AskKilled(); }},
       {"memory", AskMemory},
   };
   return questions;

@@ -21,6 +21,8 @@ void AskQuietUpdates();
 void AskLimit();
 // 20 creations that the store refuses after admission: when is `used` right again?
 void AskRefusedByStore();
+// Who counts is killed while pods are deleted, and is started again: when is `used` right?
+void AskKilled();
 // How much memory do very many reviews leave in use?
 void AskMemory(const Size& size);
 // 100 clients create pods, each in its own namespace: how often does the daemon open a connection

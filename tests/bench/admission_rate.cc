@@ -19,9 +19,11 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kRateClients = 64;
-// Of the daemon: quota writes per 1 000 creations, and CPU time for a review.
+// Of the daemon: quota writes per 1 000 creations, CPU time for a review, and the length of the
+// reservations that a write leaves.
 constexpr double kMostWrites = 100;
 constexpr double kMostCpu = 150;
+constexpr double kMostReservations = 4096;  // bytes
 // The daemon's rate relative to the plugin's, and to that of the webhook that allows everything.
 constexpr double kLeastRateOfPlugin = 0.9;
 constexpr double kMostP99OfPlugin = 1.2;
@@ -32,8 +34,9 @@ struct Round {
   double rate = 0;
   double p50 = 0;
   double p99 = 0;
-  double writes = 0;       // of the quota, per 1 000 creations
-  double webhook_cpu = 0;  // microseconds per creation, like the next two
+  double writes = 0;        // of the quota, per 1 000 creations
+  double reservations = 0;  // the longest text of them, in bytes
+  double webhook_cpu = 0;   // microseconds per creation, like the next two
   double server_cpu = 0;
   double client_cpu = 0;
 };
@@ -52,6 +55,7 @@ class Contender {
   // Creates so many pods, and deletes them again.
   Round Create(int creations) {
     const int writes_before = Writes();
+    const std::size_t texts_before = Texts().size();
     const Micros webhook_before = CpuOfProcess(server_.webhook_pid());
     const Micros server_before = CpuOfProcess(server_.server_pid());
     int next = 0;
@@ -69,6 +73,11 @@ class Contender {
     Round round{
         .rate = tally.PerSecond(), .p50 = tally.Percentile(50), .p99 = tally.Percentile(99)};
     round.writes = (Writes() - writes_before) * 1000.0 / creations;
+    const std::vector<std::size_t> texts = Texts();
+    const auto first = texts.begin() + static_cast<std::ptrdiff_t>(texts_before);
+    if (first != texts.end()) {
+      round.reservations = static_cast<double>(*std::max_element(first, texts.end()));
+    }
     round.webhook_cpu = each(CpuOfProcess(server_.webhook_pid()) - webhook_before);
     round.server_cpu = each(CpuOfProcess(server_.server_pid()) - server_before);
     round.client_cpu = each(tally.cpu);
@@ -83,6 +92,11 @@ class Contender {
     if (version == first_version_) return 0;
     recorder_->WaitSeen(GuardedServer::kQuota, version);
     return recorder_->Writes(GuardedServer::kQuota);
+  }
+
+  [[nodiscard]] std::vector<std::size_t> Texts() const {
+    if (!recorder_) return {};
+    return recorder_->ReservationSizes(GuardedServer::kQuota);
   }
 
   GuardedServer server_;
@@ -110,9 +124,10 @@ std::string Judged(double value, double target, bool ours) {
 void PrintRows(const std::vector<Row>& rows, const Size& size) {
   std::printf(
       "\n%zu clients create %d pods under one quota of seven names; medians of %d rounds:\n\n"
-      "| guarded by | creations/s | p50 ms | p99 ms | quota writes per 1 000 | webhook, CPU µs a "
-      "review | API server, CPU µs a creation | clients, CPU µs |\n"
-      "|---|---|---|---|---|---|---|---|\n",
+      "| guarded by | creations/s | p50 ms | p99 ms | quota writes per 1 000 | longest "
+      "reservations, bytes | webhook, CPU µs a review | API server, CPU µs a creation | clients, "
+      "CPU "
+      "µs |\n|---|---|---|---|---|---|---|---|---|\n",
       kRateClients, size.creations, size.rounds);
   for (const Row& row : rows) {
     std::printf("| %s | %.0f | %.1f | %.1f |", NameOf(row.contender->guard()).c_str(),
@@ -122,8 +137,11 @@ void PrintRows(const std::vector<Row>& rows, const Size& size) {
     const bool is_called = guard == Guard::kAllowAll || IsOneDaemon(guard);
     const bool ours = guard == Guard::kDaemon;
     std::printf(
-        " %s | %s |",
+        " %s | %s | %s |",
         charges ? Judged(row.MedianOf(&Round::writes), kMostWrites, ours).c_str() : "–",
+        IsOneDaemon(guard)
+            ? Judged(row.MedianOf(&Round::reservations), kMostReservations, ours).c_str()
+            : "–",
         is_called ? Judged(row.MedianOf(&Round::webhook_cpu), kMostCpu, ours).c_str() : "–");
     std::printf(" %.0f | %.0f |\n", row.MedianOf(&Round::server_cpu),
                 row.MedianOf(&Round::client_cpu));

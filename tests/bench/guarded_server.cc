@@ -73,9 +73,7 @@ GuardedServer::GuardedServer(Guard guard, const e2e::Quantities& hard)
   } else if (guard == Guard::kTwoDaemons) {
     for (const char* half : kHalves) StartHalf(half);
   } else {
-    controller_ = e2e::StartBuiltinController("resourcequota-controller", Kubeconfig(),
-                                              folder_.path() + "/controller.log");
-    if (!controller_) throw std::runtime_error("no kube-controller-manager to compare with");
+    StartController();
   }
   WaitUntilEnforced();
 }
@@ -110,16 +108,37 @@ void GuardedServer::StartAllower() {
       kPatience);
 }
 
-void GuardedServer::StartDaemon() {
-  webhook_ = std::make_unique<e2e::Process>(e2e::ProcessOptions{
-      .argv = {e2e::BuiltProgram("quota-controller-manager"), "--kubeconfig=" + Kubeconfig(),
-               "--enforce=core", "--admission-bind-address=" + Local(webhook_port_),
-               "--admission-url=https://" + Local(webhook_port_),
-               "--metrics-bind-address=" + Local(metrics_port_), "--health-probe-bind-address=",
-               guard_ == Guard::kDaemonOfJson
-                   ? "--kube-api-content-type=application/json"
-                   : "--kube-api-content-type=application/vnd.kubernetes.protobuf"},
-      .log_path = folder_.path() + "/daemon.log"});
+void GuardedServer::StartController() {
+  controller_ = e2e::StartBuiltinController("resourcequota-controller", Kubeconfig(),
+                                            folder_.path() + "/controller.log");
+  if (!controller_) throw std::runtime_error("no kube-controller-manager to compare with");
+}
+
+void GuardedServer::KillCounter() { (controller_ ? controller_ : webhook_)->Kill(); }
+
+void GuardedServer::StartCounter() {
+  if (controller_) {
+    StartController();
+  } else {
+    StartDaemon({"--leader-elect=false"});
+  }
+}
+
+void GuardedServer::StartDaemon(const std::vector<std::string>& more_flags) {
+  std::vector<std::string> argv{
+      e2e::BuiltProgram("quota-controller-manager"),
+      "--kubeconfig=" + Kubeconfig(),
+      "--enforce=core",
+      "--admission-bind-address=" + Local(webhook_port_),
+      "--admission-url=https://" + Local(webhook_port_),
+      "--metrics-bind-address=" + Local(metrics_port_),
+      "--health-probe-bind-address=",
+      guard_ == Guard::kDaemonOfJson
+          ? "--kube-api-content-type=application/json"
+          : "--kube-api-content-type=application/vnd.kubernetes.protobuf"};
+  argv.insert(argv.end(), more_flags.begin(), more_flags.end());
+  webhook_ = std::make_unique<e2e::Process>(
+      e2e::ProcessOptions{.argv = std::move(argv), .log_path = folder_.path() + "/daemon.log"});
 }
 
 // Starts a daemon with its own certificate and a configuration with an admin's rules.

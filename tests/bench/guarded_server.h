@@ -57,6 +57,10 @@ class GuardedServer {
   [[nodiscard]] std::string UsedPods();
   // Seconds until status.used.pods is `pods`; nullopt if it takes longer than `limit`.
   std::optional<double> SecondsUntilUsed(int pods, std::chrono::seconds limit);
+  // Kills whoever counts the quota's objects: the daemon, or the built-in controller.
+  void KillCounter();
+  // Starts it again, without an election: what was killed holds the lease for seconds.
+  void StartCounter();
   // Returns when no pod is left, and used says so.
   void DeleteAllPods();
   // The daemon's reviews since its start.
@@ -64,7 +68,8 @@ class GuardedServer {
 
  private:
   void StartAllower();
-  void StartDaemon();
+  void StartController();
+  void StartDaemon(const std::vector<std::string>& more_flags = {});
   void StartHalf(const std::string& half);
   void WaitUntilEnforced();
 

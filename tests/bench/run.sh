@@ -10,8 +10,8 @@
 #                                                   sandbox; 2 minutes
 #   bash tests/bench/run.sh load                    the same over 5 000 quotas; 4 minutes
 #   bash tests/bench/run.sh admission [QUESTION…]   on real kube-apiservers: rate, quiet, limit,
-#                                                   two, namespaces, leak, memory; rate and memory
-#                                                   9 minutes, all 20
+#                                                   two, namespaces, leak, killed, memory; rate and
+#                                                   memory 9 minutes, all 21
 #   bash tests/bench/run.sh kubectl-quota           how long its users wait, on a real
 #                                                   kube-apiserver; 1 minute
 #

@@ -58,6 +58,13 @@ class FakeCluster final : public client::ApiClient {
 
   // If true, the PATCH is done but its answer is lost.
   std::function<bool(const client::ApiRequest&)> lose_answer;
+
+  // A fixture that outlives what a test's functions refer to calls this before it goes on.
+  void ForgetFunctions() {
+    fault = nullptr;
+    stall = nullptr;
+    lose_answer = nullptr;
+  }
   base::Error lost{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
   // The answer to a PATCH is delayed by this; watches show the change at once.
   base::Duration patch_answer_delay{};

@@ -28,7 +28,7 @@ void KeepOthersWord(const Thing& stored, Thing& wanted) {
 
 }  // namespace
 
-void World::Start(Write write) {
+void World::Start(const Write& write) {
   clients_.Spawn("client", [this, write] { return Perform(write); });
 }
 
@@ -125,13 +125,14 @@ base::Task<std::optional<admission::Answer>> World::Ask(Replica& replica,
   const base::TimePoint asked = timeline_.Now();
   const auto call = std::make_shared<Call>();
   call->alarm = timeline_.scheduler().NewAlarm();
-  replica.Ask(std::move(review), [this, call, before, after, asked](admission::Answer answer) {
-    judge_.OnAnswer(before ? &*before : nullptr, after, answer, asked);
-    timeline_.After(Way(), [call, answer] {
-      call->answer = answer;
-      call->alarm->Wake();
-    });
-  });
+  replica.Ask(std::move(review),
+              [this, call, before, after, asked](const admission::Answer& answer) {
+                judge_.OnAnswer(before ? &*before : nullptr, after, answer, asked);
+                timeline_.After(Way(), [call, answer] {
+                  call->answer = answer;
+                  call->alarm->Wake();
+                });
+              });
   while (!call->answer && timeline_.Now() < deadline) co_await call->alarm->WaitUntil(deadline);
   co_return call->answer;
 }

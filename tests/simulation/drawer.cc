@@ -171,7 +171,7 @@ void Drawer::AddWebhooks() {
   schedule_.actions[pause].after += 60'000;
   const int changes = 1 + Below(4);
   for (int i = 0; i < changes; ++i) {
-    static const int kSeconds[] = {2, 5, 10, 15, 30, 30};
+    static constexpr int kSeconds[] = {2, 5, 10, 15, 30, 30};
     Action action{"webhook", Percent(50) ? Below(500) : Below(20'000), {{"name", Below(2)}}};
     if (i > 0 && Percent(30)) {
       action.what = "delete-webhook";

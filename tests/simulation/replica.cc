@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "controllers/quota/timing.h"
 #include "pkg/accounting/reservation_list.h"
+#include "pkg/accounting/timing.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 
@@ -13,7 +13,7 @@ namespace {
 using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""h;
-using controllers::kReconnect;
+using accounting::kReconnect;
 
 constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 constexpr std::chrono::milliseconds kAnswerTime = 5s;
@@ -277,14 +277,15 @@ void Replica::Kill() {
   Stop();
 }
 
-void Replica::Ask(admission::Review review, std::function<void(admission::Answer)> answered) {
+void Replica::Ask(admission::Review review,
+                  std::function<void(const admission::Answer&)> answered) {
   reviews_.Spawn("review", [this, review = std::move(review), answered = std::move(answered)] {
     return Answer(review, answered);
   });
 }
 
 base::Task<void> Replica::Answer(admission::Review review,
-                                 std::function<void(admission::Answer)> answered) {
+                                 std::function<void(const admission::Answer&)> answered) {
   co_await base::DeferCancellation();
   co_await clock_.WhilePaused();
   const base::TimePoint deadline = clock_.Now() + kAnswerTime;

@@ -44,7 +44,7 @@ class Replica {
   ~Replica();  // REQUIRES: ended()
 
   // As the webhook calls it; `answered` is called once, unless the process is killed before.
-  void Ask(admission::Review review, std::function<void(admission::Answer)> answered);
+  void Ask(admission::Review review, std::function<void(const admission::Answer&)> answered);
   // SIGKILL, SIGTERM, SIGSTOP for a while.
   void Kill();
   void Stop();
@@ -67,7 +67,7 @@ class Replica {
   class Counts;
   base::Task<void> Live();
   base::Task<void> Answer(admission::Review review,
-                          std::function<void(admission::Answer)> answered);
+                          std::function<void(const admission::Answer&)> answered);
   void CheckPatch(const client::ApiRequest& request);
   [[nodiscard]] bool TakesBack(const client::ApiRequest& request) const;
   controllers::QuotaControllerOptions ControllerOptions();

@@ -142,7 +142,8 @@ Amounts Server::TrueUse(const StoredQuota& quota) const {
       }
     }
   }
-  for (const auto& [key, machine] : machines_) {
+  for (const auto& stored : machines_) {
+    const Thing& machine = stored.second;
     if (!Matches(quota, machine)) continue;
     std::erase_if(use, [&](const auto& e) { return IsUnknown(machine, e.first, classes_); });
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "pkg/base/clock.h"
 #include "pkg/client/api_client.h"
 #include "pkg/json/value.h"
 #include "tests/simulation/objects.h"

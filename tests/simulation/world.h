@@ -60,7 +60,7 @@ class World {
   void ProbeMachines();
 
   // clients.cc
-  void Start(Write write);
+  void Start(const Write& write);
   base::Task<void> Perform(Write write);
   base::Task<bool> AskAll(Write write, Thing wanted, std::uint64_t* version,
                           base::TimePoint* others_done);

@@ -44,7 +44,7 @@ class CoreFixture {
   }
 
   Outcome<WriteResult> Make(std::string_view resource, std::string_view body,
-                            WriteOptions options = {}) {
+                            const WriteOptions& options = {}) {
     return store_.Create(At(resource, ""), J(body), options);
   }
 

@@ -17,6 +17,7 @@ struct ChargingFixture : ControllerFixture {
         admitter(io.get_executor(), scheduler, api, controller->quota_book(),
                  controller->object_book(), admission::NoObserver()) {}
   ~ChargingFixture() {
+    cluster.ForgetFunctions();
     calls.Spawn("stop", [this] { return admitter.Stop(); });
     RunFor(std::chrono::minutes(1));
   }

@@ -43,7 +43,10 @@ ControllerFixture::ControllerFixture(controllers::QuotaControllerOptions options
   Start();
 }
 
-ControllerFixture::~ControllerFixture() { Stop(); }
+ControllerFixture::~ControllerFixture() {
+  cluster.ForgetFunctions();
+  Stop();
+}
 
 void ControllerFixture::Start() {
   controllers::TrackingContext context{.executor = io.get_executor(),

@@ -60,6 +60,7 @@ struct IroncoreFixture : ControllerFixture {
                      controller->object_book(), admission::NoObserver());
   }
   ~IroncoreFixture() {
+    cluster.ForgetFunctions();
     calls.Spawn("stop", [this] { return admitter->Stop(); });
     RunFor(std::chrono::minutes(1));
   }

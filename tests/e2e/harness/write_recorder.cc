@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "pkg/quota/quota.h"
 #include "tests/e2e/harness/api.h"
 #include "tests/e2e/harness/wait.h"
 #include "tests/e2e/harness/watch_follower.h"
@@ -11,6 +12,7 @@ namespace e2e {
 struct Seen {
   int writes = 0;
   std::uint64_t resource_version = 0;
+  std::vector<std::size_t> reservations;
 };
 
 class WriteRecorder::Notes {
@@ -32,7 +34,10 @@ class WriteRecorder::Notes {
     auto& seen = seen_[std::string(quota.StringAt({"metadata", "name"}))];
     seen.resource_version =
         std::stoull(std::string(quota.StringAt({"metadata", "resourceVersion"})));
-    if (type == "MODIFIED") ++seen.writes;
+    if (type != "MODIFIED") return;
+    ++seen.writes;
+    const std::string annotation(quota::kReservations);
+    seen.reservations.push_back(quota.StringAt({"metadata", "annotations", annotation}).size());
   }
 
   mutable std::mutex mutex_;
@@ -47,6 +52,10 @@ WriteRecorder::WriteRecorder(const std::string& kubeconfig, const std::string& n
 WriteRecorder::~WriteRecorder() = default;
 
 int WriteRecorder::Writes(const std::string& quota) const { return notes_->Of(quota).writes; }
+
+std::vector<std::size_t> WriteRecorder::ReservationSizes(const std::string& quota) const {
+  return notes_->Of(quota).reservations;
+}
 
 void WriteRecorder::WaitSeen(const std::string& quota, const std::string& resource_version) const {
   Eventually(

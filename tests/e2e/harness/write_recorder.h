@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/e2e/harness/objects.h"
 
@@ -22,6 +23,8 @@ class WriteRecorder {
 
   // Writes to the quota so far.
   [[nodiscard]] int Writes(const std::string& quota) const;
+  // The sizes of the reservations that they left in the quota, in bytes, in their order.
+  [[nodiscard]] std::vector<std::size_t> ReservationSizes(const std::string& quota) const;
   // Waits until the recorder has seen this resource version of the quota or a later one.
   void WaitSeen(const std::string& quota, const std::string& resource_version) const;
 

@@ -141,7 +141,7 @@ class Race {
   }
 
  private:
-  struct Object_ {
+  struct StoredObject {
     std::uint64_t version = 0;
     std::int64_t usage = 0;
   };
@@ -169,7 +169,9 @@ class Race {
     // The API server may have read it before it was stored last.
     const auto before = before_.find(uid);
     const bool late = before != before_.end() && random_() % 4 == 0;
-    const Object_ read = late ? before->second : at == stored_.end() ? Object_() : at->second;
+    const StoredObject read = late                  ? before->second
+                              : at == stored_.end() ? StoredObject()
+                                                    : at->second;
     const std::uint64_t from = read.version;
     const std::int64_t now = read.usage;
     if (to > now || from == 0) {
@@ -217,8 +219,8 @@ class Race {
 
   std::mt19937_64 random_;
   accounting::Standing standing_{Pods(0), {}};
-  std::map<Uid, Object_> stored_;
-  std::map<Uid, Object_> before_;  // the version before that
+  std::map<Uid, StoredObject> stored_;
+  std::map<Uid, StoredObject> before_;  // the version before that
   std::set<Uid> used_up_;
   std::vector<Event> history_;
   std::vector<Asked> asked_;

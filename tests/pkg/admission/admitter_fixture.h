@@ -8,6 +8,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/base/manual_scheduler.h"
@@ -93,8 +94,11 @@ class CountingObserver final : public Observer {
 
 struct AdmitterFixture {
   explicit AdmitterFixture(QuotaAdmitterOptions options = {})
-      : admitter(io.get_executor(), scheduler, api, book, book, counts, options) {}
+      : admitter(io.get_executor(), scheduler, api, book, book, counts, std::move(options)) {}
   ~AdmitterFixture() {
+    book.fault = nullptr;  // these refer to what is gone
+    book.written = nullptr;
+    book.live_class = nullptr;
     calls.Spawn("stop", [this] { return admitter.Stop(); });
     scheduler.RunFor(std::chrono::minutes(1));
   }

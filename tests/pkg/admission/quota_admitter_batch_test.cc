@@ -320,7 +320,7 @@ TEST_CASE("quota admitter: a namespace that cannot be written leaves room for ot
   CHECK(f.answers.back()->message == "too many requests of namespace ns wait for quota decisions");
   Review elsewhere = Create("v");
   elsewhere.ns = "other";
-  CHECK(f.Get(std::move(elsewhere)).kind == Kind::kAllowed);
+  CHECK(f.Get(elsewhere).kind == Kind::kAllowed);
   f.scheduler.RunFor(6s);  // who waited has given up, and makes room
   f.book.fault = nullptr;
   CHECK(f.Get(Create("w")).kind == Kind::kAllowed);

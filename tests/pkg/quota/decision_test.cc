@@ -39,6 +39,7 @@ Request Update(Items before, Items after, std::vector<Attribute> was = {},
 
 std::vector<Standing> Standings(const std::vector<const Quota*>& quotas) {
   std::vector<Standing> standings;
+  standings.reserve(quotas.size());
   for (const Quota* quota : quotas) {
     standings.push_back({.quota = quota, .used = quota->status.used});
   }

@@ -2,6 +2,7 @@
 // computed anew from what is stored in each namespace.
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <random>
 #include <set>
@@ -196,6 +197,19 @@ class World {
     return names;
   }
 
+  // Some of the quotas were written, others were not: the answer stays.
+  void CheckDecidedAgain(const Request& request, std::vector<Standing> standings,
+                         const std::vector<Need>& needs) {
+    std::vector<Need> written;
+    std::ranges::copy_if(needs, std::back_inserter(written), [&](auto&) { return Below(2) > 0; });
+    REQUIRE(Apply(written, standings).has_value());
+    for (const Need& need : written) standings[need.standing].answer = &need.absolute;
+    const Verdict again = Decide(request, standings);
+    INFO(again.message);
+    REQUIRE(again.kind != Kind::kRefused);
+    REQUIRE(again.needs.size() == needs.size() - written.size());
+  }
+
   bool Judge(const Object& object) {
     const std::vector<Standing> standings = Standings(tree_.QuotasOf(object.ns));
     Request request{.evaluator = &kThings, .uid = {1, 1}};
@@ -214,6 +228,7 @@ class World {
     for (const WouldRefuse& would : verdict.would_refuse) told.push_back(would.quota.name);
     std::ranges::sort(told);
     REQUIRE(told == objecting);
+    CheckDecidedAgain(request, standings, verdict.needs);
     return true;
   }
 

@@ -1,0 +1,77 @@
+#include "cmd/quota-controller-manager/controller_metrics.h"
+
+#include <boost/asio/io_context.hpp>
+#include <catch2/catch.hpp>
+
+#include "pkg/base/manual_scheduler.h"
+
+namespace controller_metrics_test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+struct Cluster {
+  base::asio::io_context io{1};
+  base::ManualScheduler scheduler{io};
+  controllers::Accounts accounts{scheduler, "us", {}};
+  metrics::Registry registry;
+  manager::ControllerMetrics metrics{registry, "core"};
+
+  // The quota reserves two pods for each of so many creations.
+  void Reserve(const std::string& name, std::size_t objects) {
+    quota::Quota quota;
+    quota.key = {.ns = "team-a", .name = name};
+    quota.uid = "uid-of-" + name;
+    auto& list = accounts.Of(quota).list.emplace();
+    if (objects == 0) return;
+    accounting::Reservation entry{.by = "us", .n = ++n, .of = "pods"};
+    entry.usage.Set("pods", *quota::Quantity::Parse("2"));
+    for (std::size_t i = 0; i < objects; ++i) {
+      entry.objects.push_back(quota::Uid::FromText(name + std::to_string(i)));
+    }
+    list.Add(std::move(entry));
+  }
+  std::string Scrape() {
+    controllers::Accounts::Tally tally;
+    while (accounts.Count(tally)) continue;
+    metrics.ShowReservations(tally, scheduler.Now());
+    return registry.Expose();
+  }
+
+  std::uint64_t n = 0;
+};
+
+std::string Series(const std::string& name, std::size_t amount) {
+  return R"(quota_reserved_usage{namespace="team-a",quota=")" + name +
+         R"(",quota_api="core",resource="pods"} )" + std::to_string(amount) + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("controller metrics: the ten quotas with most reservations show what they reserve",
+          "[manager]") {
+  Cluster c;
+  for (std::size_t i = 0; i < 12; ++i) c.Reserve("q" + std::to_string(i), (i + 5) % 12);
+  const std::string text = c.Scrape();
+  CHECK_THAT(text, Contains("quota_reservations{quota_api=\"core\"} 66\n"));
+  for (std::size_t i = 0; i < 12; ++i) {
+    const std::size_t objects = (i + 5) % 12;
+    const std::string series = Series("q" + std::to_string(i), 2 * objects);
+    INFO(series);
+    CHECK((text.find(series) != std::string::npos) == (objects >= 2));
+  }
+}
+
+TEST_CASE("controller metrics: a quota that reserves nothing any more is not shown", "[manager]") {
+  Cluster c;
+  c.Reserve("q", 3);
+  CHECK_THAT(c.Scrape(), Contains(Series("q", 6)));
+  c.accounts.Forget({.ns = "team-a", .name = "q"});
+  CHECK_THAT(c.Scrape(), !Contains("quota_reserved_usage{"));
+  c.Reserve("q", 1);
+  CHECK_THAT(c.Scrape(), Contains(Series("q", 2)));
+  c.metrics.Clear();
+  CHECK_THAT(c.registry.Expose(), !Contains("quota_reserved_usage{"));
+}
+
+}  // namespace controller_metrics_test
