@@ -171,6 +171,7 @@ void AdmissionService::WantRules(const std::string& quota_api) {
   std::vector<admission::GuardedResource> wanted;
   for (const auto* evaluator : tracker.Constrained()) {
     wanted.push_back(admission::Guarded(quota_api, *evaluator));
+    if (!tracker.limits_by_namespace()) continue;
     wanted.back().namespaces = Limited(tracker.NamespacesOf(evaluator->resource));
   }
   keeper_.SetWanted(quota_api, std::move(wanted));
