@@ -53,6 +53,10 @@ std::vector<admission::BookedQuota> Reservations::Quotas(std::string_view ns) co
   return quotas;
 }
 
+bool Reservations::MayLimit(std::string_view ns) const {
+  return !writer_.Current() || !store_.InNamespace(ns).empty();
+}
+
 OwnReservations::Own* Reservations::FindOwn(const quota::Quota& quota, const quota::Uid& uid,
                                             std::string_view version) const {
   Account* const account = accounts_.Find(quota);

@@ -35,6 +35,7 @@ class Reservations final : public admission::QuotaBook {
 
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
   [[nodiscard]] std::vector<admission::BookedQuota> Quotas(std::string_view ns) const override;
+  [[nodiscard]] bool MayLimit(std::string_view ns) const override;
   [[nodiscard]] const quota::ResourceList* Reserved(const quota::Quota& quota,
                                                     const quota::Uid& uid,
                                                     std::string_view version) const override;

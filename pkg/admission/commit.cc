@@ -128,7 +128,7 @@ void QuotaAdmitter::RelyOnReserved(const BatchPlan& plan, const Batch& batch) {
     Waiter& waiter = *batch[answered.member];
     const std::uint64_t grant =
         book_.Rely(*answered.quota, waiter.request.uid, waiter.request.version);
-    if (grant != 0) waiter.granted.push_back({answered.quota->key, grant});
+    if (grant != 0) waiter.granted.push_back({answered.quota->key, waiter.request.uid, grant});
   }
 }
 
@@ -172,11 +172,12 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
       continue;
     }
     for (std::size_t m = 0; m < write.members.size(); ++m) {
-      batch[write.members[m]]->granted.push_back({write.quota.key, write.grants[m].number});
+      const Grant& grant = write.grants[m];
+      batch[write.members[m]]->granted.push_back({write.quota.key, grant.uid, grant.number});
     }
     for (const PlannedWrite::Relying& relying : write.relying) {
-      batch[relying.member]->granted.push_back(
-          {write.quota.key, write.grants[relying.grant].number});
+      const Grant& grant = write.grants[relying.grant];
+      batch[relying.member]->granted.push_back({write.quota.key, grant.uid, grant.number});
     }
   }
   Batch again;
@@ -203,10 +204,11 @@ void QuotaAdmitter::Conclude(Waiter& waiter, Answer answer) {
   waiter.alarm->Wake();
 }
 
-void QuotaAdmitter::WithdrawAll(Waiter& waiter) {
-  const std::vector<Waiter::Granted> granted = std::exchange(waiter.granted, {});
+void QuotaAdmitter::WithdrawAll(Waiter& waiter) { Withdraw(std::exchange(waiter.granted, {})); }
+
+void QuotaAdmitter::Withdraw(const std::vector<Granted>& granted) {
   for (auto last = granted.rbegin(); last != granted.rend(); ++last) {
-    book_.Withdraw(last->quota, waiter.request.uid, last->grant);
+    book_.Withdraw(last->quota, last->uid, last->number);
   }
 }
 

@@ -81,6 +81,10 @@ QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Schedul
 
 QuotaAdmitter::~QuotaAdmitter() = default;
 
+QuotaAdmitter::Begun QuotaAdmitter::Done(Answer answer) {
+  return {.waiter = nullptr, .answer = std::move(answer)};
+}
+
 // Null: the kind is only counted, if at all.
 const quota::Evaluator* QuotaAdmitter::EvaluatorFor(const api::GroupResource& resource) const {
   const auto found = std::ranges::find(api_.evaluators, resource, &quota::Evaluator::resource);
@@ -177,37 +181,64 @@ base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Wai
   co_return base::Result<void>();
 }
 
-base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
+bool QuotaAdmitter::MayLimit(const Review& review) const {
+  if (options_.exempt_namespaces.contains(review.ns) || !book_.MayLimit(review.ns)) return false;
+  const api::GroupResource resource = review.resource.WithoutVersion();
+  return EvaluatorFor(resource) != nullptr || CounterOf(api_, resource);
+}
+
+base::Task<QuotaAdmitter::Begun> QuotaAdmitter::Begin(Review review, base::TimePoint deadline) {
   const api::GroupResource resource = review.resource.WithoutVersion();
   const quota::Evaluator* evaluator = EvaluatorFor(resource);
   auto counter = evaluator == nullptr ? CounterOf(api_, resource) : std::nullopt;
   if (counter) evaluator = &*counter;
-  if (evaluator == nullptr || review.ns.empty()) co_return Answer{};
-  if (options_.exempt_namespaces.contains(review.ns)) co_return Answer{};
-  if (!Handles(*evaluator, review)) co_return Answer{};
+  if (evaluator == nullptr || review.ns.empty()) co_return Begun{};
+  if (options_.exempt_namespaces.contains(review.ns)) co_return Begun{};
+  if (!Handles(*evaluator, review)) co_return Begun{};
   if (review.operation == Operation::kUpdate && review.old_object.IsNull()) {
-    co_return Refuse(403,
-                     "unable to get previous usage since prior version of object was not found");
+    co_return Done(
+        Refuse(403, "unable to get previous usage since prior version of object was not found"));
   }
   const auto refreshed = co_await book_.Refresh(review.ns, deadline);
   if (!refreshed) {
-    co_return Unavailable("quotas of namespace " + review.ns +
-                          " cannot be read: " + refreshed.error().message);
+    co_return Done(Unavailable("quotas of namespace " + review.ns +
+                               " cannot be read: " + refreshed.error().message));
   }
-  if (book_.Quotas(review.ns).empty()) co_return Answer{};
+  if (book_.Quotas(review.ns).empty()) co_return Begun{};
   auto waiter = std::make_shared<Waiter>();
   waiter->review = std::move(review);
   waiter->deadline = deadline;
   waiter->counter = std::move(counter);
   waiter->request.evaluator = waiter->counter ? &*waiter->counter : evaluator;
   const auto prepared = Prepare(*waiter);
-  if (!prepared) co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message);
-  if (!waiter->flaw.empty()) co_return Refuse(403, "it cannot be counted: " + waiter->flaw);
+  if (!prepared) {
+    co_return Done(Refuse(500, "its use of quota is unknown: " + prepared.error().message));
+  }
+  if (!waiter->flaw.empty()) {
+    co_return Done(Refuse(403, "it cannot be counted: " + waiter->flaw));
+  }
   const auto resolved = co_await ResolveClasses(waiter);
-  if (!resolved) co_return Unavailable(resolved.error().message);
-  const Answer answer = co_await Decide(std::move(waiter));
+  if (!resolved) co_return Done(Unavailable(resolved.error().message));
+  co_return Begun{.waiter = std::move(waiter), .answer = {}};
+}
+
+base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
+  Begun begun = co_await Begin(std::move(review), deadline);
+  if (!begun.waiter) co_return std::move(begun.answer);
+  Answer answer = co_await Decide(begun.waiter);
   for (std::size_t i = 0; i < answer.warnings.size(); ++i) observer_.OnWarning(api_.name);
+  if (answer.kind == Answer::Kind::kAllowed) answer.granted = std::move(begun.waiter->granted);
   co_return answer;
+}
+
+base::Task<QuotaAdmitter::Judgement> QuotaAdmitter::Judge(Review review, base::TimePoint deadline) {
+  Begun begun = co_await Begin(std::move(review), deadline);
+  if (!begun.waiter) co_return Judgement{.answer = std::move(begun.answer)};
+  const Waiter& waiter = *begun.waiter;
+  BatchPlan plan = PlanFor(waiter.review.ns, {&waiter.request});
+  const bool reserves = !plan.writes.empty() || !plan.answered.empty();
+  Answer answer = AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
+  co_return Judgement{.answer = std::move(answer), .reserves = reserves};
 }
 
 BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
@@ -242,7 +273,7 @@ bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
       WithdrawAll(waiter);
       return false;
     }
-    waiter.granted.push_back({write.quota.key, write.grants.front().number});
+    waiter.granted.push_back({write.quota.key, waiter.request.uid, write.grants.front().number});
   }
   observer_.OnBatch(api_.name, 1, 0);
   return true;

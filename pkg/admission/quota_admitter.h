@@ -52,6 +52,19 @@ class QuotaAdmitter final : public Admitter {
   [[nodiscard]] const std::string& name() const override { return api_.name; }
   [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource& resource) override;
   base::Task<Answer> Admit(Review review, base::TimePoint deadline) override;
+
+  // For requests that the quotas of several quota APIs limit (joint_admitter.h).
+  // False: Admit() would allow it at once, for want of quotas.
+  [[nodiscard]] bool MayLimit(const Review& review) const;
+  struct Judgement {
+    Answer answer;
+    bool reserves = false;  // allowed, but for Admit() to reserve for it
+  };
+  // What Admit() would answer now. It reserves nothing.
+  base::Task<Judgement> Judge(Review review, base::TimePoint deadline);
+  // Takes back what an answer says was granted: the request is not allowed after all.
+  void Withdraw(const std::vector<Granted>& granted);
+
   // Lets the batches in hand finish; their waiters are answered.
   base::Task<void> Stop();
 
@@ -60,6 +73,13 @@ class QuotaAdmitter final : public Admitter {
   using Waiting = std::deque<std::shared_ptr<Waiter>>;
   using Batch = std::vector<std::shared_ptr<Waiter>>;
 
+  // A review as far as it can be answered without looking at what is free.
+  struct Begun {
+    std::shared_ptr<Waiter> waiter;  // null: answered
+    Answer answer;
+  };
+  static Begun Done(Answer answer);
+  base::Task<Begun> Begin(Review review, base::TimePoint deadline);
   [[nodiscard]] const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource) const;
   base::Result<void> Prepare(Waiter& waiter) const;
   [[nodiscard]] std::vector<const quota::Quota*> QuotasIn(const std::string& ns) const;

@@ -65,6 +65,8 @@ class QuotaBook {
   // the quotas cannot be followed. Errors: they cannot be read either.
   virtual base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) = 0;
   [[nodiscard]] virtual std::vector<BookedQuota> Quotas(std::string_view ns) const = 0;
+  // False: no quota limits anything there, and no Refresh() would find one.
+  [[nodiscard]] virtual bool MayLimit(std::string_view /*ns*/) const { return true; }
 
   // What a young reservation of this process lets the object use, for a request from this version.
   // Null: there is none.

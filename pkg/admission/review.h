@@ -4,6 +4,7 @@
 // answered (k8s.io/api v0.36.3, admission/v1/types.go). No I/O; any thread.
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -74,6 +75,13 @@ class ReviewParser {
   std::map<api::GroupResource, Wanted> wanted_;
 };
 
+// What was reserved of one quota for a request, or what it relies on of that.
+struct Granted {
+  api::ObjectKey quota;
+  quota::Uid uid;  // of the object
+  std::uint64_t number = 0;
+};
+
 // What the API server is told.
 struct Answer {
   enum class Kind {
@@ -89,6 +97,7 @@ struct Answer {
   std::vector<std::string> warnings;           // shown by kubectl; cut at 256 characters each
   std::optional<quota::Refuser> refuser = {};  // kRefused: the quota, if it was one
   std::chrono::seconds retry_after{1};         // kBusy
+  std::vector<Granted> granted = {};           // kAllowed, for QuotaAdmitter::Withdraw()
 };
 
 // The body of an answered review (kAllowed or kRefused). `uid` is the review's. A refusal's

@@ -37,6 +37,10 @@ std::vector<BookedQuota> SwitchedBook::Quotas(std::string_view ns) const {
   return quotas_->Quotas(ns);
 }
 
+bool SwitchedBook::MayLimit(std::string_view ns) const {
+  return quotas_ != nullptr && quotas_->MayLimit(ns);
+}
+
 const quota::ResourceList* SwitchedBook::Reserved(const quota::Quota& quota, const quota::Uid& uid,
                                                   std::string_view version) const {
   return quotas_ == nullptr ? nullptr : quotas_->Reserved(quota, uid, version);
