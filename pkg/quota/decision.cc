@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/quota/cluster/guarantee.h"
+
 namespace quota {
 namespace {
 
 using Names = std::vector<std::string>;
+using Enforcement = ClusterSpec::Enforcement;
 
 ResourceList Only(const ResourceList& list, const Names& names) {
   ResourceList kept;
@@ -31,6 +34,18 @@ Verdict RefuseBy(const Quota& quota, std::string message, Names exceeded = {}) {
   Verdict verdict = Refuse(std::move(message));
   verdict.refuser = Refuser{quota.key.name, quota.uid, std::move(exceeded)};
   return verdict;
+}
+
+Enforcement ModeOf(const Quota& quota) {
+  return quota.cluster ? quota.cluster->enforcement : Enforcement::kDeny;
+}
+
+// "quota: compute", "cluster quota: engineering (above team-a)".
+std::string Title(const Standing& standing) {
+  const std::string& name = standing.quota->key.name;
+  if (!standing.quota->cluster) return "quota: " + name;
+  const std::string& above = standing.tree.above;
+  return "cluster quota: " + name + (above.empty() ? "" : " (above " + above + ")");
 }
 
 // The names of status.hard that the evaluator owns; none if the quota does not match the object.
@@ -62,6 +77,7 @@ struct Concern {
 std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standing>& standings) {
   std::vector<Concern> concerns;
   for (std::size_t i = 0; i < standings.size(); ++i) {
+    if (!standings[i].tree.reaches) continue;
     Names names = NamesAtStake(request, *standings[i].quota);
     if (!names.empty()) concerns.push_back({i, std::move(names)});
   }
@@ -70,18 +86,17 @@ std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standi
 
 // Why amounts cannot be compared yet; "" if they can.
 std::string Objection(const Request& request, const Standing& standing, const Names& names) {
-  const std::string& quota = standing.quota->key.name;
   if (request.evaluator->guard.constraints && request.object != nullptr) {
     const std::string missing = request.evaluator->guard.constraints(*request.object, names);
-    if (!missing.empty()) return "failed quota: " + quota + ": " + missing;
+    if (!missing.empty()) return "failed " + Title(standing) + ": " + missing;
   }
   if (AnyUnknown(request, names)) {
-    return "failed quota: " + quota + ": " + request.unknown->why.message;
+    return "failed " + Title(standing) + ": " + request.unknown->why.message;
   }
   const ResourceList& used = standing.quota->status.used;
   const bool unknown =
       std::ranges::any_of(names, [&](const auto& name) { return used.Find(name) == nullptr; });
-  if (unknown) return "status unknown for quota: " + quota + ", resources: " + Join(names);
+  if (unknown) return "status unknown for " + Title(standing) + ", resources: " + Join(names);
   return "";
 }
 
@@ -114,12 +129,23 @@ ResourceList StoredUsage(const Request& request, const Quota& quota) {
   return matched ? UsageFor(quota, *request.before, request) : ResourceList();
 }
 
+// A quota that is only tried admits what it has no count of: there is nothing to add to.
+ResourceList Countable(const Quota& quota, ResourceList amounts) {
+  if (ModeOf(quota) == Enforcement::kDeny) return amounts;
+  ResourceList countable;
+  for (const auto& [name, amount] : amounts) {
+    if (quota.status.used.Find(name) != nullptr) countable.Set(name, amount);
+  }
+  return countable;
+}
+
 std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& standings,
                           const std::vector<Concern>& concerns) {
   std::vector<Need> needs;
   for (const auto& [index, names] : concerns) {
     const Standing& standing = standings[index];
-    ResourceList absolute = UsageAtStake(*standing.quota, request, names);
+    ResourceList absolute =
+        Countable(*standing.quota, UsageAtStake(*standing.quota, request, names));
     ResourceList stored = StoredUsage(request, *standing.quota);
     ResourceList has = standing.answer != nullptr ? Larger(stored, *standing.answer) : stored;
     if (Excess(absolute, has).empty()) continue;
@@ -130,29 +156,91 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
   return needs;
 }
 
-// A refusal, unless it fits. Only names whose usage increases are compared: a quota that is
-// exceeded under other names does not refuse.
-std::optional<Verdict> RefuseExceeding(const Standing& standing, const ResourceList& amount) {
+// What a refusal says of the names that do not fit.
+struct Exceeded {
   ResourceList requested;
   ResourceList used;
   ResourceList limited;
-  for (const auto& [name, grown] : amount) {
+  ResourceList guaranteed;  // to others
+};
+
+std::string Text(const Standing& standing, const Exceeded& exceeded) {
+  std::string text =
+      "exceeded " + Title(standing) + ", requested: " + exceeded.requested.ToString() +
+      ", used: " + exceeded.used.ToString() + ", limited: " + exceeded.limited.ToString();
+  if (exceeded.guaranteed.empty()) return text;
+  return text + ", guaranteed to others: " + exceeded.guaranteed.ToString();
+}
+
+// A refusal, unless it fits. Only names whose usage increases are compared: a quota that is
+// exceeded under other names does not refuse.
+std::optional<Verdict> RefuseExceeding(const std::vector<Standing>& standings,
+                                       const std::vector<Need>& needs, const Need& need) {
+  const Standing& standing = standings[need.standing];
+  Exceeded exceeded;
+  for (const auto& [name, grown] : need.amount) {
     const Quantity limit = standing.quota->status.hard.Get(name);
     const Quantity now = standing.used.Get(name);
+    const Quantity held = HeldBack(standings, needs, need, name);
     const base::Result<Quantity> then = now.Add(grown);
-    if (then && *then <= limit) continue;
-    requested.Set(name, grown);
-    used.Set(name, now);
-    limited.Set(name, limit);
+    const base::Result<Quantity> weight = then ? then->Add(held) : then;
+    if (weight && *weight <= limit) continue;
+    exceeded.requested.Set(name, grown);
+    exceeded.used.Set(name, now);
+    exceeded.limited.Set(name, limit);
+    if (!held.IsZero()) exceeded.guaranteed.Set(name, held);
   }
-  if (requested.empty()) return std::nullopt;
-  Names exceeded;
-  for (const auto& [name, grown] : requested) exceeded.push_back(name);
-  return RefuseBy(*standing.quota,
-                  "exceeded quota: " + standing.quota->key.name +
-                      ", requested: " + requested.ToString() + ", used: " + used.ToString() +
-                      ", limited: " + limited.ToString(),
-                  std::move(exceeded));
+  if (exceeded.requested.empty()) return std::nullopt;
+  Names names;
+  for (const auto& [name, grown] : exceeded.requested) names.push_back(name);
+  return RefuseBy(*standing.quota, Text(standing, exceeded), std::move(names));
+}
+
+// The refusals of a request. One by a quota that is only tried is noted, once for each quota.
+class Refusals {
+ public:
+  // True if the request is refused.
+  bool Take(const Quota& quota, Verdict refusal) {
+    const Enforcement mode = ModeOf(quota);
+    if (mode == Enforcement::kDeny) {
+      refusal_ = std::move(refusal);
+      return true;
+    }
+    const bool noted = std::ranges::find(noted_, &quota) != noted_.end();
+    if (noted) return false;
+    noted_.push_back(&quota);
+    Refuser refuser = refusal.refuser.value_or(Refuser{quota.key.name, quota.uid});
+    would_refuse_.push_back({mode, std::move(refusal.message), std::move(refuser)});
+    return false;
+  }
+  Verdict Refusal() && { return std::move(refusal_); }
+  std::vector<WouldRefuse> WouldRefuseBy() && { return std::move(would_refuse_); }
+
+ private:
+  Verdict refusal_;
+  std::vector<WouldRefuse> would_refuse_;
+  std::vector<const Quota*> noted_;
+};
+
+// True if the request is refused.
+bool AnyRefuses(const Request& request, const std::vector<Standing>& standings,
+                const std::vector<Concern>& concerns, const std::vector<Need>& needs,
+                Refusals& refusals) {
+  for (const auto& [index, names] : concerns) {
+    const Quota& quota = *standings[index].quota;
+    std::string objection = Objection(request, standings[index], names);
+    if (objection.empty()) continue;
+    if (refusals.Take(quota, RefuseBy(quota, std::move(objection)))) return true;
+  }
+  const std::string negative = NegativeUsage(request.after.usage);
+  for (const auto& [index, names] : concerns) {
+    if (negative.empty()) break;
+    if (refusals.Take(*standings[index].quota, Refuse(negative))) return true;
+  }
+  return std::ranges::any_of(needs, [&](const Need& need) {
+    auto refusal = RefuseExceeding(standings, needs, need);
+    return refusal && refusals.Take(*standings[need.standing].quota, *std::move(refusal));
+  });
 }
 
 }  // namespace
@@ -163,18 +251,14 @@ Verdict Decide(const Request& request, const std::vector<Standing>& standings) {
   std::vector<Need> needs = NeedsOf(request, standings, concerns);
   // Other violations existed before the request.
   if (request.before && needs.empty() && !request.unknown) return {};
-  for (const auto& [index, names] : concerns) {
-    std::string objection = Objection(request, standings[index], names);
-    if (!objection.empty()) return RefuseBy(*standings[index].quota, std::move(objection));
+  Refusals refusals;
+  if (AnyRefuses(request, standings, concerns, needs, refusals)) {
+    return std::move(refusals).Refusal();
   }
-  std::string negative = NegativeUsage(request.after.usage);
-  if (!concerns.empty() && !negative.empty()) return Refuse(std::move(negative));
-  for (const Need& need : needs) {
-    auto refusal = RefuseExceeding(standings[need.standing], need.amount);
-    if (refusal) return *std::move(refusal);
-  }
-  if (needs.empty()) return {};
-  return {.kind = Verdict::Kind::kFits, .message = "", .needs = std::move(needs)};
+  return {.kind = needs.empty() ? Verdict::Kind::kFree : Verdict::Kind::kFits,
+          .message = "",
+          .needs = std::move(needs),
+          .would_refuse = std::move(refusals).WouldRefuseBy()};
 }
 
 bool DependsOnUnknown(const Request& request, const std::vector<const Quota*>& quotas) {
@@ -185,8 +269,11 @@ bool DependsOnUnknown(const Request& request, const std::vector<const Quota*>& q
 
 base::Result<void> Apply(const std::vector<Need>& needs, std::vector<Standing>& standings) {
   for (const Need& need : needs) {
-    const auto added = standings[need.standing].used.Add(need.amount);
+    Standing& standing = standings[need.standing];
+    const auto added = standing.used.Add(need.amount);
     if (!added) return added.error();
+    ResourceList& promised = standing.tree.promised;
+    if (!promised.empty()) promised = Excess(promised, need.amount);
   }
   return {};
 }
@@ -196,6 +283,7 @@ std::vector<std::string> NearLimits(const std::vector<Need>& needs,
   std::vector<std::string> warnings;
   for (const Need& need : needs) {
     const Standing& standing = standings[need.standing];
+    if (ModeOf(*standing.quota) != Enforcement::kDeny) continue;
     for (const auto& [name, grown] : need.amount) {
       const Quantity limit = standing.quota->status.hard.Get(name);
       const Quantity used = standing.used.Get(name);

@@ -46,6 +46,16 @@ struct Request {
 // which its usage is unknown.
 bool DependsOnUnknown(const Request& request, const std::vector<const Quota*>& quotas);
 
+// Where a ClusterQuota is in its tree, for the request that is judged. See cluster/DESIGN.md.
+struct TreePlace {
+  // False: it does not reach the request's namespace, but that of another request of the batch.
+  bool reaches = true;
+  std::string above;                  // the quota below it that selects the namespace; "": itself
+  std::optional<std::size_t> parent;  // the quota above it: an index among the standings
+  ResourceList promised;              // guaranteed to it and not used by it
+  ResourceList held_back;             // the same of its children that are not among the standings
+};
+
 // A quota of the request's namespace as it is known now.
 struct Standing {
   const Quota* quota = nullptr;
@@ -55,6 +65,7 @@ struct Standing {
   // What `used` has for its object, which uses `stored`, reserved by anybody: it does not rise
   // again for that. Null: nothing.
   std::function<ResourceList(const ResourceList& stored)> reserved = nullptr;
+  TreePlace tree = {};
 };
 
 // What admitting a request adds to one quota.
@@ -72,6 +83,13 @@ struct Refuser {
   std::vector<std::string> exceeded = {};  // limits; empty if it refuses for another reason
 };
 
+// A quota that would refuse a request, if it were enforced.
+struct WouldRefuse {
+  ClusterSpec::Enforcement mode = ClusterSpec::Enforcement::kWarn;  // or kAudit
+  std::string message;                                              // as a refusal's
+  Refuser quota;
+};
+
 struct Verdict {
   enum class Kind {
     kFree,     // needs nothing from anybody
@@ -83,6 +101,9 @@ struct Verdict {
   std::string message;  // "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"
   std::vector<Need> needs;
   std::optional<Refuser> refuser = {};  // nullopt: refused, but not by one quota
+  // Unless it is refused: quotas that are only tried, in the order of the standings. The needs are
+  // theirs, too, so what they count may exceed their limits.
+  std::vector<WouldRefuse> would_refuse = {};
 };
 
 // Judges one request. Does not change the standings.
@@ -92,7 +113,7 @@ Verdict Decide(const Request& request, const std::vector<Standing>& standings);
 base::Result<void> Apply(const std::vector<Need>& needs, std::vector<Standing>& standings);
 
 // "compute: pods 19 of 20" for every limited name that `needs` leaves less than a tenth of; in the
-// order of the standings and names, after Apply().
+// order of the standings and names, after Apply(). Not of quotas that are only tried.
 std::vector<std::string> NearLimits(const std::vector<Need>& needs,
                                     const std::vector<Standing>& standings);
 

@@ -11,6 +11,7 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/quota/cluster/cluster_spec.h"
+#include "pkg/quota/cluster/cluster_status.h"
 #include "pkg/quota/quantity_field.h"
 #include "pkg/quota/quota.h"
 
@@ -164,7 +165,9 @@ std::vector<std::string> QuotaFields(const QuotaForm& form) {
   // Not for others: the built-in kind has no such field, and what protobuf does not describe would
   // be asked for as JSON.
   if (form.reservations_in_status) fields.emplace_back("status.reservations");
-  if (form.cluster) std::ranges::copy(ClusterSpecFields(), std::back_inserter(fields));
+  if (!form.cluster) return fields;
+  std::ranges::copy(ClusterSpecFields(), std::back_inserter(fields));
+  for (const std::string& member : FurtherStatusMembers()) fields.push_back("status." + member);
   return fields;
 }
 
@@ -183,6 +186,7 @@ base::Result<Quota> ParseQuota(const json::Value& object, const QuotaForm& form)
   auto cluster = ParseClusterSpec(object);
   if (!cluster) return cluster.error();
   quota.cluster = std::move(*cluster);
+  quota.further_status = FurtherStatusOf(object);
   return quota;
 }
 

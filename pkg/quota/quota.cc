@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/quota/cluster/cluster_status.h"
+
 namespace quota {
 namespace {
 
@@ -42,11 +44,14 @@ base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& obse
 
 // An absent map and an empty one are the same here: the API server stores both in the same way, so
 // a write for that difference would be repeated forever.
-bool NeedsWrite(const Quota& quota, const QuotaStatus& desired) { return quota.status != desired; }
+bool NeedsWrite(const Quota& quota, const QuotaStatus& desired, const json::Object& further) {
+  return quota.status != desired || !FurtherDifference(quota.further_status, further).empty();
+}
 
 std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
-                        const std::string& reservations, const QuotaForm& form) {
-  json::Object status;
+                        const std::string& reservations, const QuotaForm& form,
+                        const json::Object& further) {
+  json::Object status = FurtherDifference(quota.further_status, further);
   json::Object hard = Difference(quota.status.hard, desired.hard);
   json::Object used = Difference(quota.status.used, desired.used);
   if (!hard.empty() || !quota.has_status_hard) status.Set("hard", std::move(hard));

@@ -89,6 +89,8 @@ struct Quota {
   std::string reservations;    // as text; "": there are none
   double alert_threshold = 0;  // share of a limit, from kAlertThreshold; 0: none is given
   std::optional<ClusterSpec> cluster = {};  // if QuotaForm::cluster
+  // If QuotaForm::cluster: what status has beside the above (pkg/quota/cluster/cluster_status.h).
+  json::Object further_status = {};
 };
 
 // An annotation of the quota's owner: the share of a limit above which to alert, "0.8" or "80%". A
@@ -117,13 +119,16 @@ base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& obse
 
 // True if `desired` must be written: it differs in value from the stored status. An absent status
 // is an empty one, which differs unless nothing is limited.
-bool NeedsWrite(const Quota& quota, const QuotaStatus& desired);
+// `further`: see StatusPatch().
+bool NeedsWrite(const Quota& quota, const QuotaStatus& desired, const json::Object& further = {});
 
 // The guarded merge patch for /status: metadata.resourceVersion, and the members that differ;
 // removed names are null. Body of PATCH with application/merge-patch+json.
 // `reservations`: their text from now on; "": they stay as they are.
+// `further`: further members of status from now on; those that it does not name stay as they are.
 std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
-                        const std::string& reservations = {}, const QuotaForm& form = {});
+                        const std::string& reservations = {}, const QuotaForm& form = {},
+                        const json::Object& further = {});
 
 // The names of spec.hard that `evaluator` owns; `classes` are those it reads, if they are known.
 std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard,

@@ -1,7 +1,6 @@
 #include "pkg/quota/cluster/cluster_spec.h"
 
 #include <array>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -49,16 +48,6 @@ base::Result<Enforcement> ParseEnforcement(const json::Value* value) {
   return BadSpec(kField, "must be Deny, Warn or Audit, not '" + *text + "'");
 }
 
-// The API server counts generations, so one that is no number says nothing: 0.
-std::int64_t ParseGeneration(const json::Value* value) {
-  const json::Number* number = value == nullptr ? nullptr : value->AsNumber();
-  std::int64_t generation = 0;
-  if (number == nullptr) return generation;
-  const char* end = number->text.data() + number->text.size();
-  const auto read = std::from_chars(number->text.data(), end, generation);
-  return read.ec == std::errc() && read.ptr == end ? generation : 0;
-}
-
 }  // namespace
 
 std::vector<std::string> ClusterSpecFields() {
@@ -80,7 +69,9 @@ base::Result<ClusterSpec> ParseClusterSpec(const json::Value& object) {
   spec.parent = std::move(*parent);
   spec.guaranteed = std::move(*guaranteed);
   spec.enforcement = *enforcement;
-  spec.generation = ParseGeneration(object.At({"metadata", "generation"}));
+  // The API server counts generations, so one that is no number says nothing.
+  const json::Value* generation = object.At({"metadata", "generation"});
+  if (generation != nullptr) spec.generation = generation->AsInt64().value_or(0);
   return spec;
 }
 

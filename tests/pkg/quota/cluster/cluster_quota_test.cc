@@ -1,0 +1,74 @@
+#include "pkg/quota/cluster/cluster_quota.h"
+
+#include "pkg/json/projection.h"
+#include "pkg/quota/cluster/cluster_status.h"
+#include "pkg/quota/core/core_quota.h"
+#include "tests/pkg/quota/quota_testing.h"
+
+namespace quota::cluster_quota_test {
+namespace {
+
+Quota Parsed(const std::string& status) {
+  static const QuotaApi api = ClusterQuotaApi();
+  const std::string text =
+      R"({"metadata":{"name":"team-a","uid":"u-1","resourceVersion":"42"},
+          "spec":{"namespaceSelector":{},"hard":{"pods":"9"}},"status":)" +
+      status + "}";
+  const auto projected = json::ParseProjected(text, json::Projection(api.fields));
+  REQUIRE(projected.has_value());
+  const base::Result<Quota> quota = ParseQuota(*projected, api.form);
+  REQUIRE(quota.has_value());
+  return *quota;
+}
+
+std::string Patch(const Quota& quota, const json::Object& further) {
+  return StatusPatch(quota, quota.status, {}, ClusterQuotaApi().form, further);
+}
+
+const std::string kGuards = R"({"metadata":{"uid":"u-1","resourceVersion":"42"},"status":)";
+
+TEST_CASE("cluster quota: what counts, and how, is as in a ResourceQuota", "[quota]") {
+  const QuotaApi cluster = ClusterQuotaApi();
+  const QuotaApi core = CoreQuotaApi();
+  CHECK(cluster.name == "cluster");
+  CHECK(cluster.resource.ToString() == "clusterquotas.v1alpha1.quota-controller-manager.io");
+  CHECK(cluster.kind == "ClusterQuota");
+  REQUIRE(cluster.evaluators.size() == core.evaluators.size());
+  for (std::size_t i = 0; i < core.evaluators.size(); ++i) {
+    CHECK(cluster.evaluators[i].resource == core.evaluators[i].resource);
+  }
+  CHECK(cluster.object_counter({"apps", "deployments"}).has_value());
+  CHECK(cluster.counted_resource("count/deployments.apps") ==
+        api::GroupResource{"apps", "deployments"});
+  CHECK(cluster.form.cluster);
+  CHECK(cluster.form.reservations_in_status);
+}
+
+TEST_CASE("cluster quota: a status as it should be needs no write", "[quota]") {
+  const Quota quota = Parsed(R"({"hard":{"pods":"9"},"used":{"pods":"2"},"observedGeneration":3,
+      "available":{"pods":"7"},"namespaces":2,"children":0,"largest":[{"namespace":"a"}],
+      "conditions":[{"type":"Ready"}],"reservations":"[]"})");
+  CHECK(quota.reservations == "[]");
+  CHECK(quota.further_status.size() == FurtherStatusMembers().size());
+  CHECK_FALSE(NeedsWrite(quota, quota.status, quota.further_status));
+  CHECK_FALSE(NeedsWrite(quota, quota.status));
+  CHECK(Patch(quota, quota.further_status) == kGuards + "{}}");
+}
+
+TEST_CASE("cluster quota: a patch has the members of status that differ", "[quota]") {
+  const Quota quota = Parsed(R"({"hard":{"pods":"9"},"used":{"pods":"2"},
+      "available":{"cpu":"1","pods":"7"},"namespaces":2,"largest":[{"namespace":"a"}]})");
+  const json::Object further{{"available", json::Object{{"mem", "3"}, {"pods", "7"}}},
+                             {"namespaces", 3},
+                             {"largest", json::Array{}},
+                             {"children", 1}};
+  CHECK(NeedsWrite(quota, quota.status, further));
+  CHECK(Patch(quota, further) ==
+        kGuards +
+            R"({"available":{"mem":"3","cpu":null},"namespaces":3,"largest":[],"children":1}})");
+  // What is not named stays.
+  CHECK(Patch(quota, {{"namespaces", 2}}) == kGuards + "{}}");
+}
+
+}  // namespace
+}  // namespace quota::cluster_quota_test
