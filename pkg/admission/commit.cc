@@ -1,4 +1,4 @@
-// The writers of namespaces: batches, one write for each quota, conflicts decided again.
+// The writers: batches, one write for each quota, conflicts decided again.
 
 #include <algorithm>
 #include <utility>
@@ -65,16 +65,16 @@ QuotaAdmitter::Batch QuotaAdmitter::TakeBatch(Waiting& waiting) const {
 }
 
 // Who comes while a batch is written makes up the next one.
-base::Task<void> QuotaAdmitter::WriteBatches(std::string ns) {
+base::Task<void> QuotaAdmitter::WriteBatches(std::string writer) {
   co_await base::DeferCancellation();
-  for (Batch batch = TakeBatch(waiting_in_[ns]); !batch.empty();) {
-    co_await Commit(ns, std::move(batch));
-    batch = TakeBatch(waiting_in_[ns]);
+  for (Batch batch = TakeBatch(waiting_at_[writer]); !batch.empty();) {
+    co_await Commit(std::move(batch));
+    batch = TakeBatch(waiting_at_[writer]);
   }
-  waiting_in_.erase(ns);
+  waiting_at_.erase(writer);
 }
 
-base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
+base::Task<void> QuotaAdmitter::Commit(Batch batch) {
   base::Duration pause = options_.retry;
   while (true) {
     std::erase_if(batch, [this](const std::shared_ptr<Waiter>& waiter) {
@@ -88,14 +88,12 @@ base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
       co_await ResolveClassesOf(batch);
       continue;
     }
-    std::vector<const quota::Request*> requests;
     base::TimePoint deadline{};
     for (const std::shared_ptr<Waiter>& waiter : batch) {
       LookAgain(*waiter);
-      requests.push_back(&waiter->request);
       deadline = std::max(deadline, waiter->deadline);
     }
-    BatchPlan plan = PlanFor(ns, requests);
+    BatchPlan plan = PlanFor(batch);
     Number(plan);
     RelyOnReserved(plan, batch);
     const auto from_burst = std::ranges::count_if(plan.writes, &PlannedWrite::from_burst);

@@ -234,16 +234,22 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
 base::Task<QuotaAdmitter::Judgement> QuotaAdmitter::Judge(Review review, base::TimePoint deadline) {
   Begun begun = co_await Begin(std::move(review), deadline);
   if (!begun.waiter) co_return Judgement{.answer = std::move(begun.answer)};
-  const Waiter& waiter = *begun.waiter;
-  BatchPlan plan = PlanFor(waiter.review.ns, {&waiter.request});
+  BatchPlan plan = PlanFor({begun.waiter});
   const bool reserves = !plan.writes.empty() || !plan.answered.empty();
   Answer answer = AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
   co_return Judgement{.answer = std::move(answer), .reserves = reserves};
 }
 
-BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
-                                 const std::vector<const quota::Request*>& requests) const {
-  BatchPlan plan = PlanBatch(requests, book_.Quotas(ns),
+BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
+  BatchQuotas quotas;
+  std::vector<BatchRequest> requests;
+  requests.reserve(batch.size());
+  for (const std::shared_ptr<Waiter>& waiter : batch) {
+    const std::string& ns = waiter->review.ns;
+    requests.push_back({&waiter->request, ns});
+    if (!quotas.Has(ns)) quotas.Add(ns, book_.Quotas(ns));
+  }
+  BatchPlan plan = PlanBatch(requests, quotas, book_.PlacesOf(quotas.all()),
                              [this](const quota::Quota& quota, const quota::Request& request) {
                                return book_.Reserved(quota, request.uid, request.version);
                              });
@@ -254,7 +260,7 @@ BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
 }
 
 base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
-  BatchPlan plan = PlanFor(waiter->review.ns, {&waiter->request});
+  BatchPlan plan = PlanFor({waiter});
   if (!plan.writes.empty() && !GrantAtOnce(*waiter, plan)) {
     co_return co_await Wait(std::move(waiter));
   }
@@ -266,7 +272,7 @@ base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
 // theirs.
 bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
   const bool from_bursts = std::ranges::all_of(plan.writes, &PlannedWrite::from_burst);
-  if (!from_bursts || waiting_in_.contains(waiter.review.ns)) return false;
+  if (!from_bursts || waiting_at_.contains(book_.WriterOf(waiter.review.ns))) return false;
   Number(plan);
   for (const PlannedWrite& write : plan.writes) {
     if (!book_.Draw(write)) {
@@ -297,10 +303,11 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
   waiter->alarm = scheduler_.NewAlarm();
   ++waiting_;
   ++waiting_of_[ns];
-  const bool first = !waiting_in_.contains(ns);
-  waiting_in_[ns].push_back(waiter);
+  const std::string writer = book_.WriterOf(ns);
+  const bool first = !waiting_at_.contains(writer);
+  waiting_at_[writer].push_back(waiter);
   if (first) {
-    writers_.Spawn("quota writer " + ns, [this, ns] { return WriteBatches(ns); });
+    writers_.Spawn("quota writer " + writer, [this, writer] { return WriteBatches(writer); });
   }
   // However this coroutine ends, the writer must learn that nobody waits: it gives back what the
   // request may be granted meanwhile.

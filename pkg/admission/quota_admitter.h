@@ -3,7 +3,7 @@
 // Decides reviews against the quotas of one quota API, and reserves what it admits: group commit.
 //
 // What needs nothing, and what does not fit anyhow, is answered at once. The rest waits behind its
-// namespace's writer, which takes all that wait, decides them in order against the newest status
+// writer of its quotas, which takes all that wait, decides them in order against the newest status
 // known, and writes each changed quota once for all of them, guarded by its resourceVersion. While
 // a write is under way the next batch gathers. After a conflict all that are not yet answered are
 // decided again, against all their quotas: never against a subset, which could admit what another
@@ -89,14 +89,13 @@ class QuotaAdmitter final : public Admitter {
   base::Task<base::Result<void>> ResolveClasses(std::shared_ptr<Waiter> waiter);
   base::Task<void> ResolveClassesOf(Batch batch);
   [[nodiscard]] Answer Busy(const std::string& ns) const;
-  [[nodiscard]] BatchPlan PlanFor(const std::string& ns,
-                                  const std::vector<const quota::Request*>& requests) const;
+  [[nodiscard]] BatchPlan PlanFor(const Batch& batch) const;
   base::Task<Answer> Decide(std::shared_ptr<Waiter> waiter);
   base::Task<Answer> Wait(std::shared_ptr<Waiter> waiter);
   void Leave(const std::string& ns);
-  base::Task<void> WriteBatches(std::string ns);
+  base::Task<void> WriteBatches(std::string writer);
   [[nodiscard]] Batch TakeBatch(Waiting& waiting) const;
-  base::Task<void> Commit(std::string ns, Batch batch);
+  base::Task<void> Commit(Batch batch);
   // True if all of the plan fits bursts: then it is granted to the only request.
   bool GrantAtOnce(Waiter& waiter, BatchPlan& plan);
   void Number(BatchPlan& plan);
@@ -114,7 +113,7 @@ class QuotaAdmitter final : public Admitter {
   ObjectBook& objects_;
   Observer& observer_;
   QuotaAdmitterOptions options_;
-  std::unordered_map<std::string, Waiting> waiting_in_;  // of namespaces whose writer runs
+  std::unordered_map<std::string, Waiting> waiting_at_;  // of writers that run
   std::size_t waiting_ = 0;
   std::unordered_map<std::string, std::size_t> waiting_of_;  // the same by namespace; none is 0
   std::uint64_t grants_ = 0;
