@@ -121,10 +121,11 @@ std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const q
                                               quota::Observed& observed) const {
   const quota::Evaluator& evaluator = *source.evaluator;
   const std::vector<std::string> by_class = quota::NamesOfClasses(evaluator, quota.hard);
+  const quota::Space space = quota::SpaceOf(quota.key);
   std::vector<Obstacle> obstacles;
   const auto add = [&](const std::vector<std::string>& names, const quota::Beside& beside) {
     const auto sum =
-        source.tracked->ledger().Sum(quota.key.ns, quota.selector, evaluator.scopes, names, beside);
+        source.tracked->ledger().Sum(space, quota.selector, evaluator.scopes, names, beside);
     return sum ? observed.used.Add(*sum) : base::Result<void>(sum.error());
   };
   const auto fail = [&](const std::vector<std::string>& names, const base::Error& error) {

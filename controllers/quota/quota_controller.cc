@@ -27,6 +27,7 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       accounts_(*context_.scheduler, options_.identity, options_.crowd),
       complaints_(api.name),
       store_(api.name, *this, api.form),
+      reach_(std::make_unique<OwnNamespace>(store_)),
       tracker_(context_, api_, served, *this, {.by_namespace = options.guarded != nullptr}),
       usage_(*context_.scheduler, *context_.client, served, tracker_, pulse_),
       reporter_(
@@ -44,7 +45,7 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
              {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}, .seed = options.seed},
              queue_observer),
       reservations_(
-          *context_.scheduler, store_, tracker_, usage_, writer_, accounts_,
+          *context_.scheduler, store_, *reach_, tracker_, usage_, writer_, accounts_,
           {.look = [this](const auto& key, base::Duration after) { queue_.AddAfter(key, after); },
            .on_burst = [&observer](const auto& quota,
                                    const auto& usage) { observer.OnBurst(quota, usage); },
@@ -137,7 +138,7 @@ void QuotaController::OnQuotasSynced() {
 
 void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
                                     const quota::LedgerChange& change) {
-  for (const api::ObjectKey& key : store_.InNamespace(change.ns)) {
+  for (const api::ObjectKey& key : reach_->QuotasOf(change.ns)) {
     const quota::Quota* quota = store_.Find(key);
     if (tracker_.OwnedNames(evaluator, quota->hard).empty()) continue;
     const auto matches = [&](const std::shared_ptr<const quota::Facts>& facts) {
@@ -160,7 +161,7 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
 
 // An entry for it may be over, whether or not it uses something else now.
 void QuotaController::OnShown(std::string_view ns, const quota::Uid& uid) {
-  for (const api::ObjectKey& key : store_.InNamespace(ns)) {
+  for (const api::ObjectKey& key : reach_->QuotasOf(ns)) {
     const Account* account = accounts_.Find(key);
     if (account != nullptr && account->list && account->list->Names(uid)) queue_.Add(key);
   }
@@ -231,8 +232,8 @@ void QuotaController::Visit(const quota::Quota& quota, const Concerns& concerns)
     // Only objects that refer to a class use anything by it.
     const TrackedResource* tracked = tracker_.Find(changed.evaluator.resource);
     const bool named = !quota::NamesOfClasses(changed.evaluator, quota.hard).empty();
-    const bool refers =
-        tracked != nullptr && named && tracked->ledger().RefersToAny(quota.key.ns, changed.names);
+    const bool refers = tracked != nullptr && named &&
+                        tracked->ledger().RefersToAny(quota::SpaceOf(quota.key), changed.names);
     recount = recount || refers;
   }
   if (report) reporter_.LookSoon(quota.key);

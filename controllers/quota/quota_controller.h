@@ -11,6 +11,7 @@
 #include "controllers/quota/controller_options.h"
 #include "controllers/quota/quota_reporter.h"
 #include "controllers/quota/quota_walk.h"
+#include "controllers/quota/reach.h"
 #include "controllers/quota/recounter.h"
 #include "controllers/quota/reservations.h"
 #include "controllers/quota/resync.h"
@@ -78,6 +79,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   Accounts accounts_;
   Complaints complaints_;
   QuotaStore store_;
+  std::unique_ptr<Reach> reach_;
   Tracker tracker_;
   ObservedUsage usage_;
   QuotaReporter reporter_;

@@ -38,7 +38,7 @@ base::Task<base::Result<void>> Reservations::Refresh(std::string ns, base::TimeP
 
 std::vector<admission::BookedQuota> Reservations::Quotas(std::string_view ns) const {
   std::vector<admission::BookedQuota> quotas;
-  for (const api::ObjectKey& key : store_.InNamespace(ns)) {
+  for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {
     const quota::Quota& quota = *store_.Find(key);
     admission::BookedQuota& booked = quotas.emplace_back();
     booked.quota = &quota;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "controllers/quota/reach.h"
 #include "controllers/quota/status_writer.h"
 #include "pkg/admission/quota_book.h"
 
@@ -23,10 +24,12 @@ class Reservations final : public admission::QuotaBook {
     std::function<void(const quota::Quota& quota, const quota::ResourceList& usage)> on_burst;
     std::function<bool()> leads;
   };
-  Reservations(base::Scheduler& scheduler, QuotaStore& store, const Tracker& tracker,
-               const ObservedUsage& usage, StatusWriter& writer, Accounts& accounts, Hooks hooks)
+  Reservations(base::Scheduler& scheduler, QuotaStore& store, const Reach& reach,
+               const Tracker& tracker, const ObservedUsage& usage, StatusWriter& writer,
+               Accounts& accounts, Hooks hooks)
       : scheduler_(scheduler),
         store_(store),
+        reach_(reach),
         tracker_(tracker),
         usage_(usage),
         writer_(writer),
@@ -62,6 +65,7 @@ class Reservations final : public admission::QuotaBook {
 
   base::Scheduler& scheduler_;
   QuotaStore& store_;
+  const Reach& reach_;
   const Tracker& tracker_;
   const ObservedUsage& usage_;
   StatusWriter& writer_;

@@ -27,6 +27,7 @@ struct LabelRequirement {
   std::string key;
   LabelOperator op = LabelOperator::kExists;
   std::vector<std::string> values;  // kIn, kNotIn: at least one; kGreater, kLess: one integer
+  bool operator==(const LabelRequirement&) const = default;
 };
 
 // Returns the value of a label; nullopt if the object does not have it.
@@ -46,6 +47,7 @@ class LabelSelector {
   [[nodiscard]] bool Matches(const json::Value* labels) const;
   [[nodiscard]] bool empty() const { return requirements_.empty(); }
   [[nodiscard]] const std::vector<LabelRequirement>& requirements() const { return requirements_; }
+  bool operator==(const LabelSelector&) const = default;  // the same requirements in this order
 
  private:
   std::vector<LabelRequirement> requirements_;

@@ -37,7 +37,7 @@ std::optional<LedgerChange> Ledger::SetUnknown(std::string_view ns, Uid uid, std
   Namespace& space = *state.spaces[id];
   const FactsId before = state.Put(space, uid, kUnknown, version);
   if (why.size() > kMostReasonBytes) why.resize(kMostReasonBytes);
-  space.why.insert_or_assign(uid, std::move(why));
+  state.SetWhy(space, uid, std::move(why));
   state.Unschedule(space, uid);
   state.SetTie(space, uid, std::nullopt);
   if (before == kUnknown) return std::nullopt;
@@ -57,6 +57,22 @@ std::optional<LedgerChange> Ledger::Remove(std::string_view ns, Uid uid) {
   state.Uncount(space, uid, before);
   state.CloseIfEmpty(id);
   return LedgerChange{std::string(ns), uid, state.Drop(before), nullptr};
+}
+
+void Ledger::SetGroups(std::string_view ns, std::vector<std::string> groups) {
+  State& state = *state_;
+  GroupSet* const set = state.groups.Acquire(std::move(groups));
+  if (Namespace* const space = state.Find(ns); space == nullptr) {
+    state.groups.Release(state.groups.Take(ns));
+    state.groups.Keep(ns, set);
+  } else if (GroupSet* const before = space->groups; before != set) {
+    Leave(*space);
+    space->groups = set;
+    Join(*space);
+    state.groups.Release(before);
+  } else {
+    state.groups.Release(set);
+  }
 }
 
 void Ledger::BeginSweep() {
@@ -176,6 +192,15 @@ const Tie* Ledger::FindTie(std::string_view ns, const Uid& uid) const {
 std::size_t Ledger::size() const { return state_->objects; }
 std::size_t Ledger::distinct_facts() const { return state_->pool.size(); }
 std::size_t Ledger::namespaces() const { return state_->by_name.size(); }
-void Ledger::Clear() { *state_ = State(); }
+
+void Ledger::Clear() {
+  State cleared;
+  cleared.groups = std::move(state_->groups);
+  cleared.groups.ForgetObjects();
+  for (const auto& space : state_->spaces) {
+    if (space != nullptr) cleared.groups.Keep(space->name, space->groups);
+  }
+  *state_ = std::move(cleared);
+}
 
 }  // namespace quota

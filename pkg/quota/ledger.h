@@ -2,6 +2,7 @@
 
 // The objects of one tracked resource and their usage: for each namespace uid → facts, and facts →
 // number of objects. An event costs O(1). Usage is summed over distinct facts, never over objects.
+// Groups of namespaces are counted likewise: an event costs the number of its namespace's groups.
 // Full objects are never kept: about 50 bytes for each object, all included.
 //
 // No I/O, one thread. Each call is atomic, because none suspends.
@@ -21,6 +22,7 @@
 #include "pkg/quota/class_table.h"
 #include "pkg/quota/facts.h"
 #include "pkg/quota/scope.h"
+#include "pkg/quota/space.h"
 #include "pkg/quota/uid.h"
 #include "pkg/quota/version_mark.h"
 
@@ -68,6 +70,10 @@ class Ledger {
                                          VersionMark version = kNoVersion);
   std::optional<LedgerChange> Remove(std::string_view ns, Uid uid);
 
+  // The namespace belongs to these groups from now on, whether or not it has objects. Costs the
+  // number of distinct facts in the namespace, for each group.
+  void SetGroups(std::string_view ns, std::vector<std::string> groups);
+
   // A relist: EndSweep() removes the objects that were neither Set() nor SetUnknown() since
   // BeginSweep(), and returns them. Another BeginSweep() before that starts over. Nothing is
   // copied: each object has the number of the sweep that saw it last.
@@ -95,12 +101,12 @@ class Ledger {
                                    std::size_t most = std::numeric_limits<std::size_t>::max());
   [[nodiscard]] std::optional<base::WallTime> NextExpiry() const;
 
-  // The usage of all matching objects of the namespace under `names` (names that the evaluator
-  // owns). The result has every name, also with zero. Costs the number of distinct facts in the
-  // namespace, and of its tied objects that changed, or whose owners changed, since the last call.
-  // Errors: kMalformed if an object of the namespace, or a class, is unknown (with the reason),
-  // kInvalidArgument on overflow.
-  [[nodiscard]] base::Result<ResourceList> Sum(std::string_view ns, const ScopeSelector& selector,
+  // The usage of all matching objects of the space under `names` (names that the evaluator owns).
+  // The result has every name, also with zero. Costs the number of distinct facts in the space, of
+  // its namespaces with tied objects, and of tied objects that changed, or whose owners changed,
+  // since the last call. Errors: kMalformed if an object of the space, or a class, is unknown (with
+  // the reason), kInvalidArgument on overflow.
+  [[nodiscard]] base::Result<ResourceList> Sum(const Space& space, const ScopeSelector& selector,
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names,
                                                const Beside& beside = {}) const;
@@ -109,8 +115,8 @@ class Ledger {
   [[nodiscard]] base::Result<ResourceList> UsageOf(std::string_view ns, const Uid& uid,
                                                    const Facts& facts, const Beside& beside,
                                                    const Tie* tie = nullptr) const;
-  // True if facts of objects in the namespace refer to one of these classes.
-  [[nodiscard]] bool RefersToAny(std::string_view ns, const std::set<std::string>& classes) const;
+  // True if facts of objects in the space refer to one of these classes.
+  [[nodiscard]] bool RefersToAny(const Space& space, const std::set<std::string>& classes) const;
 
   // The object exists, whether or not its usage can be read.
   [[nodiscard]] bool Holds(std::string_view ns, const Uid& uid) const;
@@ -122,7 +128,7 @@ class Ledger {
   [[nodiscard]] std::size_t size() const;            // objects, all namespaces
   [[nodiscard]] std::size_t distinct_facts() const;  // interned values alive
   [[nodiscard]] std::size_t namespaces() const;      // with at least one object
-  void Clear();
+  void Clear();                                      // groups stay
 
  private:
   struct State;

@@ -28,6 +28,7 @@ NamespaceId Ledger::State::Open(std::string_view name) {
   free_spaces.pop_back();
   spaces[id] = std::make_unique<Namespace>();
   spaces[id]->name = name;
+  spaces[id]->groups = groups.Take(name);
   by_name.emplace(name, id);
   return id;
 }
@@ -40,6 +41,7 @@ Namespace* Ledger::State::Find(std::string_view name) const {
 void Ledger::State::CloseIfEmpty(NamespaceId id) {
   if (spaces[id]->objects.size() > 0) return;
   by_name.erase(spaces[id]->name);
+  groups.Keep(spaces[id]->name, spaces[id]->groups);
   spaces[id].reset();
   free_spaces.push_back(id);
 }
@@ -52,6 +54,7 @@ FactsId Ledger::State::Put(Namespace& space, const Uid& uid, FactsId value,
     space.objects.Insert(uid, value, sweep, seen.value_or(kNoVersion));
     ++objects;
     followed->OnChange(uid);
+    Recount(space, kNoObject, value);
     return kNoObject;
   }
   const FactsId before = space.objects.value(slot);
@@ -59,13 +62,14 @@ FactsId Ledger::State::Put(Namespace& space, const Uid& uid, FactsId value,
   if (before != value) {
     followed->OnChange(uid);
     space.ties.OnFacts(uid);
+    Recount(space, before, value);
   }
   if (seen) {
     space.objects.SetMark(slot, sweep);
     space.objects.SetVersion(slot, *seen);
   }
   if (before == kUnknown) {
-    if (value != kUnknown) space.why.erase(uid);
+    if (value != kUnknown) DropWhy(space, uid);
   } else if (const auto count = space.counts.find(before); --count->second == 0) {
     space.counts.erase(count);
   }
@@ -76,9 +80,10 @@ void Ledger::State::Uncount(Namespace& space, const Uid& uid, FactsId value) {
   --objects;
   Unschedule(space, uid);
   followed->OnChange(uid);
-  space.ties.Set(uid, std::nullopt);
+  SetTie(space, uid, std::nullopt);
+  Recount(space, value, kNoObject);
   if (value == kUnknown) {
-    space.why.erase(uid);
+    DropWhy(space, uid);
   } else if (const auto count = space.counts.find(value); --count->second == 0) {
     space.counts.erase(count);
   }
@@ -94,10 +99,40 @@ std::shared_ptr<const Facts> Ledger::State::Drop(FactsId value) {
   return facts;
 }
 
+void Ledger::State::SetWhy(Namespace& space, const Uid& uid, std::string why) {
+  space.why.insert_or_assign(uid, std::move(why));
+  if (space.why.size() == 1) NoteUnreadable(space);
+}
+
+void Ledger::State::DropWhy(Namespace& space, const Uid& uid) {
+  space.why.erase(uid);
+  if (space.why.empty()) NoteUnreadable(space);
+}
+
 bool Ledger::State::SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie) {
+  const bool owned = space.ties.AnyOwned();
   const bool changed = space.ties.Set(uid, std::move(tie));
   if (changed) followed->OnChange(uid);
+  if (owned != space.ties.AnyOwned()) NoteTied(space);
   return changed;
+}
+
+Ledger::State::Held Ledger::State::HeldIn(const Space& space) const {
+  if (space.group.empty()) {
+    Namespace* const one = Find(space.ns);
+    if (one == nullptr) return {};
+    Held held{.counts = &one->counts, .unreadable = one->why.empty() ? nullptr : one, .tied = {}};
+    if (one->ties.AnyOwned()) held.tied.push_back(one);
+    return held;
+  }
+  const NamespaceGroup* const group = groups.Find(space.group);
+  if (group == nullptr) return {};
+  Held held{.counts = &group->counts, .tied = {group->tied.begin(), group->tied.end()}};
+  if (!group->unreadable.empty()) {
+    held.unreadable = *group->unreadable.begin();
+    held.more_unreadable = group->unreadable.size() - 1;
+  }
+  return held;
 }
 
 const Ties::Pairs& Ledger::State::SharedIn(Namespace& space, const Ledger& owners) const {

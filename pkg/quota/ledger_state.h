@@ -1,7 +1,7 @@
 #pragma once
 
 // The state of a Ledger, and the few moves that keep it consistent. Only the ledger's own sources
-// (ledger.cc, ledger_state.cc, ledger_sum.cc) include this.
+// (ledger*.cc) include this.
 //
 // The state holds one reference to interned facts for each object that has them, and one for each
 // pending change to them.
@@ -18,6 +18,7 @@
 #include "pkg/base/clock.h"
 #include "pkg/quota/facts_pool.h"
 #include "pkg/quota/ledger.h"
+#include "pkg/quota/ledger_groups.h"
 #include "pkg/quota/ledger_ties.h"
 #include "pkg/quota/uid_table.h"
 
@@ -35,8 +36,9 @@ struct Pending {
 
 struct Namespace {
   std::string name;
-  UidTable objects;                                 // uid → facts id or kUnknown, and sweep mark
-  std::unordered_map<FactsId, std::size_t> counts;  // facts id → objects, never 0
+  UidTable objects;  // uid → facts id or kUnknown, and sweep mark
+  FactsCounts counts;
+  GroupSet* groups = nullptr;                         // null: it belongs to none
   std::unordered_map<Uid, std::string, UidHash> why;  // of the unknown objects
   std::unordered_map<Uid, Pending, UidHash> pending;  // of objects that change with time alone
   Ties ties;
@@ -60,6 +62,7 @@ struct Ledger::State {
   std::vector<NamespaceId> free_spaces;
   std::map<std::string, NamespaceId, std::less<>> by_name;  // in order: growing costs no pause
   std::size_t objects = 0;
+  GroupTable groups;
 
   std::vector<Timer> timers;  // a heap; at most twice the pending changes, and a few
   std::size_t pending = 0;
@@ -87,8 +90,21 @@ struct Ledger::State {
   [[nodiscard]] std::shared_ptr<const Facts> Look(FactsId value) const;
   std::shared_ptr<const Facts> Drop(FactsId value);
 
+  // Why the object is unknown; DropWhy(): it is not.
+  void SetWhy(Namespace& space, const Uid& uid, std::string why);
+  void DropWhy(Namespace& space, const Uid& uid);
+
   // Sets or removes the object's tie; returns true if that changed it.
   bool SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie);
+
+  // What a space holds.
+  struct Held {
+    const FactsCounts* counts = nullptr;    // null: nothing
+    const Namespace* unreadable = nullptr;  // the first namespace with unknown objects
+    std::size_t more_unreadable = 0;        // namespaces
+    std::vector<Namespace*> tied;           // those with tied objects
+  };
+  [[nodiscard]] Held HeldIn(const Space& space) const;
 
   // What tied objects share with their owners.
   const Ties::Pairs& SharedIn(Namespace& space, const Ledger& owners) const;

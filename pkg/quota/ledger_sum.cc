@@ -47,14 +47,24 @@ class Accumulator {
   std::vector<Total> totals_;  // sorted by name
 };
 
-base::Error UnknownObjects(const Namespace& space) {
+std::string TextOf(const Space& space) {
+  if (space.group.empty()) return "namespace " + std::string(space.ns);
+  return "the namespaces of " + std::string(space.group);
+}
+
+// `others`: namespaces that have such objects, too.
+base::Error UnknownObjects(const Namespace& space, std::size_t others) {
   const std::string& why = space.why.begin()->second;
   const std::string what = space.why.size() == 1
                                ? "an object"
                                : std::to_string(space.why.size()) + " objects, for example";
-  return {
-      .code = base::ErrorCode::kMalformed,
-      .message = "namespace " + space.name + " has " + what + " that cannot be counted: " + why};
+  std::string message = "namespace " + space.name + " has " + what + " that cannot be counted: ";
+  message += why;
+  if (others > 0) {
+    message += ", and so " + std::string(others == 1 ? "has " : "have ") + std::to_string(others) +
+               " other namespace" + (others == 1 ? "" : "s");
+  }
+  return {.code = base::ErrorCode::kMalformed, .message = std::move(message)};
 }
 
 // For each name in both lists with positive amounts, the smaller amount.
@@ -86,17 +96,22 @@ class ClassTroubles {
   std::map<std::string, base::Error> errors_;
 };
 
-// What facts are summed with, and what could not be summed.
+// What is summed, with what, and what could not be summed.
 struct Summing {
+  const ScopeSelector& selector;
+  const std::vector<std::string>& known_scopes;
   const std::vector<std::string>& names;
   const ClassTable* classes;
   Accumulator sum;
-  ClassTroubles troubles;
+  ClassTroubles troubles = {};
 };
 
 // Adds the usage of `count` objects with these facts.
 base::Result<void> AddFacts(const Facts& facts, std::size_t count, Summing& summing) {
   const auto times = static_cast<std::int64_t>(count);
+  if (CountsParts(summing.selector, facts)) {
+    return summing.sum.Add(UsageOfParts(summing.selector, facts, summing.known_scopes), times);
+  }
   if (facts.classes.empty() || summing.classes == nullptr) {
     return summing.sum.Add(facts.usage, times);
   }
@@ -106,46 +121,57 @@ base::Result<void> AddFacts(const Facts& facts, std::size_t count, Summing& summ
   return {};
 }
 
+base::Result<void> AddCounts(const FactsPool& pool, const FactsCounts& counts, Summing& summing) {
+  for (const auto& [id, count] : counts) {
+    const Facts& facts = *pool.Get(id);
+    if (!MatchesObject(summing.selector, facts, summing.known_scopes)) continue;
+    if (auto added = AddFacts(facts, count, summing); !added) return added;
+  }
+  return {};
+}
+
 base::Result<ResourceList> ResolvedUsage(const Facts& facts, const ClassTable* classes) {
   if (facts.classes.empty() || classes == nullptr) return facts.usage;
   return classes->Resolve(facts);
 }
 
+// Takes away what tied objects share with their owners.
+base::Result<void> SubtractShared(const Ties::Pairs& shared, Summing& summing) {
+  for (const auto& [pair, count] : shared) {
+    const auto& [facts, owner] = pair;
+    if (!Matches(summing.selector, facts->attributes, summing.known_scopes)) continue;
+    const auto usage = ResolvedUsage(*facts, summing.classes);
+    if (!usage) return usage.error();
+    const auto taken =
+        summing.sum.Add(Common(*usage, owner->usage), -static_cast<std::int64_t>(count));
+    if (!taken) return taken;
+  }
+  return {};
+}
+
 }  // namespace
 
-base::Result<ResourceList> Ledger::Sum(std::string_view ns, const ScopeSelector& selector,
+base::Result<ResourceList> Ledger::Sum(const Space& space, const ScopeSelector& selector,
                                        const std::vector<std::string>& known_scopes,
                                        const std::vector<std::string>& names,
                                        const Beside& beside) const {
-  Summing summing{
-      .names = names, .classes = beside.classes, .sum = Accumulator(names), .troubles = {}};
-  Accumulator& sum = summing.sum;
-  Namespace* const space = state_->Find(ns);
-  if (space == nullptr) return sum.Result();
-  if (!space->why.empty()) return UnknownObjects(*space);
-  for (const auto& [id, count] : space->counts) {
-    const Facts& facts = *state_->pool.Get(id);
-    if (!MatchesObject(selector, facts, known_scopes)) continue;
-    const auto added =
-        CountsParts(selector, facts)
-            ? sum.Add(UsageOfParts(selector, facts, known_scopes), static_cast<std::int64_t>(count))
-            : AddFacts(facts, count, summing);
-    if (!added) {
-      return added.error().Wrap("usage of namespace " + space->name);
-    }
-  }
+  Summing summing{.selector = selector,
+                  .known_scopes = known_scopes,
+                  .names = names,
+                  .classes = beside.classes,
+                  .sum = Accumulator(names)};
+  const State::Held held = state_->HeldIn(space);
+  if (held.counts == nullptr) return summing.sum.Result();
+  if (held.unreadable != nullptr) return UnknownObjects(*held.unreadable, held.more_unreadable);
+  const auto added = AddCounts(state_->pool, *held.counts, summing);
+  if (!added) return added.error().Wrap("usage of " + TextOf(space));
   if (!summing.troubles.empty()) return summing.troubles.Error();
-  if (!space->ties.AnyOwned() || beside.owners == nullptr) return sum.Result();
-  for (const auto& [pair, count] : state_->SharedIn(*space, *beside.owners)) {
-    const auto& [facts, owner] = pair;
-    if (!Matches(selector, facts->attributes, known_scopes)) continue;
-    const auto usage = ResolvedUsage(*facts, beside.classes);
-    if (!usage) return usage.error();
-    const auto shared = Common(*usage, owner->usage);
-    const auto added = sum.Add(shared, -static_cast<std::int64_t>(count));
-    if (!added) return added.error();
+  if (beside.owners == nullptr) return summing.sum.Result();
+  for (Namespace* const tied : held.tied) {
+    const auto taken = SubtractShared(state_->SharedIn(*tied, *beside.owners), summing);
+    if (!taken) return taken.error();
   }
-  return sum.Result();
+  return summing.sum.Result();
 }
 
 base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Uid& uid, const Facts& facts,
@@ -165,10 +191,10 @@ base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Uid& uid, 
   return usage;
 }
 
-bool Ledger::RefersToAny(std::string_view ns, const std::set<std::string>& classes) const {
-  const Namespace* space = state_->Find(ns);
-  if (space == nullptr) return false;
-  return std::any_of(space->counts.begin(), space->counts.end(), [&](const auto& entry) {
+bool Ledger::RefersToAny(const Space& space, const std::set<std::string>& classes) const {
+  const State::Held held = state_->HeldIn(space);
+  if (held.counts == nullptr) return false;
+  return std::any_of(held.counts->begin(), held.counts->end(), [&](const auto& entry) {
     const auto& units = state_->pool.Get(entry.first)->classes;
     return std::any_of(units.begin(), units.end(),
                        [&](const ClassUnits& unit) { return classes.contains(unit.name); });

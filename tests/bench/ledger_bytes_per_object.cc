@@ -93,7 +93,7 @@ void Measure(const Objects& objects) {
   const std::size_t removed = ledger.EndSweep().size();
   std::printf("  sweep    %6.1f ns an object (%zu removed)\n", sweep.NanosEach(count), removed);
   const Stopwatch sum;
-  const auto used = ledger.Sum(objects.namespaces[0], {}, {}, {"cpu", "pods", "requests.memory"});
+  const auto used = ledger.Sum({.ns = objects.namespaces[0]}, {}, {}, {"cpu", "pods", "requests.memory"});
   std::printf("  sum      %6.0f ns (%s)\n", sum.NanosEach(1),
               used ? used->ToString().c_str() : used.error().message.c_str());
   const Stopwatch remove;

@@ -78,7 +78,7 @@ TEST_CASE_METHOD(DriftFixture, "drift: missing, vanished and different objects a
   CHECK(report.drift.missing == 1);
   CHECK(report.drift.vanished == 1);
   CHECK(report.usage.ToString() == "cpu=350m,pods=2");  // 200m more, 50m new, 100m gone
-  CHECK(ledger.Sum("ns", {}, {}, {"cpu", "pods"})->ToString() == "cpu=350m,pods=2");
+  CHECK(ledger.Sum({.ns = "ns"}, {}, {}, {"cpu", "pods"})->ToString() == "cpu=350m,pods=2");
 }
 
 TEST_CASE_METHOD(DriftFixture, "drift: an object with another tie is different", "[controllers]") {
@@ -150,7 +150,7 @@ TEST_CASE_METHOD(DriftFixture, "drift: an event after the list clears its suspec
   CHECK_FALSE(finder->HasSuspects());
   finder->OnRead(kC, Pods(700), 1);  // was on its way
   CHECK(Settle().drift.objects() == 0);
-  CHECK(ledger.Sum("ns", {}, {}, {"cpu"})->ToString() == "cpu=300m");
+  CHECK(ledger.Sum({.ns = "ns"}, {}, {}, {"cpu"})->ToString() == "cpu=300m");
 }
 
 TEST_CASE_METHOD(DriftFixture, "drift: a list that starts over forgets its first half",

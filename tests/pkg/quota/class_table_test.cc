@@ -23,7 +23,7 @@ base::Error Unreadable() {
 }
 
 std::string SumOf(const Ledger& ledger, const ClassTable& classes, std::string_view ns = "a") {
-  const auto sum = ledger.Sum(ns, {}, {}, {"count", "cpu"}, {.classes = &classes});
+  const auto sum = ledger.Sum({.ns = ns}, {}, {}, {"count", "cpu"}, {.classes = &classes});
   return sum ? sum->ToString() : sum.error().message;
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("classes: a missing class is unknown where that is the rule, and only 
   CHECK(SumOf(ledger, classes).find("class \"large\" not found") != std::string::npos);
   CHECK(SumOf(ledger, classes, "b") == "count=1,cpu=1");
   // Names that classes do not concern are summed without them.
-  CHECK(ledger.Sum("a", {}, {}, {"count"})->ToString() == "count=1");
+  CHECK(ledger.Sum({.ns = "a"}, {}, {}, {"count"})->ToString() == "count=1");
   classes.Set("large", Capabilities("3"));
   CHECK(SumOf(ledger, classes) == "count=1,cpu=3");
 }
@@ -128,11 +128,11 @@ TEST_CASE("ledger: which namespaces refer to a class", "[quota]") {
   Ledger ledger;
   ledger.Set("a", {1, 1}, Of({{"large", 1}, {"small", 1}}));
   ledger.Set("b", {2, 1}, Of({{"small", 1}}));
-  CHECK(ledger.RefersToAny("a", {"large"}));
-  CHECK_FALSE(ledger.RefersToAny("b", {"large"}));
-  CHECK_FALSE(ledger.RefersToAny("c", {"large"}));
+  CHECK(ledger.RefersToAny({.ns = "a"}, {"large"}));
+  CHECK_FALSE(ledger.RefersToAny({.ns = "b"}, {"large"}));
+  CHECK_FALSE(ledger.RefersToAny({.ns = "c"}, {"large"}));
   ledger.Remove("a", {1, 1});
-  CHECK_FALSE(ledger.RefersToAny("a", {"large"}));
+  CHECK_FALSE(ledger.RefersToAny({.ns = "a"}, {"large"}));
 }
 
 TEST_CASE("ledger: a tie that changes is a change, though the facts are the same", "[quota]") {
@@ -166,7 +166,7 @@ TEST_CASE("ledger: one object's usage is its share of the sum", "[quota]") {
   const Beside beside{.classes = &classes, .owners = &owners};
   CHECK(owned.UsageOf("a", {1, 1}, facts.now, beside)->ToString() == "count=1,cpu=1");
   CHECK(owned.UsageOf("a", {2, 2}, facts.now, beside)->ToString() == "count=1,cpu=4");
-  CHECK(owned.Sum("a", {}, {}, {"cpu"}, beside)->ToString() == "cpu=1");
+  CHECK(owned.Sum({.ns = "a"}, {}, {}, {"cpu"}, beside)->ToString() == "cpu=1");
 
   // One that is not held yet: of several that its owner does not name, the oldest shares.
   const Tie younger{.owner = Uid{9, 9}, .name = "y", .created = "2"};

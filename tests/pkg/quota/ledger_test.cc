@@ -19,7 +19,7 @@ Facts Pod(std::string_view cpu) { return Using({{"pods", "1"}, {"cpu", cpu}}); }
 Uid Id(std::uint64_t number) { return {number * 7919, number}; }
 
 std::string SumOf(const Ledger& ledger, std::string_view ns, const ScopeSelector& selector = {}) {
-  const auto sum = ledger.Sum(ns, selector, {"S"}, {"pods", "cpu"});
+  const auto sum = ledger.Sum({.ns = ns}, selector, {"S"}, {"pods", "cpu"});
   return sum ? sum->ToString() : sum.error().message;
 }
 
@@ -39,8 +39,8 @@ TEST_CASE("ledger: usage is the count of each distinct facts times its usage", "
 TEST_CASE("ledger: only names asked for are answered, zero included", "[quota]") {
   Ledger ledger;
   ledger.Set("a", Id(1), Now(Pod("1")));
-  CHECK(ledger.Sum("a", {}, {}, {"memory", "pods"})->ToString() == "memory=0,pods=1");
-  CHECK(ledger.Sum("a", {}, {}, {})->empty());
+  CHECK(ledger.Sum({.ns = "a"}, {}, {}, {"memory", "pods"})->ToString() == "memory=0,pods=1");
+  CHECK(ledger.Sum({.ns = "a"}, {}, {}, {})->empty());
 }
 
 TEST_CASE("ledger: only objects in scope are summed", "[quota]") {
@@ -106,7 +106,7 @@ TEST_CASE("ledger: one unknown object makes its namespace unknown, never zero", 
   CHECK(ledger.Find("a", Id(1)) == nullptr);
   CHECK(ledger.size() == 2);
 
-  const auto sum = ledger.Sum("a", {}, {}, {"pods"});
+  const auto sum = ledger.Sum({.ns = "a"}, {}, {}, {"pods"});
   REQUIRE_FALSE(sum.has_value());
   CHECK(sum.error().code == base::ErrorCode::kMalformed);
   CHECK(sum.error().message == "namespace a has an object that cannot be counted: still");
@@ -134,7 +134,7 @@ TEST_CASE("ledger: a sum that does not fit is an error that names the resource",
   Ledger ledger;
   for (std::uint64_t i = 0; i < 2; ++i) ledger.Set("a", Id(i), Now(Pod("1e29")));
   CHECK(SumOf(ledger, "a").starts_with("usage of namespace a: cpu: quantity is out of range"));
-  CHECK(ledger.Sum("a", {}, {}, {"pods"})->ToString() == "pods=2");  // of others it is none
+  CHECK(ledger.Sum({.ns = "a"}, {}, {}, {"pods"})->ToString() == "pods=2");  // of others it is none
 }
 
 TEST_CASE("ledger: a relist finds deletions that no event told", "[quota]") {

@@ -102,7 +102,7 @@ struct Random {
     }
   }
   [[nodiscard]] std::string Sum() const {
-    return claim_ledger.Sum("ns", {}, {}, {kGpu}, {.owners = &*owner_ledger})->ToString();
+    return claim_ledger.Sum({.ns = "ns"}, {}, {}, {kGpu}, {.owners = &*owner_ledger})->ToString();
   }
 
   std::mt19937 random{7};

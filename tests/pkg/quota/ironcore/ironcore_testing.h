@@ -58,7 +58,7 @@ class Namespace {
                                  const std::string& expressions = "") const {
     const bool by_class =
         evaluator_.classes && std::ranges::any_of(names, evaluator_.classes->concerns);
-    const auto sum = ledger_.Sum("team-a", Selector(expressions), evaluator_.scopes, names,
+    const auto sum = ledger_.Sum({.ns = "team-a"}, Selector(expressions), evaluator_.scopes, names,
                                  {.classes = by_class ? &classes_ : nullptr});
     return sum ? sum->ToString() : sum.error().message;
   }

@@ -178,8 +178,8 @@ TEST_CASE("machines: a thousand of three classes are three facts", "[quota][iron
     machines.Put(Machine("c" + std::to_string(uid % 3)), uid);
   }
   CHECK(machines.ledger().distinct_facts() == 3);
-  CHECK(machines.ledger().RefersToAny("team-a", {"c2"}));
-  CHECK_FALSE(machines.ledger().RefersToAny("team-a", {"c3"}));
+  CHECK(machines.ledger().RefersToAny({.ns = "team-a"}, {"c2"}));
+  CHECK_FALSE(machines.ledger().RefersToAny({.ns = "team-a"}, {"c3"}));
 }
 
 }  // namespace

@@ -1,0 +1,57 @@
+#pragma once
+
+// Which namespaces the quotas of one quota API reach: a namespaced quota its own; a ClusterQuota
+// those that it, or a quota below it, selects.
+//
+// No I/O; one thread.
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "controllers/quota/quota_store.h"
+#include "pkg/api/resource.h"
+#include "pkg/base/clock.h"
+#include "pkg/base/error.h"
+#include "pkg/quota/quota.h"
+#include "pkg/quota/space.h"
+
+namespace controllers {
+
+class Reach {
+ public:
+  virtual ~Reach() = default;
+  // The quotas that reach the namespace, in the order in which they are asked: the nearest first,
+  // then up the tree.
+  [[nodiscard]] virtual std::vector<api::ObjectKey> QuotasOf(std::string_view ns) const = 0;
+  // Where the ledgers have what the quota counts. Valid as long as the quota.
+  [[nodiscard]] virtual quota::Space SpaceOf(const quota::Quota& quota) const = 0;
+  // False: other quotas than those of QuotasOf() may reach the namespace.
+  [[nodiscard]] virtual bool Known(std::string_view ns) const = 0;
+  // False: a quota may reach other namespaces than those whose objects it counts.
+  [[nodiscard]] virtual bool synced() const { return true; }
+  // Until then it may have come to reach more than is known.
+  [[nodiscard]] virtual base::TimePoint behind_until() const { return {}; }
+  // Why the namespaces cannot be followed.
+  [[nodiscard]] virtual std::optional<base::Error> trouble() const { return std::nullopt; }
+};
+
+// Each quota reaches its own namespace.
+class OwnNamespace final : public Reach {
+ public:
+  // `store` outlives it.
+  explicit OwnNamespace(const QuotaStore& store) : store_(store) {}
+
+  [[nodiscard]] std::vector<api::ObjectKey> QuotasOf(std::string_view ns) const override {
+    return store_.InNamespace(ns);
+  }
+  [[nodiscard]] quota::Space SpaceOf(const quota::Quota& quota) const override {
+    return quota::SpaceOf(quota.key);
+  }
+  [[nodiscard]] bool Known(std::string_view /*ns*/) const override { return true; }
+
+ private:
+  const QuotaStore& store_;
+};
+
+}  // namespace controllers

@@ -1,0 +1,255 @@
+#include "pkg/quota/cluster/guarantee.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "pkg/quota/cluster/tree_place.h"
+#include "tests/pkg/quota/quota_testing.h"
+
+namespace quota::guarantee_test {
+namespace {
+
+using Enforcement = ClusterSpec::Enforcement;
+using Items = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+using Kind = Verdict::Kind;
+
+const Evaluator kThings{
+    .resource = {.group = "", .resource = "things"},
+    .owns = [](std::string_view name) { return name == "cpu" || name == "pods"; },
+    .fields = {},
+    .scopes = {"Long"},
+    .facts_of = nullptr,
+};
+
+Request Create(ResourceList usage, bool is_long = false) {
+  Request request{.evaluator = &kThings, .uid = {1, 1}};
+  request.after.usage = std::move(usage);
+  if (is_long) request.after.attributes = {{"Long", ""}};
+  return request;
+}
+
+Quota Make(std::string name, std::string parent, Items hard, Items used, Items guaranteed = {}) {
+  Quota quota{.key = {"", std::move(name)}};
+  quota.hard = List(hard);
+  quota.status = {List(hard), List(used)};
+  ClusterSpec& spec = quota.cluster.emplace();
+  spec.parent = std::move(parent);
+  spec.guaranteed = List(guaranteed);
+  return quota;
+}
+
+// Quotas and where they are in a tree. A namespace has the name of the quota that selects it: "a+b"
+// is selected by two.
+class Forest {
+ public:
+  explicit Forest(std::vector<Quota> quotas) : quotas_(std::move(quotas)) {
+    for (Quota& quota : quotas_) {
+      quota.cluster->selector = api::LabelSelector::Parse(quota.key.name).value();
+      tree_.PutQuota(quota);
+    }
+  }
+
+  // Of a request in the namespace.
+  std::vector<Standing> In(const std::string& ns) {
+    json::Object labels;
+    std::size_t begin = 0;
+    while (begin <= ns.size()) {
+      const std::size_t end = std::min(ns.find('+', begin), ns.size());
+      labels.Set(ns.substr(begin, end - begin), "");
+      begin = end + 1;
+    }
+    const json::Value value = labels;
+    return Standings(tree_.QuotasFor(&value));
+  }
+  std::vector<Standing> WayUp(std::string_view quota) { return Standings(tree_.WayUp(quota)); }
+  Quota& Of(std::string_view name) {
+    return *std::ranges::find_if(quotas_, [&](const auto& q) { return q.key.name == name; });
+  }
+  const QuotaTree& tree() const { return tree_; }
+
+ private:
+  std::vector<Standing> Standings(const QuotaTree::Reach& reach) {
+    const auto promised = [&](std::string_view name) {
+      return Promised(Of(name), Of(name).status.used);
+    };
+    std::vector<TreePlace> places = PlacesOf(tree_, reach, promised);
+    std::vector<Standing> standings;
+    for (std::size_t i = 0; i < reach.size(); ++i) {
+      const Quota& quota = Of(reach[i].name);
+      standings.push_back(
+          {.quota = &quota, .used = quota.status.used, .tree = std::move(places[i])});
+    }
+    return standings;
+  }
+
+  std::vector<Quota> quotas_;
+  QuotaTree tree_;
+};
+
+std::string Refusal(Forest& forest, const std::string& ns, Items usage) {
+  const Verdict verdict = Decide(Create(List(usage)), forest.In(ns));
+  CHECK((verdict.kind == Kind::kRefused) == !verdict.message.empty());
+  return verdict.message;
+}
+
+// engineering has 100 cpu; team-a is guaranteed 40 of them.
+Forest Engineering(std::string_view a_uses, std::string_view all_use) {
+  return Forest({Make("engineering", "", {{"cpu", "100"}}, {{"cpu", all_use}}),
+                 Make("team-a", "engineering", {{"cpu", "80"}}, {{"cpu", a_uses}}, {{"cpu", "40"}}),
+                 Make("team-b", "engineering", {{"cpu", "90"}}, {{"cpu", "0"}})});
+}
+
+TEST_CASE("guarantee: a refusal names the quota that refuses, and where it is", "[quota]") {
+  Forest forest({Make("company", "", {{"pods", "600"}}, {{"pods", "550"}}),
+                 Make("engineering", "company", {{"pods", "510"}}, {{"pods", "505"}}),
+                 Make("team-a", "engineering", {{"pods", "500"}}, {{"pods", "490"}})});
+  CHECK(Refusal(forest, "team-a", {{"pods", "5"}}).empty());
+  CHECK(Refusal(forest, "team-a", {{"pods", "6"}}) ==
+        "exceeded cluster quota: engineering (above team-a), requested: pods=6, used: pods=505, "
+        "limited: pods=510");
+  CHECK(Refusal(forest, "engineering", {{"pods", "6"}}) ==
+        "exceeded cluster quota: engineering, requested: pods=6, used: pods=505, "
+        "limited: pods=510");
+  forest.Of("team-a").status.used = List({{"pods", "500"}});
+  CHECK(Refusal(forest, "team-a", {{"pods", "1"}}) ==
+        "exceeded cluster quota: team-a, requested: pods=1, used: pods=500, limited: pods=500");
+  forest.Of("engineering").status.used = {};
+  CHECK(Refusal(forest, "engineering", {{"pods", "1"}}) ==
+        "status unknown for cluster quota: engineering, resources: pods");
+}
+
+TEST_CASE("guarantee: what is promised to one is not there for the others", "[quota]") {
+  Forest forest = Engineering("10", "60");
+  CHECK(Refusal(forest, "team-b", {{"cpu", "10"}}).empty());
+  CHECK(Refusal(forest, "team-b", {{"cpu", "11"}}) ==
+        "exceeded cluster quota: engineering (above team-b), requested: cpu=11, used: cpu=60, "
+        "limited: cpu=100, guaranteed to others: cpu=30");
+  // Nor for the namespaces that the parent selects itself.
+  CHECK(Refusal(forest, "engineering", {{"cpu", "11"}}) ==
+        "exceeded cluster quota: engineering, requested: cpu=11, used: cpu=60, limited: cpu=100, "
+        "guaranteed to others: cpu=30");
+  CHECK(Refusal(forest, "team-a", {{"cpu", "40"}}).empty());
+  CHECK(Refusal(forest, "team-a", {{"cpu", "41"}}) ==
+        "exceeded cluster quota: engineering (above team-a), requested: cpu=41, used: cpu=60, "
+        "limited: cpu=100");
+}
+
+TEST_CASE("guarantee: one that came late is filled as the others shrink", "[quota]") {
+  Forest forest = Engineering("10", "95");
+  CHECK_FALSE(Refusal(forest, "team-b", {{"cpu", "1"}}).empty());
+  CHECK(Refusal(forest, "team-a", {{"cpu", "5"}}).empty());
+  CHECK(Refusal(forest, "team-a", {{"cpu", "6"}}) ==
+        "exceeded cluster quota: engineering (above team-a), requested: cpu=6, used: cpu=95, "
+        "limited: cpu=100");
+}
+
+TEST_CASE("guarantee: two that exceed the parent together leave each its own", "[quota]") {
+  Forest forest({Make("p", "", {{"cpu", "100"}}, {{"cpu", "0"}}),
+                 Make("a", "p", {{"cpu", "90"}}, {{"cpu", "0"}}, {{"cpu", "60"}}),
+                 Make("b", "p", {{"cpu", "90"}}, {{"cpu", "0"}}, {{"cpu", "60"}})});
+  CHECK(Refusal(forest, "a", {{"cpu", "60"}}).empty());
+  CHECK(Refusal(forest, "a", {{"cpu", "61"}}) ==
+        "exceeded cluster quota: p (above a), requested: cpu=61, used: cpu=0, limited: cpu=100, "
+        "guaranteed to others: cpu=60");
+}
+
+TEST_CASE("guarantee: it begins with the first count, and ends at the own limit", "[quota]") {
+  Quota quota = Make("a", "p", {{"cpu", "9"}}, {{"cpu", "2"}}, {{"cpu", "20"}, {"pods", "3"}});
+  CHECK(Promised(quota, quota.status.used) == List({{"cpu", "7"}}));
+  CHECK(Promised(quota, List({{"cpu", "12"}})).empty());
+  CHECK(Promised(quota, {}).empty());
+  CHECK(Guaranteed(*quota.cluster, quota.hard) == List({{"cpu", "9"}}));
+  quota.cluster.reset();
+  CHECK(Promised(quota, quota.status.used).empty());
+}
+
+TEST_CASE("guarantee: a batch is judged against what it adds itself", "[quota]") {
+  Forest forest = Engineering("0", "0");
+  std::vector<Standing> standings = forest.In("team-a+team-b");
+  const auto in = [&](std::string_view quota, int amount) {
+    for (Standing& standing : standings) {
+      const std::string& name = standing.quota->key.name;
+      standing.tree.reaches = name == quota || name == "engineering";
+    }
+    Verdict verdict = Decide(Create(List({{"cpu", std::to_string(amount)}})), standings);
+    if (verdict.kind == Kind::kFits) REQUIRE(Apply(verdict.needs, standings).has_value());
+    return verdict.kind;
+  };
+  CHECK(in("team-b", 60) == Kind::kFits);
+  CHECK(in("team-b", 1) == Kind::kRefused);
+  CHECK(in("team-a", 39) == Kind::kFits);
+  CHECK(in("team-b", 1) == Kind::kRefused);
+  CHECK(in("team-a", 1) == Kind::kFits);
+  CHECK(in("team-a", 1) == Kind::kRefused);
+  CHECK(standings[2].used == List({{"cpu", "100"}}));
+}
+
+TEST_CASE("guarantee: who only tries a quota is told and admitted", "[quota]") {
+  Forest forest({Make("p", "", {{"cpu", "10"}}, {{"cpu", "9"}}),
+                 Make("a", "p", {{"cpu", "5"}}, {{"cpu", "5"}})});
+  forest.Of("a").cluster->enforcement = Enforcement::kWarn;
+  forest.Of("a").uid = "u-a";
+  const Verdict told = Decide(Create(List({{"cpu", "1"}})), forest.In("a"));
+  CHECK(told.kind == Kind::kFits);
+  REQUIRE(told.needs.size() == 2);  // of the tried one, too: what it counts is above its limit
+  REQUIRE(told.would_refuse.size() == 1);
+  CHECK(told.would_refuse[0].mode == Enforcement::kWarn);
+  CHECK(told.would_refuse[0].message ==
+        "exceeded cluster quota: a, requested: cpu=1, used: cpu=5, limited: cpu=5");
+  CHECK(told.would_refuse[0].quota.uid == "u-a");
+  CHECK(told.would_refuse[0].quota.exceeded == std::vector<std::string>{"cpu"});
+  std::vector<Standing> standings = forest.In("a");
+  REQUIRE(Apply(told.needs, standings).has_value());
+  CHECK(NearLimits(told.needs, standings) == std::vector<std::string>{"p: cpu 10 of 10"});
+  // Who enforces refuses still, and then nobody else would have.
+  const Verdict refused = Decide(Create(List({{"cpu", "2"}})), forest.In("a"));
+  CHECK(refused.kind == Kind::kRefused);
+  CHECK(refused.refuser->name == "p");
+  CHECK(refused.would_refuse.empty());
+  forest.Of("p").cluster->enforcement = Enforcement::kAudit;
+  const Verdict both = Decide(Create(List({{"cpu", "2"}})), forest.In("a"));
+  CHECK(both.kind == Kind::kFits);
+  REQUIRE(both.would_refuse.size() == 2);
+  CHECK(both.would_refuse[1].mode == Enforcement::kAudit);
+  CHECK(both.would_refuse[1].message.starts_with("exceeded cluster quota: p (above a), "));
+}
+
+TEST_CASE("guarantee: a quota that is only tried adds nothing to what it has no count of",
+          "[quota]") {
+  Forest forest({Make("a", "", {{"cpu", "5"}, {"pods", "5"}}, {{"cpu", "1"}})});
+  forest.Of("a").cluster->enforcement = Enforcement::kAudit;
+  const Verdict verdict = Decide(Create(List({{"cpu", "9"}, {"pods", "1"}})), forest.In("a"));
+  CHECK(verdict.kind == Kind::kFits);
+  REQUIRE(verdict.needs.size() == 1);
+  CHECK(verdict.needs[0].amount == List({{"cpu", "9"}}));
+  REQUIRE(verdict.would_refuse.size() == 1);  // the first reason
+  CHECK(verdict.would_refuse[0].message ==
+        "status unknown for cluster quota: a, resources: cpu,pods");
+  forest.Of("a").status.used = {};
+  CHECK(Decide(Create(List({{"pods", "1"}})), forest.In("a")).kind == Kind::kFree);
+}
+
+TEST_CASE("guarantee: what is available is what all above leave", "[quota]") {
+  Forest forest = Engineering("10", "60");
+  forest.Of("team-b").status.used = List({{"cpu", "50"}});
+  CHECK(Available(forest.WayUp("team-b"), 0) == List({{"cpu", "10"}}));
+  CHECK(Available(forest.WayUp("team-a"), 0) == List({{"cpu", "40"}}));
+  CHECK(Available(forest.WayUp("engineering"), 0) == List({{"cpu", "40"}}));
+  // Filled by others, its guarantee goes as far as there is room.
+  forest.Of("engineering").status.used = List({{"cpu", "95"}});
+  CHECK(Available(forest.WayUp("team-a"), 0) == List({{"cpu", "5"}}));
+  CHECK(Available(forest.WayUp("team-b"), 0) == List({{"cpu", "0"}}));
+  // Who only tries, or counts only a part, limits nothing below; who has no count says nothing.
+  forest.Of("engineering").selector = {{.scope = "Long"}};
+  CHECK(Available(forest.WayUp("team-b"), 0) == List({{"cpu", "40"}}));
+  forest.Of("team-b").selector = {{.scope = "Long"}, {.scope = "Other"}};
+  CHECK(Available(forest.WayUp("team-b"), 0) == List({{"cpu", "0"}}));
+  forest.Of("engineering").cluster->enforcement = Enforcement::kWarn;
+  CHECK(Available(forest.WayUp("team-b"), 0) == List({{"cpu", "40"}}));
+  forest.Of("team-b").status.used = {};
+  CHECK(Available(forest.WayUp("team-b"), 0).empty());
+}
+
+}  // namespace
+}  // namespace quota::guarantee_test
