@@ -118,6 +118,7 @@ void AdmissionService::Prepare(const std::string& quota_api,
 
 void AdmissionService::OnRefusal(std::string_view quota_api, const admission::Refusal& refusal) {
   if (on_refused_) on_refused_(quota_api, refusal);
+  if (refusal.mode == quota::ClusterSpec::Enforcement::kAudit) return;
   const auto type = quota_types_.find(quota_api);
   if (type != quota_types_.end()) refusals_.Report(type->second, refusal);
 }
@@ -169,9 +170,11 @@ void AdmissionService::WantRules(const std::string& quota_api) {
   const auto enforced = enforced_.find(quota_api);
   if (enforced == enforced_.end() || enforced->second->controller == nullptr) return;
   const controllers::Tracker& tracker = enforced->second->controller->tracker();
+  const bool everywhere = enforced->second->cluster;
   std::vector<admission::GuardedResource> wanted;
   for (const auto* evaluator : tracker.Constrained()) {
     wanted.push_back(admission::Guarded(quota_api, *evaluator));
+    if (everywhere) continue;
     wanted.back().namespaces = Limited(tracker.NamespacesOf(evaluator->resource));
   }
   keeper_.SetWanted(quota_api, std::move(wanted));

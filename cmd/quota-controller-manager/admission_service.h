@@ -50,7 +50,8 @@ class AdmissionService final : public admission::StoredRulesListener {
   base::Task<void> Detach(std::string quota_api);
   // The server does not serve the quota API, so no webhook rules are needed for it.
   void WantNoRules(const std::string& quota_api);
-  // `on_refused` is told of every request that a quota refuses, besides people by events.
+  // `on_refused` is told of every request that a quota refuses, or would if it were enforced,
+  // besides people by events.
   void SetRefusalListener(AdmissionObserver::OnRefused on_refused) {
     on_refused_ = std::move(on_refused);
   }

@@ -23,6 +23,7 @@ const Answer* FirstAgainst(const std::vector<Answer>& answers) {
 
 void AddTo(Answer& all, Answer one) {
   std::ranges::move(one.warnings, std::back_inserter(all.warnings));
+  std::ranges::move(one.would_refuse, std::back_inserter(all.would_refuse));
 }
 
 Answer GivenUp() {

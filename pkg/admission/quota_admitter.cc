@@ -58,9 +58,14 @@ Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
     Answer refusal = Refuse(verdict.code, verdict.message);
     if (verdict.code == 403) refusal.reason = api.refusal_reason;
     refusal.refuser = verdict.refuser;
+    refusal.quota_api = api.name;
+    refusal.refused_by_cluster_quota = api.form.cluster;
     return refusal;
   }
   Answer answer;
+  for (const quota::WouldRefuse& would : verdict.would_refuse) {
+    answer.would_refuse.push_back({api.name, would});
+  }
   for (std::string& warning : warnings) {
     answer.warnings.push_back("quota nearly used up: " + std::move(warning));
   }

@@ -82,6 +82,12 @@ struct Granted {
   std::uint64_t number = 0;
 };
 
+// A quota that is only tried, and would have refused the request.
+struct TriedQuota {
+  std::string quota_api;
+  quota::WouldRefuse would;
+};
+
 // What the API server is told.
 struct Answer {
   enum class Kind {
@@ -96,6 +102,9 @@ struct Answer {
   std::string message;                         // why; "" when allowed
   std::vector<std::string> warnings;           // shown by kubectl; cut at 256 characters each
   std::optional<quota::Refuser> refuser = {};  // kRefused: the quota, if it was one
+  std::string quota_api = {};                  // of the refuser
+  bool refused_by_cluster_quota = false;       // which has no namespace
+  std::vector<TriedQuota> would_refuse = {};   // kAllowed
   std::chrono::seconds retry_after{1};         // kBusy
   std::vector<Granted> granted = {};           // kAllowed, for QuotaAdmitter::Withdraw()
 };
@@ -104,9 +113,13 @@ struct Answer {
 // details carry the resource and name, as the API server's own refusals do; where its code is 403
 // so does its message: `pods "p" is forbidden: ` and the answer's. Where a quota refused, audit
 // annotations say which, and by which limits; the API server puts the webhook's name before them.
+// The same where quotas that are only tried would have refused it; those that warn are shown by
+// kubectl, too.
 std::string FormatAnswer(const Review& review, const Answer& answer);
 
 // What the user is told: `pods "p" is forbidden: exceeded quota: …`.
 std::string RefusalMessage(const Review& review, const Answer& answer);
+// The same of one that was admitted: `pods "p" would be forbidden: exceeded cluster quota: …`.
+std::string WouldRefuseMessage(const Review& review, const TriedQuota& tried);
 
 }  // namespace admission
