@@ -10,6 +10,8 @@
 namespace controllers {
 namespace {
 
+const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
+
 // While the quotas cannot be followed, a namespace is read again no sooner.
 constexpr std::chrono::milliseconds kRefreshAge{250};
 constexpr std::chrono::milliseconds kSyncPoll{20};
@@ -178,6 +180,17 @@ base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimeP
   }
   TakeList(ns, std::string(answer->StringAt({"metadata", "resourceVersion"})), *list, known);
   co_return base::Result<void>();
+}
+
+base::Task<base::Result<json::Value>> StatusWriter::ReadLabels(std::string ns,
+                                                               base::TimePoint deadline) {
+  client::ApiRequest request{.path = kNamespaces.Path({}, ns),
+                             .timeout = Until(deadline, context_.scheduler->Now())};
+  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  const bool absent = !answer && answer.error().Is(base::ErrorCode::kNotFound);
+  if (!answer && !absent) co_return answer.error();
+  const json::Value* labels = answer ? answer->At({"metadata", "labels"}) : nullptr;
+  co_return labels != nullptr ? *labels : json::Value();
 }
 
 // While the list was on its way the watch may have gone on, or a later list have come: what went

@@ -124,8 +124,8 @@ class Planner {
       writes_[need.standing].members.push_back(index);
       writes_[need.standing].grants.push_back(
           {.evaluator = request.evaluator,
+           .ns = std::string(standing.quota->cluster ? asked.ns : ""),
            .uid = request.uid,
-           .ns = std::string(standing.quota->key.ns.empty() ? asked.ns : ""),
            .usage = need.absolute,
            .stored = need.stored,
            .added = need.amount,

@@ -21,8 +21,8 @@ namespace admission {
 // What an admitted object may use of one quota.
 struct Grant {
   const quota::Evaluator* evaluator = nullptr;
+  std::string ns = {};  // of the object
   quota::Uid uid;
-  std::string ns;              // of the object, if the quota has none
   quota::ResourceList usage;   // in all
   quota::ResourceList stored;  // what it uses as stored, in the version below
   quota::ResourceList added;   // at most: what `used` lacks for it, as it was planned
