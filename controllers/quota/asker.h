@@ -1,8 +1,9 @@
 #pragma once
 
-// Asks the server which objects a namespace has, by lists of metadata. Single-threaded.
+// Asks the server which objects namespaces have, by lists of metadata. Single-threaded.
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "controllers/quota/questions.h"
@@ -14,12 +15,18 @@ class Asker {
  public:
   explicit Asker(const TrackingContext& context) : context_(context) {}
 
-  // `resources`: where each is served, by its name. Errors: one of them cannot be listed.
-  base::Task<base::Result<Answers>> Ask(std::string ns,
-                                        std::map<std::string, api::GroupVersionResource> resources,
+  struct Lists {
+    api::GroupVersionResource resource;
+    std::set<std::string> namespaces;  // "": all
+  };
+  // `lists`: by the resource's name. Errors: one of them cannot be listed.
+  base::Task<base::Result<Answers>> Ask(std::map<std::string, Lists> lists,
                                         base::TimePoint deadline);
 
  private:
+  base::Task<base::Result<Listed>> List(api::GroupVersionResource resource, std::string ns,
+                                        base::TimePoint deadline);
+
   const TrackingContext& context_;
 };
 

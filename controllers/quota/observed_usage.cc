@@ -50,6 +50,12 @@ void AddTo(std::vector<Obstacle>& obstacles, Obstacle more, std::vector<std::str
   std::ranges::move(names, std::back_inserter(obstacle.names));
 }
 
+std::vector<std::string> NamesOf(const quota::ResourceList& amounts) {
+  std::vector<std::string> names;
+  for (const auto& [name, amount] : amounts) names.push_back(name);
+  return names;
+}
+
 }  // namespace
 
 base::TimePoint ObservedUsage::BehindUntil(const UsageSource& source) const {
@@ -64,6 +70,9 @@ base::TimePoint ObservedUsage::BehindUntil(const quota::Quota& quota) const {
     if (source.tracked == nullptr || !source.tracked->synced()) continue;
     behind_until = std::max(behind_until, BehindUntil(source));
   }
+  if (const auto* labels = LabelsOf(quota)) {
+    behind_until = std::max(behind_until, labels->behind_until());
+  }
   return behind_until;
 }
 
@@ -73,6 +82,26 @@ bool ObservedUsage::MayBeDoneSoon(const UsageSource& source, base::Duration pati
 }
 
 QuotaCount ObservedUsage::Count(const quota::Quota& quota, base::Duration patience) const {
+  const NamespaceLabels* const labels = LabelsOf(quota);
+  if (labels == nullptr) return CountObjects(quota, patience);
+  const std::vector<std::string> names = NamesOf(quota.hard);
+  if (std::optional<Obstacle> incomplete = labels->Incomplete(patience)) {
+    QuotaCount none;
+    none.observed.unknown = names;
+    none.pending = incomplete->kind == Obstacle::Kind::kPending;
+    if (!none.pending) none.trouble = incomplete->why;
+    incomplete->names = names;
+    none.obstacles.push_back(std::move(*incomplete));
+    return none;
+  }
+  QuotaCount count = CountObjects(quota, patience);
+  const base::TimePoint behind_until = labels->behind_until();
+  if (behind_until > scheduler_.Now()) count.observed.partial = names;
+  count.behind_until = std::max(count.behind_until, behind_until);
+  return count;
+}
+
+QuotaCount ObservedUsage::CountObjects(const quota::Quota& quota, base::Duration patience) const {
   QuotaCount count;
   std::vector<std::string>& unknown = count.observed.unknown;
   for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
@@ -153,8 +182,8 @@ std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const q
 }
 
 quota::ResourceList ObservedUsage::UsageOf(const quota::Quota& quota,
-                                           const quota::Evaluator& evaluator, const quota::Uid& uid,
-                                           const quota::Facts& facts) const {
+                                           const quota::Evaluator& evaluator, std::string_view ns,
+                                           const quota::Uid& uid, const quota::Facts& facts) const {
   if (!quota::MatchesObject(quota.selector, facts, evaluator.scopes)) return {};
   if (quota::CountsParts(quota.selector, facts)) {
     return quota::UsageOfParts(quota.selector, facts, evaluator.scopes);
@@ -162,7 +191,7 @@ quota::ResourceList ObservedUsage::UsageOf(const quota::Quota& quota,
   if (!evaluator.classes && !evaluator.owners) return facts.usage;
   const TrackedResource* tracked = tracker_.Find(evaluator.resource);
   if (tracked == nullptr) return facts.usage;
-  return KnownUsageOf(evaluator, *tracked, quota.key.ns, uid, facts);
+  return KnownUsageOf(evaluator, *tracked, ns, uid, facts);
 }
 
 // What a class does say is used, whatever it does not say: a charge is for each name by itself.

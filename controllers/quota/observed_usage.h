@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "controllers/quota/namespace_labels.h"
 #include "controllers/quota/pulse.h"
 #include "controllers/quota/quota_conditions.h"
 #include "controllers/quota/served_resources.h"
@@ -38,13 +39,22 @@ class ObservedUsage final : public admission::ObjectBook {
                 const Tracker& tracker, const Pulse& pulse)
       : scheduler_(scheduler), client_(client), served_(served), tracker_(tracker), pulse_(pulse) {}
 
+  // By whose labels quotas reach namespaces; null, as without this call: none does. It outlives
+  // this.
+  void SetLabels(const NamespaceLabels* labels) { labels_ = labels; }
+  // The same, for a quota that depends on them; null: it does not.
+  [[nodiscard]] const NamespaceLabels* LabelsOf(const quota::Quota& quota) const {
+    return quota.key.ns.empty() ? labels_ : nullptr;
+  }
+
   // `patience`: so long a resource may take to be listed.
   [[nodiscard]] QuotaCount Count(const quota::Quota& quota, base::Duration patience) const;
   // As QuotaCount::behind_until.
   [[nodiscard]] base::TimePoint BehindUntil(const quota::Quota& quota) const;
-  // What the quota counts of an object with these facts now; of what is unknown nothing is said.
+  // What the quota counts of an object of this namespace with these facts now; of what is unknown
+  // nothing is said.
   [[nodiscard]] quota::ResourceList UsageOf(const quota::Quota& quota,
-                                            const quota::Evaluator& evaluator,
+                                            const quota::Evaluator& evaluator, std::string_view ns,
                                             const quota::Uid& uid, const quota::Facts& facts) const;
 
   [[nodiscard]] const quota::ClassTable* ClassesOf(
@@ -60,6 +70,7 @@ class ObservedUsage final : public admission::ObjectBook {
 
  private:
   [[nodiscard]] bool MayBeDoneSoon(const UsageSource& source, base::Duration patience) const;
+  [[nodiscard]] QuotaCount CountObjects(const quota::Quota& quota, base::Duration patience) const;
   std::vector<Obstacle> AddUsage(const UsageSource& source, const quota::Quota& quota,
                                  quota::Observed& observed) const;
   [[nodiscard]] base::TimePoint BehindUntil(const UsageSource& source) const;
@@ -73,6 +84,7 @@ class ObservedUsage final : public admission::ObjectBook {
   ServedResources& served_;
   const Tracker& tracker_;
   const Pulse& pulse_;
+  const NamespaceLabels* labels_ = nullptr;
   std::unordered_map<std::string, base::TimePoint> missed_;  // paths of classes not found
 };
 

@@ -21,6 +21,11 @@ std::string ResourceOf(const admission::Grant& grant) {
   return grant.evaluator->resource.ToString();
 }
 
+// Entries of a namespaced quota do not say it.
+std::string NamespaceOf(const admission::ReservePlan& plan, const admission::Grant& grant) {
+  return plan.quota.key.ns.empty() ? grant.ns : "";
+}
+
 bool AllOf(const admission::ReservePlan& plan, const std::string& resource) {
   return std::ranges::all_of(plan.grants, [&](const auto& grant) {
     return grant.version.empty() && ResourceOf(grant) == resource;
@@ -36,24 +41,27 @@ std::vector<std::string> VersionsOf(const admission::Grant& grant) {
   return versions;
 }
 
-// Puts the object into the entry of a creation that uses the same, or into a new one. Returns its
-// number.
+// Puts the object into the entry of a creation in its namespace that uses the same, or into a new
+// one. Returns its number.
 std::uint64_t AddTo(std::vector<Reservation>& creations, const std::string& of,
-                    const quota::ResourceList& usage, const quota::Uid& uid, Author& author) {
+                    const std::string& ns, const quota::ResourceList& usage, const quota::Uid& uid,
+                    Author& author) {
   const auto same = std::ranges::find_if(creations, [&](const Reservation& entry) {
-    return entry.of == of && entry.usage == usage &&
+    return entry.of == of && entry.ns == ns && entry.usage == usage &&
            std::ranges::find(entry.objects, uid) == entry.objects.end();
   });
   Reservation& entry =
-      same != creations.end() ? *same : creations.emplace_back(author.Entry(of, usage));
+      same != creations.end() ? *same : creations.emplace_back(author.Entry(of, ns, usage));
   entry.objects.push_back(uid);
   return entry.n;
 }
 
 }  // namespace
 
-OwnReservations::Own OwnReservations::OwnOf(base::TimePoint now, const admission::Grant& grant) {
+OwnReservations::Own OwnReservations::OwnOf(base::TimePoint now, const admission::ReservePlan& plan,
+                                            const admission::Grant& grant) {
   return {.grant = grant.number,
+          .ns = NamespaceOf(plan, grant),
           .from = grant.version,
           .usage = grant.usage,
           .at = now,
@@ -80,13 +88,13 @@ OwnReservations::Added OwnReservations::AddEntries(base::TimePoint now,
   Added added;
   std::vector<Reservation> creations;
   for (const admission::Grant& grant : plan.grants) {
-    Own& mine = added.emplace_back(grant.uid, OwnOf(now, grant)).second;
+    Own& mine = added.emplace_back(grant.uid, OwnOf(now, plan, grant)).second;
     if (grant.version.empty()) {
-      mine.n = AddTo(creations, ResourceOf(grant), grant.usage, grant.uid, author);
+      mine.n = AddTo(creations, ResourceOf(grant), mine.ns, grant.usage, grant.uid, author);
       continue;
     }
     for (std::string& version : VersionsOf(grant)) {
-      Reservation entry = author.Entry(ResourceOf(grant), grant.usage);
+      Reservation entry = author.Entry(ResourceOf(grant), mine.ns, grant.usage);
       entry.objects = {grant.uid};
       if (version == grant.version) mine.n = entry.n;
       entry.from = std::move(version);
@@ -108,7 +116,7 @@ void OwnReservations::Assign(Author& author, Standing& standing, Added& added) c
     (void)accounting::Withdraw(standing, author.by, n);
     if (!burst_ || burst_->n != n) continue;  // of a write that seemed to fail
     for (auto [uid, mine] : burst_->drawn) {
-      mine.n = AddTo(drawn, burst_->of, mine.usage, uid, author);
+      mine.n = AddTo(drawn, burst_->of, mine.ns, mine.usage, uid, author);
       added.emplace_back(uid, std::move(mine));
     }
   }
@@ -125,7 +133,7 @@ std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint
   crowd_.OnGranted(now, *added, plan.grants.size());
   accounting::NextBurst next = crowd_.Next(now, plan.quota.status.hard, standing.used);
   if (next.usage.empty()) return std::nullopt;
-  Reservation entry = author.Entry(of, next.usage);
+  Reservation entry = author.Entry(of, "", next.usage);
   entry.unassigned = next.creations;
   const std::uint64_t n = entry.n;
   accounting::Reserve(standing, std::move(entry));
@@ -168,7 +176,7 @@ bool OwnReservations::Draw(base::TimePoint now, const Author& author, const Rese
   }
   burst_->left = quota::Excess(burst_->left, *added);
   for (const admission::Grant& grant : plan.grants) {
-    Own own = OwnOf(now, grant);
+    Own own = OwnOf(now, plan, grant);
     own.n = burst_->n;
     own.at = burst_->at;
     burst_->drawn[grant.uid] = own;

@@ -24,8 +24,15 @@ struct Author {
   std::uint64_t n = 0;  // the last that was used
   std::chrono::seconds webhook{0};
 
-  [[nodiscard]] accounting::Reservation Entry(std::string of, quota::ResourceList usage) {
-    return {.by = by, .n = ++n, .of = std::move(of), .usage = std::move(usage), .webhook = webhook};
+  // `ns`: of the objects, if the quota has several.
+  [[nodiscard]] accounting::Reservation Entry(std::string of, std::string ns,
+                                              quota::ResourceList usage) {
+    return {.by = by,
+            .n = ++n,
+            .of = std::move(of),
+            .ns = std::move(ns),
+            .usage = std::move(usage),
+            .webhook = webhook};
   }
 };
 
@@ -35,6 +42,7 @@ class OwnReservations {
   struct Own {
     std::uint64_t n = 0;
     std::uint64_t grant = 0;
+    std::string ns;  // of the object, if the quota has several
     std::string from;
     quota::ResourceList usage;
     base::TimePoint at;
@@ -66,7 +74,7 @@ class OwnReservations {
   [[nodiscard]] Own* Find(base::TimePoint now, const accounting::ReservationList& list,
                           const Author& author, const quota::Uid& uid, std::string_view version);
 
-  // Entries for the grants of a plan: creations that use the same share one.
+  // Entries for the grants of a plan: creations in one namespace that use the same share one.
   static Added AddEntries(base::TimePoint now, const admission::ReservePlan& plan, Author& author,
                           accounting::Standing& standing);
   // What was granted from bursts gets entries of its own; the rest is given back.
@@ -101,7 +109,8 @@ class OwnReservations {
   [[nodiscard]] std::optional<base::TimePoint> last_grant() const { return last_grant_; }
 
  private:
-  static Own OwnOf(base::TimePoint now, const admission::Grant& grant);
+  static Own OwnOf(base::TimePoint now, const admission::ReservePlan& plan,
+                   const admission::Grant& grant);
 
   std::map<quota::Uid, std::vector<Own>> own_;  // oldest first
   std::vector<Withdrawal> withdrawals_;

@@ -21,7 +21,8 @@ bool IsComplete(const QuotaView& view, const std::string& resource, const Answer
   const auto answer = answers.find(resource);
   if (answer == answers.end() || !view.Follows(resource)) return false;
   return std::ranges::all_of(answer->second.objects, [&](const auto& object) {
-    return view.HasShownVersion(resource, object.first, object.second);
+    const auto& [uid, listed] = object;
+    return view.HasShownVersion({.of = resource, .ns = listed.ns, .uid = uid}, listed.version);
   });
 }
 
@@ -34,7 +35,9 @@ bool IsComplete(const QuotaView& view, const Answers& answers) {
 // A request from this version was not stored, and will not be.
 bool WasNeverStored(const Listed& listed, const quota::Uid& uid, const std::string& from) {
   const auto at = listed.objects.find(uid);
-  return at == listed.objects.end() || at->second == from || IsOlder(at->second, from);
+  if (at == listed.objects.end()) return true;
+  const std::string& version = at->second.version;
+  return version == from || IsOlder(version, from);
 }
 
 }  // namespace
@@ -63,14 +66,14 @@ Question Questions::Due(base::TimePoint now, const ReservationList* list,
     AddDueFloors(now, *list, view, question);
     AddDueEntries(now, *list, first_seen, holds, view, question);
     for (const auto& [by, n, uid] : question.ends) {
-      const std::string& of = list->Find(by, n)->of;
-      all = all || of.empty();
-      if (!of.empty()) question.resources.insert(of);
+      const Reservation& entry = *list->Find(by, n);
+      all = all || entry.of.empty();
+      if (!entry.of.empty()) question.lists[entry.of].emplace(view.NamespaceOf(entry.ns));
     }
   }
   if (!all) return question;
   for (const std::string& resource : view.resources()) {
-    if (view.Tracked(resource) != nullptr) question.resources.insert(resource);
+    if (view.Tracked(resource) != nullptr) question.lists[resource].emplace(view.NamespaceOf(""));
   }
   return question;
 }
@@ -104,7 +107,9 @@ void Questions::AddDueFloors(base::TimePoint now, const ReservationList& list,
   if (!behind_since_) behind_since_ = now;
   if (now - *behind_since_ < kAsksAgain) return;
   behind_since_.reset();
-  question.resources.insert(behind.begin(), behind.end());
+  for (const std::string& resource : behind) {
+    question.lists[resource].emplace(view.NamespaceOf(""));
+  }
   question.floors = std::move(behind);
 }
 

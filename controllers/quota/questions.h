@@ -20,8 +20,12 @@ namespace controllers {
 
 // What it says, by resource.
 struct Listed {
+  struct Object {
+    std::string ns;
+    std::string version;
+  };
   std::string version;
-  std::map<quota::Uid, std::string> objects;  // with their versions
+  std::map<quota::Uid, Object> objects;
 };
 using Answers = std::map<std::string, Listed, std::less<>>;
 
@@ -31,7 +35,8 @@ struct Question {
   std::vector<Ended> ends;
   bool strangers = false;           // whether their objects are yet to be shown
   std::vector<std::string> floors;  // resources whose floor was not reached for long
-  std::set<std::string> resources;  // to be listed
+  // The resources to be listed, and in which namespaces; "": in all.
+  std::map<std::string, std::set<std::string>> lists;
   [[nodiscard]] bool empty() const { return ends.empty() && !strangers && floors.empty(); }
 };
 

@@ -153,7 +153,8 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
     const bool reserved = account.list && account.list->Names(change.uid);
     if (!match || reserved) continue;
     const auto usage = [&](const std::shared_ptr<const quota::Facts>& facts) {
-      return facts ? usage_.UsageOf(*quota, evaluator, change.uid, *facts) : quota::ResourceList();
+      return facts ? usage_.UsageOf(*quota, evaluator, change.ns, change.uid, *facts)
+                   : quota::ResourceList();
     };
     account.OnAppeared(quota::Excess(usage(change.after), usage(change.before)), !change.before);
   }

@@ -45,59 +45,89 @@ std::vector<std::string> QuotaView::resources() const {
   return resources;
 }
 
+std::vector<std::string> QuotaView::floor_resources() const {
+  std::vector<std::string> all = resources();
+  const NamespaceLabels* const labels = usage_.LabelsOf(quota_);
+  if (labels != nullptr) all.push_back(labels->resource().WithoutVersion().ToString());
+  return all;
+}
+
+const NamespaceLabels* QuotaView::FindLabels(std::string_view resource) const {
+  const NamespaceLabels* const labels = usage_.LabelsOf(quota_);
+  const bool meant =
+      labels != nullptr && labels->resource().WithoutVersion().ToString() == resource;
+  return meant ? labels : nullptr;
+}
+
+std::optional<api::GroupVersionResource> QuotaView::Served(std::string_view resource) const {
+  if (const TrackedResource* tracked = Tracked(resource)) return tracked->resource();
+  if (const NamespaceLabels* labels = FindLabels(resource)) return labels->resource();
+  return std::nullopt;
+}
+
 bool QuotaView::Follows(std::string_view resource) const {
-  const TrackedResource* tracked = Tracked(resource);
-  return tracked != nullptr && tracked->synced();
+  if (const TrackedResource* tracked = Tracked(resource)) return tracked->synced();
+  const NamespaceLabels* const labels = FindLabels(resource);
+  return labels != nullptr && !labels->Incomplete({});
 }
 
 bool QuotaView::Ignores(std::string_view resource) const { return Find(resource) == nullptr; }
 
-bool QuotaView::HasShown(std::string_view resource, const quota::Uid& uid) const {
-  const TrackedResource* tracked = Tracked(resource);
-  return tracked != nullptr &&
-         (tracked->IsGone(uid) || tracked->ledger().Holds(quota_.key.ns, uid));
+bool QuotaView::HasShown(const accounting::ObjectRef& object) const {
+  const TrackedResource* tracked = Tracked(object.of);
+  return tracked != nullptr && (tracked->IsGone(object.uid) ||
+                                tracked->ledger().Holds(NamespaceOf(object.ns), object.uid));
 }
 
 // Of what is up to date with a version, an object that is held in another one has a later one.
-bool QuotaView::IsPast(std::string_view resource, const quota::Uid& uid,
-                       std::string_view version) const {
-  const TrackedResource* tracked = Tracked(resource);
+bool QuotaView::IsPast(const accounting::ObjectRef& object, std::string_view version) const {
+  const TrackedResource* tracked = Tracked(object.of);
   if (tracked == nullptr) return false;
-  if (tracked->IsGone(uid)) return true;
-  if (!Reaches(resource, version)) return false;
-  return tracked->ledger().VersionOf(quota_.key.ns, uid) != quota::VersionMarkOf(version);
+  if (tracked->IsGone(object.uid)) return true;
+  if (!Reaches(object.of, version)) return false;
+  const auto held = tracked->ledger().VersionOf(NamespaceOf(object.ns), object.uid);
+  return held != quota::VersionMarkOf(version);
 }
 
-bool QuotaView::HasShownVersion(std::string_view resource, const quota::Uid& uid,
+bool QuotaView::HasShownVersion(const accounting::ObjectRef& object,
                                 std::string_view version) const {
-  const TrackedResource* tracked = Tracked(resource);
+  const TrackedResource* tracked = Tracked(object.of);
   if (tracked == nullptr) return false;
-  if (tracked->IsGone(uid)) return true;
-  if (!tracked->ledger().Holds(quota_.key.ns, uid)) return false;
-  return tracked->ledger().VersionOf(quota_.key.ns, uid) == quota::VersionMarkOf(version) ||
-         Reaches(resource, version);
+  if (tracked->IsGone(object.uid)) return true;
+  const std::string_view ns = NamespaceOf(object.ns);
+  if (!tracked->ledger().Holds(ns, object.uid)) return false;
+  return tracked->ledger().VersionOf(ns, object.uid) == quota::VersionMarkOf(version) ||
+         Reaches(object.of, version);
 }
 
-quota::ResourceList QuotaView::Observed(std::string_view resource, const quota::Uid& uid) const {
-  const UsageSource* source = Find(resource);
+quota::ResourceList QuotaView::Observed(const accounting::ObjectRef& object) const {
+  const UsageSource* source = Find(object.of);
   if (source == nullptr || source->tracked == nullptr) return {};
-  const auto facts = source->tracked->ledger().Find(quota_.key.ns, uid);
+  const std::string_view ns = NamespaceOf(object.ns);
+  const auto facts = source->tracked->ledger().Find(ns, object.uid);
   if (!facts) return {};
-  return usage_.UsageOf(quota_, *source->evaluator, uid, *facts);
+  return usage_.UsageOf(quota_, *source->evaluator, ns, object.uid, *facts);
 }
 
 std::string QuotaView::Newest(std::string_view resource) const {
-  const TrackedResource* tracked = Tracked(resource);
-  return tracked == nullptr ? "" : tracked->NewestIn(quota_.key.ns);
+  if (const TrackedResource* tracked = Tracked(resource)) {
+    return tracked->NewestIn(quota::SpaceOf(quota_.key));
+  }
+  const NamespaceLabels* const labels = FindLabels(resource);
+  return labels == nullptr ? "" : labels->Newest();
 }
 
 bool QuotaView::Reaches(std::string_view resource, std::string_view version) const {
   const TrackedResource* tracked = Tracked(resource);
-  if (tracked == nullptr) return false;
+  if (tracked == nullptr) {
+    const NamespaceLabels* const labels = FindLabels(resource);
+    return labels != nullptr && labels->Reaches(version);
+  }
   const auto reached = [&](std::string_view known) {
     return !known.empty() && api::IsOlderVersion(known, version) == std::optional(false);
   };
-  return reached(tracked->NewestIn(quota_.key.ns)) || reached(tracked->state().resource_version);
+  return reached(tracked->NewestIn(quota::SpaceOf(quota_.key))) ||
+         reached(tracked->state().resource_version);
 }
 
 }  // namespace controllers

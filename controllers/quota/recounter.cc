@@ -130,7 +130,7 @@ base::Result<Recounter::Recount> Recounter::Decide(const quota::Quota& quota,
   const bool plausible = !takes_back && desired->hard == quota.status.hard &&
                          account.IsPlausible(quota.status.used, desired->used);
   recount.differs = !plausible && (quota::NeedsWrite(quota, *desired) || !recorded);
-  accounting::RaiseFloor(next, view.resources(), view);
+  accounting::RaiseFloor(next, view.floor_resources(), view);
   next.strangers = account.strangers.Held();
   recount.write = {.quota = quota,
                    .hard = std::move(desired->hard),
@@ -225,16 +225,15 @@ base::Task<Recounter::Outcome> Recounter::AfterFailedWrite(quota::Quota quota, b
 base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question question) {
   using Kind = Outcome::Kind;
   const base::TimePoint asked = Now();
-  std::map<std::string, api::GroupVersionResource> resources;
+  std::map<std::string, Asker::Lists> lists;
   {
     const QuotaView view(rooms_.tracker, rooms_.usage, quota);
-    for (const std::string& resource : question.resources) {
-      const TrackedResource* tracked = view.Tracked(resource);
-      if (tracked != nullptr) resources[resource] = tracked->resource();
+    for (const auto& [resource, namespaces] : question.lists) {
+      const auto served = view.Served(resource);
+      if (served) lists[resource] = {.resource = *served, .namespaces = namespaces};
     }
   }
-  const auto answers =
-      co_await asker_.Ask(quota.key.ns, std::move(resources), asked + options_.write_timeout);
+  const auto answers = co_await asker_.Ask(std::move(lists), asked + options_.write_timeout);
   rooms_.complaints.Say("question about " + quota.key.ToString(),
                         answers ? "" : answers.error().message);
   if (!answers) co_return Outcome{Kind::kRevisit, kAsksAfterFailure, "error"};

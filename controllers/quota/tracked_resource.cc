@@ -102,6 +102,7 @@ void TrackedResource::BeginList() {
   // server that was put back to an earlier state.
   gone_ = RecentVersions(kGone);
   newest_.clear();
+  newest_of_all_.clear();
   ledger_.BeginSweep();
 }
 
@@ -115,8 +116,11 @@ void TrackedResource::Upsert(const json::Value& object) {
 }
 
 void TrackedResource::NoteVersion(const std::string& ns, std::string_view version) {
-  std::string& newest = newest_[ns];
-  if (newest.empty() || api::IsOlderVersion(newest, version).value_or(false)) newest = version;
+  const auto raise = [&](std::string& newest) {
+    if (newest.empty() || api::IsOlderVersion(newest, version).value_or(false)) newest = version;
+  };
+  raise(newest_[ns]);
+  raise(newest_of_all_);
 }
 
 void TrackedResource::Count(const json::Value& object, const std::string& ns,
@@ -168,8 +172,13 @@ bool TrackedResource::IsGone(const quota::Uid& uid) const {
   return gone_.Has(context_.scheduler->Now(), uid);
 }
 
-std::string TrackedResource::NewestIn(std::string_view ns) const {
-  const auto newest = newest_.find(ns);
+void TrackedResource::SetGroups(std::string_view ns, std::vector<std::string> groups) {
+  ledger_.SetGroups(ns, std::move(groups));
+}
+
+std::string TrackedResource::NewestIn(const quota::Space& space) const {
+  if (!space.group.empty()) return newest_of_all_;
+  const auto newest = newest_.find(space.ns);
   return newest == newest_.end() ? "" : newest->second;
 }
 

@@ -65,6 +65,8 @@ class TrackedResource final : public informers::CollectionSink {
 
   void Start();
   base::Task<void> Stop();
+  // As Ledger::SetGroups().
+  void SetGroups(std::string_view ns, std::vector<std::string> groups);
   // The server was put back to an earlier state: lists again.
   void Relist();
 
@@ -97,8 +99,10 @@ class TrackedResource final : public informers::CollectionSink {
   // True if an event has shown that the object is gone, not long ago, and since the last list
   // began.
   [[nodiscard]] bool IsGone(const quota::Uid& uid) const;
-  // The newest version of an object of this namespace that was shown since then; "": none.
-  [[nodiscard]] std::string NewestIn(std::string_view ns) const;
+  // The newest version of an object that was shown since then: of this namespace, or, for a group,
+  // of any. The watch is over all, so whoever has seen that far knows as much of each namespace,
+  // and labels that change meanwhile leave it right. "": none.
+  [[nodiscard]] std::string NewestIn(const quota::Space& space) const;
 
   void BeginList() override;
   void Upsert(const json::Value& object) override;
@@ -129,6 +133,7 @@ class TrackedResource final : public informers::CollectionSink {
   RecentVersions recent_;
   RecentVersions gone_;
   std::map<std::string, std::string, std::less<>> newest_;  // version, by namespace
+  std::string newest_of_all_;
   std::unique_ptr<base::Alarm> expiry_;       // rung when the next LaterFacts may have moved closer
   std::optional<DriftFinder> drift_;          // set while a resync is under way
   std::optional<base::Duration> wall_ahead_;  // of the monotonic clock, when looked at last

@@ -78,6 +78,17 @@ void Tracker::CountNamespaces(const quota::Quota* before, const quota::Quota* af
   }
 }
 
+void Tracker::SetGroups(std::string_view ns, std::vector<std::string> groups) {
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.tracked) wanted.tracked->SetGroups(ns, groups);
+  }
+  if (groups.empty()) {
+    if (const auto known = groups_.find(ns); known != groups_.end()) groups_.erase(known);
+  } else {
+    groups_.insert_or_assign(std::string(ns), std::move(groups));
+  }
+}
+
 // An evaluator is also wanted while its classes make some quota's name its own.
 void Tracker::WantByClasses() {
   for (const quota::Evaluator& evaluator : api_.evaluators) {
@@ -279,6 +290,7 @@ void Tracker::StartServed() {
     wanted.known_absent = false;
     wanted.tracked =
         std::make_shared<TrackedResource>(context_, *served, wanted.evaluator, listener_);
+    for (const auto& [ns, groups] : groups_) wanted.tracked->SetGroups(ns, groups);
     wanted.tracked->Start();
   }
 }

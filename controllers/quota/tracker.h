@@ -51,6 +51,8 @@ class Tracker {
 
   // The names in use changed: a quota came, changed or went (as QuotaListener::OnQuota).
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
+  // The namespace belongs to these groups (Ledger::SetGroups), in each ledger that is or will be.
+  void SetGroups(std::string_view ns, std::vector<std::string> groups);
   // The state of a watched resource changed (as UsageListener::OnResourceState).
   void OnResourceState();
   // The evaluators that own names of `hard`. Valid until the next suspension.
@@ -118,6 +120,7 @@ class Tracker {
   TrackerOptions options_;
   std::map<api::GroupResource, Wanted> wanted_;
   LimitedNamespaces namespaces_;
+  std::map<std::string, std::vector<std::string>, std::less<>> groups_;  // by namespace
   ClassTracker classes_;
   std::set<api::GroupResource> wanted_by_classes_;  // counted in Wanted::quotas, too
   std::unique_ptr<base::Alarm> changed_;

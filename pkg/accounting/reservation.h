@@ -22,6 +22,7 @@ struct Reservation {
   std::string by;       // the process that wrote it
   std::uint64_t n = 0;  // of all that it wrote
   std::string of;       // the resource of its objects, "machines.compute.ironcore.dev"
+  std::string ns = {};  // of its objects; "": the quota's own, or there are no objects
   ResourceList usage;
   std::vector<Uid> objects;
   std::string from;

@@ -104,8 +104,10 @@ std::size_t ReservationList::BytesAtMost() const {
     bytes += kEscaped * (resource.size() + version.size()) + kAmount;
   }
   for (const Reservation& entry : entries_) {
-    bytes += kMembers + kEscaped * (entry.by.size() + entry.of.size() + entry.from.size()) +
-             of_amounts(entry.usage) + of_amounts(entry.stored) + kUid * entry.objects.size();
+    const std::size_t names =
+        entry.by.size() + entry.of.size() + entry.ns.size() + entry.from.size();
+    bytes += kMembers + kEscaped * names + of_amounts(entry.usage) + of_amounts(entry.stored) +
+             kUid * entry.objects.size();
   }
   return bytes;
 }

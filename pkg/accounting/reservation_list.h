@@ -63,8 +63,9 @@ class ReservationList {
   [[nodiscard]] std::size_t objects() const;
   bool operator==(const ReservationList&) const = default;
 
-  // By resource: the newest version of this namespace's objects that was observed by those who
-  // dropped an entry or counted. Who has not seen that far must not count.
+  // By resource: the newest version of this namespace's objects (of all, where the quota is over
+  // several) that was observed by those who dropped an entry or counted. Who has not seen that far
+  // must not count.
   std::map<std::string, std::string> floor;
   std::uint64_t writes = 0;  // of this list, so far: who reads it knows whether it was written
   ResourceList used;         // status.used as this write made it: what differs is a stranger's

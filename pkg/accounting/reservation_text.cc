@@ -78,6 +78,7 @@ void Append(std::string& text, const Reservation& entry) {
   object.Add("n", entry.n);
   object.Add("usage", entry.usage);
   if (!entry.of.empty()) object.Add("of", entry.of);
+  if (!entry.ns.empty()) object.Add("ns", entry.ns);
   if (!entry.objects.empty()) object.Add("objects", entry.objects);
   if (!entry.from.empty()) object.Add("from", entry.from);
   if (!entry.stored.empty()) object.Add("stored", entry.stored);
@@ -129,14 +130,15 @@ Result<std::vector<Uid>> ObjectsFrom(const json::Value& value) {
 }
 
 Result<Reservation> EntryFrom(const json::Value& value) {
-  if (auto all = KnowsAll(
-          value, {"by", "n", "of", "usage", "objects", "from", "stored", "unassigned", "webhook"});
+  if (auto all = KnowsAll(value, {"by", "n", "of", "ns", "usage", "objects", "from", "stored",
+                                  "unassigned", "webhook"});
       !all) {
     return all.error();
   }
   Reservation entry;
   entry.by = value.StringAt({"by"});
   entry.of = value.StringAt({"of"});
+  entry.ns = value.StringAt({"ns"});
   entry.from = value.StringAt({"from"});
   auto n = CountFrom(value, "n");
   auto unassigned = CountFrom(value, "unassigned");
@@ -161,6 +163,7 @@ Result<Reservation> EntryFrom(const json::Value& value) {
   const bool named = !entry.objects.empty();
   if (named && (entry.of.empty() || entry.unassigned > 0)) return Wrong("an entry of two kinds");
   const bool grows = !entry.from.empty() || !entry.stored.empty();
+  if (!entry.ns.empty() && !named) return Wrong("a namespace of no object");
   if (grows && !named) return Wrong("a growth of no object");
   if (!entry.stored.empty() && entry.objects.size() > 1) return Wrong("a growth of two objects");
   return entry;

@@ -24,8 +24,8 @@ bool IsVoid(const Reservation& entry, const View& view) {
 bool IsOpen(const Reservation& entry, const Uid& uid, const View& view) {
   if (view.Ignores(entry.of)) return false;
   if (!view.Follows(entry.of)) return true;
-  return entry.from.empty() ? !view.HasShown(entry.of, uid)
-                            : !view.IsPast(entry.of, uid, entry.from);
+  const ObjectRef object{.of = entry.of, .ns = entry.ns, .uid = uid};
+  return entry.from.empty() ? !view.HasShown(object) : !view.IsPast(object, entry.from);
 }
 
 ResourceList Outstanding(const ReservationList& list, const View& view) {
@@ -39,6 +39,7 @@ ResourceList Outstanding(const ReservationList& list, const View& view) {
 ResourceList OutstandingOfObjects(const ReservationList& list, const View& view) {
   struct Granted {
     std::string_view of;
+    std::string_view ns;
     ResourceList usage;
   };
   std::unordered_map<Uid, Granted, quota::UidHash> granted;
@@ -48,11 +49,13 @@ ResourceList OutstandingOfObjects(const ReservationList& list, const View& view)
       if (!IsOpen(entry, uid, view)) continue;
       Granted& object = granted[uid];
       object.of = entry.of;
+      object.ns = entry.ns;
       object.usage = quota::Larger(object.usage, entry.usage);
     }
   }
   for (const auto& [uid, object] : granted) {
-    quota::AddTo(outstanding, quota::Excess(object.usage, view.Observed(object.of, uid)));
+    quota::AddTo(outstanding,
+                 quota::Excess(object.usage, view.Observed({object.of, object.ns, uid})));
   }
   return outstanding;
 }

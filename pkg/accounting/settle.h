@@ -10,6 +10,13 @@
 
 namespace accounting {
 
+// An object that an entry names.
+struct ObjectRef {
+  std::string_view of;  // its resource
+  std::string_view ns;  // "": the quota's own
+  Uid uid;
+};
+
 // What a process has been shown of one quota's objects.
 class View {
  public:
@@ -19,13 +26,13 @@ class View {
   // True if no name of the quota counts such objects: their entries are over.
   [[nodiscard]] virtual bool Ignores(std::string_view resource) const = 0;
   // The object was shown, also if it is gone again.
-  [[nodiscard]] virtual bool HasShown(std::string_view resource, const Uid& uid) const = 0;
+  [[nodiscard]] virtual bool HasShown(const ObjectRef& object) const = 0;
   // The object was shown in a later version than this, or is gone.
-  [[nodiscard]] virtual bool IsPast(std::string_view resource, const Uid& uid,
-                                    std::string_view version) const = 0;
+  [[nodiscard]] virtual bool IsPast(const ObjectRef& object, std::string_view version) const = 0;
   // What the quota counts of it now.
-  [[nodiscard]] virtual ResourceList Observed(std::string_view resource, const Uid& uid) const = 0;
-  // The newest version of an object of this quota's namespace that was shown; "": none.
+  [[nodiscard]] virtual ResourceList Observed(const ObjectRef& object) const = 0;
+  // The newest version of an object of this quota's namespace, or of any where it may have several,
+  // that was shown; "": none.
   [[nodiscard]] virtual std::string Newest(std::string_view resource) const = 0;
   // All that happened up to this version was shown.
   [[nodiscard]] virtual bool Reaches(std::string_view resource, std::string_view version) const = 0;

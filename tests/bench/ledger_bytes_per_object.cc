@@ -1,6 +1,7 @@
 // How many bytes of resident memory does the ledger need for each object, and how many nanoseconds
 // for an event? Prints both for 10^6 pods of ten workloads, in one namespace and in ten thousand,
-// and the cost of a sum, of a sweep that finds nothing, and of removing the objects.
+// and with all of these in one group, and in five; and the cost of a sum, of a sweep that finds
+// nothing, of moving a namespace, and of removing the objects.
 //
 //   ledger_bytes_per_object [objects]
 
@@ -69,12 +70,29 @@ Objects MakeObjects(std::size_t objects, std::size_t namespaces) {
   return made;
 }
 
-void Measure(const Objects& objects) {
+void MeasureGroups(const Objects& objects, std::vector<std::string> names, quota::Ledger& ledger) {
+  const quota::Space all{.group = names[0]};
+  const Stopwatch sum;
+  const auto used = ledger.Sum(all, {}, {}, {"cpu", "pods", "requests.memory"});
+  std::printf("  group    %6.0f ns a sum (%s)\n", sum.NanosEach(1),
+              used ? used->ToString().c_str() : used.error().message.c_str());
+  std::vector<std::string> others = names;
+  others.back() = "other";
+  const Stopwatch move;
+  for (const std::string& ns : objects.namespaces) ledger.SetGroups(ns, others);
+  std::printf("  move     %6.0f ns a namespace\n", move.NanosEach(objects.namespaces.size()));
+}
+
+// How many groups each namespace is in.
+void Measure(const Objects& objects, std::size_t groups) {
   const std::size_t count = objects.uids.size();
   std::vector<quota::ObjectFacts> workloads;
   for (std::uint64_t i = 0; i < 10; ++i) workloads.push_back(Workload(i));
   const std::size_t before = AllocatedBytes();
   quota::Ledger ledger;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < groups; ++i) names.push_back("group-" + std::to_string(i));
+  for (const std::string& ns : objects.namespaces) ledger.SetGroups(ns, names);
   const auto set_all = [&](std::size_t shift) {
     const Stopwatch watch;
     for (std::size_t i = 0; i < count; ++i) {
@@ -82,7 +100,8 @@ void Measure(const Objects& objects) {
     }
     return watch.NanosEach(count);
   };
-  std::printf("%zu objects in %zu namespaces\n", count, objects.namespaces.size());
+  std::printf("%zu objects in %zu namespaces, each in %zu groups\n", count,
+              objects.namespaces.size(), groups);
   std::printf("  add      %6.0f ns an event\n", set_all(0));
   std::printf("  bytes    %6.1f an object\n",
               static_cast<double>(AllocatedBytes() - before) / static_cast<double>(count));
@@ -93,9 +112,11 @@ void Measure(const Objects& objects) {
   const std::size_t removed = ledger.EndSweep().size();
   std::printf("  sweep    %6.1f ns an object (%zu removed)\n", sweep.NanosEach(count), removed);
   const Stopwatch sum;
-  const auto used = ledger.Sum({.ns = objects.namespaces[0]}, {}, {}, {"cpu", "pods", "requests.memory"});
+  const auto used =
+      ledger.Sum({.ns = objects.namespaces[0]}, {}, {}, {"cpu", "pods", "requests.memory"});
   std::printf("  sum      %6.0f ns (%s)\n", sum.NanosEach(1),
               used ? used->ToString().c_str() : used.error().message.c_str());
+  if (groups > 0) MeasureGroups(objects, names, ledger);
   const Stopwatch remove;
   for (std::size_t i = 0; i < count; ++i) ledger.Remove(objects.NamespaceOf(i), objects.uids[i]);
   std::printf("  remove   %6.0f ns an event (%zu left)\n", remove.NanosEach(count), ledger.size());
@@ -109,7 +130,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: ledger_bytes_per_object [objects], at least 1\n");
     return 2;
   }
-  Measure(MakeObjects(static_cast<std::size_t>(objects), 1));
-  Measure(MakeObjects(static_cast<std::size_t>(objects), 10'000));
+  Measure(MakeObjects(static_cast<std::size_t>(objects), 1), 0);
+  const Objects scattered = MakeObjects(static_cast<std::size_t>(objects), 10'000);
+  for (const std::size_t groups : {0, 1, 5}) Measure(scattered, groups);
   return 0;
 }

@@ -12,6 +12,7 @@
 
 namespace accounting_test {
 
+using accounting::ObjectRef;
 using accounting::Reservation;
 using accounting::ReservationList;
 using accounting::ResourceList;
@@ -46,15 +47,18 @@ class FakeView final : public accounting::View {
   };
   bool Follows(std::string_view) const override { return follows; }
   bool Ignores(std::string_view resource) const override { return resource == "ignored"; }
-  bool HasShown(std::string_view, const Uid& uid) const override { return shown.contains(uid); }
-  bool IsPast(std::string_view, const Uid& uid, std::string_view version) const override {
-    const auto at = shown.find(uid);
-    return at != shown.end() &&
+  bool HasShown(const ObjectRef& object) const override {
+    return IsHere(object) && shown.contains(object.uid);
+  }
+  bool IsPast(const ObjectRef& object, std::string_view version) const override {
+    const auto at = shown.find(object.uid);
+    return IsHere(object) && at != shown.end() &&
            (at->second.gone || at->second.version > std::stoull(std::string(version)));
   }
-  ResourceList Observed(std::string_view, const Uid& uid) const override {
-    const auto at = shown.find(uid);
-    return at == shown.end() || at->second.gone ? ResourceList() : Pods(at->second.usage);
+  ResourceList Observed(const ObjectRef& object) const override {
+    const auto at = shown.find(object.uid);
+    return !IsHere(object) || at == shown.end() || at->second.gone ? ResourceList()
+                                                                   : Pods(at->second.usage);
   }
   std::string Newest(std::string_view) const override { return std::to_string(newest); }
   bool Reaches(std::string_view, std::string_view version) const override {
@@ -64,6 +68,7 @@ class FakeView final : public accounting::View {
     shown[uid] = {version, usage, gone};
     newest = version;
   }
+  bool IsHere(const ObjectRef& object) const { return object.ns == ns; }
   std::int64_t Sum() const {
     std::int64_t sum = 0;
     for (const auto& [uid, object] : shown) sum += object.gone ? 0 : object.usage;
@@ -71,6 +76,7 @@ class FakeView final : public accounting::View {
   }
 
   bool follows = true;
+  std::string ns;  // of all objects
   std::map<Uid, Shown> shown;
   std::uint64_t newest = 0;
 };

@@ -32,6 +32,7 @@ ReservationList RandomList(std::mt19937_64& random) {
     if (kind == 0) {
       entry.of = "machines.compute.ironcore.dev";
       for (std::size_t i = 0; i <= random() % 4; ++i) entry.objects.push_back({random(), random()});
+      if (random() % 2) entry.ns = random() % 2 ? "team-a" : "odd\"é";
       if (random() % 2) entry.from = std::to_string(random());
     } else if (kind == 1) {
       entry.unassigned = 1 + random() % 1000;
@@ -71,6 +72,12 @@ TEST_CASE("reservations: the text is what the documentation shows", "[accounting
             .usage = Pods(2),
             .objects = {Object(2)},
             .from = "18234"});
+  list.Add({.by = "7f3a9c01",
+            .n = 43,
+            .of = "pods",
+            .ns = "team-a",
+            .usage = Pods(1),
+            .objects = {Object(3)}});
   list.Add({.by = "c0193e5d", .n = 7, .of = "pods", .usage = Pods(64), .unassigned = 64});
   list.floor["pods"] = "18230";
   list.writes = 812;
@@ -80,6 +87,8 @@ TEST_CASE("reservations: the text is what the documentation shows", "[accounting
         R"("objects":["00000000-0000-1234-0000-000000000001"]},)"
         R"({"by":"7f3a9c01","n":42,"usage":{"pods":"2"},"of":"pods",)"
         R"("objects":["00000000-0000-1234-0000-000000000002"],"from":"18234"},)"
+        R"({"by":"7f3a9c01","n":43,"usage":{"pods":"1"},"of":"pods","ns":"team-a",)"
+        R"("objects":["00000000-0000-1234-0000-000000000003"]},)"
         R"({"by":"c0193e5d","n":7,"usage":{"pods":"64"},"of":"pods","unassigned":64}],)"
         R"("floor":{"pods":"18230"},"writes":812,"used":{"pods":"71"}})");
 }
@@ -106,6 +115,8 @@ TEST_CASE("reservations: what is damaged or foreign is not believed at all", "[a
       R"({"reservations":[{"by":"a","n":1,"of":"pods","usage":{},"objects":["x"]}]})",
       R"({"reservations":[{"by":"a","n":1,"usage":{},"objects":["00000000-0000-0000-0000-000000000001"]}]})",
       R"({"reservations":[{"by":"a","n":1,"usage":{},"from":"7"}]})",
+      R"({"reservations":[{"by":"a","n":1,"of":"pods","usage":{},"ns":"team-a","unassigned":1}]})",
+      R"({"reservations":[{"by":"a","n":1,"usage":{},"ns":"team-a"}]})",
       R"({"reservations":[{"by":"a","n":1,"usage":{},"until":"7"}]})",
       R"({"reservations":[{"by":"a","n":1,"usage":{},"webhook":31}]})",
   };

@@ -253,7 +253,8 @@ class Shared {
     const std::vector<std::string> names = {std::string("gpu").append(kDevices),
                                             std::string(kImplicit).append("gpu"),
                                             "requests.example.com/gpu"};
-    const auto sum = claims_.Sum({.ns = "ns"}, {}, {}, names, {.classes = &classes_, .owners = &pods_});
+    const auto sum =
+        claims_.Sum({.ns = "ns"}, {}, {}, names, {.classes = &classes_, .owners = &pods_});
     if (!sum) return sum.error().message;
     std::string text;
     for (const std::string& name : names) {

@@ -1,0 +1,251 @@
+// Quotas over many namespaces: how their groups come into the ledgers, and what is asked by them.
+
+#include <catch2/catch.hpp>
+
+#include "controllers/quota/own_reservations.h"
+#include "controllers/quota/quota_view.h"
+#include "pkg/accounting/reserve.h"
+#include "tests/controllers/quota/controller_fixture.h"
+
+namespace groups_test {
+
+using namespace std::chrono_literals;
+using controllers::ObservedUsage;
+using controllers::Obstacle;
+using controllers::OwnReservations;
+using controllers::QuotaView;
+using fixture::kPods;
+using fixture::kSecrets;
+using fixture::MakePod;
+using fixture::MakeSecret;
+
+namespace {
+
+class Listener final : public controllers::UsageListener {
+ public:
+  void OnUsageChange(const quota::Evaluator&, const quota::LedgerChange&) override {}
+  void OnResourceState(const quota::Evaluator&) override {}
+  void OnClassChange(const quota::Evaluator&, const std::string&) override {}
+  void OnClassState(const quota::Evaluator&) override {}
+  void OnShown(std::string_view, const quota::Uid&) override {}
+};
+
+quota::Quota QuotaOf(api::ObjectKey key, std::vector<std::string> names) {
+  quota::Quota quota;
+  quota.key = std::move(key);
+  quota.uid = "uid of " + quota.key.ToString();
+  for (const std::string& name : names) quota.hard.Set(name, quota::Quantity::FromInt(10));
+  return quota;
+}
+
+quota::Uid UidOf(const std::string& name) { return quota::Uid::FromText("uid-of-" + name); }
+
+json::Value Pod(const std::string& name, const std::string& ns) {
+  json::Value pod = MakePod(name, "1", ns);
+  pod.Make({"metadata", "uid"}) = "uid-of-" + name;
+  return pod;
+}
+
+// A tracker of the core API beside a fake cluster, and a quota over namespaces.
+struct TrackerFixture {
+  TrackerFixture() {
+    cluster.Serve(kPods, "Pod");
+    cluster.Serve(kSecrets, "Secret");
+    running.Spawn("tracker", [this] { return tracker.Run(); });
+  }
+  ~TrackerFixture() {
+    running.Cancel();
+    scheduler.RunFor(60s);
+  }
+  void Track(const quota::Quota& quota) {
+    tracker.OnQuota(nullptr, &quota);
+    RunFor(1s);
+  }
+  void RunFor(base::Duration duration) {
+    scheduler.RunFor(duration);
+    pulse.Beat(scheduler.Now());
+  }
+  [[nodiscard]] std::string Used(const quota::Quota& quota) const {
+    return usage.Count(quota, 1s).observed.used.ToString();
+  }
+
+  base::asio::io_context io{1};
+  base::ManualScheduler scheduler{io};
+  fake::FakeCluster cluster{scheduler};
+  quota::QuotaApi api = quota::CoreQuotaApi();
+  controllers::ServedResources served{cluster, scheduler};
+  Listener listener;
+  controllers::Tracker tracker{
+      {.executor = io.get_executor(), .scheduler = &scheduler, .client = &cluster},
+      api,
+      served,
+      listener};
+  controllers::Pulse pulse{scheduler.Now()};
+  ObservedUsage usage{scheduler, cluster, served, tracker, pulse};
+  base::TaskGroup running{io.get_executor()};
+  const quota::Quota red = QuotaOf({"", "red"}, {"pods", "secrets"});
+};
+
+// What is known of namespaces, as a test says.
+class Labels final : public controllers::NamespaceLabels {
+ public:
+  std::optional<Obstacle> Incomplete(base::Duration) const override { return incomplete; }
+  base::TimePoint behind_until() const override { return behind; }
+  const api::GroupVersionResource& resource() const override { return namespaces; }
+  std::string Newest() const override { return newest; }
+  bool Reaches(std::string_view version) const override { return version <= newest; }
+
+  std::optional<Obstacle> incomplete;
+  base::TimePoint behind = base::TimePoint::min();
+  std::string newest = "50";
+  api::GroupVersionResource namespaces{"", "v1", "namespaces"};
+};
+
+}  // namespace
+
+TEST_CASE("groups: all ledgers know them, those that come later, too", "[controllers]") {
+  TrackerFixture f;
+  f.cluster.Put(kPods, Pod("a", "team-a"));
+  f.cluster.Put(kPods, Pod("b", "team-b"));
+  f.cluster.Put(kPods, Pod("c", "team-c"));
+  f.cluster.Put(kSecrets, MakeSecret("s", "team-b"));
+  const quota::Quota own = QuotaOf({"team-a", "q"}, {"pods"});
+  f.Track(own);
+  f.tracker.SetGroups("team-a", {"red"});
+  f.tracker.SetGroups("team-b", {"blue", "red"});
+  f.Track(f.red);  // now secrets are watched
+  CHECK(f.Used(f.red) == "pods=2,secrets=1");
+  CHECK(f.Used(own) == "pods=1");
+  f.cluster.Put(kPods, Pod("d", "team-b"));
+  f.RunFor(1s);
+  CHECK(f.Used(f.red) == "pods=3,secrets=1");
+  f.tracker.SetGroups("team-b", {"blue"});
+  CHECK(f.Used(f.red) == "pods=1,secrets=0");
+  CHECK(f.Used(QuotaOf({"", "blue"}, {"pods"})) == "pods=2");
+  f.tracker.SetGroups("team-b", {});
+  CHECK(f.Used(QuotaOf({"", "blue"}, {"pods"})) == "pods=0");
+}
+
+TEST_CASE("groups: without all labels no name of a quota over namespaces is known",
+          "[controllers]") {
+  TrackerFixture f;
+  Labels labels;
+  f.usage.SetLabels(&labels);
+  f.cluster.Put(kPods, Pod("a", "team-a"));
+  f.tracker.SetGroups("team-a", {"red"});
+  f.Track(f.red);
+  const quota::Quota own = QuotaOf({"team-a", "q"}, {"pods"});
+  CHECK(f.Used(f.red) == "pods=1,secrets=0");
+
+  labels.incomplete = Obstacle{.kind = Obstacle::Kind::kPending, .resource = "namespaces"};
+  auto count = f.usage.Count(f.red, 1s);
+  CHECK(count.observed.used.empty());
+  CHECK(count.observed.unknown == std::vector<std::string>{"pods", "secrets"});
+  CHECK(count.pending);
+  CHECK(count.trouble.empty());
+  CHECK(f.Used(own) == "pods=1");
+
+  labels.incomplete->kind = Obstacle::Kind::kRefused;
+  labels.incomplete->why = "namespaces cannot be listed: forbidden";
+  count = f.usage.Count(f.red, 1s);
+  CHECK_FALSE(count.pending);
+  CHECK(count.trouble == "namespaces cannot be listed: forbidden");
+  REQUIRE(count.obstacles.size() == 1);
+  CHECK(count.obstacles[0].names == std::vector<std::string>{"pods", "secrets"});
+
+  labels.incomplete.reset();
+  labels.behind = f.scheduler.Now() + 10s;
+  count = f.usage.Count(f.red, 1s);
+  CHECK(count.observed.used.ToString() == "pods=1,secrets=0");
+  CHECK(count.observed.partial == std::vector<std::string>{"pods", "secrets"});
+  CHECK(count.behind_until == labels.behind);
+  CHECK(f.usage.BehindUntil(f.red) == labels.behind);
+  CHECK(f.usage.BehindUntil(own) < labels.behind);
+}
+
+TEST_CASE("groups: an object is looked for in the namespace that its entry names",
+          "[controllers]") {
+  TrackerFixture f;
+  f.tracker.SetGroups("team-a", {"red"});
+  f.tracker.SetGroups("team-b", {"red"});
+  f.Track(f.red);
+  f.cluster.Put(kPods, Pod("a", "team-a"));
+  const std::string last = f.cluster.Put(kPods, Pod("b", "team-b"));
+  f.RunFor(1s);
+  const QuotaView view(f.tracker, f.usage, f.red);
+  CHECK(view.HasShown({"pods", "team-a", UidOf("a")}));
+  CHECK_FALSE(view.HasShown({"pods", "team-b", UidOf("a")}));
+  CHECK_FALSE(view.HasShown({"pods", "", UidOf("a")}));
+  CHECK(view.Observed({"pods", "team-b", UidOf("b")}).Get("pods") == quota::Quantity::FromInt(1));
+  CHECK(view.Observed({"pods", "team-a", UidOf("b")}).empty());
+  CHECK_FALSE(view.IsPast({"pods", "team-b", UidOf("b")}, last));
+  CHECK(view.HasShownVersion({"pods", "team-b", UidOf("b")}, last));
+
+  const quota::Quota own = QuotaOf({"team-a", "q"}, {"pods"});
+  const QuotaView of_own(f.tracker, f.usage, own);
+  CHECK(of_own.HasShown({"pods", "", UidOf("a")}));
+  CHECK_FALSE(of_own.HasShown({"pods", "", UidOf("b")}));
+}
+
+TEST_CASE("groups: the floor is of all namespaces, and of their labels", "[controllers]") {
+  TrackerFixture f;
+  f.Track(f.red);
+  const std::string in_a = f.cluster.Put(kPods, Pod("a", "team-a"));
+  const std::string in_b = f.cluster.Put(kPods, Pod("b", "team-b"));
+  f.RunFor(1s);
+  const quota::Quota own = QuotaOf({"team-a", "q"}, {"pods"});
+  CHECK(QuotaView(f.tracker, f.usage, own).Newest("pods") == in_a);
+  const QuotaView view(f.tracker, f.usage, f.red);
+  CHECK(view.Newest("pods") == in_b);
+  CHECK(view.Reaches("pods", in_b));
+  CHECK_FALSE(view.Follows("namespaces"));
+  CHECK(view.floor_resources() == std::vector<std::string>{"pods", "secrets"});
+
+  Labels labels;
+  f.usage.SetLabels(&labels);
+  CHECK(view.floor_resources() == std::vector<std::string>{"pods", "secrets", "namespaces"});
+  CHECK(view.resources() == std::vector<std::string>{"pods", "secrets"});
+  CHECK(view.Served("namespaces") == labels.namespaces);
+  accounting::ReservationList list;
+  accounting::RaiseFloor(list, view.floor_resources(), view);
+  CHECK(list.floor == std::map<std::string, std::string>{{"namespaces", "50"}, {"pods", in_b}});
+  CHECK_FALSE(accounting::IsBehind(list, view));
+  labels.newest = "49";
+  CHECK(accounting::IsBehind(list, view));
+  CHECK(QuotaView(f.tracker, f.usage, own).floor_resources() == std::vector<std::string>{"pods"});
+}
+
+TEST_CASE("groups: creations in one namespace share an entry, others have their own",
+          "[controllers]") {
+  TrackerFixture f;
+  const quota::Evaluator* pods = &f.api.evaluators.front();
+  const quota::ResourceList one{{"pods", quota::Quantity::FromInt(1)}};
+  const auto plan_of = [&](const quota::Quota& quota) {
+    admission::ReservePlan plan{.quota = quota, .grants = {}};
+    for (const std::string name : {"a1", "a2", "b1"}) {
+      plan.grants.push_back({.evaluator = pods,
+                             .ns = "team-" + name.substr(0, 1),
+                             .uid = UidOf(name),
+                             .usage = one,
+                             .stored = {},
+                             .added = one,
+                             .version = {}});
+    }
+    return plan;
+  };
+  controllers::Author author{.by = "me"};
+  accounting::Standing standing;
+  OwnReservations::AddEntries({}, plan_of(f.red), author, standing);
+  REQUIRE(standing.list.entries().size() == 2);
+  CHECK(standing.list.entries()[0].ns == "team-a");
+  CHECK(standing.list.entries()[0].objects.size() == 2);
+  CHECK(standing.list.entries()[1].ns == "team-b");
+  CHECK(standing.used.Get("pods") == quota::Quantity::FromInt(3));
+
+  accounting::Standing of_one;
+  OwnReservations::AddEntries({}, plan_of(QuotaOf({"team-a", "q"}, {"pods"})), author, of_one);
+  REQUIRE(of_one.list.entries().size() == 1);
+  CHECK(of_one.list.entries()[0].ns.empty());
+}
+
+}  // namespace groups_test
