@@ -182,15 +182,20 @@ base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimeP
   co_return base::Result<void>();
 }
 
+// A list of one needs no right but those of the watch.
 base::Task<base::Result<json::Value>> StatusWriter::ReadLabels(std::string ns,
                                                                base::TimePoint deadline) {
-  client::ApiRequest request{.path = kNamespaces.Path({}, ns),
+  client::ApiRequest request{.path = kNamespaces.Path(),
+                             .query = {{"fieldSelector", "metadata.name=" + ns}},
                              .timeout = Until(deadline, context_.scheduler->Now())};
   const auto answer = co_await client::DoJson(*context_.client, std::move(request));
-  const bool absent = !answer && answer.error().Is(base::ErrorCode::kNotFound);
-  if (!answer && !absent) co_return answer.error();
-  const json::Value* labels = answer ? answer->At({"metadata", "labels"}) : nullptr;
-  co_return labels != nullptr ? *labels : json::Value();
+  if (!answer) co_return answer.error();
+  for (const json::Value& item : answer->ArrayAt({"items"})) {
+    if (item.StringAt({"metadata", "name"}) != ns) continue;
+    const json::Value* labels = item.At({"metadata", "labels"});
+    if (labels != nullptr) co_return *labels;
+  }
+  co_return json::Value();
 }
 
 // While the list was on its way the watch may have gone on, or a later list have come: what went
