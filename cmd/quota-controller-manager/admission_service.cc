@@ -170,11 +170,10 @@ void AdmissionService::WantRules(const std::string& quota_api) {
   const auto enforced = enforced_.find(quota_api);
   if (enforced == enforced_.end() || enforced->second->controller == nullptr) return;
   const controllers::Tracker& tracker = enforced->second->controller->tracker();
-  const bool everywhere = enforced->second->cluster;
   std::vector<admission::GuardedResource> wanted;
   for (const auto* evaluator : tracker.Constrained()) {
     wanted.push_back(admission::Guarded(quota_api, *evaluator));
-    if (everywhere) continue;
+    if (!tracker.limits_by_namespace()) continue;
     wanted.back().namespaces = Limited(tracker.NamespacesOf(evaluator->resource));
   }
   keeper_.SetWanted(quota_api, std::move(wanted));

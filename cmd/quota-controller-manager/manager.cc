@@ -33,6 +33,7 @@
 #include "pkg/json/value.h"
 #include "pkg/leader/leader_runner.h"
 #include "pkg/metrics/process_metrics.h"
+#include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 #include "pkg/quota/karmada/karmada_quota.h"
@@ -201,6 +202,7 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
             .leads = [this] { return leadership_->Leads(); }});
   }
   AddEngine(quota::CoreQuotaApi());
+  AddEngine(quota::ClusterQuotaApi());
   AddEngine(quota::KarmadaQuotaApi());
   AddEngine(quota::IroncoreQuotaApi());
   return {};

@@ -80,6 +80,8 @@ struct Account {
   std::optional<base::TimePoint> over_since;  // entries are over, and not taken out yet
   base::TimePoint not_before{};               // no recount is written earlier than this
   base::TimePoint paid_until{};               // each recount that is written moves it on
+  base::TimePoint further_due{};              // what can wait of a status does so until then
+  base::TimePoint children_told{};            // that this status changed
   std::string written_version;                // of our last write
   std::optional<InFlight> in_flight;
 

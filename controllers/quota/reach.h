@@ -5,14 +5,11 @@
 //
 // No I/O; one thread.
 
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "controllers/quota/quota_store.h"
 #include "pkg/api/resource.h"
-#include "pkg/base/clock.h"
-#include "pkg/base/error.h"
 #include "pkg/quota/cluster/quota_tree.h"
 #include "pkg/quota/quota.h"
 #include "pkg/quota/space.h"
@@ -31,12 +28,6 @@ class Reach {
   [[nodiscard]] virtual quota::Space SpaceOf(const quota::Quota& quota) const = 0;
   // False: other quotas than those of QuotasOf() may reach the namespace.
   [[nodiscard]] virtual bool Known(std::string_view ns) const = 0;
-  // False: a quota may reach other namespaces than those whose objects it counts.
-  [[nodiscard]] virtual bool synced() const { return true; }
-  // Until then it may have come to reach more than is known.
-  [[nodiscard]] virtual base::TimePoint behind_until() const { return {}; }
-  // Why the namespaces cannot be followed.
-  [[nodiscard]] virtual std::optional<base::Error> trouble() const { return std::nullopt; }
 };
 
 // Each quota reaches its own namespace.

@@ -81,30 +81,30 @@ quota::QuotaTree::Reach Reservations::Reaching(std::string_view ns) const {
   return reaching;
 }
 
-admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
-  admission::BookedQuota booked;
+void Reservations::Book(const quota::Quota& quota, admission::BookedQuota& booked) const {
   booked.quota = &quota;
   Account* const account = accounts_.Find(quota);
-  if (account == nullptr) return booked;
+  if (account == nullptr) return;
   booked.quota = &account->Decisive(quota);
   if (quota.cluster) booked.quota = &account->AtLeastSeen(*booked.quota);
   if (account->list) {
     booked.list = &*account->list;
     booked.burst = account->own.Usable(scheduler_.Now(), accounts_.author, *account->list);
   }
-  return booked;
 }
 
 std::vector<admission::BookedQuota> Reservations::Quotas(std::string_view ns) const {
   std::vector<admission::BookedQuota> quotas;
   if (reach_.quota_tree() == nullptr) {
-    for (const api::ObjectKey& key : reach_.QuotasOf(ns)) quotas.push_back(Book(*store_.Find(key)));
+    for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {
+      Book(*store_.Find(key), quotas.emplace_back());
+    }
     return quotas;
   }
   for (const auto& [name, above] : Reaching(ns)) {
     const quota::Quota* quota = store_.Find({"", name});
     if (quota == nullptr) continue;
-    quotas.push_back(Book(*quota));
+    Book(*quota, quotas.emplace_back());
     quotas.back().above = above;
   }
   return quotas;
@@ -125,11 +125,14 @@ std::vector<quota::TreePlace> Reservations::PlacesOf(
   });
 }
 
+// What no namespace can be called, so that no quota shares its writer with a namespace.
 std::string Reservations::WriterOf(std::string_view ns) {
-  if (reach_.quota_tree() == nullptr) return std::string(ns);
-  std::vector<api::ObjectKey> keys;
-  for (auto& [name, above] : Reaching(ns)) keys.push_back({"", std::move(name)});
-  return writers_.Of(ns, keys, store_.size());
+  const quota::QuotaTree* tree = reach_.quota_tree();
+  if (tree == nullptr) return std::string(ns);
+  const std::string_view region = tree->RegionOf(ns);
+  if (!region.empty()) return std::string("/").append(region);
+  const quota::QuotaTree::Reach reaching = Reaching(ns);
+  return reaching.empty() ? std::string(ns) : "/" + reaching.back().name;
 }
 
 bool Reservations::MayLimit(std::string_view ns) const {

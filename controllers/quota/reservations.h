@@ -12,7 +12,6 @@
 
 #include "controllers/quota/reach.h"
 #include "controllers/quota/status_writer.h"
-#include "controllers/quota/writer_keys.h"
 #include "pkg/admission/quota_book.h"
 
 namespace controllers {
@@ -70,7 +69,7 @@ class Reservations final : public admission::QuotaBook {
   base::Task<base::Result<void>> Learn(std::string ns, base::TimePoint deadline);
   // A namespace that is being relabelled has the quotas of before and after.
   [[nodiscard]] quota::QuotaTree::Reach Reaching(std::string_view ns) const;
-  [[nodiscard]] admission::BookedQuota Book(const quota::Quota& quota) const;
+  void Book(const quota::Quota& quota, admission::BookedQuota& booked) const;
   [[nodiscard]] OwnReservations::Own* FindOwn(const quota::Quota& quota, const quota::Uid& uid,
                                               std::string_view version) const;
   base::Task<base::Result<void>> ReserveInside(admission::ReservePlan plan,
@@ -86,7 +85,6 @@ class Reservations final : public admission::QuotaBook {
   Accounts& accounts_;
   Hooks hooks_;
   std::map<std::string, Learnt, std::less<>> learnt_;  // that the watch has not shown
-  WriterKeys writers_;
 };
 
 }  // namespace controllers

@@ -56,7 +56,7 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
       .path = api_.resource.Path(write.quota.key.ns, write.quota.key.name, "status"),
       .query = {{"fieldManager", "quota-controller-manager"}},
       .content_type = std::string(client::kMergePatch),
-      .body = quota::StatusPatch(write.quota, desired, list, api_.form),
+      .body = quota::StatusPatch(write.quota, desired, list, api_.form, write.further),
       .timeout = Until(deadline, context_.scheduler->Now())};
   const quota::Quota quota = write.quota;
   if (Account* account = accounts_.Find(quota)) {
@@ -144,6 +144,7 @@ void StatusWriter::OnPutBack() {
   refreshed_.clear();
   quotas_.Relist();
   tracker_.Relist();
+  if (on_put_back_) on_put_back_();
 }
 
 bool StatusWriter::Current() const {

@@ -27,7 +27,10 @@ class Planner {
  public:
   Planner(const BatchQuotas& quotas, std::vector<quota::TreePlace> places,
           const OwnReserved& answer_of)
-      : quotas_(quotas), answer_of_(answer_of), writes_(quotas.all().size()) {
+      : quotas_(quotas),
+        answer_of_(answer_of),
+        in_tree_(!places.empty()),
+        writes_(quotas.all().size()) {
     for (std::size_t i = 0; i < writes_.size(); ++i) {
       const BookedQuota& booked = quotas.all()[i];
       const quota::ResourceList& used = booked.quota->status.used;
@@ -47,9 +50,9 @@ class Planner {
 
   void Add(std::size_t index, const BatchRequest& asked, BatchPlan& plan) {
     const quota::Request& request = *asked.request;
-    const std::vector<std::size_t>& by = quotas_.Of(asked.ns).quotas;
+    const std::vector<std::size_t>& by = asked.by->quotas;
     FindAnswers(request, by);
-    NoteAbove(asked.ns);
+    NoteAbove(*asked.by);
     quota::Verdict verdict = quota::Decide(request, standings_, &by);
     std::vector<std::string> warnings;
     if (verdict.kind == quota::Verdict::Kind::kFits && !request.dry_run) {
@@ -106,10 +109,10 @@ class Planner {
     }
   }
 
-  void NoteAbove(std::string_view ns) {
-    const BatchQuotas::OfNamespace& of = quotas_.Of(ns);
+  void NoteAbove(const BatchQuotas::OfNamespace& of) {
+    if (!in_tree_) return;
     for (std::size_t i = 0; i < of.quotas.size(); ++i) {
-      standings_[of.quotas[i]].tree.above = of.above[i];
+      standings_[of.quotas[i]].tree.above = of.above.empty() ? "" : of.above[i];
     }
   }
 
@@ -140,7 +143,7 @@ class Planner {
                     BatchPlan& plan) {
     const quota::Request& request = *asked.request;
     if (request.dry_run) return;
-    for (const std::size_t i : quotas_.Of(asked.ns).quotas) {
+    for (const std::size_t i : asked.by->quotas) {
       const bool needs = std::ranges::any_of(
           verdict.needs, [i](const quota::Need& need) { return need.standing == i; });
       if (standings_[i].answer == nullptr) continue;
@@ -158,6 +161,7 @@ class Planner {
 
   const BatchQuotas& quotas_;
   const OwnReserved& answer_of_;
+  const bool in_tree_;
   std::vector<quota::Standing> standings_;         // by quota
   std::vector<PlannedWrite> writes_;               // by quota
   std::map<Object, quota::ResourceList> granted_;  // by this batch, and what was reserved before
@@ -165,14 +169,35 @@ class Planner {
 
 }  // namespace
 
-void BatchQuotas::Add(std::string_view ns, std::vector<BookedQuota> quotas) {
+const BatchQuotas::OfNamespace* BatchQuotas::Find(std::string_view ns) const {
+  const auto found = of_.find(ns);
+  return found == of_.end() ? nullptr : &found->second;
+}
+
+// Most batches are of one namespace.
+const BatchQuotas::OfNamespace& BatchQuotas::Add(std::string_view ns,
+                                                 std::vector<BookedQuota> quotas) {
+  const bool first = of_.empty();
   OfNamespace& of = of_[ns];
+  const bool in_tree =
+      std::ranges::any_of(quotas, [](const auto& one) { return !one.above.empty(); });
+  if (in_tree) {
+    for (BookedQuota& booked : quotas) of.above.push_back(std::move(booked.above));
+  }
+  if (first) {
+    all_ = std::move(quotas);
+    for (std::size_t i = 0; i < all_.size(); ++i) of.quotas.push_back(i);
+    return of;
+  }
+  if (index_.empty()) {
+    for (std::size_t i = 0; i < all_.size(); ++i) index_.emplace(all_[i].quota, i);
+  }
   for (BookedQuota& booked : quotas) {
     const auto [entry, added] = index_.try_emplace(booked.quota, all_.size());
     of.quotas.push_back(entry->second);
-    of.above.push_back(std::move(booked.above));
     if (added) all_.push_back(std::move(booked));
   }
+  return of;
 }
 
 BatchPlan PlanBatch(const std::vector<BatchRequest>& requests, const BatchQuotas& quotas,

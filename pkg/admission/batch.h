@@ -20,25 +20,25 @@ class BatchQuotas {
   // Those that reach one namespace, in the order in which they are asked.
   struct OfNamespace {
     std::vector<std::size_t> quotas;  // indices of all()
-    std::vector<std::string> above;   // of each, TreePlace::above
+    std::vector<std::string> above;   // TreePlace::above of each; none if all are ""
   };
-  // The name outlives this.
-  void Add(std::string_view ns, std::vector<BookedQuota> quotas);
-  [[nodiscard]] bool Has(std::string_view ns) const { return of_.contains(ns); }
+  // The name outlives this. REQUIRES: they were not added yet.
+  const OfNamespace& Add(std::string_view ns, std::vector<BookedQuota> quotas);
+  // Null: they were not added. Valid as long as this.
+  [[nodiscard]] const OfNamespace* Find(std::string_view ns) const;
   // Each once.
   [[nodiscard]] const std::vector<BookedQuota>& all() const { return all_; }
-  // REQUIRES: Has(ns).
-  [[nodiscard]] const OfNamespace& Of(std::string_view ns) const { return of_.find(ns)->second; }
 
  private:
   std::vector<BookedQuota> all_;
-  std::map<const quota::Quota*, std::size_t> index_;
+  std::map<const quota::Quota*, std::size_t> index_;  // of all_, from the second namespace on
   std::map<std::string_view, OfNamespace> of_;
 };
 
 struct BatchRequest {
   const quota::Request* request = nullptr;
   std::string_view ns;
+  const BatchQuotas::OfNamespace* by = nullptr;  // of `ns`
 };
 
 struct PlannedWrite : ReservePlan {
@@ -71,8 +71,7 @@ using OwnReserved = std::function<const quota::ResourceList*(const quota::Quota&
 
 // An object that two requests of the batch are about is granted once. Dry runs are judged like the
 // others, and add nothing. What was reserved for a burst counts as not used; creations that fit
-// into it need no write. `places`: as QuotaBook::PlacesOf(). REQUIRES: `quotas` has the namespaces
-// of all requests.
+// into it need no write. `places`: as QuotaBook::PlacesOf().
 BatchPlan PlanBatch(const std::vector<BatchRequest>& requests, const BatchQuotas& quotas,
                     std::vector<quota::TreePlace> places, const OwnReserved& answer_of);
 

@@ -74,9 +74,14 @@ bool JointAdmitter::IsDecidedElsewhere(const Review& review, const Admitters& li
   return false;
 }
 
-// What only others limit, their own webhooks are asked about.
 base::Task<Answer> JointAdmitter::Admit(Review review, base::TimePoint deadline) {
-  Admitters limiting = all_.size() == 1 ? all_ : Limiting(review);
+  if (all_.size() == 1) return own_.Admit(std::move(review), deadline);
+  return AdmitBeside(std::move(review), deadline);
+}
+
+// What only others limit, their own webhooks are asked about.
+base::Task<Answer> JointAdmitter::AdmitBeside(Review review, base::TimePoint deadline) {
+  Admitters limiting = Limiting(review);
   if (std::ranges::find(limiting, &own_) == limiting.end()) co_return Answer{};
   if (limiting.size() == 1) co_return co_await own_.Admit(std::move(review), deadline);
   if (IsDecidedElsewhere(review, limiting)) co_return Answer{};
@@ -95,6 +100,11 @@ base::Task<Answer> JointAdmitter::AdmitByAll(Review review, Admitters limiting,
     if (!judgement.reserves) AddTo(all, std::move(judgement.answer));
   }
   if (reserving.empty()) co_return all;
+  if (reserving.size() == 1) {
+    Answer answer = co_await reserving.front()->Admit(std::move(review), deadline);
+    if (IsAllowed(answer)) AddTo(answer, std::move(all));
+    co_return answer;
+  }
   auto answers = co_await Reserve(std::move(review), std::move(reserving), deadline);
   if (const Answer* against = FirstAgainst(answers)) co_return *against;
   for (Answer& answer : answers) AddTo(all, std::move(answer));

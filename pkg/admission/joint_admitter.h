@@ -45,6 +45,7 @@ class JointAdmitter final : public Admitter {
   // Those whose quotas may limit the request; in order.
   [[nodiscard]] Admitters Limiting(const Review& review) const;
   [[nodiscard]] bool IsDecidedElsewhere(const Review& review, const Admitters& limiting) const;
+  base::Task<Answer> AdmitBeside(Review review, base::TimePoint deadline);
   base::Task<Answer> AdmitByAll(Review review, Admitters limiting, base::TimePoint deadline);
   base::Task<std::vector<Answer>> Reserve(Review review, Admitters reserving,
                                           base::TimePoint deadline);

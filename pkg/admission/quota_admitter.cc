@@ -86,10 +86,6 @@ QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Schedul
 
 QuotaAdmitter::~QuotaAdmitter() = default;
 
-QuotaAdmitter::Begun QuotaAdmitter::Done(Answer answer) {
-  return {.waiter = nullptr, .answer = std::move(answer)};
-}
-
 // Null: the kind is only counted, if at all.
 const quota::Evaluator* QuotaAdmitter::EvaluatorFor(const api::GroupResource& resource) const {
   const auto found = std::ranges::find(api_.evaluators, resource, &quota::Evaluator::resource);
@@ -192,24 +188,25 @@ bool QuotaAdmitter::MayLimit(const Review& review) const {
   return EvaluatorFor(resource) != nullptr || CounterOf(api_, resource);
 }
 
-base::Task<QuotaAdmitter::Begun> QuotaAdmitter::Begin(Review review, base::TimePoint deadline) {
+base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint deadline,
+                                               bool* reserves) {
   const api::GroupResource resource = review.resource.WithoutVersion();
   const quota::Evaluator* evaluator = EvaluatorFor(resource);
   auto counter = evaluator == nullptr ? CounterOf(api_, resource) : std::nullopt;
   if (counter) evaluator = &*counter;
-  if (evaluator == nullptr || review.ns.empty()) co_return Begun{};
-  if (options_.exempt_namespaces.contains(review.ns)) co_return Begun{};
-  if (!Handles(*evaluator, review)) co_return Begun{};
+  if (evaluator == nullptr || review.ns.empty()) co_return Answer{};
+  if (options_.exempt_namespaces.contains(review.ns)) co_return Answer{};
+  if (!Handles(*evaluator, review)) co_return Answer{};
   if (review.operation == Operation::kUpdate && review.old_object.IsNull()) {
-    co_return Done(
-        Refuse(403, "unable to get previous usage since prior version of object was not found"));
+    co_return Refuse(403,
+                     "unable to get previous usage since prior version of object was not found");
   }
   const auto refreshed = co_await book_.Refresh(review.ns, deadline);
   if (!refreshed) {
-    co_return Done(Unavailable("quotas of namespace " + review.ns +
-                               " cannot be read: " + refreshed.error().message));
+    co_return Unavailable("quotas of namespace " + review.ns +
+                          " cannot be read: " + refreshed.error().message);
   }
-  if (book_.Quotas(review.ns).empty()) co_return Begun{};
+  if (book_.Quotas(review.ns).empty()) co_return Answer{};
   auto waiter = std::make_shared<Waiter>();
   waiter->review = std::move(review);
   waiter->deadline = deadline;
@@ -217,32 +214,31 @@ base::Task<QuotaAdmitter::Begun> QuotaAdmitter::Begin(Review review, base::TimeP
   waiter->request.evaluator = waiter->counter ? &*waiter->counter : evaluator;
   const auto prepared = Prepare(*waiter);
   if (!prepared) {
-    co_return Done(Refuse(500, "its use of quota is unknown: " + prepared.error().message));
+    co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message);
   }
   if (!waiter->flaw.empty()) {
-    co_return Done(Refuse(403, "it cannot be counted: " + waiter->flaw));
+    co_return Refuse(403, "it cannot be counted: " + waiter->flaw);
   }
   const auto resolved = co_await ResolveClasses(waiter);
-  if (!resolved) co_return Done(Unavailable(resolved.error().message));
-  co_return Begun{.waiter = std::move(waiter), .answer = {}};
-}
-
-base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
-  Begun begun = co_await Begin(std::move(review), deadline);
-  if (!begun.waiter) co_return std::move(begun.answer);
-  Answer answer = co_await Decide(begun.waiter);
+  if (!resolved) co_return Unavailable(resolved.error().message);
+  if (reserves != nullptr) co_return JudgeNow(waiter, *reserves);
+  Answer answer = co_await Decide(waiter);
   for (std::size_t i = 0; i < answer.warnings.size(); ++i) observer_.OnWarning(api_.name);
-  if (answer.kind == Answer::Kind::kAllowed) answer.granted = std::move(begun.waiter->granted);
+  if (answer.kind == Answer::Kind::kAllowed) answer.granted = std::move(waiter->granted);
   co_return answer;
 }
 
+Answer QuotaAdmitter::JudgeNow(const std::shared_ptr<Waiter>& waiter, bool& reserves) const {
+  BatchPlan plan = PlanFor({waiter});
+  reserves = !plan.writes.empty() || !plan.answered.empty();
+  return AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
+}
+
 base::Task<QuotaAdmitter::Judgement> QuotaAdmitter::Judge(Review review, base::TimePoint deadline) {
-  Begun begun = co_await Begin(std::move(review), deadline);
-  if (!begun.waiter) co_return Judgement{.answer = std::move(begun.answer)};
-  BatchPlan plan = PlanFor({begun.waiter});
-  const bool reserves = !plan.writes.empty() || !plan.answered.empty();
-  Answer answer = AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
-  co_return Judgement{.answer = std::move(answer), .reserves = reserves};
+  Judgement judgement;
+  Answer answer = co_await AdmitOrJudge(std::move(review), deadline, &judgement.reserves);
+  judgement.answer = std::move(answer);
+  co_return judgement;
 }
 
 BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
@@ -251,8 +247,10 @@ BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
   requests.reserve(batch.size());
   for (const std::shared_ptr<Waiter>& waiter : batch) {
     const std::string& ns = waiter->review.ns;
-    requests.push_back({&waiter->request, ns});
-    if (!quotas.Has(ns)) quotas.Add(ns, book_.Quotas(ns));
+    const bool same = !requests.empty() && requests.back().ns == ns;
+    const auto* by = same ? requests.back().by : quotas.Find(ns);
+    if (by == nullptr) by = &quotas.Add(ns, book_.Quotas(ns));
+    requests.push_back({&waiter->request, ns, by});
   }
   BatchPlan plan = PlanBatch(requests, quotas, book_.PlacesOf(quotas.all()),
                              [this](const quota::Quota& quota, const quota::Request& request) {

@@ -18,6 +18,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "pkg/admission/admitter.h"
@@ -51,7 +52,9 @@ class QuotaAdmitter final : public Admitter {
 
   [[nodiscard]] const std::string& name() const override { return api_.name; }
   [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource& resource) override;
-  base::Task<Answer> Admit(Review review, base::TimePoint deadline) override;
+  base::Task<Answer> Admit(Review review, base::TimePoint deadline) override {
+    return AdmitOrJudge(std::move(review), deadline, nullptr);
+  }
 
   // For requests that the quotas of several quota APIs limit (joint_admitter.h).
   // False: Admit() would allow it at once, for want of quotas.
@@ -73,13 +76,9 @@ class QuotaAdmitter final : public Admitter {
   using Waiting = std::deque<std::shared_ptr<Waiter>>;
   using Batch = std::vector<std::shared_ptr<Waiter>>;
 
-  // A review as far as it can be answered without looking at what is free.
-  struct Begun {
-    std::shared_ptr<Waiter> waiter;  // null: answered
-    Answer answer;
-  };
-  static Begun Done(Answer answer);
-  base::Task<Begun> Begin(Review review, base::TimePoint deadline);
+  // Judges only, if `reserves` is not null: it becomes Judgement::reserves.
+  Answer JudgeNow(const std::shared_ptr<Waiter>& waiter, bool& reserves) const;
+  base::Task<Answer> AdmitOrJudge(Review review, base::TimePoint deadline, bool* reserves);
   [[nodiscard]] const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource) const;
   base::Result<void> Prepare(Waiter& waiter) const;
   [[nodiscard]] std::vector<const quota::Quota*> QuotasIn(const std::string& ns) const;

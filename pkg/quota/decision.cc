@@ -159,6 +159,22 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
   return needs;
 }
 
+// What `used` of quotas with a parent has for the object already: a call that is repeated, or is
+// decided again because another quota could not be written.
+Had HadOf(const Request& request, const std::vector<Standing>& standings,
+          const std::vector<Concern>& concerns) {
+  Had had;
+  for (const auto& [index, names] : concerns) {
+    const Standing& standing = standings[index];
+    if (!standing.tree.parent || (standing.answer == nullptr && !standing.reserved)) continue;
+    const ResourceList stored = StoredUsage(request, *standing.quota);
+    ResourceList has = standing.answer != nullptr ? Larger(stored, *standing.answer) : stored;
+    if (standing.reserved) has = Larger(has, standing.reserved(stored));
+    had[index] = Excess(Smaller(UsageAtStake(*standing.quota, request, names), has), stored);
+  }
+  return had;
+}
+
 // What a refusal says of the names that do not fit.
 struct Exceeded {
   ResourceList requested;
@@ -178,13 +194,14 @@ std::string Text(const Standing& standing, const Exceeded& exceeded) {
 // A refusal, unless it fits. Only names whose usage increases are compared: a quota that is
 // exceeded under other names does not refuse.
 std::optional<Verdict> RefuseExceeding(const std::vector<Standing>& standings,
-                                       const std::vector<Need>& needs, const Need& need) {
+                                       const std::vector<Need>& needs, const Had& had,
+                                       const Need& need) {
   const Standing& standing = standings[need.standing];
   Exceeded exceeded;
   for (const auto& [name, grown] : need.amount) {
     const Quantity limit = standing.quota->status.hard.Get(name);
     const Quantity now = standing.used.Get(name);
-    const Quantity held = HeldBack(standings, needs, need, name);
+    const Quantity held = HeldBack(standings, needs, had, need, name);
     const base::Result<Quantity> then = now.Add(grown);
     const base::Result<Quantity> weight = then ? then->Add(held) : then;
     if (weight && *weight <= limit) continue;
@@ -240,8 +257,9 @@ bool AnyRefuses(const Request& request, const std::vector<Standing>& standings,
     if (negative.empty()) break;
     if (refusals.Take(*standings[index].quota, Refuse(negative))) return true;
   }
+  const Had had = HadOf(request, standings, concerns);
   return std::ranges::any_of(needs, [&](const Need& need) {
-    auto refusal = RefuseExceeding(standings, needs, need);
+    auto refusal = RefuseExceeding(standings, needs, had, need);
     return refusal && refusals.Take(*standings[need.standing].quota, *std::move(refusal));
   });
 }

@@ -46,7 +46,8 @@ struct Request {
 // which its usage is unknown.
 bool DependsOnUnknown(const Request& request, const std::vector<const Quota*>& quotas);
 
-// Where a ClusterQuota is in its tree, for the request that is judged. See cluster/DESIGN.md.
+// Where a ClusterQuota is in its tree, for the request that is judged
+// (pkg/quota/cluster/DESIGN.md).
 struct TreePlace {
   // False: it does not reach the request's namespace, but that of another request of the batch.
   bool reaches = true;

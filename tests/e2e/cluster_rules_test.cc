@@ -1,56 +1,27 @@
 // What ClusterQuota's CRD decides without the daemon, on the API server that evaluates it.
 #include <catch2/catch.hpp>
-#include <stdexcept>
 
-#include "pkg/config/yaml.h"
 #include "tests/e2e/harness/admission.h"
-#include "tests/e2e/harness/files.h"
+#include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/scenario.h"
 
 namespace e2e::cluster_rules_test {
 namespace {
 
-constexpr const char* kQuotas = "/apis/quota-controller-manager.io/v1alpha1/clusterquotas";
-constexpr const char* kDefinition = "clusterquotas.quota-controller-manager.io";
-
-// Serves ClusterQuotas while it lives.
-class Served {
- public:
-  explicit Served(Api& api) : api_(api) {
-    const auto definition =
-        config::ParseYaml(ReadFile(QCM_SOURCE_DIR "/manifests/crds/clusterquota-crd.yaml"));
-    if (!definition) throw std::runtime_error(definition.error().message);
-    api_.Create(PathOf("customresourcedefinitions"), *definition);
-    Eventually("ClusterQuotas are served", [&]() -> std::string {
-      const auto answer = api_.Do({.path = kQuotas});
-      return answer ? "" : answer.error().message;
-    });
-  }
-  ~Served() { api_.Delete(PathOf("customresourcedefinitions", "", kDefinition)); }
-  Served(const Served&) = delete;
-  Served& operator=(const Served&) = delete;
-
-  // "accepted", or why not.
-  std::string Try(const std::string& spec) {
-    const json::Value quota = Json(
-        R"({"apiVersion":"quota-controller-manager.io/v1alpha1","kind":"ClusterQuota",
-            "metadata":{"name":"tried"},"spec":)" +
-        spec + "}");
-    const Attempt attempt = ToAttempt(api_.Do(PostOf(kQuotas, quota)));
-    if (attempt.ok()) api_.Delete(std::string(kQuotas) + "/tried");
-    return attempt.ok() ? "accepted" : attempt.message;
-  }
-
- private:
-  Api& api_;
-};
+// "accepted", or why not.
+std::string Try(Api& api, const std::string& spec) {
+  const Attempt attempt =
+      ToAttempt(api.Do(PostOf(ClusterQuotas::Path(), ClusterQuotas::Quota("tried", Json(spec)))));
+  if (attempt.ok()) api.Delete(ClusterQuotas::Path("tried"));
+  return attempt.ok() ? "accepted" : attempt.message;
+}
 
 }  // namespace
 
 TEST_CASE("cluster: a quota that could never work is refused when it is written",
           "[e2e][cluster][real-only][server]") {
   Scenario s;
-  Served served(s.api());
+  const ClusterQuotas served(s.api());
   for (const char* spec :
        {"{}", R"({"namespaceSelector":{},"hard":{"pods":5,"requests.cpu":"1500m"}})",
         R"({"parent":"company","hard":{"pods":"5"},"guaranteed":{"pods":5}})",
@@ -60,11 +31,11 @@ TEST_CASE("cluster: a quota that could never work is refused when it is written"
         R"({"hard":{"requests.storage":"5"},"scopes":["VolumeAttributesClass"]})",
         R"({"hard":{"requests.cpu":2},"guaranteed":{"requests.cpu":"1999m"}})"}) {
     INFO(spec);
-    CHECK(served.Try(spec) == "accepted");
+    CHECK(Try(s.api(), spec) == "accepted");
   }
   for (const char* name : {"nonsense", "count/", "example.com/gpu", "requests.pods", "count/a/b"}) {
     INFO(name);
-    CHECK_THAT(served.Try(R"({"hard":{")" + std::string(name) + R"(":"1"}})"),
+    CHECK_THAT(Try(s.api(), R"({"hard":{")" + std::string(name) + R"(":"1"}})"),
                Catch::Contains("a name can never be counted"));
   }
   const std::vector<std::pair<std::string, std::string>> refusals = {
@@ -89,7 +60,7 @@ TEST_CASE("cluster: a quota that could never work is refused when it is written"
        "supported values"}};
   for (const auto& [spec, why] : refusals) {
     INFO(spec);
-    CHECK_THAT(served.Try(spec), Catch::Contains(why));
+    CHECK_THAT(Try(s.api(), spec), Catch::Contains(why));
   }
 }
 

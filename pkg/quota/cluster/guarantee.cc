@@ -7,9 +7,28 @@
 namespace quota {
 namespace {
 
+ResourceList GuaranteedTo(const Quota& quota) {
+  return quota.cluster ? quota::Guaranteed(*quota.cluster, quota.status.hard) : ResourceList();
+}
+
 Quantity GrowthOf(const std::vector<Need>& needs, std::size_t standing, std::string_view name) {
   const auto need = std::ranges::find(needs, standing, &Need::standing);
   return need == needs.end() ? Quantity() : need->amount.Get(name);
+}
+
+Quantity HadBy(const Had& had, std::size_t standing, std::string_view name) {
+  const auto found = had.find(standing);
+  return found == had.end() ? Quantity() : found->second.Get(name);
+}
+
+// What a request takes of what was promised to a quota before.
+Quantity TakenOf(const Standing& standing, std::string_view name, const Quantity& growth,
+                 const Quantity& had) {
+  const Quantity promised = standing.tree.promised.Get(name);
+  if (had.IsZero()) return std::min(promised, growth);
+  const Quantity guaranteed = GuaranteedTo(*standing.quota).Get(name);
+  const Quantity before = Above(Sum(guaranteed, had), standing.used.Get(name));
+  return std::min(before, Sum(growth, had));
 }
 
 // What the children of a quota are promised, but for one.
@@ -52,8 +71,7 @@ ResourceList Guaranteed(const ClusterSpec& spec, const ResourceList& hard) {
 
 ResourceList Promised(const Quota& quota, const ResourceList& used) {
   ResourceList promised;
-  if (!quota.cluster || quota.cluster->guaranteed.empty()) return promised;
-  for (const auto& [name, amount] : Guaranteed(*quota.cluster, quota.status.hard)) {
+  for (const auto& [name, amount] : GuaranteedTo(quota)) {
     const Quantity* now = used.Find(name);
     const Quantity left = now != nullptr ? Above(amount, *now) : Quantity();
     if (!left.IsZero()) promised.Set(name, left);
@@ -62,18 +80,16 @@ ResourceList Promised(const Quota& quota, const ResourceList& used) {
 }
 
 Quantity HeldBack(const std::vector<Standing>& standings, const std::vector<Need>& needs,
-                  const Need& need, std::string_view name) {
+                  const Had& had, const Need& need, std::string_view name) {
   const Standing& parent = standings[need.standing];
   if (!parent.quota->cluster) return {};
   Quantity held = parent.tree.held_back.Get(name);
   Quantity taken;  // of what is promised to children on the way
   for (std::size_t i = 0; i < standings.size(); ++i) {
     if (standings[i].tree.parent != need.standing) continue;
-    const Quantity promised = standings[i].tree.promised.Get(name);
-    if (promised.IsZero()) continue;
     const Quantity growth = GrowthOf(needs, i, name);
-    held = Sum(held, Above(promised, growth));
-    taken = Sum(taken, std::min(promised, growth));
+    held = Sum(held, Above(standings[i].tree.promised.Get(name), growth));
+    taken = Sum(taken, TakenOf(standings[i], name, growth, HadBy(had, i, name)));
   }
   return need.amount.Get(name) > taken ? held : Quantity();
 }

@@ -1,97 +1,12 @@
 #include "pkg/quota/cluster/quota_tree.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "pkg/quota/cluster/guarantee.h"
-#include "pkg/quota/saturating.h"
+#include "pkg/quota/cluster/quota_tree_parts.h"
 
 namespace quota {
-
-struct QuotaTree::Node {
-  std::string name;
-  const Lineage::Member* place = nullptr;
-  std::optional<api::LabelSelector> selector;
-  ResourceList hard;
-  ResourceList guaranteed;
-  ResourceList overpromised;  // guaranteed to its children together: the names above its hard
-  std::set<Room*> rooms;      // that it reaches
-  std::size_t namespaces = 0;
-};
-
-struct QuotaTree::Room {
-  Nodes selecting;
-  std::shared_ptr<const Reach> reach;
-  std::set<std::string_view> namespaces;
-};
-
-// What a change found before it.
-class QuotaTree::Mutation {
- public:
-  explicit Mutation(const QuotaTree& tree) : tree_(tree) {}
-
-  void Note(std::string_view ns, const Room* room) {
-    before_.try_emplace(std::string(ns), room != nullptr ? room->reach : nullptr);
-  }
-  void NotePlaces() {
-    for (const auto& [name, node] : tree_.nodes_) {
-      if (node->place != nullptr) places_.emplace(name, *node->place);
-    }
-  }
-  // The quota, its parent, and the children of both.
-  void NoteFamily(std::string_view quota) {
-    const Lineage::Member* member = tree_.lineage_.Find(quota);
-    if (member == nullptr) return;
-    quotas_.insert(member->name);
-    NoteChildren(*member);
-    if (member->up == nullptr) return;
-    quotas_.insert(member->up->name);
-    NoteChildren(*member->up);
-  }
-
-  Change Finish() {
-    Change change;
-    for (const auto& [ns, old] : before_) {
-      static const Reach nothing;
-      if (Compare(old != nullptr ? *old : nothing, tree_.QuotasOf(ns))) {
-        change.namespaces.push_back(ns);
-      }
-    }
-    for (const auto& [name, place] : places_) {
-      const Lineage::Member* now = tree_.lineage_.Find(name);
-      const bool same = now != nullptr && now->up == place.up && now->below == place.below &&
-                        now->depth == place.depth && now->fault == place.fault;
-      if (!same) quotas_.insert(name);
-    }
-    change.quotas.assign(quotas_.begin(), quotas_.end());
-    return change;
-  }
-
- private:
-  void NoteChildren(const Lineage::Member& member) {
-    for (const Lineage::Member* child : member.below) quotas_.insert(child->name);
-  }
-
-  // True if the quotas differ; those that are only in one of the two have other namespaces now.
-  bool Compare(const Reach& old, const Reach& now) {
-    const auto names = [](const Reach& reach) {
-      std::vector<std::string> sorted;
-      for (const Reaching& quota : reach) sorted.push_back(quota.name);
-      std::ranges::sort(sorted);
-      return sorted;
-    };
-    const std::vector<std::string> a = names(old);
-    const std::vector<std::string> b = names(now);
-    std::ranges::set_symmetric_difference(a, b, std::inserter(quotas_, quotas_.end()));
-    return a != b;
-  }
-
-  const QuotaTree& tree_;
-  std::map<std::string, std::shared_ptr<const Reach>> before_;  // by namespace
-  std::map<std::string, Lineage::Member> places_;
-  std::set<std::string> quotas_;
-};
 
 QuotaTree::QuotaTree() = default;
 QuotaTree::~QuotaTree() = default;
@@ -235,6 +150,7 @@ std::shared_ptr<const QuotaTree::Reach> QuotaTree::Expand(const Nodes& selecting
 QuotaTree::Room& QuotaTree::RoomOf(const Nodes& selecting) {
   std::unique_ptr<Room>& room = rooms_[selecting];
   if (room != nullptr) return *room;
+  connected_ = false;
   room = std::make_unique<Room>(Room{.selecting = selecting, .reach = Expand(selecting)});
   for (const Reaching& quota : *room->reach) Find(quota.name)->rooms.insert(room.get());
   return *room;
@@ -251,6 +167,7 @@ void QuotaTree::Leave(std::string_view ns, Namespace& space) {
   room.namespaces.erase(ns);
   for (const Reaching& quota : *room.reach) --Find(quota.name)->namespaces;
   if (!room.namespaces.empty()) return;
+  connected_ = false;
   for (const Reaching& quota : *room.reach) Find(quota.name)->rooms.erase(&room);
   const Nodes selecting = room.selecting;
   rooms_.erase(selecting);
@@ -290,6 +207,7 @@ void QuotaTree::Relink(Mutation& mutation) {
   for (auto& [selecting, room] : rooms_) {
     std::shared_ptr<const Reach> reach = Expand(selecting);
     if (*reach == *room->reach) continue;
+    connected_ = false;
     for (const std::string_view ns : room->namespaces) mutation.Note(ns, room.get());
     for (const Reaching& quota : *room->reach) {
       Node& node = *Find(quota.name);
@@ -303,49 +221,6 @@ void QuotaTree::Relink(Mutation& mutation) {
       node.namespaces += room->namespaces.size();
     }
   }
-}
-
-void QuotaTree::SumGuarantees() {
-  std::map<const Lineage::Member*, ResourceList> sums;
-  for (const auto& [name, node] : nodes_) {
-    if (node->place->up == nullptr || node->guaranteed.empty()) continue;
-    AddTo(sums[node->place->up], node->guaranteed);
-  }
-  for (const auto& [name, node] : nodes_) {
-    node->overpromised = {};
-    const auto sum = sums.find(node->place);
-    if (sum == sums.end()) continue;
-    for (const auto& [resource, amount] : sum->second) {
-      const Quantity* limit = node->hard.Find(resource);
-      if (limit != nullptr && amount > *limit) node->overpromised.Set(resource, amount);
-    }
-  }
-}
-
-std::optional<QuotaTree::Flaw> QuotaTree::FlawOf(std::string_view quota) const {
-  using Fault = Lineage::Fault;
-  const Node* node = Find(quota);
-  if (node == nullptr) return std::nullopt;
-  const Lineage::Member& place = *node->place;
-  if (place.fault == Fault::kParentNotFound) {
-    return Flaw{"ParentNotFound", "there is no ClusterQuota " + place.parent};
-  }
-  if (place.fault == Fault::kParentCycle) {
-    return Flaw{"ParentCycle", "its parents lead back to it: " + CycleOf(lineage_, place)};
-  }
-  if (place.up == nullptr) return std::nullopt;
-  const Node& parent = *Find(place.up->name);
-  ResourceList promised;
-  ResourceList limited;
-  for (const auto& [resource, amount] : parent.overpromised) {
-    if (node->guaranteed.Get(resource).IsZero()) continue;
-    promised.Set(resource, amount);
-    limited.Set(resource, parent.hard.Get(resource));
-  }
-  if (promised.empty()) return std::nullopt;
-  return Flaw{"GuaranteedExceedsParent", "guaranteed in " + parent.name +
-                                             " to all quotas below it: " + promised.ToString() +
-                                             ", limited: " + limited.ToString()};
 }
 
 }  // namespace quota

@@ -67,6 +67,10 @@ class QuotaTree {
   [[nodiscard]] Reach QuotasFor(const json::Value* labels) const;
   // The quota and all above it, from below; empty if it is not known.
   [[nodiscard]] Reach WayUp(std::string_view quota) const;
+  // Namespaces with a quota in common have the same region, and so have those that are linked by
+  // further namespaces with quotas in common: quotas of two regions differ. The name of a quota; ""
+  // where none reaches. The first question after a change costs O(rooms).
+  [[nodiscard]] std::string_view RegionOf(std::string_view ns) const;
   // 0 for a quota that is not known.
   [[nodiscard]] std::size_t CountNamespaces(std::string_view quota) const;
   // In no order.
@@ -96,11 +100,13 @@ class QuotaTree {
   void Relink(Mutation& mutation);
   void SumGuarantees();
   [[nodiscard]] Node* Find(std::string_view quota) const;
+  void Connect() const;
 
   Lineage lineage_;
   std::map<std::string, std::unique_ptr<Node>, std::less<>> nodes_;
   std::map<std::string, Namespace, std::less<>> namespaces_;
   std::map<Nodes, std::unique_ptr<Room>> rooms_;
+  mutable bool connected_ = false;  // the nodes know their regions
 };
 
 }  // namespace quota

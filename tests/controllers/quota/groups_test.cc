@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "controllers/quota/asker.h"
 #include "controllers/quota/own_reservations.h"
 #include "controllers/quota/quota_view.h"
 #include "pkg/accounting/reserve.h"
@@ -213,6 +214,71 @@ TEST_CASE("groups: the floor is of all namespaces, and of their labels", "[contr
   labels.newest = "49";
   CHECK(accounting::IsBehind(list, view));
   CHECK(QuotaView(f.tracker, f.usage, own).floor_resources() == std::vector<std::string>{"pods"});
+}
+
+TEST_CASE("groups: the server is asked where entries say that their objects are", "[controllers]") {
+  using Lists = std::map<std::string, std::set<std::string>>;
+  TrackerFixture f;
+  f.Track(f.red);
+  const quota::ResourceList one{{"pods", quota::Quantity::FromInt(1)}};
+  accounting::ReservationList list;
+  const auto add = [&](std::uint64_t n, std::string ns, std::string name) {
+    list.Add({.by = "me",
+              .n = n,
+              .of = "pods",
+              .ns = std::move(ns),
+              .usage = one,
+              .objects = {UidOf(name)}});
+  };
+  add(1, "team-a", "a");
+  add(2, "team-b", "b");
+  const auto due = [&](const quota::Quota& quota) {
+    accounting::FirstSeen first_seen;
+    first_seen.See(f.scheduler.Now() - 60s, list);
+    controllers::Questions questions;
+    return questions.Due(f.scheduler.Now(), &list, first_seen, {}, {.entries = 10s},
+                         QuotaView(f.tracker, f.usage, quota));
+  };
+  CHECK(due(f.red).lists == Lists{{"pods", {"team-a", "team-b"}}});
+  CHECK(due(QuotaOf({"team-c", "q"}, {"pods"})).lists == Lists{{"pods", {"team-c"}}});
+  list.Add({.by = "me", .n = 3, .of = "pods", .usage = one, .unassigned = 1});
+  CHECK(due(f.red).lists == Lists{{"pods", {"", "team-a", "team-b"}}});
+  CHECK(due(QuotaOf({"team-c", "q"}, {"pods"})).lists == Lists{{"pods", {"team-c"}}});
+}
+
+TEST_CASE("groups: more namespaces than can be asked one by one are asked at once",
+          "[controllers]") {
+  TrackerFixture f;
+  f.cluster.Put(kPods, Pod("a", "team-a"));
+  f.cluster.Put(kPods, Pod("b", "team-b"));
+  const controllers::TrackingContext context{
+      .executor = f.io.get_executor(), .scheduler = &f.scheduler, .client = &f.cluster};
+  controllers::Asker asker(context);
+  std::optional<base::Result<controllers::Answers>> answers;
+  const auto ask = [&](std::set<std::string> namespaces) {
+    f.cluster.listed.clear();
+    f.running.Spawn("ask", [&, namespaces]() -> base::Task<void> {
+      std::map<std::string, controllers::Asker::Lists> lists;
+      lists["pods"] = {.resource = kPods, .namespaces = namespaces};
+      const base::TimePoint deadline = f.scheduler.Now() + 10s;
+      answers = co_await asker.Ask(lists, deadline);
+    });
+    f.RunFor(1s);
+    std::vector<std::string> paths;
+    for (const client::ApiRequest& request : f.cluster.listed) paths.push_back(request.path);
+    return paths;
+  };
+  using Paths = std::vector<std::string>;
+  CHECK(ask({"team-a", "team-b"}) ==
+        Paths{"/api/v1/namespaces/team-a/pods", "/api/v1/namespaces/team-b/pods"});
+  REQUIRE((answers && answers->has_value()));
+  const auto& objects = (**answers)["pods"].objects;
+  REQUIRE(objects.size() == 2);
+  CHECK(objects.at(UidOf("b")).ns == "team-b");
+  CHECK(ask({"", "team-b"}) == Paths{"/api/v1/pods"});
+  std::set<std::string> many;
+  for (int i = 0; i < 65; ++i) many.insert("team-" + std::to_string(i));
+  CHECK(ask(many) == Paths{"/api/v1/pods"});
 }
 
 TEST_CASE("groups: creations in one namespace share an entry, others have their own",

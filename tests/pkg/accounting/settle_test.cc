@@ -39,6 +39,29 @@ TEST_CASE("settle: a growth is open until a later version was shown", "[accounti
   CHECK_FALSE(IsOpen(entry, Object(1), view));
 }
 
+TEST_CASE("settle: an object is looked for in the namespace that its entry names", "[accounting]") {
+  FakeView view;
+  view.ns = "team-b";
+  view.Show(11, Object(1), 2);
+  Reservation created = Creation(1, {Object(1)}, 5);
+  Reservation grown = Growth(2, Object(1), 5, "10");
+  for (const std::string ns : {"team-a", ""}) {
+    created.ns = grown.ns = ns;
+    CHECK(IsOpen(created, Object(1), view));
+    CHECK(IsOpen(grown, Object(1), view));
+    ReservationList list;
+    list.Add(grown);
+    CHECK(Outstanding(list, view) == Pods(5));  // nothing is observed there
+  }
+  created.ns = grown.ns = "team-b";
+  CHECK_FALSE(IsOpen(created, Object(1), view));
+  CHECK_FALSE(IsOpen(grown, Object(1), view));
+  grown.from = "11";
+  ReservationList list;
+  list.Add(grown);
+  CHECK(Outstanding(list, view) == Pods(3));
+}
+
 TEST_CASE("settle: what is unassigned goes when its resource does not count any more",
           "[accounting]") {
   ReservationList list;

@@ -185,6 +185,36 @@ TEST_CASE("guarantee: a batch is judged against what it adds itself", "[quota]")
   CHECK(standings[2].used == List({{"cpu", "100"}}));
 }
 
+// The quota was written, the one above was not, and it is decided again.
+TEST_CASE("guarantee: what a child has for the object already was taken from its own", "[quota]") {
+  const auto again = [](std::string_view a_uses, std::string_view amount) {
+    Forest forest = Engineering(a_uses, "95");
+    const ResourceList usage = List({{"cpu", amount}});
+    std::vector<Standing> standings = forest.In("team-a");
+    standings[0].answer = &usage;
+    const Verdict answered = Decide(Create(usage), standings);
+    standings[0].answer = nullptr;
+    standings[0].reserved = [&](const ResourceList&) { return usage; };
+    CHECK(Decide(Create(usage), standings).kind == answered.kind);
+    return answered.kind;
+  };
+  CHECK(again("15", "5") == Kind::kFits);
+  CHECK(again("15", "6") == Kind::kRefused);  // above the limit
+  CHECK(again("40", "5") == Kind::kFits);
+  CHECK(again("44", "5") == Kind::kFits);  // four beyond its guarantee; nothing else is promised
+  // With a promise to another, these four are charged.
+  Forest forest = Engineering("44", "95");
+  forest.Of("team-b").cluster->guaranteed = List({{"cpu", "1"}});
+  const ResourceList usage = List({{"cpu", "5"}});
+  std::vector<Standing> standings = forest.In("team-a");
+  standings[0].answer = &usage;
+  CHECK(Decide(Create(usage), standings).kind == Kind::kRefused);
+  forest.Of("team-a").status.used = List({{"cpu", "40"}});
+  standings = forest.In("team-a");
+  standings[0].answer = &usage;
+  CHECK(Decide(Create(usage), standings).kind == Kind::kFits);
+}
+
 TEST_CASE("guarantee: who only tries a quota is told and admitted", "[quota]") {
   Forest forest({Make("p", "", {{"cpu", "10"}}, {{"cpu", "9"}}),
                  Make("a", "p", {{"cpu", "5"}}, {{"cpu", "5"}})});

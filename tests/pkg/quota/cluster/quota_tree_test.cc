@@ -1,7 +1,9 @@
 #include "pkg/quota/cluster/quota_tree.h"
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <set>
 
 #include "tests/pkg/quota/quota_testing.h"
 
@@ -191,6 +193,26 @@ TEST_CASE("quota tree: each quota of a cycle is a root, with what is below it", 
   CHECK(Reason(tree, "a").empty());
 }
 
+TEST_CASE("quota tree: namespaces that share quotas, even over others, are one region", "[quota]") {
+  QuotaTree tree;
+  Company(tree);
+  tree.PutQuota(Make("stages", "stage"));
+  tree.PutQuota(Make("alone", "team=c"));
+  Put(tree, "a", R"({"team":"a"})");
+  Put(tree, "b", R"({"team":"b"})");
+  Put(tree, "c", R"({"team":"c"})");
+  Put(tree, "prod", R"({"stage":"prod"})");
+  CHECK(tree.RegionOf("a") == "company");
+  CHECK(tree.RegionOf("b") == "company");
+  CHECK(tree.RegionOf("c") == "alone");
+  CHECK(tree.RegionOf("prod") == "stages");
+  CHECK(tree.RegionOf("nowhere").empty());
+  Put(tree, "b", R"({"team":"b","stage":"prod"})");
+  CHECK(tree.RegionOf("prod") == "company");
+  tree.RemoveNamespace("b");
+  CHECK(tree.RegionOf("prod") == "stages");
+}
+
 TEST_CASE("quota tree: children cannot be guaranteed more than their parent has", "[quota]") {
   QuotaTree tree;
   tree.PutQuota(Make("engineering", "", "", {{"cpu", "100"}}));
@@ -252,6 +274,25 @@ struct Naive {
   }
 };
 
+// By the definition: whoever can be reached over quotas in common.
+std::set<std::string> RegionAround(const Naive& naive, const std::string& ns) {
+  std::set<std::string> quotas;
+  std::set<std::string> spaces = {ns};
+  for (std::size_t before = 0; before != spaces.size() + quotas.size();) {
+    before = spaces.size() + quotas.size();
+    for (const std::string& space : std::set<std::string>(spaces)) {
+      const Names more = naive.QuotasOf(space);
+      quotas.insert(more.begin(), more.end());
+    }
+    for (const auto& [space, labels] : naive.namespaces) {
+      const Names of = naive.QuotasOf(space);
+      const auto shared = [&](const auto& name) { return quotas.contains(name); };
+      if (std::ranges::any_of(of, shared)) spaces.insert(space);
+    }
+  }
+  return quotas;
+}
+
 Names Sorted(const QuotaTree::Reach& reach) {
   Names names;
   for (const auto& quota : reach) names.push_back(quota.name);
@@ -302,6 +343,8 @@ void CheckSame(const QuotaTree& tree, const Naive& naive) {
   for (const std::string& ns : kSpaces) {
     REQUIRE(Sorted(tree.QuotasOf(ns)) == naive.QuotasOf(ns));
     REQUIRE(tree.KnowsNamespace(ns) == naive.namespaces.contains(ns));
+    const auto region = RegionAround(naive, ns);
+    REQUIRE(tree.RegionOf(ns) == (region.empty() ? "" : *region.begin()));
     const auto& reach = tree.QuotasOf(ns);
     for (std::size_t i = 0; i < reach.size(); ++i) {
       REQUIRE(reach[i].above.empty() == naive.Selects(reach[i].name, ns));

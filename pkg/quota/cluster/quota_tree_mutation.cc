@@ -1,0 +1,68 @@
+// What a change of the tree changed.
+
+#include <algorithm>
+#include <iterator>
+
+#include "pkg/quota/cluster/quota_tree_parts.h"
+
+namespace quota {
+
+void QuotaTree::Mutation::Note(std::string_view ns, const Room* room) {
+  before_.try_emplace(std::string(ns), room != nullptr ? room->reach : nullptr);
+}
+
+void QuotaTree::Mutation::NotePlaces() {
+  for (const auto& [name, node] : tree_.nodes_) {
+    if (node->place != nullptr) places_.emplace(name, *node->place);
+  }
+}
+
+void QuotaTree::Mutation::NoteFamily(std::string_view quota) {
+  const Lineage::Member* member = tree_.lineage_.Find(quota);
+  if (member == nullptr) return;
+  quotas_.insert(member->name);
+  NoteChildren(*member);
+  if (member->up == nullptr) return;
+  quotas_.insert(member->up->name);
+  NoteChildren(*member->up);
+}
+
+QuotaTree::Change QuotaTree::Mutation::Finish() {
+  Change change;
+  for (const auto& [ns, old] : before_) {
+    static const Reach nothing;
+    if (Compare(old != nullptr ? *old : nothing, tree_.QuotasOf(ns))) {
+      change.namespaces.push_back(ns);
+    }
+  }
+  for (const auto& [name, place] : places_) {
+    const Lineage::Member* now = tree_.lineage_.Find(name);
+    const bool same = now != nullptr && now->up == place.up && now->below == place.below &&
+                      now->depth == place.depth && now->fault == place.fault;
+    if (same) continue;
+    quotas_.insert(name);
+    NoteFamily(name);
+  }
+  change.quotas.assign(quotas_.begin(), quotas_.end());
+  return change;
+}
+
+void QuotaTree::Mutation::NoteChildren(const Lineage::Member& member) {
+  for (const Lineage::Member* child : member.below) quotas_.insert(child->name);
+}
+
+// True if the quotas differ; those that are only in one of the two have other namespaces now.
+bool QuotaTree::Mutation::Compare(const Reach& old, const Reach& now) {
+  const auto names = [](const Reach& reach) {
+    std::vector<std::string> sorted;
+    for (const Reaching& quota : reach) sorted.push_back(quota.name);
+    std::ranges::sort(sorted);
+    return sorted;
+  };
+  const std::vector<std::string> a = names(old);
+  const std::vector<std::string> b = names(now);
+  std::ranges::set_symmetric_difference(a, b, std::inserter(quotas_, quotas_.end()));
+  return a != b;
+}
+
+}  // namespace quota
