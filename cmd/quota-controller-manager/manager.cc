@@ -189,7 +189,8 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
     admission_ = std::move(*service);
     admission_->SetRefusalListener(
         [this](std::string_view quota_api, const admission::Refusal& refusal) {
-          quota_series_->CountRefusal(quota_api, refusal.quota, refusal.exceeded);
+          const bool tried = refusal.mode != quota::ClusterSpec::Enforcement::kDeny;
+          quota_series_->CountRefusal(quota_api, refusal.quota, refusal.exceeded, tried);
         });
   } else if (options_.enforced.empty()) {
     remover_ = std::make_unique<admission::WebhookRemover>(

@@ -61,6 +61,7 @@ class ClusterReach final : public Reach, public NamespaceLabels {
   [[nodiscard]] std::string Newest() const override { return watch_.newest(); }
   [[nodiscard]] bool Reaches(std::string_view version) const override;
   [[nodiscard]] const quota::QuotaTree& tree() const { return tree_; }
+  [[nodiscard]] const quota::QuotaTree* quota_tree() const override { return &tree_; }
 
  private:
   using Labels = std::optional<json::Value>;  // nullopt: the namespace is gone

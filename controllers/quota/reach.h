@@ -10,6 +10,7 @@
 
 #include "controllers/quota/quota_store.h"
 #include "pkg/api/resource.h"
+#include "pkg/quota/cluster/quota_tree.h"
 #include "pkg/quota/quota.h"
 #include "pkg/quota/space.h"
 
@@ -21,6 +22,8 @@ class Reach {
   // The quotas that reach the namespace, in the order in which they are asked: the nearest first,
   // then up the tree.
   [[nodiscard]] virtual std::vector<api::ObjectKey> QuotasOf(std::string_view ns) const = 0;
+  // The tree of its quotas; null: each has a namespace.
+  [[nodiscard]] virtual const quota::QuotaTree* quota_tree() const { return nullptr; }
   // Where the ledgers have what the quota counts. Valid as long as the quota.
   [[nodiscard]] virtual quota::Space SpaceOf(const quota::Quota& quota) const = 0;
   // False: other quotas than those of QuotasOf() may reach the namespace.

@@ -62,6 +62,7 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
     return QuotaView(rooms_.tracker, rooms_.usage, *found).Counted(account.known());
   };
   if (!waits) account.Meet(Now(), *found, counted);
+  if (!waits && found->cluster) account.seen = counted();
   account.Lead(Now(), Leading(), *found, counted);
   if (!Leading() && takes_back) co_return co_await WriteTakenBack(*found);
   if (!Leading()) co_return Follow(*found, count);

@@ -10,6 +10,8 @@
 namespace controllers {
 namespace {
 
+const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
+
 // While the quotas cannot be followed, a namespace is read again no sooner.
 constexpr std::chrono::milliseconds kRefreshAge{250};
 constexpr std::chrono::milliseconds kSyncPoll{20};
@@ -180,6 +182,22 @@ base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimeP
   }
   TakeList(ns, std::string(answer->StringAt({"metadata", "resourceVersion"})), *list, known);
   co_return base::Result<void>();
+}
+
+// A list of one needs no right but those of the watch.
+base::Task<base::Result<json::Value>> StatusWriter::ReadLabels(std::string ns,
+                                                               base::TimePoint deadline) {
+  client::ApiRequest request{.path = kNamespaces.Path(),
+                             .query = {{"fieldSelector", "metadata.name=" + ns}},
+                             .timeout = Until(deadline, context_.scheduler->Now())};
+  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  if (!answer) co_return answer.error();
+  for (const json::Value& item : answer->ArrayAt({"items"})) {
+    if (item.StringAt({"metadata", "name"}) != ns) continue;
+    const json::Value* labels = item.At({"metadata", "labels"});
+    if (labels != nullptr) co_return *labels;
+  }
+  co_return json::Value();
 }
 
 // While the list was on its way the watch may have gone on, or a later list have come: what went

@@ -49,6 +49,8 @@ class StatusWriter {
   base::Task<base::Result<quota::Quota>> Read(quota::Quota quota, base::TimePoint deadline);
   // Reads the namespace's quotas live, unless they are followed.
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline);
+  // The labels of a namespace as they are stored now; null: it has none, or is not there.
+  base::Task<base::Result<json::Value>> ReadLabels(std::string ns, base::TimePoint deadline);
   // The quotas are listed and followed: the store has what is stored, but for the time an event
   // takes.
   [[nodiscard]] bool Current() const;
