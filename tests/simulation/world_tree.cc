@@ -70,6 +70,11 @@ class Fitting {
   const Thing& thing_;
 };
 
+bool WouldRefuse(const admission::Answer& answer, const std::string& quota) {
+  return std::ranges::any_of(answer.would_refuse,
+                             [&](const auto& tried) { return tried.would.quota.name == quota; });
+}
+
 }  // namespace
 
 bool World::PerformOnTree(const Action& action) {
@@ -139,6 +144,15 @@ void World::ProbeTreeWith(const Thing& claim) {
       judge_.Violation(what +
                        (fits ? " fits, and is refused by " : " does not fit, and is admitted by ") +
                        replica->name() + why);
+    }
+    if (!admitted) continue;
+    for (const auto& [key, quota] : server_.quotas()) {
+      if (quota.enforced()) continue;
+      const bool in = Fitting(server_, claim).In(quota);
+      if (in != WouldRefuse(*answer, quota.name)) continue;
+      judge_.Violation(what +
+                       (in ? " fits, and is told not to fit in " : " is not told not to fit in ") +
+                       quota.name + " by " + replica->name());
     }
   }
 }
