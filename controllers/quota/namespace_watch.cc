@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "controllers/quota/timing.h"
+#include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
 
 namespace controllers {
@@ -61,7 +61,7 @@ void NamespaceWatch::Relist() {
 
 base::TimePoint NamespaceWatch::behind_until() const {
   const base::TimePoint now = context_.scheduler->Now();
-  return std::max(behind_until_, state().gap.ShownAt(now, kCatchesUp));
+  return std::max(behind_until_, state().gap.ShownAt(now, accounting::kCatchesUp));
 }
 
 void NamespaceWatch::BeginList() {
@@ -118,7 +118,7 @@ void NamespaceWatch::OnState() {
   if (state().trouble) {
     behind_until_ = base::TimePoint::max();
   } else if (behind_until_ == base::TimePoint::max()) {
-    behind_until_ = context_.scheduler->Now() + kCatchesUp;
+    behind_until_ = context_.scheduler->Now() + accounting::kCatchesUp;
   }
   callbacks_.on_state();
 }
