@@ -38,6 +38,10 @@ enum class Planted : std::uint8_t {
   kDroppedEarly,      // entries end before their object was shown
   kNotAsked,          // they end early, and the server is not asked
   kNoFloor,           // who is behind an earlier recount recounts
+  kParentForgotten,   // a quota above is not asked
+  kGuaranteeGiven,    // what is promised to a quota is free for its siblings
+  kNamespaceMissed,   // a group lacks a namespace
+  kLabelsFrozen,      // a namespace that gets other labels moves nothing
 };
 
 struct PlantedName {
@@ -82,6 +86,9 @@ class StaleQuotas {
 };
 
 void Plant(Planted planted, std::uint64_t call, admission::Review& review);
+// Of what a book says.
+void Plant(Planted planted, std::vector<admission::BookedQuota>& quotas);
+void Plant(Planted planted, std::vector<quota::TreePlace>& places);
 void Plant(Planted planted, quota::QuotaApi& api);
 
 }  // namespace simulation

@@ -74,12 +74,15 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
   }
 
   [[nodiscard]] std::vector<admission::BookedQuota> Quotas(std::string_view ns) const override {
-    if (planted_ != Planted::kStaleBatch) return inner_.Quotas(ns);
-    return stale_.Age(inner_.Quotas(ns));
+    std::vector<admission::BookedQuota> quotas = inner_.Quotas(ns);
+    Plant(planted_, quotas);
+    return planted_ == Planted::kStaleBatch ? stale_.Age(std::move(quotas)) : quotas;
   }
   [[nodiscard]] std::vector<quota::TreePlace> PlacesOf(
       const std::vector<admission::BookedQuota>& quotas) const override {
-    return inner_.PlacesOf(quotas);
+    std::vector<quota::TreePlace> places = inner_.PlacesOf(quotas);
+    Plant(planted_, places);
+    return places;
   }
   [[nodiscard]] std::string WriterOf(std::string_view ns) override { return inner_.WriterOf(ns); }
   [[nodiscard]] bool MayLimit(std::string_view ns) const override { return inner_.MayLimit(ns); }
