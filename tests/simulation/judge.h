@@ -95,6 +95,7 @@ class Judge final : public ServerObserver, public Tell {
     base::TimePoint reach_since{};  // that it has
     std::vector<Promise> promises;  // to a ClusterQuota, by its parent
     std::string parent;             // of a ClusterQuota, since the first of these
+    Amounts guaranteed;             // under that parent, as all have seen it
   };
   // May raise `used` beyond the truth for a while.
   struct Charged {

@@ -55,8 +55,8 @@ bool Judge::IsTreeCalm(const StoredQuota& quota, base::TimePoint since) const {
   return tree_shown_ && tree_calm_since_ <= since;
 }
 
-// A replica may know what the quota used earlier, or lacks of late. While somebody has not seen its
-// spec, or its parent is another than before, nothing is sure.
+// A replica may know what the quota used earlier, and what it was guaranteed, while somebody has
+// not seen its spec. Where its parent is another than before, nothing is sure.
 void Judge::NotePromises() {
   for (const auto& [key, quota] : server_->quotas()) {
     if (!quota.tree) continue;
@@ -64,18 +64,22 @@ void Judge::NotePromises() {
     Promise promise{.since = timeline_.Now(), .least = {}, .most = {}};
     const StoredQuota* const parent = Above(quota, server_->quotas());
     const std::string parent_uid = parent != nullptr ? parent->uid : "";
-    if (limits.parent != parent_uid) limits.promises.clear();
+    if (limits.parent != parent_uid) {
+      limits.promises.clear();
+      limits.guaranteed.clear();
+    }
     limits.parent = parent_uid;
+    if (tree_shown_) limits.guaranteed = quota.tree->guaranteed;
     const Amounts truth = server_->TrueUse(quota);
     for (const auto& [name, amount] : quota.tree->guaranteed) {
       const std::int64_t used = Get(quota.status_used.value_or(Amounts()), name);
       const std::int64_t stored = Get(truth, name);
       promise.most[name] = std::max<std::int64_t>(0, amount - std::min(used, stored));
     }
-    const bool sure = tree_shown_ && !IsExcused(limits);
-    for (const auto& [name, amount] : sure ? GuaranteedTo(quota) : Amounts()) {
+    for (const auto& [name, amount] : GuaranteedTo(quota)) {
+      const std::int64_t known = std::min(amount, Get(limits.guaranteed, name));
       const std::int64_t used = std::max(Get(*quota.status_used, name), Get(truth, name));
-      promise.least[name] = std::max<std::int64_t>(0, amount - used);
+      promise.least[name] = std::max<std::int64_t>(0, known - used);
     }
     auto& promises = limits.promises;
     const bool same = !promises.empty() && promises.back().least == promise.least &&
