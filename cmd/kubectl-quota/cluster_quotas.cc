@@ -40,7 +40,8 @@ base::Task<base::Result<std::unique_ptr<inspect::Forest>>> ReadForest(Cluster& c
   co_return std::make_unique<inspect::Forest>(std::move(quotas));
 }
 
-base::Task<std::unique_ptr<inspect::Forest>> ForestIfAny(Cluster& cluster) {
+base::Task<std::unique_ptr<inspect::Forest>> ForestIfAny(Cluster& cluster, std::string selector) {
+  if (!selector.empty()) co_return std::make_unique<inspect::Forest>(std::vector<quota::Quota>());
   auto forest = co_await ReadForest(cluster);
   if (forest && *forest != nullptr) co_return std::move(*forest);
   if (!forest && !forest.error().Is(base::ErrorCode::kForbidden)) {

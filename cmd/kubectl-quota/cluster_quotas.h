@@ -13,9 +13,9 @@ namespace kubectl_quota {
 // All of them; nullptr if the server does not serve any. Errors: of the list.
 base::Task<base::Result<std::unique_ptr<inspect::Forest>>> ReadForest(Cluster& cluster);
 
-// The same beside other quotas: empty where they are not served, or not for the user to list.
-// Another failure is a warning.
-base::Task<std::unique_ptr<inspect::Forest>> ForestIfAny(Cluster& cluster);
+// The same beside other quotas: empty where they are not served, not for the user to list, or only
+// quotas with certain labels are asked about. Another failure is a warning.
+base::Task<std::unique_ptr<inspect::Forest>> ForestIfAny(Cluster& cluster, std::string selector);
 
 // The ClusterQuotas of a namespace; one that there is not has only the label that each gets.
 // Errors: of reading the namespace.

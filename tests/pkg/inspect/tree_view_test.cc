@@ -90,8 +90,10 @@ TEST_CASE("tree: a status of an older spec, and conditions, are told", "[inspect
   std::vector<quota::Quota> quotas;
   quotas.push_back(Make("old", R"("hard": {"pods": "5"})",
                         R"("observedGeneration": 1, "hard": {"pods": "5"}, "used": {"pods": "7"},
-      "conditions": [{"type": "Ready", "status": "False", "reason": "QuotaStale", "message": "no pods"},
-                     {"type": "Stale", "status": "True", "reason": "QuotaStale", "message": "no pods"},
+      "conditions": [{"type": "Ready", "status": "False", "reason": "QuotaStale",
+                      "message": "no pods"},
+                     {"type": "Stale", "status": "True", "reason": "QuotaStale",
+                      "message": "no pods"},
                      {"type": "OverLimit", "status": "True", "message": "more is used"}])"));
   const Forest forest(std::move(quotas));
   const std::string text = Print(forest, {}, {.wide = true});
