@@ -178,7 +178,7 @@ TEST_CASE("kubectl quota why asks the ClusterQuotas that the namespace is under"
           Contains("cluster quota company   pods 5/10, 5 free, 3 guaranteed to others, lacks "
                    "1 for all\n") &&
           Contains("cluster quota trial     pods 4/4, 0 free, lacks 1 for the next, 3 for "
-                   "all   ← would warn\n") &&
+                   "all            ← would warn\n") &&
           Contains("no quota refuses the next one\n"));
   company.WriteStatus("company", StatusOf("10", "7", ""));
   const auto refused = company.AskHere({"why", "deploy/web"});
