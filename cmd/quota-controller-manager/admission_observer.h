@@ -15,6 +15,7 @@ class AdmissionObserver final : public admission::Observer {
  public:
   using OnRefused = std::function<void(std::string_view quota_api, const admission::Refusal&)>;
 
+  // `on_refused` is also told of requests that a quota would have refused (Refusal::mode).
   AdmissionObserver(metrics::AdmissionMetrics& metrics, OnRefused on_refused)
       : metrics_(metrics), on_refused_(std::move(on_refused)) {}
 
@@ -23,6 +24,9 @@ class AdmissionObserver final : public admission::Observer {
     metrics_.Decided(quota_api, result, took);
   }
   void OnRefusal(std::string_view quota_api, const admission::Refusal& refusal) override {
+    on_refused_(quota_api, refusal);
+  }
+  void OnWouldRefuse(std::string_view quota_api, const admission::Refusal& refusal) override {
     on_refused_(quota_api, refusal);
   }
   void OnWarning(std::string_view quota_api) override { metrics_.Warned(quota_api); }

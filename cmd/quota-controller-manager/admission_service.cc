@@ -118,6 +118,7 @@ void AdmissionService::Prepare(const std::string& quota_api,
 
 void AdmissionService::OnRefusal(std::string_view quota_api, const admission::Refusal& refusal) {
   if (on_refused_) on_refused_(quota_api, refusal);
+  if (refusal.mode == quota::ClusterSpec::Enforcement::kAudit) return;
   const auto type = quota_types_.find(quota_api);
   if (type != quota_types_.end()) refusals_.Report(type->second, refusal);
 }
@@ -138,6 +139,7 @@ void AdmissionService::Enforce(const quota::QuotaApi& api) {
   auto enforced = std::make_unique<Enforced>(scheduler_);
   enforced->admitter = std::make_unique<admission::QuotaAdmitter>(
       executor_, scheduler_, api, enforced->book, enforced->book, observer_, options);
+  enforced->cluster = api.form.cluster;
   enforced_[api.name] = std::move(enforced);
 }
 
@@ -171,6 +173,7 @@ void AdmissionService::WantRules(const std::string& quota_api) {
   std::vector<admission::GuardedResource> wanted;
   for (const auto* evaluator : tracker.Constrained()) {
     wanted.push_back(admission::Guarded(quota_api, *evaluator));
+    if (!tracker.limits_by_namespace()) continue;
     wanted.back().namespaces = Limited(tracker.NamespacesOf(evaluator->resource));
   }
   keeper_.SetWanted(quota_api, std::move(wanted));
@@ -197,9 +200,26 @@ void AdmissionService::OnStoredRules() {
   }
 }
 
+// The quotas of a namespace itself are asked first.
+void AdmissionService::MakeJoint() {
+  std::vector<admission::QuotaAdmitter*> all;
+  for (const bool cluster : {false, true}) {
+    for (const auto& [name, enforced] : enforced_) {
+      if (enforced->cluster == cluster) all.push_back(enforced->admitter.get());
+    }
+  }
+  for (const auto& [name, enforced] : enforced_) {
+    enforced->joint = std::make_unique<admission::JointAdmitter>(
+        executor_, *enforced->admitter, all,
+        [this](const std::string& quota_api, const api::GroupResource& resource,
+               std::string_view ns) { return keeper_.StaysStored(quota_api, resource, ns); });
+  }
+}
+
 base::Result<void> AdmissionService::Listen(debug::Health& health) {
+  MakeJoint();
   std::vector<admission::Admitter*> admitters;
-  for (const auto& [name, enforced] : enforced_) admitters.push_back(enforced->admitter.get());
+  for (const auto& [name, enforced] : enforced_) admitters.push_back(enforced->joint.get());
   http::ServerOptions options = admission::WebhookServerOptions();
   options.address = options_.admission->address;
   options.port = options_.admission->port;

@@ -17,6 +17,7 @@
 #include "controllers/quota/quota_controller.h"
 #include "pkg/admission/certificate_source.h"
 #include "pkg/admission/client_authority.h"
+#include "pkg/admission/joint_admitter.h"
 #include "pkg/admission/other_webhooks.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/admission/refusal_reporter.h"
@@ -49,7 +50,8 @@ class AdmissionService final : public admission::StoredRulesListener {
   base::Task<void> Detach(std::string quota_api);
   // The server does not serve the quota API, so no webhook rules are needed for it.
   void WantNoRules(const std::string& quota_api);
-  // `on_refused` is told of every request that a quota refuses, besides people by events.
+  // `on_refused` is told of every request that a quota refuses, or would if it were enforced,
+  // besides people by events.
   void SetRefusalListener(AdmissionObserver::OnRefused on_refused) {
     on_refused_ = std::move(on_refused);
   }
@@ -78,8 +80,11 @@ class AdmissionService final : public admission::StoredRulesListener {
     explicit Enforced(base::Scheduler& scheduler) : book(scheduler) {}
     controllers::QuotaController* controller = nullptr;  // null: none is attached
     admission::SwitchedBook book;
+    bool cluster = false;  // its quotas have no namespace
     std::unique_ptr<admission::QuotaAdmitter> admitter;
+    std::unique_ptr<admission::JointAdmitter> joint;  // answers its webhook, from Listen() on
   };
+  void MakeJoint();
   AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                    client::ApiClient& client, metrics::Registry& registry, const Options& options,
                    const admission::WebhookKeeperOptions& keeper);

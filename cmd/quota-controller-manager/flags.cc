@@ -29,10 +29,10 @@ DEFINE_string(kube_api_content_type, "application/vnd.kubernetes.protobuf",
               "Format in which built-in kinds are requested: this or application/json. Servers and "
               "kinds without protobuf are always read as JSON.");
 DEFINE_string(
-    quota_apis, "core,karmada,ironcore",
+    quota_apis, "core,cluster,karmada,ironcore",
     "Quota APIs to count, separated by commas. Each is counted while the server serves it.");
 DEFINE_string(
-    enforce, "karmada",
+    enforce, "cluster,karmada",
     "Quota APIs that this daemon enforces at admission, separated by commas. Empty: none. "
     "Name core or ironcore only if that API server's own plugin is off "
     "(--disable-admission-plugins=ResourceQuota).");
@@ -119,7 +119,7 @@ using command_line::BadFlag;
 constexpr std::string_view kUsage =
     "quota-controller-manager keeps status.hard and status.used of every quota correct.\n\n"
     "Usage: quota-controller-manager [flags]\n\n";
-constexpr std::array<std::string_view, 3> kQuotaApis{"core", "karmada", "ironcore"};
+constexpr std::array<std::string_view, 4> kQuotaApis{"core", "cluster", "karmada", "ironcore"};
 
 // Names in the order given, each once.
 base::Result<std::vector<std::string>> ParseQuotaApis(const std::string& text,

@@ -33,6 +33,7 @@
 #include "pkg/json/value.h"
 #include "pkg/leader/leader_runner.h"
 #include "pkg/metrics/process_metrics.h"
+#include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 #include "pkg/quota/karmada/karmada_quota.h"
@@ -188,7 +189,8 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
     admission_ = std::move(*service);
     admission_->SetRefusalListener(
         [this](std::string_view quota_api, const admission::Refusal& refusal) {
-          quota_series_->CountRefusal(quota_api, refusal.quota, refusal.exceeded);
+          const bool tried = refusal.mode != quota::ClusterSpec::Enforcement::kDeny;
+          quota_series_->CountRefusal(quota_api, refusal.quota, refusal.exceeded, tried);
         });
   } else if (options_.enforced.empty()) {
     remover_ = std::make_unique<admission::WebhookRemover>(
@@ -200,6 +202,7 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
             .leads = [this] { return leadership_->Leads(); }});
   }
   AddEngine(quota::CoreQuotaApi());
+  AddEngine(quota::ClusterQuotaApi());
   AddEngine(quota::KarmadaQuotaApi());
   AddEngine(quota::IroncoreQuotaApi());
   return {};

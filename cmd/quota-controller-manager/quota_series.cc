@@ -69,6 +69,20 @@ QuotaSeries::QuotaSeries(metrics::Registry& registry, std::size_t max_series)
           if (limit.refused > 0) tell_limit(tell, quota_api, key, limit.name, limit.refused);
         }
       }));
+  registry.NewCounters(
+      "quota_admission_would_refuse_total",
+      "Requests that this process admitted because the quota is not enforced, but in mode Warn or "
+      "Audit, by quota and limit.",
+      InSteps([tell_limit](const TellSeries& tell, const std::string& quota_api, const Key& key,
+                           const Shown& quota) {
+        if (quota.would_refuse_otherwise > 0) {
+          tell_limit(tell, quota_api, key, "", quota.would_refuse_otherwise);
+        }
+        for (const Limit& limit : quota.limits) {
+          if (limit.would_refuse == 0) continue;
+          tell_limit(tell, quota_api, key, limit.name, limit.would_refuse);
+        }
+      }));
 }
 
 void QuotaSeries::NewGauges(metrics::Registry& registry, const char* name, const char* help,
@@ -95,12 +109,13 @@ void QuotaSeries::Add(std::string quota_api,
 }
 
 void QuotaSeries::CountRefusal(std::string_view quota_api, const api::ObjectKey& quota,
-                               const std::vector<std::string>& exceeded) {
+                               const std::vector<std::string>& exceeded, bool tried) {
   if (refusals_ >= kMostRefusals) return;
   Refused& refused = refused_[{std::string(quota_api), quota}];
   refused.seen = scrape_;
   const auto count = [&](const std::string& limit) {
-    const auto [entry, added] = refused.by_limit.try_emplace(limit, 0);
+    auto& counts = tried ? refused.would_refuse : refused.refused;
+    const auto [entry, added] = counts.try_emplace(limit, 0);
     entry->second += 1;
     refusals_ += added ? 1 : 0;
   };
@@ -109,7 +124,8 @@ void QuotaSeries::CountRefusal(std::string_view quota_api, const api::ObjectKey&
 }
 
 std::size_t QuotaSeries::Shown::series() const {
-  std::size_t series = (threshold > 0 ? 1 : 0) + (refused_otherwise > 0 ? 1 : 0);
+  std::size_t series = (threshold > 0 ? 1 : 0) + (refused_otherwise > 0 ? 1 : 0) +
+                       (would_refuse_otherwise > 0 ? 1 : 0);
   for (const Limit& limit : limits) series += limit.series();
   return series;
 }
@@ -170,13 +186,17 @@ void QuotaSeries::AddRefusals(const api::ObjectKey& quota, Shown& shown) {
   const auto found = refused_.find({sources_[source_].quota_api, quota});
   if (found == refused_.end()) return;
   found->second.seen = scrape_;
-  const auto& by_limit = found->second.by_limit;
-  const auto refused = [&by_limit](const std::string& limit) {
-    const auto known = by_limit.find(limit);
-    return known == by_limit.end() ? 0.0 : known->second;
+  const auto count = [](const Refused::Counts& counts, const std::string& limit) {
+    const auto known = counts.find(limit);
+    return known == counts.end() ? 0.0 : known->second;
   };
-  shown.refused_otherwise = refused("");
-  for (Limit& limit : shown.limits) limit.refused = refused(limit.name);
+  const Refused& counted = found->second;
+  shown.refused_otherwise = count(counted.refused, "");
+  shown.would_refuse_otherwise = count(counted.would_refuse, "");
+  for (Limit& limit : shown.limits) {
+    limit.refused = count(counted.refused, limit.name);
+    limit.would_refuse = count(counted.would_refuse, limit.name);
+  }
 }
 
 void QuotaSeries::DropLast() {
@@ -191,10 +211,14 @@ void QuotaSeries::DropLast() {
 void QuotaSeries::EndLook() {
   while (taken_ > max_series_) {
     Shown& last = shown_.rbegin()->second;
-    if (last.threshold > 0 || last.refused_otherwise > 0 || last.limits.empty()) {
+    double* const alone = last.threshold > 0                ? &last.threshold
+                          : last.refused_otherwise > 0      ? &last.refused_otherwise
+                          : last.would_refuse_otherwise > 0 ? &last.would_refuse_otherwise
+                                                            : nullptr;
+    if (alone != nullptr || last.limits.empty()) {
       --taken_;
       ++omitted_;
-      (last.threshold > 0 ? last.threshold : last.refused_otherwise) = 0;
+      if (alone != nullptr) *alone = 0;
       continue;
     }
     const std::size_t series = last.limits.back().series();
@@ -210,7 +234,7 @@ void QuotaSeries::EndLook() {
 void QuotaSeries::ForgetRefusals() {
   std::erase_if(refused_, [this](const auto& entry) {
     const bool gone = entry.second.seen != scrape_;
-    if (gone) refusals_ -= entry.second.by_limit.size();
+    if (gone) refusals_ -= entry.second.refused.size() + entry.second.would_refuse.size();
     return gone;
   });
 }

@@ -34,9 +34,10 @@ class QuotaSeries {
   // Also exports the quotas of `store()`, which returns null while the quota API is not served.
   void Add(std::string quota_api, std::function<const controllers::QuotaStore*()> store);
 
-  // A request was refused by these limits; by none if it lacked what the quota demands.
+  // A request was refused by these limits; by none if it lacked what the quota demands. `tried`: it
+  // was admitted, because the quota is not enforced.
   void CountRefusal(std::string_view quota_api, const api::ObjectKey& quota,
-                    const std::vector<std::string>& exceeded);
+                    const std::vector<std::string>& exceeded, bool tried = false);
 
  private:
   struct Source {
@@ -48,12 +49,16 @@ class QuotaSeries {
     double hard = 0;
     std::optional<double> used;  // nullopt: not counted yet
     double refused = 0;          // requests
-    [[nodiscard]] std::size_t series() const { return 1 + (used ? 1 : 0) + (refused > 0 ? 1 : 0); }
+    double would_refuse = 0;     // requests
+    [[nodiscard]] std::size_t series() const {
+      return 1 + (used ? 1 : 0) + (refused > 0 ? 1 : 0) + (would_refuse > 0 ? 1 : 0);
+    }
   };
   struct Shown {
     std::vector<Limit> limits;
     double threshold = 0;          // 0: none
     double refused_otherwise = 0;  // requests, by no limit
+    double would_refuse_otherwise = 0;
     [[nodiscard]] std::size_t series() const;
     // Of the fullest limit: 10 if nothing is free.
     [[nodiscard]] int used_tenths() const;
@@ -83,7 +88,9 @@ class QuotaSeries {
   void SayOmitted();
 
   struct Refused {
-    std::map<std::string, double, std::less<>> by_limit;  // "": by none
+    using Counts = std::map<std::string, double, std::less<>>;  // by limit; "": by none
+    Counts refused;
+    Counts would_refuse;
     std::uint64_t seen = 0;  // the scrape that found the quota last, or in which one was refused
   };
   using RefusedQuotas = std::map<std::pair<std::string, api::ObjectKey>, Refused>;

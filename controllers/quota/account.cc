@@ -111,6 +111,17 @@ void Account::Meet(base::TimePoint now, const quota::Quota& quota,
   strangers.OnFirstCount(now, used, excess);
 }
 
+const quota::Quota& Account::AtLeastSeen(const quota::Quota& quota) {
+  at_least_seen_.reset();
+  for (const auto& [name, used] : quota.status.used) {
+    const quota::Quantity* more = seen.Find(name);
+    if (more == nullptr || *more <= used) continue;
+    if (!at_least_seen_) at_least_seen_ = quota;
+    at_least_seen_->status.used.Set(name, *more);
+  }
+  return at_least_seen_ ? *at_least_seen_ : quota;
+}
+
 bool Account::IsPlausible(const quota::ResourceList& used,
                           const quota::ResourceList& desired) const {
   if (!list || list->used != used || appeared.empty()) return false;

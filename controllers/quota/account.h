@@ -55,6 +55,8 @@ struct Account {
   [[nodiscard]] const quota::Quota& Decisive(const quota::Quota& quota) const {
     return decisive ? *decisive : quota;
   }
+  // A ClusterQuota as above, but its `used` is no less than what was `seen` of it.
+  [[nodiscard]] const quota::Quota& AtLeastSeen(const quota::Quota& quota);
   // What of `used` whoever writes now says is strangers'. Only who keeps `used` lets go of it.
   [[nodiscard]] quota::ResourceList StrangersOf(const quota::Quota& quota, bool leads) const;
   // Who leads from now on takes over what the last writer held.
@@ -67,6 +69,9 @@ struct Account {
   std::optional<accounting::ReservationList> list;  // as the store has the quota
   std::string malformed;                            // why its text is not believed
   std::optional<quota::Quota> decisive;             // unless it is as the store has it
+  // Of a ClusterQuota: what this process had seen, and what was reserved, when it looked last. A
+  // namespace that came by its labels is in it before it is in `used`.
+  quota::ResourceList seen;
   accounting::FirstSeen first_seen;
   accounting::Strangers strangers;
   OwnReservations own;
@@ -75,12 +80,15 @@ struct Account {
   std::optional<base::TimePoint> over_since;  // entries are over, and not taken out yet
   base::TimePoint not_before{};               // no recount is written earlier than this
   base::TimePoint paid_until{};               // each recount that is written moves it on
+  base::TimePoint further_due{};              // what can wait of a status does so until then
+  base::TimePoint children_told{};            // that this status changed
   std::string written_version;                // of our last write
   std::optional<InFlight> in_flight;
 
  private:
   void TakeList(const std::string& text);
 
+  std::optional<quota::Quota> at_least_seen_;
   std::set<std::string> met_;  // names that were counted once
   bool leads_ = false;
 };

@@ -146,8 +146,10 @@ QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle
   if (standing.said == topic && Contains(standing.names, obstacle.names)) return std::nullopt;
   const base::TimePoint due = DueAt(standing, obstacle.kind, server_since);
   if (due > now) return due;
-  if (!say(AnnouncementOf(topic, obstacle))) return now + patience_.say_again;
+  Announcement announcement = AnnouncementOf(topic, obstacle);
+  if (!say(announcement)) return now + patience_.say_again;
   Retell(obstacle.resource, std::exchange(standing.said, topic), topic);
+  standing.told = std::move(announcement);
   standing.names = obstacle.names;
   return std::nullopt;
 }
@@ -183,6 +185,19 @@ QuotaConditions::When QuotaConditions::LookAtUncountable(Memory& memory,
   }
   memory.uncountable = names;
   return std::nullopt;
+}
+
+std::vector<Announcement> QuotaConditions::ToldOf(const quota::Quota& quota) const {
+  std::vector<Announcement> told;
+  const auto found = memories_.find(quota.uid);
+  if (found == memories_.end()) return told;
+  for (const auto& [resource, standing] : found->second.standings) {
+    if (standing.said != Topic::kNone) told.push_back(standing.told);
+  }
+  const Memory& memory = found->second;
+  if (!memory.uncountable.empty()) told.push_back(UnknownNames(memory.uncountable));
+  if (!memory.matches_nothing.empty()) told.push_back(MatchesNothing(memory.matches_nothing));
+  return told;
 }
 
 void QuotaConditions::Forget(const std::string& uid) {

@@ -85,6 +85,9 @@ class QuotaConditions {
   // Whether admission refuses nothing in the quota's namespace.
   std::optional<base::TimePoint> LookAtExemption(const quota::Quota& quota, bool exempt,
                                                  base::TimePoint now, const Say& say);
+  // What was said of the quota's names, and holds still. Of names that nothing is counted under,
+  // and of selectors that match nothing, too.
+  [[nodiscard]] std::vector<Announcement> ToldOf(const quota::Quota& quota) const;
   void Forget(const std::string& uid);
   [[nodiscard]] const Standings& Count() const { return told_; }
   [[nodiscard]] std::size_t size() const { return memories_.size(); }  // quotas remembered
@@ -96,6 +99,7 @@ class QuotaConditions {
     base::TimePoint since{};
     Topic said = Topic::kNone;
     std::vector<std::string> names;  // said
+    Announcement told = {};          // said
   };
   struct Memory {
     std::map<std::string, Standing> standings;  // by resource

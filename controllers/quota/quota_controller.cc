@@ -27,13 +27,21 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       accounts_(*context_.scheduler, options_.identity, options_.crowd),
       complaints_(api.name),
       store_(api.name, *this, api.form),
-      tracker_(context_, api_, served, *this, {.by_namespace = options.guarded != nullptr}),
+      own_namespace_(store_),
+      cluster_(api.form.cluster ? NewClusterReach() : nullptr),
+      reach_(cluster_ ? static_cast<const Reach&>(*cluster_) : own_namespace_),
+      tracker_(context_, api_, served, *this,
+               {.by_namespace = options.guarded != nullptr && !api.form.cluster}),
       usage_(*context_.scheduler, *context_.client, served, tracker_, pulse_),
       reporter_(
           *context_.scheduler, context_.events, api_, store_, tracker_,
           [this] { return quotas_->state().trouble.has_value(); },
           [this] { return !options_.leading || options_.leading(); }, options.exempt,
           PatienceFor(context_.reflector.backoff)),
+      largest_(cluster_ ? NewLargest() : nullptr),
+      cluster_status_(
+          cluster_ ? std::make_optional<ClusterStatus>(*cluster_, store_, reporter_, *largest_)
+                   : std::nullopt),
       walk_wanted_(context_.scheduler->NewAlarm()),
       quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
       quotas_(informers::NewReflector(
@@ -44,23 +52,51 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
              {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}, .seed = options.seed},
              queue_observer),
       reservations_(
-          *context_.scheduler, store_, tracker_, usage_, writer_, accounts_,
+          *context_.scheduler, store_, reach_, tracker_, usage_, writer_, accounts_,
           {.look = [this](const auto& key, base::Duration after) { queue_.AddAfter(key, after); },
            .on_burst = [&observer](const auto& quota,
                                    const auto& usage) { observer.OnBurst(quota, usage); },
            .leads = [this] { return !options_.leading || options_.leading(); }}),
       recounter_({context_, api_, store_, tracker_, usage_, accounts_, writer_, reporter_,
-                  complaints_, observer},
+                  complaints_, observer, cluster_status_ ? &*cluster_status_ : nullptr},
                  options_),
       resync_(*context_.scheduler, tracker_, complaints_, observer, options_,
               [this] { ForMany().recount_all = true; }),
-      observer_(observer) {}
+      observer_(observer) {
+  if (!cluster_) return;
+  usage_.SetLabels(cluster_.get());
+  writer_.SetPutBackListener([this] { cluster_->Relist(); });
+  reporter_.SetListener([this](const api::ObjectKey& key) { queue_.Add(key); });
+}
+
+std::unique_ptr<ClusterReach> QuotaController::NewClusterReach() {
+  return std::make_unique<ClusterReach>(
+      context_,
+      ClusterReach::Hooks{.set_groups =
+                              [this](const std::string& ns, std::vector<std::string> groups) {
+                                tracker_.SetGroups(ns, std::move(groups));
+                              },
+                          .on_moved = [this](const api::ObjectKey& key) { queue_.Add(key); },
+                          .on_state =
+                              [this] {
+                                reporter_.OnResourceState();
+                                ForMany().report_all = true;
+                              }});
+}
+
+std::unique_ptr<LargestNamespaces> QuotaController::NewLargest() {
+  return std::make_unique<LargestNamespaces>(
+      *context_.scheduler, *cluster_, store_, usage_,
+      [this](const api::ObjectKey& key) { queue_.Add(key); });
+}
 
 base::Task<void> QuotaController::Run() {
   co_await base::DeferCancellation();
   base::TaskGroup sources(context_.executor);
   base::TaskGroup workers(context_.executor);
   sources.Spawn("quotas " + api_.name, [this] { return quotas_->Run(); });
+  if (cluster_) sources.Spawn("reach " + api_.name, [this] { return cluster_->Run(); });
+  if (largest_) sources.Spawn("largest " + api_.name, [this] { return largest_->Run(); });
   sources.Spawn("tracker " + api_.name, [this] { return tracker_.Run(); });
   sources.Spawn("reporter " + api_.name, [this] { return reporter_.Run(); });
   sources.Spawn("walk " + api_.name, [this] { return WalkQuotas(); });
@@ -90,6 +126,10 @@ bool QuotaController::Ready(std::string* why) const {
            (trouble ? ": " + trouble->message : std::string());
     return false;
   }
+  if (cluster_ && !cluster_->synced() && !cluster_->trouble()) {
+    *why = "namespaces are still being listed";
+    return false;
+  }
   if (!tracker_.Settled()) {
     *why = "resources that quotas of " + api_.name + " name are still being listed";
     return false;
@@ -104,10 +144,12 @@ bool QuotaController::NotServed() const {
 
 void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   tracker_.OnQuota(before, after);
+  if (cluster_) cluster_->OnQuota(before, after);
   const bool renamed = before == nullptr || after == nullptr || before->hard != after->hard;
   if (renamed) NoticeConstraints();
   reporter_.OnQuota(before, after);
   if (after == nullptr) {
+    if (largest_) largest_->Forget(before->key);
     accounts_.Forget(before->key);
     for (const char* about :
          {"count of ", "sum of ", "status of ", "charging of ", "question about ", "list of "}) {
@@ -120,10 +162,27 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   account.OnQuota(context_.scheduler->Now(), before, *after,
                   before == nullptr || !store_.in_order(), counted);
   complaints_.Say("list of " + after->key.ToString(), account.malformed);
+  if (cluster_ && (before == nullptr || before->status != after->status)) {
+    largest_->OnUsed(after->key);
+    TellChildren(*after, account);
+  }
   const bool ours = after->resource_version == account.written_version;
   const bool respecified = renamed || before->selector != after->selector;
   if (!ours || respecified) return queue_.Add(after->key);
   queue_.AddAfter(after->key, recounter_.hold());
+}
+
+// What may still be used below a quota follows from its status: they look at it a while later.
+void QuotaController::TellChildren(const quota::Quota& quota, Account& account) {
+  const base::TimePoint now = context_.scheduler->Now();
+  if (now < account.children_told) return;
+  for (const api::ObjectKey& child : cluster_status_->ChildrenOf(quota)) {
+    const quota::Quota* known = store_.Find(child);
+    if (known == nullptr) continue;
+    const base::Duration period = cluster_status_->PeriodOf(*known);
+    queue_.AddAfter(child, period);
+    account.children_told = now + period;
+  }
 }
 
 void QuotaController::NoticeConstraints() {
@@ -131,13 +190,14 @@ void QuotaController::NoticeConstraints() {
 }
 
 void QuotaController::OnQuotasSynced() {
+  if (cluster_) cluster_->OnQuotasSynced();
   NoticeConstraints();
   LOG(INFO) << "quotas listed quota_api=" << api_.name << " quotas=" << store_.size();
 }
 
 void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
                                     const quota::LedgerChange& change) {
-  for (const api::ObjectKey& key : store_.InNamespace(change.ns)) {
+  for (const api::ObjectKey& key : reach_.QuotasOf(change.ns)) {
     const quota::Quota* quota = store_.Find(key);
     if (tracker_.OwnedNames(evaluator, quota->hard).empty()) continue;
     const auto matches = [&](const std::shared_ptr<const quota::Facts>& facts) {
@@ -161,7 +221,7 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
 
 // An entry for it may be over, whether or not it uses something else now.
 void QuotaController::OnShown(std::string_view ns, const quota::Uid& uid) {
-  for (const api::ObjectKey& key : store_.InNamespace(ns)) {
+  for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {
     const Account* account = accounts_.Find(key);
     if (account != nullptr && account->list && account->list->Names(uid)) queue_.Add(key);
   }

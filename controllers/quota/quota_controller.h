@@ -6,9 +6,13 @@
 // Single-threaded. Run() must have returned before it is destroyed.
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "controllers/quota/cluster_reach.h"
+#include "controllers/quota/cluster_status.h"
 #include "controllers/quota/controller_options.h"
+#include "controllers/quota/largest_namespaces.h"
 #include "controllers/quota/quota_reporter.h"
 #include "controllers/quota/quota_walk.h"
 #include "controllers/quota/recounter.h"
@@ -40,6 +44,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   [[nodiscard]] const QuotaStore& store() const { return store_; }
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
   [[nodiscard]] const Accounts& accounts() const { return accounts_; }
+  [[nodiscard]] const Reach& reach() const { return reach_; }
   [[nodiscard]] const QuotaConditions& conditions() const { return reporter_.conditions(); }
   [[nodiscard]] queue::RunningWork running() const { return queue_.Running(); }
   // What admission asks.
@@ -68,8 +73,11 @@ class QuotaController final : public QuotaListener, public UsageListener {
   // Tells quotas what concerns many of them.
   base::Task<void> WalkQuotas();
   Concerns& ForMany();  // what is to be told in the next walk
+  std::unique_ptr<ClusterReach> NewClusterReach();
+  std::unique_ptr<LargestNamespaces> NewLargest();
   void Visit(const quota::Quota& quota, const Concerns& concerns);
   void NoticeConstraints();
+  void TellChildren(const quota::Quota& quota, Account& account);
 
   TrackingContext context_;
   const quota::QuotaApi& api_;
@@ -78,9 +86,14 @@ class QuotaController final : public QuotaListener, public UsageListener {
   Accounts accounts_;
   Complaints complaints_;
   QuotaStore store_;
+  OwnNamespace own_namespace_;
+  std::unique_ptr<ClusterReach> cluster_;  // null: its quotas have namespaces
+  const Reach& reach_;
   Tracker tracker_;
   ObservedUsage usage_;
   QuotaReporter reporter_;
+  std::unique_ptr<LargestNamespaces> largest_;   // set if cluster_ is
+  std::optional<ClusterStatus> cluster_status_;  // set if cluster_ is
   QuotaWalk walk_;
   std::unique_ptr<base::Alarm> walk_wanted_;
   std::unique_ptr<metrics::InformerMetrics> quota_metrics_;

@@ -129,14 +129,20 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
   const quota::Quota* quota = store_.Find(key);
   if (quota == nullptr || quota->deleting) return;
   const base::TimePoint now = scheduler_.Now();
-  const auto say = [&](const Announcement& announcement) { return Say(*quota, announcement); };
+  bool told = false;
+  const auto say = [&](const Announcement& announcement) {
+    const bool said = Say(*quota, announcement);
+    told = told || said;
+    return said;
+  };
   const auto again = conditions_.Look(*quota, ObstaclesOf(*quota),
                                       UncountableNames(api_, quota->hard), now, server_since_, say);
   const auto retold =
       conditions_.LookAtSelector(*quota, WhyNothingMatches(api_, quota->selector), now, say);
   const bool exempt = exempt_ && exempt_(key.ns);
-  const auto told = conditions_.LookAtExemption(*quota, exempt, now, say);
-  for (const auto& when : {again, retold, told}) {
+  const auto exempted = conditions_.LookAtExemption(*quota, exempt, now, say);
+  if (told && on_told_) on_told_(key);
+  for (const auto& when : {again, retold, exempted}) {
     if (when) due_.AddAfter(key, *when - now);
   }
 }

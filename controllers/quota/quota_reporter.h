@@ -51,6 +51,11 @@ class QuotaReporter {
   void OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable,
                const std::vector<std::string>& unknown);
 
+  // Called when what was told of a quota (QuotaConditions::ToldOf) has changed.
+  void SetListener(std::function<void(const api::ObjectKey& key)> on_told) {
+    on_told_ = std::move(on_told);
+  }
+
   // Looks, until cancelled.
   base::Task<void> Run();
 
@@ -72,6 +77,7 @@ class QuotaReporter {
   std::function<bool()> server_away_;
   std::function<bool()> leading_;
   std::function<bool(std::string_view ns)> exempt_;
+  std::function<void(const api::ObjectKey& key)> on_told_ = nullptr;
   QuotaConditions conditions_;
   queue::WorkQueue<api::ObjectKey> due_;
   std::unordered_map<api::ObjectKey, std::vector<Obstacle>> unreadable_;

@@ -178,13 +178,22 @@ std::vector<api::ObjectKey> QuotaStore::InNamespace(std::string_view ns) const {
 
 bool QuotaStore::VisitSome(Place& place, std::size_t most,
                            const std::function<void(const quota::Quota&)>& visit) const {
-  auto ns = namespaces_.upper_bound(place);
-  for (std::size_t visited = 0; ns != namespaces_.end() && visited < most; ++ns) {
-    visited += ns->second.size();
-    for (const auto& [name, quota] : ns->second) visit(quota);
-    place = ns->first;
+  auto ns = namespaces_.lower_bound(place.ns);
+  if (ns == namespaces_.end()) return false;
+  // No name is empty, so of a namespace that was not begun all are later.
+  auto quota = ns->first == place.ns ? ns->second.upper_bound(place.name) : ns->second.begin();
+  const quota::Quota* last = nullptr;
+  for (std::size_t visited = 0; visited < most; ++visited) {
+    while (quota == ns->second.end()) {
+      if (++ns == namespaces_.end()) return false;
+      quota = ns->second.begin();
+    }
+    last = &quota->second;
+    visit(*last);
+    ++quota;
   }
-  return ns != namespaces_.end();
+  if (last != nullptr) place = last->key;
+  return true;
 }
 
 }  // namespace controllers

@@ -62,11 +62,12 @@ class QuotaStore final : public informers::CollectionSink {
   [[nodiscard]] const quota::Quota* Find(const api::ObjectKey& key) const;
   // Names of the namespace's quotas.
   [[nodiscard]] std::vector<api::ObjectKey> InNamespace(std::string_view ns) const;
-  // Where a walk over all quotas has come to: the namespaces up to this one were visited.
-  using Place = std::string;
-  // Hands the next quotas after `place`, about `most` of them and whole namespaces, to `visit`,
-  // which must not change the store. A walk begins with an empty place. False: there are no more.
-  // The store may change between two calls: what is there all the time is visited once.
+  // Where a walk over all quotas has come to: the quotas up to this one, which may be gone, were
+  // visited.
+  using Place = api::ObjectKey;
+  // Hands the next quotas after `place`, `most` of them at most, to `visit`, which must not change
+  // the store. A walk begins with an empty place. False: there are no more. The store may change
+  // between two calls: what is there all the time is visited once.
   bool VisitSome(Place& place, std::size_t most,
                  const std::function<void(const quota::Quota&)>& visit) const;
   [[nodiscard]] bool synced() const { return synced_; }

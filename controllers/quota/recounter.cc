@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pkg/accounting/timing.h"
+#include "pkg/quota/cluster/cluster_status.h"
 
 namespace controllers {
 namespace {
@@ -61,6 +62,7 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
     return QuotaView(rooms_.tracker, rooms_.usage, *found).Counted(account.known());
   };
   if (!waits) account.Meet(Now(), *found, counted);
+  if (!waits && found->cluster) account.seen = counted();
   account.Lead(Now(), Leading(), *found, counted);
   if (!Leading() && takes_back) co_return co_await WriteTakenBack(*found);
   if (!Leading()) co_return Follow(*found, count);
@@ -99,7 +101,11 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
     account.own.Again(std::move(recount->withdrawals));
     co_return Outcome{Kind::kRevisit, earliest - Now(), "postponed"};
   }
-  co_return Until(account, count, "unchanged");
+  Outcome outcome = Until(account, count, "unchanged");
+  const base::Duration wait = account.further_due - Now();
+  const bool sooner = outcome.kind != Kind::kRevisit || wait < outcome.after;
+  if (recount->waits && sooner) outcome = {Kind::kRevisit, wait, outcome.result};
+  co_return outcome;
 }
 
 base::Result<Recounter::Recount> Recounter::Decide(const quota::Quota& quota,
@@ -134,7 +140,19 @@ base::Result<Recounter::Recount> Recounter::Decide(const quota::Quota& quota,
   recount.write = {.quota = quota,
                    .hard = std::move(desired->hard),
                    .standing = {std::move(desired->used), std::move(next)}};
+  if (rooms_.cluster != nullptr) AddFurther(quota, count, recount);
   return recount;
+}
+
+void Recounter::AddFurther(const quota::Quota& quota, const QuotaCount& count, Recount& recount) {
+  const quota::QuotaStatus desired{recount.write.hard, recount.write.standing.used};
+  recount.write.further = rooms_.cluster->Of(quota, desired, count.observed.unknown,
+                                             rooms_.context.scheduler->WallNow());
+  const json::Object& further = recount.write.further;
+  if (recount.differs || quota::FurtherDifference(quota.further_status, further).empty()) return;
+  const bool due = rooms_.accounts.Of(quota).further_due <= Now();
+  recount.differs = due || ClusterStatus::IsUrgent(quota.further_status, further);
+  recount.waits = !recount.differs;
 }
 
 base::TimePoint Recounter::EarliestWrite(const Account& account) const {
@@ -149,6 +167,7 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
   {
     Account& account = rooms_.accounts.Of(quota);
     account.paid_until = std::max(account.paid_until, Now()) + options_.write_interval;
+    if (rooms_.cluster != nullptr) account.further_due = Now() + rooms_.cluster->PeriodOf(quota);
     const Inside inside(account.gate);
     const base::TimePoint deadline = Now() + options_.write_timeout;
     written = co_await rooms_.writer.Write(std::move(recount.write), deadline);

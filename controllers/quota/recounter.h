@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "controllers/quota/asker.h"
+#include "controllers/quota/cluster_status.h"
 #include "controllers/quota/complaints.h"
 #include "controllers/quota/controller_options.h"
 #include "controllers/quota/quota_reporter.h"
@@ -36,6 +37,7 @@ class Recounter {
     QuotaReporter& reporter;
     Complaints& complaints;
     ControllerObserver& observer;
+    const ClusterStatus* cluster = nullptr;  // null: status says no more than hard and used
   };
 
   Recounter(Rooms rooms, const QuotaControllerOptions& options)
@@ -53,6 +55,7 @@ class Recounter {
     std::vector<OwnReservations::Withdrawal> withdrawals;
     bool differs = false;  // in value, from what is stored, or from its record
     bool over = false;     // something is to be taken out
+    bool waits = false;    // what differs can wait, and does
   };
 
   [[nodiscard]] bool Leading() const { return !options_.leading || options_.leading(); }
@@ -61,6 +64,7 @@ class Recounter {
   [[nodiscard]] quota::Quota Guarded(const quota::Quota& quota) const;
   base::Result<Recount> Decide(const quota::Quota& quota, const QuotaCount& count,
                                const QuotaView& view, bool takes_back);
+  void AddFurther(const quota::Quota& quota, const QuotaCount& count, Recount& recount);
   [[nodiscard]] base::TimePoint EarliestWrite(const Account& account) const;
   base::Task<Outcome> Lead(quota::Quota quota, QuotaCount count, bool takes_back);
   base::Task<Outcome> WriteRecount(Recount recount, QuotaCount count);

@@ -5,9 +5,17 @@
 #include <utility>
 
 #include "pkg/accounting/timing.h"
+#include "pkg/quota/cluster/guarantee.h"
+#include "pkg/quota/cluster/tree_place.h"
 
 namespace controllers {
 namespace {
+
+// A namespace that the watch has not shown is read again no sooner.
+constexpr std::chrono::milliseconds kLearntAge{250};
+// Longer than any request waits that was begun by what was read.
+constexpr std::chrono::seconds kLearntKept{30};
+constexpr std::size_t kMostLearnt = 10'000;
 
 struct LeaveGate {
   base::Gate& gate;
@@ -32,25 +40,106 @@ void SettleOlder(accounting::ReservationList& list, const std::string& by, std::
 }  // namespace
 
 base::Task<base::Result<void>> Reservations::Refresh(std::string ns, base::TimePoint deadline) {
-  if (writer_.Current()) co_return base::Result<void>();
-  co_return co_await writer_.Refresh(std::move(ns), deadline);
+  const bool in_tree = reach_.quota_tree() != nullptr;
+  if (!writer_.Current()) {
+    std::string where = in_tree ? std::string() : ns;
+    const auto refreshed = co_await writer_.Refresh(std::move(where), deadline);
+    if (!refreshed) co_return refreshed;
+  }
+  if (!in_tree || store_.size() == 0 || reach_.Known(ns)) co_return base::Result<void>();
+  co_return co_await Learn(std::move(ns), deadline);
+}
+
+base::Task<base::Result<void>> Reservations::Learn(std::string ns, base::TimePoint deadline) {
+  const auto last = learnt_.find(ns);
+  if (last != learnt_.end() && scheduler_.Now() - last->second.at < kLearntAge) {
+    co_return base::Result<void>();
+  }
+  auto labels = co_await writer_.ReadLabels(ns, deadline);
+  if (!labels) co_return labels.error().Wrap("read namespace " + ns);
+  const base::TimePoint now = scheduler_.Now();
+  std::erase_if(learnt_, [&](const auto& one) { return now - one.second.at > kLearntKept; });
+  if (learnt_.size() >= kMostLearnt) {
+    co_return base::Error{.code = base::ErrorCode::kUnavailable,
+                          .message = "too many namespaces that are not known yet"};
+  }
+  learnt_[ns] = {.at = now, .labels = std::move(*labels)};
+  co_return base::Result<void>();
+}
+
+quota::QuotaTree::Reach Reservations::Reaching(std::string_view ns) const {
+  const quota::QuotaTree& tree = *reach_.quota_tree();
+  quota::QuotaTree::Reach reaching = tree.QuotasOf(ns);
+  const auto learnt = reach_.Known(ns) ? learnt_.end() : learnt_.find(ns);
+  if (learnt == learnt_.end()) return reaching;
+  const json::Value& labels = learnt->second.labels;
+  for (auto& one : tree.QuotasFor(labels.IsNull() ? nullptr : &labels)) {
+    const bool known =
+        std::ranges::find(reaching, one.name, &quota::QuotaTree::Reaching::name) != reaching.end();
+    if (!known) reaching.push_back(std::move(one));
+  }
+  return reaching;
+}
+
+void Reservations::Book(const quota::Quota& quota, admission::BookedQuota& booked) const {
+  booked.quota = &quota;
+  Account* const account = accounts_.Find(quota);
+  if (account == nullptr) return;
+  booked.quota = &account->Decisive(quota);
+  if (quota.cluster) booked.quota = &account->AtLeastSeen(*booked.quota);
+  if (account->list) {
+    booked.list = &*account->list;
+    booked.burst = account->own.Usable(scheduler_.Now(), accounts_.author, *account->list);
+  }
 }
 
 std::vector<admission::BookedQuota> Reservations::Quotas(std::string_view ns) const {
   std::vector<admission::BookedQuota> quotas;
-  for (const api::ObjectKey& key : store_.InNamespace(ns)) {
-    const quota::Quota& quota = *store_.Find(key);
-    admission::BookedQuota& booked = quotas.emplace_back();
-    booked.quota = &quota;
-    const Account* const account = accounts_.Find(quota);
-    if (account == nullptr) continue;
-    booked.quota = &account->Decisive(quota);
-    if (account->list) {
-      booked.list = &*account->list;
-      booked.burst = account->own.Usable(scheduler_.Now(), accounts_.author, *account->list);
+  if (reach_.quota_tree() == nullptr) {
+    for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {
+      Book(*store_.Find(key), quotas.emplace_back());
     }
+    return quotas;
+  }
+  for (const auto& [name, above] : Reaching(ns)) {
+    const quota::Quota* quota = store_.Find({"", name});
+    if (quota == nullptr) continue;
+    Book(*quota, quotas.emplace_back());
+    quotas.back().above = above;
   }
   return quotas;
+}
+
+std::vector<quota::TreePlace> Reservations::PlacesOf(
+    const std::vector<admission::BookedQuota>& quotas) const {
+  const quota::QuotaTree* tree = reach_.quota_tree();
+  if (tree == nullptr) return {};
+  quota::QuotaTree::Reach reach;
+  for (const admission::BookedQuota& booked : quotas) reach.push_back({booked.quota->key.name, ""});
+  return quota::PlacesOf(*tree, reach, [this](std::string_view name) {
+    const quota::Quota* quota = store_.Find({"", std::string(name)});
+    if (quota == nullptr) return quota::ResourceList();
+    const Account* account = accounts_.Find(*quota);
+    const quota::Quota& decisive = account != nullptr ? account->Decisive(*quota) : *quota;
+    return quota::Promised(decisive, decisive.status.used);
+  });
+}
+
+// What no namespace can be called, so that no quota shares its writer with a namespace.
+std::string Reservations::WriterOf(std::string_view ns) {
+  const quota::QuotaTree* tree = reach_.quota_tree();
+  if (tree == nullptr) return std::string(ns);
+  const std::string_view region = tree->RegionOf(ns);
+  if (!region.empty()) return std::string("/").append(region);
+  const quota::QuotaTree::Reach reaching = Reaching(ns);
+  return reaching.empty() ? std::string(ns) : "/" + reaching.back().name;
+}
+
+bool Reservations::MayLimit(std::string_view ns) const {
+  if (!writer_.Current()) return true;
+  const quota::QuotaTree* tree = reach_.quota_tree();
+  if (tree == nullptr) return !reach_.QuotasOf(ns).empty();
+  return store_.size() > 0 && (!reach_.Known(ns) || !tree->QuotasOf(ns).empty());
 }
 
 OwnReservations::Own* Reservations::FindOwn(const quota::Quota& quota, const quota::Uid& uid,

@@ -6,9 +6,11 @@
 // Single-threaded. What it refers to outlives it.
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "controllers/quota/reach.h"
 #include "controllers/quota/status_writer.h"
 #include "pkg/admission/quota_book.h"
 
@@ -23,10 +25,12 @@ class Reservations final : public admission::QuotaBook {
     std::function<void(const quota::Quota& quota, const quota::ResourceList& usage)> on_burst;
     std::function<bool()> leads;
   };
-  Reservations(base::Scheduler& scheduler, QuotaStore& store, const Tracker& tracker,
-               const ObservedUsage& usage, StatusWriter& writer, Accounts& accounts, Hooks hooks)
+  Reservations(base::Scheduler& scheduler, QuotaStore& store, const Reach& reach,
+               const Tracker& tracker, const ObservedUsage& usage, StatusWriter& writer,
+               Accounts& accounts, Hooks hooks)
       : scheduler_(scheduler),
         store_(store),
+        reach_(reach),
         tracker_(tracker),
         usage_(usage),
         writer_(writer),
@@ -35,6 +39,10 @@ class Reservations final : public admission::QuotaBook {
 
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
   [[nodiscard]] std::vector<admission::BookedQuota> Quotas(std::string_view ns) const override;
+  [[nodiscard]] std::vector<quota::TreePlace> PlacesOf(
+      const std::vector<admission::BookedQuota>& quotas) const override;
+  [[nodiscard]] std::string WriterOf(std::string_view ns) override;
+  [[nodiscard]] bool MayLimit(std::string_view ns) const override;
   [[nodiscard]] const quota::ResourceList* Reserved(const quota::Quota& quota,
                                                     const quota::Uid& uid,
                                                     std::string_view version) const override;
@@ -53,6 +61,15 @@ class Reservations final : public admission::QuotaBook {
     bool assigns = false;  // bursts: what was granted from the last one, and the next
     std::optional<OwnReservations::Burst> burst;
   };
+  // A namespace that was read live.
+  struct Learnt {
+    base::TimePoint at;
+    json::Value labels;  // null: it has none
+  };
+  base::Task<base::Result<void>> Learn(std::string ns, base::TimePoint deadline);
+  // A namespace that is being relabelled has the quotas of before and after.
+  [[nodiscard]] quota::QuotaTree::Reach Reaching(std::string_view ns) const;
+  void Book(const quota::Quota& quota, admission::BookedQuota& booked) const;
   [[nodiscard]] OwnReservations::Own* FindOwn(const quota::Quota& quota, const quota::Uid& uid,
                                               std::string_view version) const;
   base::Task<base::Result<void>> ReserveInside(admission::ReservePlan plan,
@@ -61,11 +78,13 @@ class Reservations final : public admission::QuotaBook {
 
   base::Scheduler& scheduler_;
   QuotaStore& store_;
+  const Reach& reach_;
   const Tracker& tracker_;
   const ObservedUsage& usage_;
   StatusWriter& writer_;
   Accounts& accounts_;
   Hooks hooks_;
+  std::map<std::string, Learnt, std::less<>> learnt_;  // that the watch has not shown
 };
 
 }  // namespace controllers

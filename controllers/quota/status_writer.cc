@@ -10,6 +10,8 @@
 namespace controllers {
 namespace {
 
+const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
+
 // While the quotas cannot be followed, a namespace is read again no sooner.
 constexpr std::chrono::milliseconds kRefreshAge{250};
 constexpr std::chrono::milliseconds kSyncPoll{20};
@@ -54,7 +56,7 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
       .path = api_.resource.Path(write.quota.key.ns, write.quota.key.name, "status"),
       .query = {{"fieldManager", "quota-controller-manager"}},
       .content_type = std::string(client::kMergePatch),
-      .body = quota::StatusPatch(write.quota, desired, list, api_.form),
+      .body = quota::StatusPatch(write.quota, desired, list, api_.form, write.further),
       .timeout = Until(deadline, context_.scheduler->Now())};
   const quota::Quota quota = write.quota;
   if (Account* account = accounts_.Find(quota)) {
@@ -142,6 +144,7 @@ void StatusWriter::OnPutBack() {
   refreshed_.clear();
   quotas_.Relist();
   tracker_.Relist();
+  if (on_put_back_) on_put_back_();
 }
 
 bool StatusWriter::Current() const {
@@ -179,6 +182,22 @@ base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimeP
   }
   TakeList(ns, std::string(answer->StringAt({"metadata", "resourceVersion"})), *list, known);
   co_return base::Result<void>();
+}
+
+// A list of one needs no right but those of the watch.
+base::Task<base::Result<json::Value>> StatusWriter::ReadLabels(std::string ns,
+                                                               base::TimePoint deadline) {
+  client::ApiRequest request{.path = kNamespaces.Path(),
+                             .query = {{"fieldSelector", "metadata.name=" + ns}},
+                             .timeout = Until(deadline, context_.scheduler->Now())};
+  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  if (!answer) co_return answer.error();
+  for (const json::Value& item : answer->ArrayAt({"items"})) {
+    if (item.StringAt({"metadata", "name"}) != ns) continue;
+    const json::Value* labels = item.At({"metadata", "labels"});
+    if (labels != nullptr) co_return *labels;
+  }
+  co_return json::Value();
 }
 
 // While the list was on its way the watch may have gone on, or a later list have come: what went

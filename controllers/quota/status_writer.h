@@ -6,6 +6,7 @@
 // Single-threaded. What it refers to outlives it.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -24,6 +25,7 @@ struct StatusWrite {
   quota::ResourceList hard;
   accounting::Standing standing;
   std::optional<std::uint64_t> mark = {};  // of an entry of ours that this write adds
+  json::Object further = {};               // other members of status, as in quota::StatusPatch()
 };
 
 class StatusWriter {
@@ -47,12 +49,16 @@ class StatusWriter {
   base::Task<base::Result<quota::Quota>> Read(quota::Quota quota, base::TimePoint deadline);
   // Reads the namespace's quotas live, unless they are followed.
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline);
+  // The labels of a namespace as they are stored now; null: it has none, or is not there.
+  base::Task<base::Result<json::Value>> ReadLabels(std::string ns, base::TimePoint deadline);
   // The quotas are listed and followed: the store has what is stored, but for the time an event
   // takes.
   [[nodiscard]] bool Current() const;
   // The server was put back to an earlier state: watches that go on from where they were show
   // nothing of what is stored since.
   void OnPutBack();
+  // What else is listed again then.
+  void SetPutBackListener(std::function<void()> listener) { on_put_back_ = std::move(listener); }
   // The error of a write that came too late.
   static base::Error Changed(const quota::Quota& quota);
 
@@ -81,6 +87,7 @@ class StatusWriter {
   const Pulse& pulse_;
   Accounts& accounts_;
   std::unordered_map<std::string, Listed> refreshed_;  // namespaces, while not Current()
+  std::function<void()> on_put_back_ = nullptr;
   std::string put_back_from_;  // what the quotas' watch had shown when OnPutBack() was called last
 };
 

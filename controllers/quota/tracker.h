@@ -66,6 +66,8 @@ class Tracker {
   [[nodiscard]] quota::Beside BesideOf(const quota::Evaluator& evaluator) const;
   // The evaluators of what quotas name and the server serves. Valid until the next suspension.
   [[nodiscard]] std::vector<const quota::Evaluator*> Constrained() const;
+  // False: any namespace may be limited.
+  [[nodiscard]] bool limits_by_namespace() const { return options_.by_namespace; }
   // The namespaces whose quotas name something of this resource. Empty unless `by_namespace`.
   [[nodiscard]] const LimitedNamespaces::Counts& NamespacesOf(
       const api::GroupResource& resource) const {

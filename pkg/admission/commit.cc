@@ -1,4 +1,4 @@
-// The writers of namespaces: batches, one write for each quota, conflicts decided again.
+// The writers: batches, one write for each quota, conflicts decided again.
 
 #include <algorithm>
 #include <utility>
@@ -65,16 +65,16 @@ QuotaAdmitter::Batch QuotaAdmitter::TakeBatch(Waiting& waiting) const {
 }
 
 // Who comes while a batch is written makes up the next one.
-base::Task<void> QuotaAdmitter::WriteBatches(std::string ns) {
+base::Task<void> QuotaAdmitter::WriteBatches(std::string writer) {
   co_await base::DeferCancellation();
-  for (Batch batch = TakeBatch(waiting_in_[ns]); !batch.empty();) {
-    co_await Commit(ns, std::move(batch));
-    batch = TakeBatch(waiting_in_[ns]);
+  for (Batch batch = TakeBatch(waiting_at_[writer]); !batch.empty();) {
+    co_await Commit(std::move(batch));
+    batch = TakeBatch(waiting_at_[writer]);
   }
-  waiting_in_.erase(ns);
+  waiting_at_.erase(writer);
 }
 
-base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
+base::Task<void> QuotaAdmitter::Commit(Batch batch) {
   base::Duration pause = options_.retry;
   while (true) {
     std::erase_if(batch, [this](const std::shared_ptr<Waiter>& waiter) {
@@ -88,14 +88,12 @@ base::Task<void> QuotaAdmitter::Commit(std::string ns, Batch batch) {
       co_await ResolveClassesOf(batch);
       continue;
     }
-    std::vector<const quota::Request*> requests;
     base::TimePoint deadline{};
     for (const std::shared_ptr<Waiter>& waiter : batch) {
       LookAgain(*waiter);
-      requests.push_back(&waiter->request);
       deadline = std::max(deadline, waiter->deadline);
     }
-    BatchPlan plan = PlanFor(ns, requests);
+    BatchPlan plan = PlanFor(batch);
     Number(plan);
     RelyOnReserved(plan, batch);
     const auto from_burst = std::ranges::count_if(plan.writes, &PlannedWrite::from_burst);
@@ -128,7 +126,7 @@ void QuotaAdmitter::RelyOnReserved(const BatchPlan& plan, const Batch& batch) {
     Waiter& waiter = *batch[answered.member];
     const std::uint64_t grant =
         book_.Rely(*answered.quota, waiter.request.uid, waiter.request.version);
-    if (grant != 0) waiter.granted.push_back({answered.quota->key, grant});
+    if (grant != 0) waiter.granted.push_back({answered.quota->key, waiter.request.uid, grant});
   }
 }
 
@@ -172,11 +170,12 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
       continue;
     }
     for (std::size_t m = 0; m < write.members.size(); ++m) {
-      batch[write.members[m]]->granted.push_back({write.quota.key, write.grants[m].number});
+      const Grant& grant = write.grants[m];
+      batch[write.members[m]]->granted.push_back({write.quota.key, grant.uid, grant.number});
     }
     for (const PlannedWrite::Relying& relying : write.relying) {
-      batch[relying.member]->granted.push_back(
-          {write.quota.key, write.grants[relying.grant].number});
+      const Grant& grant = write.grants[relying.grant];
+      batch[relying.member]->granted.push_back({write.quota.key, grant.uid, grant.number});
     }
   }
   Batch again;
@@ -203,10 +202,11 @@ void QuotaAdmitter::Conclude(Waiter& waiter, Answer answer) {
   waiter.alarm->Wake();
 }
 
-void QuotaAdmitter::WithdrawAll(Waiter& waiter) {
-  const std::vector<Waiter::Granted> granted = std::exchange(waiter.granted, {});
+void QuotaAdmitter::WithdrawAll(Waiter& waiter) { Withdraw(std::exchange(waiter.granted, {})); }
+
+void QuotaAdmitter::Withdraw(const std::vector<Granted>& granted) {
   for (auto last = granted.rbegin(); last != granted.rend(); ++last) {
-    book_.Withdraw(last->quota, waiter.request.uid, last->grant);
+    book_.Withdraw(last->quota, last->uid, last->number);
   }
 }
 

@@ -184,12 +184,28 @@ class ReviewHandler {
   }
 
   void TellRefusal(const Endpoint& endpoint, const Review& review, const Answer& answer) {
-    if (answer.kind != Answer::Kind::kRefused || !answer.refuser || review.dry_run) return;
-    observer_.OnRefusal(endpoint.admitter.name(), {.quota = {review.ns, answer.refuser->name},
-                                                   .quota_uid = answer.refuser->uid,
-                                                   .exceeded = answer.refuser->exceeded,
-                                                   .owner = review.owner,
-                                                   .message = RefusalMessage(review, answer)});
+    if (review.dry_run) return;
+    for (const TriedQuota& tried : answer.would_refuse) {
+      Refusal refusal = RefusalBy(review, tried.would.quota, "", WouldRefuseMessage(review, tried));
+      refusal.mode = tried.would.mode;
+      observer_.OnWouldRefuse(tried.quota_api, refusal);
+    }
+    if (answer.kind != Answer::Kind::kRefused || !answer.refuser) return;
+    const bool own = answer.quota_api.empty();
+    observer_.OnRefusal(
+        own ? endpoint.admitter.name() : answer.quota_api,
+        RefusalBy(review, *answer.refuser, answer.refused_by_cluster_quota ? "" : review.ns,
+                  RefusalMessage(review, answer)));
+  }
+
+  static Refusal RefusalBy(const Review& review, const quota::Refuser& refuser, std::string ns,
+                           std::string message) {
+    return {.quota = {std::move(ns), refuser.name},
+            .ns = review.ns,
+            .quota_uid = refuser.uid,
+            .exceeded = refuser.exceeded,
+            .owner = review.owner,
+            .message = std::move(message)};
   }
 
   Asked Ask(Endpoint& endpoint, const http::Request& request, const http::Target& target,

@@ -15,13 +15,16 @@
 
 namespace admission {
 
-// A request that a quota refused, and that was no dry run.
+// A request that a quota refused, or would have, and that was no dry run.
 struct Refusal {
   api::ObjectKey quota;
+  std::string ns;  // of the object
   std::string quota_uid;
   std::vector<std::string> exceeded;  // limits; empty if it was refused for another reason
   std::optional<Owner> owner;         // of the object that was not stored
   std::string message;                // as the user is told
+  // How the quota is enforced. Unless kDeny, it is only tried: the request was admitted.
+  quota::ClusterSpec::Enforcement mode = quota::ClusterSpec::Enforcement::kDeny;
 };
 
 class Observer {
@@ -33,6 +36,9 @@ class Observer {
                           base::Duration took) = 0;
   // Called after OnDecision() if a quota refused the request.
   virtual void OnRefusal(std::string_view /*quota_api*/, const Refusal& /*refusal*/) {}
+  // Called after OnDecision() for each quota that is only tried, and would have refused the
+  // request.
+  virtual void OnWouldRefuse(std::string_view /*quota_api*/, const Refusal& /*refusal*/) {}
   // An admitted request carries a warning.
   virtual void OnWarning(std::string_view quota_api) = 0;
   // One turn of a namespace's writer: how many requests it decided, with how many status writes.

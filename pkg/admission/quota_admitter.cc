@@ -58,9 +58,14 @@ Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
     Answer refusal = Refuse(verdict.code, verdict.message);
     if (verdict.code == 403) refusal.reason = api.refusal_reason;
     refusal.refuser = verdict.refuser;
+    refusal.quota_api = api.name;
+    refusal.refused_by_cluster_quota = api.form.cluster;
     return refusal;
   }
   Answer answer;
+  for (const quota::WouldRefuse& would : verdict.would_refuse) {
+    answer.would_refuse.push_back({api.name, would});
+  }
   for (std::string& warning : warnings) {
     answer.warnings.push_back("quota nearly used up: " + std::move(warning));
   }
@@ -177,7 +182,14 @@ base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Wai
   co_return base::Result<void>();
 }
 
-base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
+bool QuotaAdmitter::MayLimit(const Review& review) const {
+  if (options_.exempt_namespaces.contains(review.ns) || !book_.MayLimit(review.ns)) return false;
+  const api::GroupResource resource = review.resource.WithoutVersion();
+  return EvaluatorFor(resource) != nullptr || CounterOf(api_, resource);
+}
+
+base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint deadline,
+                                               bool* reserves) {
   const api::GroupResource resource = review.resource.WithoutVersion();
   const quota::Evaluator* evaluator = EvaluatorFor(resource);
   auto counter = evaluator == nullptr ? CounterOf(api_, resource) : std::nullopt;
@@ -201,18 +213,46 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
   waiter->counter = std::move(counter);
   waiter->request.evaluator = waiter->counter ? &*waiter->counter : evaluator;
   const auto prepared = Prepare(*waiter);
-  if (!prepared) co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message);
-  if (!waiter->flaw.empty()) co_return Refuse(403, "it cannot be counted: " + waiter->flaw);
+  if (!prepared) {
+    co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message);
+  }
+  if (!waiter->flaw.empty()) {
+    co_return Refuse(403, "it cannot be counted: " + waiter->flaw);
+  }
   const auto resolved = co_await ResolveClasses(waiter);
   if (!resolved) co_return Unavailable(resolved.error().message);
-  const Answer answer = co_await Decide(std::move(waiter));
+  if (reserves != nullptr) co_return JudgeNow(waiter, *reserves);
+  Answer answer = co_await Decide(waiter);
   for (std::size_t i = 0; i < answer.warnings.size(); ++i) observer_.OnWarning(api_.name);
+  if (answer.kind == Answer::Kind::kAllowed) answer.granted = std::move(waiter->granted);
   co_return answer;
 }
 
-BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
-                                 const std::vector<const quota::Request*>& requests) const {
-  BatchPlan plan = PlanBatch(requests, book_.Quotas(ns),
+Answer QuotaAdmitter::JudgeNow(const std::shared_ptr<Waiter>& waiter, bool& reserves) const {
+  BatchPlan plan = PlanFor({waiter});
+  reserves = !plan.writes.empty() || !plan.answered.empty();
+  return AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
+}
+
+base::Task<QuotaAdmitter::Judgement> QuotaAdmitter::Judge(Review review, base::TimePoint deadline) {
+  Judgement judgement;
+  Answer answer = co_await AdmitOrJudge(std::move(review), deadline, &judgement.reserves);
+  judgement.answer = std::move(answer);
+  co_return judgement;
+}
+
+BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
+  BatchQuotas quotas;
+  std::vector<BatchRequest> requests;
+  requests.reserve(batch.size());
+  for (const std::shared_ptr<Waiter>& waiter : batch) {
+    const std::string& ns = waiter->review.ns;
+    const bool same = !requests.empty() && requests.back().ns == ns;
+    const auto* by = same ? requests.back().by : quotas.Find(ns);
+    if (by == nullptr) by = &quotas.Add(ns, book_.Quotas(ns));
+    requests.push_back({&waiter->request, ns, by});
+  }
+  BatchPlan plan = PlanBatch(requests, quotas, book_.PlacesOf(quotas.all()),
                              [this](const quota::Quota& quota, const quota::Request& request) {
                                return book_.Reserved(quota, request.uid, request.version);
                              });
@@ -223,7 +263,7 @@ BatchPlan QuotaAdmitter::PlanFor(const std::string& ns,
 }
 
 base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
-  BatchPlan plan = PlanFor(waiter->review.ns, {&waiter->request});
+  BatchPlan plan = PlanFor({waiter});
   if (!plan.writes.empty() && !GrantAtOnce(*waiter, plan)) {
     co_return co_await Wait(std::move(waiter));
   }
@@ -235,14 +275,14 @@ base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
 // theirs.
 bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
   const bool from_bursts = std::ranges::all_of(plan.writes, &PlannedWrite::from_burst);
-  if (!from_bursts || waiting_in_.contains(waiter.review.ns)) return false;
+  if (!from_bursts || waiting_at_.contains(book_.WriterOf(waiter.review.ns))) return false;
   Number(plan);
   for (const PlannedWrite& write : plan.writes) {
     if (!book_.Draw(write)) {
       WithdrawAll(waiter);
       return false;
     }
-    waiter.granted.push_back({write.quota.key, write.grants.front().number});
+    waiter.granted.push_back({write.quota.key, waiter.request.uid, write.grants.front().number});
   }
   observer_.OnBatch(api_.name, 1, 0);
   return true;
@@ -266,10 +306,11 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
   waiter->alarm = scheduler_.NewAlarm();
   ++waiting_;
   ++waiting_of_[ns];
-  const bool first = !waiting_in_.contains(ns);
-  waiting_in_[ns].push_back(waiter);
+  const std::string writer = book_.WriterOf(ns);
+  const bool first = !waiting_at_.contains(writer);
+  waiting_at_[writer].push_back(waiter);
   if (first) {
-    writers_.Spawn("quota writer " + ns, [this, ns] { return WriteBatches(ns); });
+    writers_.Spawn("quota writer " + writer, [this, writer] { return WriteBatches(writer); });
   }
   // However this coroutine ends, the writer must learn that nobody waits: it gives back what the
   // request may be granted meanwhile.

@@ -3,7 +3,7 @@
 // Decides reviews against the quotas of one quota API, and reserves what it admits: group commit.
 //
 // What needs nothing, and what does not fit anyhow, is answered at once. The rest waits behind its
-// namespace's writer, which takes all that wait, decides them in order against the newest status
+// writer of its quotas, which takes all that wait, decides them in order against the newest status
 // known, and writes each changed quota once for all of them, guarded by its resourceVersion. While
 // a write is under way the next batch gathers. After a conflict all that are not yet answered are
 // decided again, against all their quotas: never against a subset, which could admit what another
@@ -18,6 +18,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "pkg/admission/admitter.h"
@@ -51,7 +52,22 @@ class QuotaAdmitter final : public Admitter {
 
   [[nodiscard]] const std::string& name() const override { return api_.name; }
   [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource& resource) override;
-  base::Task<Answer> Admit(Review review, base::TimePoint deadline) override;
+  base::Task<Answer> Admit(Review review, base::TimePoint deadline) override {
+    return AdmitOrJudge(std::move(review), deadline, nullptr);
+  }
+
+  // For requests that the quotas of several quota APIs limit (joint_admitter.h).
+  // False: Admit() would allow it at once, for want of quotas.
+  [[nodiscard]] bool MayLimit(const Review& review) const;
+  struct Judgement {
+    Answer answer;
+    bool reserves = false;  // allowed, but for Admit() to reserve for it
+  };
+  // What Admit() would answer now. It reserves nothing.
+  base::Task<Judgement> Judge(Review review, base::TimePoint deadline);
+  // Takes back what an answer says was granted: the request is not allowed after all.
+  void Withdraw(const std::vector<Granted>& granted);
+
   // Lets the batches in hand finish; their waiters are answered.
   base::Task<void> Stop();
 
@@ -60,6 +76,9 @@ class QuotaAdmitter final : public Admitter {
   using Waiting = std::deque<std::shared_ptr<Waiter>>;
   using Batch = std::vector<std::shared_ptr<Waiter>>;
 
+  // Judges only, if `reserves` is not null: it becomes Judgement::reserves.
+  Answer JudgeNow(const std::shared_ptr<Waiter>& waiter, bool& reserves) const;
+  base::Task<Answer> AdmitOrJudge(Review review, base::TimePoint deadline, bool* reserves);
   [[nodiscard]] const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource) const;
   base::Result<void> Prepare(Waiter& waiter) const;
   [[nodiscard]] std::vector<const quota::Quota*> QuotasIn(const std::string& ns) const;
@@ -69,14 +88,13 @@ class QuotaAdmitter final : public Admitter {
   base::Task<base::Result<void>> ResolveClasses(std::shared_ptr<Waiter> waiter);
   base::Task<void> ResolveClassesOf(Batch batch);
   [[nodiscard]] Answer Busy(const std::string& ns) const;
-  [[nodiscard]] BatchPlan PlanFor(const std::string& ns,
-                                  const std::vector<const quota::Request*>& requests) const;
+  [[nodiscard]] BatchPlan PlanFor(const Batch& batch) const;
   base::Task<Answer> Decide(std::shared_ptr<Waiter> waiter);
   base::Task<Answer> Wait(std::shared_ptr<Waiter> waiter);
   void Leave(const std::string& ns);
-  base::Task<void> WriteBatches(std::string ns);
+  base::Task<void> WriteBatches(std::string writer);
   [[nodiscard]] Batch TakeBatch(Waiting& waiting) const;
-  base::Task<void> Commit(std::string ns, Batch batch);
+  base::Task<void> Commit(Batch batch);
   // True if all of the plan fits bursts: then it is granted to the only request.
   bool GrantAtOnce(Waiter& waiter, BatchPlan& plan);
   void Number(BatchPlan& plan);
@@ -94,7 +112,7 @@ class QuotaAdmitter final : public Admitter {
   ObjectBook& objects_;
   Observer& observer_;
   QuotaAdmitterOptions options_;
-  std::unordered_map<std::string, Waiting> waiting_in_;  // of namespaces whose writer runs
+  std::unordered_map<std::string, Waiting> waiting_at_;  // of writers that run
   std::size_t waiting_ = 0;
   std::unordered_map<std::string, std::size_t> waiting_of_;  // the same by namespace; none is 0
   std::uint64_t grants_ = 0;

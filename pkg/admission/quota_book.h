@@ -57,6 +57,7 @@ struct BookedQuota {
   const quota::Quota* quota = nullptr;                // its `used` is what decisions start from
   const accounting::ReservationList* list = nullptr;  // what is reserved; null: nothing
   quota::ResourceList burst = {};                     // of that: for creations to come
+  std::string above = {};                             // TreePlace::above
 };
 
 class QuotaBook {
@@ -65,7 +66,18 @@ class QuotaBook {
   // Makes what Quotas() says what is stored, but for the time an event takes: by a live read, where
   // the quotas cannot be followed. Errors: they cannot be read either.
   virtual base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) = 0;
+  // In the order in which they are asked.
   [[nodiscard]] virtual std::vector<BookedQuota> Quotas(std::string_view ns) const = 0;
+  // Where these quotas are in a tree, as Standing::tree of the same order; none if they have none.
+  [[nodiscard]] virtual std::vector<quota::TreePlace> PlacesOf(
+      const std::vector<BookedQuota>& /*quotas*/) const {
+    return {};
+  }
+  // Whose requests are decided together: those of namespaces with the same writer. Quotas of two
+  // writers differ, but for a moment after quotas or namespaces changed.
+  [[nodiscard]] virtual std::string WriterOf(std::string_view ns) { return std::string(ns); }
+  // False: no quota limits anything there, and no Refresh() would find one.
+  [[nodiscard]] virtual bool MayLimit(std::string_view /*ns*/) const { return true; }
 
   // What a young reservation of this process lets the object use, for a request from this version.
   // Null: there is none.

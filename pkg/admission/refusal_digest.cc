@@ -8,12 +8,13 @@ namespace admission {
 namespace {
 
 constexpr const char* kReason = "RefusedByQuota";
+constexpr const char* kTriedReason = "WouldBeRefusedByQuota";
 constexpr std::size_t kMostText = 1024;  // of a message that is kept; an event has no more
 
-client::Event EventOn(const client::ObjectReference& about, std::string message) {
+client::Event EventOn(const client::ObjectReference& about, bool tried, std::string message) {
   return {.about = about,
           .type = client::EventType::kWarning,
-          .reason = kReason,
+          .reason = tried ? kTriedReason : kReason,
           .message = std::move(message)};
 }
 
@@ -36,7 +37,7 @@ RefusalDigest::Events RefusalDigest::Add(const client::ObjectReference& quota_ty
   if (refusal.owner && CanHaveEvents(*refusal.owner)) {
     AddTo({.api_version = refusal.owner->api_version,
            .kind = refusal.owner->kind,
-           .ns = refusal.quota.ns,
+           .ns = refusal.ns,
            .name = refusal.owner->name,
            .uid = refusal.owner->uid,
            .resource_version = ""},
@@ -47,7 +48,8 @@ RefusalDigest::Events RefusalDigest::Add(const client::ObjectReference& quota_ty
 
 void RefusalDigest::AddTo(client::ObjectReference about, const Refusal& refusal,
                           base::TimePoint now, Events& events) {
-  const Key key(refusal.quota_uid, about.kind + "/" + about.uid);
+  const bool tried = refusal.mode != quota::ClusterSpec::Enforcement::kDeny;
+  const Key key(refusal.quota_uid, (tried ? "tried/" : "") + about.kind + "/" + about.uid);
   const auto found = subjects_.find(key);
   if (found != subjects_.end()) {
     ++found->second.gathered;
@@ -55,17 +57,19 @@ void RefusalDigest::AddTo(client::ObjectReference about, const Refusal& refusal,
     return;
   }
   if (subjects_.size() >= options_.most) return;
-  events.push_back(EventOn(about, refusal.message));
-  subjects_.emplace(key, Subject{.about = std::move(about), .due = now + options_.period});
+  events.push_back(EventOn(about, tried, refusal.message));
+  subjects_.emplace(
+      key, Subject{.about = std::move(about), .tried = tried, .due = now + options_.period});
   by_due_.push_back(key);
 }
 
 client::Event RefusalDigest::Gathered(Subject& subject) {
   const std::size_t count = std::exchange(subject.gathered, 0);
   std::string message = std::exchange(subject.last, "");
-  if (count == 1) return EventOn(subject.about, std::move(message));
-  return EventOn(subject.about, "refused " + std::to_string(count) +
-                                    " requests within a minute, the last one: " + message);
+  if (count == 1) return EventOn(subject.about, subject.tried, std::move(message));
+  return EventOn(subject.about, subject.tried,
+                 (subject.tried ? "would have refused " : "refused ") + std::to_string(count) +
+                     " requests within a minute, the last one: " + message);
 }
 
 RefusalDigest::Events RefusalDigest::TakeDue(base::TimePoint now) {

@@ -47,6 +47,7 @@ class RefusalDigest {
   using Key = std::pair<std::string, std::string>;  // of the quota, of the object that is told
   struct Subject {
     client::ObjectReference about;
+    bool tried = false;        // the quota is not enforced
     std::size_t gathered = 0;  // since the last event
     std::string last;          // message of those
     base::TimePoint due{};     // end of the period

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <set>
 #include <utility>
 
 #include "pkg/api/object_meta.h"
@@ -210,20 +211,66 @@ api::Status RefusalStatus(const Review& review, const Answer& answer) {
   return status;
 }
 
-json::Object AnnotationsOf(const quota::Refuser& refuser) {
-  json::Object annotations{{"refused-by-quota", refuser.name}};
-  std::string exceeded;
-  for (const std::string& name : refuser.exceeded) {
-    exceeded.append(exceeded.empty() ? "" : ",").append(name);
+// Texts without repetition, "a,b".
+class Joined {
+ public:
+  void Add(const std::string& text) {
+    if (!seen_.insert(text).second) return;
+    text_.append(text_.empty() ? "" : ",").append(text);
   }
-  if (!exceeded.empty()) annotations.Set("exceeded", exceeded);
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::set<std::string> seen_;
+  std::string text_;
+};
+
+json::Object AnnotationsOf(const Answer& answer) {
+  json::Object annotations;
+  const auto set = [&](const char* name, const Joined& names) {
+    if (!names.text().empty()) annotations.Set(name, names.text());
+  };
+  Joined refused;
+  Joined exceeded;
+  if (answer.refuser) refused.Add(answer.refuser->name);
+  if (answer.refuser)
+    std::ranges::for_each(answer.refuser->exceeded, [&](auto& n) { exceeded.Add(n); });
+  Joined would_refuse;
+  Joined would_exceed;
+  for (const TriedQuota& tried : answer.would_refuse) {
+    would_refuse.Add(tried.would.quota.name);
+    for (const std::string& name : tried.would.quota.exceeded) would_exceed.Add(name);
+  }
+  set("refused-by-quota", refused);
+  set("exceeded", exceeded);
+  set("would-be-refused-by-quota", would_refuse);
+  set("would-exceed", would_exceed);
   return annotations;
+}
+
+// In the order in which kubectl shows them.
+json::Array WarningsOf(const Answer& answer) {
+  json::Array warnings;
+  const auto add = [&](const std::string& text) {
+    warnings.emplace_back(FirstCharacters(text, kWarningCharacters));
+  };
+  for (const TriedQuota& tried : answer.would_refuse) {
+    const bool warns = tried.would.mode == quota::ClusterSpec::Enforcement::kWarn;
+    if (warns) add("would be refused: " + tried.would.message);
+  }
+  for (const std::string& warning : answer.warnings) add(warning);
+  return warnings;
 }
 
 }  // namespace
 
 std::string RefusalMessage(const Review& review, const Answer& answer) {
   return RefusalStatus(review, answer).message;
+}
+
+std::string WouldRefuseMessage(const Review& review, const TriedQuota& tried) {
+  return review.resource.WithoutVersion().ToString() + " " + json::Quote(review.name) +
+         " would be forbidden: " + tried.would.message;
 }
 
 base::Result<Review> ReviewParser::Parse(std::string_view body, const FieldsOf& fields_of) {
@@ -271,15 +318,12 @@ std::string FormatAnswer(const Review& review, const Answer& answer) {
   if (!allowed) {
     body.append(R"(,"status":)").append(json::Write(RefusalStatus(review, answer).ToJson()));
   }
-  if (!allowed && answer.refuser) {
-    body.append(R"(,"auditAnnotations":)").append(json::Write(AnnotationsOf(*answer.refuser)));
+  if ((!allowed && answer.refuser) || !answer.would_refuse.empty()) {
+    body.append(R"(,"auditAnnotations":)").append(json::Write(AnnotationsOf(answer)));
   }
-  if (!answer.warnings.empty()) {
-    json::Array warnings;
-    for (const std::string& warning : answer.warnings) {
-      warnings.emplace_back(FirstCharacters(warning, kWarningCharacters));
-    }
-    body.append(R"(,"warnings":)").append(json::Write(std::move(warnings)));
+  if (!answer.warnings.empty() || !answer.would_refuse.empty()) {
+    json::Array warnings = WarningsOf(answer);
+    if (!warnings.empty()) body.append(R"(,"warnings":)").append(json::Write(std::move(warnings)));
   }
   return body += "}}";
 }

@@ -4,6 +4,7 @@
 // answered (k8s.io/api v0.36.3, admission/v1/types.go). No I/O; any thread.
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -74,6 +75,19 @@ class ReviewParser {
   std::map<api::GroupResource, Wanted> wanted_;
 };
 
+// What was reserved of one quota for a request, or what it relies on of that.
+struct Granted {
+  api::ObjectKey quota;
+  quota::Uid uid;  // of the object
+  std::uint64_t number = 0;
+};
+
+// A quota that is only tried, and would have refused the request.
+struct TriedQuota {
+  std::string quota_api;
+  quota::WouldRefuse would;
+};
+
 // What the API server is told.
 struct Answer {
   enum class Kind {
@@ -88,16 +102,24 @@ struct Answer {
   std::string message;                         // why; "" when allowed
   std::vector<std::string> warnings;           // shown by kubectl; cut at 256 characters each
   std::optional<quota::Refuser> refuser = {};  // kRefused: the quota, if it was one
+  std::string quota_api = {};                  // of the refuser
+  bool refused_by_cluster_quota = false;       // which has no namespace
+  std::vector<TriedQuota> would_refuse = {};   // kAllowed
   std::chrono::seconds retry_after{1};         // kBusy
+  std::vector<Granted> granted = {};           // kAllowed, for QuotaAdmitter::Withdraw()
 };
 
 // The body of an answered review (kAllowed or kRefused). `uid` is the review's. A refusal's
 // details carry the resource and name, as the API server's own refusals do; where its code is 403
 // so does its message: `pods "p" is forbidden: ` and the answer's. Where a quota refused, audit
 // annotations say which, and by which limits; the API server puts the webhook's name before them.
+// The same where quotas that are only tried would have refused it; those that warn are shown by
+// kubectl, too.
 std::string FormatAnswer(const Review& review, const Answer& answer);
 
 // What the user is told: `pods "p" is forbidden: exceeded quota: …`.
 std::string RefusalMessage(const Review& review, const Answer& answer);
+// The same of one that was admitted: `pods "p" would be forbidden: exceeded cluster quota: …`.
+std::string WouldRefuseMessage(const Review& review, const TriedQuota& tried);
 
 }  // namespace admission

@@ -37,6 +37,19 @@ std::vector<BookedQuota> SwitchedBook::Quotas(std::string_view ns) const {
   return quotas_->Quotas(ns);
 }
 
+std::vector<quota::TreePlace> SwitchedBook::PlacesOf(const std::vector<BookedQuota>& quotas) const {
+  if (quotas_ == nullptr) return {};
+  return quotas_->PlacesOf(quotas);
+}
+
+std::string SwitchedBook::WriterOf(std::string_view ns) {
+  return quotas_ == nullptr ? std::string(ns) : quotas_->WriterOf(ns);
+}
+
+bool SwitchedBook::MayLimit(std::string_view ns) const {
+  return quotas_ != nullptr && quotas_->MayLimit(ns);
+}
+
 const quota::ResourceList* SwitchedBook::Reserved(const quota::Quota& quota, const quota::Uid& uid,
                                                   std::string_view version) const {
   return quotas_ == nullptr ? nullptr : quotas_->Reserved(quota, uid, version);

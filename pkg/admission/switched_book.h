@@ -29,6 +29,10 @@ class SwitchedBook final : public QuotaBook, public ObjectBook {
 
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
   [[nodiscard]] std::vector<BookedQuota> Quotas(std::string_view ns) const override;
+  [[nodiscard]] std::vector<quota::TreePlace> PlacesOf(
+      const std::vector<BookedQuota>& quotas) const override;
+  [[nodiscard]] std::string WriterOf(std::string_view ns) override;
+  [[nodiscard]] bool MayLimit(std::string_view ns) const override;
   [[nodiscard]] const quota::ResourceList* Reserved(const quota::Quota& quota,
                                                     const quota::Uid& uid,
                                                     std::string_view version) const override;

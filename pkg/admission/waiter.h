@@ -12,11 +12,6 @@
 namespace admission {
 
 struct QuotaAdmitter::Waiter {
-  // A grant to the request's object that the request relies on: its own, or an earlier one.
-  struct Granted {
-    api::ObjectKey quota;
-    std::uint64_t grant = 0;
-  };
   Review review;
   // Of a kind that is only counted. It lives as long as its request: who asks may name any kind.
   std::optional<quota::Evaluator> counter;
@@ -29,6 +24,7 @@ struct QuotaAdmitter::Waiter {
   bool abandoned = false;     // nobody waits for the answer any more
   bool classes_read = false;  // of the server, those that the watch did not have
   std::string trouble;        // what the last write met, for a waiter that gives up
+  // To the request's object, that the request relies on: its own, or earlier ones.
   std::vector<Granted> granted;
 };
 

@@ -84,6 +84,11 @@ class WebhookKeeper final : public informers::CollectionSink {
   // while.
   [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource,
                             std::string_view ns) const;
+  // True if the server asks about the resource in this namespace, and goes on to.
+  [[nodiscard]] bool StaysStored(std::string_view quota_api, const api::GroupResource& resource,
+                                 std::string_view ns) const {
+    return options_.manage && plan_.StaysStored(quota_api, resource, ns);
+  }
   // True if the stored configuration trusts exactly these certificates. REQUIRES: manage.
   [[nodiscard]] bool IsCaBundleStored(std::string_view pem) const {
     return plan_.IsCaBundleStored(pem);

@@ -71,6 +71,9 @@ class WebhookPlan {
 
   [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource,
                             std::string_view ns) const;
+  // The same, and nobody is about to give it up.
+  [[nodiscard]] bool StaysStored(std::string_view quota_api, const api::GroupResource& resource,
+                                 std::string_view ns) const;
   // True once after the answers of Stored() changed.
   bool TakeChanged() { return std::exchange(changed_, false); }
   // The stored object is not labelled as ours, or is another installation's: it is left alone.

@@ -47,6 +47,17 @@ Task<void> TaskGroup::Join() {
   while (!running_.empty()) co_await joiner_.Wait();
 }
 
+Task<bool> TaskGroup::JoinOrCancel() {
+  CHECK(!joiner_.waiting()) << "two joiners of one task group";
+  bool cancelled = false;
+  const std::function<void()> stop = [this, &cancelled] {
+    cancelled = true;
+    Cancel();
+  };
+  while (!running_.empty()) co_await joiner_.Wait(stop);
+  co_return cancelled;
+}
+
 void TaskGroup::Finish(const std::shared_ptr<Running>& task, const std::exception_ptr& error) {
   try {
     if (error) std::rethrow_exception(error);

@@ -32,6 +32,8 @@ class TaskGroup {
   // Returns when no task is left, including tasks that are spawned meanwhile. Waits on even if the
   // joiner is cancelled. At most one joiner.
   Task<void> Join();
+  // The same, but if the joiner is cancelled meanwhile, so are the tasks. True: it was.
+  Task<bool> JoinOrCancel();
   [[nodiscard]] bool empty() const { return running_.empty(); }
   [[nodiscard]] std::size_t size() const { return running_.size(); }
 

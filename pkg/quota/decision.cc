@@ -74,12 +74,15 @@ struct Concern {
   Names names;  // of status.hard, those that the evaluator owns
 };
 
-std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standing>& standings) {
+std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standing>& standings,
+                                const std::vector<std::size_t>* by) {
   std::vector<Concern> concerns;
-  for (std::size_t i = 0; i < standings.size(); ++i) {
-    if (!standings[i].tree.reaches) continue;
-    Names names = NamesAtStake(request, *standings[i].quota);
-    if (!names.empty()) concerns.push_back({i, std::move(names)});
+  const std::size_t count = by != nullptr ? by->size() : standings.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t index = by != nullptr ? (*by)[i] : i;
+    if (!standings[index].tree.reaches) continue;
+    Names names = NamesAtStake(request, *standings[index].quota);
+    if (!names.empty()) concerns.push_back({index, std::move(names)});
   }
   return concerns;
 }
@@ -263,9 +266,10 @@ bool AnyRefuses(const Request& request, const std::vector<Standing>& standings,
 
 }  // namespace
 
-Verdict Decide(const Request& request, const std::vector<Standing>& standings) {
+Verdict Decide(const Request& request, const std::vector<Standing>& standings,
+               const std::vector<std::size_t>* by) {
   if (request.outdated) return {};
-  const std::vector<Concern> concerns = ConcernsOf(request, standings);
+  const std::vector<Concern> concerns = ConcernsOf(request, standings, by);
   std::vector<Need> needs = NeedsOf(request, standings, concerns);
   // Other violations existed before the request.
   if (request.before && needs.empty() && !request.unknown) return {};

@@ -107,8 +107,10 @@ struct Verdict {
   std::vector<WouldRefuse> would_refuse = {};
 };
 
-// Judges one request. Does not change the standings.
-Verdict Decide(const Request& request, const std::vector<Standing>& standings);
+// Judges one request by the standings with these indices, in this order; null: by all. Does not
+// change them.
+Verdict Decide(const Request& request, const std::vector<Standing>& standings,
+               const std::vector<std::size_t>* by = nullptr);
 
 // Adds an admitted request's needs, so that the next decision includes them. Errors: overflow.
 base::Result<void> Apply(const std::vector<Need>& needs, std::vector<Standing>& standings);

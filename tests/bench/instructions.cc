@@ -13,6 +13,7 @@
 
 #include "controllers/quota/quota_controller.h"
 #include "pkg/admission/handler.h"
+#include "pkg/admission/joint_admitter.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/base/manual_scheduler.h"
 #include "pkg/metrics/admission_metrics.h"
@@ -245,7 +246,8 @@ void Review(int at_once, std::size_t writes_each) {
   admission::QuotaAdmitter admitter(world.stage.io.get_executor(), scheduler, world.stage.api,
                                     world.controller.quota_book(), world.controller.object_book(),
                                     metrics);
-  const http::Handler handler = admission::NewHandler({&admitter}, metrics, scheduler);
+  admission::JointAdmitter joint(world.stage.io.get_executor(), admitter, {&admitter});
+  const http::Handler handler = admission::NewHandler({&joint}, metrics, scheduler);
   base::TaskGroup connections(world.stage.io.get_executor());
   Answer answer;
   std::vector<http::Request> requests;

@@ -173,6 +173,7 @@ plugins:
 TEST_CASE("the shipped roles name no verb * and let nothing be written but what the daemon writes",
           "[e2e][manifests][real-only]") {
   const std::set<std::string> allowed{"patch resourcequotas/status",
+                                      "patch clusterquotas/status",
                                       "patch karmadaquotas/status",
                                       "create events",
                                       "patch events",

@@ -84,21 +84,22 @@ struct Same {
 const std::vector<Same> kSame{
     {{"base"}, "namespace.create=true"},
     {{"base", "monitoring"}, "namespace.create=true,monitoring.enabled=true"},
-    {{"core-enforced"}, "namespace.create=true,enforce={core}"},
+    {{"cluster-enforced"}, "namespace.create=true,enforce={cluster}"},
+    {{"core-enforced"}, "namespace.create=true,enforce={core,cluster}"},
     {{"core-enforced", "monitoring-verified"},
-     "namespace.create=true,enforce={core},monitoring.enabled=true"},
+     "namespace.create=true,enforce={core,cluster},monitoring.enabled=true"},
     {{"core-enforced-client-ca"},
-     "namespace.create=true,enforce={core},clientCA=quota-controller-manager-client-ca"},
+     "namespace.create=true,enforce={core,cluster},clientCA=quota-controller-manager-client-ca"},
     {{"cert-manager", "monitoring-cert-manager"},
-     "namespace.create=true,enforce={core},certificate=cert-manager,monitoring.enabled=true"},
+     "namespace.create=true,enforce={core,cluster},certificate=cert-manager,monitoring.enabled="
+     "true"},
     {{"gke"}, "namespace.create=true,criticalPodsQuota=10"},
     {{"aks"}, R"(namespace.create=true,webhookAnnotations.admissions\.enforcer/disabled=true)"},
     {{"openshift"},
      "namespace.create=true,podSecurityContext.runAsUser=null,podSecurityContext.runAsGroup=null"},
     {{"ironcore"},
      "namespace.create=true,ironcore=true,quotaApis={core,ironcore},enforce={ironcore}"},
-    {{"base", "crds"}, "namespace.create=true,crds.clusterQuota=true,crds.keep=false"},
-    {{"karmada"}, "install=karmada-api-server,crds.keep=false"},
+    {{"karmada"}, "install=karmada-api-server"},
     {{"karmada-host"},
      "namespace.create=true,quotaApis={karmada},enforce={karmada},certificate=cert-manager,"
      "kubeconfigSecret=quota-controller-manager-kubeconfig"}};
@@ -106,12 +107,12 @@ const std::vector<Same> kSame{
 }  // namespace
 
 TEST_CASE("the chart renders the objects of every folder of manifests/", "[helm]") {
-  std::set<std::string> covered{"dashboard"};  // part of "monitoring"
+  std::set<std::string> covered{"crds", "dashboard"};  // parts of "base" and "monitoring"
   for (const Same& same : kSame) {
     INFO(same.values);
     covered.insert(same.folders.begin(), same.folders.end());
     const Objects folders = OfFolders(same.folders);
-    const Objects chart = OfChart(same.values);
+    const Objects chart = OfChart(same.values + ",crds.keep=false");
     CHECK(Names(chart) == Names(folders));
     for (const auto& [name, object] : folders) {
       const auto found = chart.find(name);
@@ -135,8 +136,9 @@ TEST_CASE("the chart names no namespace but the one it is told", "[helm]") {
 TEST_CASE("roles, policies and flags can be left away", "[helm]") {
   const Objects objects = OfChart(
       "rbac.countAny=false,rbac.countSecrets=false,networkPolicy.enabled=false,flowSchema=false,"
-      "priorityClassName=,replicas=1");
+      "priorityClassName=,replicas=1,crds.clusterQuota=false");
   for (const auto& [name, object] : objects) {
+    CHECK(name.find("clusterquotas") == std::string::npos);
     CHECK(name.find("count-") == std::string::npos);
     CHECK_FALSE(name.starts_with("NetworkPolicy"));
     CHECK_FALSE(name.starts_with("FlowSchema"));
@@ -219,6 +221,7 @@ TEST_CASE("what the values say is in the objects", "[helm]") {
   CHECK_THAT(json::Write(OfChart("install=karmada-api-server")
                              .at("CustomResourceDefinition  karmadaquotas.policy.karmada.io")),
              has(R"("helm.sh/resource-policy":"keep")"));
+  CHECK_THAT(object("CustomResourceDefinition"), has(R"("helm.sh/resource-policy":"keep")"));
 }
 
 TEST_CASE("as a part of another chart it takes what Helm users give to their parts", "[helm]") {

@@ -68,6 +68,12 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
     if (planted_ != Planted::kStaleBatch) return inner_.Quotas(ns);
     return stale_.Age(inner_.Quotas(ns));
   }
+  [[nodiscard]] std::vector<quota::TreePlace> PlacesOf(
+      const std::vector<admission::BookedQuota>& quotas) const override {
+    return inner_.PlacesOf(quotas);
+  }
+  [[nodiscard]] std::string WriterOf(std::string_view ns) override { return inner_.WriterOf(ns); }
+  [[nodiscard]] bool MayLimit(std::string_view ns) const override { return inner_.MayLimit(ns); }
   [[nodiscard]] const quota::ResourceList* Reserved(const quota::Quota& quota,
                                                     const quota::Uid& uid,
                                                     std::string_view version) const override {

@@ -43,7 +43,7 @@ std::string Refusal(const Arguments& arguments) {
 
 TEST_CASE("flags: without any, all quota APIs are counted and none is enforced", "[manager]") {
   const manager::Options options = Good({});
-  CHECK(options.quota_apis == Names{"core", "karmada", "ironcore"});
+  CHECK(options.quota_apis == Names{"core", "cluster", "karmada", "ironcore"});
   CHECK(options.enforced.empty());
   CHECK_FALSE(options.admission);
   CHECK(options.metrics->port == 8080);
@@ -57,11 +57,11 @@ TEST_CASE("flags: without any, all quota APIs are counted and none is enforced",
 TEST_CASE("flags: what is enforced by default needs a way for the API server to reach us",
           "[manager]") {
   SECTION("there is none: it is only counted, and the daemon can say so") {
-    CHECK(Good({}).unreachable == Names{"karmada"});
+    CHECK(Good({}).unreachable == Names{"cluster", "karmada"});
   }
   SECTION("there is one") {
     const manager::Options options = Good({kService});
-    CHECK(options.enforced == Names{"karmada"});
+    CHECK(options.enforced == Names{"cluster", "karmada"});
     CHECK(options.unreachable.empty());
     CHECK(options.admission->port == 9443);
     CHECK(options.admission_service->ns == "quota-system");

@@ -112,4 +112,29 @@ TEST_CASE("quota series: very many quotas are all shown", "[manager]") {
   CHECK(f.Scrape("quota_series_omitted") == Lines{"quota_series_omitted 0"});
 }
 
+TEST_CASE("quota series: what was refused, and what would have been, are counted apart",
+          "[manager]") {
+  Fixture f(100);
+  f.Put("ns", "q", {{"pods", "2"}}, {{"pods", "2"}});
+  f.series.CountRefusal("core", {"ns", "q"}, {"pods"});
+  f.series.CountRefusal("core", {"ns", "q"}, {"pods"}, true);
+  f.series.CountRefusal("core", {"ns", "q"}, {"pods"}, true);
+  f.series.CountRefusal("core", {"ns", "q"}, {}, true);
+  CHECK(f.Scrape("quota_refused_requests_total{") ==
+        Lines{Line("quota_refused_requests_total", "q", "pods", "1")});
+  CHECK(f.Scrape("quota_admission_would_refuse_total{") ==
+        Lines{Line("quota_admission_would_refuse_total", "q", "", "1"),
+              Line("quota_admission_would_refuse_total", "q", "pods", "2")});
+}
+
+TEST_CASE("quota series: the bound holds for what would have been refused, too", "[manager]") {
+  Fixture f(3);
+  f.Put("ns", "q", {{"pods", "2"}}, {{"pods", "2"}});
+  f.series.CountRefusal("core", {"ns", "q"}, {"pods"}, true);
+  f.series.CountRefusal("core", {"ns", "q"}, {}, true);
+  CHECK(f.Scrape("quota_admission_would_refuse_total{") ==
+        Lines{Line("quota_admission_would_refuse_total", "q", "pods", "1")});
+  CHECK(f.Scrape("quota_series_omitted") == Lines{"quota_series_omitted 1"});
+}
+
 }  // namespace quota_series_test

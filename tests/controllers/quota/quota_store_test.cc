@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,10 @@ class Told final : public controllers::QuotaListener {
 };
 
 json::Value MakeQuota(const std::string& name, const std::string& version,
-                      const std::string& pods = "10", const std::string& uid = "") {
+                      const std::string& pods = "10", const std::string& uid = "",
+                      const std::string& ns = "ns") {
   return json::Object{{"metadata", json::Object{{"name", name},
-                                                {"namespace", "ns"},
+                                                {"namespace", ns},
                                                 {"uid", uid.empty() ? "uid-" + name : uid},
                                                 {"resourceVersion", version}}},
                       {"spec", json::Object{{"hard", json::Object{{"pods", pods}}}}}};
@@ -173,6 +175,30 @@ TEST_CASE_METHOD(StoreFixture, "quota store: an answer that came while a list wa
   store.Upsert(MakeQuota("a", "1"));
   store.EndList();
   CHECK(store.Find({"ns", "a"})->resource_version == "9");
+}
+
+TEST_CASE_METHOD(StoreFixture, "quota store: a walk has as many steps in one namespace as in many",
+                 "[controllers]") {
+  std::vector<json::Value> quotas;
+  for (int i = 10; i < 30; ++i) {
+    quotas.push_back(MakeQuota("q" + std::to_string(i), "1", "10", "", i % 2 == 0 ? "" : "ns"));
+  }
+  List(quotas);
+  std::set<std::string> visited;
+  std::size_t steps = 0;
+  QuotaStore::Place place;
+  for (bool more = true; more; ++steps) {
+    std::size_t now = 0;
+    more = store.VisitSome(place, 3, [&](const quota::Quota& quota) {
+      ++now;
+      CHECK(visited.insert(quota.key.ToString()).second);
+    });
+    CHECK(now <= 3);
+    if (steps == 1) store.Remove(quotas[10]);  // the one that was visited last
+    if (steps == 1) store.Upsert(MakeQuota("a", "2"));
+  }
+  CHECK(steps == 8);
+  CHECK(visited.size() == 21);
 }
 
 }  // namespace quota_store_test

@@ -1,5 +1,7 @@
 #include "tests/pkg/admission/fake_book.h"
 
+#include <algorithm>
+
 namespace admission {
 
 quota::Quota& FakeBook::Put(const std::string& name, quota::ResourceList hard,
@@ -11,6 +13,22 @@ quota::Quota& FakeBook::Put(const std::string& name, quota::ResourceList hard,
   quota.hard = hard;
   quota.status = {std::move(hard), std::move(used)};
   return quota;
+}
+
+quota::Quota& FakeBook::PutOver(const std::string& name,
+                                std::set<std::string, std::less<>> namespaces,
+                                quota::ResourceList hard, quota::ResourceList used) {
+  quota::Quota& quota = Put(name, std::move(hard), std::move(used));
+  quota.key.ns.clear();
+  quotas_[name].over = std::move(namespaces);
+  return quota;
+}
+
+std::string FakeBook::WriterOf(std::string_view ns) {
+  const bool shared = !root.empty() && std::ranges::any_of(quotas_, [&](const auto& one) {
+    return one.second.over.contains(ns);
+  });
+  return shared ? root : std::string(ns);
 }
 
 void FakeBook::Touch(const std::string& name, const std::function<void(quota::Quota&)>& change) {
@@ -33,7 +51,7 @@ quota::ResourceList FakeBook::Outstanding(const std::string& name) const {
 std::vector<BookedQuota> FakeBook::Quotas(std::string_view ns) const {
   std::vector<BookedQuota> quotas;
   for (const auto& [name, entry] : quotas_) {
-    if (entry.quota.key.ns == ns) quotas.push_back({&entry.quota, &entry.list, entry.burst});
+    if (entry.Reaches(ns)) quotas.push_back({&entry.quota, &entry.list, entry.burst});
   }
   return quotas;
 }

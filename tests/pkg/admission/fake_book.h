@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ class FakeBook final : public QuotaBook, public ObjectBook {
   explicit FakeBook(base::Scheduler& scheduler) : scheduler_(scheduler) {}
 
   quota::Quota& Put(const std::string& name, quota::ResourceList hard, quota::ResourceList used);
+  // A quota over these namespaces. Those of one root have one writer.
+  quota::Quota& PutOver(const std::string& name, std::set<std::string, std::less<>> namespaces,
+                        quota::ResourceList hard, quota::ResourceList used);
   void Drop(const std::string& name) { quotas_.erase(name); }
   [[nodiscard]] const quota::Quota& Get(const std::string& name) const {
     return quotas_.at(name).quota;
@@ -37,6 +41,7 @@ class FakeBook final : public QuotaBook, public ObjectBook {
 
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
   [[nodiscard]] std::vector<BookedQuota> Quotas(std::string_view ns) const override;
+  [[nodiscard]] std::string WriterOf(std::string_view ns) override;
   [[nodiscard]] const quota::ResourceList* Reserved(const quota::Quota& quota,
                                                     const quota::Uid& uid,
                                                     std::string_view version) const override;
@@ -79,6 +84,7 @@ class FakeBook final : public QuotaBook, public ObjectBook {
   std::size_t attempts = 0;
   std::size_t releases = 0;
   std::size_t refreshes = 0;
+  std::string root;  // the writer of all that PutOver() reaches; "": each namespace has its own
   // Called after each successful write.
   std::function<void(const quota::Quota& quota)> written;
 
@@ -98,6 +104,10 @@ class FakeBook final : public QuotaBook, public ObjectBook {
     accounting::ReservationList list;
     std::vector<Own> own;
     quota::ResourceList burst;
+    std::set<std::string, std::less<>> over = {};  // namespaces of a quota that has none
+    [[nodiscard]] bool Reaches(std::string_view ns) const {
+      return quota.key.ns == ns || over.contains(ns);
+    }
   };
   void Add(Entry& entry, accounting::Standing& standing, const std::vector<Grant>& grants);
   [[nodiscard]] const Own* Find(const quota::Quota& quota, const quota::Uid& uid,

@@ -62,6 +62,11 @@ class Decisions final : public admission::Observer {
                        refusal.quota_uid + " " + (refusal.owner ? refusal.owner->name : "-") + " " +
                        refusal.message);
   }
+  void OnWouldRefuse(std::string_view quota_api, const admission::Refusal& refusal) override {
+    const bool warns = refusal.mode == quota::ClusterSpec::Enforcement::kWarn;
+    tried.push_back((warns ? "warn " : "audit ") + std::string(quota_api) + " " +
+                    refusal.quota.ToString() + " " + refusal.ns + " " + refusal.message);
+  }
   void OnWarning(std::string_view) override {}
   void OnBatch(std::string_view, std::size_t, std::size_t) override {}
   void OnConflict(std::string_view) override {}
@@ -69,6 +74,7 @@ class Decisions final : public admission::Observer {
 
   std::vector<std::string> seen;
   std::vector<std::string> refusals;
+  std::vector<std::string> tried;
 };
 
 class Recorder final : public http::ResponseWriter {
@@ -182,6 +188,49 @@ TEST_CASE("handler: a refusal by a quota is reported, a dry run's is not", "[adm
   CHECK(f.decisions.refusals ==
         std::vector<std::string>{"core team-a/q u web-6d4cf56db6 pods \"web-6d4cf56db6-abcde\" is "
                                  "forbidden: exceeded quota: q"});
+}
+
+TEST_CASE("handler: what quotas in mode Warn or Audit would refuse is said", "[admission]") {
+  Fixture f;
+  f.admitter.answer.warnings = {"quota nearly used up: q: pods 19 of 20"};
+  f.admitter.answer.would_refuse = {
+      {"cluster",
+       {.mode = quota::ClusterSpec::Enforcement::kWarn,
+        .message = "exceeded cluster quota: team-a, requested: pods=1",
+        .quota = {.name = "team-a", .uid = "u", .exceeded = {"pods", "requests.cpu"}}}},
+      {"cluster",
+       {.mode = quota::ClusterSpec::Enforcement::kAudit,
+        .message = "exceeded cluster quota: company (above team-a), requested: pods=1",
+        .quota = {.name = "company", .uid = "v", .exceeded = {"pods"}}}}};
+  f.Ask(f.Post(ReviewText({.dry_run = true})));
+  CHECK(f.decisions.tried.empty());
+  const json::Value body = Body(f.Ask(f.Post(ReviewText({}))));
+  CHECK(body.At({"response", "allowed"})->AsBool() == true);
+  CHECK(json::Write(*body.At({"response", "warnings"})) ==
+        R"(["would be refused: exceeded cluster quota: team-a, requested: pods=1",)"
+        R"("quota nearly used up: q: pods 19 of 20"])");
+  CHECK(json::Write(*body.At({"response", "auditAnnotations"})) ==
+        R"({"would-be-refused-by-quota":"team-a,company","would-exceed":"pods,requests.cpu"})");
+  const std::string pod = " team-a pods \"web-6d4cf56db6-abcde\" would be forbidden: ";
+  CHECK(f.decisions.tried ==
+        std::vector<std::string>{
+            "warn cluster team-a" + pod + "exceeded cluster quota: team-a, requested: pods=1",
+            "audit cluster company" + pod +
+                "exceeded cluster quota: company (above team-a), requested: pods=1"});
+  CHECK(f.decisions.refusals.empty());
+}
+
+TEST_CASE("handler: a refusal by a cluster quota names its quota API", "[admission]") {
+  Fixture f;
+  f.admitter.answer = {.kind = Answer::Kind::kRefused,
+                       .reason = "Forbidden",
+                       .message = "exceeded cluster quota: q",
+                       .refuser = quota::Refuser{.name = "q", .uid = "u", .exceeded = {"pods"}},
+                       .quota_api = "cluster",
+                       .refused_by_cluster_quota = true};
+  f.Ask(f.Post(ReviewText({})));
+  REQUIRE(f.decisions.refusals.size() == 1);
+  CHECK(f.decisions.refusals[0].starts_with("cluster q u web-6d4cf56db6 pods"));
 }
 
 TEST_CASE("handler: what goes or connects is allowed unasked", "[admission]") {

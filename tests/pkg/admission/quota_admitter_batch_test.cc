@@ -397,5 +397,68 @@ TEST_CASE("quota admitter: while the API server does not know us, a write is tri
   CHECK(f.answers.back()->message == "resource quota evaluation timed out: Unauthorized");
 }
 
+std::set<std::string, std::less<>> Namespaces(int count) {
+  std::set<std::string, std::less<>> namespaces;
+  for (int i = 0; i < count; ++i) namespaces.insert("ns" + std::to_string(i));
+  return namespaces;
+}
+
+Review CreateIn(const std::string& ns, const std::string& uid, const std::string& cpu = "") {
+  Review review = Create(uid, cpu);
+  review.ns = ns;
+  return review;
+}
+
+TEST_CASE("quota admitter: namespaces under one quota share its writes", "[admission]") {
+  AdmitterFixture f;
+  f.book.root = "/all";
+  f.book.PutOver("all", Namespaces(100), List({{"things", "50"}}), List({{"things", "0"}}));
+  for (int i = 0; i < 64; ++i) {
+    f.Ask(CreateIn("ns" + std::to_string(i * 7 % 100), "u" + std::to_string(i)));
+  }
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kAllowed) == 50);
+  CHECK(f.Count(Kind::kRefused) == 14);
+  CHECK(f.Used("all") == "things=50");
+  CHECK(f.counts.conflicts == 0);
+  CHECK(f.book.attempts <= 2);
+}
+
+TEST_CASE("quota admitter: in a batch each request is judged by its namespace's quotas",
+          "[admission]") {
+  AdmitterFixture f;
+  f.book.root = "/all";
+  f.book.PutOver("all", Namespaces(3), List({{"cpu", "10"}}), List({{"cpu", "0"}}));
+  f.book.PutOver("team", {"ns1"}, List({{"cpu", "3"}}), List({{"cpu", "0"}}));
+  f.book.PutOver("zoo", {"ns2"}, List({{"things", "1"}}), List({{"things", "0"}}));
+  f.Ask(CreateIn("ns0", "first", "1"));  // its write is under way while the others gather
+  f.scheduler.RunFor(1ms);
+  for (int i = 0; i < 3; ++i) {
+    for (const char* ns : {"ns0", "ns1", "ns2"}) {
+      f.Ask(
+          CreateIn(ns, std::string(ns) + std::to_string(i), ns == std::string("ns1") ? "2" : "1"));
+    }
+  }
+  f.scheduler.RunFor(1s);
+  CHECK(f.Used("team") == "cpu=2");
+  CHECK(f.Used("zoo") == "things=1");
+  CHECK(f.Used("all") == "cpu=7");  // 1 + 3 of ns0, 2 of ns1, 1 of ns2
+  CHECK(f.Count(Kind::kAllowed) == 6);
+  CHECK(f.Count(Kind::kRefused) == 4);
+  CHECK(f.book.attempts == 4);  // one for the first, one of each quota for all others
+  CHECK(f.counts.conflicts == 0);
+}
+
+TEST_CASE("quota admitter: one namespace cannot fill the queue of a shared writer", "[admission]") {
+  AdmitterFixture f({.max_waiting_in_namespace = 2});
+  f.book.root = "/all";
+  f.book.PutOver("all", Namespaces(2), List({{"things", "50"}}), List({{"things", "0"}}));
+  for (int i = 0; i < 5; ++i) f.Ask(CreateIn("ns0", "u" + std::to_string(i)));
+  f.Ask(CreateIn("ns1", "v"));
+  f.scheduler.RunFor(1s);
+  CHECK(f.Count(Kind::kBusy) == 3);
+  CHECK(f.answers.back()->kind == Kind::kAllowed);
+}
+
 }  // namespace
 }  // namespace admission::quota_admitter_batch_test

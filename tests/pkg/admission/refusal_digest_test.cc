@@ -26,6 +26,7 @@ Owner ReplicaSet(const std::string& name) {
 Refusal Of(const std::string& pod, std::optional<Owner> owner = std::nullopt,
            const std::string& quota = "compute") {
   return {.quota = {"team-a", quota},
+          .ns = "team-a",
           .quota_uid = "u-" + quota,
           .exceeded = {"pods"},
           .owner = std::move(owner),
@@ -74,6 +75,30 @@ TEST_CASE("refusals: those of the next minute are one event with their number", 
   digest.Add(kQuotaType, Of("web-19"), kStart + 70s);
   CHECK(Said(digest.TakeDue(kStart + 2min)) ==
         Texts{kQuota + "pods \"web-19\" is forbidden: exceeded quota: compute"});
+}
+
+TEST_CASE("refusals: what a quota would have refused is told as such", "[admission]") {
+  RefusalDigest digest;
+  Refusal would = Of("web-1", ReplicaSet("web"));
+  would.quota.ns.clear();
+  would.message = "pods \"web-1\" would be forbidden: exceeded cluster quota: compute";
+  would.mode = quota::ClusterSpec::Enforcement::kWarn;
+  const auto events = digest.Add(kQuotaType, would, kStart);
+  REQUIRE(events.size() == 2);
+  for (const client::Event& event : events) {
+    CHECK(event.reason == "WouldBeRefusedByQuota");
+    CHECK(event.message == would.message);
+  }
+  CHECK(events[0].about.ns.empty());
+  CHECK(events[1].about.ns == "team-a");  // the owner's
+  // A refusal is another thing, though it comes in the same minute.
+  CHECK(digest.Add(kQuotaType, Of("web-2"), kStart + 1s).size() == 1);
+  digest.Add(kQuotaType, would, kStart + 2s);
+  digest.Add(kQuotaType, would, kStart + 3s);
+  const auto gathered = digest.TakeDue(kStart + 1min);
+  REQUIRE(gathered.size() == 2);
+  CHECK(gathered[0].message ==
+        "would have refused 2 requests within a minute, the last one: " + would.message);
 }
 
 TEST_CASE("refusals: after a quiet minute the next one is told at once, and nothing is kept",

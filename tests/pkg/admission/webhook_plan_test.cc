@@ -104,6 +104,24 @@ TEST_CASE("webhook plan: a rule counts once the server has it and had time to he
   CHECK_FALSE(p.plan.Stored("core", {"", "pods"}, "team-a"));
 }
 
+TEST_CASE("webhook plan: a rule that is unwanted, or was damaged, does not stay for certain",
+          "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets"), Pods()});
+  CHECK(p.plan.StaysStored("core", kSecrets, "team-a"));
+  CHECK_FALSE(p.plan.StaysStored("core", {"", "services"}, "team-a"));
+  p.Want({Pods()});
+  CHECK(p.plan.Stored("core", kSecrets, "team-a"));
+  CHECK_FALSE(p.plan.StaysStored("core", kSecrets, "team-a"));
+  p.Want({Counted("secrets"), Pods()});
+  CHECK(p.plan.StaysStored("core", kSecrets, "team-a"));
+  json::Value damaged = p.live;
+  damaged.Make({"webhooks"}) = json::Array{};
+  p.Show(damaged);
+  CHECK(p.plan.Stored("core", kSecrets, "team-a"));
+  CHECK_FALSE(p.plan.StaysStored("core", kSecrets, "team-a"));
+}
+
 TEST_CASE("webhook plan: a rule goes when nothing has wanted it for a while", "[admission]") {
   Planned p;
   p.Settle({Counted("secrets"), Pods()});

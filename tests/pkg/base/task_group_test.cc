@@ -122,6 +122,26 @@ TEST_CASE("task group: Join() returns when the last task has ended", "[base]") {
   CHECK(f.log == Log{"a done", "b done", "joined"});
 }
 
+TEST_CASE("task group: JoinOrCancel() passes a cancellation on to the tasks", "[base]") {
+  Fixture f;
+  const auto join = [&]() -> Task<void> {
+    const bool cancelled = co_await f.group.JoinOrCancel();
+    f.log.push_back(cancelled ? "cancelled" : "joined");
+  };
+  f.SpawnSleeper("a", 1s);
+  f.outer.Spawn("joiner", join);
+  f.scheduler.RunFor(1s);
+  CHECK(f.log == Log{"a done", "joined"});
+  f.log.clear();
+  f.SpawnSleeper("b", 1h);
+  f.SpawnSleeper("c", 1h);
+  f.outer.Spawn("joiner", join);
+  f.scheduler.RunUntilIdle();
+  f.outer.Cancel();
+  f.scheduler.RunUntilIdle();
+  CHECK(f.log == Log{"b stopped", "c stopped", "cancelled"});
+}
+
 TEST_CASE("task group: Join() of an empty group returns at once, again and again", "[base]") {
   Fixture f;
   f.SpawnJoiner();

@@ -1,0 +1,82 @@
+#pragma once
+
+// Which namespaces ClusterQuotas reach: the namespaces' labels and the quotas' selectors, matched.
+// Ledgers are told to which quotas a namespace belongs.
+//
+// A namespace that changes is taken at once. Lists are taken some namespaces a turn, and not before
+// the quotas are listed: then a quota that comes does not look at each namespace.
+//
+// Single-threaded. Run() must have returned before it is destroyed.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controllers/quota/namespace_labels.h"
+#include "controllers/quota/namespace_watch.h"
+#include "controllers/quota/reach.h"
+#include "pkg/quota/cluster/quota_tree.h"
+
+namespace controllers {
+
+class ClusterReach final : public Reach, public NamespaceLabels {
+ public:
+  struct Hooks {
+    // The quotas of these names reach the namespace from now on, and no others.
+    std::function<void(const std::string& ns, std::vector<std::string> groups)> set_groups;
+    // What the quota reaches, or its place in the tree, may have changed.
+    std::function<void(const api::ObjectKey& key)> on_moved;
+    std::function<void()> on_state;  // synced() or behind_until() may differ
+  };
+  ClusterReach(const TrackingContext& context, Hooks hooks);
+
+  // As QuotaListener.
+  void OnQuota(const quota::Quota* before, const quota::Quota* after);
+  void OnQuotasSynced();
+  // Until cancelled.
+  base::Task<void> Run() {
+    return watch_.Run([this] { return TakeSome(); });
+  }
+  void Relist() { watch_.Relist(); }
+
+  [[nodiscard]] std::vector<api::ObjectKey> QuotasOf(std::string_view ns) const override;
+  // Those that would reach a namespace with these labels; null: none.
+  [[nodiscard]] std::vector<api::ObjectKey> QuotasFor(const json::Value* labels) const;
+  [[nodiscard]] quota::Space SpaceOf(const quota::Quota& quota) const override {
+    return quota::SpaceOf(quota.key);
+  }
+  [[nodiscard]] bool Known(std::string_view ns) const override;
+  // All namespaces are in the tree, and all quotas.
+  [[nodiscard]] bool synced() const;
+  [[nodiscard]] const std::optional<base::Error>& trouble() const { return watch_.state().trouble; }
+  [[nodiscard]] std::optional<Obstacle> Incomplete(base::Duration patience) const override;
+  [[nodiscard]] base::TimePoint behind_until() const override { return watch_.behind_until(); }
+  [[nodiscard]] const api::GroupVersionResource& resource() const override {
+    return NamespaceWatch::resource();
+  }
+  [[nodiscard]] std::string Newest() const override { return watch_.newest(); }
+  [[nodiscard]] bool Reaches(std::string_view version) const override;
+  [[nodiscard]] const quota::QuotaTree& tree() const { return tree_; }
+  [[nodiscard]] const quota::QuotaTree* quota_tree() const override { return &tree_; }
+
+ private:
+  using Labels = std::optional<json::Value>;  // nullopt: the namespace is gone
+  void OnNamespace(const std::string& ns, Labels labels);
+  void Take(const std::string& ns, const Labels& labels);
+  // False: there was nothing to take.
+  bool TakeSome();
+  void Tell(const quota::QuotaTree::Change& change);
+
+  TrackingContext context_;
+  Hooks hooks_;
+  quota::QuotaTree tree_;
+  std::map<std::string, Labels, std::less<>> waiting_;  // namespaces that are not in the tree yet
+  bool quotas_synced_ = false;
+  NamespaceWatch watch_;
+};
+
+}  // namespace controllers

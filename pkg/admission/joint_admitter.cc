@@ -1,0 +1,137 @@
+#include "pkg/admission/joint_admitter.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "pkg/base/task_group.h"
+
+namespace admission {
+namespace {
+
+bool IsAllowed(const Answer& answer) { return answer.kind == Answer::Kind::kAllowed; }
+
+// Of answers that are not all alike: the first refusal, else the first that is not allowed.
+const Answer* FirstAgainst(const std::vector<Answer>& answers) {
+  const auto refused = std::ranges::find(answers, Answer::Kind::kRefused, &Answer::kind);
+  if (refused != answers.end()) return &*refused;
+  const auto open = std::ranges::find_if_not(answers, IsAllowed);
+  return open == answers.end() ? nullptr : &*open;
+}
+
+void AddTo(Answer& all, Answer one) {
+  std::ranges::move(one.warnings, std::back_inserter(all.warnings));
+  std::ranges::move(one.would_refuse, std::back_inserter(all.would_refuse));
+}
+
+Answer GivenUp() {
+  return {.kind = Answer::Kind::kUnavailable, .message = "the request was given up"};
+}
+
+}  // namespace
+
+JointAdmitter::JointAdmitter(base::asio::any_io_executor executor, QuotaAdmitter& own,
+                             std::vector<QuotaAdmitter*> all, IsAsked is_asked)
+    : executor_(std::move(executor)),
+      own_(own),
+      all_(std::move(all)),
+      is_asked_(std::move(is_asked)) {
+  CHECK(std::ranges::find(all_, &own_) != all_.end()) << own_.name();
+}
+
+// Of a resource of which nothing is wanted nothing is remembered: its name comes from outside.
+std::vector<std::string> JointAdmitter::FieldsOf(const api::GroupResource& resource) {
+  if (all_.size() == 1) return own_.FieldsOf(resource);
+  const auto known = fields_.find(resource);
+  if (known != fields_.end()) return known->second;
+  std::vector<std::string> fields;
+  for (QuotaAdmitter* admitter : all_) {
+    std::ranges::move(admitter->FieldsOf(resource), std::back_inserter(fields));
+  }
+  std::ranges::sort(fields);
+  fields.erase(std::unique(fields.begin(), fields.end()), fields.end());
+  if (!fields.empty()) fields_[resource] = fields;
+  return fields;
+}
+
+JointAdmitter::Admitters JointAdmitter::Limiting(const Review& review) const {
+  Admitters limiting;
+  for (QuotaAdmitter* admitter : all_) {
+    if (admitter->MayLimit(review)) limiting.push_back(admitter);
+  }
+  return limiting;
+}
+
+bool JointAdmitter::IsDecidedElsewhere(const Review& review, const Admitters& limiting) const {
+  if (!is_asked_ || review.operation != Operation::kCreate) return false;
+  const api::GroupResource resource = review.resource.WithoutVersion();
+  for (const QuotaAdmitter* admitter : limiting) {
+    if (admitter == &own_) return false;
+    if (is_asked_(admitter->name(), resource, review.ns)) return true;
+  }
+  return false;
+}
+
+base::Task<Answer> JointAdmitter::Admit(Review review, base::TimePoint deadline) {
+  if (all_.size() == 1) return own_.Admit(std::move(review), deadline);
+  return AdmitBeside(std::move(review), deadline);
+}
+
+// What only others limit, their own webhooks are asked about.
+base::Task<Answer> JointAdmitter::AdmitBeside(Review review, base::TimePoint deadline) {
+  Admitters limiting = Limiting(review);
+  if (std::ranges::find(limiting, &own_) == limiting.end()) co_return Answer{};
+  if (limiting.size() == 1) co_return co_await own_.Admit(std::move(review), deadline);
+  if (IsDecidedElsewhere(review, limiting)) co_return Answer{};
+  co_return co_await AdmitByAll(std::move(review), std::move(limiting), deadline);
+}
+
+base::Task<Answer> JointAdmitter::AdmitByAll(Review review, Admitters limiting,
+                                             base::TimePoint deadline) {
+  Answer all;
+  Admitters reserving;
+  for (QuotaAdmitter* admitter : limiting) {
+    Review judged = review;
+    auto judgement = co_await admitter->Judge(std::move(judged), deadline);
+    if (!IsAllowed(judgement.answer)) co_return std::move(judgement.answer);
+    if (judgement.reserves) reserving.push_back(admitter);
+    if (!judgement.reserves) AddTo(all, std::move(judgement.answer));
+  }
+  if (reserving.empty()) co_return all;
+  if (reserving.size() == 1) {
+    Answer answer = co_await reserving.front()->Admit(std::move(review), deadline);
+    if (IsAllowed(answer)) AddTo(answer, std::move(all));
+    co_return answer;
+  }
+  auto answers = co_await Reserve(std::move(review), std::move(reserving), deadline);
+  if (const Answer* against = FirstAgainst(answers)) co_return *against;
+  for (Answer& answer : answers) AddTo(all, std::move(answer));
+  co_return all;
+}
+
+// Nothing stays reserved for a caller that gives up.
+base::Task<std::vector<Answer>> JointAdmitter::Reserve(Review review, Admitters reserving,
+                                                       base::TimePoint deadline) {
+  std::vector<Answer> answers(reserving.size(), GivenUp());
+  const bool stopping = co_await base::Stopping();
+  if (stopping) co_return answers;
+  base::TaskGroup group(executor_);
+  for (std::size_t i = 0; i < reserving.size(); ++i) {
+    group.Spawn("admit", [&, i]() -> base::Task<void> {
+      co_await base::DeferCancellation();
+      Review copy = review;
+      Answer answer = co_await reserving[i]->Admit(std::move(copy), deadline);
+      answers[i] = std::move(answer);
+    });
+  }
+  const bool gave_up = co_await group.JoinOrCancel();
+  if (gave_up || FirstAgainst(answers) != nullptr) {
+    for (std::size_t i = 0; i < answers.size(); ++i) reserving[i]->Withdraw(answers[i].granted);
+  }
+  if (gave_up) std::ranges::fill(answers, GivenUp());
+  co_return answers;
+}
+
+}  // namespace admission

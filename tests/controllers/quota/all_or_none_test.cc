@@ -1,0 +1,222 @@
+// One request that the quotas of two quota APIs limit: it reserves of all of them, or of none.
+
+#include <catch2/catch.hpp>
+#include <deque>
+#include <memory>
+
+#include "pkg/admission/handler.h"
+#include "pkg/admission/joint_admitter.h"
+#include "pkg/json/value.h"
+#include "tests/controllers/quota/controller_fixture.h"
+
+namespace all_or_none_test {
+namespace {
+
+using namespace fixture;
+using namespace std::chrono_literals;
+
+const api::GroupVersionResource kShares{"example.io", "v1", "shares"};
+
+// Counts what core counts, for quotas of another kind.
+quota::QuotaApi SharesApi() {
+  quota::QuotaApi api = quota::CoreQuotaApi();
+  api.name = "shares";
+  api.resource = kShares;
+  api.kind = "Share";
+  api.form.reservations_in_status = true;
+  api.fields = quota::QuotaFields(api.form);
+  return api;
+}
+
+class LastAnswer final : public http::ResponseWriter {
+ public:
+  base::Task<base::Result<void>> Send(http::Response sent) override {
+    response = std::move(sent);
+    co_return base::Result<void>();
+  }
+  base::Task<base::Result<void>> Start(int, http::Headers) override { co_return base::Error{}; }
+  base::Task<base::Result<void>> Write(std::string) override { co_return base::Error{}; }
+  base::Task<base::Result<void>> Finish() override { co_return base::Error{}; }
+  void Abort(bool) override {}
+  bool Keep(std::size_t) override { return true; }
+
+  std::optional<http::Response> response;
+};
+
+// Two controllers and their admitters behind one handler.
+struct TwoApis : ControllerFixture {
+  TwoApis() {
+    cluster.Serve(kShares, "Share");
+    controllers::TrackingContext context{.executor = io.get_executor(),
+                                         .scheduler = &scheduler,
+                                         .client = &cluster,
+                                         .events = &events};
+    controllers::QuotaControllerOptions options;
+    options.seed = 1;
+    second.emplace(context, shares, *served, recorder, options);
+    running.Spawn("second", [this] { return second->Run(); });
+    core_admitter.emplace(io.get_executor(), scheduler, api, controller->quota_book(),
+                          controller->object_book(), admission::NoObserver());
+    shares_admitter.emplace(io.get_executor(), scheduler, shares, second->quota_book(),
+                            second->object_book(), admission::NoObserver());
+    const std::vector<admission::QuotaAdmitter*> all{&*core_admitter, &*shares_admitter};
+    const auto asked = [this](const std::string& quota_api, const api::GroupResource&,
+                              std::string_view) { return asked_first && quota_api == "core"; };
+    joint_core.emplace(io.get_executor(), *core_admitter, all, asked);
+    joint_shares.emplace(io.get_executor(), *shares_admitter, all, asked);
+    handler =
+        admission::NewHandler({&*joint_core, &*joint_shares}, admission::NoObserver(), scheduler);
+  }
+  ~TwoApis() {
+    running.Cancel();
+    calls.Spawn("stop core", [this] { return core_admitter->Stop(); });
+    calls.Spawn("stop shares", [this] { return shares_admitter->Stop(); });
+    RunFor(1min);
+  }
+
+  void PutQuotas(const json::Object& core, const json::Object& others) {
+    cluster.Put(kQuotas, MakeQuota("quota", core));
+    cluster.Put(kShares, MakeQuota("share", others));
+    RunFor(1s);
+  }
+  // The creation of this pod is reviewed for one quota API; it is not stored.
+  LastAnswer& Call(const std::string& quota_api, const std::string& name, bool dry_run = false) {
+    json::Value pod = MakePod(name);
+    pod.Make({"metadata", "uid"}) = "uid-of-" + name;
+    const json::Value review = json::Object{
+        {"apiVersion", "admission.k8s.io/v1"},
+        {"kind", "AdmissionReview"},
+        {"request",
+         json::Object{
+             {"uid", "call"},
+             {"resource", json::Object{{"group", ""}, {"version", "v1"}, {"resource", "pods"}}},
+             {"namespace", "team-a"},
+             {"name", name},
+             {"operation", "CREATE"},
+             {"dryRun", dry_run},
+             {"object", pod}}}};
+    LastAnswer& answer = answers.emplace_back();
+    calls.Spawn("call",
+                [this, &answer, quota_api, body = json::Write(review)]() -> base::Task<void> {
+                  http::Request request{.method = "POST",
+                                        .target = "/validate/" + quota_api + "?timeout=10s",
+                                        .headers = {{"Content-Type", "application/json"}},
+                                        .body = body};
+                  co_await handler(std::move(request), http::Peer(), answer);
+                });
+    return answer;
+  }
+  [[nodiscard]] std::string UsedShare() const {
+    const json::Value* share = cluster.Find(kShares, "team-a", "share");
+    return std::string(share->StringAt({"status", "used", "pods"}));
+  }
+  [[nodiscard]] static bool Allowed(const LastAnswer& answer) {
+    return answer.response && answer.response->body.find(R"("allowed":true)") != std::string::npos;
+  }
+
+  quota::QuotaApi shares = SharesApi();
+  std::optional<controllers::QuotaController> second;
+  std::optional<admission::QuotaAdmitter> core_admitter;
+  std::optional<admission::QuotaAdmitter> shares_admitter;
+  bool asked_first = false;  // it is known that the API server calls the webhook of core, too
+  std::optional<admission::JointAdmitter> joint_core;
+  std::optional<admission::JointAdmitter> joint_shares;
+  http::Handler handler;
+  base::TaskGroup running{io.get_executor()};
+  base::TaskGroup calls{io.get_executor()};
+  std::deque<LastAnswer> answers;
+};
+
+TEST_CASE("all or none: what one quota API refuses reserves nothing of another", "[quota]") {
+  TwoApis f;
+  f.PutQuotas({{"pods", "10"}}, {{"pods", "1"}});
+  f.cluster.Put(kPods, MakePod("there"));
+  f.RunFor(1s);
+  REQUIRE(f.Used("quota") == "pods=1");
+  REQUIRE(f.UsedShare() == "1");
+  const std::size_t writes = f.cluster.writes.size();
+  f.asked_first = GENERATE(false, true);
+  const LastAnswer& core = f.Call("core", "p");
+  const LastAnswer& share = f.Call("shares", "p");
+  f.RunFor(200ms);
+  CHECK_FALSE((f.Allowed(core) && f.Allowed(share)));
+  CHECK(f.Used("quota") == "pods=1");
+  CHECK(f.UsedShare() == "1");
+  CHECK(f.cluster.writes.size() == writes);  // all were asked before any reserved
+}
+
+TEST_CASE("all or none: of many at once only those reserve that all quota APIs admit", "[quota]") {
+  TwoApis f;
+  f.PutQuotas({{"pods", "20"}}, {{"pods", "5"}});
+  f.asked_first = GENERATE(false, true);
+  for (int i = 0; i < 16; ++i) {
+    f.Call("core", "p" + std::to_string(i));
+    f.Call("shares", "p" + std::to_string(i));
+  }
+  f.RunFor(500ms);
+  int admitted = 0;
+  for (std::size_t i = 0; i < f.answers.size(); i += 2) {
+    if (f.Allowed(f.answers[i]) && f.Allowed(f.answers[i + 1])) ++admitted;
+  }
+  CHECK(admitted == 5);
+  CHECK(f.UsedShare() == "5");
+  CHECK(f.Used("quota") == "pods=5");
+}
+
+TEST_CASE("all or none: each quota API reserves what all admit, once", "[quota]") {
+  TwoApis f;
+  f.PutQuotas({{"pods", "2"}}, {{"pods", "3"}});
+  f.asked_first = GENERATE(false, true);
+  const LastAnswer& core = f.Call("core", "p");
+  const LastAnswer& share = f.Call("shares", "p");
+  f.RunFor(200ms);
+  CHECK(f.Allowed(core));
+  CHECK(f.Allowed(share));
+  CHECK(f.Used("quota") == "pods=1");
+  CHECK(f.UsedShare() == "1");
+}
+
+TEST_CASE("all or none: a dry run is judged by all, and reserves nothing", "[quota]") {
+  TwoApis f;
+  f.PutQuotas({{"pods", "2"}}, {{"pods", "0"}});
+  CHECK_FALSE((f.Call("core", "p", true), f.RunFor(200ms), f.Allowed(f.answers.back())));
+  f.PutQuotas({{"pods", "2"}}, {{"pods", "1"}});
+  CHECK((f.Call("core", "p", true), f.RunFor(200ms), f.Allowed(f.answers.back())));
+  CHECK(f.Used("quota") == "pods=0");
+  CHECK(f.UsedShare() == "0");
+}
+
+TEST_CASE("all or none: where a caller gives up, nothing stays reserved", "[quota]") {
+  TwoApis f;
+  f.PutQuotas({{"pods", "2"}}, {{"pods", "3"}});
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb != "PATCH" || request.path.find("shares") == std::string::npos) return {};
+    return base::Error{.code = base::ErrorCode::kTimeout, .message = "no answer"};
+  };
+  f.Call("core", "p");
+  f.RunFor(100ms);
+  REQUIRE(f.Used("quota") == "pods=1");
+  f.calls.Cancel();  // the connection is cut
+  f.RunFor(1s);
+  f.cluster.fault = nullptr;
+  f.RunFor(3s);
+  CHECK(f.Used("quota") == "pods=0");
+  CHECK(f.UsedShare() == "0");
+}
+
+TEST_CASE("all or none: a quota API without quotas there is not asked", "[quota]") {
+  TwoApis f;
+  f.cluster.Put(kShares, MakeQuota("share", {{"pods", "1"}}));
+  f.RunFor(1s);
+  const LastAnswer& core = f.Call("core", "p");
+  f.RunFor(200ms);
+  CHECK(f.Allowed(core));
+  CHECK(f.UsedShare() == "0");  // its own webhook is asked about that
+  const LastAnswer& share = f.Call("shares", "p");
+  f.RunFor(200ms);
+  CHECK(f.Allowed(share));
+  CHECK(f.UsedShare() == "1");
+}
+
+}  // namespace
+}  // namespace all_or_none_test

@@ -1,0 +1,67 @@
+// What ClusterQuota's CRD decides without the daemon, on the API server that evaluates it.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/cluster_quotas.h"
+#include "tests/e2e/harness/scenario.h"
+
+namespace e2e::cluster_rules_test {
+namespace {
+
+// "accepted", or why not.
+std::string Try(Api& api, const std::string& spec) {
+  const Attempt attempt =
+      ToAttempt(api.Do(PostOf(ClusterQuotas::Path(), ClusterQuotas::Quota("tried", Json(spec)))));
+  if (attempt.ok()) api.Delete(ClusterQuotas::Path("tried"));
+  return attempt.ok() ? "accepted" : attempt.message;
+}
+
+}  // namespace
+
+TEST_CASE("cluster: a quota that could never work is refused when it is written",
+          "[e2e][cluster][real-only][server]") {
+  Scenario s;
+  const ClusterQuotas served(s.api());
+  for (const char* spec :
+       {"{}", R"({"namespaceSelector":{},"hard":{"pods":5,"requests.cpu":"1500m"}})",
+        R"({"parent":"company","hard":{"pods":"5"},"guaranteed":{"pods":5}})",
+        R"({"hard":{"count/deployments.apps":"4","requests.example.com/gpu":"1",
+            "gold.storageclass.storage.k8s.io/requests.storage":"1Ti","hugepages-2Mi":"1Gi"}})",
+        R"({"hard":{"pods":"5"},"scopes":["BestEffort"],"enforcement":"Warn"})",
+        R"({"hard":{"requests.storage":"5"},"scopes":["VolumeAttributesClass"]})",
+        R"({"hard":{"requests.cpu":2},"guaranteed":{"requests.cpu":"1999m"}})"}) {
+    INFO(spec);
+    CHECK(Try(s.api(), spec) == "accepted");
+  }
+  for (const char* name : {"nonsense", "count/", "example.com/gpu", "requests.pods", "count/a/b"}) {
+    INFO(name);
+    CHECK_THAT(Try(s.api(), R"({"hard":{")" + std::string(name) + R"(":"1"}})"),
+               Catch::Contains("a name can never be counted"));
+  }
+  const std::vector<std::pair<std::string, std::string>> refusals = {
+      {R"({"hard":{"pods":"5"},"guaranteed":{"pods":"6"}})", "must not be above hard"},
+      {R"({"hard":{"requests.cpu":"1"},"guaranteed":{"requests.cpu":"1001m"}})",
+       "must not be above hard"},
+      {R"({"hard":{"pods":"5"},"guaranteed":{"requests.cpu":"1"}})",
+       "only what is limited in hard can be guaranteed"},
+      {R"({"guaranteed":{"pods":"1"}})", "only what is limited in hard can be guaranteed"},
+      {R"({"parent":"tried"})", "a quota cannot be its own parent"},
+      {R"({"parent":"Not A Name"})", "spec.parent"},
+      {R"({"hard":{"pods":"500m"}})", "counted in whole numbers"},
+      {R"({"hard":{"cpu":"-1"}})", "must be a quantity that is not negative"},
+      {R"({"hard":{"cpu":"much"}})", "must be a quantity that is not negative"},
+      {R"({"enforcement":"Maybe"})", R"(supported values: "Deny", "Warn", "Audit")"},
+      {R"({"hard":{"services":"1"},"scopes":["Terminating"]})", "with a scope of pods only"},
+      {R"({"hard":{"cpu":"1"},"scopes":["BestEffort"]})", "only pods can be limited"},
+      {R"({"scopes":["BestEffort","NotBestEffort"]})", "exclude each other"},
+      {R"({"namespaceSelector":{"matchExpressions":[{"key":"a","operator":"In"}]}})",
+       "In and NotIn need at least one value"},
+      {R"({"namespaceSelector":{"matchExpressions":[{"key":"a","operator":"Gt"}]}})",
+       "supported values"}};
+  for (const auto& [spec, why] : refusals) {
+    INFO(spec);
+    CHECK_THAT(Try(s.api(), spec), Catch::Contains(why));
+  }
+}
+
+}  // namespace e2e::cluster_rules_test
