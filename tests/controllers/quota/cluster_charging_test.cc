@@ -273,6 +273,20 @@ TEST_CASE("cluster charging: what came with a relabelled namespace counts at onc
         "exceeded cluster quota: team-b, requested: pods=1, used: pods=3, limited: pods=3");
 }
 
+TEST_CASE("cluster charging: what was never stored is free again", "[quota]") {
+  Clustered f;
+  f.PutNamespace("a-prod", "a");
+  f.Put(ClusterQuota("team-a", "a", {{"pods", "2"}}));
+  f.RunFor(1s);
+  CHECK(f.Get("a-prod", "p1").kind == Kind::kAllowed);
+  f.RunFor(18s);
+  CHECK(f.UsedOf("team-a") == "0");
+  CHECK(f.Get("a-prod", "p2").kind == Kind::kAllowed);
+  CHECK(f.UsedOf("team-a") == "1");
+  CHECK(f.Get("a-prod", "p3").kind == Kind::kAllowed);
+  CHECK(f.UsedOf("team-a") == "2");
+}
+
 TEST_CASE("cluster charging: a quota that is only tried admits, counts and says so", "[quota]") {
   Clustered f;
   f.PutNamespace("a-prod", "a");
