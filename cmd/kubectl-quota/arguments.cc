@@ -60,6 +60,13 @@ const std::vector<CommandRow>& Rows() {
        "  kubectl quota check -f app.yaml                would this fit?\n"
        "  helm template . | kubectl quota check -f - --quota-file quota.yaml -o junit\n"
        "                                                 the same in CI, without a cluster\n"},
+      {Command::kTree,
+       "tree",
+       "Show ClusterQuotas as the tree that they are",
+       {"wide", "json", "yaml", "name"},
+       true,
+       "  kubectl quota tree                             ClusterQuotas as the tree that they are\n"
+       "  kubectl quota tree -n team-a-dev               those that a namespace is under\n"},
       {Command::kSuggest,
        "suggest",
        "Print a quota for what is used now, as YAML",
@@ -106,7 +113,7 @@ void AddCommonFlags(CLI::App& app, Options& options) {
   app.add_flag("-A,--all-namespaces", place.all_namespaces, "All namespaces");
   app.add_option("-l,--selector", place.selector, "Only quotas with these labels, as app=web,!old");
   app.add_option("-o,--output", options.output,
-                 "Another form: wide, json, yaml, csv, junit or html");
+                 "Another form: wide, name, json, yaml, csv, junit or html");
   app.add_flag_callback(
       "--no-headers", [&options] { options.headers = false; }, "No line of titles");
   app.add_option("--context", place.context, "The context of the kubeconfig");
@@ -153,6 +160,9 @@ void AddFlagsOf(Command command, CLI::App& app, Options& options) {
     case Command::kCheck:
       AddCheckFlags(app, options.check);
       break;
+    case Command::kTree:
+      app.add_option("QUOTA", options.tree.quota, "Only this ClusterQuota and those below it");
+      break;
     case Command::kSuggest:
       app.add_option("--headroom", options.suggest.headroom, "How much more than is used now")
           ->capture_default_str();
@@ -192,6 +202,12 @@ std::optional<Leave> Check(const CommandRow& row, const Options& options) {
   if (options.watch && options.command != Command::kTop) return WrongCall("-w is for top only");
   if (options.place.all_namespaces && !options.place.ns.empty()) {
     return WrongCall("-n and -A cannot stand together");
+  }
+  if (options.command == Command::kTree && !options.place.selector.empty()) {
+    return WrongCall("tree shows quotas by their place: -l is not for it");
+  }
+  if (!options.tree.quota.empty() && !options.place.ns.empty()) {
+    return WrongCall("a quota's name and -n cannot stand together");
   }
   const bool rows = options.output.empty() || options.output == "wide" || options.output == "csv";
   if (options.watch && !rows) return WrongCall("-w goes with tables and csv only");

@@ -9,7 +9,7 @@
 
 namespace kubectl_quota {
 
-enum class Command { kTop, kWho, kWhy, kCheck, kSuggest, kReport, kComplete, kVersion };
+enum class Command { kTop, kWho, kWhy, kCheck, kTree, kSuggest, kReport, kComplete, kVersion };
 
 // Where to look, as kubectl's own flags say.
 struct Place {
@@ -43,6 +43,10 @@ struct CheckOptions {
   std::string used_file;
 };
 
+struct TreeOptions {
+  std::string quota;  // it and what is below; "": all
+};
+
 struct SuggestOptions {
   std::string headroom = "20%";
 };
@@ -61,6 +65,7 @@ struct Options {
   WhoOptions who;
   WhyOptions why;
   CheckOptions check;
+  TreeOptions tree;
   SuggestOptions suggest;
   CompleteOptions complete;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cmd/kubectl-quota/check_inputs.h"
+#include "cmd/kubectl-quota/cluster_quotas.h"
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/documents.h"
@@ -63,14 +64,16 @@ class LiveSpace {
   LiveSpace(Session& session, std::string ns)
       : session_(session), cluster_(session.cluster), ns_(std::move(ns)) {}
 
-  base::Task<base::Result<void>> Read(const Manifests& manifests) {
+  base::Task<base::Result<void>> Read(const Manifests& manifests, const inspect::Forest& forest) {
     auto quotas = co_await cluster_.Quotas(ns_, session_.options.place.selector);
     if (!quotas) co_return quotas.error();
     std::vector<quota::Quota> core;
     for (ReadQuota& read : *quotas) {
       if (read.of->kind.empty()) core.push_back(std::move(read.quota));
     }
-    book_ = std::make_unique<inspect::FitBook>(std::move(core));
+    auto reached = co_await ReachIfKnown(cluster_, forest, ns_);
+    book_ = std::make_unique<inspect::FitBook>(std::move(core), std::move(reached));
+    empty_ = *book_;
     auto surroundings = co_await ReadSurroundings(cluster_, ns_, unread_);
     if (!surroundings) co_return surroundings.error();
     surroundings_ = std::move(*surroundings);
@@ -107,7 +110,15 @@ class LiveSpace {
                         checked.notes);
   }
 
-  CheckedSpace Take() { return {ns_, std::move(*book_)}; }
+  // What is asked here is used when the next namespace is looked at.
+  CheckedSpace Take(inspect::Forest& forest) {
+    const std::vector<quota::ResourceList> asked = book_->Asked();
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const quota::Quota& quota = book_->quotas()[i];
+      if (quota.cluster) forest.Charge(quota.key.name, asked[i]);
+    }
+    return {ns_, std::move(*book_)};
+  }
 
  private:
   // What is stored under the object's name; null if nothing is, or all is to be counted anew.
@@ -154,7 +165,7 @@ class LiveSpace {
 
   // The object without what controllers make of it.
   bool FitsAlone(const inspect::ObjectName& name, const inspect::Expansion& expansion) {
-    inspect::FitBook alone(book_->quotas());
+    inspect::FitBook alone = empty_;
     for (const inspect::Piece& piece : expansion.pieces) {
       if (inspect::NameOf(piece.object) != name) continue;
       const auto* counter = counters_->Of(api::ApiVersion(piece.object), api::Kind(piece.object));
@@ -172,20 +183,23 @@ class LiveSpace {
   Unread unread_;
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<inspect::FitBook> book_;
+  inspect::FitBook empty_{{}};  // the same before anything is asked
 };
 
 base::Task<base::Result<Checked>> CheckLive(Session& session) {
   auto groups = ReadGrouped(session.options, session.ns);
   if (!groups) co_return groups.error();
   Checked checked;
+  const std::unique_ptr<inspect::Forest> forest =
+      co_await ForestIfAny(session.cluster, session.options.place.selector);
   for (auto& [ns, manifests] : *groups) {
     LiveSpace space(session, ns);
-    if (auto read = co_await space.Read(manifests); !read) co_return read.error();
+    if (auto read = co_await space.Read(manifests, *forest); !read) co_return read.error();
     for (Manifest& manifest : manifests) {
       auto added = co_await space.Add(std::move(manifest.object), checked);
       if (!added) co_return added.error().Wrap(manifest.where);
     }
-    checked.spaces.push_back(space.Take());
+    checked.spaces.push_back(space.Take(*forest));
   }
   co_return checked;
 }

@@ -38,6 +38,7 @@ base::Task<Outcome> Why(Session& session);
 base::Task<Outcome> Check(Session& session);
 base::Task<Outcome> Suggest(Session& session);
 base::Task<Outcome> MakeReport(Session& session);
+base::Task<Outcome> Tree(Session& session);
 base::Task<Outcome> Complete(Session& session);
 // The images of daemons in the cluster; nothing where there is none, or none may be seen.
 base::Task<Outcome> DaemonVersion(Session& session);

@@ -2,6 +2,7 @@
 #include "cmd/kubectl-quota/completion.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
+#include "pkg/quota/cluster/cluster_quota.h"
 
 namespace kubectl_quota {
 namespace {
@@ -41,6 +42,9 @@ base::Task<Outcome> Complete(Session& session) {
       break;
     case Completion::Names::kQuotas:
       co_await AddNames(session.cluster, kQuotas, session.ns, "", names);
+      break;
+    case Completion::Names::kClusterQuotas:
+      co_await AddNames(session.cluster, quota::ClusterQuotaApi().resource, "", "", names);
       break;
     case Completion::Names::kWorkloads:
       for (const WorkloadKind& kind : kWorkloads) {

@@ -30,6 +30,7 @@ const std::map<std::string, CommandWords>& Commands() {
          "--limitrange-file", "--used-file"},
         {"json", "yaml", "junit"},
         Names::kNone}},
+      {"tree", {{}, {"wide", "json", "yaml", "name"}, Names::kClusterQuotas}},
       {"suggest", {{"--headroom"}, {}, Names::kNone}},
       {"report", {{}, {"html"}, Names::kNone}},
       {"version", {}},

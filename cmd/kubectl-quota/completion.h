@@ -11,7 +11,7 @@ namespace kubectl_quota {
 
 // What completes the last word: words that are known, or names that the cluster knows.
 struct Completion {
-  enum class Names { kNone, kNamespaces, kQuotas, kWorkloads, kFiles };
+  enum class Names { kNone, kNamespaces, kQuotas, kClusterQuotas, kWorkloads, kFiles };
   std::vector<std::string> words;
   Names names = Names::kNone;
   [[nodiscard]] bool AsksCluster() const { return names != Names::kNone && names != Names::kFiles; }

@@ -53,6 +53,8 @@ base::Task<Outcome> Perform(Session& session) {
       return Suggest(session);
     case Command::kReport:
       return MakeReport(session);
+    case Command::kTree:
+      return Tree(session);
     case Command::kComplete:
       return Complete(session);
     case Command::kVersion:

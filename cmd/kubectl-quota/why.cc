@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "cmd/kubectl-quota/cluster_quotas.h"
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/documents.h"
@@ -118,7 +119,9 @@ class Family {
     std::string_view message = event.StringAt({"message"});
     constexpr std::string_view kCombined = "(combined from similar events): ";
     if (message.starts_with(kCombined)) message.remove_prefix(kCombined.size());
-    const bool of_quota = message.find("ed quota: ") != std::string_view::npos;  // exceeded, failed
+    // exceeded or failed
+    const bool of_quota = message.find("ed quota: ") != std::string_view::npos ||
+                          message.find("ed cluster quota: ") != std::string_view::npos;
     if (!of_quota && event.StringAt({"reason"}) != "FailedCreate") return;
     const json::Value* object = event.At({"involvedObject"});
     if (object == nullptr) return;
@@ -166,12 +169,18 @@ base::Task<base::Result<std::vector<inspect::LackHolders>>> HoldersOfLacks(
       if (name.lacks_for_all) names.push_back(name.name);
     }
     if (names.empty()) continue;
-    const auto quota = std::ranges::find_if(
-        quotas, [&](const quota::Quota& q) { return q.key.name == line.quota; });
-    inspect::HolderBook book(*quota, names, {});
+    const bool cluster = !line.mode.empty();
+    if (line.Tried()) continue;
+    quota::Quota quota = *std::ranges::find_if(quotas, [&](const quota::Quota& q) {
+      return q.key.name == line.quota && q.cluster.has_value() == cluster;
+    });
+    quota.key.ns = session.ns;  // of other namespaces the asker could delete nothing
+    inspect::HolderBook book(quota, names, {});
     auto filled = co_await FillBook(session.cluster, api, book);
     if (!filled) co_return filled.error();
-    for (const std::string& name : names) lacks.push_back({line.quota, name, book.HoldersOf(name)});
+    for (const std::string& name : names) {
+      lacks.push_back({line.quota, name, book.HoldersOf(name), cluster});
+    }
   }
   co_return lacks;
 }
@@ -201,12 +210,14 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json
   if (!has) co_return has.error();
   auto quotas = co_await CoreQuotas(cluster, session.ns);
   if (!quotas) co_return quotas.error();
-  const inspect::FitBook fit(*quotas);
+  const auto forest = co_await ForestIfAny(cluster, "");
+  auto reached = co_await ReachIfKnown(cluster, *forest, session.ns);
+  const inspect::FitBook fit(std::move(*quotas), std::move(reached));
   auto pod = inspect::AdmittedPod(
       inspect::PodFromTemplate(plan->pod_template, session.ns, name.name + "-…"),
       surroundings->defaults);
   if (!pod) co_return pod.error();
-  WarnOf(unread, *pod, *quotas, cluster.terminal());
+  WarnOf(unread, *pod, fit.quotas(), cluster.terminal());
   Counters counters(*co_await cluster.Kinds(), cluster.core());
   const auto demand =
       fit.DemandOf(*counters.Of("v1", "Pod"), *pod, {}, session.scheduler.WallNow());
@@ -216,7 +227,7 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json
   answer.top = co_await family.TopOf(object);
   if (*has < plan->count) answer.refusal = co_await family.LastRefusal();
   if (!answer.Refused()) co_return answer;
-  auto lacks = co_await HoldersOfLacks(session, answer, *quotas);
+  auto lacks = co_await HoldersOfLacks(session, answer, fit.quotas());
   if (!lacks) co_return lacks.error();
   answer.room = inspect::RoomFor(answer, *lacks);
   co_return answer;

@@ -2,15 +2,45 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
+
+#include "pkg/base/text.h"
 
 namespace inspect {
 namespace {
 
 std::string BeforeText(const FitLine& line) { return line.before ? line.before->ToString() : "-"; }
 
-std::string FitText(const FitLine& line) {
-  if (line.lacking) return "no, lacks " + line.lacking->ToString();
-  return line.before ? "yes" : "not counted yet";
+std::string Mode(const quota::Quota& quota) { return base::ToLower(ModeText(quota)); }
+
+std::string FitText(const FitLine& line, const quota::Quota& quota) {
+  if (!line.lacking) return line.before ? "yes" : "not counted yet";
+  const std::string lacks = "lacks " + line.lacking->ToString();
+  return line.tried ? lacks + ", would " + Mode(quota) : "no, " + lacks;
+}
+
+// What ClusterQuotas would say, "" if they admit it: of each one that lacks something.
+std::vector<std::pair<std::size_t, std::string>> RefusalsIn(const FitBook& book) {
+  std::vector<std::pair<std::size_t, std::string>> refusals;
+  std::set<std::size_t> seen;
+  for (const FitLine& line : book.Lines()) {
+    if (!line.lacking || !seen.insert(line.quota).second) continue;
+    std::string text = book.RefusalOf(line.quota);
+    if (!text.empty()) refusals.emplace_back(line.quota, std::move(text));
+  }
+  return refusals;
+}
+
+std::string ClusterText(const FitBook& book) {
+  std::string text;
+  for (const auto& [quota, refusal] : RefusalsIn(book)) {
+    const quota::Quota& of = book.quotas()[quota];
+    text += (IsTried(of) ? "would " + Mode(of) + ": " : "") + Harmless(refusal) + "\n";
+  }
+  for (const Objection& warning : book.warnings()) {
+    text += warning.of.ToString() + ": would be told: " + Harmless(warning.text) + "\n";
+  }
+  return text;
 }
 
 std::string XmlText(std::string_view text) {
@@ -69,14 +99,19 @@ class Suite {
   std::size_t skipped_ = 0;
 };
 
+std::string HeldText(const FitLine& line) {
+  return line.held.IsZero() ? "" : ", guaranteed to others " + line.held.ToString();
+}
+
 std::string SuiteOf(const CheckedSpace& space) {
   Suite suite;
   for (const FitLine& line : space.book.Lines()) {
     const std::string failure =
-        line.lacking ? "used " + BeforeText(line) + ", asked " + line.asked.ToString() +
-                           ", limit " + line.hard.ToString() + ": lacks " + line.lacking->ToString()
-                     : "";
-    suite.Add("quota " + space.book.quotas()[line.quota].key.name, line.name, failure);
+        line.Refuses()
+            ? "used " + BeforeText(line) + ", asked " + line.asked.ToString() + ", limit " +
+                  line.hard.ToString() + HeldText(line) + ": lacks " + line.lacking->ToString()
+            : "";
+    suite.Add("quota " + TitleOf(space.book.quotas()[line.quota]), line.name, failure);
   }
   for (const Objection& objection : space.book.objections()) {
     suite.Add(objection.of.ToString(), "what is demanded of it", objection.text);
@@ -110,14 +145,15 @@ json::Value AnswerValue(const ServerAnswer& answer) {
 }
 
 json::Value LineValue(const CheckedSpace& space, const FitLine& line) {
-  json::Object item{{"namespace", space.ns},
-                    {"quota", space.book.quotas()[line.quota].key.name},
-                    {"resource", line.name}};
+  const quota::Quota& quota = space.book.quotas()[line.quota];
+  json::Object item{{"namespace", space.ns}, {"quota", TitleOf(quota)}, {"resource", line.name}};
   if (line.before) item.Set("before", line.before->ToString());
   item.Set("asked", line.asked.ToString());
   item.Set("after", line.after.ToString());
   item.Set("hard", line.hard.ToString());
+  if (!line.held.IsZero()) item.Set("guaranteedToOthers", line.held.ToString());
   if (line.lacking) item.Set("lacking", line.lacking->ToString());
+  if (quota.cluster) item.Set("mode", std::string(ModeText(quota)));
   return item;
 }
 
@@ -148,13 +184,15 @@ Table CheckTable(const std::vector<CheckedSpace>& spaces) {
   if (namespaces) table.titles.insert(table.titles.begin(), "NAMESPACE");
   for (const CheckedSpace& space : spaces) {
     for (const FitLine& line : space.book.Lines()) {
-      std::vector<Cell> row{space.book.quotas()[line.quota].key.name,
+      const quota::Quota& quota = space.book.quotas()[line.quota];
+      const Tone tone = !line.lacking ? Tone::kGood : line.tried ? Tone::kNear : Tone::kFull;
+      std::vector<Cell> row{TitleOf(quota),
                             line.name,
                             BeforeText(line),
                             line.asked.ToString(),
                             line.after.ToString(),
                             line.hard.ToString(),
-                            {FitText(line), line.lacking ? Tone::kFull : Tone::kGood}};
+                            {FitText(line, quota), tone}};
       if (namespaces) row.insert(row.begin(), space.ns);
       table.rows.push_back(std::move(row));
     }
@@ -165,6 +203,7 @@ Table CheckTable(const std::vector<CheckedSpace>& spaces) {
 std::string CheckVerdict(const std::vector<CheckedSpace>& spaces) {
   std::string text;
   std::size_t lacking = 0;
+  std::size_t told = 0;  // of quotas that are only tried
   std::size_t lines = 0;
   std::set<std::string> refused;
   for (const CheckedSpace& space : spaces) {
@@ -174,8 +213,14 @@ std::string CheckVerdict(const std::vector<CheckedSpace>& spaces) {
     }
     for (const FitLine& line : space.book.Lines()) {
       ++lines;
-      lacking += line.lacking ? 1 : 0;
+      lacking += line.Refuses() ? 1 : 0;
+      told += line.lacking && line.tried ? 1 : 0;
     }
+    text += ClusterText(space.book);
+    told += space.book.warnings().size();
+  }
+  if (lacking == 0 && refused.empty() && told > 0) {
+    return text + "Yes: nothing is refused, but quotas that are only tried would be exceeded.\n";
   }
   if (lacking == 0 && refused.empty()) {
     return text + (lines == 0 ? "Yes: no quota limits any of it.\n" : "Yes: all of it fits.\n");
@@ -196,6 +241,7 @@ std::string CheckVerdict(const std::vector<CheckedSpace>& spaces) {
 json::Value CheckValue(const Checked& checked) {
   json::Array items;
   json::Array objections;
+  json::Array refusals;
   for (const CheckedSpace& space : checked.spaces) {
     for (const FitLine& line : space.book.Lines()) items.push_back(LineValue(space, line));
     for (const Objection& objection : space.book.objections()) {
@@ -203,12 +249,18 @@ json::Value CheckValue(const Checked& checked) {
                                            {"object", objection.of.ToString()},
                                            {"message", objection.text}});
     }
+    for (const auto& [quota, text] : RefusalsIn(space.book)) {
+      refusals.emplace_back(json::Object{{"namespace", space.ns},
+                                         {"quota", TitleOf(space.book.quotas()[quota])},
+                                         {"message", text}});
+    }
   }
   json::Object value{{"kind", "QuotaCheck"},
                      {"fits", FitsAll(checked.spaces)},
                      {"items", std::move(items)},
                      {"objections", std::move(objections)},
                      {"notes", json::Array(checked.notes.begin(), checked.notes.end())}};
+  if (!refusals.empty()) value.Set("refusals", std::move(refusals));
   json::Array server;
   for (const ServerAnswer& answer : checked.server) server.push_back(AnswerValue(answer));
   if (!server.empty()) value.Set("server", std::move(server));

@@ -1,10 +1,12 @@
 #include "pkg/inspect/fit.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/quota/cluster/guarantee.h"
 
 namespace inspect {
 namespace {
@@ -40,16 +42,18 @@ base::Result<quota::Resolved> Resolve(const Counter& counter, const json::Value&
 
 // Each quota is asked by itself: which of them the server asks first is not known.
 void AskOne(quota::Request& request, const json::Value& object, const quota::Quota& roomy,
-            quota::ResourceList& amount, std::vector<std::string>& objections) {
-  const std::vector<quota::Standing> standing{{.quota = &roomy, .used = roomy.status.used}};
+            const std::string& above, std::size_t index, Demand& demand) {
+  const std::vector<quota::Standing> standing{
+      {.quota = &roomy, .used = roomy.status.used, .tree = {.above = above}}};
   request.object = &object;
   quota::Verdict verdict = quota::Decide(request, standing);
   if (verdict.kind == quota::Verdict::Kind::kRefused) {
-    objections.push_back(std::move(verdict.message));
+    demand.objections.push_back(std::move(verdict.message));
     request.object = nullptr;  // nothing is demanded of it any more: the amounts alone
     verdict = quota::Decide(request, standing);
   }
-  for (quota::Need& need : verdict.needs) amount = std::move(need.amount);
+  for (auto& would : verdict.would_refuse) demand.warnings.push_back(std::move(would.message));
+  for (quota::Need& need : verdict.needs) demand.of[index] = std::move(need.amount);
 }
 
 std::set<std::string> NamesOf(const quota::ResourceList& a, const quota::ResourceList& b) {
@@ -65,8 +69,15 @@ const quota::ResourceList& LimitsOf(const quota::Quota& quota) {
   return quota.has_status_hard && !quota.status.hard.empty() ? quota.status.hard : quota.hard;
 }
 
-FitBook::FitBook(std::vector<quota::Quota> quotas)
-    : quotas_(std::move(quotas)), asked_(quotas_.size()) {
+FitBook::FitBook(std::vector<quota::Quota> quotas, Reached reached)
+    : quotas_(std::move(quotas)), places_(quotas_.size()) {
+  const std::size_t own = quotas_.size();
+  std::ranges::move(reached.quotas, std::back_inserter(quotas_));
+  for (quota::TreePlace& place : reached.places) {
+    if (place.parent) *place.parent += own;
+    places_.push_back(std::move(place));
+  }
+  asked_.resize(quotas_.size());
   for (const quota::Quota& quota : quotas_) roomy_.push_back(Roomy(quota));
 }
 
@@ -88,7 +99,7 @@ base::Result<Demand> FitBook::DemandOf(const Counter& counter, const json::Value
   }
   Demand demand{.of = std::vector<quota::ResourceList>(quotas_.size()), .objections = {}};
   for (std::size_t i = 0; i < roomy_.size(); ++i) {
-    AskOne(request, object, roomy_[i], demand.of[i], demand.objections);
+    AskOne(request, object, roomy_[i], places_[i].above, i, demand);
   }
   return demand;
 }
@@ -103,29 +114,58 @@ base::Result<void> FitBook::Add(const Counter& counter, const Piece& piece, base
     if (!added) return added.error().Wrap(piece.of.ToString());
   }
   if (std::max(piece.count, first) <= 0) return {};
-  for (const std::string& text : demand->objections) Object({piece.of, text});
-  for (const std::string& text : piece.refusals) Object({piece.of, text});
+  for (const std::string& text : demand->objections) Note({piece.of, text}, objections_);
+  for (const std::string& text : piece.refusals) Note({piece.of, text}, objections_);
+  for (const std::string& text : demand->warnings) Note({piece.of, text}, warnings_);
   return {};
 }
 
-void FitBook::Object(Objection objection) {
-  if (std::ranges::find(objections_, objection) == objections_.end()) {
-    objections_.push_back(std::move(objection));
+void FitBook::Note(Objection objection, std::vector<Objection>& objections) {
+  if (std::ranges::find(objections, objection) == objections.end()) {
+    objections.push_back(std::move(objection));
   }
+}
+
+std::vector<quota::Standing> FitBook::Standings() const {
+  std::vector<quota::Standing> standings;
+  for (std::size_t i = 0; i < quotas_.size(); ++i) {
+    standings.push_back({.quota = &quotas_[i], .used = quotas_[i].status.used, .tree = places_[i]});
+  }
+  return standings;
+}
+
+std::vector<quota::ResourceList> FitBook::Asked() const {
+  std::vector<quota::ResourceList> asked;
+  for (const Sum& sum : asked_) {
+    quota::ResourceList& most = asked.emplace_back();
+    for (const std::string& name : NamesOf(sum.first, sum.last)) {
+      most.Set(name, std::max(sum.first.Get(name), sum.last.Get(name)));
+    }
+  }
+  return asked;
+}
+
+std::string FitBook::RefusalOf(std::size_t quota) const {
+  return RefusalText(Standings(), Asked(), quota);
 }
 
 std::vector<FitLine> FitBook::Lines() const {
   std::vector<FitLine> lines;
+  const std::vector<quota::Standing> standings = Standings();
+  const std::vector<quota::ResourceList> asked = inspect::FitBook::Asked();
   for (std::size_t i = 0; i < quotas_.size(); ++i) {
     const quota::ResourceList& hard = LimitsOf(quotas_[i]);
-    for (const std::string& name : NamesOf(asked_[i].first, asked_[i].last)) {
+    for (const auto& [name, amount] : asked[i]) {
       FitLine line{.quota = i, .name = name, .hard = hard.Get(name)};
-      line.asked = std::max(asked_[i].first.Get(name), asked_[i].last.Get(name));
+      line.asked = amount;
+      line.tried = IsTried(quotas_[i]);
       if (line.asked.IsZero()) continue;
       if (const quota::Quantity* used = quotas_[i].status.used.Find(name)) line.before = *used;
       const auto after = line.asked.Add(line.before.value_or(quota::Quantity()));
       line.after = after ? *after : Unreachable();
-      const auto beyond = line.after.Sub(line.hard);
+      line.held = HeldBack(standings, asked, i, name);
+      const auto weight = line.after.Add(line.held);
+      const auto beyond = weight ? weight->Sub(line.hard) : weight;
       if (line.asked.Sign() > 0 && beyond && beyond->Sign() > 0) line.lacking = *beyond;
       lines.push_back(std::move(line));
     }
@@ -134,9 +174,38 @@ std::vector<FitLine> FitBook::Lines() const {
 }
 
 bool FitBook::Fits() const {
-  return objections_.empty() && std::ranges::none_of(Lines(), [](const FitLine& line) {
-           return line.lacking.has_value();
-         });
+  return objections_.empty() && std::ranges::none_of(Lines(), &FitLine::Refuses);
+}
+
+quota::Quantity HeldBack(const std::vector<quota::Standing>& standings,
+                         const std::vector<quota::ResourceList>& asked, std::size_t quota,
+                         std::string_view name) {
+  if (!standings[quota].quota->cluster) return {};
+  std::vector<quota::Need> needs;
+  for (std::size_t i = 0; i < asked.size(); ++i) needs.push_back({i, asked[i], {}, {}});
+  return quota::HeldBack(standings, needs, {}, needs[quota], name);
+}
+
+// The quota is asked by itself, with what it keeps for others.
+std::string RefusalText(const std::vector<quota::Standing>& standings,
+                        const std::vector<quota::ResourceList>& asked, std::size_t quota) {
+  const quota::Standing& standing = standings[quota];
+  if (!standing.quota->cluster) return "";
+  quota::Quota plain = *standing.quota;
+  plain.selector.clear();
+  plain.status.hard = LimitsOf(*standing.quota);
+  plain.cluster->enforcement = quota::ClusterSpec::Enforcement::kDeny;
+  quota::Evaluator all;
+  all.owns = [&](std::string_view name) { return asked[quota].Find(name) != nullptr; };
+  quota::Request request{.evaluator = &all, .uid = {}};
+  quota::Standing alone{.quota = &plain, .used = standing.used};
+  alone.tree.above = standing.tree.above;
+  for (const auto& [name, amount] : asked[quota]) {
+    if (amount.Sign() <= 0) continue;
+    request.after.usage.Set(name, amount);
+    alone.tree.held_back.Set(name, HeldBack(standings, asked, quota, name));
+  }
+  return quota::Decide(request, {std::move(alone)}).message;
 }
 
 }  // namespace inspect

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pkg/api/time.h"
+#include "pkg/base/text.h"
 #include "pkg/inspect/table.h"
 
 namespace inspect {
@@ -12,26 +13,67 @@ namespace {
 
 using quota::Quantity;
 
-// How much `used` and `times` × `each` are beyond `hard`; nullopt if they fit.
-std::optional<Quantity> Lack(const WhyName& name, std::int64_t times) {
+// How much `used`, `times` × `each` and what is held back are beyond `hard`; nullopt if they fit.
+std::optional<Quantity> Lack(const WhyName& name, std::int64_t times, const Quantity& held) {
   const auto needed = name.each.Mul(times);
-  const auto then = needed ? needed->Add(name.used.value_or(Quantity())) : needed;
+  const auto used = needed ? needed->Add(name.used.value_or(Quantity())) : needed;
+  const auto then = used ? used->Add(held) : used;
   const auto beyond = then ? then->Sub(name.hard) : then;
   return beyond && beyond->Sign() > 0 ? std::optional(*beyond) : std::nullopt;
 }
 
-WhyQuota ExplainQuota(const quota::Quota& quota, const quota::ResourceList& each,
-                      std::int64_t missing) {
-  WhyQuota answer{.quota = quota.key.name, .names = {}, .objection = ""};
-  for (const auto& [name, amount] : each) {
-    WhyName line{.name = name, .hard = LimitsOf(quota).Get(name), .each = amount};
-    if (const Quantity* used = quota.status.used.Find(name)) line.used = *used;
-    line.lacks_for_next = Lack(line, 1);
-    line.lacks_for_all = Lack(line, std::max<std::int64_t>(1, missing));
-    answer.names.push_back(std::move(line));
+std::vector<quota::ResourceList> Times(const std::vector<quota::ResourceList>& each,
+                                       std::int64_t times) {
+  std::vector<quota::ResourceList> all;
+  for (const quota::ResourceList& list : each) {
+    quota::ResourceList& product = all.emplace_back();
+    for (const auto& [name, amount] : list) {
+      const auto needed = amount.Mul(times);
+      product.Set(name, needed ? *needed : amount);
+    }
   }
-  return answer;
+  return all;
 }
+
+// Quotas that are asked for one pod, and for all that are missing.
+class Explainer {
+ public:
+  Explainer(const FitBook& fit, const Demand& demand, std::int64_t missing)
+      : standings_(fit.Standings()),
+        one_(demand.of),
+        missing_(std::max<std::int64_t>(1, missing)),
+        all_(Times(demand.of, missing_)) {}
+
+  [[nodiscard]] WhyQuota Explain(std::size_t index) const {
+    const quota::Quota& quota = *standings_[index].quota;
+    WhyQuota answer{.quota = quota.key.name, .names = {}, .objection = ""};
+    if (quota.cluster) answer.mode = ModeText(quota);
+    for (const auto& [name, amount] : one_[index]) {
+      WhyName line{.name = name, .hard = LimitsOf(quota).Get(name), .each = amount};
+      if (const Quantity* used = quota.status.used.Find(name)) line.used = *used;
+      line.held = HeldBack(standings_, all_, index, name);
+      line.lacks_for_next = Lack(line, 1, HeldBack(standings_, one_, index, name));
+      line.lacks_for_all = Lack(line, missing_, line.held);
+      if (line.lacks_for_next) answer.text = RefusalText(standings_, one_, index);
+      answer.names.push_back(std::move(line));
+    }
+    return answer;
+  }
+  // What its refusals begin with.
+  [[nodiscard]] std::string PrefixOf(std::size_t index) const {
+    const quota::Quota& quota = *standings_[index].quota;
+    if (!quota.cluster) return "failed quota: " + quota.key.name + ": ";
+    const std::string& above = standings_[index].tree.above;
+    return "failed cluster quota: " + quota.key.name +
+           (above.empty() ? "" : " (above " + above + ")") + ": ";
+  }
+
+ private:
+  std::vector<quota::Standing> standings_;
+  std::vector<quota::ResourceList> one_;
+  std::int64_t missing_;
+  std::vector<quota::ResourceList> all_;
+};
 
 std::string Words(const quota::ResourceList& list) {
   std::string text;
@@ -48,6 +90,7 @@ std::string NameText(const WhyName& name) {
   if (!name.lacks_for_all) return text + ", fits";
   const auto free = name.hard.Sub(*name.used);
   if (free) text += ", " + (free->Sign() < 0 ? Quantity() : *free).ToString() + " free";
+  if (!name.held.IsZero()) text += ", " + name.held.ToString() + " guaranteed to others";
   if (!name.lacks_for_next) return text + ", lacks " + name.lacks_for_all->ToString() + " for all";
   text += ", lacks " + name.lacks_for_next->ToString();
   if (*name.lacks_for_next == *name.lacks_for_all) return text;
@@ -73,9 +116,11 @@ Table QuotaTable(const WhyAnswer& answer) {
     table.rows.push_back({"  the server", text, {"← refuses", Tone::kFull}});
   }
   for (const WhyQuota& quota : answer.quotas) {
+    const Cell mark = quota.Tried() ? Cell{"← would " + base::ToLower(quota.mode), Tone::kNear}
+                                    : Cell{"← refuses", Tone::kFull};
+    const std::string title = (quota.mode.empty() ? "  quota " : "  cluster quota ") + quota.quota;
     const auto row = [&](const std::string& words, bool refuses) {
-      table.rows.push_back(
-          {"  quota " + quota.quota, words, refuses ? Cell{"← refuses", Tone::kFull} : Cell{""}});
+      table.rows.push_back({title, words, refuses ? mark : Cell{""}});
     };
     if (!quota.objection.empty()) row(quota.objection, true);
     for (const WhyName& name : quota.names) row(NameText(name), name.lacks_for_next.has_value());
@@ -84,7 +129,11 @@ Table QuotaTable(const WhyAnswer& answer) {
 }
 
 std::string Verdict(const WhyAnswer& answer) {
-  if (answer.Refused()) return "";
+  if (answer.Refused()) {
+    const auto first = std::ranges::find_if(answer.quotas, &WhyQuota::Refuses);
+    if (first == answer.quotas.end() || first->text.empty()) return "";
+    return "the next is refused: " + Harmless(first->text) + "\n";
+  }
   if (answer.has >= answer.wants) return "it has what it wants\n";
   return "no quota refuses the next one\n";
 }
@@ -98,7 +147,8 @@ bool CouldGo(const Holder& holder, const WhyAnswer& answer) {
 Quantity LackOf(const WhyAnswer& answer, const LackHolders& lack) {
   for (const WhyQuota& quota : answer.quotas) {
     for (const WhyName& name : quota.names) {
-      if (quota.quota == lack.quota && name.name == lack.name && name.lacks_for_all) {
+      const bool same = quota.quota == lack.quota && quota.mode.empty() != lack.cluster;
+      if (same && name.name == lack.name && name.lacks_for_all) {
         return *name.lacks_for_all;
       }
     }
@@ -130,6 +180,7 @@ std::string DeletionText(const WhyAnswer& answer, const std::vector<LackHolders>
 }  // namespace
 
 bool WhyQuota::Refuses() const {
+  if (Tried()) return false;
   return !objection.empty() || std::ranges::any_of(names, [](const WhyName& name) {
     return name.lacks_for_next.has_value();
   });
@@ -142,13 +193,14 @@ bool WhyAnswer::Refused() const {
 WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, const FitBook& fit,
                   const Demand& demand) {
   WhyAnswer answer{.of = of, .top = of, .wants = wants, .has = has, .each = {}, .quotas = {}};
-  const std::string failed = "failed quota: ";
+  const Explainer explainer(fit, demand, wants - has);
   for (std::size_t i = 0; i < fit.quotas().size(); ++i) {
-    const quota::Quota& quota = fit.quotas()[i];
-    WhyQuota line = ExplainQuota(quota, demand.of[i], wants - has);
-    const std::string own = failed + quota.key.name + ": ";
-    for (const std::string& text : demand.objections) {
-      if (text.starts_with(own)) line.objection = text.substr(own.size());
+    WhyQuota line = explainer.Explain(i);
+    const std::string own = explainer.PrefixOf(i);
+    for (const auto* texts : {&demand.objections, &demand.warnings}) {
+      for (const std::string& text : *texts) {
+        if (text.starts_with(own)) line.objection = text.substr(own.size());
+      }
     }
     for (const auto& [name, amount] : demand.of[i]) answer.each.Set(name, amount);
     if (!line.names.empty() || !line.objection.empty()) answer.quotas.push_back(std::move(line));
@@ -160,11 +212,14 @@ std::string RoomFor(const WhyAnswer& answer, const std::vector<LackHolders>& lac
   std::string text;
   for (const WhyQuota& quota : answer.quotas) {
     for (const WhyName& name : quota.names) {
-      if (!name.lacks_for_all) continue;
+      if (!name.lacks_for_all || quota.Tried()) continue;
       const auto enough = name.hard.Add(*name.lacks_for_all);
       if (!enough) continue;
       text.append(text.empty() ? "raise " : " and ").append(name.name);
-      text.append(" of quota ").append(quota.quota).append(" to ").append(enough->ToString());
+      text.append(quota.mode.empty() ? " of quota " : " of cluster quota ")
+          .append(quota.quota)
+          .append(" to ")
+          .append(enough->ToString());
     }
   }
   const std::string deletion = DeletionText(answer, lacks);
@@ -201,11 +256,14 @@ json::Value WhyValue(const WhyAnswer& answer) {
       json::Object item{
           {"resource", name.name}, {"hard", name.hard.ToString()}, {"each", name.each.ToString()}};
       if (name.used) item.Set("used", name.used->ToString());
+      if (!name.held.IsZero()) item.Set("guaranteedToOthers", name.held.ToString());
       if (name.lacks_for_next) item.Set("lacksForNext", name.lacks_for_next->ToString());
       if (name.lacks_for_all) item.Set("lacksForAll", name.lacks_for_all->ToString());
       names.emplace_back(std::move(item));
     }
     json::Object item{{"quota", quota.quota}, {"refuses", quota.Refuses()}};
+    if (!quota.mode.empty()) item.Set("mode", quota.mode);
+    if (!quota.text.empty()) item.Set("message", quota.text);
     if (!quota.objection.empty()) item.Set("objection", quota.objection);
     item.Set("resources", std::move(names));
     quotas.emplace_back(std::move(item));

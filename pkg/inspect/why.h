@@ -19,6 +19,7 @@ struct WhyName {
   std::optional<quota::Quantity> used;  // nullopt: nobody has counted it yet
   quota::Quantity hard;
   quota::Quantity each;                           // what one pod needs
+  quota::Quantity held{};                         // guaranteed to others, when all have come
   std::optional<quota::Quantity> lacks_for_next;  // nullopt: the next one fits
   std::optional<quota::Quantity> lacks_for_all;   // nullopt: all that are missing fit
 };
@@ -27,6 +28,10 @@ struct WhyQuota {
   std::string quota;
   std::vector<WhyName> names;
   std::string objection;  // what it demands of the pod and does not find; "" if nothing
+  // Of a ClusterQuota: its mode, and what it says to the next pod.
+  std::string mode{};  // "": it is none
+  std::string text{};  // "": it admits it
+  [[nodiscard]] bool Tried() const { return !mode.empty() && mode != "Deny"; }
   [[nodiscard]] bool Refuses() const;
 };
 
@@ -58,6 +63,7 @@ struct LackHolders {
   std::string quota;
   std::string name;
   std::vector<Holder> holders;
+  bool cluster = false;  // it is a ClusterQuota
 };
 
 // The smallest changes that let all pods come: raised limits, or one thing that could go.

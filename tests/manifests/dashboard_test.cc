@@ -14,6 +14,7 @@
 
 #include "tests/bench/svg_plot.h"
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/proxy.h"
 #include "tests/manifests/dashboard_panels.h"
 #include "tests/manifests/live_prometheus.h"
@@ -154,6 +155,11 @@ TEST_CASE("after the quickstart's stories every panel of the dashboard shows som
       RunStory(kubeconfig, {"--define=" + file.path().string()});
     }
   }
+  // A limit on trial, which the first story exceeds.
+  RunStory(kubeconfig, {"--define=" + kSource + "manifests/crds/clusterquota-crd.yaml"});
+  Api api(kubeconfig);
+  api.Create(ClusterQuotas::Path(), ClusterQuotas::Quota("trial", Json(R"({"hard": {"pods": "1"},
+      "namespaceSelector": {}, "enforcement": "Warn"})")));
   const TempDir dir;
   CertificateAuthority authority(dir.path(), "authority");
   const KeyPair pair = authority.Server("webhook");
@@ -164,9 +170,9 @@ TEST_CASE("after the quickstart's stories every panel of the dashboard shows som
   Daemon daemon(
       {.kubeconfig = kubeconfig,
        .resync_period = "2s",
-       .more_flags = {"--enforce=core,ironcore", "--leader-elect=true", "--metrics-secure=true",
-                      "--admission-bind-address=" + address, "--admission-url=https://" + address,
-                      "--admission-cert-dir=" + dir.path()}});
+       .more_flags = {"--enforce=core,ironcore,cluster", "--leader-elect=true",
+                      "--metrics-secure=true", "--admission-bind-address=" + address,
+                      "--admission-url=https://" + address, "--admission-cert-dir=" + dir.path()}});
   daemon.WaitUntilReady();
   LivePrometheus prometheus(prometheus_program, {.port = daemon.metrics_port(),
                                                  .ca_path = authority.cert_path(),

@@ -26,6 +26,15 @@ TEST_CASE("arguments: without a command it is top, and flags stand before or beh
   CHECK(ParseArguments({"why", "deploy/a", "pod-b"}).options.why.objects.size() == 2);
 }
 
+TEST_CASE("arguments: tree takes a quota or a namespace", "[kubectl-quota]") {
+  const auto parsed = ParseArguments({"tree", "team-a", "-o", "name"});
+  REQUIRE_FALSE(parsed.leave);
+  CHECK(parsed.options.command == Command::kTree);
+  CHECK(parsed.options.tree.quota == "team-a");
+  CHECK_FALSE(ParseArguments({"tree", "-n", "a"}).leave);
+  CHECK_FALSE(ParseArguments({"tree", "-A"}).leave);
+}
+
 TEST_CASE("arguments: check takes several files", "[kubectl-quota]") {
   const auto parsed = ParseArguments({"check", "-f", "a.yaml", "-f", "-", "--nodes", "3",
                                       "--validate=false", "--quota-file", "q.yaml", "-o", "junit"});
@@ -47,6 +56,9 @@ TEST_CASE("arguments: a wrong call prints one line and exits with 2", "[kubectl-
       Call{{"-A", "-n", "x"}, "-n and -A cannot stand together"},
       Call{{"who", "q", "-w"}, "-w is for top only"},
       Call{{"-w", "-o", "json"}, "-w goes with tables and csv only"},
+      Call{{"tree", "-l", "a=b"}, "-l is not for it"},
+      Call{{"tree", "-o", "csv"}, "-o csv is unknown to tree"},
+      Call{{"tree", "q", "-n", "x"}, "a quota's name and -n cannot stand together"},
       Call{{"check"}, "--filename is required"},
       Call{{"check", "-f", "x", "--used-file", "u"}, "go with --quota-file"},
       Call{{"check", "-f", "x", "--nodes", "-3"}, "--nodes"});
@@ -60,8 +72,9 @@ TEST_CASE("arguments: help has an example of each command", "[kubectl-quota]") {
   const auto parsed = ParseArguments({"--help"});
   REQUIRE(parsed.leave);
   CHECK(parsed.leave->exit_code == 0);
-  for (const char* command : {"quota -A", "top -w", "who compute", "why deployment/web",
-                              "check -f app.yaml", "suggest --headroom", "report -A"}) {
+  for (const char* command :
+       {"quota -A", "top -w", "who compute", "why deployment/web", "check -f app.yaml",
+        "quota tree", "suggest --headroom", "report -A"}) {
     CHECK_THAT(parsed.leave->text, Contains(command));
   }
 }

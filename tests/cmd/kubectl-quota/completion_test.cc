@@ -18,6 +18,7 @@ TEST_CASE("completion: commands, flags and values stand where they may", "[kubec
   CHECK(Text({"who", "x", "--by", "o"}) == "owner\nobject\n:4\n");
   CHECK(Text({"check", "-o", "j"}) == "json\njunit\n:4\n");
   CHECK(Text({"-o", "y"}) == "yaml\n:4\n");
+  CHECK(Text({"tree", "-o", "n"}) == "name\n:4\n");
   CHECK(Text({"check", "-f", ""}) == ":0\n");
 }
 
@@ -25,6 +26,7 @@ TEST_CASE("completion: names come from the cluster, with the flags typed before"
           "[kubectl-quota]") {
   CHECK(CompletionOf({"who", ""}).names == Names::kQuotas);
   CHECK(CompletionOf({"who", "compute", ""}).names == Names::kNone);
+  CHECK(CompletionOf({"tree", ""}).names == Names::kClusterQuotas);
   CHECK(CompletionOf({"why", "deployment/a", ""}).names == Names::kWorkloads);
   CHECK(CompletionOf({"top", "-n", "te"}).names == Names::kNamespaces);
   const Completion completion = CompletionOf({"--context", "kind", "who", "-n", "team-a", "c"});

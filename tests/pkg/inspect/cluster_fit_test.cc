@@ -1,0 +1,153 @@
+// ClusterQuotas in what `check` and `why` say.
+#include <catch2/catch.hpp>
+
+#include "pkg/inspect/check_view.h"
+#include "pkg/inspect/why.h"
+#include "pkg/quota/core/core_quota.h"
+
+namespace cluster_fit_test {
+
+using Catch::Matchers::Contains;
+using inspect::FitBook;
+using inspect::Forest;
+
+quota::Quota Make(const std::string& name, const std::string& spec, const std::string& hard,
+                  const std::string& used) {
+  const auto object = json::Parse(
+      R"({"metadata": {"name": ")" + name +
+      R"(", "uid": "1", "resourceVersion": "1", "generation": 1}, "spec": {)" + spec +
+      R"("hard": )" + hard + R"(}, "status": {"hard": )" + hard + R"(, "used": )" + used + "}}");
+  return quota::ParseQuota(*object, {.reservations_in_status = true, .cluster = true}).value();
+}
+
+// 5 of 10 pods are used; team-b is promised 3 of what is left.
+Forest Company(const std::string& mode = "Deny") {
+  const std::string enforcement = R"("enforcement": ")" + mode + R"(", )";
+  std::vector<quota::Quota> quotas;
+  quotas.push_back(Make("company", enforcement, R"({"pods": "10"})", R"({"pods": "5"})"));
+  quotas.push_back(Make("team-a", R"("parent": "company",
+      "namespaceSelector": {"matchLabels": {"team": "a"}}, )",
+                        R"({"pods": "8"})", R"({"pods": "4"})"));
+  quotas.push_back(Make("team-b", R"("parent": "company", "guaranteed": {"pods": "4"},
+      "namespaceSelector": {"matchLabels": {"team": "b"}}, )",
+                        R"({"pods": "6"})", R"({"pods": "1"})"));
+  return Forest(std::move(quotas));
+}
+
+inspect::Reached In(const Forest& forest, const char* team) {
+  const json::Value labels = json::Object{{"team", team}};
+  return forest.ReachOf(&labels);
+}
+
+quota::Quota Own() {
+  return *quota::ParseQuota(*json::Parse(R"({"metadata": {"name": "own", "namespace": "a",
+      "uid": "1", "resourceVersion": "1"}, "spec": {"hard": {"pods": "20"}},
+      "status": {"hard": {"pods": "20"}, "used": {"pods": "0"}}})"));
+}
+
+// `count` pods are asked for.
+FitBook Ask(inspect::Reached reached, std::int64_t count) {
+  static const quota::QuotaApi api = quota::CoreQuotaApi();
+  const auto pods = std::ranges::find_if(api.evaluators, [](const quota::Evaluator& evaluator) {
+    return evaluator.resource.resource == "pods";
+  });
+  FitBook book({Own()}, std::move(reached));
+  const inspect::Counter counter{.evaluator = &*pods};
+  inspect::Piece piece;
+  piece.of = {"deployment", "apps", "web"};
+  piece.object = *json::Parse(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p",
+      "namespace": "a"}, "spec": {"containers": [{"name": "c"}]}})");
+  piece.count = count;
+  REQUIRE(book.Add(counter, piece, {}).has_value());
+  return book;
+}
+
+std::string Check(const FitBook& book) {
+  const std::vector<inspect::CheckedSpace> spaces{{"a", book}};
+  return inspect::PrintTable(inspect::CheckTable(spaces), {.titles = false}) +
+         inspect::CheckVerdict(spaces);
+}
+
+TEST_CASE("check: ClusterQuotas come after those of the namespace, the nearest first",
+          "[inspect]") {
+  CHECK(Check(Ask(In(Company(), "a"), 2)) ==
+        "own                    pods   0   2   2   20   yes\n"
+        "clusterquota/team-a    pods   4   2   6   8    yes\n"
+        "clusterquota/company   pods   5   2   7   10   yes\n"
+        "Yes: all of it fits.\n");
+  CHECK(Check(Ask(In(Company(), "c"), 2)) ==
+        "own   pods   0   2   2   20   yes\n"
+        "Yes: all of it fits.\n");
+}
+
+TEST_CASE("check: what is guaranteed to others is not free, and is said", "[inspect]") {
+  CHECK(Check(Ask(In(Company(), "a"), 3)) ==
+        "own                    pods   0   3   3   20   yes\n"
+        "clusterquota/team-a    pods   4   3   7   8    yes\n"
+        "clusterquota/company   pods   5   3   8   10   no, lacks 1\n"
+        "exceeded cluster quota: company (above team-a), requested: pods=3, used: pods=5, limited: "
+        "pods=10, guaranteed to others: pods=3\n"
+        "No: 1 of 3 limits would be exceeded.\n");
+  // It is free for whom it is guaranteed to.
+  CHECK(Ask(In(Company(), "b"), 5).Fits());
+  CHECK_FALSE(Ask(In(Company(), "b"), 6).Fits());
+}
+
+TEST_CASE("check: a quota that is only tried tells, and refuses nothing", "[inspect]") {
+  const FitBook book = Ask(In(Company("Warn"), "a"), 3);
+  CHECK(book.Fits());
+  CHECK_THAT(Check(book),
+             Contains("clusterquota/company   pods   5   3   8   10   lacks 1, would warn\n"
+                      "would warn: exceeded cluster quota: company (above team-a), ") &&
+                 Contains("Yes: nothing is refused, but quotas that are only tried would be "
+                          "exceeded.\n"));
+  const inspect::Checked checked{.spaces = {{"a", book}}, .notes = {}, .server = {}};
+  CHECK_THAT(json::Write(inspect::CheckValue(checked)),
+             Contains(R"("mode":"Warn")") && Contains(R"("fits":true)"));
+  CHECK_THAT(inspect::CheckJunit(checked), Contains(R"(failures="0")"));
+}
+
+TEST_CASE("check: what one namespace asks is used when the next is looked at", "[inspect]") {
+  Forest forest = Company();
+  const FitBook first = Ask(In(forest, "a"), 2);
+  for (std::size_t i = 0; i < first.quotas().size(); ++i) {
+    if (first.quotas()[i].cluster) forest.Charge(first.quotas()[i].key.name, first.Asked()[i]);
+  }
+  CHECK_FALSE(Ask(In(forest, "a"), 1).Fits());
+  CHECK(Ask(In(forest, "b"), 3).Fits());
+}
+
+TEST_CASE("why: ClusterQuotas say what lacks, with admission's words", "[inspect]") {
+  const FitBook fit({Own()}, In(Company(), "a"));
+  const quota::ResourceList one{{"pods", *quota::Quantity::Parse("1")}};
+  const inspect::Demand demand{.of = {one, one, one}, .objections = {}};
+  const auto some = inspect::Explain({"job", "batch", "j"}, 3, 0, fit, demand);
+  CHECK_FALSE(some.Refused());
+  CHECK_THAT(
+      inspect::WhyText(some, {}),
+      Contains("  cluster quota team-a    pods 4/8, fits\n"
+               "  cluster quota company   pods 5/10, 5 free, 3 guaranteed to others, lacks 1 "
+               "for all\n"));
+  Forest full = Company();
+  full.Charge("company", {{"pods", *quota::Quantity::Parse("2")}});
+  const FitBook none({Own()}, In(full, "a"));
+  auto answer = inspect::Explain({"job", "batch", "j"}, 3, 0, none, demand);
+  CHECK(answer.Refused());
+  answer.room = inspect::RoomFor(answer, {{"company", "pods", {}, true}});
+  CHECK_THAT(inspect::WhyText(answer, {}),
+             Contains("← refuses\nthe next is refused: exceeded cluster quota: company (above "
+                      "team-a), requested: pods=1, used: pods=7, limited: pods=10, guaranteed to "
+                      "others: pods=3\nroom: raise pods of cluster quota company to 13\n"));
+}
+
+TEST_CASE("why: a quota that is only tried refuses nothing", "[inspect]") {
+  Forest full = Company("Audit");
+  full.Charge("company", {{"pods", *quota::Quantity::Parse("9")}});
+  const FitBook fit({}, In(full, "a"));
+  const quota::ResourceList one{{"pods", *quota::Quantity::Parse("1")}};
+  const auto answer = inspect::Explain({"job", "batch", "j"}, 1, 0, fit, {.of = {one, one}});
+  CHECK_FALSE(answer.Refused());
+  CHECK_THAT(inspect::WhyText(answer, {}), Contains("← would audit\n"));
+}
+
+}  // namespace cluster_fit_test
