@@ -28,21 +28,40 @@ void TakeLarger(Amounts& most, const Amounts& other) {
 void Judge::OnReach(const StoredQuota& quota, bool gained) {
   Narrate("quota " + quota.name + " reaches " + std::to_string(quota.reach.size()) +
           " namespaces, uses " + ToText(server_->TrueUse(quota)));
-  limits_[quota.uid].reach_since = timeline_.Now();
   if (gained) Excuse(quota);
 }
 
 void Judge::OnTree() {
   Touch();
   tree_calm_since_ = timeline_.Now();
+  if (tree_shown_) tree_unseen_since_ = timeline_.Now();
   tree_shown_ = false;
+  NoteWays();
   NotePromises();
+}
+
+void Judge::NoteWays() {
+  for (const auto& [name, ns] : server_->namespaces()) {
+    std::set<std::pair<std::string, std::string>> quotas;
+    for (const auto& [key, quota] : server_->quotas()) {
+      if (!quota.reach.contains(name)) continue;
+      const StoredQuota* const above = Above(quota, server_->quotas());
+      quotas.emplace(quota.uid, above != nullptr ? above->uid : "");
+    }
+    Way& way = ways_[name];
+    if (way.quotas == quotas) continue;
+    way = {.quotas = std::move(quotas), .since = timeline_.Now()};
+  }
 }
 
 void Judge::OnTreeShown(bool shown) {
   if (shown == tree_shown_) return;
   tree_shown_ = shown;
   tree_calm_since_ = timeline_.Now();
+  if (!shown) tree_unseen_since_ = timeline_.Now();
+  for (auto& [ns, way] : ways_) {
+    if (shown && way.since >= tree_unseen_since_) way.since = timeline_.Now();
+  }
   Narrate(shown ? "all have seen namespaces and quotas"
                 : "somebody has not seen all namespaces and quotas");
   NotePromises();
@@ -125,9 +144,12 @@ std::int64_t Judge::MostHeldBack(const StoredQuota& quota, const std::string& na
 }
 
 // What is promised to the siblings all the time is free still, unless it was taken before; what a
-// child takes of what is promised to itself is not held against it.
+// child takes of what is promised to itself is not held against it, nor what it took before it lost
+// the namespace.
 void Judge::CheckGuarantees(const Thing* before, const Thing& after) {
   const base::TimePoint since = timeline_.Now() - kDecided - more_;
+  const auto way = ways_.find(after.ns);
+  if (way == ways_.end() || way->second.since > since) return;
   for (const auto& [key, quota] : server_->quotas()) {
     const Limits& limits = limits_[quota.uid];
     if (!quota.tree || !Matches(quota, after) || IsExcused(limits)) continue;
