@@ -104,7 +104,7 @@ void Drawer::MakeHarsh() {
   }
   if (schedule_.seed % 7 == 0) AddErrors();
   if (schedule_.seed % 3 == 0) AddWebhooks();
-  if (schedule_.seed % 5 == 0 && schedule_.api == Api::kCore) AddRestore();
+  if (schedule_.seed % 5 == 0 && schedule_.api != Api::kIroncore) AddRestore();
   if (schedule_.seed % 7 == 3) AddAhead();
 }
 

@@ -16,11 +16,13 @@ constexpr base::Duration kAdmissionLasts = 15s;
 
 std::string NameOf(const StoredQuota& quota) { return quota.ns + "/" + quota.name; }
 
-// True if nothing of `used` is missing for any name that is enforced.
+// True if nothing of `used` is missing for any name that is enforced. A quota that is only tried
+// admits what it has no count of.
 bool CoversTruth(const StoredQuota& quota, const Amounts& truth) {
   if (!quota.status_hard || !quota.status_used || *quota.status_hard != quota.hard) return false;
   return std::all_of(truth.begin(), truth.end(), [&](const auto& entry) {
-    return Get(*quota.status_used, entry.first) >= entry.second;
+    const bool counted = quota.enforced() || quota.status_used->contains(entry.first);
+    return counted && Get(*quota.status_used, entry.first) >= entry.second;
   });
 }
 

@@ -438,7 +438,7 @@ base::Duration Server::SlowestWebhook() const {
 }
 
 void Server::Backup() {
-  backup_ = {version_, quotas_, claims_, secrets_, earlier_, webhooks_, lease_};
+  backup_ = {version_, quotas_, claims_, secrets_, earlier_, webhooks_, lease_, namespaces_};
   version_ += kOfOthers;
 }
 
@@ -450,11 +450,14 @@ void Server::Restore(bool silent) {
   earlier_ = backup_.earlier;
   webhooks_ = backup_.webhooks;
   lease_ = backup_.lease;
+  namespaces_ = backup_.namespaces;
   history_.clear();
   oldest_ = version_;
   silent_ = silent;
   away_ = false;
   ++restores_;
+  labels_version_ = specs_version_ = version_;
+  UpdateReach();
 }
 
 base::Result<bool> Server::ShowsFrom(std::uint64_t version) const {

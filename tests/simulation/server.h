@@ -123,6 +123,7 @@ class Server {
     std::map<std::string, Thing> earlier;  // by uid: objects before their last change
     std::map<std::string, StoredWebhook> webhooks;
     json::Value lease;
+    Namespaces namespaces = {};
   };
   std::map<Key, Thing>& ThingsOf(Resource resource);
   void Announce(Resource resource, const char* type, const std::string& json);
