@@ -3,6 +3,7 @@
 #
 #   karmada          instead: one KarmadaQuota over three member clusters, counted and enforced
 #   ironcore         instead: two ResourceQuotas of an ironcore cloud, counted and enforced
+#   cluster          instead: ClusterQuotas of two teams under one company, counted and enforced
 #   --keep           keep the API server, the daemon and the namespace, and say how to go on
 #   --kubeconfig F   run the story in a temporary namespace of your own cluster; meanwhile the
 #                    daemon runs against it and counts every quota that it finds
@@ -14,12 +15,12 @@ keep=false
 kubeconfig=
 tale=core
 usage() {
-  echo "usage: bash cmd/quickstart.sh [karmada|ironcore] [--keep] [--kubeconfig FILE]" >&2
+  echo "usage: bash cmd/quickstart.sh [karmada|ironcore|cluster] [--keep] [--kubeconfig FILE]" >&2
   exit 2
 }
 while [ $# -gt 0 ]; do
   case $1 in
-    karmada | ironcore) tale=$1 ;;
+    karmada | ironcore | cluster) tale=$1 ;;
     --keep) keep=true ;;
     --kubeconfig=*) kubeconfig=${1#*=} ;;
     --kubeconfig) [ $# -ge 2 ] || usage; kubeconfig=$2; shift ;;
@@ -134,6 +135,14 @@ END
   usage falls when a machine is deleted.
 END
       ;;
+    cluster)
+      cat <<'END'
+
+  Meanwhile: this is what you are about to see. A company has a limit over the namespaces of two
+  teams. One borrows what the other leaves, but not what is guaranteed to the other. Another
+  limit is tried: it warns, and refuses nothing.
+END
+      ;;
   esac
   cat <<END
 
@@ -176,7 +185,8 @@ if [ "$tale" != core ]; then
   # Karmada ships its own definition of a binding; this one has only the fields that are counted.
   definitions=(manifests/karmada/karmadaquota-crd.yaml tests/e2e/karmada/resourcebindings-crd.yaml)
   # These are not all of ironcore, either, whose own API server serves its kinds.
-  [ "$tale" = karmada ] || definitions=(tests/e2e/ironcore/*-crd.yaml)
+  [ "$tale" != ironcore ] || definitions=(tests/e2e/ironcore/*-crd.yaml)
+  [ "$tale" != cluster ] || definitions=(manifests/crds/clusterquota-crd.yaml)
   for definition in "${definitions[@]}"; do
     build/bin/quickstart-story "--kubeconfig=$kubeconfig" "--define=$definition" ||
       fail "cannot apply $definition"
@@ -195,6 +205,7 @@ case $tale in
   core) what="a quota" ;;
   karmada) what="a KarmadaQuota" ;;
   ironcore) what="two quotas of ironcore" ;;
+  cluster) what="three ClusterQuotas" ;;
 esac
 echo "[4/4] $what in $where"
 echo
@@ -216,6 +227,7 @@ case $tale in
   core) looks=("describe quota compute" "delete pod web-2 --grace-period=0 --force") ;;
   karmada) looks=("get karmadaquota" "delete resourcebinding shop-deployment") ;;
   ironcore) looks=("get resourcequotas.core.ironcore.dev" "delete machine db-1") ;;
+  cluster) looks=("get clusterquotas" "get clusterquota company -o yaml") ;;
 esac
 if $keep; then
   cat <<END

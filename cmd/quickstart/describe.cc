@@ -111,4 +111,26 @@ std::string ListIroncoreQuota(const json::Value& quota) {
   return Listed({{"NAME", std::string(api::Name(quota))}, {"REQUEST", requests}});
 }
 
+std::string ListClusterQuotas(const std::vector<json::Value>& quotas) {
+  std::vector<std::array<std::string, 4>> rows{{"NAME", "PARENT", "PODS", "GUARANTEED"}};
+  for (const json::Value& quota : quotas) {
+    const std::string pods = TextOf(quota.At({"status", "used", "pods"})) + "/" +
+                             TextOf(quota.At({"status", "hard", "pods"}));
+    const json::Value* guaranteed = quota.At({"spec", "guaranteed", "pods"});
+    rows.push_back({std::string(api::Name(quota)), std::string(quota.StringAt({"spec", "parent"})),
+                    pods, guaranteed != nullptr ? TextOf(guaranteed) : ""});
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      std::size_t width = 0;
+      for (const auto& other : rows) width = std::max(width, other[i].size());
+      line += row[i] + std::string(width + 3 - row[i].size(), ' ');
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
 }  // namespace quickstart

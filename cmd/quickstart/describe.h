@@ -3,6 +3,7 @@
 // Prints quotas as kubectl does, for machines without kubectl. Values in, text out; any thread.
 
 #include <string>
+#include <vector>
 
 #include "pkg/json/value.h"
 
@@ -17,5 +18,8 @@ std::string ListKarmadaQuota(const json::Value& quota);
 
 // Prints ironcore's ResourceQuota like `kubectl get` with ironcore's API server, without its age.
 std::string ListIroncoreQuota(const json::Value& quota);
+
+// Prints ClusterQuotas with what they use of pods, a line each.
+std::string ListClusterQuotas(const std::vector<json::Value>& quotas);
 
 }  // namespace quickstart

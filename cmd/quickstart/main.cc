@@ -23,7 +23,7 @@
 
 DEFINE_string(kubeconfig, "", "Kubeconfig of the cluster to run the story in.");
 DEFINE_string(namespace, "quota-quickstart", "Name of the namespace to create.");
-DEFINE_string(story, "core", "The story to run: core, karmada or ironcore.");
+DEFINE_string(story, "core", "The story to run: core, karmada, ironcore or cluster.");
 DEFINE_string(define, "", "Instead of a story: create the CustomResourceDefinition in this file.");
 DEFINE_bool(keep, false, "Do not delete the namespace.");
 
@@ -97,6 +97,7 @@ int Run() {
   auto* tell = quickstart::TellStory;
   if (FLAGS_story == "karmada") tell = quickstart::TellKarmadaStory;
   if (FLAGS_story == "ironcore") tell = quickstart::TellIroncoreStory;
+  if (FLAGS_story == "cluster") tell = quickstart::TellClusterStory;
   const bool told = RunTask(
       io, true, [&] { return tell(**client, scheduler, {.ns = FLAGS_namespace}, std::cout); });
   if (told && FLAGS_keep) return 0;

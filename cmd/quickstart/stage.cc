@@ -33,6 +33,18 @@ base::Task<base::Result<void>> DeleteNow(client::ApiClient& client, std::string 
   co_return base::Result<void>();
 }
 
+// What a user is warned of: a header is `299 - "text"`.
+std::vector<std::string> WarningsOf(const http::Headers& headers) {
+  std::vector<std::string> warnings;
+  for (const auto& [name, value] : headers) {
+    const auto first = value.find('"');
+    const auto last = value.rfind('"');
+    if (name != "Warning" || first == std::string::npos || last == first) continue;
+    warnings.push_back(value.substr(first + 1, last - first - 1));
+  }
+  return warnings;
+}
+
 // The collection of the only version of a definition.
 std::string CollectionOf(const json::Value& definition) {
   const json::Array& versions = definition.ArrayAt({"spec", "versions"});
@@ -64,13 +76,14 @@ base::Error NotAsTold(std::string message) {
 }
 
 Stage::Stage(client::ApiClient& client, base::Scheduler& scheduler, StoryOptions options,
-             std::ostream& out, api::GroupVersionResource quotas, std::string quota)
+             std::ostream& out, api::GroupVersionResource quotas, std::string quota, Scope scope)
     : client_(client),
       scheduler_(scheduler),
       options_(std::move(options)),
       out_(out),
       quotas_(std::move(quotas)),
-      quota_(std::move(quota)) {}
+      quota_(std::move(quota)),
+      scope_(scope) {}
 
 base::Task<base::Result<void>> Stage::MakeNamespace() {
   json::Value object;
@@ -87,6 +100,24 @@ base::Task<base::Result<json::Value>> Stage::Create(std::string path, json::Valu
   return Write(client_, "POST", std::move(path), client::kJson, std::move(object));
 }
 
+base::Task<base::Result<std::vector<std::string>>> Stage::CreateWarned(std::string path,
+                                                                       json::Value object) {
+  client::ApiRequest request;
+  request.verb = "POST";
+  request.path = std::move(path);
+  request.content_type = client::kJson;
+  request.body = json::Write(object);
+  auto answer = co_await client_.Do(std::move(request));
+  if (!answer) co_return answer.error();
+  co_return WarningsOf(answer->headers);
+}
+
+base::Task<base::Result<json::Value>> Stage::Get(std::string path) {
+  client::ApiRequest request;
+  request.path = std::move(path);
+  co_return co_await client::DoJson(client_, std::move(request));
+}
+
 base::Task<base::Result<json::Value>> Stage::Patch(std::string path, json::Value merge_patch) {
   return Write(client_, "PATCH", std::move(path), client::kMergePatch, std::move(merge_patch));
 }
@@ -95,17 +126,19 @@ base::Task<base::Result<void>> Stage::Delete(std::string path) {
   return DeleteNow(client_, std::move(path));
 }
 
-base::Task<base::Result<json::Value>> Stage::WaitUsed(std::string name, std::string amount) {
-  auto watch = co_await OpenWatch("");
+base::Task<base::Result<json::Value>> Stage::WaitUsed(std::string name, std::string amount,
+                                                      std::string quota) {
+  auto watch = co_await OpenWatch("", std::move(quota));
   if (!watch) co_return watch.error();
   co_return co_await NextUsing(**watch, std::move(name), std::move(amount));
 }
 
-base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stage::OpenWatch(std::string version) {
+base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stage::OpenWatch(std::string version,
+                                                                             std::string quota) {
   client::ApiRequest request;
-  request.path = quotas_.Path(options_.ns);
+  request.path = quotas_.Path(scope_ == Scope::kCluster ? "" : options_.ns);
   request.query.emplace_back("watch", "1");
-  request.query.emplace_back("fieldSelector", "metadata.name=" + quota_);
+  request.query.emplace_back("fieldSelector", "metadata.name=" + (quota.empty() ? quota_ : quota));
   if (!version.empty()) request.query.emplace_back("resourceVersion", std::move(version));
   co_return co_await client_.Stream(std::move(request));
 }

@@ -76,7 +76,9 @@ std::vector<api::ObjectKey> ClusterReach::QuotasFor(const json::Value* labels) c
   return KeysOf(tree_.QuotasFor(labels));
 }
 
-bool ClusterReach::Known(std::string_view ns) const { return synced() && tree_.KnowsNamespace(ns); }
+bool ClusterReach::Known(std::string_view ns) const {
+  return synced() && !trouble() && tree_.KnowsNamespace(ns);
+}
 
 bool ClusterReach::synced() const { return quotas_synced_ && watch_.synced() && waiting_.empty(); }
 

@@ -187,9 +187,11 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
   VLOG(1) << "status written quota_api=" << rooms_.api.name << " quota=" << quota.key.ToString()
           << " used=\"" << stored.status.used.ToString() << "\"";
   if (account == nullptr) co_return Outcome{.result = "written"};
-  account->Meet(Now(), stored, [&] {
+  const auto counted = [&] {
     return QuotaView(rooms_.tracker, rooms_.usage, stored).Counted(account->known());
-  });
+  };
+  account->Meet(Now(), stored, counted);
+  if (stored.cluster) account->seen = counted();
   NoticeOvertaken(stored);
   account->over_since.reset();
   co_return Until(*account, count, "written");

@@ -47,7 +47,10 @@ Thing World::Wanted(const Write& write, const Thing* stored) {
 
 base::Task<void> World::Perform(Write write) {
   const int restores = server_.restores();
-  const auto lost = [&] { return server_.away() || server_.restores() != restores; };
+  const auto lost = [&] {
+    const bool gone = !server_.HasNamespace(write.key.first);
+    return gone || server_.away() || server_.restores() != restores;
+  };
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Thing* stored = server_.FindThing(write.resource, write.key);
     const bool exists = stored != nullptr;

@@ -26,8 +26,9 @@ std::string DescribeGroups(const std::string& groups) {
   return text.append(groups).append("]}");
 }
 
-std::string DescribeCore() {
+std::string DescribeCore(bool namespaces) {
   std::string text = DescribeResource("resourcequotas", "ResourceQuota") + ",";
+  if (namespaces) text += DescribeResource("namespaces", "Namespace", "Cluster") + ",";
   text += DescribeResource("persistentvolumeclaims", "PersistentVolumeClaim") + ",";
   return DescribeGroup("", "v1", text.append(DescribeResource("secrets", "Secret")));
 }
@@ -40,17 +41,24 @@ std::string DescribeIroncore() {
   return groups.append(",").append(DescribeGroup("compute.ironcore.dev", "v1alpha1", machines));
 }
 
+// Under /api.
+std::string DescribeLegacy(Api api) {
+  return api == Api::kIroncore ? "" : DescribeCore(api == Api::kCluster);
+}
+
+// Under /apis.
+std::string DescribeNamed(Api api) {
+  if (api == Api::kCore) return "";
+  if (api == Api::kIroncore) return DescribeIroncore();
+  return DescribeGroup("quota-controller-manager.io", "v1alpha1",
+                       DescribeResource("clusterquotas", "ClusterQuota", "Cluster"));
+}
+
 }  // namespace
 
-client::ApiResponse Discover(bool ours, bool ironcore) {
-  static const std::string none = DescribeGroups("");
-  static const std::string core = DescribeGroups(DescribeCore());
-  static const std::string cloud = DescribeGroups(DescribeIroncore());
-  client::ApiResponse response{.status = 200,
-                               .headers = {},
-                               .body = !ours      ? none
-                                       : ironcore ? cloud
-                                                  : core};
+client::ApiResponse Discover(bool legacy, Api api) {
+  const std::string groups = legacy ? DescribeLegacy(api) : DescribeNamed(api);
+  client::ApiResponse response{.status = 200, .headers = {}, .body = DescribeGroups(groups)};
   response.headers.Set("Content-Type",
                        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
   return response;

@@ -3,10 +3,11 @@
 // What the model's API server says that it serves (apidiscovery.k8s.io/v2).
 
 #include "pkg/client/api_client.h"
+#include "tests/simulation/objects.h"
 
 namespace simulation {
 
-// Of "/api" and "/apis": one of them is `ours`, the other is empty.
-client::ApiResponse Discover(bool ours, bool ironcore);
+// Of "/api" if `legacy`, else of "/apis".
+client::ApiResponse Discover(bool legacy, Api api);
 
 }  // namespace simulation

@@ -77,4 +77,9 @@ class CoreDrawer final : public Drawer {
 
 Schedule Draw(std::uint64_t seed, bool silent) { return CoreDrawer(seed).Draw(silent); }
 
+Schedule DrawOf(Api api, std::uint64_t seed, bool silent) {
+  if (api == Api::kIroncore) return DrawIroncore(seed, silent);
+  return api == Api::kCluster ? DrawCluster(seed, silent) : Draw(seed, silent);
+}
+
 }  // namespace simulation

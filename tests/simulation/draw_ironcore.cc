@@ -10,7 +10,7 @@ class IroncoreDrawer final : public Drawer {
   using Drawer::Drawer;
 
   Schedule Draw(bool silent) {
-    schedule_.ironcore = true;
+    schedule_.api = Api::kIroncore;
     DrawReplicas();
     DrawManner();
     names_ += 3;

@@ -87,9 +87,8 @@ void Drawer::MakeCrowded() {
   for (Action& action : schedule_.actions) {
     ++turn;
     if (action.what == "quota") {
-      for (auto& [name, number] : action.numbers) {
-        const bool limit = name != "ns" && name != "quota" && name != "gold" && name != "class";
-        if (limit) number += kMoreRoom;
+      for (const char* limit : {"storage", "claims", "secrets", "cpu", "memory", "machines"}) {
+        if (action.numbers.contains(limit)) action.numbers[limit] += kMoreRoom;
       }
     } else if (action.numbers.contains("name")) {
       action.numbers["name"] = action.Get("name") * kTimesTheNames + turn % kTimesTheNames;
@@ -105,7 +104,7 @@ void Drawer::MakeHarsh() {
   }
   if (schedule_.seed % 7 == 0) AddErrors();
   if (schedule_.seed % 3 == 0) AddWebhooks();
-  if (schedule_.seed % 5 == 0 && !schedule_.ironcore) AddRestore();
+  if (schedule_.seed % 5 == 0 && schedule_.api == Api::kCore) AddRestore();
   if (schedule_.seed % 7 == 3) AddAhead();
 }
 
@@ -114,9 +113,7 @@ void Drawer::MakeHarsh() {
 void Drawer::AddErrors() {
   while (schedule_.clocks.size() < 2) schedule_.clocks.emplace_back();
   constexpr int kRoom = 50;
-  std::map<std::string, int> quota{{"ns", kOwnNamespace}, {"quota", 0}};
-  quota[schedule_.ironcore ? "machines" : "storage"] = kRoom;
-  Add(0, "quota", std::move(quota));
+  AddOwnQuota(0, kRoom);
   for (int turn = 0; turn < 3; ++turn) {
     const int first = 10 * turn;  // name
     for (int i = 0; i < 2; ++i) AddOwn(i == 0 ? 2'000 : 0, first + i, 0, 0);
@@ -134,11 +131,17 @@ void Drawer::AddErrors() {
   }
 }
 
+void Drawer::AddOwnQuota(int number, int room) {
+  std::map<std::string, int> quota{{"ns", kOwnNamespace}, {"quota", number}};
+  quota[schedule_.api == Api::kIroncore ? "machines" : "storage"] = room;
+  Add(0, "quota", std::move(quota));
+}
+
 void Drawer::AddOwn(int after, int name, int replica, int store) {
   std::map<std::string, int> numbers{
       {"ns", kOwnNamespace}, {"name", name}, {"to", replica}, {"store", store}};
-  if (!schedule_.ironcore) numbers["size"] = 1 + Below(4);
-  Add(after, schedule_.ironcore ? "machine" : "claim", std::move(numbers));
+  if (schedule_.api != Api::kIroncore) numbers["size"] = 1 + Below(4);
+  Add(after, schedule_.api == Api::kIroncore ? "machine" : "claim", std::move(numbers));
 }
 
 // In a namespace of its own: one replica's watch is ahead of another's, perhaps the leader's, and
@@ -146,9 +149,7 @@ void Drawer::AddOwn(int after, int name, int replica, int store) {
 void Drawer::AddAhead() {
   if (schedule_.clocks.size() < 2) return;
   constexpr int kRoom = 90;
-  std::map<std::string, int> quota{{"ns", kOwnNamespace}, {"quota", 1}};
-  quota[schedule_.ironcore ? "machines" : "storage"] = kRoom;
-  Add(0, "quota", std::move(quota));
+  AddOwnQuota(1, kRoom);
   for (int turn = 0; turn < 3; ++turn) {
     const int replica = Below(static_cast<int>(schedule_.clocks.size()));
     const int other = (replica + 1) % static_cast<int>(schedule_.clocks.size());

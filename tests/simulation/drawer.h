@@ -11,6 +11,7 @@ namespace simulation {
 
 class Drawer {
  public:
+  virtual ~Drawer() = default;
   explicit Drawer(std::uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15ULL + 1) {
     schedule_.seed = seed;
   }
@@ -45,6 +46,8 @@ class Drawer {
 
   void AddErrors();
   void AddAhead();
+  // A limit for what AddOwn() adds.
+  virtual void AddOwnQuota(int number, int room);
   void AddOwn(int after, int name, int replica, int store);
   void AddWebhooks();
   void AddRestore();

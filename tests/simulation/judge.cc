@@ -52,7 +52,7 @@ void Judge::EndExcuses() {
     Limits& limits = limits_[quota.uid];
     const Amounts truth = server_->TrueUse(quota);
     const bool covers = CoversTruth(quota, truth);
-    Settle(limits.excuses, covers && !silent_);
+    Settle(limits.excuses, covers && !silent_ && tree_shown_);
     const bool known = truth.size() == quota.hard.size();
     if (!known) Open(limits.by_class);
     Settle(limits.by_class, known && covers && classes_shown_ && !silent_);
@@ -136,8 +136,10 @@ void Judge::OnThing(const Thing* before, const Thing* after) {
   }
   if (before != nullptr) gone_.emplace_back(timeline_.Now(), *before);
   Keep();
+  NotePromises();
   EndExcuses();
   if (after != nullptr) CheckLimits(before, *after);
+  if (after != nullptr) CheckGuarantees(before, *after);
   CheckCovered();
 }
 
@@ -152,6 +154,7 @@ void Judge::OnQuotaSpec(const StoredQuota* before, const StoredQuota* after) {
         return !before->hard.contains(e.first);
       });
   if (!same_scope || more_names) Excuse(*after);
+  if (before != nullptr && before->enforced() != after->enforced()) NoteHard(*after);
 }
 
 void Judge::OnStatus(const StoredQuota& before, const StoredQuota& after) {
@@ -168,9 +171,8 @@ void Judge::OnStatus(const StoredQuota& before, const StoredQuota& after) {
             ToText(after.status_used.value_or(Amounts())) + ", stored are " +
             ToText(server_->TrueUse(after)));
   }
-  auto& hard = limits_[after.uid].hard;
-  const Amounts now = after.status_hard.value_or(Amounts());
-  if (hard.empty() || hard.back().second != now) hard.emplace_back(timeline_.Now(), now);
+  NoteHard(after);
+  NotePromises();
   EndExcuses();
   CheckCovered();
   CheckCharged(before, after);
@@ -178,13 +180,18 @@ void Judge::OnStatus(const StoredQuota& before, const StoredQuota& after) {
   CheckKept(after);
 }
 
+// What is only tried limits nothing.
+void Judge::NoteHard(const StoredQuota& quota) {
+  auto& hard = limits_[quota.uid].hard;
+  const Amounts now = quota.enforced() ? quota.status_hard.value_or(Amounts()) : Amounts();
+  if (hard.empty() || hard.back().second != now) hard.emplace_back(timeline_.Now(), now);
+}
+
 void Judge::OnPutBack() {
   OnTrouble();
   for (const auto& [key, quota] : server_->quotas()) {
     Excuse(quota);
-    auto& hard = limits_[quota.uid].hard;
-    const Amounts now = quota.status_hard.value_or(Amounts());
-    if (hard.empty() || hard.back().second != now) hard.emplace_back(timeline_.Now(), now);
+    NoteHard(quota);
   }
 }
 

@@ -36,6 +36,8 @@ class Judge final : public ServerObserver, public Tell {
   void OnQuotaSpec(const StoredQuota* before, const StoredQuota* after) override;
   void OnStatus(const StoredQuota& before, const StoredQuota& after) override;
   void OnClass(const StoredClass* before, const StoredClass* after) override;
+  void OnTree() override;
+  void OnReach(const StoredQuota& quota, bool gained) override;
   void OnHistory(Resource resource) override { on_history(resource); }
   std::function<void(Resource)> on_history;
 
@@ -56,6 +58,8 @@ class Judge final : public ServerObserver, public Tell {
   void OnSilent(bool silent) { silent_ = silent; }
   // All replicas have seen the last change of a class.
   void OnClassesShown(bool shown);
+  // All replicas have seen the last change of a namespace's labels, and of a ClusterQuota's spec.
+  void OnTreeShown(bool shown);
   // Who believes to lead at this moment; nullptr: nobody who runs.
   void OnLeaders(const std::vector<const Replica*>& leaders);
 
@@ -65,6 +69,8 @@ class Judge final : public ServerObserver, public Tell {
   void Touch() { last_event_ = timeline_.Now(); }
   // At the end of a quiet time: the status is the truth.
   void CheckTruth();
+  // And what a ClusterQuota says of its place, and of what may still be used.
+  void CheckPlaces();
   // From now on no status may be written.
   void ExpectSilence() { silence_ = true; }
 
@@ -74,12 +80,21 @@ class Judge final : public ServerObserver, public Tell {
     std::vector<std::pair<base::TimePoint, base::TimePoint>> closed;
     std::optional<base::TimePoint> since;  // open
   };
+  // What a parent keeps free for a quota, from a moment on: at least, and at most.
+  struct Promise {
+    base::TimePoint since;
+    Amounts least;
+    Amounts most;
+  };
   // What has been enforced of a quota, and whether it may be exceeded.
   struct Limits {
     std::vector<std::pair<base::TimePoint, Amounts>> hard;  // status.hard, since when
     Excuses excuses;
-    Excuses by_class;  // of the names that classes say
-    Amounts kept;      // of what is unknown: at least what was known last
+    Excuses by_class;               // of the names that classes say
+    Amounts kept;                   // of what is unknown: at least what was known last
+    base::TimePoint reach_since{};  // that it has
+    std::vector<Promise> promises;  // to a ClusterQuota, by its parent
+    std::string parent;             // of a ClusterQuota, since the first of these
   };
   // May raise `used` beyond the truth for a while.
   struct Charged {
@@ -126,6 +141,17 @@ class Judge final : public ServerObserver, public Tell {
   void CheckClassRefusal(const Thing& after, const std::string& message, base::TimePoint asked);
   void CheckWithoutClass(const Thing& after);
 
+  // judge_tree.cc
+  void NotePromises();
+  [[nodiscard]] Amounts LeastPromised(const StoredQuota& quota) const;
+  [[nodiscard]] Amounts MostPromised(const StoredQuota& quota, base::TimePoint since) const;
+  [[nodiscard]] std::int64_t MostHeldBack(const StoredQuota& quota, const std::string& name,
+                                          base::TimePoint since) const;
+  void CheckGuarantees(const Thing* before, const Thing& after);
+  [[nodiscard]] bool IsTreeCalm(const StoredQuota& quota, base::TimePoint since) const;
+  [[nodiscard]] const StoredQuota* RefusedBy(const Thing& after, const std::string& message) const;
+  void NoteHard(const StoredQuota& quota);
+
   const Timeline& timeline_;
   const std::function<void(const std::string&)> narrate_;  // may be null
   const base::Duration more_;
@@ -145,6 +171,8 @@ class Judge final : public ServerObserver, public Tell {
   Classes remembered_;  // what each class that is, or was, said: the least of what somebody knows
   bool classes_shown_ = true;
   base::TimePoint classes_calm_since_{};
+  bool tree_shown_ = true;
+  base::TimePoint tree_calm_since_{};
   const Replica* leader_ = nullptr;
   std::optional<base::TimePoint> led_since_;
   bool silence_ = false;

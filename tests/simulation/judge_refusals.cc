@@ -172,6 +172,7 @@ void Judge::CheckCharged(const StoredQuota& before, const StoredQuota& after) {
   if (!IsCalm(since) || !before.status_used || IsExcused(limits_[after.uid])) return;
   for (const auto& [name, used] : *after.status_used) {
     if (used <= Get(*before.status_used, name) || !IsCalmFor(after, name, since)) continue;
+    if (!IsTreeCalm(after, since)) continue;
     const std::int64_t most = MostThatMayBeUsed(after, name, since);
     if (used <= most) continue;
     Violation("used is above what is stored and asked for: quota " + after.ns + "/" + after.name +
@@ -181,12 +182,11 @@ void Judge::CheckCharged(const StoredQuota& before, const StoredQuota& after) {
 }
 
 void Judge::CheckRefusal(const Thing& after, const std::string& message) {
-  const std::string exceeded = "exceeded quota: ";
-  if (!message.starts_with(exceeded)) return;
+  if (!message.starts_with("exceeded ")) return;
   const base::TimePoint since = MemoryBegins();
   if (!IsCalm(since)) return;
-  const std::string name = message.substr(exceeded.size(), message.find(',') - exceeded.size());
-  const StoredQuota* quota = server_->FindQuota({after.ns, name});
+  const StoredQuota* const quota = RefusedBy(after, message);
+  if (quota != nullptr && !IsTreeCalm(*quota, since)) return;
   const auto limits = quota != nullptr ? limits_.find(quota->uid) : limits_.end();
   if (limits == limits_.end() || IsExcused(limits->second)) return;
   for (const auto& [resource, limit] : quota->hard) {
@@ -197,7 +197,8 @@ void Judge::CheckRefusal(const Thing& after, const std::string& message) {
   for (const auto& [resource, amount] : server_->CountedBy(*quota, after)) {
     const auto limit = LowestLimit(limits->second, resource, since);
     if (!limit) continue;
-    if (amount + MostThatMayBeUsed(*quota, resource, since) > *limit) return;
+    const std::int64_t held = MostHeldBack(*quota, resource, since);
+    if (amount + MostThatMayBeUsed(*quota, resource, since) + held > *limit) return;
   }
   Violation("a request that fits is refused: " + after.name + ": " + message);
 }

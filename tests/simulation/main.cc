@@ -3,7 +3,8 @@
 //   --schedules N   how many (20000)        --jobs N        at once (the machine's processors)
 //   --seed S        the first seed (1); with --schedules 1 it replays one
 //   --planted NAME  with a fault built in   --trace FILE    what was printed, alone
-//   --api NAME      core (claims, secrets; the default) or ironcore (machines and their classes)
+//   --api NAME      core (claims, secrets; the default), ironcore (machines and their classes), or
+//                   cluster (ClusterQuotas over namespaces)
 //   --silent 1      watches may be silent for longer than a charge lives (0): not survived yet
 //
 // Exit code: 0 nothing was found, 1 something was, 2 wrong arguments.
@@ -28,7 +29,7 @@ struct Arguments {
   std::uint64_t seed = 1;
   unsigned jobs = std::thread::hardware_concurrency();
   std::string planted;
-  bool ironcore = false;
+  simulation::Api api = simulation::Api::kCore;
   bool silent = false;
   std::string trace;
 };
@@ -63,8 +64,8 @@ std::optional<Arguments> Parse(int count, char** words) {
       arguments.silent = number != 0;
     } else if (name == "--trace") {
       arguments.trace = value;
-    } else if (name == "--api" && (value == "core" || value == "ironcore")) {
-      arguments.ironcore = value == "ironcore";
+    } else if (name == "--api" && simulation::ApiNamed(value)) {
+      arguments.api = *simulation::ApiNamed(value);
     } else {
       std::cerr << "simulation: unknown argument " << name << "\n";
       return std::nullopt;
@@ -72,7 +73,7 @@ std::optional<Arguments> Parse(int count, char** words) {
   }
   for (const auto& planted : simulation::AllPlanted()) {
     if (planted.name != arguments.planted) continue;
-    arguments.ironcore = planted.ironcore;
+    arguments.api = planted.api;
     return arguments;
   }
   if (arguments.planted.empty()) return arguments;
@@ -122,9 +123,7 @@ class Search {
       const std::uint64_t index = next_++;
       if (index >= arguments_.schedules) return;
       const std::uint64_t seed = arguments_.seed + index;
-      simulation::Schedule schedule = arguments_.ironcore
-                                          ? simulation::DrawIroncore(seed, arguments_.silent)
-                                          : simulation::Draw(seed, arguments_.silent);
+      simulation::Schedule schedule = simulation::DrawOf(arguments_.api, seed, arguments_.silent);
       schedule.planted = arguments_.planted;
       const auto violation = simulation::Run(schedule);
       ++done_;

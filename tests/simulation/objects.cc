@@ -24,7 +24,8 @@ std::string ToJson(const Amounts& amounts) {
 std::string Metadata(const std::string& ns, const std::string& name, const std::string& uid,
                      std::uint64_t version, const std::string& more = "") {
   std::string text = "{\"metadata\":{";
-  text.append(Pair("namespace", ns)).append(",").append(Pair("name", name)).append(",");
+  if (!ns.empty()) text.append(Pair("namespace", ns)).append(",");
+  text.append(Pair("name", name)).append(",");
   text.append(Pair("uid", uid)).append(",");
   text.append(Pair("resourceVersion", std::to_string(version)));
   return text.append(more).append("}");
@@ -41,9 +42,45 @@ std::string ManagedFields(const StoredQuota& quota) {
   }
   std::string text = ",\"managedFields\":[";
   text.append(entries).append("]");
+  if (quota.tree) {
+    return text.append(",\"generation\":").append(std::to_string(quota.generation));
+  }
   if (quota.reservations.empty()) return text;
   text.append(",\"annotations\":{").append(json::Quote(quota::kReservations)).append(":");
   return text.append(json::Quote(quota.reservations)).append("}");
+}
+
+std::string ToJson(const Labels& labels) {
+  std::string text = "{";
+  for (const auto& [name, value] : labels) {
+    if (text.size() > 1) text += ",";
+    text += Pair(name, value);
+  }
+  return text.append("}");
+}
+
+// The members of the spec that only ClusterQuotas have.
+std::string ToJson(const InTree& tree) {
+  static constexpr const char* kModes[] = {"Deny", "Warn", "Audit"};
+  std::string text = ",";
+  text += Pair("enforcement", kModes[static_cast<std::size_t>(tree.mode)]);
+  if (tree.selector) {
+    text.append(",\"namespaceSelector\":{\"matchLabels\":");
+    text.append(ToJson(*tree.selector)).append("}");
+  }
+  if (!tree.parent.empty()) text.append(",").append(Pair("parent", tree.parent));
+  if (tree.guaranteed.empty()) return text;
+  return text.append(",\"guaranteed\":").append(ToJson(tree.guaranteed));
+}
+
+// The members of the status that only ClusterQuotas have.
+std::string FurtherStatus(const StoredQuota& quota) {
+  std::string text;
+  for (const auto& [name, value] : quota.further) {
+    text.append(json::Quote(name)).append(":").append(json::Write(value)).append(",");
+  }
+  if (quota.reservations.empty()) return text;
+  return text.append("\"reservations\":").append(json::Quote(quota.reservations)).append(",");
 }
 
 std::string MetadataOf(const Thing& thing) {
@@ -59,6 +96,18 @@ std::string MachineToJson(const Thing& machine) {
 }
 
 }  // namespace
+
+const char* NameOf(Api api) {
+  if (api == Api::kIroncore) return "ironcore";
+  return api == Api::kCluster ? "cluster" : "core";
+}
+
+std::optional<Api> ApiNamed(const std::string& name) {
+  for (const Api api : {Api::kCore, Api::kIroncore, Api::kCluster}) {
+    if (name == NameOf(api)) return api;
+  }
+  return std::nullopt;
+}
 
 bool IsSaidByClasses(const std::string& name) { return name == kCpu || name == kMemory; }
 
@@ -81,7 +130,8 @@ bool IsUnknown(const Thing& thing, const std::string& name, const Classes& class
 }
 
 bool Matches(const StoredQuota& quota, const Thing& thing) {
-  if (quota.ns != thing.ns) return false;
+  const bool there = quota.tree ? quota.reach.contains(thing.ns) : quota.ns == thing.ns;
+  if (!there) return false;
   if (thing.resource == Resource::kMachines) return !quota.gold || thing.of == "gold";
   return !quota.gold || (thing.resource == Resource::kClaims && thing.gold);
 }
@@ -113,6 +163,12 @@ std::string ToJson(const StoredClass& of) {
   return text.append(ToJson(capabilities)).append("}");
 }
 
+std::string ToJson(const StoredNamespace& ns) {
+  std::string text = Metadata("", ns.name, ns.uid, ns.version);
+  text.pop_back();
+  return text.append(",\"labels\":").append(ToJson(ns.labels)).append("}}");
+}
+
 std::string ToJson(const StoredWebhook& webhook) {
   std::string text = R"({"metadata":{)";
   text.append(Pair("name", webhook.name)).append(",").append(Pair("uid", webhook.name)).append(",");
@@ -141,10 +197,13 @@ std::string ToJson(const StoredQuota& quota) {
     text += of_machines ? "MachineClass" : "VolumeAttributesClass";
     text += R"(","operator":"In","values":["gold"]}]})";
   }
+  if (quota.tree) text += ToJson(*quota.tree);
   text += "},\"status\":{";
+  if (quota.tree) text += FurtherStatus(quota);
   if (quota.status_hard) text.append("\"hard\":").append(ToJson(*quota.status_hard));
   if (quota.status_hard && quota.status_used) text += ",";
   if (quota.status_used) text.append("\"used\":").append(ToJson(*quota.status_used));
+  if (text.ends_with(",")) text.pop_back();
   return text.append("}}");
 }
 

@@ -6,10 +6,23 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "pkg/json/value.h"
+
 namespace simulation {
+
+// What the server of a schedule has.
+enum class Api : std::uint8_t {
+  kCore,      // claims, secrets, and quotas for them
+  kIroncore,  // machines, their classes, and quotas for them
+  kCluster,   // claims and secrets in namespaces with labels, and ClusterQuotas
+};
+// "core", "ironcore", "cluster".
+const char* NameOf(Api api);
+std::optional<Api> ApiNamed(const std::string& name);
 
 enum class Resource : std::uint8_t {
   kQuotas,
@@ -18,7 +31,8 @@ enum class Resource : std::uint8_t {
   kLeases,
   kMachines,
   kClasses,
-  kWebhooks
+  kWebhooks,
+  kNamespaces
 };
 
 using Amounts = std::map<std::string, std::int64_t>;
@@ -57,8 +71,28 @@ struct StoredClass {
 };
 using Classes = std::map<std::string, StoredClass>;
 
+using Labels = std::map<std::string, std::string>;
+
+struct StoredNamespace {
+  std::string name;
+  std::string uid;
+  std::uint64_t version = 0;
+  Labels labels;
+};
+using Namespaces = std::map<std::string, StoredNamespace>;
+
+// What a ClusterQuota has beside its limits.
+struct InTree {
+  enum class Mode : std::uint8_t { kDeny, kWarn, kAudit };
+  std::optional<Labels> selector;  // namespaces with all of these labels; nullopt: none of its own
+  std::string parent;              // "": none
+  Amounts guaranteed;              // what its siblings cannot take
+  Mode mode = Mode::kDeny;
+  bool operator==(const InTree&) const = default;
+};
+
 struct StoredQuota {
-  std::string ns;
+  std::string ns;  // "" of a ClusterQuota
   std::string name;
   std::string uid;
   std::uint64_t version = 0;
@@ -68,6 +102,12 @@ struct StoredQuota {
   std::optional<Amounts> status_used;
   std::string reservations = {};               // the annotation
   std::map<std::string, std::string> used_by;  // the manager that wrote a name of it last
+  std::optional<InTree> tree = {};             // of a ClusterQuota
+  std::set<std::string> reach = {};  // of a ClusterQuota: the namespaces that it counts (tree.h)
+  std::uint64_t generation = 1;
+  json::Object further = {};  // what else its status says
+
+  [[nodiscard]] bool enforced() const { return !tree || tree->mode == InTree::Mode::kDeny; }
 };
 
 // Without what its class does not say.
@@ -91,6 +131,7 @@ struct StoredWebhook {
 std::string ToJson(const StoredWebhook& webhook);
 std::string ToJson(const Thing& thing);
 std::string ToJson(const StoredClass& of);
+std::string ToJson(const StoredNamespace& ns);
 std::string ToJson(const StoredQuota& quota);
 
 }  // namespace simulation

@@ -84,6 +84,18 @@ class ReworkedBody final : public http::BodyStream {
   std::function<void(json::Value&)> rework_;
 };
 
+// Of one namespace nobody learns the labels.
+void TakeLabels(json::Value& said) {
+  json::Object* const members = said.AsObject();
+  if (json::Value* const items = members->Find("items")) {
+    for (json::Value& item : *items->AsArray()) TakeLabels(item);
+    return;
+  }
+  if (json::Value* const object = members->Find("object")) return TakeLabels(*object);
+  if (said.StringAt({"metadata", "name"}) != "ns1") return;
+  said.Make({"metadata", "labels"}) = json::Object();
+}
+
 }  // namespace
 
 const std::vector<PlantedName>& AllPlanted() {
@@ -101,13 +113,19 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kNeighbourIgnored, "neighbour-ignored", "used is below what is stored"},
       {Planted::kNewestKept, "newest-kept", "fits, and is refused"},
       {Planted::kGoingFree, "going-free", "used is below what is stored"},
-      {Planted::kClassFrozen, "class-frozen", "is not the truth", true},
-      {Planted::kClassRemembered, "class-remembered", "without its class", true},
-      {Planted::kMissingFree, "missing-free", "what nobody knows is lowered", true},
-      {Planted::kClassNotRead, "class-not-read", "for a class that there is", true},
+      {Planted::kClassFrozen, "class-frozen", "is not the truth", Api::kIroncore},
+      {Planted::kClassRemembered, "class-remembered", "without its class", Api::kIroncore},
+      {Planted::kMissingFree, "missing-free", "what nobody knows is lowered", Api::kIroncore},
+      {Planted::kClassNotRead, "class-not-read", "for a class that there is", Api::kIroncore},
       {Planted::kDroppedEarly, "dropped-early", "used is below what is stored"},
       {Planted::kNotAsked, "not-asked", "used is below what is stored"},
       {Planted::kNoFloor, "no-floor", "used is below what is stored"},
+      {Planted::kParentForgotten, "parent-forgotten", "used is below what is stored",
+       Api::kCluster},
+      {Planted::kGuaranteeGiven, "guarantee-given", "what is guaranteed to others is taken",
+       Api::kCluster},
+      {Planted::kNamespaceMissed, "namespace-missed", "is not the truth", Api::kCluster},
+      {Planted::kLabelsFrozen, "labels-frozen", "is not the truth", Api::kCluster},
   };
   return all;
 }
@@ -146,6 +164,7 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> PlantedClient::Strea
   for (const auto& [name, value] : request.query) watch = watch || name == "watch";
   const bool quotas = request.path.ends_with("/resourcequotas");
   const bool classes = request.path.ends_with("/machineclasses");
+  const bool namespaces = request.path.ends_with("/namespaces");
   const bool asked = !quotas && !watch && request.path.find("/namespaces/") != std::string::npos;
   auto opened = co_await inner_.Stream(std::move(request));
   if (opened && quotas && planted_ == Planted::kNewestKept) {
@@ -158,9 +177,17 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> PlantedClient::Strea
         std::move(*opened), [](json::Value& said) { said.Make({"items"}) = json::Array(); });
     co_return base::Result<Body>(std::move(body));
   }
+  if (opened && namespaces && planted_ == Planted::kNamespaceMissed) {
+    Body body = std::make_unique<ReworkedBody>(std::move(*opened), TakeLabels);
+    co_return base::Result<Body>(std::move(body));
+  }
   if (!opened || !watch) co_return opened;
   if (!quotas && planted_ == Planted::kEventLost) {
     Body body = std::make_unique<LossyBody>(std::move(*opened), events_);
+    co_return base::Result<Body>(std::move(body));
+  }
+  if (namespaces && planted_ == Planted::kLabelsFrozen) {
+    Body body = std::make_unique<PartialBody>(std::move(*opened), "MODIFIED");
     co_return base::Result<Body>(std::move(body));
   }
   const bool frozen = planted_ == Planted::kClassFrozen;
@@ -224,6 +251,16 @@ void Plant(Planted planted, std::uint64_t call, admission::Review& review) {
     review.old_object.Make({"metadata", "resourceVersion"}) = "";
   const bool going = !review.old_object.StringAt({"metadata", "deletionTimestamp"}).empty();
   if (planted == Planted::kGoingFree && going) review.object = review.old_object;
+}
+
+void Plant(Planted planted, std::vector<admission::BookedQuota>& quotas) {
+  if (planted != Planted::kParentForgotten) return;
+  std::erase_if(quotas, [](const auto& booked) { return !booked.above.empty(); });
+}
+
+void Plant(Planted planted, std::vector<quota::TreePlace>& places) {
+  if (planted != Planted::kGuaranteeGiven) return;
+  for (quota::TreePlace& place : places) place.promised = place.held_back = {};
 }
 
 void Plant(Planted planted, quota::QuotaApi& api) {

@@ -12,6 +12,7 @@
 #include "pkg/admission/review.h"
 #include "pkg/client/api_client.h"
 #include "pkg/json/value.h"
+#include "tests/simulation/objects.h"
 
 namespace simulation {
 
@@ -37,13 +38,17 @@ enum class Planted : std::uint8_t {
   kDroppedEarly,      // entries end before their object was shown
   kNotAsked,          // they end early, and the server is not asked
   kNoFloor,           // who is behind an earlier recount recounts
+  kParentForgotten,   // a quota above is not asked
+  kGuaranteeGiven,    // what is promised to a quota is free for its siblings
+  kNamespaceMissed,   // a group lacks a namespace
+  kLabelsFrozen,      // a namespace that gets other labels moves nothing
 };
 
 struct PlantedName {
   Planted planted;
   std::string name;
-  std::string broken;     // what the simulation says of the invariant that it breaks
-  bool ironcore = false;  // it is about classes of machines
+  std::string broken;    // what the simulation says of the invariant that it breaks
+  Api api = Api::kCore;  // it is about what such schedules have
 };
 const std::vector<PlantedName>& AllPlanted();
 
@@ -81,6 +86,9 @@ class StaleQuotas {
 };
 
 void Plant(Planted planted, std::uint64_t call, admission::Review& review);
+// Of what a book says.
+void Plant(Planted planted, std::vector<admission::BookedQuota>& quotas);
+void Plant(Planted planted, std::vector<quota::TreePlace>& places);
 void Plant(Planted planted, quota::QuotaApi& api);
 
 }  // namespace simulation

@@ -32,7 +32,7 @@ struct ReplicaSettings {
   base::Duration ahead{};
   double rate = 1;
   std::uint64_t seed = 1;
-  bool ironcore = false;
+  Api api = Api::kCore;
   bool bursts = false;    // it reserves for those to come, for next to no crowd
   bool webhooks = false;  // it follows those of others
   Planted planted = Planted::kNone;

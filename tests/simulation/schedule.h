@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pkg/base/error.h"
+#include "tests/simulation/objects.h"
 
 namespace simulation {
 
@@ -33,7 +34,7 @@ struct ClockOf {
 
 struct Schedule {
   std::uint64_t seed = 1;
-  bool ironcore = false;        // machines by their classes, instead of claims and secrets
+  Api api = Api::kCore;
   bool advance = false;         // replicas reserve for those to come
   bool webhooks = false;        // of others, which replicas follow
   std::string planted;          // the name of a planted fault, or ""
@@ -45,6 +46,9 @@ struct Schedule {
 Schedule Draw(std::uint64_t seed, bool silent = false);
 // Of machines and their classes.
 Schedule DrawIroncore(std::uint64_t seed, bool silent = false);
+// Of ClusterQuotas in trees, over namespaces whose labels change.
+Schedule DrawCluster(std::uint64_t seed, bool silent = false);
+Schedule DrawOf(Api api, std::uint64_t seed, bool silent = false);
 
 std::string ToText(const Action& action);
 // One line for the whole, one for each action.

@@ -1,5 +1,6 @@
 // A schedule as text: "replicas=2 seed=7 ahead0=0 rate0=100 …", then "+120 claim ns=0 name=1
-// size=3". "api=ironcore" says that it is about machines, "advance=1" that replicas reserve
+// size=3". "api=ironcore" says that it is about machines, "api=cluster" about ClusterQuotas,
+// "advance=1" that replicas reserve
 // for creations to come, "webhooks=1" that there are webhooks of others.
 
 #include <sstream>
@@ -38,8 +39,9 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
       continue;
     }
     if (name == "api") {
-      if (value != "ironcore" && value != "core") return false;
-      schedule.ironcore = value == "ironcore";
+      const auto api = ApiNamed(value);
+      if (!api) return false;
+      schedule.api = *api;
       continue;
     }
     if (name == "seed") {
@@ -106,7 +108,7 @@ std::string ToText(const Schedule& schedule) {
     text << " ahead" << i << "=" << schedule.clocks[i].ahead_seconds << " rate" << i << "="
          << schedule.clocks[i].rate_percent;
   }
-  if (schedule.ironcore) text << " api=ironcore";
+  if (schedule.api != Api::kCore) text << " api=" << NameOf(schedule.api);
   if (schedule.advance) text << " advance=1";
   if (schedule.webhooks) text << " webhooks=1";
   if (!schedule.planted.empty()) text << " planted=" << schedule.planted;

@@ -42,6 +42,33 @@ void Merge(const json::Value* patch, std::optional<Amounts>& amounts) {
   }
 }
 
+// RFC 7386.
+void MergeInto(json::Value& target, const json::Value& patch) {
+  const json::Object* members = patch.AsObject();
+  if (members == nullptr) {
+    target = patch;
+    return;
+  }
+  if (!target.IsObject()) target = json::Object();
+  for (const auto& [name, value] : *members) {
+    if (value.IsNull()) {
+      target.AsObject()->Erase(name);
+    } else {
+      MergeInto((*target.AsObject())[name], value);
+    }
+  }
+}
+
+// The members of the status of a ClusterQuota but for those that the model knows.
+void MergeFurther(const json::Value* status, StoredQuota& quota) {
+  if (status == nullptr || !quota.tree) return;
+  json::Value patch = *status;
+  for (const char* known : {"hard", "used", "reservations"}) patch.AsObject()->Erase(known);
+  json::Value further = std::move(quota.further);
+  MergeInto(further, patch);
+  quota.further = std::move(*further.AsObject());
+}
+
 std::string ManagerOf(const client::ApiRequest& request) {
   for (const auto& [name, value] : request.query) {
     if (name == "fieldManager") return value;
@@ -58,6 +85,15 @@ void NoteManager(const StoredQuota& before, StoredQuota& quota, const std::strin
                       before.status_used->at(name) == amount;
     if (!same) quota.used_by[name] = manager;
   }
+}
+
+// "": it asks for all.
+std::string NameAskedFor(const client::ApiRequest& request) {
+  constexpr std::string_view kByName = "metadata.name=";
+  for (const auto& [name, value] : request.query) {
+    if (name == "fieldSelector" && value.starts_with(kByName)) return value.substr(kByName.size());
+  }
+  return "";
 }
 
 }  // namespace
@@ -92,6 +128,8 @@ struct Server::Path {
 
 std::optional<Resource> Server::CollectionAt(const std::string& path) {
   if (path.ends_with("/resourcequotas")) return Resource::kQuotas;
+  if (path.ends_with("/clusterquotas")) return Resource::kQuotas;
+  if (path.ends_with("/namespaces")) return Resource::kNamespaces;
   if (path.ends_with("/persistentvolumeclaims")) return Resource::kClaims;
   if (path.ends_with("/secrets")) return Resource::kSecrets;
   if (path.ends_with("/machines")) return Resource::kMachines;
@@ -193,18 +231,22 @@ void Server::Mark(Resource resource, const Key& key) {
   Store(std::move(going));
 }
 
-void Server::PutQuota(const Key& key, const Amounts& hard, bool gold) {
+void Server::PutQuota(const Key& key, const Amounts& hard, bool gold, std::optional<InTree> tree) {
   const StoredQuota* held = FindQuota(key);
   StoredQuota quota = held != nullptr ? *held : StoredQuota{.ns = key.first, .name = key.second};
   const bool existed = held != nullptr;
-  if (existed && quota.hard == hard && quota.gold == gold) return;
+  if (existed && quota.hard == hard && quota.gold == gold && quota.tree == tree) return;
   const StoredQuota before = quota;
   if (!existed) quota.uid = NewUid();
   quota.hard = hard;
   quota.gold = gold;
+  quota.tree = std::move(tree);
   quota.version = ++version_;
+  if (existed) ++quota.generation;
   quotas_[key] = quota;
+  if (quota.tree) specs_version_ = version_;
   observer_.OnQuotaSpec(existed ? &before : nullptr, &quota);
+  UpdateReach();
   Announce(Resource::kQuotas, existed ? "MODIFIED" : "ADDED", ToJson(quota));
 }
 
@@ -213,7 +255,55 @@ void Server::RemoveQuota(const Key& key) {
   if (node.empty()) return;
   observer_.OnQuotaSpec(&node.mapped(), nullptr);
   node.mapped().version = ++version_;
+  if (node.mapped().tree) specs_version_ = version_;
+  UpdateReach();
   Announce(Resource::kQuotas, "DELETED", ToJson(node.mapped()));
+}
+
+void Server::PutNamespace(const std::string& name, const Labels& labels) {
+  const auto held = namespaces_.find(name);
+  const bool existed = held != namespaces_.end();
+  if (existed && held->second.labels == labels) return;
+  StoredNamespace& stored = namespaces_[name];
+  stored.name = name;
+  stored.labels = labels;
+  if (!existed) stored.uid = NewUid();
+  stored.version = labels_version_ = ++version_;
+  UpdateReach();
+  Announce(Resource::kNamespaces, existed ? "MODIFIED" : "ADDED", ToJson(stored));
+}
+
+void Server::RemoveNamespace(const std::string& name) {
+  if (!namespaces_.contains(name)) return;
+  for (const Resource resource : {Resource::kClaims, Resource::kSecrets}) {
+    std::vector<Key> inside;
+    for (const auto& [key, thing] : things(resource)) {
+      if (key.first == name) inside.push_back(key);
+    }
+    for (const Key& key : inside) Remove(resource, key);
+  }
+  auto node = namespaces_.extract(name);
+  node.mapped().version = labels_version_ = ++version_;
+  UpdateReach();
+  Announce(Resource::kNamespaces, "DELETED", ToJson(node.mapped()));
+}
+
+bool Server::HasNamespace(const std::string& name) const {
+  return api_ != Api::kCluster || namespaces_.contains(name);
+}
+
+void Server::UpdateReach() {
+  if (api_ != Api::kCluster) return;
+  std::vector<std::pair<const StoredQuota*, bool>> changed;
+  for (auto& [key, quota] : quotas_) {
+    std::set<std::string> reach = ReachOf(quota, quotas_, namespaces_);
+    if (reach == quota.reach) continue;
+    const bool gained = !std::ranges::includes(quota.reach, reach);
+    quota.reach = std::move(reach);
+    changed.emplace_back(&quota, gained);
+  }
+  observer_.OnTree();
+  for (const auto& [quota, gained] : changed) observer_.OnReach(*quota, gained);
 }
 
 void Server::PutClass(const std::string& name, const Amounts& says) {
@@ -265,12 +355,14 @@ base::Result<client::ApiResponse> Server::PatchStatus(const Key& key,
   const StoredQuota before = quota;
   Merge(patch->At({"status", "hard"}), quota.status_hard);
   Merge(patch->At({"status", "used"}), quota.status_used);
+  MergeFurther(patch->At({"status"}), quota);
   const std::string_view reservations =
-      patch->StringAt({"metadata", "annotations", quota::kReservations});
+      quota.tree ? patch->StringAt({"status", "reservations"})
+                 : patch->StringAt({"metadata", "annotations", quota::kReservations});
   if (!reservations.empty()) quota.reservations = reservations;
   const bool changed = before.status_hard != quota.status_hard ||
                        before.status_used != quota.status_used ||
-                       before.reservations != quota.reservations;
+                       before.reservations != quota.reservations || before.further != quota.further;
   if (changed) quota.version = ++version_;
   NoteManager(before, quota, ManagerOf(request));
   observer_.OnStatus(before, quota);
@@ -299,7 +391,8 @@ base::Result<client::ApiResponse> Server::HandleLease(const client::ApiRequest& 
   return Ok(json::Write(lease_));
 }
 
-std::string Server::ListBody(Resource resource, const std::string& ns) const {
+std::string Server::ListBody(Resource resource, const std::string& ns,
+                             const std::string& name) const {
   std::string items;
   const auto add = [&](const std::string& of, const std::string& json) {
     if (!ns.empty() && ns != of) return;
@@ -309,9 +402,13 @@ std::string Server::ListBody(Resource resource, const std::string& ns) const {
   if (resource == Resource::kQuotas) {
     for (const auto& [key, quota] : quotas_) add(key.first, ToJson(quota));
   } else if (resource == Resource::kClasses) {
-    for (const auto& [name, of] : classes_) add("", ToJson(of));
+    for (const auto& [of_name, of] : classes_) add("", ToJson(of));
+  } else if (resource == Resource::kNamespaces) {
+    for (const auto& [of_name, of] : namespaces_) {
+      if (name.empty() || name == of_name) add("", ToJson(of));
+    }
   } else if (resource == Resource::kWebhooks) {
-    for (const auto& [name, webhook] : webhooks_) add("", ToJson(webhook));
+    for (const auto& [of_name, webhook] : webhooks_) add("", ToJson(webhook));
   } else {
     for (const auto& [key, thing] : things(resource)) add(key.first, ToJson(thing));
   }
@@ -369,13 +466,13 @@ base::Result<bool> Server::ShowsFrom(std::uint64_t version) const {
 
 base::Result<client::ApiResponse> Server::Handle(const client::ApiRequest& request) {
   if (away_) return Away();
-  if (request.path == "/api") return Discover(!ironcore_, ironcore_);
-  if (request.path == "/apis") return Discover(ironcore_, ironcore_);
+  if (request.path == "/api") return Discover(true, api_);
+  if (request.path == "/apis") return Discover(false, api_);
   if (request.path.starts_with(kLeases)) return HandleLease(request);
   const Path path = Path::Of(request.path);
   const std::optional<Resource> resource = CollectionAt("/" + path.resource);
   if (!resource) return Refusal(ErrorCode::kNotFound, 404, "no such path: " + request.path);
-  if (path.name.empty()) return Ok(ListBody(*resource, path.ns));
+  if (path.name.empty()) return Ok(ListBody(*resource, path.ns, NameAskedFor(request)));
   const Key key{path.ns, path.name};
   const bool known = *resource == Resource::kQuotas && quotas_.contains(key);
   if (!known) return Refusal(ErrorCode::kNotFound, 404, "not found: " + request.path);

@@ -13,6 +13,7 @@
 #include "pkg/client/api_client.h"
 #include "pkg/json/value.h"
 #include "tests/simulation/objects.h"
+#include "tests/simulation/tree.h"
 
 namespace simulation {
 
@@ -23,6 +24,11 @@ class ServerObserver {
   virtual void OnThing(const Thing* before, const Thing* after) = 0;
   virtual void OnQuotaSpec(const StoredQuota* before, const StoredQuota* after) = 0;
   virtual void OnClass(const StoredClass* before, const StoredClass* after) = 0;
+  // The labels of a namespace, or the spec of a ClusterQuota, have changed; before what follows of
+  // it.
+  virtual void OnTree() = 0;
+  // A ClusterQuota reaches other namespaces than before: also some that it did not, if it `gained`.
+  virtual void OnReach(const StoredQuota& quota, bool gained) = 0;
   // A status was written, or a write was accepted that changed nothing.
   virtual void OnStatus(const StoredQuota& before, const StoredQuota& after) = 0;
   // Watches of the resource have something to show.
@@ -37,8 +43,7 @@ class Server {
     std::string line;
   };
 
-  // An ironcore server has machines, their classes, and quotas for them; else it is a core one.
-  Server(ServerObserver& observer, bool ironcore) : observer_(observer), ironcore_(ironcore) {}
+  Server(ServerObserver& observer, Api api) : observer_(observer), api_(api) {}
 
   base::Result<client::ApiResponse> Handle(const client::ApiRequest& request);
   [[nodiscard]] const std::vector<Event>& History(Resource resource) const;
@@ -56,11 +61,18 @@ class Server {
   // Told to go, and kept by a finalizer until it is removed.
   void Mark(Resource resource, const Key& key);
   // Creates the quota, or changes its spec.
-  void PutQuota(const Key& key, const Amounts& hard, bool gold);
+  void PutQuota(const Key& key, const Amounts& hard, bool gold,
+                std::optional<InTree> tree = std::nullopt);
   void RemoveQuota(const Key& key);
   // Creates the class, or changes it.
   void PutClass(const std::string& name, const Amounts& says);
   void RemoveClass(const std::string& name);
+  // Creates the namespace, or changes its labels.
+  void PutNamespace(const std::string& name, const Labels& labels);
+  // With all that is in it.
+  void RemoveNamespace(const std::string& name);
+  // False: nothing can be stored there. Only servers with ClusterQuotas have namespaces.
+  [[nodiscard]] bool HasNamespace(const std::string& name) const;
   // Creates or changes somebody else's webhook configuration; 0 seconds: deletes it.
   void PutWebhook(const std::string& name, int seconds);
   // What the slowest of them may take.
@@ -81,12 +93,16 @@ class Server {
   // By somebody who is no replica.
   void WriteStatus(const Key& key, const Amounts& hard, const Amounts& used);
 
-  [[nodiscard]] const std::map<Key, StoredQuota>& quotas() const { return quotas_; }
+  [[nodiscard]] const Quotas& quotas() const { return quotas_; }
+  [[nodiscard]] const Namespaces& namespaces() const { return namespaces_; }
   [[nodiscard]] const std::map<Key, Thing>& things(Resource resource) const;
   [[nodiscard]] const Classes& classes() const { return classes_; }
   [[nodiscard]] std::uint64_t version() const { return version_; }
   // Of the last change of a class; 0: there was none.
   [[nodiscard]] std::uint64_t classes_version() const { return classes_version_; }
+  // The same of labels of namespaces, and of specs of ClusterQuotas.
+  [[nodiscard]] std::uint64_t labels_version() const { return labels_version_; }
+  [[nodiscard]] std::uint64_t specs_version() const { return specs_version_; }
   // The truth: what of the names in `hard` the stored objects use. A name that they use by a class
   // that does not say it is absent: nobody knows.
   [[nodiscard]] Amounts TrueUse(const StoredQuota& quota) const;
@@ -100,7 +116,7 @@ class Server {
   // What a backup has.
   struct State {
     std::uint64_t version = 100;
-    std::map<Key, StoredQuota> quotas;
+    Quotas quotas;
     std::map<Key, Thing> claims;
     std::map<Key, Thing> secrets;
     std::map<std::string, Thing> earlier;  // by uid: objects before their last change
@@ -111,10 +127,13 @@ class Server {
   void Announce(Resource resource, const char* type, const std::string& json);
   base::Result<client::ApiResponse> HandleLease(const client::ApiRequest& request);
   base::Result<client::ApiResponse> PatchStatus(const Key& key, const client::ApiRequest& request);
-  [[nodiscard]] std::string ListBody(Resource resource, const std::string& ns) const;
+  // `name`: that one alone; "": all.
+  [[nodiscard]] std::string ListBody(Resource resource, const std::string& ns,
+                                     const std::string& name) const;
+  void UpdateReach();
 
   ServerObserver& observer_;
-  const bool ironcore_;
+  const Api api_;
   State backup_;
   bool away_ = false;
   int restores_ = 0;
@@ -123,12 +142,15 @@ class Server {
   std::map<std::string, StoredWebhook> webhooks_;
   std::uint64_t version_ = 100;
   std::uint64_t uids_ = 0;
-  std::map<Key, StoredQuota> quotas_;
+  Quotas quotas_;
   std::map<Key, Thing> claims_;
   std::map<Key, Thing> secrets_;
   std::map<Key, Thing> machines_;
   Classes classes_;
   std::uint64_t classes_version_ = 0;
+  Namespaces namespaces_;
+  std::uint64_t labels_version_ = 0;
+  std::uint64_t specs_version_ = 0;
   std::map<std::string, Thing> earlier_;  // by uid: objects before their last change
   json::Value lease_;
   std::map<Resource, std::vector<Event>> history_;

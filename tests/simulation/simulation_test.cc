@@ -13,8 +13,10 @@
 
 namespace simulation_test {
 
+using simulation::Api;
 using simulation::Draw;
 using simulation::DrawIroncore;
+using simulation::DrawOf;
 using simulation::ParseSchedule;
 using simulation::Run;
 using simulation::Schedule;
@@ -37,7 +39,7 @@ struct Found {
 
 std::optional<Found> Find(const simulation::PlantedName& planted) {
   for (std::uint64_t seed = 1; seed <= kUntilFound; ++seed) {
-    Schedule schedule = planted.ironcore ? DrawIroncore(seed) : Draw(seed);
+    Schedule schedule = DrawOf(planted.api, seed);
     schedule.planted = planted.name;
     auto violation = Run(schedule);
     const bool found = violation && violation->find(planted.broken) != std::string::npos;
@@ -60,7 +62,7 @@ TEST_CASE("simulation: nothing is found in what is shipped", "[simulation]") {
   for (std::uint64_t seed = 1; seed <= kClean; ++seed) {
     for (const Schedule& schedule : {Draw(seed, silent), DrawIroncore(seed, silent)}) {
       const auto violation = Run(schedule);
-      INFO("seed " << seed << " ironcore " << schedule.ironcore << " silent " << silent);
+      INFO("seed " << seed << " api " << NameOf(schedule.api) << " silent " << silent);
       CHECK(violation.value_or("") == "");
     }
   }
@@ -77,9 +79,9 @@ TEST_CASE("simulation: each planted fault is found by the invariant that it brea
 
 TEST_CASE("simulation: what is found is shortened, and its text replays alone", "[simulation]") {
   simulation::QuietLog();
-  const bool ironcore = GENERATE(false, true);
-  const char* const planted = ironcore ? "class-frozen" : "no-expiry";
-  const auto found = Find({.name = planted, .broken = "is not the truth", .ironcore = ironcore});
+  const Api api = GENERATE(Api::kCore, Api::kIroncore);
+  const char* const planted = api == Api::kIroncore ? "class-frozen" : "no-expiry";
+  const auto found = Find({.name = planted, .broken = "is not the truth", .api = api});
   REQUIRE(found.has_value());
   const simulation::Shrunk shrunk = simulation::Shrink(found->schedule, found->violation);
   CHECK(shrunk.schedule.actions.size() <= 6);

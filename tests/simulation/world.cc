@@ -13,6 +13,8 @@ using std::chrono_literals::operator""s;
 constexpr base::Duration kSomebodyLeads = 40s;
 constexpr base::Duration kTruthReturns = 15s;
 constexpr base::Duration kSilence = 5s;
+// What the status of a ClusterQuota says beside hard and used may wait so long.
+constexpr base::Duration kSeldomWritten = 60s;
 // By so much longer charges may be held, where another webhook may take 30 s.
 constexpr base::Duration kSlowWebhooks = 35s;
 // A run takes some 10'000 steps, and at its end a minute or two of virtual time.
@@ -33,7 +35,7 @@ World::World(const Schedule& schedule, const std::function<void(const std::strin
       random_(schedule.seed),
       planted_(PlantedOf(schedule.planted)),
       judge_(timeline_, narrate, schedule.webhooks ? kSlowWebhooks : base::Duration::zero()),
-      server_(judge_, schedule.ironcore),
+      server_(judge_, schedule.api),
       replicas_(schedule.clocks.size()),
       starts_(schedule.clocks.size()),
       restarting_(schedule.clocks.size()),
@@ -57,7 +59,7 @@ void World::StartReplica(std::size_t index) {
   settings.ahead = std::chrono::seconds(clock.ahead_seconds);
   settings.rate = clock.rate_percent / 100.0;
   settings.seed = schedule_.seed * 1'000 + index * 100 + static_cast<std::uint64_t>(starts_[index]);
-  settings.ironcore = schedule_.ironcore;
+  settings.api = schedule_.api;
   settings.bursts = schedule_.advance;
   settings.webhooks = schedule_.webhooks;
   settings.planted = planted_;
@@ -88,7 +90,8 @@ void World::Look() {
       std::ranges::any_of(replicas_, [](const auto& replica) { return replica->link().Misled(); });
   if (misled) judge_.OnPutBack();
   judge_.OnSilent(timeline_.Now() <= silent_until_);
-  if (schedule_.ironcore) judge_.OnClassesShown(ClassesShown());
+  if (schedule_.api == Api::kIroncore) judge_.OnClassesShown(ClassesShown());
+  if (schedule_.api == Api::kCluster) judge_.OnTreeShown(TreeShown());
 }
 
 // Whoever follows classes has seen their last change. Who never did reads them live.
@@ -126,6 +129,11 @@ bool World::RunUntilQuiet() {
   return false;
 }
 
+void World::ProbeAll() {
+  if (schedule_.api == Api::kIroncore) return ProbeMachines();
+  schedule_.api == Api::kCluster ? ProbeTree() : Probe();
+}
+
 // What is left is exactly what is admitted, whoever is asked.
 void World::Probe() {
   const std::map<Server::Key, StoredQuota> quotas = server_.quotas();
@@ -154,16 +162,20 @@ void World::Probe() {
   }
 }
 
-// nullopt: there is no answer.
-std::optional<bool> World::ProbeOne(Replica& replica, const Thing& probe) {
-  const auto verdict = std::make_shared<std::optional<bool>>();
-  clients_.Spawn("probe", [this, &replica, probe, verdict]() -> base::Task<void> {
-    const auto answer = co_await Ask(replica, std::nullopt, probe, true, {});
-    if (!answer) co_return;
-    *verdict = answer->kind == admission::Answer::Kind::kAllowed;
+std::optional<admission::Answer> World::ProbeAnswer(Replica& replica, const Thing& probe) {
+  const auto said = std::make_shared<std::optional<admission::Answer>>();
+  clients_.Spawn("probe", [this, &replica, probe, said]() -> base::Task<void> {
+    auto answer = co_await Ask(replica, std::nullopt, probe, true, {});
+    *said = std::move(answer);
   });
   RunFor(100ms);
-  return *verdict;
+  return *said;
+}
+
+std::optional<bool> World::ProbeOne(Replica& replica, const Thing& probe) {
+  const auto answer = ProbeAnswer(replica, probe);
+  if (!answer) return std::nullopt;
+  return answer->kind == admission::Answer::Kind::kAllowed;
 }
 
 void World::End() {
@@ -192,8 +204,13 @@ std::optional<std::string> World::Run() {
       if (replica->reservations() > 0)
         judge_.Violation(replica->name() + " still has reservations");
     }
+    if (schedule_.api == Api::kCluster) {
+      RunFor(kSeldomWritten);
+      judge_.CheckTruth();
+      judge_.CheckPlaces();
+    }
     judge_.ExpectSilence();
-    schedule_.ironcore ? ProbeMachines() : Probe();
+    ProbeAll();
     RunFor(kSilence);
   }
   End();

@@ -36,7 +36,10 @@ class World {
   void StartReplica(std::size_t index);
   void RunFor(base::Duration duration);
   bool RunUntilQuiet();
+  void ProbeAll();
   void Probe();
+  // nullopt: there is no answer.
+  std::optional<admission::Answer> ProbeAnswer(Replica& replica, const Thing& probe);
   std::optional<bool> ProbeOne(Replica& replica, const Thing& probe);
   [[nodiscard]] bool ClassesShown() const;
   void Look();
@@ -58,6 +61,12 @@ class World {
   void PerformOnMachines(const Action& action);
   void Terminate(const Server::Key& key);
   void ProbeMachines();
+
+  // world_tree.cc
+  bool PerformOnTree(const Action& action);
+  [[nodiscard]] bool TreeShown() const;
+  void ProbeTree();
+  void ProbeTreeWith(const Thing& claim);
 
   // clients.cc
   void Start(const Write& write);

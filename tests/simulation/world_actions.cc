@@ -21,6 +21,8 @@ Server::Key KeyOf(const Action& action, const char* what) {
   return {std::move(ns), std::move(name)};
 }
 
+}  // namespace
+
 Amounts HardOf(const Action& action) {
   Amounts hard;
   const std::pair<const char*, const char*> names[] = {
@@ -32,10 +34,13 @@ Amounts HardOf(const Action& action) {
   return hard;
 }
 
+namespace {
+
 // The quotas, what they count first, and what they count beside it or by it.
-Resource ResourceOf(const Action& action, bool ironcore) {
+Resource ResourceOf(const Action& action, Api api) {
   const auto resource = static_cast<Resource>(action.Get("resource") % 3);
-  if (!ironcore || resource == Resource::kQuotas) return resource;
+  if (api == Api::kCluster && action.Get("resource") == 3) return Resource::kNamespaces;
+  if (api != Api::kIroncore || resource == Resource::kQuotas) return resource;
   return resource == Resource::kClaims ? Resource::kMachines : Resource::kClasses;
 }
 
@@ -61,8 +66,9 @@ void World::Perform(const Action& action) {
   judge_.Touch();
   judge_.Narrate(ToText(action));
   if (PerformOnReplica(action) || PerformOnServer(action) || server_.away()) return;
-  if (PerformOnQuota(action)) return;
-  if (schedule_.ironcore) return PerformOnMachines(action);
+  const bool in_tree = schedule_.api == Api::kCluster;
+  if (in_tree ? PerformOnTree(action) : PerformOnQuota(action)) return;
+  if (schedule_.api == Api::kIroncore) return PerformOnMachines(action);
   const bool secret = action.what == "secret" || action.Get("secret") != 0;
   const Resource resource = secret ? Resource::kSecrets : Resource::kClaims;
   const Server::Key key = KeyOf(action, "name");
@@ -70,6 +76,7 @@ void World::Perform(const Action& action) {
   if (action.what != "secret" && action.what != "claim") {
     return judge_.Violation("no such action: " + action.what);
   }
+  if (!server_.HasNamespace(key.first)) return;
   Start({.resource = resource,
          .key = key,
          .size = action.Get("size"),
@@ -129,7 +136,7 @@ void World::Raise(const Server::Key& key, std::int64_t by) {
 
 bool World::PerformOnReplica(const Action& action) {
   const auto index = static_cast<std::size_t>(action.Get("replica")) % replicas_.size();
-  const Resource resource = ResourceOf(action, schedule_.ironcore);
+  const Resource resource = ResourceOf(action, schedule_.api);
   const base::Duration time = action.Get("ms") * 1ms;
   Replica& replica = *replicas_[index];
   Link& link = replica.link();

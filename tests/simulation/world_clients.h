@@ -6,6 +6,9 @@
 
 namespace simulation {
 
+// The limits that an action puts.
+Amounts HardOf(const Action& action);
+
 struct World::Write {
   Resource resource = Resource::kClaims;
   Server::Key key;

@@ -61,6 +61,18 @@ grep -qE '^its two machines that live count anew after [0-9.]+ ms:$' "$folder/ou
   fail "no changed class"
 nothing_left "the story of ironcore"
 
+bash cmd/quickstart.sh cluster >"$folder/out" 2>&1 || fail "cluster: exit code $?"
+company() { grep -cxE "company +$1/10" "$folder/out" || true; }
+for used in 6 10 9; do
+  [ "$(company $used)" -eq 1 ] || fail "$used pods of the company are not shown once"
+done
+refusal='pods "one-more" is forbidden: exceeded cluster quota: company (above team-a), requested: '
+refusal+='pods=1, used: pods=6, limited: pods=10, guaranteed to others: pods=4'
+grep -qF "denied the request: $refusal" "$folder/out" || fail "no refusal: $refusal"
+grep -qE '^usage fell after [0-9.]+ ms:$' "$folder/out" || fail "no fall"
+grep -q '^Warning: .*exceeded cluster quota: trial' "$folder/out" || fail "no warning"
+nothing_left "the story of ClusterQuotas"
+
 # Stop it as soon as it has something to leave behind. Remove the previous output first: a child
 # that is stopped before it has executed the quickstart would still run this script's trap.
 rm "$folder/out"

@@ -234,6 +234,27 @@ TEST_CASE("cluster charging: a namespace that is not known yet is read live", "[
   CHECK(unread.message.find("read namespace fourth: away") != std::string::npos);
 }
 
+TEST_CASE("cluster charging: while namespaces cannot be followed, labels are read live",
+          "[quota]") {
+  Clustered f;
+  f.Put(ClusterQuota("team-a", "a", {{"pods", "5"}}));
+  f.Put(ClusterQuota("team-b", "b", {{"pods", "0"}}));
+  f.PutNamespace("ns", "a");
+  f.RunFor(1s);
+  CHECK(f.Get("ns", "p1").kind == Kind::kAllowed);
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    const bool watches =
+        std::ranges::any_of(request.query, [](const auto& one) { return one.first == "watch"; });
+    if (!watches || !request.path.ends_with("/namespaces")) return {};
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "no watch"};
+  };
+  f.cluster.CutWatches(kNamespaces);
+  f.RunFor(10s);
+  f.PutNamespace("ns", "b");
+  CHECK(f.Get("ns", "p2").message ==
+        "exceeded cluster quota: team-b, requested: pods=1, used: pods=0, limited: pods=0");
+}
+
 TEST_CASE("cluster charging: what came with a relabelled namespace counts at once", "[quota]") {
   Clustered f;
   f.Put(ClusterQuota("team-a", "a", {{"pods", "5"}}));
@@ -250,6 +271,20 @@ TEST_CASE("cluster charging: what came with a relabelled namespace counts at onc
   CHECK(f.UsedOf("team-b") == "0");
   CHECK(f.Get("b-prod", "p").message ==
         "exceeded cluster quota: team-b, requested: pods=1, used: pods=3, limited: pods=3");
+}
+
+TEST_CASE("cluster charging: what was never stored is free again", "[quota]") {
+  Clustered f;
+  f.PutNamespace("a-prod", "a");
+  f.Put(ClusterQuota("team-a", "a", {{"pods", "2"}}));
+  f.RunFor(1s);
+  CHECK(f.Get("a-prod", "p1").kind == Kind::kAllowed);
+  f.RunFor(18s);
+  CHECK(f.UsedOf("team-a") == "0");
+  CHECK(f.Get("a-prod", "p2").kind == Kind::kAllowed);
+  CHECK(f.UsedOf("team-a") == "1");
+  CHECK(f.Get("a-prod", "p3").kind == Kind::kAllowed);
+  CHECK(f.UsedOf("team-a") == "2");
 }
 
 TEST_CASE("cluster charging: a quota that is only tried admits, counts and says so", "[quota]") {

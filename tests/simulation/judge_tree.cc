@@ -1,0 +1,178 @@
+// Trees of ClusterQuotas: what a namespace that gets other labels excuses, and what is guaranteed.
+
+#include <algorithm>
+
+#include "tests/simulation/judge.h"
+#include "tests/simulation/tree.h"
+
+namespace simulation {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+// From what a request was decided by to the store of what it admitted.
+constexpr base::Duration kDecided = 20s;
+
+void TakeSmaller(Amounts& least, const Amounts& other) {
+  for (auto& [name, amount] : least) amount = std::min(amount, Get(other, name));
+}
+
+void TakeLarger(Amounts& most, const Amounts& other) {
+  for (const auto& [name, amount] : other) most[name] = std::max(Get(most, name), amount);
+}
+
+}  // namespace
+
+// Usage moves though nobody was admitted; and who has not seen the change yet admits by what was
+// before. Who is given nothing new has nothing to be excused.
+void Judge::OnReach(const StoredQuota& quota, bool gained) {
+  Narrate("quota " + quota.name + " reaches " + std::to_string(quota.reach.size()) +
+          " namespaces, uses " + ToText(server_->TrueUse(quota)));
+  limits_[quota.uid].reach_since = timeline_.Now();
+  if (gained) Excuse(quota);
+}
+
+void Judge::OnTree() {
+  Touch();
+  tree_calm_since_ = timeline_.Now();
+  tree_shown_ = false;
+  NotePromises();
+}
+
+void Judge::OnTreeShown(bool shown) {
+  if (shown == tree_shown_) return;
+  tree_shown_ = shown;
+  tree_calm_since_ = timeline_.Now();
+  Narrate(shown ? "all have seen namespaces and quotas"
+                : "somebody has not seen all namespaces and quotas");
+  NotePromises();
+  EndExcuses();
+}
+
+// Nobody decides by another tree.
+bool Judge::IsTreeCalm(const StoredQuota& quota, base::TimePoint since) const {
+  if (!quota.tree || tree_calm_since_ == base::TimePoint{}) return true;
+  return tree_shown_ && tree_calm_since_ <= since;
+}
+
+// A replica may know what the quota used earlier, or lacks of late. While somebody has not seen its
+// spec, or its parent is another than before, nothing is sure.
+void Judge::NotePromises() {
+  for (const auto& [key, quota] : server_->quotas()) {
+    if (!quota.tree) continue;
+    Limits& limits = limits_[quota.uid];
+    Promise promise{.since = timeline_.Now(), .least = {}, .most = {}};
+    const StoredQuota* const parent = Above(quota, server_->quotas());
+    const std::string parent_uid = parent != nullptr ? parent->uid : "";
+    if (limits.parent != parent_uid) limits.promises.clear();
+    limits.parent = parent_uid;
+    const Amounts truth = server_->TrueUse(quota);
+    for (const auto& [name, amount] : quota.tree->guaranteed) {
+      const std::int64_t used = Get(quota.status_used.value_or(Amounts()), name);
+      const std::int64_t stored = Get(truth, name);
+      promise.most[name] = std::max<std::int64_t>(0, amount - std::min(used, stored));
+    }
+    const bool sure = tree_shown_ && !IsExcused(limits);
+    for (const auto& [name, amount] : sure ? GuaranteedTo(quota) : Amounts()) {
+      const std::int64_t used = std::max(Get(*quota.status_used, name), Get(truth, name));
+      promise.least[name] = std::max<std::int64_t>(0, amount - used);
+    }
+    auto& promises = limits.promises;
+    const bool same = !promises.empty() && promises.back().least == promise.least &&
+                      promises.back().most == promise.most;
+    if (!same) promises.push_back(std::move(promise));
+  }
+}
+
+// What has been promised all the time of late.
+Amounts Judge::LeastPromised(const StoredQuota& quota) const {
+  const auto limits = limits_.find(quota.uid);
+  if (limits == limits_.end() || limits->second.promises.empty()) return {};
+  const auto& promises = limits->second.promises;
+  const base::TimePoint since = timeline_.Now() - kDecided - more_;
+  if (promises.front().since > since) return {};
+  Amounts least = promises.back().least;
+  for (std::size_t i = 0; i + 1 < promises.size(); ++i) {
+    if (promises[i + 1].since >= since) TakeSmaller(least, promises[i].least);
+  }
+  return least;
+}
+
+Amounts Judge::MostPromised(const StoredQuota& quota, base::TimePoint since) const {
+  Amounts most;
+  const auto limits = limits_.find(quota.uid);
+  if (limits == limits_.end()) return most;
+  const auto& promises = limits->second.promises;
+  for (std::size_t i = 0; i < promises.size(); ++i) {
+    const bool over = i + 1 < promises.size() && promises[i + 1].since < since;
+    if (!over) TakeLarger(most, promises[i].most);
+  }
+  return most;
+}
+
+std::int64_t Judge::MostHeldBack(const StoredQuota& quota, const std::string& name,
+                                 base::TimePoint since) const {
+  std::int64_t held = 0;
+  if (!quota.tree) return held;
+  for (const StoredQuota* child : Below(quota, server_->quotas())) {
+    held += Get(MostPromised(*child, since), name);
+  }
+  return held;
+}
+
+// What is promised to the siblings all the time is free still, unless it was taken before; what a
+// child takes of what is promised to itself is not held against it.
+void Judge::CheckGuarantees(const Thing* before, const Thing& after) {
+  const base::TimePoint since = timeline_.Now() - kDecided - more_;
+  for (const auto& [key, quota] : server_->quotas()) {
+    const Limits& limits = limits_[quota.uid];
+    if (!quota.tree || !Matches(quota, after) || IsExcused(limits)) continue;
+    const Amounts old = before != nullptr ? server_->CountedBy(quota, *before) : Amounts();
+    const Amounts truth = server_->TrueUse(quota);
+    for (const auto& [name, amount] : server_->CountedBy(quota, after)) {
+      const auto limit = HighestLimit(limits, name);
+      if (amount <= Get(old, name) || !limit || !truth.contains(name)) continue;
+      std::int64_t promised = 0;
+      bool own = false;
+      for (const StoredQuota* child : Below(quota, server_->quotas())) {
+        const bool on_the_way = Matches(*child, after);
+        own = own || (on_the_way && Get(MostPromised(*child, since), name) > 0);
+        if (!on_the_way) promised += Get(LeastPromised(*child), name);
+      }
+      if (own || promised == 0 || truth.at(name) + promised <= *limit) continue;
+      Violation("what is guaranteed to others is taken: quota " + quota.name + " " + name + " " +
+                std::to_string(truth.at(name)) + " and guaranteed " + std::to_string(promised) +
+                " of " + std::to_string(*limit) + ", by " + after.name);
+    }
+  }
+}
+
+// "exceeded quota: NAME, …", "exceeded cluster quota: NAME (above OTHER), …".
+const StoredQuota* Judge::RefusedBy(const Thing& after, const std::string& message) const {
+  const std::size_t begin = message.find(": ");
+  if (begin == std::string::npos) return nullptr;
+  const std::string name =
+      message.substr(begin + 2, message.find_first_of(", ", begin + 2) - begin - 2);
+  const bool in_tree = message.starts_with("exceeded cluster quota");
+  return server_->FindQuota({in_tree ? "" : after.ns, name});
+}
+
+void Judge::CheckPlaces() {
+  for (const auto& [key, quota] : server_->quotas()) {
+    if (!quota.tree) continue;
+    const auto says = [&](const char* member) {
+      const json::Value* value = quota.further.Find(member);
+      return value != nullptr ? value->AsInt64().value_or(-1) : -1;
+    };
+    const auto expect = [&](const char* member, std::size_t wanted) {
+      if (says(member) == static_cast<std::int64_t>(wanted)) return;
+      Violation("status." + std::string(member) + " of " + quota.name + " is " +
+                std::to_string(says(member)) + " instead of " + std::to_string(wanted));
+    };
+    expect("namespaces", quota.reach.size());
+    expect("children", Below(quota, server_->quotas()).size());
+    expect("observedGeneration", quota.generation);
+  }
+}
+
+}  // namespace simulation
