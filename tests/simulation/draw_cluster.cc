@@ -28,7 +28,7 @@ class ClusterDrawer final : public Drawer {
     for (int i = 0; i < actions; ++i) {
       const std::size_t next = schedule_.actions.size();
       Next();
-      if (i == calm) schedule_.actions[next].after += 18'000;
+      if (i == calm) schedule_.actions[next].after += 24'000;
     }
     MakeCrowded();
     MakeHarsh();
@@ -131,7 +131,7 @@ class ClusterDrawer final : public Drawer {
       const int limit = name.least + Below(name.more);
       numbers[name.name] = limit;
       numbers.erase(name.guaranteed);
-      if (numbers.contains("parent") && Percent(40)) numbers[name.guaranteed] = 1 + Below(limit);
+      if (numbers.contains("parent") && Percent(60)) numbers[name.guaranteed] = 1 + Below(limit);
     }
   }
 

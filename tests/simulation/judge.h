@@ -92,9 +92,9 @@ class Judge final : public ServerObserver, public Tell {
     Excuses excuses;
     Excuses by_class;               // of the names that classes say
     Amounts kept;                   // of what is unknown: at least what was known last
-    base::TimePoint reach_since{};  // that it has
     std::vector<Promise> promises;  // to a ClusterQuota, by its parent
     std::string parent;             // of a ClusterQuota, since the first of these
+    Amounts guaranteed;             // under that parent, as all have seen it
   };
   // May raise `used` beyond the truth for a while.
   struct Charged {
@@ -142,6 +142,7 @@ class Judge final : public ServerObserver, public Tell {
   void CheckWithoutClass(const Thing& after);
 
   // judge_tree.cc
+  void NoteWays();
   void NotePromises();
   [[nodiscard]] Amounts LeastPromised(const StoredQuota& quota) const;
   [[nodiscard]] Amounts MostPromised(const StoredQuota& quota, base::TimePoint since) const;
@@ -172,6 +173,13 @@ class Judge final : public ServerObserver, public Tell {
   bool classes_shown_ = true;
   base::TimePoint classes_calm_since_{};
   bool tree_shown_ = true;
+  base::TimePoint tree_unseen_since_{};
+  // By namespace: the quotas that reach it, with those above them, and since when all know it.
+  struct Way {
+    std::set<std::pair<std::string, std::string>> quotas;
+    base::TimePoint since;
+  };
+  std::map<std::string, Way> ways_;
   base::TimePoint tree_calm_since_{};
   const Replica* leader_ = nullptr;
   std::optional<base::TimePoint> led_since_;

@@ -28,21 +28,40 @@ void TakeLarger(Amounts& most, const Amounts& other) {
 void Judge::OnReach(const StoredQuota& quota, bool gained) {
   Narrate("quota " + quota.name + " reaches " + std::to_string(quota.reach.size()) +
           " namespaces, uses " + ToText(server_->TrueUse(quota)));
-  limits_[quota.uid].reach_since = timeline_.Now();
   if (gained) Excuse(quota);
 }
 
 void Judge::OnTree() {
   Touch();
   tree_calm_since_ = timeline_.Now();
+  if (tree_shown_) tree_unseen_since_ = timeline_.Now();
   tree_shown_ = false;
+  NoteWays();
   NotePromises();
+}
+
+void Judge::NoteWays() {
+  for (const auto& [name, ns] : server_->namespaces()) {
+    std::set<std::pair<std::string, std::string>> quotas;
+    for (const auto& [key, quota] : server_->quotas()) {
+      if (!quota.reach.contains(name)) continue;
+      const StoredQuota* const above = Above(quota, server_->quotas());
+      quotas.emplace(quota.uid, above != nullptr ? above->uid : "");
+    }
+    Way& way = ways_[name];
+    if (way.quotas == quotas) continue;
+    way = {.quotas = std::move(quotas), .since = timeline_.Now()};
+  }
 }
 
 void Judge::OnTreeShown(bool shown) {
   if (shown == tree_shown_) return;
   tree_shown_ = shown;
   tree_calm_since_ = timeline_.Now();
+  if (!shown) tree_unseen_since_ = timeline_.Now();
+  for (auto& [ns, way] : ways_) {
+    if (shown && way.since >= tree_unseen_since_) way.since = timeline_.Now();
+  }
   Narrate(shown ? "all have seen namespaces and quotas"
                 : "somebody has not seen all namespaces and quotas");
   NotePromises();
@@ -55,8 +74,8 @@ bool Judge::IsTreeCalm(const StoredQuota& quota, base::TimePoint since) const {
   return tree_shown_ && tree_calm_since_ <= since;
 }
 
-// A replica may know what the quota used earlier, or lacks of late. While somebody has not seen its
-// spec, or its parent is another than before, nothing is sure.
+// A replica may know what the quota used earlier, and what it was guaranteed, while somebody has
+// not seen its spec. Where its parent is another than before, nothing is sure.
 void Judge::NotePromises() {
   for (const auto& [key, quota] : server_->quotas()) {
     if (!quota.tree) continue;
@@ -64,18 +83,22 @@ void Judge::NotePromises() {
     Promise promise{.since = timeline_.Now(), .least = {}, .most = {}};
     const StoredQuota* const parent = Above(quota, server_->quotas());
     const std::string parent_uid = parent != nullptr ? parent->uid : "";
-    if (limits.parent != parent_uid) limits.promises.clear();
+    if (limits.parent != parent_uid) {
+      limits.promises.clear();
+      limits.guaranteed.clear();
+    }
     limits.parent = parent_uid;
+    if (tree_shown_) limits.guaranteed = quota.tree->guaranteed;
     const Amounts truth = server_->TrueUse(quota);
     for (const auto& [name, amount] : quota.tree->guaranteed) {
       const std::int64_t used = Get(quota.status_used.value_or(Amounts()), name);
       const std::int64_t stored = Get(truth, name);
       promise.most[name] = std::max<std::int64_t>(0, amount - std::min(used, stored));
     }
-    const bool sure = tree_shown_ && !IsExcused(limits);
-    for (const auto& [name, amount] : sure ? GuaranteedTo(quota) : Amounts()) {
+    for (const auto& [name, amount] : GuaranteedTo(quota)) {
+      const std::int64_t known = std::min(amount, Get(limits.guaranteed, name));
       const std::int64_t used = std::max(Get(*quota.status_used, name), Get(truth, name));
-      promise.least[name] = std::max<std::int64_t>(0, amount - used);
+      promise.least[name] = std::max<std::int64_t>(0, known - used);
     }
     auto& promises = limits.promises;
     const bool same = !promises.empty() && promises.back().least == promise.least &&
@@ -121,9 +144,12 @@ std::int64_t Judge::MostHeldBack(const StoredQuota& quota, const std::string& na
 }
 
 // What is promised to the siblings all the time is free still, unless it was taken before; what a
-// child takes of what is promised to itself is not held against it.
+// child takes of what is promised to itself is not held against it, nor what it took before it lost
+// the namespace.
 void Judge::CheckGuarantees(const Thing* before, const Thing& after) {
   const base::TimePoint since = timeline_.Now() - kDecided - more_;
+  const auto way = ways_.find(after.ns);
+  if (way == ways_.end() || way->second.since > since) return;
   for (const auto& [key, quota] : server_->quotas()) {
     const Limits& limits = limits_[quota.uid];
     if (!quota.tree || !Matches(quota, after) || IsExcused(limits)) continue;

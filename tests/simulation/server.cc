@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "pkg/quota/quota.h"
 #include "tests/simulation/discovery.h"
@@ -269,7 +270,8 @@ void Server::PutNamespace(const std::string& name, const Labels& labels) {
   stored.labels = labels;
   if (!existed) stored.uid = NewUid();
   stored.version = labels_version_ = ++version_;
-  UpdateReach();
+  const bool added = had_.insert(name).second;
+  UpdateReach(added ? name : "");
   Announce(Resource::kNamespaces, existed ? "MODIFIED" : "ADDED", ToJson(stored));
 }
 
@@ -292,14 +294,15 @@ bool Server::HasNamespace(const std::string& name) const {
   return api_ != Api::kCluster || namespaces_.contains(name);
 }
 
-void Server::UpdateReach() {
+void Server::UpdateReach(const std::string& added) {
   if (api_ != Api::kCluster) return;
   std::vector<std::pair<const StoredQuota*, bool>> changed;
   for (auto& [key, quota] : quotas_) {
     std::set<std::string> reach = ReachOf(quota, quotas_, namespaces_);
     if (reach == quota.reach) continue;
-    const bool gained = !std::ranges::includes(quota.reach, reach);
-    quota.reach = std::move(reach);
+    std::set<std::string> before = std::exchange(quota.reach, reach);
+    before.insert(added);
+    const bool gained = !std::ranges::includes(before, reach);
     changed.emplace_back(&quota, gained);
   }
   observer_.OnTree();

@@ -27,7 +27,8 @@ class ServerObserver {
   // The labels of a namespace, or the spec of a ClusterQuota, have changed; before what follows of
   // it.
   virtual void OnTree() = 0;
-  // A ClusterQuota reaches other namespaces than before: also some that it did not, if it `gained`.
+  // A ClusterQuota reaches other namespaces than before: also some that were there and it did not
+  // reach, if it `gained`.
   virtual void OnReach(const StoredQuota& quota, bool gained) = 0;
   // A status was written, or a write was accepted that changed nothing.
   virtual void OnStatus(const StoredQuota& before, const StoredQuota& after) = 0;
@@ -130,7 +131,8 @@ class Server {
   // `name`: that one alone; "": all.
   [[nodiscard]] std::string ListBody(Resource resource, const std::string& ns,
                                      const std::string& name) const;
-  void UpdateReach();
+  // `added`: a namespace that there never was before; "": none.
+  void UpdateReach(const std::string& added = "");
 
   ServerObserver& observer_;
   const Api api_;
@@ -149,6 +151,7 @@ class Server {
   Classes classes_;
   std::uint64_t classes_version_ = 0;
   Namespaces namespaces_;
+  std::set<std::string> had_;  // names of namespaces that there are, or were
   std::uint64_t labels_version_ = 0;
   std::uint64_t specs_version_ = 0;
   std::map<std::string, Thing> earlier_;  // by uid: objects before their last change
