@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "cmd/kubectl-quota/cluster_quotas.h"
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/documents.h"
 #include "pkg/api/object_meta.h"
@@ -100,6 +101,18 @@ base::Task<void> Follow(Session& session, const std::vector<ReadQuota>& shown, L
   co_await watches.Join();
 }
 
+// All ClusterQuotas, or those that the namespace is under.
+base::Task<std::vector<quota::Quota>> ClusterQuotasToShow(Session& session) {
+  const auto forest = co_await ForestIfAny(session.cluster, session.options.place.selector);
+  if (!session.ns.empty()) {
+    inspect::Reached reached = co_await ReachIfKnown(session.cluster, *forest, session.ns);
+    co_return std::move(reached.quotas);
+  }
+  std::vector<quota::Quota> quotas;
+  for (const std::string& name : forest->Names()) quotas.push_back(*forest->Find(name));
+  co_return quotas;
+}
+
 }  // namespace
 
 base::Task<Outcome> Top(Session& session) {
@@ -108,6 +121,12 @@ base::Task<Outcome> Top(Session& session) {
   std::vector<UsageLine> lines;
   for (const ReadQuota& read : *quotas) {
     for (UsageLine& line : inspect::LinesOf(read.quota, read.of->kind)) {
+      lines.push_back(std::move(line));
+    }
+  }
+  const std::vector<quota::Quota> over_many = co_await ClusterQuotasToShow(session);
+  for (const quota::Quota& quota : over_many) {
+    for (UsageLine& line : inspect::LinesOf(quota, "clusterquota")) {
       lines.push_back(std::move(line));
     }
   }

@@ -113,6 +113,18 @@ TEST_CASE("kubectl quota tree shows ClusterQuotas below their parents",
   CHECK_THAT(company.Ask({"__complete", "tree", "te"}).output, !Contains("panic"));
 }
 
+TEST_CASE("kubectl quota top shows the ClusterQuotas that the namespace is under",
+          "[e2e][cluster][kubectl-quota]") {
+  Company company;
+  company.Count();
+  CHECK(company.AskHere({"top", "--no-headers"}).output ==
+        "clusterquota/trial     pods   4/4    100%   0   ##########\n"
+        "clusterquota/company   pods   5/10   50%    5   #####.....\n"
+        "clusterquota/team-a    pods   4/8    50%    4   #####.....\n");
+  CHECK_THAT(company.Ask({"top", "-A"}).output, Contains("clusterquota/team-b"));
+  CHECK_THAT(company.AskHere({"top", "-l", "a=b"}).output, Contains("No resources found"));
+}
+
 TEST_CASE("kubectl quota tree tells of a parent that there is not, and of an older status",
           "[e2e][cluster][kubectl-quota]") {
   Company company;

@@ -35,7 +35,8 @@ constexpr const char* kWorker = R"(
       crash) kill -SEGV $$ ;;
       hang) sleep 1000 ;;
       leave) setsid sleep 1001 & sleep 1000 ;;
-      meet) touch "$TMPDIR/../$name"; until [ -e "$TMPDIR/../${name/1/2}" ]; do sleep 0.01; done
+      meet) touch "$TMPDIR/../met $name"
+            until [ -e "$TMPDIR/../met 1" ] && [ -e "$TMPDIR/../met 2" ]; do sleep 0.01; done
             echo "passed 1 0" >&3 ;;
       solo) if mkdir "$TMPDIR/../alone"; then
               until [ -e "$TMPDIR/../ended pass a" ]; do sleep 0.01; done
