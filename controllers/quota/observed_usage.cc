@@ -67,8 +67,9 @@ base::TimePoint ObservedUsage::BehindUntil(const UsageSource& source) const {
 base::TimePoint ObservedUsage::BehindUntil(const quota::Quota& quota) const {
   base::TimePoint behind_until = base::TimePoint::min();
   for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
-    if (source.tracked == nullptr || !source.tracked->synced()) continue;
-    behind_until = std::max(behind_until, BehindUntil(source));
+    if (source.tracked == nullptr) continue;
+    const bool listed = source.tracked->synced();
+    behind_until = std::max(behind_until, listed ? BehindUntil(source) : base::TimePoint::max());
   }
   if (const auto* labels = LabelsOf(quota)) {
     behind_until = std::max(behind_until, labels->behind_until());

@@ -49,7 +49,8 @@ class ObservedUsage final : public admission::ObjectBook {
 
   // `patience`: so long a resource may take to be listed.
   [[nodiscard]] QuotaCount Count(const quota::Quota& quota, base::Duration patience) const;
-  // As QuotaCount::behind_until.
+  // As QuotaCount::behind_until. The end of time while a resource is being listed: nothing is
+  // lowered then, either.
   [[nodiscard]] base::TimePoint BehindUntil(const quota::Quota& quota) const;
   // What the quota counts of an object of this namespace with these facts now; of what is unknown
   // nothing is said.

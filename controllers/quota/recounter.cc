@@ -56,7 +56,7 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
       found->has_status_hard && found->has_status_used && found->hard == found->status.hard;
   const bool waits = count.pending && !settled;
   // A watch that is known to be behind lowers nothing.
-  const bool takes_back = count.behind_until <= Now() &&
+  const bool takes_back = rooms_.usage.BehindUntil(*found) <= Now() &&
                           account.own.MustTakeBack(Now(), rooms_.accounts.author, account.known());
   const auto counted = [&] {
     return QuotaView(rooms_.tracker, rooms_.usage, *found).Counted(account.known());
