@@ -63,6 +63,7 @@ class Family {
         co_await cluster_.List(Listing(kPods, ns_, kPodFields), add, [&] { pods.clear(); });
     if (!listed) co_return listed.error();
     std::vector<OwnerRef> refs;
+    refs.reserve(pods.size());
     for (const auto& [uid, entry] : pods) refs.push_back(entry.first);
     co_await Learn(refs);
     std::int64_t own = 0;
@@ -90,6 +91,7 @@ class Family {
       co_return std::nullopt;
     }
     std::vector<OwnerRef> refs;
+    refs.reserve(refusals.size());
     for (const auto& [ref, refusal] : refusals) refs.push_back(ref);
     co_await Learn(refs);
     std::optional<inspect::Refusal> last;

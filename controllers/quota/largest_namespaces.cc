@@ -59,8 +59,7 @@ json::Array ToArray(const std::vector<UsingNamespace>& largest) {
 LargestNamespaces::LargestNamespaces(base::Scheduler& scheduler, const ClusterReach& reach,
                                      const QuotaStore& store, const ObservedUsage& usage,
                                      std::function<void(const api::ObjectKey& key)> on_found)
-    : scheduler_(scheduler),
-      reach_(reach),
+    : reach_(reach),
       store_(store),
       usage_(usage),
       on_found_(std::move(on_found)),

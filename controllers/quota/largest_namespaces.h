@@ -39,7 +39,6 @@ class LargestNamespaces {
  private:
   base::Task<void> LookAt(api::ObjectKey key);
 
-  base::Scheduler& scheduler_;
   const ClusterReach& reach_;
   const QuotaStore& store_;
   const ObservedUsage& usage_;
