@@ -51,7 +51,7 @@ class ReflectorImpl final : public Reflector {
   base::Task<void> HealIfItLasts();
   base::Task<WatchEnd> FollowUntilRelist(std::unique_ptr<http::BodyStream> body,
                                          base::TimePoint limit);
-  base::Task<bool> IsAheadOfServer();
+  base::Task<void> CheckPlace();
   base::Task<WatchEnd> Follow(std::unique_ptr<http::BodyStream> body, base::TimePoint limit);
   base::Result<void> TakeFrame(WireForm form, std::string_view frame, bool& server_said);
   void Deliver(const WatchEvent& event);
@@ -139,7 +139,7 @@ base::Task<Step> ReflectorImpl::Watch() {
   if (!opened) {
     end.phase = WatchEnd::Phase::kOpening;
     end.error = opened.error();
-    if (end.error->too_large_resource_version) relist_ = relist_ || co_await IsAheadOfServer();
+    if (end.error->too_large_resource_version) co_await CheckPlace();
     co_return fsm_.WatchEnded(begin, std::move(end));
   }
   ++state_.watches;
@@ -147,7 +147,7 @@ base::Task<Step> ReflectorImpl::Watch() {
   state_.current_as_of = begin;
   state_.gap.OnWatch(begin);
   // A restore takes the server away, so a watch that opens at the first attempt needs no check.
-  if (state_.trouble) relist_ = relist_ || co_await IsAheadOfServer();
+  if (state_.trouble) co_await CheckPlace();
   if (fsm_.OpeningHeals()) Heal();
   base::TaskGroup beside(co_await base::asio::this_coro::executor);
   // The watch of a quiet collection brings no event to report recovery by.
@@ -160,7 +160,7 @@ base::Task<Step> ReflectorImpl::Watch() {
   state_.gap.OnWatchEnd(now);
   // A server that was restored behind our version accepts the watch and stays silent.
   const bool silent = end.error && end.error->Is(ErrorCode::kTimeout);
-  if (silent) relist_ = relist_ || co_await IsAheadOfServer();
+  if (silent) co_await CheckPlace();
   co_return fsm_.WatchEnded(now, std::move(end));
 }
 
@@ -199,15 +199,16 @@ base::Task<WatchEnd> ReflectorImpl::FollowUntilRelist(std::unique_ptr<http::Body
   co_return end;
 }
 
-// True if the server was restored to a state older than our version. A watch shows nothing until
-// the server passes that version again.
-base::Task<bool> ReflectorImpl::IsAheadOfServer() {
+// Lists again if the server was restored to a state older than our version. A watch shows nothing
+// until the server passes that version again.
+base::Task<void> ReflectorImpl::CheckPlace() {
+  if (relist_) co_return;
   const auto current = co_await CurrentVersion(client_, options_);
   const bool behind =
       current && api::IsOlderVersion(*current, fsm_.version()) == std::optional(true);
   LOG_IF(WARNING, behind) << "the server went back to an earlier state, listing again resource="
                           << name_ << " version=" << *current << " ours=" << fsm_.version();
-  co_return behind;
+  relist_ = relist_ || behind;  // Relist() may have been called meanwhile
 }
 
 // Reads events until the stream ends, for whatever reason.

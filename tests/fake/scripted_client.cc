@@ -127,6 +127,7 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> ScriptedClient::Stre
     answer = Next(watches_, std::move(silence));
   } else if (seen.Query("limit") == "1") {
     probes.push_back(std::move(seen));
+    if (while_probed) while_probed();
     answer = Answer::Whole(R"({"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":")" +
                            current + R"("},"items":[]})");
   } else {

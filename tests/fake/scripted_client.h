@@ -4,6 +4,7 @@
 // every read first lets other coroutines run, as with a network.
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,7 +60,8 @@ class ScriptedClient final : public client::ApiClient {
   std::vector<Seen> watches;
   std::vector<Seen> calls;
   std::string current = "1000000";
-  int open_bodies = 0;  // streams not yet destroyed
+  std::function<void()> while_probed;  // called before that answer; may be null
+  int open_bodies = 0;                 // streams not yet destroyed
 
   base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override;
   base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(

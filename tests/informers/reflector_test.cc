@@ -441,6 +441,12 @@ TEST_CASE("reflector: a server that went back behind our version is listed again
     CHECK(f.server.watches.size() == 1);
     f.reflector->Relist();
   }
+  SECTION("as somebody else notices while it looks for itself") {
+    f.server.current = "1000";  // the server has come as far again
+    f.server.while_probed = [&] { f.reflector->Relist(); };
+    f.server.OnWatch(Answer::Refuse(ErrorCode::kUnavailable));
+    f.server.OnWatch(Answer::Open(""));
+  }
   f.server.OnList(Answer::Whole(List("500", {"a1"})));
   f.RunFor(30s);  // three pauses between attempts, each up to twice the one before
   CHECK(f.store.names() == Names{"a1"});
