@@ -7,6 +7,7 @@
 #include "pkg/base/base64.h"
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/https.h"
 #include "tests/e2e/harness/installation.h"
 #include "tests/e2e/harness/objects.h"
@@ -80,12 +81,22 @@ TEST_CASE("every metric that alerts and the dashboard ask for is exported",
   installation.api().Create(PathOf("resourcequotas", "default"), quota);
   // A kind that cannot be counted, so that its metrics exist.
   installation.api().Create(PathOf("resourcequotas", "default"), Quota("s", {{"secrets", "9"}}));
+  // A limit on trial that pods of a namespace without another quota exceed.
+  installation.api().Create(PathOf("namespaces"), Namespace("tries"));
+  const json::Value trial = ClusterQuotas::Quota(
+      "trial", Json(R"({"namespaceSelector":{},"hard":{"pods":"0"},"enforcement":"Warn"})"));
+  Eventually("ClusterQuotas are served", [&]() -> std::string {
+    const auto created = installation.api().Do(PostOf(ClusterQuotas::Path(), trial));
+    return created ? "" : created.error().message;
+  });
   Daemon daemon(installation.Enforcing("core-enforced", {"--resync-period=1s"}));
   Eventually(
       "a pod is let in, and all metrics are there",
       [&] {
         const std::string pod = FreshName("pod");
-        (void)installation.api().Do(PostOf(PathOf("pods", "default"), Pod(pod)));
+        for (const char* ns : {"default", "tries"}) {
+          (void)installation.api().Do(PostOf(PathOf("pods", ns), Pod(pod)));
+        }
         std::string missing;
         const std::string text = daemon.MetricsText();
         for (const std::string& metric : metrics) {

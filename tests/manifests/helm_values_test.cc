@@ -221,7 +221,9 @@ TEST_CASE("what the values say is in the objects", "[helm]") {
   CHECK_THAT(json::Write(OfChart("install=karmada-api-server")
                              .at("CustomResourceDefinition  karmadaquotas.policy.karmada.io")),
              has(R"("helm.sh/resource-policy":"keep")"));
-  CHECK_THAT(object("CustomResourceDefinition"), has(R"("helm.sh/resource-policy":"keep")"));
+  CHECK_THAT(json::Write(
+                 objects.at("CustomResourceDefinition  clusterquotas.quota-controller-manager.io")),
+             has(R"("helm.sh/resource-policy":"keep")"));
 }
 
 TEST_CASE("as a part of another chart it takes what Helm users give to their parts", "[helm]") {
