@@ -184,7 +184,8 @@ const StoredQuota* Judge::RefusedBy(const Thing& after, const std::string& messa
 }
 
 void Judge::CheckPlaces() {
-  for (const auto& [key, quota] : server_->quotas()) {
+  for (const auto& stored : server_->quotas()) {
+    const StoredQuota& quota = stored.second;
     if (!quota.tree) continue;
     const auto says = [&](const char* member) {
       const json::Value* value = quota.further.Find(member);

@@ -140,10 +140,11 @@ void World::ProbeTreeWith(const Thing& claim) {
     const auto answer = ProbeAnswer(*replica, claim);
     const bool admitted = answer && answer->kind == admission::Answer::Kind::kAllowed;
     if (admitted != fits) {
-      const std::string why = answer ? ": " + answer->message : "";
-      judge_.Violation(what +
-                       (fits ? " fits, and is refused by " : " does not fit, and is admitted by ") +
-                       replica->name() + why);
+      std::string text = what;
+      text += fits ? " fits, and is refused by " : " does not fit, and is admitted by ";
+      text += replica->name();
+      if (answer) text.append(": ").append(answer->message);
+      judge_.Violation(text);
     }
     if (!admitted) continue;
     for (const auto& [key, quota] : server_.quotas()) {

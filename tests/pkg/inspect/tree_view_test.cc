@@ -71,7 +71,8 @@ TEST_CASE("tree: without a stated amount what is available follows from the tree
     quotas.push_back(*forest.Find(name));
     quotas.back().further_status.Erase("available");
   }
-  CHECK(Forest(std::move(quotas)).AvailableOf("team-a").Get("pods").ToString() == "20");
+  const Forest silent(std::move(quotas));
+  CHECK(silent.AvailableOf("team-a").Get("pods").ToString() == "20");
 }
 
 TEST_CASE("tree: a part of it, without line drawing, wide", "[inspect]") {
