@@ -232,9 +232,10 @@ json::Object AnnotationsOf(const Answer& answer) {
   };
   Joined refused;
   Joined exceeded;
-  if (answer.refuser) refused.Add(answer.refuser->name);
-  if (answer.refuser)
-    std::ranges::for_each(answer.refuser->exceeded, [&](auto& n) { exceeded.Add(n); });
+  if (answer.refuser) {
+    refused.Add(answer.refuser->name);
+    for (const std::string& name : answer.refuser->exceeded) exceeded.Add(name);
+  }
   Joined would_refuse;
   Joined would_exceed;
   for (const TriedQuota& tried : answer.would_refuse) {

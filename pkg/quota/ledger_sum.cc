@@ -144,7 +144,7 @@ base::Result<void> SubtractShared(const Ties::Pairs& shared, Summing& summing) {
     if (!usage) return usage.error();
     const auto taken =
         summing.sum.Add(Common(*usage, owner->usage), -static_cast<std::int64_t>(count));
-    if (!taken) return taken;
+    if (!taken) return taken.error();
   }
   return {};
 }

@@ -31,7 +31,7 @@ class Listener final : public controllers::UsageListener {
   void OnShown(std::string_view, const quota::Uid&) override {}
 };
 
-quota::Quota QuotaOf(api::ObjectKey key, std::vector<std::string> names) {
+quota::Quota QuotaOf(api::ObjectKey key, const std::vector<std::string>& names) {
   quota::Quota quota;
   quota.key = std::move(key);
   quota.uid = "uid of " + quota.key.ToString();
@@ -222,7 +222,7 @@ TEST_CASE("groups: the server is asked where entries say that their objects are"
   f.Track(f.red);
   const quota::ResourceList one{{"pods", quota::Quantity::FromInt(1)}};
   accounting::ReservationList list;
-  const auto add = [&](std::uint64_t n, std::string ns, std::string name) {
+  const auto add = [&](std::uint64_t n, std::string ns, const std::string& name) {
     list.Add({.by = "me",
               .n = n,
               .of = "pods",
@@ -255,7 +255,7 @@ TEST_CASE("groups: more namespaces than can be asked one by one are asked at onc
       .executor = f.io.get_executor(), .scheduler = &f.scheduler, .client = &f.cluster};
   controllers::Asker asker(context);
   std::optional<base::Result<controllers::Answers>> answers;
-  const auto ask = [&](std::set<std::string> namespaces) {
+  const auto ask = [&](const std::set<std::string>& namespaces) {
     f.cluster.listed.clear();
     f.running.Spawn("ask", [&, namespaces]() -> base::Task<void> {
       std::map<std::string, controllers::Asker::Lists> lists;

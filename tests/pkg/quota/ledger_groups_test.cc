@@ -147,7 +147,7 @@ class World {
 
   // Each group against the sum of its namespaces' sums.
   void Check() const {
-    for (const std::string& group : kGroups) {
+    for (const std::string& group : names_) {
       std::vector<std::string> namespaces;
       for (const auto& [ns, groups] : groups_) {
         if (groups.contains(group)) namespaces.push_back(ns);
@@ -174,7 +174,7 @@ class World {
  private:
   static constexpr int kObjects = 60;
   static constexpr int kOwners = 10;
-  const std::vector<std::string> kGroups = {"all", "red", "blue", "green"};
+  const std::vector<std::string> names_ = {"all", "red", "blue", "green"};
 
   static std::string NamespaceOf(int number) { return "ns-" + std::to_string(number % 5); }
   static Uid IdOf(int number) { return Id(static_cast<std::uint64_t>(number)); }
@@ -231,7 +231,7 @@ class World {
   void Relabel() {
     const std::string ns = NamespaceOf(Draw(5));
     std::set<std::string> groups;
-    for (const std::string& group : kGroups) {
+    for (const std::string& group : names_) {
       if (Draw(2) == 0) groups.insert(group);
     }
     ledger_.SetGroups(ns, {groups.begin(), groups.end()});
@@ -239,7 +239,7 @@ class World {
   }
   void Expire() {
     now_ += seconds(Draw(8));
-    ledger_.Expire(now_, static_cast<std::size_t>(1 + Draw(20)));
+    ledger_.Expire(now_, static_cast<std::size_t>(Draw(20)) + 1);
   }
   void Sweep() {
     ledger_.BeginSweep();

@@ -134,7 +134,7 @@ TEST_CASE(
   constexpr std::uint64_t kObjects = 10'000;
   Ties ties;
   const auto owners = std::make_shared<quota::FollowedOwners>();
-  const auto facts = std::make_shared<const quota::Facts>();
+  auto facts = std::make_shared<const quota::Facts>();
   int looks = 0;
   const Ties::Lookup lookup{.owner =
                                 [&](const Uid&) {

@@ -189,7 +189,7 @@ TEST_CASE("guarantee: a batch is judged against what it adds itself", "[quota]")
 TEST_CASE("guarantee: what a child has for the object already was taken from its own", "[quota]") {
   const auto again = [](std::string_view a_uses, std::string_view amount) {
     Forest forest = Engineering(a_uses, "95");
-    const ResourceList usage = List({{"cpu", amount}});
+    ResourceList usage = List({{"cpu", amount}});
     std::vector<Standing> standings = forest.In("team-a");
     standings[0].answer = &usage;
     const Verdict answered = Decide(Create(usage), standings);

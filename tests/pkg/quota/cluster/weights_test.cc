@@ -70,7 +70,9 @@ class World {
                           standings[0].tree.held_back.empty() &&
                           quota.cluster->enforcement == Enforcement::kDeny;
       if (!simple) continue;
-      for (const auto& [resource, left] : Available(standings, 0)) {
+      for (const auto& available : Available(standings, 0)) {
+        const auto& resource = available.first;
+        const Quantity& left = available.second;
         const auto fits = [&](const Quantity& amount) {
           Request request{.evaluator = &kThings, .uid = {1, 1}};
           request.after.usage.Set(resource, amount);

@@ -223,7 +223,7 @@ class Shared {
              R"(,"initContainers":)" + list(init_containers) + R"(},"status":)" + status + "}"),
         base::WallTime());
     REQUIRE(facts.has_value());
-    pods_.Set("ns", kPod, *facts);
+    pods_.Set("ns", pod_, *facts);
   }
 
   // A claim for so many single devices of class gpu.
@@ -246,7 +246,7 @@ class Shared {
     claims_.Set("ns", Uid::FromText(name), *facts);
   }
   void RemoveClaim(const std::string& name) { claims_.Remove("ns", Uid::FromText(name)); }
-  void RemovePod() { pods_.Remove("ns", kPod); }
+  void RemovePod() { pods_.Remove("ns", pod_); }
 
   // "devices / implicit / explicit" of all claims.
   [[nodiscard]] std::string Claims() const {
@@ -264,7 +264,7 @@ class Shared {
   }
 
  private:
-  const Uid kPod = Uid::FromText("uid");
+  const Uid pod_ = Uid::FromText("uid");
   Ledger pods_;
   Ledger claims_;
   ClassTable classes_;
