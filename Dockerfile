@@ -4,8 +4,8 @@
 #
 # The same arguments give the same image: BASE with a digest (debian:12-slim@sha256:…), REVISION the
 # commit, SOURCE_DATE_EPOCH its time in seconds since 1970 (docker buildx and buildah --timestamp).
-# The stage "build" has the debug symbols in /debug. cmd/release.sh makes the images for amd64 and
-# arm64 with the last stage.
+# The stage "build" has the debug symbols in /debug. cmd/release.sh uses only the last stage, for
+# images of amd64 and arm64.
 ARG BASE=debian:12-slim
 
 FROM ${BASE} AS build

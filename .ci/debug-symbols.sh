@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the debug symbols of a program to FOLDER/.build-id/ab/cdef….debug, where debuggers look for
-# those of a stripped program with that build-id: bash .ci/debug-symbols.sh PROGRAM FOLDER
+# Writes the debug symbols of a program to FOLDER/.build-id/ab/cdef….debug, named by its build-id.
+# Debuggers find them there for the stripped program: bash .ci/debug-symbols.sh PROGRAM FOLDER
 set -euo pipefail
 [ $# -eq 2 ] || { sed -nE '2,3s/^# ?//p' "$0" >&2; exit 2; }
 # shellcheck source=.ci/libraries.sh

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Lays out the root of the image: bash .ci/image-root.sh BUILD FOLDER [ROOT]
 #
-# The daemon of a build folder, the libraries that it loads, certificates of public CAs, a user that
-# is not root, and for scanners the names, versions and licences of the Debian packages in it, and
-# of all that it is made of (.ci/sbom.sh). No shell and no package manager. ROOT is the root of
+# The root has the daemon of a build folder, the libraries that it loads, certificates of public CAs
+# and a user that is not root. For scanners it has the names, versions and licences of its Debian
+# packages, and an SBOM (.ci/sbom.sh). It has no shell and no package manager. ROOT is the root of
 # .ci/sysroot.sh that the program was linked against.
 set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: bash .ci/image-root.sh BUILD FOLDER [ROOT]" >&2; exit 2; }
@@ -36,7 +36,7 @@ here=$(dirname "$0")
 bash "$here/sbom.sh" "$build" quota-controller-manager "$(bash "$here/version")" "$root" |
   gzip -9n >"$image/usr/share/doc/quota-controller-manager/sbom.spdx.json.gz"
 
-# The certificates are the same for every machine; only an installed package has them in one file.
+# Certificates do not depend on the architecture. Only an installed package has them in one file.
 cp -L /etc/ssl/certs/ca-certificates.crt "$image/etc/ssl/certs/"
 cp -L "$root/etc/os-release" "$image/etc/os-release"
 echo 'hosts: files dns' >"$image/etc/nsswitch.conf"

@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# What a program loads and what it is made of, for any architecture. Sourced.
+# Functions that find the libraries and parts of a program, for any architecture. To be sourced.
 #
 # ROOT is the root of .ci/sysroot.sh that the program was linked against; "": this machine.
 
-# machine_of PROGRAM: amd64 or arm64, as Debian calls it.
+# machine_of PROGRAM: its architecture by Debian's name, amd64 or arm64.
 machine_of() {
   case $(LC_ALL=C readelf -h "$1" | sed -nE 's/^ *Machine: *//p') in
     *X86-64) echo amd64 ;;
     AArch64) echo arm64 ;;
-    *) echo "libraries.sh: $1 is for no known machine" >&2; return 1 ;;
+    *) echo "libraries.sh: $1 is for an unknown machine" >&2; return 1 ;;
   esac
 }
 
-# binutil PROGRAM NAME: strip or objcopy for its machine.
+# binutil PROGRAM NAME: strip or objcopy for its architecture.
 binutil() {
   case $(machine_of "$1")-$(uname -m) in
     amd64-x86_64 | arm64-aarch64) echo "$2" ;;
@@ -22,7 +22,7 @@ binutil() {
 }
 
 # libraries_of PROGRAM ROOT: the paths, below ROOT, of the libraries that it loads, and of the
-# loader. ldd would run the loader, which needs a machine of the same kind.
+# loader. Does not use ldd, which runs the loader and so needs the same architecture.
 libraries_of() {
   local root=$2 triplet=x86_64-linux-gnu files=("$1") seen=' ' name path i
   [ "$(machine_of "$1")" = amd64 ] || triplet=aarch64-linux-gnu
@@ -41,9 +41,9 @@ libraries_of() {
   done
 }
 
-# owners_of ROOT: the names of the packages that own the files, below ROOT, on standard input. dpkg
-# knows a file by its packaged path, from before or after the merge of /usr.
-# shellcheck disable=SC2062 # the lists are no pattern
+# owners_of ROOT: the names of the packages that own the files on standard input (paths below ROOT).
+# dpkg knows a file by its path in the package, which may be from before the merge of /usr.
+# shellcheck disable=SC2062 # the lists are not a pattern
 owners_of() {
   local root=$1 files
   mapfile -t files
@@ -55,8 +55,8 @@ owners_of() {
     sed -E 's|.*/||; s/(:[a-z0-9]+)?\.list$//' | sort -u
 }
 
-# compiled_in BUILD TARGET ROOT: the packages whose headers and static libraries are in a program,
-# by what the compiler and the linker of a build folder read.
+# compiled_in BUILD TARGET ROOT: the packages whose headers or static libraries are in a program:
+# those whose files the compiler and the linker read.
 compiled_in() {
   local build=$1 target=$2 root=$3
   {

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Prints what a program is made of, as SPDX 2.3 in JSON, with the licences of all parts:
+# Prints the parts of a program with their licences, as SPDX 2.3 in JSON:
 #
 #   bash .ci/sbom.sh BUILD TARGET VERSION [ROOT]
 #
-# BUILD is the build folder and TARGET the program that was built there (kubectl-quota); ROOT is the
+# BUILD is the build folder, and TARGET a program that was built there (kubectl-quota). ROOT is the
 # root of .ci/sysroot.sh that it was linked against. The parts are Debian packages: those whose
 # libraries it loads, and those whose headers or static libraries the compiler and the linker read.
-# SOURCE_DATE_EPOCH is the time that the document names.
+# SOURCE_DATE_EPOCH is the creation time in the document.
 set -euo pipefail
 [ $# -ge 3 ] || { sed -nE '2,/^set /s/^# ?//p' "$0" >&2; exit 2; }
 build=$1 target=$2 version=$3 root=${4:-}
@@ -21,7 +21,7 @@ packages=$(printf '%s\n' "$loaded" "$compiled" | sort -u)
 time=$(date -u -d "@${SOURCE_DATE_EPOCH:-0}" +%Y-%m-%dT%H:%M:%SZ)
 sum=$(sha256sum "$program" | cut -d' ' -f1)
 
-# The identifiers of SPDX have no plus sign.
+# SPDX identifiers may not contain a plus sign.
 id() { tr -c 'A-Za-z0-9.\n-' - <<<"SPDXRef-$1"; }
 license() { tr -c 'A-Za-z0-9.\n-' - <<<"LicenseRef-$1"; }
 quoted() { sed -e 's/\\/\\\\/g; s/"/\\"/g; s/\t/\\t/g; s/\r//g' | tr -d '\000-\010\013-\037' |

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes a root of another architecture to compile and link for: bash .ci/sysroot.sh ARCH FOLDER
+# Makes a root folder to cross-compile and link against: bash .ci/sysroot.sh ARCH FOLDER
 #
-# It has the libraries that the programs are built with, as Debian 12 packs them for ARCH (arm64).
-# Nothing in it is run. Its dpkg database knows every package and its files. A folder that is
-# complete is left as it is.
+# It has the libraries that the programs are built with, from Debian 12's packages for ARCH (arm64).
+# Nothing in it is run. Its dpkg database lists every package and its files. A complete folder is
+# not changed.
 set -euo pipefail
 [ $# -eq 2 ] || { sed -nE '2,6s/^# ?//p' "$0" >&2; exit 2; }
 arch=$1 root=$2
@@ -17,7 +17,7 @@ include=$(printf '%s,' "${packages[@]}" ca-certificates base-files libstdc++-12-
 mirror=http://deb.debian.org/debian
 mkdir -p "$(dirname "$root")"
 rm -rf "$root.new"
-# mmdebstrap extracts packages and registers none; it runs this with the root as $1.
+# mmdebstrap extracts packages without registering them. It runs this script with the root as $1.
 # shellcheck disable=SC2016
 register='for deb in "$1"/var/cache/apt/archives/*.deb; do
   name=$(dpkg-deb -f "$deb" Package)
@@ -31,7 +31,7 @@ mmdebstrap --quiet --variant=extract --architectures="$arch" --include="${includ
   bookworm "$root.new" "deb $mirror bookworm main" "deb $mirror bookworm-updates main" \
   "deb ${mirror}-security bookworm-security main" >&2
 echo 1 >"$root.new/var/lib/dpkg/info/format"
-# Absolute links would lead to files of this machine.
+# Absolute links would point to files of this machine.
 find "$root.new" -type l -lname '/*' | while read -r link; do
   ln -sfnr "$root.new$(readlink "$link")" "$link"
 done

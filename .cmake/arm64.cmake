@@ -1,4 +1,4 @@
-# Debian 12's cross compiler for arm64; QCM_SYSROOT is the root of .ci/sysroot.sh.
+# Debian 12's cross compiler for arm64. QCM_SYSROOT is a root made by .ci/sysroot.sh.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++-12)

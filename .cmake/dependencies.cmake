@@ -1,7 +1,7 @@
-# Debian 12's packages (.ci/install-packages.sh lists them). Each is linked only by the one folder
+# Debian's packages (.ci/install-packages.sh lists them). Each is linked only by the one folder
 # that may use it.
 find_package(Threads REQUIRED)
-find_package(Boost 1.81 REQUIRED)
+find_package(Boost 1.81 REQUIRED CONFIG)
 find_package(OpenSSL 3 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(yaml-cpp REQUIRED)

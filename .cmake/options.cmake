@@ -15,12 +15,27 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
+set(ignored_by_sanitizers ${CMAKE_SOURCE_DIR}/tests/fuzz/sanitizer-ignore.txt)
 find_program(QCM_CCACHE ccache)
 if(QCM_CCACHE)
   # With this sloppiness ccache can reuse objects compiled with a precompiled header.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${QCM_CCACHE})
+  set(settings CCACHE_PCH_EXTSUM=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime)
+  if(QCM_FUZZ)
+    list(APPEND settings CCACHE_EXTRAFILES=${ignored_by_sanitizers})
+  endif()
+  # An object from another folder will do, but not clang's precompiled header.
+  set(anywhere CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env ${settings} ${anywhere} ${QCM_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    set(anywhere "")
+    # CMake also names the header that was precompiled, by a path that ccache does not shorten.
+    set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang <PCH_FILE>)
+  endif()
+  set(pch_launcher bash ${CMAKE_SOURCE_DIR}/.cmake/compile_pch.sh
+    ${CMAKE_COMMAND} -E env ${settings} ${anywhere} ${QCM_CCACHE})
+  # So that __FILE__ is the same in any folder.
+  add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=./)
 endif()
 
 add_library(build_flags INTERFACE)
@@ -58,7 +73,9 @@ if(QCM_SANITIZE)
   endif()
 endif()
 if(QCM_FUZZ)
-  # The time stamp in a precompiled header would prevent ccache hits.
-  add_compile_options("SHELL:-Xclang -fno-pch-timestamp"
-    -fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/tests/fuzz/sanitizer-ignore.txt)
+  # The time stamp in a precompiled header would prevent ccache hits. So would an absolute path in
+  # this option, which ccache does not know; it hashes the file by CCACHE_EXTRAFILES.
+  cmake_path(RELATIVE_PATH ignored_by_sanitizers BASE_DIRECTORY ${CMAKE_BINARY_DIR}
+    OUTPUT_VARIABLE ignored_path)
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp" -fsanitize-ignorelist=${ignored_path})
 endif()

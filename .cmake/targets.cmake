@@ -17,25 +17,31 @@ set(asio_headers
   <boost/asio/io_context.hpp> <boost/asio/this_coro.hpp> <boost/asio/post.hpp>
   <memory> <string> <vector> <unordered_map> <map> <functional> <optional> <chrono>)
 
-add_library(asio_pch OBJECT ${CMAKE_SOURCE_DIR}/.cmake/asio_pch.cc)
-target_link_libraries(asio_pch PRIVATE build_flags asio)
+# qcm_precompile(NAME HEADER…)  headers that targets may share with REUSE_FROM NAME.
+function(qcm_precompile name)
+  add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/.cmake/asio_pch.cc)
+  target_link_libraries(${name} PRIVATE build_flags asio)
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+  if(QCM_CCACHE)
+    set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER "${pch_launcher}")
+  endif()
+endfunction()
+
+qcm_precompile(asio_pch ${asio_headers})
 if(QCM_FUZZ)
   target_compile_options(asio_pch PRIVATE -fsanitize=fuzzer-no-link)
 endif()
-target_precompile_headers(asio_pch PRIVATE ${asio_headers})
 
-if(QCM_SANITIZE)
-  add_library(cold_pch OBJECT ${CMAKE_SOURCE_DIR}/.cmake/asio_pch.cc)
-  target_link_libraries(cold_pch PRIVATE build_flags asio)
-  target_compile_options(cold_pch PRIVATE -O0)
-  target_precompile_headers(cold_pch PRIVATE ${asio_headers})
+# GCC 13 and newer read no precompiled header that was compiled with another -O.
+if(QCM_SANITIZE OR
+    (CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13))
+  qcm_precompile(cold_pch ${asio_headers})
+  target_compile_options(cold_pch PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
 endif()
 
 if(QCM_BUILD_TESTS)
-  add_library(test_pch OBJECT ${CMAKE_SOURCE_DIR}/.cmake/asio_pch.cc)
-  target_link_libraries(test_pch PRIVATE build_flags asio)
+  qcm_precompile(test_pch ${asio_headers} <catch2/catch.hpp>)
   target_compile_options(test_pch PRIVATE -O0)
-  target_precompile_headers(test_pch PRIVATE ${asio_headers} <catch2/catch.hpp>)
 endif()
 
 function(qcm_configure name)
@@ -64,9 +70,11 @@ function(qcm_configure name)
     target_compile_options(${name} PRIVATE -O0)
     set(pch cold_pch)
   elseif(QCM_FUZZ)
-    # The fuzzer follows the coverage of what it tests, not of test cases. The sections: see
-    # tests/fuzz/CMakeLists.txt.
+    # Coverage of the tested code only, not of test cases. tests/fuzz/CMakeLists.txt says why
+    # functions have sections.
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link -ffunction-sections)
+  elseif(arg_COLD AND TARGET cold_pch AND NOT QCM_SANITIZE)
+    set(pch cold_pch)
   endif()
   if(arg_ASIO OR arg_TEST)
     target_link_libraries(${name} PRIVATE asio)

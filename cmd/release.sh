@@ -8,9 +8,10 @@
 #   the plugin                          kubectl-quota-linux-$arch.tar.gz, and quota.yaml for krew
 #   checksums                           SHA256SUMS, and with KEY (a private key, PEM) SHA256SUMS.sig
 #
-# for amd64 and arm64, compiled here, or from finished BUILD folders (of another machine: with a
-# colon and its root of .ci/sysroot.sh). FOLDER is new or empty. URL is where its files will be
-# found, for quota.yaml. The same commit gives the same bytes, but for the signature. Needs root.
+# for amd64 and arm64. The programs are compiled here, or taken from finished BUILD folders (of
+# another architecture: BUILD:ROOT, with the root of .ci/sysroot.sh). FOLDER must be new or empty.
+# URL is the future address of its files, for quota.yaml. The same commit gives the same bytes,
+# except for the signature. Needs root.
 set -euo pipefail
 shopt -s inherit_errexit
 usage() { sed -nE '2,/^set /s/^# ?//p' "$0" >&2; exit 2; }
@@ -42,19 +43,16 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bash .ci/install-packages.sh buildah
 
-# The entries of a folder as one archive that depends on nothing but them.
+# A reproducible archive of entries of a folder.
 archive() { # FOLDER ENTRY…
   tar -C "$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
     --mode=u+rw,go+r-w --dereference -cf - "${@:2}"
 }
 
 compile() {
-  local root=${QCM_SYSROOT:-$PWD/build/sysroot-arm64}
-  bash .ci/sysroot.sh arm64 "$root"
-  bash .ci/install-packages.sh g++-12-aarch64-linux-gnu
   bash cmd/build.sh package "$name" kubectl-quota
-  QCM_SYSROOT=$root bash cmd/build.sh package-arm64 "$name" kubectl-quota
-  builds=("build/package" "build/package-arm64:$root")
+  bash cmd/build.sh package-arm64 "$name" kubectl-quota
+  builds=("build/package" "build/package-arm64:${QCM_SYSROOT:-$PWD/build/sysroot-arm64}")
 }
 
 chart() {
@@ -64,7 +62,7 @@ chart() {
   archive "$work/chart" "$name" | gzip -9n >"$out/$name-$version.tgz"
 }
 
-# For every program: its symbols, and what it is made of.
+# Debug symbols and parts list of each program.
 parts() { # BUILD ROOT ARCH
   local program
   for program in "$name" kubectl-quota; do
@@ -96,7 +94,7 @@ b() {
 [ ${#builds[@]} -gt 0 ] || compile
 chart
 bash cmd/kubectl-quota/package.sh "$out" "$url" "${builds[@]}" >/dev/null
-[ -n "$url" ] || rm "$out/quota.yaml"  # it would name a folder of this machine
+[ -n "$url" ] || rm "$out/quota.yaml"  # without a URL it names a folder of this machine
 for build in "${builds[@]}"; do
   root=
   [[ $build != *:* ]] || root=${build#*:}

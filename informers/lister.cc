@@ -35,7 +35,7 @@ base::Result<Page> ReadEnvelope(const std::string& path, const std::string& text
   }
   const json::Value* const items = envelope->At({"items"});
   if (items == nullptr || !(items->IsArray() || items->IsNull())) {
-    return Malformed("the answer is no list: it has no items");
+    return Malformed("the answer is not a list: it has no items");
   }
   Page page{.version = std::string(api::ResourceVersion(*envelope)),
             .next = std::string(envelope->StringAt({"metadata", "continue"}))};
@@ -164,6 +164,7 @@ base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, Reflect
   const int restarts = restart ? kListRestarts : 0;
   ListSink sink;
   sink.begin = [restart = std::move(restart), first = true]() mutable {
+    // ListPages() also calls `begin` before the first page.
     if (!std::exchange(first, false)) restart();
   };
   sink.object = [object = std::move(object)](const json::Value& value) {

@@ -102,16 +102,17 @@ void ReflectorImpl::Relist() {
 
 base::Task<Step> ReflectorImpl::List() {
   const base::TimePoint asked = scheduler_.Now();
+  // Cleared before the list: a Relist() during the list asks for another one.
   if (std::exchange(relist_, false)) fsm_.LosePlace();
   ListSink sink;
   sink.begin = [this] { sink_.BeginList(); };
   sink.object = [this](const json::Value& object) {
-    // Large sinks sweep in steps, so that one list does not block the event loop.
     state_.current_as_of = scheduler_.Now();
     if (TakeIfWhole(object)) sink_.Upsert(object);
   };
   const base::Result<std::string> version = co_await ListPages(client_, options_, std::move(sink));
   if (!version) co_return fsm_.ListFailed(scheduler_.Now(), version.error());
+  // Large sinks sweep in steps, so that one list does not block the event loop.
   while (sink_.SweepSome()) co_await base::NextTurn();
   const base::TimePoint now = scheduler_.Now();
   sink_.EndList();
@@ -124,6 +125,7 @@ base::Task<Step> ReflectorImpl::List() {
   if (first) {
     VLOG(1) << "synced resource=" << name_ << " version=" << *version;
     if (options_.metrics != nullptr) options_.metrics->SetSynced(true);
+    // With trouble, Heal() below reports the new state.
     if (!state_.trouble) sink_.OnState();
   }
   Heal();
@@ -194,14 +196,16 @@ base::Task<WatchEnd> ReflectorImpl::FollowUntilRelist(std::unique_ptr<http::Body
     stopping = co_await base::Stopping();
   }
   following_ = nullptr;
+  // The task uses `end` and `alarm`, so it must end before this function returns.
   reading.Cancel();
   co_await reading.Join();
   co_return end;
 }
 
 // Lists again if the server was restored to a state older than our version. A watch shows nothing
-// until the server passes that version again.
+// until the server passes that version again. The sink may know more than our version.
 base::Task<void> ReflectorImpl::CheckPlace() {
+  relist_ = relist_ || sink_.IsAhead();
   if (relist_) co_return;
   const auto current = co_await CurrentVersion(client_, options_);
   const bool behind =
@@ -339,6 +343,7 @@ void ReflectorImpl::Heal() {
 }
 
 std::chrono::seconds ReflectorImpl::DrawWatchTimeout() {
+  // Random, so that the watches of all reflectors do not end at the same time.
   const auto low = options_.watch_timeout_min.count();
   return std::chrono::seconds(
       std::uniform_int_distribution<std::chrono::seconds::rep>(low, 2 * low - 1)(random_));

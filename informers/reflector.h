@@ -62,6 +62,10 @@ class CollectionSink {
   // Called when the state below changes (synced, failing, recovered), for logs, metrics and
   // readiness.
   virtual void OnState() {}
+  // True if the sink has learned something beside the reflector that no event has shown yet. After
+  // an outage the collection is then listed again: the server may have been restored to just the
+  // version that the watch has reached.
+  [[nodiscard]] virtual bool IsAhead() const { return false; }
 };
 
 struct ReflectorOptions {

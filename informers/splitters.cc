@@ -46,6 +46,7 @@ base::Result<std::string> EnvelopeOf(const protobuf::ListSplitter& splitter) {
 }  // namespace
 
 base::Result<void> WatchSplitter::Feed(std::string_view bytes, const PieceSink& sink) {
+  // JSON begins with a bracket or with white space, of which '\t' is the smallest.
   const bool length = !bytes.empty() && static_cast<unsigned char>(bytes.front()) < '\t';
   return FeedEither<json::DocumentSplitter, protobuf::FrameSplitter>(splitter_, length, max_bytes_,
                                                                      bytes, sink);

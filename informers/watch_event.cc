@@ -75,7 +75,7 @@ base::Result<WatchEvent> WatchEventDecoder::Event(std::string_view type_name,
   const std::optional<Type> type = TypeOf(type_name);
   if (!type || !object.IsObject()) {
     return base::Error{.code = base::ErrorCode::kMalformed,
-                       .message = "no event: type \"" + std::string(type_name) + "\"" +
+                       .message = "not an event: type \"" + std::string(type_name) + "\"" +
                                   (type ? ", its object is missing" : "")};
   }
   WatchEvent event{.type = *type, .object = std::move(object)};
@@ -85,6 +85,7 @@ base::Result<WatchEvent> WatchEventDecoder::Event(std::string_view type_name,
 
 base::Error WatchEventDecoder::StatusError(const json::Value& status) const {
   const json::Value* const code = status.At({"code"});
+  // A Status without a code counts as an internal error of the server.
   const std::int64_t http_status = code != nullptr ? code->AsInt64().value_or(500) : 500;
   json::Value named = status;  // ErrorFromAnswer() reads only an object whose kind is Status
   if (named.IsObject()) named.Make({"kind"}) = "Status";

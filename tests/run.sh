@@ -7,7 +7,8 @@
 #   --failed    the parts that failed last time, and only the scenarios that failed
 #   --versions  all scenarios on the oldest Kubernetes, one in the middle and the newest, which are
 #               built first, and on servers and daemons of two versions at once
-#   --packages  a release that is compiled twice, and its programs for arm64
+#   --packages  a release that is compiled twice, its programs for arm64, and the build, unit tests
+#               and image with the packages of the next Debian stable
 #   --only      the named parts in turn, after building what they need
 #   --list      the names of the parts, and what each one is
 #
@@ -28,7 +29,7 @@ cd "$(dirname "$0")/.."
 . tests/parts/parts.sh
 
 usage() {
-  sed -nE '2,12s/^# ?//p' tests/run.sh >&2
+  sed -nE '2,13s/^# ?//p' tests/run.sh >&2
   exit 2
 }
 
@@ -40,14 +41,15 @@ readonly sandbox_chain=(e2e-sandbox quickstart alerts dashboard image release-fi
   where-time-goes)
 readonly sanitized_chain=(tsan-e2e asan-e2e)
 readonly real_chain=(kubernetes e2e-real sandbox-kubectl plugin chart manifests
-  oldest newest)
+  suite oldest newest)
 readonly build_chain=(tsan asan asan-units tidy)
-readonly compute_chain=(simulation simulation-of-classes instructions fuzz differential)
+readonly compute_chain=(simulation simulation-of-classes simulation-of-trees instructions fuzz
+  differential)
 # The parts of a quick run; once the first have ended, the rest run in parallel.
 readonly quick_first=(release lint)
 readonly quick=(units e2e-sandbox quickstart)
 readonly versions=(oldest middle newest skew older)
-readonly packages=(release-files arm64 release-twice)
+readonly packages=(release-files arm64 release-twice next-debian)
 
 # chain PRIORITY PART…: runs the parts in the background, in a process group of their own.
 chains=()

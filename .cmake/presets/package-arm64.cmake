@@ -1,4 +1,4 @@
-# The same for arm64, compiled on amd64 against the root that .ci/sysroot.sh makes, QCM_SYSROOT.
+# package.cmake for arm64, compiled on amd64 against QCM_SYSROOT, a root made by .ci/sysroot.sh.
 include("${CMAKE_CURRENT_LIST_DIR}/package.cmake")
 set(CMAKE_TOOLCHAIN_FILE "${CMAKE_CURRENT_LIST_DIR}/../arm64.cmake" CACHE FILEPATH "" FORCE)
 set(CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE} -ffile-prefix-map=$ENV{QCM_SYSROOT}="

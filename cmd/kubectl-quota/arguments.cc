@@ -17,14 +17,14 @@ constexpr const char* kAbout =
 constexpr const char* kExitCodes =
     "Exit codes: 0 yes, or shown; 1 no; 2 wrong call, or no access.\n";
 
-// As programs that are made with Cobra have it.
+// The name that Cobra programs use for this command.
 constexpr const char* kCompleteWord = "__complete";
 
 struct CommandRow {
   Command command;
   const char* name;
   const char* about;
-  std::set<std::string> outputs;  // what -o knows, beside nothing
+  std::set<std::string> outputs;  // values of -o
   bool all_namespaces;
   const char* examples;  // lines
 };
@@ -45,7 +45,9 @@ const std::vector<CommandRow>& Rows() {
        false,
        "  kubectl quota who compute                      who uses it, by Deployment, Job, …\n"
        "  kubectl quota who compute --name requests.cpu --by label=team\n"
-       "                                                 who uses one of its names, by label\n"},
+       "                                                 who uses one of its names, by label\n"
+       "  kubectl quota who clusterquota/team-a --by namespace\n"
+       "                                                 which namespaces use a ClusterQuota\n"},
       {Command::kWhy,
        "why",
        "Explain why something has not the pods that it wants",
@@ -62,11 +64,11 @@ const std::vector<CommandRow>& Rows() {
        "                                                 the same in CI, without a cluster\n"},
       {Command::kTree,
        "tree",
-       "Show ClusterQuotas as the tree that they are",
+       "Show ClusterQuotas as a tree",
        {"wide", "json", "yaml", "name"},
        true,
-       "  kubectl quota tree                             ClusterQuotas as the tree that they are\n"
-       "  kubectl quota tree -n team-a-dev               those that a namespace is under\n"},
+       "  kubectl quota tree                             ClusterQuotas as a tree\n"
+       "  kubectl quota tree -n team-a-dev               those that limit a namespace\n"},
       {Command::kSuggest,
        "suggest",
        "Print a quota for what is used now, as YAML",
@@ -115,13 +117,14 @@ void AddCommonFlags(CLI::App& app, Options& options) {
   app.add_option("-o,--output", options.output,
                  "Another form: wide, name, json, yaml, csv, junit or html");
   app.add_flag_callback(
-      "--no-headers", [&options] { options.headers = false; }, "No line of titles");
+      "--no-headers", [&options] { options.headers = false; }, "Do not print column titles");
   app.add_option("--context", place.context, "The context of the kubeconfig");
   app.add_option("--kubeconfig", place.kubeconfig, "The kubeconfig to use");
 }
 
 void AddWhoFlags(CLI::App& app, WhoOptions& who) {
-  app.add_option("QUOTA", who.quota, "The quota: NAME, or KIND/NAME")->required();
+  app.add_option("QUOTA", who.quota, "The quota: NAME, or KIND/NAME, as clusterquota/team-a")
+      ->required();
   app.add_option("--name", who.name, "Only this name of its limits, as requests.cpu");
   app.add_option("--by", who.by, "owner (the default), object, namespace, or label=KEY");
   app.add_option("--most", who.most, "How many holders of each name are shown; 0: all")
@@ -136,10 +139,12 @@ void AddCheckFlags(CLI::App& app, CheckOptions& check) {
   app.add_flag("--replace", check.replace, "Count all of it, not only what changes");
   app.add_flag("--server", check.server, "Ask the server, too: dry runs of what is new");
   app.add_flag("--validate,!--no-validate", check.validate,
-               "End at fields that there are not; --validate=false ignores them");
+               "Fail at unknown fields; --validate=false ignores them");
   app.add_option("--nodes", check.nodes, "How many nodes DaemonSets run on, instead of counting")
       ->check(CLI::Range(0, 1'000'000));
-  app.add_option("--quota-file", check.quota_files, "Quotas of a file: no cluster is asked")
+  app.add_option("--quota-file", check.quota_files,
+                 "Quotas of a file: no cluster is asked, but for the labels of a namespace that a "
+                 "ClusterQuota looks at")
       ->expected(1)
       ->take_all();
   app.add_option("--limitrange-file", check.limit_range_files, "LimitRanges beside them")
@@ -182,7 +187,7 @@ Leave WrongCall(const std::string& why) {
           .text = "error: " + why + "\nSee 'kubectl quota --help' for help and examples.\n"};
 }
 
-// What the parser does not know of what may stand together.
+// Checks combinations of flags that the parser cannot check.
 std::optional<Leave> Check(const CommandRow& row, const Options& options) {
   if (!options.output.empty() && !row.outputs.contains(options.output)) {
     if (row.outputs.empty()) return WrongCall(std::string(row.name) + " has no -o");
@@ -197,17 +202,17 @@ std::optional<Leave> Check(const CommandRow& row, const Options& options) {
     return WrongCall("--limitrange-file and --used-file go with --quota-file");
   }
   if (check.server && !check.quota_files.empty()) {
-    return WrongCall("--server and --quota-file cannot stand together");
+    return WrongCall("--server and --quota-file cannot be used together");
   }
   if (options.watch && options.command != Command::kTop) return WrongCall("-w is for top only");
   if (options.place.all_namespaces && !options.place.ns.empty()) {
-    return WrongCall("-n and -A cannot stand together");
+    return WrongCall("-n and -A cannot be used together");
   }
   if (options.command == Command::kTree && !options.place.selector.empty()) {
-    return WrongCall("tree shows quotas by their place: -l is not for it");
+    return WrongCall("tree does not support -l");
   }
   if (!options.tree.quota.empty() && !options.place.ns.empty()) {
-    return WrongCall("a quota's name and -n cannot stand together");
+    return WrongCall("a quota's name and -n cannot be used together");
   }
   const bool rows = options.output.empty() || options.output == "wide" || options.output == "csv";
   if (options.watch && !rows) return WrongCall("-w goes with tables and csv only");

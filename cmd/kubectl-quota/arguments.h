@@ -11,7 +11,7 @@ namespace kubectl_quota {
 
 enum class Command { kTop, kWho, kWhy, kCheck, kTree, kSuggest, kReport, kComplete, kVersion };
 
-// Where to look, as kubectl's own flags say.
+// The part of the cluster to look at, as with kubectl's own flags.
 struct Place {
   std::string kubeconfig;
   std::string context;
@@ -33,18 +33,18 @@ struct WhyOptions {
 
 struct CheckOptions {
   std::vector<std::string> files;  // manifests; folders, and "-" for stdin
-  bool replace = false;            // all of it is new, whatever is stored
-  bool server = false;             // the server is asked, too, by dry runs
-  bool validate = true;            // a field that there is not ends the check
-  std::int64_t nodes = -1;         // that every DaemonSet runs on; -1: as the cluster has them
-  // Offline: the cluster is not asked.
+  bool replace = false;            // treat all objects as new
+  bool server = false;             // also send dry runs to the server
+  bool validate = true;            // an unknown field is an error
+  std::int64_t nodes = -1;         // nodes of every DaemonSet; -1: count the cluster's nodes
+  // With any of these, the cluster is not contacted.
   std::vector<std::string> quota_files;
   std::vector<std::string> limit_range_files;
   std::string used_file;
 };
 
 struct TreeOptions {
-  std::string quota;  // it and what is below; "": all
+  std::string quota;  // show this quota and its descendants; "": all
 };
 
 struct SuggestOptions {
@@ -52,16 +52,16 @@ struct SuggestOptions {
 };
 
 struct CompleteOptions {
-  std::vector<std::string> words;  // after `kubectl quota`; the last one is being typed
+  std::vector<std::string> words;  // after `kubectl quota`; the last one is incomplete
 };
 
 struct Options {
   Command command = Command::kTop;
   Place place;
-  std::string output;  // "", "wide", "json", …: one that the command knows
+  std::string output;  // "", "wide", "json", …: valid for the command
   bool headers = true;
   bool watch = false;
-  bool only_client = false;  // of the version: the cluster is not asked
+  bool only_client = false;  // for version: do not contact the cluster
   WhoOptions who;
   WhyOptions why;
   CheckOptions check;
@@ -70,7 +70,7 @@ struct Options {
   CompleteOptions complete;
 };
 
-// What ends the program at once: help that was asked for, or a wrong call.
+// A reason to exit at once: requested help, or a wrong call.
 struct Leave {
   int exit_code = 0;
   std::string text;  // to stdout with 0, else to stderr

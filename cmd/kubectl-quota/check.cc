@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cmd/kubectl-quota/check_inputs.h"
-#include "cmd/kubectl-quota/cluster_quotas.h"
+#include "cmd/kubectl-quota/cluster_limits.h"
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/documents.h"
@@ -24,8 +24,8 @@ using inspect::CheckedSpace;
 using inspect::Manifest;
 using Manifests = std::vector<Manifest>;
 
-// What keeps the server from judging the object at all: the right to create it, or its namespace,
-// which the same manifests may bring.
+// True if the server could not judge the object: the user may not create it, or its namespace does
+// not exist (the manifests may create it).
 bool IsNotAsked(const base::Error& error, const std::string& ns) {
   const std::string& text = error.message;
   return text.find(" cannot create resource \"") != std::string::npos ||
@@ -45,7 +45,7 @@ std::set<std::string> LimitedNames(const std::vector<quota::Quota>& quotas) {
   return names;
 }
 
-// Adds what the expansion of one manifest asks.
+// Adds the needs of one expanded manifest.
 base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,
                              inspect::FitBook& book, std::vector<std::string>& notes) {
   for (std::string& note : expansion.notes) notes.push_back(std::move(note));
@@ -58,20 +58,30 @@ base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, b
   return {};
 }
 
-// One namespace of the cluster, with its quotas and all that manifests are admitted by.
+// Charges the needs of one namespace to the ClusterQuotas, for the check of the next namespace.
+// `quotas` is a Forest or a ClusterLimits.
+void Charge(const inspect::FitBook& book, auto& quotas) {
+  const std::vector<quota::ResourceList> asked = book.Asked();
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const quota::Quota& quota = book.quotas()[i];
+    if (quota.cluster) quotas.Charge(quota.key.name, asked[i]);
+  }
+}
+
+// One namespace of the cluster, with its quotas and everything that affects admission.
 class LiveSpace {
  public:
   LiveSpace(Session& session, std::string ns)
       : session_(session), cluster_(session.cluster), ns_(std::move(ns)) {}
 
-  base::Task<base::Result<void>> Read(const Manifests& manifests, const inspect::Forest& forest) {
+  base::Task<base::Result<void>> Read(const Manifests& manifests, ClusterLimits& limits) {
     auto quotas = co_await cluster_.Quotas(ns_, session_.options.place.selector);
     if (!quotas) co_return quotas.error();
     std::vector<quota::Quota> core;
     for (ReadQuota& read : *quotas) {
       if (read.of->kind.empty()) core.push_back(std::move(read.quota));
     }
-    auto reached = co_await ReachIfKnown(cluster_, forest, ns_);
+    auto reached = co_await limits.In(ns_);
     book_ = std::make_unique<inspect::FitBook>(std::move(core), std::move(reached));
     empty_ = *book_;
     auto surroundings = co_await ReadSurroundings(cluster_, ns_, unread_);
@@ -110,18 +120,13 @@ class LiveSpace {
                         checked.notes);
   }
 
-  // What is asked here is used when the next namespace is looked at.
-  CheckedSpace Take(inspect::Forest& forest) {
-    const std::vector<quota::ResourceList> asked = book_->Asked();
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      const quota::Quota& quota = book_->quotas()[i];
-      if (quota.cluster) forest.Charge(quota.key.name, asked[i]);
-    }
+  CheckedSpace Take(ClusterLimits& limits) {
+    Charge(*book_, limits);
     return {ns_, std::move(*book_)};
   }
 
  private:
-  // What is stored under the object's name; null if nothing is, or all is to be counted anew.
+  // Returns the stored object of this name; null if there is none, or with --replace.
   base::Task<base::Result<json::Value>> Stored(const json::Value& object) {
     const std::string name(api::Name(object));
     const client::Discovered* kinds = co_await cluster_.Kinds();
@@ -142,7 +147,7 @@ class LiveSpace {
     co_return stored.error();
   }
 
-  // Errors: of the connection. A refusal is an answer.
+  // Errors: of the connection. A refusal is not an error.
   base::Task<base::Result<inspect::ServerAnswer>> AskServer(const json::Value& object,
                                                             const inspect::Expansion& expansion) {
     inspect::ServerAnswer answer;
@@ -163,7 +168,7 @@ class LiveSpace {
     co_return answer;
   }
 
-  // The object without what controllers make of it.
+  // True if the object fits without the objects that controllers create for it.
   bool FitsAlone(const inspect::ObjectName& name, const inspect::Expansion& expansion) {
     inspect::FitBook alone = empty_;
     for (const inspect::Piece& piece : expansion.pieces) {
@@ -183,35 +188,62 @@ class LiveSpace {
   Unread unread_;
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<inspect::FitBook> book_;
-  inspect::FitBook empty_{{}};  // the same before anything is asked
+  inspect::FitBook empty_{{}};  // without any needs
 };
 
 base::Task<base::Result<Checked>> CheckLive(Session& session) {
   auto groups = ReadGrouped(session.options, session.ns);
   if (!groups) co_return groups.error();
   Checked checked;
-  const std::unique_ptr<inspect::Forest> forest =
-      co_await ForestIfAny(session.cluster, session.options.place.selector);
+  ClusterLimits limits(session.cluster);
+  co_await limits.Read(session.options.place.selector);
   for (auto& [ns, manifests] : *groups) {
     LiveSpace space(session, ns);
-    if (auto read = co_await space.Read(manifests, *forest); !read) co_return read.error();
+    if (auto read = co_await space.Read(manifests, limits); !read) co_return read.error();
     for (Manifest& manifest : manifests) {
       auto added = co_await space.Add(std::move(manifest.object), checked);
       if (!added) co_return added.error().Wrap(manifest.where);
     }
-    checked.spaces.push_back(space.Take(*forest));
+    checked.spaces.push_back(space.Take(limits));
   }
   co_return checked;
 }
 
-base::Result<Checked> CheckFiles(const Options& options, base::WallTime now) {
+// Adds the labels of namespaces that are in no file. ClusterQuotas select namespaces by them.
+base::Result<void> CompleteLabels(OfflineInputs& inputs, const AskLabels& ask_labels) {
+  const std::vector<std::string> unlabelled = inputs.Unlabelled();
+  if (unlabelled.empty()) return {};
+  if (std::ranges::find(unlabelled, "") != unlabelled.end()) {
+    return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                       .message =
+                           "ClusterQuotas select namespaces by their labels: give -n, the "
+                           "namespace of the manifests"};
+  }
+  auto labels = ask_labels(unlabelled);
+  if (!labels) return labels.error();
+  inputs.labels.merge(*labels);
+  return {};
+}
+
+// Notes ClusterQuotas whose place in the tree is wrong, for example because a parent is missing.
+void NoteFlaws(const inspect::Forest& forest, std::vector<std::string>& notes) {
+  for (const std::string& name : forest.Names()) {
+    const auto flaw = forest.FlawOf(name);
+    if (flaw) notes.push_back("clusterquota/" + name + ": " + flaw->reason + ": " + flaw->message);
+  }
+}
+
+base::Result<Checked> CheckFiles(const Options& options, base::WallTime now,
+                                 const AskLabels& ask_labels) {
   auto inputs = ReadOffline(options);
   if (!inputs) return inputs.error();
+  if (auto complete = CompleteLabels(*inputs, ask_labels); !complete) return complete.error();
   const quota::QuotaApi api = quota::CoreQuotaApi();
   const client::Discovered nothing;
+  inspect::Forest forest(std::move(inputs->cluster_quotas));
   Checked checked;
   for (auto& [ns, manifests] : inputs->manifests) {
-    inspect::FitBook book(inputs->QuotasOf(ns));
+    inspect::FitBook book(inputs->QuotasOf(ns), forest.ReachOf(&inputs->labels[ns]));
     Counters counters(nothing, api);
     for (const Manifest& manifest : manifests) {
       auto expansion = inspect::Expand(manifest.object, inputs->surroundings);
@@ -219,8 +251,10 @@ base::Result<Checked> CheckFiles(const Options& options, base::WallTime now) {
       auto added = AddPieces(std::move(*expansion), counters, now, book, checked.notes);
       if (!added) return added.error().Wrap(manifest.where);
     }
+    Charge(book, forest);
     checked.spaces.push_back({ns, std::move(book)});
   }
+  NoteFlaws(forest, checked.notes);
   return checked;
 }
 
@@ -250,8 +284,9 @@ base::Task<Outcome> Check(Session& session) {
   co_return ShowChecked(session.terminal(), session.options, session.style(), *checked);
 }
 
-Outcome CheckOffline(const Options& options, Terminal& terminal, base::WallTime now) {
-  auto checked = CheckFiles(options, now);
+Outcome CheckOffline(const Options& options, Terminal& terminal, base::WallTime now,
+                     const AskLabels& ask_labels) {
+  auto checked = CheckFiles(options, now, ask_labels);
   if (!checked) return checked.error();
   const inspect::TableStyle style{.titles = options.headers, .colours = terminal.traits().colours};
   return ShowChecked(terminal, options, style, *checked);

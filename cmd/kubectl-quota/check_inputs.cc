@@ -9,6 +9,7 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/config/yaml.h"
+#include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/quantity_field.h"
 
 namespace kubectl_quota {
@@ -35,7 +36,7 @@ bool IsManifestFile(const fs::path& path) {
   return extension == ".yaml" || extension == ".yml" || extension == ".json";
 }
 
-// A file, or those of a folder in the order of their names.
+// Returns the file, or the files of a folder sorted by name.
 base::Result<std::vector<std::string>> FilesAt(const std::string& path) {
   std::error_code error;
   if (path == "-" || !fs::is_directory(path, error)) return std::vector<std::string>{path};
@@ -82,36 +83,77 @@ base::Result<void> CheckNamespace(const Manifest& manifest, const Options& optio
                     "\". You must pass '--namespace=" + own + "' to perform this operation.");
 }
 
-// Quotas in files lack what only a server gives.
-base::Result<quota::Quota> QuotaFrom(json::Value object) {
+// Adds the members that only a server sets.
+void GiveIdentity(json::Value& object) {
   for (const char* member : {"uid", "resourceVersion"}) {
     if (object.StringAt({"metadata", member}).empty()) object.Make({"metadata", member}) = "0";
   }
+}
+
+// Sets the usage of names without a count to zero.
+void CountRest(quota::Quota& quota) {
+  for (const auto& [name, limit] : quota.hard) {
+    if (quota.status.used.Find(name) == nullptr) quota.status.used.Set(name, {});
+  }
+}
+
+base::Result<quota::Quota> ClusterQuotaFrom(json::Value object) {
+  GiveIdentity(object);
+  auto quota = quota::ParseQuota(object, quota::ClusterQuotaApi().form);
+  if (!quota) return quota;
+  // Decide() reads limits from the status. Those of the spec count: an old status may be in the
+  // file.
+  quota->status.hard = quota->hard;
+  quota->has_status_hard = true;
+  quota->further_status = {};
+  CountRest(*quota);
+  return quota;
+}
+
+base::Result<quota::Quota> QuotaFrom(json::Value object) {
+  GiveIdentity(object);
   const bool nowhere = api::Namespace(object).empty();
   if (nowhere) object.Make({"metadata", "namespace"}) = "-";
   auto quota = quota::ParseQuota(object);
   if (!quota) return quota;
   if (nowhere) quota->key.ns.clear();
-  // The file is the limit, whatever some server enforced when it was written.
+  // The file has the limits. An old status.hard in it must not replace them.
   quota->status.hard = {};
-  for (const auto& [name, limit] : quota->hard) {
-    if (quota->status.used.Find(name) == nullptr) quota->status.used.Set(name, {});
-  }
+  CountRest(*quota);
   return quota;
 }
 
-base::Result<std::vector<quota::Quota>> ReadQuotas(const std::vector<std::string>& paths) {
+void ReadLabels(const json::Value& object, LabelsByNamespace& labels) {
+  if (api::Kind(object) != "Namespace") return;
+  json::Value& own = labels[std::string(api::Name(object))];
+  const json::Value* given = object.At({"metadata", "labels"});
+  own = given != nullptr && given->IsObject() ? *given : json::Value(json::Object{});
+  own.Make({"kubernetes.io/metadata.name"}) = api::Name(object);  // as the API server does
+}
+
+struct ReadQuotaFiles {
+  std::vector<quota::Quota> quotas;
+  std::vector<quota::Quota> cluster_quotas;
+  LabelsByNamespace labels;
+};
+
+base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
   auto manifests = ReadFiles(paths);
   if (!manifests) return manifests.error();
-  std::vector<quota::Quota> quotas;
+  ReadQuotaFiles read;
   for (Manifest& manifest : *manifests) {
-    if (api::Kind(manifest.object) != "ResourceQuota") continue;
-    auto quota = QuotaFrom(std::move(manifest.object));
+    ReadLabels(manifest.object, read.labels);
+    const bool cluster = api::Kind(manifest.object) == "ClusterQuota";
+    if (!cluster && api::Kind(manifest.object) != "ResourceQuota") continue;
+    auto quota = cluster ? ClusterQuotaFrom(std::move(manifest.object))
+                         : QuotaFrom(std::move(manifest.object));
     if (!quota) return quota.error().Wrap(manifest.where);
-    quotas.push_back(std::move(*quota));
+    (cluster ? read.cluster_quotas : read.quotas).push_back(std::move(*quota));
   }
-  if (quotas.empty()) return WrongInput("no ResourceQuota in what --quota-file names");
-  return quotas;
+  if (read.quotas.empty() && read.cluster_quotas.empty()) {
+    return WrongInput("no ResourceQuota or ClusterQuota in what --quota-file names");
+  }
+  return read;
 }
 
 void SetUsed(const quota::ResourceList& used, quota::Quota& quota) {
@@ -120,8 +162,17 @@ void SetUsed(const quota::ResourceList& used, quota::Quota& quota) {
   }
 }
 
-// Quotas with a status, as `kubectl get quota -o yaml` prints them; or amounts by name, for all.
-base::Result<void> ReadUsed(const std::string& path, std::vector<quota::Quota>& quotas) {
+// Sets `used` as in the quotas of the same names.
+void SetUsedAs(const std::vector<quota::Quota>& counted, std::vector<quota::Quota>& quotas) {
+  for (quota::Quota& quota : quotas) {
+    const auto same = std::ranges::find_if(
+        counted, [&](const auto& other) { return other.key.name == quota.key.name; });
+    if (same != counted.end()) SetUsed(same->status.used, quota);
+  }
+}
+
+// Reads quotas with their status (`kubectl get quota -o yaml`), or amounts by name for all quotas.
+base::Result<void> ReadUsed(const std::string& path, OfflineInputs& inputs) {
   const auto text = ReadText(path);
   if (!text) return text.error();
   const auto documents = config::ParseYamlDocuments(*text);
@@ -130,16 +181,14 @@ base::Result<void> ReadUsed(const std::string& path, std::vector<quota::Quota>& 
   if (plain) {
     const auto used = quota::ResourceListFrom(&documents->front(), "used");
     if (!used) return used.error().Wrap(path);
-    for (quota::Quota& quota : quotas) SetUsed(*used, quota);
+    for (quota::Quota& quota : inputs.quotas) SetUsed(*used, quota);
+    for (quota::Quota& quota : inputs.cluster_quotas) SetUsed(*used, quota);
     return {};
   }
   const auto counted = ReadQuotas({path});
   if (!counted) return counted.error();
-  for (quota::Quota& quota : quotas) {
-    const auto same = std::ranges::find_if(
-        *counted, [&](const auto& other) { return other.key.name == quota.key.name; });
-    if (same != counted->end()) SetUsed(same->status.used, quota);
-  }
+  SetUsedAs(counted->quotas, inputs.quotas);
+  SetUsedAs(counted->cluster_quotas, inputs.cluster_quotas);
   return {};
 }
 
@@ -155,7 +204,7 @@ base::Result<void> ReadLimitRanges(const std::vector<std::string>& paths,
   return {};
 }
 
-// Where manifests say nothing else: the only namespace that the quotas are of.
+// Returns the namespace of manifests without one: the only namespace of the quotas.
 std::string HomeOf(const std::vector<quota::Quota>& quotas, const std::string& given) {
   if (!given.empty()) return given;
   std::set<std::string> all;
@@ -191,14 +240,27 @@ std::vector<quota::Quota> OfflineInputs::QuotasOf(const std::string& ns) const {
   return own;
 }
 
+std::vector<std::string> OfflineInputs::Unlabelled() const {
+  const bool look = std::ranges::any_of(cluster_quotas, [](const quota::Quota& quota) {
+    return quota.cluster->selector && !quota.cluster->selector->empty();
+  });
+  std::vector<std::string> unlabelled;
+  for (const auto& [ns, group] : manifests) {
+    if (look && !labels.contains(ns)) unlabelled.push_back(ns);
+  }
+  return unlabelled;
+}
+
 base::Result<OfflineInputs> ReadOffline(const Options& options) {
   const CheckOptions& check = options.check;
   OfflineInputs inputs;
   auto quotas = ReadQuotas(check.quota_files);
   if (!quotas) return quotas.error();
-  inputs.quotas = std::move(*quotas);
+  inputs.quotas = std::move(quotas->quotas);
+  inputs.cluster_quotas = std::move(quotas->cluster_quotas);
+  inputs.labels = std::move(quotas->labels);
   if (!check.used_file.empty()) {
-    if (auto read = ReadUsed(check.used_file, inputs.quotas); !read) return read.error();
+    if (auto read = ReadUsed(check.used_file, inputs); !read) return read.error();
   }
   auto ranges = ReadLimitRanges(check.limit_range_files, inputs.surroundings.defaults);
   if (!ranges) return ranges.error();
@@ -207,6 +269,9 @@ base::Result<OfflineInputs> ReadOffline(const Options& options) {
   auto manifests = ReadGrouped(options, HomeOf(inputs.quotas, options.place.ns));
   if (!manifests) return manifests.error();
   inputs.manifests = std::move(*manifests);
+  for (const auto& [ns, group] : inputs.manifests) {
+    for (const Manifest& manifest : group) ReadLabels(manifest.object, inputs.labels);
+  }
   return inputs;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The files of `check`: manifests by namespace and, offline, quotas, LimitRanges and what is used.
+// The input files of `check`: manifests by namespace and, offline, quotas, LimitRanges and usage.
 
 #include <map>
 #include <string>
@@ -15,16 +15,24 @@ namespace kubectl_quota {
 
 using ManifestsByNamespace = std::map<std::string, std::vector<inspect::Manifest>>;
 
-// All manifests of -f; those that name no namespace are in `ns`. Errors: kInvalidArgument, naming
-// the file, its line or its object.
+// Returns all manifests of -f. Those without a namespace are put into `ns`. Errors:
+// kInvalidArgument, naming the file, its line or its object.
 base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns);
+
+// metadata.labels by namespace.
+using LabelsByNamespace = std::map<std::string, json::Value>;
 
 struct OfflineInputs {
   ManifestsByNamespace manifests;
   std::vector<quota::Quota> quotas;
+  std::vector<quota::Quota> cluster_quotas;
+  LabelsByNamespace labels;  // of the Namespaces in the files
   inspect::Surroundings surroundings;
-  // Those of the namespace, and those that name none.
+  // Returns the quotas of the namespace and those without a namespace.
   [[nodiscard]] std::vector<quota::Quota> QuotasOf(const std::string& ns) const;
+  // Returns the namespaces of manifests without known labels, if some ClusterQuota selects by
+  // labels.
+  [[nodiscard]] std::vector<std::string> Unlabelled() const;
 };
 
 base::Result<OfflineInputs> ReadOffline(const Options& options);

@@ -12,11 +12,6 @@
 namespace kubectl_quota {
 namespace {
 
-bool Serves(const client::Discovered& kinds, const api::GroupVersionResource& gvr) {
-  return std::ranges::any_of(kinds.resources,
-                             [&](const auto& resource) { return resource.gvr == gvr; });
-}
-
 void AddServed(const client::Discovered& kinds, quota::QuotaApi api,
                std::vector<ServedQuotaApi>& apis) {
   if (!Serves(kinds, api.resource)) return;
@@ -25,6 +20,11 @@ void AddServed(const client::Discovered& kinds, quota::QuotaApi api,
 }
 
 }  // namespace
+
+bool Serves(const client::Discovered& kinds, const api::GroupVersionResource& gvr) {
+  return std::ranges::any_of(kinds.resources,
+                             [&](const auto& resource) { return resource.gvr == gvr; });
+}
 
 informers::ReflectorOptions QuotaList(const quota::QuotaApi& api, const std::string& ns,
                                       const std::string& selector) {
@@ -58,7 +58,8 @@ base::Task<const client::Discovered*> Cluster::Kinds() {
     kinds_ = std::move(*discovered);
     co_return &*kinds_;
   }
-  terminal_.Warn("only Kubernetes' own quotas are looked at: " + ErrorText(discovered.error()));
+  terminal_.Warn("only ResourceQuotas are read: " + ErrorText(discovered.error()));
+  // Store the empty answer, too: discovery is not tried again, and there is only one warning.
   kinds_ = client::Discovered();
   co_return &*kinds_;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reading a cluster with the user's own rights: discovery, lists in pages, single objects, quotas
-// of every API that is served. Nothing here changes anything. Single-threaded.
+// Reads a cluster with the user's own rights: discovery, lists in pages, single objects, and quotas
+// of every served API. It never writes. Single-threaded.
 
 #include <functional>
 #include <memory>
@@ -18,8 +18,8 @@
 
 namespace kubectl_quota {
 
-// A quota API that the server serves. "" is the kind of Kubernetes' own quotas, which need none in
-// a table; others have "karmadaquota.policy.karmada.io".
+// A quota API that the server serves. `kind` is "" for Kubernetes' own quotas, which need no kind
+// in a table; else for example "karmadaquota.policy.karmada.io".
 struct ServedQuotaApi {
   quota::QuotaApi api;
   std::string kind;
@@ -30,13 +30,13 @@ struct ReadQuota {
   quota::Quota quota;
 };
 
-// A list of these fields (dotted paths, divided by blanks).
+// Returns a list request for these fields (dotted paths, separated by blanks).
 informers::ReflectorOptions Listing(api::GroupVersionResource resource, std::string ns,
                                     std::string_view fields);
 
 class Cluster {
  public:
-  // Both outlive it.
+  // Both arguments must outlive it.
   Cluster(client::ApiClient& client, Terminal& terminal);
 
   [[nodiscard]] client::ApiClient& client() { return client_; }
@@ -45,24 +45,22 @@ class Cluster {
   // Kubernetes' own quota API.
   [[nodiscard]] const quota::QuotaApi& core() const { return core_; }
 
-  // What the server serves; asked once. If it cannot be asked that is a warning, and nothing is
-  // known to be served.
+  // Returns the served kinds; asks the server once. If that fails, it warns and returns no kinds.
   base::Task<const client::Discovered*> Kinds();
-  // The APIs whose quotas may be there; Kubernetes' own always.
+  // Returns the served quota APIs. Kubernetes' own is always included.
   base::Task<const std::vector<ServedQuotaApi>*> QuotaApis();
 
-  // `restart`: objects come again from the first one.
+  // `restart` is called before the objects are passed again from the first one.
   base::Task<base::Result<void>> List(informers::ReflectorOptions what,
                                       std::function<void(const json::Value&)> object,
                                       std::function<void()> restart);
   base::Task<base::Result<json::Value>> Get(std::string path);
 
-  // Whether the server would create the object: everything but storing it is done. Errors: its
-  // refusal.
+  // Asks the server to create the object without storing it. Errors: its refusal.
   base::Task<base::Result<void>> DryRun(std::string path, json::Value object);
 
-  // The quotas of a namespace, or of all with "". One that cannot be read is a warning, and so is
-  // an API other than Kubernetes' own whose quotas may not be listed.
+  // Returns the quotas of a namespace; "": of all. A quota that cannot be read is a warning, and so
+  // is an API other than Kubernetes' own that may not be listed.
   base::Task<base::Result<std::vector<ReadQuota>>> Quotas(std::string ns, std::string selector);
 
  private:
@@ -76,7 +74,9 @@ class Cluster {
   std::vector<ServedQuotaApi> apis_;
 };
 
-// What is listed of a quota API.
+bool Serves(const client::Discovered& kinds, const api::GroupVersionResource& gvr);
+
+// Returns the list request for the quotas of an API.
 informers::ReflectorOptions QuotaList(const quota::QuotaApi& api, const std::string& ns,
                                       const std::string& selector);
 

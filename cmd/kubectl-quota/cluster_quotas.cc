@@ -1,8 +1,10 @@
 #include "cmd/kubectl-quota/cluster_quotas.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/quota/cluster/cluster_quota.h"
@@ -12,7 +14,7 @@ namespace {
 
 const api::GroupVersionResource kNamespacesOfCluster{"", "v1", "namespaces"};
 
-// What the API server gives to each namespace.
+// The label that the API server sets on each namespace.
 json::Value LabelsOfNew(const std::string& ns) {
   return json::Object{{"kubernetes.io/metadata.name", ns}};
 }
@@ -22,9 +24,7 @@ json::Value LabelsOfNew(const std::string& ns) {
 base::Task<base::Result<std::unique_ptr<inspect::Forest>>> ReadForest(Cluster& cluster) {
   const quota::QuotaApi api = quota::ClusterQuotaApi();
   const client::Discovered* kinds = co_await cluster.Kinds();
-  const bool served = std::ranges::any_of(
-      kinds->resources, [&](const auto& resource) { return resource.gvr == api.resource; });
-  if (!served) co_return std::unique_ptr<inspect::Forest>();
+  if (!Serves(*kinds, api.resource)) co_return std::unique_ptr<inspect::Forest>();
   std::vector<quota::Quota> quotas;
   const auto add = [&](const json::Value& object) {
     auto quota = quota::ParseQuota(object, api.form);
@@ -40,38 +40,72 @@ base::Task<base::Result<std::unique_ptr<inspect::Forest>>> ReadForest(Cluster& c
   co_return std::make_unique<inspect::Forest>(std::move(quotas));
 }
 
-base::Task<std::unique_ptr<inspect::Forest>> ForestIfAny(Cluster& cluster, std::string selector) {
-  if (!selector.empty()) co_return std::make_unique<inspect::Forest>(std::vector<quota::Quota>());
-  auto forest = co_await ReadForest(cluster);
-  if (forest && *forest != nullptr) co_return std::move(*forest);
-  if (!forest && !forest.error().Is(base::ErrorCode::kForbidden)) {
-    cluster.terminal().Warn("looked at without ClusterQuotas: " + ErrorText(forest.error()));
-  }
-  co_return std::make_unique<inspect::Forest>(std::vector<quota::Quota>());
-}
-
 base::Task<base::Result<inspect::Reached>> ReachOf(Cluster& cluster, const inspect::Forest& forest,
                                                    std::string ns) {
   if (forest.empty()) co_return inspect::Reached();
-  auto object = co_await cluster.Get(kNamespacesOfCluster.Path("", ns));
-  if (object) co_return forest.ReachOf(object->At({"metadata", "labels"}));
-  if (!object.error().Is(base::ErrorCode::kNotFound)) co_return object.error();
-  const json::Value labels = LabelsOfNew(ns);
-  co_return forest.ReachOf(&labels);
+  const std::vector<std::string> one = {std::move(ns)};
+  const auto labels = co_await LabelsOf(cluster, one);
+  if (!labels) co_return labels.error();
+  co_return forest.ReachOf(&labels->begin()->second);
 }
 
-base::Task<inspect::Reached> ReachIfKnown(Cluster& cluster, const inspect::Forest& forest,
-                                          std::string ns) {
-  auto reached = co_await ReachOf(cluster, forest, std::move(ns));
-  if (!reached) {
-    cluster.terminal().Warn("looked at without ClusterQuotas: " + ErrorText(reached.error()));
-    co_return inspect::Reached();
+base::Task<base::Result<LabelsByNamespace>> LabelsOf(Cluster& cluster,
+                                                     std::vector<std::string> namespaces) {
+  LabelsByNamespace labels;
+  for (const std::string& ns : namespaces) {
+    auto object = co_await cluster.Get(kNamespacesOfCluster.Path("", ns));
+    if (!object && !object.error().Is(base::ErrorCode::kNotFound)) co_return object.error();
+    const json::Value* own = object ? object->At({"metadata", "labels"}) : nullptr;
+    labels[ns] = own != nullptr ? *own : LabelsOfNew(ns);
   }
-  for (const quota::Quota& quota : reached->quotas) {
-    const std::string why = inspect::WhyUncertain(quota);
-    if (!why.empty()) cluster.terminal().Warn("cluster quota " + quota.key.name + ": " + why);
+  co_return base::Result<LabelsByNamespace>(std::move(labels));
+}
+
+base::Error NoSuchClusterQuota(const std::string& wanted, const inspect::Forest& forest) {
+  std::string names;
+  for (const std::string& name : forest.Names()) {
+    names.append(names.empty() ? "; there are: " : ", ").append(name);
   }
-  co_return std::move(*reached);
+  return {
+      .code = base::ErrorCode::kNotFound,
+      .message = "GET clusterquotas: 404 NotFound: clusterquotas.quota-controller-manager.io \"" +
+                 wanted + "\" not found" + names,
+      .http_status = 404,
+      .reason = "NotFound"};
+}
+
+base::Error NoClusterQuotas() {
+  return {.code = base::ErrorCode::kInvalidArgument,
+          .message = "the server doesn't have a resource type \"clusterquotas\""};
+}
+
+void WarnLeftOut(Cluster& cluster, const base::Error& error) {
+  cluster.terminal().Warn("ClusterQuotas are left out: " + ErrorText(error));
+}
+
+bool IsClusterQuota(const std::string& wanted) {
+  const std::size_t slash = wanted.find('/');
+  const std::string kind = wanted.substr(0, slash == std::string::npos ? 0 : slash);
+  return kind == "clq" || kind.starts_with("clusterquota");
+}
+
+std::string NameOfClusterQuota(const std::string& wanted) {
+  return IsClusterQuota(wanted) ? wanted.substr(wanted.find('/') + 1) : wanted;
+}
+
+base::Task<base::Result<std::set<std::string>>> NamespacesOf(Cluster& cluster,
+                                                             inspect::Forest& forest,
+                                                             std::string quota) {
+  std::map<std::string, json::Value> labels;
+  const auto add = [&](const json::Value& object) {
+    const json::Value* of_object = object.At({"metadata", "labels"});
+    labels[std::string(api::Name(object))] = of_object != nullptr ? *of_object : json::Value();
+  };
+  auto listed = co_await cluster.List(Listing(kNamespacesOfCluster, "", "metadata.labels"), add,
+                                      [&] { labels.clear(); });
+  if (!listed) co_return listed.error();
+  for (const auto& [ns, of_object] : labels) forest.AddNamespace(ns, &of_object);
+  co_return forest.NamespacesOf(quota);
 }
 
 }  // namespace kubectl_quota

@@ -1,28 +1,40 @@
 #pragma once
 
-// Reading ClusterQuotas, and which of them a namespace is under. Single-threaded.
+// Reads ClusterQuotas and finds those that limit a namespace. Single-threaded.
 
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "cmd/kubectl-quota/cluster.h"
 #include "pkg/inspect/forest.h"
 
 namespace kubectl_quota {
 
-// All of them; nullptr if the server does not serve any. Errors: of the list.
+// Returns all ClusterQuotas; nullptr if the server does not serve the kind. Errors: of the list.
 base::Task<base::Result<std::unique_ptr<inspect::Forest>>> ReadForest(Cluster& cluster);
 
-// The same beside other quotas: empty where they are not served, not for the user to list, or only
-// quotas with certain labels are asked about. Another failure is a warning.
-base::Task<std::unique_ptr<inspect::Forest>> ForestIfAny(Cluster& cluster, std::string selector);
-
-// The ClusterQuotas of a namespace; one that there is not has only the label that each gets.
-// Errors: of reading the namespace.
+// Returns the ClusterQuotas that limit a namespace. A namespace that does not exist yet is taken to
+// have only the label that the API server sets. Errors: of reading the namespace.
 base::Task<base::Result<inspect::Reached>> ReachOf(Cluster& cluster, const inspect::Forest& forest,
                                                    std::string ns);
-// The same; a failure is a warning, and so is a status that may not be the truth.
-base::Task<inspect::Reached> ReachIfKnown(Cluster& cluster, const inspect::Forest& forest,
-                                          std::string ns);
+
+// Warns that the answer does without ClusterQuotas, and why.
+void WarnLeftOut(Cluster& cluster, const base::Error& error);
+
+// Returns true for "clusterquota/team-a" and "clq/team-a".
+bool IsClusterQuota(const std::string& wanted);
+// Returns "team-a" for these, and for "team-a".
+std::string NameOfClusterQuota(const std::string& wanted);
+
+// The errors for a name that does not exist, and for a server without ClusterQuotas.
+base::Error NoSuchClusterQuota(const std::string& wanted, const inspect::Forest& forest);
+base::Error NoClusterQuotas();
+
+// Returns the namespaces that the quota limits. Errors: of listing namespaces.
+base::Task<base::Result<std::set<std::string>>> NamespacesOf(Cluster& cluster,
+                                                             inspect::Forest& forest,
+                                                             std::string quota);
 
 }  // namespace kubectl_quota

@@ -1,13 +1,16 @@
 #pragma once
 
-// The commands: each reads what it needs, lets pkg/inspect decide and shows the answer. The result
-// is the exit code; an error is told in kubectl's words, with exit code 2.
+// The commands. Each reads the cluster, lets pkg/inspect decide and prints the answer. The result
+// is the exit code. An error is printed as kubectl would print it, with exit code 2.
 //
-// Single-threaded. The session outlives them.
+// Single-threaded. The session must outlive them.
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "cmd/kubectl-quota/arguments.h"
+#include "cmd/kubectl-quota/check_inputs.h"
 #include "cmd/kubectl-quota/cluster.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/inspect/table.h"
@@ -22,7 +25,7 @@ struct Session {
   Cluster& cluster;
   base::Scheduler& scheduler;
   Options options;
-  std::string ns;      // of the flags or the context; "" for all of them
+  std::string ns;      // from the flags or the context; "": all
   std::string source;  // "https://10.0.0.1:6443"
   [[nodiscard]] Terminal& terminal() const { return cluster.terminal(); }
   [[nodiscard]] inspect::TableStyle style() const {
@@ -40,9 +43,16 @@ base::Task<Outcome> Suggest(Session& session);
 base::Task<Outcome> MakeReport(Session& session);
 base::Task<Outcome> Tree(Session& session);
 base::Task<Outcome> Complete(Session& session);
-// The images of daemons in the cluster; nothing where there is none, or none may be seen.
+// Prints the images of daemons in the cluster; nothing if there is none or the user may not see it.
 base::Task<Outcome> DaemonVersion(Session& session);
-// With --quota-file: from files alone.
-Outcome CheckOffline(const Options& options, Terminal& terminal, base::WallTime now);
+// `check` with --quota-file. Reads only files, except for the labels of namespaces that are in no
+// file: if ClusterQuotas select by them, `ask_labels` reads them from the cluster.
+using AskLabels =
+    std::function<base::Result<LabelsByNamespace>(const std::vector<std::string>& namespaces)>;
+Outcome CheckOffline(const Options& options, Terminal& terminal, base::WallTime now,
+                     const AskLabels& ask_labels);
+// Reads metadata.labels of these namespaces of the cluster.
+base::Task<base::Result<LabelsByNamespace>> LabelsOf(Cluster& cluster,
+                                                     std::vector<std::string> namespaces);
 
 }  // namespace kubectl_quota

@@ -22,7 +22,7 @@ const WorkloadKind kWorkloads[] = {{"deployment/", {"apps", "v1", "deployments"}
                                    {"job/", {"batch", "v1", "jobs"}},
                                    {"cronjob/", {"batch", "v1", "cronjobs"}}};
 
-// Nobody waits for a completion that fails: what cannot be read is left out.
+// Unreadable kinds are left out, because an error would disturb the shell.
 base::Task<void> AddNames(Cluster& cluster, api::GroupVersionResource resource, std::string ns,
                           std::string prefix, Known& names) {
   const auto add = [&](const json::Value& object) {
@@ -42,6 +42,8 @@ base::Task<Outcome> Complete(Session& session) {
       break;
     case Completion::Names::kQuotas:
       co_await AddNames(session.cluster, kQuotas, session.ns, "", names);
+      co_await AddNames(session.cluster, quota::ClusterQuotaApi().resource, "", "clusterquota/",
+                        names);
       break;
     case Completion::Names::kClusterQuotas:
       co_await AddNames(session.cluster, quota::ClusterQuotaApi().resource, "", "", names);

@@ -49,7 +49,7 @@ bool TakesValue(const std::string& word) {
   return flags.contains(word);
 }
 
-// The command among the words, "top" if there is none; and how many other words stand after it.
+// The command among the words ("top" if there is none), and the number of other words after it.
 struct Called {
   std::optional<std::string> command;
   std::size_t arguments = 0;

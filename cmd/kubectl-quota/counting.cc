@@ -10,8 +10,11 @@
 namespace kubectl_quota {
 namespace {
 
-// Owners of owners of owners: nobody builds more, and circles are possible.
+// Bounds the levels of owners, because owners may form a cycle.
 constexpr int kMostLevels = 8;
+
+// If a quota limits more namespaces than these, all objects of the cluster are listed at once.
+constexpr std::size_t kMostPlaces = 16;
 
 bool OwnsAny(const quota::Evaluator& evaluator, const std::vector<std::string>& names) {
   return std::ranges::any_of(names, [&](const auto& name) { return evaluator.owns(name); });
@@ -23,7 +26,7 @@ bool ClassesMatter(const quota::Evaluator& evaluator, const std::vector<std::str
          });
 }
 
-// The evaluators that may have something to say, and those of kinds that are merely counted.
+// Returns the evaluators that may own the names, including those of kinds that are only counted.
 std::vector<quota::Evaluator> EvaluatorsOf(const quota::QuotaApi& api,
                                            const std::vector<std::string>& names) {
   std::vector<quota::Evaluator> wanted;
@@ -41,7 +44,7 @@ std::vector<quota::Evaluator> EvaluatorsOf(const quota::QuotaApi& api,
   return wanted;
 }
 
-// Kinds as classes: what the server serves.
+// Makes a table of the served kinds, for evaluators whose classes are kinds.
 std::unique_ptr<quota::ClassTable> ClassesOfKinds(const quota::ClassSource& source,
                                                   const client::Discovered& kinds) {
   auto table = std::make_unique<quota::ClassTable>(source.missing, source.called);
@@ -67,7 +70,7 @@ base::Task<std::unique_ptr<quota::ClassTable>> ReadClasses(Cluster& cluster,
   what.fields = source.fields;
   auto listed = co_await cluster.List(std::move(what), set, [&] { table->Clear(); });
   if (!listed) {
-    cluster.terminal().Warn("what depends on " + source.resource.ToString() +
+    cluster.terminal().Warn("usage that depends on " + source.resource.ToString() +
                             " is left out: " + ErrorText(listed.error()));
   }
   co_return table;
@@ -77,7 +80,7 @@ std::optional<api::GroupVersionResource> ServedAs(const client::Discovered& kind
                                                   const quota::Evaluator& evaluator) {
   const client::ApiResource* found = FindResource(kinds, evaluator.resource, evaluator.version);
   if (found != nullptr) return found->gvr;
-  // What the server serves could not be asked; the core group is always there.
+  // If discovery failed, no resource is known. The core group always exists.
   if (!kinds.resources.empty() || !evaluator.resource.group.empty()) return std::nullopt;
   return api::GroupVersionResource{"", "v1", evaluator.resource.resource};
 }
@@ -87,14 +90,14 @@ base::Task<void> ReadOwnersOfKind(Cluster& cluster, std::string ns, inspect::Own
   const client::Discovered* kinds = co_await cluster.Kinds();
   const client::ApiResource* resource = FindKind(*kinds, kind.api_version, kind.kind);
   owners.SetRead(kind);
-  // What is of no namespace, as the node of a static pod, is the top.
+  // A cluster-scoped owner, such as the node of a static pod, is the topmost one.
   if (resource == nullptr || !resource->namespaced) co_return;
   const auto add = [&](const json::Value& object) { owners.Add(object); };
   auto listed = co_await cluster.List(
       Listing(resource->gvr, std::move(ns), "metadata.ownerReferences"), add, [] {});
   if (listed) co_return;
-  cluster.terminal().Warn("owners are followed no further than to a " + kind.kind + ": " +
-                          ErrorText(listed.error()));
+  cluster.terminal().Warn("the owners of objects of kind " + kind.kind +
+                          " are unknown: " + ErrorText(listed.error()));
 }
 
 }  // namespace
@@ -150,47 +153,86 @@ base::Task<base::Result<bool>> ReadObjects(Cluster& cluster, const Source& sourc
   co_return false;
 }
 
-base::Task<void> ReadOwners(Cluster& cluster, std::string ns, inspect::OwnerIndex& owners,
+base::Task<void> ReadOwners(Cluster& cluster, std::vector<std::string> places,
+                            inspect::OwnerIndex& owners,
                             std::function<std::set<inspect::OwnerKind>()> missing) {
   for (int level = 0; level < kMostLevels; ++level) {
     const std::set<inspect::OwnerKind> kinds = missing();
     if (kinds.empty()) co_return;
     for (const inspect::OwnerKind& kind : kinds) {
-      co_await ReadOwnersOfKind(cluster, ns, owners, kind);
+      for (const std::string& ns : places) co_await ReadOwnersOfKind(cluster, ns, owners, kind);
     }
   }
 }
 
-base::Task<base::Result<void>> FillBook(Cluster& cluster, const quota::QuotaApi& api,
-                                        inspect::HolderBook& book, Onlooker onlooker) {
-  const std::string ns = book.quota().key.ns;
+namespace {
+
+// The namespaces to list ("": all at once), and a filter for the listed objects.
+struct Filling {
+  std::vector<std::string> places;
+  Onlooker onlooker = nullptr;
+  std::optional<std::set<std::string>> within = {};  // only objects of these namespaces
+};
+
+base::Task<base::Result<void>> AddSource(Cluster& cluster, const Source& source,
+                                         const Filling& filling, std::string ns,
+                                         inspect::HolderBook& book) {
+  const inspect::ObjectName of{base::ToLower(source.kind), source.evaluator.resource.group, ""};
   const auto now = std::chrono::system_clock::now();
+  std::size_t unknown = 0;
+  std::string why;
+  inspect::HolderBook read = book;  // until the list is complete: it may start over
+  const auto add = [&](const json::Value& object) {
+    if (filling.within && !filling.within->contains(std::string(api::Namespace(object)))) return;
+    if (filling.onlooker) filling.onlooker(source.evaluator, object);
+    inspect::ObjectName name = of;
+    name.name = api::Name(object);
+    const auto added =
+        read.Add(source.evaluator, source.classes.get(), object, std::move(name), now);
+    if (!added && unknown++ == 0) why = added.error().message;
+  };
+  auto listed = co_await ReadObjects(cluster, source, std::move(ns), book.Fields(), add,
+                                     [&] { read = book; });
+  if (!listed) co_return listed.error();
+  if (unknown > 0) {
+    cluster.terminal().Warn("shown without " + std::to_string(unknown) +
+                            " objects whose usage is unknown: " + why);
+  }
+  if (!*listed) read.SetIncomplete();
+  book = std::move(read);
+  co_return base::Result<void>();
+}
+
+base::Task<base::Result<void>> FillFrom(Cluster& cluster, const quota::QuotaApi& api,
+                                        inspect::HolderBook& book, Filling filling) {
   const std::vector<Source> sources = co_await SourcesOf(cluster, api, book.names());
   for (const Source& source : sources) {
-    const inspect::ObjectName of{base::ToLower(source.kind), source.evaluator.resource.group, ""};
-    std::size_t unknown = 0;
-    std::string why;
-    inspect::HolderBook read = book;  // until the list is whole
-    const auto add = [&](const json::Value& object) {
-      if (onlooker) onlooker(source.evaluator, object);
-      inspect::ObjectName name = of;
-      name.name = api::Name(object);
-      const auto added =
-          read.Add(source.evaluator, source.classes.get(), object, std::move(name), now);
-      if (!added && unknown++ == 0) why = added.error().message;
-    };
-    auto listed =
-        co_await ReadObjects(cluster, source, ns, book.Fields(), add, [&] { read = book; });
-    if (!listed) co_return listed.error();
-    if (unknown > 0) {
-      cluster.terminal().Warn("shown without " + std::to_string(unknown) +
-                              " of which it is unknown what they use: " + why);
+    for (const std::string& ns : filling.places) {
+      auto added = co_await AddSource(cluster, source, filling, ns, book);
+      if (!added) co_return added;
     }
-    if (!*listed) read.SetIncomplete();
-    book = std::move(read);
   }
-  co_await ReadOwners(cluster, ns, book.owners(), [&] { return book.MissingOwners(); });
+  co_await ReadOwners(cluster, filling.places, book.owners(), [&] { return book.MissingOwners(); });
   co_return base::Result<void>();
+}
+
+}  // namespace
+
+base::Task<base::Result<void>> FillBook(Cluster& cluster, const quota::QuotaApi& api,
+                                        inspect::HolderBook& book, Onlooker onlooker) {
+  Filling filling{.places = {book.quota().key.ns}, .onlooker = std::move(onlooker)};
+  return FillFrom(cluster, api, book, std::move(filling));
+}
+
+base::Task<base::Result<void>> FillBookWithin(Cluster& cluster, const quota::QuotaApi& api,
+                                              inspect::HolderBook& book,
+                                              std::set<std::string> namespaces) {
+  Filling filling{.places = {namespaces.begin(), namespaces.end()}};
+  if (namespaces.size() > kMostPlaces) {
+    filling.places = {""};
+    filling.within = std::move(namespaces);
+  }
+  return FillFrom(cluster, api, book, std::move(filling));
 }
 
 }  // namespace kubectl_quota

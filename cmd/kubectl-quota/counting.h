@@ -1,11 +1,12 @@
 #pragma once
 
-// Reading what a quota counts: which kinds its names are about, their objects, the classes that
-// these refer to, and their owners up to the top. Single-threaded.
+// Reads what a quota counts: the kinds of its names, their objects, the classes of these, and all
+// owners. Single-threaded.
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,38 +19,43 @@ namespace kubectl_quota {
 struct Source {
   quota::Evaluator evaluator;
   std::optional<api::GroupVersionResource> resource;  // nullopt: the server does not serve it
-  std::string kind;                                   // "Pod"; the resource where that is unknown
-  std::unique_ptr<quota::ClassTable> classes;         // that its objects refer to; may be null
+  std::string kind;                                   // "Pod"; the resource if the kind is unknown
+  std::unique_ptr<quota::ClassTable> classes;         // of its objects; may be null
 };
 
-// The kinds that these names are about. Classes that cannot be read are a warning.
+// Returns the kinds that count under these names. Unreadable classes are a warning.
 base::Task<std::vector<Source>> SourcesOf(Cluster& cluster, const quota::QuotaApi& api,
                                           std::vector<std::string> names);
 
-// The resource that a kind or a resource is served as; nullptr if it is not.
+// Returns the served resource of a kind or resource name; nullptr if there is none.
 const client::ApiResource* FindKind(const client::Discovered& kinds, std::string_view api_version,
                                     std::string_view kind);
 const client::ApiResource* FindResource(const client::Discovered& kinds,
                                         const api::GroupResource& resource,
                                         std::string_view version = {});
 
-// Lists the source's objects in the namespace, with these fields beside those that are counted by.
-// False: they may not be listed, which is a warning that says what is shown without it. Other
-// failures are errors.
+// Lists the source's objects in the namespace, with `fields` in addition to the counted ones.
+// Returns false, with a warning, if the user may not list them. Other failures are errors.
 base::Task<base::Result<bool>> ReadObjects(Cluster& cluster, const Source& source, std::string ns,
                                            std::string more_fields,
                                            std::function<void(const json::Value&)> object,
                                            std::function<void()> restart);
 
-// Reads the metadata of owners, kind by kind, until `missing` names none any more.
-base::Task<void> ReadOwners(Cluster& cluster, std::string ns, inspect::OwnerIndex& owners,
+// Reads the metadata of owners in these namespaces ("": in all), kind by kind, until `missing`
+// names none any more.
+base::Task<void> ReadOwners(Cluster& cluster, std::vector<std::string> places,
+                            inspect::OwnerIndex& owners,
                             std::function<std::set<inspect::OwnerKind>()> missing);
 
-// Who wants to see each object that is counted, too.
+// Called with each counted object.
 using Onlooker = std::function<void(const quota::Evaluator&, const json::Value& object)>;
 
-// Fills the book with all that its quota counts in the quota's namespace, and finds the owners.
+// Fills the book with all objects that its quota counts in its namespace, and reads their owners.
 base::Task<base::Result<void>> FillBook(Cluster& cluster, const quota::QuotaApi& api,
                                         inspect::HolderBook& book, Onlooker onlooker = nullptr);
+// The same for a quota that counts in all of these namespaces.
+base::Task<base::Result<void>> FillBookWithin(Cluster& cluster, const quota::QuotaApi& api,
+                                              inspect::HolderBook& book,
+                                              std::set<std::string> namespaces);
 
 }  // namespace kubectl_quota

@@ -1,6 +1,6 @@
-// kubectl-quota: what quotas say, who uses them, why they refuse, whether something would fit.
+// kubectl-quota explains quotas: who uses them, why they refuse, whether something would fit.
 //
-// Exit codes: 0 yes, or shown; 1 no; 2 wrong call, or no access.
+// Exit codes: 0 for yes, or if the output is shown; 1 for no; 2 for a wrong call, or no access.
 
 #include <glog/logging.h>
 #include <signal.h>
@@ -8,8 +8,11 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/completion.h"
@@ -21,7 +24,7 @@
 namespace kubectl_quota {
 namespace {
 
-// kubectl looks into the user's kubeconfig first, also in a pod; the pod's account is what is left.
+// Like kubectl, prefers the user's kubeconfig to the service account, even in a pod.
 std::optional<std::string> EnvironmentOfUser(std::string_view name) {
   if (name != "KUBERNETES_SERVICE_HOST") return client::ProcessEnvironment(name);
   const std::string home = client::ProcessEnvironment("HOME").value_or("");
@@ -69,14 +72,16 @@ int Report(Terminal& terminal, const Outcome& outcome) {
   return kFailed;
 }
 
-int RunCommand(const Options& options, Terminal& terminal) {
+using Performed = std::function<base::Task<Outcome>(Session& session)>;
+
+int RunCommand(const Options& options, Terminal& terminal, Performed perform = Perform) {
   auto config = LoadConfig(options.place);
   if (!config) return Report(terminal, config.error());
   boost::asio::io_context io{1};
   base::RealScheduler scheduler(io.get_executor());
   std::string ns = options.place.ns.empty() ? config->ns : options.place.ns;
   if (options.place.all_namespaces) ns.clear();
-  // Pages are handed on, so they do not tell of the user's files.
+  // Pages are passed on to others, so they name the server but not the user's files.
   const http::Url& server = config->server;
   std::string source = server.scheme + "://" + server.Authority() + server.path;
   auto client = client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
@@ -89,13 +94,32 @@ int RunCommand(const Options& options, Terminal& terminal) {
   base::TaskGroup tasks(io.get_executor());
   progress.Spawn("progress", [&] { return terminal.ShowProgress(scheduler); });
   tasks.Spawn("command", [&]() -> base::Task<void> {
-    outcome = co_await Perform(session);
+    Outcome performed = co_await perform(session);
+    outcome = std::move(performed);
     progress.Cancel();
     (*client)->CloseIdle();
   });
   while (!(tasks.empty() && progress.empty()) && io.run_one() > 0) {
   }
   return Report(terminal, outcome);
+}
+
+// Reads the labels from the cluster. Errors: kInvalidArgument, after the reason was printed.
+base::Result<LabelsByNamespace> ReadLabels(const Options& options, Terminal& terminal,
+                                           const std::vector<std::string>& namespaces) {
+  const base::Error failed{.code = base::ErrorCode::kInvalidArgument,
+                           .message = "the labels of namespace " + namespaces.front() +
+                                      " say which ClusterQuotas it is under, and could not be "
+                                      "read: add the Namespace to --quota-file"};
+  std::optional<LabelsByNamespace> read;
+  const int code = RunCommand(options, terminal, [&](Session& session) -> base::Task<Outcome> {
+    auto labels = co_await LabelsOf(session.cluster, namespaces);
+    if (!labels) co_return labels.error();
+    read = std::move(*labels);
+    co_return kYes;
+  });
+  if (code != kYes || !read) return failed;
+  return std::move(*read);
 }
 
 int Run(const std::vector<std::string>& arguments) {
@@ -111,7 +135,7 @@ int Run(const std::vector<std::string>& arguments) {
     if (!cluster) return kYes;
   }
   if (parsed.options.command == Command::kComplete) {
-    // What is known here needs no cluster; nor is there anything to say where there is none.
+    // Fixed words need no cluster. Without a cluster nothing else is offered.
     const Completion completion = CompletionOf(parsed.options.complete.words);
     if (!completion.AsksCluster() || !LoadConfig(parsed.options.place)) {
       std::cout << CompletionText(completion, {}) << std::flush;
@@ -120,8 +144,10 @@ int Run(const std::vector<std::string>& arguments) {
   }
   Terminal terminal(ReadTraits());
   if (!parsed.options.check.quota_files.empty()) {
-    return Report(terminal,
-                  CheckOffline(parsed.options, terminal, std::chrono::system_clock::now()));
+    return Report(terminal, CheckOffline(parsed.options, terminal, std::chrono::system_clock::now(),
+                                         [&](const std::vector<std::string>& namespaces) {
+                                           return ReadLabels(parsed.options, terminal, namespaces);
+                                         }));
   }
   return RunCommand(parsed.options, terminal);
 }
@@ -130,7 +156,7 @@ int Run(const std::vector<std::string>& arguments) {
 }  // namespace kubectl_quota
 
 int main(int argc, char** argv) {
-  // What libraries would log is told by the commands themselves.
+  // The commands themselves report what libraries would log.
   FLAGS_logtostderr = true;
   FLAGS_minloglevel = google::GLOG_FATAL;
   google::InitGoogleLogging(argv[0]);

@@ -10,7 +10,7 @@
 namespace kubectl_quota {
 namespace {
 
-// The short names that people type most; discovery's own are not read.
+// The most common short names. Those of discovery are not read.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kShortNames{{
     {"po", "pods"},
     {"deploy", "deployments"},

@@ -1,6 +1,6 @@
 #pragma once
 
-// Objects by the words of a command line, and which evaluator counts an object. Single-threaded.
+// Finds objects by their names on a command line, and the evaluator of an object. Single-threaded.
 
 #include <string>
 #include <string_view>
@@ -19,17 +19,17 @@ struct NamedKind {
 // Errors: kInvalidArgument, in kubectl's words, for a kind that the server does not have.
 base::Task<base::Result<NamedKind>> FindNamed(Cluster& cluster, std::string argument);
 
-// Errors: of the server; kNotFound as kubectl words it.
+// Errors: of the server; kNotFound with kubectl's text.
 base::Task<base::Result<json::Value>> GetObject(Cluster& cluster, NamedKind named, std::string ns);
 
-// Which evaluator counts an object, for all kinds that manifests may have.
+// Finds the evaluator of an object, for all kinds that manifests may have.
 class Counters {
  public:
-  // `kinds` outlive it; without any the resource of a kind is guessed.
+  // `kinds` must outlive it. If it is empty, the resource of a kind is guessed.
   Counters(const client::Discovered& kinds, const quota::QuotaApi& api)
       : kinds_(kinds), api_(api) {}
 
-  // Takes over the classes of what was read.
+  // Takes over the classes of the sources.
   void SetClasses(std::vector<Source> sources);
   // nullptr: no quota counts such objects.
   const inspect::Counter* Of(std::string_view api_version, std::string_view kind);

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Packs the plugin as krew installs it: bash cmd/kubectl-quota/package.sh FOLDER [URL [BUILD…]]
+# Packs the plugin for krew: bash cmd/kubectl-quota/package.sh FOLDER [URL [BUILD…]]
 #
-# FOLDER gets kubectl-quota-linux-ARCH.tar.gz for each build folder (build/, built first, if none is
-# given), with the libraries that the program loads beside it (all but those of glibc 2.36) and
-# their licences, and the manifest that names the archives. URL is the folder where they will be
-# found; FOLDER itself, if it is empty, which `kubectl krew install --manifest --archive` takes.
-# A build folder for another machine is followed by a colon and its root of .ci/sysroot.sh.
+# Writes to FOLDER an archive kubectl-quota-linux-ARCH.tar.gz for each build folder (default:
+# build/, built first), and the manifest quota.yaml that lists the archives. An archive has the
+# program, the libraries that it loads (except those of glibc 2.36), and their licences. URL is the
+# future address of the archives. If it is empty, the manifest names FOLDER, for `kubectl krew
+# install --manifest --archive`. A build folder of another architecture is given as BUILD:ROOT, with
+# the root of .ci/sysroot.sh.
 set -euo pipefail
 shopt -s inherit_errexit
 [ $# -ge 1 ] || { sed -nE '2,/^set /s/^# ?//p' "$0" >&2; exit 2; }

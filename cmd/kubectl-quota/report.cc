@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "cmd/kubectl-quota/cluster_limits.h"
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/words.h"
@@ -8,7 +9,7 @@
 namespace kubectl_quota {
 namespace {
 
-// What people ask for first.
+// The names that interest users most.
 std::vector<std::string> ReportedNames() { return {"requests.cpu", "requests.memory", "pods"}; }
 
 constexpr std::size_t kMostReported = 20;
@@ -20,8 +21,8 @@ quota::Quota EveryQuota(const std::string& ns) {
   return quota;
 }
 
-// Who uses most in the namespaces that are looked at. Left out, with a note, where that may not be
-// read.
+// Returns the largest holders of the namespaces. If they cannot be read, they are left out with a
+// note.
 base::Task<std::vector<inspect::PageHolders>> MostHolders(Session& session,
                                                           std::vector<std::string>& notes) {
   inspect::Grouping grouping;
@@ -52,6 +53,13 @@ base::Task<Outcome> MakeReport(Session& session) {
   page.made = session.scheduler.WallNow();
   for (const ReadQuota& read : *quotas) {
     for (inspect::UsageLine& line : inspect::LinesOf(read.quota, read.of->kind)) {
+      page.lines.push_back(std::move(line));
+    }
+  }
+  const std::vector<quota::Quota> over_many =
+      co_await ClusterQuotasIn(session.cluster, session.ns, session.options.place.selector);
+  for (const quota::Quota& quota : over_many) {
+    for (inspect::UsageLine& line : inspect::LinesOf(quota, "clusterquota")) {
       page.lines.push_back(std::move(line));
     }
   }

@@ -10,8 +10,8 @@
 namespace kubectl_quota {
 namespace {
 
-// Names under which some pod would be refused, because it does not say what the quota would then
-// demand of it.
+// Collects names that would refuse some existing pod, because it does not specify what a quota with
+// this name requires.
 class Undemandable {
  public:
   void Look(const quota::Evaluator& evaluator, const json::Value& object,

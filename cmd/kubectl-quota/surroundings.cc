@@ -19,8 +19,8 @@ const api::GroupVersionResource kStorageClasses{"storage.k8s.io", "v1", "storage
 const api::GroupVersionResource kNodes{"", "v1", "nodes"};
 const api::GroupVersionResource kVolumeClaims{"", "v1", "persistentvolumeclaims"};
 
-// The objects of a collection; none, with a warning, where they may not be listed or are not
-// served. `unread` gets the warning, if it is given.
+// Lists the objects of a collection. If they may not be listed or are not served, returns none and
+// warns; `unread`, if given, gets the warning instead.
 base::Task<base::Result<Objects>> ReadAll(Cluster& cluster, informers::ReflectorOptions what,
                                           std::string without, std::string* unread = nullptr) {
   Objects objects;
@@ -76,7 +76,7 @@ base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(Cluster& cluste
   inspect::Surroundings surroundings;
   inspect::Defaults& defaults = surroundings.defaults;
   auto ranges = co_await ReadAll(cluster, Listing(kLimitRanges, ns, "spec"),
-                                 "counted without what LimitRanges fill in");
+                                 "counted without the defaults of LimitRanges");
   if (!ranges) co_return ranges.error();
   for (const json::Value& range : *ranges) {
     if (auto added = inspect::AddLimitRange(range, defaults); !added) co_return added.error();
@@ -86,14 +86,14 @@ base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(Cluster& cluste
                        "counted without the overhead of RuntimeClasses", &unread.runtime_classes);
   if (!runtimes) co_return runtimes.error();
   for (const json::Value& runtime : *runtimes) inspect::AddRuntimeClass(runtime, defaults);
-  auto priorities =
-      co_await ReadAll(cluster, Listing(kPriorityClasses, "", "globalDefault value"),
-                       "pods without a PriorityClass are taken as such", &unread.priority_classes);
+  auto priorities = co_await ReadAll(
+      cluster, Listing(kPriorityClasses, "", "globalDefault value"),
+      "pods without a PriorityClass are counted without a default one", &unread.priority_classes);
   if (!priorities) co_return priorities.error();
   defaults.priority_class = inspect::DefaultPriorityClass(*priorities);
   auto storages = co_await ReadAll(
       cluster, Listing(kStorageClasses, "", "metadata.annotations metadata.creationTimestamp"),
-      "claims without a StorageClass are taken as such", &unread.storage_classes);
+      "claims without a StorageClass are counted without a default one", &unread.storage_classes);
   if (!storages) co_return storages.error();
   defaults.storage_class = inspect::DefaultStorageClass(*storages);
   co_return surroundings;
@@ -114,7 +114,7 @@ base::Task<base::Result<void>> ReadNodes(Cluster& cluster, inspect::Surroundings
 base::Task<base::Result<void>> ReadClaims(Cluster& cluster, std::string ns,
                                           inspect::Surroundings& surroundings) {
   auto claims = co_await ReadAll(cluster, Listing(kVolumeClaims, std::move(ns), "metadata.name"),
-                                 "claims that are there are counted as new");
+                                 "existing claims are counted as new");
   if (!claims) co_return claims.error();
   for (const json::Value& claim : *claims) {
     surroundings.claims.emplace(api::Name(claim));

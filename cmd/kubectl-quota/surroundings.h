@@ -1,7 +1,7 @@
 #pragma once
 
-// Reading what decides how a manifest is admitted: LimitRanges, RuntimeClasses, default classes,
-// nodes, claims. What may not be read is a warning that says what is left out. Single-threaded.
+// Reads what affects the admission of manifests: LimitRanges, RuntimeClasses, default classes,
+// nodes, claims. If something may not be read, a warning says what is left out. Single-threaded.
 
 #include <string>
 
@@ -10,18 +10,18 @@
 
 namespace kubectl_quota {
 
-// What may not be read, as warnings; "" of what was.
+// Warnings about unreadable collections; "" for each one that was read.
 struct Unread {
   std::string runtime_classes;
   std::string priority_classes;
   std::string storage_classes;
 };
 
-// For the namespace; without nodes and claims, which are read only where something needs them.
-// Classes that are not for everybody to list are no matter where nothing refers to them: WarnOf().
+// Reads for one namespace, without nodes and claims, which are read only if needed. Unreadable
+// classes matter only if an object refers to them: see WarnOf().
 base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(Cluster& cluster, std::string ns,
                                                                  Unread& unread);
-// Warns of what was not read, if what the object asks of these quotas can depend on it.
+// Warns about unread parts that can affect what the object needs of these quotas.
 void WarnOf(const Unread& unread, const json::Value& object,
             const std::vector<quota::Quota>& quotas, Terminal& terminal);
 base::Task<base::Result<void>> ReadNodes(Cluster& cluster, inspect::Surroundings& surroundings);

@@ -61,7 +61,7 @@ void Terminal::Reading(std::string what) {
 
 base::Task<void> Terminal::ShowProgress(base::Scheduler& scheduler) {
   using namespace std::chrono_literals;
-  // Where nobody looks on, a line every ten seconds is enough.
+  // Without a terminal, a line every ten seconds is enough.
   const auto pause = traits_.progress_line ? 200ms : 10'000ms;
   co_await base::DeferCancellation();
   co_await scheduler.Sleep(1s);

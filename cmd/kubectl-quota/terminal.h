@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the answer goes: stdout, with colours if it is a terminal; warnings and progress to stderr.
+// The output: answers to stdout, with colours on a terminal; warnings and progress to stderr.
 // Single-threaded.
 
 #include <string>
@@ -14,10 +14,10 @@ namespace kubectl_quota {
 struct TerminalTraits {
   bool colours = false;
   bool unicode = false;
-  bool progress_line = false;  // stderr is a terminal: a line that is written over
+  bool progress_line = false;  // stderr is a terminal: the progress line is overwritten
 };
 
-// As NO_COLOR, TERM and the locale say.
+// Reads NO_COLOR, TERM and the locale.
 TerminalTraits ReadTraits();
 
 class Terminal {
@@ -28,17 +28,17 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   [[nodiscard]] const TerminalTraits& traits() const { return traits_; }
-  // False once nobody reads any more.
+  // Returns false once the reader has closed the pipe.
   bool Write(std::string_view text);
-  // "Warning: <text>", once each.
+  // Prints "Warning: <text>", each text once.
   void Warn(const std::string& text);
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
   void Fail(std::string_view text);
 
-  // What is being read, for the line that Progress() writes.
+  // Sets the text of the progress line.
   void Reading(std::string what);
   void CountRead() { ++read_; }
-  // Writes the line every now and then, from one second on, until it is cancelled.
+  // Writes the progress line from the first second on, until cancelled.
   base::Task<void> ShowProgress(base::Scheduler& scheduler);
 
  private:

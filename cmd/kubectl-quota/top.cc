@@ -2,7 +2,7 @@
 #include <memory>
 #include <utility>
 
-#include "cmd/kubectl-quota/cluster_quotas.h"
+#include "cmd/kubectl-quota/cluster_limits.h"
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/documents.h"
 #include "pkg/api/object_meta.h"
@@ -14,7 +14,7 @@ namespace {
 
 using inspect::UsageLine;
 
-// Prints lines in the form that was asked for, as often as there are some.
+// Prints lines in the requested form, once or repeatedly.
 class LinePrinter {
  public:
   explicit LinePrinter(Session& session) : session_(session), printer_(session.style()) {}
@@ -40,7 +40,7 @@ class LinePrinter {
   bool began_ = false;
 };
 
-// Follows the quotas of one API and prints what is not as it was printed last.
+// Watches the quotas of one API and prints lines that changed.
 class ChangePrinter final : public informers::CollectionSink {
  public:
   ChangePrinter(const ServedQuotaApi& served, LinePrinter& lines, base::Alarm& end)
@@ -77,7 +77,7 @@ class ChangePrinter final : public informers::CollectionSink {
   std::map<api::ObjectKey, quota::QuotaStatus> shown_;
 };
 
-// Until the reader goes away or the program is interrupted.
+// Runs until the reader closes the pipe or the program is interrupted.
 base::Task<void> Follow(Session& session, const std::vector<ReadQuota>& shown, LinePrinter& lines) {
   auto executor = co_await base::asio::this_coro::executor;
   const auto end = session.scheduler.NewAlarm();
@@ -101,18 +101,6 @@ base::Task<void> Follow(Session& session, const std::vector<ReadQuota>& shown, L
   co_await watches.Join();
 }
 
-// All ClusterQuotas, or those that the namespace is under.
-base::Task<std::vector<quota::Quota>> ClusterQuotasToShow(Session& session) {
-  const auto forest = co_await ForestIfAny(session.cluster, session.options.place.selector);
-  if (!session.ns.empty()) {
-    inspect::Reached reached = co_await ReachIfKnown(session.cluster, *forest, session.ns);
-    co_return std::move(reached.quotas);
-  }
-  std::vector<quota::Quota> quotas;
-  for (const std::string& name : forest->Names()) quotas.push_back(*forest->Find(name));
-  co_return quotas;
-}
-
 }  // namespace
 
 base::Task<Outcome> Top(Session& session) {
@@ -124,7 +112,8 @@ base::Task<Outcome> Top(Session& session) {
       lines.push_back(std::move(line));
     }
   }
-  const std::vector<quota::Quota> over_many = co_await ClusterQuotasToShow(session);
+  const std::vector<quota::Quota> over_many =
+      co_await ClusterQuotasIn(session.cluster, session.ns, session.options.place.selector);
   for (const quota::Quota& quota : over_many) {
     for (UsageLine& line : inspect::LinesOf(quota, "clusterquota")) {
       lines.push_back(std::move(line));

@@ -1,8 +1,10 @@
 #include "pkg/inspect/tree_view.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
+#include "cmd/kubectl-quota/applied_quotas.h"
 #include "cmd/kubectl-quota/cluster_quotas.h"
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/documents.h"
@@ -12,44 +14,46 @@ namespace {
 
 using Entries = std::vector<inspect::TreeEntry>;
 
-base::Error NoSuchClusterQuota(const std::string& wanted, const inspect::Forest& forest) {
-  std::string names;
-  for (const std::string& name : forest.Names()) {
-    names.append(names.empty() ? "; there are: " : ", ").append(name);
+struct Chosen {
+  std::unique_ptr<inspect::Forest> forest;
+  inspect::TreeChoice choice;
+};
+
+base::Result<Chosen> ChooseTop(Session& session, std::unique_ptr<inspect::Forest> forest) {
+  Chosen chosen{.forest = std::move(forest),
+                .choice = {.top = NameOfClusterQuota(session.options.tree.quota)}};
+  const std::string& top = chosen.choice.top;
+  if (!top.empty() && chosen.forest->Find(top) == nullptr) {
+    return NoSuchClusterQuota(top, *chosen.forest);
   }
-  return {
-      .code = base::ErrorCode::kNotFound,
-      .message = "GET clusterquotas: 404 NotFound: clusterquotas.quota-controller-manager.io \"" +
-                 wanted + "\" not found" + names,
-      .http_status = 404,
-      .reason = "NotFound"};
+  return chosen;
 }
 
-// "team-a", "clusterquota/team-a".
-std::string NameIn(const std::string& argument) {
-  const std::size_t slash = argument.find('/');
-  if (slash == std::string::npos) return argument;
-  const std::string kind = argument.substr(0, slash);
-  const bool own = kind == "clq" || kind.starts_with("clusterquota");
-  return own ? argument.substr(slash + 1) : argument;
-}
-
-base::Task<base::Result<inspect::TreeChoice>> Choose(Session& session,
-                                                     const inspect::Forest& forest) {
-  inspect::TreeChoice choice{.top = NameIn(session.options.tree.quota)};
-  if (!choice.top.empty() && forest.Find(choice.top) == nullptr) {
-    co_return NoSuchClusterQuota(choice.top, forest);
-  }
+base::Task<base::Result<Chosen>> ChooseListed(Session& session) {
+  auto forest = co_await ReadForest(session.cluster);
+  if (!forest) co_return forest.error();
+  if (*forest == nullptr) co_return NoClusterQuotas();
+  auto chosen = ChooseTop(session, std::move(*forest));
   const std::string ns = session.options.place.ns;
-  if (ns.empty()) co_return choice;
-  auto reached = co_await ReachOf(session.cluster, forest, ns);
+  if (!chosen || ns.empty()) co_return chosen;
+  auto reached = co_await ReachOf(session.cluster, *chosen->forest, ns);
   if (!reached) co_return reached.error();
-  std::vector<std::string>& only = choice.only.emplace();
+  std::vector<std::string>& only = chosen->choice.only.emplace();
   for (const quota::Quota& quota : reached->quotas) only.push_back(quota.key.name);
-  co_return choice;
+  co_return chosen;
 }
 
-// A status is missing everywhere only where nobody writes it.
+// Users who may not list ClusterQuotas see those that limit their namespace.
+base::Task<base::Result<Chosen>> Choose(Session& session) {
+  auto listed = co_await ChooseListed(session);
+  if (listed || !listed.error().Is(base::ErrorCode::kForbidden)) co_return listed;
+  if (session.ns.empty()) co_return listed;
+  auto quotas = co_await AppliedQuotas(session.cluster, session.ns);
+  if (quotas.empty()) co_return listed;
+  co_return ChooseTop(session, std::make_unique<inspect::Forest>(std::move(quotas)));
+}
+
+// No status at all means that no daemon counts ClusterQuotas.
 void WarnOfNoDaemon(Terminal& terminal, const Entries& entries) {
   const bool none = std::ranges::none_of(
       entries, [](const inspect::TreeEntry& entry) { return entry.quota->has_status_hard; });
@@ -81,18 +85,13 @@ void ShowTree(Session& session, const inspect::Forest& forest, const Entries& en
 }  // namespace
 
 base::Task<Outcome> Tree(Session& session) {
-  auto forest = co_await ReadForest(session.cluster);
-  if (!forest) co_return forest.error();
-  if (*forest == nullptr) {
-    co_return base::Error{.code = base::ErrorCode::kInvalidArgument,
-                          .message = "the server doesn't have a resource type \"clusterquotas\""};
-  }
-  auto choice = co_await Choose(session, **forest);
-  if (!choice) co_return choice.error();
-  const Entries entries = inspect::TreeOf(**forest, *choice);
+  auto chosen = co_await Choose(session);
+  if (!chosen) co_return chosen.error();
+  const inspect::Forest& forest = *chosen->forest;
+  const Entries entries = inspect::TreeOf(forest, chosen->choice);
   session.terminal().Reading("");
   WarnOfNoDaemon(session.terminal(), entries);
-  ShowTree(session, **forest, entries);
+  ShowTree(session, forest, entries);
   co_return kYes;
 }
 

@@ -1,11 +1,17 @@
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <utility>
 
+#include "cmd/kubectl-quota/applied_quotas.h"
+#include "cmd/kubectl-quota/cluster_quotas.h"
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/documents.h"
+#include "cmd/kubectl-quota/words.h"
 #include "pkg/inspect/usage_line.h"
 #include "pkg/inspect/who_view.h"
+#include "pkg/quota/cluster/cluster_quota.h"
 
 namespace kubectl_quota {
 namespace {
@@ -36,11 +42,12 @@ bool IsMeant(const ReadQuota& read, const std::string& wanted) {
   return of_kind && read.quota.key.name == wanted.substr(slash + 1);
 }
 
-// The names of the quota, the fullest first.
+// Returns the names of the quota, the fullest first.
 std::vector<std::string> NamesOf(const quota::Quota& quota) {
   auto lines = inspect::LinesOf(quota, "");
   inspect::SortByFullness(lines);
   std::vector<std::string> names;
+  names.reserve(lines.size());
   for (const auto& line : lines) names.push_back(line.name);
   return names;
 }
@@ -73,25 +80,107 @@ void ShowHolders(Session& session, const quota::Quota& quota,
   if (table.rows.empty()) terminal.Fail("Nobody uses anything of it.\n");
 }
 
+// The quota that the argument names, and the namespaces in which it counts.
+struct Meant {
+  quota::Quota quota;
+  quota::QuotaApi api;
+  std::optional<std::set<std::string>> namespaces = {};  // of a ClusterQuota
+  bool in_part = false;                                  // its other namespaces cannot be seen
+};
+
+base::Task<base::Result<Meant>> ClusterQuotaMeant(Session& session, inspect::Forest& forest,
+                                                  std::string name) {
+  Meant meant{.quota = *forest.Find(name), .api = quota::ClusterQuotaApi()};
+  auto namespaces = co_await NamespacesOf(session.cluster, forest, name);
+  if (!namespaces) {
+    session.terminal().Warn("which namespaces cluster quota " + name + " selects cannot be seen");
+    co_return namespaces.error();
+  }
+  meant.namespaces = std::move(*namespaces);
+  co_return base::Result<Meant>(std::move(meant));
+}
+
+// Users who may not list ClusterQuotas see the share of their namespace. `forbidden` is the error
+// if the namespace has no such quota either.
+base::Task<base::Result<Meant>> AppliedQuotaMeant(Session& session, std::string name,
+                                                  base::Error forbidden) {
+  if (session.ns.empty()) co_return forbidden;
+  auto quotas = co_await AppliedQuotas(session.cluster, session.ns);
+  const auto found =
+      std::ranges::find(quotas, name, [](const quota::Quota& quota) { return quota.key.name; });
+  if (found == quotas.end()) co_return forbidden;
+  Meant meant{.quota = std::move(*found), .api = quota::ClusterQuotaApi()};
+  meant.namespaces.emplace().insert(session.ns);
+  meant.in_part = true;
+  co_return base::Result<Meant>(std::move(meant));
+}
+
+// `unknown` is the error if there is no such ClusterQuota; nullopt: one that names them all.
+base::Task<base::Result<Meant>> FindClusterQuota(Session& session, std::string name,
+                                                 std::optional<base::Error> unknown) {
+  auto forest = co_await ReadForest(session.cluster);
+  if (!forest && forest.error().Is(base::ErrorCode::kForbidden)) {
+    auto error = unknown.value_or(forest.error());
+    co_return co_await AppliedQuotaMeant(session, std::move(name), std::move(error));
+  }
+  if (!forest && unknown) {
+    WarnLeftOut(session.cluster, forest.error());
+    co_return *unknown;
+  }
+  if (!forest) co_return forest.error();
+  if (*forest == nullptr) co_return unknown.value_or(NoClusterQuotas());
+  if ((*forest)->Find(name) == nullptr) {
+    co_return unknown.value_or(NoSuchClusterQuota(name, **forest));
+  }
+  co_return co_await ClusterQuotaMeant(session, **forest, name);
+}
+
+// Finds the quota among those of the namespace first, then among the ClusterQuotas.
+base::Task<base::Result<Meant>> FindMeant(Session& session) {
+  const std::string wanted = session.options.who.quota;
+  if (IsClusterQuota(wanted)) {
+    const std::string name = NameOfClusterQuota(wanted);
+    co_return co_await FindClusterQuota(session, name, std::nullopt);
+  }
+  const std::string selector = session.options.place.selector;
+  auto quotas = co_await session.cluster.Quotas(session.ns, selector);
+  if (!quotas) co_return quotas.error();
+  const auto found =
+      std::ranges::find_if(*quotas, [&](const auto& read) { return IsMeant(read, wanted); });
+  if (found != quotas->end()) {
+    Meant meant{.quota = found->quota, .api = found->of->api};
+    co_return base::Result<Meant>(std::move(meant));
+  }
+  base::Error unknown = NoSuchQuota(wanted, session.ns, *quotas);
+  if (!selector.empty()) co_return unknown;  // it selects quotas of the namespace
+  std::optional<base::Error> error(std::move(unknown));
+  co_return co_await FindClusterQuota(session, wanted, std::move(error));
+}
+
+base::Task<base::Result<void>> FillFor(Session& session, const Meant& meant,
+                                       inspect::HolderBook& book) {
+  if (!meant.namespaces) return FillBook(session.cluster, meant.api, book);
+  return FillBookWithin(session.cluster, meant.api, book, *meant.namespaces);
+}
+
 }  // namespace
 
 base::Task<Outcome> Who(Session& session) {
   const WhoOptions& who = session.options.who;
-  const auto grouping = inspect::ParseGrouping(who.by);
+  auto grouping = inspect::ParseGrouping(who.by);
   if (!grouping) co_return grouping.error();
-  auto quotas = co_await session.cluster.Quotas(session.ns, session.options.place.selector);
-  if (!quotas) co_return quotas.error();
-  const auto found =
-      std::ranges::find_if(*quotas, [&](const auto& read) { return IsMeant(read, who.quota); });
-  if (found == quotas->end()) co_return NoSuchQuota(who.quota, session.ns, *quotas);
-  const auto names = WantedNames(found->quota, who.name);
+  const auto meant = co_await FindMeant(session);
+  if (!meant) co_return meant.error();
+  const auto names = WantedNames(meant->quota, who.name);
   if (!names) co_return names.error();
-  inspect::HolderBook book(found->quota, *names, *grouping);
-  auto filled = co_await FillBook(session.cluster, found->of->api, book);
+  grouping->namespaces = meant->namespaces.has_value();
+  inspect::HolderBook book(meant->quota, *names, *grouping);
+  if (meant->in_part) book.SetIncomplete();
+  auto filled = co_await FillFor(session, *meant, book);
   if (!filled) co_return filled.error();
   std::vector<inspect::NamedHolders> all;
   for (const std::string& name : *names) all.push_back({name, book.HoldersOf(name)});
-  ShowHolders(session, found->quota, all);
+  ShowHolders(session, meant->quota, all);
   co_return kYes;
 }
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "cmd/kubectl-quota/cluster_quotas.h"
+#include "cmd/kubectl-quota/cluster_limits.h"
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/documents.h"
@@ -41,7 +41,7 @@ bool IsActive(const json::Value& pod) {
   return phase != "Succeeded" && phase != "Failed" && !api::IsBeingDeleted(pod);
 }
 
-// What is the asker's own among the namespace's objects, through any number of owners.
+// The objects of the namespace that the workload owns, directly or through other owners.
 class Family {
  public:
   Family(Cluster& cluster, std::string ns, const json::Value& head)
@@ -49,7 +49,7 @@ class Family {
     owners_.Add(head);
   }
 
-  // How many of its pods run, or are to run.
+  // Counts its pods that run or will run.
   base::Task<base::Result<std::int64_t>> CountPods() {
     std::map<std::string, std::pair<OwnerRef, std::int64_t>> pods;  // by direct owner
     const auto add = [&](const json::Value& pod) {
@@ -71,7 +71,7 @@ class Family {
     co_return own;
   }
 
-  // Who holds its pods.
+  // Returns the topmost owner, which holds its pods.
   base::Task<inspect::ObjectName> TopOf(const json::Value& head) {
     const std::optional<OwnerRef> owner = inspect::OwnerOf(head);
     if (!owner) co_return inspect::NameOf(head);
@@ -80,8 +80,8 @@ class Family {
     co_return owners_.Top(*owner).Name();
   }
 
-  // The last refusal that its controllers have told of. Nothing, with a warning, if events may not
-  // be listed.
+  // Returns the last refusal in the events of its controllers; nothing, with a warning, if events
+  // may not be listed.
   base::Task<std::optional<inspect::Refusal>> LastRefusal() {
     std::vector<std::pair<OwnerRef, inspect::Refusal>> refusals;
     const auto add = [&](const json::Value& event) { AddRefusal(event, refusals); };
@@ -112,16 +112,17 @@ class Family {
       }
       return kinds;
     };
-    co_await ReadOwners(cluster_, ns_, owners_, missing);
+    const std::vector<std::string> places(1, ns_);
+    co_await ReadOwners(cluster_, places, owners_, missing);
   }
 
   static void AddRefusal(const json::Value& event,
                          std::vector<std::pair<OwnerRef, inspect::Refusal>>& refusals) {
-    // client-go's recorder puts many events into one, and says so first.
+    // client-go's recorder combines similar events and adds this prefix.
     std::string_view message = event.StringAt({"message"});
     constexpr std::string_view kCombined = "(combined from similar events): ";
     if (message.starts_with(kCombined)) message.remove_prefix(kCombined.size());
-    // exceeded or failed
+    // "exceeded quota: …" or "failed quota: …"
     const bool of_quota = message.find("ed quota: ") != std::string_view::npos ||
                           message.find("ed cluster quota: ") != std::string_view::npos;
     if (!of_quota && event.StringAt({"reason"}) != "FailedCreate") return;
@@ -149,7 +150,7 @@ class Family {
   inspect::OwnerIndex owners_;
 };
 
-// Kubernetes' own quotas of the namespace: pods are theirs.
+// Returns the ResourceQuotas of the namespace: only they limit pods there.
 base::Task<base::Result<std::vector<quota::Quota>>> CoreQuotas(Cluster& cluster, std::string ns) {
   auto quotas = co_await cluster.Quotas(std::move(ns), "");
   if (!quotas) co_return quotas.error();
@@ -160,7 +161,7 @@ base::Task<base::Result<std::vector<quota::Quota>>> CoreQuotas(Cluster& cluster,
   co_return core;
 }
 
-// Who holds what is lacking.
+// Returns the holders of the lacking names.
 base::Task<base::Result<std::vector<inspect::LackHolders>>> HoldersOfLacks(
     Session& session, const WhyAnswer& answer, const std::vector<quota::Quota>& quotas) {
   std::vector<inspect::LackHolders> lacks;
@@ -176,7 +177,8 @@ base::Task<base::Result<std::vector<inspect::LackHolders>>> HoldersOfLacks(
     quota::Quota quota = *std::ranges::find_if(quotas, [&](const quota::Quota& q) {
       return q.key.name == line.quota && q.cluster.has_value() == cluster;
     });
-    quota.key.ns = session.ns;  // of other namespaces the asker could delete nothing
+    quota.key.ns =
+        session.ns;  // holders in other namespaces are left out: the user cannot delete them
     inspect::HolderBook book(quota, names, {});
     auto filled = co_await FillBook(session.cluster, api, book);
     if (!filled) co_return filled.error();
@@ -212,8 +214,9 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json
   if (!has) co_return has.error();
   auto quotas = co_await CoreQuotas(cluster, session.ns);
   if (!quotas) co_return quotas.error();
-  const auto forest = co_await ForestIfAny(cluster, "");
-  auto reached = co_await ReachIfKnown(cluster, *forest, session.ns);
+  ClusterLimits limits(cluster);
+  co_await limits.Read("");
+  auto reached = co_await limits.In(session.ns);
   const inspect::FitBook fit(std::move(*quotas), std::move(reached));
   auto pod = inspect::AdmittedPod(
       inspect::PodFromTemplate(plan->pod_template, session.ns, name.name + "-…"),
@@ -235,7 +238,7 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json
   co_return answer;
 }
 
-// A pod that is there was admitted; why it does not run is another's to say.
+// A stored pod was admitted, so no quota is the reason why it does not run.
 int TellOfPod(Session& session, const json::Value& pod) {
   std::string text = inspect::NameOf(pod).ToString() +
                      " is stored, so no quota refuses it: it is " +

@@ -1,6 +1,6 @@
 #pragma once
 
-// Errors in the words that kubectl uses. Pure; any thread.
+// Error texts as kubectl prints them. Pure; any thread.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace kubectl_quota {
 
-// What the server said, without verb, path and code; the error's own words if it said nothing.
+// Returns the server's message without verb, path and code; the error's own text if there is none.
 std::string ServerWords(const base::Error& error);
 
 // "Error from server (Forbidden): resourcequotas is forbidden: …",

@@ -17,6 +17,9 @@ constexpr std::string_view kTrialWarns =
     "exceeded cluster quota: trial, requested: pods=1, used: pods=9, limited: pods=5";
 const api::GroupVersionResource kClusterQuotas{"quota-controller-manager.io", "v1alpha1",
                                                "clusterquotas"};
+const api::GroupVersionResource kAppliedQuotas{"quota-controller-manager.io", "v1alpha1",
+                                               "appliedclusterquotas"};
+constexpr std::chrono::milliseconds kLookForApplied{50};
 const api::GroupVersionResource kTeamSpaces{"", "v1", "namespaces"};
 const api::GroupVersionResource kTeamPods{"", "v1", "pods"};
 
@@ -29,7 +32,7 @@ json::Value LimitObject(const std::string& name, const std::string& pods) {
   return quota;
 }
 
-// Over the namespaces with the team's label.
+// Selects the namespaces with the team's label.
 json::Value TeamObject(const std::string& team, const std::string& guaranteed) {
   json::Value quota = LimitObject("team-" + team, "8");
   quota.Make({"spec", "namespaceSelector", "matchLabels", "team"}) = team;
@@ -88,14 +91,36 @@ class ClusterStory {
       auto made = co_await stage_.Create(kClusterQuotas.Path(), quota);
       if (!made) co_return made.error();
     }
-    // A limit is in the status once it is enforced.
+    // status.hard shows that the limit is enforced.
     for (const char* name : {"team-a", "team-b", kCompany}) {
       auto enforced = co_await stage_.WaitUsed("pods", "0", name);
       if (!enforced) co_return enforced.error();
     }
     stage_.out() << "a company may have 10 pods; in it team-a is guaranteed 3, and team-b "
                  << kOfTeamB << "\n";
-    co_return base::Result<void>();
+    co_return co_await ShowApplied();
+  }
+
+  // Shows the view of users who may read only a namespace of team A.
+  base::Task<base::Result<void>> ShowApplied() {
+    const auto deadline = stage_.scheduler().Now() + stage_.patience();
+    while (true) {
+      auto list = co_await stage_.Get(kAppliedQuotas.Path(In("a")));
+      if (!list) co_return list.error();
+      const json::Array& shown = list->ArrayAt({"items"});
+      if (shown.size() == 2) {
+        stage_.out() << "in its namespace team-a sees (kubectl get appliedclusterquotas):";
+        for (const json::Value& quota : shown) {
+          stage_.out() << " " << api::Name(quota) << " " << quota.StringAt({"status", "summary"})
+                       << (&quota == &shown.back() ? "\n" : ";");
+        }
+        co_return base::Result<void>();
+      }
+      if (stage_.scheduler().Now() >= deadline) {
+        co_return NotAsTold("there are no AppliedClusterQuotas in the namespace of team-a");
+      }
+      co_await stage_.scheduler().Sleep(kLookForApplied);
+    }
   }
 
   base::Task<base::Result<void>> Borrow() {
@@ -138,9 +163,9 @@ class ClusterStory {
     co_return co_await ShowAll("usage fell", began);
   }
 
-  // A limit is tried on what there is before it bites.
+  // Shows a limit in mode Warn, before it is enforced.
   base::Task<base::Result<void>> Try() {
-    stage_.out() << "\na limit of 5 pods over all namespaces is tried (enforcement: Warn):\n"
+    stage_.out() << "\na new limit of 5 pods over all namespaces only warns (enforcement: Warn):\n"
                  << std::endl;
     json::Value trial = LimitObject("trial", "5");
     trial.Make({"spec", "namespaceSelector"}) = json::Object();

@@ -33,7 +33,7 @@ base::Task<base::Result<void>> DeleteNow(client::ApiClient& client, std::string 
   co_return base::Result<void>();
 }
 
-// What a user is warned of: a header is `299 - "text"`.
+// Returns the texts of the Warning headers: `299 - "text"`.
 std::vector<std::string> WarningsOf(const http::Headers& headers) {
   std::vector<std::string> warnings;
   for (const auto& [name, value] : headers) {

@@ -33,9 +33,9 @@ base::Task<base::Result<void>> TellIroncoreStory(client::ApiClient& client,
                                                  base::Scheduler& scheduler, StoryOptions options,
                                                  std::ostream& out);
 
-// The same for ClusterQuotas: two teams under one company, one borrows what the other leaves, what
-// is guaranteed to the other stays free, and a limit is tried before it is enforced. The namespaces
-// of the teams are left behind.
+// The same for ClusterQuotas of two teams below one company: a team borrows what the other does not
+// use, the guarantee of the other stays free, and a new limit warns before it is enforced. The
+// namespaces of the teams are left behind.
 base::Task<base::Result<void>> TellClusterStory(client::ApiClient& client,
                                                 base::Scheduler& scheduler, StoryOptions options,
                                                 std::ostream& out);

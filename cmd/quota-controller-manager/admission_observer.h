@@ -1,7 +1,7 @@
 #pragma once
 
-// Exports the events of admission as metrics, and hands refusals on. Single-threaded; the metrics
-// must outlive it.
+// Exports the events of admission as metrics, and passes refusals to a callback. Single-threaded.
+// The metrics must outlive it.
 
 #include <functional>
 #include <utility>
@@ -15,7 +15,8 @@ class AdmissionObserver final : public admission::Observer {
  public:
   using OnRefused = std::function<void(std::string_view quota_api, const admission::Refusal&)>;
 
-  // `on_refused` is also told of requests that a quota would have refused (Refusal::mode).
+  // `on_refused` is also called for requests that a quota in mode Warn or Audit would refuse
+  // (Refusal::mode).
   AdmissionObserver(metrics::AdmissionMetrics& metrics, OnRefused on_refused)
       : metrics_(metrics), on_refused_(std::move(on_refused)) {}
 

@@ -4,12 +4,12 @@
 
 #include "cmd/quota-controller-manager/descriptors.h"
 #include "cmd/quota-controller-manager/server_metrics.h"
-#include "pkg/admission/certificate_directory.h"
-#include "pkg/admission/certificate_memory.h"
-#include "pkg/admission/certificate_secret.h"
-#include "pkg/admission/handler.h"
-#include "pkg/admission/removal.h"
 #include "pkg/json/value.h"
+#include "pkg/webhook/certificate_directory.h"
+#include "pkg/webhook/certificate_memory.h"
+#include "pkg/webhook/certificate_secret.h"
+#include "pkg/webhook/handler.h"
+#include "pkg/webhook/removal.h"
 
 namespace manager {
 namespace {
@@ -22,8 +22,8 @@ constexpr const char* kOwnerRoleOnKarmada = "quota-controller-manager-karmada";
 constexpr std::chrono::seconds kLeaveTimeout{3};
 const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
 
-admission::WebhookKeeperOptions KeeperOptions(const Options& options) {
-  admission::WebhookKeeperOptions keeper;
+webhook::WebhookKeeperOptions KeeperOptions(const Options& options) {
+  webhook::WebhookKeeperOptions keeper;
   keeper.manage = options.manage_webhook;
   keeper.owner_roles = {kOwnerRole, kOwnerRoleOnKarmada};
   keeper.plan.quota_apis = options.enforced;
@@ -48,7 +48,7 @@ std::vector<std::string> HostsOf(const Options& options) {
 AdmissionService::AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                                    client::ApiClient& client, metrics::Registry& registry,
                                    const Options& options,
-                                   const admission::WebhookKeeperOptions& keeper)
+                                   const webhook::WebhookKeeperOptions& keeper)
     : executor_(executor),
       scheduler_(scheduler),
       registry_(registry),
@@ -72,7 +72,7 @@ base::Result<std::unique_ptr<AdmissionService>> AdmissionService::New(
     base::asio::any_io_executor executor, base::Scheduler& scheduler, client::ApiClient& client,
     client::EventRecorder& events, metrics::Registry& registry, const Options& options,
     const std::string& installation, std::function<std::string()> leader) {
-  admission::WebhookKeeperOptions keeper = KeeperOptions(options);
+  webhook::WebhookKeeperOptions keeper = KeeperOptions(options);
   keeper.leader = std::move(leader);
   keeper.plan.configuration.installation = installation;
   keeper.events = &events;
@@ -81,7 +81,7 @@ base::Result<std::unique_ptr<AdmissionService>> AdmissionService::New(
   const auto made = service->MakeCertificates(client);
   if (!made) return made.error();
   if (!options.admission_client_ca.empty()) {
-    auto clients = admission::ClientAuthority::New(scheduler, options.admission_client_ca);
+    auto clients = webhook::ClientAuthority::New(scheduler, options.admission_client_ca);
     if (!clients) return clients.error().Wrap("flag --admission-client-ca");
     service->clients_ = std::move(*clients);
   }
@@ -91,16 +91,16 @@ base::Result<std::unique_ptr<AdmissionService>> AdmissionService::New(
 base::Result<void> AdmissionService::MakeCertificates(client::ApiClient& client) {
   const std::vector<std::string> hosts = HostsOf(options_);
   if (!options_.admission_cert_dir.empty()) {
-    certificates_ = admission::NewDirectoryCertificates(
+    certificates_ = webhook::NewDirectoryCertificates(
         scheduler_, options_.admission_cert_dir, hosts.empty() ? std::string() : hosts.front());
     return {};
   }
   if (options_.admission_service) {
-    certificates_ = admission::NewSecretCertificates(
-        client, scheduler_, admission::SecretCertificatesOf(*options_.admission_service));
+    certificates_ = webhook::NewSecretCertificates(
+        client, scheduler_, webhook::SecretCertificatesOf(*options_.admission_service));
     return {};
   }
-  auto made = admission::NewMemoryCertificates(scheduler_, hosts);
+  auto made = webhook::NewMemoryCertificates(scheduler_, hosts);
   if (!made) return made.error();
   certificates_ = std::move(*made);
   return {};
@@ -109,7 +109,7 @@ base::Result<void> AdmissionService::MakeCertificates(client::ApiClient& client)
 void AdmissionService::Prepare(const std::string& quota_api,
                                controllers::QuotaControllerOptions& options) {
   options.admission = &observer_;
-  options.exempt = [this](std::string_view ns) { return exempt_.contains(ns); };
+  options.exempt = exempt_;
   options.guarded = [this, quota_api](const quota::Evaluator& evaluator, std::string_view ns) {
     return exempt_.contains(ns) || keeper_.Stored(quota_api, evaluator.resource, ns);
   };
@@ -170,20 +170,20 @@ void AdmissionService::WantRules(const std::string& quota_api) {
   const auto enforced = enforced_.find(quota_api);
   if (enforced == enforced_.end() || enforced->second->controller == nullptr) return;
   const controllers::Tracker& tracker = enforced->second->controller->tracker();
-  std::vector<admission::GuardedResource> wanted;
+  std::vector<webhook::GuardedResource> wanted;
   for (const auto* evaluator : tracker.Constrained()) {
-    wanted.push_back(admission::Guarded(quota_api, *evaluator));
+    wanted.push_back(webhook::Guarded(quota_api, *evaluator));
     if (!tracker.limits_by_namespace()) continue;
     wanted.back().namespaces = Limited(tracker.NamespacesOf(evaluator->resource));
   }
   keeper_.SetWanted(quota_api, std::move(wanted));
 }
 
-admission::Namespaces AdmissionService::Limited(
+webhook::Namespaces AdmissionService::Limited(
     const controllers::LimitedNamespaces::Counts& namespaces) const {
-  // Too many names for a namespaceSelector: the webhook is called for all namespaces.
-  if (namespaces.size() > admission::kMostNamespaces + exempt_.size()) return {};
-  admission::Namespaces limited{.all_but = false};
+  // With too many names for a namespaceSelector the webhook is called for all namespaces.
+  if (namespaces.size() > webhook::kMostNamespaces + exempt_.size()) return {};
+  webhook::Namespaces limited{.all_but = false};
   for (const auto& [ns, quotas] : namespaces) {
     if (!exempt_.contains(ns)) limited.names.insert(ns);
   }
@@ -200,7 +200,7 @@ void AdmissionService::OnStoredRules() {
   }
 }
 
-// The quotas of a namespace itself are asked first.
+// Joins all quota APIs: quotas of the namespace decide before ClusterQuotas.
 void AdmissionService::MakeJoint() {
   std::vector<admission::QuotaAdmitter*> all;
   for (const bool cluster : {false, true}) {
@@ -208,11 +208,19 @@ void AdmissionService::MakeJoint() {
       if (enforced->cluster == cluster) all.push_back(enforced->admitter.get());
     }
   }
+  // Stays empty with the admin's own webhook configuration, because its rules are unknown.
+  using Called = admission::JointAdmitter::Called;
+  admission::JointAdmitter::IsCalled called;
+  if (options_.manage_webhook) {
+    called = [this](const std::string& quota_api, const api::GroupResource& resource,
+                    std::string_view ns) {
+      if (keeper_.StaysStored(quota_api, resource, ns)) return Called::kYes;
+      return keeper_.IsAbsent(quota_api, resource, ns) ? Called::kNo : Called::kUnknown;
+    };
+  }
   for (const auto& [name, enforced] : enforced_) {
-    enforced->joint = std::make_unique<admission::JointAdmitter>(
-        executor_, *enforced->admitter, all,
-        [this](const std::string& quota_api, const api::GroupResource& resource,
-               std::string_view ns) { return keeper_.StaysStored(quota_api, resource, ns); });
+    enforced->joint =
+        std::make_unique<admission::JointAdmitter>(executor_, *enforced->admitter, all, called);
   }
 }
 
@@ -220,16 +228,16 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
   MakeJoint();
   std::vector<admission::Admitter*> admitters;
   for (const auto& [name, enforced] : enforced_) admitters.push_back(enforced->joint.get());
-  http::ServerOptions options = admission::WebhookServerOptions();
+  http::ServerOptions options = webhook::WebhookServerOptions();
   options.address = options_.admission->address;
   options.port = options_.admission->port;
   options.max_connections = WebhookConnections(DescriptorLimit());
-  // Nobody trusts this certificate. It is used until certificates_ has its first one.
+  // A placeholder that no client trusts, until certificates_ has its first certificate.
   auto placeholder = http::MakeSelfSigned({"localhost"});
   if (!placeholder) return placeholder.error();
   options.tls = TlsWith(placeholder->cert_pem, placeholder->key_pem);
   auto server =
-      http::NewServer(executor_, options, admission::NewHandler(admitters, observer_, scheduler_));
+      http::NewServer(executor_, options, webhook::NewHandler(admitters, observer_, scheduler_));
   if (!server) return server.error();
   server_ = std::move(*server);
   ExposeServer(registry_, "admission", *server_);
@@ -238,7 +246,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
     certificates_->SetPublished(
         [this](const std::string& bundle) { return keeper_.IsCaBundleStored(bundle); });
   }
-  certificates_->SetListener([this](const admission::CertificateMaterial& material) {
+  certificates_->SetListener([this](const webhook::CertificateMaterial& material) {
     // Publish the CA only if the certificate can be served.
     if (ServeWith(material)) keeper_.SetCaBundle(material.ca_bundle_pem);
     if (certificate_listener_) certificate_listener_(material);
@@ -274,7 +282,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
   return {};
 }
 
-void AdmissionService::SetCertificateListener(admission::CertificateSource::Listener listener) {
+void AdmissionService::SetCertificateListener(webhook::CertificateSource::Listener listener) {
   certificate_listener_ = std::move(listener);
   if (certificates_->current() != nullptr) certificate_listener_(*certificates_->current());
 }
@@ -296,7 +304,7 @@ http::ServerTls AdmissionService::TlsWith(std::string cert_pem, std::string key_
           .require_client_cert = clients_ != nullptr};
 }
 
-bool AdmissionService::ServeWith(const admission::CertificateMaterial& material) {
+bool AdmissionService::ServeWith(const webhook::CertificateMaterial& material) {
   const auto set = server_->SetTls(TlsWith(material.cert_pem, material.key_pem));
   if (set) return true;
   LOG(ERROR) << "cannot serve the certificate error=" << json::Quote(set.error().message);
@@ -334,9 +342,9 @@ base::Task<void> AdmissionService::LeaveWith(std::string ns) {
   if (!gone && !going) co_return;
   // The keeper must not restore the configuration that is deleted next.
   keeper_.Leave();
-  const std::string& name = admission::ConfigurationOptions().name;
-  const auto removed = co_await admission::RemoveOurs(
-      client_, admission::kWebhookConfigurations.Path({}, name), installation_, kLeaveTimeout);
+  const std::string& name = webhook::ConfigurationOptions().name;
+  const auto removed = co_await webhook::RemoveOurs(
+      client_, webhook::kWebhookConfigurations.Path({}, name), installation_, kLeaveTimeout);
   if (removed) {
     LOG(WARNING) << "deleted the webhook configuration with its namespace namespace=" << ns;
   } else {

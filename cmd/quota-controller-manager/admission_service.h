@@ -15,22 +15,22 @@
 #include "cmd/quota-controller-manager/admission_observer.h"
 #include "cmd/quota-controller-manager/flags.h"
 #include "controllers/quota/quota_controller.h"
-#include "pkg/admission/certificate_source.h"
-#include "pkg/admission/client_authority.h"
 #include "pkg/admission/joint_admitter.h"
-#include "pkg/admission/other_webhooks.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/admission/refusal_reporter.h"
 #include "pkg/admission/switched_book.h"
-#include "pkg/admission/webhook_keeper.h"
 #include "pkg/debug/health.h"
 #include "pkg/http/server.h"
 #include "pkg/metrics/admission_metrics.h"
 #include "pkg/metrics/registry.h"
+#include "pkg/webhook/certificate_source.h"
+#include "pkg/webhook/client_authority.h"
+#include "pkg/webhook/other_webhooks.h"
+#include "pkg/webhook/webhook_keeper.h"
 
 namespace manager {
 
-class AdmissionService final : public admission::StoredRulesListener {
+class AdmissionService final : public webhook::StoredRulesListener {
  public:
   // REQUIRES: `options.enforced` is not empty. `installation` tells this installation from others
   // in the same cluster; `leader` returns the holder of its lease. Errors: the certificates cannot
@@ -43,24 +43,24 @@ class AdmissionService final : public admission::StoredRulesListener {
   // Sets the admission part of the options of an enforced quota API's controllers.
   void Prepare(const std::string& quota_api, controllers::QuotaControllerOptions& options);
   // Decides requests for this quota API while a controller with those options is attached. Without
-  // one, everything is admitted.
+  // a controller, everything is admitted.
   void Enforce(const quota::QuotaApi& api);
   void Attach(const std::string& quota_api, controllers::QuotaController& controller);
   // Returns when nobody uses the controller's book any more.
   base::Task<void> Detach(std::string quota_api);
   // The server does not serve the quota API, so no webhook rules are needed for it.
   void WantNoRules(const std::string& quota_api);
-  // `on_refused` is told of every request that a quota refuses, or would if it were enforced,
-  // besides people by events.
+  // `on_refused` is called for every request that a quota refuses, or would refuse in mode Warn or
+  // Audit.
   void SetRefusalListener(AdmissionObserver::OnRefused on_refused) {
     on_refused_ = std::move(on_refused);
   }
   // Binds the address. Call it after the last Enforce().
   base::Result<void> Listen(debug::Health& health);
 
-  // `listener` gets each certificate of the webhook, and the current one at once if there is one,
-  // for servers that use the same certificate. Call it after Listen().
-  void SetCertificateListener(admission::CertificateSource::Listener listener);
+  // Sets the listener of a server that uses the webhook's certificate. It gets the current
+  // certificate at once, if there is one, and each new one. Call it after Listen().
+  void SetCertificateListener(webhook::CertificateSource::Listener listener);
 
   base::Task<void> Run();
   // Answers current and new requests for `linger`, then closes; Run() then returns.
@@ -82,21 +82,22 @@ class AdmissionService final : public admission::StoredRulesListener {
     admission::SwitchedBook book;
     bool cluster = false;  // its quotas have no namespace
     std::unique_ptr<admission::QuotaAdmitter> admitter;
-    std::unique_ptr<admission::JointAdmitter> joint;  // answers its webhook, from Listen() on
+    std::unique_ptr<admission::JointAdmitter> joint;  // answers its webhook; set by Listen()
   };
   void MakeJoint();
   AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                    client::ApiClient& client, metrics::Registry& registry, const Options& options,
-                   const admission::WebhookKeeperOptions& keeper);
+                   const webhook::WebhookKeeperOptions& keeper);
   void OnRefusal(std::string_view quota_api, const admission::Refusal& refusal);
   base::Result<void> MakeCertificates(client::ApiClient& client);
   void WantRules(const std::string& quota_api);
   void FollowWebhooks(base::Duration slowest);
-  // Those of the namespaces with quotas in which the API server is to call us.
-  [[nodiscard]] admission::Namespaces Limited(
+  // Returns the namespaces for which the API server must call us: those with quotas, except exempt
+  // ones.
+  [[nodiscard]] webhook::Namespaces Limited(
       const controllers::LimitedNamespaces::Counts& namespaces) const;
   [[nodiscard]] http::ServerTls TlsWith(std::string cert_pem, std::string key_pem) const;
-  bool ServeWith(const admission::CertificateMaterial& material);
+  bool ServeWith(const webhook::CertificateMaterial& material);
   base::Task<void> CloseAfter(std::chrono::milliseconds linger);
   [[nodiscard]] std::string WhyNotReady() const;
 
@@ -112,11 +113,11 @@ class AdmissionService final : public admission::StoredRulesListener {
   AdmissionObserver::OnRefused on_refused_;                                  // may be null
   AdmissionObserver observer_;
   const std::set<std::string, std::less<>> exempt_;  // namespaces in which nothing is refused
-  admission::WebhookKeeper keeper_;
-  admission::OtherWebhooks other_webhooks_;
-  std::unique_ptr<admission::CertificateSource> certificates_;
-  admission::CertificateSource::Listener certificate_listener_;
-  std::unique_ptr<admission::ClientAuthority> clients_;  // null: every client may call
+  webhook::WebhookKeeper keeper_;
+  webhook::OtherWebhooks other_webhooks_;
+  std::unique_ptr<webhook::CertificateSource> certificates_;
+  webhook::CertificateSource::Listener certificate_listener_;
+  std::unique_ptr<webhook::ClientAuthority> clients_;  // null: every client may call
   std::map<std::string, std::unique_ptr<Enforced>> enforced_;
   std::unique_ptr<http::Server> server_;
   base::TaskGroup tasks_;

@@ -3,13 +3,13 @@
 #include <iostream>
 
 #include "cmd/quota-controller-manager/leadership.h"
-#include "pkg/admission/ownership.h"
-#include "pkg/admission/webhook_configuration.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/rest_client.h"
+#include "pkg/webhook/ownership.h"
+#include "pkg/webhook/webhook_configuration.h"
 
 namespace manager {
 namespace {
@@ -22,7 +22,7 @@ base::Error CannotOpen(const std::string& why) {
 }
 
 json::Value OpeningPatch(const json::Value& live) {
-  json::Object annotations{{std::string(admission::kBreakGlassAnnotation), "true"}};
+  json::Object annotations{{std::string(webhook::kBreakGlassAnnotation), "true"}};
   return json::Object{
       {"metadata", json::Object{{"resourceVersion", std::string(api::ResourceVersion(live))},
                                 {"annotations", std::move(annotations)}}},
@@ -30,8 +30,8 @@ json::Value OpeningPatch(const json::Value& live) {
 }
 
 base::Task<base::Result<void>> Open(client::ApiClient& client, std::string installation) {
-  const std::string& name = admission::ConfigurationOptions().name;
-  const std::string path = admission::kWebhookConfigurations.Path({}, name);
+  const std::string& name = webhook::ConfigurationOptions().name;
+  const std::string path = webhook::kWebhookConfigurations.Path({}, name);
   client::ApiRequest look{.path = path, .timeout = kPatchTimeout};
   const auto live = co_await client::DoJson(client, std::move(look));
   if (!live && live.error().Is(base::ErrorCode::kNotFound)) {
@@ -39,8 +39,8 @@ base::Task<base::Result<void>> Open(client::ApiClient& client, std::string insta
     co_return base::Result<void>();
   }
   if (!live) co_return live.error();
-  const std::string other(admission::InstallationOf(*live));
-  if (!admission::HasOurLabel(*live) || (!other.empty() && other != installation)) {
+  const std::string other(webhook::InstallationOf(*live));
+  if (!webhook::HasOurLabel(*live) || (!other.empty() && other != installation)) {
     co_return CannotOpen("validatingwebhookconfiguration " + name +
                          " is not this installation's, " + installation +
                          (other.empty() ? "" : ", but that of " + other));
@@ -54,8 +54,8 @@ base::Task<base::Result<void>> Open(client::ApiClient& client, std::string insta
   const auto done = co_await client.Do(std::move(request));
   if (!done) co_return done.error();
   std::cout << "validatingwebhookconfiguration " << name
-            << ": emptied, and stays empty until its annotation "
-            << admission::kBreakGlassAnnotation << " is removed" << std::endl;
+            << ": emptied, and stays empty until its annotation " << webhook::kBreakGlassAnnotation
+            << " is removed" << std::endl;
   co_return base::Result<void>();
 }
 

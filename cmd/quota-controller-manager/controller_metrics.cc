@@ -81,6 +81,7 @@ void ControllerMetrics::OnDrift(const api::GroupResource& resource,
   CountDrift(name, "missing", report.drift.missing);
   CountDrift(name, "vanished", report.drift.vanished);
   CountDrift(name, "different", report.drift.different);
+  // Names that only an earlier resync found different are 0 now.
   for (auto& [key, gauge] : drift_usage_) {
     if (key.starts_with(name + " ")) gauge.Set(0);
   }
@@ -189,7 +190,7 @@ void ControllerMetrics::ShowReservations(const controllers::Accounts::Tally& tal
     metrics::Gauge& gauge = reserved_[series];
     gauge = registry_.NewGauge(
         "quota_reserved_usage",
-        "What reservations let objects use, of the ten quotas with the most reservations.",
+        "Usage that reservations allow, for the ten quotas with the most reservations.",
         With({{"namespace", series[0]}, {"quota", series[1]}, {"resource", series[2]}}));
     gauge.Set(amount);
   }

@@ -20,11 +20,11 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   void OnResync(base::Duration took, bool complete) override;
   void OnForeignChargesExpired(std::size_t charges) override;
   void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) override;
-  // Updates what is read at each scrape: quotas, and the size, state and age of every watched
-  // resource.
+  // Updates the metrics that each scrape reads from the controller: quotas, and the size, state and
+  // age of every watched resource.
   void Refresh(const controllers::QuotaController& controller, base::TimePoint now);
   void ShowReservations(const controllers::Accounts::Tally& tally, base::TimePoint now);
-  // The controller does not exist any more.
+  // Call it when the controller is destroyed.
   void Clear();
 
  private:
@@ -54,7 +54,7 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   metrics::Gauge broken_quotas_;
   metrics::Gauge reservations_;
   metrics::Gauge oldest_reservation_;
-  // Of the quotas that reserve most, by namespace, quota and resource.
+  // For the quotas with the most reservations, by namespace, quota and resource.
   std::map<std::array<std::string, 3>, metrics::Gauge> reserved_;
   std::map<std::string, Tracked> tracked_;
   std::map<std::pair<std::string, std::string>, metrics::Gauge> stale_;  // by resource and reason

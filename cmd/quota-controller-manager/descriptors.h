@@ -15,8 +15,8 @@ void RaiseDescriptorLimit();
 // The current limit; a large number if there is none.
 std::size_t DescriptorLimit();
 
-// How many of `limit` descriptors the webhook's clients may use, and the clients of another
-// endpoint.
+// Returns how many of `limit` descriptors the clients of the webhook, or of another endpoint, may
+// use.
 std::size_t WebhookConnections(std::size_t limit);
 std::size_t EndpointConnections(std::size_t limit);
 

@@ -20,10 +20,15 @@ Engine::Engine(quota::QuotaApi api, controllers::ServedResources& served, Engine
       metrics_(*options_.context.registry, api_.name),
       queue_metrics_(*options_.context.registry, "quota_" + api_.name) {
   options_.context.name = api_.name;
+  if (api_.form.cluster) {
+    applied_ =
+        std::make_unique<AppliedService>(*options_.context.registry, scheduler_, options_.applied);
+  }
   if (options_.admission != nullptr) {
     options_.admission->Prepare(api_.name, options_.controller);
     options_.admission->Enforce(api_);
   }
+  // In steps, because the number of quotas has no bound.
   using Tally = controllers::Accounts::Tally;
   options_.context.registry->OnScrapeInSteps([this, tally = Tally()]() mutable {
     if (controller_ && controller_->accounts().Count(tally)) return true;
@@ -96,6 +101,7 @@ base::Task<void> Engine::RunController() {
   StartController();
   base::TaskGroup running(options_.context.executor);
   running.Spawn("controller " + api_.name, [this] { return controller_->Run(); });
+  if (applied_) running.Spawn("applied " + api_.name, [this] { return applied_->Run(); });
   const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
   bool stopping = false;
   while (!stopping && !IsGone()) {
@@ -103,13 +109,14 @@ base::Task<void> Engine::RunController() {
     stopping = co_await base::Stopping();
     if (!stopping) co_await Look();
   }
-  // Admission must let go of the controller's book before the controller stops.
+  // Reviews use the controller's book, so admission must release it before the controller stops.
   if (options_.admission != nullptr) co_await options_.admission->Detach(api_.name);
   running.Cancel();
   co_await running.Join();
-  // The scrapes must not call into the controller any more.
+  // Scrapes and the applied controller refer to the controller, so they must release it first.
   queue_metrics_.Follow(nullptr);
   metrics_.Clear();
+  if (applied_) applied_->Detach();
   controller_.reset();
 }
 
@@ -121,6 +128,10 @@ void Engine::StartController() {
   }
   controller_ = std::make_unique<controllers::QuotaController>(
       options_.context, api_, served_, metrics_, options_.controller, queue_metrics_);
+  if (applied_) {
+    applied_->Attach(*controller_, served_, options_.context,
+                     {.leading = options_.controller.leading});
+  }
   queue_metrics_.Follow([this] { return controller_->running(); });
   if (options_.admission != nullptr) options_.admission->Attach(api_.name, *controller_);
 }

@@ -3,9 +3,9 @@
 // The engine of one quota API: its rules, its controller and metrics, and its part of admission.
 //
 // The controller runs while the server serves the quota API. If the API is missing, its CRD may
-// still be created, or deleted and created again. Nothing announces that, so discovery is asked now
-// and then. Meanwhile there is nothing to count or decide, which is not trouble: it is logged once,
-// and readiness does not wait for it.
+// still be created, or deleted and created again. No watch reports that, so the engine reads
+// discovery regularly. Until then there is nothing to count or decide. That is not an error: it is
+// logged once, and readiness does not wait for the API.
 //
 // Single-threaded. Constructor arguments must outlive it; Run() must have returned before it is
 // destroyed.
@@ -15,6 +15,7 @@
 #include <string>
 
 #include "cmd/quota-controller-manager/admission_service.h"
+#include "cmd/quota-controller-manager/applied_service.h"
 #include "cmd/quota-controller-manager/controller_metrics.h"
 #include "controllers/quota/quota_controller.h"
 #include "pkg/debug/health.h"
@@ -27,6 +28,7 @@ struct EngineOptions {
   controllers::QuotaControllerOptions controller;
   AdmissionService* admission = nullptr;  // null: not enforced by this daemon
   std::string not_enforced;  // why it is unexpectedly not enforced; logged at the start
+  bool applied = true;       // write AppliedClusterQuotas, if the quotas are ClusterQuotas
 };
 
 class Engine {
@@ -41,7 +43,7 @@ class Engine {
   }
   // Runs until cancelled.
   base::Task<void> Run();
-  // As QuotaController::OnLeading().
+  // Calls QuotaController::OnLeading().
   void OnLeading();
 
  private:
@@ -60,6 +62,7 @@ class Engine {
   base::Scheduler& scheduler_;
   ControllerMetrics metrics_;
   debug::QueueMetrics queue_metrics_;
+  std::unique_ptr<AppliedService> applied_;                   // null: no ClusterQuotas
   std::unique_ptr<controllers::QuotaController> controller_;  // null: the API is not served
   bool absent_ = false;                                       // known to be not served
 };

@@ -36,6 +36,10 @@ DEFINE_string(
     "Quota APIs that this daemon enforces at admission, separated by commas. Empty: none. "
     "Name core or ironcore only if that API server's own plugin is off "
     "(--disable-admission-plugins=ResourceQuota).");
+DEFINE_bool(
+    applied_cluster_quotas, true,
+    "Write an AppliedClusterQuota into each namespace for each ClusterQuota above it, so that "
+    "people who may read only their namespace see it. False: remove all that were written.");
 DEFINE_string(resync_period, "5m",
               "How often all usage is compared with a fresh list and corrected; 0 turns it off.");
 DEFINE_string(metrics_bind_address, ":8080", "Address to serve /metrics at. Empty: not served.");
@@ -59,7 +63,7 @@ DEFINE_string(admission_cert_dir, "",
               "certificates are made and rotated.");
 DEFINE_string(admission_client_ca, "",
               "CA file (PEM), reread when it changes: callers of the webhook must show a "
-              "certificate signed by it. Empty: none is asked for.");
+              "certificate signed by it. Empty: clients need no certificate.");
 DEFINE_string(admission_failure_policy, "Fail",
               "What the API server does when the webhook cannot be reached: Fail or Ignore.");
 DEFINE_string(admission_timeout, "10s",
@@ -86,9 +90,9 @@ DEFINE_string(logging_format, "text",
 
 DEFINE_bool(uninstall, false,
             "Remove what daemons of this installation left on the API server (the webhook "
-            "configuration, the certificate's Secret, the lease), and exit. Use the daemon's "
-            "own --admission-service and --leader-elect-resource-namespace, and stop the daemon "
-            "first.");
+            "configuration, AppliedClusterQuotas, the certificate's Secret, the lease), and exit. "
+            "Use the daemon's own --admission-service and --leader-elect-resource-namespace, and "
+            "stop the daemon first.");
 DEFINE_bool(break_glass, false,
             "Stop enforcing: remove all webhooks from this installation's webhook "
             "configuration, even while daemons run, and exit. Until its annotation "
@@ -157,18 +161,18 @@ bool IsMetricsSecure(const std::optional<http::BindAddress>& address) {
   return address && !IsOnLoopback(*address);
 }
 
-// How the API server is to reach us: needed unless the webhook configuration is the admin's own.
+// Sets how the API server reaches us. Not needed if the admin manages the webhook configuration.
 base::Result<void> ParseEndpoint(Options& options) {
   if (!FLAGS_admission_service.empty() && !FLAGS_admission_url.empty()) {
     return BadFlag("admission_url", "cannot be combined with --admission-service");
   }
   if (!FLAGS_admission_service.empty()) {
-    auto service = admission::ParseServiceReference(FLAGS_admission_service);
+    auto service = webhook::ParseServiceReference(FLAGS_admission_service);
     if (!service) return BadFlag("admission_service", service.error().message);
     options.admission_service = std::move(*service);
   }
   if (!FLAGS_admission_url.empty()) {
-    auto url = admission::ParseAdmissionUrl(FLAGS_admission_url);
+    auto url = webhook::ParseAdmissionUrl(FLAGS_admission_url);
     if (!url) return BadFlag("admission_url", url.error().message);
     options.admission_url = std::move(*url);
   }
@@ -193,7 +197,8 @@ base::Result<void> ParseEndpoint(Options& options) {
   return {};
 }
 
-// Whether it is a file of certificates; it is read again, and their dates judged, where it is used.
+// Checks that the file has certificates. It is read again where it is used, and their dates are
+// checked there.
 base::Result<std::string> ParseClientCa(const std::string& path) {
   if (path.empty()) return std::string();
   const auto pem = client::ReadFile(path);
@@ -231,7 +236,7 @@ base::Result<void> ParseAdmission(Options& options) {
   if (!address) return BadFlag("admission_bind_address", address.error().message);
   const auto enforced = ParseQuotaApis(FLAGS_enforce, kQuotaApis);
   if (!enforced) return BadFlag("enforce", enforced.error().message);
-  // One that is not counted here is not decided either.
+  // A quota API that is not counted cannot be enforced.
   std::copy_if(
       enforced->begin(), enforced->end(), std::back_inserter(options.enforced),
       [&](const std::string& name) { return *address && base::IsOneOf(name, options.quota_apis); });
@@ -316,7 +321,8 @@ base::Result<void> ParseLeaderElection(LeaderElection& election) {
     return BadFlag("leader_elect_resource_name", "is not a valid Lease name: \"" + name + "\"");
   }
   if (!ns.empty() && !api::IsDns1123Label(ns)) {
-    return BadFlag("leader_elect_resource_namespace", "is no name of a namespace: \"" + ns + "\"");
+    return BadFlag("leader_elect_resource_namespace",
+                   "is not a valid namespace name: \"" + ns + "\"");
   }
   election.resource_name = name;
   election.resource_namespace = ns;
@@ -375,6 +381,7 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
     return BadFlag("resync_period", "must not be negative: " + FLAGS_resync_period);
   }
   options.resync_period = *resync;
+  options.applied_cluster_quotas = FLAGS_applied_cluster_quotas;
   auto metrics = ParseAddress(FLAGS_metrics_bind_address);
   if (!metrics) return BadFlag("metrics_bind_address", metrics.error().message);
   options.metrics = std::move(*metrics);

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "pkg/admission/endpoint.h"
 #include "pkg/base/clock.h"
 #include "pkg/base/error.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/http/server.h"
 #include "pkg/logging/log.h"
+#include "pkg/webhook/endpoint.h"
 
 namespace manager {
 
@@ -31,19 +31,20 @@ struct Options {
   bool break_glass = false;             // stop enforcing, and exit
   std::string kubeconfig;               // "" : in-cluster, else $KUBECONFIG, else ~/.kube/config
   std::string context;                  // "" : the kubeconfig's current-context
-  bool protobuf = true;                 // prefer it where it can be decoded
+  bool protobuf = true;                 // prefer it for kinds that can be decoded
   std::vector<std::string> quota_apis;  // to count, each while the server serves it
   std::vector<std::string> enforced;    // those of quota_apis that this daemon decides
-  // Those enforced by default, if the API server could reach us.
+  // The quota APIs that would be enforced by default if the API server could reach us.
   std::vector<std::string> unreachable;
+  bool applied_cluster_quotas = true;  // show ClusterQuotas in namespaces
   base::Duration resync_period{};
   std::optional<http::BindAddress> metrics;  // nullopt: not served
   bool metrics_secure = false;               // over TLS, for users that the API server allows
   std::size_t max_quota_series = 0;          // of quota_used, quota_hard and related metrics
   std::optional<http::BindAddress> health;
   std::optional<http::BindAddress> admission;  // set if `enforced` is not empty
-  std::optional<admission::ServiceReference> admission_service;
-  std::optional<admission::AdmissionUrl> admission_url;
+  std::optional<webhook::ServiceReference> admission_service;
+  std::optional<webhook::AdmissionUrl> admission_url;
   std::string admission_cert_dir;   // "": certificates are made
   std::string admission_client_ca;  // "": clients need no certificate
   std::string admission_failure_policy;
@@ -61,7 +62,7 @@ struct Options {
 // flag without its value, exits with 2 after one line. Errors: kInvalidArgument, naming the flag.
 base::Result<Options> ParseFlags(int argc, char** argv);
 
-// --logging-format, once ParseFlags() has returned: also where it returned an error.
+// Returns --logging-format. Call it after ParseFlags(), also if that returned an error.
 logging::Format LoggingFormat();
 
 // How to find the cluster that the options name.

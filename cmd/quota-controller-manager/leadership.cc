@@ -2,13 +2,14 @@
 
 #include <glog/logging.h>
 
-#include "pkg/admission/ownership.h"
 #include "pkg/base/duration.h"
+#include "pkg/webhook/ownership.h"
 
 namespace manager {
 namespace {
 
-// As in client-go: a leader that exceeds its lease by so much is stuck, and a restart helps.
+// A leader that exceeds its lease by more than this is stuck, and needs a restart (as in
+// client-go).
 constexpr std::chrono::seconds kTolerance{20};
 // Exists on every API server; the components of a control plane keep their leases there.
 constexpr std::string_view kOutsideNamespace = "kube-system";
@@ -32,8 +33,7 @@ Leadership::Leadership(base::Scheduler& scheduler, client::ApiClient& client,
   if (!election.elect) return;
   leader::LeaderOptions options;
   options.lease = LeaseOf(config, election);
-  options.labels = {
-      {std::string(admission::kManagedByLabel), std::string(admission::kManagedByUs)}};
+  options.labels = {{std::string(webhook::kManagedByLabel), std::string(webhook::kManagedByUs)}};
   options.elector.identity =
       election.identity.empty() ? leader::NewIdentity(host) : election.identity;
   options.elector.lease_duration = election.lease_duration;

@@ -28,7 +28,8 @@ int Refuse(const base::Error& error) {
 int main(int argc, char** argv) {
   logging::Start(argv[0]);
   const auto options = manager::ParseFlags(argc, argv);
-  logging::SetFormat(manager::LoggingFormat());  // also for what is wrong with another flag
+  // Set before the check below, so that errors of other flags have the requested format.
+  logging::SetFormat(manager::LoggingFormat());
   if (!options) return Refuse(options.error());
   std::signal(SIGPIPE, SIG_IGN);  // a closed connection is only an error of that write
   manager::RaiseDescriptorLimit();

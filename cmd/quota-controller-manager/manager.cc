@@ -18,7 +18,6 @@
 #include "cmd/quota-controller-manager/server_metrics.h"
 #include "cmd/quota-controller-manager/stages.h"
 #include "pkg/accounting/timing.h"
-#include "pkg/admission/webhook_remover.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
 #include "pkg/base/scheduler.h"
@@ -37,6 +36,7 @@
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 #include "pkg/quota/karmada/karmada_quota.h"
+#include "pkg/webhook/webhook_remover.h"
 
 namespace manager {
 namespace {
@@ -55,9 +55,9 @@ constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 // In a cluster, a Service still routes new connections to a stopped pod for some seconds.
 constexpr std::chrono::milliseconds kLinger = 5s;
 
-// Memory that is free goes back a sixtieth at a time.
+// Free memory is returned to the system in sixtieths.
 constexpr std::size_t kLittleFree = std::size_t{1} << 20;
-constexpr std::chrono::milliseconds kLookPeriod = 500ms;  // while little is free
+constexpr std::chrono::milliseconds kLookPeriod = 500ms;  // while little memory is free
 constexpr std::chrono::milliseconds kGiveBackPeriod = heap::kDecay / 60;
 
 const metrics::Buckets kHeldBuckets{0.0001, 0.0005, 0.001, 0.002, 0.003, 0.004, 0.005, 0.0075, 0.01,
@@ -98,7 +98,7 @@ class ManagerImpl final : public Manager {
   base::Task<void> AwaitSignals();
   base::Task<void> KeepHeapSmall();
   void Elect(const client::ClusterConfig& config);
-  // Of several replicas only the leader writes; of two installations only the older one.
+  // Only the leader of several replicas writes, and only the older one of two installations.
   [[nodiscard]] bool MayWrite() const {
     return leadership_->Leads() && !(admission_ && admission_->IsSecond());
   }
@@ -119,9 +119,9 @@ class ManagerImpl final : public Manager {
   std::unique_ptr<client::ApiEventRecorder> events_;
   std::unique_ptr<controllers::ServedResources> served_;
   std::unique_ptr<Leadership> leadership_;
-  std::unique_ptr<AdmissionService> admission_;         // null: nothing is enforced
-  std::unique_ptr<admission::WebhookRemover> remover_;  // set if nothing is enforced
-  std::string own_namespace_;                           // of the webhook's Service
+  std::unique_ptr<AdmissionService> admission_;       // null: nothing is enforced
+  std::unique_ptr<webhook::WebhookRemover> remover_;  // set if nothing is enforced
+  std::string own_namespace_;                         // of the webhook's Service
   std::unique_ptr<QuotaSeries> quota_series_;
   std::vector<std::unique_ptr<Engine>> engines_;
   std::unique_ptr<SecureMetrics> secure_metrics_;  // null: everybody may read metrics
@@ -193,10 +193,10 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
           quota_series_->CountRefusal(quota_api, refusal.quota, refusal.exceeded, tried);
         });
   } else if (options_.enforced.empty()) {
-    remover_ = std::make_unique<admission::WebhookRemover>(
+    remover_ = std::make_unique<webhook::WebhookRemover>(
         scheduler_, *client_,
-        admission::WebhookRemoverOptions{
-            .name = admission::ConfigurationOptions().name,
+        webhook::WebhookRemoverOptions{
+            .name = webhook::ConfigurationOptions().name,
             .installation = LeaseOf(config, options_.leader_election).ToString(),
             .identity = leadership_->Identity(),
             .leads = [this] { return leadership_->Leads(); }});
@@ -221,7 +221,8 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
       .controller = {.resync_period = options_.resync_period,
                      .write_timeout = kWriteTimeout,
                      .identity = identity_,
-                     .leading = [this] { return MayWrite(); }}};
+                     .leading = [this] { return MayWrite(); }},
+      .applied = options_.applied_cluster_quotas};
   if (!options_.charge_in_advance) options.controller.crowd.crowd = 0;
   if (admission_ && base::IsOneOf(api.name, options_.enforced))
     options.admission = admission_.get();
@@ -343,8 +344,8 @@ base::Task<void> ManagerImpl::Work() {
   client_->CloseIdle();
 }
 
-// What a burst leaves free (a long list, many charges at once) goes back in small parts, so that
-// none of them holds the event loop.
+// Returns memory that is free after a burst (a long list, many charges) in small parts, so that no
+// part holds the event loop for long.
 base::Task<void> ManagerImpl::KeepHeapSmall() {
   co_await base::DeferCancellation();
   for (bool stopping = false; !stopping;) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kQuotasAStep = 64;
 constexpr int kToldAStep = 64;
 
-// Limits of which refusals are counted. Nothing more is counted while there are as many.
+// The most limits for which refusals are counted. Refusals of further limits are not counted.
 constexpr std::size_t kMostRefusals = 100'000;
 
 double ToDouble(const quota::Quantity& quantity) {
@@ -56,23 +56,23 @@ QuotaSeries::QuotaSeries(metrics::Registry& registry, std::size_t max_series)
                 if (limit.used) tell_limit(tell, quota_api, key, limit.name, *limit.used);
               }
             });
-  registry.NewCounters(
-      "quota_refused_requests_total",
-      "Requests that this process refused, by quota and limit; without a limit where the request "
-      "lacked what the quota demands.",
-      InSteps([tell_limit](const TellSeries& tell, const std::string& quota_api, const Key& key,
-                           const Shown& quota) {
-        if (quota.refused_otherwise > 0) {
-          tell_limit(tell, quota_api, key, "", quota.refused_otherwise);
-        }
-        for (const Limit& limit : quota.limits) {
-          if (limit.refused > 0) tell_limit(tell, quota_api, key, limit.name, limit.refused);
-        }
-      }));
+  registry.NewCounters("quota_refused_requests_total",
+                       "Requests that this process refused, by quota and limit. The limit is empty "
+                       "if the request did not specify what the quota requires.",
+                       InSteps([tell_limit](const TellSeries& tell, const std::string& quota_api,
+                                            const Key& key, const Shown& quota) {
+                         if (quota.refused_otherwise > 0) {
+                           tell_limit(tell, quota_api, key, "", quota.refused_otherwise);
+                         }
+                         for (const Limit& limit : quota.limits) {
+                           if (limit.refused > 0)
+                             tell_limit(tell, quota_api, key, limit.name, limit.refused);
+                         }
+                       }));
   registry.NewCounters(
       "quota_admission_would_refuse_total",
-      "Requests that this process admitted because the quota is not enforced, but in mode Warn or "
-      "Audit, by quota and limit.",
+      "Requests that this process admitted although they do not fit, because the quota is in mode "
+      "Warn or Audit, by quota and limit.",
       InSteps([tell_limit](const TellSeries& tell, const std::string& quota_api, const Key& key,
                            const Shown& quota) {
         if (quota.would_refuse_otherwise > 0) {
@@ -178,7 +178,7 @@ void QuotaSeries::LookAt(const quota::Quota& quota) {
   const std::size_t series = shown.series();
   if (!shown_.try_emplace(key, std::move(shown)).second) return;
   taken_ += series;
-  // Keeps the first keys up to the bound, whatever the order of the visits.
+  // Keeps the first keys up to the bound, so the result does not depend on the order of visits.
   while (!shown_.empty() && taken_ - shown_.rbegin()->second.series() >= max_series_) DropLast();
 }
 
@@ -207,7 +207,7 @@ void QuotaSeries::DropLast() {
   shown_.erase(last);
 }
 
-// The last quota is shown with those of its limits that fit below the bound.
+// The last quota that is shown has only as many limits as fit below the bound.
 void QuotaSeries::EndLook() {
   while (taken_ > max_series_) {
     Shown& last = shown_.rbegin()->second;
@@ -230,7 +230,7 @@ void QuotaSeries::EndLook() {
   SayOmitted();
 }
 
-// Of quotas that are gone.
+// Removes the counts of deleted quotas.
 void QuotaSeries::ForgetRefusals() {
   std::erase_if(refused_, [this](const auto& entry) {
     const bool gone = entry.second.seen != scrape_;

@@ -1,14 +1,14 @@
 #pragma once
 
-// quota_hard and quota_used of every quota, from its status, the threshold that its owner
-// requested, and how many requests it refused here. Each scrape builds them anew, so the series of
-// a deleted quota disappear.
+// Exports quota_hard and quota_used of every quota from its status, the threshold that its owner
+// requested, and the number of requests that it refused here. Each scrape builds the series anew,
+// so those of a deleted quota disappear.
 //
 // Tenants create quotas and name the resources in them, so the number of series is bounded. The
-// fullest quotas are exported, by the tenth of their fullest limit: a quota that is left out comes
-// in when it fills up, and those in the middle do not come and go with each object. A metric has
-// the number of series left out, and the log says so once. There may be very many quotas, so a
-// scrape handles them in steps.
+// fullest quotas are exported. They are ordered by the tenths of their fullest limit, so that
+// quotas in the middle do not come and go with each object. A metric counts the series that are
+// left out, and the log mentions them once. The number of quotas has no bound, so a scrape is done
+// in steps.
 //
 // Single-threaded. The registry and the stores must outlive the last scrape.
 
@@ -34,8 +34,8 @@ class QuotaSeries {
   // Also exports the quotas of `store()`, which returns null while the quota API is not served.
   void Add(std::string quota_api, std::function<const controllers::QuotaStore*()> store);
 
-  // A request was refused by these limits; by none if it lacked what the quota demands. `tried`: it
-  // was admitted, because the quota is not enforced.
+  // A request was refused because of these limits; none if it did not specify what the quota
+  // requires. `tried`: the quota is in mode Warn or Audit, so the request was admitted.
   void CountRefusal(std::string_view quota_api, const api::ObjectKey& quota,
                     const std::vector<std::string>& exceeded, bool tried = false);
 
@@ -57,10 +57,10 @@ class QuotaSeries {
   struct Shown {
     std::vector<Limit> limits;
     double threshold = 0;          // 0: none
-    double refused_otherwise = 0;  // requests, by no limit
+    double refused_otherwise = 0;  // requests, without a limit
     double would_refuse_otherwise = 0;
     [[nodiscard]] std::size_t series() const;
-    // Of the fullest limit: 10 if nothing is free.
+    // Used tenths of the fullest limit: 10 if nothing is free.
     [[nodiscard]] int used_tenths() const;
   };
   // The order of the series; the last ones are omitted.
@@ -76,7 +76,7 @@ class QuotaSeries {
                                        const Shown&)>;
 
   void NewGauges(metrics::Registry& registry, const char* name, const char* help, TellQuota tell);
-  // Tells some quotas in each step.
+  // Returns a function that reports some quotas in each step.
   std::function<bool(const TellSeries&)> InSteps(TellQuota tell_quota);
   void Begin();
   bool LookOn();
@@ -88,7 +88,7 @@ class QuotaSeries {
   void SayOmitted();
 
   struct Refused {
-    using Counts = std::map<std::string, double, std::less<>>;  // by limit; "": by none
+    using Counts = std::map<std::string, double, std::less<>>;  // by limit; "": without a limit
     Counts refused;
     Counts would_refuse;
     std::uint64_t seen = 0;  // the scrape that found the quota last, or in which one was refused
@@ -106,8 +106,8 @@ class QuotaSeries {
   std::size_t omitted_ = 0;
   std::optional<Key> told_;  // the last key that was reported of the current family
   bool said_ = false;
-  RefusedQuotas refused_;     // of quotas that there were at the last scrape, and newer ones
-  std::size_t refusals_ = 0;  // limits in it
+  RefusedQuotas refused_;     // of quotas that existed at the last scrape, and of newer ones
+  std::size_t refusals_ = 0;  // number of limits in refused_
   std::uint64_t scrape_ = 0;
 };
 

@@ -2,8 +2,8 @@
 
 #include <glog/logging.h>
 
-#include "pkg/admission/certificate_memory.h"
 #include "pkg/json/value.h"
+#include "pkg/webhook/certificate_memory.h"
 
 namespace manager {
 
@@ -18,9 +18,9 @@ base::Result<std::unique_ptr<SecureMetrics>> SecureMetrics::New(base::Scheduler&
     if (!first) return first.error();
     metrics->first_ = std::move(*first);
   } else {
-    auto own = admission::NewMemoryCertificates(scheduler, {host, "localhost"});
+    auto own = webhook::NewMemoryCertificates(scheduler, {host, "localhost"});
     // A machine's name may be invalid in a certificate.
-    if (!own) own = admission::NewMemoryCertificates(scheduler, {"localhost"});
+    if (!own) own = webhook::NewMemoryCertificates(scheduler, {"localhost"});
     if (!own) return own.error();
     metrics->own_ = std::move(*own);
     metrics->first_ = {metrics->own_->current()->cert_pem, metrics->own_->current()->key_pem};
@@ -39,7 +39,7 @@ debug::Guard SecureMetrics::guard() {
 }
 
 void SecureMetrics::Follow(http::Server& server) {
-  const auto serve = [&server](const admission::CertificateMaterial& material) {
+  const auto serve = [&server](const webhook::CertificateMaterial& material) {
     const auto set = server.SetTls(
         {.cert_pem = material.cert_pem, .key_pem = material.key_pem, .client_ca_pem = ""});
     LOG_IF(ERROR, !set) << "cannot serve the certificate for metrics error="

@@ -11,10 +11,10 @@
 #include <string>
 
 #include "cmd/quota-controller-manager/admission_service.h"
-#include "pkg/admission/certificate_source.h"
 #include "pkg/client/access_reviewer.h"
 #include "pkg/debug/endpoints.h"
 #include "pkg/http/server.h"
+#include "pkg/webhook/certificate_source.h"
 
 namespace manager {
 
@@ -39,7 +39,7 @@ class SecureMetrics {
 
   AdmissionService* admission_;
   client::AccessReviewer reviewer_;
-  std::unique_ptr<admission::CertificateSource> own_;  // null: the webhook's certificate is used
+  std::unique_ptr<webhook::CertificateSource> own_;  // null: the webhook's certificate is used
   http::CertificatePair first_;
 };
 

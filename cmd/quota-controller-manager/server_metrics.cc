@@ -6,7 +6,7 @@
 namespace manager {
 namespace {
 
-// A growing number of the server, and the counter that exports it.
+// A number that the server counts up, and the counter that exports it.
 struct TurnedAway {
   std::uint64_t http::ServerStats::*number;
   metrics::Counter counter;

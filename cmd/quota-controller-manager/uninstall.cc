@@ -3,16 +3,17 @@
 #include <iostream>
 
 #include "cmd/quota-controller-manager/leadership.h"
-#include "pkg/admission/certificate_secret.h"
-#include "pkg/admission/ownership.h"
-#include "pkg/admission/removal.h"
-#include "pkg/admission/webhook_configuration.h"
+#include "cmd/quota-controller-manager/uninstall_applied.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/rest_client.h"
 #include "pkg/leader/lease_lock.h"
+#include "pkg/webhook/certificate_secret.h"
+#include "pkg/webhook/ownership.h"
+#include "pkg/webhook/removal.h"
+#include "pkg/webhook/webhook_configuration.h"
 
 namespace manager {
 namespace {
@@ -21,11 +22,13 @@ using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
 constexpr std::chrono::milliseconds kTimeout = 15s;
-// A daemon restores its configuration after a watch event and a tenth of a second.
+// A daemon restores its configuration a tenth of a second after a watch event.
 constexpr std::chrono::milliseconds kUntilRestored = 3s;
-// For a lease without a duration.
+// The assumed duration of a lease without one.
 constexpr std::chrono::seconds kLeaseDuration = 15s;
 constexpr std::chrono::milliseconds kLook = 500ms;
+// For all AppliedClusterQuotas together.
+constexpr std::chrono::minutes kAppliedDuration{5};
 constexpr int kTries = 5;  // others may write at the same time
 
 const api::GroupVersionResource kLeases{"coordination.k8s.io", "v1", "leases"};
@@ -35,6 +38,8 @@ struct Target {
   std::string what;  // "lease quota-system/quota-controller-manager"
   std::string path;
 };
+
+const Target kAllApplied{"appliedclusterquotas", ""};
 
 base::Error Failure(std::string message) {
   return {.code = base::ErrorCode::kUnavailable, .message = std::move(message)};
@@ -53,8 +58,8 @@ class Uninstaller {
         options_(options),
         installation_(lease.ToString()),
         configuration_{
-            "validatingwebhookconfiguration " + admission::ConfigurationOptions().name,
-            admission::kWebhookConfigurations.Path({}, admission::ConfigurationOptions().name)},
+            "validatingwebhookconfiguration " + webhook::ConfigurationOptions().name,
+            webhook::kWebhookConfigurations.Path({}, webhook::ConfigurationOptions().name)},
         lease_key_(lease),
         lease_{"lease " + lease.ToString(), kLeases.Path(lease.ns, lease.name)} {}
 
@@ -64,8 +69,10 @@ class Uninstaller {
   // nullopt: the object does not exist.
   base::Task<base::Result<std::optional<json::Value>>> Get(Target target);
   base::Task<base::Result<void>> AwaitLease();
-  base::Task<base::Result<void>> Remove(Target target);
-  base::Task<base::Result<void>> CheckStaysAway();
+  base::Task<base::Result<webhook::Removal::Kind>> Remove(Target target);
+  base::Task<base::Result<void>> RemoveAllApplied();
+  // `applied`: our AppliedClusterQuotas were removed, too.
+  base::Task<base::Result<void>> CheckStaysAway(bool applied);
 
   client::ApiClient& client_;
   base::Scheduler& scheduler_;
@@ -112,11 +119,11 @@ base::Task<base::Result<void>> Uninstaller::AwaitLease() {
   }
 }
 
-base::Task<base::Result<void>> Uninstaller::Remove(Target target) {
-  using Kind = admission::Removal::Kind;
-  auto removed = co_await admission::RemoveOurs(client_, target.path, installation_, kTimeout);
+base::Task<base::Result<webhook::Removal::Kind>> Uninstaller::Remove(Target target) {
+  using Kind = webhook::Removal::Kind;
+  auto removed = co_await webhook::RemoveOurs(client_, target.path, installation_, kTimeout);
   for (int i = 0; i < kTries && !removed && removed.error().Is(base::ErrorCode::kConflict); ++i) {
-    removed = co_await admission::RemoveOurs(client_, target.path, installation_, kTimeout);
+    removed = co_await webhook::RemoveOurs(client_, target.path, installation_, kTimeout);
   }
   if (!removed) co_return removed.error();
   switch (removed->kind) {
@@ -133,16 +140,39 @@ base::Task<base::Result<void>> Uninstaller::Remove(Target target) {
       Say(target, "belongs to the installation " + removed->installation + ", left unchanged");
       break;
   }
+  co_return removed->kind;
+}
+
+base::Task<base::Result<void>> Uninstaller::RemoveAllApplied() {
+  auto removal = co_await RemoveApplied(client_, scheduler_, scheduler_.Now() + kAppliedDuration);
+  if (!removal) co_return removal.error().Wrap(kAllApplied.what);
+  std::string became = "there is none";
+  if (removal->deleted > 0) {
+    became = std::to_string(removal->deleted) + " deleted in " +
+             std::to_string(removal->namespaces) + " namespaces";
+  }
+  if (removal->foreign > 0) {
+    became += ", " + std::to_string(removal->foreign) + " without our label left unchanged";
+  }
+  Say(kAllApplied, became);
   co_return base::Result<void>();
 }
 
-// A daemon without a lease is recognized by what it restores.
-base::Task<base::Result<void>> Uninstaller::CheckStaysAway() {
+// Finds a running daemon without a lease: it restores the configuration and AppliedClusterQuotas.
+base::Task<base::Result<void>> Uninstaller::CheckStaysAway(bool applied) {
   co_await scheduler_.Sleep(kUntilRestored);
+  if (applied) {
+    const auto any = co_await AnyApplied(client_);
+    if (!any) co_return any.error();
+    if (*any) {
+      co_return Failure(kAllApplied.what +
+                        " were created again by a daemon that still runs: stop it");
+    }
+  }
   const auto object = co_await Get(configuration_);
   if (!object) co_return object.error();
-  if (!*object || !admission::HasOurLabel(**object)) co_return base::Result<void>();
-  if (admission::InstallationOf(**object) != installation_) co_return base::Result<void>();
+  if (!*object || !webhook::HasOurLabel(**object)) co_return base::Result<void>();
+  if (webhook::InstallationOf(**object) != installation_) co_return base::Result<void>();
   co_return Failure(configuration_.what +
                     " was created again by a daemon that still runs: stop it");
 }
@@ -150,18 +180,27 @@ base::Task<base::Result<void>> Uninstaller::CheckStaysAway() {
 base::Task<base::Result<void>> Uninstaller::Run() {
   auto done = co_await AwaitLease();
   if (!done) co_return done;
-  done = co_await Remove(configuration_);
-  if (!done) co_return done;
-  done = co_await CheckStaysAway();
+  const auto kind = co_await Remove(configuration_);
+  if (!kind) co_return kind.error();
+  // The daemons of that installation write them, too, and nothing distinguishes theirs.
+  const bool anothers = *kind == webhook::Removal::Kind::kAnothers;
+  if (anothers) Say(kAllApplied, "left unchanged, too");
+  base::Result<void> applied;
+  if (!anothers) {
+    auto removed = co_await RemoveAllApplied();
+    applied = std::move(removed);
+  }
+  done = co_await CheckStaysAway(!anothers && applied);
   if (!done) co_return done;
   if (options_.admission_service) {
-    const api::ObjectKey secret =
-        admission::SecretCertificatesOf(*options_.admission_service).secret;
+    const api::ObjectKey secret = webhook::SecretCertificatesOf(*options_.admission_service).secret;
     Target target{"secret " + secret.ToString(), kSecrets.Path(secret.ns, secret.name)};
-    done = co_await Remove(std::move(target));
-    if (!done) co_return done;
+    const auto removed = co_await Remove(std::move(target));
+    if (!removed) co_return removed.error();
   }
-  co_return co_await Remove(lease_);
+  const auto removed = co_await Remove(lease_);
+  if (!removed) co_return removed.error();
+  co_return applied;
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #pragma once
 
 // --uninstall removes what daemons of this installation left on the API server, and nothing else:
-// first the webhook configuration, so that nothing is refused any more, then the certificate's
-// Secret and the lease. Only objects with our label are deleted. Each is printed to the standard
-// output with its outcome.
+// first the webhook configuration, so that nothing is refused any more, then all
+// AppliedClusterQuotas, the certificate's Secret and the lease. Only objects with our label are
+// deleted. Each is printed to the standard output with its outcome.
 //
 // The daemons must have been stopped, because they would create everything again. If one still
-// renews its lease, or restores the configuration, it is named and nothing more is done.
+// renews its lease, or restores an object, it is named and nothing more is done.
 
 #include <boost/asio/io_context.hpp>
 

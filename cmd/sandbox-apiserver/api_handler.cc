@@ -35,7 +35,7 @@ http::Response DiscoveryResponse(const http::Request& request, const json::Value
   return response;
 }
 
-// Whether the type has the scope and the subresource of the path.
+// True if the type has the scope and the subresource of the path.
 bool Fits(const ResourceType& type, const ResourcePath& path, Verb verb) {
   if (!type.namespaced && !path.ns.empty()) return false;
   if (type.namespaced && path.ns.empty()) {
@@ -68,7 +68,7 @@ http::Response FaultAnswer(const Fault& fault) {
   return StatusResponse(status);
 }
 
-// The list with an older version, as from a replica of the API server that lags.
+// Makes the list's version older, as a replica of the API server that lags would.
 void Rewind(http::Response& response, std::int64_t by) {
   base::Result<json::Value> body = json::Parse(response.body);
   if (!body) return;

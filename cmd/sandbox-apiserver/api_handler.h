@@ -30,7 +30,7 @@ struct ApiHandlerOptions {
   AuthOptions auth;
   StoreOptions store;
   WatchServerOptions watches;
-  std::string server_address;  // "host:port", told by /api
+  std::string server_address;  // "host:port", which /api returns
   std::size_t max_body_bytes = std::size_t{3} << 20;
 };
 
@@ -41,7 +41,8 @@ class ApiHandler {
 
   // An http::Handler. The writer outlives the task.
   base::Task<void> Handle(http::Request request, http::Peer peer, http::ResponseWriter& writer);
-  // The store's background work: grace periods, namespaces that end. Runs until cancelled.
+  // Does the store's background work: grace periods, and namespaces that terminate. Runs until
+  // cancelled.
   base::Task<void> RunBackground();
 
   [[nodiscard]] Store& store() { return store_; }
@@ -55,7 +56,7 @@ class ApiHandler {
   base::Task<void> Send(const http::Request& request, http::Response response,
                         http::ResponseWriter& writer);
 
-  // nullopt: the path is none of these.
+  // Returns nullopt for any other path.
   std::optional<http::Response> AnswerPublic(const http::Target& target) const;
   std::optional<http::Response> AnswerAway(const http::Target& target) const;
   std::optional<http::Response> AnswerDiscovery(const http::Request& request,
@@ -66,7 +67,7 @@ class ApiHandler {
   void Apply(const Fault& fault);
 
   base::Task<void> ServeResource(Exchange& exchange, http::ResponseWriter& writer);
-  // An error in the request itself, found before anything is done; nullopt: none.
+  // Returns an error in the request itself, before anything is done; nullopt if it has none.
   std::optional<http::Response> Check(Exchange& exchange) const;
   base::Task<http::Response> Produce(const Exchange& exchange);
   http::Response AnswerReviewRequest(const Exchange& exchange) const;

@@ -25,7 +25,7 @@ std::uint64_t VersionOfNow(base::WallTime now) {
       std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count());
 }
 
-// What a client on this machine connects to.
+// The address to which a client on this machine connects.
 std::string ClientHost(const std::string& address) {
   if (address.empty() || address == "0.0.0.0" || address == "::") return "127.0.0.1";
   return address;

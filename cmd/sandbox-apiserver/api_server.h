@@ -1,6 +1,6 @@
 #pragma once
 
-// The in-memory API server, listening: for first runs on a machine without a cluster, and for
+// The in-memory API server with its sockets, for first runs on a machine without a cluster and for
 // tests. Not for production: it keeps everything in memory, and every known user may do everything.
 //
 // Single-threaded: everything runs on the executor's thread. Run() must have returned before the
@@ -20,9 +20,9 @@ namespace sandbox {
 struct ApiServerOptions {
   http::BindAddress bind{"127.0.0.1", 0};
   bool tls = true;
-  std::optional<http::CertificatePair> certificate;  // else one is made and signed by itself
-  std::string client_ca_pem;                         // "": client certificates are not asked for
-  std::string token;                                 // of the administrator; "": one is made up
+  std::optional<http::CertificatePair> certificate;  // default: a new self-signed one
+  std::string client_ca_pem;                         // "": requests no client certificates
+  std::string token;                                 // of the administrator; "": a random one
   ApiHandlerOptions handler;
 };
 

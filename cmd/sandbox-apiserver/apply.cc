@@ -1,5 +1,6 @@
-// Server-side apply: merges what is applied, and takes back what the same manager applied before.
-// The fields a manager has applied are kept as FieldsV1 (f:member, k:{"key":…}, v:value).
+// Server-side apply: merges the applied configuration, and removes fields that the same manager
+// applied before and omits now. The fields that a manager has applied are kept as FieldsV1
+// (f:member, k:{"key":…}, v:value).
 
 #include <algorithm>
 
@@ -64,11 +65,12 @@ class FieldSet {
   bool custom_;
 };
 
-// Removes from `target` what `before` names and neither `now` nor any of `others` does.
+// Removes the fields from `target` that are in `before`, but neither in `now` nor in any of
+// `others`.
 void TakeBack(Value& target, const Value& before, const Value* now,
               const std::vector<const Value*>& others);
 
-// The element of a list that a step k:… or v:… means; list.end() if there is none.
+// Returns the element of a list that a step k:… or v:… names; list.end() if there is none.
 Array::iterator FindElement(Array& list, std::string_view step) {
   auto named = json::Parse(step.substr(2));
   if (!named) return list.end();
@@ -123,7 +125,7 @@ void TakeBack(Value& target, const Value& before, const Value* now,
   }
 }
 
-// The path of a member that only a strategic merge patch may have; "" if there is none.
+// Returns the path of a member that only a strategic merge patch may have; "" if there is none.
 std::string DirectiveIn(const Value& value) {
   if (const Array* const list = value.AsArray()) {
     for (const Value& element : *list) {
@@ -183,7 +185,7 @@ Outcome<Value> ApplyServerSide(const Value& target, const Value& applied,
     base = std::move(*merged);
   }
   if (mine == entries.end()) mine = entries.insert(entries.end(), Value(Object()));
-  // Time alone is no change.
+  // A new time alone is not a change.
   const Value* const known = mine->At({"fieldsV1"});
   if (known == nullptr || !(*known == fields)) {
     *mine = Object{{"manager", field_manager},

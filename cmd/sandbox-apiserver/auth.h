@@ -1,6 +1,6 @@
 #pragma once
 
-// Who sends a request: a static bearer token, a verified client certificate, or nobody. There is no
+// Authentication by a static bearer token or a verified client certificate. There is no
 // authorization: every known user may do everything.
 //
 // Values; one thread.
@@ -23,15 +23,15 @@ struct User {
 
 struct AuthOptions {
   std::map<std::string, User> tokens;  // by bearer token
-  bool anonymous = false;              // requests without credentials are let in
+  bool anonymous = false;              // requests without credentials are allowed
 };
 
 class Authenticator {
  public:
   explicit Authenticator(AuthOptions options) : options_(std::move(options)) {}
 
-  // nullopt: 401. An unknown token is refused even if anonymous requests are allowed.
-  // Impersonate-User and Impersonate-Group are followed.
+  // Returns the user; nullopt means 401. An unknown token is refused even if anonymous requests are
+  // allowed. Impersonate-User and Impersonate-Group are obeyed.
   [[nodiscard]] std::optional<User> Authenticate(const http::Headers& headers,
                                                  const http::Peer& peer) const;
   [[nodiscard]] std::optional<User> UserOfToken(std::string_view token) const;
@@ -40,7 +40,7 @@ class Authenticator {
   AuthOptions options_;
 };
 
-// As AdmissionReview and the review objects write it.
+// The JSON of a user in AdmissionReviews and review objects.
 json::Value UserInfo(const User& user);
 
 // The answer to a posted TokenReview, SubjectAccessReview, SelfSubjectAccessReview,

@@ -93,7 +93,7 @@ std::vector<std::string> Verbs(const TypeRow& row) {
   if ((row.flags & kReview) != 0) return {"create"};
   std::vector<std::string> verbs = {"create", "delete", "deletecollection", "get",
                                     "list",   "patch",  "update",           "watch"};
-  // A real server does not empty this collection at one request either.
+  // A real server does not support deletecollection here either.
   const std::string_view resource = row.resource;
   if (resource == "namespaces") verbs.erase(verbs.begin() + 2);
   return verbs;

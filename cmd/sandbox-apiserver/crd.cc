@@ -109,7 +109,7 @@ struct VersionRank {
   auto operator<=>(const VersionRank&) const = default;
 };
 
-// The number at the beginning of the text, which is cut off; -1 if there is none.
+// Removes the number at the beginning of the text and returns it; -1 if there is none.
 long TakeNumber(std::string_view& text) {
   long number = 0;
   std::size_t digits = 0;

@@ -13,11 +13,11 @@
 
 namespace sandbox {
 
-// What is wrong with the definition (spec.group, names, scope, versions with schema).
+// Returns the errors of the definition (spec.group, names, scope, versions with schema).
 FieldErrors ValidateCrd(const json::Value& crd);
 // Fills spec.names.singular and listKind, spec.conversion.
 void DefaultCrd(json::Value& crd);
-// The conditions NamesAccepted and Established, acceptedNames and storedVersions.
+// Sets the conditions NamesAccepted and Established, acceptedNames and storedVersions.
 void SetEstablished(json::Value& crd, std::string_view timestamp);
 // One type for each served version.
 std::vector<ResourceType> TypesOfCrd(const json::Value& crd);
@@ -25,10 +25,10 @@ std::vector<ResourceType> TypesOfCrd(const json::Value& crd);
 // Removes members that the schema does not define; returns their paths ("spec.x"). apiVersion, kind
 // and metadata stay.
 std::vector<std::string> Prune(const json::Value& schema, json::Value& object);
-// Adds the schema's defaults where a member is absent.
+// Adds the schema's defaults for absent members.
 void ApplySchemaDefaults(const json::Value& schema, json::Value& object);
-// type, required, enum, minimum, maximum, lengths, counts, pattern, items, properties,
-// additionalProperties, int-or-string, nullable.
+// Validates type, required, enum, minimum, maximum, lengths, counts, pattern, items, properties,
+// additionalProperties, int-or-string and nullable.
 FieldErrors ValidateBySchema(const json::Value& schema, const json::Value& object);
 
 }  // namespace sandbox

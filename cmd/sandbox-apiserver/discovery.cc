@@ -201,8 +201,7 @@ json::Value DescribeAggregated(const Registry& registry, const StaleGroups& stal
 }
 
 std::string EntityTag(std::string_view body) {
-  std::uint64_t hash =
-      14695981039346656037U;  // FNV-1a: a tag tells texts apart, it protects nothing
+  std::uint64_t hash = 14695981039346656037U;  // FNV-1a is enough: an ETag only distinguishes texts
   for (const char c : body) {
     hash ^= static_cast<unsigned char>(c);
     hash *= 1099511628211U;

@@ -30,10 +30,10 @@ json::Value DescribeAggregated(const Registry& registry, const StaleGroups& stal
 inline constexpr std::string_view kAggregatedContentType =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-// A quoted text that differs where the body differs.
+// Returns the ETag of a body: a quoted hash.
 std::string EntityTag(std::string_view body);
 
-// GET /openapi/v3: which documents there are.
+// GET /openapi/v3: the list of documents.
 json::Value DescribeOpenApi(const Registry& registry);
 // GET /openapi/v3/api/v1 and /openapi/v3/apis/<group>/<version>.
 std::optional<json::Value> DescribeOpenApiVersion(const Registry& registry, std::string_view group,

@@ -48,7 +48,7 @@ Outcome<json::Value> ParseBody(const Exchange& exchange, BodyFormat format) {
   base::Result<json::Value> parsed = ParseAs(format, exchange.request.body);
   if (parsed) return *std::move(parsed);
   const base::Error& error = parsed.error();
-  // Valid protobuf of a kind or with a field that we do not know.
+  // Valid protobuf, but its kind or one of its fields is unknown here.
   if (error.Is(base::ErrorCode::kInvalidArgument)) return StatusOfCode(415, error.message);
   return api::BadRequest("the object provided is unrecognized (must be of type " +
                          exchange.type->kind + "): " + error.message);
@@ -80,7 +80,7 @@ Outcome<ListQuery> ListQueryOf(const Exchange& exchange) {
   if (limit.empty()) return query;
   const std::optional<std::int64_t> number = Integer(limit);
   if (!number || *number < 0) {
-    return api::BadRequest("limit: " + json::Quote(limit) + " is no number of objects");
+    return api::BadRequest("limit: " + json::Quote(limit) + " is not a number of objects");
   }
   query.limit = *number;
   return query;
@@ -119,7 +119,7 @@ Outcome<DeleteOptions> DeleteOptionsOf(const Exchange& exchange) {
   if (!options->grace_period_seconds && !grace.empty()) {
     options->grace_period_seconds = Integer(grace);
     if (!options->grace_period_seconds) {
-      return api::BadRequest("gracePeriodSeconds: " + json::Quote(grace) + " is no number");
+      return api::BadRequest("gracePeriodSeconds: " + json::Quote(grace) + " is not a number");
     }
   }
   if (options->propagation_policy.empty()) {

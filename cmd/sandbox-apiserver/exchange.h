@@ -33,11 +33,12 @@ struct Exchange {
 
 // The query parameters of a list.
 Outcome<ListQuery> ListQueryOf(const Exchange& exchange);
-// dryRun, fieldManager, fieldValidation. Errors: 422 for values that are none.
+// Reads dryRun, fieldManager and fieldValidation. Errors: 422 for invalid values.
 Outcome<WriteOptions> WriteOptionsOf(const Exchange& exchange);
-// From the body; a member that the body does not have comes from the query.
+// Reads the options from the body. Members that the body lacks come from the query.
 Outcome<DeleteOptions> DeleteOptionsOf(const Exchange& exchange);
-// The body as a JSON object. Errors: 415 for the media type, 400 for what does not parse.
+// Parses the body as a JSON object. Errors: 415 for the media type, 400 for a body that does not
+// parse.
 Outcome<json::Value> BodyOf(const Exchange& exchange);
 // Errors: 415.
 Outcome<PatchRequest> PatchOf(const Exchange& exchange);

@@ -163,7 +163,7 @@ json::Value DescribeFault(const Fault& fault) {
 std::optional<Fault> FaultTable::Take(Verb verb, const ResourcePath& path) {
   for (auto fault = waiting_.begin(); fault != waiting_.end(); ++fault) {
     if (!fault->Matches(verb, path)) continue;
-    // A watch has no body of its own to spoil: send-event and drop-watches do that.
+    // A watch has no single body to change. Use send-event and drop-watches for watches.
     const bool whole = fault->kind == FaultKind::kAnswer || fault->kind == FaultKind::kReplaceBody;
     if (verb == Verb::kWatch && !whole) continue;
     Fault taken = *fault;

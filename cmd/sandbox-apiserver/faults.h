@@ -18,10 +18,11 @@
 //   {"fault":"delay-watch","resource":"pods","delay":"500ms"}     until cleared or set to "0"
 //   {"fault":"expire"}                                            now: older versions are gone
 //   {"fault":"shrink-history","size":10}                          from now on
-//   {"fault":"stale-group","group":"metrics.example.com","version":"v1"}   until cleared: the
-//   server
-//          behind this group is away. Discovery names it as stale, everything of it answers 503,
-//          its watches end. `version` (v1) is that of a group which nothing else serves.
+//   {"fault":"stale-group","group":"metrics.example.com","version":"v1"}   until cleared
+//
+// "stale-group" acts as if the server behind this group were away: discovery marks the group as
+// stale, its requests are answered 503, and its watches end. `version` is needed for a group that
+// nothing else serves; the default is v1.
 //
 // A fault applies only to requests with the given `verb`, `resource`, `group`, `subresource`,
 // `namespace` and `name`; an absent member matches all. Faults with `times` (1 unless given, -1 for

@@ -1,4 +1,4 @@
-// Every flag of the sandbox, and nothing else.
+// Flags of the sandbox.
 
 #include "cmd/sandbox-apiserver/flags.h"
 

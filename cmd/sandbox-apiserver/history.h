@@ -51,7 +51,7 @@ class History {
   // The resource is no longer served: its watches end after the last event.
   void Close();
   void Reopen() { closed_ = false; }
-  // The same for the watches that are open now: the resource is served in another way.
+  // Ends the watches that are open now: the definition of the resource has changed.
   void EndWatches();
   [[nodiscard]] bool closed() const { return closed_; }
 
@@ -71,7 +71,7 @@ struct WatchEvent {
   EventType type = EventType::kAdded;
   ObjectPtr object;  // in the version of the watched type
   std::uint64_t version = 0;
-  bool initial = false;  // part of the synthetic beginning
+  bool initial = false;  // one of the initial events
 };
 
 class Watch {
@@ -85,14 +85,14 @@ class Watch {
   // The next event to send, nullopt when there is none now. Objects that enter the selection come
   // as ADDED, those that leave it as DELETED with their former content and the event's version.
   std::optional<WatchEvent> Next();
-  // True once the ring has lost events this watch has not read, or its resource is no longer
-  // served as it was: end the stream.
+  // True if the stream must end: the ring has lost events that this watch has not read, or the
+  // resource is not served any more, or its definition has changed.
   [[nodiscard]] bool lagged() const;
   // True if all initial events were returned: the annotated bookmark of a streaming list is due.
   [[nodiscard]] bool initial_done() const { return next_initial_ == initial_.size(); }
-  // Every event up to this version was returned or did not match, so a bookmark may name it.
+  // The version for a bookmark: every event up to it was returned or did not match.
   [[nodiscard]] std::uint64_t position() const { return position_; }
-  // For a bookmark: when Next() gave nothing, the caller may raise the position to the store's
+  // For bookmarks: after Next() returned nothing, the caller may set the position to the store's
   // current version.
   void Advance(std::uint64_t version);
 

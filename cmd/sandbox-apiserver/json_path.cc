@@ -10,7 +10,7 @@ using json::Value;
 
 const Value* Walk(const Value& value, std::string_view path);
 
-// "'name'" or "\"name\"" without its quotes; nullopt if it has none.
+// Removes the quotes from "'name'" or "\"name\""; nullopt for a text without quotes.
 std::optional<std::string_view> Unquote(std::string_view text) {
   if (text.size() < 2 || text.front() != text.back()) return std::nullopt;
   if (text.front() != '\'' && text.front() != '"') return std::nullopt;

@@ -8,7 +8,7 @@
 
 namespace sandbox {
 
-// The first result; nullptr if there is none, or if the path is none of these forms.
+// Returns the first result; nullptr if there is none, or if the path has another form.
 const json::Value* FirstByPath(const json::Value& object, std::string_view path);
 
 }  // namespace sandbox

@@ -15,7 +15,7 @@ std::string Step(const std::string& name) {
   return step.append(name);
 }
 
-// All below a value, as FieldsV1.
+// Returns all fields below a value, as FieldsV1.
 Object FieldsOf(const Value& value) {
   Object fields;
   if (const Object* const object = value.AsObject()) {
@@ -24,7 +24,7 @@ Object FieldsOf(const Value& value) {
   return fields;
 }
 
-// The members of `after` that differ in `before`.
+// Returns the members of `after` that differ from those of `before`.
 Object Changed(const Object& before, const Object& after) {
   Object fields;
   for (const auto& [name, now] : after) {
@@ -43,8 +43,8 @@ const Object& ObjectOrEmpty(const Value* value) {
   return object != nullptr ? *object : empty;
 }
 
-// Removes from `fields` what `taken` has, and what `value` no longer has. A client may have written
-// the fields, so they may be malformed.
+// Removes the fields from `fields` that are in `taken` or no longer in `value`. A client may have
+// written `fields`, so they may be malformed.
 void TakeAway(Object& fields, const Object& taken, const Object& value) {
   std::vector<std::string> gone;
   for (auto& [step, below] : fields) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Who wrote a status: one entry in metadata.managedFields for each manager that updated it by
+// The writers of a status: one entry in metadata.managedFields for each manager that updated it by
 // /status. Writes of the rest of an object are not recorded, and lists are one field each. No I/O;
 // any thread.
 
@@ -10,7 +10,7 @@
 
 namespace sandbox {
 
-// Who writes, and when, as text.
+// The manager of a write, its API version, and its time.
 struct StatusWriter {
   std::string manager;
   std::string api_version;

@@ -48,7 +48,8 @@ ListRule RuleOfList(std::string_view object_kind, std::string_view parent, std::
     if (object_kind == "Service" && parent == "spec") return {ListKind::kMap, "port"};
     return {};
   }
-  // Of a pod; a container's resources have an atomic list of another shape.
+  // A pod's claims have the key `name`. A container's resources have an atomic list of another
+  // shape.
   if (field == "resourceClaims") {
     return parent == "spec" ? ListRule{ListKind::kMap, "name"} : ListRule{};
   }

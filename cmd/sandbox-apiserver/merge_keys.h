@@ -13,8 +13,8 @@ struct ListRule {
   std::string_view key = {};  // of kMap: the member that identifies an element
 };
 
-// The list `field` of an object that stands in `parent` (the name of the list or member around it),
-// somewhere in an object of `object_kind`.
+// Returns how to merge the list `field`. `parent` is the name of the list or member that has the
+// object with the list, and `object_kind` is the kind of the whole object.
 ListRule RuleOfList(std::string_view object_kind, std::string_view parent, std::string_view field);
 
 }  // namespace sandbox

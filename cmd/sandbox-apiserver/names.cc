@@ -1,4 +1,4 @@
-// The syntax of names: Kubernetes' rules and its words for them.
+// The syntax of names: Kubernetes' rules, with its messages.
 
 #include <algorithm>
 

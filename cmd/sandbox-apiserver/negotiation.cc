@@ -70,7 +70,7 @@ std::optional<Encoding> EncodingOf(std::string_view type, Shape shape) {
   return std::nullopt;
 }
 
-// The form that as=, g= and v= ask for; nullopt: not served in this shape.
+// Returns the form that as=, g= and v= request; nullopt if it is not served.
 std::optional<Form> FormOf(const Clause& clause, Shape shape) {
   const std::string_view as = clause.Get("as");
   if (as.empty()) return Form::kObject;

@@ -21,7 +21,7 @@ struct Representation {
   std::string meta_version = "v1";  // of meta.k8s.io, for kTable and kMetadata
 };
 
-// What the client wants: lists want PartialObjectMetadataList, everything else
+// The kind of answer: a list has the form PartialObjectMetadataList, other answers
 // PartialObjectMetadata; a watch is never YAML.
 enum class Shape { kSingle, kList, kWatch };
 
@@ -31,7 +31,7 @@ std::optional<Representation> Negotiate(std::string_view accept, Shape shape);
 // True if some clause asks for aggregated discovery (apidiscovery.k8s.io v2), before plain JSON.
 bool AcceptsAggregatedDiscovery(std::string_view accept);
 
-// How a request body is written; nullopt: 415. "" counts as JSON.
+// Returns the encoding of a request body; nullopt: 415. "" means JSON.
 enum class BodyFormat { kJson, kYaml, kProtobuf };
 std::optional<BodyFormat> BodyFormatOf(std::string_view content_type);
 

@@ -250,7 +250,7 @@ void Restore(Value& object, const Value& old, std::string_view member) {
   }
 }
 
-// Of a body sent to /status only the status counts; built-in kinds take metadata as well.
+// An update of /status takes only the status from the body; for built-in kinds also the metadata.
 void KeepOnlyStatus(const ResourceType& type, Value& object, const Value& old) {
   Value result = old;
   Restore(result, object, "status");
@@ -278,7 +278,7 @@ Outcome<void> ApplyDefaults(const ResourceType& type, Value& object) {
 
 void PrepareForCreate(const ResourceType& type, Value& object) {
   if (type.IsCore("namespaces")) {
-    DefaultNamespace(object);  // its name may have been made up since
+    DefaultNamespace(object);  // its name may have been generated meanwhile
     object.Make({"spec", "finalizers"}) = Array{"kubernetes"};
   }
   if (type.status) SetStatusOnCreate(type, object);
@@ -303,7 +303,7 @@ void PrepareForUpdate(const ResourceType& type, Value& object, const Value& old,
   }
   if (type.status) Restore(object, old, "status");
   if (type.IsCore("namespaces")) Restore(object, old, "spec");
-  // A webhook or client may leave out what the server has assigned.
+  // A webhook or client may omit fields that the server has assigned.
   if (type.IsCore("services")) {
     const Value* const address = old.At({"spec", "clusterIP"});
     if (address != nullptr) SetDefault(object, {"spec", "clusterIP"}, *address);

@@ -24,7 +24,7 @@ void PrepareForCreate(const ResourceType& type, json::Value& object);
 void PrepareForUpdate(const ResourceType& type, json::Value& object, const json::Value& old,
                       std::string_view subresource);
 
-// Everything that is wrong with the object; `old` is nullptr for a create.
+// Returns all errors of the object; `old` is nullptr for a create.
 FieldErrors ValidateObject(const ResourceType& type, const json::Value& object,
                            const json::Value* old, std::string_view subresource);
 
@@ -33,7 +33,7 @@ std::vector<std::string> CreateWarnings(const ResourceType& type, const json::Va
 
 // True if `generation` must increase: a member other than metadata and status differs.
 bool SpecChanged(const ResourceType& type, const json::Value& object, const json::Value& old);
-// Whether objects of this type have metadata.generation at all.
+// True if objects of this type have metadata.generation.
 bool HasGeneration(const ResourceType& type);
 
 // "Guaranteed", "Burstable" or "BestEffort".

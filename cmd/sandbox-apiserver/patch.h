@@ -17,7 +17,7 @@ enum class PatchType { kJson, kMerge, kStrategic, kApply };
 
 struct PatchRequest {
   PatchType type = PatchType::kMerge;
-  json::Value body;    // parsed; YAML of an apply patch is the caller's to convert
+  json::Value body;    // parsed; the caller converts the YAML of an apply patch
   bool force = false;  // of an apply
 };
 

@@ -28,7 +28,7 @@ Array* ListAt(Value& value, std::string_view member) {
   return list != nullptr ? list->AsArray() : nullptr;
 }
 
-// Requests that are not set follow the limits.
+// A missing request defaults to the limit.
 Outcome<void> DefaultResources(const ResourceType& type, Value& resources) {
   if (auto done = NormalizeQuantities(type, FindMember(resources, {"limits"})); !done) return done;
   if (auto done = NormalizeQuantities(type, FindMember(resources, {"requests"})); !done) {
@@ -111,7 +111,7 @@ void ValidateContainers(const Value& spec, std::string_view member, const std::s
   }
 }
 
-// What a stored pod may change, taken from `from`.
+// Copies the fields from `from` that may change in a stored pod.
 void Mask(Value& spec, const Value& from) {
   for (std::string_view member :
        {"activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds",

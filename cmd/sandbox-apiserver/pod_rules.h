@@ -21,7 +21,7 @@ void ValidatePodSpec(const json::Value& spec, const std::string& path, FieldErro
 // Errors of an update: fields that must not change in a stored pod.
 void ValidatePodUpdate(const json::Value& pod, const json::Value& old, FieldErrors& errors);
 
-// Keeps of `pod` only the containers' resources, as /resize does; all else comes from `old`.
+// Takes the containers' resources from `pod`, as /resize does. Everything else comes from `old`.
 void KeepOnlyResize(json::Value& pod, const json::Value& old);
 
 }  // namespace sandbox

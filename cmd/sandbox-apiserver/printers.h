@@ -27,10 +27,10 @@ struct Printer {
 extern const Column kNameColumn;
 extern const Column kAgeColumn;
 
-// nullptr: the kind has no printer of its own.
+// Returns nullptr if the kind has no printer.
 const Printer* FindPrinter(const ResourceType& type);
 
-// How long ago the timestamp was: "5m12s"; "<unknown>" if it is none.
+// Returns how long ago the timestamp was: "5m12s"; "<unknown>" if it is not a timestamp.
 json::Value AgeOf(const json::Value* timestamp, base::WallTime now);
 
 }  // namespace sandbox

@@ -39,7 +39,7 @@ class WireReader {
   explicit WireReader(std::string_view bytes) : rest_(bytes) {}
   [[nodiscard]] bool AtEnd() const { return rest_.empty(); }
 
-  // nullopt: broken.
+  // Returns nullopt for malformed bytes.
   std::optional<WireField> Next() {
     const std::optional<std::uint64_t> tag = Varint();
     if (!tag) return std::nullopt;
@@ -71,7 +71,7 @@ class WireReader {
   std::string_view rest_;
 };
 
-// The fields of a small message by number, of those that are asked for.
+// Returns the requested fields of a small message, by number.
 struct Pair {
   std::uint64_t integers[4] = {0, 0, 0, 0};
   std::string_view texts[4];
@@ -107,7 +107,7 @@ bool ZeroMatters(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-// Structs that Go also writes if they are empty.
+// Go writes these structs even if they are empty.
 bool EmptyMatters(std::string_view name) {
   return name != "metadata" && name != "spec" && name != "status" && name != "resources" &&
          name != "strategy" && name != "template" && name != "scopeSelector";

@@ -13,7 +13,7 @@ namespace {
 struct FieldRow {
   std::string_view group;
   std::string_view resource;
-  std::vector<std::string_view> fields;  // one that ends in a dot stands for all below
+  std::vector<std::string_view> fields;  // a path that ends in a dot means all fields below it
 };
 
 const std::vector<FieldRow>& FieldRows() {
@@ -38,7 +38,7 @@ const std::vector<FieldRow>& FieldRows() {
   return *rows;
 }
 
-// A field that is not set reads as its zero value where that prints as something.
+// A missing field has the text of its zero value, if that text is not empty.
 std::string ZeroText(std::string_view field) {
   if (field == "spec.unschedulable" || field == "spec.hostNetwork") return "false";
   if (field == "status.successful" || field == "status.replicas") return "0";

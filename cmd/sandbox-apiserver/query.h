@@ -64,11 +64,11 @@ class Selection {
 
 // The text of the field that a field selector names ("spec.nodeName"), "" if it is not set.
 std::string FieldText(const json::Value& object, std::string_view field);
-// Whether objects of this type may be selected by the field.
+// True if objects of this type can be selected by the field.
 bool SupportsField(const ResourceType& type, std::string_view field);
 
-// Continue tokens: where the next page begins, and the version of the whole chain (0: inconsistent,
-// of whatever version is current).
+// Continue tokens: the start of the next page, and the version of all pages (0: inconsistent pages,
+// each of the current version).
 struct ContinueToken {
   std::uint64_t resource_version = 0;
   std::string start_key;  // the first key of the next page is greater than this
@@ -76,7 +76,8 @@ struct ContinueToken {
 std::string EncodeToken(const ContinueToken& token);
 Outcome<ContinueToken> DecodeToken(std::string_view text);
 
-// A resourceVersion parameter. "" is nullopt; not a number: 400 with upstream's text.
+// Parses a resourceVersion parameter. "" gives nullopt. Errors: 400 with upstream's text if it is
+// not a number.
 Outcome<std::optional<std::uint64_t>> ParseVersion(std::string_view text);
 
 }  // namespace sandbox

@@ -23,8 +23,7 @@ bool IsKnownScope(std::string_view scope) {
               "CrossNamespacePodAffinity", "VolumeAttributesClass"});
 }
 
-// Whether a standard quota resource may be combined with the scope. Unknown scopes permit
-// everything.
+// True if a standard quota resource may be combined with the scope. Unknown scopes permit all.
 bool Permits(std::string_view scope, std::string_view resource) {
   if (scope == "BestEffort") return resource == "pods";
   if (scope == "VolumeAttributesClass") {

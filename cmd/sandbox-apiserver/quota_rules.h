@@ -12,7 +12,7 @@
 
 namespace sandbox {
 
-// `old` is nullptr for a create; through "status" only the status is looked at.
+// `old` is nullptr for a create. For the subresource "status" only the status is validated.
 FieldErrors ValidateQuota(const json::Value& quota, const json::Value* old,
                           std::string_view subresource);
 std::vector<std::string> QuotaWarnings(const json::Value& quota);

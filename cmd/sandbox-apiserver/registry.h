@@ -44,10 +44,10 @@ struct ResourceType {
   bool custom = false;       // from a CRD: no strategic merge patch, RV required for PUT
 
   // Of custom resources only.
-  std::shared_ptr<const json::Value> schema;  // openAPIV3Schema; null: anything goes
+  std::shared_ptr<const json::Value> schema;  // openAPIV3Schema; null: no restrictions
   std::vector<PrinterColumn> columns;
   std::vector<std::string> selectable_fields;  // ".spec.x"
-  std::string storage_version;                 // objects are stored so; reading rewrites apiVersion
+  std::string storage_version;                 // of stored objects; reads convert apiVersion
 
   [[nodiscard]] api::GroupVersionResource gvr() const { return {group, version, resource}; }
   [[nodiscard]] api::GroupResource group_resource() const { return {group, resource}; }
@@ -72,7 +72,7 @@ class Registry {
                              std::string_view resource) const;
   [[nodiscard]] TypePtr FindKind(std::string_view group, std::string_view version,
                                  std::string_view kind) const;
-  // Any served version of it (the preferred one).
+  // Returns the type in its preferred version.
   [[nodiscard]] TypePtr FindAny(const api::GroupResource& resource) const;
 
   // Everything served, in the order of discovery: group, then preferred version first.
@@ -82,9 +82,9 @@ class Registry {
   // The versions of a group, the preferred one first.
   [[nodiscard]] std::vector<std::string> Versions(std::string_view group) const;
 
-  // Replaces what the CRD of this name (`<plural>.<group>`) adds; an empty list takes it away.
+  // Replaces the types of the CRD with this name (`<plural>.<group>`). An empty list removes them.
   void SetCustom(const std::string& crd_name, std::vector<ResourceType> types);
-  // Grows with every change: an ETag of discovery.
+  // Increases with every change; used for the ETag of discovery.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// How many requests were answered, by verb, resource and status code: what tests ask of
-// /sandbox/requests. Values; one thread.
+// The number of requests by verb, resource and status code, which tests read at /sandbox/requests.
+// Values; one thread.
 
 #include <cstdint>
 #include <map>

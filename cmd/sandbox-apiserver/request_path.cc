@@ -5,8 +5,7 @@
 namespace sandbox {
 namespace {
 
-// Names of subresources that a Namespace object has itself; anything else below a namespace is a
-// resource inside of it.
+// The subresources of a Namespace. Any other name below a namespace is a resource inside of it.
 bool IsNamespaceSubresource(std::string_view segment) {
   return segment == "status" || segment == "finalize";
 }
@@ -83,7 +82,7 @@ std::optional<Verb> VerbOf(std::string_view method, const ResourcePath& path,
     return Verb::kGet;
   }
   if (method == "POST") {
-    // A name with a subresource is a creation too: bindings, evictions, tokens.
+    // POST to a subresource of a named object also creates: bindings, evictions, tokens.
     if (collection || !path.subresource.empty()) return Verb::kCreate;
     return std::nullopt;
   }

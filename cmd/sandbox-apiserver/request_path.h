@@ -1,6 +1,6 @@
 #pragma once
 
-// What a request asks of the API: the verb and the names that a path of the Kubernetes API spells.
+// Parses a path of the Kubernetes API into the verb and the names of the request.
 //
 //   /api/v1/namespaces/a/pods/x/status   → v1 pods, ns a, name x, subresource status
 //   /apis/apps/v1/deployments?watch=1    → apps/v1 deployments in every namespace, verb watch
@@ -36,7 +36,7 @@ std::optional<ResourcePath> ParseResourcePath(const std::vector<std::string>& se
 // "1", "true" and the bare parameter are true; "0", "false" and its absence are not.
 bool IsTrue(const http::Target& target, std::string_view parameter);
 
-// nullopt: a method that this path does not know (405).
+// Returns nullopt for a method that the path does not support (405).
 std::optional<Verb> VerbOf(std::string_view method, const ResourcePath& path,
                            const http::Target& target);
 

@@ -8,7 +8,7 @@
 namespace sandbox {
 namespace {
 
-// As kube-apiserver: how often a write that names no version is tried again after a lost race.
+// How often a write without a version is retried after a lost race, as in kube-apiserver.
 constexpr int kWriteAttempts = 6;
 
 json::Object ListMetadata(const ListPage& page) {
@@ -237,7 +237,7 @@ base::Task<http::Response> ResourceHandler::DeleteCollection(const Exchange& exc
     Prepare prepare = [this, &target, &options] { return store_.PrepareDelete(target, *options); };
     Outcome<WriteResult> result = co_await Write(exchange, std::move(prepare), true);
     if (result) deleted.items.push_back(result->object);
-    // Another write was faster.
+    // A 404 means that another deletion was first.
     if (!result && result.error().code != 404) co_return StatusResponse(result.error());
   }
   deleted.resource_version = store_.current_version();
@@ -254,6 +254,7 @@ base::Task<Outcome<WriteResult>> ResourceHandler::Write(const Exchange& exchange
     if (!warnings) co_return warnings.error();
     const bool again = write->unconditional && attempt < kWriteAttempts;
     Outcome<WriteResult> result = store_.Commit(*std::move(write));
+    // Another write came between prepare() and Commit(), for example during a call of a webhook.
     if (!result && again && result.error().reason == "Conflict") continue;
     if (result) {
       result->warnings.insert(result->warnings.end(), warnings->begin(), warnings->end());
@@ -270,6 +271,7 @@ base::Task<Outcome<std::vector<std::string>>> ResourceHandler::Admit(const Excha
   admission.type = write.target.type;
   admission.subresource = write.target.subresource;
   admission.ns = write.target.ns;
+  // In a review, the namespace of a Namespace is its own name, as with kube-apiserver.
   if (write.target.type->IsCore("namespaces")) admission.ns = write.target.name;
   if (!by_collection) admission.name = write.target.name;
   if (write.operation != Operation::kDelete) admission.object = &write.object;

@@ -14,7 +14,7 @@
 
 namespace sandbox {
 
-// The member as a JSON object; nullptr if it is absent or no object.
+// Returns the member as a JSON object; nullptr if it is absent or not an object.
 json::Value* FindMember(json::Value& value, std::initializer_list<std::string_view> path);
 
 // Rounds each quantity of the map up to milli and prints it canonically, as decoding does.
@@ -23,7 +23,7 @@ Outcome<void> NormalizeQuantities(const ResourceType& type, json::Value* list);
 // One quantity, by the same rules.
 Outcome<void> NormalizeQuantity(const ResourceType& type, json::Value& value);
 
-// The quantity of a member that was normalised; zero if it is absent or none.
+// Returns the quantity of a normalised member; zero if it is absent or not a quantity.
 quantity::Quantity QuantityOf(const json::Value* list, std::string_view name);
 
 // As in kubernetes v1.36.3, pkg/apis/core/helper/helpers.go.
@@ -31,7 +31,8 @@ bool IsStandardResource(std::string_view name);
 bool IsStandardQuotaResource(std::string_view name);
 bool IsIntegerResource(std::string_view name);
 
-// `path[name]: …` for a negative quantity, and for a fraction where only integers may stand.
+// Adds `path[name]: …` for a negative quantity, and for a fraction of a resource that must be an
+// integer.
 void ValidateQuantity(std::string_view path, std::string_view name, const json::Value& value,
                       FieldErrors& errors);
 

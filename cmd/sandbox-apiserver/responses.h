@@ -1,7 +1,7 @@
 #pragma once
 
 // HTTP responses as an API server writes them: JSON or YAML bodies with their headers, and Status
-// objects for what failed. Values; any thread.
+// objects for failed requests. Values; any thread.
 
 #include <string>
 #include <string_view>
@@ -17,10 +17,10 @@ namespace sandbox {
 // `body` is JSON text without a line end.
 http::Response JsonText(int status, std::string body);
 http::Response JsonResponse(int status, const json::Value& body);
-// In the encoding asked for; JSON indented if `pretty`.
+// A body in the requested encoding. JSON is indented if `pretty` is set.
 http::Response Encoded(int status, const json::Value& body, Encoding encoding, bool pretty);
 http::Response PlainText(int status, std::string_view body);
-// With Retry-After where the Status names a time.
+// Adds Retry-After if the Status has a time.
 http::Response StatusResponse(const api::Status& status);
 // The answer to an unknown path.
 http::Response PageNotFound();

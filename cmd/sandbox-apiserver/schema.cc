@@ -1,4 +1,4 @@
-// What a structural schema does to objects: pruning, defaulting, validation.
+// Pruning, defaulting and validation by a structural schema.
 
 #include <algorithm>
 #include <cmath>
@@ -101,7 +101,7 @@ class SchemaValidator {
     return false;
   }
 
-  // Up to where a double can tell whole numbers apart.
+  // A double represents all whole numbers up to this one.
   static bool IsWholeDouble(const Value& value) {
     constexpr double kLargest = 9007199254740991;
     const std::optional<double> number = value.AsDouble();
@@ -178,7 +178,7 @@ class SchemaValidator {
     }
   }
 
-  // A pattern that this library cannot read constrains nothing.
+  // A pattern that the library cannot parse is ignored.
   static bool MatchesPattern(const std::string& text, const std::string& pattern) {
     try {
       return std::regex_search(text, std::regex(pattern, std::regex::ECMAScript));

@@ -46,7 +46,7 @@ std::set<std::int64_t> NodePortsOf(const Value& service) {
 
 void Erase(Value& object, std::string_view member) { object.AsObject()->Erase(member); }
 
-// The node port that the same port and protocol had before; 0 if none.
+// Returns the node port that this port and protocol had before; 0 if it had none.
 std::int64_t FormerNodePort(const Value& port, const Value& old) {
   for (const Value& former : PortsOf(old)) {
     const bool same = NumberAt(former, "port") == NumberAt(port, "port") &&

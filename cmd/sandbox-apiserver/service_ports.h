@@ -19,8 +19,8 @@ void CarryNodePorts(json::Value& service, const json::Value& old);
 // Adds the service's node ports to `taken`.
 void CollectNodePorts(const json::Value& service, std::set<std::int64_t>& taken);
 
-// Gives a port out of 30000 to 32767 that is not in `taken` to each that needs one. False if there
-// are none left.
+// Assigns a port from 30000 to 32767 that is not in `taken` to each port that needs one. Returns
+// false if no port is free.
 bool AssignNodePorts(json::Value& service, std::set<std::int64_t> taken);
 
 }  // namespace sandbox

@@ -11,10 +11,10 @@
 
 namespace sandbox {
 
-// An object is created in a namespace that is being deleted.
+// The error for a create in a namespace that is being deleted.
 api::Status NamespaceTerminating(const ResourceType& type, std::string_view name,
                                  std::string_view ns);
-// The name is taken by an object that is being deleted.
+// The error for a create whose name belongs to an object that is being deleted.
 api::Status AlreadyExistsBeingDeleted(const ResourceType& type, std::string_view name);
 // 422 without a kind: a patch that does not apply.
 api::Status Unprocessable();

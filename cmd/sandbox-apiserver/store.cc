@@ -12,7 +12,7 @@ namespace {
 
 using json::Value;
 
-// The objects as they were at `version`: the present ones with all later events undone.
+// Returns the objects as they were at `version`: the current ones with all later events undone.
 std::map<std::string, ObjectPtr, std::less<>> SnapshotAt(
     std::map<std::string, ObjectPtr, std::less<>> objects, const History& history,
     std::uint64_t version) {
@@ -37,7 +37,7 @@ constexpr std::string_view kTokenTooOld =
 
 using Objects = std::map<std::string, ObjectPtr, std::less<>>;
 
-// One page out of `objects`, from behind `start`.
+// Returns one page of `objects` after the key `start`.
 ListPage MakePage(const Objects& objects, const Selection& selection, const ResourceType& type,
                   std::int64_t limit, const std::string& start, std::uint64_t version) {
   ListPage page;
@@ -175,7 +175,7 @@ Outcome<ListPage> Store::List(const TypePtr& type, const ListQuery& query) const
   auto version = VersionOfList(query, token, collection);
   if (!version) return version.error();
   if (collection == nullptr) return MakePage({}, *selection, *type, 0, "", *version);
-  // A list "from any cached state" comes whole.
+  // A list "from any cached state" is not split into pages.
   const std::int64_t limit = query.resource_version == "0" && !token ? 0 : query.limit;
   const std::string start = token ? token->start_key : "";
   if (collection->history->After(*version) == nullptr) {

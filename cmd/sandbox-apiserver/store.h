@@ -7,15 +7,15 @@
 //   auto write = store.PrepareCreate(…);    // decoded, defaulted, patched; nothing is stored
 //   … mutating webhooks change write->object, with write->old_object beside it …
 //   store.Complete(*write);                 // system fields, strategy, validation
-//   … validating webhooks look at it …
-//   store.Commit(*write);                   // stored and told to the watches, or 409
+//   … validating webhooks judge it …
+//   store.Commit(*write);                   // stored and sent to the watches, or 409
 // Create(), Update(), Patch(), Delete() do all three. Commit() answers 409 if the object has
-// changed since Prepare…(); where `write.unconditional`, the caller prepares again (up to five
-// times).
+// changed since Prepare…(). If `write.unconditional` is set, the caller then prepares again (up to
+// five times).
 //
 // Background work (end of a pod's grace, contents of a terminating namespace, dependents of deleted
-// owners) is done by RunDue(), which the owner calls when NextDue() has come; OnWork() tells when
-// that may have become earlier.
+// owners) is done by RunDue(). The caller runs it at the time of NextDue(), and sets a callback by
+// OnWork() for the case that this time becomes earlier.
 //
 // Objects are immutable once stored and shared. Timestamps come from the clock given. No I/O;
 // one thread. Watches must not outlive the store.
@@ -43,7 +43,7 @@
 
 namespace sandbox {
 
-// What a request is about.
+// The type and the names that a request addresses.
 struct Target {
   TypePtr type;
   std::string ns;           // "" for cluster-scoped
@@ -79,17 +79,17 @@ struct PendingWrite {
   json::Value object;    // as it will be stored; null for a delete
   ObjectPtr old_object;  // as it is stored; null for a create
   bool dry_run = false;
-  bool applied = false;        // server-side: who wrote what is known already
-  bool unconditional = false;  // no uid or RV was demanded: a lost race may be prepared again
+  bool applied = false;        // server-side apply: managedFields are complete
+  bool unconditional = false;  // no precondition: after a lost race it may be prepared again
   WriteOptions options;
   DeleteOptions delete_options;       // of a delete
   std::vector<std::string> warnings;  // for Warning headers
 };
 
 struct WriteResult {
-  ObjectPtr object;          // in the version asked for; of a removal the last state
+  ObjectPtr object;          // in the requested version; after a removal, the last state
   bool created = false;      // 201
-  bool changed = false;      // an event was given
+  bool changed = false;      // an event was added to the history
   bool removed = false;      // the object is gone
   bool show_status = false;  // a removal that is answered with a Status, not with the object
   std::vector<std::string> warnings;
@@ -112,11 +112,11 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  // Reading. Objects come in the version of the type asked for.
+  // Reads. Objects have the version of the requested type.
   [[nodiscard]] Outcome<ObjectPtr> Get(const Target& target) const;
   [[nodiscard]] Outcome<ListPage> List(const TypePtr& type, const ListQuery& query) const;
-  // `notify` is called whenever Next() may have something new, from within a write: post, do not
-  // call back. Never after the Watch is destroyed.
+  // Calls `notify` whenever Next() may have a new event, during a write. So `notify` must post, and
+  // not call the store. It is never called after the Watch is destroyed.
   Outcome<std::unique_ptr<Watch>> StartWatch(const TypePtr& type, const WatchQuery& query,
                                              std::function<void()> notify);
 
@@ -129,11 +129,11 @@ class Store {
   Outcome<PendingWrite> PreparePatch(const Target& target, const PatchRequest& patch,
                                      const WriteOptions& options);
   Outcome<PendingWrite> PrepareDelete(const Target& target, const DeleteOptions& options);
-  // The second and the third.
+  // The second and the third step.
   Outcome<void> Complete(PendingWrite& write);
   Outcome<WriteResult> Commit(PendingWrite write);
 
-  // All three at once.
+  // All three steps, without webhooks in between.
   Outcome<WriteResult> Create(const Target& target, json::Value body,
                               const WriteOptions& options = {});
   Outcome<WriteResult> Update(const Target& target, json::Value body,
@@ -141,7 +141,7 @@ class Store {
   Outcome<WriteResult> Patch(const Target& target, const PatchRequest& patch,
                              const WriteOptions& options = {});
   Outcome<WriteResult> Delete(const Target& target, const DeleteOptions& options = {});
-  // The deleted objects, in their last state. `query.limit` and its token are ignored.
+  // Returns the deleted objects in their last state. Ignores `query.limit` and its token.
   Outcome<ListPage> DeleteCollection(const TypePtr& type, const ListQuery& query,
                                      const DeleteOptions& options = {});
 
@@ -188,7 +188,7 @@ class Store {
   Outcome<WriteResult> CommitMarked(const PendingWrite& write, json::Value marked);
   [[nodiscard]] WriteResult RemovedResult(const PendingWrite& write, const ObjectPtr& last) const;
 
-  // The only two ways in which objects change; both give an event.
+  // Objects change only by these two functions. Both add an event.
   ObjectPtr Put(const TypePtr& type, json::Value object, const ObjectPtr& old);
   ObjectPtr Remove(const TypePtr& type, const json::Value& last, const ObjectPtr& old);
   void Index(const ResourceType& type, const json::Value& object, bool add);

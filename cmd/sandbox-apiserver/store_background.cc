@@ -53,7 +53,7 @@ void Store::ScheduleNamespace(const std::string& name) {
   Schedule(clock_.Now(), [this, name] { FinalizeNamespace(name); });
 }
 
-// Deletes what is in the namespace, and the namespace itself once nothing is left.
+// Deletes the objects in the namespace, and the namespace itself once it is empty.
 void Store::FinalizeNamespace(const std::string& name) {
   const TypePtr type = registry_.Find("", "v1", "namespaces");
   const ObjectPtr ns = FindStored(*type, name);
@@ -64,14 +64,14 @@ void Store::FinalizeNamespace(const std::string& name) {
   // Removals below would only schedule this again.
   const bool empty = DeleteContents(name);
   namespaces_due_.erase(name);
-  if (!empty) return;  // the removal of the last object brings us back
+  if (!empty) return;  // the removal of the last object calls this again
   Value body = *ns;
   body.Make({"metadata", "resourceVersion"}) = "";
   body.Make({"spec", "finalizers"}) = Array();
   static_cast<void>(Update({type, "", name, "finalize"}, std::move(body)));
 }
 
-// True if nothing is left.
+// Returns true if the namespace is empty.
 bool Store::DeleteContents(const std::string& ns) {
   const std::string prefix = ns + "/";
   bool empty = true;
@@ -102,7 +102,7 @@ void Store::ReapPod(const Target& target, const std::string& uid) {
   static_cast<void>(Delete(target, now));
 }
 
-// Deletes the dependents none of whose owners is left.
+// Deletes the dependents that have no owner left.
 void Store::CollectDependents(const std::string& owner_uid) {
   if (uids_.count(owner_uid) != 0) return;
   ReleaseDependents(owner_uid, false);

@@ -111,6 +111,7 @@ Outcome<WriteResult> Store::CommitUpdate(PendingWrite write) {
   }
   if (IsCrd(*type)) SetEstablished(write.object, Timestamp());
   const bool same = write.object == *InVersion(*current, *type);
+  // An update that removes the last finalizer completes the deletion.
   const bool leaving = api::IsBeingDeleted(write.object) && GraceOf(write.object) == 0 &&
                        !HasFinalizers(*type, write.object);
   WriteResult result;
@@ -132,7 +133,7 @@ Outcome<WriteResult> Store::CommitUpdate(PendingWrite write) {
   return result;
 }
 
-// The object with the metadata of a deletion that must wait.
+// Returns the object with the metadata of a deletion that must wait.
 Value Store::MarkedForDeletion(const PendingWrite& write, std::int64_t grace) const {
   const ResourceType& type = *write.target.type;
   Value object = *write.old_object;
@@ -142,6 +143,7 @@ Value Store::MarkedForDeletion(const PendingWrite& write, std::int64_t grace) co
     if (policy == "Foreground") AddFinalizer(object, "foregroundDeletion");
     if (policy == "Orphan") AddFinalizer(object, "orphan");
   }
+  // A repeated deletion may only shorten the grace period.
   if (marked && GraceOf(object) <= grace) return object;
   object.Make({"metadata", "deletionTimestamp"}) =
       api::FormatTime(clock_.WallNow() + std::chrono::seconds(grace));
@@ -160,6 +162,7 @@ Outcome<WriteResult> Store::CommitDelete(PendingWrite write) {
   auto current = Current(write.target);
   if (!current) return current.error();
   if (*current != write.old_object) {
+    // Without a version in its preconditions, a deletion applies to the newest state of the object.
     if (!write.unconditional || api::Uid(**current) != api::Uid(*write.old_object)) {
       return api::ModifiedConflict(type->group_resource(), write.target.name);
     }

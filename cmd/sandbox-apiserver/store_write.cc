@@ -361,6 +361,7 @@ Outcome<void> Store::CompleteUpdate(PendingWrite& write) {
     Keep(object, old, member);
   }
   if (auto assigned = AssignPorts(write); !assigned) return assigned;
+  // A different uid stays, so that validation refuses it.
   if (api::Uid(object).empty()) Keep(object, old, "uid");
   if (object.At({"metadata", "managedFields"}) == nullptr) Keep(object, old, "managedFields");
   if (HasGeneration(type) && SpecChanged(type, object, old)) {

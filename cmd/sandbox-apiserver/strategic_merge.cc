@@ -22,7 +22,7 @@ bool Contains(const Array& list, const Value& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// The index of the element with the same key as `element`; list.size() if there is none.
+// Returns the index of the element with the same key as `element`; list.size() if there is none.
 std::size_t IndexOf(const Array& list, const Value& element, std::string_view key) {
   const Value* const wanted = key.empty() ? &element : element.At({key});
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -75,7 +75,7 @@ class StrategicMerge {
     for (const auto& [name, change] : *changes) {
       if (auto done = Member(object, name, change, parent); !done) return done.error();
     }
-    // Orders of lists that the patch does not change otherwise.
+    // Orders refer to the merged lists, and also to lists that the patch only reorders.
     for (const auto& [name, order] : *changes) {
       if (name.starts_with(kElementOrder)) {
         Reorder(object, target, name.substr(kElementOrder.size()), order, parent);

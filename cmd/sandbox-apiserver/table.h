@@ -1,7 +1,7 @@
 #pragma once
 
-// What `kubectl get` asks for: a Table of printed cells, and objects cut down to their metadata.
-// No I/O; any thread.
+// The forms that `kubectl get` requests: a Table of printed cells, and objects reduced to their
+// metadata. No I/O; any thread.
 
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ struct TableOptions {
   bool columns = true;  // columnDefinitions: only in the first event of a watch
 };
 
-// `metadata` is that of the list (or {"resourceVersion": …} of the one object).
+// `metadata` is the metadata of the list, or {"resourceVersion": …} of a single object.
 json::Value MakeTable(const ResourceType& type, const std::vector<ObjectPtr>& objects,
                       json::Value metadata, base::WallTime now, const TableOptions& options = {});
 

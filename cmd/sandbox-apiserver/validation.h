@@ -42,7 +42,7 @@ class FieldErrors {
   std::vector<FieldError> errors_;
 };
 
-// The errors of the text; empty if it is valid.
+// Returns the errors of the text; an empty list if it is valid.
 std::vector<std::string> CheckDns1123Label(std::string_view text);
 std::vector<std::string> CheckDns1123Subdomain(std::string_view text);
 std::vector<std::string> CheckDns1035Label(std::string_view text);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kBatchBytes = std::size_t{256} << 10;
 constexpr std::size_t kMaxHeld = 4096;            // batches that wait for the end of a delay
-constexpr std::size_t kRemembered = 8;            // events that kRepeatEvent can send again
+constexpr std::size_t kRemembered = 8;            // most events that kRepeatEvent can repeat
 constexpr std::chrono::seconds kLastBookmark{2};  // before the end of a watch
 
 Outcome<WatchQuery> WatchQueryOf(const Exchange& exchange) {
@@ -35,7 +35,7 @@ Outcome<std::chrono::nanoseconds> TimeoutOf(const Exchange& exchange,
   std::int32_t seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc{} || end != text.data() + text.size() || seconds < 0) {
-    return api::BadRequest("timeoutSeconds: " + json::Quote(text) + " is no number of seconds");
+    return api::BadRequest("timeoutSeconds: " + json::Quote(text) + " is not a number of seconds");
   }
   return seconds == 0 ? usual : std::chrono::nanoseconds(std::chrono::seconds(seconds));
 }
@@ -63,7 +63,7 @@ struct WatchServer::Stream {
   bool sent_columns = false;  // tables name their columns once
   base::TimePoint deadline;
   base::TimePoint next_bookmark = base::TimePoint::max();
-  std::deque<std::pair<base::TimePoint, std::string>> held;  // text and when it may go
+  std::deque<std::pair<base::TimePoint, std::string>> held;  // the text, and when to send it
   std::deque<std::string> remembered;
   enum class End { kNone, kClean, kReset } end = End::kNone;
 };

@@ -1,8 +1,8 @@
 #pragma once
 
-// Streams watches: events as they come, bookmarks, the end at timeoutSeconds or when the client has
-// gone; typed, as metadata, or as tables. It knows all open watches, so that faults can be applied
-// to them.
+// Streams watches: events, bookmarks, and the end after timeoutSeconds or when the client
+// disconnects; as objects, metadata or tables. Knows all open watches, so that faults can be
+// applied to them.
 //
 // Single-threaded; the store and the scheduler outlive the streams.
 
@@ -30,14 +30,14 @@ class WatchServer {
   WatchServer(Store& store, base::Scheduler& scheduler, WatchServerOptions options)
       : store_(store), scheduler_(scheduler), options_(options) {}
 
-  // Answers one watch, to its end; returns the status it began with. The exchange and the writer
-  // must stay until then.
+  // Answers one watch until it ends. Returns the status code of the answer. The exchange and the
+  // writer must live until then.
   base::Task<int> Serve(const Exchange& exchange, http::ResponseWriter& writer);
 
   // Applies a fault to the open watches that it matches: kDropWatches, kSendEvent, kRepeatEvent,
   // kDelayWatch. kDelayWatch also applies to later watches.
   void Inject(const Fault& fault);
-  // Call it before the history is dropped: watches that have read all of it continue.
+  // Call this before the history is dropped: watches that have read all events continue.
   void CatchUp();
   void ClearDelays() { delays_.clear(); }
   [[nodiscard]] std::size_t open() const { return streams_.size(); }
@@ -48,7 +48,7 @@ class WatchServer {
   base::Task<void> Run(Stream& stream);
   base::Task<bool> SendPending(Stream& stream);
   base::Task<bool> SendBookmark(Stream& stream);
-  // The text of all events that are there now, up to a bound; "" if there are none.
+  // Returns the text of all waiting events, up to a bound; "" if none waits.
   std::string NextBatch(Stream& stream);
   [[nodiscard]] std::string EventLine(Stream& stream, std::string_view type,
                                       const ObjectPtr& object) const;

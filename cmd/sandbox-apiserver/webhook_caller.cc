@@ -23,7 +23,7 @@ api::Status NoDryRun(const Webhook& webhook) {
                          " does not support dry run");
 }
 
-// The answer's Retry-After, if the call may be repeated.
+// Returns the answer's Retry-After if the call may be repeated.
 std::optional<std::chrono::seconds> RetryAfter(const http::Response& response) {
   const std::string_view text = response.headers.Get("Retry-After");
   if (text.empty() || (response.status != 429 && response.status < 500)) return std::nullopt;
@@ -32,7 +32,8 @@ std::optional<std::chrono::seconds> RetryAfter(const http::Response& response) {
   return std::chrono::seconds(seconds);
 }
 
-// The error of an answer outside 2xx, as the API server's client has it: the message of its Status.
+// Returns the error for an answer outside 2xx, with the message of its Status, as the API
+// server's client does.
 std::string WordsOf(const http::Response& response) {
   const base::Result<json::Value> status = json::Parse(response.body);
   const bool is_status = status && status->StringAt({"kind"}) == "Status";
@@ -40,7 +41,7 @@ std::string WordsOf(const http::Response& response) {
   return "the webhook answered HTTP " + std::to_string(response.status);
 }
 
-// A webhook's URL has no query of its own.
+// The URL of a webhook has no query.
 std::string TargetOf(const http::Url& url, std::chrono::seconds timeout) {
   return (url.path.empty() ? "/" : url.path) + "?timeout=" + std::to_string(timeout.count()) + "s";
 }

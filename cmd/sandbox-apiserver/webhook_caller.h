@@ -20,7 +20,7 @@ namespace sandbox {
 
 class WebhookCaller {
  public:
-  // How a webhook is reached; tests replace it.
+  // Creates the client for a webhook; tests replace it.
   using Post = std::function<base::Task<base::Result<http::Response>>(const Webhook& webhook,
                                                                       std::string body)>;
 
@@ -30,8 +30,8 @@ class WebhookCaller {
   WebhookCaller(const WebhookCaller&) = delete;
   WebhookCaller& operator=(const WebhookCaller&) = delete;
 
-  // The warnings of those that allow; or the first refusal, or failure whose policy is Fail.
-  // `admission` and what it points to must stay until the task ends.
+  // Returns the warnings of the webhooks if all allow; otherwise the first refusal, or the first
+  // failure whose policy is Fail. `admission` and what it points to must live until the task ends.
   base::Task<Outcome<std::vector<std::string>>> Admit(const Admission& admission);
   void SetPost(Post post) { post_ = std::move(post); }
 
@@ -49,7 +49,7 @@ class WebhookCaller {
   base::Scheduler& scheduler_;
   const Store& store_;
   Post post_;
-  std::vector<ObjectPtr> configurations_;  // those of which webhooks_ was made
+  std::vector<ObjectPtr> configurations_;  // those from which webhooks_ was read
   std::shared_ptr<const std::vector<Webhook>> webhooks_;
   std::map<std::string, std::unique_ptr<http::Client>> clients_;  // by authority and CA
   std::uint64_t next_uid_ = 1;

@@ -31,7 +31,7 @@ struct WebhookRule {
 
 struct Webhook {
   std::string name;
-  std::string url;      // "" where a service is named
+  std::string url;      // "" if a service is named
   std::string service;  // "namespace/name", for messages: the sandbox has no service network
   std::string ca_pem;
   bool ignore_failure = false;
@@ -72,7 +72,7 @@ json::Value MakeReview(const Admission& admission, const std::string& uid);
 
 struct Verdict {
   bool allowed = false;
-  api::Status denial;  // where not allowed
+  api::Status denial;  // if not allowed
   std::vector<std::string> warnings;
 };
 

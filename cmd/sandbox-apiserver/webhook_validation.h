@@ -1,6 +1,6 @@
 #pragma once
 
-// What an API server refuses in a webhook configuration (kubernetes v1.36.3,
+// The errors for which an API server refuses a webhook configuration (kubernetes v1.36.3,
 // pkg/apis/admissionregistration/validation). Expressions of matchConditions must be there, but are
 // not compiled. No I/O; any thread.
 

@@ -38,9 +38,16 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   accounting::ReservationList* const stands = list ? &*list : nullptr;
   questions.OnList(stands);
   first_seen.See(now, known());
-  strangers.OnStatus(now, quota.status.used, stands, skipped, counted);
+  const bool answered = quota.resource_version == written_version;
+  const bool alike = in_flight && in_flight->status == quota.status;
+  // Our recount without a list may be shown before its answer. Only the answer tells it from a
+  // stranger's write of the same status, see OnWritten().
+  const bool unlisted = stands == nullptr && !recorded;
+  const bool awaits = unlisted && alike && in_flight->text.empty();
+  if (!awaits) strangers.OnStatus(now, quota.status.used, stands, skipped, counted);
   if (stands == nullptr || stands->Unassigned().empty()) appeared = {};
-  // Somebody took it away: what was reserved may be stored still, and nothing says so.
+  // Somebody removed the list. Objects of its reservations may still be stored, so Meet() compares
+  // every name with the count again.
   if (recorded && stands == nullptr) met_.clear();
   decisive.reset();
   if (stands != nullptr) {
@@ -50,11 +57,9 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
       decisive->status.used = std::move(used);
     }
   }
-  // Perhaps their watch is ahead of ours. Both writers wait for each other's watch only once: a
-  // wait under way is not prolonged.
-  const bool ours = quota.resource_version == written_version ||
-                    (in_flight && in_flight->status == quota.status) ||
-                    (stands != nullptr && recorded != stands->writes);
+  // Somebody lowered `used`. Their watch may be ahead of ours, so wait before writing it back. Do
+  // not extend a running wait: a writer in a tight loop would stop us forever.
+  const bool ours = answered || alike || (stands != nullptr && recorded != stands->writes);
   const bool lowered =
       before != nullptr && !ours && AnyLower(before->status.used, quota.status.used);
   if (lowered && not_before <= now) not_before = now + accounting::kContradicts;
@@ -64,29 +69,31 @@ void Account::TakeList(const std::string& text) {
   list.reset();
   malformed.clear();
   if (text.empty()) return;
-  if (in_flight && in_flight->text == text) {  // it need not be parsed
+  if (in_flight && in_flight->text == text) {  // our own write: the list is known without parsing
     list = std::move(in_flight->list);
     in_flight->text.clear();
     return;
   }
   auto parsed = accounting::ReservationList::Parse(text);
-  if (parsed) {
-    list = std::move(*parsed);
-  } else {
+  if (!parsed) {
     malformed = parsed.error().message;
+  } else if (std::ranges::any_of(parsed->entries(), [&](const auto& e) { return IsForged(e); })) {
+    malformed = "an entry in our name that we have not written";
+  } else {
+    list = std::move(*parsed);
   }
 }
 
-void Account::OnOvertaken(base::TimePoint now, const quota::Quota& written,
-                          const quota::Quota& known,
-                          const accounting::Strangers::Counted& counted) {
-  if (list) return;  // it says what was written
-  strangers.OnStatus(now, written.status.used, nullptr, false, counted);
-  strangers.OnStatus(now, known.status.used, nullptr, false, counted);
+void Account::OnWritten(base::TimePoint now, const quota::Quota* written, const quota::Quota& known,
+                        const accounting::Strangers::Counted& counted) {
+  if (list) return;  // the list records what was written
+  if (written != nullptr) strangers.OnWritten(written->status.used);
+  const bool last = written != nullptr && written->resource_version == known.resource_version;
+  if (!last) strangers.OnStatus(now, known.status.used, nullptr, false, counted);
 }
 
-void Account::OnAppeared(const quota::ResourceList& growth, bool is_new) {
-  strangers.OnAppeared(growth);
+void Account::OnAppeared(const quota::ResourceList& growth, bool is_new, bool seen_by_others) {
+  if (!seen_by_others) strangers.OnAppeared(growth);
   if (is_new && list && !list->Unassigned().empty()) quota::AddTo(appeared, growth);
 }
 
@@ -103,6 +110,8 @@ void Account::Meet(base::TimePoint now, const quota::Quota& quota,
   }
   for (const auto& [name, amount] : used) met_.insert(name);
   quota::ResourceList excess = quota::Excess(used, known);
+  // The list records the `used` of its last writer. So only the difference to that, and the
+  // recorded usage of strangers, may be held.
   if (list) {
     quota::ResourceList added = list->strangers;
     quota::AddTo(added, quota::Excess(used, list->used));
@@ -133,6 +142,7 @@ bool Account::IsPlausible(const quota::ResourceList& used,
 
 quota::ResourceList Account::StrangersOf(const quota::Quota& quota, bool leads) const {
   if (leads || !list) return strangers.Held();
+  // A follower keeps what the list records, and adds what strangers added since that write.
   quota::ResourceList held = list->strangers;
   quota::AddTo(held, quota::Excess(quota.status.used, list->used));
   return held;
@@ -145,10 +155,9 @@ void Account::Lead(base::TimePoint now, bool leads, const quota::Quota& quota,
   if (begins && list) strangers.TakeOver(now, quota.status.used, *list, counted);
 }
 
-Account* Accounts::Find(const quota::Quota& quota) {
-  const auto account = accounts_.find(quota.key);
-  const bool same = account != accounts_.end() && account->second.uid == quota.uid;
-  return same ? &account->second : nullptr;
+Account* Accounts::Find(const api::ObjectKey& key, std::string_view uid) {
+  Account* const account = Find(key);
+  return account != nullptr && account->uid == uid ? account : nullptr;
 }
 
 Account* Accounts::Find(const api::ObjectKey& key) {
@@ -157,8 +166,9 @@ Account* Accounts::Find(const api::ObjectKey& key) {
 }
 
 Account& Accounts::Of(const quota::Quota& quota) {
-  const auto [entry, added] = accounts_.try_emplace(quota.key, scheduler_, crowd_);
-  if (!added && entry->second.uid != quota.uid) entry->second = Account(scheduler_, crowd_);
+  const auto [entry, added] = accounts_.try_emplace(quota.key, scheduler_, author, crowd_);
+  // A quota that was created again under the same name starts with a new account.
+  if (!added && entry->second.uid != quota.uid) entry->second = Account(scheduler_, author, crowd_);
   entry->second.uid = quota.uid;
   return entry->second;
 }

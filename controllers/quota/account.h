@@ -1,7 +1,7 @@
 #pragma once
 
-// What this process remembers of quotas beside the objects: their reservations as it reads them,
-// who of others added usage, what of it is its own. No I/O, one thread.
+// What this process remembers of each quota in addition to its object: the parsed list of
+// reservations, the usage that strangers added, and its own reservations. No I/O, one thread.
 
 #include <cstddef>
 #include <map>
@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "controllers/quota/own_reservations.h"
 #include "controllers/quota/questions.h"
@@ -19,77 +20,87 @@
 
 namespace controllers {
 
-// A write under way.
+// A write that has no answer yet.
 struct InFlight {
   quota::QuotaStatus status;
-  std::string text = {};  // of its list; "": it writes none
+  std::string text = {};  // of its list of reservations; "": it writes no list
   accounting::ReservationList list = {};
 };
 
 struct Account {
-  Account(base::Scheduler& scheduler, const accounting::CrowdOptions& crowd)
-      : gate(std::make_shared<base::Gate>(scheduler)), own(crowd) {}
+  // `author` must outlive it.
+  Account(base::Scheduler& scheduler, Author& author, const accounting::CrowdOptions& crowd)
+      : gate(std::make_shared<base::Gate>(scheduler)), own(author, crowd), author_(&author) {}
 
-  // The quota as it is now. `counted`: what is observed and reserved of it. `skipped`: versions of
-  // it may not have been shown.
+  // The quota has changed. `counted` returns what is observed and reserved. `skipped`: some
+  // versions of the quota may not have been shown.
   void OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
                bool skipped, const accounting::Strangers::Counted& counted);
-  // Our write made `written`, and what followed it is known already: between what was known before
-  // the write and that, what others added cannot be seen. We lowered `used`, and they added as
-  // much.
-  void OnOvertaken(base::TimePoint now, const quota::Quota& written, const quota::Quota& known,
-                   const accounting::Strangers::Counted& counted);
-  // An object that no entry names has grown by so much.
-  void OnAppeared(const quota::ResourceList& growth, bool is_new);
-  // What the quota has above the first count of a name is of objects that are yet to come: all of
-  // it, or what the list says that strangers added. `counted`: what is observed and reserved.
+  // A write of ours that contains no list has ended. `written`: its result; null if it failed or
+  // the outcome is unknown. `known`: the quota that the store has now. If that is a later version,
+  // the difference shows what strangers added since: our write may have lowered `used` by as much.
+  void OnWritten(base::TimePoint now, const quota::Quota* written, const quota::Quota& known,
+                 const accounting::Strangers::Counted& counted);
+  // The usage of an object without an entry has grown by `growth`. `seen_by_others`: the floor
+  // covers its version.
+  void OnAppeared(const quota::ResourceList& growth, bool is_new, bool seen_by_others);
+  // Handles names that are counted for the first time. If `used` is above the count, objects exist
+  // that no watch has shown yet. The difference is held; with a list, at most what it records for
+  // strangers. `counted` returns what is observed and reserved.
   void Meet(base::TimePoint now, const quota::Quota& quota,
             const accounting::Strangers::Counted& counted);
-  // What appeared without an entry may have been granted from what is unassigned, which only its
-  // writer knows: it will say so soon, and until then `used` need not be raised for it.
+  // True if `used` may stay as it is, below `desired`. Objects that appeared without an entry may
+  // have been granted from an unassigned entry. Its writer soon gives them entries of their own.
   [[nodiscard]] bool IsPlausible(const quota::ResourceList& used,
                                  const quota::ResourceList& desired) const;
-  // The list as it stands; without one, an empty one.
+  // The list of the stored quota; empty if it has none.
   [[nodiscard]] const accounting::ReservationList& known() const;
-  // The quota to decide by.
+  // The quota whose `used` decisions rely on.
   [[nodiscard]] const quota::Quota& Decisive(const quota::Quota& quota) const {
     return decisive ? *decisive : quota;
   }
-  // A ClusterQuota as above, but its `used` is no less than what was `seen` of it.
+  // A ClusterQuota as above, but with a `used` that is at least `seen`.
   [[nodiscard]] const quota::Quota& AtLeastSeen(const quota::Quota& quota);
-  // What of `used` whoever writes now says is strangers'. Only who keeps `used` lets go of it.
+  // The usage of strangers that a write of this process records as held. Only the leader lowers it.
   [[nodiscard]] quota::ResourceList StrangersOf(const quota::Quota& quota, bool leads) const;
-  // Who leads from now on takes over what the last writer held.
+  // Sets whether this process leads. A new leader takes over what the last writer held.
   void Lead(base::TimePoint now, bool leads, const quota::Quota& quota,
             const accounting::Strangers::Counted& counted);
 
   std::string uid;
-  std::shared_ptr<base::Gate> gate;                 // whoever writes the status is inside
+  std::shared_ptr<base::Gate> gate;                 // the writer of the status holds it
   bool postponed = false;                           // a recount waits for the gate
-  std::optional<accounting::ReservationList> list;  // as the store has the quota
-  std::string malformed;                            // why its text is not believed
-  std::optional<quota::Quota> decisive;             // unless it is as the store has it
-  // Of a ClusterQuota: what this process had seen, and what was reserved, when it looked last. A
-  // namespace that came by its labels is in it before it is in `used`.
+  std::optional<accounting::ReservationList> list;  // of the quota in the store
+  std::string malformed;                            // why the stored text is rejected
+  std::optional<quota::Quota> decisive;             // set if it differs from the quota in the store
+  // Of a ClusterQuota: the usage that was observed and reserved at the last look. If a namespace
+  // joins by its labels, its usage is in here before it is in `used`.
   quota::ResourceList seen;
   accounting::FirstSeen first_seen;
   accounting::Strangers strangers;
   OwnReservations own;
   Questions questions;
-  quota::ResourceList appeared;               // without an entry, while something is unassigned
-  std::optional<base::TimePoint> over_since;  // entries are over, and not taken out yet
-  base::TimePoint not_before{};               // no recount is written earlier than this
-  base::TimePoint paid_until{};               // each recount that is written moves it on
-  base::TimePoint further_due{};              // what can wait of a status does so until then
-  base::TimePoint children_told{};            // that this status changed
-  std::string written_version;                // of our last write
+  quota::ResourceList appeared;  // usage without an entry, while an unassigned entry exists
+  std::optional<base::TimePoint> over_since;  // some entries have ended and are still in the list
+  base::TimePoint not_before{};               // no recount is written before this time
+  base::TimePoint paid_until{};     // each written recount advances it (limits the rate of writes)
+  base::TimePoint further_due{};    // deferrable fields of the status wait until then
+  base::TimePoint children_told{};  // children are not enqueued again before this time
+  std::string written_version;      // of our last write
+  // Of a ClusterQuota: since when a part of its guarantee is missing.
+  std::optional<base::TimePoint> missing_since;
   std::optional<InFlight> in_flight;
 
  private:
   void TakeList(const std::string& text);
+  // True for an entry with our name that this process has not written.
+  [[nodiscard]] bool IsForged(const accounting::Reservation& entry) const {
+    return entry.by == author_->by && entry.n > author_->n;
+  }
 
+  const Author* author_;
   std::optional<quota::Quota> at_least_seen_;
-  std::set<std::string> met_;  // names that were counted once
+  std::set<std::string> met_;  // names that were counted before
   bool leads_ = false;
 };
 
@@ -100,18 +111,20 @@ class Accounts {
       : author{.by = std::move(by)}, scheduler_(scheduler), crowd_(crowd) {}
 
   Account& Of(const quota::Quota& quota);
-  // Null: the quota is gone, or another one of the same name.
-  [[nodiscard]] Account* Find(const quota::Quota& quota);
+  // Null if the quota is gone, or was replaced by another one of the same name.
+  [[nodiscard]] Account* Find(const quota::Quota& quota) { return Find(quota.key, quota.uid); }
+  [[nodiscard]] Account* Find(const api::ObjectKey& key, std::string_view uid);
   [[nodiscard]] Account* Find(const api::ObjectKey& key);
   void Forget(const api::ObjectKey& key) { accounts_.erase(key); }
 
-  // Counts what is reserved, some of it in each call. True: call again.
+  // Counts the reservations, a few quotas in each call. True: call again.
   struct Tally {
-    std::size_t reservations = 0;  // objects, and entries without any
+    std::size_t reservations = 0;  // objects, and entries without an object
     std::optional<base::TimePoint> oldest;
-    // What the quotas with the most reservations reserve, by their number: kMostLargest at most.
+    // The reserved amounts of the quotas with the most reservations, by their number. At most
+    // kMostLargest.
     std::multimap<std::size_t, std::pair<api::ObjectKey, quota::ResourceList>> largest;
-    api::ObjectKey place;  // the quotas up to this one are counted
+    api::ObjectKey place;  // the quotas up to this key are counted
   };
   static constexpr std::size_t kMostLargest = 10;
   bool Count(Tally& tally) const;

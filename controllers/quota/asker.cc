@@ -7,7 +7,7 @@
 namespace controllers {
 namespace {
 
-// More namespaces than this are asked about by one list of all.
+// For more namespaces than this, one list of all namespaces is cheaper.
 constexpr std::size_t kMostLists = 64;
 
 }  // namespace
@@ -39,7 +39,7 @@ base::Task<base::Result<Listed>> Asker::List(api::GroupVersionResource resource,
   }
   informers::ReflectorOptions options = context_.reflector;
   options.resource = std::move(resource);
-  options.fields = {};  // metadata
+  options.fields = {};  // no fields: metadata only
   options.ns = std::move(ns);
   options.list_idle_timeout = std::chrono::ceil<std::chrono::seconds>(left);
   Listed listed;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Asks the server which objects namespaces have, by lists of metadata. Single-threaded.
+// Asks the server which objects namespaces contain, by lists of metadata. Single-threaded.
 
 #include <map>
 #include <set>
@@ -19,7 +19,7 @@ class Asker {
     api::GroupVersionResource resource;
     std::set<std::string> namespaces;  // "": all
   };
-  // `lists`: by the resource's name. Errors: one of them cannot be listed.
+  // `lists` is keyed by the name of the resource. Fails if one of them cannot be listed.
   base::Task<base::Result<Answers>> Ask(std::map<std::string, Lists> lists,
                                         base::TimePoint deadline);
 

@@ -20,14 +20,14 @@ bool ClassTracker::OnQuota(const quota::Quota* before, const quota::Quota* after
   bool turned = false;
   for (const quota::Evaluator& evaluator : api_.evaluators) {
     if (!evaluator.classes) continue;
-    // What comes first, so that what both have is not dropped in between.
+    // Count the new names first, so that names in both are not dropped in between.
     if (after != nullptr) turned = Count(evaluator, after->hard, true) || turned;
     if (before != nullptr) turned = Count(evaluator, before->hard, false) || turned;
   }
   return turned;
 }
 
-// True if the classes became needed or unneeded.
+// Returns true if the classes became needed or unneeded.
 bool ClassTracker::Count(const quota::Evaluator& evaluator, const quota::ResourceList& hard,
                          bool more) {
   const std::vector<std::string> names = quota::NamesOfClasses(evaluator, hard);
@@ -69,7 +69,7 @@ KnownClasses ClassTracker::Of(const api::GroupResource& resource) const {
 bool ClassTracker::GiveNames(const quota::Evaluator& evaluator) const {
   const auto at = wanted_.find(evaluator.resource);
   if (at == wanted_.end() || !evaluator.classes || !evaluator.classes->owns) return false;
-  // While a list comes in, and while they are in trouble, the classes known last still count.
+  // During a relist or a failure the last known classes still count.
   const quota::ClassTable& table = at->second.watch ? at->second.watch->table() : at->second.none;
   return std::any_of(at->second.names.begin(), at->second.names.end(), [&](const auto& entry) {
     return evaluator.classes->owns(entry.first, table);
@@ -89,7 +89,8 @@ bool ClassTracker::AnyUnresolved(base::TimePoint since) const {
     const Wanted& wanted = entry.second;
     if (wanted.names.empty() || wanted.since <= since) return false;
     if (wanted.evaluator->classes->usage_of_kind) return LacksKind(wanted);
-    // Without classes that objects must have, everything of theirs is unknown.
+    // If objects cannot be measured without their class, missing classes make all their usage
+    // unknown.
     const bool missed = wanted.evaluator->classes->missing == quota::MissingClass::kUnknown;
     if (!wanted.watch) return missed || !wanted.absent;
     const auto& trouble = wanted.watch->state().trouble;
@@ -117,7 +118,8 @@ void ClassTracker::StartServed() {
   NoticeMissing();
 }
 
-// The kinds as discovery last said them. A kind that several resources list counts under each.
+// Takes the kinds from the last answer of discovery. A kind that several resources serve counts
+// under each of them.
 void ClassTracker::LearnKinds(Wanted& wanted) {
   if (wanted.generation == served_.generation()) return;
   wanted.generation = served_.generation();
@@ -137,7 +139,7 @@ void ClassTracker::LearnKinds(Wanted& wanted) {
   const std::vector<std::string> removed = wanted.kinds->EndSweep();
   changed.insert(changed.end(), removed.begin(), removed.end());
   if (!first && changed.empty()) return;
-  // A name may have found its kind, or lost it, though no object is of it.
+  // The kind of a name may have appeared or disappeared, even if it has no objects.
   for (const std::string& name : changed) {
     if (!first) on_change_(evaluator, name);
   }
@@ -210,7 +212,7 @@ base::Task<void> ClassTracker::StopUnneeded() {
     }
     entry = unneeded ? wanted_.erase(entry) : std::next(entry);
   }
-  StartServed();  // those that move to another version
+  StartServed();  // restarts watches that move to another version
   for (const auto& [watch, evaluator] : stopping) {
     LOG(INFO) << "no longer reading classes resource=" << watch->resource().ToString();
     co_await watch->Stop();

@@ -1,12 +1,12 @@
 #pragma once
 
-// Which classes are watched: those that concern a name some quota has, as soon as the server serves
-// them, and no others; and what is known of them.
+// Decides which classes are watched, and keeps what is known of them. It watches the classes that
+// affect a name of some quota, as soon as the server serves them, and no others.
 //
-// Where the classes are kinds, nothing is watched: what discovery last said is the table.
+// If the classes are kinds, nothing is watched: the last answer of discovery is the table.
 //
-// A server that does not serve a class resource has no such classes: that is knowledge, not
-// trouble, and is not asked about more often than anything else. What cannot be listed is unknown.
+// A server that does not serve a class resource has no such classes. That is a known state, not a
+// failure, and causes no more discovery than usual. Classes that cannot be listed are unknown.
 //
 // Part of a Tracker, which calls it from its own loop. Single-threaded.
 
@@ -23,9 +23,10 @@ namespace controllers {
 
 // What is known of the classes that an evaluator reads.
 struct KnownClasses {
-  const quota::ClassTable* table = nullptr;  // null: not known
+  const quota::ClassTable* table = nullptr;  // null: unknown
   base::TimePoint wanted_since{};
-  bool unsaid = false;                      // the server cannot say whether it serves them
+  // discovery failed for their group, so it is unknown whether they are served
+  bool unsaid = false;
   std::optional<base::Error> trouble = {};  // why they cannot be listed or watched
 };
 
@@ -35,32 +36,31 @@ class ClassTracker {
   using ChangeListener =
       std::function<void(const quota::Evaluator& evaluator, const std::string& name)>;
 
-  // `api` and `served` outlive it. The listeners are told of each change of what Of() answers, and
-  // of each class that came, changed or went.
+  // `api` and `served` must outlive it. `on_state` is called when the answer of Of() changes, and
+  // `on_change` for each class that was added, changed or removed.
   ClassTracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
                base::Duration keep_unneeded, Listener on_state, ChangeListener on_change);
 
-  // As Tracker::OnQuota. True if there is something to start, or to stop later.
+  // As Tracker::OnQuota(). True if a watch should start, or stop later.
   bool OnQuota(const quota::Quota* before, const quota::Quota* after);
 
-  // Of the classes that the evaluator for this resource reads; nothing if it reads none, or no
-  // quota's names need them. Valid until the next suspension.
+  // Returns the classes that the evaluator of this resource reads. Empty if it reads none, or if no
+  // name of a quota needs them. Valid until the next suspension.
   [[nodiscard]] KnownClasses Of(const api::GroupResource& resource) const;
-  // The resources of those count/… names whose kinds are not known to be served, with the names.
-  // Empty for an evaluator whose classes are no kinds.
+  // Returns the resources of the count/… names whose kinds are not known to be served, with these
+  // names. Empty for an evaluator whose classes are not kinds.
   [[nodiscard]] std::map<api::GroupResource, std::vector<std::string>> WithoutKind(
       const quota::Evaluator& evaluator, const std::vector<std::string>& names) const;
-  // True if some quota has a name that is the evaluator's on account of its classes.
+  // True if some quota has a name that the evaluator owns because of its classes.
   [[nodiscard]] bool GiveNames(const quota::Evaluator& evaluator) const;
-  // True unless something that is needed may still be found or listed.
+  // False while classes that are needed may still be discovered or listed.
   [[nodiscard]] bool Settled() const;
-  // True while something that is needed is neither watched nor known to be absent, of what is
-  // needed since later than `since`.
+  // True while classes that were needed after `since` are neither watched nor known to be absent.
   [[nodiscard]] bool AnyUnresolved(base::TimePoint since = base::TimePoint::min()) const;
-  // When something unneeded may be dropped; `latest` if nothing before that.
+  // When the next unneeded watch may be dropped, at most `latest`.
   [[nodiscard]] base::TimePoint NextDrop(base::TimePoint latest) const;
 
-  // By what is known of the server: starts what it serves, and notices what it does not.
+  // Starts watches for what the server is known to serve, and notes what it does not serve.
   void StartServed();
   base::Task<void> StopUnneeded();
   base::Task<void> StopAll();
@@ -70,15 +70,16 @@ class ClassTracker {
  private:
   struct Wanted {
     const quota::Evaluator* evaluator = nullptr;
-    std::map<std::string, std::size_t> names;  // that classes concern → quotas with it
+    // affected by classes → number of quotas with the name
+    std::map<std::string, std::size_t> names;
     base::TimePoint since{};
     base::TimePoint unneeded_since{};
-    bool absent = false;  // the server does not serve them
-    bool unsaid = false;  // the server cannot say whether it does
+    bool absent = false;  // the server does not serve the classes
+    bool unsaid = false;  // discovery failed for their group
     std::shared_ptr<ClassWatch> watch;
-    quota::ClassTable none;                  // of a server that does not serve them
-    std::optional<quota::ClassTable> kinds;  // where the classes are kinds, once they are known
-    std::uint64_t generation = 0;            // of what the server serves, that they are from
+    quota::ClassTable none;                  // the empty table, for a server without the classes
+    std::optional<quota::ClassTable> kinds;  // if the classes are kinds, once known
+    std::uint64_t generation = 0;            // of ServedResources, from which `kinds` was made
   };
   void LearnKinds(Wanted& wanted);
   [[nodiscard]] bool LacksKind(const Wanted& wanted) const;

@@ -40,7 +40,7 @@ base::Task<void> ClassWatch::Stop() {
 }
 
 void ClassWatch::BeginList() {
-  listing_ = true;
+  completeness_.OnListBegins();
   table_.BeginSweep();
 }
 
@@ -48,29 +48,29 @@ void ClassWatch::Upsert(const json::Value& object) {
   const std::string name = NameOf(object);
   base::Result<quota::ClassUsage> one = source_.usage_of(object);
   if (!one) {
-    LOG(WARNING) << "class cannot be read; what its objects use is unknown resource="
+    LOG(WARNING) << "class cannot be read; the usage of its objects is unknown resource="
                  << resource_.ToString() << " class=" << name
                  << " error=" << json::Quote(one.error().message);
   }
   const bool incomplete = one && !one->unknown.empty();
   if (incomplete) {
-    LOG(WARNING) << "class does not say all that it ought to; what its objects use of that is "
-                    "unknown resource="
+    LOG(WARNING) << "class lacks amounts; the usage of its objects under these names is unknown "
+                    "resource="
                  << resource_.ToString() << " class=" << name
                  << " error=" << json::Quote(one->unknown.begin()->second);
   }
-  if (table_.Set(name, std::move(one)) && synced_) callbacks_.on_change(name);
+  // During the first list no class is reported: EndList() reports them all by on_state().
+  if (table_.Set(name, std::move(one)) && completeness_.listed()) callbacks_.on_change(name);
 }
 
 void ClassWatch::Remove(const json::Value& object) {
   const std::string name = NameOf(object);
-  if (table_.Remove(name) && synced_) callbacks_.on_change(name);
+  if (table_.Remove(name) && completeness_.listed()) callbacks_.on_change(name);
 }
 
 void ClassWatch::EndList() {
-  listing_ = false;
   const std::vector<std::string> removed = table_.EndSweep();
-  if (!std::exchange(synced_, true)) {
+  if (completeness_.OnListEnds()) {
     LOG(INFO) << "reading classes resource=" << resource_.ToString()
               << " classes=" << table_.size();
   }

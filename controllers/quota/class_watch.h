@@ -1,7 +1,7 @@
 #pragma once
 
-// The classes that one evaluator reads (quota::ClassSource): a reflector and a table.
-// Cluster-scoped objects are few, so nothing is kept of them but what one unit uses.
+// The classes that one evaluator reads (quota::ClassSource): a reflector and a table. The table
+// keeps only what one unit of each class uses.
 //
 // Single-threaded. Stop() must have returned before it is destroyed.
 
@@ -16,10 +16,11 @@ namespace controllers {
 class ClassWatch final : public informers::CollectionSink {
  public:
   struct Callbacks {
-    std::function<void(const std::string& name)> on_change;  // a class came, changed or went
-    std::function<void()> on_state;                          // synced() or state() may differ
+    // a class was added, changed or removed
+    std::function<void(const std::string& name)> on_change;
+    std::function<void()> on_state;  // synced() or state() may have changed
   };
-  // `source` outlives the watch. No callback comes before Start() or after Stop().
+  // `source` must outlive the watch. Callbacks are called only between Start() and Stop().
   ClassWatch(TrackingContext context, api::GroupVersionResource resource,
              const quota::ClassSource& source, Callbacks callbacks);
 
@@ -30,8 +31,8 @@ class ClassWatch final : public informers::CollectionSink {
   [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
   [[nodiscard]] const quota::ClassTable& table() const { return table_; }
   [[nodiscard]] const informers::ReflectorState& state() const { return reflector_->state(); }
-  // True if the table is a complete and current picture.
-  [[nodiscard]] bool synced() const { return synced_ && !listing_; }
+  // True if the table is complete and current.
+  [[nodiscard]] bool synced() const { return completeness_.synced(); }
 
   void BeginList() override;
   void Upsert(const json::Value& object) override;
@@ -48,8 +49,7 @@ class ClassWatch final : public informers::CollectionSink {
   base::TaskGroup tasks_;
   std::unique_ptr<metrics::InformerMetrics> metrics_;
   std::unique_ptr<informers::Reflector> reflector_;
-  bool synced_ = false;   // a complete list has been seen
-  bool listing_ = false;  // a list is coming in
+  Completeness completeness_;
 };
 
 }  // namespace controllers

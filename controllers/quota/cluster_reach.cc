@@ -8,15 +8,8 @@
 namespace controllers {
 namespace {
 
-// Each of them is matched with all quotas.
+// Each namespace is matched with all quotas.
 constexpr int kMatchedAStep = 32;
-
-std::vector<api::ObjectKey> KeysOf(const quota::QuotaTree::Reach& reach) {
-  std::vector<api::ObjectKey> keys;
-  keys.reserve(reach.size());
-  for (const auto& reaching : reach) keys.push_back({"", reaching.name});
-  return keys;
-}
 
 }  // namespace
 
@@ -64,16 +57,15 @@ bool ClusterReach::TakeSome() {
     auto next = waiting_.extract(waiting_.begin());
     Take(next.key(), next.mapped());
   }
+  // After the last namespace, the names of ClusterQuotas are known.
   if (synced()) hooks_.on_state();
   return true;
 }
 
 std::vector<api::ObjectKey> ClusterReach::QuotasOf(std::string_view ns) const {
-  return KeysOf(tree_.QuotasOf(ns));
-}
-
-std::vector<api::ObjectKey> ClusterReach::QuotasFor(const json::Value* labels) const {
-  return KeysOf(tree_.QuotasFor(labels));
+  std::vector<api::ObjectKey> keys;
+  for (const auto& reaching : tree_.QuotasOf(ns)) keys.push_back({"", reaching.name});
+  return keys;
 }
 
 bool ClusterReach::Known(std::string_view ns) const {
@@ -97,10 +89,8 @@ std::optional<Obstacle> ClusterReach::Incomplete(base::Duration patience) const 
 }
 
 bool ClusterReach::Reaches(std::string_view version) const {
-  const auto reached = [&](std::string_view known) {
-    return !known.empty() && api::IsOlderVersion(known, version) == std::optional(false);
-  };
-  return reached(watch_.newest()) || reached(watch_.state().resource_version);
+  return api::ReachesVersion(watch_.newest(), version) ||
+         api::ReachesVersion(watch_.state().resource_version, version);
 }
 
 }  // namespace controllers

@@ -1,10 +1,11 @@
 #pragma once
 
-// Which namespaces ClusterQuotas reach: the namespaces' labels and the quotas' selectors, matched.
-// Ledgers are told to which quotas a namespace belongs.
+// Which namespaces ClusterQuotas reach. Matches the labels of namespaces with the selectors of
+// quotas, and reports to which quotas a namespace belongs.
 //
-// A namespace that changes is taken at once. Lists are taken some namespaces a turn, and not before
-// the quotas are listed: then a quota that comes does not look at each namespace.
+// A namespace that changes is matched at once. The namespaces of a list are matched a few in each
+// turn, and only after the quotas are listed. Otherwise each listed quota would be matched with
+// every namespace.
 //
 // Single-threaded. Run() must have returned before it is destroyed.
 
@@ -26,31 +27,26 @@ namespace controllers {
 class ClusterReach final : public Reach, public NamespaceLabels {
  public:
   struct Hooks {
-    // The quotas of these names reach the namespace from now on, and no others.
+    // From now on exactly the quotas of these names reach the namespace.
     std::function<void(const std::string& ns, std::vector<std::string> groups)> set_groups;
-    // What the quota reaches, or its place in the tree, may have changed.
+    // The namespaces that the quota reaches, or its place in the tree, may have changed.
     std::function<void(const api::ObjectKey& key)> on_moved;
-    std::function<void()> on_state;  // synced() or behind_until() may differ
+    std::function<void()> on_state;  // synced() or behind_until() may have changed
   };
   ClusterReach(const TrackingContext& context, Hooks hooks);
 
-  // As QuotaListener.
+  // As in QuotaListener.
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
   void OnQuotasSynced();
-  // Until cancelled.
+  // Runs until cancelled.
   base::Task<void> Run() {
     return watch_.Run([this] { return TakeSome(); });
   }
   void Relist() { watch_.Relist(); }
 
   [[nodiscard]] std::vector<api::ObjectKey> QuotasOf(std::string_view ns) const override;
-  // Those that would reach a namespace with these labels; null: none.
-  [[nodiscard]] std::vector<api::ObjectKey> QuotasFor(const json::Value* labels) const;
-  [[nodiscard]] quota::Space SpaceOf(const quota::Quota& quota) const override {
-    return quota::SpaceOf(quota.key);
-  }
   [[nodiscard]] bool Known(std::string_view ns) const override;
-  // All namespaces are in the tree, and all quotas.
+  // True if the tree has all namespaces and all quotas.
   [[nodiscard]] bool synced() const;
   [[nodiscard]] const std::optional<base::Error>& trouble() const { return watch_.state().trouble; }
   [[nodiscard]] std::optional<Obstacle> Incomplete(base::Duration patience) const override;
@@ -67,14 +63,14 @@ class ClusterReach final : public Reach, public NamespaceLabels {
   using Labels = std::optional<json::Value>;  // nullopt: the namespace is gone
   void OnNamespace(const std::string& ns, Labels labels);
   void Take(const std::string& ns, const Labels& labels);
-  // False: there was nothing to take.
+  // Returns false if nothing was waiting.
   bool TakeSome();
   void Tell(const quota::QuotaTree::Change& change);
 
   TrackingContext context_;
   Hooks hooks_;
   quota::QuotaTree tree_;
-  std::map<std::string, Labels, std::less<>> waiting_;  // namespaces that are not in the tree yet
+  std::map<std::string, Labels, std::less<>> waiting_;  // namespaces to be put into the tree
   bool quotas_synced_ = false;
   NamespaceWatch watch_;
 };

@@ -8,38 +8,25 @@
 #include "pkg/quota/cluster/cluster_status.h"
 #include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/cluster/tree_place.h"
+#include "pkg/quota/quantity_field.h"
 
 namespace controllers {
 namespace {
 
-// At most one write in ten seconds a quota, and about twenty a second of all children of one.
+// Limits writes to one in ten seconds for each quota, and to about twenty a second for all children
+// of one quota.
 constexpr std::chrono::seconds kSeldom{10};
 constexpr std::chrono::milliseconds kEachChild{50};
 
 constexpr std::array<std::string_view, 2> kCanWait = {"available", "largest"};
 
-const json::Value* FindCondition(const json::Value* conditions, std::string_view type) {
-  if (conditions == nullptr || !conditions->IsArray()) return nullptr;
-  for (const json::Value& condition : *conditions->AsArray()) {
-    if (condition.StringAt({"type"}) == type) return &condition;
-  }
-  return nullptr;
-}
+constexpr std::string_view kExceedsParent = "GuaranteedExceedsParent";
 
-json::Value ToJson(const QuotaCondition& condition, const json::Value* stored,
-                   const std::string& now) {
-  const std::string_view status = condition.holds ? "True" : "False";
-  const bool same = stored != nullptr && stored->StringAt({"status"}) == status;
-  const std::string_view since = same ? stored->StringAt({"lastTransitionTime"}) : "";
-  return json::Object{{"type", condition.type},
-                      {"status", status},
-                      {"reason", condition.reason},
-                      {"message", condition.message},
-                      {"lastTransitionTime", since.empty() ? now : std::string(since)}};
-}
+// A message names at most so many namespaces.
+constexpr std::size_t kMostNamed = 10;
 
-// Amounts change with each object; names do not.
-QuotaCondition OverLimit(const quota::QuotaStatus& status) {
+// The message omits amounts: they change with each object, names do not.
+QuotaCondition OverLimit(const quota::Quota& quota, const quota::QuotaStatus& status) {
   std::string names;
   for (const auto& [name, limit] : status.hard) {
     const quota::Quantity* used = status.used.Find(name);
@@ -48,38 +35,36 @@ QuotaCondition OverLimit(const quota::QuotaStatus& status) {
   if (names.empty())
     return {"OverLimit", false, "WithinLimits", "no limit lies below what is used"};
   return {"OverLimit", true, "LimitBelowUsage",
-          "more is used than the limit allows, nothing more can be created: " + names};
+          "more is used than the limit allows, " + std::string(WhenFull(quota)) + ": " + names};
 }
 
-json::Object ToJson(const quota::ResourceList& amounts) {
-  json::Object object;
-  for (const auto& [name, amount] : amounts) object.Set(name, amount.ToString());
-  return object;
+QuotaCondition ExemptOf(const std::vector<std::string>& namespaces) {
+  if (namespaces.empty()) {
+    return {"Exempt", false, "NoneSelected", "none of its namespaces is exempt from admission"};
+  }
+  std::string names;
+  for (std::size_t i = 0; i < namespaces.size() && i < kMostNamed; ++i) {
+    names.append(i == 0 ? "" : ", ").append(namespaces[i]);
+  }
+  if (namespaces.size() > kMostNamed) names += ", …";
+  return {"Exempt", true, "SelectsExemptNamespaces",
+          "what is in " + std::to_string(namespaces.size()) +
+              " of its namespaces counts, and nothing is refused there: " + names};
+}
+
+QuotaCondition MissesGuarantee(const std::string& parent, const quota::ResourceList& missing) {
+  return {"Ready", false, std::string(kExceedsParent),
+          "others have taken in " + parent +
+              " what is guaranteed here, missing: " + missing.ToString()};
 }
 
 }  // namespace
 
-json::Array WithConditions(const json::Value* stored, const std::vector<QuotaCondition>& wanted,
-                           const std::string& now) {
-  json::Array conditions;
-  if (stored != nullptr && stored->IsArray()) conditions = *stored->AsArray();
-  for (const QuotaCondition& condition : wanted) {
-    json::Value next = ToJson(condition, FindCondition(stored, condition.type), now);
-    const auto same = std::ranges::find_if(conditions, [&](const json::Value& one) {
-      return one.StringAt({"type"}) == condition.type;
-    });
-    if (same == conditions.end()) {
-      conditions.push_back(std::move(next));
-    } else {
-      *same = std::move(next);
-    }
-  }
-  return conditions;
-}
-
 bool ClusterStatus::IsUrgent(const json::Object& stored, const json::Object& desired) {
   json::Object difference = quota::FurtherDifference(stored, desired);
   for (const std::string_view name : kCanWait) difference.Erase(name);
+  const auto* conditions = desired.Find("conditions");
+  if (SayTheSame(stored.Find("conditions"), conditions)) difference.Erase("conditions");
   return !difference.empty();
 }
 
@@ -98,16 +83,27 @@ std::vector<api::ObjectKey> ClusterStatus::ChildrenOf(const quota::Quota& quota)
 }
 
 json::Object ClusterStatus::Of(const quota::Quota& quota, const quota::QuotaStatus& desired,
-                               const std::vector<std::string>& unknown, base::WallTime now) const {
-  json::Object members;
-  const QuotaCondition stale = Stale(quota, unknown);
-  const json::Value* stored = quota.further_status.Find("conditions");
-  members.Set("observedGeneration", quota.cluster ? quota.cluster->generation : 0);
-  members.Set("conditions", WithConditions(stored, {Ready(quota, stale), stale, OverLimit(desired)},
-                                           api::FormatTime(now)));
+                               const std::vector<std::string>& unknown, Times times,
+                               std::optional<base::TimePoint>& missing_since) const {
+  quota::Quota own = quota;
+  own.status = desired;
+  const std::vector<quota::Standing> way = WayUp(own);
   const auto* place = reach_.tree().Place(quota.key.name);
-  if (!reach_.synced() || place == nullptr) return members;
-  members.Set("available", Available(quota, desired));
+  const bool placed = reach_.synced() && place != nullptr && !way.empty();
+  const auto missing = placed ? quota::Missing(way, 0) : quota::ResourceList();
+  if (missing.empty()) missing_since.reset();
+  if (!missing.empty() && !missing_since) missing_since = times.now;
+  const bool lasts = missing_since && times.now - *missing_since >= kLasts;
+  const QuotaCondition stale = Stale(quota, unknown);
+  const QuotaCondition ready = Ready(quota, stale, missing, lasts);
+  std::vector<QuotaCondition> wanted = {ready, stale, OverLimit(quota, desired)};
+  if (reach_.synced()) wanted.push_back(ExemptOf(ExemptIn(quota)));
+  json::Object members;
+  members.Set("observedGeneration", quota.cluster ? quota.cluster->generation : 0);
+  members.Set("conditions", WithConditions(quota.further_status.Find("conditions"), wanted,
+                                           api::FormatTime(times.wall)));
+  if (!placed) return members;
+  members.Set("available", quota::ToJson(quota::Available(way, 0)));
   if (const json::Array* largest = largest_.Find(quota.key)) members.Set("largest", *largest);
   members.Set("namespaces",
               static_cast<std::int64_t>(reach_.tree().CountNamespaces(quota.key.name)));
@@ -115,11 +111,8 @@ json::Object ClusterStatus::Of(const quota::Quota& quota, const quota::QuotaStat
   return members;
 }
 
-// The quotas above are as they are stored.
-json::Object ClusterStatus::Available(const quota::Quota& quota,
-                                      const quota::QuotaStatus& desired) const {
-  quota::Quota own = quota;
-  own.status = desired;
+// Returns the quota and all quotas above it, as stored. Empty if one of them is unknown.
+std::vector<quota::Standing> ClusterStatus::WayUp(const quota::Quota& own) const {
   const auto find = [&](std::string_view name) -> const quota::Quota* {
     return name == own.key.name ? &own : store_.Find({"", std::string(name)});
   };
@@ -134,15 +127,26 @@ json::Object ClusterStatus::Available(const quota::Quota& quota,
     if (one == nullptr) return {};
     standings.push_back({.quota = one, .used = one->status.used, .tree = places[i]});
   }
-  if (standings.empty()) return {};
-  return ToJson(quota::Available(standings, 0));
+  return standings;
 }
 
-// What people were told; after a restart, and for a new leader, what was stored holds until then.
+// Looks up each exempt namespace, because there are few; the quota may reach ten thousand.
+std::vector<std::string> ClusterStatus::ExemptIn(const quota::Quota& quota) const {
+  std::vector<std::string> namespaces;
+  for (const std::string& ns : exempt_) {
+    const auto& reach = reach_.tree().QuotasOf(ns);
+    const auto found = std::ranges::find(reach, quota.key.name, &quota::QuotaTree::Reaching::name);
+    if (found != reach.end()) namespaces.push_back(ns);
+  }
+  return namespaces;
+}
+
+// Repeats what was reported by an event. A new process or leader has reported nothing yet: until
+// then the stored condition holds.
 QuotaCondition ClusterStatus::Stale(const quota::Quota& quota,
                                     const std::vector<std::string>& unknown) const {
   const auto told = reporter_.conditions().ToldOf(quota);
-  if (!told.empty()) return {"Stale", true, told.front().reason, told.front().message};
+  if (!told.empty()) return {"Stale", true, told.front().condition, told.front().message};
   const json::Value* stored = quota.further_status.Find("conditions");
   const json::Value* before = FindCondition(stored, "Stale");
   if (!unknown.empty() && before != nullptr && before->StringAt({"status"}) == "True") {
@@ -152,9 +156,17 @@ QuotaCondition ClusterStatus::Stale(const quota::Quota& quota,
   return {"Stale", false, "Current", "what is used is counted"};
 }
 
-QuotaCondition ClusterStatus::Ready(const quota::Quota& quota, const QuotaCondition& stale) const {
+// Statuses of several quotas are written one after the other. So a guarantee may look incomplete
+// for a moment, and is reported only if this lasts or was reported before.
+QuotaCondition ClusterStatus::Ready(const quota::Quota& quota, const QuotaCondition& stale,
+                                    const quota::ResourceList& missing, bool lasts) const {
   if (const auto flaw = reach_.tree().FlawOf(quota.key.name)) {
     return {"Ready", false, flaw->reason, flaw->message};
+  }
+  const json::Value* before = FindCondition(quota.further_status.Find("conditions"), "Ready");
+  const bool told = before != nullptr && before->StringAt({"reason"}) == kExceedsParent;
+  if (!missing.empty() && (lasts || told)) {
+    return MissesGuarantee(quota.cluster->parent, missing);
   }
   if (stale.holds) return {"Ready", false, stale.reason, stale.message};
   return {"Ready", true, "Counted", "everything that is limited is counted"};

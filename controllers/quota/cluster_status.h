@@ -1,12 +1,15 @@
 #pragma once
 
-// What the status of a ClusterQuota says beside hard and used: its place in the tree, what may
-// still be used, and conditions.
+// The fields of a ClusterQuota's status beside hard and used: its place in the tree, what is
+// available, and conditions.
 //
-// What follows from the status of other quotas (available) or takes long to find (largest) is
-// written with something else, or once in a while: one object must not write a thousand quotas.
-// No I/O; one thread. What it refers to outlives it.
+// `available` depends on the statuses of other quotas, and `largest` takes long to compute. They
+// are written together with other changes, or once in a while. Otherwise one object could cause a
+// thousand writes. No I/O; one thread. All references must outlive it.
 
+#include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,45 +17,44 @@
 #include "controllers/quota/largest_namespaces.h"
 #include "controllers/quota/quota_reporter.h"
 #include "controllers/quota/quota_store.h"
+#include "controllers/quota/status_conditions.h"
 #include "pkg/base/clock.h"
 #include "pkg/json/value.h"
+#include "pkg/quota/decision.h"
 
 namespace controllers {
 
-// A condition as it is to be.
-struct QuotaCondition {
-  std::string type;
-  bool holds = false;
-  std::string reason;
-  std::string message;
-};
-
-// `stored` with these conditions in it. One that says the same as before stays as it is; the time
-// of its last transition is that of a change of its status.
-json::Array WithConditions(const json::Value* stored, const std::vector<QuotaCondition>& wanted,
-                           const std::string& now);
-
 class ClusterStatus {
  public:
-  ClusterStatus(const ClusterReach& reach, const QuotaStore& store, const QuotaReporter& reporter,
-                const LargestNamespaces& largest)
-      : reach_(reach), store_(store), reporter_(reporter), largest_(largest) {}
+  struct Times {
+    base::TimePoint now;
+    base::WallTime wall;
+  };
+  // A missing part of a guarantee is reported after this time.
+  static constexpr base::Duration kLasts = std::chrono::seconds(10);
 
-  // The members beside `desired`, of which `unknown` could not be counted. What cannot be said now
-  // is left out.
+  // `exempt`: the namespaces in which admission refuses nothing.
+  ClusterStatus(const ClusterReach& reach, const QuotaStore& store, const QuotaReporter& reporter,
+                const LargestNamespaces& largest, const std::set<std::string, std::less<>>& exempt)
+      : reach_(reach), store_(store), reporter_(reporter), largest_(largest), exempt_(exempt) {}
+
+  // Returns the fields beside `desired`. The names in `unknown` could not be counted. A field whose
+  // value is unknown now is left out. `missing_since` keeps state of this quota between calls.
   [[nodiscard]] json::Object Of(const quota::Quota& quota, const quota::QuotaStatus& desired,
-                                const std::vector<std::string>& unknown, base::WallTime now) const;
-  // True if `desired` differs from what is stored in more than what can wait.
+                                const std::vector<std::string>& unknown, Times times,
+                                std::optional<base::TimePoint>& missing_since) const;
+  // True if `desired` differs from the stored status in a field that may not wait.
   static bool IsUrgent(const json::Object& stored, const json::Object& desired);
-  // How long what can wait does.
+  // How long the fields wait that may wait.
   [[nodiscard]] base::Duration PeriodOf(const quota::Quota& quota) const;
-  // The quotas directly below: what they say follows from the status of this one.
+  // The quotas directly below. Their status depends on the status of this one.
   [[nodiscard]] std::vector<api::ObjectKey> ChildrenOf(const quota::Quota& quota) const;
 
  private:
-  [[nodiscard]] json::Object Available(const quota::Quota& quota,
-                                       const quota::QuotaStatus& desired) const;
-  [[nodiscard]] QuotaCondition Ready(const quota::Quota& quota, const QuotaCondition& stale) const;
+  [[nodiscard]] std::vector<quota::Standing> WayUp(const quota::Quota& own) const;
+  [[nodiscard]] std::vector<std::string> ExemptIn(const quota::Quota& quota) const;
+  [[nodiscard]] QuotaCondition Ready(const quota::Quota& quota, const QuotaCondition& stale,
+                                     const quota::ResourceList& missing, bool lasts) const;
   [[nodiscard]] QuotaCondition Stale(const quota::Quota& quota,
                                      const std::vector<std::string>& unknown) const;
 
@@ -60,6 +62,7 @@ class ClusterStatus {
   const QuotaStore& store_;
   const QuotaReporter& reporter_;
   const LargestNamespaces& largest_;
+  const std::set<std::string, std::less<>>& exempt_;
 };
 
 }  // namespace controllers

@@ -4,12 +4,20 @@
 
 namespace controllers {
 
-void Complaints::Say(const std::string& about, const std::string& message) {
-  if (message.empty()) return Forget(about);
-  std::string& said = said_[about];
-  if (said == message) return;
-  said = message;
-  LOG(WARNING) << about << " fails quota_api=" << quota_api_ << " error=\"" << message << "\"";
+void Complaints::Say(std::string_view what, const std::string& subject,
+                     const std::string& message) {
+  if (message.empty()) {
+    const auto known = said_.find(subject);
+    if (known == said_.end()) return;
+    const auto said = known->second.find(what);
+    if (said != known->second.end()) known->second.erase(said);
+    if (known->second.empty()) said_.erase(known);
+    return;
+  }
+  const auto [said, added] = said_[subject].try_emplace(std::string(what), message);
+  if (!added && std::exchange(said->second, message) == message) return;
+  LOG(WARNING) << what << " " << subject << " fails quota_api=" << quota_api_ << " error=\""
+               << message << "\"";
 }
 
 }  // namespace controllers

@@ -1,10 +1,12 @@
 #pragma once
 
-// What is wrong, said once for each subject until it changes. Single-threaded.
+// Logs a problem of a subject once, until it changes. Single-threaded.
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace controllers {
 
@@ -12,13 +14,15 @@ class Complaints {
  public:
   explicit Complaints(std::string quota_api) : quota_api_(std::move(quota_api)) {}
 
-  // `about` is "status of team-a/compute"; an empty message: it is well again.
-  void Say(const std::string& about, const std::string& message);
-  void Forget(const std::string& about) { said_.erase(about); }
+  // Reports that `what` of the subject fails, for example "status of" of "team-a/compute". An empty
+  // message: the problem is solved.
+  void Say(std::string_view what, const std::string& subject, const std::string& message);
+  // The subject is gone.
+  void Forget(const std::string& subject) { said_.erase(subject); }
 
  private:
   std::string quota_api_;
-  std::unordered_map<std::string, std::string> said_;
+  std::unordered_map<std::string, std::map<std::string, std::string, std::less<>>> said_;
 };
 
 }  // namespace controllers

@@ -5,12 +5,12 @@
 namespace controllers {
 namespace {
 
-// Each of these takes some hundred microseconds at most.
+// Each step takes some hundred microseconds at most.
 constexpr std::size_t kObjectsAStep = 50'000;
 constexpr int kRepairsAStep = 64;
 
-// Adds |after - before| of every name to `sum`. An overflow leaves a name out: the sum is a measure
-// for operators, not an amount that anything is decided from.
+// Adds |after - before| of every name to `sum`. If a sum overflows, the name is left out: the sum
+// only informs operators.
 void AddDifference(const std::shared_ptr<const quota::Facts>& before,
                    const std::shared_ptr<const quota::Facts>& after, quota::ResourceList& sum) {
   quota::ResourceList difference = after ? after->usage : quota::ResourceList{};
@@ -73,7 +73,7 @@ void DriftFinder::OnRead(const quota::Uid& uid, quota::ObjectFacts facts,
   suspect.version = version;
   suspect.read = suspect.listed;
   if (suspect.listed && !IsHeld(suspect, uid)) return;
-  // It is there after all, or only what does not count has changed.
+  // No drift: the object exists after all, or only fields that do not count have changed.
   if (suspect.listed) ledger_.Set(suspect.object.ns, uid, std::move(suspect.facts), version);
   suspects_.erase(at);
 }
@@ -95,6 +95,7 @@ bool DriftFinder::Settle(DriftReport& report) {
 }
 
 void DriftFinder::Repair(const quota::Uid& uid, Suspect suspect, DriftReport& report) {
+  // It could not be read, so its facts are unknown. It stays as it is.
   if (suspect.listed && !suspect.read) return;
   const std::string& ns = suspect.object.ns;
   const bool was_held = ledger_.Find(ns, uid) != nullptr;

@@ -1,16 +1,16 @@
 #pragma once
 
-// Compares a ledger with a fresh list of the same collection while its watch goes on.
+// Compares a ledger with a fresh list of the same collection while its watch continues.
 //
-// The list is of metadata: an object whose resourceVersion is the one that is held needs no second
-// look. Each other one is a suspect, and drift only if that is not just the watch's lag: an event
-// that touches the object clears it. What is still suspected some seconds after the list is read in
-// full, and where its facts differ, too, it is repaired. Objects that events touch while the list
-// is read are left to the events: a page may be older than what the watch has shown since.
+// The list contains metadata. If an object has the resourceVersion that the ledger has, it is
+// equal. Otherwise it is a suspect, because the watch may only lag: an event for the object clears
+// it. The caller reads the remaining suspects in full some seconds after the list. If the facts
+// differ as well, this is drift, and the ledger is repaired. Objects with an event during the list
+// are skipped, because a page may be older than what the watch has shown since.
 //
-// OnListed()… → LookForVanished()… → OnRead()… → Settle()…, each of the latter in steps that others
-// have the loop between. No I/O, one thread. The ledger outlives it; no relist of it begins
-// meanwhile.
+// OnListed()… → LookForVanished()… → OnRead()… → Settle()…; LookForVanished() and Settle() work in
+// steps, between which the event loop runs other work. No I/O, one thread. The ledger must outlive
+// it, and must not begin a relist meanwhile.
 
 #include <string>
 #include <unordered_map>
@@ -24,8 +24,8 @@ namespace controllers {
 struct DriftReport {
   quota::Drift drift;
   std::size_t listed = 0;
-  quota::ResourceList usage;                 // per name, the sum of the absolute differences
-  std::vector<quota::LedgerChange> changes;  // the repairs, for the quotas they concern
+  quota::ResourceList usage;                 // for each name, the sum of the absolute differences
+  std::vector<quota::LedgerChange> changes;  // the repairs, to be reported to the quotas
 };
 
 class DriftFinder {
@@ -37,29 +37,29 @@ class DriftFinder {
     std::string name;
   };
 
-  // The watch showed this object since the list began.
+  // The watch has shown this object since the list began.
   void OnEvent(const quota::Uid& uid);
-  // The list has this object in this version; kNoVersion: whatever version is held, it is read.
+  // The list has this object in this version. With kNoVersion the object is always read in full.
   void OnListed(Object object, const quota::Uid& uid, quota::VersionMark version);
   // The list starts over.
   void OnRestart();
-  // The list is complete: looks for what it lacks. True: call again.
+  // Call when the list is complete. Finds objects that it lacks. True: call again.
   bool LookForVanished();
 
   [[nodiscard]] bool HasSuspects() const { return !suspects_.empty(); }
-  // Suspects that are to be read in full, this many at most.
+  // Returns at most `most` suspects that must still be read in full.
   [[nodiscard]] std::vector<Object> Unread(std::size_t most) const;
   [[nodiscard]] bool IsUnread(const quota::Uid& uid) const;
-  // A suspect has these facts now. One that is never read, because it is gone again or cannot be
-  // read, stays as it is held.
+  // A suspect was read and has these facts. A suspect that is never read (deleted again, or
+  // unreadable) stays unchanged in the ledger.
   void OnRead(const quota::Uid& uid, quota::ObjectFacts facts, quota::VersionMark version);
-  // Repairs some of what is still suspected, and adds to `report` what it was. True: call again.
+  // Repairs some of the remaining suspects, and adds the repairs to `report`. True: call again.
   bool Settle(DriftReport& report);
 
  private:
   struct Suspect {
     Object object;
-    bool listed = false;  // false: held, but not in the list
+    bool listed = false;  // false: in the ledger, but not in the list
     bool read = false;
     quota::ObjectFacts facts;
     quota::VersionMark version = quota::kNoVersion;
@@ -71,7 +71,7 @@ class DriftFinder {
   std::unordered_set<quota::Uid, quota::UidHash> touched_;
   std::unordered_map<quota::Uid, Suspect, quota::UidHash> suspects_;
   std::size_t listed_count_ = 0;
-  std::size_t vanished_place_ = 0;  // how far LookForVanished() has come
+  std::size_t vanished_place_ = 0;  // where LookForVanished() continues
 };
 
 }  // namespace controllers

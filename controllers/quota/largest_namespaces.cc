@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::chrono::seconds kAtFirst{1};
 constexpr std::chrono::seconds kAgain{30};
-// Each sums a namespace.
+// Each step sums so many namespaces.
 constexpr std::size_t kSumsAStep = 32;
 
 struct UsingNamespace {
@@ -17,7 +17,7 @@ struct UsingNamespace {
   quota::ResourceList used;
 };
 
-// The name of which least is left, compared with its limit; "": nothing is used.
+// Returns the name with the highest ratio of usage to limit; "" if nothing is used.
 std::string ScarcestOf(const quota::QuotaStatus& status) {
   std::string scarcest;
   double most = 0;
@@ -31,7 +31,7 @@ std::string ScarcestOf(const quota::QuotaStatus& status) {
   return scarcest;
 }
 
-// Keeps the largest ones, in order.
+// Inserts `next` in order, and keeps only the largest ones.
 void Keep(std::vector<UsingNamespace>& largest, UsingNamespace next, const std::string& name) {
   const auto larger = [&](const UsingNamespace& a, const UsingNamespace& b) {
     const auto order = a.used.Get(name) <=> b.used.Get(name);
@@ -99,12 +99,13 @@ base::Task<void> LargestNamespaces::LookAt(api::ObjectKey key) {
   std::vector<UsingNamespace> largest;
   quota::Quota in_one = *quota;
   for (std::size_t i = 0; i < namespaces.size() && !scarcest.empty(); ++i) {
-    in_one.key.ns = namespaces[i];  // as if the quota were one of this namespace
+    in_one.key.ns = namespaces[i];  // counts the quota in this namespace only
     Keep(largest, {namespaces[i], usage_.Count(in_one, {}).observed.used}, scarcest);
     if (i % kSumsAStep != kSumsAStep - 1) continue;
     co_await base::NextTurn();
     if (co_await base::Stopping()) co_return;
   }
+  // The quota may have been deleted during the steps above.
   if (store_.Find(key) == nullptr) co_return;
   json::Array array = ToArray(largest);
   const auto known = found_.find(key);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which namespaces use most of what is scarcest of a ClusterQuota. It may reach ten thousand, so
-// they are looked at in steps, and not often.
+// Finds the namespaces that use most of the scarcest name of a ClusterQuota. There may be ten
+// thousand, so the search runs in steps, and rarely.
 //
 // Single-threaded. Run() must have returned before it is destroyed.
 
@@ -23,17 +23,18 @@ namespace controllers {
 class LargestNamespaces {
  public:
   static constexpr std::size_t kMost = 20;
-  // What it refers to outlives it. `on_found`: they are others than before, or use something else.
+  // All references must outlive it. `on_found` is called when the namespaces or their usage differ
+  // from the last result.
   LargestNamespaces(base::Scheduler& scheduler, const ClusterReach& reach, const QuotaStore& store,
                     const ObservedUsage& usage,
                     std::function<void(const api::ObjectKey& key)> on_found);
 
-  // What the quota counts has changed: it is looked at again, a while later.
+  // The usage of the quota has changed. Searches again after a while.
   void OnUsed(const api::ObjectKey& key);
   void Forget(const api::ObjectKey& key) { found_.erase(key); }
-  // As status.largest has them; null: not known yet.
+  // The value for status.largest; null: not known yet.
   [[nodiscard]] const json::Array* Find(const api::ObjectKey& key) const;
-  // Until cancelled.
+  // Runs until cancelled.
   base::Task<void> Run();
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// In which namespaces quotas limit what: for each resource of an evaluator that owns, or by its
-// classes may own, a name of some quota, the namespaces of those quotas.
+// Which resources are limited in which namespaces. A resource is limited where a quota has a name
+// that its evaluator owns, or may own because of its classes.
 //
 // No I/O; one thread.
 
@@ -15,10 +15,10 @@ namespace controllers {
 
 class LimitedNamespaces {
  public:
-  using Counts = std::map<std::string, std::size_t>;  // by namespace: quotas
+  using Counts = std::map<std::string, std::size_t>;  // number of quotas by namespace
 
-  // A quota of this namespace names the resource, or no longer does. REQUIRES: each Remove() has
-  // had its Add().
+  // A quota of this namespace starts, or stops, to name the resource. REQUIRES: each Remove()
+  // follows its Add().
   void Add(const api::GroupResource& resource, const std::string& ns);
   void Remove(const api::GroupResource& resource, const std::string& ns);
 

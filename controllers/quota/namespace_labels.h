@@ -1,8 +1,8 @@
 #pragma once
 
-// What counting needs of the watch of namespaces: by their labels ClusterQuotas reach them. Where
-// it has not shown all of them, no name of a ClusterQuota is known: nothing is not the same as
-// none. Implemented where that watch is.
+// The interface of the watch of namespaces for counting: ClusterQuotas select namespaces by labels.
+// Until the watch has shown all namespaces, no name of a ClusterQuota is known: an unknown
+// namespace is not an empty one.
 
 #include <optional>
 #include <string>
@@ -17,16 +17,16 @@ namespace controllers {
 class NamespaceLabels {
  public:
   virtual ~NamespaceLabels() = default;
-  // Why it is not known which namespaces there are; its names are left empty. kPending: it may be
-  // known soon, and takes no longer than `patience`. nullopt: it is known.
+  // Returns why the namespaces are not known; the obstacle has no names. kPending: they may be
+  // known soon, within `patience`. nullopt: they are known.
   [[nodiscard]] virtual std::optional<Obstacle> Incomplete(base::Duration patience) const = 0;
   // As QuotaCount::behind_until.
   [[nodiscard]] virtual base::TimePoint behind_until() const = 0;
-  // Where they are listed. Its ToString() without the version stands in floors.
+  // The resource that is listed. Floors name it by ToString() without the version.
   [[nodiscard]] virtual const api::GroupVersionResource& resource() const = 0;
-  // The newest version of a namespace that was shown; "": none.
+  // The newest version of a namespace that was shown; "" if none.
   [[nodiscard]] virtual std::string Newest() const = 0;
-  // All that happened up to this version was shown.
+  // True if everything up to this version was shown.
   [[nodiscard]] virtual bool Reaches(std::string_view version) const = 0;
 };
 

@@ -2,16 +2,14 @@
 
 #include <glog/logging.h>
 
-#include <algorithm>
 #include <utility>
 
-#include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
 
 namespace controllers {
 namespace {
 
-// What is compared with a list in one turn of the loop.
+// Names that are compared with a list in one turn of the event loop.
 constexpr int kNamespacesAStep = 256;
 
 std::string NameOfNamespace(const json::Value& object) {
@@ -55,19 +53,14 @@ base::Task<void> NamespaceWatch::Run(std::function<bool()> work) {
 }
 
 void NamespaceWatch::Relist() {
-  relists_ = true;
+  completeness_.OnRelist();
   reflector_->Relist();
 }
 
-base::TimePoint NamespaceWatch::behind_until() const {
-  const base::TimePoint now = context_.scheduler->Now();
-  return std::max(behind_until_, state().gap.ShownAt(now, accounting::kCatchesUp));
-}
-
 void NamespaceWatch::BeginList() {
-  listing_ = true;
-  relists_ = false;
+  completeness_.OnListBegins();
   ++list_;
+  // Versions from before this list may come from before a restore of the server.
   newest_.clear();
   swept_.clear();
 }
@@ -87,8 +80,7 @@ void NamespaceWatch::Remove(const json::Value& object) {
 }
 
 void NamespaceWatch::NoteVersion(const json::Value& object) {
-  const std::string_view version = object.StringAt({"metadata", "resourceVersion"});
-  if (newest_.empty() || api::IsOlderVersion(newest_, version).value_or(false)) newest_ = version;
+  api::RaiseVersion(newest_, object.StringAt({"metadata", "resourceVersion"}));
 }
 
 bool NamespaceWatch::SweepSome() {
@@ -107,19 +99,14 @@ bool NamespaceWatch::SweepSome() {
 
 void NamespaceWatch::EndList() {
   while (SweepSome()) continue;
-  listing_ = false;
-  if (!std::exchange(synced_, true)) {
+  if (completeness_.OnListEnds()) {
     LOG(INFO) << "namespaces listed quota_api=" << context_.name << " namespaces=" << names_.size();
   }
   callbacks_.on_state();
 }
 
 void NamespaceWatch::OnState() {
-  if (state().trouble) {
-    behind_until_ = base::TimePoint::max();
-  } else if (behind_until_ == base::TimePoint::max()) {
-    behind_until_ = context_.scheduler->Now() + accounting::kCatchesUp;
-  }
+  completeness_.OnState(context_.scheduler->Now(), state());
   callbacks_.on_state();
 }
 

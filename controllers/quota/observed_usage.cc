@@ -1,4 +1,4 @@
-// Usage that depends on more than one object: on classes, and on the owners of tied objects.
+// Usage that depends on several objects: on classes, and on the owners of tied objects.
 
 #include "controllers/quota/observed_usage.h"
 
@@ -12,10 +12,10 @@
 namespace controllers {
 namespace {
 
-// A class that the server does not have is not asked for again sooner: by then our watch shows it.
+// If the server lacks a class, it is not asked again sooner. By then our watch shows the class.
 constexpr std::chrono::milliseconds kMissAge{250};
 
-// A class that does not exist is said as that, not as something wrong with an object.
+// A missing class gets an event of its own: the object itself is valid.
 Obstacle ObstacleOf(const quota::Evaluator& evaluator, const base::Error& error) {
   const bool missing = error.Is(base::ErrorCode::kNotFound);
   return {.kind = missing ? Obstacle::Kind::kClassMissing : Obstacle::Kind::kUnreadable,
@@ -28,7 +28,7 @@ base::Error NotFound(const std::string& name) {
   return {.code = base::ErrorCode::kNotFound, .message = name + " not found"};
 }
 
-// That the list is not there says nothing of the class.
+// A 404 for the list says nothing about the class, so it must not mean "not found".
 base::Error AsTrouble(base::Error error) {
   if (error.Is(base::ErrorCode::kNotFound)) error.code = base::ErrorCode::kUnavailable;
   return error;
@@ -43,7 +43,7 @@ const json::Value* FindNamed(const json::Value& list, const std::string& name) {
   return nullptr;
 }
 
-// One obstacle for each resource.
+// Keeps one obstacle for each resource.
 void AddTo(std::vector<Obstacle>& obstacles, Obstacle more, std::vector<std::string> names) {
   const auto same = std::ranges::find(obstacles, more.resource, &Obstacle::resource);
   Obstacle& obstacle = same == obstacles.end() ? obstacles.emplace_back(std::move(more)) : *same;
@@ -59,7 +59,8 @@ std::vector<std::string> NamesOf(const quota::ResourceList& amounts) {
 }  // namespace
 
 base::TimePoint ObservedUsage::BehindUntil(const UsageSource& source) const {
-  // What was granted before the trouble ends meanwhile, and what was stored is not shown.
+  // During a failure or a standstill reservations end, but the watch has not shown their objects
+  // yet.
   return std::max(source.tracked->behind_until(),
                   pulse_.ShownAt(scheduler_.Now(), accounting::kCatchesUpAfterStandstill));
 }
@@ -109,7 +110,7 @@ QuotaCount ObservedUsage::CountObjects(const quota::Quota& quota, base::Duration
     if (source.tracked == nullptr || !source.tracked->synced()) {
       count.pending = count.pending || MayBeDoneSoon(source, patience);
       unknown.insert(unknown.end(), source.names.begin(), source.names.end());
-      // What they will count by class, once they are listed, is not known either.
+      // The names that these objects will count by class, once listed, are unknown as well.
       const bool coming = source.evaluator->classes && !source.known_absent;
       if (coming)
         std::ranges::copy(quota::NamesOfClasses(*source.evaluator, quota.hard),
@@ -126,7 +127,7 @@ QuotaCount ObservedUsage::CountObjects(const quota::Quota& quota, base::Duration
       count.obstacles.push_back(std::move(obstacle));
     }
   }
-  // A name that two evaluators share is known only if both answered.
+  // If two evaluators share a name, it is known only if both are.
   for (const std::string& name : unknown) count.observed.used.Erase(name);
   return count;
 }
@@ -141,12 +142,12 @@ bool ObservedUsage::HasLater(const quota::Evaluator& evaluator, const quota::Uid
   return tracked != nullptr && tracked->HasLater(uid, resource_version);
 }
 
-// Adds what the source's objects use under the quota's names to `observed`. What cannot be summed
-// is unknown; the answer says why.
+// Adds the usage of the source's objects under the quota's names to `observed`. Names that cannot
+// be summed are unknown, and the result says why.
 //
-// Names that classes concern are summed by themselves, so a class that is missing hurts no other
-// name. They are all summed, not only those that the evaluator owns: an object counts under each
-// name it uses, as upstream, as soon as its kind counts for the quota at all.
+// Names that depend on classes are summed one by one, so a missing class affects no other name. All
+// of them are summed, not only the names that the evaluator owns: as upstream, an object counts
+// under each name that it uses, once its kind counts for the quota at all.
 std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const quota::Quota& quota,
                                               quota::Observed& observed) const {
   const quota::Evaluator& evaluator = *source.evaluator;
@@ -176,7 +177,7 @@ std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const q
   if (by_class.empty() || source.classes == nullptr) return obstacles;
   const quota::Beside beside = tracker_.BesideOf(evaluator);
   if (add(by_class, beside)) return obstacles;
-  for (const std::string& name : by_class) {  // a class may say one amount, and not another
+  for (const std::string& name : by_class) {  // a class may have one amount and lack another
     if (const auto added = add({name}, beside); !added) fail({name}, added.error());
   }
   return obstacles;
@@ -195,7 +196,7 @@ quota::ResourceList ObservedUsage::UsageOf(const quota::Quota& quota,
   return KnownUsageOf(evaluator, *tracked, ns, uid, facts);
 }
 
-// What a class does say is used, whatever it does not say: a charge is for each name by itself.
+// Uses the amounts that a class has, even if it lacks others: each name is charged by itself.
 quota::ResourceList ObservedUsage::KnownUsageOf(const quota::Evaluator& evaluator,
                                                 const TrackedResource& tracked, std::string_view ns,
                                                 const quota::Uid& uid,
@@ -235,10 +236,10 @@ base::Result<quota::Resolved> ObservedUsage::SubjectOf(const quota::Evaluator& e
   return resolved;
 }
 
-// By a list of one, which takes no right that the watch of the classes does not take, too.
+// Uses a list with a fieldSelector instead of a GET: the watch of classes needs the same rights.
 base::Task<base::Result<quota::ClassUsage>> ObservedUsage::ReadClass(
     const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
-  // The name comes from whoever made the object, and goes into a path.
+  // A user chose this name, and it becomes part of a path.
   if (!api::IsDns1123Subdomain(name)) co_return NotFound(name);
   const api::GroupResource& resource = evaluator.classes->resource;
   const auto served = served_.Find(resource, ResourceScope::kCluster);
@@ -261,7 +262,7 @@ base::Task<base::Result<quota::ClassUsage>> ObservedUsage::ReadClass(
   if (const json::Value* found = FindNamed(*answer, name)) {
     co_return evaluator.classes->usage_of(*found);
   }
-  missed_[path] = now;  // the answer may have been long on its way
+  missed_[path] = now;  // when it was asked: the answer may be old already
   co_return NotFound(name);
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// What the watches have shown of objects, summed: one quota's count, and what one object uses. Of
-// classes that no watch has shown the server is asked.
+// Sums what the watches have shown: the count of one quota, and the usage of one object. Asks the
+// server for classes that no watch has shown.
 //
-// Single-threaded. What it refers to outlives it.
+// Single-threaded. All references must outlive it.
 
 #include <string>
 #include <string_view>
@@ -22,15 +22,16 @@
 
 namespace controllers {
 
-// One quota's count, or why it has to wait.
+// The count of one quota, or the reason why it must wait.
 struct QuotaCount {
   quota::Observed observed;
-  bool pending = false;  // some source is still being listed and may be done soon
-  // Until then some source is known to be behind: what has no reservation, because the quota is
-  // younger, may be stored and not shown. TimePoint::max(): as long as the trouble lasts.
+  bool pending = false;  // a source is still being listed, and may be done soon
+  // Until this time some watch is known to lag. An object may be stored that it has not shown, and
+  // that has no reservation because the quota is newer than the object. TimePoint::max() while a
+  // failure lasts.
   base::TimePoint behind_until = base::TimePoint::min();
   std::vector<Obstacle> obstacles;
-  std::string trouble;  // what they say
+  std::string trouble;  // the obstacles as text
 };
 
 class ObservedUsage final : public admission::ObjectBook {
@@ -39,21 +40,21 @@ class ObservedUsage final : public admission::ObjectBook {
                 const Tracker& tracker, const Pulse& pulse)
       : scheduler_(scheduler), client_(client), served_(served), tracker_(tracker), pulse_(pulse) {}
 
-  // By whose labels quotas reach namespaces; null, as without this call: none does. It outlives
-  // this.
+  // Sets the labels by which quotas without a namespace select namespaces. Null, or no call: there
+  // are no such quotas. `labels` must outlive this object.
   void SetLabels(const NamespaceLabels* labels) { labels_ = labels; }
-  // The same, for a quota that depends on them; null: it does not.
+  // Returns these labels if the quota depends on them, else null.
   [[nodiscard]] const NamespaceLabels* LabelsOf(const quota::Quota& quota) const {
     return quota.key.ns.empty() ? labels_ : nullptr;
   }
 
-  // `patience`: so long a resource may take to be listed.
+  // `patience`: how long a resource may take to be listed.
   [[nodiscard]] QuotaCount Count(const quota::Quota& quota, base::Duration patience) const;
-  // As QuotaCount::behind_until. The end of time while a resource is being listed: nothing is
-  // lowered then, either.
+  // As QuotaCount::behind_until. TimePoint::max() while a resource is being listed, because nothing
+  // is lowered then either.
   [[nodiscard]] base::TimePoint BehindUntil(const quota::Quota& quota) const;
-  // What the quota counts of an object of this namespace with these facts now; of what is unknown
-  // nothing is said.
+  // Returns what the quota counts for an object of this namespace with these facts. Names whose
+  // usage is unknown are absent.
   [[nodiscard]] quota::ResourceList UsageOf(const quota::Quota& quota,
                                             const quota::Evaluator& evaluator, std::string_view ns,
                                             const quota::Uid& uid, const quota::Facts& facts) const;
@@ -86,7 +87,8 @@ class ObservedUsage final : public admission::ObjectBook {
   const Tracker& tracker_;
   const Pulse& pulse_;
   const NamespaceLabels* labels_ = nullptr;
-  std::unordered_map<std::string, base::TimePoint> missed_;  // paths of classes not found
+  // paths of classes that were not found, and when
+  std::unordered_map<std::string, base::TimePoint> missed_;
 };
 
 }  // namespace controllers

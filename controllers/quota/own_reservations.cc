@@ -14,14 +14,14 @@ using accounting::ReservationList;
 using accounting::Standing;
 using std::chrono_literals::operator""ms;
 
-// Longer than any request that relies on a grant.
+// Longer than any request that relies on a grant may take.
 constexpr std::chrono::seconds kKept{30};
 
 std::string ResourceOf(const admission::Grant& grant) {
   return grant.evaluator->resource.ToString();
 }
 
-// Entries of a namespaced quota do not say it.
+// Entries of a namespaced quota do not record the namespace.
 std::string NamespaceOf(const admission::ReservePlan& plan, const admission::Grant& grant) {
   return plan.quota.key.ns.empty() ? grant.ns : "";
 }
@@ -32,7 +32,7 @@ bool AllOf(const admission::ReservePlan& plan, const std::string& resource) {
   });
 }
 
-// Of a request, and of the others that it answers.
+// The versions of a request, and of the other requests that its grant answers.
 std::vector<std::string> VersionsOf(const admission::Grant& grant) {
   std::vector<std::string> versions = grant.others;
   versions.push_back(grant.version);
@@ -41,8 +41,8 @@ std::vector<std::string> VersionsOf(const admission::Grant& grant) {
   return versions;
 }
 
-// Puts the object into the entry of a creation in its namespace that uses the same, or into a new
-// one. Returns its number.
+// Adds the object to an entry for creations in its namespace with the same usage, or to a new one.
+// Returns the number of the entry.
 std::uint64_t AddTo(std::vector<Reservation>& creations, const std::string& of,
                     const std::string& ns, const quota::ResourceList& usage, const quota::Uid& uid,
                     Author& author) {
@@ -68,33 +68,34 @@ OwnReservations::Own OwnReservations::OwnOf(base::TimePoint now, const admission
           .relying = 1 + grant.others.size()};
 }
 
-OwnReservations::Own* OwnReservations::Find(base::TimePoint now, const ReservationList& list,
-                                            const Author& author, const quota::Uid& uid,
-                                            std::string_view version) {
+const OwnReservations::Own* OwnReservations::Find(base::TimePoint now, const ReservationList& list,
+                                                  const quota::Uid& uid,
+                                                  std::string_view version) const {
   const auto own = own_.find(uid);
   if (own == own_.end()) return nullptr;
   for (auto mine = own->second.rbegin(); mine != own->second.rend(); ++mine) {
     const bool young = now - mine->at <= kAnswersRepeats;
     const bool same = mine->from == version && young && mine->relying > 0;
-    if (same && list.Find(author.by, mine->n) != nullptr) return &*mine;
+    if (same && list.Find(author_->by, mine->n) != nullptr) return &*mine;
   }
   return nullptr;
 }
 
-// Of requests from other versions each has an entry of its own.
+// Requests that start from different versions get separate entries: an entry ends when a later
+// version than its own is shown.
 OwnReservations::Added OwnReservations::AddEntries(base::TimePoint now,
                                                    const admission::ReservePlan& plan,
-                                                   Author& author, Standing& standing) {
+                                                   Standing& standing) {
   Added added;
   std::vector<Reservation> creations;
   for (const admission::Grant& grant : plan.grants) {
     Own& mine = added.emplace_back(grant.uid, OwnOf(now, plan, grant)).second;
     if (grant.version.empty()) {
-      mine.n = AddTo(creations, ResourceOf(grant), mine.ns, grant.usage, grant.uid, author);
+      mine.n = AddTo(creations, ResourceOf(grant), mine.ns, grant.usage, grant.uid, *author_);
       continue;
     }
     for (std::string& version : VersionsOf(grant)) {
-      Reservation entry = author.Entry(ResourceOf(grant), mine.ns, grant.usage);
+      Reservation entry = author_->Entry(ResourceOf(grant), mine.ns, grant.usage);
       entry.objects = {grant.uid};
       if (version == grant.version) mine.n = entry.n;
       entry.from = std::move(version);
@@ -106,18 +107,24 @@ OwnReservations::Added OwnReservations::AddEntries(base::TimePoint now,
   return added;
 }
 
-void OwnReservations::Assign(Author& author, Standing& standing, Added& added) const {
+void OwnReservations::Assign(Standing& standing) {
   std::vector<std::uint64_t> unassigned;
   for (const Reservation& entry : standing.list.entries()) {
-    if (entry.by == author.by && entry.unassigned > 0) unassigned.push_back(entry.n);
+    if (entry.by == author_->by && entry.unassigned > 0) unassigned.push_back(entry.n);
   }
   std::vector<Reservation> drawn;
   for (const std::uint64_t n : unassigned) {
-    (void)accounting::Withdraw(standing, author.by, n);
-    if (!burst_ || burst_->n != n) continue;  // of a write that seemed to fail
-    for (auto [uid, mine] : burst_->drawn) {
-      mine.n = AddTo(drawn, burst_->of, mine.ns, mine.usage, uid, author);
-      added.emplace_back(uid, std::move(mine));
+    (void)accounting::Withdraw(standing, author_->by, n);
+    // from a write that seemed to fail: nothing was granted from it
+    if (!burst_ || burst_->n != n) continue;
+    for (auto& [uid, mine] : burst_->drawn) {
+      const std::uint64_t before = mine.n;
+      mine.n = AddTo(drawn, burst_->of, mine.ns, mine.usage, uid, *author_);
+      const auto held = own_.find(uid);
+      if (held == own_.end()) continue;
+      for (Own& own : held->second) {
+        if (own.n == before) own.n = mine.n;
+      }
     }
   }
   for (Reservation& entry : drawn) accounting::Reserve(standing, std::move(entry));
@@ -125,7 +132,6 @@ void OwnReservations::Assign(Author& author, Standing& standing, Added& added) c
 
 std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint now,
                                                                  const admission::ReservePlan& plan,
-                                                                 Author& author,
                                                                  Standing& standing) {
   const std::string of = ResourceOf(plan.grants.front());
   const auto added = plan.Added();
@@ -133,7 +139,7 @@ std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint
   crowd_.OnGranted(now, *added, plan.grants.size());
   accounting::NextBurst next = crowd_.Next(now, plan.quota.status.hard, standing.used);
   if (next.usage.empty()) return std::nullopt;
-  Reservation entry = author.Entry(of, "", next.usage);
+  Reservation entry = author_->Entry(of, "", next.usage);
   entry.unassigned = next.creations;
   const std::uint64_t n = entry.n;
   accounting::Reserve(standing, std::move(entry));
@@ -147,12 +153,7 @@ std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint
 
 void OwnReservations::Keep(base::TimePoint now, const Added& added) {
   std::erase_if(own_, [&](const auto& one) { return now - one.second.back().at > kKept; });
-  for (const auto& one : added) {
-    std::vector<Own>& held = own_[one.first];
-    const Own& mine = one.second;
-    std::erase_if(held, [&](const Own& other) { return other.grant == mine.grant; });
-    held.push_back(mine);
-  }
+  for (const auto& [uid, mine] : added) own_[uid].push_back(mine);
   last_grant_ = now;
 }
 
@@ -161,16 +162,33 @@ void OwnReservations::Keep(base::TimePoint now, std::optional<Burst> burst) {
   if (burst_) crowd_.OnReserved(now, burst_->creations);
 }
 
-quota::ResourceList OwnReservations::Usable(base::TimePoint now, const Author& author,
+quota::ResourceList OwnReservations::Usable(base::TimePoint now,
                                             const ReservationList& list) const {
   if (!burst_ || burst_->closed || now - burst_->at > kAnswersRepeats) return {};
-  return list.Find(author.by, burst_->n) != nullptr ? burst_->left : quota::ResourceList();
+  return list.Find(author_->by, burst_->n) != nullptr ? burst_->left : quota::ResourceList();
 }
 
-bool OwnReservations::Draw(base::TimePoint now, const Author& author, const ReservationList& list,
+bool OwnReservations::Draw(base::TimePoint now, const ReservationList& list,
                            const admission::ReservePlan& plan) {
+  if (plan.from == admission::ReservePlan::From::kBurst) {
+    return DrawFromBurst(now, list, plan);
+  }
+  for (const admission::Grant& grant : plan.grants) {
+    const Own* const held = Find(now, list, grant.uid, grant.version);
+    if (held == nullptr) return false;
+    Own mine = *held;
+    mine.grant = grant.number;
+    // The new grant shares the entry, and can be given up by itself.
+    mine.relying = 1;
+    own_[grant.uid].push_back(std::move(mine));
+  }
+  return true;
+}
+
+bool OwnReservations::DrawFromBurst(base::TimePoint now, const ReservationList& list,
+                                    const admission::ReservePlan& plan) {
   const auto added = plan.Added();
-  if (!burst_ || !added || !quota::Excess(*added, Usable(now, author, list)).empty()) return false;
+  if (!burst_ || !added || !quota::Excess(*added, Usable(now, list)).empty()) return false;
   if (!AllOf(plan, burst_->of)) {
     burst_->closed = true;
     return false;
@@ -179,9 +197,13 @@ bool OwnReservations::Draw(base::TimePoint now, const Author& author, const Rese
   for (const admission::Grant& grant : plan.grants) {
     Own own = OwnOf(now, plan, grant);
     own.n = burst_->n;
+    // Its entry is as old as the burst.
     own.at = burst_->at;
     burst_->drawn[grant.uid] = own;
-    own_[grant.uid].push_back(std::move(own));
+    std::vector<Own>& held = own_[grant.uid];
+    // an earlier grant of the same burst, withdrawn since
+    std::erase_if(held, [&](const Own& before) { return before.n == own.n; });
+    held.push_back(std::move(own));
   }
   crowd_.OnGranted(now, *added, plan.grants.size());
   return true;
@@ -196,33 +218,32 @@ bool OwnReservations::Release(const quota::Uid& uid, std::uint64_t grant) {
   if (own == own_.end()) return false;
   const auto mine = std::ranges::find(own->second, grant, &Own::grant);
   if (mine == own->second.end() || mine->relying == 0 || --mine->relying > 0) return false;
-  withdrawals_.push_back({mine->n, grant, uid});
+  const bool other = std::ranges::any_of(
+      own->second, [&](const Own& one) { return one.n == mine->n && one.relying > 0; });
+  if (other) return false;
+  withdrawals_.push_back({uid, grant});
   return true;
 }
 
-bool OwnReservations::MustTakeBack(base::TimePoint now, const Author& author,
-                                   const ReservationList& list) const {
+bool OwnReservations::MustTakeBack(base::TimePoint now, const ReservationList& list) const {
   if (!withdrawals_.empty()) return true;
   return std::ranges::any_of(list.entries(), [&](const Reservation& entry) {
-    if (entry.by != author.by || entry.unassigned == 0) return false;
+    if (entry.by != author_->by || entry.unassigned == 0) return false;
     const bool usable = burst_ && burst_->n == entry.n && !burst_->closed;
     return !usable || now - burst_->at > kAnswersRepeats;
   });
 }
 
-std::vector<OwnReservations::Withdrawal> OwnReservations::TakeBack(Author& author,
-                                                                   Standing& standing) {
+std::vector<OwnReservations::Withdrawal> OwnReservations::TakeBack(Standing& standing) {
   std::vector<Withdrawal> withdrawals = std::exchange(withdrawals_, {});
-  Added assigned;
   Close();
-  Assign(author, standing, assigned);
-  for (const Withdrawal& one : withdrawals) {
-    // What was granted from a burst has an entry of its own by now.
-    const auto drawn = std::ranges::find_if(assigned, [&](const auto& mine) {
-      return mine.first == one.uid && mine.second.grant == one.grant;
-    });
-    const std::uint64_t n = drawn != assigned.end() ? drawn->second.n : one.n;
-    (void)accounting::Withdraw(standing, author.by, n, one.uid);
+  Assign(standing);  // after this, grants from a burst have entries that can be withdrawn
+  for (const auto& [uid, grant] : withdrawals) {
+    const auto own = own_.find(uid);
+    if (own == own_.end()) continue;
+    const auto mine = std::ranges::find(own->second, grant, &Own::grant);
+    if (mine == own->second.end()) continue;
+    (void)accounting::Withdraw(standing, author_->by, mine->n, uid);
   }
   return withdrawals;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What this process reserved of one quota: which grants rely on which entry, the burst that it
-// grants from without a write, and what is to be taken back. Deciding only; no I/O, one thread.
+// The reservations that this process made in one quota: the entry of each grant, the burst that it
+// grants from without a write, and what it must take back. Decides only; no I/O, one thread.
 
 #include <chrono>
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace controllers {
 
-// Who writes entries, and what each is to say of that.
+// The identity that this process writes into its entries, and fields that all its entries share.
 struct Author {
-  std::string by;       // of all processes, of this one only
-  std::uint64_t n = 0;  // the last that was used
+  std::string by;       // unique to this process
+  std::uint64_t n = 0;  // the number of the last entry
   std::chrono::seconds webhook{0};
 
-  // `ns`: of the objects, if the quota has several.
+  // `ns`: the namespace of the objects, if the quota reaches several.
   [[nodiscard]] accounting::Reservation Entry(std::string of, std::string ns,
                                               quota::ResourceList usage) {
     return {.by = by,
@@ -38,80 +38,88 @@ struct Author {
 
 class OwnReservations {
  public:
-  // One grant, and the entry that it relies on.
+  // One grant, and the entry that covers it.
   struct Own {
     std::uint64_t n = 0;
     std::uint64_t grant = 0;
-    std::string ns;  // of the object, if the quota has several
+    std::string ns;  // of the object, if the quota reaches several namespaces
     std::string from;
     quota::ResourceList usage;
     base::TimePoint at;
-    std::size_t relying = 1;  // requests
+    std::size_t relying = 1;  // number of requests that rely on this grant
   };
-  // What a write will make its own, once it is made.
+  // The grants that become ours if the write succeeds.
   using Added = std::vector<std::pair<quota::Uid, Own>>;
-  // An unassigned entry, and what was granted from it.
+  // An unassigned entry, and the grants from it.
   struct Burst {
     std::uint64_t n = 0;
     std::string of;
     quota::ResourceList left;
-    std::size_t creations = 0;  // that it is meant for
+    std::size_t creations = 0;  // number of creations that it was made for
     base::TimePoint at;
     bool closed = false;  // nothing more is granted
     std::map<quota::Uid, Own> drawn;
   };
-  // A grant that nobody relies on any more.
+  // A grant without requests, whose entry covers no other grant.
   struct Withdrawal {
-    std::uint64_t n = 0;
-    std::uint64_t grant = 0;
     quota::Uid uid;
+    std::uint64_t grant = 0;
   };
 
-  explicit OwnReservations(accounting::CrowdOptions crowd) : crowd_(crowd) {}
+  // `author` must outlive this.
+  OwnReservations(Author& author, accounting::CrowdOptions crowd)
+      : author_(&author), crowd_(crowd) {}
 
-  // A grant of ours for the same object and version: young enough to be held as long as one that
-  // would be written now. Null: there is none.
-  [[nodiscard]] Own* Find(base::TimePoint now, const accounting::ReservationList& list,
-                          const Author& author, const quota::Uid& uid, std::string_view version);
+  // Returns a grant of ours for the same object and version. It is so recent that its entry is held
+  // as long as a new one would be. Null if there is none.
+  [[nodiscard]] const Own* Find(base::TimePoint now, const accounting::ReservationList& list,
+                                const quota::Uid& uid, std::string_view version) const;
 
-  // Entries for the grants of a plan: creations in one namespace that use the same share one.
-  static Added AddEntries(base::TimePoint now, const admission::ReservePlan& plan, Author& author,
-                          accounting::Standing& standing);
-  // What was granted from bursts gets entries of its own; the rest is given back.
-  void Assign(Author& author, accounting::Standing& standing, Added& added) const;
-  // For creations that are to come, if a crowd is there.
+  // Adds entries for the grants of a plan. Creations in one namespace with the same usage share an
+  // entry.
+  Added AddEntries(base::TimePoint now, const admission::ReservePlan& plan,
+                   accounting::Standing& standing);
+  // Gives the grants from bursts entries of their own, and releases the rest of the bursts.
+  void Assign(accounting::Standing& standing);
+  // Adds an entry for expected creations, if many have arrived lately.
   std::optional<Burst> NextBurst(base::TimePoint now, const admission::ReservePlan& plan,
-                                 Author& author, accounting::Standing& standing);
-  // The write was made.
+                                 accounting::Standing& standing);
+  // Call after the write succeeded.
   void Keep(base::TimePoint now, const Added& added);
   void Keep(base::TimePoint now, std::optional<Burst> burst);
 
-  // What can be granted from the burst; empty: nothing.
-  [[nodiscard]] quota::ResourceList Usable(base::TimePoint now, const Author& author,
+  // What can still be granted from the burst; empty if nothing.
+  [[nodiscard]] quota::ResourceList Usable(base::TimePoint now,
                                            const accounting::ReservationList& list) const;
-  // False: the plan does not fit it. `list` is as for Usable().
-  bool Draw(base::TimePoint now, const Author& author, const accounting::ReservationList& list,
+  // Grants from the burst, or from an entry that the object already has. False if this is no longer
+  // possible.
+  bool Draw(base::TimePoint now, const accounting::ReservationList& list,
             const admission::ReservePlan& plan);
-  // Whatever comes of a write, it may have been made: nothing more is granted from the burst.
+  // Closes the burst. Call before each write: even a write that seems to fail may have ended the
+  // burst.
   void Close();
 
-  // A request that relied on the grant does not any more. True: it is to be taken back.
+  // A request gives its grant up. True: MustTakeBack() is true from now on.
   bool Release(const quota::Uid& uid, std::uint64_t grant);
-  // What nobody is granted, or what was granted from a burst, is yet to be written.
-  [[nodiscard]] bool MustTakeBack(base::TimePoint now, const Author& author,
+  // True if a write is due because a grant was given up or a burst has ended.
+  [[nodiscard]] bool MustTakeBack(base::TimePoint now,
                                   const accounting::ReservationList& list) const;
-  // Takes it out of what is to be written. The answer goes to Again() if it is not.
-  std::vector<Withdrawal> TakeBack(Author& author, accounting::Standing& standing);
+  // Applies the withdrawals and ended bursts to `standing`. If the write fails, pass the result to
+  // Again().
+  std::vector<Withdrawal> TakeBack(accounting::Standing& standing);
   void Again(std::vector<Withdrawal> withdrawals);
-  // When MustTakeBack() may become true.
+  // When MustTakeBack() becomes true because the burst ends.
   [[nodiscard]] std::optional<base::TimePoint> BurstEnds() const;
-  // When anything was granted last.
+  // When the last grant was made.
   [[nodiscard]] std::optional<base::TimePoint> last_grant() const { return last_grant_; }
 
  private:
+  bool DrawFromBurst(base::TimePoint now, const accounting::ReservationList& list,
+                     const admission::ReservePlan& plan);
   static Own OwnOf(base::TimePoint now, const admission::ReservePlan& plan,
                    const admission::Grant& grant);
 
+  Author* author_;
   std::map<quota::Uid, std::vector<Own>> own_;  // oldest first
   std::vector<Withdrawal> withdrawals_;
   accounting::Crowd crowd_;

@@ -1,11 +1,11 @@
 #pragma once
 
-// Notices that the process stood still (SIGSTOP, a starved machine): nothing ran, and what was
-// stored meanwhile is yet to be shown. When the process goes on, requests and the end of a watch
-// come before anything tells that time has passed: so it is asked of the clock and the last beat,
-// and a watch that ended is no older than the moment its end is read.
+// Notices that the process was stopped for a while (SIGSTOP, an overloaded machine). Nothing ran
+// then, and events of that time have not been read. When the process continues, requests and the
+// end of a watch may be handled before any timer. So this compares the clock with the last beat.
+// The end of a watch does not tell, because its time is the time when it is read.
 //
-// Beat() at least every kBeat. No I/O, single-threaded.
+// Call Beat() at least every kBeat. No I/O, single-threaded.
 
 #include <chrono>
 
@@ -16,7 +16,7 @@ namespace controllers {
 class Pulse {
  public:
   static constexpr std::chrono::milliseconds kBeat{250};
-  // Less is what any busy process may take.
+  // A busy process may be late by less than this.
   static constexpr std::chrono::seconds kStandstill{1};
 
   explicit Pulse(base::TimePoint now) : last_(now) {}
@@ -25,8 +25,8 @@ class Pulse {
     if (StandsStill(now)) went_on_ = now;
     last_ = now;
   }
-  // When the watches will have shown what happened meanwhile, if they take up to `patience` from
-  // when the process goes on. Long ago if it has not stood still of late.
+  // Returns when the watches will have shown the missed events, if they need up to `patience` after
+  // the process continues. In the past if there was no standstill lately.
   [[nodiscard]] base::TimePoint ShownAt(base::TimePoint now, base::Duration patience) const {
     return (StandsStill(now) ? now : went_on_) + patience;
   }

@@ -12,11 +12,7 @@ using accounting::kAsksAgain;
 using accounting::Reservation;
 using accounting::ReservationList;
 
-bool IsOlder(std::string_view a, std::string_view b) {
-  return api::IsOlderVersion(a, b).value_or(false);
-}
-
-// Nothing is stored that the view lacks.
+// True if the view has shown every object of the answer.
 bool IsComplete(const QuotaView& view, const std::string& resource, const Answers& answers) {
   const auto answer = answers.find(resource);
   if (answer == answers.end() || !view.Follows(resource)) return false;
@@ -32,23 +28,25 @@ bool IsComplete(const QuotaView& view, const Answers& answers) {
   });
 }
 
-// A request from this version was not stored, and will not be.
+// True if the request that started from version `from` was not stored. It cannot be stored later
+// either, because its hold is over.
 bool WasNeverStored(const Listed& listed, const quota::Uid& uid, const std::string& from) {
   const auto at = listed.objects.find(uid);
   if (at == listed.objects.end()) return true;
   const std::string& version = at->second.version;
-  return version == from || IsOlder(version, from);
+  return version == from || api::IsKnownOlder(version, from);
 }
 
 }  // namespace
 
-// By who wrote it, or now: the longer.
+// The longer of the hold that its writer recorded and our own.
 base::Duration Questions::Holds::Of(const Reservation& entry) const {
   if (entry.webhook.count() == 0) return entries;
   return std::max<base::Duration>(entries, accounting::HoldFor(entry.webhook));
 }
 
-// An older replica's charge may be stored as late as one of ours.
+// A replica of an old version may store its object as late as we do, so its charges are held as
+// long.
 base::Duration Questions::Holds::OfStrangers() const {
   return std::max<base::Duration>(entries, accounting::kStrangersHold);
 }
@@ -71,6 +69,7 @@ Question Questions::Due(base::TimePoint now, const ReservationList* list,
       if (!entry.of.empty()) question.lists[entry.of].emplace(view.NamespaceOf(entry.ns));
     }
   }
+  // Usage without an object may belong to any object, so all resources are listed.
   if (!all) return question;
   for (const std::string& resource : view.resources()) {
     if (view.Tracked(resource) != nullptr) question.lists[resource].emplace(view.NamespaceOf(""));
@@ -135,12 +134,13 @@ Questions::Outcome Questions::Take(base::TimePoint now, const Question& question
       never = WasNeverStored(answer->second, uid, entry->from);
     }
     if (never && ended_.insert(one).second) ++outcome.ended;
-    if (!never) asked_[one] = now;  // the watch has yet to show it
+    if (!never) asked_[one] = now;  // stored, but the watch has not shown it yet: ask again later
   }
   return outcome;
 }
 
-// True: somebody raised a floor whose watch was of the time before the server was put back.
+// Removes floors that the server has not reached. Returns true if there was one: a writer raised it
+// with a watch from before the server was restored.
 bool Questions::TakeFloors(const Question& question, const Answers& answers,
                            ReservationList& list) {
   bool put_back = false;
@@ -148,7 +148,7 @@ bool Questions::TakeFloors(const Question& question, const Answers& answers,
     const auto answer = answers.find(resource);
     const auto floor = list.floor.find(resource);
     if (answer == answers.end() || floor == list.floor.end()) continue;
-    if (!IsOlder(answer->second.version, floor->second)) continue;
+    if (!api::IsKnownOlder(answer->second.version, floor->second)) continue;
     void_floors_[resource] = floor->second;
     list.floor.erase(floor);
     put_back = true;
@@ -170,6 +170,7 @@ void Questions::OnList(ReservationList* list) {
   std::erase_if(ended_, is_gone);
   std::erase_if(asked_, [&](const auto& asked) { return is_gone(asked.first); });
   if (list == nullptr) return;
+  // The stored list has a removed floor until our next write.
   for (const auto& [resource, version] : void_floors_) {
     const auto floor = list->floor.find(resource);
     if (floor != list->floor.end() && floor->second == version) list->floor.erase(floor);

@@ -1,8 +1,8 @@
 #pragma once
 
-// What the server is to be asked about one quota's reservations, and what it has said: before an
-// entry ends whose object no watch has shown, before strangers' usage is let go, and where the
-// floor is not reached for long. Deciding only; no I/O, one thread.
+// Decides what to ask the server about the reservations of one quota, and remembers the answers. It
+// asks before an entry ends whose object no watch has shown, before strangers' usage is dropped,
+// and if a floor is not reached for long. Decides only; no I/O, one thread.
 
 #include <cstdint>
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace controllers {
 
-// What it says, by resource.
+// The answers, by resource.
 struct Listed {
   struct Object {
     std::string ns;
@@ -30,44 +30,46 @@ struct Listed {
 using Answers = std::map<std::string, Listed, std::less<>>;
 
 struct Question {
-  // by, n, object; of an entry without objects: none.
+  // by, n, object; an entry without objects has no object here.
   using Ended = std::tuple<std::string, std::uint64_t, quota::Uid>;
   std::vector<Ended> ends;
-  bool strangers = false;           // whether their objects are yet to be shown
+  bool strangers = false;           // whether objects of strangers' usage may still be shown
   std::vector<std::string> floors;  // resources whose floor was not reached for long
-  // The resources to be listed, and in which namespaces; "": in all.
+  // The resources to list, and their namespaces; "" means all.
   std::map<std::string, std::set<std::string>> lists;
   [[nodiscard]] bool empty() const { return ends.empty() && !strangers && floors.empty(); }
 };
 
 class Questions {
  public:
-  // How long entries and strangers' usage are held without their objects being shown.
+  // How long entries and strangers' usage are held if their objects are not shown.
   struct Holds {
     base::Duration entries;
     [[nodiscard]] base::Duration Of(const accounting::Reservation& entry) const;
     [[nodiscard]] base::Duration OfStrangers() const;
   };
-  // What ended.
+  // What has ended.
   struct Outcome {
-    std::size_t ended = 0;      // objects that are not stored, entries without objects
-    std::size_t strangers = 0;  // parts of their usage
-    bool put_back = false;      // the server is at an earlier state than a floor
+    std::size_t ended = 0;      // objects that are not stored, and entries without objects
+    std::size_t strangers = 0;  // parts of strangers' usage
+    bool put_back = false;      // the server was restored: its state is older than a floor
   };
 
-  // Whose time is over, and of which nobody has asked the server since.
+  // Returns what to ask now: about entries and strangers' usage whose hold is over, and about
+  // floors that were not reached for long. Leaves out what was asked a moment ago.
   [[nodiscard]] Question Due(base::TimePoint now, const accounting::ReservationList* list,
                              const accounting::FirstSeen& first_seen,
                              const accounting::Strangers& strangers, const Holds& holds,
                              const QuotaView& view);
-  // `asked`: when the question was put.
+  // Takes the answers. `asked`: when the question was sent.
   Outcome Take(base::TimePoint now, const Question& question, const Answers& answers,
                base::TimePoint asked, accounting::ReservationList* list,
                accounting::Strangers& strangers, const Holds& holds, const QuotaView& view);
 
-  // Takes out what the server does not have.
+  // Removes the objects and entries that the server does not have.
   void Drop(accounting::ReservationList& list) const;
-  // The list as it stands now; null: there is none. What the server has not come to is no floor.
+  // The quota has this list now; null if it has none. Removes floors that the server has not
+  // reached.
   void OnList(accounting::ReservationList* list);
 
  private:
@@ -80,11 +82,11 @@ class Questions {
   bool TakeFloors(const Question& question, const Answers& answers,
                   accounting::ReservationList& list);
 
-  std::map<Ended, base::TimePoint> asked_;  // the server has it still: when that was said
-  std::set<Ended> ended_;                   // the server says that it is not there
+  std::map<Ended, base::TimePoint> asked_;  // when the server said that it may still be stored
+  std::set<Ended> ended_;                   // the server said that it is not stored
   base::TimePoint strangers_asked_{};
   std::optional<base::TimePoint> behind_since_;
-  std::map<std::string, std::string> void_floors_;  // that the server has not come to
+  std::map<std::string, std::string> void_floors_;  // floors that the server has not reached
 };
 
 }  // namespace controllers

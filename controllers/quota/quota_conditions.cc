@@ -23,21 +23,29 @@ bool Contains(const std::vector<std::string>& all, const std::vector<std::string
       some, [&](const std::string& name) { return std::ranges::find(all, name) != all.end(); });
 }
 
+std::string StaleCondition(Obstacle::Kind kind) {
+  if (kind == Obstacle::Kind::kUnreadable) return "ObjectUnreadable";
+  return kind == Obstacle::Kind::kSilent ? "NoAnswer" : "ListFailed";
+}
+
 Announcement StaleNames(const Obstacle& obstacle) {
   return {EventType::kWarning, "QuotaStale",
-          Are(obstacle.names) + " stale, status.used keeps what was last known: " + obstacle.why};
+          Are(obstacle.names) + " stale, status.used keeps what was last known: " + obstacle.why,
+          StaleCondition(obstacle.kind)};
 }
 
 Announcement NamesWithoutClass(const Obstacle& obstacle) {
   return {
       EventType::kWarning, "ClassNotFound",
-      Are(obstacle.names) + " not known, status.used keeps what was last known: " + obstacle.why};
+      Are(obstacle.names) + " not known, status.used keeps what was last known: " + obstacle.why,
+      "ClassNotFound"};
 }
 
 Announcement NamesNotServed(const Obstacle& obstacle) {
   return {EventType::kWarning, "ResourceNotServed",
           Are(obstacle.names) + " not counted until the API server serves " + obstacle.resource +
-              " as a namespaced resource that can be listed and watched"};
+              " as a namespaced resource that can be listed and watched",
+          "KindNotServed"};
 }
 
 Announcement Healed(const std::vector<std::string>& names) {
@@ -46,7 +54,8 @@ Announcement Healed(const std::vector<std::string>& names) {
 
 Announcement UnknownNames(const std::vector<std::string>& names) {
   return {EventType::kWarning, "UnknownResourceName",
-          "nothing is counted under " + Join(names) + ": such a limit has no effect"};
+          "nothing is counted under " + Join(names) + ": such a limit has no effect",
+          "UnknownResourceName"};
 }
 
 Announcement NotEnforced(const std::string& ns) {
@@ -57,7 +66,7 @@ Announcement NotEnforced(const std::string& ns) {
 
 Announcement MatchesNothing(const std::string& why) {
   return {EventType::kWarning, "ScopeMatchesNothing",
-          "no object counts for this quota, it limits nothing: " + why};
+          "no object counts for this quota, it limits nothing: " + why, "ScopeMatchesNothing"};
 }
 
 }  // namespace
@@ -128,7 +137,7 @@ std::optional<base::TimePoint> QuotaConditions::LookAtSelector(const quota::Quot
 std::optional<base::TimePoint> QuotaConditions::LookAtExemption(const quota::Quota& quota,
                                                                 bool exempt, base::TimePoint now,
                                                                 const Say& say) {
-  if (!exempt) return std::nullopt;  // for as long as the process lives
+  if (!exempt) return std::nullopt;  // exempt namespaces do not change while the process runs
   Memory& memory = memories_[quota.uid];
   if (!memory.exempt) memory.exempt = say(NotEnforced(quota.key.ns));
   if (memory.exempt) return std::nullopt;
@@ -164,7 +173,7 @@ QuotaConditions::When QuotaConditions::Heal(Memory& memory, const quota::Quota& 
         std::ranges::find(obstacles, here->first, &Obstacle::resource) != obstacles.end();
     if (stands) continue;
     std::vector<std::string>& names = here->second.names;
-    // Of a name that the quota no longer has, nobody wants to hear.
+    // No report for names that the quota no longer has.
     std::erase_if(names, [&](const std::string& name) { return !quota.hard.Find(name); });
     if (names.empty() || say(Healed(names))) {
       Retell(here->first, here->second.said, Topic::kNone);
@@ -249,8 +258,17 @@ std::string WhyNothingMatches(const quota::QuotaApi& api, const quota::ScopeSele
                             : "no kind has all of the scopes " + Join(scopes);
 }
 
+std::string_view WhenFull(const quota::Quota& quota) {
+  using Enforcement = quota::ClusterSpec::Enforcement;
+  const auto mode = quota.cluster ? quota.cluster->enforcement : Enforcement::kDeny;
+  if (mode == Enforcement::kWarn) return "what exceeds it is admitted with a warning";
+  if (mode == Enforcement::kAudit) return "what exceeds it is admitted, and noted in the audit log";
+  return "nothing more can be created";
+}
+
 std::optional<Announcement> BecameExceeded(const quota::QuotaStatus& before,
-                                           const quota::QuotaStatus& after) {
+                                           const quota::Quota& quota) {
+  const quota::QuotaStatus& after = quota.status;
   std::string text;
   for (const auto& [name, limit] : after.hard) {
     const quota::Quantity* used = after.used.Find(name);
@@ -262,8 +280,9 @@ std::optional<Announcement> BecameExceeded(const quota::QuotaStatus& before,
             limit.ToString();
   }
   if (text.empty()) return std::nullopt;
-  return Announcement{EventType::kWarning, "QuotaExceeded",
-                      "the limit lies below what is used, nothing more can be created: " + text};
+  return Announcement{
+      EventType::kWarning, "QuotaExceeded",
+      "the limit lies below what is used, " + std::string(WhenFull(quota)) + ": " + text};
 }
 
 }  // namespace controllers

@@ -1,11 +1,12 @@
 #pragma once
 
-// What people are to be told about a quota, and when: once for each change, not for each look.
+// Decides which events a quota gets, and when: one for each change, not one for each check.
 //
-// A name that is not counted now is an Obstacle. One that passes by itself within a moment is not
-// worth a word, so each kind has a patience; when it is gone after it was said, that is said too.
-// What was said is remembered by the quota's uid, and only while there is something to remember: a
-// healthy quota costs nothing. After a restart what is wrong is said once more, what healed is not.
+// An Obstacle is a reason why names are not counted now. Many obstacles pass within a moment, so
+// each kind is reported only after a delay. When a reported obstacle is gone, this is reported as
+// well. The reports are remembered by the uid of the quota, and only while something is wrong: a
+// healthy quota costs nothing. After a restart an obstacle is reported once more, a recovery is
+// not.
 //
 // No I/O; one thread.
 
@@ -25,87 +26,89 @@ namespace controllers {
 // Why some names of a quota are not counted now. At most one for each resource.
 struct Obstacle {
   enum class Kind {
-    kPending,       // on the way, and nothing speaks against it
-    kRefused,       // the server answers, but not with this resource's objects
-    kSilent,        // no answer for this resource
-    kUnreadable,    // an object's amounts cannot be read
+    kPending,       // in progress, without an error
+    kRefused,       // the server answers, but does not return the objects
+    kSilent,        // the server does not answer for this resource
+    kUnreadable,    // the amounts of an object cannot be read
     kClassMissing,  // objects use a class that does not exist
     kNotServed,     // the server has no such resource
   };
   Kind kind = Kind::kPending;
   std::string resource;            // "widgets.example.com"
   std::vector<std::string> names;  // of the quota
-  std::string why;                 // what was attempted and what stood in the way
+  std::string why;                 // what was attempted, and why it failed
   bool operator==(const Obstacle&) const = default;
 };
 
-// What an event says, whichever object it is about.
+// The content of an event.
 struct Announcement {
   client::EventType type = client::EventType::kNormal;
   std::string reason;
   std::string message;
+  std::string condition = {};  // the reason of the condition that says the same
 };
 
 struct ConditionPatience {
-  // Longer than a watch takes to be opened again; several attempts have failed by then. And longer
-  // than it takes to create a class right after what uses it, or to replace one.
+  // Longer than it takes to open a watch again: several attempts have failed by then. Also longer
+  // than it takes to create a class right after the object that uses it, or to replace a class.
   std::chrono::seconds refused{5};
-  // One resource is silent, others are not: longer than a silent watch takes to be noticed (150 s),
-  // so that a server that is away is known to be before that.
+  // For one resource without an answer while others answer. Longer than it takes to notice a silent
+  // watch (150 s), so that an outage of the whole server is known before.
   std::chrono::seconds silent{180};
   // A custom kind is often created together with the quota that limits it.
   std::chrono::seconds not_served{30};
-  // After the server was away: longer than the longest pause between two attempts, so that nothing
-  // is said that was not tried since.
+  // After an outage of the server. Longer than the longest pause between two attempts, so that each
+  // resource was tried again before anything is reported.
   std::chrono::seconds after_outage{15};
-  std::chrono::seconds pending{10};    // how often what is on the way is looked at
-  std::chrono::seconds say_again{30};  // what was not taken
+  std::chrono::seconds pending{10};    // how often an obstacle in progress is checked
+  std::chrono::seconds say_again{30};  // after a report that was not accepted
 };
 
 class QuotaConditions {
  public:
-  // Says it; false if it could not be taken now.
+  // Sends the event. False if it cannot be accepted now.
   using Say = std::function<bool(const Announcement&)>;
-  // How many quotas were told that names of a resource are "stale", "class-missing" or
+  // How many quotas have an event that names of a resource are "stale", "class-missing" or
   // "not-served".
   using Standings = std::map<std::pair<std::string, std::string>, std::size_t>;
 
   explicit QuotaConditions(ConditionPatience patience = {}) : patience_(patience) {}
 
-  // All that stands in the way now, and the names that can never be counted. The server answers,
-  // and has done so since `server_since`. Returns when to look again, if nothing else happens.
+  // `obstacles` and `uncountable` (names that can never be counted) are complete. The server has
+  // answered since `server_since`. Returns when to check again if nothing else happens.
   std::optional<base::TimePoint> Look(const quota::Quota& quota,
                                       const std::vector<Obstacle>& obstacles,
                                       const std::vector<std::string>& uncountable,
                                       base::TimePoint now, base::TimePoint server_since,
                                       const Say& say);
-  // Why nothing can match the quota's selector; "" if something can.
+  // `why`: the reason why nothing can match the quota's selector; "" if something can.
   std::optional<base::TimePoint> LookAtSelector(const quota::Quota& quota, const std::string& why,
                                                 base::TimePoint now, const Say& say);
-  // Whether admission refuses nothing in the quota's namespace.
+  // `exempt`: admission refuses nothing in the namespace of the quota.
   std::optional<base::TimePoint> LookAtExemption(const quota::Quota& quota, bool exempt,
                                                  base::TimePoint now, const Say& say);
-  // What was said of the quota's names, and holds still. Of names that nothing is counted under,
-  // and of selectors that match nothing, too.
+  // The events about the names of the quota that still hold. Includes names under which nothing is
+  // counted, and selectors that match nothing.
   [[nodiscard]] std::vector<Announcement> ToldOf(const quota::Quota& quota) const;
   void Forget(const std::string& uid);
   [[nodiscard]] const Standings& Count() const { return told_; }
-  [[nodiscard]] std::size_t size() const { return memories_.size(); }  // quotas remembered
+  // number of remembered quotas
+  [[nodiscard]] std::size_t size() const { return memories_.size(); }
 
  private:
   enum class Topic { kNone, kStale, kClassMissing, kNotServed };
   struct Standing {
-    Topic topic = Topic::kNone;  // what it is
+    Topic topic = Topic::kNone;  // the current state
     base::TimePoint since{};
-    Topic said = Topic::kNone;
-    std::vector<std::string> names;  // said
-    Announcement told = {};          // said
+    Topic said = Topic::kNone;       // in the last event
+    std::vector<std::string> names;  // in the last event
+    Announcement told = {};          // the last event
   };
   struct Memory {
     std::map<std::string, Standing> standings;  // by resource
-    std::vector<std::string> uncountable;       // said
-    std::string matches_nothing;                // said
-    bool exempt = false;                        // said
+    std::vector<std::string> uncountable;       // reported
+    std::string matches_nothing;                // reported
+    bool exempt = false;                        // reported
     [[nodiscard]] bool empty() const {
       return standings.empty() && uncountable.empty() && matches_nothing.empty() && !exempt;
     }
@@ -121,26 +124,30 @@ class QuotaConditions {
               base::TimePoint server_since, const Say& say);
   When Heal(Memory& memory, const quota::Quota& quota, const std::vector<Obstacle>& obstacles,
             base::TimePoint now, const Say& say);
-  // One quota was told `after` of the resource, of which it was told `before`.
+  // Updates the statistics: the state that one quota was told of the resource changed from `before`
+  // to `after`.
   void Retell(const std::string& resource, Topic before, Topic after);
   When LookAtUncountable(Memory& memory, const std::vector<std::string>& names, base::TimePoint now,
                          const Say& say) const;
 
   ConditionPatience patience_;
   std::unordered_map<std::string, Memory> memories_;  // by the quota's uid
-  Standings told_;                                    // what these say, counted as it changes
+  Standings told_;                                    // statistics of `memories_`
 };
 
-// The names of `hard` under which this quota API counts nothing, whatever the server serves.
+// The names of `hard` that this quota API never counts, whatever the server serves.
 std::vector<std::string> UncountableNames(const quota::QuotaApi& api,
                                           const quota::ResourceList& hard);
 
 // Why no object of any kind that this quota API counts can match the selector; "" if one can.
 std::string WhyNothingMatches(const quota::QuotaApi& api, const quota::ScopeSelector& selector);
 
-// Set if by this change of the status a limit came to lie below what is used: the limit fell or is
-// new, or its use became known. Nothing for usage that grows beyond a limit.
+// What happens to a creation that exceeds the quota.
+std::string_view WhenFull(const quota::Quota& quota);
+
+// Set if a change of the status moved a limit below the usage: the limit fell or is new, or its
+// usage became known. Not set for usage that grows beyond a limit.
 std::optional<Announcement> BecameExceeded(const quota::QuotaStatus& before,
-                                           const quota::QuotaStatus& after);
+                                           const quota::Quota& quota);
 
 }  // namespace controllers

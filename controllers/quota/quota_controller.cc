@@ -5,6 +5,12 @@
 namespace controllers {
 namespace {
 
+// Quotas that a walk visits in one turn of the event loop: some hundred microseconds.
+constexpr std::size_t kQuotasAStep = 64;
+// An object that appears, or grows, under its own reservation seldom changes `used`: the amount
+// moves from reserved to observed. So one recount serves all such events of this time.
+constexpr base::Duration kGathers = std::chrono::milliseconds(20);
+
 informers::ReflectorOptions QuotaReflectorOptions(informers::ReflectorOptions options,
                                                   const quota::QuotaApi& api,
                                                   metrics::InformerMetrics* metrics) {
@@ -36,12 +42,12 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       reporter_(
           *context_.scheduler, context_.events, api_, store_, tracker_,
           [this] { return quotas_->state().trouble.has_value(); },
-          [this] { return !options_.leading || options_.leading(); }, options.exempt,
+          [this] { return !options_.leading || options_.leading(); }, options_.exempt,
           PatienceFor(context_.reflector.backoff)),
       largest_(cluster_ ? NewLargest() : nullptr),
-      cluster_status_(
-          cluster_ ? std::make_optional<ClusterStatus>(*cluster_, store_, reporter_, *largest_)
-                   : std::nullopt),
+      cluster_status_(cluster_ ? std::make_optional<ClusterStatus>(*cluster_, store_, reporter_,
+                                                                   *largest_, options_.exempt)
+                               : std::nullopt),
       walk_wanted_(context_.scheduler->NewAlarm()),
       quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
       quotas_(informers::NewReflector(
@@ -75,6 +81,7 @@ std::unique_ptr<ClusterReach> QuotaController::NewClusterReach() {
       ClusterReach::Hooks{.set_groups =
                               [this](const std::string& ns, std::vector<std::string> groups) {
                                 tracker_.SetGroups(ns, std::move(groups));
+                                if (listener_ != nullptr) listener_->OnReachOf(ns);
                               },
                           .on_moved = [this](const api::ObjectKey& key) { queue_.Add(key); },
                           .on_state =
@@ -110,9 +117,9 @@ base::Task<void> QuotaController::Run() {
     co_await beat->WaitUntil(context_.scheduler->Now() + Pulse::kBeat);
     pulse_.Beat(context_.scheduler->Now());
   }
-  co_await base::IgnoreCancellation();  // the waits below end by themselves
+  co_await base::IgnoreCancellation();  // the waits below end without cancellation
   queue_.ShutDown();
-  co_await workers.Join();  // a write in hand finishes, within its timeout
+  co_await workers.Join();  // a write that was sent ends within its timeout
   VLOG(2) << "workers stopped quota_api=" << api_.name;
   sources.Cancel();
   co_await sources.Join();
@@ -145,23 +152,21 @@ bool QuotaController::NotServed() const {
 void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   tracker_.OnQuota(before, after);
   if (cluster_) cluster_->OnQuota(before, after);
+  if (listener_ != nullptr) listener_->OnClusterQuota(before, after);
   const bool renamed = before == nullptr || after == nullptr || before->hard != after->hard;
   if (renamed) NoticeConstraints();
   reporter_.OnQuota(before, after);
   if (after == nullptr) {
     if (largest_) largest_->Forget(before->key);
     accounts_.Forget(before->key);
-    for (const char* about :
-         {"count of ", "sum of ", "status of ", "charging of ", "question about ", "list of "}) {
-      complaints_.Forget(about + before->key.ToString());
-    }
+    complaints_.Forget(before->key.ToString());
     return;
   }
   Account& account = accounts_.Of(*after);
   const auto counted = [&] { return QuotaView(tracker_, usage_, *after).Counted(account.known()); };
   account.OnQuota(context_.scheduler->Now(), before, *after,
                   before == nullptr || !store_.in_order(), counted);
-  complaints_.Say("list of " + after->key.ToString(), account.malformed);
+  complaints_.Say("list of", after->key.ToString(), account.malformed);
   if (cluster_ && (before == nullptr || before->status != after->status)) {
     largest_->OnUsed(after->key);
     TellChildren(*after, account);
@@ -169,10 +174,12 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   const bool ours = after->resource_version == account.written_version;
   const bool respecified = renamed || before->selector != after->selector;
   if (!ours || respecified) return queue_.Add(after->key);
+  // Our own write needs no recount, but its reservations are checked when their hold ends.
   queue_.AddAfter(after->key, recounter_.hold());
 }
 
-// What may still be used below a quota follows from its status: they look at it a while later.
+// The amounts that are available to the children depend on the status of this quota. They are
+// enqueued with a delay, and not again before it ends, so that a busy parent causes few writes.
 void QuotaController::TellChildren(const quota::Quota& quota, Account& account) {
   const base::TimePoint now = context_.scheduler->Now();
   if (now < account.children_told) return;
@@ -205,25 +212,36 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
     };
     const bool matched = matches(change.before);
     const bool match = matches(change.after);
-    // Facts that are null may also be those of an object that became unreadable or readable.
+    // Null facts may also mean that the object became unreadable or readable again.
     if (!matched && !match && change.before && change.after) continue;
-    queue_.Add(key);
+    if (listener_ != nullptr) listener_->OnUsageIn(change.ns);
     Account& account = accounts_.Of(*quota);
-    const bool reserved = account.list && account.list->Names(change.uid);
-    if (!match || reserved) continue;
+    if (match && account.list && account.list->Names(change.uid)) {
+      queue_.AddAfter(key, kGathers);
+      continue;
+    }
+    queue_.Add(key);
+    if (!match) continue;
     const auto usage = [&](const std::shared_ptr<const quota::Facts>& facts) {
       return facts ? usage_.UsageOf(*quota, evaluator, change.ns, change.uid, *facts)
                    : quota::ResourceList();
     };
-    account.OnAppeared(quota::Excess(usage(change.after), usage(change.before)), !change.before);
+    // Another process that saw the object first may have dropped its entry.
+    const bool seen_by_others =
+        account.list &&
+        accounting::IsWithinFloor(*account.list, evaluator.resource.ToString(), change.version);
+    account.OnAppeared(quota::Excess(usage(change.after), usage(change.before)), !change.before,
+                       seen_by_others);
   }
 }
 
-// An entry for it may be over, whether or not it uses something else now.
+// An event may end the entry of the object, even if its usage did not change.
 void QuotaController::OnShown(std::string_view ns, const quota::Uid& uid) {
   for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {
     const Account* account = accounts_.Find(key);
-    if (account != nullptr && account->list && account->list->Names(uid)) queue_.Add(key);
+    if (account != nullptr && account->list && account->list->Names(uid)) {
+      queue_.AddAfter(key, kGathers);
+    }
   }
 }
 
@@ -235,7 +253,8 @@ void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
 }
 
 void QuotaController::OnClassChange(const quota::Evaluator& evaluator, const std::string& name) {
-  if (tracker_.Find(evaluator.resource) == nullptr) return;  // nothing is counted
+  // nothing is counted yet, so no quota depends on the class
+  if (tracker_.Find(evaluator.resource) == nullptr) return;
   const auto changed =
       ForMany().classes.try_emplace(evaluator.resource, Concerns::Classes{evaluator, {}}).first;
   changed->second.names.insert(name);
@@ -257,22 +276,21 @@ void QuotaController::SetSlowestWebhook(base::Duration slowest) {
 
 Concerns& QuotaController::ForMany() {
   walk_wanted_->Wake();
-  return walk_.next();
+  return concerns_ ? *concerns_ : concerns_.emplace();
 }
 
 base::Task<void> QuotaController::WalkQuotas() {
   co_await base::DeferCancellation();
-  const auto visit = [this](const quota::Quota& quota, const Concerns& concerns) {
-    Visit(quota, concerns);
-  };
   while (!co_await base::Stopping()) {
-    if (!walk_.wanted()) {
+    if (!concerns_) {
       co_await walk_wanted_->WaitUntil(base::TimePoint::max());
       continue;
     }
-    walk_.Begin();
+    const Concerns concerns = *std::exchange(concerns_, std::nullopt);
+    QuotaStore::Place place;
     for (bool more = true; more;) {
-      more = walk_.Step(store_, visit);
+      more = store_.VisitSome(place, kQuotasAStep,
+                              [&](const quota::Quota& quota) { Visit(quota, concerns); });
       co_await base::NextTurn();
       if (co_await base::Stopping()) co_return;
     }
@@ -289,7 +307,7 @@ void QuotaController::Visit(const quota::Quota& quota, const Concerns& concerns)
   }
   bool recount = concerns.recount_all || report;
   for (const auto& [resource, changed] : concerns.classes) {
-    // Only objects that refer to a class use anything by it.
+    // Skip quotas whose objects do not refer to the class: their usage does not depend on it.
     const TrackedResource* tracked = tracker_.Find(changed.evaluator.resource);
     const bool named = !quota::NamesOfClasses(changed.evaluator, quota.hard).empty();
     const bool refers = tracked != nullptr && named &&
@@ -309,7 +327,7 @@ base::Task<void> QuotaController::Work() {
     const Recounter::Outcome outcome = co_await recounter_.Reconcile(*key);
     observer_.OnReconcile(outcome.result, context_.scheduler->Now() - began);
     Settle(*key, outcome);
-    co_await base::NextTurn();  // keys may be waiting by the ten thousand
+    co_await base::NextTurn();  // tens of thousands of keys may be waiting
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Keeps status.hard and status.used of every quota of one quota API true. Every event only enqueues
-// keys; what to write is decided from state alone (recounter.h).
+// Keeps status.hard and status.used of every quota of one quota API correct. Events only enqueue
+// keys. The state alone decides what is written (recounter.h).
 //
 // Single-threaded. Run() must have returned before it is destroyed.
 
@@ -9,12 +9,13 @@
 #include <optional>
 #include <string>
 
+#include "controllers/quota/cluster_listener.h"
 #include "controllers/quota/cluster_reach.h"
 #include "controllers/quota/cluster_status.h"
+#include "controllers/quota/concerns.h"
 #include "controllers/quota/controller_options.h"
 #include "controllers/quota/largest_namespaces.h"
 #include "controllers/quota/quota_reporter.h"
-#include "controllers/quota/quota_walk.h"
 #include "controllers/quota/recounter.h"
 #include "controllers/quota/reservations.h"
 #include "controllers/quota/resync.h"
@@ -25,29 +26,36 @@ namespace controllers {
 
 class QuotaController final : public QuotaListener, public UsageListener {
  public:
-  // `api`, `served`, `observer` and what `context` points to outlive the controller.
+  // `api`, `served`, `observer` and what `context` points to must outlive the controller.
   QuotaController(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
                   ControllerObserver& observer, const QuotaControllerOptions& options,
                   queue::Observer& queue_observer = queue::NoObserver());
 
-  // Informs and reconciles until cancelled; then finishes what is in hand.
+  // For ClusterQuotas: `listener` is told of changes until Run() returns. Call it before Run().
+  void SetClusterListener(ClusterListener* listener) { listener_ = listener; }
+  // Watches and reconciles until cancelled. Then finishes the writes that were sent.
   base::Task<void> Run();
 
-  // True when the quotas are listed and every resource they name is synced, in trouble or absent.
-  // `why` says what is missing.
+  // True when the quotas are listed, and every resource that they name is synced, failed or absent.
+  // Otherwise `why` says what is missing.
   [[nodiscard]] bool Ready(std::string* why) const;
-  // True if the server says that it has no such quotas.
+  // True if the server does not serve these quotas.
   [[nodiscard]] bool NotServed() const;
-  // The quotas are listed and followed.
+  // True if the quotas are listed and watched.
   [[nodiscard]] bool Current() const { return writer_.Current(); }
 
   [[nodiscard]] const QuotaStore& store() const { return store_; }
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
   [[nodiscard]] const Accounts& accounts() const { return accounts_; }
   [[nodiscard]] const Reach& reach() const { return reach_; }
+  // True if all quotas are known, and all namespaces that they may reach.
+  [[nodiscard]] bool KnowsReach() const {
+    return store_.synced() && (cluster_ == nullptr || cluster_->synced());
+  }
+  [[nodiscard]] const ObservedUsage& usage() const { return usage_; }
   [[nodiscard]] const QuotaConditions& conditions() const { return reporter_.conditions(); }
   [[nodiscard]] queue::RunningWork running() const { return queue_.Running(); }
-  // What admission asks.
+  // The interfaces for admission.
   [[nodiscard]] admission::QuotaBook& quota_book() { return reservations_; }
   [[nodiscard]] admission::ObjectBook& object_book() { return usage_; }
 
@@ -59,20 +67,21 @@ class QuotaController final : public QuotaListener, public UsageListener {
   void OnClassState(const quota::Evaluator& evaluator) override;
   void OnShown(std::string_view ns, const quota::Uid& uid) override;
 
-  // What `guarded` says changed.
+  // The answers of `guarded` have changed.
   void OnGuards() { ForMany().recount_all = true; }
-  // `leading` became true: everything is looked at.
+  // `leading` became true: all quotas are checked.
   void OnLeading() { ForMany().report_all = true; }
-  // So long the slowest validating webhook of others may take: the API server stores no earlier,
-  // and what is reserved is held for longer.
+  // Sets the timeout of the slowest validating webhook of others. The API server may store an
+  // object only after it, so reservations are held for longer.
   void SetSlowestWebhook(base::Duration slowest);
 
  private:
   base::Task<void> Work();
   void Settle(const api::ObjectKey& key, const Recounter::Outcome& outcome);
-  // Tells quotas what concerns many of them.
+  // Passes changes that affect many quotas to each quota, in steps. One walk covers all changes
+  // that were collected before. Changes during a walk wait for the next one.
   base::Task<void> WalkQuotas();
-  Concerns& ForMany();  // what is to be told in the next walk
+  Concerns& ForMany();  // the changes for the next walk
   std::unique_ptr<ClusterReach> NewClusterReach();
   std::unique_ptr<LargestNamespaces> NewLargest();
   void Visit(const quota::Quota& quota, const Concerns& concerns);
@@ -87,14 +96,14 @@ class QuotaController final : public QuotaListener, public UsageListener {
   Complaints complaints_;
   QuotaStore store_;
   OwnNamespace own_namespace_;
-  std::unique_ptr<ClusterReach> cluster_;  // null: its quotas have namespaces
+  std::unique_ptr<ClusterReach> cluster_;  // null: the quotas are namespaced
   const Reach& reach_;
   Tracker tracker_;
   ObservedUsage usage_;
   QuotaReporter reporter_;
   std::unique_ptr<LargestNamespaces> largest_;   // set if cluster_ is
   std::optional<ClusterStatus> cluster_status_;  // set if cluster_ is
-  QuotaWalk walk_;
+  std::optional<Concerns> concerns_;             // for the next walk
   std::unique_ptr<base::Alarm> walk_wanted_;
   std::unique_ptr<metrics::InformerMetrics> quota_metrics_;
   std::unique_ptr<informers::Reflector> quotas_;
@@ -104,6 +113,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   Recounter recounter_;
   Resync resync_;
   ControllerObserver& observer_;
+  ClusterListener* listener_ = nullptr;
 };
 
 }  // namespace controllers

@@ -10,15 +10,16 @@ namespace {
 
 using base::ErrorCode;
 
-// How often a server that is away, or a quota in trouble, is looked at.
+// How often a server that is away, or a quota with a failure, is checked.
 constexpr std::chrono::seconds kLookInterval{1};
 constexpr std::chrono::hours kNothingToDo{1};
-// A resource that a quota just named takes a moment to be discovered.
+// Discovery of a resource that a quota has just named takes a moment.
 constexpr std::chrono::seconds kDiscoveryPatience{10};
-// So many quotas are looked at before others have their turn.
+// Quotas that are checked in one turn of the event loop.
 constexpr int kLooksATurn = 16;
 
-// The server took the question and answered it badly. Who we are (401) is not about a resource.
+// True if the server answered with an error about the resource. 401 is about our credentials, not
+// about the resource.
 bool IsAboutResource(const base::Error& error) {
   constexpr std::array kOwnWords = {ErrorCode::kMalformed, ErrorCode::kTooLarge};
   if (error.Is(ErrorCode::kUnauthorized)) return false;
@@ -37,7 +38,7 @@ QuotaReporter::QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* 
                              const quota::QuotaApi& api, const QuotaStore& store,
                              const Tracker& tracker, std::function<bool()> server_away,
                              std::function<bool()> leading,
-                             std::function<bool(std::string_view ns)> exempt,
+                             const std::set<std::string, std::less<>>& exempt,
                              ConditionPatience patience)
     : scheduler_(scheduler),
       events_(events),
@@ -46,7 +47,7 @@ QuotaReporter::QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* 
       tracker_(tracker),
       server_away_(std::move(server_away)),
       leading_(std::move(leading)),
-      exempt_(std::move(exempt)),
+      exempt_(exempt),
       conditions_(patience),
       due_(scheduler),
       wake_(scheduler.NewAlarm()) {}
@@ -61,7 +62,7 @@ void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* afte
       before == nullptr || before->hard != after->hard || before->selector != after->selector;
   if (respecified) LookSoon(after->key);
   if (before == nullptr || before->status == after->status) return;
-  if (const auto exceeded = BecameExceeded(before->status, after->status)) Say(*after, *exceeded);
+  if (const auto exceeded = BecameExceeded(before->status, *after)) Say(*after, *exceeded);
 }
 
 void QuotaReporter::OnResourceState() {
@@ -96,7 +97,8 @@ base::TimePoint QuotaReporter::NextLook() const {
   const base::TimePoint due = due_.NextReady();
   if (away_) return soon;
   if (due == base::TimePoint::max()) return scheduler_.Now() + kNothingToDo;
-  // Whoever waits for a patience to end must not miss that the server was away meanwhile.
+  // While a delay runs, check each second whether the server is away, so that a short outage is not
+  // missed.
   return std::min(due, soon);
 }
 
@@ -114,7 +116,7 @@ base::Task<void> QuotaReporter::Run() {
   }
 }
 
-// True if more may be due.
+// Returns true if more quotas may be due.
 bool QuotaReporter::LookAtSomeDue() {
   for (int looks = 0; looks < kLooksATurn; ++looks) {
     const std::optional<api::ObjectKey> key = due_.Get();
@@ -139,8 +141,7 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
                                       UncountableNames(api_, quota->hard), now, server_since_, say);
   const auto retold =
       conditions_.LookAtSelector(*quota, WhyNothingMatches(api_, quota->selector), now, say);
-  const bool exempt = exempt_ && exempt_(key.ns);
-  const auto exempted = conditions_.LookAtExemption(*quota, exempt, now, say);
+  const auto exempted = conditions_.LookAtExemption(*quota, exempt_.contains(key.ns), now, say);
   if (told && on_told_) on_told_(key);
   for (const auto& when : {again, retold, exempted}) {
     if (when) due_.AddAfter(key, *when - now);
@@ -168,7 +169,7 @@ std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) cons
   return obstacles;
 }
 
-// Why this source does not count.
+// Returns why this source is not counted.
 Obstacle QuotaReporter::Judge(const UsageSource& source) const {
   using Kind = Obstacle::Kind;
   if (source.trouble) {

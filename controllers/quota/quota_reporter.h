@@ -1,18 +1,19 @@
 #pragma once
 
-// Tells people, by events on the quota, what QuotaConditions decides: names that are stale, healed,
-// not served or unknown, and limits that fell below what is used.
+// Sends the events that QuotaConditions decides: names that are stale, recovered, not served or
+// unknown, and limits below the usage.
 //
-// It looks at a quota when something about it changed (told by the controller) and when a patience
-// ends, apart from counting and writing, which never wait for it. While the API server is away,
-// which its own watch of the quotas shows, nothing is said about anybody: every resource is in
-// trouble then, and no quota in particular. A replica that does not lead looks and says nothing.
+// It checks a quota when the controller reports a change, and when a delay ends. Counting and
+// writing never wait for it. While the API server is away, which the watch of quotas shows, it
+// reports nothing: every resource fails then, and no single quota is affected. A replica that does
+// not lead checks, but sends nothing.
 //
 // Single-threaded. Run() must have returned before it is destroyed.
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,36 +28,35 @@
 
 namespace controllers {
 
-// With resources that are tried again after such pauses.
+// The delays that fit to these pauses between two attempts.
 ConditionPatience PatienceFor(const base::BackoffOptions& pauses);
 
 class QuotaReporter {
  public:
-  // Everything outlives the reporter. `events` may be null: then conditions are followed, for the
-  // metrics, and nothing is said. `server_away`: whether the quotas themselves can be followed.
-  // `leading`: whether it is this replica that tells people. `exempt`: as in the controller's
-  // options.
+  // All references must outlive the reporter. `events` may be null: then conditions are only kept
+  // for the metrics. `server_away`: true if the quotas themselves cannot be watched. `leading`:
+  // true if this replica sends the events. `exempt`: as in the options of the controller.
   QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* events,
                 const quota::QuotaApi& api, const QuotaStore& store, const Tracker& tracker,
                 std::function<bool()> server_away, std::function<bool()> leading,
-                std::function<bool(std::string_view ns)> exempt, ConditionPatience patience);
+                const std::set<std::string, std::less<>>& exempt, ConditionPatience patience);
 
-  // As QuotaListener::OnQuota.
+  // As QuotaListener::OnQuota().
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
-  // The state of a resource changed; LookSoon() follows for each quota that names it.
+  // The state of a resource changed. The caller then calls LookSoon() for each quota that names it.
   void OnResourceState();
   void LookSoon(const api::ObjectKey& key);
-  // The quota was counted, but objects of these could not be read; of their names those in
-  // `unknown` have no count.
+  // The quota was counted, but objects of these resources could not be read. Of their names, the
+  // ones in `unknown` have no count.
   void OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable,
                const std::vector<std::string>& unknown);
 
-  // Called when what was told of a quota (QuotaConditions::ToldOf) has changed.
+  // Calls `on_told` when the events that hold for a quota (QuotaConditions::ToldOf) have changed.
   void SetListener(std::function<void(const api::ObjectKey& key)> on_told) {
     on_told_ = std::move(on_told);
   }
 
-  // Looks, until cancelled.
+  // Checks quotas until cancelled.
   base::Task<void> Run();
 
   [[nodiscard]] const QuotaConditions& conditions() const { return conditions_; }
@@ -76,13 +76,13 @@ class QuotaReporter {
   const Tracker& tracker_;
   std::function<bool()> server_away_;
   std::function<bool()> leading_;
-  std::function<bool(std::string_view ns)> exempt_;
+  const std::set<std::string, std::less<>>& exempt_;
   std::function<void(const api::ObjectKey& key)> on_told_ = nullptr;
   QuotaConditions conditions_;
   queue::WorkQueue<api::ObjectKey> due_;
   std::unordered_map<api::ObjectKey, std::vector<Obstacle>> unreadable_;
   std::unique_ptr<base::Alarm> wake_;
-  bool away_ = false;  // seen so at the last look
+  bool away_ = false;  // whether the server was away at the last check
   base::TimePoint server_since_{};
 };
 

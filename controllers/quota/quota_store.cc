@@ -26,22 +26,26 @@ void QuotaStore::BeginList() {
   swept_ = {};
   swept_all_ = false;
   applied_.clear();
+  ahead_.clear();
   forgotten_.clear();
 }
 
 void QuotaStore::Upsert(const json::Value& object) {
-  if (listing_) listed_.insert(KeyOf(object));
+  const api::ObjectKey key = KeyOf(object);
+  if (listing_) listed_.insert(key);
   if (forgotten_.contains(std::string(object.StringAt({"metadata", "uid"})))) return;
-  // A list says what is stored also where the server was put back to an earlier state; but what was
-  // applied since it was asked for may be newer.
-  const bool truth = listing_ && !applied_.contains(KeyOf(object));
+  // A list is true even if it is older, because the server may have been restored. But a quota that
+  // was written or read live since the list was requested may be newer than the list.
+  const bool truth = listing_ && !applied_.contains(key);
   in_order_ = !listing_;
-  Take(object, truth ? Order::kAny : Order::kNewerOnly);
+  Take(key, object, truth ? Order::kAny : Order::kNewerOnly);
   in_order_ = false;
+  const quota::Quota* held = Find(key);
+  const std::string_view shown = object.StringAt({"metadata", "resourceVersion"});
+  if (held != nullptr && held->resource_version == shown) ahead_.erase(key);
 }
 
-void QuotaStore::Take(const json::Value& object, Order order) {
-  const api::ObjectKey key = KeyOf(object);
+void QuotaStore::Take(const api::ObjectKey& key, const json::Value& object, Order order) {
   base::Result<quota::Quota> quota = quota::ParseQuota(object, form_);
   if (!quota) return MarkBroken(key, quota.error());
   broken_.erase(key);
@@ -53,23 +57,24 @@ void QuotaStore::Remove(const json::Value& object) {
   const std::string uid(object.StringAt({"metadata", "uid"}));
   forgotten_.erase(uid);
   const quota::Quota* held = Find(key);
+  // The event may be about an earlier object of the same name, which the store has replaced.
   const bool replaced = held != nullptr && held->uid != uid;
   if (!replaced) Drop(key);
   broken_.erase(key);
 }
 
 bool QuotaStore::SweepSome() {
-  constexpr std::size_t kQuotasAStep = 256;
+  constexpr std::size_t kSweptAStep = 256;
   if (!swept_all_) {
     std::vector<api::ObjectKey> gone;
-    swept_all_ = !VisitSome(swept_, kQuotasAStep, [&](const quota::Quota& quota) {
+    swept_all_ = !VisitSome(swept_, kSweptAStep, [&](const quota::Quota& quota) {
       if (!listed_.contains(quota.key)) gone.push_back(quota.key);
     });
     for (const api::ObjectKey& key : gone) Drop(key);
     if (!swept_all_) return true;
     std::erase_if(broken_, [this](const auto& entry) { return !listed_.contains(entry.first); });
   }
-  for (std::size_t i = 0; i < kQuotasAStep && !listed_.empty(); ++i) {
+  for (std::size_t i = 0; i < kSweptAStep && !listed_.empty(); ++i) {
     listed_.erase(listed_.begin());
   }
   return !listed_.empty();
@@ -82,19 +87,25 @@ void QuotaStore::EndList() {
   if (!std::exchange(synced_, true)) listener_.OnQuotasSynced();
 }
 
-void QuotaStore::Apply(quota::Quota quota) {
+void QuotaStore::Apply(quota::Quota quota) { TakeAnswer(std::move(quota), Order::kNewerOnly); }
+
+void QuotaStore::Correct(quota::Quota quota) { TakeAnswer(std::move(quota), Order::kAny); }
+
+// Takes answers only for quotas that the store has: a late answer must not bring back a quota that
+// the watch has removed.
+void QuotaStore::TakeAnswer(quota::Quota quota, Order order) {
   const quota::Quota* held = Find(quota.key);
-  // Only a quota the watch has shown: one that it has removed must not come back by a late answer.
   if (held == nullptr || held->uid != quota.uid) return;
   if (listing_) applied_.insert(quota.key);
-  Put(std::move(quota), Order::kNewerOnly);
+  const api::ObjectKey key = quota.key;
+  const std::string shown = held->resource_version;
+  Put(std::move(quota), order);
+  NoteAhead(key, shown);
 }
 
-void QuotaStore::Correct(quota::Quota quota) {
-  const quota::Quota* held = Find(quota.key);
-  if (held == nullptr || held->uid != quota.uid) return;
-  if (listing_) applied_.insert(quota.key);
-  Put(std::move(quota), Order::kAny);
+void QuotaStore::NoteAhead(const api::ObjectKey& key, std::string_view shown) {
+  const quota::Quota* held = Find(key);
+  if (held != nullptr && held->resource_version != shown) ahead_.insert(key);
 }
 
 void QuotaStore::Replace(const std::string& ns, const json::Array& quotas, bool put_back) {
@@ -104,7 +115,10 @@ void QuotaStore::Replace(const std::string& ns, const json::Array& quotas, bool 
     stored.insert(key);
     if (listing_) applied_.insert(key);
     forgotten_.erase(std::string(object.StringAt({"metadata", "uid"})));
-    Take(object, put_back ? Order::kAny : Order::kNewerOnly);
+    const quota::Quota* held = Find(key);
+    const std::string shown = held != nullptr ? held->resource_version : "";
+    Take(key, object, put_back ? Order::kAny : Order::kNewerOnly);
+    NoteAhead(key, shown);
   }
   for (const api::ObjectKey& key : InNamespace(ns)) {
     if (!stored.contains(key)) Forget(key, std::string(Find(key)->uid));
@@ -114,7 +128,8 @@ void QuotaStore::Replace(const std::string& ns, const json::Array& quotas, bool 
 void QuotaStore::Forget(const api::ObjectKey& key, std::string_view uid) {
   const quota::Quota* held = Find(key);
   if (held == nullptr || held->uid != uid) return;
-  // Beyond the bound, what lags may show them once more; the next write is told so again.
+  // Beyond the bound, a lagging watch may show such quotas once more. The next write then gets a
+  // 404, and forgets them again.
   if (forgotten_.size() >= kMostForgotten) forgotten_.clear();
   forgotten_.insert(held->uid);
   Drop(key);
@@ -129,14 +144,13 @@ void QuotaStore::Put(quota::Quota quota, Order order) {
     return listener_.OnQuota(nullptr, &added->second);
   }
   const bool same_object = found->second.uid == quota.uid;
-  const bool older =
-      api::IsOlderVersion(quota.resource_version, found->second.resource_version).value_or(false);
-  // A watch that goes on may still show the object that was called so before.
+  const bool older = api::IsKnownOlder(quota.resource_version, found->second.resource_version);
+  // A watch that resumes may still show an earlier object of the same name.
   if (older && order == Order::kNewerOnly) return;
   if (same_object && quota.resource_version == found->second.resource_version) return;
   const quota::Quota before = std::exchange(found->second, std::move(quota));
   if (same_object) return listener_.OnQuota(&before, &found->second);
-  // Deleted and created again under the same name while we were not looking.
+  // The quota was deleted and created again under the same name, and no event showed it.
   listener_.OnQuota(&before, nullptr);
   listener_.OnQuota(nullptr, &found->second);
 }
@@ -146,6 +160,7 @@ void QuotaStore::Drop(const api::ObjectKey& key) {
   if (ns == namespaces_.end()) return;
   auto node = ns->second.extract(key.name);
   if (node.empty()) return;
+  ahead_.erase(key);
   --size_;
   if (ns->second.empty()) namespaces_.erase(ns);
   listener_.OnQuota(&node.mapped(), nullptr);
@@ -154,7 +169,7 @@ void QuotaStore::Drop(const api::ObjectKey& key) {
 void QuotaStore::MarkBroken(const api::ObjectKey& key, const base::Error& why) {
   const auto [entry, added] = broken_.try_emplace(key, why.message);
   if (added || entry->second != why.message) {
-    LOG(WARNING) << "quota cannot be read and is left alone quota_api=" << api_name_
+    LOG(WARNING) << "quota cannot be read and is ignored quota_api=" << api_name_
                  << " quota=" << key.ToString() << " error=" << json::Quote(why.message);
   }
   entry->second = why.message;
@@ -180,7 +195,7 @@ bool QuotaStore::VisitSome(Place& place, std::size_t most,
                            const std::function<void(const quota::Quota&)>& visit) const {
   auto ns = namespaces_.lower_bound(place.ns);
   if (ns == namespaces_.end()) return false;
-  // No name is empty, so of a namespace that was not begun all are later.
+  // Names are not empty, so an empty place name starts before the first quota.
   auto quota = ns->first == place.ns ? ns->second.upper_bound(place.name) : ns->second.begin();
   const quota::Quota* last = nullptr;
   for (std::size_t visited = 0; visited < most; ++visited) {

@@ -7,17 +7,19 @@
 
 namespace controllers {
 
-QuotaView::QuotaView(const Tracker& tracker, const ObservedUsage& usage, const quota::Quota& quota)
-    : usage_(usage), quota_(quota) {
-  for (UsageSource& source : tracker.SourcesOf(quota.hard)) {
-    UsageSource& held = sources_[source.evaluator->resource.ToString()];
+const QuotaView::Sources& QuotaView::sources() const {
+  if (sources_) return *sources_;
+  sources_.emplace();
+  for (UsageSource& source : tracker_.SourcesOf(quota_.hard)) {
+    UsageSource& held = (*sources_)[source.evaluator->resource.ToString()];
     if (held.tracked == nullptr) held = std::move(source);
   }
+  return *sources_;
 }
 
 const UsageSource* QuotaView::Find(std::string_view resource) const {
-  const auto source = sources_.find(resource);
-  return source == sources_.end() ? nullptr : &source->second;
+  const auto source = sources().find(resource);
+  return source == sources().end() ? nullptr : &source->second;
 }
 
 const TrackedResource* QuotaView::Tracked(std::string_view resource) const {
@@ -30,10 +32,11 @@ bool QuotaView::IsAbsent(std::string_view resource) const {
   return source != nullptr && source->tracked == nullptr && source->known_absent;
 }
 
-quota::ResourceList QuotaView::Counted(const accounting::ReservationList& list) const {
+quota::ResourceList QuotaView::Counted(const quota::ResourceList& observed,
+                                       const accounting::ReservationList& list) const {
   const quota::ResourceList outstanding = accounting::OutstandingOfObjects(list, *this);
-  quota::ResourceList counted;
-  for (const auto& [name, amount] : usage_.Count(quota_, {}).observed.used) {
+  quota::ResourceList counted = observed;
+  for (const auto& [name, amount] : observed) {
     counted.Set(name, quota::Sum(amount, outstanding.Get(name)));
   }
   return counted;
@@ -41,7 +44,7 @@ quota::ResourceList QuotaView::Counted(const accounting::ReservationList& list) 
 
 std::vector<std::string> QuotaView::resources() const {
   std::vector<std::string> resources;
-  for (const auto& [resource, source] : sources_) resources.push_back(resource);
+  for (const auto& [resource, source] : sources()) resources.push_back(resource);
   return resources;
 }
 
@@ -79,7 +82,8 @@ bool QuotaView::HasShown(const accounting::ObjectRef& object) const {
                                 tracked->ledger().Holds(NamespaceOf(object.ns), object.uid));
 }
 
-// Of what is up to date with a version, an object that is held in another one has a later one.
+// The ledger has only a hash of the version. If the watch has passed `version` and the object has
+// another version, that version is later.
 bool QuotaView::IsPast(const accounting::ObjectRef& object, std::string_view version) const {
   const TrackedResource* tracked = Tracked(object.of);
   if (tracked == nullptr) return false;
@@ -123,11 +127,8 @@ bool QuotaView::Reaches(std::string_view resource, std::string_view version) con
     const NamespaceLabels* const labels = FindLabels(resource);
     return labels != nullptr && labels->Reaches(version);
   }
-  const auto reached = [&](std::string_view known) {
-    return !known.empty() && api::IsOlderVersion(known, version) == std::optional(false);
-  };
-  return reached(tracked->NewestIn(quota::SpaceOf(quota_.key))) ||
-         reached(tracked->state().resource_version);
+  return api::ReachesVersion(tracked->NewestIn(quota::SpaceOf(quota_.key)), version) ||
+         api::ReachesVersion(tracked->state().resource_version, version);
 }
 
 }  // namespace controllers

@@ -1,6 +1,6 @@
 #pragma once
 
-// What this process has been shown of one quota's objects. Valid until the next suspension.
+// What the watches have shown of one quota's objects. Valid until the next suspension.
 
 #include <map>
 #include <optional>
@@ -15,7 +15,8 @@ namespace controllers {
 
 class QuotaView final : public accounting::View {
  public:
-  QuotaView(const Tracker& tracker, const ObservedUsage& usage, const quota::Quota& quota);
+  QuotaView(const Tracker& tracker, const ObservedUsage& usage, const quota::Quota& quota)
+      : tracker_(tracker), usage_(usage), quota_(quota) {}
 
   [[nodiscard]] bool Follows(std::string_view resource) const override;
   [[nodiscard]] bool Ignores(std::string_view resource) const override;
@@ -25,36 +26,45 @@ class QuotaView final : public accounting::View {
   [[nodiscard]] quota::ResourceList Observed(const accounting::ObjectRef& object) const override;
   [[nodiscard]] std::string Newest(std::string_view resource) const override;
   [[nodiscard]] bool Reaches(std::string_view resource, std::string_view version) const override;
-  // The object was shown in this version, or in a later one, or is gone.
+  // True if the object was shown in this version or a later one, or was deleted.
   [[nodiscard]] bool HasShownVersion(const accounting::ObjectRef& object,
                                      std::string_view version) const;
 
-  // What is observed of names that can be counted, and what entries let objects use beyond that.
-  [[nodiscard]] quota::ResourceList Counted(const accounting::ReservationList& list) const;
-  // What counts for the quota, watched or not.
+  // `observed` plus the usage that entries allow beyond it, for the same names.
+  [[nodiscard]] quota::ResourceList Counted(const quota::ResourceList& observed,
+                                            const accounting::ReservationList& list) const;
+  // The same for the observed usage of all names that can be counted.
+  [[nodiscard]] quota::ResourceList Counted(const accounting::ReservationList& list) const {
+    return Counted(usage_.Count(quota_, {}).observed.used, list);
+  }
+  // All resources that count for the quota, watched or not.
   [[nodiscard]] std::vector<std::string> resources() const;
-  // These, and the namespaces where the quota depends on their labels: a count rests on all of
-  // them.
+  // These, and `namespaces` if the quota depends on their labels: a count depends on all of them.
   [[nodiscard]] std::vector<std::string> floor_resources() const;
-  // What is watched; null: it is not.
+  // The watched resource; null if it is not watched.
   [[nodiscard]] const TrackedResource* Tracked(std::string_view resource) const;
-  // Where it is listed, if it is watched: a resource of the quota, or the namespaces.
+  // The API resource to list, if it is watched: a resource of the quota, or the namespaces.
   [[nodiscard]] std::optional<api::GroupVersionResource> Served(std::string_view resource) const;
-  // The namespace that an entry means by `ns`; "": it may be any.
+  // The namespace that `ns` of an entry means; "" if it may be any.
   [[nodiscard]] std::string_view NamespaceOf(std::string_view ns) const {
     return quota_.key.ns.empty() ? ns : std::string_view(quota_.key.ns);
   }
-  // The server does not have it, as far as it can say.
+  // True if the server does not serve it, as far as is known.
   [[nodiscard]] bool IsAbsent(std::string_view resource) const;
 
  private:
   [[nodiscard]] const UsageSource* Find(std::string_view resource) const;
-  // Null unless it is the resource of the namespaces whose labels the quota depends on.
+  // Null unless `resource` is namespaces and the quota depends on their labels.
   [[nodiscard]] const NamespaceLabels* FindLabels(std::string_view resource) const;
 
+  using Sources = std::map<std::string, UsageSource, std::less<>>;
+  [[nodiscard]] const Sources& sources() const;
+
+  const Tracker& tracker_;
   const ObservedUsage& usage_;
   const quota::Quota& quota_;
-  std::map<std::string, UsageSource, std::less<>> sources_;
+  // filled on demand, because most quotas have no reservations
+  mutable std::optional<Sources> sources_;
 };
 
 }  // namespace controllers

@@ -15,7 +15,7 @@ bool RecentVersions::HasLater(base::TimePoint now, const quota::Uid& uid,
                               std::string_view version) const {
   const auto found = latest_.find(uid);
   if (found == latest_.end() || now - found->second.at >= keep_) return false;
-  return api::IsOlderVersion(version, found->second.version).value_or(false);
+  return api::IsKnownOlder(version, found->second.version);
 }
 
 bool RecentVersions::Has(base::TimePoint now, const quota::Uid& uid) const {

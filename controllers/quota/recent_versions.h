@@ -1,12 +1,12 @@
 #pragma once
 
-// The resourceVersions at which the watch showed objects change lately. A write that starts from an
-// older one cannot be stored: the API server compares versions when it stores (optimistic
-// concurrency), and asks admission anew about the version that it reads then.
+// The resourceVersions of recent changes that the watch has shown. A write that starts from an
+// older version cannot be stored: the API server compares versions when it stores (optimistic
+// concurrency), and calls admission again for the version that it reads then.
 //
-// Where versions cannot be ordered (pkg/api/resource_version.h) nothing is claimed. They are kept
-// for `keep` only, far less than it takes to put an older state of the store back, and no more than
-// kMost of them: for what is forgotten nothing is claimed either. No I/O, one thread.
+// It makes no claim about versions that cannot be ordered (pkg/api/resource_version.h), or about
+// forgotten changes. Changes are kept only for `keep`, which is much shorter than a restore of etcd
+// takes, and at most kMost of them. No I/O, one thread.
 
 #include <cstddef>
 #include <deque>
@@ -30,7 +30,7 @@ class RecentVersions {
   // True if the object is known to have been stored in a later version than this.
   [[nodiscard]] bool HasLater(base::TimePoint now, const quota::Uid& uid,
                               std::string_view version) const;
-  // True if the object is among them.
+  // True if the object changed recently.
   [[nodiscard]] bool Has(base::TimePoint now, const quota::Uid& uid) const;
   [[nodiscard]] std::size_t size() const { return latest_.size(); }
 
@@ -43,7 +43,7 @@ class RecentVersions {
 
   base::Duration keep_;
   std::unordered_map<quota::Uid, Seen, quota::UidHash> latest_;
-  // In the order of the changes; a place whose object changed again since is skipped.
+  // In the order of the changes. An element is ignored if its object changed again later.
   std::deque<std::pair<base::TimePoint, quota::Uid>> order_;
 };
 

@@ -1,9 +1,10 @@
 #pragma once
 
-// Keeps one quota's status true: observe, add what is reserved and what strangers added, compare,
-// and write at most once. There is no suspension between observing and deciding what to write.
+// Keeps the status of one quota correct: counts the observed objects, adds reservations and the
+// usage of strangers, compares, and writes at most once. It does not suspend between counting and
+// deciding what to write.
 //
-// Single-threaded. What it refers to outlives it.
+// Single-threaded. All references must outlive it.
 
 #include <functional>
 #include <string_view>
@@ -23,9 +24,9 @@ class Recounter {
   struct Outcome {
     enum class Kind { kDone, kRevisit, kRetry } kind = Kind::kDone;
     base::Duration after{};                 // kRevisit
-    std::string_view result = "unchanged";  // for the observer
+    std::string_view result = "unchanged";  // the result for the observer
   };
-  // What it works with.
+  // The objects that it works with.
   struct Rooms {
     const TrackingContext& context;
     const quota::QuotaApi& api;
@@ -37,25 +38,26 @@ class Recounter {
     QuotaReporter& reporter;
     Complaints& complaints;
     ControllerObserver& observer;
-    const ClusterStatus* cluster = nullptr;  // null: status says no more than hard and used
+    const ClusterStatus* cluster = nullptr;  // null: the status has only hard and used
   };
 
   Recounter(Rooms rooms, const QuotaControllerOptions& options)
       : rooms_(rooms), asker_(rooms.context), options_(options), holds_{options.hold} {}
 
   base::Task<Outcome> Reconcile(api::ObjectKey key);
-  // How long reservations are held from now on.
+  // Sets how long reservations are held from now on.
   void SetHold(base::Duration hold) { holds_.entries = hold; }
   [[nodiscard]] base::Duration hold() const { return holds_.entries; }
 
  private:
-  // A recount that may be written.
+  // The result of a recount, which may be written.
   struct Recount {
     StatusWrite write;
     std::vector<OwnReservations::Withdrawal> withdrawals;
-    bool differs = false;  // in value, from what is stored, or from its record
-    bool over = false;     // something is to be taken out
-    bool waits = false;    // what differs can wait, and does
+    bool differs = false;  // a stored value or the recorded `used` differs
+    bool over = false;     // some entries have ended and can be removed
+    // Set if deferrable fields wait until then.
+    std::optional<base::TimePoint> waits = std::nullopt;
   };
 
   [[nodiscard]] bool Leading() const { return !options_.leading || options_.leading(); }
@@ -68,18 +70,20 @@ class Recounter {
   [[nodiscard]] base::TimePoint EarliestWrite(const Account& account) const;
   base::Task<Outcome> Lead(quota::Quota quota, QuotaCount count, bool takes_back);
   base::Task<Outcome> WriteRecount(Recount recount, QuotaCount count);
-  void NoticeOvertaken(const quota::Quota& written);
-  // What this process granted and takes back, whoever leads.
+  // Call after the write of a recount; null: the write failed.
+  void NoticeWritten(const quota::Quota* written, const api::ObjectKey& key,
+                     const std::string& uid);
+  // Takes back grants of this process. Followers do this as well.
   base::Task<Outcome> WriteTakenBack(quota::Quota quota);
   base::Task<Outcome> Ask(quota::Quota quota, Question question);
   void NoticeExpired(const quota::Quota& quota, const Questions::Outcome& outcome);
-  base::Task<Outcome> AfterFailedWrite(quota::Quota quota, base::Error error);
+  Outcome AfterFailedWrite(const api::ObjectKey& key, const base::Error& error);
   [[nodiscard]] Outcome Follow(const quota::Quota& quota, const QuotaCount& count);
-  // When to look again if nothing happens.
+  // When to reconcile again if nothing happens.
   [[nodiscard]] Outcome Until(const Account& account, const QuotaCount& count,
                               std::string_view result) const;
-  [[nodiscard]] std::optional<base::TimePoint> NextOwn(const Account& account,
-                                                       const QuotaCount& count) const;
+  [[nodiscard]] base::TimePoint NextOwn(const Account& account, const QuotaCount& count) const;
+  [[nodiscard]] Outcome LookAt(base::TimePoint next, std::string_view result) const;
 
   Rooms rooms_;
   Asker asker_;

@@ -7,13 +7,14 @@
 #include "pkg/accounting/timing.h"
 #include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/cluster/tree_place.h"
+#include "pkg/quota/saturating.h"
 
 namespace controllers {
 namespace {
 
-// A namespace that the watch has not shown is read again no sooner.
+// A namespace that the watch has not shown is read at most this often.
 constexpr std::chrono::milliseconds kLearntAge{250};
-// Longer than any request waits that was begun by what was read.
+// Longer than any request waits that relies on these labels.
 constexpr std::chrono::seconds kLearntKept{30};
 constexpr std::size_t kMostLearnt = 10'000;
 
@@ -22,8 +23,9 @@ struct LeaveGate {
   ~LeaveGate() { gate.Leave(); }
 };
 
-// Takes out what is over of the entries that stood there before. Not sooner: what `used` has for
-// them, it has for the same objects still.
+// Removes ended entries that the list had before this write. Call it after the new grants are
+// added: `used` still contains the usage of the old entries, so a new entry for the same object
+// must not raise it again.
 void SettleOlder(accounting::ReservationList& list, const std::string& by, std::uint64_t last,
                  const accounting::View& view) {
   std::vector<accounting::Reservation>& entries = list.entries();
@@ -81,92 +83,65 @@ quota::QuotaTree::Reach Reservations::Reaching(std::string_view ns) const {
   return reaching;
 }
 
-void Reservations::Book(const quota::Quota& quota, admission::BookedQuota& booked) const {
-  booked.quota = &quota;
+admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
+  admission::BookedQuota booked{.quota = &quota};
   Account* const account = accounts_.Find(quota);
-  if (account == nullptr) return;
+  if (account == nullptr) return booked;
   booked.quota = &account->Decisive(quota);
   if (quota.cluster) booked.quota = &account->AtLeastSeen(*booked.quota);
-  if (account->list) {
-    booked.list = &*account->list;
-    booked.burst = account->own.Usable(scheduler_.Now(), accounts_.author, *account->list);
-  }
+  if (!account->list) return booked;
+  booked.list = &*account->list;
+  booked.burst = account->own.Usable(scheduler_.Now(), *account->list);
+  booked.answer = [this, account](const quota::Uid& uid, std::string_view version) {
+    const auto* own = account->own.Find(scheduler_.Now(), *account->list, uid, version);
+    return own != nullptr ? &own->usage : nullptr;
+  };
+  return booked;
 }
 
-std::vector<admission::BookedQuota> Reservations::Quotas(std::string_view ns) const {
-  std::vector<admission::BookedQuota> quotas;
-  if (reach_.quota_tree() == nullptr) {
+admission::NamespaceQuotas Reservations::Quotas(std::string_view ns) const {
+  const quota::QuotaTree* const tree = reach_.quota_tree();
+  admission::NamespaceQuotas here{.quotas = {}, .writer = std::string(ns)};
+  here.complete = writer_.Current() && (tree == nullptr || store_.size() == 0 || reach_.Known(ns));
+  if (tree == nullptr) {
     for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {
-      Book(*store_.Find(key), quotas.emplace_back());
+      here.quotas.push_back(Book(*store_.Find(key)));
     }
-    return quotas;
+    return here;
   }
-  for (const auto& [name, above] : Reaching(ns)) {
-    const quota::Quota* quota = store_.Find({"", name});
-    if (quota == nullptr) continue;
-    Book(*quota, quotas.emplace_back());
-    quotas.back().above = above;
-  }
-  return quotas;
-}
-
-std::vector<quota::TreePlace> Reservations::PlacesOf(
-    const std::vector<admission::BookedQuota>& quotas) const {
-  const quota::QuotaTree* tree = reach_.quota_tree();
-  if (tree == nullptr) return {};
-  quota::QuotaTree::Reach reach;
-  for (const admission::BookedQuota& booked : quotas) reach.push_back({booked.quota->key.name, ""});
-  return quota::PlacesOf(*tree, reach, [this](std::string_view name) {
-    const quota::Quota* quota = store_.Find({"", std::string(name)});
-    if (quota == nullptr) return quota::ResourceList();
-    const Account* account = accounts_.Find(*quota);
-    const quota::Quota& decisive = account != nullptr ? account->Decisive(*quota) : *quota;
-    return quota::Promised(decisive, decisive.status.used);
+  quota::QuotaTree::Reach reaching = Reaching(ns);
+  std::erase_if(reaching, [this](const auto& one) {
+    return store_.Find({"", one.name}) == nullptr;
   });
+  here.writer = WriterOf(ns, reaching);
+  std::vector<quota::TreePlace> places = quota::PlacesOf(
+      *tree, reaching, [this](std::string_view quota) { return PromisedTo(quota); });
+  for (std::size_t i = 0; i < reaching.size(); ++i) {
+    here.quotas.push_back(Book(*store_.Find({"", reaching[i].name})));
+    here.quotas.back().tree = std::move(places[i]);
+  }
+  return here;
 }
 
-// What no namespace can be called, so that no quota shares its writer with a namespace.
-std::string Reservations::WriterOf(std::string_view ns) {
-  const quota::QuotaTree* tree = reach_.quota_tree();
-  if (tree == nullptr) return std::string(ns);
-  const std::string_view region = tree->RegionOf(ns);
+quota::ResourceList Reservations::PromisedTo(std::string_view name) const {
+  const quota::Quota* const quota = store_.Find({"", std::string(name)});
+  if (quota == nullptr) return {};
+  const Account* const account = accounts_.Find(*quota);
+  const quota::Quota& decisive = account != nullptr ? account->Decisive(*quota) : *quota;
+  return quota::Promised(decisive, decisive.status.used);
+}
+
+// The name contains a slash, so it never equals the name of a namespace.
+std::string Reservations::WriterOf(std::string_view ns,
+                                   const quota::QuotaTree::Reach& reaching) const {
+  const std::string_view region = reach_.quota_tree()->RegionOf(ns);
   if (!region.empty()) return std::string("/").append(region);
-  const quota::QuotaTree::Reach reaching = Reaching(ns);
   return reaching.empty() ? std::string(ns) : "/" + reaching.back().name;
-}
-
-bool Reservations::MayLimit(std::string_view ns) const {
-  if (!writer_.Current()) return true;
-  const quota::QuotaTree* tree = reach_.quota_tree();
-  if (tree == nullptr) return !reach_.QuotasOf(ns).empty();
-  return store_.size() > 0 && (!reach_.Known(ns) || !tree->QuotasOf(ns).empty());
-}
-
-OwnReservations::Own* Reservations::FindOwn(const quota::Quota& quota, const quota::Uid& uid,
-                                            std::string_view version) const {
-  Account* const account = accounts_.Find(quota);
-  if (account == nullptr || !account->list) return nullptr;
-  return account->own.Find(scheduler_.Now(), *account->list, accounts_.author, uid, version);
-}
-
-const quota::ResourceList* Reservations::Reserved(const quota::Quota& quota, const quota::Uid& uid,
-                                                  std::string_view version) const {
-  const OwnReservations::Own* const own = FindOwn(quota, uid, version);
-  return own != nullptr ? &own->usage : nullptr;
-}
-
-std::uint64_t Reservations::Rely(const quota::Quota& quota, const quota::Uid& uid,
-                                 std::string_view version) {
-  OwnReservations::Own* const own = FindOwn(quota, uid, version);
-  if (own == nullptr) return 0;
-  ++own->relying;
-  return own->grant;
 }
 
 bool Reservations::Draw(const admission::ReservePlan& plan) {
   Account* const account = accounts_.Find(plan.quota);
-  if (account == nullptr || !account->list) return false;
-  return account->own.Draw(scheduler_.Now(), accounts_.author, *account->list, plan);
+  return account != nullptr && account->own.Draw(scheduler_.Now(), account->known(), plan);
 }
 
 base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan,
@@ -182,7 +157,7 @@ base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan
   }
   const LeaveGate leave{*gate};
   const auto reserved = co_await ReserveInside(std::move(plan), deadline);
-  // Whatever came of it, a recount may have found the gate shut.
+  // A recount may have found the gate closed, whether or not the write succeeded.
   Account* const account = accounts_.Find(quota);
   if (account != nullptr && std::exchange(account->postponed, false)) hooks_.look(quota.key, {});
   co_return reserved;
@@ -196,18 +171,21 @@ Reservations::Planned Reservations::Plan(const admission::ReservePlan& plan,
   accounting::Standing standing{plan.quota.status.used, account.known()};
   const std::uint64_t last = author.n;
   Planned planned;
+  // This write ends the current burst, even if it seems to fail.
   account.own.Close();
-  // A watch that is known to be behind lowers nothing.
-  planned.assigns = usage_.BehindUntil(quota) <= now;
-  if (planned.assigns) account.own.Assign(author, standing, planned.added);
-  for (auto& added : OwnReservations::AddEntries(now, plan, author, standing)) {
-    planned.added.push_back(std::move(added));
+  account.own.Assign(standing);
+  planned.added = account.own.AddEntries(now, plan, standing);
+  if (usage_.BehindUntil(quota) <= now) {
+    planned.burst = account.own.NextBurst(now, plan, standing);
+  } else {
+    // Nothing is lowered while a watch is known to lag. The plan counts the rest of the burst as
+    // free, so the rest is released only as far as the new grants need it.
+    standing.used = quota::Larger(standing.used, plan.quota.status.used);
   }
-  if (planned.assigns) planned.burst = account.own.NextBurst(now, plan, author, standing);
   SettleOlder(standing.list, author.by, last, QuotaView(tracker_, usage_, quota));
   standing.list.strangers = account.StrangersOf(quota, hooks_.leads());
   if (standing.list.Merge({}, author.by, author.n + 1)) ++author.n;
-  // What was merged is granted to nobody.
+  // A burst that was merged into another entry cannot be granted from.
   const bool merged = planned.burst && standing.list.Find(author.by, planned.burst->n) == nullptr;
   if (merged) planned.burst.reset();
   planned.write = {
@@ -218,14 +196,13 @@ Reservations::Planned Reservations::Plan(const admission::ReservePlan& plan,
 base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePlan plan,
                                                            base::TimePoint deadline) {
   const quota::Quota* current = store_.Find(plan.quota.key);
+  // The plan was made for this version of the quota. After any change admission decides again.
   const bool same = current != nullptr && current->uid == plan.quota.uid &&
                     current->resource_version == plan.quota.resource_version;
   if (!same) co_return StatusWriter::Changed(plan.quota);
   const quota::Quota quota = *current;
   Account& remembered = accounts_.Of(quota);
-  const quota::ResourceList usable =
-      remembered.list ? remembered.own.Usable(scheduler_.Now(), accounts_.author, *remembered.list)
-                      : quota::ResourceList();
+  const quota::ResourceList usable = remembered.own.Usable(scheduler_.Now(), remembered.known());
   if (!plan.burst.empty() && usable != plan.burst) co_return StatusWriter::Changed(quota);
   Planned planned = Plan(plan, quota);
   if (planned.burst) hooks_.on_burst(plan.quota, planned.burst->left);
@@ -235,10 +212,11 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
   }
   if (!written) co_return written.error();
   Account* const account = accounts_.Find(quota);
-  if (account == nullptr) co_return base::Result<void>();  // gone: nothing limits any more
+  // the quota was deleted, so it limits nothing
+  if (account == nullptr) co_return base::Result<void>();
   const base::TimePoint now = scheduler_.Now();
   account->own.Keep(now, planned.added);
-  if (planned.assigns) account->own.Keep(now, std::move(planned.burst));
+  account->own.Keep(now, std::move(planned.burst));
   if (const auto ends = account->own.BurstEnds()) hooks_.look(quota.key, *ends - now);
   co_return base::Result<void>();
 }

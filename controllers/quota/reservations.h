@@ -1,9 +1,10 @@
 #pragma once
 
-// The quotas of one quota API as admission's book: what is reserved, by one guarded write of each
-// quota (pkg/accounting/DESIGN.md). Any replica does this; it needs no view of the objects.
+// The book of quotas of one quota API for admission. It reserves usage by one guarded write for
+// each quota (pkg/accounting/DESIGN.md). Every replica can do this; it needs no view of the
+// objects.
 //
-// Single-threaded. What it refers to outlives it.
+// Single-threaded. All references must outlive it.
 
 #include <functional>
 #include <map>
@@ -19,9 +20,9 @@ namespace controllers {
 class Reservations final : public admission::QuotaBook {
  public:
   struct Hooks {
-    // The quota is to be looked at again, after this time.
+    // Enqueues the quota after this time.
     std::function<void(const api::ObjectKey& key, base::Duration after)> look;
-    // That is about to be reserved for creations to come.
+    // `usage` is about to be reserved for expected creations.
     std::function<void(const quota::Quota& quota, const quota::ResourceList& usage)> on_burst;
     std::function<bool()> leads;
   };
@@ -38,27 +39,17 @@ class Reservations final : public admission::QuotaBook {
         hooks_(std::move(hooks)) {}
 
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
-  [[nodiscard]] std::vector<admission::BookedQuota> Quotas(std::string_view ns) const override;
-  [[nodiscard]] std::vector<quota::TreePlace> PlacesOf(
-      const std::vector<admission::BookedQuota>& quotas) const override;
-  [[nodiscard]] std::string WriterOf(std::string_view ns) override;
-  [[nodiscard]] bool MayLimit(std::string_view ns) const override;
-  [[nodiscard]] const quota::ResourceList* Reserved(const quota::Quota& quota,
-                                                    const quota::Uid& uid,
-                                                    std::string_view version) const override;
-  std::uint64_t Rely(const quota::Quota& quota, const quota::Uid& uid,
-                     std::string_view version) override;
+  [[nodiscard]] admission::NamespaceQuotas Quotas(std::string_view ns) const override;
   [[nodiscard]] bool Draw(const admission::ReservePlan& plan) override;
   base::Task<base::Result<void>> Reserve(admission::ReservePlan plan,
                                          base::TimePoint deadline) override;
   void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
 
  private:
-  // What a write is to make.
+  // The content of a write.
   struct Planned {
     StatusWrite write;
     OwnReservations::Added added;
-    bool assigns = false;  // bursts: what was granted from the last one, and the next
     std::optional<OwnReservations::Burst> burst;
   };
   // A namespace that was read live.
@@ -67,11 +58,13 @@ class Reservations final : public admission::QuotaBook {
     json::Value labels;  // null: it has none
   };
   base::Task<base::Result<void>> Learn(std::string ns, base::TimePoint deadline);
-  // A namespace that is being relabelled has the quotas of before and after.
+  // The quotas that reach the namespace. If the live labels select other quotas than the known
+  // ones, it returns both.
   [[nodiscard]] quota::QuotaTree::Reach Reaching(std::string_view ns) const;
-  void Book(const quota::Quota& quota, admission::BookedQuota& booked) const;
-  [[nodiscard]] OwnReservations::Own* FindOwn(const quota::Quota& quota, const quota::Uid& uid,
-                                              std::string_view version) const;
+  [[nodiscard]] admission::BookedQuota Book(const quota::Quota& quota) const;
+  [[nodiscard]] std::string WriterOf(std::string_view ns,
+                                     const quota::QuotaTree::Reach& reaching) const;
+  [[nodiscard]] quota::ResourceList PromisedTo(std::string_view name) const;
   base::Task<base::Result<void>> ReserveInside(admission::ReservePlan plan,
                                                base::TimePoint deadline);
   [[nodiscard]] Planned Plan(const admission::ReservePlan& plan, const quota::Quota& quota);
@@ -84,7 +77,7 @@ class Reservations final : public admission::QuotaBook {
   StatusWriter& writer_;
   Accounts& accounts_;
   Hooks hooks_;
-  std::map<std::string, Learnt, std::less<>> learnt_;  // that the watch has not shown
+  std::map<std::string, Learnt, std::less<>> learnt_;  // namespaces that the watch has not shown
 };
 
 }  // namespace controllers

@@ -28,9 +28,10 @@ base::Task<void> Resync::Run() {
   }
 }
 
-// True if that was the last resource of the round.
+// Returns true if that was the last resource of the round.
 base::Task<bool> Resync::Next(Round& round) {
-  const auto watched = tracker_.Watched();  // in order of their names
+  const auto watched = tracker_.Watched();  // sorted by name
+  // Resources may be added or dropped during a round, so it continues by name.
   const auto next = std::ranges::find_if(watched, [&](const auto& tracked) {
     return !round.last || *round.last < tracked->evaluator().resource;
   });
@@ -55,12 +56,12 @@ base::Task<bool> Resync::One(std::shared_ptr<TrackedResource> tracked) {
   const auto report = co_await tracked->Resync(options_.settle, TrackedResource::Depth::kVersions);
   if (!report) {
     if (!report.error().Is(base::ErrorCode::kCancelled)) {
-      complaints_.Say("resync of " + resource, report.error().message);
+      complaints_.Say("resync of", resource, report.error().message);
     }
     co_return false;
   }
-  complaints_.Say("resync of " + resource, "");
-  if (!*report) co_return true;  // it listed again by itself meanwhile
+  complaints_.Say("resync of", resource, "");
+  if (!*report) co_return true;  // its watch has listed everything meanwhile
   observer_.OnDrift(tracked->evaluator().resource, **report);
   const quota::Drift& drift = (*report)->drift;
   if (drift.objects() > 0) {

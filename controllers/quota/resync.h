@@ -1,7 +1,7 @@
 #pragma once
 
-// The periodic resync: every watched resource against a fresh list, one after the other and spread
-// over the period; then every quota is to be recounted. Single-threaded.
+// The periodic resync. Compares every watched resource with a fresh list, one after the other and
+// spread over the period. Then every quota is recounted. Single-threaded.
 
 #include <functional>
 #include <memory>
@@ -15,7 +15,7 @@ namespace controllers {
 
 class Resync {
  public:
-  // What it refers to outlives it. `recount_all` is called after each round.
+  // All references must outlive it. `recount_all` is called after each round.
   Resync(base::Scheduler& scheduler, const Tracker& tracker, Complaints& complaints,
          ControllerObserver& observer, const QuotaControllerOptions& options,
          std::function<void()> recount_all)
@@ -26,13 +26,13 @@ class Resync {
         options_(options),
         recount_all_(std::move(recount_all)) {}
 
-  // Until cancelled.
+  // Runs until cancelled.
   base::Task<void> Run();
 
  private:
   // Each watched resource is resynced once in a round.
   struct Round {
-    std::optional<api::GroupResource> last;  // that was resynced in it
+    std::optional<api::GroupResource> last;  // the last resource that was resynced
     bool complete = true;
     base::Duration took{};
   };

@@ -8,7 +8,7 @@ namespace controllers {
 
 namespace {
 
-// Longer than a look can take, whose requests have deadlines of their own.
+// Longer than a discovery can take: its requests have deadlines of their own.
 constexpr std::chrono::minutes kLongestWait{5};
 
 struct LeaveAtEnd {
@@ -25,7 +25,7 @@ base::Task<base::Result<void>> ServedResources::Refresh() {
     co_return base::Error{.code = base::ErrorCode::kCancelled, .message = "nobody asks any more"};
   }
   const LeaveAtEnd leave{gate_};
-  if (last_look_ > asked) co_return last_outcome_;  // another who waited has asked since
+  if (last_look_ > asked) co_return last_outcome_;  // another caller has asked since
   last_look_ = scheduler_.Now();
   last_outcome_ = co_await Look();
   co_return last_outcome_;
@@ -37,12 +37,12 @@ base::Task<base::Result<void>> ServedResources::Look() {
     const base::Error& error = found.error();
     if (!error.Is(base::ErrorCode::kCancelled) &&
         std::exchange(trouble_, error.message) != error.message) {
-      LOG(WARNING) << "discovery failed, what was known is used error="
+      LOG(WARNING) << "discovery failed; using the last known resources error="
                    << json::Quote(error.message);
     }
     co_return error;
   }
-  if (!std::exchange(trouble_, "").empty()) LOG(INFO) << "discovery works again";
+  if (!std::exchange(trouble_, "").empty()) LOG(INFO) << "discovery recovered";
   Take(*found);
   co_return base::Result<void>();
 }
@@ -51,7 +51,7 @@ void ServedResources::Take(const client::Discovered& found) {
   std::set<std::string> failed;
   for (const client::GroupVersion& version : found.failed) failed.insert(version.group);
   const auto before = served_;
-  // A group of which nothing is known any more keeps what was known of it.
+  // A group that failed keeps its last known state.
   std::erase_if(served_, [&](const auto& entry) { return !failed.contains(entry.first.group); });
   std::erase_if(versions_, [&](const auto& gvr) { return !failed.contains(gvr.group); });
   for (const client::ApiResource& resource : found.resources) {
@@ -70,8 +70,7 @@ void ServedResources::Take(const client::Discovered& found) {
 void ServedResources::SayFailed(const std::set<std::string>& failed) const {
   for (const std::string& group : failed) {
     if (failed_groups_.contains(group)) continue;
-    LOG(WARNING) << "the server cannot say what it serves of an API group, what was known of it is "
-                    "used group="
+    LOG(WARNING) << "discovery of an API group failed; using its last known resources group="
                  << group;
   }
   for (const std::string& group : failed_groups_) {

@@ -1,13 +1,12 @@
 #pragma once
 
-// What the API server serves, as last discovered: from a group and resource to the version to
+// What the API server serves, from the last discovery. Maps a group and resource to the version to
 // watch.
 //
-// A group that did not answer keeps what was known of it; only a complete answer that leaves a
-// resource out makes it absent (kubernetes v1.36.3,
-// pkg/controller/resourcequota/resource_quota_controller.go). Of a resource of such a group that
-// was never seen nothing is known: it is neither served nor absent. Shared by all quota APIs.
-// Single-threaded.
+// A group that did not answer keeps its last known state. A resource is absent only if a complete
+// answer lacks it (kubernetes v1.36.3, pkg/controller/resourcequota/resource_quota_controller.go).
+// If a resource of such a group was never seen, it is neither served nor absent. Shared by all
+// quota APIs. Single-threaded.
 
 #include <cstdint>
 #include <functional>
@@ -30,12 +29,12 @@ enum class ResourceScope : std::uint8_t { kNamespaced, kCluster };
 
 class ServedResources {
  public:
-  // Both outlive it.
+  // Both must outlive it.
   ServedResources(client::ApiClient& client, base::Scheduler& scheduler)
       : discovery_(client), scheduler_(scheduler), gate_(scheduler) {}
 
-  // Asks the server, once for all who wait for it. Errors: it did not answer; what was known stays,
-  // and the trouble is logged once.
+  // Asks the server. Callers that wait at the same time share one request. Errors: the server did
+  // not answer; the known state stays, and the error is logged once.
   base::Task<base::Result<void>> Refresh();
   // When the server was last asked.
   [[nodiscard]] base::TimePoint last_look() const { return last_look_; }
@@ -45,17 +44,18 @@ class ServedResources {
   // True if a complete answer of the resource's group did not have it.
   [[nodiscard]] bool IsAbsent(const api::GroupResource& resource,
                               ResourceScope scope = ResourceScope::kNamespaced) const;
-  // True if the server answered, but cannot say whether it serves the resource: its group is stale.
+  // True if the server answered, but it is unknown whether it serves the resource: its group is
+  // stale.
   [[nodiscard]] bool IsUnknown(const api::GroupResource& resource,
                                ResourceScope scope = ResourceScope::kNamespaced) const;
-  // True if this very version can be listed and watched, as far as is known.
+  // True if exactly this version can be listed and watched, as far as is known.
   [[nodiscard]] bool HasVersion(const api::GroupVersionResource& resource) const;
   // True if a complete answer of its group did not have it.
   [[nodiscard]] bool LacksVersion(const api::GroupVersionResource& resource) const;
 
-  // Rises with each answer that changed what is served. 0: there was none yet.
+  // Increases with each answer that changed what is served. 0: no answer yet.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
-  // Of every namespaced resource that can be listed and watched.
+  // Visits every namespaced resource that can be listed and watched.
   void ForEachKind(const std::function<void(const api::GroupResource& resource,
                                             const std::string& kind)>& visit) const;
 
@@ -66,7 +66,7 @@ class ServedResources {
 
   client::Discovery discovery_;
   base::Scheduler& scheduler_;
-  base::Gate gate_;  // whoever asks is inside
+  base::Gate gate_;  // held by the caller that asks
   base::TimePoint last_look_{};
   base::Result<void> last_outcome_;
   struct Served {
@@ -76,11 +76,11 @@ class ServedResources {
     bool operator==(const Served&) const = default;
   };
   std::map<api::GroupResource, Served> served_;
-  std::set<api::GroupVersionResource> versions_;  // all of them
+  std::set<api::GroupVersionResource> versions_;  // all versions
   std::set<std::string> failed_groups_;
   bool answered_ = false;
   std::uint64_t generation_ = 0;
-  std::string trouble_;  // said already
+  std::string trouble_;  // the error that was logged
 };
 
 }  // namespace controllers

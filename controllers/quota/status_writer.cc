@@ -12,14 +12,14 @@ namespace {
 
 const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
 
-// While the quotas cannot be followed, a namespace is read again no sooner.
+// While the quotas cannot be watched, a namespace is read at most this often.
 constexpr std::chrono::milliseconds kRefreshAge{250};
 constexpr std::chrono::milliseconds kSyncPoll{20};
-// Longer than the answer to a list may take.
+// Longer than a list may take.
 constexpr std::chrono::seconds kListRemembered{30};
 
-// The write may have been made: no answer came, or one that is also given after it was made (500
-// and 504 where etcd took too long, 502 and 503 of a proxy that lost the answer).
+// True if the write may have been made: there was no answer, or an answer that is also given after
+// a write (500 and 504 if etcd took too long, 502 and 503 of a proxy that lost the answer).
 bool MayBeWritten(const base::Error& error) {
   if (error.http_status >= 500) return true;
   return error.http_status == 0 &&
@@ -37,8 +37,8 @@ base::Error StatusWriter::Changed(const quota::Quota& quota) {
           .message = "quota " + quota.key.ToString() + " changed meanwhile"};
 }
 
-// A quota that never had a reservation gets no list: where nobody admits, nothing of ours stands in
-// the quotas.
+// A quota that never had a reservation gets no list. So without admission the quotas contain
+// nothing of ours.
 std::string StatusWriter::ListOf(const StatusWrite& write) {
   const bool listed = !write.quota.reservations.empty() || !write.standing.list.entries().empty();
   return listed ? write.standing.list.Print() : std::string();
@@ -49,8 +49,8 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
   write.standing.list.used = write.standing.used;
   ++write.standing.list.writes;
   const std::string shown = quotas_.state().resource_version;
-  const quota::QuotaStatus desired{write.hard, write.standing.used};
-  const std::string list = ListOf(write);
+  quota::QuotaStatus desired{write.hard, write.standing.used};
+  std::string list = ListOf(write);
   client::ApiRequest request{
       .verb = "PATCH",
       .path = api_.resource.Path(write.quota.key.ns, write.quota.key.name, "status"),
@@ -58,17 +58,17 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
       .content_type = std::string(client::kMergePatch),
       .body = quota::StatusPatch(write.quota, desired, list, api_.form, write.further),
       .timeout = Until(deadline, context_.scheduler->Now())};
-  const quota::Quota quota = write.quota;
-  if (Account* account = accounts_.Find(quota)) {
-    account->in_flight = InFlight{desired, list, write.standing.list};
+  // The watch may show the write before its answer arrives. Account::OnQuota() recognises it by
+  // `in_flight`.
+  if (Account* account = accounts_.Find(write.quota)) {
+    account->in_flight = InFlight{std::move(desired), std::move(list)};
+    if (!account->in_flight->text.empty()) account->in_flight->list = write.standing.list;
   }
   const auto answer = co_await client::DoJson(*context_.client, std::move(request));
-  if (answer) {
-    auto written = TakeWritten(write, *answer, shown);
-    if (Account* account = accounts_.Find(quota)) account->in_flight.reset();
-    co_return written;
-  }
-  if (Account* account = accounts_.Find(quota)) account->in_flight.reset();
+  std::optional<base::Result<quota::Quota>> written;
+  if (answer) written = TakeWritten(write, *answer, shown);
+  if (Account* account = accounts_.Find(write.quota)) account->in_flight.reset();
+  if (written) co_return *std::move(written);
   const base::Error error = answer.error();
   co_return co_await Find(std::move(write), error, deadline);
 }
@@ -82,13 +82,15 @@ base::Result<quota::Quota> StatusWriter::TakeWritten(const StatusWrite& write,
     account->written_version = stored->resource_version;
   }
   store_.Apply(*stored);
-  // A new version is later than any that was shown before it was asked for.
+  // A write makes a version that is later than any version before its request. An older one proves
+  // that the server was restored.
   const bool changed = stored->resource_version != write.quota.resource_version;
-  if (changed && api::IsOlderVersion(stored->resource_version, shown).value_or(false)) OnPutBack();
+  if (changed && api::IsKnownOlder(stored->resource_version, shown)) OnPutBack();
   return stored;
 }
 
-// A recount is simply made anew, from what is stored then.
+// Finds out whether a write was made. A recount has no mark: it is decided again from the stored
+// state.
 base::Task<base::Result<quota::Quota>> StatusWriter::Find(StatusWrite write, base::Error error,
                                                           base::TimePoint deadline) {
   const bool moved = error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kNotFound);
@@ -125,8 +127,9 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Read(quota::Quota quota,
                           .message = "quota " + quota.key.ToString() + " was replaced"};
   }
   const quota::Quota* held = store_.Find(quota.key);
+  // An older answer proves a restore only if the store has not changed during the read.
   const bool same = held != nullptr && held->resource_version == known;
-  if (same && api::IsOlderVersion(live->resource_version, known).value_or(false)) {
+  if (same && api::IsKnownOlder(live->resource_version, known)) {
     store_.Correct(*live);
     OnPutBack();
   } else {
@@ -135,11 +138,12 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Read(quota::Quota quota,
   co_return live;
 }
 
-// Until the quotas were listed again, everything that is read says so once more.
+// Until the quotas are listed again, every read would report the restore once more. So it is
+// handled once.
 void StatusWriter::OnPutBack() {
   const std::string& shown = quotas_.state().resource_version;
   if (std::exchange(put_back_from_, shown) == shown) return;
-  LOG(WARNING) << "the API server was put back to an earlier state, listing everything again"
+  LOG(WARNING) << "the API server was restored to an earlier state; listing everything again"
                << " quota_api=" << api_.name << " version=" << shown;
   refreshed_.clear();
   quotas_.Relist();
@@ -150,7 +154,8 @@ void StatusWriter::OnPutBack() {
 bool StatusWriter::Current() const {
   const informers::ReflectorState& state = quotas_.state();
   if (!store_.synced() || state.trouble) return false;
-  // A watch that was opened after a gap has yet to show what happened in it, or that it cannot.
+  // A watch that was opened after a gap must first show what happened in the gap, or that it
+  // cannot.
   const base::TimePoint now = context_.scheduler->Now();
   const base::Duration reopened = informers::WatchGap::kShort + accounting::kShowsQuotas;
   return state.gap.ShownAt(now, accounting::kShowsQuotas) <= now &&
@@ -158,7 +163,7 @@ bool StatusWriter::Current() const {
 }
 
 base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimePoint deadline) {
-  bool stopping = false;  // then a sleep takes no time
+  bool stopping = false;  // a sleep then returns at once
   while (!store_.synced() && !stopping && context_.scheduler->Now() < deadline) {
     co_await context_.scheduler->Sleep(kSyncPoll);
     stopping = co_await base::Stopping();
@@ -184,7 +189,7 @@ base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimeP
   co_return base::Result<void>();
 }
 
-// A list of one needs no right but those of the watch.
+// Uses a list with a fieldSelector: it needs only the rights of the watch.
 base::Task<base::Result<json::Value>> StatusWriter::ReadLabels(std::string ns,
                                                                base::TimePoint deadline) {
   client::ApiRequest request{.path = kNamespaces.Path(),
@@ -200,12 +205,12 @@ base::Task<base::Result<json::Value>> StatusWriter::ReadLabels(std::string ns,
   co_return json::Value();
 }
 
-// While the list was on its way the watch may have gone on, or a later list have come: what went
-// since must not come back, so an older list says nothing of what exists. Unless it is older than
-// what was known when it was asked for: then the server was put back.
+// While the list was on its way, the watch or a later list may have shown a deletion. The deleted
+// quota must not come back, so an older list adds and removes nothing. But if it is older than what
+// was known at its request, the server was restored, and the list is true.
 void StatusWriter::TakeList(const std::string& ns, std::string version, const json::Array& quotas,
                             const std::string& known) {
-  const bool put_back = api::IsOlderVersion(version, known).value_or(false);
+  const bool put_back = api::IsKnownOlder(version, known);
   if (put_back) OnPutBack();
   const auto last = refreshed_.find(ns);
   const auto covers = [&](const std::string& other) {

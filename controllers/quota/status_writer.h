@@ -1,9 +1,9 @@
 #pragma once
 
-// Guarded writes of quotas' statuses with their reservations, and live reads. A write whose answer
-// was lost is found again by the number of its entry.
+// Makes guarded writes of quota statuses with their reservations, and live reads. If the answer to
+// a write is lost, the number of its entry shows whether the write was made.
 //
-// Single-threaded. What it refers to outlives it.
+// Single-threaded. All references must outlive it.
 
 #include <cstdint>
 #include <functional>
@@ -19,13 +19,13 @@
 
 namespace controllers {
 
-// A quota's status as it is to be written, with what it rests on.
+// A status to be written, with the state that it was decided from.
 struct StatusWrite {
-  quota::Quota quota;  // its version guards the write
+  quota::Quota quota;  // its resourceVersion guards the write
   quota::ResourceList hard;
   accounting::Standing standing;
-  std::optional<std::uint64_t> mark = {};  // of an entry of ours that this write adds
-  json::Object further = {};               // other members of status, as in quota::StatusPatch()
+  std::optional<std::uint64_t> mark = {};  // the number of an entry of ours that this write adds
+  json::Object further = {};               // other fields of status, as in quota::StatusPatch()
 };
 
 class StatusWriter {
@@ -41,25 +41,24 @@ class StatusWriter {
         pulse_(pulse),
         accounts_(accounts) {}
 
-  // What it made, which the store then knows. Errors: kConflict also if the quota is found to have
-  // changed; else what kept the write from being made, as far as is known.
+  // Returns the quota that the write made, and gives it to the store. Errors: kConflict also if the
+  // quota has changed; otherwise the reason why the write was not made, as far as is known.
   base::Task<base::Result<quota::Quota>> Write(StatusWrite write, base::TimePoint deadline);
-  // As it is stored now, which the store then knows. Errors: kNotFound also if it is another one of
-  // the same name.
+  // Returns the stored quota, and gives it to the store. Errors: kNotFound also if it was replaced
+  // by another one of the same name.
   base::Task<base::Result<quota::Quota>> Read(quota::Quota quota, base::TimePoint deadline);
-  // Reads the namespace's quotas live, unless they are followed.
+  // Reads the quotas of the namespace live, unless they are watched.
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline);
-  // The labels of a namespace as they are stored now; null: it has none, or is not there.
+  // Returns the stored labels of a namespace; null if it has none or does not exist.
   base::Task<base::Result<json::Value>> ReadLabels(std::string ns, base::TimePoint deadline);
-  // The quotas are listed and followed: the store has what is stored, but for the time an event
-  // takes.
+  // True if the quotas are listed and watched: the store lags only by the delay of an event.
   [[nodiscard]] bool Current() const;
-  // The server was put back to an earlier state: watches that go on from where they were show
-  // nothing of what is stored since.
+  // The server was restored to an earlier state. Watches that resume would show nothing that was
+  // stored since, so everything is listed again.
   void OnPutBack();
-  // What else is listed again then.
+  // Sets what else must list again then.
   void SetPutBackListener(std::function<void()> listener) { on_put_back_ = std::move(listener); }
-  // The error of a write that came too late.
+  // The error of a write whose quota has changed.
   static base::Error Changed(const quota::Quota& quota);
 
  private:
@@ -68,14 +67,14 @@ class StatusWriter {
     base::TimePoint at;
     std::string version;
   };
-  // The text of its list; "": it writes none.
+  // The text of its list of reservations; "" if it writes none.
   [[nodiscard]] static std::string ListOf(const StatusWrite& write);
   base::Task<base::Result<quota::Quota>> Find(StatusWrite write, base::Error error,
                                               base::TimePoint deadline);
   [[nodiscard]] base::Result<quota::Quota> TakeWritten(const StatusWrite& write,
                                                        const json::Value& answer,
                                                        const std::string& shown);
-  // `known` is what the watch had shown when the list was asked for.
+  // `known`: the version that the watch had shown when the list was requested.
   void TakeList(const std::string& ns, std::string version, const json::Array& quotas,
                 const std::string& known);
 
@@ -86,9 +85,10 @@ class StatusWriter {
   informers::Reflector& quotas_;
   const Pulse& pulse_;
   Accounts& accounts_;
-  std::unordered_map<std::string, Listed> refreshed_;  // namespaces, while not Current()
+  // namespaces that were read live while not Current()
+  std::unordered_map<std::string, Listed> refreshed_;
   std::function<void()> on_put_back_ = nullptr;
-  std::string put_back_from_;  // what the quotas' watch had shown when OnPutBack() was called last
+  std::string put_back_from_;  // the version of the quotas' watch at the last OnPutBack()
 };
 
 }  // namespace controllers

@@ -11,14 +11,14 @@
 namespace controllers {
 namespace {
 
-// How far apart looks at the ledger's expiries are at most: a wall clock may be set.
+// The ledger is checked for expiries at least this often, because the wall clock may be set.
 constexpr std::chrono::seconds kLongestExpiryWait{10};
-// Slower than this a clock is corrected, not set.
+// A smaller difference is a correction of the clock (slewing), not a set clock.
 constexpr std::chrono::seconds kClockTolerance{1};
 constexpr std::chrono::seconds kSettle{1};  // how far a watch may lag behind a fresh list
-// Changes that are reported in one turn of the loop: each concerns quotas.
+// Changes that are reported in one turn of the event loop: each enqueues quotas.
 constexpr std::size_t kChangesAStep = 64;
-// Longer than an admission call may take that began before the change.
+// Longer than an admission call that began before the change may take.
 constexpr std::chrono::seconds kRecent{30};
 // Longer than a reservation is held.
 constexpr std::chrono::seconds kGone{60};
@@ -90,16 +90,15 @@ base::Task<void> TrackedResource::Stop() {
 
 void TrackedResource::Relist() {
   recent_ = RecentVersions(kRecent);
-  relists_ = true;
+  completeness_.OnRelist();
   reflector_->Relist();
 }
 
 void TrackedResource::BeginList() {
-  drift_.reset();  // the list that begins finds what the resync was looking for
-  listing_ = true;
-  relists_ = false;
-  // Who lists again knows what the list shows, as one who starts: what was shown before may be of a
-  // server that was put back to an earlier state.
+  drift_.reset();  // the new list finds what the resync was looking for
+  completeness_.OnListBegins();
+  // After a relist only its result counts, as after a start: what was shown before may come from
+  // the state before a restore of the server.
   gone_ = RecentVersions(kGone);
   newest_.clear();
   newest_of_all_.clear();
@@ -112,15 +111,12 @@ void TrackedResource::Upsert(const json::Value& object) {
   if (drift_) drift_->OnEvent(uid);
   NoteVersion(ns, object.StringAt({"metadata", "resourceVersion"}));
   Count(object, ns, uid);
-  if (synced_) listener_.OnShown(ns, uid);
+  if (completeness_.listed()) listener_.OnShown(ns, uid);
 }
 
 void TrackedResource::NoteVersion(const std::string& ns, std::string_view version) {
-  const auto raise = [&](std::string& newest) {
-    if (newest.empty() || api::IsOlderVersion(newest, version).value_or(false)) newest = version;
-  };
-  raise(newest_[ns]);
-  raise(newest_of_all_);
+  api::RaiseVersion(newest_[ns], version);
+  api::RaiseVersion(newest_of_all_, version);
 }
 
 void TrackedResource::Count(const json::Value& object, const std::string& ns,
@@ -143,13 +139,12 @@ void TrackedResource::Count(const json::Value& object, const std::string& ns,
                               << " error=" << json::Quote(facts->flaw);
   }
   const bool has_later = facts->later.has_value();
-  const auto change = ledger_.Set(ns, uid, std::move(*facts), VersionOf(object));
-  if (change && change->before) {
-    recent_.OnChanged(context_.scheduler->Now(), uid,
-                      object.StringAt({"metadata", "resourceVersion"}));
-  }
+  auto change = ledger_.Set(ns, uid, std::move(*facts), VersionOf(object));
   if (has_later) expiry_->Wake();
-  if (change) Report(*change);
+  if (!change) return;
+  change->version = object.StringAt({"metadata", "resourceVersion"});
+  if (change->before) recent_.OnChanged(context_.scheduler->Now(), uid, change->version);
+  Report(*change);
 }
 
 void TrackedResource::Remove(const json::Value& object) {
@@ -165,7 +160,7 @@ void TrackedResource::Remove(const json::Value& object) {
     recent_.OnChanged(now, uid, version);
     Report(*change);
   }
-  if (synced_) listener_.OnShown(ns, uid);
+  if (completeness_.listed()) listener_.OnShown(ns, uid);
 }
 
 bool TrackedResource::IsGone(const quota::Uid& uid) const {
@@ -194,8 +189,7 @@ bool TrackedResource::SweepSome() {
 }
 
 void TrackedResource::EndList() {
-  listing_ = false;
-  if (!std::exchange(synced_, true)) {
+  if (completeness_.OnListEnds()) {
     LOG(INFO) << "counting resource=" << resource_.ToString() << " objects=" << ledger_.size()
               << " distinct=" << ledger_.distinct_facts();
   }
@@ -204,25 +198,16 @@ void TrackedResource::EndList() {
 }
 
 void TrackedResource::OnState() {
-  if (state().trouble) {
-    behind_until_ = base::TimePoint::max();
-  } else if (behind_until_ == base::TimePoint::max()) {
-    behind_until_ = context_.scheduler->Now() + accounting::kCatchesUp;
-  }
+  completeness_.OnState(context_.scheduler->Now(), state());
   listener_.OnResourceState(evaluator_);
 }
 
-base::TimePoint TrackedResource::behind_until() const {
-  const base::TimePoint now = context_.scheduler->Now();
-  return std::max(behind_until_, reflector_->state().gap.ShownAt(now, accounting::kCatchesUp));
-}
-
 void TrackedResource::Report(const quota::LedgerChange& change) {
-  // Before the first complete list nothing is known, so nothing can have changed.
-  if (synced_) listener_.OnUsageChange(evaluator_, change);
+  // Before the first complete list nothing is known, so no change is reported.
+  if (completeness_.listed()) listener_.OnUsageChange(evaluator_, change);
 }
 
-// Whether the wall clock was set back since this was asked last.
+// True if the wall clock was set back since the last call.
 bool TrackedResource::WasSetBack(base::WallTime wall) {
   const base::Duration ahead = std::chrono::duration_cast<base::Duration>(wall.time_since_epoch()) -
                                context_.scheduler->Now().time_since_epoch();
@@ -236,7 +221,7 @@ base::Task<void> TrackedResource::WatchExpiry() {
   while (!co_await base::Stopping()) {
     const base::WallTime wall = context_.scheduler->WallNow();
     too_early = WasSetBack(wall) || too_early;
-    // What time has changed is not known any more as it was; the server knows it.
+    // Facts that expired too early cannot be undone from the ledger, so the objects are read again.
     if (too_early && synced() && !drift_) {
       const auto listed = co_await Resync(kSettle, Depth::kWhole);
       too_early = !listed.has_value();
@@ -273,6 +258,7 @@ base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(bas
     if (more) co_await base::NextTurn();
     more = more && drift_;
   }
+  // A relist during a suspension has reset `drift_`.
   if (!drift_) co_return superseded;
   drift_.reset();
   co_return std::optional<DriftReport>(std::move(report));
@@ -297,8 +283,8 @@ base::Task<base::Result<void>> TrackedResource::ListVersions(Depth depth) {
   co_return base::Result<void>();
 }
 
-// By lists of one, which take no right that the watch does not take, too; where there are many, all
-// of them at once.
+// Reads a few suspects by a list of one each, which needs only the rights of the watch. Reads all
+// objects if there are many.
 base::Task<base::Result<void>> TrackedResource::ReadSuspects() {
   constexpr std::size_t kMostLists = 32;
   if (!drift_) co_return base::Result<void>();

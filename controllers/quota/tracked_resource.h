@@ -1,7 +1,7 @@
 #pragma once
 
-// One tracked resource of one quota API: its reflector, its ledger, its state and age. A resource
-// in trouble hurts nobody but itself: it keeps what it knows and says so.
+// One tracked resource of one quota API: its reflector, its ledger, its state and age. If it fails,
+// it keeps what it knows and reports the failure. No other resource is affected.
 //
 // Single-threaded. Stop() must have returned before it is destroyed.
 
@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "controllers/quota/completeness.h"
 #include "controllers/quota/drift_finder.h"
 #include "controllers/quota/recent_versions.h"
 #include "informers/reflector.h"
@@ -33,24 +34,25 @@ class UsageListener {
   // Facts of an object changed, by an event or by time.
   virtual void OnUsageChange(const quota::Evaluator& evaluator,
                              const quota::LedgerChange& change) = 0;
-  // Became synced, fell into trouble, or healed.
+  // The resource became synced, failed or recovered.
   virtual void OnResourceState(const quota::Evaluator& evaluator) = 0;
-  // A class that the evaluator reads came, changed or went.
+  // A class that the evaluator reads was added, changed or removed.
   virtual void OnClassChange(const quota::Evaluator& evaluator, const std::string& name) = 0;
-  // The classes became known, or are no longer.
+  // The classes became known or unknown.
   virtual void OnClassState(const quota::Evaluator& evaluator) = 0;
-  // An event has shown an object, or that it is gone, whether or not its facts changed.
+  // An event has shown an object or its deletion, whether or not its facts changed.
   virtual void OnShown(std::string_view ns, const quota::Uid& uid) = 0;
 };
 
-// What a tracked resource needs of the world. All outlive it.
+// What a tracked resource needs from its environment. All of it must outlive the resource.
 struct TrackingContext {
   base::asio::any_io_executor executor;
   base::Scheduler* scheduler = nullptr;
   client::ApiClient* client = nullptr;
-  informers::ReflectorOptions reflector;  // the defaults; resource and fields are set per resource
-  std::string name;                       // of the informers, in metrics: the quota API's
-  metrics::Registry* registry = nullptr;  // may be absent
+  // the defaults; resource and fields are set for each resource
+  informers::ReflectorOptions reflector;
+  std::string name;                         // the quota API's name, for the informers in metrics
+  metrics::Registry* registry = nullptr;    // may be absent
   client::EventRecorder* events = nullptr;  // may be absent
 };
 
@@ -67,41 +69,37 @@ class TrackedResource final : public informers::CollectionSink {
   base::Task<void> Stop();
   // As Ledger::SetGroups().
   void SetGroups(std::string_view ns, std::vector<std::string> groups);
-  // The server was put back to an earlier state: lists again.
+  // Lists again, because the server was restored to an earlier state.
   void Relist();
 
-  // kVersions compares the objects' versions, and reads those in full that differ. kWhole reads all
-  // in full: facts of the same version may differ after the wall clock was set.
+  // kVersions compares versions, and reads objects in full if they differ. kWhole reads all objects
+  // in full: after the wall clock was set, facts of the same version may differ.
   enum class Depth : std::uint8_t { kVersions, kWhole };
-  // A fresh list against the ledger; repairs and reports drift, whose changes it has taken. nullopt
-  // if the resource relisted meanwhile, or another one is under way, which does the same work.
-  // Waits `settle` for the watch to catch up if there are suspects. Errors: a list failed; nothing
-  // was changed.
+  // Compares the ledger with a fresh list. Repairs and reports drift; the listener has got the
+  // changes. nullopt if the resource relisted meanwhile, or if another resync is running. If there
+  // are suspects, it waits `settle` for the watch. Errors: a list failed, and nothing was changed.
   base::Task<base::Result<std::optional<DriftReport>>> Resync(base::Duration settle, Depth depth);
 
   [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
   [[nodiscard]] const quota::Evaluator& evaluator() const { return evaluator_; }
   [[nodiscard]] const quota::Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const informers::ReflectorState& state() const { return reflector_->state(); }
-  // True if the ledger is a complete and current picture: not before the first list, and not in the
-  // middle of another one, when it holds some of the old and some of the new, or before one that
-  // Relist() asked for.
-  [[nodiscard]] bool synced() const { return synced_ && !listing_ && !relists_; }
+  // True if the ledger is complete and current.
+  [[nodiscard]] bool synced() const { return completeness_.synced(); }
   [[nodiscard]] base::TimePoint started() const { return started_; }
-  // Until then objects may be stored that the ledger has not: TimePoint::max() while in trouble,
-  // and a moment ahead while no watch is open without that (its place in history is gone, or the
-  // server takes its time); else a moment after it. In the past when all is well.
-  [[nodiscard]] base::TimePoint behind_until() const;
+  // As Completeness::BehindUntil().
+  [[nodiscard]] base::TimePoint behind_until() const {
+    return completeness_.BehindUntil(context_.scheduler->Now(), state());
+  }
 
   // True if the object is known to have changed since it had this resourceVersion.
   [[nodiscard]] bool HasLater(const quota::Uid& uid, std::string_view version) const;
 
-  // True if an event has shown that the object is gone, not long ago, and since the last list
-  // began.
+  // True if an event has shown recently that the object was deleted, after the last list began.
   [[nodiscard]] bool IsGone(const quota::Uid& uid) const;
-  // The newest version of an object that was shown since then: of this namespace, or, for a group,
-  // of any. The watch is over all, so whoever has seen that far knows as much of each namespace,
-  // and labels that change meanwhile leave it right. "": none.
+  // The newest version of an object that was shown since then: in this namespace, or, for a group,
+  // in any namespace. The watch covers all namespaces, so a newer version anywhere proves that each
+  // namespace is shown as far. This stays correct when labels change. "" if none.
   [[nodiscard]] std::string NewestIn(const quota::Space& space) const;
 
   void BeginList() override;
@@ -134,14 +132,12 @@ class TrackedResource final : public informers::CollectionSink {
   RecentVersions gone_;
   std::map<std::string, std::string, std::less<>> newest_;  // version, by namespace
   std::string newest_of_all_;
-  std::unique_ptr<base::Alarm> expiry_;       // rung when the next LaterFacts may have moved closer
-  std::optional<DriftFinder> drift_;          // set while a resync is under way
-  std::optional<base::Duration> wall_ahead_;  // of the monotonic clock, when looked at last
-  bool synced_ = false;                       // a complete list has been seen
-  bool listing_ = false;                      // a list is coming in
-  bool relists_ = false;                      // it is to come: what is known is not believed
+  std::unique_ptr<base::Alarm> expiry_;  // woken when the next LaterFacts may have moved closer
+  std::optional<DriftFinder> drift_;     // set during a resync
+  // how far it was ahead of the monotonic clock at the last check
+  std::optional<base::Duration> wall_ahead_;
+  Completeness completeness_;
   base::TimePoint started_{};
-  base::TimePoint behind_until_{};
 };
 
 }  // namespace controllers

@@ -46,7 +46,7 @@ std::map<api::GroupResource, quota::Evaluator> Tracker::EvaluatorsFor(
 
 void Tracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   if (before != nullptr && after != nullptr && before->hard == after->hard) return;
-  // Want first, so that a resource named by both is not dropped in between.
+  // Call Want() first, so that a resource that both name is not dropped in between.
   if (after != nullptr) {
     for (const auto& [resource, evaluator] : EvaluatorsFor(after->hard)) Want(evaluator);
   }
@@ -89,7 +89,7 @@ void Tracker::SetGroups(std::string_view ns, std::vector<std::string> groups) {
   }
 }
 
-// An evaluator is also wanted while its classes make some quota's name its own.
+// An evaluator is also wanted while it owns a name of a quota because of its classes.
 void Tracker::WantByClasses() {
   for (const quota::Evaluator& evaluator : api_.evaluators) {
     if (!evaluator.classes) continue;
@@ -211,7 +211,8 @@ void Tracker::OnResourceState() {
   if (AnyUnresolved()) changed_->Wake();
 }
 
-// Named, and not watched; or not found where it is watched, so it may be gone or have moved.
+// True if a named resource is not watched, or its watch gets a 404, so it may be deleted or moved
+// to another version.
 bool Tracker::IsUnresolved(const Wanted& wanted) {
   if (wanted.quotas == 0) return false;
   if (!wanted.tracked) return true;
@@ -239,7 +240,7 @@ bool Tracker::IsLookDue() const {
 base::Task<void> Tracker::Run() {
   co_await base::DeferCancellation();
   while (!co_await base::Stopping()) {
-    StartServed();  // from what is known already
+    StartServed();  // from the last discovery
     const bool due = IsLookDue();
     if (due) co_await Rediscover();
     co_await StopUnneeded();
@@ -249,13 +250,15 @@ base::Task<void> Tracker::Run() {
 }
 
 base::Task<void> Tracker::Rediscover() {
+  // Set before the request: a name that is added during the request may need another discovery.
   last_discovery_ = context_.scheduler->Now();
   const auto refreshed = co_await served_.Refresh();
   StartServed();
-  if (refreshed) NoticeMissing();  // else said by ServedResources; what was known stays
+  if (refreshed) NoticeMissing();  // an error was logged by ServedResources; the known state stays
 }
 
-// Nobody waits for the first count of what the server does not serve, or cannot say that it serves.
+// A first status does not wait for resources that the server does not serve, or whose group is
+// stale.
 void Tracker::NoticeMissing() {
   for (auto& [resource, wanted] : wanted_) {
     if (wanted.tracked || wanted.quotas == 0) continue;
@@ -308,7 +311,7 @@ base::Task<void> Tracker::StopUnneeded() {
     if (gone && !unneeded) wanted.known_absent = true;
     entry = unneeded ? wanted_.erase(entry) : std::next(entry);
   }
-  StartServed();  // those that move
+  StartServed();  // restarts the ones that move to another version
   for (const std::shared_ptr<TrackedResource>& tracked : stopping) {
     LOG(INFO) << "no longer counting resource=" << tracked->resource().ToString();
     co_await tracked->Stop();

@@ -9,7 +9,7 @@ namespace {
 
 using quota::Quantity;
 
-// At most one part in `share` of what `hard` leaves above `used`.
+// True if the burst takes at most 1/share of what `hard` leaves above `used`.
 bool LeavesMuch(const ResourceList& burst, int share, const ResourceList& hard,
                 const ResourceList& used) {
   return std::ranges::all_of(burst, [&](const auto& entry) {
@@ -30,7 +30,7 @@ void Crowd::OnGranted(base::TimePoint now, const ResourceList& usage, std::size_
     creations_ = 0;
     since_ = now;
   }
-  // What does not fit is forgotten: then less is reserved for those to come.
+  // If the sum overflows, these creations are not counted. Then the next burst is smaller.
   if (granted_.Add(usage)) creations_ += creations;
 }
 
@@ -41,6 +41,7 @@ NextBurst Crowd::Next(base::TimePoint now, const ResourceList& hard,
   if (!crowd || now - since_ < options_.shortest || took > options_.window) return {};
   if (creations_ < meant_ / 2) return {};
   const auto most = static_cast<std::int64_t>(options_.most / creations_);
+  // A multiple of the granted usage, halved until it fits below the limits.
   std::int64_t times = std::min<std::int64_t>(options_.window / took, options_.growth);
   for (times = std::min(times, most); times > 0; times /= 2) {
     ResourceList burst;

@@ -1,7 +1,8 @@
 #pragma once
 
-// The creations that come to one quota, and how much to reserve for those to come, so that in a
-// crowd few need a write of their own (DESIGN.md). No clock of its own, one thread.
+// Counts the creations that one quota grants, and computes how much to reserve for the next ones
+// (a burst, see DESIGN.md). So in a crowd of creations few need a write of their own. No clock of
+// its own, one thread.
 
 #include <cstddef>
 
@@ -11,37 +12,37 @@
 namespace accounting {
 
 struct CrowdOptions {
-  std::size_t crowd = 16;  // creations within `window`; 0: nothing is reserved for those to come
-  base::Duration window = std::chrono::milliseconds(250);   // a burst is to last for so long
-  base::Duration shortest = std::chrono::milliseconds(10);  // what comes within it is no crowd
-  std::size_t most = 256;  // creations, that one burst is meant for
-  int growth = 4;          // and no more than so many times those that came
-  int share = 16;          // of what is left below a limit, one part of so many
+  std::size_t crowd = 16;  // creations within `window` that make a crowd; 0: no bursts
+  base::Duration window = std::chrono::milliseconds(250);  // the time that a burst covers
+  base::Duration shortest =
+      std::chrono::milliseconds(10);  // creations are counted at least this long
+  std::size_t most = 256;             // maximum of creations in a burst
+  int growth = 4;  // maximum of a burst, as a multiple of the creations that arrived
+  int share = 16;  // a burst takes at most 1/share of what is left below each limit
 };
 
-// What to reserve.
 struct NextBurst {
-  ResourceList usage;         // empty: nothing
-  std::size_t creations = 0;  // that it is meant for
+  ResourceList usage;         // to reserve; empty: nothing
+  std::size_t creations = 0;  // number that `usage` is for
 };
 
 class Crowd {
  public:
   explicit Crowd(CrowdOptions options) : options_(options) {}
 
-  // So many creations were granted that much, from a burst or otherwise.
+  // Call after creations were granted, from a burst or by a write. `usage` is their sum.
   void OnGranted(base::TimePoint now, const ResourceList& usage, std::size_t creations);
-  // For as many as come within `window`, and no more than a share of what `hard` leaves above
-  // `used`; nothing, unless a crowd is there and what it has will not last.
+  // Returns a burst for the creations of the next `window`. Returns nothing if there is no crowd,
+  // or if half of the last burst is left.
   [[nodiscard]] NextBurst Next(base::TimePoint now, const ResourceList& hard,
                                const ResourceList& used) const;
-  // That was reserved.
+  // Call after a burst for this number of creations was reserved.
   void OnReserved(base::TimePoint now, std::size_t creations);
 
  private:
   CrowdOptions options_;
-  std::size_t meant_ = 0;  // creations, that the last burst is for
-  // What was granted since that was reserved, or the crowd began.
+  std::size_t meant_ = 0;  // number of creations that the last burst was for
+  // Granted since the last burst was reserved, or since the crowd began.
   ResourceList granted_;
   std::size_t creations_ = 0;
   base::TimePoint since_{};

@@ -1,6 +1,6 @@
 #pragma once
 
-// When this process first saw each entry of one quota. No clock of its own, one thread.
+// Remembers when this process first saw each entry of one quota. No clock of its own, one thread.
 
 #include <map>
 #include <optional>
@@ -14,10 +14,10 @@ namespace accounting {
 
 class FirstSeen {
  public:
-  // The list as it stands now: what is gone is forgotten.
+  // Call with the current list. Forgets entries that are not in it.
   void See(base::TimePoint now, const ReservationList& list);
   [[nodiscard]] std::optional<base::TimePoint> Of(const Reservation& entry) const;
-  // The earliest of all; nullopt: there is no entry.
+  // Returns the earliest time; nullopt without entries.
   [[nodiscard]] std::optional<base::TimePoint> Oldest() const;
 
  private:

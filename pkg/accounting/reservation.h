@@ -15,21 +15,23 @@ namespace accounting {
 using quota::ResourceList;
 using quota::Uid;
 
-// One of three kinds. With objects: each of them may come to use `usage` in all, by a request that
-// was made from version `from` of it ("": a creation). Unassigned: `usage` in all, for creations
-// that its writer is yet to be asked about. Else merged: `usage` in all, for whoever it was.
+// An entry. There are three kinds:
+// - With objects: each object may use `usage` in all. The request started from its version `from`
+//   ("": a creation).
+// - Unassigned: `usage` is for all creations that the writer expects.
+// - Merged, without objects and not unassigned: `usage` is the sum of the entries that it replaces.
 struct Reservation {
   std::string by;       // the process that wrote it
-  std::uint64_t n = 0;  // of all that it wrote
-  std::string of;       // the resource of its objects, "machines.compute.ironcore.dev"
-  std::string ns = {};  // of its objects; "": the quota's own, or there are no objects
+  std::uint64_t n = 0;  // unique among the entries of this process
+  std::string of;       // the resource of its objects, for example "machines.compute.ironcore.dev"
+  std::string ns = {};  // namespace of its objects; "": the quota's own, or no objects
   ResourceList usage;
   std::vector<Uid> objects;
   std::string from;
-  ResourceList stored;           // what the object used in that version, of the names of `usage`
-  std::uint64_t unassigned = 0;  // creations
-  // Of the slowest webhook of others that the writer knew: so long the API server may wait before
-  // it stores what was granted.
+  ResourceList stored;           // the object's usage in that version, under names of `usage`
+  std::uint64_t unassigned = 0;  // number of expected creations
+  // The timeout of the slowest other webhook that the writer knew. The API server may wait this
+  // long before it stores the object.
   std::chrono::seconds webhook{0};
 
   bool operator==(const Reservation&) const = default;

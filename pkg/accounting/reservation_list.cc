@@ -13,7 +13,8 @@ namespace {
 
 bool IsMerged(const Reservation& entry) { return entry.objects.empty() && entry.unassigned == 0; }
 
-// What `used` has for an object of the entry that uses `stored`.
+// Returns what `used` includes for an object of the entry, if the object uses `stored`: what the
+// entry added, plus the smaller of `stored` and the usage that the entry started from.
 ResourceList PaidBy(const Reservation& entry, const ResourceList& stored) {
   ResourceList paid;
   for (const auto& [name, usage] : entry.usage) {
@@ -24,12 +25,19 @@ ResourceList PaidBy(const Reservation& entry, const ResourceList& stored) {
   return paid;
 }
 
-// What an entry may come to use at most, in all.
+// Returns the most that all objects of an entry may use together.
 ResourceList WholeOf(const Reservation& entry) {
   ResourceList whole;
-  const std::size_t times = entry.objects.empty() ? 1 : entry.objects.size();
-  for (std::size_t i = 0; i < times; ++i) quota::AddTo(whole, entry.usage);
+  const auto times = static_cast<std::int64_t>(std::max<std::size_t>(1, entry.objects.size()));
+  for (const auto& [name, amount] : entry.usage) {
+    const auto all = amount.Mul(times);
+    whole.Set(name, all ? *all : amount);
+  }
   return whole;
+}
+
+auto Is(std::string_view by, std::uint64_t n) {
+  return [by, n](const Reservation& entry) { return entry.n == n && entry.by == by; };
 }
 
 }  // namespace
@@ -42,21 +50,19 @@ void ReservationList::Add(Reservation reservation) {
 }
 
 const Reservation* ReservationList::Find(std::string_view by, std::uint64_t n) const {
-  const auto found = std::ranges::find_if(
-      entries_, [&](const Reservation& entry) { return entry.n == n && entry.by == by; });
+  const auto found = std::ranges::find_if(entries_, Is(by, n));
   return found == entries_.end() ? nullptr : &*found;
 }
 
 bool ReservationList::Remove(std::string_view by, std::uint64_t n, const Uid& uid) {
-  const auto entry =
-      std::ranges::find_if(entries_, [&](const Reservation& e) { return e.n == n && e.by == by; });
+  const auto entry = std::ranges::find_if(entries_, Is(by, n));
   if (entry == entries_.end() || std::erase(entry->objects, uid) == 0) return false;
   if (entry->objects.empty()) entries_.erase(entry);
   return true;
 }
 
 bool ReservationList::Remove(std::string_view by, std::uint64_t n) {
-  return std::erase_if(entries_, [&](const Reservation& e) { return e.n == n && e.by == by; }) > 0;
+  return std::erase_if(entries_, Is(by, n)) > 0;
 }
 
 bool ReservationList::Names(const Uid& uid) const {
@@ -82,13 +88,7 @@ std::size_t ReservationList::objects() const {
 
 ResourceList ReservationList::Reserved() const {
   ResourceList reserved;
-  for (const Reservation& entry : entries_) {
-    const auto times = static_cast<std::int64_t>(std::max<std::size_t>(1, entry.objects.size()));
-    for (const auto& [name, amount] : entry.usage) {
-      const auto all = amount.Mul(times);
-      reserved.Set(name, quota::Sum(reserved.Get(name), all ? *all : amount));
-    }
-  }
+  for (const Reservation& entry : entries_) quota::AddTo(reserved, WholeOf(entry));
   return reserved;
 }
 
@@ -100,7 +100,7 @@ ResourceList ReservationList::Unassigned() const {
   return unassigned;
 }
 
-// So that lists of the usual size need not be printed to be measured.
+// An upper bound, so that lists of the usual size need not be printed to measure them.
 std::size_t ReservationList::BytesAtMost() const {
   constexpr std::size_t kEscaped = 6;    // a byte as \u001f
   constexpr std::size_t kAmount = 64;    // with quotes and separators
@@ -135,7 +135,7 @@ bool ReservationList::Merge(const Bounds& bounds, std::string_view by, std::uint
   if (fits()) return false;
   Reservation merged{.by = std::string(by), .n = n, .of = "", .usage = {}, .objects = {}};
   while (!fits() && keep > 0) {
-    keep /= 2;  // so that the next write does not have to merge again
+    keep /= 2;  // merge more than needed, so that the next write need not merge again
     while (objects() > keep) {
       const auto oldest = std::ranges::find_if(
           entries_, [](const Reservation& entry) { return !entry.objects.empty(); });
@@ -144,7 +144,8 @@ bool ReservationList::Merge(const Bounds& bounds, std::string_view by, std::uint
       entries_.erase(oldest);
     }
   }
-  // The youngest take in what is too much: it ends later, never earlier.
+  // If there are too many merged entries, merge the newest ones: their usage then ends later, never
+  // earlier.
   while (std::ranges::count_if(entries_, IsMerged) >= static_cast<int>(bounds.merged)) {
     const auto last = std::find_if(entries_.rbegin(), entries_.rend(), IsMerged);
     quota::AddTo(merged.usage, last->usage);

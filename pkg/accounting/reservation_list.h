@@ -1,7 +1,8 @@
 #pragma once
 
-// The reservations of one quota as they stand in the quota object, with what each reader needs to
-// judge them. Written in the same guarded patch as `status.used`, so a reader has both or neither.
+// The reservations of one quota as stored in the quota object, with the data that readers need to
+// judge them. The same patch, with a resourceVersion, writes them and `status.used`. So a reader
+// has both or neither.
 //
 //   {"reservations":[
 //      {"by":"7f3a9c01","n":41,"of":"pods","usage":{"pods":"1"},"objects":["7b0c…","e1f4…"]},
@@ -26,52 +27,56 @@ namespace accounting {
 struct Bounds {
   std::size_t objects = 1'000;
   std::size_t bytes = std::size_t{64} * 1024;
-  std::size_t merged = 16;  // entries that others were merged into
+  std::size_t merged = 16;  // number of merged entries
 };
 
 class ReservationList {
  public:
-  // Errors: kMalformed. Then none of it is believed: what it stood for is a stranger's.
+  // Errors: kMalformed. The text is then ignored as a whole, and the part of `used` that is not
+  // observed counts as a stranger's.
   static base::Result<ReservationList> Parse(std::string_view text);
   [[nodiscard]] std::string Print() const;
 
-  // REQUIRES: its writer has not used its number before, and it uses something.
+  // REQUIRES: the list has no entry with this writer and number.
   void Add(Reservation reservation);
   [[nodiscard]] const Reservation* Find(std::string_view by, std::uint64_t n) const;
-  // One object of an entry; the entry goes with its last. False: it is not there.
+  // Removes one object of an entry, and the entry with its last object. Returns false if it is not
+  // in the list.
   bool Remove(std::string_view by, std::uint64_t n, const Uid& uid);
-  // The whole entry.
+  // Removes the whole entry.
   bool Remove(std::string_view by, std::uint64_t n);
   // True if some entry is for the object.
   [[nodiscard]] bool Names(const Uid& uid) const;
-  // What `used` has for the object by the entries, if it uses `stored`: of each name the largest,
-  // since of several requests from one version at most one is stored, and what a later one may use
-  // it may use in all. But an entry whose request started from a version that used more has no more
-  // than it added: that version is not stored any more.
+  // Returns what `used` includes for the object because of the entries, if the object uses
+  // `stored`: the largest amount of each name. Amounts are not added up, because at most one of
+  // several requests from one version is stored, and a later request has the total usage of the
+  // object. An entry whose request started from more than `stored` counts only with the growth that
+  // it added, because that version is not stored any more.
   [[nodiscard]] ResourceList Granted(const Uid& uid, const ResourceList& stored) const;
 
-  // What the entries let their objects use, in all: an object counts for each of its entries.
+  // Returns the sum of all entries. An object counts once for each of its entries.
   [[nodiscard]] ResourceList Reserved() const;
-  // What is expected, and for nobody yet.
+  // Returns the sum of the unassigned entries.
   [[nodiscard]] ResourceList Unassigned() const;
 
-  // The oldest entries become one of their sum until the bounds hold, in the name of who does it.
-  // What the list counts for, in any view, never falls by this. True if something was merged.
+  // Merges the oldest entries into one with their sum, with the writer `by` and the number `n`,
+  // until the list keeps the bounds. The list never counts less than before, in any view. Returns
+  // true if entries were merged.
   bool Merge(const Bounds& bounds, std::string_view by, std::uint64_t n);
 
   [[nodiscard]] const std::vector<Reservation>& entries() const { return entries_; }
-  // To be filtered: order and numbers stay.
+  // For callers that remove entries. They must keep the order.
   [[nodiscard]] std::vector<Reservation>& entries() { return entries_; }
   [[nodiscard]] std::size_t objects() const;
   bool operator==(const ReservationList&) const = default;
 
-  // By resource: the newest version of this namespace's objects (of all, where the quota is over
-  // several) that was observed by those who dropped an entry or counted. Who has not seen that far
-  // must not count.
+  // By resource: the newest version of an object that any process had observed when it dropped an
+  // entry or recounted. Only objects of the quota's namespace count, or objects of any namespace if
+  // the quota is over several. A process that has not seen this version must not recount.
   std::map<std::string, std::string> floor;
-  std::uint64_t writes = 0;  // of this list, so far: who reads it knows whether it was written
-  ResourceList used;         // status.used as this write made it: what differs is a stranger's
-  ResourceList strangers;    // what of it the writer held for strangers
+  std::uint64_t writes = 0;  // number of writes of this list; tells two writes apart
+  ResourceList used;         // status.used as written with this list; strangers made the difference
+  ResourceList strangers;    // the part of `used` that the writer held for strangers
 
  private:
   [[nodiscard]] std::size_t BytesAtMost() const;

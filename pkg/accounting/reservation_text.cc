@@ -1,8 +1,9 @@
-// The list as JSON. What is not exactly as we write it is not believed.
+// Prints and parses the list as JSON. The parser rejects every text that Print() could not write.
 
-#include <array>
-#include <cstdio>
+#include <algorithm>
+#include <deque>
 #include <initializer_list>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -17,7 +18,7 @@ namespace {
 
 using base::Result;
 
-// More than what we write can have, whoever wrote it.
+// Bounds for texts of any writer. Our own lists are smaller.
 constexpr std::size_t kMostBytes = std::size_t{256} * 1024;
 constexpr std::size_t kMostEntries = 4'096;
 
@@ -26,18 +27,19 @@ base::Error Wrong(std::string what) {
 }
 
 std::string TextOf(const Uid& uid) {
-  std::array<char, 40> text{};
-  const auto part = [](std::uint64_t from, int shift, std::uint64_t mask) {
-    return static_cast<unsigned long long>((from >> shift) & mask);
-  };
-  std::snprintf(text.data(), text.size(), "%08llx-%04llx-%04llx-%04llx-%012llx",
-                part(uid.high, 32, 0xffffffff), part(uid.high, 16, 0xffff),
-                part(uid.high, 0, 0xffff), part(uid.low, 48, 0xffff),
-                part(uid.low, 0, 0xffffffffffff));
-  return text.data();
+  std::string text = "00000000-0000-0000-0000-000000000000";
+  int digit = 0;
+  for (char& at : text) {
+    if (at == '-') continue;
+    const std::uint64_t half = digit < 16 ? uid.high : uid.low;
+    at = "0123456789abcdef"[(half >> (60 - 4 * (digit % 16))) & 0xf];
+    ++digit;
+  }
+  return text;
 }
 
-// One JSON object, appended to a text. A tree of values would cost each review a twentieth more.
+// Appends one JSON object to a text. With a tree of json::Value each review takes a twentieth more
+// time.
 class ObjectText {
  public:
   explicit ObjectText(std::string& text) : text_(text) { text_ += '{'; }
@@ -45,7 +47,7 @@ class ObjectText {
   ObjectText(const ObjectText&) = delete;
   ObjectText& operator=(const ObjectText&) = delete;
 
-  // What is appended next is its value.
+  // The caller appends the value next.
   std::string& Member(std::string_view name) {
     if (!std::exchange(empty_, false)) text_ += ',';
     text_ += json::Quote(name);
@@ -72,18 +74,49 @@ class ObjectText {
   bool empty_ = true;
 };
 
-void Append(std::string& text, const Reservation& entry) {
+// True if one entry can be printed as "like" the other: they may differ in numbers, namespaces and
+// objects.
+bool IsAlike(const Reservation& a, const Reservation& b) {
+  return a.by == b.by && a.of == b.of && a.webhook == b.webhook && a.usage == b.usage;
+}
+
+// The entries that others may refer to with "like": the last ones that were printed in full. Their
+// number is bounded, so printing a list stays linear.
+class Models {
+ public:
+  explicit Models(const std::vector<Reservation>& entries) : entries_(entries) {}
+
+  // Returns the index of a model for the entry at `place`. Without one, the entry itself becomes a
+  // model for later entries.
+  std::optional<std::size_t> Find(std::size_t place) {
+    const auto found = std::find_if(places_.rbegin(), places_.rend(), [&](std::size_t earlier) {
+      return IsAlike(entries_[earlier], entries_[place]);
+    });
+    if (found != places_.rend()) return *found;
+    places_.push_back(place);
+    if (places_.size() > kMost) places_.pop_front();
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 32;
+  const std::vector<Reservation>& entries_;
+  std::deque<std::size_t> places_;
+};
+
+void Append(std::string& text, const Reservation& entry, std::optional<std::size_t> like) {
   ObjectText object(text);
-  object.Add("by", entry.by);
+  if (like) object.Add("like", *like);
+  if (!like) object.Add("by", entry.by);
   object.Add("n", entry.n);
-  object.Add("usage", entry.usage);
-  if (!entry.of.empty()) object.Add("of", entry.of);
+  if (!like) object.Add("usage", entry.usage);
+  if (!like && !entry.of.empty()) object.Add("of", entry.of);
   if (!entry.ns.empty()) object.Add("ns", entry.ns);
   if (!entry.objects.empty()) object.Add("objects", entry.objects);
   if (!entry.from.empty()) object.Add("from", entry.from);
   if (!entry.stored.empty()) object.Add("stored", entry.stored);
   if (entry.unassigned > 0) object.Add("unassigned", entry.unassigned);
-  if (entry.webhook.count() > 0) {
+  if (!like && entry.webhook.count() > 0) {
     object.Add("webhook", static_cast<std::uint64_t>(entry.webhook.count()));
   }
 }
@@ -107,12 +140,12 @@ Result<ResourceList> AmountsFrom(const json::Value& value, std::string_view memb
   return amounts;
 }
 
-// Absent is zero; a fraction, or what is negative, is none.
+// An absent member is 0. Errors: fractions and negative numbers.
 Result<std::uint64_t> CountFrom(const json::Value& value, std::string_view member) {
   const json::Value* count = value.At({member});
   if (count == nullptr) return std::uint64_t{0};
   const auto number = count->AsInt64();
-  if (!number || *number < 0) return Wrong(std::string(member) + " is no count");
+  if (!number || *number < 0) return Wrong(std::string(member) + " is not a count");
   return static_cast<std::uint64_t>(*number);
 }
 
@@ -120,16 +153,18 @@ Result<std::vector<Uid>> ObjectsFrom(const json::Value& value) {
   std::vector<Uid> objects;
   const json::Value* list = value.At({"objects"});
   if (list == nullptr) return objects;
-  if (!list->IsArray()) return Wrong("objects is no list");
+  if (!list->IsArray()) return Wrong("objects is not a list");
   for (const json::Value& item : *list->AsArray()) {
-    if (!item.IsString()) return Wrong("an object is no uid");
+    if (!item.IsString()) return Wrong("an object is not a uid");
     objects.push_back(Uid::FromText(*item.AsString()));
-    if (TextOf(objects.back()) != *item.AsString()) return Wrong("an object is no uid");
+    // Uid::FromText() hashes a text that is not a UUID, so compare.
+    if (TextOf(objects.back()) != *item.AsString()) return Wrong("an object is not a uid");
   }
   return objects;
 }
 
-Result<Reservation> EntryFrom(const json::Value& value) {
+// Parses the members of an entry without "like".
+Result<Reservation> EntryInFull(const json::Value& value) {
   if (auto all = KnowsAll(value, {"by", "n", "of", "ns", "usage", "objects", "from", "stored",
                                   "unassigned", "webhook"});
       !all) {
@@ -138,42 +173,65 @@ Result<Reservation> EntryFrom(const json::Value& value) {
   Reservation entry;
   entry.by = value.StringAt({"by"});
   entry.of = value.StringAt({"of"});
+  auto webhook = CountFrom(value, "webhook");
+  auto usage = AmountsFrom(value, "usage");
+  if (!webhook) return webhook.error();
+  if (!usage) return usage.error();
+  entry.webhook = std::chrono::seconds(*webhook);
+  if (entry.webhook > kLongestWebhook) return Wrong("webhook exceeds the longest timeout");
+  entry.usage = std::move(*usage);
+  if (entry.by.empty()) return Wrong("an entry has no by");
+  return entry;
+}
+
+// Parses an entry with "like": copies the members of an earlier entry.
+Result<Reservation> EntryLike(const json::Value& value, const std::vector<Reservation>& before) {
+  if (auto all = KnowsAll(value, {"like", "n", "ns", "objects", "from", "stored", "unassigned"});
+      !all) {
+    return all.error();
+  }
+  const auto place = CountFrom(value, "like");
+  if (!place) return place.error();
+  if (*place >= before.size()) return Wrong("like does not refer to an earlier entry");
+  const Reservation& model = before[*place];
+  return Reservation{
+      .by = model.by, .of = model.of, .usage = model.usage, .webhook = model.webhook};
+}
+
+Result<Reservation> EntryFrom(const json::Value& value, const std::vector<Reservation>& before) {
+  auto made = value.At({"like"}) == nullptr ? EntryInFull(value) : EntryLike(value, before);
+  if (!made) return made;
+  Reservation& entry = *made;
   entry.ns = value.StringAt({"ns"});
   entry.from = value.StringAt({"from"});
   auto n = CountFrom(value, "n");
   auto unassigned = CountFrom(value, "unassigned");
-  auto webhook = CountFrom(value, "webhook");
-  auto usage = AmountsFrom(value, "usage");
   auto stored = AmountsFrom(value, "stored");
   auto objects = ObjectsFrom(value);
   if (!n) return n.error();
   if (!unassigned) return unassigned.error();
-  if (!webhook) return webhook.error();
-  if (!usage) return usage.error();
   if (!stored) return stored.error();
   if (!objects) return objects.error();
   entry.n = *n;
   entry.unassigned = *unassigned;
-  entry.webhook = std::chrono::seconds(*webhook);
-  if (entry.webhook > kLongestWebhook) return Wrong("a webhook may not take so long");
-  entry.usage = std::move(*usage);
   entry.stored = std::move(*stored);
   entry.objects = std::move(*objects);
-  if (entry.by.empty()) return Wrong("an entry says not by whom");
   const bool named = !entry.objects.empty();
-  if (named && (entry.of.empty() || entry.unassigned > 0)) return Wrong("an entry of two kinds");
+  if (named && (entry.of.empty() || entry.unassigned > 0))
+    return Wrong("an entry has objects without a resource, or with unassigned");
   const bool grows = !entry.from.empty() || !entry.stored.empty();
-  if (!entry.ns.empty() && !named) return Wrong("a namespace of no object");
-  if (grows && !named) return Wrong("a growth of no object");
-  if (!entry.stored.empty() && entry.objects.size() > 1) return Wrong("a growth of two objects");
-  return entry;
+  if (!entry.ns.empty() && !named) return Wrong("an entry has a namespace but no objects");
+  if (grows && !named) return Wrong("an entry for an update has no objects");
+  if (!entry.stored.empty() && entry.objects.size() > 1)
+    return Wrong("an entry for an update has several objects");
+  return made;
 }
 
 Result<std::map<std::string, std::string>> FloorFrom(const json::Value& value) {
   std::map<std::string, std::string> floor;
   const json::Value* versions = value.At({"floor"});
   if (versions == nullptr) return floor;
-  if (!versions->IsObject()) return Wrong("floor is no object");
+  if (!versions->IsObject()) return Wrong("floor is not an object");
   for (const auto& [resource, version] : *versions->AsObject()) {
     const std::string* text = version.AsString();
     if (text == nullptr || !api::IsDecimalVersion(*text)) return Wrong("floor has no version");
@@ -191,9 +249,10 @@ std::string ReservationList::Print() const {
     if (!entries_.empty()) {
       object.Member("reservations");
       char separator = '[';
-      for (const Reservation& entry : entries_) {
+      Models models(entries_);
+      for (std::size_t place = 0; place < entries_.size(); ++place) {
         text += std::exchange(separator, ',');
-        Append(text, entry);
+        Append(text, entries_[place], models.Find(place));
       }
       text += ']';
     }
@@ -209,7 +268,7 @@ std::string ReservationList::Print() const {
 }
 
 Result<ReservationList> ReservationList::Parse(std::string_view text) {
-  if (text.size() > kMostBytes) return Wrong("it is too long");
+  if (text.size() > kMostBytes) return Wrong("the text is too long");
   const auto value = json::Parse(text);
   if (!value) return value.error();
   if (auto all = KnowsAll(*value, {"reservations", "floor", "writes", "used", "strangers"}); !all) {
@@ -217,13 +276,14 @@ Result<ReservationList> ReservationList::Parse(std::string_view text) {
   }
   ReservationList list;
   if (const json::Value* entries = value->At({"reservations"})) {
-    if (!entries->IsArray()) return Wrong("reservations is no list");
+    if (!entries->IsArray()) return Wrong("reservations is not a list");
     if (entries->AsArray()->size() > kMostEntries) return Wrong("there are too many entries");
     std::set<std::pair<std::string, std::uint64_t>> names;
     for (const json::Value& item : *entries->AsArray()) {
-      auto entry = EntryFrom(item);
+      auto entry = EntryFrom(item, list.entries_);
       if (!entry) return entry.error();
-      if (!names.emplace(entry->by, entry->n).second) return Wrong("an entry stands there twice");
+      if (!names.emplace(entry->by, entry->n).second)
+        return Wrong("two entries have the same by and n");
       list.entries_.push_back(std::move(*entry));
     }
   }

@@ -48,6 +48,7 @@ bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Ui
   const ResourceList usage = entry->usage;
   const ResourceList stored = entry->stored;
   if (!standing.list.Remove(by, n, uid)) return false;
+  // Computed after the removal, so that amounts which other entries also reserve stay in `used`.
   Lower(standing.used, Rise(standing.list, uid, usage, stored));
   return true;
 }

@@ -1,37 +1,39 @@
 #pragma once
 
-// What admission does to a quota's status: it raises `used` and says for whom. No view of the
-// objects is needed. Pure functions; any thread.
+// The changes of a quota's status by admission: it raises `used` and adds entries. This needs no
+// view of the objects. Pure functions; any thread.
 //
-// What holds before and after each, for every object: `used` has for it at least what it uses as
-// stored, and at least what each listed entry lets it use.
+// Invariant of each function: for every object, `used` has at least its stored usage, and at least
+// what each listed entry allows it.
 
 #include "pkg/accounting/reservation_list.h"
 
 namespace accounting {
 
-// A quota's status as it is to be written.
+// The status of a quota that will be written.
 struct Standing {
   ResourceList used;
   ReservationList list;
 };
 
-// What a decision starts from: `used`, but no less than our last write made it. A stranger who
-// lowered it may not know of reservations; if it was right, the leader's recount says so.
+// Returns the `used` that decisions start from: for each name the larger of `used` and the value of
+// our last write. A stranger that lowers `used` may not know reservations. If the stranger was
+// right, the leader's recount lowers it.
 ResourceList Decisive(const ResourceList& used, const ReservationList& list);
 
-// What `used` lacks for the object to use `usage`, where it is stored with `stored`.
+// Returns what must be added to `used` so that the object may use `usage`, if its stored usage is
+// `stored`.
 ResourceList Rise(const ReservationList& list, const Uid& uid, const ResourceList& usage,
                   const ResourceList& stored);
 
 // Raises `used` and adds the entry.
 void Reserve(Standing& standing, Reservation reservation);
 
-// Takes back what was reserved for one object, by who granted it and knows that nobody was told.
-// False: it is not there any more.
+// Takes back the reservation for one object. REQUIRES: this process granted it, and no caller
+// relies on it. Returns false if the list does not have it any more.
 bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Uid& uid);
-// The same of an entry without objects, by its writer: what it granted from it gets entries of its
-// own by the same write.
+// The same for an entry without objects. If objects were granted from it, the writer adds entries
+// of their own for them in the same write.
 bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n);
 
 }  // namespace accounting

@@ -10,11 +10,7 @@
 namespace accounting {
 namespace {
 
-bool IsOlder(std::string_view a, std::string_view b) {
-  return api::IsOlderVersion(a, b).value_or(false);
-}
-
-// For objects that it does not name, none of which count any more.
+// True for an entry that names no object, if the quota no longer counts objects of its resource.
 bool IsVoid(const Reservation& entry, const View& view) {
   return entry.objects.empty() && !entry.of.empty() && view.Ignores(entry.of);
 }
@@ -50,6 +46,7 @@ ResourceList OutstandingOfObjects(const ReservationList& list, const View& view)
       Granted& object = granted[uid];
       object.of = entry.of;
       object.ns = entry.ns;
+      // At most one of several requests for an object is stored, so entries are not added up.
       object.usage = quota::Larger(object.usage, entry.usage);
     }
   }
@@ -70,6 +67,12 @@ bool IsBehind(const ReservationList& list, const View& view, std::vector<std::st
   return behind;
 }
 
+bool IsWithinFloor(const ReservationList& list, const std::string& resource,
+                   std::string_view version) {
+  const auto floor = list.floor.find(resource);
+  return floor != list.floor.end() && api::ReachesVersion(floor->second, version);
+}
+
 std::size_t CountOver(const ReservationList& list, const View& view) {
   std::size_t over = 0;
   for (const Reservation& entry : list.entries()) {
@@ -82,10 +85,10 @@ std::size_t CountOver(const ReservationList& list, const View& view) {
 void Settle(ReservationList& list, const View& view) {
   std::set<std::string> resources;
   for (Reservation& entry : list.entries()) {
-    if (IsVoid(entry, view)) entry.by.clear();  // marked
+    if (IsVoid(entry, view)) entry.by.clear();  // marks it for removal
     if (std::erase_if(entry.objects, [&](const Uid& uid) { return !IsOpen(entry, uid, view); })) {
       resources.insert(entry.of);
-      if (entry.objects.empty()) entry.by.clear();  // marked
+      if (entry.objects.empty()) entry.by.clear();  // marks it for removal
     }
   }
   std::erase_if(list.entries(), [](const Reservation& entry) { return entry.by.empty(); });
@@ -97,9 +100,7 @@ void RaiseFloor(ReservationList& list, const std::vector<std::string>& resources
   for (const std::string& resource : resources) {
     if (!view.Follows(resource)) continue;
     const std::string newest = view.Newest(resource);
-    if (!api::IsDecimalVersion(newest)) continue;
-    std::string& floor = list.floor[resource];
-    if (floor.empty() || IsOlder(floor, newest)) floor = newest;
+    if (api::IsDecimalVersion(newest)) api::RaiseVersion(list.floor[resource], newest);
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Entries against what the watches of one process have shown. Pure functions; any thread.
+// Compares entries with what the watches of one process have shown. Pure functions; any thread.
 
 #include <string>
 #include <string_view>
@@ -17,47 +17,52 @@ struct ObjectRef {
   Uid uid;
 };
 
-// What a process has been shown of one quota's objects.
+// What the watches of a process have shown of one quota's objects.
 class View {
  public:
   virtual ~View() = default;
-  // False: the resource is being listed, or cannot be: nothing is said of its objects.
+  // False: the resource is still being listed, or cannot be listed. The view then knows nothing of
+  // its objects.
   [[nodiscard]] virtual bool Follows(std::string_view resource) const = 0;
-  // True if no name of the quota counts such objects: their entries are over.
+  // True if no name of the quota counts such objects. Their entries are then over.
   [[nodiscard]] virtual bool Ignores(std::string_view resource) const = 0;
-  // The object was shown, also if it is gone again.
+  // True if the object was shown, even if it was deleted since.
   [[nodiscard]] virtual bool HasShown(const ObjectRef& object) const = 0;
-  // The object was shown in a later version than this, or is gone.
+  // True if a later version of the object was shown, or its deletion.
   [[nodiscard]] virtual bool IsPast(const ObjectRef& object, std::string_view version) const = 0;
-  // What the quota counts of it now.
+  // Returns what the quota counts for the object now.
   [[nodiscard]] virtual ResourceList Observed(const ObjectRef& object) const = 0;
-  // The newest version of an object of this quota's namespace, or of any where it may have several,
-  // that was shown; "": none.
+  // Returns the newest version of an object that was shown, of the quota's namespace, or of any
+  // namespace if the quota is over several. "": none.
   [[nodiscard]] virtual std::string Newest(std::string_view resource) const = 0;
-  // All that happened up to this version was shown.
+  // True if all changes up to this version were shown.
   [[nodiscard]] virtual bool Reaches(std::string_view resource, std::string_view version) const = 0;
 };
 
-// Whether a request that the entry stands for may still be stored, or is stored and not shown. A
-// request from a version that is not the newest any more cannot be stored: the API server compares
-// versions when it stores.
+// True if the request of the entry may still be stored, or was stored and not shown yet. The API
+// server compares versions when it stores. So a request from a version that is no longer the newest
+// cannot be stored.
 bool IsOpen(const Reservation& entry, const Uid& uid, const View& view);
 
-// What the entries let objects use beyond what is observed of them.
+// Returns what the entries allow objects beyond their observed usage.
 ResourceList Outstanding(const ReservationList& list, const View& view);
-// The same of entries that name their objects.
+// The same, but only for entries that name their objects.
 ResourceList OutstandingOfObjects(const ReservationList& list, const View& view);
 
-// True if the view has not seen all that those had who dropped entries. `resources`: where.
+// True if the view has not reached the floor. Adds the resources concerned to `resources`.
 bool IsBehind(const ReservationList& list, const View& view,
               std::vector<std::string>* resources = nullptr);
 
+// True if the floor covers an object of this version ("": none). Its entry may have been dropped.
+bool IsWithinFloor(const ReservationList& list, const std::string& resource,
+                   std::string_view version);
+
 // The number of objects whose entries are over.
 std::size_t CountOver(const ReservationList& list, const View& view);
-// Drops them, and raises the floor to what the view has seen of their resources. `used` stays
-// right: what it had for them it has for the objects now.
+// Drops these entries, and raises the floor of their resources to what the view has seen. `used`
+// need not change: it now has the same amounts for the stored objects.
 void Settle(ReservationList& list, const View& view);
-// Raises the floor of all resources that the view follows of these: before a recount.
+// Raises the floor of those of these resources that the view follows. A recount does this.
 void RaiseFloor(ReservationList& list, const std::vector<std::string>& resources, const View& view);
 
 }  // namespace accounting

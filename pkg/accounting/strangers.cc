@@ -8,7 +8,8 @@
 namespace accounting {
 namespace {
 
-// A name that `before` does not have came with the quota's spec.
+// Returns the rise of `used`. A name that is missing in `before` was added to the quota's spec:
+// that is not a rise.
 ResourceList Rise(const ResourceList& before, const ResourceList& used) {
   ResourceList rise = quota::Excess(used, before);
   for (const auto& [name, amount] : ResourceList(rise)) {
@@ -26,10 +27,12 @@ void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const Re
     recorded_.reset();
     written_ = {};
   } else {
-    // From what our write made; or, if it was seen before, from what was seen.
+    // Compare with the value of our write. If that write was seen before, compare with the last
+    // status instead: the rise up to it is held already.
     const bool written = recorded_ != list->writes;
     ResourceList usage = Rise(written ? list->used : used_, used);
-    // What was held of it before, and is no more, has appeared since.
+    // Hold only what is new in the list since the last status: what was held before and is not held
+    // any more has appeared as objects.
     const ResourceList begun = quota::Excess(list->strangers, written_);
     const ResourceList missed = quota::Smaller(begun, quota::Excess(list->strangers, Held()));
     if (skipped || !recorded_) quota::AddTo(usage, missed);
@@ -54,6 +57,7 @@ void Strangers::HoldBeyond(base::TimePoint now, const ResourceList& usage, const
 }
 
 void Strangers::OnUnanswered(const ResourceList& used) {
+  // With the smaller value a later rise may look too large, but none is missed.
   if (!recorded_) used_ = quota::Smaller(used_, used);
 }
 

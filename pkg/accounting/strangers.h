@@ -1,9 +1,9 @@
 #pragma once
 
-// What strangers (the API server's own plugin, a person, a replica of an older version) added to
-// one quota's `used`, for objects that no entry names. It is what `used` differs by from what our
-// last write made of it. Held for a while, used up by objects that appear without an entry. No
-// clock of its own, one thread.
+// A stranger is a writer of `used` that writes no entries: the API server's own plugin, a person, a
+// replica of an older version. Strangers remembers what such writers added to one quota's `used`:
+// the difference to the value of our last write. Each part is held for a while, and objects that
+// appear without an entry use it up. No clock of its own, one thread.
 
 #include <deque>
 #include <functional>
@@ -16,36 +16,38 @@ namespace accounting {
 
 class Strangers {
  public:
-  // What is observed of objects, and what entries let them use beyond that.
+  // Returns the observed usage of objects, plus what entries allow them beyond it.
   using Counted = std::function<ResourceList()>;
 
-  // The status as it stands now. `list` says what our last write made of it (null: it is not known
-  // what we wrote). What `used` rose by beyond that is held, unless it is `counted` already: the
-  // watch of an object may be ahead of the quota's. `counted` is called only if there was a rise.
-  // `skipped`: versions of the quota may not have been shown, so what its writers have begun to
-  // hold is held.
+  // Call with each status that the watch shows. `list` has the `used` of our last write; null: the
+  // quota has no list. Holds a rise beyond that value, except for the part that is `counted`
+  // already, because the watch of objects may be ahead of the watch of quotas. Calls `counted` only
+  // after a rise. `skipped`: the watch may have missed versions of the quota, so also hold what
+  // their writers began to hold.
   void OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
                 bool skipped, const Counted& counted);
-  // Without a list: it is not known whether our write made this of it.
+  // For a quota without a list: our write set `used` to this.
+  void OnWritten(const ResourceList& used) { used_ = used; }
+  // For a quota without a list: our write may have set `used` to this; its answer was lost.
   void OnUnanswered(const ResourceList& used);
-  // This process begins to keep `used`: what the list's writer held is held.
+  // Call when this process becomes leader. Holds what the writer of the list held.
   void TakeOver(base::TimePoint now, const ResourceList& used, const ReservationList& list,
                 const Counted& counted);
-  // These names of `used` are counted for the first time, and `usage` of them is what nothing
-  // accounts for. What was held of them before they could be counted is forgotten.
+  // Call when the names of `used` are counted for the first time. `usage` is their part that
+  // nothing accounts for. It is held, and amounts held under these names before are forgotten.
   void OnFirstCount(base::TimePoint now, const ResourceList& used, const ResourceList& usage);
-  // So much more is a stranger's.
+  // Holds more usage for strangers.
   void Hold(base::TimePoint now, ResourceList usage);
-  // An object without an entry grew by this: the oldest is used up first.
+  // Call when an object without an entry grew by `usage`. The oldest part is used up first.
   void OnAppeared(const ResourceList& usage);
-  // Drops what is older than `hold`, and says how many parts that were.
+  // Drops parts older than `hold`, and returns their number.
   std::size_t Expire(base::TimePoint now, base::Duration hold);
 
   [[nodiscard]] ResourceList Held() const;
   [[nodiscard]] std::optional<base::TimePoint> Oldest() const;
 
  private:
-  // Holds of `usage` what `used` has beyond all that is accounted for.
+  // Holds `usage`, at most what `used` has beyond observed, reserved and held usage.
   void HoldBeyond(base::TimePoint now, const ResourceList& usage, const ResourceList& used,
                   const Counted& counted);
 
@@ -54,9 +56,9 @@ class Strangers {
     ResourceList usage;
   };
   std::deque<Part> parts_;                 // oldest first
-  std::optional<std::uint64_t> recorded_;  // writes of the list
-  ResourceList used_;                      // seen last
-  ResourceList written_;                   // the list's strangers, seen last
+  std::optional<std::uint64_t> recorded_;  // ReservationList::writes, seen last; nullopt: no list
+  ResourceList used_;                      // status.used, seen last
+  ResourceList written_;                   // ReservationList::strangers, seen last
 };
 
 }  // namespace accounting

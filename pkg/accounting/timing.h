@@ -1,7 +1,7 @@
 #pragma once
 
-// The times of accounting and of the watches it rests on, and how they relate. All are of one
-// process's own clock.
+// The times of accounting and of its watches, and their relations. All are measured by the clock of
+// one process.
 
 #include <chrono>
 
@@ -9,34 +9,36 @@
 
 namespace accounting {
 
-// A request waits no longer for its answer: an entry is older by that, at most, when the request it
-// stands for is answered.
+// The maximum time from a request to its answer. So an entry is at most this old when its request
+// is answered.
 inline constexpr std::chrono::milliseconds kLongestAnswer{5'000};
-// So long a written entry answers repeated calls for the same object from the same version; later
-// ones write another.
+// For this time, a written entry also answers repeated calls for the same object and version. Later
+// calls write another entry.
 inline constexpr std::chrono::milliseconds kAnswersRepeats{500};
-// From the last webhook's answer to the store: the API server's own work.
+// The API server's own work between the last webhook's answer and the store.
 inline constexpr std::chrono::milliseconds kStores{3'500};
-// Clocks differ by a tenth at most.
+// The speed of two clocks differs by at most a tenth.
 inline constexpr int kClockPercent = 10;
-// An entry that is over, where nothing else is to be written, is taken out after this.
+// An entry that is over is removed after this time, even if nothing else must be written.
 inline constexpr std::chrono::milliseconds kTidies{2'000};
-// A stranger's rise of `used` is held for so long without its object being shown.
+// How long a stranger's rise of `used` is held if no object appears for it.
 inline constexpr std::chrono::milliseconds kStrangersHold{10'000};
-// What the server still has, or cannot say, is asked about again after this.
+// The API server is asked again after this time if its list did not settle the question.
 inline constexpr std::chrono::milliseconds kAsksAgain{2'000};
-// Somebody lowered `used`: perhaps their watch is ahead of ours, so ours gets this long.
+// The delay before a recount contradicts a stranger that lowered `used`: the stranger's watch may
+// be ahead of ours.
 inline constexpr std::chrono::milliseconds kContradicts{250};
 
-// How long after it was first seen an entry may still be stored, where the other webhooks of the
-// server may take up to `others`. They are asked at the same time as we are.
+// Returns how long the request of an entry may still be stored after the entry was first seen.
+// `others` is the longest timeout of the API server's other webhooks, which are called at the same
+// time as ours.
 constexpr std::chrono::milliseconds HoldFor(std::chrono::milliseconds others) {
   const auto answered = others > kLongestAnswer ? others : kLongestAnswer;
   const auto stored = answered + kAnswersRepeats + kStores;
   return stored + stored * kClockPercent / 100;
 }
 
-inline constexpr std::chrono::milliseconds kLongestWebhook{30'000};  // of the API server
+inline constexpr std::chrono::milliseconds kLongestWebhook{30'000};  // maximum of the API server
 inline constexpr std::chrono::milliseconds kWebhooksUnknown{10'000};
 
 static_assert(kAnswersRepeats < kLongestAnswer);
@@ -46,20 +48,21 @@ static_assert(HoldFor(kWebhooksUnknown) >= kStrangersHold);
 static_assert(kTidies < HoldFor({}), "what is over goes before it would be asked about");
 static_assert(kContradicts < kTidies);
 
-// Between two attempts to list or watch. What lasts for seconds is a restart of the API server.
+// Between two attempts to list or watch. Failures that last for seconds are usually a restart of
+// the API server.
 inline constexpr base::BackoffOptions kReconnect{.initial = std::chrono::milliseconds(500),
                                                  .factor = 2,
                                                  .cap = std::chrono::seconds(4),
                                                  .jitter = 0.5,
                                                  .reset_after = std::chrono::seconds(120)};
-// What happened during trouble is shown within this time of its end.
+// Within this time after the end of a watch failure, the watch has shown what was missed.
 inline constexpr std::chrono::seconds kCatchesUp{3};
-// Within this time after a standstill of the process watches were opened again, if they had ended,
-// and have shown what was stored.
+// Within this time after the process was suspended, watches that had ended were opened again and
+// have shown what was missed.
 inline constexpr std::chrono::seconds kCatchesUpAfterStandstill{4};
-// Within this time a new watch shows what became of quotas before it, or that it cannot.
+// Within this time a new watch of quotas has shown earlier changes, or has reported that it cannot.
 inline constexpr std::chrono::seconds kShowsQuotas{1};
-// Who has seen less than an earlier recount looks again.
+// A recount that finds its view behind the floor is tried again after this time.
 inline constexpr std::chrono::milliseconds kLooksAgain{100};
 
 static_assert(kCatchesUp < kCatchesUpAfterStandstill, "a watch is opened first");

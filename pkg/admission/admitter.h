@@ -1,7 +1,7 @@
 #pragma once
 
-// Who decides reviews for one quota API. The HTTP side (handler.h) knows nothing of quotas; it
-// parses, asks, and answers within the deadline it was given.
+// Decides reviews for one quota API. The HTTP side (pkg/webhook/handler.h) knows nothing of quotas:
+// it parses a review, calls the Admitter, and sends the answer.
 //
 // Single-threaded.
 
@@ -20,9 +20,11 @@ class Admitter {
   virtual ~Admitter() = default;
   // The quota API's name: "core".
   [[nodiscard]] virtual const std::string& name() const = 0;
-  // For ParseReview(). Empty for a resource that this quota API never counts, or only counts.
+  // The wanted fields for ParseReview(). Empty if this quota API does not count the resource, or
+  // counts only the number of objects.
   [[nodiscard]] virtual std::vector<std::string> FieldsOf(const api::GroupResource& resource) = 0;
-  // Decides, and reserves what it admits, before `deadline`; later it answers kUnavailable.
+  // Decides before `deadline`, and reserves what it admits. After the deadline it answers
+  // kUnavailable.
   virtual base::Task<Answer> Admit(Review review, base::TimePoint deadline) = 0;
 };
 

@@ -9,12 +9,12 @@
 namespace admission {
 namespace {
 
-// True if `list` has at least `part` of each of its names.
+// True if `list` has at least the amounts of `part`.
 bool Contains(const quota::ResourceList& list, const quota::ResourceList& part) {
   return quota::Excess(part, list).empty();
 }
 
-// `used` without `burst`, which it contains.
+// Returns `used` minus `burst`. REQUIRES: `used` contains `burst`.
 quota::ResourceList Without(quota::ResourceList used, const quota::ResourceList& burst) {
   for (const auto& [name, amount] : burst) {
     const auto rest = used.Get(name).Sub(amount);
@@ -25,26 +25,19 @@ quota::ResourceList Without(quota::ResourceList used, const quota::ResourceList&
 
 class Planner {
  public:
-  Planner(const BatchQuotas& quotas, std::vector<quota::TreePlace> places,
-          const OwnReserved& answer_of)
-      : quotas_(quotas),
-        answer_of_(answer_of),
-        in_tree_(!places.empty()),
-        writes_(quotas.all().size()) {
+  explicit Planner(const BatchQuotas& quotas) : quotas_(quotas), writes_(quotas.all().size()) {
     for (std::size_t i = 0; i < writes_.size(); ++i) {
       const BookedQuota& booked = quotas.all()[i];
       const quota::ResourceList& used = booked.quota->status.used;
       quota::ResourceList& burst = writes_[i].burst;
       burst = booked.burst;
-      if (!Contains(used, burst)) burst = {};  // somebody has wiped the status
-      quota::Standing& standing = standings_.emplace_back();
-      standing.quota = booked.quota;
-      standing.used = Without(used, burst);
-      if (places.empty()) continue;
-      standing.tree = std::move(places[i]);
-      if (standing.tree.parent) {
-        standing.tree.promised = quota::Promised(*booked.quota, standing.used);
-      }
+      if (!Contains(used, burst)) burst = {};  // somebody has lowered `used`
+      standings_.push_back(
+          {.quota = booked.quota, .used = Without(used, burst), .tree = booked.tree});
+    }
+    for (std::size_t i = 0; i < standings_.size(); ++i) {
+      if (!standings_[i].tree.parent) continue;
+      quota::Promise(standings_, i, quota::Promised(*standings_[i].quota, standings_[i].used));
     }
   }
 
@@ -61,7 +54,7 @@ class Planner {
         warnings = quota::NearLimits(verdict.needs, standings_);
         Grant(index, asked, verdict);
         NoteAnswered(index, asked, verdict, plan);
-      } else {  // cannot come from what fits below a limit, but is no reason to end the process
+      } else {  // not expected for a request that fits, but no reason to crash
         verdict = {.kind = quota::Verdict::Kind::kRefused,
                    .code = 500,
                    .message = applied.error().message,
@@ -77,17 +70,17 @@ class Planner {
     for (std::size_t i = 0; i < writes_.size(); ++i) {
       if (writes_[i].members.empty()) continue;
       writes_[i].quota = *standings_[i].quota;
-      writes_[i].from_burst = FitsBurst(writes_[i]);
-      plan.writes.push_back(std::move(writes_[i]));
+      if (FitsBurst(writes_[i])) writes_[i].from = ReservePlan::From::kBurst;
+      plan.grants.push_back(std::move(writes_[i]));
     }
   }
 
  private:
-  using Object = std::pair<std::size_t, quota::Uid>;  // in a standing
+  using Object = std::pair<std::size_t, quota::Uid>;  // index of a standing, uid
 
-  // Creations alone are granted from a burst: what an update needs depends on what is stored. Nor
-  // is what an object needs beyond what is reserved for it.
-  bool FitsBurst(const PlannedWrite& write) const {
+  // Only creations are granted from a burst, because the need of an update depends on the stored
+  // version. Grants that extend a reservation of the object also need a write.
+  bool FitsBurst(const PlannedGrants& write) const {
     const bool creations = std::ranges::all_of(
         write.grants, [](const auto& grant) { return grant.version.empty() && !grant.extends; });
     const auto added = write.Added();
@@ -97,9 +90,11 @@ class Planner {
   void FindAnswers(const quota::Request& request, const std::vector<std::size_t>& by) {
     for (const std::size_t i : by) {
       const auto granted = granted_.find({i, request.uid});
-      standings_[i].answer =
-          granted != granted_.end() ? &granted->second : answer_of_(*standings_[i].quota, request);
-      const accounting::ReservationList* list = quotas_.all()[i].list;
+      const BookedQuota& booked = quotas_.all()[i];
+      standings_[i].answer = granted != granted_.end() ? &granted->second
+                             : booked.answer           ? booked.answer(request.uid, request.version)
+                                                       : nullptr;
+      const accounting::ReservationList* list = booked.list;
       const bool named = list != nullptr && list->Names(request.uid);
       standings_[i].reserved = nullptr;
       if (!named) continue;
@@ -110,10 +105,21 @@ class Planner {
   }
 
   void NoteAbove(const BatchQuotas::OfNamespace& of) {
-    if (!in_tree_) return;
-    for (std::size_t i = 0; i < of.quotas.size(); ++i) {
-      standings_[of.quotas[i]].tree.above = of.above.empty() ? "" : of.above[i];
+    for (std::size_t i = 0; i < of.above.size(); ++i) {
+      standings_[of.quotas[i]].tree.above = of.above[i];
     }
+  }
+
+  static admission::Grant GrantTo(const BatchRequest& asked, const quota::Standing& standing,
+                                  const quota::ResourceList& usage) {
+    const quota::Request& request = *asked.request;
+    return {.evaluator = request.evaluator,
+            .ns = std::string(standing.quota->cluster ? asked.ns : ""),
+            .uid = request.uid,
+            .usage = usage,
+            .stored = {},
+            .added = {},
+            .version = std::string(request.version)};
   }
 
   void Grant(std::size_t index, const BatchRequest& asked, const quota::Verdict& verdict) {
@@ -125,33 +131,33 @@ class Planner {
       granted_.insert_or_assign(Object(need.standing, request.uid),
                                 quota::Larger(need.absolute, usage));
       writes_[need.standing].members.push_back(index);
-      writes_[need.standing].grants.push_back(
-          {.evaluator = request.evaluator,
-           .ns = std::string(standing.quota->cluster ? asked.ns : ""),
-           .uid = request.uid,
-           .usage = need.absolute,
-           .stored = need.stored,
-           .added = need.amount,
-           .extends = answered || standing.reserved != nullptr,
-           .version = std::string(request.version)});
+      admission::Grant& grant =
+          writes_[need.standing].grants.emplace_back(GrantTo(asked, standing, need.absolute));
+      grant.stored = need.stored;
+      grant.added = need.amount;
+      grant.extends = answered || standing.reserved != nullptr;
     }
   }
 
-  // What was reserved for the object before, or by an earlier request of the batch, may be what
-  // this one needs of that quota.
+  // Records which earlier grants the request relies on: the grant of an earlier request of the
+  // batch for the same object, or an earlier reservation of this process.
   void NoteAnswered(std::size_t index, const BatchRequest& asked, const quota::Verdict& verdict,
                     BatchPlan& plan) {
     const quota::Request& request = *asked.request;
     if (request.dry_run) return;
     for (const std::size_t i : asked.by->quotas) {
+      if (standings_[i].answer == nullptr) continue;
       const bool needs = std::ranges::any_of(
           verdict.needs, [i](const quota::Need& need) { return need.standing == i; });
-      if (standings_[i].answer == nullptr) continue;
-      PlannedWrite& write = writes_[i];
+      PlannedGrants& write = writes_[i];
       const auto last = std::find_if(write.grants.rbegin() + (needs ? 1 : 0), write.grants.rend(),
                                      [&](const auto& grant) { return grant.uid == request.uid; });
       if (last == write.grants.rend()) {
-        plan.answered.push_back({index, standings_[i].quota});
+        PlannedGrants& answered = plan.grants.emplace_back();
+        answered.quota = *standings_[i].quota;
+        answered.from = ReservePlan::From::kReserved;
+        answered.members = {index};
+        answered.grants.push_back(GrantTo(asked, standings_[i], *standings_[i].answer));
       } else if (!needs) {
         last->others.emplace_back(request.version);
         write.relying.push_back({index, static_cast<std::size_t>(write.grants.rend() - last) - 1});
@@ -160,11 +166,9 @@ class Planner {
   }
 
   const BatchQuotas& quotas_;
-  const OwnReserved& answer_of_;
-  const bool in_tree_;
   std::vector<quota::Standing> standings_;         // by quota
-  std::vector<PlannedWrite> writes_;               // by quota
-  std::map<Object, quota::ResourceList> granted_;  // by this batch, and what was reserved before
+  std::vector<PlannedGrants> writes_;              // by quota
+  std::map<Object, quota::ResourceList> granted_;  // usage granted by this batch or before
 };
 
 }  // namespace
@@ -174,15 +178,13 @@ const BatchQuotas::OfNamespace* BatchQuotas::Find(std::string_view ns) const {
   return found == of_.end() ? nullptr : &found->second;
 }
 
-// Most batches are of one namespace.
+// Most batches have one namespace, so the index is built only for a second one.
 const BatchQuotas::OfNamespace& BatchQuotas::Add(std::string_view ns,
                                                  std::vector<BookedQuota> quotas) {
   const bool first = of_.empty();
   OfNamespace& of = of_[ns];
-  const bool in_tree =
-      std::ranges::any_of(quotas, [](const auto& one) { return !one.above.empty(); });
-  if (in_tree) {
-    for (BookedQuota& booked : quotas) of.above.push_back(std::move(booked.above));
+  if (std::ranges::any_of(quotas, [](const auto& one) { return one.quota->cluster.has_value(); })) {
+    for (const BookedQuota& booked : quotas) of.above.push_back(booked.tree.above);
   }
   if (first) {
     all_ = std::move(quotas);
@@ -192,18 +194,22 @@ const BatchQuotas::OfNamespace& BatchQuotas::Add(std::string_view ns,
   if (index_.empty()) {
     for (std::size_t i = 0; i < all_.size(); ++i) index_.emplace(all_[i].quota, i);
   }
+  const std::size_t known = all_.size();
   for (BookedQuota& booked : quotas) {
     const auto [entry, added] = index_.try_emplace(booked.quota, all_.size());
     of.quotas.push_back(entry->second);
     if (added) all_.push_back(std::move(booked));
   }
+  // TreePlace::parent of a new quota is an index of `quotas`. Make it an index of all_.
+  for (const std::size_t i : of.quotas) {
+    if (i >= known && all_[i].tree.parent) all_[i].tree.parent = of.quotas[*all_[i].tree.parent];
+  }
   return of;
 }
 
-BatchPlan PlanBatch(const std::vector<BatchRequest>& requests, const BatchQuotas& quotas,
-                    std::vector<quota::TreePlace> places, const OwnReserved& answer_of) {
+BatchPlan PlanBatch(const std::vector<BatchRequest>& requests, const BatchQuotas& quotas) {
   BatchPlan plan;
-  Planner planner(quotas, std::move(places), answer_of);
+  Planner planner(quotas);
   for (std::size_t i = 0; i < requests.size(); ++i) planner.Add(i, requests[i], plan);
   planner.Finish(plan);
   return plan;

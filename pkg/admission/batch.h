@@ -1,9 +1,8 @@
 #pragma once
 
-// What one turn of a writer decides: requests in order, each against what the earlier
-// ones add, and at most one write to each quota. A pure function; no I/O.
+// Plans one batch of a writer: decides its requests in order, each on top of what the earlier ones
+// add, with at most one write of each quota. A pure function; no I/O.
 
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,24 +13,24 @@
 
 namespace admission {
 
-// The quotas that the requests of a batch are decided by. Valid as long as they are.
+// The quotas that decide the requests of a batch. Valid as long as the quotas are.
 class BatchQuotas {
  public:
-  // Those that reach one namespace, in the order in which they are asked.
+  // The quotas of one namespace, in the order in which they judge a request.
   struct OfNamespace {
     std::vector<std::size_t> quotas;  // indices of all()
-    std::vector<std::string> above;   // TreePlace::above of each; none if all are ""
+    std::vector<std::string> above;   // TreePlace::above of each; empty without ClusterQuotas
   };
-  // The name outlives this. REQUIRES: they were not added yet.
+  // `ns` must outlive this. REQUIRES: the namespace was not added yet.
   const OfNamespace& Add(std::string_view ns, std::vector<BookedQuota> quotas);
-  // Null: they were not added. Valid as long as this.
+  // Null: the namespace was not added. The result is valid as long as this.
   [[nodiscard]] const OfNamespace* Find(std::string_view ns) const;
-  // Each once.
+  // Returns the quotas of all namespaces, each once. TreePlace::parent is an index of this list.
   [[nodiscard]] const std::vector<BookedQuota>& all() const { return all_; }
 
  private:
   std::vector<BookedQuota> all_;
-  std::map<const quota::Quota*, std::size_t> index_;  // of all_, from the second namespace on
+  std::map<const quota::Quota*, std::size_t> index_;  // of all_; empty with one namespace
   std::map<std::string_view, OfNamespace> of_;
 };
 
@@ -41,10 +40,10 @@ struct BatchRequest {
   const BatchQuotas::OfNamespace* by = nullptr;  // of `ns`
 };
 
-struct PlannedWrite : ReservePlan {
-  // The requests that need it, by index, ascending; the grants are theirs, in the same order.
+struct PlannedGrants : ReservePlan {
+  // The indices of the requests that need the grants, ascending. The grants have the same order.
   std::vector<std::size_t> members;
-  // Further requests that are answered by a grant: both by index.
+  // Further requests that a grant answers, too. Both members are indices.
   struct Relying {
     std::size_t member = 0;
     std::size_t grant = 0;
@@ -52,27 +51,15 @@ struct PlannedWrite : ReservePlan {
   std::vector<Relying> relying = {};
 };
 
-// A request that may be answered by what is reserved for its object already, if it is admitted.
-struct Answered {
-  std::size_t member = 0;  // by index
-  const quota::Quota* quota = nullptr;
-};
-
 struct BatchPlan {
   std::vector<quota::Verdict> verdicts;            // one for each request
-  std::vector<std::vector<std::string>> warnings;  // of those that fit, see quota::NearLimits()
-  std::vector<PlannedWrite> writes;
-  std::vector<Answered> answered;
+  std::vector<std::vector<std::string>> warnings;  // quota::NearLimits() of those that fit
+  std::vector<PlannedGrants> grants;               // at most one write of each quota
 };
 
-// As QuotaBook::Reserved().
-using OwnReserved = std::function<const quota::ResourceList*(const quota::Quota& quota,
-                                                             const quota::Request& request)>;
-
-// An object that two requests of the batch are about is granted once. Dry runs are judged like the
-// others, and add nothing. What was reserved for a burst counts as not used; creations that fit
-// into it need no write. `places`: as QuotaBook::PlacesOf().
-BatchPlan PlanBatch(const std::vector<BatchRequest>& requests, const BatchQuotas& quotas,
-                    std::vector<quota::TreePlace> places, const OwnReserved& answer_of);
+// If two requests of the batch are for one object, it gets one grant. Dry runs are judged like
+// other requests, and add nothing. The unused part of a burst counts as free. Creations that fit
+// into it need no write.
+BatchPlan PlanBatch(const std::vector<BatchRequest>& requests, const BatchQuotas& quotas);
 
 }  // namespace admission

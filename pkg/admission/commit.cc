@@ -1,4 +1,5 @@
-// The writers: batches, one write for each quota, conflicts decided again.
+// The writers of QuotaAdmitter: they decide batches, write each quota once, and decide again after
+// conflicts.
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLongestPause{250};
 
-// Tried again within the waiters' time. Anything else will not get better by waiting.
+// True for errors that a retry may resolve. They are retried until the waiters' deadlines.
 bool MayPass(const base::Error& error) {
   switch (error.code) {
     case base::ErrorCode::kConflict:
@@ -20,7 +21,7 @@ bool MayPass(const base::Error& error) {
     case base::ErrorCode::kTooManyRequests:
     case base::ErrorCode::kCancelled:
     case base::ErrorCode::kTls:
-    case base::ErrorCode::kUnauthorized:  // our credentials are being renewed, perhaps
+    case base::ErrorCode::kUnauthorized:  // the credentials may be renewed meanwhile
       return true;
     default:
       return false;
@@ -32,23 +33,26 @@ base::Error ChangedMeanwhile(const quota::Quota& quota) {
           .message = "quota " + quota.key.ToString() + " changed meanwhile"};
 }
 
-// What became of the writes that one request needs.
+// The outcome of all writes that one request needs, also if they carry the grant of another request
+// for its object.
 struct Fate {
-  bool written = true;                 // all of them
-  std::optional<base::Error> failure;  // of one that was not, a final one first
+  bool written = true;                 // all writes succeeded
+  std::optional<base::Error> failure;  // of one that failed; a permanent failure is preferred
 };
 
-std::vector<Fate> FatesOf(std::size_t requests, const std::vector<PlannedWrite>& writes,
+std::vector<Fate> FatesOf(std::size_t requests, const std::vector<PlannedGrants>& grants,
                           const std::vector<base::Result<void>>& outcomes) {
   std::vector<Fate> fates(requests);
-  for (std::size_t i = 0; i < writes.size(); ++i) {
+  for (std::size_t i = 0; i < grants.size(); ++i) {
     if (outcomes[i]) continue;
     const base::Error error = outcomes[i].error();
-    for (const std::size_t member : writes[i].members) {
-      Fate& fate = fates[member];
+    const auto fail = [&fates, &error](std::size_t request) {
+      Fate& fate = fates[request];
       fate.written = false;
       if (!fate.failure || !MayPass(error)) fate.failure = error;
-    }
+    };
+    for (const std::size_t member : grants[i].members) fail(member);
+    for (const PlannedGrants::Relying& relying : grants[i].relying) fail(relying.member);
   }
   return fates;
 }
@@ -64,7 +68,8 @@ QuotaAdmitter::Batch QuotaAdmitter::TakeBatch(Waiting& waiting) const {
   return batch;
 }
 
-// Who comes while a batch is written makes up the next one.
+// Requests that arrive while a batch is written form the next one. Deferred cancellation lets a
+// batch finish, because its requests wait for answers.
 base::Task<void> QuotaAdmitter::WriteBatches(std::string writer) {
   co_await base::DeferCancellation();
   for (Batch batch = TakeBatch(waiting_at_[writer]); !batch.empty();) {
@@ -82,6 +87,7 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
       return waiter->abandoned || waiter->answer;
     });
     if (batch.empty()) co_return;
+    // A quota that appeared or changed during a write may limit what a class determines.
     const bool lacking = std::ranges::any_of(
         batch, [this](const std::shared_ptr<Waiter>& waiter) { return LacksClass(*waiter); });
     if (lacking) {
@@ -95,18 +101,17 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
     }
     BatchPlan plan = PlanFor(batch);
     Number(plan);
-    RelyOnReserved(plan, batch);
-    const auto from_burst = std::ranges::count_if(plan.writes, &PlannedWrite::from_burst);
-    observer_.OnBatch(api_.name, batch.size(),
-                      plan.writes.size() - static_cast<std::size_t>(from_burst));
-    const std::vector<base::Result<void>> outcomes = co_await Reserve(plan.writes, deadline);
+    const auto writes =
+        std::ranges::count(plan.grants, ReservePlan::From::kWrite, &ReservePlan::from);
+    observer_.OnBatch(api_.name, batch.size(), static_cast<std::size_t>(writes));
+    const std::vector<base::Result<void>> outcomes = co_await Reserve(plan.grants, deadline);
     if (Settle(batch, plan, outcomes)) continue;
     co_await scheduler_.Sleep(pause);
     pause = std::min<base::Duration>(pause * 2, kLongestPause);
   }
 }
 
-// A quota that came, or changed, while a write was under way may limit what a class would say.
+// A request whose classes cannot be read is answered 503.
 base::Task<void> QuotaAdmitter::ResolveClassesOf(Batch batch) {
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const auto resolved = co_await ResolveClasses(batch[i]);
@@ -115,34 +120,24 @@ base::Task<void> QuotaAdmitter::ResolveClassesOf(Batch batch) {
 }
 
 void QuotaAdmitter::Number(BatchPlan& plan) {
-  for (PlannedWrite& write : plan.writes) {
-    for (Grant& grant : write.grants) grant.number = ++grants_;
+  for (PlannedGrants& grants : plan.grants) {
+    for (Grant& grant : grants.grants) grant.number = ++grants_;
   }
 }
 
-// What is planned anew may be answered by what was reserved for it before: that is no other call's.
-void QuotaAdmitter::RelyOnReserved(const BatchPlan& plan, const Batch& batch) {
-  for (const Answered& answered : plan.answered) {
-    Waiter& waiter = *batch[answered.member];
-    const std::uint64_t grant =
-        book_.Rely(*answered.quota, waiter.request.uid, waiter.request.version);
-    if (grant != 0) waiter.granted.push_back({answered.quota->key, waiter.request.uid, grant});
-  }
-}
-
-// `writes` stay with the caller until all are done. What is granted from a burst is so before
-// anything is waited for, as it was when it was planned.
+// The caller keeps `grants` until this returns. Grants without a write are made before the first
+// suspension, because the plan may be outdated after it.
 base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Reserve(
-    const std::vector<PlannedWrite>& writes, base::TimePoint deadline) {
-  std::vector<base::Result<void>> outcomes(writes.size());
+    const std::vector<PlannedGrants>& grants, base::TimePoint deadline) {
+  std::vector<base::Result<void>> outcomes(grants.size());
   base::TaskGroup group(executor_);
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    if (writes[i].from_burst) {
-      if (!book_.Draw(writes[i])) outcomes[i] = ChangedMeanwhile(writes[i].quota);
+  for (std::size_t i = 0; i < grants.size(); ++i) {
+    if (grants[i].from != ReservePlan::From::kWrite) {
+      if (!book_.Draw(grants[i])) outcomes[i] = ChangedMeanwhile(grants[i].quota);
       continue;
     }
-    group.Spawn("reserve", [this, &writes, &outcomes, i, deadline]() -> base::Task<void> {
-      ReservePlan plan = writes[i];
+    group.Spawn("reserve", [this, &grants, &outcomes, i, deadline]() -> base::Task<void> {
+      ReservePlan plan = grants[i];
       const auto outcome = co_await book_.Reserve(std::move(plan), deadline);
       outcomes[i] = outcome;
     });
@@ -151,15 +146,16 @@ base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Reserve(
   co_return outcomes;
 }
 
-// Answers those whose fate is known and leaves the others in `batch`. False: something failed that
-// needs a pause.
+// Answers the requests whose outcome is certain and leaves the others in `batch`. Returns false if
+// a write failed such that the retry needs a pause. A conflict needs none: the newest version is
+// known.
 bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
                            const std::vector<base::Result<void>>& outcomes) {
-  const std::vector<Fate> fates = FatesOf(batch.size(), plan.writes, outcomes);
+  const std::vector<Fate> fates = FatesOf(batch.size(), plan.grants, outcomes);
   bool all_written = true;
   bool pause = false;
-  for (std::size_t i = 0; i < plan.writes.size(); ++i) {
-    const PlannedWrite& write = plan.writes[i];
+  for (std::size_t i = 0; i < plan.grants.size(); ++i) {
+    const PlannedGrants& part = plan.grants[i];
     if (!outcomes[i]) {
       all_written = false;
       if (outcomes[i].error().Is(base::ErrorCode::kConflict)) {
@@ -169,13 +165,13 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
       }
       continue;
     }
-    for (std::size_t m = 0; m < write.members.size(); ++m) {
-      const Grant& grant = write.grants[m];
-      batch[write.members[m]]->granted.push_back({write.quota.key, grant.uid, grant.number});
+    for (std::size_t m = 0; m < part.members.size(); ++m) {
+      const Grant& grant = part.grants[m];
+      batch[part.members[m]]->granted.push_back({part.quota.key, grant.uid, grant.number});
     }
-    for (const PlannedWrite::Relying& relying : write.relying) {
-      const Grant& grant = write.grants[relying.grant];
-      batch[relying.member]->granted.push_back({write.quota.key, grant.uid, grant.number});
+    for (const PlannedGrants::Relying& relying : part.relying) {
+      const Grant& grant = part.grants[relying.grant];
+      batch[relying.member]->granted.push_back({part.quota.key, grant.uid, grant.number});
     }
   }
   Batch again;
@@ -187,7 +183,7 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
     } else if (all_written || reserved) {
       Conclude(*batch[i], AnswerOf(api_, plan.verdicts[i], std::move(plan.warnings[i])));
     } else {
-      // A refusal, too, was decided against what the failed write was to add.
+      // A refusal may also depend on what the failed write would have added, so decide it again.
       if (fates[i].failure) batch[i]->trouble = fates[i].failure->message;
       again.push_back(std::move(batch[i]));
     }

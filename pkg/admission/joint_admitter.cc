@@ -13,7 +13,7 @@ namespace {
 
 bool IsAllowed(const Answer& answer) { return answer.kind == Answer::Kind::kAllowed; }
 
-// Of answers that are not all alike: the first refusal, else the first that is not allowed.
+// The first refusal, else the first answer that does not allow; null if all allow.
 const Answer* FirstAgainst(const std::vector<Answer>& answers) {
   const auto refused = std::ranges::find(answers, Answer::Kind::kRefused, &Answer::kind);
   if (refused != answers.end()) return &*refused;
@@ -26,22 +26,20 @@ void AddTo(Answer& all, Answer one) {
   std::ranges::move(one.would_refuse, std::back_inserter(all.would_refuse));
 }
 
-Answer GivenUp() {
-  return {.kind = Answer::Kind::kUnavailable, .message = "the request was given up"};
-}
+Answer GivenUp() { return {.kind = Answer::Kind::kUnavailable, .message = "the caller gave up"}; }
 
 }  // namespace
 
 JointAdmitter::JointAdmitter(base::asio::any_io_executor executor, QuotaAdmitter& own,
-                             std::vector<QuotaAdmitter*> all, IsAsked is_asked)
+                             std::vector<QuotaAdmitter*> all, IsCalled is_called)
     : executor_(std::move(executor)),
       own_(own),
       all_(std::move(all)),
-      is_asked_(std::move(is_asked)) {
+      is_called_(std::move(is_called)) {
   CHECK(std::ranges::find(all_, &own_) != all_.end()) << own_.name();
 }
 
-// Of a resource of which nothing is wanted nothing is remembered: its name comes from outside.
+// Remembers nothing for a resource without wanted fields: the request may name any resource.
 std::vector<std::string> JointAdmitter::FieldsOf(const api::GroupResource& resource) {
   if (all_.size() == 1) return own_.FieldsOf(resource);
   const auto known = fields_.find(resource);
@@ -59,19 +57,41 @@ std::vector<std::string> JointAdmitter::FieldsOf(const api::GroupResource& resou
 JointAdmitter::Admitters JointAdmitter::Limiting(const Review& review) const {
   Admitters limiting;
   for (QuotaAdmitter* admitter : all_) {
-    if (admitter->MayLimit(review)) limiting.push_back(admitter);
+    if (!admitter->MayLimit(review)) continue;
+    // KnowsQuotas() comes last, because it gathers the quotas of the namespace.
+    const bool unaffected = admitter != &own_ && CalledFor(*admitter, review) == Called::kNo &&
+                            !admitter->KnowsQuotas(review.ns);
+    if (!unaffected) limiting.push_back(admitter);
   }
   return limiting;
 }
 
-bool JointAdmitter::IsDecidedElsewhere(const Review& review, const Admitters& limiting) const {
-  if (!is_asked_ || review.operation != Operation::kCreate) return false;
-  const api::GroupResource resource = review.resource.WithoutVersion();
-  for (const QuotaAdmitter* admitter : limiting) {
+JointAdmitter::Called JointAdmitter::CalledFor(const QuotaAdmitter& admitter,
+                                               const Review& review) const {
+  if (!is_called_) return Called::kUnknown;
+  return is_called_(admitter.name(), review.resource.WithoutVersion(), review.ns);
+}
+
+// Depends only on which webhooks are called, not on quotas: two replicas may know different quotas.
+bool JointAdmitter::IsDecidedElsewhere(const Review& review) const {
+  // Rules for updates may have conditions, so only creations are certain to reach each webhook.
+  if (!is_called_ || review.operation != Operation::kCreate) return false;
+  for (const QuotaAdmitter* admitter : all_) {
     if (admitter == &own_) return false;
-    if (is_asked_(admitter->name(), resource, review.ns)) return true;
+    if (CalledFor(*admitter, review) == Called::kYes) return true;
   }
   return false;
+}
+
+// If the own quotas do not limit a request, the webhooks of the other quota APIs decide it. The
+// exception is a creation: the webhooks of later quota APIs may leave it to this call.
+void JointAdmitter::KeepOwn(const Review& review, Admitters& limiting) const {
+  if (std::ranges::find(limiting, &own_) != limiting.end()) return;
+  const auto own = std::ranges::find(all_, &own_);
+  const bool decides = is_called_ && review.operation == Operation::kCreate;
+  std::erase_if(limiting, [&](QuotaAdmitter* admitter) {
+    return !decides || std::find(own, all_.end(), admitter) == all_.end();
+  });
 }
 
 base::Task<Answer> JointAdmitter::Admit(Review review, base::TimePoint deadline) {
@@ -79,17 +99,20 @@ base::Task<Answer> JointAdmitter::Admit(Review review, base::TimePoint deadline)
   return AdmitBeside(std::move(review), deadline);
 }
 
-// What only others limit, their own webhooks are asked about.
 base::Task<Answer> JointAdmitter::AdmitBeside(Review review, base::TimePoint deadline) {
+  if (IsDecidedElsewhere(review)) co_return Answer{};
   Admitters limiting = Limiting(review);
-  if (std::ranges::find(limiting, &own_) == limiting.end()) co_return Answer{};
-  if (limiting.size() == 1) co_return co_await own_.Admit(std::move(review), deadline);
-  if (IsDecidedElsewhere(review, limiting)) co_return Answer{};
+  KeepOwn(review, limiting);
+  if (limiting.empty()) co_return Answer{};
+  if (limiting.size() == 1) {
+    co_return co_await limiting.front()->Admit(std::move(review), deadline);
+  }
   co_return co_await AdmitByAll(std::move(review), std::move(limiting), deadline);
 }
 
 base::Task<Answer> JointAdmitter::AdmitByAll(Review review, Admitters limiting,
                                              base::TimePoint deadline) {
+  // Judging reserves nothing, so a request that one quota API refuses costs no write.
   Answer all;
   Admitters reserving;
   for (QuotaAdmitter* admitter : limiting) {
@@ -100,6 +123,7 @@ base::Task<Answer> JointAdmitter::AdmitByAll(Review review, Admitters limiting,
     if (!judgement.reserves) AddTo(all, std::move(judgement.answer));
   }
   if (reserving.empty()) co_return all;
+  // Only one has to reserve, so its answer is final and nothing has to be withdrawn.
   if (reserving.size() == 1) {
     Answer answer = co_await reserving.front()->Admit(std::move(review), deadline);
     if (IsAllowed(answer)) AddTo(answer, std::move(all));
@@ -111,7 +135,7 @@ base::Task<Answer> JointAdmitter::AdmitByAll(Review review, Admitters limiting,
   co_return all;
 }
 
-// Nothing stays reserved for a caller that gives up.
+// Withdraws all grants if one quota API refuses or the caller gives up.
 base::Task<std::vector<Answer>> JointAdmitter::Reserve(Review review, Admitters reserving,
                                                        base::TimePoint deadline) {
   std::vector<Answer> answers(reserving.size(), GivenUp());
@@ -120,6 +144,7 @@ base::Task<std::vector<Answer>> JointAdmitter::Reserve(Review review, Admitters 
   base::TaskGroup group(executor_);
   for (std::size_t i = 0; i < reserving.size(); ++i) {
     group.Spawn("admit", [&, i]() -> base::Task<void> {
+      // If it were interrupted, its grants would not be known, and could not be withdrawn below.
       co_await base::DeferCancellation();
       Review copy = review;
       Answer answer = co_await reserving[i]->Admit(std::move(copy), deadline);

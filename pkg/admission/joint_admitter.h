@@ -1,19 +1,25 @@
 #pragma once
 
-// Decides the requests that the quotas of several quota APIs limit: each admits them, or nothing
-// stays reserved.
+// Decides requests that several quota APIs limit. Either all admit the request, or nothing stays
+// reserved.
 //
-// All quota APIs judge first, which reserves nothing: so what does not fit anyhow costs no write.
-// Then they reserve at the same time. If one refuses after all, what the others granted is taken
-// back.
+// First all quota APIs judge, which reserves nothing: a request that does not fit costs no write.
+// Then all reserve at the same time. If one refuses after all, the others withdraw their grants.
 //
-// The API server calls a webhook of each quota API, side by side and perhaps of different replicas.
-// Each call may decide for all: what is reserved for an object is not reserved twice. To spare the
-// work, a creation is decided by the call of the first quota API alone, where it is certain that
-// there is one.
+// The API server calls one webhook for each quota API, side by side and perhaps on different
+// replicas. Each call may decide for all, because nothing is reserved twice for an object. To avoid
+// double work, only the call of the first quota API decides a creation, if it is certain that this
+// call is made. The replica that leaves a creation to that call may know quotas that the other
+// replica does not know yet. So the first call decides for the quota APIs after its own, even if
+// its own limits nothing.
 //
-// Single-threaded. What it refers to outlives it.
+// If the quotas of another quota API cannot be read, the request waits for them and fails, except
+// if the API server does not call that quota API's webhook for the resource: then none of its
+// quotas is enforced for it.
+//
+// Single-threaded. Constructor arguments must outlive it.
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -27,14 +33,19 @@ namespace admission {
 
 class JointAdmitter final : public Admitter {
  public:
-  // True: the API server calls this quota API's webhook for each creation of such an object there.
-  using IsAsked = std::function<bool(const std::string& quota_api,
-                                     const api::GroupResource& resource, std::string_view ns)>;
+  // Whether the API server calls the webhook of `quota_api` for requests for this resource in `ns`.
+  enum class Called : std::uint8_t {
+    kNo,
+    kUnknown,
+    kYes,  // certainly for each creation
+  };
+  using IsCalled = std::function<Called(const std::string& quota_api,
+                                        const api::GroupResource& resource, std::string_view ns)>;
 
-  // Answers the webhook of `own`. `all` are the same for each webhook, in the same order.
-  // REQUIRES: `own` is one of them.
+  // Answers the webhook of `own`. All webhooks get the same `all`, in the same order. REQUIRES:
+  // `own` is one of them.
   JointAdmitter(base::asio::any_io_executor executor, QuotaAdmitter& own,
-                std::vector<QuotaAdmitter*> all, IsAsked is_asked = nullptr);
+                std::vector<QuotaAdmitter*> all, IsCalled is_called = nullptr);
 
   [[nodiscard]] const std::string& name() const override { return own_.name(); }
   [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource& resource) override;
@@ -42,9 +53,11 @@ class JointAdmitter final : public Admitter {
 
  private:
   using Admitters = std::vector<QuotaAdmitter*>;
-  // Those whose quotas may limit the request; in order.
+  // The admitters whose quotas may limit the request; in order.
   [[nodiscard]] Admitters Limiting(const Review& review) const;
-  [[nodiscard]] bool IsDecidedElsewhere(const Review& review, const Admitters& limiting) const;
+  [[nodiscard]] Called CalledFor(const QuotaAdmitter& admitter, const Review& review) const;
+  [[nodiscard]] bool IsDecidedElsewhere(const Review& review) const;
+  void KeepOwn(const Review& review, Admitters& limiting) const;
   base::Task<Answer> AdmitBeside(Review review, base::TimePoint deadline);
   base::Task<Answer> AdmitByAll(Review review, Admitters limiting, base::TimePoint deadline);
   base::Task<std::vector<Answer>> Reserve(Review review, Admitters reserving,
@@ -53,7 +66,7 @@ class JointAdmitter final : public Admitter {
   base::asio::any_io_executor executor_;
   QuotaAdmitter& own_;
   const Admitters all_;
-  const IsAsked is_asked_;
+  const IsCalled is_called_;
   std::map<api::GroupResource, std::vector<std::string>> fields_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// What admission asks about objects and their classes. Implemented where the watches are.
+// The interface of admission to objects and their classes. The quota controller implements it from
+// its watches.
 //
 // Single-threaded. Pointers are valid until the next suspension.
 
@@ -16,20 +17,20 @@ namespace admission {
 class ObjectBook {
  public:
   virtual ~ObjectBook() = default;
-  // The classes that the evaluator reads; null: none, or not known.
+  // The classes that the evaluator reads; null: it reads none, or they are not known.
   [[nodiscard]] virtual const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const = 0;
-  // What an object with these facts uses, its class resolved, and what its owner uses already taken
-  // away. Errors: that cannot be said at all.
+  // The usage of an object with these facts. The class is resolved, and the usage of the object's
+  // owner is subtracted. Errors: the usage cannot be determined.
   [[nodiscard]] virtual base::Result<quota::Resolved> SubjectOf(
       const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
       const quota::ObjectFacts& facts) const = 0;
-  // True if the object is known to have been stored in a later version than this one, so that no
-  // update which starts from it can be stored.
+  // True if a later version of the object is known to be stored. Then no update that starts from
+  // this version can be stored.
   [[nodiscard]] virtual bool HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
                                       std::string_view resource_version) const = 0;
-  // What one unit of this class uses, read live: a class may be younger than what our watch has
-  // shown. Errors: kNotFound if the server says that there is none; else it could not be asked.
+  // The usage of one unit of this class, read from the API server: our watch may lag behind a new
+  // class. Errors: kNotFound if the server has no such class; any other if it could not be read.
   virtual base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                                 std::string name,
                                                                 base::TimePoint deadline) = 0;

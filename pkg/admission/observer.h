@@ -1,7 +1,7 @@
 #pragma once
 
-// What operators want to know of admission. Implemented where the metrics are; the handler and the
-// admitters call it, on their own thread, and it must not call back.
+// Receives what the metrics and events of admission need. The handler and the admitters call it on
+// their own thread; it must not call back.
 
 #include <cstddef>
 #include <optional>
@@ -15,15 +15,15 @@
 
 namespace admission {
 
-// A request that a quota refused, or would have, and that was no dry run.
+// A request that a quota refused, or would refuse if it were enforced. Never a dry run.
 struct Refusal {
   api::ObjectKey quota;
   std::string ns;  // of the object
   std::string quota_uid;
-  std::vector<std::string> exceeded;  // limits; empty if it was refused for another reason
+  std::vector<std::string> exceeded;  // limits; empty if there is another reason
   std::optional<Owner> owner;         // of the object that was not stored
-  std::string message;                // as the user is told
-  // How the quota is enforced. Unless kDeny, it is only tried: the request was admitted.
+  std::string message;                // the text for the user
+  // How the quota is enforced. In any mode but kDeny the request was admitted.
   quota::ClusterSpec::Enforcement mode = quota::ClusterSpec::Enforcement::kDeny;
 };
 
@@ -36,16 +36,16 @@ class Observer {
                           base::Duration took) = 0;
   // Called after OnDecision() if a quota refused the request.
   virtual void OnRefusal(std::string_view /*quota_api*/, const Refusal& /*refusal*/) {}
-  // Called after OnDecision() for each quota that is only tried, and would have refused the
+  // Called after OnDecision() for each quota in mode Warn or Audit that would have refused the
   // request.
   virtual void OnWouldRefuse(std::string_view /*quota_api*/, const Refusal& /*refusal*/) {}
   // An admitted request carries a warning.
   virtual void OnWarning(std::string_view quota_api) = 0;
-  // One turn of a namespace's writer: how many requests it decided, with how many status writes.
+  // One batch of a writer: the number of requests that it decided, and of its status writes.
   virtual void OnBatch(std::string_view quota_api, std::size_t requests, std::size_t writes) = 0;
-  // A status write met a newer version of its quota.
+  // A status write got a conflict.
   virtual void OnConflict(std::string_view quota_api) = 0;
-  // Reservations whose object was never stored: their quotas are recounted.
+  // Reservations ended whose objects were never stored. Their quotas are recounted.
   virtual void OnReservationsExpired(std::string_view quota_api, std::size_t reservations) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which reviews concern quota at all, and what can be answered at once. The writers are in
+// Prepares reviews, answers those that need no write, and lets the others wait. The writers are in
 // commit.cc.
 
 #include "pkg/admission/quota_admitter.h"
@@ -20,14 +20,14 @@ bool Handles(const quota::Evaluator& evaluator, const Review& review) {
          evaluator.guard.subresources.end();
 }
 
-// Of a kind of which the objects are only counted.
+// Returns the evaluator of a kind whose objects are only counted.
 std::optional<quota::Evaluator> CounterOf(const quota::QuotaApi& api,
                                           const api::GroupResource& resource) {
   return api.object_counter ? api.object_counter(resource) : std::nullopt;
 }
 
-// Whom a reservation is for. Aggregated API servers may ask about a creation before the object has
-// a uid: then each call is an object of its own.
+// Returns the uid that a reservation is for. Aggregated API servers may send a creation before the
+// object has a uid. Each call then counts as a new object, by the uid of the review.
 quota::Uid UidOf(const Review& review) {
   for (const json::Value* object : {&review.object, &review.old_object}) {
     const std::string_view uid = object->StringAt({"metadata", "uid"});
@@ -86,7 +86,7 @@ QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Schedul
 
 QuotaAdmitter::~QuotaAdmitter() = default;
 
-// Null: the kind is only counted, if at all.
+// Null: the objects of this kind are only counted, or not even that.
 const quota::Evaluator* QuotaAdmitter::EvaluatorFor(const api::GroupResource& resource) const {
   const auto found = std::ranges::find(api_.evaluators, resource, &quota::Evaluator::resource);
   return found == api_.evaluators.end() ? nullptr : &*found;
@@ -109,7 +109,8 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   request.uid = UidOf(review);
   request.dry_run = review.dry_run;
   LookAgain(waiter);
-  // An object that an update creates has no old version with a resourceVersion.
+  // An update may create its object. Then the old object has no resourceVersion, and all usage is
+  // new (upstream's "create on update").
   const bool stored = !review.old_object.StringAt({"metadata", "resourceVersion"}).empty();
   const auto facts =
       evaluator.guard.facts_of
@@ -130,8 +131,8 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
       objects_.SubjectOf(evaluator, review.ns, request.uid, *old_facts);
   if (!before) return before.error();
   request.before = std::move(before->subject);
-  if (old_facts->flaw == waiter.flaw) waiter.flaw.clear();  // it was there before
-  // Whatever the class uses, the object used it before.
+  if (old_facts->flaw == waiter.flaw) waiter.flaw.clear();  // the stored object has it already
+  // With the same classes as before, the unknown usage does not grow.
   if (old_facts->now.classes == facts->now.classes) request.unknown.reset();
   return {};
 }
@@ -148,11 +149,11 @@ void QuotaAdmitter::LookAgain(Waiter& waiter) const {
 
 std::vector<const quota::Quota*> QuotaAdmitter::QuotasIn(const std::string& ns) const {
   std::vector<const quota::Quota*> quotas;
-  for (const BookedQuota& booked : book_.Quotas(ns)) quotas.push_back(booked.quota);
+  for (const BookedQuota& booked : book_.Quotas(ns).quotas) quotas.push_back(booked.quota);
   return quotas;
 }
 
-// The answer depends on a class that is not known here, and nobody has looked for it.
+// True if the answer depends on a class that the watch has not shown and that was not read yet.
 bool QuotaAdmitter::LacksClass(const Waiter& waiter) const {
   const quota::Request& request = waiter.request;
   const bool missing = request.unknown && request.unknown->why.Is(base::ErrorCode::kNotFound);
@@ -160,7 +161,7 @@ bool QuotaAdmitter::LacksClass(const Waiter& waiter) const {
          quota::DependsOnUnknown(request, QuotasIn(waiter.review.ns));
 }
 
-// Where the answer depends on a class that is not known here, the server is asked for it.
+// Reads the classes of a request from the API server if LacksClass().
 base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Waiter> waiter) {
   if (!LacksClass(*waiter)) co_return base::Result<void>();
   waiter->classes_read = true;
@@ -183,7 +184,9 @@ base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Wai
 }
 
 bool QuotaAdmitter::MayLimit(const Review& review) const {
-  if (options_.exempt_namespaces.contains(review.ns) || !book_.MayLimit(review.ns)) return false;
+  if (options_.exempt_namespaces.contains(review.ns)) return false;
+  const NamespaceQuotas known = book_.Quotas(review.ns);
+  if (known.complete && known.quotas.empty()) return false;
   const api::GroupResource resource = review.resource.WithoutVersion();
   return EvaluatorFor(resource) != nullptr || CounterOf(api_, resource);
 }
@@ -197,6 +200,7 @@ base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint de
   if (evaluator == nullptr || review.ns.empty()) co_return Answer{};
   if (options_.exempt_namespaces.contains(review.ns)) co_return Answer{};
   if (!Handles(*evaluator, review)) co_return Answer{};
+  // As in apiserver v0.36.3, pkg/admission/plugin/resourcequota/controller.go.
   if (review.operation == Operation::kUpdate && review.old_object.IsNull()) {
     co_return Refuse(403,
                      "unable to get previous usage since prior version of object was not found");
@@ -206,8 +210,10 @@ base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint de
     co_return Unavailable("quotas of namespace " + review.ns +
                           " cannot be read: " + refreshed.error().message);
   }
-  if (book_.Quotas(review.ns).empty()) co_return Answer{};
+  NamespaceQuotas known = book_.Quotas(review.ns);
+  if (known.quotas.empty()) co_return Answer{};
   auto waiter = std::make_shared<Waiter>();
+  waiter->writer = std::move(known.writer);
   waiter->review = std::move(review);
   waiter->deadline = deadline;
   waiter->counter = std::move(counter);
@@ -230,7 +236,7 @@ base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint de
 
 Answer QuotaAdmitter::JudgeNow(const std::shared_ptr<Waiter>& waiter, bool& reserves) const {
   BatchPlan plan = PlanFor({waiter});
-  reserves = !plan.writes.empty() || !plan.answered.empty();
+  reserves = !plan.grants.empty();
   return AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
 }
 
@@ -249,13 +255,10 @@ BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
     const std::string& ns = waiter->review.ns;
     const bool same = !requests.empty() && requests.back().ns == ns;
     const auto* by = same ? requests.back().by : quotas.Find(ns);
-    if (by == nullptr) by = &quotas.Add(ns, book_.Quotas(ns));
+    if (by == nullptr) by = &quotas.Add(ns, book_.Quotas(ns).quotas);
     requests.push_back({&waiter->request, ns, by});
   }
-  BatchPlan plan = PlanBatch(requests, quotas, book_.PlacesOf(quotas.all()),
-                             [this](const quota::Quota& quota, const quota::Request& request) {
-                               return book_.Reserved(quota, request.uid, request.version);
-                             });
+  BatchPlan plan = PlanBatch(requests, quotas);
   if (!options_.warn_near_limits) {
     for (auto& warnings : plan.warnings) warnings.clear();
   }
@@ -264,27 +267,28 @@ BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
 
 base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
   BatchPlan plan = PlanFor({waiter});
-  if (!plan.writes.empty() && !GrantAtOnce(*waiter, plan)) {
-    co_return co_await Wait(std::move(waiter));
-  }
-  RelyOnReserved(plan, {waiter});
+  if (!GrantAtOnce(*waiter, plan)) co_return co_await Wait(std::move(waiter));
   co_return AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
 }
 
-// Where a writer is at work, those who came before wait for it, and what is left of a burst is
-// theirs.
+// Nothing is taken from a burst while a writer runs: earlier requests wait for it, and they come
+// first.
 bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
-  const bool from_bursts = std::ranges::all_of(plan.writes, &PlannedWrite::from_burst);
-  if (!from_bursts || waiting_at_.contains(book_.WriterOf(waiter.review.ns))) return false;
+  const auto any = [&plan](ReservePlan::From from) {
+    return std::ranges::find(plan.grants, from, &ReservePlan::from) != plan.grants.end();
+  };
+  const bool drawn = any(ReservePlan::From::kBurst);
+  if (any(ReservePlan::From::kWrite) || (drawn && waiting_at_.contains(waiter.writer)))
+    return false;
   Number(plan);
-  for (const PlannedWrite& write : plan.writes) {
-    if (!book_.Draw(write)) {
-      WithdrawAll(waiter);
+  for (const PlannedGrants& grants : plan.grants) {
+    if (!book_.Draw(grants)) {
+      WithdrawAll(waiter);  // the grants of other quotas; the request then waits for a writer
       return false;
     }
-    waiter.granted.push_back({write.quota.key, waiter.request.uid, write.grants.front().number});
+    waiter.granted.push_back({grants.quota.key, waiter.request.uid, grants.grants.front().number});
   }
-  observer_.OnBatch(api_.name, 1, 0);
+  if (drawn) observer_.OnBatch(api_.name, 1, 0);
   return true;
 }
 
@@ -306,14 +310,14 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
   waiter->alarm = scheduler_.NewAlarm();
   ++waiting_;
   ++waiting_of_[ns];
-  const std::string writer = book_.WriterOf(ns);
+  const std::string writer = waiter->writer;
   const bool first = !waiting_at_.contains(writer);
   waiting_at_[writer].push_back(waiter);
   if (first) {
     writers_.Spawn("quota writer " + writer, [this, writer] { return WriteBatches(writer); });
   }
-  // However this coroutine ends, the writer must learn that nobody waits: it gives back what the
-  // request may be granted meanwhile.
+  // However this coroutine ends, it must mark the waiter as abandoned. The writer then takes back
+  // what it grants to the request later.
   struct Leaving {
     QuotaAdmitter& admitter;
     Waiter& waiter;
@@ -327,8 +331,8 @@ base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
     co_await waiter->alarm->WaitUntil(waiter->deadline);
     stopping = co_await base::Stopping();
   }
-  // What was granted is held for a time that began long ago if this process was suspended
-  // meanwhile.
+  // If this process was suspended meanwhile, the hold of the grant may be nearly over. So a late
+  // answer must not allow the request.
   const bool late = scheduler_.Now() >= waiter->deadline;
   if (waiter->answer && (!late || waiter->answer->kind != Answer::Kind::kAllowed)) {
     co_return *waiter->answer;

@@ -1,13 +1,13 @@
 #pragma once
 
-// Decides reviews against the quotas of one quota API, and reserves what it admits: group commit.
+// Decides reviews by the quotas of one quota API, and reserves what it admits (group commit).
 //
-// What needs nothing, and what does not fit anyhow, is answered at once. The rest waits behind its
-// writer of its quotas, which takes all that wait, decides them in order against the newest status
-// known, and writes each changed quota once for all of them, guarded by its resourceVersion. While
-// a write is under way the next batch gathers. After a conflict all that are not yet answered are
-// decided again, against all their quotas: never against a subset, which could admit what another
-// quota refuses. Whoever is refused, or given up, leaves nothing reserved.
+// A request that needs nothing, or that does not fit anyway, is answered at once. All others wait
+// for the writer of their quotas. The writer takes all waiting requests as a batch and decides them
+// in order, by the newest known status. It writes each changed quota once for the whole batch, with
+// its resourceVersion. Meanwhile the next batch gathers. After a conflict, all requests without an
+// answer are decided again by all their quotas. A subset of the quotas could admit what another one
+// refuses. A refused or abandoned request leaves nothing reserved.
 //
 // Single-threaded. Stop() must have returned before it is destroyed.
 
@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -32,19 +33,20 @@
 namespace admission {
 
 struct QuotaAdmitterOptions {
-  std::size_t max_waiting = 4096;  // in all namespaces; beyond it reviews are answered kBusy
-  // In one, so that a namespace whose quotas cannot be written does not stand in the way of others.
-  // An API server has some hundred requests in hand at once.
+  // The maximum of waiting reviews in all namespaces. Further reviews are answered kBusy.
+  std::size_t max_waiting = 4096;
+  // The maximum in one namespace, so that a namespace whose quotas cannot be written does not block
+  // others. An API server handles some hundred requests at once.
   std::size_t max_waiting_in_namespace = 1024;
   std::size_t max_batch = 512;
   base::Duration retry = std::chrono::milliseconds(50);  // after a failed write, doubled each time
   bool warn_near_limits = true;
-  std::set<std::string, std::less<>> exempt_namespaces = {};  // in which nothing is refused
+  std::set<std::string, std::less<>> exempt_namespaces = {};  // nothing is refused there
 };
 
 class QuotaAdmitter final : public Admitter {
  public:
-  // All but `options` outlive the admitter.
+  // All arguments except `options` must outlive the admitter.
   QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                 const quota::QuotaApi& api, QuotaBook& book, ObjectBook& objects,
                 Observer& observer, QuotaAdmitterOptions options = {});
@@ -57,18 +59,20 @@ class QuotaAdmitter final : public Admitter {
   }
 
   // For requests that the quotas of several quota APIs limit (joint_admitter.h).
-  // False: Admit() would allow it at once, for want of quotas.
+  // Returns false if Admit() would allow the request at once, because no quota can limit it.
   [[nodiscard]] bool MayLimit(const Review& review) const;
+  // False if quotas of the namespace may be missing, so that Admit() reads them first.
+  [[nodiscard]] bool KnowsQuotas(std::string_view ns) const { return book_.Quotas(ns).complete; }
   struct Judgement {
     Answer answer;
-    bool reserves = false;  // allowed, but for Admit() to reserve for it
+    bool reserves = false;  // Admit() would reserve usage for it
   };
-  // What Admit() would answer now. It reserves nothing.
+  // Returns what Admit() would answer now. Reserves nothing.
   base::Task<Judgement> Judge(Review review, base::TimePoint deadline);
-  // Takes back what an answer says was granted: the request is not allowed after all.
+  // Takes back the grants of an answer, if the request is not allowed after all.
   void Withdraw(const std::vector<Granted>& granted);
 
-  // Lets the batches in hand finish; their waiters are answered.
+  // Waits until the current batches are written and their requests are answered.
   base::Task<void> Stop();
 
  private:
@@ -76,13 +80,14 @@ class QuotaAdmitter final : public Admitter {
   using Waiting = std::deque<std::shared_ptr<Waiter>>;
   using Batch = std::vector<std::shared_ptr<Waiter>>;
 
-  // Judges only, if `reserves` is not null: it becomes Judgement::reserves.
+  // Plans the request alone and reserves nothing. Sets Judgement::reserves.
   Answer JudgeNow(const std::shared_ptr<Waiter>& waiter, bool& reserves) const;
+  // Only judges, and sets Judgement::reserves, if `reserves` is not null.
   base::Task<Answer> AdmitOrJudge(Review review, base::TimePoint deadline, bool* reserves);
   [[nodiscard]] const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource) const;
   base::Result<void> Prepare(Waiter& waiter) const;
   [[nodiscard]] std::vector<const quota::Quota*> QuotasIn(const std::string& ns) const;
-  // What changes while a request waits: its classes, and whether it can be stored still.
+  // Updates what changes while a request waits: its classes, and if it can still be stored.
   void LookAgain(Waiter& waiter) const;
   [[nodiscard]] bool LacksClass(const Waiter& waiter) const;
   base::Task<base::Result<void>> ResolveClasses(std::shared_ptr<Waiter> waiter);
@@ -95,11 +100,11 @@ class QuotaAdmitter final : public Admitter {
   base::Task<void> WriteBatches(std::string writer);
   [[nodiscard]] Batch TakeBatch(Waiting& waiting) const;
   base::Task<void> Commit(Batch batch);
-  // True if all of the plan fits bursts: then it is granted to the only request.
+  // Makes all grants of a plan for one request, if they need no write. Returns false if nothing was
+  // granted.
   bool GrantAtOnce(Waiter& waiter, BatchPlan& plan);
   void Number(BatchPlan& plan);
-  void RelyOnReserved(const BatchPlan& plan, const Batch& batch);
-  base::Task<std::vector<base::Result<void>>> Reserve(const std::vector<PlannedWrite>& writes,
+  base::Task<std::vector<base::Result<void>>> Reserve(const std::vector<PlannedGrants>& grants,
                                                       base::TimePoint deadline);
   bool Settle(Batch& batch, BatchPlan& plan, const std::vector<base::Result<void>>& outcomes);
   void Conclude(Waiter& waiter, Answer answer);
@@ -112,9 +117,9 @@ class QuotaAdmitter final : public Admitter {
   ObjectBook& objects_;
   Observer& observer_;
   QuotaAdmitterOptions options_;
-  std::unordered_map<std::string, Waiting> waiting_at_;  // of writers that run
+  std::unordered_map<std::string, Waiting> waiting_at_;  // by writer; only of running writers
   std::size_t waiting_ = 0;
-  std::unordered_map<std::string, std::size_t> waiting_of_;  // the same by namespace; none is 0
+  std::unordered_map<std::string, std::size_t> waiting_of_;  // the same by namespace; never 0
   std::uint64_t grants_ = 0;
   base::TaskGroup writers_;
 };

@@ -1,11 +1,13 @@
 #pragma once
 
-// What admission knows of the quotas of one quota API, and how it reserves usage of them (see
-// pkg/accounting/DESIGN.md). Implemented where the quotas are.
+// The interface of admission to the quotas of one quota API: reads them and reserves their usage
+// (pkg/accounting/DESIGN.md). The quota controller implements it.
 //
-// Single-threaded. Pointers are valid until the next suspension.
+// Single-threaded. Returned pointers and functions are valid until the next suspension of the
+// calling coroutine.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,30 +20,56 @@
 
 namespace admission {
 
-// What an admitted object may use of one quota.
+// A quota that decides about a request.
+struct BookedQuota {
+  const quota::Quota* quota = nullptr;                // decisions start from its `used`
+  const accounting::ReservationList* list = nullptr;  // the reservations; null: none
+  quota::ResourceList burst = {};                     // the unused part of this process's burst
+  // Returns the usage that a recent reservation of this process allows the object, if a request
+  // from this version caused it. Null: none.
+  std::function<const quota::ResourceList*(const quota::Uid& uid, std::string_view version)>
+      answer = nullptr;
+  quota::TreePlace tree = {};  // its `parent` is an index of NamespaceQuotas::quotas
+};
+
+// The quotas that reach one namespace.
+struct NamespaceQuotas {
+  std::vector<BookedQuota> quotas;  // in the order in which they judge a request
+  // Requests of namespaces with the same writer are decided together. No quota has two writers,
+  // except for a moment after quotas or namespaces changed.
+  std::string writer;
+  bool complete = true;  // false: Refresh() may find more quotas
+};
+
+// The usage of one quota that is granted to an admitted object.
 struct Grant {
   const quota::Evaluator* evaluator = nullptr;
   std::string ns = {};  // of the object
   quota::Uid uid;
   quota::ResourceList usage;   // in all
-  quota::ResourceList stored;  // what it uses as stored, in the version below
-  quota::ResourceList added;   // at most: what `used` lacks for it, as it was planned
-  bool extends = false;        // what is reserved for the object already
+  quota::ResourceList stored;  // usage of the stored object in `version`
+  quota::ResourceList added;   // the most that `used` rises by, as computed for the plan
+  bool extends = false;        // the object has a reservation already, which this extends
   std::string version;         // of the stored object that the request starts from; "": a creation
-  std::uint64_t number = 0;    // its own, of all that this process grants
-  // The versions that other requests for the object start from, which this grant answers, too.
+  std::uint64_t number = 0;    // unique among the grants of this process
+  // The versions that other requests for the object started from, if this grant answers them, too.
   std::vector<std::string> others = {};
 };
 
-// What is to be reserved of one quota.
+// The grants of one quota that were planned.
 struct ReservePlan {
-  quota::Quota quota;  // as it was when this was decided
+  enum class From : std::uint8_t {
+    kWrite,     // a write that raises `used`
+    kBurst,     // the burst, without a write
+    kReserved,  // the recent reservation that BookedQuota::answer returned, without a write
+  };
+  quota::Quota quota;  // as it was when the plan was made
   std::vector<Grant> grants;
-  // What was reserved for a burst, and not granted yet, when this was decided.
+  // The unused part of the burst when the plan was made.
   quota::ResourceList burst = {};
-  bool from_burst = false;  // the grants fit into it: no write is needed
+  From from = From::kWrite;
 
-  // What the grants add, in all. Errors: it does not fit.
+  // Returns the sum of Grant::added. Errors: overflow.
   [[nodiscard]] base::Result<quota::ResourceList> Added() const {
     quota::ResourceList added;
     for (const Grant& grant : grants) {
@@ -52,52 +80,24 @@ struct ReservePlan {
   }
 };
 
-// A quota to decide by.
-struct BookedQuota {
-  const quota::Quota* quota = nullptr;                // its `used` is what decisions start from
-  const accounting::ReservationList* list = nullptr;  // what is reserved; null: nothing
-  quota::ResourceList burst = {};                     // of that: for creations to come
-  std::string above = {};                             // TreePlace::above
-};
-
 class QuotaBook {
  public:
   virtual ~QuotaBook() = default;
-  // Makes what Quotas() says what is stored, but for the time an event takes: by a live read, where
-  // the quotas cannot be followed. Errors: they cannot be read either.
+  // Ensures that Quotas() returns what is stored, except for the usual lag of a watch. If the watch
+  // is interrupted, this reads the quotas from the API server. Errors: they cannot be read.
   virtual base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) = 0;
-  // In the order in which they are asked.
-  [[nodiscard]] virtual std::vector<BookedQuota> Quotas(std::string_view ns) const = 0;
-  // Where these quotas are in a tree, as Standing::tree of the same order; none if they have none.
-  [[nodiscard]] virtual std::vector<quota::TreePlace> PlacesOf(
-      const std::vector<BookedQuota>& /*quotas*/) const {
-    return {};
-  }
-  // Whose requests are decided together: those of namespaces with the same writer. Quotas of two
-  // writers differ, but for a moment after quotas or namespaces changed.
-  [[nodiscard]] virtual std::string WriterOf(std::string_view ns) { return std::string(ns); }
-  // False: no quota limits anything there, and no Refresh() would find one.
-  [[nodiscard]] virtual bool MayLimit(std::string_view /*ns*/) const { return true; }
+  [[nodiscard]] virtual NamespaceQuotas Quotas(std::string_view ns) const = 0;
 
-  // What a young reservation of this process lets the object use, for a request from this version.
-  // Null: there is none.
-  [[nodiscard]] virtual const quota::ResourceList* Reserved(const quota::Quota& quota,
-                                                            const quota::Uid& uid,
-                                                            std::string_view version) const = 0;
-  // One more request is answered by that. The number of the grant, for Withdraw(); 0: there is none
-  // any more.
-  virtual std::uint64_t Rely(const quota::Quota& quota, const quota::Uid& uid,
-                             std::string_view version) = 0;
-
-  // Grants from the burst. False: the quota or its burst is not what it was.
+  // Makes grants that need no write. Returns false if the burst or the reservation of the plan does
+  // not exist any more.
   [[nodiscard]] virtual bool Draw(const ReservePlan& plan) = 0;
-  // Raises `used` and adds the entries, by one write that is guarded by the version of `quota`. A
-  // write whose answer was lost is looked up. Whatever comes of it, nothing more is granted from
-  // the burst there was. Errors: kConflict when the quota changed or went, with the newest version
-  // read and known; else what kept the write from being made.
+  // Raises `used` and adds the entries with one write, which has the resourceVersion of `quota`. If
+  // the answer is lost, reads the quota to see if the write was made. In any case, nothing more is
+  // granted from the previous burst. Errors: kConflict if the quota changed or was deleted; its
+  // newest version is known then. Otherwise the reason why the write was not made.
   virtual base::Task<base::Result<void>> Reserve(ReservePlan plan, base::TimePoint deadline) = 0;
-  // A request that relied on this grant will not use it after all. Once no other does, what was
-  // reserved is taken back.
+  // Call if a request does not use its grant after all. Takes the reservation back, as soon as no
+  // other request was granted the same one.
   virtual void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) = 0;
 };
 

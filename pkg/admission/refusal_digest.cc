@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kReason = "RefusedByQuota";
 constexpr const char* kTriedReason = "WouldBeRefusedByQuota";
-constexpr std::size_t kMostText = 1024;  // of a message that is kept; an event has no more
+constexpr std::size_t kMostText = 1024;  // of a stored message; EventRecorder keeps no more
 
 client::Event EventOn(const client::ObjectReference& about, bool tried, std::string message) {
   return {.about = about,
@@ -18,8 +18,8 @@ client::Event EventOn(const client::ObjectReference& about, bool tried, std::str
           .message = std::move(message)};
 }
 
-// An event's name begins with its object's, so both are names of objects. Who creates an object
-// may write anything into its ownerReferences.
+// An event's name begins with that of its object, so only valid object names can have events. A
+// client may write anything into ownerReferences.
 bool CanHaveEvents(const Owner& owner) {
   return !owner.kind.empty() && !owner.uid.empty() && api::IsDns1123Subdomain(owner.name);
 }
@@ -49,6 +49,7 @@ RefusalDigest::Events RefusalDigest::Add(const client::ObjectReference& quota_ty
 void RefusalDigest::AddTo(client::ObjectReference about, const Refusal& refusal,
                           base::TimePoint now, Events& events) {
   const bool tried = refusal.mode != quota::ClusterSpec::Enforcement::kDeny;
+  // A quota may change its mode within a period: refusals and trials have separate events.
   const Key key(refusal.quota_uid, (tried ? "tried/" : "") + about.kind + "/" + about.uid);
   const auto found = subjects_.find(key);
   if (found != subjects_.end()) {
@@ -78,6 +79,7 @@ RefusalDigest::Events RefusalDigest::TakeDue(base::TimePoint now) {
     const auto first = subjects_.find(by_due_.front());
     Subject& subject = first->second;
     if (subject.due > now) break;
+    // A period without a refusal ends the pair: the next refusal is sent at once again.
     if (subject.gathered == 0) {
       subjects_.erase(first);
       by_due_.pop_front();
@@ -85,6 +87,7 @@ RefusalDigest::Events RefusalDigest::TakeDue(base::TimePoint now) {
     }
     events.push_back(Gathered(subject));
     subject.due = now + options_.period;
+    // All periods are equally long, so the renewed one is due last.
     by_due_.splice(by_due_.end(), by_due_, by_due_.begin());
   }
   return events;

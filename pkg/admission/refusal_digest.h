@@ -1,10 +1,11 @@
 #pragma once
 
-// Events about requests that quotas refused: on the quota, and on the owner of the object that was
-// not stored (its ReplicaSet, Job, …). The first refusal gives an event at once. Those of the next
-// minute give one event together, with their number, so a controller that retries floods nobody.
+// Builds the events about refused requests: on the quota, and on the owner of the object that was
+// not stored (its ReplicaSet, Job, …). The first refusal causes an event at once. Those of the next
+// minute cause one event with their number, so a controller that retries does not flood the event
+// stream.
 //
-// Values and arithmetic; one thread.
+// No I/O; one thread.
 
 #include <list>
 #include <map>
@@ -21,8 +22,8 @@ namespace admission {
 
 struct RefusalDigestOptions {
   base::Duration period = std::chrono::minutes(1);
-  // The bound of pairs of a quota and an object with events, in one period. Further pairs get no
-  // event. This is less than half of what the recorder sends in a period.
+  // The maximum of pairs of a quota and an object with events, in one period. Further pairs get no
+  // event. It is less than half of what the recorder sends in a period.
   std::size_t most = 512;
 };
 
@@ -35,21 +36,21 @@ class RefusalDigest {
   // Returns the events to send at once. `quota_type` has the quota's apiVersion and kind.
   Events Add(const client::ObjectReference& quota_type, const Refusal& refusal,
              base::TimePoint now);
-  // Those whose period is over.
+  // The events of all pairs whose period is over.
   Events TakeDue(base::TimePoint now);
-  // All that was gathered, at the end.
+  // The events of all pairs, when the daemon stops.
   Events TakeAll();
-  // When TakeDue() has something to do; nullopt: never.
+  // When TakeDue() is due next; nullopt: never.
   [[nodiscard]] std::optional<base::TimePoint> NextDue() const;
   [[nodiscard]] std::size_t size() const { return subjects_.size(); }
 
  private:
-  using Key = std::pair<std::string, std::string>;  // of the quota, of the object that is told
+  using Key = std::pair<std::string, std::string>;  // of the quota, of the object with the event
   struct Subject {
     client::ObjectReference about;
     bool tried = false;        // the quota is not enforced
-    std::size_t gathered = 0;  // since the last event
-    std::string last;          // message of those
+    std::size_t gathered = 0;  // refusals since the last event
+    std::string last;          // the message of the last of them
     base::TimePoint due{};     // end of the period
   };
   void AddTo(client::ObjectReference about, const Refusal& refusal, base::TimePoint now,

@@ -16,7 +16,7 @@ RefusalReporter::RefusalReporter(base::Scheduler& scheduler, client::EventRecord
 void RefusalReporter::Report(const client::ObjectReference& quota_type, const Refusal& refusal) {
   const bool idle = !digest_.NextDue();
   Send(digest_.Add(quota_type, refusal, scheduler_.Now()));
-  if (idle) wake_->Wake();
+  if (idle) wake_->Wake();  // Run() waits for a due time, and now there is one
 }
 
 base::Task<void> RefusalReporter::Run() {
@@ -29,7 +29,7 @@ base::Task<void> RefusalReporter::Run() {
   Send(digest_.TakeAll());
 }
 
-// An event that finds no room is lost; the recorder counts it.
+// If the recorder's queue is full, the event is lost; the recorder counts it.
 void RefusalReporter::Send(RefusalDigest::Events events) {
   for (client::Event& event : events) events_.Record(std::move(event));
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Sends the events of a RefusalDigest. Recording never waits, so no review does.
+// Sends the events of a RefusalDigest. Recording never waits, so it never delays a review.
 //
 // Single-threaded. Constructor arguments must outlive it; Run() must have returned before it is
 // destroyed.
@@ -18,9 +18,9 @@ class RefusalReporter {
   RefusalReporter(base::Scheduler& scheduler, client::EventRecorder& events,
                   RefusalDigestOptions options = {});
 
-  // `quota_type`: as RefusalDigest::Add().
+  // `quota_type`: see RefusalDigest::Add().
   void Report(const client::ObjectReference& quota_type, const Refusal& refusal);
-  // Sends what was gathered, each minute and at the end, until cancelled.
+  // Sends the due events until cancelled, and then the rest.
   base::Task<void> Run();
 
  private:

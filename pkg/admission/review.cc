@@ -16,11 +16,11 @@ using json::Value;
 
 constexpr std::string_view kApiVersion = "admission.k8s.io/v1";
 constexpr std::string_view kKind = "AdmissionReview";
-constexpr std::size_t kWarningCharacters = 256;  // the API server cuts what is longer
+constexpr std::size_t kWarningCharacters = 256;  // the API server cuts longer ones
 constexpr std::size_t kMaxPrepared = 1024;       // resources of which fields are wanted
 constexpr std::size_t kMaxEnvelopeBytes = std::size_t{64} << 10;
 constexpr std::size_t kMaxNameBytes = 1024;  // of an object's name, in messages
-constexpr std::size_t kMaxTextBytes = 1024;  // of what else the envelope says; resources are kept
+constexpr std::size_t kMaxTextBytes = 1024;  // of other texts in the envelope
 
 constexpr std::array<std::pair<std::string_view, Operation>, 4> kOperations{{
     {"CREATE", Operation::kCreate},
@@ -37,7 +37,7 @@ base::Error NoReview(std::string_view why) {
   return Malformed("not an AdmissionReview: " + std::string(why));
 }
 
-// What was wrong with the body of a review.
+// The error about a body that cannot be read.
 base::Error Unread(const base::Error& error) {
   if (error.Is(ErrorCode::kTooLarge)) return error.Wrap("the review");
   return NoReview(error.message);
@@ -108,7 +108,8 @@ base::Result<void> TakeOperation(const Value& request, Operation* into) {
                    " is none of CREATE, UPDATE, DELETE and CONNECT");
 }
 
-// Kinds of other API servers may have names of any length; it is only said again.
+// Kinds of aggregated API servers may have longer names. The name is only used in messages, so it
+// is cut.
 base::Result<void> TakeName(const Value& request, std::string* into) {
   const Value* value = request.At({"name"});
   if (value == nullptr || value->IsNull()) return {};
@@ -189,7 +190,7 @@ json::Projection OfReview(const std::vector<std::string>& fields) {
   return json::Projection(paths);
 }
 
-// What is left of `text` when it is cut behind so many characters, not bytes.
+// The first `limit` characters of `text`. Cuts between UTF-8 characters.
 std::string_view FirstCharacters(std::string_view text, std::size_t limit) {
   std::size_t characters = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -211,7 +212,7 @@ api::Status RefusalStatus(const Review& review, const Answer& answer) {
   return status;
 }
 
-// Texts without repetition, "a,b".
+// Joins texts without repetition: "a,b".
 class Joined {
  public:
   void Add(const std::string& text) {
@@ -275,6 +276,7 @@ std::string WouldRefuseMessage(const Review& review, const TriedQuota& tried) {
 }
 
 base::Result<Review> ReviewParser::Parse(std::string_view body, const FieldsOf& fields_of) {
+  // The envelope names the resource, which determines the fields that the second pass reads.
   const auto envelope = json::Skim(body, EnvelopeFields(), {.bytes = kMaxEnvelopeBytes});
   if (!envelope) return Unread(envelope.error());
   auto review = TakeEnvelope(*envelope);
@@ -285,6 +287,7 @@ base::Result<Review> ReviewParser::Parse(std::string_view body, const FieldsOf& 
   auto taken = TakeObject(*document, "object", &review->object);
   if (taken) taken = TakeObject(*document, "oldObject", &review->old_object);
   if (!taken) return taken.error();
+  // Only a CREATE or UPDATE is decided, so only these need an object.
   const bool judged =
       review->operation == Operation::kCreate || review->operation == Operation::kUpdate;
   if (judged && review->object.IsNull()) return Malformed("the review has no request.object");
@@ -293,14 +296,14 @@ base::Result<Review> ReviewParser::Parse(std::string_view body, const FieldsOf& 
   return review;
 }
 
-// Of a resource of which nothing is wanted nothing is remembered: its name comes from outside.
+// Remembers nothing for a resource without wanted fields: the request may name any resource.
 const json::Projection& ReviewParser::For(const api::GroupResource& resource,
                                           std::vector<std::string> fields) {
   static const json::Projection nothing = OfReview({});
   if (fields.empty()) return nothing;
   const auto found = wanted_.find(resource);
   if (found != wanted_.end() && found->second.fields == fields) return found->second.of_review;
-  if (wanted_.size() >= kMaxPrepared) wanted_.clear();
+  if (wanted_.size() >= kMaxPrepared) wanted_.clear();  // prepared again on demand
   json::Projection of_review = OfReview(fields);
   const auto made =
       wanted_.insert_or_assign(resource, Wanted{std::move(fields), std::move(of_review)}).first;

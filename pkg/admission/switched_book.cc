@@ -19,7 +19,7 @@ struct CountCall {
 
 }  // namespace
 
-// Each call has a deadline, so they end.
+// Polls until all calls have returned. Each call has a deadline.
 base::Task<void> SwitchedBook::Close() {
   quotas_ = nullptr;
   objects_ = nullptr;
@@ -32,32 +32,9 @@ base::Task<base::Result<void>> SwitchedBook::Refresh(std::string ns, base::TimeP
   co_return co_await quotas_->Refresh(std::move(ns), deadline);
 }
 
-std::vector<BookedQuota> SwitchedBook::Quotas(std::string_view ns) const {
+NamespaceQuotas SwitchedBook::Quotas(std::string_view ns) const {
   if (quotas_ == nullptr) return {};
   return quotas_->Quotas(ns);
-}
-
-std::vector<quota::TreePlace> SwitchedBook::PlacesOf(const std::vector<BookedQuota>& quotas) const {
-  if (quotas_ == nullptr) return {};
-  return quotas_->PlacesOf(quotas);
-}
-
-std::string SwitchedBook::WriterOf(std::string_view ns) {
-  return quotas_ == nullptr ? std::string(ns) : quotas_->WriterOf(ns);
-}
-
-bool SwitchedBook::MayLimit(std::string_view ns) const {
-  return quotas_ != nullptr && quotas_->MayLimit(ns);
-}
-
-const quota::ResourceList* SwitchedBook::Reserved(const quota::Quota& quota, const quota::Uid& uid,
-                                                  std::string_view version) const {
-  return quotas_ == nullptr ? nullptr : quotas_->Reserved(quota, uid, version);
-}
-
-std::uint64_t SwitchedBook::Rely(const quota::Quota& quota, const quota::Uid& uid,
-                                 std::string_view version) {
-  return quotas_ == nullptr ? 0 : quotas_->Rely(quota, uid, version);
 }
 
 bool SwitchedBook::Draw(const ReservePlan& plan) {
@@ -66,6 +43,7 @@ bool SwitchedBook::Draw(const ReservePlan& plan) {
 
 base::Task<base::Result<void>> SwitchedBook::Reserve(ReservePlan plan, base::TimePoint deadline) {
   if (quotas_ == nullptr) {
+    // The admitter decides again after a conflict, and then finds no quota.
     co_return base::Error{.code = base::ErrorCode::kConflict,
                           .message = "quota " + plan.quota.key.ToString() + " is gone"};
   }

@@ -1,9 +1,10 @@
 #pragma once
 
-// The books of a quota API whose controller comes and goes with what the server serves. While there
-// is none there are no quotas: everything is admitted.
+// The books of a quota API whose controller starts and stops when the API server starts or stops
+// serving its kinds. While there is no controller there are no quotas, and all requests are
+// admitted.
 //
-// Single-threaded. Closed, or never opened, when it is destroyed.
+// Single-threaded. It must be closed, or never opened, when it is destroyed.
 
 #include <cstddef>
 #include <string>
@@ -19,25 +20,16 @@ class SwitchedBook final : public QuotaBook, public ObjectBook {
  public:
   explicit SwitchedBook(base::Scheduler& scheduler) : scheduler_(scheduler) {}
 
-  // They outlive it, or the Close().
+  // Both must outlive this object, or live until Close() returns.
   void Open(QuotaBook& quotas, ObjectBook& objects) {
     quotas_ = &quotas;
     objects_ = &objects;
   }
-  // Returns when nobody is in the books any more.
+  // Returns when no call uses the books any more.
   base::Task<void> Close();
 
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
-  [[nodiscard]] std::vector<BookedQuota> Quotas(std::string_view ns) const override;
-  [[nodiscard]] std::vector<quota::TreePlace> PlacesOf(
-      const std::vector<BookedQuota>& quotas) const override;
-  [[nodiscard]] std::string WriterOf(std::string_view ns) override;
-  [[nodiscard]] bool MayLimit(std::string_view ns) const override;
-  [[nodiscard]] const quota::ResourceList* Reserved(const quota::Quota& quota,
-                                                    const quota::Uid& uid,
-                                                    std::string_view version) const override;
-  std::uint64_t Rely(const quota::Quota& quota, const quota::Uid& uid,
-                     std::string_view version) override;
+  [[nodiscard]] NamespaceQuotas Quotas(std::string_view ns) const override;
   [[nodiscard]] bool Draw(const ReservePlan& plan) override;
   base::Task<base::Result<void>> Reserve(ReservePlan plan, base::TimePoint deadline) override;
   void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
@@ -57,7 +49,7 @@ class SwitchedBook final : public QuotaBook, public ObjectBook {
   base::Scheduler& scheduler_;
   QuotaBook* quotas_ = nullptr;
   ObjectBook* objects_ = nullptr;
-  std::size_t inside_ = 0;  // calls under way
+  std::size_t inside_ = 0;  // calls in flight
 };
 
 }  // namespace admission

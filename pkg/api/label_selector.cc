@@ -37,7 +37,7 @@ std::string Check(const LabelRequirement& requirement) {
   for (const std::string& value : requirement.values) {
     if (IsComparison(requirement.op) && !ToInteger(value)) {
       return "key " + json::Quote(requirement.key) + ": " + json::Quote(value) +
-             " is no integer to compare with";
+             " is not an integer";
     }
     if (std::string why = CheckLabelValue(value); !why.empty()) return why;
   }
@@ -58,6 +58,7 @@ bool Holds(const LabelRequirement& requirement, std::optional<std::string_view> 
     case LabelOperator::kIn:
       return listed;
     case LabelOperator::kNotIn:
+      // Also true for an object without the label, as in Kubernetes.
       return !listed;
     case LabelOperator::kExists:
       return value.has_value();

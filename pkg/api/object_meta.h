@@ -28,7 +28,8 @@ const json::Value* Annotations(const json::Value& object);
 std::optional<std::string_view> Label(const json::Value& object, std::string_view key);
 // True if an entry of metadata.ownerReferences says that this owner is the controller.
 bool IsController(const json::Value& owner_reference);
-// The owner reference of the controller, else the first one; nullptr if there is none.
+// Returns the owner reference of the controller, else the first owner reference; nullptr if there
+// is none.
 const json::Value* OwnerReference(const json::Value& object);
 bool HasFinalizer(const json::Value& object, std::string_view finalizer);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace api {
@@ -20,6 +21,21 @@ inline std::optional<bool> IsOlderVersion(std::string_view a, std::string_view b
   if (a == b) return false;
   if (!IsDecimalVersion(a) || !IsDecimalVersion(b)) return std::nullopt;
   return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
+// True if `a` is known to be older than `b`.
+inline bool IsKnownOlder(std::string_view a, std::string_view b) {
+  return IsOlderVersion(a, b).value_or(false);
+}
+
+// True if who has seen everything up to `seen` ("": nothing) is known to have seen `version`.
+inline bool ReachesVersion(std::string_view seen, std::string_view version) {
+  return !seen.empty() && IsOlderVersion(seen, version) == std::optional(false);
+}
+
+// The newer one of the two becomes `newest` ("": none), if they can be ordered.
+inline void RaiseVersion(std::string& newest, std::string_view version) {
+  if (newest.empty() || IsKnownOlder(newest, version)) newest = version;
 }
 
 }  // namespace api

@@ -8,6 +8,7 @@ Backoff::Backoff(BackoffOptions options, std::uint64_t seed)
     : options_(options), random_(seed), next_(options.initial) {}
 
 Duration Backoff::Next(TimePoint now, Duration floor) {
+  // After so long without a failure the next one counts as the first.
   if (now - last_asked_ > options_.reset_after) Reset();
   last_asked_ = now;
   std::uniform_real_distribution<double> stretch(1.0, 1.0 + options_.jitter);

@@ -1,6 +1,8 @@
 #include "pkg/base/manual_scheduler.h"
 
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
+#include <iterator>
 #include <utility>
 
 #include "pkg/base/suspension.h"
@@ -13,10 +15,12 @@ class ManualScheduler::ManualAlarm final : public Alarm {
   ~ManualAlarm() override { EndWait(); }
 
   Task<void> WaitUntil(TimePoint deadline) override {
-    const bool stopping = co_await Stopping();
+    // As Stopping(), without a coroutine of its own: simulations wait thousands of times.
+    const auto state = co_await asio::this_coro::cancellation_state;
+    const bool stopping = state.cancelled() != asio::cancellation_type::none;
     if (stopping || std::exchange(woken_, false) || deadline <= scheduler_.Now()) co_return;
-    deadline_ = deadline;
-    scheduler_.waiting_.push_back(this);
+    place_ = {deadline, ++scheduler_.waits_};
+    scheduler_.waiting_.emplace(place_, this);
     co_await wait_.Wait([this] { EndWait(); });
     woken_ = false;
   }
@@ -26,26 +30,26 @@ class ManualScheduler::ManualAlarm final : public Alarm {
     EndWait();
   }
 
-  [[nodiscard]] TimePoint deadline() const { return deadline_; }
   void Abandon() { wait_.Abandon(); }
 
  private:
   void EndWait() {
     if (!wait_.waiting()) return;  // the scheduler may be gone
-    std::erase(scheduler_.waiting_, this);
+    scheduler_.waiting_.erase(place_);
     wait_.Resume();
   }
 
   ManualScheduler& scheduler_;
   Suspension wait_;
-  TimePoint deadline_{};
+  Place place_{};
   bool woken_ = false;
 };
 
 ManualScheduler::~ManualScheduler() {
   while (!waiting_.empty()) {
-    ManualAlarm* const alarm = waiting_.back();
-    waiting_.pop_back();
+    const auto last = std::prev(waiting_.end());
+    ManualAlarm* const alarm = last->second;
+    waiting_.erase(last);
     alarm->Abandon();
   }
 }
@@ -53,21 +57,16 @@ ManualScheduler::~ManualScheduler() {
 std::unique_ptr<Alarm> ManualScheduler::NewAlarm() { return std::make_unique<ManualAlarm>(*this); }
 
 void ManualScheduler::RunUntilIdle() {
-  for (bool ran = true; ran;) {
-    ran = false;
-    io_.restart();
-    while (budget_ > 0 && io_.poll_one() > 0) {
-      ran = true;
-      --budget_;
-      if (after_turn_) after_turn_();
-    }
+  // The last handler may have stopped the event loop, because nothing was left to do.
+  io_.restart();
+  while (budget_ > 0 && io_.poll_one() > 0) {
+    --budget_;
+    if (after_turn_) after_turn_();
   }
 }
 
 TimePoint ManualScheduler::NextDeadline() const {
-  TimePoint next = TimePoint::max();
-  for (const ManualAlarm* alarm : waiting_) next = std::min(next, alarm->deadline());
-  return next;
+  return waiting_.empty() ? TimePoint::max() : waiting_.begin()->first.first;
 }
 
 void ManualScheduler::RunFor(Duration duration) {
@@ -75,10 +74,10 @@ void ManualScheduler::RunFor(Duration duration) {
   RunUntilIdle();
   while (budget_ > 0 && NextDeadline() <= end) {
     clock_.Set(std::max(Now(), NextDeadline()));
-    // Copied, because woken alarms leave the list.
-    const auto due = waiting_;
-    for (ManualAlarm* alarm : due) {
-      if (alarm->deadline() <= Now()) alarm->Wake();
+    while (NextDeadline() <= Now()) {
+      ManualAlarm* const due = waiting_.begin()->second;
+      waiting_.erase(waiting_.begin());
+      due->Wake();
     }
     RunUntilIdle();
   }

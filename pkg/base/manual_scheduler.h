@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <vector>
+#include <map>
+#include <utility>
 
 #include "pkg/base/scheduler.h"
 
@@ -44,7 +45,10 @@ class ManualScheduler final : public Scheduler {
   asio::io_context& io_;
   ManualClock clock_;
   Duration wall_shift_{};
-  std::vector<ManualAlarm*> waiting_;
+  // By deadline; those of one moment in the order in which they began to wait.
+  using Place = std::pair<TimePoint, std::uint64_t>;
+  std::map<Place, ManualAlarm*> waiting_;
+  std::uint64_t waits_ = 0;
   std::function<void()> after_turn_;
   std::uint64_t budget_ = std::numeric_limits<std::uint64_t>::max();
 };

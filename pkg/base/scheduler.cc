@@ -13,6 +13,7 @@ class RealAlarm final : public Alarm {
 
   Task<void> WaitUntil(TimePoint deadline) override {
     const bool stopping = co_await Stopping();
+    // A Wake() before the wait ends it at once.
     if (stopping || std::exchange(woken_, false)) co_return;
     timer_.expires_at(deadline);
     co_await timer_.async_wait(kTuple);

@@ -18,6 +18,7 @@ template <typename Handler>
 class Suspension::SleeperOf final : public Sleeper {
  public:
   explicit SleeperOf(Handler handler) : handler_(std::move(handler)) {}
+  // Posted, so that the coroutine does not run inside of Resume()'s caller.
   void Resume() override { asio::post(std::move(handler_)); }
 
  private:
@@ -28,11 +29,12 @@ Suspension::Suspension() = default;
 Suspension::~Suspension() { Resume(); }
 
 Task<void> Suspension::Wait(std::function<void()> on_stop) {
-  co_await asio::async_initiate<decltype(asio::use_awaitable), void()>(
-      [this, &on_stop](auto handler) {
+  // Asio's coroutine is returned as it is: a coroutine around it would be another frame.
+  return asio::async_initiate<decltype(asio::use_awaitable), void()>(
+      [this, on_stop = std::move(on_stop)](auto handler) mutable {
         auto slot = asio::get_associated_cancellation_slot(handler);
         if (on_stop && slot.is_connected()) {
-          slot.assign([&on_stop](asio::cancellation_type) { on_stop(); });
+          slot.assign([on_stop = std::move(on_stop)](asio::cancellation_type) { on_stop(); });
         }
         sleeper_ = std::make_unique<SleeperOf<decltype(handler)>>(std::move(handler));
       },

@@ -1,8 +1,7 @@
 #pragma once
 
-// A wait without a deadline: a coroutine stands still until somebody else resumes it. This does not
-// use an Asio timer that never expires. With a timer, each turn of the event loop would call the
-// kernel.
+// A wait without a deadline: a coroutine waits until another one resumes it. An Asio timer that
+// never expires would do the same, but each turn of the event loop would then call the kernel.
 //
 // Single-threaded.
 
@@ -20,10 +19,10 @@ class Suspension {
   Suspension(const Suspension&) = delete;
   Suspension& operator=(const Suspension&) = delete;
 
-  // Returns after Resume(). If the waiting coroutine is cancelled, `on_stop` is called, if there is
-  // one. At most one waiter.
+  // Returns after Resume(). If the waiting coroutine is cancelled, `on_stop` is called (may be
+  // null). At most one waiter.
   Task<void> Wait(std::function<void()> on_stop = nullptr);
-  // The waiter, if there is one, runs on in a later turn of the event loop.
+  // Resumes the waiter, if there is one, in a later turn of the event loop.
   void Resume();
   // Destroys the waiter, which may own this, in a later turn or with the event loop.
   void Abandon();

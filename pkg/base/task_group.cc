@@ -13,6 +13,8 @@ namespace base {
 struct TaskGroup::Running {
   std::string name;
   asio::cancellation_signal stop;
+  bool started = false;
+  bool cancelled = false;  // before it started
 };
 
 TaskGroup::TaskGroup(asio::any_io_executor executor) : executor_(std::move(executor)) {}
@@ -27,9 +29,10 @@ void TaskGroup::Spawn(std::string name, std::function<Task<void>()> task) {
   running_.push_back(running);
   // Posted, because co_spawn on the executor's own thread would run the first part of the task
   // inside Spawn(), while the caller may be in the middle of a change.
-  auto start = [task = std::move(task)]() -> Task<void> {
+  auto start = [running, task = std::move(task)]() -> Task<void> {
     co_await asio::post(asio::use_awaitable);
-    co_await task();
+    running->started = true;
+    if (!running->cancelled) co_await task();
   };
   auto finish = [this, running](const std::exception_ptr& error) { Finish(running, error); };
   asio::co_spawn(executor_, std::move(start),
@@ -38,7 +41,15 @@ void TaskGroup::Spawn(std::string name, std::function<Task<void>()> task) {
 
 void TaskGroup::Cancel() {
   const auto snapshot = running_;  // a cancelled task may end, or start another, within the loop
-  for (const auto& task : snapshot) task->stop.emit(asio::cancellation_type::terminal);
+  for (const auto& task : snapshot) {
+    // co_spawn cannot be cancelled before its coroutine has waited once: from Boost 1.83 on, its
+    // exception then leaves the event loop (https://github.com/chriskohlhoff/asio/issues/1452).
+    if (task->started) {
+      task->stop.emit(asio::cancellation_type::terminal);
+    } else {
+      task->cancelled = true;
+    }
+  }
 }
 
 Task<void> TaskGroup::Join() {

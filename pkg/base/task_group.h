@@ -32,7 +32,7 @@ class TaskGroup {
   // Returns when no task is left, including tasks that are spawned meanwhile. Waits on even if the
   // joiner is cancelled. At most one joiner.
   Task<void> Join();
-  // The same, but if the joiner is cancelled meanwhile, so are the tasks. True: it was.
+  // Like Join(), but if the joiner is cancelled, the tasks are cancelled, too. Returns true if so.
   Task<bool> JoinOrCancel();
   [[nodiscard]] bool empty() const { return running_.empty(); }
   [[nodiscard]] std::size_t size() const { return running_.size(); }

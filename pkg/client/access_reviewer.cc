@@ -80,7 +80,8 @@ base::Task<Result<void>> AccessReviewer::MayGet(std::string token, std::string p
   if (under_way_ >= options_.max_under_way) {
     co_return Refusal(ErrorCode::kTooManyRequests, "too many access reviews are in progress");
   }
-  const UnderWay counted(under_way_);  // ends also if the client disconnects, which cancels this
+  // A client that disconnects cancels this coroutine, which also ends the count.
+  const UnderWay counted(under_way_);
   const Result<void> verdict = co_await Review(std::move(token), std::move(path));
   // Only decisions are cached: after a failure the next request asks again.
   if (IsVerdict(verdict)) Remember(key, verdict);
@@ -105,7 +106,7 @@ base::Task<Result<void>> AccessReviewer::Review(std::string token, std::string p
   co_return Refusal(ErrorCode::kForbidden, std::move(message));
 }
 
-// If the API server refuses *our* request, that says nothing about the one who asks: kUnavailable.
+// If the API server refuses our own request, that says nothing about the caller: kUnavailable.
 base::Task<Result<json::Value>> AccessReviewer::Post(std::string kind, json::Value review) {
   const auto& resource = kind == kTokenReviews.resource ? kTokenReviews : kAccessReviews;
   ApiRequest request;
@@ -123,7 +124,8 @@ base::Task<Result<json::Value>> AccessReviewer::Post(std::string kind, json::Val
 void AccessReviewer::Remember(const std::string& key, const Result<void>& verdict) {
   const base::TimePoint now = clock_.Now();
   std::erase_if(remembered_, [&](const auto& entry) { return entry.second.until <= now; });
-  // The entry that ends first gives way. Refusals end soon, so strangers mostly evict each other.
+  // Evict the entry that expires first. Refusals expire soon, so requests of strangers mostly evict
+  // each other.
   if (remembered_.size() >= options_.max_remembered && !remembered_.contains(key)) {
     remembered_.erase(std::ranges::min_element(
         remembered_, {}, [](const auto& entry) { return entry.second.until; }));

@@ -140,6 +140,7 @@ void ReadStatus(const json::Value& status, std::string_view verb, Error& error,
   words = status.StringAt({"message"});
   const json::Value* wait = status.At({"details", "retryAfterSeconds"});
   const std::int64_t seconds = wait == nullptr ? 0 : wait->AsInt64().value_or(0);
+  // The header takes precedence. A wait of more than a day is ignored.
   if (error.retry_after.count() == 0 && seconds > 0 && seconds < 86'400) {
     error.retry_after = std::chrono::seconds(seconds);
   }
@@ -173,6 +174,7 @@ Error ErrorFromAnswer(std::string_view verb, std::string_view path, int status,
 std::optional<Error> FailureInSuccess(std::string_view verb, std::string_view path,
                                       std::string_view body) {
   if (body.size() > kMaxStatusBytes) return std::nullopt;
+  // Saves parsing nearly every body.
   if (body.find("\"Failure\"") == std::string_view::npos) return std::nullopt;
   const std::optional<json::Value> status = ParseStatus(body);
   if (!status || status->StringAt({"status"}) != "Failure") return std::nullopt;

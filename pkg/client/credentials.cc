@@ -129,6 +129,8 @@ std::unique_ptr<CredentialSource> NewCredentialSource(base::asio::any_io_executo
                                                       base::Scheduler& scheduler, TlsMaterial& tls,
                                                       ClusterConfig config) {
   if (config.server.scheme != "https") return std::make_unique<StaticCredentials>("");
+  // If a kubeconfig has a token and a token file, the token is used until the file is read
+  // (client-go v0.36.3, tools/clientcmd/client_config.go).
   if (!config.token_file.empty()) {
     return std::make_unique<TokenFileCredentials>(
         scheduler, TokenFile(std::move(config.token_file), std::move(config.token)));

@@ -149,6 +149,7 @@ bool Recorder::Join(const EventWrite& write) {
 
 base::TimePoint Recorder::NextSend() const {
   if (queue_.empty()) return scheduler_.Now() + std::chrono::hours(1);
+  // A token bucket as one time: `paid_until_` may be a burst of intervals ahead of now.
   return std::max(not_before_, paid_until_ - interval_ * (options_.burst - 1));
 }
 

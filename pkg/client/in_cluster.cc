@@ -16,6 +16,8 @@ std::string Variable(const Environment& environment, std::string_view name) {
 }
 
 std::string OwnNamespace(const Environment& environment, const std::string& file) {
+  // The variable takes precedence over the file (client-go v0.36.3,
+  // tools/clientcmd/client_config.go).
   std::string named = Variable(environment, "POD_NAMESPACE");
   if (!named.empty()) return named;
   const Result<std::string> content = ReadFile(file);

@@ -48,6 +48,8 @@ class Child {
   }
 
   void Kill() {
+    // A negative id addresses the process group. After waitpid() the id may belong to another
+    // process.
     if (!status_) ::kill(-pid_, SIGKILL);
   }
 
@@ -139,6 +141,7 @@ base::Task<Result<std::string>> ReadOutput(std::shared_ptr<Child> child, std::si
     const auto [ec, count] =
         co_await child->output.async_read_some(asio::buffer(buffer), base::kTuple);
     output.append(buffer.data(), count);
+    // Checked first, because the deadline's cancel() also reports operation_aborted.
     if (child->timed_out) {
       co_return Error{.code = ErrorCode::kTimeout, .message = "it did not end in time"};
     }

@@ -31,6 +31,7 @@ bool InNetwork(const ip::address& address, const std::string& cidr) {
     const ip::network_v4 network = ip::make_network_v4(cidr, ec);
     if (ec) return false;
     const unsigned shift = 32U - network.prefix_length();
+    // A shift by 32 bits would be undefined.
     return shift == 32 ||
            address.to_v4().to_uint() >> shift == network.address().to_uint() >> shift;
   }

@@ -30,6 +30,7 @@ TokenFile::TokenFile(std::string path, std::string initial)
 base::Result<std::string> TokenFile::Get(base::TimePoint now) {
   if (due_ && now < *due_) return token_;
   base::Result<std::string> fresh = ReadToken(path_);
+  // Without any token the next call reads the file again, so `due_` is not set.
   if (!fresh && token_.empty()) return fresh;
   due_ = now + kRereadToken;
   if (!fresh) {

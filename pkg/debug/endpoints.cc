@@ -24,6 +24,8 @@ http::Response Exposed(std::string text) {
 }
 
 base::Task<http::Response> Metrics(metrics::Registry& registry) {
+  // Only one exposition at a time: a second scrape waits. Between steps other coroutines run, so
+  // that a large scrape does not delay reviews.
   std::unique_ptr<metrics::Registry::Exposition> exposition = registry.TryExpose();
   for (; exposition == nullptr; exposition = registry.TryExpose()) co_await base::NextTurn();
   while (exposition->Step()) co_await base::NextTurn();
@@ -35,6 +37,7 @@ std::string TokenOf(const http::Headers& headers) {
   constexpr std::string_view kScheme = "bearer ";
   const std::string_view value = headers.Get("Authorization");
   if (value.size() <= kScheme.size()) return "";
+  // The name of a scheme is case-insensitive.
   const bool bearer = std::equal(kScheme.begin(), kScheme.end(), value.begin(),
                                  [](char a, char b) { return a == (b | 0x20); });
   const std::size_t token = value.find_first_not_of(' ', kScheme.size() - 1);

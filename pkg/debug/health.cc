@@ -71,6 +71,7 @@ http::Response Health::Answer(const http::Target& target) {
     } else if (Passes(named)) {
       lines += "[+]" + named.name + " ok\n";
     } else {
+      // As in kube-apiserver, the answer has no reason. Passes() logs it.
       lines += "[-]" + named.name + " failed: reason withheld\n";
       passed = false;
     }

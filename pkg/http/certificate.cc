@@ -43,6 +43,7 @@ base::Result<std::vector<Certificate>> ParseCertificates(const std::string& pem,
   while (X509* certificate = PEM_read_bio_X509(bio.get(), nullptr, NoPassphrase, nullptr)) {
     certificates.emplace_back(certificate);
   }
+  // OpenSSL reports the end of the text as an error, too.
   const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   const std::string why = TakeError();
   if (!at_end) return Invalid(what, "a PEM certificate does not parse (" + why + ")");
@@ -135,6 +136,7 @@ bool AddHosts(X509* certificate, const std::vector<std::string>& hosts) {
   for (const std::string& host : hosts) {
     boost::system::error_code not_an_address;
     boost::asio::ip::make_address(host, not_an_address);
+    // OpenSSL would read more names from such a text.
     if (host.find_first_of(",: \n") != std::string::npos && not_an_address) return false;
     value += (value.empty() ? "" : ",") + std::string(not_an_address ? "DNS:" : "IP:") + host;
   }
@@ -158,6 +160,7 @@ bool AddSubject(X509* certificate, const CertificateSpec& spec) {
 bool SetSerial(X509* certificate) {
   unsigned char serial[16];
   if (RAND_bytes(serial, sizeof serial) != 1) return false;
+  // A serial number must be positive (RFC 5280, section 4.1.2.2).
   serial[0] &= 0x7f;
   const std::unique_ptr<BIGNUM, openssl::Freer<BN_free>> number(
       BN_bin2bn(serial, sizeof serial, nullptr));
@@ -238,6 +241,7 @@ base::Result<CertificatePair> MakeCertificate(const CertificateSpec& spec) {
 
 base::Result<CertificatePair> MakeSelfSigned(const std::vector<std::string>& hosts) {
   CertificateSpec spec;
+  // X.509 allows at most 64 characters.
   spec.common_name = hosts.empty() ? "self-signed" : hosts.front().substr(0, 64);
   spec.hosts = hosts;
   spec.is_ca = true;  // so that clients can use it as its own CA bundle

@@ -47,6 +47,7 @@ base::Result<CertificateInfo> Describe(X509* certificate, std::string_view what)
 
 void Demand(X509_VERIFY_PARAM* wanted, const ServerCheck& check) {
   X509_VERIFY_PARAM_set_purpose(wanted, X509_PURPOSE_SSL_SERVER);
+  // As in Go's clients, a trusted certificate need not be self-signed.
   X509_VERIFY_PARAM_set_flags(wanted, X509_V_FLAG_PARTIAL_CHAIN);
   if (check.at) {
     X509_VERIFY_PARAM_set_time(wanted, std::chrono::system_clock::to_time_t(*check.at));

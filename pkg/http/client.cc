@@ -213,6 +213,7 @@ Task<Result<Response>> AsioClient::DoBefore(Request request, TimePoint deadline)
 
 Task<Result<StreamedResponse>> AsioClient::OpenBefore(Request request, bool accept_gzip,
                                                       TimePoint deadline) {
+  // A caller that sets Accept-Encoding wants the encoded body.
   const bool decodes = !request.headers.Has("Accept-Encoding");
   Complete(&request, accept_gzip && options_.gzip);
   auto exchange = co_await Begin(std::move(request), deadline);
@@ -237,6 +238,7 @@ StreamedResponse AsioClient::Decode(Pool* pool, Exchange exchange, bool decodes)
   response.headers = std::move(exchange.parser->response.headers);
   const bool gzip = decodes && response.headers.Get("Content-Encoding") == "gzip";
   if (gzip) {
+    // Both describe the encoded body.
     response.headers.Remove("Content-Encoding");
     response.headers.Remove("Content-Length");
   }
@@ -252,7 +254,7 @@ Task<Result<Exchange>> AsioClient::Begin(Request request, TimePoint deadline) {
   }
   std::string bytes = FormatHead(request, framing);
   bytes += request.body;
-  request.body = std::string();
+  request.body = std::string();  // `bytes` has it now
   for (bool fresh = false;; fresh = true) {
     auto exchange = co_await Take(fresh, deadline);
     if (!exchange) co_return exchange.error();
@@ -269,6 +271,7 @@ Task<Result<Exchange>> AsioClient::Begin(Request request, TimePoint deadline) {
 
 Task<Result<Exchange>> AsioClient::Take(bool fresh, TimePoint deadline) {
   Exchange exchange;
+  // Read before the dial: after a Clear() in the meantime the connection is not kept.
   exchange.generation = pool_.generation();
   if (!fresh) exchange.connection = pool_.Take(Now());
   exchange.pooled = exchange.connection != nullptr;

@@ -10,7 +10,6 @@
 // kCancelled.
 //
 // Single-threaded: all calls are on the executor's thread. The client must outlive its streams.
-// Single-threaded: all calls on the executor's thread. The client must outlive its streams.
 
 #include <chrono>
 #include <memory>

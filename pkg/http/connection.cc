@@ -54,6 +54,7 @@ base::Task<base::Result<std::string_view>> Connection::Receive(base::TimePoint d
       co_return base::Error{.code = base::ErrorCode::kTimeout, .message = peer() + ": ended early"};
     }
     const std::span<char> scratch = Scratch();
+    // The end or the failure that Fill() met after the last bytes.
     Attempt attempt = met_ ? *met_ : stream_->TryRead(scratch);
     if (attempt.kind == Attempt::Kind::kDone) {
       const std::size_t bytes = Fill(scratch, attempt.bytes);

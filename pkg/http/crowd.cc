@@ -76,6 +76,7 @@ bool Crowd::MakeRoomFor(Guest& asking) {
   while (bounds_.bytes != 0 && bytes_ > bounds_.bytes) {
     Guest* guest = Heaviest(Scarce::kBytes, &asking);
     if (guest == &asking) return false;
+    // Before GiveWay(), which only closes or forgets, and must not call back.
     SetBytes(*guest, 0);
     guest->GiveWay(Scarce::kBytes);
   }

@@ -20,6 +20,7 @@ void AppendField(std::string* to, std::string_view name, std::string_view value)
 }
 
 void AppendFields(std::string* to, Headers headers, const Framing& framing) {
+  // Only `framing` decides the length: contradicting fields would allow request smuggling.
   headers.Remove("Content-Length");
   headers.Remove("Transfer-Encoding");
   for (const auto& [name, value] : headers) AppendField(to, name, value);

@@ -8,7 +8,6 @@
 // or P-256 that we can use is refused.
 //
 // No I/O; one connection.
-// No I/O; one connection.
 
 #include <array>
 #include <cstddef>

@@ -41,6 +41,7 @@ base::Task<base::Result<std::string>> Ask(Connection& connection, std::string by
   co_return co_await ReceiveExactly(connection, count, deadline);
 }
 
+// SOCKS5 (RFC 1928) with user name and password (RFC 1929).
 constexpr char kVersion = 5;
 constexpr char kNoAuthentication = 0;
 constexpr char kUserAndPassword = 2;
@@ -149,7 +150,7 @@ base::Task<base::Result<void>> Socks5Connect(Connection& connection, Url proxy, 
   if (!reply) co_return reply.error();
   if ((*reply)[0] != kVersion) co_return Refused(proxy, server, "it does not speak SOCKS5");
   if ((*reply)[1] != 0) co_return Refused(proxy, server, SocksReason((*reply)[1]));
-  // The proxy's address follows; only its length matters.
+  // The proxy's own address and port follow. They are only skipped.
   std::size_t rest = (*reply)[3] == 4 ? 18 : 6;
   if ((*reply)[3] == 3) {
     const auto length = co_await ReceiveExactly(connection, 1, deadline);

@@ -163,6 +163,7 @@ base::Task<void> AsioServer::Pause(std::chrono::steady_clock::duration at_most) 
 void AsioServer::Begin(Tcp::socket socket) {
   boost::system::error_code gone;
   const Tcp::endpoint remote = socket.remote_endpoint(gone);
+  // The client has disconnected already.
   if (gone) return;
   const ServerShared shared{options_, handler_, crowd_, turned_away_};
   auto connection = std::make_shared<ServerConnection>(

@@ -143,6 +143,7 @@ void Socket::Close() {
 
 void Socket::Reset() {
   boost::system::error_code ignored;
+  // With a linger time of zero, close() sends RST.
   socket_.set_option(asio::socket_base::linger(true, 0), ignored);
   Close();
 }
@@ -153,6 +154,7 @@ void Socket::Arm(Purpose purpose, base::TimePoint deadline) {
   if (deadline >= rings_at_) return;
   rings_at_ = deadline;
   timer_.expires_at(deadline);
+  // Weak, so that a running timer does not keep the socket alive.
   timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
     if (error) return;
     if (const auto self = weak.lock()) self->Ring();

@@ -5,7 +5,6 @@
 //
 // One timer serves both directions and is only moved to an earlier time. So a deadline that is
 // renewed with every event of a watch costs nothing.
-// renewed with every event of a watch costs nothing.
 
 #include <array>
 #include <boost/asio/ip/tcp.hpp>

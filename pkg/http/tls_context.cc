@@ -64,6 +64,8 @@ int SelectAlpn(SSL*, const unsigned char** out, unsigned char* out_length, const
 
 TlsContext::TlsContext() : context_(SSL_CTX_new(TLS_method())) {
   SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
+  // Idle connections hold no buffers. A write that is tried again may pass its bytes from another
+  // address.
   SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_options(context_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);

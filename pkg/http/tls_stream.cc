@@ -157,6 +157,7 @@ int OpenSslStream::BioWrite(BIO* bio, const char* bytes, int size) {
 long OpenSslStream::BioControl(BIO* bio, int command, long, void*) {
   const auto* stream = static_cast<const OpenSslStream*>(BIO_get_data(bio));
   if (command == BIO_CTRL_FLUSH) return 1;
+  // Tells OpenSSL that a read of zero bytes was the end, not a failure.
   return command == BIO_CTRL_EOF && stream->lower_ended_ ? 1 : 0;
 }
 

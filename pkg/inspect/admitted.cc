@@ -17,7 +17,7 @@ constexpr const char* kContainerLists[] = {"containers", "initContainers"};
 constexpr const char* kDefaultStorageClass = "storageclass.kubernetes.io/is-default-class";
 constexpr const char* kBetaStorageClass = "volume.beta.kubernetes.io/storage-class";
 
-// The object at a member, made if it is absent or null; nullptr if something else stands there.
+// Returns the object at a member, created if it is absent or null; nullptr for another type.
 Object* ObjectIn(Value& value, std::string_view member) {
   Object* object = value.AsObject();
   if (object == nullptr) return nullptr;
@@ -37,7 +37,7 @@ void AddMissing(const Value* from, Object* to) {
   if (from != nullptr && from->IsObject()) AddMissing(*from->AsObject(), to);
 }
 
-// The API's own defaults of a LimitRange item for containers.
+// Applies the API's defaults to a LimitRange item for containers.
 Object WithItemDefaults(const Value& item) {
   Value whole = item;
   Object* limits = ObjectIn(whole, "default");
@@ -62,7 +62,7 @@ void ForContainers(Value& pod, Change change) {
   }
 }
 
-// What has a limit and no request requests the limit.
+// A resource with a limit and no request requests the limit.
 void RequestLimits(Value& container, const std::string&) {
   Value* resources = container.IsObject() ? container.AsObject()->Find("resources") : nullptr;
   if (resources == nullptr || !resources->IsObject()) return;
@@ -72,7 +72,7 @@ void RequestLimits(Value& container, const std::string&) {
   AddMissing(copy, ObjectIn(*resources, "requests"));
 }
 
-// What the containers have in all, the pod's own resources and overhead apart.
+// Returns the sum of the containers, without pod-level resources and overhead.
 base::Result<quota::core::Amounts> OfContainers(const Value& pod) {
   auto resources = quota::core::ParsePodResources(pod);
   if (!resources) return resources.error();
@@ -106,7 +106,7 @@ void RequestForPod(const quota::core::Amounts& containers, Value& resources) {
   }
 }
 
-// Resources of the pod itself are filled in only where some are given.
+// Pod-level resources are completed only if some are given.
 base::Result<void> DefaultPodLevel(Value& pod) {
   const Value* given = pod.At({"spec", "resources"});
   if (given == nullptr || !given->IsObject() || given->AsObject()->empty()) return {};
@@ -129,7 +129,7 @@ base::Result<void> RoundUp(Value& list, const std::string& field) {
   return {};
 }
 
-// The API server knows nothing finer than a thousandth.
+// The API server rounds amounts up to thousandths.
 base::Result<void> RoundUpContainers(Value& pod) {
   base::Result<void> done;
   ForContainers(pod, [&](Value& container, const std::string& field) {

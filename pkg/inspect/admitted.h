@@ -1,7 +1,7 @@
 #pragma once
 
-// An object as it is after the API server's defaults and its mutating admission plugins, as far as
-// quota depends on them: limits that stand for requests, LimitRange, RuntimeClass, Priority and
+// Computes an object after the API server's defaults and mutating admission plugins, as far as
+// quota depends on them: limits as default requests, LimitRange, RuntimeClass, Priority and
 // DefaultStorageClass (kubernetes v1.36.3, pkg/apis/core/v1/defaults.go and plugin/pkg/admission).
 // Pure functions over values; any thread.
 
@@ -16,7 +16,7 @@
 
 namespace inspect {
 
-// What a namespace and its cluster fill in, and what they bound.
+// Defaults and bounds of a namespace and its cluster.
 struct Defaults {
   json::Object container_requests;  // of LimitRanges
   json::Object container_limits;
@@ -26,21 +26,19 @@ struct Defaults {
   std::vector<Bounds> bounds;  // of LimitRanges
 };
 
-// What a LimitRange fills into containers, as it is stored, and what it bounds. Others may have
-// been added before.
-// Errors: kMalformed.
+// Adds the defaults and bounds of a stored LimitRange to earlier ones. Errors: kMalformed.
 base::Result<void> AddLimitRange(const json::Value& limit_range, Defaults& defaults);
 void AddRuntimeClass(const json::Value& runtime_class, Defaults& defaults);
-// The classes of these that are the default: of several PriorityClasses the lowest, of
-// StorageClasses the newest.
+// Returns the default class: the lowest of several default PriorityClasses, the newest of several
+// default StorageClasses.
 std::string DefaultPriorityClass(const std::vector<json::Value>& classes);
 std::string DefaultStorageClass(const std::vector<json::Value>& classes);
 
-// A pod, as it is stored. Errors: kMalformed, naming the field.
+// Returns the pod as it would be stored. Errors: kMalformed, naming the field.
 base::Result<json::Value> AdmittedPod(json::Value pod, const Defaults& defaults);
 json::Value AdmittedClaim(json::Value claim, const Defaults& defaults);
 
-// The pod that a template makes, before admission.
+// Returns the pod that a controller creates from a template, before admission.
 json::Value PodFromTemplate(const json::Value& pod_template, std::string_view ns,
                             std::string_view name);
 

@@ -19,7 +19,7 @@ std::string FitText(const FitLine& line, const quota::Quota& quota) {
   return line.tried ? lacks + ", would " + Mode(quota) : "no, " + lacks;
 }
 
-// What ClusterQuotas would say, "" if they admit it: of each one that lacks something.
+// Returns the refusals of ClusterQuotas that lack something.
 std::vector<std::pair<std::size_t, std::string>> RefusalsIn(const FitBook& book) {
   std::vector<std::pair<std::size_t, std::string>> refusals;
   std::set<std::size_t> seen;
@@ -38,7 +38,7 @@ std::string ClusterText(const FitBook& book) {
     text += (IsTried(of) ? "would " + Mode(of) + ": " : "") + Harmless(refusal) + "\n";
   }
   for (const Objection& warning : book.warnings()) {
-    text += warning.of.ToString() + ": would be told: " + Harmless(warning.text) + "\n";
+    text += warning.of.ToString() + ": would warn: " + Harmless(warning.text) + "\n";
   }
   return text;
 }
@@ -66,10 +66,10 @@ std::string XmlText(std::string_view text) {
   return safe;
 }
 
-// A suite that grows case by case.
+// A JUnit suite under construction.
 class Suite {
  public:
-  // `failure` "": it passes.
+  // An empty `failure` means that the case passes.
   void Add(const std::string& classname, const std::string& name, const std::string& failure) {
     failures_ += failure.empty() ? 0 : 1;
     Put(classname, name, failure.empty() ? "" : "<failure message=\"" + XmlText(failure) + "\"/>");
@@ -203,7 +203,7 @@ Table CheckTable(const std::vector<CheckedSpace>& spaces) {
 std::string CheckVerdict(const std::vector<CheckedSpace>& spaces) {
   std::string text;
   std::size_t lacking = 0;
-  std::size_t told = 0;  // of quotas that are only tried
+  std::size_t told = 0;  // lines and warnings of quotas in mode Warn or Audit
   std::size_t lines = 0;
   std::set<std::string> refused;
   for (const CheckedSpace& space : spaces) {
@@ -220,7 +220,7 @@ std::string CheckVerdict(const std::vector<CheckedSpace>& spaces) {
     told += space.book.warnings().size();
   }
   if (lacking == 0 && refused.empty() && told > 0) {
-    return text + "Yes: nothing is refused, but quotas that are only tried would be exceeded.\n";
+    return text + "Yes: nothing is refused, but quotas in mode Warn or Audit would be exceeded.\n";
   }
   if (lacking == 0 && refused.empty()) {
     return text + (lines == 0 ? "Yes: no quota limits any of it.\n" : "Yes: all of it fits.\n");

@@ -1,6 +1,6 @@
 #pragma once
 
-// How `check` shows whether something fits. Pure; any thread.
+// The output of `kubectl quota check`. Pure; any thread.
 
 #include <string>
 #include <vector>
@@ -10,41 +10,42 @@
 
 namespace inspect {
 
-// What was checked of one namespace.
+// The result for one namespace.
 struct CheckedSpace {
   std::string ns;
   FitBook book;
 };
 
-// What the server says to one object when it is asked to create it without doing so.
+// The server's answer to the dry run of one object.
 struct ServerAnswer {
   ObjectName of;
-  std::string refusal = {};       // "": it accepts
-  bool refusal_foreseen = false;  // by the quotas, for the object by itself
-  std::string unknown = {};       // why it could not be asked; "" if it could
+  std::string refusal = {};       // "": accepted
+  bool refusal_foreseen = false;  // our quotas refuse this object alone, too
+  std::string unknown = {};       // why the server was not asked; "" if it was
   [[nodiscard]] bool Refused() const { return unknown.empty() && !refusal.empty(); }
 };
 
-// All that was looked at.
+// The whole result.
 struct Checked {
   std::vector<CheckedSpace> spaces;
   std::vector<std::string> notes;
   std::vector<ServerAnswer> server;
 };
 
-// "server: deployment.apps/web is accepted", one line each; where this is not what was foreseen
-// here the line says so.
+// Returns a line "server: deployment.apps/web is accepted" for each answer. A line says so if the
+// answer differs from the prediction.
 std::string ServerText(const std::vector<ServerAnswer>& answers);
 
-// One line a quota and name that is asked for: before, asked, after, limit.
+// Returns a row for each quota and name with a need: before, asked, after, limit.
 Table CheckTable(const std::vector<CheckedSpace>& spaces);
-// "deployment.apps/web: failed quota: …" for each, then what it comes to: "Yes: …", "No: …".
+// Returns "deployment.apps/web: failed quota: …" for each objection, then the verdict: "Yes: …" or
+// "No: …".
 std::string CheckVerdict(const std::vector<CheckedSpace>& spaces);
 bool FitsAll(const std::vector<CheckedSpace>& spaces);
 
 json::Value CheckValue(const Checked& checked);
-// One test case a quota and name, one for each object that a quota demands something of, and one
-// for each that the server was asked about.
+// Returns a test case for each quota and name, for each object with a missing requirement, and for
+// each object that the server was asked about.
 std::string CheckJunit(const Checked& checked);
 
 }  // namespace inspect

@@ -28,7 +28,7 @@ bool IsContained(const Value& part, const Value& whole) {
     return whole.IsObject() && std::ranges::all_of(*object, [&](const auto& member) {
              const Value* other = whole.AsObject()->Find(member.first);
              if (other != nullptr) return IsContained(member.second, *other);
-             // What is empty may be left out.
+             // An empty member may be absent in the other object.
              return member.second.IsNull() || member.second == Value(Object()) ||
                     member.second == Value(json::Array());
            });

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether one object asks for nothing that another one does not have already. Pure; any thread.
+// Tells whether an object contains all fields of another one. Pure; any thread.
 
 #include "pkg/json/value.h"
 

@@ -11,13 +11,13 @@
 namespace inspect {
 namespace {
 
-// Beyond all that is asked for, and small enough to be added to.
+// Returns a limit that no need reaches, and small enough for additions.
 quota::Quantity Unreachable() {
   const auto amount = quota::Quantity::Parse("10e27");
   return amount ? *amount : quota::Quantity();
 }
 
-// A quota that refuses for what an object lacks, never for an amount.
+// Returns a copy of the quota that refuses only for missing requirements, never for amounts.
 quota::Quota Roomy(const quota::Quota& quota) {
   quota::Quota roomy = quota;
   roomy.status = {};
@@ -40,7 +40,7 @@ base::Result<quota::Resolved> Resolve(const Counter& counter, const json::Value&
   return resolved;
 }
 
-// Each quota is asked by itself: which of them the server asks first is not known.
+// Judges each quota separately, because the server's order is unknown.
 void AskOne(quota::Request& request, const json::Value& object, const quota::Quota& roomy,
             const std::string& above, std::size_t index, Demand& demand) {
   const std::vector<quota::Standing> standing{
@@ -49,7 +49,7 @@ void AskOne(quota::Request& request, const json::Value& object, const quota::Quo
   quota::Verdict verdict = quota::Decide(request, standing);
   if (verdict.kind == quota::Verdict::Kind::kRefused) {
     demand.objections.push_back(std::move(verdict.message));
-    request.object = nullptr;  // nothing is demanded of it any more: the amounts alone
+    request.object = nullptr;  // requirements were checked already: judge only amounts
     verdict = quota::Decide(request, standing);
   }
   for (auto& would : verdict.would_refuse) demand.warnings.push_back(std::move(would.message));
@@ -74,6 +74,7 @@ FitBook::FitBook(std::vector<quota::Quota> quotas, Reached reached)
   const std::size_t own = quotas_.size();
   std::ranges::move(reached.quotas, std::back_inserter(quotas_));
   for (quota::TreePlace& place : reached.places) {
+    // Parents are positions in `reached.quotas`, which follow the quotas of the namespace here.
     if (place.parent) *place.parent += own;
     places_.push_back(std::move(place));
   }
@@ -181,17 +182,20 @@ quota::Quantity HeldBack(const std::vector<quota::Standing>& standings,
                          const std::vector<quota::ResourceList>& asked, std::size_t quota,
                          std::string_view name) {
   if (!standings[quota].quota->cluster) return {};
-  std::vector<quota::Need> needs;
-  for (std::size_t i = 0; i < asked.size(); ++i) needs.push_back({i, asked[i], {}, {}});
-  return quota::HeldBack(standings, needs, {}, needs[quota], name);
+  quota::Takings takings;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (standings[i].tree.parent == quota) takings.emplace(quota, quota::Taking{i, asked[i], {}});
+  }
+  return quota::HeldBack(standings, takings, {.standing = quota, .amount = asked[quota]}, name);
 }
 
-// The quota is asked by itself, with what it keeps for others.
+// Lets admission judge this quota alone, with limits as enforced, so that it gives the text.
 std::string RefusalText(const std::vector<quota::Standing>& standings,
                         const std::vector<quota::ResourceList>& asked, std::size_t quota) {
   const quota::Standing& standing = standings[quota];
   if (!standing.quota->cluster) return "";
   quota::Quota plain = *standing.quota;
+  // The amounts are already those of objects that the quota selects.
   plain.selector.clear();
   plain.status.hard = LimitsOf(*standing.quota);
   plain.cluster->enforcement = quota::ClusterSpec::Enforcement::kDeny;
@@ -203,7 +207,7 @@ std::string RefusalText(const std::vector<quota::Standing>& standings,
   for (const auto& [name, amount] : asked[quota]) {
     if (amount.Sign() <= 0) continue;
     request.after.usage.Set(name, amount);
-    alone.tree.held_back.Set(name, HeldBack(standings, asked, quota, name));
+    alone.tree.promised_below.Set(name, HeldBack(standings, asked, quota, name));
   }
   return quota::Decide(request, {std::move(alone)}).message;
 }

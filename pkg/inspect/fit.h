@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether something fits quotas: what each new object would be charged, by the very decision of
-// admission, added up, beside what is used and allowed. Values; one thread.
+// Tells whether objects fit quotas. Computes what each new object would be charged, with
+// admission's own decision, and adds it up beside usage and limits. Values; one thread.
 
 #include <optional>
 #include <string>
@@ -14,29 +14,30 @@
 
 namespace inspect {
 
-// What counts an object.
+// The evaluator of an object.
 struct Counter {
   const quota::Evaluator* evaluator = nullptr;
   const quota::ClassTable* classes = nullptr;  // may be null
 };
 
-// What one object asks of each quota, in their order; and why it would be refused whatever is free.
+// The amounts that one object needs of each quota, in the order of the quotas, and the reasons to
+// refuse it that do not depend on free amounts.
 struct Demand {
   std::vector<quota::ResourceList> of;
   std::vector<std::string> objections;  // "failed quota: q: must specify limits.cpu for: c"
-  std::vector<std::string> warnings{};  // the same of quotas that are only tried
+  std::vector<std::string> warnings{};  // the same from quotas in mode Warn or Audit
 };
 
 struct FitLine {
   std::size_t quota = 0;  // index
   std::string name;
-  std::optional<quota::Quantity> before;  // nullopt: nobody has counted it yet
+  std::optional<quota::Quantity> before;  // nullopt: not counted yet
   quota::Quantity asked;
   quota::Quantity after;
   quota::Quantity hard;
-  std::optional<quota::Quantity> lacking;  // what is asked beyond what is allowed
-  quota::Quantity held{};                  // of the limit: guaranteed to others
-  bool tried = false;                      // what lacks is only told of
+  std::optional<quota::Quantity> lacking;  // the amount above the limit
+  quota::Quantity held{};                  // part of the limit that is guaranteed to others
+  bool tried = false;                      // the quota only warns (mode Warn or Audit)
   [[nodiscard]] bool Refuses() const { return lacking.has_value() && !tried; }
 };
 
@@ -48,54 +49,56 @@ struct Objection {
 
 class FitBook {
  public:
-  // The quotas of one namespace, and the ClusterQuotas that it is under.
+  // `quotas` are those of one namespace, `reached` the ClusterQuotas that limit it.
   explicit FitBook(std::vector<quota::Quota> quotas, Reached reached = {});
 
   [[nodiscard]] const std::vector<quota::Quota>& quotas() const { return quotas_; }
 
-  // Errors: kMalformed, for an object of which it cannot be said what it uses.
+  // Errors: kMalformed if the usage of the object cannot be computed.
   [[nodiscard]] base::Result<Demand> DemandOf(const Counter& counter, const json::Value& object,
                                               const std::optional<json::Value>& stored,
                                               base::WallTime now) const;
-  // Adds what a piece asks, and what is objected to it. Errors: as above, and amounts that do not
-  // fit.
+  // Adds the needs of a piece and the objections to it. Errors: as above, and overflow.
   base::Result<void> Add(const Counter& counter, const Piece& piece, base::WallTime now);
 
-  // One for each quota and name that is asked for anything; of a quota the names in order.
+  // Returns a line for each quota and name with a need, the names of a quota in order.
   [[nodiscard]] std::vector<FitLine> Lines() const;
   [[nodiscard]] const std::vector<Objection>& objections() const { return objections_; }
-  // What quotas that are only tried would object to.
+  // Objections of quotas in mode Warn or Audit.
   [[nodiscard]] const std::vector<Objection>& warnings() const { return warnings_; }
-  // What a ClusterQuota would say to all that is asked; "" if it would admit it, and of others.
+  // Returns the refusal of a ClusterQuota to all needs together; "" if it would admit them, or if
+  // it is another kind of quota.
   [[nodiscard]] std::string RefusalOf(std::size_t quota) const;
-  // The quotas as a decision sees them; valid as long as this is.
+  // Returns the quotas as input of a decision; valid as long as this object.
   [[nodiscard]] std::vector<quota::Standing> Standings() const;
-  // What is asked of each quota.
+  // Returns the needs of each quota.
   [[nodiscard]] std::vector<quota::ResourceList> Asked() const;
   [[nodiscard]] bool Fits() const;
 
  private:
   static void Note(Objection objection, std::vector<Objection>& objections);
   struct Sum {
-    quota::ResourceList last;   // in the end
-    quota::ResourceList first;  // at the beginning of rollouts
+    quota::ResourceList last;   // when rollouts have ended
+    quota::ResourceList first;  // when rollouts begin
   };
   std::vector<quota::Quota> quotas_;
-  std::vector<quota::Quota> roomy_;  // the same with limits that nothing reaches
+  std::vector<quota::Quota> roomy_;  // copies with unreachable limits
   std::vector<quota::TreePlace> places_;
   std::vector<Sum> asked_;
   std::vector<Objection> objections_;
   std::vector<Objection> warnings_;
 };
 
-// What admission enforces: status.hard, or spec.hard while no controller has seen the quota.
+// Returns the limits that admission enforces: status.hard, or spec.hard while there is no status.
 const quota::ResourceList& LimitsOf(const quota::Quota& quota);
 
-// What a quota keeps free for others of what is asked of all of them.
+// Returns the amount that a quota holds back for its other children after `asked` was added to all
+// quotas.
 quota::Quantity HeldBack(const std::vector<quota::Standing>& standings,
                          const std::vector<quota::ResourceList>& asked, std::size_t quota,
                          std::string_view name);
-// What a ClusterQuota says to that in admission's words; "" if it admits it, and of other quotas.
+// Returns the refusal of a ClusterQuota in admission's words; "" if it admits, or if it is another
+// kind of quota.
 std::string RefusalText(const std::vector<quota::Standing>& standings,
                         const std::vector<quota::ResourceList>& asked, std::size_t quota);
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "pkg/quota/cluster/cluster_spec.h"
 #include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/cluster/tree_place.h"
 #include "pkg/quota/quantity_field.h"
@@ -65,6 +66,16 @@ Reached Forest::ReachOf(const json::Value* labels) const {
   return Collect(tree_.QuotasFor(labels));
 }
 
+void Forest::AddNamespace(std::string_view ns, const json::Value* labels) {
+  tree_.PutNamespace(ns, labels);
+}
+
+std::set<std::string> Forest::NamespacesOf(std::string_view name) const {
+  std::set<std::string> namespaces;
+  tree_.VisitNamespaces(name, [&](std::string_view ns) { namespaces.emplace(ns); });
+  return namespaces;
+}
+
 ResourceList Forest::AvailableOf(std::string_view name) const {
   const Quota* quota = Find(name);
   if (quota == nullptr) return {};
@@ -94,17 +105,7 @@ void Forest::Charge(std::string_view name, const ResourceList& amounts) {
   }
 }
 
-std::string_view ModeText(const Quota& quota) {
-  switch (EnforcementOf(quota)) {
-    case ClusterSpec::Enforcement::kDeny:
-      return "Deny";
-    case ClusterSpec::Enforcement::kWarn:
-      return "Warn";
-    case ClusterSpec::Enforcement::kAudit:
-      return "Audit";
-  }
-  return "";
-}
+std::string_view ModeText(const Quota& quota) { return quota::ToString(EnforcementOf(quota)); }
 
 bool IsTried(const Quota& quota) { return EnforcementOf(quota) != ClusterSpec::Enforcement::kDeny; }
 

@@ -1,9 +1,10 @@
 #pragma once
 
-// All ClusterQuotas of a cluster as trees, and those that a namespace is under. Values; one thread.
+// The ClusterQuotas of a cluster as trees, and which of them limit a namespace. Values; one thread.
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,8 @@
 
 namespace inspect {
 
-// The ClusterQuotas of one namespace, nearest first. Parents are indices here.
+// The ClusterQuotas that limit one namespace, nearest first. TreePlace::parent is an index into
+// `quotas`.
 struct Reached {
   std::vector<quota::Quota> quotas;
   std::vector<quota::TreePlace> places;
@@ -22,28 +24,33 @@ struct Reached {
 
 class Forest {
  public:
-  // Each has Quota::cluster.
+  // REQUIRES: each quota has Quota::cluster.
   explicit Forest(std::vector<quota::Quota> quotas);
 
   [[nodiscard]] bool empty() const { return quotas_.empty(); }
-  // nullptr: there is none.
+  // nullptr: there is no such quota.
   [[nodiscard]] const quota::Quota* Find(std::string_view name) const;
-  // Where it is; nullptr for a quota that there is not.
+  // Returns its place in the tree; nullptr if there is no such quota.
   [[nodiscard]] const quota::Lineage::Member* Place(std::string_view name) const;
-  // The quotas that have no other above them, by name.
+  // Returns the names of the quotas without a parent, sorted.
   [[nodiscard]] std::vector<std::string> Roots() const;
-  // By name.
+  // Returns all names, sorted.
   [[nodiscard]] std::vector<std::string> Names() const;
-  // `labels`: of a namespace; nullptr: none.
+  // Returns the quotas that limit a namespace with these labels; nullptr means no labels.
   [[nodiscard]] Reached ReachOf(const json::Value* labels) const;
-  // What may still be used in its namespaces, of the names that are counted: as status.available
-  // says, else as it follows from status.used of the quota and of those around it.
+  // Adds a namespace of the cluster; `labels` as above.
+  void AddNamespace(std::string_view ns, const json::Value* labels);
+  // Returns those added namespaces that the quota limits.
+  [[nodiscard]] std::set<std::string> NamespacesOf(std::string_view name) const;
+  // Returns how much more the namespaces of a quota may use, for names with a count:
+  // status.available if present, else computed from status.used of the quota and of the quotas
+  // around it.
   [[nodiscard]] quota::ResourceList AvailableOf(std::string_view name) const;
-  // Why a quota is not where its spec wants it.
+  // Returns what is wrong with a quota's place in the tree.
   [[nodiscard]] std::optional<quota::QuotaTree::Flaw> FlawOf(std::string_view name) const {
     return tree_.FlawOf(name);
   }
-  // From now on this is used, too, of what is counted.
+  // Adds `amounts` to the usage of a quota, for names with a count.
   void Charge(std::string_view name, const quota::ResourceList& amounts);
 
  private:
@@ -55,14 +62,14 @@ class Forest {
 
 // "Deny", "Warn", "Audit".
 std::string_view ModeText(const quota::Quota& quota);
-// True if it only tells of what it would refuse.
+// True for the modes Warn and Audit: the quota never refuses.
 bool IsTried(const quota::Quota& quota);
-// How a ClusterQuota is called beside others: "clusterquota/team-a".
+// The name in messages: "clusterquota/team-a", or "compute" for a quota of a namespace.
 std::string TitleOf(const quota::Quota& quota);
 
-// True if the status is not about the spec as it is now.
+// True if the status belongs to an older generation of the spec.
 bool LagsBehind(const quota::Quota& quota);
-// Why its status may not be the truth; "" if nothing says so, or there is none yet.
+// Returns why the status may be wrong; "" if it has no sign of that, or if there is no status.
 std::string WhyUncertain(const quota::Quota& quota);
 
 }  // namespace inspect

@@ -40,9 +40,9 @@ base::Result<Grouping> ParseGrouping(std::string_view text) {
   if (text.starts_with(kLabelPrefix) && text.size() > kLabelPrefix.size()) {
     return Grouping{.by = GroupBy::kLabel, .label = std::string(text.substr(kLabelPrefix.size()))};
   }
-  return base::Error{
-      .code = base::ErrorCode::kInvalidArgument,
-      .message = "--by " + std::string(text) + " is none of owner, object, namespace, label=KEY"};
+  return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                     .message = "--by " + std::string(text) +
+                                " is not one of owner, object, namespace, label=KEY"};
 }
 
 HolderBook::HolderBook(quota::Quota quota, std::vector<std::string> names, Grouping grouping)
@@ -66,7 +66,7 @@ void HolderBook::Clear() {
   terminating_.assign(names_.size(), Held());
 }
 
-// What a claim of the scheduler's for a pod shares with the pod is the pod's.
+// Usage that the scheduler's claim for a pod shares with the pod belongs to the pod.
 base::Result<quota::ResourceList> HolderBook::UsageOf(const quota::Evaluator& evaluator,
                                                       const quota::ClassTable* classes,
                                                       const quota::ObjectFacts& facts,
@@ -99,6 +99,7 @@ std::string HolderBook::KeyOf(const json::Value& object, const ObjectName& name)
     case GroupBy::kNamespace:
       return std::string(api::Namespace(object));
     case GroupBy::kLabel:
+      // No label has this value: it is the group of objects without the label.
       return std::string(api::Label(object, grouping_.label).value_or("\n"));
     case GroupBy::kObject:
       return std::string(api::Namespace(object)) + ": " + name.ToString();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Who uses a quota: objects as the quota counts them, put together by owner, object, namespace or
-// label. Values; one thread.
+// Finds who uses a quota: the objects that it counts, grouped by owner, object, namespace or label.
+// Values; one thread.
 
 #include <map>
 #include <optional>
@@ -21,13 +21,13 @@ enum class GroupBy { kOwner, kObject, kNamespace, kLabel };
 struct Grouping {
   GroupBy by = GroupBy::kOwner;
   std::string label = {};   // the key, of kLabel
-  bool namespaces = false;  // of owners and objects: titles begin with theirs
+  bool namespaces = false;  // titles of owners and objects begin with their namespace
 };
 
 // "owner", "object", "namespace", "label=KEY". Errors: kInvalidArgument.
 base::Result<Grouping> ParseGrouping(std::string_view text);
 
-// What a group holds under one name.
+// The usage of a group under one name.
 struct Held {
   quota::Quantity amount;
   std::int64_t objects = 0;
@@ -36,48 +36,48 @@ struct Held {
 struct Holder {
   enum class Sort {
     kGroup,
-    kTerminating,  // objects that are being deleted, and count until they are gone
-    kReserved,     // in status.used, and of no object that is there: just admitted, or just gone
-    kUnseen,       // in status.used, where not all objects could be listed
+    kTerminating,  // objects in deletion, which count until they are gone
+    kReserved,     // in status.used without an object: just admitted, or just deleted
+    kUnseen,       // in status.used without a listed object, if not all objects may be listed
   };
   Sort sort = Sort::kGroup;
   std::string title;              // "deployment.apps/web"; "<terminating>", …
-  std::vector<ObjectName> below;  // owners on the way to it
+  std::vector<ObjectName> below;  // owners below it
   quota::Quantity amount;
-  double share = 0;  // of all that is used under the name
+  double share = 0;  // of the total usage of the name
   std::int64_t objects = 0;
 };
 
 class HolderBook {
  public:
-  // Counts for these names of the quota.
+  // Counts under these names of the quota.
   HolderBook(quota::Quota quota, std::vector<std::string> names, Grouping grouping);
 
   [[nodiscard]] const quota::Quota& quota() const { return quota_; }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  // The fields that grouping reads, divided by blanks.
+  // Returns the fields that the grouping needs, separated by blanks.
   [[nodiscard]] std::string Fields() const;
 
-  // Counts an object that `evaluator` judges; `classes` are those that its facts refer to, if any.
-  // Errors: kMalformed and kNotFound, for an object of which it is unknown what it uses.
+  // Counts an object with its evaluator. `classes` may be null if its usage needs none. Errors:
+  // kMalformed and kNotFound if the usage of the object is unknown.
   base::Result<void> Add(const quota::Evaluator& evaluator, const quota::ClassTable* classes,
                          const json::Value& object, ObjectName name, base::WallTime now);
-  // Not all objects may be listed: what nobody holds may be theirs.
+  // Call if not all objects may be listed: usage without an object may belong to the others.
   void SetIncomplete() { incomplete_ = true; }
-  // Forgets what was added, because it comes again.
+  // Forgets all objects, because the list starts over.
   void Clear();
 
-  // The kinds whose metadata would lead further up; add the objects to owners(), tell SetRead().
+  // Returns the kinds of owners to read next. Add their objects to owners(), then call SetRead().
   [[nodiscard]] std::set<OwnerKind> MissingOwners() const;
   [[nodiscard]] OwnerIndex& owners() { return owners_; }
 
-  // Of one name: groups by amount, then those that are apart.
+  // Returns the groups of one name by amount, then the special ones.
   [[nodiscard]] std::vector<Holder> HoldersOf(const std::string& name) const;
 
  private:
-  // Objects with the same direct owner, or one without.
+  // Objects with the same direct owner, or a single object without owner.
   struct Group {
-    std::string title;   // where no owner is looked for
+    std::string title;   // if owners are not used
     std::string prefix;  // "team-a: "
     std::optional<OwnerRef> owner;
     std::vector<Held> held;  // for each of names_
@@ -93,13 +93,13 @@ class HolderBook {
 
   quota::Quota quota_;
   std::vector<std::string> names_;
-  quota::ResourceList limited_;  // the names, for what takes a list
+  quota::ResourceList limited_;  // the names as a list
   Grouping grouping_;
   OwnerIndex owners_;
   std::unordered_map<std::string, Group> groups_;
   std::vector<Held> terminating_;
   bool incomplete_ = false;
-  // What pods use that have a claim of the scheduler's for the same.
+  // Usage of pods that share it with a claim of the scheduler.
   std::unordered_map<std::string, quota::ResourceList> tied_;
 };
 

@@ -1,5 +1,5 @@
-// Which fields workloads and pods have (k8s.io/api v0.36.3, core/v1, apps/v1 and batch/v1), as far
-// as what is counted depends on them.
+// The fields of workloads and pods (k8s.io/api v0.36.3, core/v1, apps/v1 and batch/v1) that affect
+// the count.
 
 #include <map>
 #include <set>
@@ -108,7 +108,7 @@ class FieldChecker {
  public:
   std::vector<std::string> Take() { return std::move(unknown_); }
 
-  // Members of `value` that are none of `known`.
+  // Reports members of `value` that are not in `known`.
   void Check(const json::Value* value, const std::string& path, const Names& known) {
     const json::Object* object = value == nullptr ? nullptr : value->AsObject();
     if (object == nullptr) return;

@@ -13,7 +13,7 @@ namespace {
 using json::Array;
 using json::Value;
 
-// A selector in the form of LabelSelector's JSON, whose Gt and Lt have names of their own here.
+// A term of a node selector. It has the JSON form of a label selector, and also Gt and Lt.
 bool MatchesExpression(const Value& expression, const Value& node, bool by_name) {
   const std::string_view op = expression.StringAt({"operator"});
   const std::string key(expression.StringAt({"key"}));
@@ -27,6 +27,7 @@ bool MatchesExpression(const Value& expression, const Value& node, bool by_name)
   if (op == "Exists") return label.has_value();
   if (op == "DoesNotExist") return !label;
   if (!label || values.size() != 1 || values[0].AsString() == nullptr) return false;
+  // Gt and Lt compare integers, as label selectors with > and < do.
   const std::string text = key + (op == "Gt" ? ">" : "<") + *values[0].AsString();
   const auto selector = api::LabelSelector::Parse(text);
   return selector && selector->Matches(api::Labels(node));
@@ -35,6 +36,7 @@ bool MatchesExpression(const Value& expression, const Value& node, bool by_name)
 bool MatchesTerm(const Value& term, const Value& node) {
   const Array& labels = term.ArrayAt({"matchExpressions"});
   const Array& fields = term.ArrayAt({"matchFields"});
+  // As in Kubernetes, an empty term matches no node.
   if (labels.empty() && fields.empty()) return false;
   const auto holds = [&](bool by_name) {
     return [&node, by_name](const Value& e) { return MatchesExpression(e, node, by_name); };
@@ -59,12 +61,12 @@ bool MatchesSelector(const Value& spec, const Value& node) {
   });
 }
 
-// What the controller lets every pod of a DaemonSet tolerate.
+// The taints that every DaemonSet pod tolerates.
 bool AlwaysTolerated(std::string_view key, std::string_view effect, const Value& spec) {
   constexpr std::string_view kOurs = "node.kubernetes.io/";
   if (!key.starts_with(kOurs)) return false;
   key.remove_prefix(kOurs.size());
-  // A node that is not ready keeps the pods that it has, and gets none.
+  // A node that is not ready keeps its pods and gets no new ones.
   if (effect == "NoExecute") return key == "not-ready" || key == "unreachable";
   const Value* host = spec.At({"hostNetwork"});
   if (key == "network-unavailable") return host != nullptr && host->AsBool().value_or(false);

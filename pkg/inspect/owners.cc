@@ -8,7 +8,7 @@
 namespace inspect {
 namespace {
 
-// Longer chains are circles: owners are not checked when they are written.
+// Longer chains are cycles: the API server does not check owners when they are written.
 constexpr int kLongestChain = 16;
 
 OwnerRef RefFrom(const json::Value& reference) {

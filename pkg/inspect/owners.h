@@ -1,8 +1,7 @@
 #pragma once
 
-// Who made an object: its ownerReferences followed to the top, through whatever kinds there are.
-// The objects on the way are added by whoever reads them; what could not be read ends the chain
-// there. Values; one thread.
+// Follows the ownerReferences of an object to the topmost owner, through any kinds. The caller adds
+// the owners that it has read. A chain ends at an owner that could not be read. Values; one thread.
 
 #include <map>
 #include <optional>
@@ -28,7 +27,7 @@ struct ObjectName {
 // The group of "apps/v1"; "" of "v1".
 std::string GroupOf(std::string_view api_version);
 
-// What an ownerReference says.
+// The content of an ownerReference.
 struct OwnerRef {
   std::string api_version;
   std::string kind;  // as written: "ReplicaSet"
@@ -37,7 +36,7 @@ struct OwnerRef {
   [[nodiscard]] ObjectName Name() const;
 };
 
-// The owner that manages the object, else the first; nullopt if nobody owns it.
+// Returns the controlling owner, else the first one; nullopt if there is none.
 std::optional<OwnerRef> OwnerOf(const json::Value& object);
 
 struct OwnerKind {
@@ -48,13 +47,14 @@ struct OwnerKind {
 
 class OwnerIndex {
  public:
-  // An object that may own others, by its metadata.
+  // Adds an object that may own others, by its metadata.
   void Add(const json::Value& object);
-  // All objects of the kind were added, or cannot be read: it is not asked for any more.
+  // Call after all objects of the kind were added, or if they cannot be read: Missing() does not
+  // return it any more.
   void SetRead(const OwnerKind& kind) { read_.insert(kind); }
-  // The kind that has to be read to follow the chain of `ref` further; nullopt if it ends.
+  // Returns the kind to read next in the chain of `ref`; nullopt if the chain ends.
   [[nodiscard]] std::optional<OwnerKind> Missing(const OwnerRef& ref) const;
-  // The end of the chain as far as it is known; `path`, if any, gets every step before it.
+  // Returns the last known owner of the chain. `path`, if not null, gets every owner before it.
   [[nodiscard]] OwnerRef Top(const OwnerRef& ref, std::vector<OwnerRef>* path = nullptr) const;
   // True if the chain of `ref`, itself included, goes through the object with this uid.
   [[nodiscard]] bool Reaches(const OwnerRef& ref, std::string_view uid) const;

@@ -10,10 +10,12 @@
 namespace inspect {
 namespace {
 
-// So many quotas of one namespace are shown unfolded.
+// The most quotas of one namespace that are shown unfolded.
 constexpr std::size_t kUnfoldedQuotas = 20;
-// Of what is folded. All else is bounded by its number of rows, and the page stays below 5 MB.
+// Bounds the folded part. The rest is bounded by its number of rows, so the page stays below 5 MB.
 constexpr std::size_t kMostBytes = 4'500'000;
+// The title of the fold for quotas without a namespace.
+const std::string kOverMany = "<ClusterQuotas>";
 
 std::string Html(std::string_view text) {
   std::string safe;
@@ -42,13 +44,13 @@ const char* ToneClass(const UsageLine& line) {
   }
 }
 
-// What makes an element a bar.
+// Returns the attributes of a bar.
 std::string BarAttributes(const UsageLine& line) {
   const int percent = static_cast<int>(std::min(line.Fullness(), 1.0) * 100);
   return std::string(" class=") + ToneClass(line) + " style=--p:" + std::to_string(percent) + "%";
 }
 
-// A name that a narrow screen breaks behind its dots and slashes.
+// Returns a name that narrow screens may break after dots and slashes.
 std::string NameHtml(std::string_view name) {
   std::string html;
   while (!name.empty()) {
@@ -64,7 +66,7 @@ std::string AmountHtml(const std::optional<quota::Quantity>& amount) {
   return amount ? amount->ToString() : "-";
 }
 
-// End tags and classes that can be left out are: a page of 5 000 namespaces has 30 000 rows.
+// Optional end tags and classes are omitted: a page of 5 000 namespaces has 30 000 rows.
 std::string LineRow(const UsageLine& line, bool with_namespace) {
   std::string row = "<tr><td>";
   if (with_namespace) row += Html(line.quota.ns) + "<td>";
@@ -101,7 +103,7 @@ std::string Cards(const Page& page) {
   std::size_t full = 0;
   std::size_t near = 0;
   for (const UsageLine& line : page.lines) {
-    namespaces.insert(line.quota.ns);
+    if (!line.quota.ns.empty()) namespaces.insert(line.quota.ns);
     quotas.insert(line.quota.ns + "/" + line.QuotaTitle());
     full += line.Fullness() >= 1 ? 1 : 0;
     near += line.Fullness() >= kNearlyFull && line.Fullness() < 1 ? 1 : 0;
@@ -111,7 +113,8 @@ std::string Cards(const Page& page) {
          Card(near, "limits nearly used up") + "</div>\n";
 }
 
-// The first rows, and a fold of more. Of very many the fullest say enough: all of them are below.
+// Returns the first rows, and a fold with more. If there are very many, only the fullest are in the
+// fold; all of them are listed further below.
 std::string Section(const std::string& title, const std::string& about,
                     const std::vector<const UsageLine*>& lines) {
   constexpr std::ptrdiff_t kUnfoldedRows = 20;
@@ -145,7 +148,7 @@ std::string HoldersSection(const Page& page) {
   return text;
 }
 
-// What is folded together: the lines of a namespace, or of a quota. Fullest first.
+// The lines of a namespace or of a quota, which are folded together. Fullest first.
 struct Fold {
   std::string title;
   std::vector<const UsageLine*> lines;
@@ -174,7 +177,7 @@ std::string HeadOf(const Fold& fold) {
          PercentText(fullest) + "</b></summary>";
 }
 
-// All heads, and tables as long as there is room; the fullest are first.
+// Returns the heads of all folds, and tables of the first (fullest) ones while there is room.
 std::string FoldsHtml(const std::vector<Fold>& folds, const std::string& what) {
   constexpr const char* kEnd = "</details>\n";
   std::string text = "<input type=search placeholder=\"Find a " + what + "\">\n";
@@ -209,7 +212,9 @@ std::string FoldsHtml(const std::vector<Fold>& folds, const std::string& what) {
 std::string AllLines(const Page& page) {
   if (page.lines.empty()) return "<p>No quotas.</p>\n";
   const std::string head = "<h2>All limits</h2>\n";
-  const auto spaces = FoldsBy(page, [](const UsageLine& line) { return line.quota.ns; });
+  const auto spaces = FoldsBy(page, [](const UsageLine& line) {
+    return line.quota.ns.empty() ? kOverMany : line.quota.ns;
+  });
   if (spaces.size() > 1) return head + FoldsHtml(spaces, "namespace");
   const auto quotas = FoldsBy(page, [](const UsageLine& line) { return line.QuotaTitle(); });
   if (quotas.size() > kUnfoldedQuotas) return head + FoldsHtml(quotas, "quota");

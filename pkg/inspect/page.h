@@ -1,7 +1,7 @@
 #pragma once
 
-// The report: one HTML page without scripts, fonts or images from elsewhere, light or dark as the
-// reader's system is, readable on a phone. Pure; any thread.
+// The report: one HTML page that loads nothing from elsewhere, light or dark like the reader's
+// system, and readable on a phone. Pure; any thread.
 
 #include <string>
 #include <vector>
@@ -18,10 +18,10 @@ struct PageHolders {
 
 struct Page {
   std::string title;   // "team-a", "all namespaces"
-  std::string source;  // where it was read, for the reader
+  std::string source;  // the server that it was read from
   base::WallTime made;
   std::vector<UsageLine> lines;      // the fullest first
-  std::vector<PageHolders> holders;  // who uses most, by name
+  std::vector<PageHolders> holders;  // the largest holders, by name
   std::vector<std::string> notes;    // what could not be read
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the report looks like, and how its tables sort. Written into the page itself.
+// The style of the report and the script that sorts its tables, embedded in the page.
 
 #include <string_view>
 
@@ -45,7 +45,7 @@ th{font-size:.7rem}th,td{padding-right:.35rem}
 summary i{width:3.5rem}}
 )";
 
-// Quantities sort by what they amount to.
+// Sorts quantities by value.
 inline constexpr std::string_view kPageScript = R"(
 const U={n:1e-9,u:1e-6,m:1e-3,k:1e3,M:1e6,G:1e9,T:1e12,P:1e15,E:1e18,Ki:2**10,Mi:2**20,Gi:2**30,
 Ti:2**40,Pi:2**50,Ei:2**60};

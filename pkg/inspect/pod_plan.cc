@@ -17,7 +17,7 @@ Value TemplateOf(const Value& object) {
   return found == nullptr ? Value(Object()) : *found;
 }
 
-// Running at once; those that succeeded already are not made again.
+// The number of pods that run at once. Pods that succeeded are not created again.
 std::int64_t PodsOfJob(const Value& job) {
   if (FlagAt(job, {"spec", "suspend"})) return 0;
   const std::int64_t parallelism = NumberAt(job, {"spec", "parallelism"}, 1);
@@ -28,7 +28,7 @@ std::int64_t PodsOfJob(const Value& job) {
   return std::clamp<std::int64_t>(left, 0, std::max<std::int64_t>(0, parallelism));
 }
 
-// An amount or a share of the replicas, as maxSurge is one.
+// Reads an amount or a share of the replicas, such as maxSurge.
 std::int64_t AmountOrShare(const Value* given, std::int64_t of, const char* fallback) {
   const std::string text = given == nullptr || given->IsNull() ? fallback
                            : given->AsString() != nullptr
@@ -36,6 +36,7 @@ std::int64_t AmountOrShare(const Value* given, std::int64_t of, const char* fall
                                : std::to_string(given->AsInt64().value_or(0));
   const double number = std::atof(text.c_str());
   if (!text.ends_with('%')) return static_cast<std::int64_t>(number);
+  // A share is rounded up. The small number removes the rounding error of the double.
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(of) * number / 100 - 1e-9));
 }
 

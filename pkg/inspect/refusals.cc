@@ -16,7 +16,7 @@ using quota::core::Amounts;
 using quota::core::PodResources;
 using Texts = std::vector<std::string>;
 
-// Requests of other resources equal their limits.
+// For other resources, requests must equal limits.
 bool MayBeOvercommitted(std::string_view name) {
   const bool native = name.find('/') == std::string_view::npos || name.find("kubernetes.io/") == 0;
   return native && !quota::core::IsHugePages(name);
@@ -39,7 +39,7 @@ void AddContradictions(const Amounts& amounts, const std::string& field, Texts& 
   }
 }
 
-// The pod's own resources are not below what its containers have.
+// Checks that pod-level resources are at least those of the containers.
 void AddPodLevel(PodResources pod, Texts& texts) {
   const Amounts own = *std::exchange(pod.pod_level, std::nullopt);
   AddContradictions(own, "spec.resources", texts);
@@ -79,7 +79,7 @@ Texts ContradictionsIn(const PodResources& pod) {
   return texts;
 }
 
-// One amount beside one bound.
+// One amount and its bound.
 struct Measure {
   const Bounds& bounds;
   const std::string& name;
@@ -103,7 +103,7 @@ struct Measure {
     }
     return "";
   }
-  // Of claims, whose limits mean nothing.
+  // For claims, whose limits are ignored.
   [[nodiscard]] std::string RequestAbove() const {
     const std::string text = Usage("maximum");
     if (request == nullptr) return text + ".  No request is specified";

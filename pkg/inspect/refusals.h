@@ -1,7 +1,7 @@
 #pragma once
 
-// What the API server refuses before it asks quotas: resources of a pod that contradict each other,
-// and what is beyond the bounds of a LimitRange (kubernetes v1.36.3,
+// Refusals of the API server that come before quotas: resources of a pod that contradict each
+// other, and violated bounds of a LimitRange (kubernetes v1.36.3,
 // pkg/apis/core/validation/validation.go and plugin/pkg/admission/limitranger). Pure; any thread.
 
 #include <string>
@@ -24,9 +24,9 @@ struct Bounds {
 // Errors: kMalformed, naming the field.
 base::Result<Bounds> ParseBounds(const json::Value& item);
 
-// Why the server would refuse the object whatever quotas have free, in its words; empty if it would
-// not. The object is as the mutating plugins leave it. Only pods and PersistentVolumeClaims are
-// looked at; amounts that cannot be read are left to those who count them.
+// Returns the reasons, in the server's words, to refuse the object before quotas are checked. Empty
+// if there is none. The object must be as after the mutating plugins. Only pods and
+// PersistentVolumeClaims are checked. Unreadable amounts are ignored here: counting reports them.
 std::vector<std::string> RefusalsOf(const json::Value& object, const std::vector<Bounds>& bounds);
 
 }  // namespace inspect

@@ -13,7 +13,7 @@ using quota::Quantity;
 
 constexpr Int128 kMebi = Int128{1} << 20;
 
-// `value` is in nanos, at least 0; the step, too.
+// Both amounts are in nanos and at least 0.
 Int128 RoundedUp(Int128 value, Int128 step) { return (value + step - 1) / step * step; }
 
 std::string Digits(Int128 number) {
@@ -64,7 +64,7 @@ base::Result<int> ParseHeadroom(std::string_view text) {
   if (!whole || !(share >= 0 && share <= 10)) {
     return base::Error{
         .code = base::ErrorCode::kInvalidArgument,
-        .message = "--headroom " + std::string(text) + " is no share, as 20% or 0.2 is one"};
+        .message = "--headroom " + std::string(text) + " is not a share such as 20% or 0.2"};
   }
   return static_cast<int>(share * 100 + 0.5);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// A quota for what is used now. Pure; any thread.
+// Suggests a quota for the current usage. Pure; any thread.
 
 #include <string>
 #include <string_view>
@@ -10,17 +10,17 @@
 
 namespace inspect {
 
-// The names that a suggestion may have.
+// Returns the names that a suggestion may have.
 std::vector<std::string> SuggestedNames();
 
-// "20%", "0.2" → 20. Errors: kInvalidArgument for what is no share between 0 and 10 times.
+// "20%", "0.2" → 20. Errors: kInvalidArgument for a share outside of 0 to 10.
 base::Result<int> ParseHeadroom(std::string_view text);
 
-// `used` and so many percent more, rounded up to a number that people would write: whole objects,
-// tenths of a CPU or whole ones, 64Mi or whole Gi.
+// Returns `used` plus this percentage, rounded up to a round number: whole objects, tenths of a CPU
+// or whole ones, 64Mi or whole Gi.
 quota::Quantity WithHeadroom(std::string_view name, const quota::Quantity& used, int percent);
 
-// The manifest of a ResourceQuota, YAML; names of which nothing is used are left out.
+// Returns the YAML of a ResourceQuota. Names without usage are left out.
 std::string SuggestionText(const std::string& ns, const quota::ResourceList& used, int percent);
 
 }  // namespace inspect

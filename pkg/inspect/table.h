@@ -29,8 +29,8 @@ struct TableStyle {
   bool colours = false;
 };
 
-// Prints one table, or several of the same columns one after another as a watch does: titles come
-// once, and a column never becomes narrower.
+// Prints one table, or several with the same columns one after another, as a watch does. Titles are
+// printed once, and a column never becomes narrower.
 class TablePrinter {
  public:
   explicit TablePrinter(TableStyle style) : style_(style) {}
@@ -50,11 +50,10 @@ std::string PrintTable(const Table& table, TableStyle style);
 // Comma separated values (RFC 4180); titles in lower case.
 std::string PrintCsv(const Table& table, bool titles);
 
-// How many characters a terminal shows of UTF-8 text whose characters are one column wide.
+// Returns the width of UTF-8 text in a terminal, if each character is one column wide.
 std::size_t WidthOf(std::string_view text);
 
-// Foreign text fit for a terminal: control characters, with which a terminal can be made to do
-// things, become blanks.
+// Makes foreign text safe for a terminal: replaces control characters by blanks.
 std::string Harmless(std::string_view text);
 
 }  // namespace inspect

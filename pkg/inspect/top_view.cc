@@ -16,11 +16,11 @@ std::string StateText(const UsageLine& line) {
   return line.stale ? "limit not in force yet" : "";
 }
 
-// Without a unit, as spreadsheets add it up: "0.5", "1073741824".
+// Returns a number without a unit, for spreadsheets: "0.5", "1073741824".
 std::string PlainNumber(const quota::Quantity& amount) {
   const bool negative = amount.nanos() < 0;
   quantity::Int128 rest = negative ? -amount.nanos() : amount.nanos();
-  std::string digits;  // from the last one on
+  std::string digits;  // in reverse order
   for (; rest > 0 || digits.size() < 11; rest /= 10) {
     digits += static_cast<char>('0' + static_cast<int>(rest % 10));
     if (digits.size() == 9) digits += '.';

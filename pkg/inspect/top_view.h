@@ -1,6 +1,6 @@
 #pragma once
 
-// How `top` shows its lines. Pure; any thread.
+// The output of `kubectl quota top`. Pure; any thread.
 
 #include <vector>
 
@@ -10,14 +10,14 @@
 namespace inspect {
 
 struct TopStyle {
-  bool namespaces = false;  // a column of them
-  bool wide = false;        // scopes and state, too
+  bool namespaces = false;  // with a column of namespaces
+  bool wide = false;        // with scopes and state
   bool unicode = true;      // bars
 };
 
 Table TopTable(const std::vector<UsageLine>& lines, const TopStyle& style);
 
-// For spreadsheets: every amount in a column of its own, as the number that it is.
+// Returns a table for spreadsheets: every amount in its own column as a plain number.
 Table TopSheet(const std::vector<UsageLine>& lines);
 
 // {"kind": "QuotaUsageList", "items": [{"namespace", "quota", "resource", "used", "hard", …}]}

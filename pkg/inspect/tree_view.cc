@@ -12,7 +12,7 @@ namespace {
 using quota::Quota;
 using quota::ResourceList;
 
-// What a quota says of itself, and what its place says.
+// Problems of a quota, from its conditions and from its place in the tree.
 struct State {
   std::vector<std::string> words;  // "ParentNotFound", "OverLimit"
   std::vector<std::string> messages;
@@ -28,7 +28,7 @@ struct State {
 
 State StateOf(const Forest& forest, const Quota& quota) {
   State state;
-  // The specs say it also while nobody writes conditions.
+  // Computed from the specs, so that it is shown even while no daemon writes conditions.
   if (auto flaw = forest.FlawOf(quota.key.name)) state.Add(flaw->reason, flaw->message);
   if (!quota.has_status_hard) state.Add("not counted yet", "");
   if (LagsBehind(quota)) state.Add("status of an older spec", "");
@@ -42,6 +42,8 @@ State StateOf(const Forest& forest, const Quota& quota) {
     if (type == "Ready" && holds) ready = true;
     if (type == "Ready" && !holds) {
       state.Add(std::string(condition.StringAt({"reason"})), message);
+    } else if (type == "Exempt" && holds) {
+      state.messages.push_back(message);  // as its spec wants it
     } else if (type != "Ready" && holds) {
       const bool said = std::ranges::find(state.messages, message) != state.messages.end();
       state.Add(std::string(type), said ? "" : message);
@@ -68,7 +70,7 @@ std::string CountText(const Quota& quota, std::string_view member) {
   return number ? std::to_string(*number) : "-";
 }
 
-// What stands before a quota's name, and before its further lines.
+// Returns the lines of the tree that are drawn before a quota's name, or before its further rows.
 std::string Branch(const TreeEntry& entry, bool first, bool unicode) {
   const auto pick = [&](const char* drawn, const char* plain) { return unicode ? drawn : plain; };
   std::string text;
@@ -89,7 +91,7 @@ class TreeWalk {
  public:
   TreeWalk(const Forest& forest, const TreeChoice& choice) : forest_(forest), choice_(choice) {}
 
-  // Depth first, without recursion: nobody bounds how deep a tree is.
+  // Depth first. Without recursion, because the depth of a tree has no bound.
   std::vector<TreeEntry> Take() {
     const std::vector<std::string> tops =
         choice_.top.empty() ? forest_.Roots() : std::vector{choice_.top};
@@ -147,7 +149,7 @@ class TreeWalk {
 
 Tone ToneOf(const State& state) { return state.wrong ? Tone::kNear : Tone::kFaint; }
 
-// The rows of one quota: what is about all of it stands in the first.
+// Returns the rows of one quota. Columns about the whole quota are filled in the first row only.
 void AddRows(const Forest& forest, const TreeEntry& entry, const TreeStyle& style, Table& table) {
   const Quota& quota = *entry.quota;
   const State state = StateOf(forest, quota);

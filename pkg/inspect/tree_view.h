@@ -1,6 +1,6 @@
 #pragma once
 
-// How `tree` shows ClusterQuotas. Pure; any thread.
+// The output of `kubectl quota tree`. Pure; any thread.
 
 #include <optional>
 #include <string>
@@ -11,28 +11,28 @@
 
 namespace inspect {
 
-// Which quotas of the forest are shown.
+// Selects the quotas to show.
 struct TreeChoice {
-  std::string top;                                 // it and what is below; "": all
-  std::optional<std::vector<std::string>> only{};  // no others than these
+  std::string top;                                 // this quota and its descendants; "": all
+  std::optional<std::vector<std::string>> only{};  // only quotas with these names
 };
 
 // A quota in the order of the tree: parents before their children, siblings by name.
 struct TreeEntry {
   const quota::Quota* quota = nullptr;
-  std::size_t depth = 0;   // below what is shown above it
-  std::vector<bool> more;  // by depth: there is a later sibling of the quota's branch
-  bool has_below = false;  // something is shown below it
+  std::size_t depth = 0;   // counted from the top quota that is shown
+  std::vector<bool> more;  // by depth: a later sibling follows on that level
+  bool has_below = false;  // some of its children are shown
 };
 
 std::vector<TreeEntry> TreeOf(const Forest& forest, const TreeChoice& choice);
 
 struct TreeStyle {
-  bool wide = false;  // scopes and the messages of conditions, too
+  bool wide = false;  // with scopes and messages of conditions
   bool unicode = true;
 };
 
-// A line for each name that a quota limits.
+// Returns a table with a row for each limited name.
 Table TreeTable(const Forest& forest, const std::vector<TreeEntry>& entries,
                 const TreeStyle& style);
 

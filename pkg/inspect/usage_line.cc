@@ -5,26 +5,16 @@
 #include <limits>
 #include <tuple>
 
+#include "pkg/quota/scope_field.h"
+
 namespace inspect {
 namespace {
 
-std::string_view OperatorText(quota::ScopeOperator op) {
-  switch (op) {
-    case quota::ScopeOperator::kIn:
-      return " In";
-    case quota::ScopeOperator::kNotIn:
-      return " NotIn";
-    case quota::ScopeOperator::kExists:
-      return "";
-    case quota::ScopeOperator::kDoesNotExist:
-      return " DoesNotExist";
-  }
-  return "";
-}
-
 std::string RequirementText(const quota::ScopeRequirement& requirement) {
   std::string text = requirement.scope;
-  text.append(OperatorText(requirement.op));
+  if (requirement.op != quota::ScopeOperator::kExists) {
+    text.append(" ").append(quota::ToString(requirement.op));
+  }
   if (requirement.values.empty()) return text;
   std::string values;
   for (const std::string& value : requirement.values) {

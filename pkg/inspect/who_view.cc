@@ -10,7 +10,7 @@ std::string ShareText(double share) {
   return std::to_string(static_cast<int>(share * 100 + 1e-9)) + "%";
 }
 
-// "replicaset.apps/web-1, replicaset.apps/web-2"; a few of many.
+// Returns "replicaset.apps/web-1, replicaset.apps/web-2"; only a few if there are many.
 std::string BelowText(const std::vector<ObjectName>& below) {
   constexpr std::size_t kMost = 3;
   std::string text;
@@ -21,7 +21,7 @@ std::string BelowText(const std::vector<ObjectName>& below) {
   return text.empty() ? "<none>" : text;
 }
 
-// Whether it is known how many objects they are.
+// True if the number of objects is known.
 bool HasObjects(const Holder& holder) {
   return holder.sort == Holder::Sort::kGroup || holder.sort == Holder::Sort::kTerminating;
 }
@@ -37,7 +37,7 @@ std::vector<Cell> RowOf(const std::string& name, const Holder& holder, bool wide
   return row;
 }
 
-// The first groups, the others as one, and what stands apart.
+// Returns the first groups, the others as one line, and the special groups.
 std::vector<Holder> Folded(const std::vector<Holder>& holders, std::size_t most) {
   const auto is_group = [](const Holder& holder) { return holder.sort == Holder::Sort::kGroup; };
   const auto apart = std::ranges::partition_point(holders, is_group);

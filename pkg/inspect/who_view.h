@@ -1,6 +1,6 @@
 #pragma once
 
-// How `who` shows holders. Pure; any thread.
+// The output of `kubectl quota who`. Pure; any thread.
 
 #include <string>
 #include <utility>
@@ -12,7 +12,7 @@
 
 namespace inspect {
 
-// Of one name.
+// The holders of one name.
 struct NamedHolders {
   std::string name;
   std::vector<Holder> holders;
@@ -20,7 +20,7 @@ struct NamedHolders {
 
 struct WhoStyle {
   std::size_t most = 10;  // groups of each name; 0: all. The others become one line
-  bool wide = false;      // the owners on the way, too
+  bool wide = false;      // with the owners in between
 };
 
 Table WhoTable(const std::vector<NamedHolders>& all, const WhoStyle& style);

@@ -13,7 +13,7 @@ namespace {
 
 using quota::Quantity;
 
-// How much `used`, `times` × `each` and what is held back are beyond `hard`; nullopt if they fit.
+// Returns by how much `used` + `times` × `each` + `held` exceeds `hard`; nullopt if it fits.
 std::optional<Quantity> Lack(const WhyName& name, std::int64_t times, const Quantity& held) {
   const auto needed = name.each.Mul(times);
   const auto used = needed ? needed->Add(name.used.value_or(Quantity())) : needed;
@@ -35,7 +35,7 @@ std::vector<quota::ResourceList> Times(const std::vector<quota::ResourceList>& e
   return all;
 }
 
-// Quotas that are asked for one pod, and for all that are missing.
+// Asks each quota for one pod, and for all missing pods.
 class Explainer {
  public:
   Explainer(const FitBook& fit, const Demand& demand, std::int64_t missing)
@@ -59,7 +59,7 @@ class Explainer {
     }
     return answer;
   }
-  // What its refusals begin with.
+  // Returns the beginning of admission's refusals by this quota.
   [[nodiscard]] std::string PrefixOf(std::size_t index) const {
     const quota::Quota& quota = *standings_[index].quota;
     if (!quota.cluster) return "failed quota: " + quota.key.name + ": ";
@@ -138,7 +138,8 @@ std::string Verdict(const WhyAnswer& answer) {
   return "no quota refuses the next one\n";
 }
 
-// Holders that could go: none of the asker's own, and no others than what is there by itself.
+// True if the holder could be deleted to make room: it is not the workload itself, and it is a real
+// object.
 bool CouldGo(const Holder& holder, const WhyAnswer& answer) {
   return holder.sort == Holder::Sort::kGroup && holder.title != answer.of.ToString() &&
          holder.title != answer.top.ToString();
@@ -156,7 +157,7 @@ Quantity LackOf(const WhyAnswer& answer, const LackHolders& lack) {
   return {};
 }
 
-// True if all that is lacking would be free without what has this title.
+// True if enough would be free for all lacking names without the holder of this title.
 bool Suffices(const std::string& title, const WhyAnswer& answer,
               const std::vector<LackHolders>& lacks) {
   return std::ranges::all_of(lacks, [&](const LackHolders& lack) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Why something has not the pods that it wants: what one more needs in each quota on the way, which
-// lacks how much, and what would make room. Values; any thread.
+// Explains why a workload has fewer pods than it wants: what one more pod needs of each quota,
+// which quota lacks how much, and what would make room. Values; any thread.
 
 #include <optional>
 #include <string>
@@ -16,10 +16,10 @@ namespace inspect {
 
 struct WhyName {
   std::string name;
-  std::optional<quota::Quantity> used;  // nullopt: nobody has counted it yet
+  std::optional<quota::Quantity> used;  // nullopt: not counted yet
   quota::Quantity hard;
-  quota::Quantity each;                           // what one pod needs
-  quota::Quantity held{};                         // guaranteed to others, when all have come
+  quota::Quantity each;    // what one pod needs
+  quota::Quantity held{};  // guaranteed to others once all missing pods exist
   std::optional<quota::Quantity> lacks_for_next;  // nullopt: the next one fits
   std::optional<quota::Quantity> lacks_for_all;   // nullopt: all that are missing fit
 };
@@ -27,9 +27,9 @@ struct WhyName {
 struct WhyQuota {
   std::string quota;
   std::vector<WhyName> names;
-  std::string objection;  // what it demands of the pod and does not find; "" if nothing
-  // Of a ClusterQuota: its mode, and what it says to the next pod.
-  std::string mode{};  // "": it is none
+  std::string objection;  // what the pod must specify but does not; "" if nothing
+  // For a ClusterQuota: its mode, and its refusal of the next pod.
+  std::string mode{};  // "": not a ClusterQuota
   std::string text{};  // "": it admits it
   [[nodiscard]] bool Tried() const { return !mode.empty() && mode != "Deny"; }
   [[nodiscard]] bool Refuses() const;
@@ -43,22 +43,22 @@ struct Refusal {
 
 struct WhyAnswer {
   ObjectName of;
-  ObjectName top;  // its topmost owner, or itself: by whom its pods are held
+  ObjectName top;  // its topmost owner, or itself, which holds its pods
   std::int64_t wants = 0;
   std::int64_t has = 0;
   quota::ResourceList each;  // of the names that some quota limits
   std::vector<WhyQuota> quotas;
-  std::vector<std::string> refusals;  // of each pod, before quotas are asked
+  std::vector<std::string> refusals;  // of each pod, before amounts are compared
   std::optional<Refusal> refusal;
-  std::string room;  // "raise …, or delete …"; "" where none is needed
+  std::string room;  // "raise …, or delete …"; "" if no room is needed
   [[nodiscard]] bool Refused() const;
 };
 
-// `demand` is what one pod asks of each of the quotas of `fit`.
+// `demand` is what one pod needs of each quota of `fit`.
 WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, const FitBook& fit,
                   const Demand& demand);
 
-// Who uses what a quota lacks: the quota, a name, and its holders.
+// The holders of a name that a quota lacks.
 struct LackHolders {
   std::string quota;
   std::string name;
@@ -66,10 +66,10 @@ struct LackHolders {
   bool cluster = false;  // it is a ClusterQuota
 };
 
-// The smallest changes that let all pods come: raised limits, or one thing that could go.
+// Returns the smallest changes that make room for all pods: raised limits, or one object to delete.
 std::string RoomFor(const WhyAnswer& answer, const std::vector<LackHolders>& lacks);
 
-// For people; `now` is the time that refusals are told by.
+// The text for the terminal; ages of refusals are relative to `now`.
 std::string WhyText(const WhyAnswer& answer, base::WallTime now);
 json::Value WhyValue(const WhyAnswer& answer);
 

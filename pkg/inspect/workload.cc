@@ -23,7 +23,7 @@ Value MadeBy(const Value& maker, std::string_view api_version, std::string_view 
   return made;
 }
 
-// Puts pieces together for one manifest.
+// Collects the pieces of one manifest.
 class Expander {
  public:
   Expander(const Value& object, const Surroundings& surroundings)
@@ -75,7 +75,7 @@ class Expander {
     return {};
   }
 
-  // Of ordinals [first, first + replicas), those that are not there.
+  // Adds claims for the ordinals in [first, first + replicas) that do not exist yet.
   void AddSetClaims(std::int64_t replicas) {
     const std::int64_t first = NumberAt(object_, {"spec", "ordinals", "start"}, 0);
     for (const Value& claim : object_.ArrayAt({"spec", "volumeClaimTemplates"})) {
@@ -84,6 +84,7 @@ class Expander {
       const auto there = [&](const std::string& name) {
         return IsOrdinal(name, prefix, first, replicas);
       };
+      // Claims of removed replicas stay, and are used again.
       const auto present = std::ranges::count_if(surroundings_.claims, there);
       AddClaim(claim, prefix + "…", std::max<std::int64_t>(0, replicas - present), {});
     }
@@ -131,7 +132,7 @@ bool LooksLikeMore(const Value& object) {
          object.At({"spec", "replicas"}) != nullptr;
 }
 
-// What is made between the object and its pods.
+// Adds the objects between the object and its pods, such as a ReplicaSet.
 void AddBetween(const Value& object, Expander& expander) {
   const std::string name = std::string(api::Name(object)) + "-…";
   if (Is(object, kDeployment) && !FlagAt(object, {"spec", "paused"})) {
@@ -164,7 +165,8 @@ void NoteAbout(const Value& object, const Surroundings& surroundings,
   }
 }
 
-// A rollout: the new pods and what is left of the old ones, at its worst, and at its beginning.
+// Adds a rollout: new pods and remaining old ones at the largest sum, and the numbers at the
+// beginning.
 base::Result<void> AddRollout(const Value& object, const PodPlan& before, const PodPlan& after,
                               Expander& expander) {
   const std::int64_t surge = SurgeOf(object, after.count);
@@ -185,7 +187,7 @@ base::Result<void> AddChange(const Value& object, const PodPlan& before, const P
   return expander.AddPods(made.pod_template, std::max<std::int64_t>(0, after.count - before.count));
 }
 
-// A Deployment that has no ReplicaSet, because it is paused from the start, or quite new.
+// True for a Deployment without a ReplicaSet: it was paused from the start, or is just created.
 bool IsUnrolled(const Value& object, const Value& stored) {
   return Is(object, kDeployment) && PresentPods(stored) == 0 &&
          stored.At({"metadata", "annotations", "deployment.kubernetes.io/revision"}) == nullptr;
@@ -233,7 +235,7 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
   auto after = PodsOf(object, surroundings.nodes_for);
   NoteAbout(object, surroundings, after, expander);
   if (!before || !after) return expander.Take();
-  // What the manifest leaves open stays as somebody else has set it.
+  // A field that the manifest does not set keeps the value that another writer set.
   if (object.At({"spec", "replicas"}) == nullptr) after->count = before->count;
   if (IsUnrolled(object, stored)) {
     if (StaysPaused(object, stored)) return expander.Take();

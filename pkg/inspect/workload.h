@@ -1,7 +1,7 @@
 #pragma once
 
-// What applying a manifest creates: the object itself, and what controllers create for it:
-// ReplicaSets, Jobs, pods, claims. A kind that is not known here counts as the object alone; if it
+// Expands a manifest into everything that applying it creates: the object itself, and the objects
+// of controllers: ReplicaSets, Jobs, pods, claims. An unknown kind counts as one object; if it
 // looks like a workload, a note says so. Pure; any thread.
 
 #include <optional>
@@ -17,32 +17,34 @@ namespace inspect {
 
 // Equal objects to create. A negative count: to delete.
 struct Piece {
-  json::Value object;  // whole, as it is stored after admission
+  json::Value object;  // complete, as stored after admission
   std::int64_t count = 1;
-  // The count at the beginning of a rollout, if it differs: new pods come before old ones go.
+  // The count at the beginning of a rollout, if it differs: new pods are created before old ones
+  // are deleted.
   std::optional<std::int64_t> first = {};
   std::optional<json::Value> stored = {};  // of an update
-  ObjectName of = {};                      // the manifest's object, which makes it
-  std::vector<std::string> refusals = {};  // why a new one is refused, whatever quotas have free
+  ObjectName of = {};                      // the object of the manifest that it comes from
+  std::vector<std::string> refusals =
+      {};  // reasons to refuse a new object before quotas are checked
 };
 
 struct Expansion {
   std::vector<Piece> pieces;
-  std::vector<std::string> notes;  // for people: what is assumed, what is not known
+  std::vector<std::string> notes;  // for users: assumptions, and what is unknown
 };
 
-// What must be known of the cluster.
+// The needed facts about the cluster.
 struct Surroundings {
   Defaults defaults;
   NodeCounter nodes_for;
   std::set<std::string> claims;  // names of the namespace's PersistentVolumeClaims
 };
 
-// All that creating the object creates in its namespace. Errors: kMalformed.
+// Returns everything that creating the object creates in its namespace. Errors: kMalformed.
 base::Result<Expansion> Expand(const json::Value& object, const Surroundings& surroundings);
 
-// All that applying the object over the `stored` one creates and deletes, at the moment of a
-// rollout that needs the most. `stored` is whole, as the server has it.
+// Returns everything that applying the object over the `stored` one creates and deletes, at the
+// point of a rollout with the largest need. `stored` must be complete.
 base::Result<Expansion> ExpandChange(const json::Value& object, const json::Value& stored,
                                      const Surroundings& surroundings);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The kinds whose controllers make pods, and how their fields are read. Pure; any thread.
+// The kinds whose controllers create pods, and how to read their fields. Pure; any thread.
 
 #include <initializer_list>
 #include <string_view>
@@ -25,13 +25,13 @@ inline constexpr WorkloadKind kClaim{"PersistentVolumeClaim", ""};
 
 bool Is(const json::Value& object, const WorkloadKind& kind);
 
-// The field at the path; `fallback` if it is absent or no number.
+// Returns the number at the path; `fallback` if it is absent or not a number.
 std::int64_t NumberAt(const json::Value& object, std::initializer_list<std::string_view> path,
                       std::int64_t fallback);
 // True if the field at the path is true.
 bool FlagAt(const json::Value& object, std::initializer_list<std::string_view> path);
 
-// The Job that a CronJob makes.
+// Returns the Job that a CronJob creates.
 json::Value JobOf(const json::Value& cron_job);
 
 }  // namespace inspect

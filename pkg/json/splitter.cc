@@ -271,7 +271,7 @@ bool ListSplitter::AtItems() const {
 
 Error ListSplitter::Unexpected(char c) const {
   return {.code = ErrorCode::kMalformed,
-          .message = "no list: unexpected " + Quote(std::string_view(&c, 1)) + " at byte " +
+          .message = "not a list: unexpected " + Quote(std::string_view(&c, 1)) + " at byte " +
                      std::to_string(offset_)};
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pkg/json/value.h"
@@ -16,11 +17,14 @@ namespace json {
 class TreeBuilder {
  public:
   explicit TreeBuilder(std::size_t max_bytes = std::numeric_limits<std::size_t>::max())
-      : bytes_left_(max_bytes) {}
+      : bytes_left_(max_bytes) {
+    parts_.reserve(kUsualParts);
+  }
   // Adds any value except a container. `text` is how many bytes of text it takes outside of the
   // Value.
-  bool Scalar(Value value, std::size_t text = 0) {
-    return Add(std::move(value)), Spend(kPart + text);
+  template <typename T>
+  bool Scalar(T&& value, std::size_t text = 0) {
+    return Add(std::forward<T>(value)), Spend(kPart + text);
   }
   bool Null() { return Scalar(nullptr); }
   bool Bool(bool value) { return Scalar(value); }
@@ -52,10 +56,16 @@ class TreeBuilder {
     bytes_left_ -= bytes;
     return true;
   }
-  void Add(Value value) { parts_.emplace_back(std::move(key_), std::move(value)); }
+  // Makes the value where it stays.
+  template <typename T>
+  void Add(T&& value) {
+    parts_.emplace_back(std::move(key_), std::forward<T>(value));
+  }
   static void KeepLastOfEachName(std::vector<Member>& members);
 
   static constexpr std::size_t kPart = sizeof(Member);
+  // Most documents never have more parts in open containers.
+  static constexpr std::size_t kUsualParts = 32;
   std::size_t bytes_left_;
   std::vector<Open> open_;
   // The parts of all open containers, the innermost last. A container is built when its last part

@@ -81,6 +81,8 @@ base::Task<Result<LeaseRecord>> LeaseLock::Create(LeaseRecord record,
 base::Task<Result<LeaseRecord>> LeaseLock::Update(LeaseRecord record,
                                                   std::chrono::milliseconds timeout) {
   CHECK(!seen_.IsNull()) << "a lease that was never seen";
+  // Replaces the stored object as a whole: keeps its other fields, and its resourceVersion as the
+  // precondition.
   json::Value lease = seen_;
   PutRecord(record, lease);
   client::ApiRequest request{.verb = "PUT",

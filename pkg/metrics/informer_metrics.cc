@@ -46,6 +46,7 @@ InformerMetrics::~InformerMetrics() {
 }
 
 void InformerMetrics::SetResourceVersion(const std::string& version) {
+  // A double holds 15 decimal digits exactly.
   const std::size_t kept = std::min<std::size_t>(version.size(), 15);
   const char* const end = version.data() + version.size();
   std::uint64_t digits = 0;

@@ -9,6 +9,7 @@
 //
 // Single-threaded. The scheduler must outlive the queue, and the queue its workers.
 
+#include <iterator>
 #include <list>
 #include <memory>
 #include <optional>
@@ -33,17 +34,16 @@ class AsyncQueue {
     for (;;) {
       const bool stopping = co_await base::Stopping();
       if (stopping) {
-        WakeOne();  // this worker may have consumed another's wake-up: pass it on
+        PassOn();  // this worker may have consumed another's wake-up
         co_return std::nullopt;
       }
       if (std::optional<Key> key = queue_.Get()) {
-        // More keys may be ready: each worker wakes the next one.
-        WakeOne();
+        PassOn();
         co_return key;
       }
       if (queue_.shutting_down()) co_return std::nullopt;
-      const Idle idle(idle_, alarm.get());
-      co_await alarm->WaitUntil(queue_.NextReady());
+      const Idle idle(*this, alarm.get());
+      co_await alarm->WaitUntil(idle.until());
     }
   }
 
@@ -53,11 +53,11 @@ class AsyncQueue {
   }
   void AddAfter(const Key& key, base::Duration delay) {
     queue_.AddAfter(key, delay);
-    WakeAll();  // idle workers wait for the earliest planned visit, which may be earlier now
+    PassOn();
   }
   void AddRateLimited(const Key& key) {
     queue_.AddRateLimited(key);
-    WakeAll();
+    PassOn();
   }
   void Done(const Key& key) {
     queue_.Done(key);
@@ -74,25 +74,47 @@ class AsyncQueue {
   [[nodiscard]] RunningWork Running() const { return queue_.Running(); }
 
  private:
-  // A worker is in the list exactly while it waits. The first in the list is woken first.
+  // A worker is in the list while it waits. The first in the list is woken first. One of them, the
+  // keeper, waits until the earliest planned visit. The others wait until they are woken.
   class Idle {
    public:
-    Idle(std::list<base::Alarm*>& idle, base::Alarm* alarm)
-        : idle_(idle), place_(idle.insert(idle.end(), alarm)) {}
-    ~Idle() { idle_.erase(place_); }
+    Idle(AsyncQueue& queue, base::Alarm* alarm)
+        : queue_(queue), place_(queue.idle_.insert(queue.idle_.end(), alarm)) {
+      if (queue_.keeper_ != nullptr) return;
+      queue_.keeper_ = alarm;
+      queue_.kept_until_ = until_ = queue_.queue_.NextReady();
+    }
+    ~Idle() {
+      if (queue_.keeper_ == *place_) queue_.keeper_ = nullptr;
+      queue_.idle_.erase(place_);
+    }
     Idle(const Idle&) = delete;
     Idle& operator=(const Idle&) = delete;
+    [[nodiscard]] base::TimePoint until() const { return until_; }
 
    private:
-    std::list<base::Alarm*>& idle_;
+    AsyncQueue& queue_;
     std::list<base::Alarm*>::iterator place_;
+    base::TimePoint until_ = base::TimePoint::max();
   };
 
   void WakeOne() {
-    if (queue_.Len() == 0 || idle_.empty()) return;
-    // Move it to the end: a key that is added before this worker runs wakes another one.
-    idle_.splice(idle_.end(), idle_, idle_.begin());
+    if (queue_.Len() > 0) WakeFirst();
+  }
+  void WakeFirst() {
+    if (idle_.empty()) return;
+    const bool keeps = idle_.front() == keeper_ && idle_.size() > 1;
+    // Move it to the end, so that a key that is added before this worker runs wakes another worker.
+    idle_.splice(idle_.end(), idle_, keeps ? std::next(idle_.begin()) : idle_.begin());
     idle_.back()->Wake();
+  }
+  // Wakes a worker if a key is ready. Otherwise ensures that a keeper waits for the earliest
+  // planned visit.
+  void PassOn() {
+    if (queue_.Len() > 0) return WakeFirst();
+    const base::TimePoint next = queue_.NextReady();
+    if (keeper_ != nullptr && next < kept_until_) keeper_->Wake();
+    if (keeper_ == nullptr && next != base::TimePoint::max()) WakeFirst();
   }
   void WakeAll() {
     for (base::Alarm* alarm : idle_) alarm->Wake();
@@ -101,6 +123,8 @@ class AsyncQueue {
   base::Scheduler& scheduler_;
   WorkQueue<Key> queue_;
   std::list<base::Alarm*> idle_;
+  base::Alarm* keeper_ = nullptr;  // one of idle_
+  base::TimePoint kept_until_{};
 };
 
 }  // namespace queue

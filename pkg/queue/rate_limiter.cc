@@ -10,6 +10,7 @@ RetryDelays::RetryDelays(RetryOptions options, std::uint64_t seed)
 
 base::Duration RetryDelays::After(int failures) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
+  // After very many failures this is infinite, and the cap applies.
   const double doubled = std::ldexp(Milliseconds(options_.initial).count(), failures);
   const double delay = std::min(doubled, Milliseconds(options_.cap).count());
   std::uniform_real_distribution<double> stretch(1.0, 1.0 + options_.jitter);
@@ -24,6 +25,7 @@ base::Duration TokenBucket::Reserve(base::TimePoint now) {
     tokens_ = std::min(options_.burst, tokens_ + earned);
     filled_at_ = now;
   }
+  // May become negative: then each later caller waits longer than the one before.
   tokens_ -= 1.0;
   if (tokens_ >= 0) return base::Duration::zero();
   return std::chrono::duration_cast<base::Duration>(Seconds(-tokens_ / options_.per_second));

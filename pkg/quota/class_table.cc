@@ -23,6 +23,7 @@ bool ClassTable::Set(std::string_view name, base::Result<ClassUsage> one) {
   }
   const auto [at, added] = classes_.try_emplace(std::string(name));
   Class& held = at->second;
+  // Another reason for unreadable usage is not a change: the usage is unknown either way.
   const bool same = !added && held.one == after.one &&
                     held.unreadable.has_value() == after.unreadable.has_value();
   held = std::move(after);
@@ -74,6 +75,7 @@ base::Result<ResourceList> ClassTable::Resolve(const Facts& facts,
   for (const ClassUnits& units : facts.classes) {
     const std::optional<UnknownUsage> unknown = UnknownOf(units.name);
     if (!unknown) continue;
+    // Unknown usage matters only under the names that the caller asks for.
     const bool hidden =
         names == nullptr || unknown->names.empty() || std::ranges::any_of(unknown->names, matters);
     if (hidden) return unknown->why;
@@ -102,6 +104,7 @@ std::optional<UnknownUsage> ClassTable::UnknownOf(std::string_view name) const {
   const Class& found = at->second;
   if (found.unreadable) return UnknownUsage{found.unreadable->Wrap(Title(name))};
   if (found.one.unknown.empty()) return std::nullopt;
+  // The message has one reason, the first by name.
   const base::Error why{.code = base::ErrorCode::kMalformed,
                         .message = found.one.unknown.begin()->second};
   UnknownUsage unknown{why.Wrap(Title(name))};

@@ -80,14 +80,13 @@ std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standi
   const std::size_t count = by != nullptr ? by->size() : standings.size();
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t index = by != nullptr ? (*by)[i] : i;
-    if (!standings[index].tree.reaches) continue;
     Names names = NamesAtStake(request, *standings[index].quota);
     if (!names.empty()) concerns.push_back({index, std::move(names)});
   }
   return concerns;
 }
 
-// Why amounts cannot be compared yet; "" if they can.
+// Returns why the quota refuses before any amounts are compared; "" if it does not.
 std::string Objection(const Request& request, const Standing& standing, const Names& names) {
   if (request.evaluator->guard.constraints && request.object != nullptr) {
     const std::string missing = request.evaluator->guard.constraints(*request.object, names);
@@ -118,7 +117,7 @@ ResourceList UsageFor(const Quota& quota, const Subject& subject, const Request&
   return UsageOfParts(quota.selector, subject, scopes);
 }
 
-// The same, under these names.
+// UsageFor() of the new object, only under these names.
 ResourceList UsageAtStake(const Quota& quota, const Request& request, const Names& names) {
   const Subject& subject = request.after;
   if (!CountsParts(quota.selector, subject)) return Only(subject.usage, names);
@@ -132,7 +131,8 @@ ResourceList StoredUsage(const Request& request, const Quota& quota) {
   return matched ? UsageFor(quota, *request.before, request) : ResourceList();
 }
 
-// A quota that is only tried admits what it has no count of: there is nothing to add to.
+// A quota in mode Warn or Audit admits names without a count. They are dropped: there is no `used`
+// to add to.
 ResourceList Countable(const Quota& quota, ResourceList amounts) {
   if (ModeOf(quota) == Enforcement::kDeny) return amounts;
   ResourceList countable;
@@ -140,6 +140,18 @@ ResourceList Countable(const Quota& quota, ResourceList amounts) {
     if (quota.status.used.Find(name) != nullptr) countable.Set(name, amount);
   }
   return countable;
+}
+
+// Returns what the object may use without a new reservation: its stored usage, or the reservation
+// that answers the request, whichever is larger.
+ResourceList AnsweredFor(const Standing& standing, const ResourceList& stored) {
+  return standing.answer != nullptr ? Larger(stored, *standing.answer) : stored;
+}
+
+// Returns what `used` already includes for the object, if its stored usage is `stored`.
+ResourceList HasFor(const Standing& standing, const ResourceList& stored) {
+  const ResourceList answered = AnsweredFor(standing, stored);
+  return standing.reserved ? Larger(answered, standing.reserved(stored)) : answered;
 }
 
 std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& standings,
@@ -150,32 +162,39 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
     ResourceList absolute =
         Countable(*standing.quota, UsageAtStake(*standing.quota, request, names));
     ResourceList stored = StoredUsage(request, *standing.quota);
-    ResourceList has = standing.answer != nullptr ? Larger(stored, *standing.answer) : stored;
-    if (Excess(absolute, has).empty()) continue;
-    if (standing.reserved) has = Larger(has, standing.reserved(stored));
-    ResourceList amount = Excess(absolute, has);
+    if (Excess(absolute, AnsweredFor(standing, stored)).empty()) continue;
+    ResourceList amount = Excess(absolute, HasFor(standing, stored));
     needs.push_back({index, std::move(amount), std::move(absolute), std::move(stored)});
   }
   return needs;
 }
 
-// What `used` of quotas with a parent has for the object already: a call that is repeated, or is
-// decided again because another quota could not be written.
-Had HadOf(const Request& request, const std::vector<Standing>& standings,
-          const std::vector<Concern>& concerns) {
-  Had had;
-  for (const auto& [index, names] : concerns) {
-    const Standing& standing = standings[index];
-    if (!standing.tree.parent || (standing.answer == nullptr && !standing.reserved)) continue;
-    const ResourceList stored = StoredUsage(request, *standing.quota);
-    ResourceList has = standing.answer != nullptr ? Larger(stored, *standing.answer) : stored;
-    if (standing.reserved) has = Larger(has, standing.reserved(stored));
-    had[index] = Excess(Smaller(UsageAtStake(*standing.quota, request, names), has), stored);
-  }
-  return had;
+// Returns what `used` already includes for the object beyond its stored usage. This is not empty if
+// a call is repeated, or if it is decided again after the write of another quota failed.
+ResourceList HadBy(const Standing& standing, const Request& request, const Names& names) {
+  if (standing.answer == nullptr && !standing.reserved) return {};
+  const ResourceList stored = StoredUsage(request, *standing.quota);
+  const ResourceList has = HasFor(standing, stored);
+  return Excess(Smaller(UsageAtStake(*standing.quota, request, names), has), stored);
 }
 
-// What a refusal says of the names that do not fit.
+// Returns what the request takes of each quota with a parent. `needs` has needs of some of the
+// concerns, in the same order.
+Takings TakingsOf(const Request& request, const std::vector<Standing>& standings,
+                  const std::vector<Concern>& concerns, const std::vector<Need>& needs) {
+  Takings takings;
+  auto need = needs.begin();
+  for (const auto& [index, names] : concerns) {
+    const bool grows = need != needs.end() && need->standing == index;
+    const ResourceList growth = grows ? (need++)->amount : ResourceList();
+    const Standing& standing = standings[index];
+    if (!standing.tree.parent) continue;
+    takings.emplace(*standing.tree.parent, Taking{index, growth, HadBy(standing, request, names)});
+  }
+  return takings;
+}
+
+// The amounts that a refusal names.
 struct Exceeded {
   ResourceList requested;
   ResourceList used;
@@ -191,17 +210,16 @@ std::string Text(const Standing& standing, const Exceeded& exceeded) {
   return text + ", guaranteed to others: " + exceeded.guaranteed.ToString();
 }
 
-// A refusal, unless it fits. Only names whose usage increases are compared: a quota that is
-// exceeded under other names does not refuse.
+// Returns a refusal if the need does not fit. Compares only names whose usage grows: a quota that
+// is exceeded under other names does not refuse.
 std::optional<Verdict> RefuseExceeding(const std::vector<Standing>& standings,
-                                       const std::vector<Need>& needs, const Had& had,
-                                       const Need& need) {
+                                       const Takings& takings, const Need& need) {
   const Standing& standing = standings[need.standing];
   Exceeded exceeded;
   for (const auto& [name, grown] : need.amount) {
     const Quantity limit = standing.quota->status.hard.Get(name);
     const Quantity now = standing.used.Get(name);
-    const Quantity held = HeldBack(standings, needs, had, need, name);
+    const Quantity held = HeldBack(standings, takings, need, name);
     const base::Result<Quantity> then = now.Add(grown);
     const base::Result<Quantity> weight = then ? then->Add(held) : then;
     if (weight && *weight <= limit) continue;
@@ -216,7 +234,8 @@ std::optional<Verdict> RefuseExceeding(const std::vector<Standing>& standings,
   return RefuseBy(*standing.quota, Text(standing, exceeded), std::move(names));
 }
 
-// The refusals of a request. One by a quota that is only tried is noted, once for each quota.
+// Collects the refusals of a request. A quota in mode Warn or Audit does not refuse: what it would
+// say is recorded, once for each quota.
 class Refusals {
  public:
   // True if the request is refused.
@@ -242,7 +261,8 @@ class Refusals {
   std::vector<const Quota*> noted_;
 };
 
-// True if the request is refused.
+// Returns true if the request is refused. Checks in upstream's order: what the object must specify
+// and whether usage is known, then negative usage, then the limits.
 bool AnyRefuses(const Request& request, const std::vector<Standing>& standings,
                 const std::vector<Concern>& concerns, const std::vector<Need>& needs,
                 Refusals& refusals) {
@@ -257,9 +277,9 @@ bool AnyRefuses(const Request& request, const std::vector<Standing>& standings,
     if (negative.empty()) break;
     if (refusals.Take(*standings[index].quota, Refuse(negative))) return true;
   }
-  const Had had = HadOf(request, standings, concerns);
+  const Takings takings = TakingsOf(request, standings, concerns, needs);
   return std::ranges::any_of(needs, [&](const Need& need) {
-    auto refusal = RefuseExceeding(standings, needs, had, need);
+    auto refusal = RefuseExceeding(standings, takings, need);
     return refusal && refusals.Take(*standings[need.standing].quota, *std::move(refusal));
   });
 }
@@ -271,7 +291,7 @@ Verdict Decide(const Request& request, const std::vector<Standing>& standings,
   if (request.outdated) return {};
   const std::vector<Concern> concerns = ConcernsOf(request, standings, by);
   std::vector<Need> needs = NeedsOf(request, standings, concerns);
-  // Other violations existed before the request.
+  // An UPDATE that raises no usage is admitted: other violations existed before it.
   if (request.before && needs.empty() && !request.unknown) return {};
   Refusals refusals;
   if (AnyRefuses(request, standings, concerns, needs, refusals)) {
@@ -294,8 +314,8 @@ base::Result<void> Apply(const std::vector<Need>& needs, std::vector<Standing>& 
     Standing& standing = standings[need.standing];
     const auto added = standing.used.Add(need.amount);
     if (!added) return added.error();
-    ResourceList& promised = standing.tree.promised;
-    if (!promised.empty()) promised = Excess(promised, need.amount);
+    const ResourceList& promised = standing.tree.promised;
+    if (!promised.empty()) Promise(standings, need.standing, Excess(promised, need.amount));
   }
   return {};
 }

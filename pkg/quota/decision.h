@@ -1,8 +1,8 @@
 #pragma once
 
-// Whether requests fit the quotas they touch, and what to reserve: the rules of apiserver v0.36.3,
-// pkg/admission/plugin/resourcequota/controller.go, with reservations by object. Pure functions;
-// any thread.
+// Decides whether requests fit their quotas, and what to reserve: the rules of apiserver v0.36.3,
+// pkg/admission/plugin/resourcequota/controller.go, with a reservation for each object. Pure
+// functions; any thread.
 
 #include <functional>
 #include <optional>
@@ -27,18 +27,18 @@ struct Resolved {
 // The parts of a request that quotas need. The objects that it points to must outlive it.
 struct Request {
   const Evaluator* evaluator = nullptr;
-  const ClassTable* classes = nullptr;  // that it reads, if they are known
+  const ClassTable* classes = nullptr;  // of the evaluator; null if unknown
   const json::Value* object = nullptr;  // for Guard::constraints
   Uid uid;                              // of the object
   Subject after;
   std::optional<Subject> before;  // an UPDATE's old object
   std::string_view version;       // its resourceVersion; "" without one
-  bool dry_run = false;           // judged, nothing is reserved
+  bool dry_run = false;           // judge only, reserve nothing
   // An UPDATE whose old object is no longer the stored one: the API server will not store it, but
   // send another review with the newest version. Its increase is not known, so nothing is reserved.
   bool outdated = false;
-  // What `after` may use beyond what it says, unless an UPDATE's old object used it already. No
-  // quota that limits such a name admits the request.
+  // The usage of `after` that is not known, unless an UPDATE's old object had it already. A quota
+  // that limits such a name refuses the request.
   std::optional<UnknownUsage> unknown = {};
 };
 
@@ -46,25 +46,23 @@ struct Request {
 // which its usage is unknown.
 bool DependsOnUnknown(const Request& request, const std::vector<const Quota*>& quotas);
 
-// Where a ClusterQuota is in its tree, for the request that is judged
+// The place of a ClusterQuota in its tree, for the request that is judged
 // (pkg/quota/cluster/DESIGN.md).
 struct TreePlace {
-  // False: it does not reach the request's namespace, but that of another request of the batch.
-  bool reaches = true;
-  std::string above;                  // the quota below it that selects the namespace; "": itself
-  std::optional<std::size_t> parent;  // the quota above it: an index among the standings
-  ResourceList promised;              // guaranteed to it and not used by it
-  ResourceList held_back;             // the same of its children that are not among the standings
+  std::string above;  // the descendant that selects the namespace; "": the quota does
+  std::optional<std::size_t> parent;  // its parent: an index into the standings
+  ResourceList promised;              // guaranteed to it and not used by it, if it has a parent
+  ResourceList promised_below;        // promised to all its children together
 };
 
 // A quota of the request's namespace as it is known now.
 struct Standing {
   const Quota* quota = nullptr;
-  ResourceList used;  // status.used and what earlier requests of a batch add
-  // What answers the request: reserved for its object, and it may rely on it. Null: nothing.
+  ResourceList used;  // status.used plus what earlier requests of a batch added
+  // An earlier reservation for the object that this request may use. Null: none.
   const ResourceList* answer = nullptr;
-  // What `used` has for its object, which uses `stored`, reserved by anybody: it does not rise
-  // again for that. Null: nothing.
+  // Returns what `used` already includes for the object, by any reservation, if its stored usage is
+  // `stored`. `used` is not raised again by that amount. Null: nothing.
   std::function<ResourceList(const ResourceList& stored)> reserved = nullptr;
   TreePlace tree = {};
 };
@@ -72,9 +70,9 @@ struct Standing {
 // What admitting a request adds to one quota.
 struct Need {
   std::size_t standing = 0;  // index
-  ResourceList amount;       // to add to status.used; positive amounts only, perhaps none
-  ResourceList absolute;     // what the object may use then, of the names of status.hard
-  ResourceList stored;       // what the quota counts of the old object
+  ResourceList amount;       // to add to status.used; positive amounts only, may be empty
+  ResourceList absolute;     // the usage after the request, under names of status.hard
+  ResourceList stored;       // the usage of the old object that the quota counts
 };
 
 // The quota that refuses a request.
@@ -93,7 +91,7 @@ struct WouldRefuse {
 
 struct Verdict {
   enum class Kind {
-    kFree,     // needs nothing from anybody
+    kFree,     // no quota has to grow
     kFits,     // `needs` is not empty
     kRefused,  // `code` and `message`
   };
@@ -102,21 +100,23 @@ struct Verdict {
   std::string message;  // "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"
   std::vector<Need> needs;
   std::optional<Refuser> refuser = {};  // nullopt: refused, but not by one quota
-  // Unless it is refused: quotas that are only tried, in the order of the standings. The needs are
-  // theirs, too, so what they count may exceed their limits.
+  // Quotas in mode Warn or Audit that would refuse, in the order of the standings; empty if the
+  // request is refused. `needs` includes these quotas, so their `used` may exceed their limits.
   std::vector<WouldRefuse> would_refuse = {};
 };
 
-// Judges one request by the standings with these indices, in this order; null: by all. Does not
-// change them.
+// Judges one request against the standings with the indices `by`, in this order; null means all.
+// Does not change the standings.
 Verdict Decide(const Request& request, const std::vector<Standing>& standings,
                const std::vector<std::size_t>* by = nullptr);
 
-// Adds an admitted request's needs, so that the next decision includes them. Errors: overflow.
+// Adds the needs of an admitted request to the standings, for the next decision of the batch.
+// Errors: overflow.
 base::Result<void> Apply(const std::vector<Need>& needs, std::vector<Standing>& standings);
 
-// "compute: pods 19 of 20" for every limited name that `needs` leaves less than a tenth of; in the
-// order of the standings and names, after Apply(). Not of quotas that are only tried.
+// Returns "compute: pods 19 of 20" for each name in `needs` with less than a tenth of its limit
+// left, in the order of standings and names. Call after Apply(). Quotas in mode Warn or Audit are
+// skipped.
 std::vector<std::string> NearLimits(const std::vector<Need>& needs,
                                     const std::vector<Standing>& standings);
 

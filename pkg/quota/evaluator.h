@@ -3,7 +3,7 @@
 // Describes one tracked resource: the names that it owns, the fields that it reads from an object,
 // and how they become facts. It is data and two pure functions; everything else (matching, scopes,
 // summing, watching) is shared code. A new evaluator is one file in the folder of its quota API
-// (pkg/quota/core/…), which the build lists; no other file changes.
+// (pkg/quota/core/…), which the build finds; no other file changes.
 
 #include <functional>
 #include <optional>
@@ -21,16 +21,16 @@ namespace quota {
 
 // What admission needs besides the facts: which requests can raise an object's usage, and what a
 // limited object must specify (Handles and Constraints in apiserver v0.36.3,
-// pkg/quota/v1/interfaces.go). A CREATE of the object itself always can.
+// pkg/quota/v1/interfaces.go). A CREATE can always raise usage.
 struct Guard {
-  bool updates = false;  // an UPDATE of the object itself can, too
+  bool updates = false;  // an UPDATE of the object can raise its usage
   // CEL over `object` and `oldObject`: false for every update that neither raises usage nor moves
   // the object into another scope. "": the webhook is called for all updates.
   std::string update_condition;
-  std::vector<std::string> subresources;  // whose UPDATE can, such as "resize"
-  // The facts of an object in a request, if not all of it can be believed: on some servers a client
-  // can write a status with the object itself. `stored` is the stored object; null for a CREATE.
-  // Null: like Evaluator::facts_of.
+  std::vector<std::string> subresources;  // whose UPDATE can raise usage, such as "resize"
+  // Computes the facts of an object in a request, if some of its fields cannot be trusted: some
+  // servers let a client write a status with the object. `stored` is the stored object; null for a
+  // CREATE. Null: like Evaluator::facts_of.
   std::function<base::Result<ObjectFacts>(const json::Value& object, const json::Value* stored,
                                           base::WallTime now)>
       facts_of = {};

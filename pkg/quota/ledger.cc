@@ -21,6 +21,7 @@ std::optional<LedgerChange> Ledger::Set(std::string_view ns, Uid uid, ObjectFact
                                         VersionMark version) {
   State& state = *state_;
   const NamespaceId id = state.Open(ns);
+  // Acquired before the old facts are dropped, so that equal facts keep their id.
   const FactsId after = state.pool.Acquire(std::move(facts.now));
   const FactsId before = state.Put(*state.spaces[id], uid, after, version);
   state.Schedule(id, uid, std::move(facts.later));
@@ -61,6 +62,7 @@ std::optional<LedgerChange> Ledger::Remove(std::string_view ns, Uid uid) {
 
 void Ledger::SetGroups(std::string_view ns, std::vector<std::string> groups) {
   State& state = *state_;
+  // Acquired before the old set is released, so that common groups are not built again.
   GroupSet* const set = state.groups.Acquire(std::move(groups));
   if (Namespace* const space = state.Find(ns); space == nullptr) {
     state.groups.Release(state.groups.Take(ns));
@@ -111,6 +113,7 @@ bool Ledger::VisitUnseen(
 
 std::vector<LedgerChange> Ledger::EndSweep() {
   std::vector<LedgerChange> removed;
+  // Each step stops after kMostLooks slots, so one step may not be enough.
   while (SweepSome(std::numeric_limits<std::size_t>::max(), removed)) continue;
   state_->sweeping = false;
   return removed;
@@ -195,6 +198,7 @@ std::size_t Ledger::namespaces() const { return state_->by_name.size(); }
 
 void Ledger::Clear() {
   State cleared;
+  // Groups come from quotas, not from objects, so they are kept.
   cleared.groups = std::move(state_->groups);
   cleared.groups.ForgetObjects();
   for (const auto& space : state_->spaces) {

@@ -2,8 +2,8 @@
 
 // The objects of one tracked resource and their usage: for each namespace uid → facts, and facts →
 // number of objects. An event costs O(1). Usage is summed over distinct facts, never over objects.
-// Groups of namespaces are counted likewise: an event costs the number of its namespace's groups.
-// Full objects are never kept: about 50 bytes for each object, all included.
+// Groups of namespaces are counted in the same way, and an event also costs the number of groups of
+// its namespace. Full objects are never kept: an object costs about 50 bytes.
 //
 // No I/O, one thread. Each call is atomic, because none suspends.
 
@@ -28,13 +28,14 @@
 
 namespace quota {
 
-// What a call changed. `before` and `after` are null if there is no such object, or if its facts
+// What a call changed. `before` and `after` are null if the object does not exist, or if its facts
 // are unknown. They are the same if only the object's Tie changed.
 struct LedgerChange {
   std::string ns;
   Uid uid;
   std::shared_ptr<const Facts> before;
   std::shared_ptr<const Facts> after;
+  std::string version = {};  // of the object that was shown; "" if no object was shown
 };
 
 // The differences between a new list and the held objects: see BeginSweep().
@@ -47,7 +48,7 @@ struct Drift {
 
 class Ledger;
 
-// What sums need besides facts.
+// What a sum needs besides facts.
 struct Beside {
   const ClassTable* classes = nullptr;  // null: classes use nothing
   // The owners of tied objects (Tie): an owner's usage under a name is subtracted from its object's
@@ -103,9 +104,9 @@ class Ledger {
 
   // The usage of all matching objects of the space under `names` (names that the evaluator owns).
   // The result has every name, also with zero. Costs the number of distinct facts in the space, of
-  // its namespaces with tied objects, and of tied objects that changed, or whose owners changed,
-  // since the last call. Errors: kMalformed if an object of the space, or a class, is unknown (with
-  // the reason), kInvalidArgument on overflow.
+  // distinct pairs of tied objects' facts and their owners', and of tied objects that changed, or
+  // whose owners changed, since the last call. Errors: kMalformed if an object of the space, or a
+  // class, is unknown (with the reason), kInvalidArgument on overflow.
   [[nodiscard]] base::Result<ResourceList> Sum(const Space& space, const ScopeSelector& selector,
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names,
@@ -128,7 +129,7 @@ class Ledger {
   [[nodiscard]] std::size_t size() const;            // objects, all namespaces
   [[nodiscard]] std::size_t distinct_facts() const;  // interned values alive
   [[nodiscard]] std::size_t namespaces() const;      // with at least one object
-  void Clear();                                      // groups stay
+  void Clear();                                      // keeps the groups
 
  private:
   struct State;

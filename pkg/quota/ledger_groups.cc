@@ -8,9 +8,13 @@
 namespace quota {
 namespace {
 
-void Add(FactsCounts& counts, FactsId facts, std::size_t objects) { counts[facts] += objects; }
+template <typename Counts>
+void Add(Counts& counts, const typename Counts::key_type& facts, std::size_t objects) {
+  counts[facts] += objects;
+}
 
-void Subtract(FactsCounts& counts, FactsId facts, std::size_t objects) {
+template <typename Counts>
+void Subtract(Counts& counts, const typename Counts::key_type& facts, std::size_t objects) {
   const auto count = counts.find(facts);
   if ((count->second -= objects) == 0) counts.erase(count);
 }
@@ -33,6 +37,7 @@ GroupSet* GroupTable::Acquire(std::vector<std::string> names) {
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   if (names.empty()) return nullptr;
+  // Namespaces with the same groups share one set.
   const auto [entry, added] = sets_.try_emplace(std::move(names));
   GroupSet& set = entry->second;
   ++set.namespaces;
@@ -51,6 +56,7 @@ void GroupTable::Release(GroupSet* set) {
     const auto group = groups_.find(name);
     if (--group->second.sets == 0) groups_.erase(group);
   }
+  // By iterator: `names` points to the key of the entry that is erased.
   sets_.erase(sets_.find(*set->names));
 }
 
@@ -76,7 +82,7 @@ void GroupTable::ForgetObjects() {
   for (auto& [name, group] : groups_) {
     group.counts.clear();
     group.unreadable.clear();
-    group.tied.clear();
+    group.shared.clear();
   }
 }
 
@@ -84,23 +90,24 @@ void Join(Namespace& space) {
   if (space.groups == nullptr) return;
   for (NamespaceGroup* group : space.groups->groups) {
     for (const auto& [facts, objects] : space.counts) Add(group->counts, facts, objects);
+    for (const auto& [pair, objects] : space.ties.pairs()) Add(group->shared, pair, objects);
   }
   NoteUnreadable(space);
-  NoteTied(space);
 }
 
 void Leave(Namespace& space) {
   if (space.groups == nullptr) return;
   for (NamespaceGroup* group : space.groups->groups) {
     for (const auto& [facts, objects] : space.counts) Subtract(group->counts, facts, objects);
+    for (const auto& [pair, objects] : space.ties.pairs()) Subtract(group->shared, pair, objects);
     group->unreadable.erase(&space);
-    group->tied.erase(&space);
   }
 }
 
 void Recount(Namespace& space, FactsId before, FactsId after) {
   if (space.groups == nullptr || before == after) return;
   for (NamespaceGroup* group : space.groups->groups) {
+    // kUnknown and kNoObject are the largest values: all below are facts ids.
     if (after < kUnknown) Add(group->counts, after, 1);
     if (before < kUnknown) Subtract(group->counts, before, 1);
   }
@@ -113,10 +120,14 @@ void NoteUnreadable(Namespace& space) {
   }
 }
 
-void NoteTied(Namespace& space) {
+void RecountShared(Namespace& space, const Ties::Pair& pair, bool more) {
   if (space.groups == nullptr) return;
   for (NamespaceGroup* group : space.groups->groups) {
-    Note(group->tied, space, space.ties.AnyOwned());
+    if (more) {
+      Add(group->shared, pair, 1);
+    } else {
+      Subtract(group->shared, pair, 1);
+    }
   }
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
-// Groups of a ledger's namespaces: what all of them hold together, so that a sum over ten thousand
-// namespaces costs no more than one over a single namespace with the same distinct facts. Only the
-// ledger's sources include this.
+// Groups of a ledger's namespaces. A group counts the objects of all its namespaces together, so a
+// sum over ten thousand namespaces costs no more than a sum over one with the same distinct facts.
+// Only the ledger's sources include this.
 //
-// Namespaces with the same groups share one set of them. A set knows its groups, and a group is
-// forgotten with the last set that has it. No I/O, one thread.
+// Namespaces with the same groups share one GroupSet. A group is deleted with the last set that
+// contains it. No I/O, one thread.
 
 #include <cstddef>
 #include <map>
@@ -16,10 +16,9 @@
 #include <vector>
 
 #include "pkg/quota/facts_pool.h"
+#include "pkg/quota/ledger_ties.h"
 
 namespace quota {
-
-struct Namespace;
 
 using FactsCounts = std::unordered_map<FactsId, std::size_t>;  // facts id → objects, never 0
 
@@ -32,31 +31,29 @@ using Namespaces = std::set<Namespace*, NamespaceOrder>;  // by name
 struct NamespaceGroup {
   FactsCounts counts;     // of the objects of all its namespaces
   Namespaces unreadable;  // those with unknown objects
-  Namespaces tied;        // those with tied objects
-  std::size_t sets = 0;   // that have it
+  Ties::Pairs shared;     // usage that tied objects share with their owners, as of the last lookup
+  std::size_t sets = 0;   // number of sets that contain it
 };
 
 // The groups of some namespaces.
 struct GroupSet {
-  const std::vector<std::string>* names = nullptr;  // in order
+  const std::vector<std::string>* names = nullptr;  // sorted
   std::vector<NamespaceGroup*> groups;
-  std::size_t namespaces = 0;  // that refer to it
+  std::size_t namespaces = 0;  // number of namespaces that refer to it
 };
 
-// Which groups there are, and which a namespace without objects belongs to. A set that is null has
-// no groups.
+// All groups, and the sets of namespaces that have no objects. A null set has no groups.
 class GroupTable {
  public:
-  // The set of these groups, with one more reference.
+  // Returns the set of these groups and adds a reference to it.
   GroupSet* Acquire(std::vector<std::string> names);
   void Release(GroupSet* set);
   [[nodiscard]] const NamespaceGroup* Find(std::string_view name) const;
 
-  // Of namespaces without objects.
+  // Remembers the set of a namespace while it has no objects. Take() returns and forgets it.
   void Keep(std::string_view ns, GroupSet* set);
-  GroupSet* Take(std::string_view ns);  // it is kept no longer
-
-  // No object is held any more.
+  GroupSet* Take(std::string_view ns);
+  // Resets all counts, when the ledger drops all its objects.
   void ForgetObjects();
 
  private:
@@ -65,15 +62,16 @@ class GroupTable {
   std::map<std::string, GroupSet*, std::less<>> empty_;
 };
 
-// The objects of the namespace are among those of its groups, or no longer. Costs its distinct
+// Adds the namespace's objects to its groups, or removes them. Costs the number of its distinct
 // facts.
 void Join(Namespace& space);
 void Leave(Namespace& space);
-// One object of the namespace has these facts, or kUnknown, instead of those; kNoObject: it came,
-// or went.
+// Updates the groups after the value of one object changed. Each value is a facts id, kUnknown, or
+// kNoObject for an object that was added or removed.
 void Recount(Namespace& space, FactsId before, FactsId after);
-// The namespace has its first unknown or tied object, or none any more.
+// Call after the namespace got its first unknown object, or lost its last one.
 void NoteUnreadable(Namespace& space);
-void NoteTied(Namespace& space);
+// One tied object more, or one fewer, shares these facts with its owner.
+void RecountShared(Namespace& space, const Ties::Pair& pair, bool more);
 
 }  // namespace quota

@@ -26,8 +26,7 @@ NamespaceId Ledger::State::Open(std::string_view name) {
   }
   const NamespaceId id = free_spaces.back();
   free_spaces.pop_back();
-  spaces[id] = std::make_unique<Namespace>();
-  spaces[id]->name = name;
+  spaces[id] = std::make_unique<Namespace>(name, stale_ties);
   spaces[id]->groups = groups.Take(name);
   by_name.emplace(name, id);
   return id;
@@ -41,6 +40,7 @@ Namespace* Ledger::State::Find(std::string_view name) const {
 void Ledger::State::CloseIfEmpty(NamespaceId id) {
   if (spaces[id]->objects.size() > 0) return;
   by_name.erase(spaces[id]->name);
+  // Objects that come later must be in the same groups.
   groups.Keep(spaces[id]->name, spaces[id]->groups);
   spaces[id].reset();
   free_spaces.push_back(id);
@@ -48,6 +48,7 @@ void Ledger::State::CloseIfEmpty(NamespaceId id) {
 
 FactsId Ledger::State::Put(Namespace& space, const Uid& uid, FactsId value,
                            std::optional<VersionMark> seen) {
+  // Counted before the old value is subtracted: the count of equal facts must not reach zero.
   if (value != kUnknown) ++space.counts[value];
   const std::size_t slot = space.objects.Find(uid);
   if (slot == UidTable::kNone) {
@@ -110,29 +111,43 @@ void Ledger::State::DropWhy(Namespace& space, const Uid& uid) {
 }
 
 bool Ledger::State::SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie) {
-  const bool owned = space.ties.AnyOwned();
   const bool changed = space.ties.Set(uid, std::move(tie));
   if (changed) followed->OnChange(uid);
-  if (owned != space.ties.AnyOwned()) NoteTied(space);
   return changed;
 }
 
 Ledger::State::Held Ledger::State::HeldIn(const Space& space) const {
   if (space.group.empty()) {
-    Namespace* const one = Find(space.ns);
+    const Namespace* const one = Find(space.ns);
     if (one == nullptr) return {};
-    Held held{.counts = &one->counts, .unreadable = one->why.empty() ? nullptr : one, .tied = {}};
-    if (one->ties.AnyOwned()) held.tied.push_back(one);
-    return held;
+    return {.counts = &one->counts, .unreadable = one->why.empty() ? nullptr : one};
   }
   const NamespaceGroup* const group = groups.Find(space.group);
   if (group == nullptr) return {};
-  Held held{.counts = &group->counts, .tied = {group->tied.begin(), group->tied.end()}};
+  Held held{.counts = &group->counts};
   if (!group->unreadable.empty()) {
     held.unreadable = *group->unreadable.begin();
     held.more_unreadable = group->unreadable.size() - 1;
   }
   return held;
+}
+
+const Ties::Pairs* Ledger::State::SharedIn(const Space& space, const Ledger& owners) {
+  if (space.group.empty()) {
+    Namespace* const one = Find(space.ns);
+    return one == nullptr ? nullptr : &SharedIn(*one, owners);
+  }
+  const NamespaceGroup* const group = groups.Find(space.group);
+  if (group == nullptr) return nullptr;
+  const std::shared_ptr<FollowedOwners>& now = owners.state_->followed;
+  if (follows.lock() != now) {
+    for (const auto& one : spaces) {
+      if (one != nullptr) one->ties.FollowAll(now);
+    }
+    follows = now;
+  }
+  while (!stale_ties->empty()) SharedIn((*stale_ties->begin())->space(), owners);
+  return &group->shared;
 }
 
 const Ties::Pairs& Ledger::State::SharedIn(Namespace& space, const Ledger& owners) const {
@@ -158,6 +173,7 @@ void Ledger::State::Schedule(NamespaceId id, const Uid& uid, std::optional<Later
     pool.Release(before.facts);
     if (before.at == later->at) return;
   }
+  // An earlier timer of the object stays in the heap. IsStale() finds it.
   timers.push_back({later->at, id, uid});
   std::push_heap(timers.begin(), timers.end());
   DropStaleTimers();

@@ -35,6 +35,9 @@ struct Pending {
 };
 
 struct Namespace {
+  Namespace(std::string_view its_name, std::shared_ptr<StaleTies> stale)
+      : name(its_name), ties(*this, std::move(stale)) {}
+
   std::string name;
   UidTable objects;  // uid → facts id or kUnknown, and sweep mark
   FactsCounts counts;
@@ -68,6 +71,8 @@ struct Ledger::State {
   std::size_t pending = 0;
 
   std::shared_ptr<FollowedOwners> followed = std::make_shared<FollowedOwners>();
+  std::shared_ptr<StaleTies> stale_ties = std::make_shared<StaleTies>();
+  std::weak_ptr<FollowedOwners> follows;  // whom all ties that are not stale follow
 
   std::uint8_t sweep = 1;  // the number of the last sweep begun: the mark of what is seen now
   bool sweeping = false;
@@ -90,23 +95,24 @@ struct Ledger::State {
   [[nodiscard]] std::shared_ptr<const Facts> Look(FactsId value) const;
   std::shared_ptr<const Facts> Drop(FactsId value);
 
-  // Why the object is unknown; DropWhy(): it is not.
+  // SetWhy() records why the object is unknown; DropWhy() forgets it.
   void SetWhy(Namespace& space, const Uid& uid, std::string why);
   void DropWhy(Namespace& space, const Uid& uid);
 
   // Sets or removes the object's tie; returns true if that changed it.
   bool SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie);
 
-  // What a space holds.
+  // The contents of a space.
   struct Held {
     const FactsCounts* counts = nullptr;    // null: nothing
     const Namespace* unreadable = nullptr;  // the first namespace with unknown objects
     std::size_t more_unreadable = 0;        // namespaces
-    std::vector<Namespace*> tied;           // those with tied objects
   };
   [[nodiscard]] Held HeldIn(const Space& space) const;
 
-  // What tied objects share with their owners.
+  // What tied objects of the space share with their owners; null: nothing. Changed ones are looked
+  // up first.
+  const Ties::Pairs* SharedIn(const Space& space, const Ledger& owners);
   const Ties::Pairs& SharedIn(Namespace& space, const Ledger& owners) const;
 
   void Schedule(NamespaceId id, const Uid& uid, std::optional<LaterFacts> later);

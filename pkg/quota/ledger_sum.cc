@@ -36,6 +36,7 @@ class Accumulator {
 
   [[nodiscard]] ResourceList Result() const {
     ResourceList list;
+    list.Reserve(totals_.size());
     for (const auto& [name, total] : totals_) list.Set(name, total);
     return list;
   }
@@ -52,7 +53,7 @@ std::string TextOf(const Space& space) {
   return "the namespaces of " + std::string(space.group);
 }
 
-// `others`: namespaces that have such objects, too.
+// `others`: the number of other namespaces with such objects.
 base::Error UnknownObjects(const Namespace& space, std::size_t others) {
   const std::string& why = space.why.begin()->second;
   const std::string what = space.why.size() == 1
@@ -61,8 +62,8 @@ base::Error UnknownObjects(const Namespace& space, std::size_t others) {
   std::string message = "namespace " + space.name + " has " + what + " that cannot be counted: ";
   message += why;
   if (others > 0) {
-    message += ", and so " + std::string(others == 1 ? "has " : "have ") + std::to_string(others) +
-               " other namespace" + (others == 1 ? "" : "s");
+    message += ", and " + std::to_string(others) + " other namespace" +
+               (others == 1 ? " has such objects" : "s have such objects");
   }
   return {.code = base::ErrorCode::kMalformed, .message = std::move(message)};
 }
@@ -96,7 +97,7 @@ class ClassTroubles {
   std::map<std::string, base::Error> errors_;
 };
 
-// What is summed, with what, and what could not be summed.
+// The inputs of a sum, its state, and what could not be summed.
 struct Summing {
   const ScopeSelector& selector;
   const std::vector<std::string>& known_scopes;
@@ -135,7 +136,7 @@ base::Result<ResourceList> ResolvedUsage(const Facts& facts, const ClassTable* c
   return classes->Resolve(facts);
 }
 
-// Takes away what tied objects share with their owners.
+// Subtracts what tied objects share with their owners.
 base::Result<void> SubtractShared(const Ties::Pairs& shared, Summing& summing) {
   for (const auto& [pair, count] : shared) {
     const auto& [facts, owner] = pair;
@@ -167,10 +168,9 @@ base::Result<ResourceList> Ledger::Sum(const Space& space, const ScopeSelector& 
   if (!added) return added.error().Wrap("usage of " + TextOf(space));
   if (!summing.troubles.empty()) return summing.troubles.Error();
   if (beside.owners == nullptr) return summing.sum.Result();
-  for (Namespace* const tied : held.tied) {
-    const auto taken = SubtractShared(state_->SharedIn(*tied, *beside.owners), summing);
-    if (!taken) return taken.error();
-  }
+  const Ties::Pairs* const shared = state_->SharedIn(space, *beside.owners);
+  if (shared == nullptr) return summing.sum.Result();
+  if (const auto taken = SubtractShared(*shared, summing); !taken) return taken.error();
   return summing.sum.Result();
 }
 
@@ -184,8 +184,8 @@ base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Uid& uid, 
   if (owner == nullptr) return usage;
   const Namespace* space = state_->Find(ns);
   const Tie* of_owner = beside.owners->FindTie(ns, *tie->owner);
-  const bool meant =
-      space != nullptr ? space->ties.IsMeant(*tie, of_owner) : Ties().IsMeant(*tie, of_owner);
+  const bool meant = space != nullptr ? space->ties.IsMeant(*tie, of_owner)
+                                      : of_owner == nullptr || of_owner->name == tie->name;
   if (!meant) return usage;
   if (auto taken = usage->Add(Common(*usage, owner->usage), -1); !taken) return taken.error();
   return usage;

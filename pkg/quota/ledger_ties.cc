@@ -1,12 +1,14 @@
 #include "pkg/quota/ledger_ties.h"
 
+#include "pkg/quota/ledger_groups.h"
+
 namespace quota {
 
-void FollowedOwners::Follow(const Uid& owner, const std::shared_ptr<Uids>& changed) {
+void FollowedOwners::Follow(const Uid& owner, const std::shared_ptr<ChangedOwners>& changed) {
   followers_.emplace(owner, changed);
 }
 
-void FollowedOwners::Unfollow(const Uid& owner, const std::shared_ptr<Uids>& changed) {
+void FollowedOwners::Unfollow(const Uid& owner, const std::shared_ptr<ChangedOwners>& changed) {
   const auto [begin, end] = followers_.equal_range(owner);
   for (auto follower = begin; follower != end; ++follower) {
     if (follower->second.lock() != changed) continue;
@@ -19,9 +21,12 @@ void FollowedOwners::OnChange(const Uid& uid) const {
   if (followers_.empty()) return;
   const auto [begin, end] = followers_.equal_range(uid);
   for (auto follower = begin; follower != end; ++follower) {
-    if (const auto changed = follower->second.lock()) changed->insert(uid);
+    if (const auto changed = follower->second.lock()) changed->Add(uid);
   }
 }
+
+Ties::Ties(Namespace& space, std::shared_ptr<StaleTies> stale)
+    : space_(space), changed_(std::make_shared<ChangedOwners>(*this, std::move(stale))) {}
 
 Ties::~Ties() {
   if (followed_ == nullptr) return;
@@ -50,7 +55,7 @@ void Ties::Join(const Uid& uid, const Tie& tie) {
   const auto [at, added] = groups_.try_emplace(*tie.owner);
   at->second.by_age.emplace(tie.created, tie.name, uid);
   at->second.by_name.emplace(tie.name, uid);
-  changed_->insert(*tie.owner);
+  changed_->Add(*tie.owner);
   if (added && followed_ != nullptr) followed_->Follow(*tie.owner, changed_);
 }
 
@@ -65,40 +70,44 @@ void Ties::Leave(const Uid& uid, const Tie& tie) {
     group.by_name.erase(named);
     break;
   }
-  changed_->insert(*tie.owner);
+  changed_->Add(*tie.owner);
+  // This was the owner's last object. Remove its pairs, because nothing looks up the owner again.
   if (!group.by_age.empty()) return;
   Uncount(group);
-  changed_->erase(*tie.owner);
+  changed_->Drop(*tie.owner);
   if (followed_ != nullptr) followed_->Unfollow(*tie.owner, changed_);
   groups_.erase(at);
 }
 
 void Ties::OnFacts(const Uid& uid) {
   const Tie* const tie = Find(uid);
-  if (tie != nullptr && tie->owner) changed_->insert(*tie->owner);
+  if (tie != nullptr && tie->owner) changed_->Add(*tie->owner);
 }
 
 bool Ties::IsMeant(const Tie& tie, const Tie* of_owner) const {
   if (of_owner != nullptr) return of_owner->name == tie.name;
   const auto group = groups_.find(*tie.owner);
+  // No stored object names this owner, so this one is the oldest.
   if (group == groups_.end()) return true;
   const auto& [created, name, uid] = *group->second.by_age.begin();
+  // An object of the same name is the same object, even if the times differ.
   return std::tie(tie.created, tie.name) <= std::tie(created, name) || name == tie.name;
 }
 
 const Ties::Pairs& Ties::Shared(const std::shared_ptr<FollowedOwners>& owners,
                                 const Lookup& lookup) {
-  if (followed_ != owners) FollowAll(owners);
-  for (const Uid& owner : *changed_) LookAnew(owner, lookup);
-  changed_->clear();
+  // Another ledger of owners has other facts, so all owners are looked at again.
+  FollowAll(owners);
+  for (const Uid& owner : changed_->Take()) LookAnew(owner, lookup);
   return pairs_;
 }
 
 void Ties::FollowAll(const std::shared_ptr<FollowedOwners>& owners) {
+  if (followed_ == owners) return;
   for (const auto& [owner, group] : groups_) {
     if (followed_ != nullptr) followed_->Unfollow(owner, changed_);
     owners->Follow(owner, changed_);
-    changed_->insert(owner);
+    changed_->Add(owner);
   }
   followed_ = owners;
 }
@@ -107,6 +116,7 @@ void Ties::Uncount(Group& group) {
   for (const Pair& pair : group.meant) {
     const auto at = pairs_.find(pair);
     if (--at->second == 0) pairs_.erase(at);
+    RecountShared(space_, pair, false);
   }
   group.meant.clear();
 }
@@ -117,6 +127,7 @@ void Ties::LookAnew(const Uid& owner, const Lookup& lookup) {
   Group& group = at->second;
   Uncount(group);
   auto of_owner = lookup.owner(owner);
+  // An owner that is not stored shares no usage.
   if (of_owner == nullptr) return;
   const Tie* const says = lookup.tie_of_owner(owner);
   const std::string& meant = says != nullptr ? says->name : std::get<1>(*group.by_age.begin());
@@ -124,7 +135,9 @@ void Ties::LookAnew(const Uid& owner, const Lookup& lookup) {
   for (auto named = begin; named != end; ++named) {
     auto facts = lookup.object(named->second);
     if (facts == nullptr) continue;
-    ++pairs_[group.meant.emplace_back(std::move(facts), of_owner)];
+    const Pair& pair = group.meant.emplace_back(std::move(facts), of_owner);
+    ++pairs_[pair];
+    RecountShared(space_, pair, true);
   }
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 
-// What tied objects share with their owners, updated as it changes. So a sum costs the number of
-// distinct pairs of facts, and the cost of an event does not grow with the number of objects. Only
-// the ledger's sources include this.
+// Usage that tied objects share with their owners, updated when either changes. So the cost of a
+// sum depends on the number of distinct pairs of facts, and the cost of an event does not grow with
+// the number of objects. Only the ledger's sources include this.
 //
-// Which of an owner's objects is meant, and the facts of both, are looked up again when one of them
-// changed. Owners are in another ledger, whose changes come through FollowedOwners. No I/O, one
+// When an owner or one of its objects changes, the ledger looks up again which object shares with
+// the owner, and the facts of both. Owners are in another ledger, which reports changes through
+// FollowedOwners. Each change of shared usage also updates the groups of the namespace. No I/O, one
 // thread.
 
 #include <functional>
@@ -25,18 +26,48 @@
 
 namespace quota {
 
-using Uids = std::unordered_set<Uid, UidHash>;
+struct Namespace;
+class Ties;
 
-// Part of the owners' ledger: who is notified about changed objects.
+using Uids = std::unordered_set<Uid, UidHash>;
+// The ties of a ledger that have owners to look up again.
+using StaleTies = std::unordered_set<Ties*>;
+
+// The owners that must be looked up again.
+class ChangedOwners {
+ public:
+  ChangedOwners(Ties& ties, std::shared_ptr<StaleTies> stale)
+      : ties_(ties), stale_(std::move(stale)) {}
+  ~ChangedOwners() { stale_->erase(&ties_); }
+  ChangedOwners(const ChangedOwners&) = delete;
+  ChangedOwners& operator=(const ChangedOwners&) = delete;
+
+  void Add(const Uid& owner) {
+    if (owners_.empty()) stale_->insert(&ties_);
+    owners_.insert(owner);
+  }
+  void Drop(const Uid& owner) { owners_.erase(owner); }
+  [[nodiscard]] Uids Take() {
+    stale_->erase(&ties_);
+    return std::exchange(owners_, {});
+  }
+
+ private:
+  Ties& ties_;
+  std::shared_ptr<StaleTies> stale_;
+  Uids owners_;
+};
+
+// Part of the owners' ledger: notifies followers about changed objects.
 class FollowedOwners {
  public:
-  void Follow(const Uid& owner, const std::shared_ptr<Uids>& changed);
-  void Unfollow(const Uid& owner, const std::shared_ptr<Uids>& changed);
-  // Facts or tie of the object changed, or it was added or removed.
+  void Follow(const Uid& owner, const std::shared_ptr<ChangedOwners>& changed);
+  void Unfollow(const Uid& owner, const std::shared_ptr<ChangedOwners>& changed);
+  // Call if facts or tie of the object changed, or if it was added or removed.
   void OnChange(const Uid& uid) const;
 
  private:
-  std::unordered_multimap<Uid, std::weak_ptr<Uids>, UidHash> followers_;
+  std::unordered_multimap<Uid, std::weak_ptr<ChangedOwners>, UidHash> followers_;
 };
 
 // The ties of one namespace: those of owned objects in their ledger, and those of owners in theirs.
@@ -52,28 +83,32 @@ class Ties {
     std::function<std::shared_ptr<const Facts>(const Uid& uid)> object;
   };
 
-  Ties() = default;
+  Ties(Namespace& space, std::shared_ptr<StaleTies> stale);
   ~Ties();
   Ties(const Ties&) = delete;
   Ties& operator=(const Ties&) = delete;
 
   [[nodiscard]] const Tie* Find(const Uid& uid) const;
-  // The object has this tie, or none. Returns true if it had another.
+  // Sets or removes the object's tie. Returns true if that changed it.
   bool Set(const Uid& uid, std::optional<Tie> tie);
-  // The object has other facts.
+  // The facts of the object have changed.
   void OnFacts(const Uid& uid);
-  [[nodiscard]] bool AnyOwned() const { return !groups_.empty(); }
+  [[nodiscard]] Namespace& space() const { return space_; }
 
-  // True if the owner of `tie`, which need not be held, means this object: it names it, or it names
-  // none (`of_owner` is null) and has no older one.
+  // True if this object shares its owner's usage. `of_owner` is the owner's tie; if it is null, the
+  // owner names no object, and the oldest one shares. The object itself need not be stored.
   [[nodiscard]] bool IsMeant(const Tie& tie, const Tie* of_owner) const;
 
-  // The pairs of objects that their owners mean, and these owners. Changed ones are looked up
-  // first.
+  // Returns the pairs of an object that shares usage and its owner. Looks up pairs first that may
+  // have changed.
   const Pairs& Shared(const std::shared_ptr<FollowedOwners>& owners, const Lookup& lookup);
+  // Returns the pairs as of the last lookup.
+  [[nodiscard]] const Pairs& pairs() const { return pairs_; }
+  // Replaces the owners, so that all pairs are looked up again.
+  void FollowAll(const std::shared_ptr<FollowedOwners>& owners);
 
  private:
-  // Created, name: the oldest sorts first.
+  // Creation time, name, uid. The oldest sorts first.
   using Age = std::tuple<std::string, std::string, Uid>;
   struct Group {
     std::set<Age> by_age;
@@ -82,15 +117,15 @@ class Ties {
   };
   void Join(const Uid& uid, const Tie& tie);
   void Leave(const Uid& uid, const Tie& tie);
-  void FollowAll(const std::shared_ptr<FollowedOwners>& owners);
   void Uncount(Group& group);
   void LookAnew(const Uid& owner, const Lookup& lookup);
 
+  Namespace& space_;
   std::unordered_map<Uid, Tie, UidHash> ties_;
   std::unordered_map<Uid, Group, UidHash> groups_;  // owned objects by owner
   Pairs pairs_;
-  std::shared_ptr<Uids> changed_ = std::make_shared<Uids>();  // owners to look up again
-  std::shared_ptr<FollowedOwners> followed_;                  // null: Shared() was not called yet
+  std::shared_ptr<ChangedOwners> changed_;
+  std::shared_ptr<FollowedOwners> followed_;  // null: Shared() was not called yet
 };
 
 }  // namespace quota

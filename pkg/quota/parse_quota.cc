@@ -2,7 +2,6 @@
 // answer may come from another server or version.
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <iterator>
 #include <string>
@@ -14,6 +13,7 @@
 #include "pkg/quota/cluster/cluster_status.h"
 #include "pkg/quota/quantity_field.h"
 #include "pkg/quota/quota.h"
+#include "pkg/quota/scope_field.h"
 
 namespace quota {
 namespace {
@@ -49,14 +49,9 @@ base::Result<ScopeSelector> ParseScopes(const json::Value* scopes) {
 }
 
 base::Result<ScopeOperator> ParseOperator(std::string_view text, std::string_view field) {
-  constexpr std::array<std::pair<std::string_view, ScopeOperator>, 4> kOperators = {{
-      {"In", ScopeOperator::kIn},
-      {"NotIn", ScopeOperator::kNotIn},
-      {"Exists", ScopeOperator::kExists},
-      {"DoesNotExist", ScopeOperator::kDoesNotExist},
-  }};
-  for (const auto& [name, op] : kOperators) {
-    if (name == text) return op;
+  for (const auto op : {ScopeOperator::kIn, ScopeOperator::kNotIn, ScopeOperator::kExists,
+                        ScopeOperator::kDoesNotExist}) {
+    if (ToString(op) == text) return op;
   }
   return Wrong(field, "not a valid selector operator: '" + std::string(text) + "'");
 }
@@ -162,8 +157,8 @@ std::vector<std::string> QuotaFields(const QuotaForm& form) {
                                      "spec.scopeSelector",
                                      "status.hard",
                                      "status.used"};
-  // Not for others: the built-in kind has no such field, and what protobuf does not describe would
-  // be asked for as JSON.
+  // Only for these APIs: the built-in kind has no such field, and a field that pkg/protobuf does
+  // not describe makes the reflector request JSON.
   if (form.reservations_in_status) fields.emplace_back("status.reservations");
   if (!form.cluster) return fields;
   std::ranges::copy(ClusterSpecFields(), std::back_inserter(fields));

@@ -53,4 +53,10 @@ base::Result<ResourceList> ResourceListFrom(const json::Value* value, std::strin
   return list;
 }
 
+json::Object ToJson(const ResourceList& list) {
+  json::Object object;
+  for (const auto& [name, amount] : list) object.Set(name, amount.ToString());
+  return object;
+}
+
 }  // namespace quota

@@ -19,4 +19,7 @@ base::Result<Quantity> QuantityFrom(const json::Value& value, std::string_view f
 // "<field>[<name>]: <what is wrong>".
 base::Result<ResourceList> ResourceListFrom(const json::Value* value, std::string_view field);
 
+// The object that ResourceListFrom() reads back.
+json::Object ToJson(const ResourceList& list);
+
 }  // namespace quota

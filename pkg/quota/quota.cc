@@ -26,6 +26,7 @@ json::Object Difference(const ResourceList& stored, const ResourceList& desired)
 base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& observed,
                                         const ResourceList& held) {
   QuotaStatus desired{.hard = quota.hard, .used = {}};
+  desired.used.Reserve(quota.hard.size());
   for (const auto& [name, limit] : quota.hard) {
     const Quantity* last = quota.status.used.Find(name);
     const Quantity* counted = observed.used.Find(name);

@@ -26,10 +26,10 @@ struct QuotaForm {
   bool tolerant = false;
   // NotIn holds for an object that has no class at all.
   bool not_in_without_class = true;
-  // Reservations stand in status.reservations: /status of a custom resource keeps metadata as it
-  // is. False: in the annotation kReservations.
+  // Reservations are stored in status.reservations, because a write to /status of a custom resource
+  // does not change metadata. False: in the annotation kReservations.
   bool reservations_in_status = false;
-  // A quota limits what many namespaces use together (Quota::cluster), and has none itself.
+  // The quota is cluster-scoped and limits many namespaces together (Quota::cluster).
   bool cluster = false;
 };
 
@@ -62,15 +62,15 @@ struct QuotaStatus {
   bool operator==(const QuotaStatus&) const = default;
 };
 
-// What a quota over many namespaces has beside its limits.
+// The spec of a ClusterQuota besides limits and scopes.
 struct ClusterSpec {
   enum class Enforcement : std::uint8_t {
-    kDeny,   // what does not fit is refused
-    kWarn,   // it is admitted, with a warning
-    kAudit,  // it is admitted, with an audit annotation
+    kDeny,   // refuse what does not fit
+    kWarn,   // admit it with a warning
+    kAudit,  // admit it with an audit annotation
   };
-  std::optional<api::LabelSelector> selector;  // of its own namespaces; nullopt: it has none
-  std::string parent;                          // the quota above; "": none
+  std::optional<api::LabelSelector> selector;  // of its namespaces; nullopt: it selects none
+  std::string parent;                          // name of its parent; "": none
   ResourceList guaranteed;                     // what its siblings cannot take
   Enforcement enforcement = Enforcement::kDeny;
   std::int64_t generation = 0;
@@ -89,7 +89,7 @@ struct Quota {
   std::string reservations;    // as text; "": there are none
   double alert_threshold = 0;  // share of a limit, from kAlertThreshold; 0: none is given
   std::optional<ClusterSpec> cluster = {};  // if QuotaForm::cluster
-  // If QuotaForm::cluster: what status has beside the above (pkg/quota/cluster/cluster_status.h).
+  // If QuotaForm::cluster: the other members of status (pkg/quota/cluster/cluster_status.h).
   json::Object further_status = {};
 };
 
@@ -107,25 +107,25 @@ base::Result<Quota> ParseQuota(const json::Value& object, const QuotaForm& rules
 struct Observed {
   ResourceList used;                 // names whose every evaluator answered
   std::vector<std::string> unknown;  // names owned by an evaluator that could not answer
-  std::vector<std::string> partial;  // counted, but of objects that may not be all: never lowered
+  std::vector<std::string> partial;  // counted, but objects may be missing: never lowered
 };
 
-// The status that the quota should have: hard from the spec; used as observed, plus `held` (usage
-// that was charged, of objects that no watch has shown yet). Unknown names keep their last value,
-// or stay absent. Names that no evaluator owns are as upstream: absent, or the stale value while in
+// The status that the quota should have: hard from the spec; used as observed, plus `held` (charges
+// for objects that our watch has not shown yet). An unknown name keeps its last value, or stays
+// absent. A name that no evaluator owns is as upstream: absent, or the stale value while it is in
 // hard. Errors: kInvalidArgument on overflow, naming the name.
 base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& observed,
                                         const ResourceList& held);
 
 // True if `desired` must be written: it differs in value from the stored status. An absent status
-// is an empty one, which differs unless nothing is limited.
-// `further`: see StatusPatch().
+// counts as an empty one, which differs unless nothing is limited. `further`: see StatusPatch().
 bool NeedsWrite(const Quota& quota, const QuotaStatus& desired, const json::Object& further = {});
 
-// The guarded merge patch for /status: metadata.resourceVersion, and the members that differ;
-// removed names are null. Body of PATCH with application/merge-patch+json.
-// `reservations`: their text from now on; "": they stay as they are.
-// `further`: further members of status from now on; those that it does not name stay as they are.
+// Returns the merge patch for /status, a body for application/merge-patch+json. It has metadata.uid
+// and metadata.resourceVersion as preconditions, and the members that differ. Removed names are
+// null.
+// `reservations`: the new text; "" keeps the stored one.
+// `further`: other members of status to set; members that it does not have are kept.
 std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
                         const std::string& reservations = {}, const QuotaForm& form = {},
                         const json::Object& further = {});

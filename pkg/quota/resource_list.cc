@@ -56,6 +56,7 @@ void ResourceList::Erase(std::string_view name) {
 }
 
 base::Result<void> ResourceList::Add(const ResourceList& other, std::int64_t times) {
+  // A copy, so that an overflow changes nothing.
   ResourceList sum = *this;
   for (const auto& [name, quantity] : other) {
     const base::Result<Quantity> addend = quantity.Mul(times);

@@ -1,27 +1,34 @@
 #include "pkg/quota/uid.h"
 
+#include <array>
 #include <optional>
 
 namespace quota {
 namespace {
 
-std::optional<unsigned> HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
-}
+// The value of each hexadecimal digit, and -1 for other characters.
+constexpr std::array<signed char, 256> kDigits = [] {
+  std::array<signed char, 256> digits{};
+  digits.fill(-1);
+  for (int i = 0; i < 10; ++i) digits['0' + i] = static_cast<signed char>(i);
+  for (int i = 0; i < 6; ++i) {
+    digits['a' + i] = digits['A' + i] = static_cast<signed char>(10 + i);
+  }
+  return digits;
+}();
 
 std::optional<Uid> ParseUuid(std::string_view text) {
   if (text.size() != 36) return std::nullopt;
   Uid uid;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    if (dash && text[i] == '-') continue;
-    const std::optional<unsigned> digit = dash ? std::nullopt : HexDigit(text[i]);
-    if (!digit) return std::nullopt;
-    uid.high = uid.high << 4 | uid.low >> 60;
-    uid.low = uid.low << 4 | *digit;
+    if (i == 8 || i == 13 || i == 18 || i == 23) {
+      if (text[i] != '-') return std::nullopt;
+      continue;
+    }
+    const int digit = kDigits[static_cast<unsigned char>(text[i])];
+    if (digit < 0) return std::nullopt;
+    std::uint64_t& half = i < 18 ? uid.high : uid.low;
+    half = half << 4 | static_cast<std::uint64_t>(digit);
   }
   return uid;
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-// What a ledger keeps of an object's resourceVersion, to tell from a list of metadata whether the
-// object has changed: 32 bits of its hash. Another version of the same object has the same mark
-// once in four billion times. If no event showed such a change, the next one reveals it. Values.
+// What a ledger keeps of an object's resourceVersion: 32 bits of its hash. It tells from a list of
+// metadata whether the object has changed. Two versions of an object have the same mark with a
+// probability of one in four billion. A change that is missed so is found at the next version.
+// Values.
 
 #include <cstdint>
 #include <string_view>

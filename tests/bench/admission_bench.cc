@@ -32,6 +32,9 @@ const std::vector<Question>& Questions() {
       {"namespaces", [](const Size&) { AskNamespaces(); }},
       {"leak", [](const Size&) { AskRefusedByStore(); }},
       {"killed", [](const Size&) { AskKilled(); }},
+      {"cluster", AskCluster},
+      {"tree", AskTree},
+      {"reach", [](const Size&) { AskReach(); }},
       {"memory", AskMemory},
   };
   return questions;

@@ -1,5 +1,5 @@
-// Who counts is killed while pods are deleted. What was reserved, and what was deleted meanwhile,
-// is known again from lists alone.
+// Kills the component that counts (the daemon, or the built-in controller) while pods are deleted.
+// After the restart, the daemon must find reservations and deletions by lists alone.
 
 #include <algorithm>
 #include <cstdio>
@@ -15,14 +15,14 @@ namespace bench {
 namespace {
 
 constexpr int kCreated = 400;
-constexpr int kDeletedBefore = 100;  // and as many after who counts was killed
+constexpr int kDeletedBefore = 100;  // before the kill, and as many after it
 constexpr int kTurns = 5;
 constexpr std::size_t kDeleters = 8;
 constexpr double kMostSeconds = 2;  // of ours
 constexpr std::chrono::seconds kSettles{3};
 constexpr std::chrono::seconds kPatient{60};
 
-void CreateAll(GuardedServer& server) {
+void CreateThem(GuardedServer& server) {
   Load load(server.Kubeconfig(), kDeleters);
   int next = 0;
   load.SendAll([&]() -> client::ApiRequest {
@@ -34,7 +34,7 @@ void CreateAll(GuardedServer& server) {
   });
 }
 
-// The pods from this one on.
+// Deletes kDeletedBefore pods, beginning with this one.
 void Delete(GuardedServer& server, int first) {
   Load load(server.Kubeconfig(), kDeleters);
   int next = first;
@@ -48,9 +48,9 @@ void Delete(GuardedServer& server, int first) {
 
 // Seconds from the new start until `used` is right; nullopt: longer than kPatient.
 std::optional<double> KillOnce(GuardedServer& server) {
-  CreateAll(server);
-  // Until no reservation of theirs is left: one whose object is gone before the new start has seen
-  // it ends by its hold, after ten seconds.
+  CreateThem(server);
+  // Waits until the pods have no reservations. Otherwise an object that is deleted before the new
+  // start would be freed only when its reservation ends, after ten seconds.
   (void)e2e::PollUntil([] { return false; }, kSettles);
   Delete(server, 0);
   server.KillCounter();
@@ -65,8 +65,8 @@ std::optional<double> KillOnce(GuardedServer& server) {
 
 void AskKilled() {
   std::printf(
-      "\nWho counts is killed while %d of %d pods are deleted, and started again; medians of %d:"
-      "\n\n| counted by | `used` true again after the start, s | slowest, s |\n|---|---|---|\n",
+      "\nThe counter is killed while %d of %d pods are deleted, and restarted; medians of %d:"
+      "\n\n| counted by | from the start until `used` is right, s | slowest, s |\n|---|---|---|\n",
       2 * kDeletedBefore, kCreated, kTurns);
   for (const Guard guard : {Guard::kBuiltin, Guard::kDaemon}) {
     std::cerr << "killed: " << NameOf(guard) << " ...\n";

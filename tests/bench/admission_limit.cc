@@ -108,7 +108,7 @@ void Print(Guard guard, const AtLimit& measured) {
 void Ask(const std::vector<Guard>& guards) {
   std::printf(
       "\n%zu clients create and delete at a limit of %d pods, %d creations:\n\n"
-      "| guarded by | created | refused by the quota | failed otherwise | stored at most | "
+      "| guarded by | created | refused by the quota | failed otherwise | most stored at a time | "
       "`used` 30 s later | created/s |\n|---|---|---|---|---|---|---|\n",
       kLimitClients, kLimit, kCreations);
   for (const Guard guard : guards) {

@@ -135,7 +135,7 @@ void AskMemory(const Size& size) {
   // The daemon trims its heap every 15 s.
   (void)e2e::PollUntil([&] { return ResidentMb(server) < then / 2; }, std::chrono::seconds(20));
   std::printf(
-      "\nAll charges given back: %s s after the last review; resident then: %.1f MB, "
+      "\nAll charges were released %s s after the last review; resident then: %.1f MB, "
       "%.1f MB within 20 s.\n",
       seconds ? std::to_string(*seconds).substr(0, 4).c_str() : "not within 60", then,
       ResidentMb(server));

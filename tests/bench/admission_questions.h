@@ -21,13 +21,23 @@ void AskQuietUpdates();
 void AskLimit();
 // 20 creations that the store refuses after admission: when is `used` right again?
 void AskRefusedByStore();
-// Who counts is killed while pods are deleted, and is started again: when is `used` right?
+// The component that counts is killed while pods are deleted, and restarted: when is `used` right?
 void AskKilled();
 // How much memory do very many reviews leave in use?
 void AskMemory(const Size& size);
 // 100 clients create pods, each in its own namespace: how often does the daemon open a connection
 // to the API server for its writes?
 void AskNamespaces();
+// 64 clients create pods in 100 namespaces under one ClusterQuota, and 64 under one ResourceQuota
+// that the built-in plugin decides: how many a second, how many quota writes, is a limit filled
+// exactly, when does `used` show a deletion?
+void AskCluster(const Size& size);
+// 64 clients create pods in 100 namespaces, below five of 1 000 ClusterQuotas or below one: how
+// many a second, how many writes, how long until all quotas are counted, how much memory?
+void AskTree(const Size& size);
+// One ClusterQuota over 1 000 namespaces with 10 000 pods: how long until it is counted, how much
+// memory, when does `used` show a deletion, a new quota, a namespace that is relabelled?
+void AskReach();
 // Two daemons, each of which decides half of the creations at the limit.
 void AskTwoDaemons();
 

@@ -65,7 +65,7 @@ void AskQuietUpdates() {
   std::cerr << "quiet: " << NameOf(Guard::kDaemon) << " ...\n";
   GuardedServer server(Guard::kDaemon);
   Create(server, kPods);
-  // Until the charges of the creations have expired.
+  // Waits until the charges of the creations have expired.
   (void)e2e::PollUntil([] { return false; }, std::chrono::seconds(12));
   std::printf("\n| updates of %d pods | failed | reviews | quota writes |\n|---|---|---|---|\n",
               kPods);
@@ -76,7 +76,7 @@ void AskQuietUpdates() {
 void AskRefusedByStore() {
   std::printf(
       "\n%d creations that the store refuses after admission (name taken):\n\n"
-      "| guarded by | refused | `used` true again after, s |\n|---|---|---|\n",
+      "| guarded by | refused | `used` right again after, s |\n|---|---|---|\n",
       kTaken);
   for (const Guard guard : {Guard::kBuiltin, Guard::kDaemon}) {
     std::cerr << "leak: " << NameOf(guard) << " ...\n";

@@ -12,7 +12,7 @@ std::string NameOf(Contender contender) {
     case Contender::kDaemon:
       return "quota-controller-manager";
     case Contender::kDaemonOfJson:
-      return "the same, reading JSON";
+      return "the same daemon, reading JSON";
     case Contender::kBuiltin:
       break;
   }

@@ -2,8 +2,9 @@
 // kube-apiserver with the same pods, and a bare client that only downloads the pods in the daemon's
 // format. Prints Markdown tables; writes its progress to stderr.
 //
-//   controller_bench [--out FOLDER] [SIZE…]      sizes of the namespace, rising; default 0 1000
-//   30000
+//   controller_bench [--out FOLDER] [SIZE…]
+//
+// SIZE is a number of pods in the namespace. Sizes rise; the default is 0 1000 30000.
 
 #include <chrono>
 #include <cstdlib>
@@ -61,7 +62,7 @@ class Bench {
     // Nobody has counted yet: this measures the first status from nothing.
     api_.MergePatch(e2e::PathOf("resourcequotas", kNamespace, "q", "status"),
                     e2e::Json(R"({"status":{"hard":null,"used":null}})"));
-    QuotaWatch watch(server_->Kubeconfig(), kNamespace);
+    QuotaWatch watch(server_->Kubeconfig(), e2e::PathOf("resourcequotas", kNamespace));
     const auto began = std::chrono::steady_clock::now();
     const auto process = Start(measured.contender, server_->Kubeconfig(), folder_.path());
     watch.WaitForPods(alive_, std::chrono::seconds(300));
@@ -78,8 +79,8 @@ class Bench {
     for (int i = 0; i < kDeletions; ++i) {
       // Single deletions, not a burst: each finds an idle controller.
       e2e::PollUntil([] { return false; }, std::chrono::milliseconds(200));
-      const auto name = "p" + std::to_string(--next_);
-      measured.delete_ms.push_back(watch.TimeDelete(name, --alive_).count());
+      const auto pod = e2e::PathOf("pods", kNamespace, "p" + std::to_string(--next_));
+      measured.delete_ms.push_back(watch.TimeDelete(pod, --alive_).shown_ms);
     }
     measured.cpu_ms_per_delete = (e2e::UsageOf(pid).cpu_seconds - before) * 1000 / kDeletions;
   }

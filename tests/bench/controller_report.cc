@@ -91,7 +91,7 @@ void PrintTargets(const std::vector<Measured>& rows) {
   const std::vector<Measured> peers = Only(rows, Contender::kBuiltin);
   if (ours.empty()) return;
   std::printf(
-      "\nThe daemon beside its targets, medians of %d deletions and of %d starts:\n\n"
+      "\nThe daemon and its targets; medians of %d deletions and of %d starts:\n\n"
       "| pods | resident MB | DELETE → status.used, ms | kube-controller-manager | CPU per "
       "deletion, ms | kube-controller-manager | start → counted, s | a bare client's download of "
       "that list, s | ratio | CPU until counted, s |\n"
@@ -104,7 +104,7 @@ void PrintTargets(const std::vector<Measured>& rows) {
     least = std::min(least, MedianOf(ours[i].delete_ms));
     most = std::max(most, MedianOf(ours[i].delete_ms));
   }
-  std::printf("\nOf these medians of DELETE → status.used the largest is %s times the smallest.\n",
+  std::printf("\nThe largest of these medians of DELETE → status.used is %s times the smallest.\n",
               AtMost(most / least, kMostDeleteRatio, 2).c_str());
   std::fflush(stdout);
 }

@@ -10,7 +10,7 @@ using Micros = std::chrono::duration<double, std::micro>;
 
 // CPU time of all current threads of the process; zero if it is gone.
 Micros CpuOfProcess(int pid);
-// Of the calling thread.
+// CPU time of the calling thread.
 Micros CpuOfThisThread();
 
 }  // namespace bench

@@ -20,4 +20,14 @@ std::string DiscoveryText(const Kinds& kinds) {
          (kinds.empty() ? "" : group) + "]}";
 }
 
+std::string DiscoveryOfClusterQuotas() {
+  return R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},)"
+         R"("items":[{"metadata":{"name":"quota-controller-manager.io"},"versions":[{"version":)"
+         R"("v1alpha1","freshness":"Current","resources":[{"resource":"clusterquotas",)"
+         R"("responseKind":{"group":"quota-controller-manager.io","version":"v1alpha1","kind":)"
+         R"("ClusterQuota"},"scope":"Cluster","verbs":["list","watch","patch"],"subresources":)"
+         R"([{"subresource":"status","responseKind":{"group":"quota-controller-manager.io",)"
+         R"("version":"v1alpha1","kind":"ClusterQuota"},"verbs":["get","patch","update"]}]}]}]}]})";
+}
+
 }  // namespace bench

@@ -1,6 +1,6 @@
 #pragma once
 
-// The discovery answer of a server with only the core group. A pure function; any thread.
+// The discovery answers of a server with few kinds. Pure functions; any thread.
 
 #include <string>
 #include <utility>
@@ -16,5 +16,7 @@ inline constexpr const char* kDiscoveryType =
 
 // The body for /api; with no kinds, the one for /apis.
 std::string DiscoveryText(const Kinds& kinds);
+// The body for /apis of a server with ClusterQuotas.
+std::string DiscoveryOfClusterQuotas();
 
 }  // namespace bench

@@ -15,7 +15,7 @@ json::Value QuotaOfSevenNames();
 // Pod "p<index>", as a client sends it.
 std::string PodJson(int index);
 
-// Creates what `maker` returns for each index.
+// Sends what `maker` returns for each index, many at once; throws if one fails.
 using Maker = std::function<client::ApiRequest(int index)>;
 void CreateAll(e2e::Api& api, int from, int to, const Maker& maker);
 

@@ -1,12 +1,13 @@
 #include "tests/bench/guarded_server.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <stdexcept>
 
-#include "pkg/admission/webhook_configuration.h"
 #include "pkg/quantity/quantity.h"
 #include "pkg/quota/core/core_quota.h"
+#include "pkg/webhook/webhook_configuration.h"
 #include "tests/bench/filler.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/certificates.h"
@@ -23,16 +24,16 @@ std::string Local(std::uint16_t port) { return "127.0.0.1:" + std::to_string(por
 
 // The rules that the daemon would store for a quota of pods.
 json::Value ConfigurationFor(std::uint16_t port, const std::string& ca_pem) {
-  admission::ConfigurationOptions options;
+  webhook::ConfigurationOptions options;
   options.name = "allow-everything";
-  options.endpoint = admission::AdmissionUrl{.host = "127.0.0.1", .port = port, .path = ""};
-  std::vector<admission::GuardedResource> guarded;
+  options.endpoint = webhook::AdmissionUrl{.host = "127.0.0.1", .port = port, .path = ""};
+  std::vector<webhook::GuardedResource> guarded;
   for (const auto& evaluator : quota::CoreQuotaApi().evaluators) {
     if (evaluator.resource.resource == "pods") {
-      guarded.push_back(admission::Guarded("core", evaluator));
+      guarded.push_back(webhook::Guarded("core", evaluator));
     }
   }
-  return admission::DesiredConfiguration(options, guarded, ca_pem);
+  return webhook::DesiredConfiguration(options, guarded, ca_pem);
 }
 
 }  // namespace
@@ -49,25 +50,36 @@ std::string NameOf(Guard guard) {
       return "two quota-controller-managers, each half";
     case Guard::kDaemonOfJson:
       return "quota-controller-manager, reading JSON";
+    case Guard::kOlder:
+      return "older quota-controller-manager";
+    case Guard::kClusterQuota:
+      return "one ClusterQuota over 100 namespaces";
+    case Guard::kTree:
+      return "1000 ClusterQuotas, 5 above each of 100 namespaces";
     case Guard::kDaemon:
       break;
   }
   return "quota-controller-manager";
 }
 
-bool IsOneDaemon(Guard guard) { return guard == Guard::kDaemon || guard == Guard::kDaemonOfJson; }
+bool IsOneDaemon(Guard guard) {
+  return guard == Guard::kDaemon || guard == Guard::kDaemonOfJson || guard == Guard::kOlder ||
+         OfClusterQuotas(guard);
+}
+
+bool OfClusterQuotas(Guard guard) { return guard == Guard::kClusterQuota || guard == Guard::kTree; }
 
 GuardedServer::GuardedServer(Guard guard, const e2e::Quantities& hard)
     : guard_(guard),
-      server_(e2e::StartServer({.quota_plugin = guard == Guard::kBuiltin})),
+      server_(
+          e2e::StartServer({.quota_plugin = guard == Guard::kBuiltin || OfClusterQuotas(guard)})),
       api_(server_->Kubeconfig()),
       webhook_port_(e2e::FreePort()),
       metrics_port_(e2e::FreePort()) {
   api_.Create(e2e::PathOf("namespaces"), e2e::Namespace(kNamespace));
   if (guard == Guard::kAllowAll) StartAllower();
   if (!has_quota()) return;
-  api_.Create(e2e::PathOf("resourcequotas", kNamespace),
-              hard.empty() ? QuotaOfSevenNames() : e2e::Quota(kQuota, hard));
+  CreateQuotas(hard);
   if (IsOneDaemon(guard)) {
     StartDaemon();
   } else if (guard == Guard::kTwoDaemons) {
@@ -80,12 +92,52 @@ GuardedServer::GuardedServer(Guard guard, const e2e::Quantities& hard)
 
 GuardedServer::~GuardedServer() = default;
 
+void GuardedServer::CreateQuotas(const e2e::Quantities& hard) {
+  const json::Value quota = hard.empty() ? QuotaOfSevenNames() : e2e::Quota(kQuota, hard);
+  if (!OfClusterQuotas(guard_)) {
+    api_.Create(QuotaCollection(), quota);
+    return;
+  }
+  cluster_quotas_ = std::make_unique<e2e::ClusterQuotas>(api_);
+  for (int i = 0; i < kNamespaces; ++i) {
+    json::Value ns = e2e::Namespace(NamespaceOf(i));
+    ns.Make({"metadata", "labels", "tenant"}) = "t" + std::to_string(i);
+    api_.Create(e2e::PathOf("namespaces"), ns);
+  }
+  CreateTree(*quota.At({"spec", "hard"}));
+}
+
+// Quota (i - 1) / 6 is the parent of quota i, so that 1 000 quotas have 5 levels. The namespaces
+// are selected by quotas of the lowest level.
+void GuardedServer::CreateTree(const json::Value& hard) {
+  constexpr int kChildren = 6;
+  constexpr int kFirstLeaf = 259;
+  constexpr int kApart = 7;
+  const auto name = [](int i) { return kQuota + (i == 0 ? "" : std::to_string(i)); };
+  const auto maker = [&](int i) {
+    json::Value spec = json::Object{{"hard", hard}};
+    if (i > 0) spec.Make({"parent"}) = name((i - 1) / kChildren);
+    if (guard_ == Guard::kClusterQuota) {
+      spec.Make({"namespaceSelector", "matchExpressions"}) =
+          json::Array{e2e::Json(R"({"key":"tenant","operator":"Exists"})")};
+    } else if (i >= kFirstLeaf) {
+      const int tenant = (i - kFirstLeaf) % kApart == 0 ? (i - kFirstLeaf) / kApart : i;
+      spec.Make({"namespaceSelector", "matchLabels", "tenant"}) = "t" + std::to_string(tenant);
+    }
+    return client::ApiRequest{.verb = "POST",
+                              .path = QuotaCollection(),
+                              .content_type = std::string(client::kJson),
+                              .body = json::Write(e2e::ClusterQuotas::Quota(name(i), spec))};
+  };
+  CreateAll(api_, 0, guard_ == Guard::kTree ? kQuotas : 1, maker);
+}
+
 void GuardedServer::StartAllower() {
   e2e::CertificateAuthority authority(folder_.path(), "webhook-ca");
   const e2e::KeyPair pair = authority.Server("webhook");
-  api_.Create(admission::kWebhookConfigurations.Path(),
+  api_.Create(webhook::kWebhookConfigurations.Path(),
               ConfigurationFor(webhook_port_, e2e::ReadFile(authority.cert_path())));
-  // Once a creation fails because nothing listens there, the server does call the webhook.
+  // Nothing listens yet. The first failed creation shows that the server calls the webhook.
   const auto answer = [&] {
     return api_.Do({.verb = "POST",
                     .path = PodPath(),
@@ -125,10 +177,12 @@ void GuardedServer::StartCounter() {
 }
 
 void GuardedServer::StartDaemon(const std::vector<std::string>& more_flags) {
+  const char* const older = std::getenv("QCM_OLDER_DAEMON");
   std::vector<std::string> argv{
-      e2e::BuiltProgram("quota-controller-manager"),
+      guard_ == Guard::kOlder && older != nullptr ? older
+                                                  : e2e::BuiltProgram("quota-controller-manager"),
       "--kubeconfig=" + Kubeconfig(),
-      "--enforce=core",
+      std::string("--enforce=") + (OfClusterQuotas(guard_) ? "cluster" : "core"),
       "--admission-bind-address=" + Local(webhook_port_),
       "--admission-url=https://" + Local(webhook_port_),
       "--metrics-bind-address=" + Local(metrics_port_),
@@ -173,26 +227,43 @@ std::string GuardedServer::PodPath(const std::string& name, const std::string& s
   return e2e::PathOf("pods", kNamespace, name, subresource);
 }
 
+std::string GuardedServer::NamespaceOf(int index) const {
+  if (!OfClusterQuotas(guard_)) return kNamespace;
+  return std::string(kNamespace) + "-" + std::to_string(index % kNamespaces);
+}
+std::string GuardedServer::CollectionOfPod(int index) const {
+  return e2e::PathOf("pods", NamespaceOf(index));
+}
+std::string GuardedServer::PathOfPod(int index) const {
+  return e2e::PathOf("pods", NamespaceOf(index), "p" + std::to_string(index));
+}
+std::string GuardedServer::QuotaCollection() const {
+  return OfClusterQuotas(guard_) ? e2e::ClusterQuotas::Path()
+                                 : e2e::PathOf("resourcequotas", kNamespace);
+}
+
 // A name in status.hard is enforced.
 void GuardedServer::WaitUntilEnforced() {
   const auto missing = [this]() -> std::string {
-    const auto quota = api_.Get(e2e::PathOf("resourcequotas", kNamespace, kQuota));
-    const auto wanted = e2e::ToQuantities(quota.At({"spec", "hard"}));
-    const auto hard = e2e::ToQuantities(quota.At({"status", "hard"}));
-    const auto used = e2e::ToQuantities(quota.At({"status", "used"}));
-    return hard == wanted && used.size() == wanted.size() ? "" : e2e::ToText(hard);
+    const json::Value list = api_.Get(QuotaCollection());
+    for (const json::Value& quota : *list.At({"items"})->AsArray()) {
+      const auto wanted = e2e::ToQuantities(quota.At({"spec", "hard"}));
+      const auto hard = e2e::ToQuantities(quota.At({"status", "hard"}));
+      const auto used = e2e::ToQuantities(quota.At({"status", "used"}));
+      if (hard == wanted && used.size() == wanted.size()) continue;
+      return std::string(quota.StringAt({"metadata", "name"})) + ": " + e2e::ToText(hard);
+    }
+    return "";
   };
-  e2e::Eventually("every name of the quota is enforced", missing, kPatience);
+  e2e::Eventually("every name of the quotas is enforced", missing, kPatience);
 }
 
 std::string GuardedServer::QuotaVersion() {
-  const auto quota = api_.Get(e2e::PathOf("resourcequotas", kNamespace, kQuota));
-  return std::string(quota.StringAt({"metadata", "resourceVersion"}));
+  return std::string(api_.Get(QuotaPath()).StringAt({"metadata", "resourceVersion"}));
 }
 
 std::string GuardedServer::UsedPods() {
-  const auto quota = api_.Get(e2e::PathOf("resourcequotas", kNamespace, kQuota));
-  return std::string(quota.StringAt({"status", "used", "pods"}));
+  return std::string(api_.Get(QuotaPath()).StringAt({"status", "used", "pods"}));
 }
 
 std::optional<double> GuardedServer::SecondsUntilUsed(int pods, std::chrono::seconds limit) {
@@ -204,22 +275,24 @@ std::optional<double> GuardedServer::SecondsUntilUsed(int pods, std::chrono::sec
 }
 
 void GuardedServer::DeleteAllPods() {
-  const auto deleted = api_.Do({.verb = "DELETE",
-                                .path = PodPath(),
-                                .query = {{"gracePeriodSeconds", "0"}},
-                                .timeout = kPatience});
-  if (!deleted) throw std::runtime_error(deleted.error().message);
+  const auto maker = [this](int i) {
+    return client::ApiRequest{.verb = "DELETE",
+                              .path = CollectionOfPod(i),
+                              .query = {{"gracePeriodSeconds", "0"}},
+                              .timeout = kPatience};
+  };
+  CreateAll(api_, 0, OfClusterQuotas(guard_) ? kNamespaces : 1, maker);
   if (has_quota() && !SecondsUntilUsed(0, kPatience)) {
     throw std::runtime_error("used.pods is " + UsedPods() + ", and no pod is left");
   }
 }
 
-double GuardedServer::ReviewsDecided() const {
+double GuardedServer::Metric(const std::string& name) const {
   std::istringstream lines(e2e::PlainGet(metrics_port_, "/metrics").body);
   double sum = 0;
   for (std::string line; std::getline(lines, line);) {
-    if (line.rfind("quota_admission_decisions_total{", 0) != 0) continue;
-    sum += std::stod(line.substr(line.rfind(' ')));
+    const bool is_it = line.starts_with(name + "{") || line.starts_with(name + " ");
+    if (is_it) sum += std::stod(line.substr(line.rfind(' ')));
   }
   return sum;
 }

@@ -1,7 +1,8 @@
 #pragma once
 
 // A real kube-apiserver with one way of enforcing quotas, and a namespace with one quota of seven
-// names. Several may run at once; put load on one of them at a time.
+// names, or 100 namespaces with ClusterQuotas. Several may run at once; put load on one of them at
+// a time.
 
 #include <array>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "tests/bench/load.h"
 #include "tests/e2e/harness/api.h"
 #include "tests/e2e/harness/api_server.h"
+#include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/objects.h"
 
 namespace bench {
@@ -23,14 +25,20 @@ enum class Guard {
   kDaemon,        // the plugin is off; this project's daemon decides
   kDaemonOfJson,  // the same, with JSON only
   kTwoDaemons,    // two of them; a pod's label "half" selects one: kHalves
+  kOlder,         // as kDaemon, by the program of QCM_OLDER_DAEMON
+  kClusterQuota,  // the plugin is on; one ClusterQuota over 100 namespaces, the daemon decides
+  kTree,          // the same, with 1 000 of them in a tree: each namespace is below five
 };
 std::string NameOf(Guard guard);
 bool IsOneDaemon(Guard guard);
+bool OfClusterQuotas(Guard guard);
 
 class GuardedServer {
  public:
   static constexpr const char* kNamespace = "bench";
   static constexpr const char* kQuota = "q";
+  static constexpr int kNamespaces = 100;  // of ClusterQuotas
+  static constexpr int kQuotas = 1000;     // of a tree
   static constexpr std::array<const char*, 2> kHalves{"one", "other"};
 
   // Returns when creations are guarded. `hard` replaces the quota's limits, which are otherwise out
@@ -52,21 +60,32 @@ class GuardedServer {
 
   [[nodiscard]] std::string PodPath(const std::string& name = "",
                                     const std::string& subresource = "") const;
+  // The namespaces take turns.
+  [[nodiscard]] std::string PathOfPod(int index) const;
+  [[nodiscard]] std::string CollectionOfPod(int index) const;
+  // These describe the only quota, or the root of the tree.
+  [[nodiscard]] std::string QuotaPath() const { return QuotaCollection() + "/" + kQuota; }
+  [[nodiscard]] std::string QuotaCollection() const;
   [[nodiscard]] std::string QuotaVersion();
   // status.used.pods, as the server prints it.
   [[nodiscard]] std::string UsedPods();
   // Seconds until status.used.pods is `pods`; nullopt if it takes longer than `limit`.
   std::optional<double> SecondsUntilUsed(int pods, std::chrono::seconds limit);
-  // Kills whoever counts the quota's objects: the daemon, or the built-in controller.
+  // Kills the component that counts: the daemon, or the built-in controller.
   void KillCounter();
-  // Starts it again, without an election: what was killed holds the lease for seconds.
+  // Starts it again without leader election, because the killed process still holds the lease.
   void StartCounter();
   // Returns when no pod is left, and used says so.
   void DeleteAllPods();
-  // The daemon's reviews since its start.
-  [[nodiscard]] double ReviewsDecided() const;
+  // The sum of one of the daemon's metrics over all label sets; 0 if there is none.
+  [[nodiscard]] double Metric(const std::string& name) const;
+  // Its reviews since its start.
+  [[nodiscard]] double ReviewsDecided() const { return Metric("quota_admission_decisions_total"); }
 
  private:
+  [[nodiscard]] std::string NamespaceOf(int index) const;
+  void CreateQuotas(const e2e::Quantities& hard);
+  void CreateTree(const json::Value& hard);
   void StartAllower();
   void StartController();
   void StartDaemon(const std::vector<std::string>& more_flags = {});
@@ -77,6 +96,7 @@ class GuardedServer {
   e2e::TempDir folder_;
   std::unique_ptr<e2e::ApiServer> server_;
   e2e::Api api_;
+  std::unique_ptr<e2e::ClusterQuotas> cluster_quotas_;
   std::uint16_t webhook_port_;
   std::uint16_t metrics_port_;
   std::unique_ptr<e2e::Process> webhook_;

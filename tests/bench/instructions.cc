@@ -7,17 +7,21 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <vector>
 
 #include "controllers/quota/quota_controller.h"
-#include "pkg/admission/handler.h"
 #include "pkg/admission/joint_admitter.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/base/manual_scheduler.h"
 #include "pkg/metrics/admission_metrics.h"
+#include "pkg/quota/cluster/cluster_quota.h"
+#include "pkg/quota/cluster/guarantee.h"
+#include "pkg/quota/cluster/tree_place.h"
 #include "pkg/quota/core/core_quota.h"
+#include "pkg/webhook/handler.h"
 #include "tests/bench/counted.h"
 #include "tests/bench/pod_events.h"
 #include "tests/bench/staged_server.h"
@@ -247,7 +251,7 @@ void Review(int at_once, std::size_t writes_each) {
                                     world.controller.quota_book(), world.controller.object_book(),
                                     metrics);
   admission::JointAdmitter joint(world.stage.io.get_executor(), admitter, {&admitter});
-  const http::Handler handler = admission::NewHandler({&joint}, metrics, scheduler);
+  const http::Handler handler = webhook::NewHandler({&joint}, metrics, scheduler);
   base::TaskGroup connections(world.stage.io.get_executor());
   Answer answer;
   std::vector<http::Request> requests;
@@ -273,6 +277,51 @@ void Review(int at_once, std::size_t writes_each) {
   scheduler.RunFor(10s);
 }
 
+// A decision about a creation in a namespace that so many ClusterQuotas with a common parent
+// select.
+void Decision(int quotas) {
+  const auto pods = [](std::int64_t amount) {
+    return quota::ResourceList{{"pods", quota::Quantity::FromInt(amount)}};
+  };
+  std::map<std::string, quota::Quota, std::less<>> known;
+  quota::QuotaTree tree;
+  for (int i = 0; i <= quotas; ++i) {
+    const std::string name = "q" + std::to_string(i);
+    quota::Quota& quota = known[name];
+    quota.key.name = name;
+    quota.hard = pods(i == 0 ? 1'000'000 : 1'000);
+    quota.status = {quota.hard, pods(i == 0 ? quotas : 1)};
+    quota::ClusterSpec& spec = quota.cluster.emplace();
+    spec.selector = api::LabelSelector::Parse("").value();
+    if (i > 0) spec.parent = "q0";
+    if (i > 0) spec.guaranteed = pods(10);
+    tree.PutQuota(quota);
+  }
+  const json::Value labels = json::Object{};
+  tree.PutNamespace(kNamespace, &labels);
+  const quota::QuotaApi api = quota::ClusterQuotaApi();
+  quota::Request request{.uid = {1, 2}};
+  for (const quota::Evaluator& evaluator : api.evaluators) {
+    if (evaluator.resource.resource == "pods") request.evaluator = &evaluator;
+  }
+  request.after.usage = pods(1);
+  Repeat([] {},
+         [&] {
+           const quota::QuotaTree::Reach& reach = tree.QuotasOf(kNamespace);
+           const auto places = quota::PlacesOf(tree, reach, [&](std::string_view name) {
+             const quota::Quota& quota = known.find(name)->second;
+             return quota::Promised(quota, quota.status.used);
+           });
+           std::vector<quota::Standing> standings;
+           for (std::size_t i = 0; i < reach.size(); ++i) {
+             const quota::Quota& quota = known.find(reach[i].name)->second;
+             standings.push_back({.quota = &quota, .used = quota.status.used, .tree = places[i]});
+           }
+           Check(quota::Decide(request, standings).kind == quota::Verdict::Kind::kFits,
+                 "it was refused");
+         });
+}
+
 struct Question {
   const char* name;
   int times;  // what is counted once, over all
@@ -287,6 +336,7 @@ int Main(int count, char** arguments) {
       {"recount-50000-pods", kTimes, [] { Recount(50'000); }},
       {"review-alone", kTimes, [] { Review(1, 1); }},
       {"review-of-36", 36 * kTimes, [] { Review(36, 1); }},
+      {"decision-of-1000-quotas", kTimes, [] { Decision(1000); }},
   };
   const std::string_view name = count == 2 ? arguments[1] : "";
   for (const Question& question : questions) {

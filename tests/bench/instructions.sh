@@ -7,7 +7,6 @@
 # Exit code 1: something needs over a tenth more than its bound. Work that needs over a tenth less
 # is reported, so that the bound is lowered. 77: there is no valgrind. Takes under a minute, and
 # gives the same result on a busy machine.
-# the same result on a busy machine.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bounds=tests/bench/instruction_bounds.txt

@@ -1,9 +1,5 @@
-// How long do people wait for `kubectl quota`, beside the download of the lists that it reads? On a
-// server of QCM_E2E_SERVER. Prints Markdown tables; says on stderr what it is doing.
-//
-//   kubectl_quota_bench [--pods 30000] [--namespaces 5000]
-//
-// Exit code 1: a target is missed.
+// How long does a user wait for `kubectl quota`, compared with a bare download of the lists that it
+// reads? Needs a server of QCM_E2E_SERVER. Prints Markdown tables, and its progress on stderr.
 
 #include <algorithm>
 #include <chrono>
@@ -42,7 +38,7 @@ struct Size {
   int namespaces = 5000;
 };
 
-// What one command cost.
+// The cost of one command.
 struct Cost {
   double seconds = 0;
   double cpu_seconds = 0;
@@ -55,7 +51,7 @@ double MedianOf(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-// The most that was resident until now; 0 if the process is gone.
+// The peak of the resident memory; 0 if the process is gone.
 double PeakMegabytes(int pid) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(status, line);) {
@@ -83,7 +79,7 @@ Cost CostOf(const std::string& kubeconfig, std::vector<std::string> arguments) {
   return cost;
 }
 
-// The command and the bare list in turns, so that both meet the same server; of each the median.
+// The command and the bare list run in turns on the same server. The medians of both.
 struct Answer {
   double bare_seconds = 0;
   Cost cost;
@@ -191,9 +187,10 @@ bool AskWho(const std::string& kubeconfig, int pods) {
                             {"who", "q", "-n", kBig, "--name", "requests.cpu"});
   const double ratio = answer.cost.seconds / answer.bare_seconds;
   std::printf(
-      "How long does `kubectl quota who` take in a namespace with many pods, beside a client that "
+      "How long does `kubectl quota who` take in a namespace with many pods, compared with a "
+      "client that "
       "only downloads their list in the same form?\n\n"
-      "| pods | the list alone, s | who, s | ratio | CPU, s | peak memory, MB |\n"
+      "| pods | download of the list, s | who, s | ratio | CPU, s | peak memory, MB |\n"
       "|---|---|---|---|---|---|\n| %d | %.2f | %.2f | %s | %.2f | %s |\n",
       pods, answer.bare_seconds, answer.cost.seconds,
       AtMost(ratio, kMostTimesTheDownload, 2).c_str(), answer.cost.cpu_seconds,
@@ -205,10 +202,9 @@ bool AskWho(const std::string& kubeconfig, int pods) {
 bool AskTop(const std::string& kubeconfig, int namespaces) {
   std::printf(
       "How long do `kubectl quota top -A` and `report -A` take over many namespaces with a quota "
-      "of "
-      "six names each, beyond that list alone?\n\n"
-      "| command | quotas | the list alone, s | it, s | beyond the list, s | CPU, s | peak memory, "
-      "MB | output, MB |\n|---|---|---|---|---|---|---|---|\n");
+      "of six names each, compared with a download of the list?\n\n"
+      "| command | quotas | download of the list, s | command, s | difference, s | CPU, s | "
+      "peak memory, MB | output, MB |\n|---|---|---|---|---|---|---|---|\n");
   bool met = true;
   for (const std::string command : {"top", "report"}) {
     std::cerr << command << " ...\n";

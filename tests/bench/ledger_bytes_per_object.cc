@@ -1,9 +1,9 @@
 // How many bytes of resident memory does the ledger need for each object, and how many nanoseconds
-// for an event? Prints both for 10^6 pods of ten workloads, in one namespace and in ten thousand,
-// and with all of these in one group, and in five; and the cost of a sum, of a sweep that finds
-// nothing, of moving a namespace, and of removing the objects.
+// for an event? Prints both for 10^6 pods of ten workloads: in one namespace, in ten thousand, and
+// in ten thousand namespaces that are in one group or in five. Also prints the cost of a sum, of a
+// sweep that finds nothing, of moving a namespace, and of removing the objects.
 //
-//   ledger_bytes_per_object [objects]
+// ledger_bytes_per_object [objects]
 
 #include <malloc.h>
 

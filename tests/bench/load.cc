@@ -29,7 +29,9 @@ std::unique_ptr<client::RestClient> NewClient(const std::string& kubeconfig,
 }  // namespace
 
 std::string FailureOf(const base::Error& error) {
-  if (error.message.find("exceeded quota") != std::string::npos) return "exceeded quota";
+  for (const char* refusal : {"exceeded quota", "exceeded cluster quota"}) {
+    if (error.message.find(refusal) != std::string::npos) return "exceeded quota";
+  }
   std::string why = std::to_string(error.http_status);
   if (!error.reason.empty()) why.append(" ").append(error.reason);
   if (error.message.find("resourcequotas") != std::string::npos) why += " of a quota";

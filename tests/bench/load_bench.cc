@@ -50,8 +50,8 @@ double PercentileOf(std::vector<double> values, double percent) {
   return values[at];
 }
 
-// The changes that used does not show yet: at most one in each namespace, so that the expected
-// value is known. Two threads.
+// The changes that `used` does not show yet. Each namespace has at most one, so that the expected
+// value is known. Used by two threads.
 class Pending {
  public:
   // False: the namespace already has one.
@@ -130,7 +130,7 @@ class LoadBench {
   }
 
  private:
-  // All of them; throws if one fails.
+  // Sends all of them. Throws if one fails.
   void Must(std::vector<client::ApiRequest> requests) {
     for (const auto& answer : api_.DoAll(std::move(requests), kParallel)) {
       if (!answer) throw std::runtime_error(answer.error().message);
@@ -274,17 +274,17 @@ class LoadBench {
     const double p99 = PercentileOf(busy_, 99);
     std::printf(
         "\n| %d namespaces with a quota, %d pods | |\n|---|---|\n"
-        "| until all are true after the start, s | %.1f |\n"
-        "| resident memory then, and after the load, MB | %.0f, %.0f |\n"
-        "| changes a second, asked for and made | %d, %.0f |\n"
-        "| processor of the daemon, of one core | %.0f %% |\n"
-        "| processor of the daemon a change, µs | %.0f |\n"
-        "| status writes a second; a change | %.0f; %.2f |\n"
-        "| until used shows a change, quiet: p50, p99, ms | %.1f, %.1f |\n"
+        "| from the start until all quotas are right, s | %.1f |\n"
+        "| resident memory then and after the load, MB | %.0f, %.0f |\n"
+        "| changes a second: requested, made | %d, %.0f |\n"
+        "| the daemon's CPU, of one core | %.0f %% |\n"
+        "| the daemon's CPU a change, µs | %.0f |\n"
+        "| status writes: a second, a change | %.0f; %.2f |\n"
+        "| from a change until used shows it, without load: p50, p99, ms | %.1f, %.1f |\n"
         "| the same under load: p50, p99, longest, ms | %.1f, %.1f, %.1f |\n"
-        "| load beside quiet: p50, p99 | %.2f, %.2f |\n"
-        "| quotas that are not true at the end | %zu of %zu |\n"
-        "| objects that resyncs found to differ | %.0f |\n",
+        "| ratio of both: p50, p99 | %.2f, %.2f |\n"
+        "| quotas that are wrong at the end | %zu of %zu |\n"
+        "| differences that resyncs found | %.0f |\n",
         size_.namespaces, size_.objects, seconds_to_true_,
         static_cast<double>(at_start_.resident_bytes) / 1e6,
         static_cast<double>(at_end_.resident_bytes) / 1e6, size_.rate, changes_ / busy_seconds_,

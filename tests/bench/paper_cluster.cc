@@ -41,10 +41,15 @@ int NumberIn(const http::Target& target, std::string_view name, int otherwise) {
 // "" after the last page.
 std::string Next(int end, int count) { return end < count ? std::to_string(end) : ""; }
 
-std::string PodsAsProtobuf(int from, int end, int count) {
+std::string PodsAsProtobuf(int from, int end, int count, int namespaces) {
   std::string list = wire::Bytes(
       1, wire::Bytes(2, std::to_string(kListVersion)).append(wire::Bytes(3, Next(end, count))));
-  for (int i = from; i < end; ++i) list.append(wire::Bytes(2, ProtobufPod(i, 0)));
+  for (int i = from; i < end; ++i) {
+    const std::string pod =
+        namespaces == 0 ? ProtobufPod(i, 0)
+                        : ProtobufPodIn(PaperCluster::NumberedNamespace(i % namespaces), i, 0);
+    list.append(wire::Bytes(2, pod));
+  }
   return wire::Enveloped("PodList", list);
 }
 
@@ -63,6 +68,19 @@ std::string MetadataAsJson(const std::string& resource, int from, int end, int c
   return list += "]}";
 }
 
+std::string NamespacesAsJson(int from, int end, int count) {
+  std::string list = R"({"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",)"
+                     R"("metadata":{"resourceVersion":"1000","continue":")" +
+                     Next(end, count) + R"("},"items":[)";
+  for (int i = from; i < end; ++i) {
+    const std::string name = PaperCluster::NumberedNamespace(i);
+    if (i > from) list += ',';
+    list += R"({"metadata":{"name":")" + name + R"(","uid":"uid-)" + name +
+            R"(","resourceVersion":"7","labels":{"team":"a"}}})";
+  }
+  return list += "]}";
+}
+
 }  // namespace
 
 // One open watch: sources of bytes, and those that ended.
@@ -75,7 +93,8 @@ struct OpenWatch {
 
 class PaperCluster::Server {
  public:
-  Server(int pods, int others) : counts_{{"pods", pods}} {
+  Server(int pods, int others, int namespaces)
+      : namespaces_(namespaces), counts_{{"pods", pods}, {"namespaces", namespaces}} {
     counts_["secrets"] = others / 2;
     counts_["configmaps"] = others - others / 2;
     http::ServerOptions options;
@@ -110,15 +129,16 @@ class PaperCluster::Server {
       const bool added = quota.IsNull();
       if (added) {
         quota.Make({"metadata", "name"}) = name;
-        quota.Make({"metadata", "namespace"}) = kNamespace;
+        if (namespaces_ == 0) quota.Make({"metadata", "namespace"}) = kNamespace;
         quota.Make({"metadata", "uid"}) = "uid-" + name;
+        quota.Make({"metadata", "generation"}) = 1;
       }
       quota.Make({"spec"}) = spec;
       event = EventOf(added ? "ADDED" : "MODIFIED", quota);
       used_.erase(name);
     }
     const Moment now = steady_clock::now();
-    base::asio::post(io_, [this, event] { Show("resourcequotas", Once(event)); });
+    base::asio::post(io_, [this, event] { Show(Quotas(), Once(event)); });
     return now;
   }
 
@@ -171,6 +191,10 @@ class PaperCluster::Server {
   }
 
  private:
+  [[nodiscard]] std::string Quotas() const {
+    return namespaces_ == 0 ? "resourcequotas" : "clusterquotas";
+  }
+
   static Source Once(std::string bytes) {
     return [bytes = std::move(bytes)]() mutable { return std::exchange(bytes, ""); };
   }
@@ -206,8 +230,10 @@ class PaperCluster::Server {
       response = Patch(target.segments.at(target.segments.size() - 2), request.body);
     } else if (target.path == "/api" || target.path == "/apis") {
       response.headers = {{"Content-Type", kDiscoveryType}};
-      response.body = DiscoveryText(target.path == "/api" ? CoreKinds() : Kinds());
-    } else if (resource == "resourcequotas") {
+      response.body = target.path == "/api" ? DiscoveryText(CoreKinds())
+                      : namespaces_ == 0    ? DiscoveryText(Kinds())
+                                            : DiscoveryOfClusterQuotas();
+    } else if (resource == Quotas()) {
       response = {.headers = {{"Content-Type", "application/json"}}, .body = ListOfQuotas(target)};
     } else if (counts_.contains(resource)) {
       response = Page(resource, target);
@@ -223,7 +249,11 @@ class PaperCluster::Server {
     const int end = std::min(count, from + NumberIn(target, "limit", count));
     if (resource == "pods") {
       return {.headers = {{"Content-Type", "application/vnd.kubernetes.protobuf"}},
-              .body = PodsAsProtobuf(from, end, count)};
+              .body = PodsAsProtobuf(from, end, count, namespaces_)};
+    }
+    if (resource == "namespaces") {
+      return {.headers = {{"Content-Type", "application/json"}},
+              .body = NamespacesAsJson(from, end, count)};
     }
     return {.headers = {{"Content-Type", "application/json"}},
             .body = MetadataAsJson(resource, from, end, count)};
@@ -242,7 +272,11 @@ class PaperCluster::Server {
       next = quota->first;
       break;
     }
-    return R"({"kind":"ResourceQuotaList","apiVersion":"v1","metadata":{"resourceVersion":")" +
+    const char* const kind =
+        namespaces_ == 0
+            ? R"("ResourceQuotaList","apiVersion":"v1")"
+            : R"("ClusterQuotaList","apiVersion":"quota-controller-manager.io/v1alpha1")";
+    return R"({"kind":)" + std::string(kind) + R"(,"metadata":{"resourceVersion":")" +
            std::to_string(version_) + R"(","continue":")" + next + R"("},"items":)" +
            json::Write(std::move(items)) + "}";
   }
@@ -261,9 +295,13 @@ class PaperCluster::Server {
                 .headers = {{"Content-Type", "application/json"}},
                 .body = R"({"kind":"Status","status":"Failure","reason":"Conflict","code":409})"};
       }
-      for (const std::string_view list : {"hard", "used"}) {
-        const json::Value* amounts = patch.At({"status", list});
-        if (amounts == nullptr) continue;
+      for (const auto& [member, value] : *patch.At({"status"})->AsObject()) {
+        const std::string_view list = member;
+        const json::Value* amounts = &value;
+        if (list != "hard" && list != "used") {
+          quota.Make({"status", list}) = value;
+          continue;
+        }
         for (const auto& [resource, amount] : *amounts->AsObject()) {
           quota.Make({"status", list, resource}) = amount;
           if (list == "used") used_[name].try_emplace({resource, *amount.AsString()}, now);
@@ -273,7 +311,7 @@ class PaperCluster::Server {
       text = json::Write(quota);
     }
     written_.notify_all();
-    Show("resourcequotas", Once(event));
+    Show(Quotas(), Once(event));
     return {.headers = {{"Content-Type", "application/json"}}, .body = text};
   }
 
@@ -303,6 +341,7 @@ class PaperCluster::Server {
     watches_.erase(watch);
   }
 
+  int namespaces_;
   std::map<std::string, int> counts_;
   e2e::TempDir folder_;
   std::string kubeconfig_;
@@ -323,8 +362,13 @@ class PaperCluster::Server {
   std::thread thread_;
 };
 
-PaperCluster::PaperCluster(int pods, int others)
-    : server_(std::make_unique<Server>(pods, others)) {}
+std::string PaperCluster::NumberedNamespace(int number) {
+  std::string name = std::to_string(number);
+  return name.insert(0, 5 - name.size(), '0').insert(0, "t");
+}
+
+PaperCluster::PaperCluster(int pods, int others, int namespaces)
+    : server_(std::make_unique<Server>(pods, others, namespaces)) {}
 PaperCluster::~PaperCluster() = default;
 
 const std::string& PaperCluster::Kubeconfig() const { return server_->kubeconfig(); }
@@ -348,6 +392,10 @@ void PaperCluster::SendPodEvents(Source source) { server_->SendPodEvents(std::mo
 
 std::string PaperPodEvent(const std::string& type, int number, int version) {
   return wire::Frame(type, "Pod", ProtobufPod(number, version));
+}
+std::string PaperPodEventIn(const std::string& ns, const std::string& type, int number,
+                            int version) {
+  return wire::Frame(type, "Pod", ProtobufPodIn(ns, number, version));
 }
 
 }  // namespace bench

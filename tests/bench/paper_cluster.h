@@ -1,8 +1,9 @@
 #pragma once
 
-// An API server that stores only quotas. Its pods and other objects are made up while they are
-// listed, as many as a bench wants, and its watches show what the bench sends. So a million objects
-// need no memory outside of the daemon, and events come as fast as they are read.
+// An API server that stores only ResourceQuotas, or only ClusterQuotas. Its pods and other objects
+// are generated while they are listed, in any number, and its watches send the events of the bench.
+// So a million objects need no memory outside of the daemon, and events come as fast as the daemon
+// reads them.
 //
 // Plain HTTP on loopback. The server has its own thread. Calls come from one other thread and
 // return at once or block.
@@ -24,10 +25,15 @@ class PaperCluster {
   using Source = std::function<std::string()>;
 
   static constexpr const char* kNamespace = "team-a";
+  // The namespaces of ClusterQuotas are t00000, t00001 and so on; their labels are {"team": "a"}.
+  static std::string NumberedNamespace(int number);
 
+  // With `namespaces`: the pods are in so many of them in turn, and quotas are ClusterQuotas.
+  // Without: all are in kNamespace.
+  //
   // So many pods of ten workloads, about 5 kB each as JSON and sent as protobuf; and so many other
   // objects (Secrets and ConfigMaps in turn), of which only metadata is sent.
-  PaperCluster(int pods, int others);
+  PaperCluster(int pods, int others, int namespaces = 0);
   ~PaperCluster();
 
   // An administrator's; the file lives as long as this.
@@ -41,8 +47,8 @@ class PaperCluster {
   // With `refuse`, ends the watches of pods and answers their lists and watches with 503 until
   // called with false.
   void RefusePods(bool refuse);
-  // When a status with this `used` was first written after the quota's spec was put; nullopt if it
-  // was not within `timeout`.
+  // Returns when a status with this `used` was first written after the last PutQuota(); nullopt if
+  // none was within `timeout`.
   std::optional<Moment> WaitForUsed(const std::string& name, const std::string& resource,
                                     const std::string& used, std::chrono::milliseconds timeout);
   // Sends the pieces of `source` on the open watch of pods; returns when the last one was taken.
@@ -55,5 +61,8 @@ class PaperCluster {
 
 // A watch frame for the pod of this number, as in the list or with other requests.
 std::string PaperPodEvent(const std::string& type, int number, int version);
+// The same, in one of the namespaces of ClusterQuotas.
+std::string PaperPodEventIn(const std::string& ns, const std::string& type, int number,
+                            int version);
 
 }  // namespace bench

@@ -14,7 +14,7 @@ using wire::Bytes;
 using wire::Number;
 
 constexpr int kWorkloads = 10;
-constexpr int kVersionSlot = 100'000'000;  // and above: versions that are as long as each other
+constexpr int kVersionSlot = 100'000'000;  // all versions from here on have the same length
 
 std::string NumberedUid(int number) {
   char uid[37];
@@ -175,11 +175,17 @@ std::string ProtobufPod(int number, int version) {
   }();
   static const std::string uid = "0c1a0b86-5f5c-4f0f-8d5f-6a1c1f7f0e01";
   std::string pod = workloads[static_cast<std::size_t>((number + version) % kWorkloads)];
-  // Of the same lengths as what they replace.
+  // The new values have the lengths of the old ones, so the lengths in the message stay right.
   pod.replace(pod.find(uid), uid.size(), NumberedUid(number));
   const std::string slot = std::to_string(kVersionSlot);
   pod.replace(pod.find(slot), slot.size(), std::to_string(kVersionSlot + version));
   return pod;
+}
+
+std::string ProtobufPodIn(const std::string& ns, int number, int version) {
+  static const std::string own = "team-a";
+  std::string pod = ProtobufPod(number, version);
+  return pod.replace(pod.find(own), own.size(), ns);
 }
 
 std::string ListOfSmallPods(int pods) {

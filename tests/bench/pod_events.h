@@ -12,9 +12,11 @@ namespace bench {
 std::string JsonEvent(const std::string& cpu, int version);
 std::string ProtobufEvent(const std::string& cpu, int version);
 
-// The sample pod as a message, numbered in its uid: of one of ten workloads, and with each version
-// of the next one.
+// The sample pod as a message, with the number in its uid. It belongs to one of ten workloads, and
+// each version belongs to the next workload.
 std::string ProtobufPod(int number, int version);
+// The same in another namespace, whose name also has six letters.
+std::string ProtobufPodIn(const std::string& ns, int number, int version);
 
 // A list of pods "p0" …, of ten workloads and reduced to what is counted, and the event by which
 // the first of them changes.

@@ -11,8 +11,8 @@ namespace bench {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-QuotaWatch::QuotaWatch(const std::string& kubeconfig, const std::string& ns)
-    : connection_(kubeconfig), ns_(ns) {
+QuotaWatch::QuotaWatch(const std::string& kubeconfig, std::string quotas)
+    : connection_(kubeconfig), quotas_(std::move(quotas)) {
   Run([this] { return Open(); });
 }
 
@@ -31,7 +31,7 @@ void QuotaWatch::Run(std::function<base::Task<void>()> task) {
 
 base::Task<void> QuotaWatch::Open() {
   client::ApiRequest request;
-  request.path = e2e::PathOf("resourcequotas", ns_);
+  request.path = quotas_;
   request.query.emplace_back("watch", "1");
   auto stream = co_await connection_.rest->Stream(std::move(request));
   if (stream) {
@@ -65,23 +65,28 @@ void QuotaWatch::WaitForPods(int pods, std::chrono::seconds timeout) {
   Run([this, pods, timeout] { return ReadUntil(pods, timeout); });
 }
 
-std::chrono::duration<double, std::milli> QuotaWatch::TimeDelete(const std::string& pod, int pods) {
+QuotaWatch::Times QuotaWatch::TimeDelete(const std::string& pod, int pods) {
   const auto began = steady_clock::now();
+  const auto since = [began] {
+    return std::chrono::duration<double, std::milli>(steady_clock::now() - began).count();
+  };
+  Times times;
   base::TaskGroup beside(connection_.io.get_executor());
   // Sent while the watch is read: the status may arrive before the DELETE's own answer.
-  const auto remove = [this, &pod]() -> base::Task<void> {
+  const auto remove = [this, &pod, &times, &since]() -> base::Task<void> {
     client::ApiRequest request;
     request.verb = "DELETE";
-    request.path = e2e::PathOf("pods", ns_, pod);
+    request.path = pod;
     request.query.emplace_back("gracePeriodSeconds", "0");
     auto answer = co_await connection_.rest->Do(std::move(request));
+    times.answered_ms = since();
     if (!answer) error_ = answer.error().message;
   };
   beside.Spawn("delete", remove);
   Run([this, pods] { return ReadUntil(pods, std::chrono::seconds(60)); });
-  const auto took = steady_clock::now() - began;
+  times.shown_ms = since();
   Run([&beside] { return beside.Join(); });
-  return took;
+  return times;
 }
 
 }  // namespace bench

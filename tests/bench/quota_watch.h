@@ -14,14 +14,19 @@ namespace bench {
 
 class QuotaWatch {
  public:
-  // Watches the only quota of this namespace, from its current state on.
-  QuotaWatch(const std::string& kubeconfig, const std::string& ns);
+  // Watches the only quota of this collection, from its current state on.
+  QuotaWatch(const std::string& kubeconfig, std::string quotas);
   ~QuotaWatch();
 
   // Returns when status.used.pods is `pods`; throws after `timeout`.
   void WaitForPods(int pods, std::chrono::seconds timeout);
-  // Sends the DELETE of a pod and returns how long it took until status.used.pods was `pods`.
-  std::chrono::duration<double, std::milli> TimeDelete(const std::string& pod, int pods);
+  // How long it took from the request until it was answered, and until status.used showed it.
+  struct Times {
+    double answered_ms = 0;
+    double shown_ms = 0;
+  };
+  // Sends the DELETE of the pod at this path, after which status.used.pods is to be `pods`.
+  Times TimeDelete(const std::string& pod, int pods);
 
  private:
   void Run(std::function<base::Task<void>()> task);
@@ -29,7 +34,7 @@ class QuotaWatch {
   base::Task<void> ReadUntil(int pods, std::chrono::milliseconds timeout);
 
   e2e::Connection connection_;
-  std::string ns_;
+  std::string quotas_;
   std::unique_ptr<http::BodyStream> stream_;
   std::string lines_;
   std::string last_;

@@ -12,20 +12,42 @@ end='<!-- /measured -->'
 
 title() {
   case $1 in
-    controller) echo 'Counting, beside kube-controller-manager' ;;
+    controller) echo 'Counting, compared with kube-controller-manager' ;;
     scale) echo 'Size, new quotas, bursts' ;;
     churn) echo 'Changes of one quota' ;;
     load) echo 'Many quotas' ;;
-    admission) echo 'Admission, beside what else can guard a quota' ;;
+    admission) echo 'Admission, compared with other ways to enforce a quota' ;;
+    cluster) echo 'ClusterQuotas' ;;
     kubectl-quota) echo 'kubectl quota' ;;
   esac
 }
 # plot NAME TEXT
 plot() { [ ! -e "$results/$1.svg" ] || printf '\n![%s](results/%s.svg)\n' "$2" "$1"; }
 
+# The files of a part, in the order in which they are shown.
+files() {
+  local question
+  case $1 in
+    scale) set -- scale memory new-quota burst recounts ;;
+    admission) set -- admission rate quiet limit two namespaces leak killed memory ;;
+    cluster) set -- cluster cluster tree reach groups ;;
+  esac
+  [ ! -e "$results/$1.md" ] || echo "$results/$1.md"
+  for question in "${@:2}"; do
+    [ ! -e "$results/$1/$question.md" ] || echo "$results/$1/$question.md"
+  done
+}
+
+# The machine and the date stand where they differ from those above.
 section() {
+  local file machine='' new
   printf '\n## %s\n' "$(title "$1")"
-  tail -n +2 "$results/$1.md" | cat -s
+  for file in $(files "$1"); do
+    new=$(sed -n 3p "$file")
+    [ "$new" = "$machine" ] || printf '\n%s\n' "$new"
+    machine=$new
+    tail -n +4 "$file" | cat -s
+  done
   case $1 in
     controller)
       plot controller "median of DELETE → status.used by pods, ours and the built-in controller's"
@@ -41,8 +63,8 @@ text=$(mktemp)
 trap 'rm -f "$text"' EXIT
 {
   awk -v mark="$begin" '{ print } $0 == mark { exit }' "$readme"
-  for part in controller scale churn load admission kubectl-quota; do
-    [ ! -e "$results/$part.md" ] || section "$part"
+  for part in controller scale churn load admission cluster kubectl-quota; do
+    [ -z "$(files "$part")" ] || section "$part"
   done
   echo
   awk -v mark="$end" '$0 == mark { shown = 1 } shown' "$readme"

@@ -14,9 +14,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "pkg/admission/handler.h"
 #include "pkg/http/client.h"
 #include "pkg/http/server.h"
+#include "pkg/webhook/handler.h"
 #include "tests/pkg/admission/sample_reviews.h"
 
 namespace {
@@ -109,11 +109,11 @@ void MeasureServer(const char* what, bool tls, const std::string& body, int requ
   base::asio::io_context io{1};
   const base::RealClock clock;
   Allower allower;
-  http::ServerOptions options = admission::WebhookServerOptions();
+  http::ServerOptions options = webhook::WebhookServerOptions();
   const http::CertificatePair pair = http::MakeSelfSigned({"127.0.0.1"}).value();
   if (tls) options.tls = http::ServerTls{.cert_pem = pair.cert_pem, .key_pem = pair.key_pem};
   auto server = http::NewServer(io.get_executor(), options,
-                                admission::NewHandler({&allower}, admission::NoObserver(), clock))
+                                webhook::NewHandler({&allower}, admission::NoObserver(), clock))
                     .value();
   const http::Url url{
       .scheme = tls ? "https" : "http", .host = "127.0.0.1", .port = server->port()};

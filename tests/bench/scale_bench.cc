@@ -24,9 +24,13 @@ struct Question {
 };
 
 const std::vector<Question>& Questions() {
-  static const std::vector<Question> questions{
-      {"memory", AskMemoryOfObjects}, {"new-quota", AskNewQuota}, {"burst", AskBurst},
-      {"recounts", AskRecounts},      {"resync", AskResync},      {"churn", AskChurn}};
+  static const std::vector<Question> questions{{"memory", AskMemoryOfObjects},
+                                               {"new-quota", AskNewQuota},
+                                               {"burst", AskBurst},
+                                               {"recounts", AskRecounts},
+                                               {"groups", AskGroups},
+                                               {"resync", AskResync},
+                                               {"churn", AskChurn}};
   return questions;
 }
 

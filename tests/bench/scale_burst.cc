@@ -166,7 +166,7 @@ void AskBurst(const Scale& scale) {
       "| events taken a second | %.0f |\n"
       "| CPU an event, admission and status writes included, µs | %.1f |\n"
       "| resident before, MB; most beyond that during the burst, MB | %.1f; %s |\n"
-      "| a review in quiet: median, p99, slowest of %zu, ms | %.2f, %.2f, %.2f |\n"
+      "| a review without load: median, p99, slowest of %zu, ms | %.2f, %.2f, %.2f |\n"
       "| a review during the burst: median, p99, slowest of %zu, ms | %.2f, %.2f, %s |\n"
       "| reviews not answered | %d |\n",
       scale.events, scale.events / took.count(), cpu_each, before,

@@ -25,6 +25,9 @@ void AskNewQuota(const Scale& scale);
 void AskBurst(const Scale& scale);
 // Work that concerns all of very many quotas: how long does one piece of it occupy the event loop?
 void AskRecounts(const Scale& scale);
+// One ClusterQuota over 10 000 namespaces: what do its objects need in memory, an event and a
+// recount in CPU time, and the start?
+void AskGroups(const Scale& scale);
 // What does a resync of unchanged pods cost?
 void AskResync(const Scale& scale);
 // 500 creations and deletions a second under one quota: how far does `used` lag, at what cost?

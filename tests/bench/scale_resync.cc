@@ -32,7 +32,7 @@ class Resyncs {
     Fill(api, kNamespace, 0, pods);
   }
 
-  // Until everything is counted for the first time.
+  // Waits until everything is counted for the first time.
   Spent Start() {
     daemon_ = std::make_unique<e2e::Daemon>(
         e2e::DaemonOptions{.kubeconfig = server_->Kubeconfig(proxy_.port()),

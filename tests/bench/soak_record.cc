@@ -90,7 +90,7 @@ std::string SoakRecord::Svg(const std::string& subtitle) const {
   add("resident memory", "MB", &Vitals::resident_mb);
   add("open descriptors", "count", &Vitals::descriptors);
   add("charges held", "count", &Vitals::charges);
-  add("objects that resyncs found to differ", "count", &Vitals::drift);
+  add("differences that resyncs found", "count", &Vitals::drift);
   Panel lag{.title = "until every used was true, after a fault and its load",
             .unit = "s",
             .curves = {{"a settled cycle", "#2ca02c", {}, true}}};

@@ -9,6 +9,7 @@
 #include "tests/e2e/harness/cloud.h"
 #include "tests/e2e/harness/federation.h"
 #include "tests/e2e/harness/files.h"
+#include "tests/source_dir.h"
 
 namespace bench {
 namespace {
@@ -28,7 +29,7 @@ constexpr int kCrowdTicks = 10;
 constexpr int kTicksOfATurn = 40;
 
 json::Value Definition(const std::string& path) {
-  auto definition = config::ParseYaml(e2e::ReadFile(QCM_SOURCE_DIR + path));
+  auto definition = config::ParseYaml(e2e::ReadFile(tests::SourcePath(path)));
   if (!definition) throw std::runtime_error(path + ": " + definition.error().message);
   return std::move(*definition);
 }

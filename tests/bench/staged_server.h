@@ -16,7 +16,7 @@
 
 namespace bench {
 
-// The bytes of one watch, as they come.
+// The bytes of one watch in the order of their arrival.
 struct Feed {
   explicit Feed(base::Scheduler& scheduler) : arrived(scheduler.NewAlarm()) {}
   void Send(std::string bytes) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Prints a measured number with its target for a table. A pure function; any thread.
+// Prints a measured number with its target for a table. Pure functions; any thread.
 
 #include <cstdio>
 #include <string>
@@ -15,6 +15,11 @@ inline std::string BesideTarget(double value, const char* relation, double targe
   return text;
 }
 
+inline std::string Plain(double value, int digits = 1) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
 // "8.5 (≤ 20)", or "**25.3, missed** (≤ 20)".
 inline std::string AtMost(double value, double target, int digits = 1) {
   return BesideTarget(value, "≤", target, value > target, digits);

@@ -16,7 +16,7 @@ namespace differential {
 
 class Comparison {
  public:
-  // Differences after the first few are only counted.
+  // The first few differences are printed. Later ones are only counted.
   void Differ(const std::string& what);
   // Compares ours with upstream's amount ({"nanos", "format", "text"}).
   void CompareAmount(const std::string& what, const quantity::Quantity& ours,

@@ -9,14 +9,12 @@
 //                    here it is refused like every number beyond the limit, or rounded to 1n like
 //                    1e-10.
 //   kDroppedSuffix   upstream prints 1000E as "1", because it has no suffix for 10^21; here the
-//   text
-//                    equals the value.
+//                    text equals the value.
 //   kLabelSelector   upstream turns a selector's classes into label selectors. An invalid one (a
 //                    class name longer than 63 characters, In without values) is an error there
 //                    that leaves used at 0; here names are compared as they are.
 //   kPredicate       upstream treats In, NotIn and DoesNotExist as Exists on a scope without
-//   classes,
-//                    which the API server refuses; here they are evaluated as written.
+//                    classes, which the API server refuses; here they are evaluated as written.
 //   kRemoval         a pod past its deletion grace counts two seconds longer, until the API server
 //                    has removed it.
 //   kManyDevices     more than 2^63 - 1 devices of one class in one claim are refused.

@@ -291,19 +291,19 @@ void CompareObjects(const api::GroupResource& resource, json::Object (*make)(Ran
 }
 
 // The shares add up to the count.
-TEST_CASE("pods: random ones are counted as upstream counts them", "[differential]") {
+TEST_CASE("pods: random pods are counted as upstream counts them", "[differential]") {
   CompareObjects({"", "pods"}, RandomPod, 60);
 }
 
-TEST_CASE("services: random ones are counted as upstream counts them", "[differential]") {
+TEST_CASE("services: random services are counted as upstream counts them", "[differential]") {
   CompareObjects({"", "services"}, RandomService, 10);
 }
 
-TEST_CASE("claims: random ones are counted as upstream counts them", "[differential]") {
+TEST_CASE("claims: random claims are counted as upstream counts them", "[differential]") {
   CompareObjects({"", "persistentvolumeclaims"}, RandomVolumeClaim, 16);
 }
 
-TEST_CASE("device claims: random ones are counted as upstream counts them", "[differential]") {
+TEST_CASE("device claims: random claims are counted as upstream counts them", "[differential]") {
   CompareObjects({"resource.k8s.io", "resourceclaims"}, RandomDeviceClaim, 12);
 }
 

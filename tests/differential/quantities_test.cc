@@ -89,7 +89,7 @@ class QuantityComparison : public Comparison {
   }
 };
 
-TEST_CASE("quantities: random texts and sums are what upstream makes of them", "[differential]") {
+TEST_CASE("quantities: random texts and sums are the same as upstream's", "[differential]") {
   Random random(TheSettings().seed);
   QuantityComparison comparison;
   AskAll(

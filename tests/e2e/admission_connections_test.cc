@@ -140,7 +140,7 @@ class Account {
 }  // namespace
 
 // Each answer takes long enough for all requests to run at once.
-TEST_CASE("admission: namespaces that charge at once again use the connections of the last time",
+TEST_CASE("admission: concurrent writes of namespaces reuse their connections",
           "[e2e][admission]") {
   constexpr std::size_t kNamespaces = 60;
   constexpr int kRounds = 6;
@@ -156,8 +156,7 @@ TEST_CASE("admission: namespaces that charge at once again use the connections o
   CHECK(opened <= static_cast<int>(kNamespaces) + 15);
 }
 
-TEST_CASE("admission: credentials that are refused are renewed, and nobody's request fails",
-          "[e2e][admission]") {
+TEST_CASE("admission: refused credentials are renewed, and no request fails", "[e2e][admission]") {
   Renewed renewed(SharedServer());
   if (CurrentTier() == Tier::kSandbox) {
     Admission a({.kubeconfig = renewed.Kubeconfig()});

@@ -15,7 +15,7 @@ json::Value ScopedQuota(const std::string& name, const Quantities& hard, const s
 
 }  // namespace
 
-TEST_CASE("admission: what exceeds a quota is refused, with what was asked, used and limited",
+TEST_CASE("admission: a refusal names the requested, used and limited amounts",
           "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"pods", "2"}, {"requests.cpu", "1"}, {"count/secrets", "1"}});
@@ -42,7 +42,7 @@ TEST_CASE("admission: what exceeds a quota is refused, with what was asked, used
   CHECK(a.Post("pods", Pod("p3", {{"cpu", "600m"}})).ok());
 }
 
-TEST_CASE("admission: what a quota must know has to be said", "[e2e][admission]") {
+TEST_CASE("admission: an object must specify what a quota requires", "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"requests.cpu", "1"}, {"requests.memory", "1Gi"}});
   const Attempt silent = a.Post("pods", Pod("silent"));
@@ -57,8 +57,7 @@ TEST_CASE("admission: what a quota must know has to be said", "[e2e][admission]"
   CHECK(a.Post("pods", Pod("says", {{"cpu", "1m"}, {"memory", "1Mi"}})).ok());
 }
 
-TEST_CASE("admission: where nothing is known of what is used, nothing is admitted",
-          "[e2e][admission]") {
+TEST_CASE("admission: nothing is admitted while usage is unknown", "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"pods", "5"}});
   const std::string wipe = R"({"status":{"used":null}})";
@@ -79,7 +78,7 @@ TEST_CASE("admission: where nothing is known of what is used, nothing is admitte
   CHECK(a.Post("pods", Pod("p")).ok());
 }
 
-TEST_CASE("admission: a dry run is judged and not charged", "[e2e][admission]") {
+TEST_CASE("admission: a dry run is judged but not charged", "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"pods", "1"}});
   WriteRecorder recorder(a.scenario().server().Kubeconfig(), a.scenario().ns(),
@@ -95,7 +94,7 @@ TEST_CASE("admission: a dry run is judged and not charged", "[e2e][admission]") 
   CHECK(a.Count("pods") == 1);
 }
 
-TEST_CASE("admission: an object must fit every quota, and one that does not costs none of them",
+TEST_CASE("admission: an object must fit every quota, and a refused object is charged to none",
           "[e2e][admission]") {
   Admission a;
   a.Limit("cpu", {{"requests.cpu", "1"}});
@@ -115,7 +114,7 @@ TEST_CASE("admission: an object must fit every quota, and one that does not cost
   a.scenario().WaitUsed("idle", {{"pods", "0"}});
 }
 
-TEST_CASE("admission: little that is left of a limit is said to the user", "[e2e][admission]") {
+TEST_CASE("admission: the user is warned when little of a limit is left", "[e2e][admission]") {
   std::vector<std::string> flags;
   std::vector<std::string> said{"quota nearly used up: q: pods 10 of 10"};
   SECTION("by default") {}

@@ -48,7 +48,7 @@ class MostPorts {
 
 }  // namespace
 
-TEST_CASE("admission: eight clients that change one object at once charge what is stored",
+TEST_CASE("admission: eight clients that change one object charge only what is stored",
           "[e2e][admission][load]") {
   constexpr int kMostPorts = 10;
   Admission a;
@@ -80,7 +80,7 @@ TEST_CASE("admission: eight clients that change one object at once charge what i
   CHECK(used.highest() > 1);
 }
 
-TEST_CASE("admission: labels and statuses of running pods cost no write, and no call",
+TEST_CASE("admission: changed labels and statuses of pods cause no call and no write",
           "[e2e][admission][load]") {
   constexpr int kPods = 20;
   Admission a;
@@ -91,7 +91,7 @@ TEST_CASE("admission: labels and statuses of running pods cost no write, and no 
     a.api().MergePatch(a.scenario().Path("pods", name, "status"), PhasePatch("Running"));
   }
   a.scenario().WaitUsed("q", {{"pods", "20"}, {"requests.cpu", "200m"}});
-  // What is over is taken out of the list by a last write.
+  // A last write removes ended reservations from the list.
   Eventually("nothing is reserved any more", [&] {
     const double reserved = a.Metric("quota_reservations");
     return reserved == 0 ? std::string() : "reservations: " + std::to_string(reserved);
@@ -147,7 +147,7 @@ TEST_CASE("admission: 64 clients at the limit are refused by quota alone, and ne
                << " charges written");
 }
 
-TEST_CASE("admission: a crowd is charged in advance, and nothing of that stays",
+TEST_CASE("admission: a burst is charged in advance, and unused charges end",
           "[e2e][admission][load]") {
   constexpr int kRound = 200;
   Admission a;
@@ -169,8 +169,7 @@ TEST_CASE("admission: a crowd is charged in advance, and nothing of that stays",
   CHECK(a.Metric("quota_foreign_charges_expired_total") == 0);
 }
 
-TEST_CASE("admission: what was charged in advance is no reason to refuse",
-          "[e2e][admission][load]") {
+TEST_CASE("admission: a charge in advance refuses no other request", "[e2e][admission][load]") {
   constexpr int kLimit = 300;
   Admission a;
   a.Limit("q", {{"pods", std::to_string(kLimit)}});
@@ -187,7 +186,7 @@ TEST_CASE("admission: what was charged in advance is no reason to refuse",
   a.scenario().WaitUsed("q", {{"pods", std::to_string(kLimit)}}, AfterAHold());
 }
 
-TEST_CASE("admission: what was charged and never stored is given back in seconds",
+TEST_CASE("admission: a charge for an object that is never stored ends within seconds",
           "[e2e][admission][load]") {
   Admission a;
   a.Limit("q", {{"pods", "100"}});
@@ -199,7 +198,7 @@ TEST_CASE("admission: what was charged and never stored is given back in seconds
     CHECK(attempt.reason == "AlreadyExists");
   }
   a.scenario().WaitUsed("q", {{"pods", "20"}}, AfterAHold());
-  CHECK(used.highest() > 20);  // they were charged indeed
+  CHECK(used.highest() > 20);  // refused creations were charged until then
 }
 
 }  // namespace e2e::admission_load_test

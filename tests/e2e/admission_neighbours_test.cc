@@ -51,7 +51,7 @@ class MuteWebhook {
 
 }  // namespace
 
-TEST_CASE("admission: what waits for somebody else's slow webhook stays charged",
+TEST_CASE("admission: an object that waits for another slow webhook stays charged",
           "[e2e][admission][neighbours]") {
   Admission a;
   a.Limit("q", {{"pods", "1"}});
@@ -76,7 +76,7 @@ TEST_CASE("admission: what waits for somebody else's slow webhook stays charged"
   CHECK(a.Count("pods") == 1);
 }
 
-TEST_CASE("admission: with the built-in plugin on and core not enforced nothing is charged twice",
+TEST_CASE("admission: nothing is charged twice beside the built-in plugin if core is not enforced",
           "[e2e][admission][neighbours][real-only]") {
   Admission a({.server = {.quota_plugin = true}, .enforce = false});
   a.Limit("q", {{"pods", "100"}});
@@ -87,7 +87,7 @@ TEST_CASE("admission: with the built-in plugin on and core not enforced nothing 
   CHECK(used.highest() > 0);
 }
 
-TEST_CASE("admission: with the built-in plugin on by mistake the truth is back within 15 s",
+TEST_CASE("admission: usage is right within 15 s although the built-in plugin charges, too",
           "[e2e][admission][neighbours][real-only]") {
   Admission a({.server = {.quota_plugin = true}});
   a.Limit("q", {{"pods", "100"}});

@@ -1,5 +1,5 @@
-// The daemon cannot reach the API server, quotas are deleted, somebody else writes, the daemon is
-// killed: each answer is correct and comes in bounded time, and everything recovers by itself.
+// The daemon cannot reach the API server, quotas are deleted, somebody else writes, or the daemon
+// is killed. Each answer is still correct and in time, and everything recovers without help.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
@@ -61,7 +61,7 @@ class Loop {
 
 }  // namespace
 
-TEST_CASE("admission: with the API server out of the daemon's reach nothing is decided wrongly",
+TEST_CASE("admission: no decision is wrong while the daemon cannot reach the API server",
           "[e2e][admission][outage]") {
   TcpProxy proxy(SharedServer().port());
   Admission a({.kubeconfig = SharedServer().Kubeconfig(proxy.port())});
@@ -102,7 +102,7 @@ TEST_CASE("admission: with the API server out of the daemon's reach nothing is d
   a.scenario().WaitUsed("q", {{"pods", "3"}}, AfterAHold());
 }
 
-TEST_CASE("admission: another writer of the quota in a tight loop delays, and stops nobody",
+TEST_CASE("admission: another writer in a tight loop delays requests but stops none",
           "[e2e][admission][outage]") {
   Admission a;
   a.Limit("q", {{"pods", "60"}});
@@ -120,7 +120,7 @@ TEST_CASE("admission: another writer of the quota in a tight loop delays, and st
   for (int limit = 60; rounds < 10 && writer.turns() <= 10; ++rounds, limit += 60) {
     const std::string text = std::to_string(limit);
     a.api().MergePatch(quota, Json(R"({"spec":{"hard":{"pods":")" + text + R"("}}})"));
-    Eventually("the limit is in force", [&]() -> std::string {
+    Eventually("the limit is enforced", [&]() -> std::string {
       const auto stored = a.scenario().GetQuota("q");
       return stored.StringAt({"status", "hard", "pods"}) == text ? "" : json::Write(stored);
     });
@@ -137,7 +137,7 @@ TEST_CASE("admission: another writer of the quota in a tight loop delays, and st
   CHECK(writer.turns() > 10);
 }
 
-TEST_CASE("admission: a quota that is deleted limits nobody who still waits for it",
+TEST_CASE("admission: a deleted quota does not limit requests that wait for its write",
           "[e2e][admission][outage]") {
   TcpProxy proxy(SharedServer().port());
   Admission a({.kubeconfig = SharedServer().Kubeconfig(proxy.port())});
@@ -154,7 +154,7 @@ TEST_CASE("admission: a quota that is deleted limits nobody who still waits for 
   CHECK(a.Count("pods") == 20);
 }
 
-TEST_CASE("admission: a namespace that is being deleted is in nobody's way",
+TEST_CASE("admission: the deletion of a namespace delays no other request",
           "[e2e][admission][outage]") {
   Admission a;
   a.Limit("q", {{"pods", "1000"}});
@@ -174,7 +174,7 @@ TEST_CASE("admission: a namespace that is being deleted is in nobody's way",
     if (gone) ++ended;
     if (!attempt.ok() && !gone && !attempt.exceeded()) ++strange;
   });
-  Eventually("pods are made", [&]() -> std::string { return there.turns() > 20 ? "" : "few"; });
+  Eventually("pods are created", [&]() -> std::string { return there.turns() > 20 ? "" : "few"; });
   a.api().Delete(PathOf("namespaces", "", doomed));
   for (int i = 0; i < 50; ++i) {
     const Attempt attempt = a.Post("pods", Pod("p" + std::to_string(i)));
@@ -186,13 +186,12 @@ TEST_CASE("admission: a namespace that is being deleted is in nobody's way",
     const auto exists = [&]() -> std::string {
       return a.api().Exists(PathOf("namespaces", "", doomed)) ? "it exists" : "";
     };
-    Eventually("the namespace is gone", exists, 120s);  // the built-in controller takes its time
+    Eventually("the namespace is deleted", exists, 120s);  // the built-in controller takes its time
   }
   a.scenario().WaitUsed("q", {{"pods", "50"}});
 }
 
-TEST_CASE("admission: a status that was wiped by hand is filled in again, under load",
-          "[e2e][admission][outage]") {
+TEST_CASE("admission: a cleared status is restored under load", "[e2e][admission][outage]") {
   Admission a;
   a.Limit("q", {{"pods", "50"}});
   auto creations = SendAside(a.scenario(), Creations(a.scenario(), "p", 200), 8);
@@ -215,7 +214,7 @@ TEST_CASE("admission: a status that was wiped by hand is filled in again, under 
   a.scenario().WaitUsed("q", {{"pods", std::to_string(created)}});
 }
 
-TEST_CASE("admission: a daemon that was killed shuts the door while it is away, and no longer",
+TEST_CASE("admission: creations are refused only while the killed daemon is away",
           "[e2e][admission][outage]") {
   Admission a;
   a.Limit("q", {{"pods", "40"}});
@@ -253,7 +252,7 @@ TEST_CASE("admission: a daemon that was killed shuts the door while it is away, 
 }
 
 // A start reads from the quotas what is reserved, so nothing has to wait for a hold.
-TEST_CASE("admission: what goes while no daemon runs is free as soon as one has listed everything",
+TEST_CASE("admission: objects deleted while no daemon ran are free after the first complete list",
           "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"pods", "20"}});

@@ -90,14 +90,14 @@ void Race(const std::string& program) {
 
 }  // namespace
 
-TEST_CASE("admission: two replicas, each asked about half, admit no more than one would",
+TEST_CASE("admission: two replicas that share the requests admit no more than one replica",
           "[e2e][admission][load]") {
   Race("");
 }
 
 // A rolling update from a version that does not know reservations: QCM_OLDER_DAEMON is its program
 // (older_daemon.sh).
-TEST_CASE("admission: an older replica beside a newer one admits no more than one would",
+TEST_CASE("admission: an older and a newer replica together admit no more than one replica",
           "[e2e][admission][older]") {
   const char* const program = std::getenv("QCM_OLDER_DAEMON");
   REQUIRE(program != nullptr);

@@ -108,7 +108,8 @@ class HalfABody {
 
 }  // namespace
 
-TEST_CASE("admission: what is no review is told so, and is in nobody's way", "[e2e][admission]") {
+TEST_CASE("admission: a request that is not a review gets an error and delays no other",
+          "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"pods", "1000"}});
   Caller caller(a);
@@ -153,7 +154,7 @@ TEST_CASE("admission: what is no review is told so, and is in nobody's way", "[e
   a.scenario().WaitUsed("q", {{"pods", "20"}}, AfterAHold());
 }
 
-TEST_CASE("admission: a namespace's full queue sends the newest away, and serves those inside",
+TEST_CASE("admission: the full queue of a namespace refuses the newest and serves the others",
           "[e2e][admission]") {
   TcpProxy proxy(SharedServer().port());
   Admission a({.kubeconfig = SharedServer().Kubeconfig(proxy.port()),
@@ -183,7 +184,7 @@ TEST_CASE("admission: a namespace's full queue sends the newest away, and serves
   CHECK(a.Post("pods", Pod("after")).ok());
 }
 
-TEST_CASE("admission: a certificate that is replaced under load costs no request",
+TEST_CASE("admission: no request fails while the certificate is replaced under load",
           "[e2e][admission]") {
   TempDir dir;
   CertificateAuthority authority(dir.path(), "ca");

@@ -1,4 +1,4 @@
-// The webhook configuration that the daemon manages, or that the admin manages.
+// The webhook configuration, managed by the daemon or by the admin.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -6,6 +6,7 @@
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/custom_kind.h"
+#include "tests/source_dir.h"
 
 namespace e2e::admission_rules_test {
 namespace {
@@ -31,9 +32,10 @@ bool Has(const std::vector<std::string>& texts, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("admission: a name enters status.hard only when its rule is stored", "[e2e][admission]") {
-  // A configuration of that name without the daemon's label: it must neither change it nor rely on
-  // it.
+TEST_CASE("admission: a name enters status.hard only after its rule is stored",
+          "[e2e][admission]") {
+  // A configuration of that name without the daemon's label: the daemon must neither change it nor
+  // rely on it.
   Api admin(SharedServer().Kubeconfig());
   admin.Create(ConfigurationPath(""), Json(R"({"apiVersion":"admissionregistration.k8s.io/v1",
       "kind":"ValidatingWebhookConfiguration","metadata":{"name":"quota-controller-manager"}})"));
@@ -86,21 +88,20 @@ TEST_CASE("admission: a kind that appears is guarded as soon as it is counted",
   a.api().Delete(PathOf("customresourcedefinitions", "", kind.Crd()));
 }
 
-TEST_CASE("admission: a configuration that was deleted or changed by hand is put back",
-          "[e2e][admission]") {
+TEST_CASE("admission: a deleted or edited webhook configuration is restored", "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"pods", "0"}, {"secrets", "0"}});
   const json::Value before = a.api().Get(ConfigurationPath());
   const auto put_back = [&](const std::string& what) {
     INFO(what);
-    Eventually("the configuration is as before", [&]() -> std::string {
+    Eventually("the configuration is restored", [&]() -> std::string {
       const auto now = a.api().Do({.path = ConfigurationPath()});
       if (!now) return now.error().message;
       const json::Value stored = Json(now->body);
       const json::Value* webhooks = stored.At({"webhooks"});
       return webhooks != nullptr && *webhooks == *before.At({"webhooks"}) ? "" : now->body;
     });
-    Eventually("it acts", [&]() -> std::string {
+    Eventually("the restored rules have effect", [&]() -> std::string {
       const Attempt attempt = a.Post("pods", Pod("p"), true);
       return attempt.exceeded() ? "" : attempt.Text();
     });
@@ -116,7 +117,7 @@ TEST_CASE("admission: a configuration that was deleted or changed by hand is put
   put_back("made to ignore failures");
 }
 
-TEST_CASE("admission: by the admin's own configuration and certificate, both left alone",
+TEST_CASE("admission: the admin's own webhook configuration and certificate are used unchanged",
           "[e2e][admission]") {
   TempDir dir;
   CertificateAuthority authority(dir.path(), "ca");
@@ -125,7 +126,7 @@ TEST_CASE("admission: by the admin's own configuration and certificate, both lef
   dir.Write("tls.key", ReadFile(pair.key_path));
   Admission a({.more_flags = {"--manage-webhook=false", "--admission-cert-dir=" + dir.path()}});
   auto manifest = config::ParseYaml(
-      ReadFile(QCM_SOURCE_DIR "/manifests/manual-webhook/webhook-configuration.yaml"));
+      ReadFile(tests::SourcePath("/manifests/manual-webhook/webhook-configuration.yaml")));
   REQUIRE(manifest.has_value());
   const std::string name = FreshName("by-hand");
   manifest->Make({"metadata", "name"}) = name;
@@ -138,7 +139,7 @@ TEST_CASE("admission: by the admin's own configuration and certificate, both lef
   a.AlsoDelete(name);
   const json::Value stored = a.api().Create(ConfigurationPath(""), *manifest);
   a.Limit("q", {{"pods", "1"}, {"count/deployments.apps", "0"}});
-  Eventually("the API server asks", [&]() -> std::string {
+  Eventually("the API server calls the webhook", [&]() -> std::string {
     const Attempt attempt = a.Post("deployments", Deployment("d"), true);
     return attempt.exceeded() ? "" : attempt.Text();
   });

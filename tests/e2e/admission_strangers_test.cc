@@ -63,8 +63,7 @@ std::string ReviewWith(const std::string& containers) {
 
 }  // namespace
 
-TEST_CASE("strangers: 64 bodies of 15 MiB that never end are in nobody's way",
-          "[e2e][admission][strangers]") {
+TEST_CASE("strangers: 64 endless bodies of 15 MiB delay no review", "[e2e][admission][strangers]") {
   Admission a;
   a.Limit("q", {{"pods", "100000"}, {"configmaps", "100000"}});
   // Each client from its own address, or all from the API server's.
@@ -78,7 +77,7 @@ TEST_CASE("strangers: 64 bodies of 15 MiB that never end are in nobody's way",
   CHECK(a.daemon().Probe("/livez") == 200);
 }
 
-TEST_CASE("strangers: headers, handshakes and silence that never end are in nobody's way",
+TEST_CASE("strangers: endless headers, handshakes and silence delay no review",
           "[e2e][admission][strangers]") {
   Admission a;
   a.Limit("q", {{"pods", "100000"}, {"configmaps", "100000"}});
@@ -97,7 +96,7 @@ TEST_CASE("strangers: headers, handshakes and silence that never end are in nobo
   CHECK(a.daemon().Probe("/livez") == 200);
 }
 
-TEST_CASE("strangers: who has taken all connections gives them to reviews",
+TEST_CASE("strangers: a client with all connections loses them to reviews",
           "[e2e][admission][strangers]") {
   const Conduct conduct = GENERATE(SaysNothing(), ShakesHandsOnly(), BeginsABody(100));
   Admission a;
@@ -107,19 +106,19 @@ TEST_CASE("strangers: who has taken all connections gives them to reviews",
   a.daemon().Restart(few);
   a.daemon().WaitUntilReady();
   const Strangers strangers({.port = a.port(), .count = 200}, conduct);
-  Eventually("the strangers are there",
+  Eventually("the strangers are connected",
              [&] { return strangers.made() >= 64 ? std::string() : std::string("not yet"); });
   CreateUntil(a, [] { return true; });
   CHECK(a.Metric("http_server_turned_away_total{reason=\"crowded\",server=\"admission\"}") > 0);
 }
 
-TEST_CASE("strangers: who has taken all connections of the probes is in no probe's way",
+TEST_CASE("strangers: a client with all connections of the probe port delays no probe",
           "[e2e][admission][strangers]") {
   Scenario s;
   Daemon& daemon = s.StartDaemon();
   const Strangers at_probes({.port = daemon.probe_port(), .count = 200}, SaysNothing());
   const Strangers at_metrics({.port = daemon.metrics_port(), .count = 200}, SaysNothing());
-  Eventually("the strangers are there", [&] {
+  Eventually("the strangers are connected", [&] {
     return at_probes.made() >= 200 && at_metrics.made() >= 200 ? std::string()
                                                                : std::string("not yet");
   });

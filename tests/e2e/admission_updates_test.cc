@@ -52,7 +52,8 @@ Attempt Resize(Admission& a, const std::string& pod, const std::string& cpu) {
 
 }  // namespace
 
-TEST_CASE("admission: a service that becomes a node port needs one", "[e2e][admission]") {
+TEST_CASE("admission: a service that changes to type NodePort needs quota for node ports",
+          "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"services", "5"}, {"services.nodeports", "1"}});
   a.scenario().Create("services", ClusterIpService("a"));
@@ -89,7 +90,7 @@ TEST_CASE("admission: a claim grows up to the limit", "[e2e][admission]") {
   a.scenario().WaitUsed("q", {{"requests.storage", "10Gi"}});
 }
 
-TEST_CASE("admission: a pod is resized up to the limit, and down while over it",
+TEST_CASE("admission: a pod is resized up to the limit, and down while usage exceeds it",
           "[e2e][admission][since-1.33][server]") {
   Admission a;
   a.Limit("q", {{"requests.cpu", "1"}});
@@ -134,7 +135,8 @@ TEST_CASE("admission: a pod that gets a deadline moves to the quotas of its new 
   a.scenario().WaitUsed("long", {{"pods", "1"}});
 }
 
-TEST_CASE("admission: what is over its limit may shrink, stay and go", "[e2e][admission]") {
+TEST_CASE("admission: an object above its limit may shrink, stay or be deleted",
+          "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"services", "9"}, {"services.nodeports", "3"}});
   for (const std::string name : {"a", "b", "c"}) {
@@ -165,7 +167,7 @@ TEST_CASE("admission: what is over its limit may shrink, stay and go", "[e2e][ad
 }
 
 // A finalizer can keep such objects for any time.
-TEST_CASE("admission: what is being deleted grows up to the limit, and goes from above it",
+TEST_CASE("admission: an object in deletion may grow up to the limit, and is deleted above it",
           "[e2e][admission]") {
   Admission a;
   const GrowingClass grows(a.api());

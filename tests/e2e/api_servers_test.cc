@@ -1,5 +1,5 @@
-// Several API servers over one etcd, of which some decide quotas by their plugin and some ask the
-// daemon: the way from the one to the other and back, as manifests/README.md describes it.
+// Several API servers over one etcd: some decide quotas by their plugin, and some call the daemon.
+// Tests the change from the plugin to the daemon and back, as manifests/README.md describes it.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/admission.h"
@@ -21,8 +21,8 @@ Attempt Post(Api& api, const std::string& ns, const std::string& pod, bool dry_r
   return ToAttempt(api.Do(std::move(request)));
 }
 
-// Admitted by somebody, and charged exactly once by the time of the answer. The plugin may answer
-// a conflict, because it reads quotas from a cache.
+// Checks that a pod is admitted, and that it is charged exactly once when the answer comes.
+// Retries, because the plugin reads quotas from a cache and may answer with a conflict.
 void ExpectChargedOnce(Api& api, const std::string& ns, int number) {
   const std::string pod = "p" + std::to_string(number);
   Eventually("pod " + pod + " is admitted", [&] {
@@ -40,7 +40,7 @@ void ExpectRefused(Api& api, const std::string& ns) {
   });
 }
 
-// In a namespace of its own, with a new quota, pods are created by turns on both servers.
+// Creates pods on both servers in turn, in a new namespace with a new quota.
 void ExpectDecided(const std::string& phase, ApiServer& first, ApiServer& second) {
   INFO(phase);
   Api a(first.Kubeconfig());
@@ -63,7 +63,7 @@ void ExpectDecided(const std::string& phase, ApiServer& first, ApiServer& second
   CHECK(Stored(a, ns) == "pods=" + std::to_string(kLimit));
 }
 
-// Every webhook of the daemon's configuration has this policy; none at all: "".
+// Waits until every webhook of the daemon's configuration has this policy; "": until there is none.
 void AwaitPolicy(Api& api, const std::string& policy) {
   Eventually("the failure policy is '" + policy + "'", [&] {
     std::string wrong;
@@ -82,8 +82,8 @@ void AwaitPolicy(Api& api, const std::string& policy) {
 }  // namespace
 
 TEST_CASE(
-    "from the plugin to the daemon and back, one API server after the other: no limit is "
-    "passed and nothing is charged twice",
+    "the change from the plugin to the daemon and back, server by server, keeps all limits and "
+    "charges nothing twice",
     "[e2e][admission][neighbours][real-only][slow]") {
   const TempDir dir;
   CertificateAuthority callers(dir.path(), "callers");
@@ -93,7 +93,8 @@ TEST_CASE(
   const auto first = StartServer(plugin);
   const auto second = first->StartBeside(plugin);
 
-  // 1. The daemon answers only servers with the certificate; the others are to ignore that.
+  // 1. The daemon answers only servers with the certificate. The policy Ignore lets the other
+  // servers continue without an answer.
   Admission a(*first,
               {.more_flags = {"--admission-client-ca=" + callers.cert_path(),
                               "--admission-failure-policy=Ignore", "--charge-in-advance=false"}});
@@ -108,7 +109,7 @@ TEST_CASE(
   AwaitPolicy(a.api(), "Ignore");
   ExpectDecided("both have the plugin", *first, *second);
 
-  // 2. One server after the other asks the daemon instead of its plugin.
+  // 2. One server after the other calls the daemon instead of its plugin.
   first->Restart(asks);
   load.AwaitDecided(50);
   load.ExpectTrue();
@@ -118,7 +119,8 @@ TEST_CASE(
   load.ExpectTrue();
   ExpectDecided("both ask the daemon", *first, *second);
 
-  // 3. From now on nothing passes without the daemon. One replica leaves a gap while it restarts.
+  // 3. From now on the servers refuse requests without an answer of the daemon. The load pauses,
+  // because the only replica is away while it restarts.
   load.Pause();
   restart_daemon("--admission-failure-policy=Fail");
   AwaitPolicy(a.api(), "Fail");
@@ -127,7 +129,7 @@ TEST_CASE(
   load.ExpectTrue();
   ExpectDecided("both need the daemon", *first, *second);
 
-  // And back.
+  // Now the same steps in reverse order.
   load.Pause();
   restart_daemon("--admission-failure-policy=Ignore");
   AwaitPolicy(a.api(), "Ignore");

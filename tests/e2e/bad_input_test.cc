@@ -37,7 +37,8 @@ void KeepsTrying(const std::string& kubeconfig, const std::string& must_say) {
 
 }  // namespace
 
-TEST_CASE("a start that can never work ends with 2 and one line that names why", "[e2e][input]") {
+TEST_CASE("a start that can never succeed exits with 2 and one line with the reason",
+          "[e2e][input]") {
   TempDir dir;
   const auto good = dir.Write("good", KubeconfigText({.server = "http://127.0.0.1:1"}));
   const std::vector<BadStart> starts{
@@ -101,7 +102,7 @@ TEST_CASE("a start that can never work ends with 2 and one line that names why",
   }
 }
 
-TEST_CASE("--help and --version end with 0", "[e2e][input]") {
+TEST_CASE("--help and --version exit with 0", "[e2e][input]") {
   CHECK(StartAndFail({"--help"}).exit_code == 0);
   CHECK(StartAndFail({"--help"}).output.find("--resync-period") != std::string::npos);
   CHECK(StartAndFail({"--version"}).exit_code == 0);
@@ -135,7 +136,7 @@ TEST_CASE("a server under another CA or an expired certificate is never written 
   }
 }
 
-TEST_CASE("401 and 403 are said and tried again, nothing is written", "[e2e][input]") {
+TEST_CASE("401 and 403 are logged and retried, and nothing is written", "[e2e][input]") {
   TempDir dir;
   const auto kubeconfig = [&](const StubServer& server) {
     return dir.Write("kubeconfig", KubeconfigText({.server = "http://127.0.0.1:" +
@@ -159,7 +160,7 @@ TEST_CASE("401 and 403 are said and tried again, nothing is written", "[e2e][inp
       return http::Response{200, {{"Content-Type", "text/html"}}, "<html>please log in</html>"};
     });
     Daemon daemon({.kubeconfig = kubeconfig(server)});
-    Eventually("it tries again", [&]() -> std::string {
+    Eventually("the daemon tries again", [&]() -> std::string {
       return server.requests() >= 4 ? "" : std::to_string(server.requests()) + " requests";
     });
     CHECK(daemon.Running());
@@ -172,7 +173,7 @@ TEST_CASE("401 and 403 are said and tried again, nothing is written", "[e2e][inp
           200, {{"Content-Type", "application/json"}}, R"({"items":7,"kind":"Fish"})"};
     });
     Daemon daemon({.kubeconfig = kubeconfig(server)});
-    Eventually("it tries again", [&]() -> std::string {
+    Eventually("the daemon tries again", [&]() -> std::string {
       return server.requests() >= 4 ? "" : std::to_string(server.requests()) + " requests";
     });
     CHECK(daemon.Running());
@@ -181,7 +182,8 @@ TEST_CASE("401 and 403 are said and tried again, nothing is written", "[e2e][inp
   }
 }
 
-TEST_CASE("a wrong token and a user without rights at a real server", "[e2e][input][real-only]") {
+TEST_CASE("a wrong token and a user without rights are reported by a real server",
+          "[e2e][input][real-only]") {
   Scenario s;
   s.Create("resourcequotas", Quota("q", {{"pods", "5"}}));
   auto fields = s.server().Fields();

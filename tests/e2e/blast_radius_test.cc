@@ -2,7 +2,7 @@
 // in the namespaces of those quotas, and never in exempt namespaces.
 #include <catch2/catch.hpp>
 
-#include "pkg/admission/stored_configuration.h"
+#include "pkg/webhook/stored_configuration.h"
 #include "tests/e2e/harness/admission.h"
 
 namespace e2e::blast_radius_test {
@@ -32,7 +32,7 @@ bool IsShutOut(const Attempt& attempt) {
 
 }  // namespace
 
-TEST_CASE("blast radius: while the daemon is away only the limited namespaces wait for it",
+TEST_CASE("blast radius: only limited namespaces are blocked while the daemon is away",
           "[e2e][admission][outage]") {
   Admission a;
   const std::string with_secrets = NewNamespace(a, "with-secrets");
@@ -54,20 +54,20 @@ TEST_CASE("blast radius: while the daemon is away only the limited namespaces wa
   }
 }
 
-TEST_CASE("blast radius: what the cluster starts with passes while nobody answers",
+TEST_CASE("blast radius: the objects that a cluster starts with pass while no replica answers",
           "[e2e][admission][outage]") {
-  // More namespaces with such a quota than a selector can name: the webhook is called for all
-  // others, too.
+  // If more namespaces have such a quota than a selector can name, the webhook is called for all
+  // namespaces.
   const std::string network = FreshName("network");
   Admission a({.more_flags = {"--exempt-namespaces=kube-system," + network}});
   a.api().Create(PathOf("namespaces"), Namespace(network));
   a.Limit("q", {{"pods", "5"}});
   for (const std::string& ns : {std::string("kube-system"), network}) {
     a.api().Create(PathOf("resourcequotas", ns), Quota("cold", {{"pods", "0"}}));
-    Eventually("it is counted in " + ns, [&] {
+    Eventually("the quota is counted in " + ns, [&] {
       return Unenforced(a.api().Get(PathOf("resourcequotas", ns, "cold")), {{"pods", "0"}});
     });
-    Eventually("an Event tells it in " + ns, [&]() -> std::string {
+    Eventually("an Event reports the missing enforcement in " + ns, [&]() -> std::string {
       const json::Value events = a.api().Get(PathOf("events", ns));
       for (const json::Value& event : *events.At({"items"})->AsArray()) {
         if (event.StringAt({"involvedObject", "name"}) == "cold" &&
@@ -95,7 +95,7 @@ TEST_CASE("blast radius: what the cluster starts with passes while nobody answer
   a.api().Delete(PathOf("resourcequotas", "kube-system", "cold"));
 }
 
-TEST_CASE("blast radius: a namespace is limited once the API server asks about it",
+TEST_CASE("blast radius: a namespace is limited as soon as the API server calls for it",
           "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"pods", "5"}});
@@ -106,16 +106,16 @@ TEST_CASE("blast radius: a namespace is limited once the API server asks about i
     CHECK(PostIn(a, ns, "pods", Pod("two")).exceeded());
   }
   const json::Value stored = a.api().Get(ConfigurationPath());
-  for (const admission::GuardedResource& guarded : admission::GuardedBy(stored)) {
+  for (const webhook::GuardedResource& guarded : webhook::GuardedBy(stored)) {
     CHECK_FALSE(guarded.namespaces.all_but);
   }
 }
 
-TEST_CASE("blast radius: with more namespaces than a selector takes all are asked about",
+TEST_CASE("blast radius: the webhook selects all namespaces if there are too many for a selector",
           "[e2e][admission][slow]") {
   const auto server = StartServer();  // hundreds of namespaces stay on it
   Admission a(*server, {});
-  const auto count = static_cast<int>(admission::kMostNamespaces) + 1;
+  const auto count = static_cast<int>(webhook::kMostNamespaces) + 1;
   std::vector<client::ApiRequest> namespaces;
   std::vector<client::ApiRequest> quotas;
   for (int i = 0; i < count; ++i) {
@@ -137,12 +137,12 @@ TEST_CASE("blast radius: with more namespaces than a selector takes all are aske
     CHECK(PostIn(a, ns, "pods", Pod("one")).ok());
     CHECK(PostIn(a, ns, "pods", Pod("two")).exceeded());
   }
-  const auto guarded = admission::GuardedBy(a.api().Get(ConfigurationPath()));
+  const auto guarded = webhook::GuardedBy(a.api().Get(ConfigurationPath()));
   REQUIRE(guarded.size() == 1);
   CHECK(guarded[0].namespaces.all_but);
 }
 
-TEST_CASE("admission: how long the API server waits is a flag", "[e2e][admission]") {
+TEST_CASE("admission: a flag sets how long the API server waits", "[e2e][admission]") {
   Admission a({.more_flags = {"--admission-timeout=3s"}});
   a.Limit("q", {{"pods", "1"}});
   const json::Value stored = a.api().Get(ConfigurationPath());

@@ -46,9 +46,9 @@ class Clocked {
   TcpProxy proxy_;
 };
 
-// So many times.
+// Waits until the daemon has issued certificates this many times.
 void WaitForNewCertificates(const Daemon& daemon, int times) {
-  Eventually("the webhook's certificates are made anew", [&]() -> std::string {
+  Eventually("new certificates of the webhook are issued", [&]() -> std::string {
     const std::string log = daemon.Log();
     int seen = 0;
     const std::string words = "serving certificate: new CA and certificate";
@@ -108,7 +108,7 @@ TEST_CASE("under load: the clock is set 400 days ahead, and right again", "[e2e]
   CHECK(c.daemon().Metric("leader_election_master_status") == 1);
 }
 
-TEST_CASE("a pod past its grace is free by the clock as it is, also after it was set",
+TEST_CASE("a pod past its grace period is freed by the current clock, even after the clock was set",
           "[e2e][faults]") {
   REQUIRE(ShiftedClock::Built());
   Clocked c;

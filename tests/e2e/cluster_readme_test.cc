@@ -1,11 +1,12 @@
-// The example of pkg/quota/cluster/README.md, and what the page says of it. On a real server beside
-// the API server's own quota plugin, as on every managed cluster.
+// Runs the example of pkg/quota/cluster/README.md and checks the statements about it. A real server
+// also runs its own quota plugin, as on every managed cluster.
 #include <catch2/catch.hpp>
 
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/files.h"
+#include "tests/source_dir.h"
 
 namespace e2e::cluster_readme_test {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 using Catch::Matchers::Contains;
 
 std::string FirstExample() {
-  const std::string readme = ReadFile(QCM_SOURCE_DIR "/pkg/quota/cluster/README.md");
+  const std::string readme = ReadFile(tests::SourcePath("/pkg/quota/cluster/README.md"));
   const std::string begin = "```yaml\n";
   const std::size_t at = readme.find(begin) + begin.size();
   return readme.substr(at, readme.find("```", at) - at);
@@ -21,7 +22,7 @@ std::string FirstExample() {
 
 }  // namespace
 
-TEST_CASE("cluster: the example of the README does what is written there",
+TEST_CASE("cluster: the example of the README works as documented",
           "[e2e][cluster][kubectl-quota][server]") {
   Admission a({.server = {.quota_plugin = true}, .more_flags = {"--enforce=cluster"}});
   Scenario& s = a.scenario();
@@ -41,7 +42,7 @@ TEST_CASE("cluster: the example of the README does what is written there",
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     return RunProgram({.argv = argv, .env = {{"LC_ALL", "C.UTF-8"}}}, Patience());
   };
-  Eventually("the rules are there: what the limit on trial would refuse is warned of", [&] {
+  Eventually("the rules are stored: the quota in mode Warn returns a warning", [&] {
     const Attempt tried = a.Post("pods", Pod("p0"), true);
     return tried.ok() && a.Metric("quota_admission_decisions_total") > 0 ? "" : tried.Text();
   });
@@ -68,9 +69,9 @@ TEST_CASE("cluster: the example of the README does what is written there",
   CHECK(seventh.code == 403);
   CHECK_THAT(seventh.message,
              Catch::Matchers::EndsWith("pods \"seventh\" is forbidden: " + refusal));
-  Eventually("the tree is as in the README", [&]() -> std::string {
+  Eventually("kubectl quota tree prints the tree of the README", [&]() -> std::string {
     const auto tree = ask({"tree"}).output;
-    const std::string readme = ReadFile(QCM_SOURCE_DIR "/pkg/quota/cluster/README.md");
+    const std::string readme = ReadFile(tests::SourcePath("/pkg/quota/cluster/README.md"));
     return readme.find("$ kubectl quota tree\n" + tree + "```") != std::string::npos ? "" : tree;
   });
 }

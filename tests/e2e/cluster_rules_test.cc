@@ -1,4 +1,4 @@
-// What ClusterQuota's CRD decides without the daemon, on the API server that evaluates it.
+// The validation rules of ClusterQuota's CRD on an API server, without the daemon.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/admission.h"
@@ -8,7 +8,7 @@
 namespace e2e::cluster_rules_test {
 namespace {
 
-// "accepted", or why not.
+// Returns "accepted" or the reason of the refusal.
 std::string Try(Api& api, const std::string& spec) {
   const Attempt attempt =
       ToAttempt(api.Do(PostOf(ClusterQuotas::Path(), ClusterQuotas::Quota("tried", Json(spec)))));
@@ -18,7 +18,7 @@ std::string Try(Api& api, const std::string& spec) {
 
 }  // namespace
 
-TEST_CASE("cluster: a quota that could never work is refused when it is written",
+TEST_CASE("cluster: an invalid quota is refused when it is written",
           "[e2e][cluster][real-only][server]") {
   Scenario s;
   const ClusterQuotas served(s.api());

@@ -6,7 +6,7 @@
 
 namespace e2e {
 
-TEST_CASE("pods are counted when they come, and when they go", "[e2e][counting]") {
+TEST_CASE("pods are counted when they are created and deleted", "[e2e][counting]") {
   Scenario s;
   s.Create("resourcequotas", Quota("compute", {{"pods", "10"},
                                                {"requests.cpu", "2"},
@@ -32,7 +32,7 @@ TEST_CASE("pods are counted when they come, and when they go", "[e2e][counting]"
              {{"pods", "0"}, {"requests.cpu", "0"}, {"requests.memory", "0"}, {"limits.cpu", "0"}});
 }
 
-TEST_CASE("pods that were there before the daemon are counted", "[e2e][counting]") {
+TEST_CASE("pods that existed before the daemon are counted", "[e2e][counting]") {
   Scenario s;
   for (int i = 0; i < 5; ++i) s.Create("pods", Pod("p" + std::to_string(i), {{"cpu", "300m"}}));
   s.Create("resourcequotas", Quota("compute", {{"pods", "10"}, {"cpu", "2"}}));
@@ -101,7 +101,7 @@ TEST_CASE("objects of each built-in kind are counted and released", "[e2e][count
   }
 }
 
-TEST_CASE("two quotas of one namespace count the same objects apart", "[e2e][counting]") {
+TEST_CASE("two quotas of one namespace count the same objects independently", "[e2e][counting]") {
   Scenario s;
   s.Create("resourcequotas", Quota("compute", {{"cpu", "2"}, {"pods", "5"}}));
   s.Create("resourcequotas", Quota("objects", {{"pods", "50"}, {"secrets", "5"}}));

@@ -111,7 +111,7 @@ std::unique_ptr<Builtin> StartBuiltin(Scenario& s) {
 
 }  // namespace
 
-TEST_CASE("a device class that appears late, changes its resource and goes moves the quota",
+TEST_CASE("usage follows a device class that appears late, changes its resource and is deleted",
           "[e2e][devices][since-1.34]") {
   Scenario s;
   Devices d(s);
@@ -184,7 +184,7 @@ TEST_CASE("a claim made for a pod's extended resources is not counted twice",
   s.WaitUsed("q", {{d.extended, "0"}, {d.implicit, "0"}});
 }
 
-TEST_CASE("claims of a class that does not exist count by what else the quota has of claims",
+TEST_CASE("claims of a missing class count under all names that do not need the class",
           "[e2e][devices][since-1.34]") {
   Scenario s;
   Devices d(s);
@@ -208,7 +208,7 @@ TEST_CASE("claims of a class that does not exist count by what else the quota ha
       3s);
 }
 
-TEST_CASE("the built-in controller counts the same of devices",
+TEST_CASE("the built-in controller counts devices in the same way",
           "[e2e][devices][real-only][since-1.34]") {
   if (!HaveBuiltinController()) {
     WARN("no kube-controller-manager here: not compared");
@@ -264,8 +264,8 @@ TEST_CASE("the built-in controller counts the same of devices",
   s.WaitUsed("ours", moved);
 }
 
-// As Kubernetes 1.32 served them.
-TEST_CASE("claims of a server that knows v1beta1 only are counted, and limited",
+// Kubernetes 1.32 served claims in this version.
+TEST_CASE("claims are counted and limited on a server with v1beta1 only",
           "[e2e][devices][admission][real-only][since-1.34][server]") {
   const auto server =
       StartServer({.runtime_config = "resource.k8s.io/v1=false,resource.k8s.io/v1beta1=true"});

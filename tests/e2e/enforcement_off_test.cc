@@ -1,9 +1,9 @@
-// Turning enforcement off leaves nobody locked out: by a flag, by replacing replicas, or by an
-// admin with --break-glass.
+// Enforcement is turned off by a flag, by replaced replicas, or by an admin with --break-glass. No
+// request is refused afterwards.
 #include <catch2/catch.hpp>
 
-#include "pkg/admission/ownership.h"
-#include "pkg/admission/stored_configuration.h"
+#include "pkg/webhook/ownership.h"
+#include "pkg/webhook/stored_configuration.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/proxy.h"
 
@@ -46,7 +46,7 @@ class Replica {
 };
 
 void WaitUntilLeads(const Daemon& daemon) {
-  Eventually("it leads",
+  Eventually("the replica leads",
              [&] { return daemon.Metric("leader_election_master_status") == 1 ? "" : "not yet"; });
 }
 
@@ -67,7 +67,7 @@ void StaysSo(Admission& a) {
       "nobody writes it", [&]() -> std::string { return version() == now ? "" : "written"; }, 3s);
 }
 
-bool AsksNobody(Admission& a) { return admission::AsksNobody(a.api().Get(ConfigurationPath())); }
+bool AsksNobody(Admission& a) { return webhook::AsksNobody(a.api().Get(ConfigurationPath())); }
 
 ProgramResult BreakGlass(Admission& a) {
   return RunProgram({.argv = {BuiltProgram("quota-controller-manager"), "--break-glass",
@@ -83,8 +83,7 @@ void MendGlass(Admission& a) {
 
 }  // namespace
 
-TEST_CASE("turned off by a flag, enforcement leaves nobody shut out",
-          "[e2e][admission][uninstall]") {
+TEST_CASE("enforcement that a flag turns off blocks no request", "[e2e][admission][uninstall]") {
   Admission a;
   a.Limit("q", {{"pods", "0"}});
   CHECK(a.Post("pods", Pod("p")).exceeded());
@@ -96,7 +95,7 @@ TEST_CASE("turned off by a flag, enforcement leaves nobody shut out",
   a.daemon().WaitForLog("nothing is refused any more");
 }
 
-TEST_CASE("a daemon that counts leaves alone what another installation enforces, or nobody claims",
+TEST_CASE("a daemon that only counts does not touch webhook configurations that are not its own",
           "[e2e][admission][uninstall]") {
   Admission a;
   a.Limit("q", {{"pods", "0"}});
@@ -110,7 +109,7 @@ TEST_CASE("a daemon that counts leaves alone what another installation enforces,
   CHECK_FALSE(AsksNobody(a));
 }
 
-TEST_CASE("replaced by replicas that count, enforcement ends as the last leader is",
+TEST_CASE("enforcement ends when a replica leads that only counts",
           "[e2e][admission][uninstall][leader]") {
   Admission a({.more_flags = LeaseFlags("first")});
   WaitUntilLeads(a.daemon());
@@ -122,10 +121,10 @@ TEST_CASE("replaced by replicas that count, enforcement ends as the last leader 
   WaitUntilLeads(counting.daemon());
   WaitUntilPods(a, false);
 
-  SECTION("one that enforces and does not lead leaves it so") {
+  SECTION("an enforcing replica that does not lead keeps it off") {
     Replica late(a, "late", true);
     WaitUntilPods(a, false);
-    Eventually("it is empty", [&] { return AsksNobody(a) ? "" : "not yet"; });
+    Eventually("the configuration has no webhooks", [&] { return AsksNobody(a) ? "" : "not yet"; });
     StaysSo(a);
     CHECK(AsksNobody(a));
     // The change is reverted.
@@ -134,13 +133,13 @@ TEST_CASE("replaced by replicas that count, enforcement ends as the last leader 
     WaitUntilPods(a, true);
     StaysSo(a);
   }
-  SECTION("and stays off") {
+  SECTION("it stays off") {
     StaysSo(a);
     CHECK(AsksNobody(a));
   }
 }
 
-TEST_CASE("whoever breaks the glass lets everything pass, and takes it back",
+TEST_CASE("the break-glass annotation admits everything until it is removed",
           "[e2e][admission][uninstall]") {
   Admission a;
   a.Limit("q", {{"pods", "0"}});
@@ -178,7 +177,8 @@ TEST_CASE("whoever breaks the glass lets everything pass, and takes it back",
   });
 }
 
-TEST_CASE("what is deleted behind broken glass stays away", "[e2e][admission][uninstall]") {
+TEST_CASE("a configuration deleted under break-glass is not restored",
+          "[e2e][admission][uninstall]") {
   Admission a;
   a.Limit("q", {{"pods", "0"}});
   CHECK(BreakGlass(a).exit_code == 0);

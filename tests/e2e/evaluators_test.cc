@@ -1,4 +1,4 @@
-// What services, claims, resource claims and plain objects are charged for (kubernetes v1.36.3,
+// The charges of services, claims, resource claims and plain objects (kubernetes v1.36.3,
 // pkg/quota/v1/evaluator/core), and the same count by a daemon that starts afterwards.
 #include <catch2/catch.hpp>
 #include <list>
@@ -207,7 +207,7 @@ TEST_CASE("each built-in kind is charged as upstream charges it, before and afte
                    kGold + "requests.storage=0," + kGold + "persistentvolumeclaims=0"});
 }
 
-TEST_CASE("a claim is charged what its driver allocates, if that is more",
+TEST_CASE("a claim is charged the storage that its driver allocates, if that is more",
           "[e2e][evaluators][since-1.32][server]") {
   Scenario s;
   const GoldClass gold(s);

@@ -1,4 +1,4 @@
-// What users see about a quota: one event for each change, none for healthy quotas, and the same in
+// Events about a quota: one event for each change, none for healthy quotas, and the same facts in
 // the daemon's metrics and log.
 #include <catch2/catch.hpp>
 
@@ -141,8 +141,7 @@ const Texts kStaleAndHealed{"Warning QuotaStale 1", "Normal QuotaHealed 1"};
 
 }  // namespace
 
-TEST_CASE("names of a kind that may not be listed are said to be stale, and healed",
-          "[e2e][events]") {
+TEST_CASE("events report a kind that may not be listed as stale, then as healed", "[e2e][events]") {
   Scenario s;
   WithoutSecrets world(s);
   s.Create("secrets", Secret("x"));
@@ -190,7 +189,7 @@ TEST_CASE("names of a kind that may not be listed are said to be stale, and heal
   CHECK(daemon.Metric(R"(event_recorder_events_total{result="created"})").value_or(0) >= 2);
 }
 
-TEST_CASE("names of a kind whose conversion webhook is gone are said to be stale, and healed",
+TEST_CASE("events report a kind without its conversion webhook as stale, then as healed",
           "[e2e][events][real-only][slow]") {
   Scenario s;
   const CustomKind broken("things");
@@ -221,7 +220,7 @@ TEST_CASE("names of a kind whose conversion webhook is gone are said to be stale
   s.api().Delete(PathOf("customresourcedefinitions", "", broken.Crd()));
 }
 
-TEST_CASE("a limit lowered below what is used is said once, restarts included", "[e2e][events]") {
+TEST_CASE("a limit below the usage is reported once, even over restarts", "[e2e][events]") {
   Scenario s;
   s.Create("resourcequotas", Quota("q", {{"pods", "9"}, {"secrets", "9"}}));
   for (const auto* name : {"a", "b", "c"}) s.Create("pods", Pod(name));
@@ -239,7 +238,8 @@ TEST_CASE("a limit lowered below what is used is said once, restarts included", 
   StaysSaid(s, "q", exceeded, 3s);
 }
 
-TEST_CASE("names that nothing is counted under, now or ever, are said", "[e2e][events][slow]") {
+TEST_CASE("events report names that cannot be counted now, and names that never can",
+          "[e2e][events][slow]") {
   Scenario s;
   const CustomKind things("things");
   s.Create("resourcequotas", Quota("typo", {{"pods", "9"}, {"example.com/gpu", "2"}}));
@@ -254,7 +254,7 @@ TEST_CASE("names that nothing is counted under, now or ever, are said", "[e2e][e
   s.api().Delete(PathOf("customresourcedefinitions", "", things.Crd()));
 }
 
-TEST_CASE("a server that was away is no quota's trouble", "[e2e][events][real-only][slow]") {
+TEST_CASE("an outage of the server causes no event on a quota", "[e2e][events][real-only][slow]") {
   const auto server = StartServer();
   Scenario s(*server);
   s.Create("resourcequotas", Quota("q", {{"pods", "9"}, {"secrets", "9"}, {"services", "9"}}));
@@ -271,8 +271,7 @@ TEST_CASE("a server that was away is no quota's trouble", "[e2e][events][real-on
   StaysSaid(s, "q", {}, 20s);
 }
 
-TEST_CASE("a server that forbids events is counted for all the same",
-          "[e2e][events][sandbox-only]") {
+TEST_CASE("a server that forbids events does not stop counting", "[e2e][events][sandbox-only]") {
   Scenario s;
   s.api()
       .Do({.verb = "POST",

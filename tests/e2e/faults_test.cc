@@ -1,5 +1,5 @@
 // Faults that only the sandbox can inject: answers that a healthy API server does not give. After
-// each the status becomes correct, and nothing wrong was written meanwhile.
+// each fault the status becomes correct, and no wrong status is written during the fault.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/faults.h"
@@ -14,7 +14,7 @@ struct Misbehaviour {
 
 }  // namespace
 
-TEST_CASE("failed status writes are made good", "[e2e][faults][sandbox-only]") {
+TEST_CASE("failed status writes are repeated", "[e2e][faults][sandbox-only]") {
   const std::string status = R"("verb":"patch","resource":"resourcequotas","subresource":"status")";
   const std::vector<Misbehaviour> cases{
       {"409", R"({"fault":"answer",)" + status + R"(,"code":409,"times":3})"},
@@ -40,7 +40,7 @@ TEST_CASE("failed status writes are made good", "[e2e][faults][sandbox-only]") {
   }
 }
 
-TEST_CASE("spoilt lists and watches are read again", "[e2e][faults][sandbox-only][slow]") {
+TEST_CASE("spoilt lists and watches are repeated", "[e2e][faults][sandbox-only][slow]") {
   const std::vector<Misbehaviour> cases{
       {"watches dropped", R"({"fault":"drop-watches","resource":"pods","reset":true})"},
       {"watches ended cleanly", R"({"fault":"drop-watches","resource":"pods","reset":false})"},
@@ -87,8 +87,7 @@ TEST_CASE("spoilt lists and watches are read again", "[e2e][faults][sandbox-only
   }
 }
 
-TEST_CASE("a list that cannot be had makes no count: unknown is never zero",
-          "[e2e][faults][sandbox-only]") {
+TEST_CASE("a failed list changes no count: unknown is never zero", "[e2e][faults][sandbox-only]") {
   Scenario s;
   s.Create("pods", Pod("a"));
   s.Create("secrets", Secret("x"));
@@ -108,7 +107,8 @@ TEST_CASE("a list that cannot be had makes no count: unknown is never zero",
   s.WaitUsed("q", {{"pods", "0"}, {"secrets", "2"}}, Stretched(60s));
 }
 
-TEST_CASE("a quota with a malformed quantity hurts no other", "[e2e][faults][sandbox-only]") {
+TEST_CASE("a quota with a malformed quantity does not affect others",
+          "[e2e][faults][sandbox-only]") {
   Scenario s;
   s.Create("resourcequotas", Quota("good", {{"pods", "10"}}));
   s.Create("resourcequotas", Quota("bad", {{"pods", "10"}}));

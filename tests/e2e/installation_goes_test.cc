@@ -1,14 +1,15 @@
-// An installation that is deleted while its daemon runs leaves no rules without a webhook behind.
+// If an installation is deleted while its daemon runs, no rule without a webhook stays behind.
 #include <catch2/catch.hpp>
 
-#include "pkg/admission/stored_configuration.h"
+#include "pkg/webhook/stored_configuration.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/installation.h"
 #include "tests/e2e/harness/proxy.h"
+#include "tests/source_dir.h"
 
 namespace e2e::installation_goes_test {
 
-TEST_CASE("what is deleted while a daemon runs goes for good with the role that owns it",
+TEST_CASE("a webhook configuration deleted with its owning role stays deleted while a daemon runs",
           "[e2e][manifests][real-only][uninstall][controller-manager]") {
   Installation installation;
   installation.Apply("core-enforced");
@@ -31,7 +32,8 @@ TEST_CASE("what is deleted while a daemon runs goes for good with the role that 
       StartBuiltinController("garbage-collector-controller", installation.server().Kubeconfig(),
                              dir.path() + "/controller.log");
   REQUIRE(collector);
-  installation.Kubectl({"delete", "--wait=false", "-k", QCM_SOURCE_DIR "/manifests/core-enforced"});
+  installation.Kubectl(
+      {"delete", "--wait=false", "-k", tests::SourcePath("/manifests/core-enforced")});
   Eventually(
       "pods pass",
       [&] {
@@ -40,15 +42,15 @@ TEST_CASE("what is deleted while a daemon runs goes for good with the role that 
       },
       Stretched(90s));
   Eventually(
-      "the configuration is gone",
+      "the webhook configuration is deleted",
       [&] { return installation.api().Exists(ConfigurationPath()) ? "it is there" : ""; },
       Stretched(90s));
   Always(
-      "it stays away",
+      "the webhook configuration stays deleted",
       [&] { return installation.api().Exists(ConfigurationPath()) ? "it is there" : ""; }, 3s);
 }
 
-TEST_CASE("a role made anew under its name does not take the rules along",
+TEST_CASE("a role created again under its name does not delete the rules",
           "[e2e][manifests][real-only][uninstall][controller-manager]") {
   Installation installation;
   installation.Apply("core-enforced");
@@ -64,7 +66,8 @@ TEST_CASE("a role made anew under its name does not take the rules along",
     return owners == nullptr ? std::string()
                              : std::string(owners->AsArray()->at(0).StringAt({"uid"}));
   };
-  Eventually("it is owned", [&] { return owner().empty() ? "not yet" : ""; });
+  Eventually("the webhook configuration has an owner",
+             [&] { return owner().empty() ? "not yet" : ""; });
   TempDir dir;
   const auto collector =
       StartBuiltinController("garbage-collector-controller", installation.server().Kubeconfig(),
@@ -87,7 +90,7 @@ TEST_CASE("a role made anew under its name does not take the rules along",
       Stretched(60s));
 }
 
-TEST_CASE("with the daemon's namespace its rules go, too",
+TEST_CASE("the rules are deleted with the daemon's namespace",
           "[e2e][manifests][real-only][uninstall]") {
   Installation installation;
   installation.Apply("core-enforced");
@@ -96,23 +99,23 @@ TEST_CASE("with the daemon's namespace its rules go, too",
   Daemon daemon(installation.AsDeployed(
       "core-enforced", {"--admission-bind-address=127.0.0.1:" + std::to_string(FreePort())}));
   daemon.WaitUntilReady();
-  Eventually("there are rules", [&] {
-    return admission::AsksNobody(installation.api().Get(ConfigurationPath())) ? "none" : "";
+  Eventually("the rules are stored", [&] {
+    return webhook::AsksNobody(installation.api().Get(ConfigurationPath())) ? "none" : "";
   });
   const auto post = [&] {
     return ToAttempt(installation.api().Do(PostOf(PathOf("pods", "team-a"), Pod(FreshName("p")))));
   };
-  // No Service routes anywhere here.
-  Eventually("pods are shut out", [&] { return post().ok() ? "not yet" : ""; });
-  SECTION("a restart takes nothing away") {
+  // No Service routes to the daemon here, so calls of the webhook fail.
+  Eventually("creations of pods fail", [&] { return post().ok() ? "not yet" : ""; });
+  SECTION("a restart keeps the rules") {
     CHECK(daemon.Stop() == 0);
-    CHECK_FALSE(admission::AsksNobody(installation.api().Get(ConfigurationPath())));
+    CHECK_FALSE(webhook::AsksNobody(installation.api().Get(ConfigurationPath())));
   }
-  SECTION("the namespace is deleted") {
+  SECTION("a deletion of the namespace deletes the rules") {
     installation.api().Delete(PathOf("namespaces", "", kQuotaSystem));
     CHECK(daemon.Stop() == 0);
     CHECK_FALSE(installation.api().Exists(ConfigurationPath()));
-    Eventually("pods pass", [&] {
+    Eventually("pods are admitted without rules", [&] {
       const Attempt attempt = post();
       return attempt.ok() ? std::string() : attempt.Text();
     });

@@ -8,6 +8,7 @@
 #include "tests/e2e/harness/installation.h"
 #include "tests/e2e/harness/objects.h"
 #include "tests/e2e/harness/proxy.h"
+#include "tests/source_dir.h"
 
 namespace e2e::installed_test {
 namespace {
@@ -93,7 +94,7 @@ class MountedCertificate {
 
 }  // namespace
 
-TEST_CASE("as shipped the daemon counts, writes statuses, says events and leads",
+TEST_CASE("the shipped installation counts, writes statuses, sends events and leads",
           "[e2e][manifests][real-only]") {
   Installation installation;
   installation.Apply("base");
@@ -120,8 +121,7 @@ TEST_CASE("as shipped the daemon counts, writes statuses, says events and leads"
 }
 
 TEST_CASE(
-    "without the roles for count/ and for Secrets the daemon says which names are stale, and "
-    "counts the rest",
+    "the daemon without the roles for count/ and Secrets reports stale names and counts the rest",
     "[e2e][manifests][real-only]") {
   Installation installation;
   installation.Apply("base");
@@ -148,14 +148,15 @@ TEST_CASE(
   team.WaitUsed("secret", {{"secrets", "0"}});
 }
 
-TEST_CASE("as shipped for enforcing, the daemon keeps its rules and its certificate, and refuses",
+TEST_CASE("the shipped installation for enforcement maintains rules and certificate, and refuses",
           "[e2e][manifests][real-only][server]") {
   Installation installation;
   installation.Apply("core-enforced");
   Team team(installation);
   const std::string address = "127.0.0.1:" + std::to_string(FreePort());
   {
-    // As in the cluster. No Service routes anywhere here, so nothing is refused yet.
+    // The options of the Deployment. No Service routes to the daemon here, so it refuses nothing
+    // yet.
     Daemon daemon(
         installation.AsDeployed("core-enforced", {"--admission-bind-address=" + address}));
     daemon.WaitUntilReady();
@@ -169,7 +170,7 @@ TEST_CASE("as shipped for enforcing, the daemon keeps its rules and its certific
     CHECK(webhook.StringAt({"clientConfig", "caBundle"}) == secret.StringAt({"data", "ca.crt"}));
     CHECK_FALSE(secret.StringAt({"data", "tls.key"}).empty());
     CHECK(LackedRights(daemon) == "");
-    // After an upgrade, what the daemon filled in is still there.
+    // An upgrade keeps the fields that the daemon wrote.
     installation.Apply("core-enforced");
     CHECK(installation.api().Get(ConfigurationPath()).At({"webhooks"}) != nullptr);
     CHECK(installation.api()
@@ -179,14 +180,15 @@ TEST_CASE("as shipped for enforcing, the daemon keeps its rules and its certific
   }
   Daemon daemon(installation.Enforcing("core-enforced"));
   daemon.WaitUntilReady();
-  Eventually("a pod is let in", [&] { return team.Post(Pod("a")).ok() ? "" : "not yet"; });
+  Eventually("a pod is admitted", [&] { return team.Post(Pod("a")).ok() ? "" : "not yet"; });
   const Attempt second = team.Post(Pod("b"));
   CHECK(second.exceeded());
   CHECK(LackedRights(daemon) == "");
 }
 
-TEST_CASE("without the role for Secrets a limit on them refuses them, and with it admits what fits",
-          "[e2e][manifests][real-only]") {
+TEST_CASE(
+    "a limit on Secrets refuses all without the role for Secrets, and admits what fits with it",
+    "[e2e][manifests][real-only]") {
   Installation installation;
   installation.Apply("core-enforced");
   Team team(installation);
@@ -206,7 +208,7 @@ TEST_CASE("without the role for Secrets a limit on them refuses them, and with i
   CHECK(post().ok());
 }
 
-TEST_CASE("with cert-manager's certificate its bundle stays in the webhook configuration",
+TEST_CASE("the CA bundle of cert-manager stays in the webhook configuration",
           "[e2e][manifests][real-only]") {
   Installation installation;
   installation.Apply("cert-manager");
@@ -216,7 +218,7 @@ TEST_CASE("with cert-manager's certificate its bundle stays in the webhook confi
   Daemon daemon(
       installation.Enforcing("cert-manager", {"--admission-cert-dir=" + mounted.folder()}));
   team.Limit("q", {{"pods", "1"}});
-  Eventually("the injector finds a webhook", [&]() -> std::string {
+  Eventually("the webhook configuration has a webhook", [&]() -> std::string {
     const json::Value stored = installation.api().Get(ConfigurationPath());
     CHECK(stored.StringAt({"metadata", "annotations", "cert-manager.io/inject-ca-from"}) ==
           "quota-system/quota-controller-manager");
@@ -231,12 +233,11 @@ TEST_CASE("with cert-manager's certificate its bundle stays in the webhook confi
   });
   daemon.WaitUntilReady();
   team.WaitUsed("q", {{"pods", "0"}});  // so its rule is stored
-  Eventually("a pod is let in", [&] { return team.Post(Pod("a")).ok() ? "" : "not yet"; });
+  Eventually("a pod is admitted", [&] { return team.Post(Pod("a")).ok() ? "" : "not yet"; });
   CHECK(team.Post(Pod("b")).exceeded());
 }
 
-TEST_CASE("removed as manifests/README.md says, no webhook is left behind",
-          "[e2e][manifests][real-only]") {
+TEST_CASE("an uninstall by manifests/README.md leaves no webhook", "[e2e][manifests][real-only]") {
   Installation installation;
   installation.Apply("core-enforced");
   Team team(installation);
@@ -256,16 +257,17 @@ TEST_CASE("removed as manifests/README.md says, no webhook is left behind",
   }
   CHECK(team.Post(Pod("b")).code == 500);  // nobody answers, but the rule is still stored
   // No controller finishes namespaces here, so do not wait for it.
-  installation.Kubectl({"delete", "-k", QCM_SOURCE_DIR "/manifests/core-enforced", "--wait=false"});
+  installation.Kubectl(
+      {"delete", "-k", tests::SourcePath("/manifests/core-enforced"), "--wait=false"});
   const json::Value left = installation.api().Get(PathOf("validatingwebhookconfigurations"));
   CHECK(left.At({"items"})->AsArray()->empty());
-  Eventually("a pod is let in", [&] { return team.Post(Pod("b")).ok() ? "" : "not yet"; });
+  Eventually("a pod is admitted", [&] { return team.Post(Pod("b")).ok() ? "" : "not yet"; });
 }
 
-TEST_CASE("as shipped for ironcore the daemon counts machines by class, and refuses",
+TEST_CASE("the shipped installation for ironcore counts machines by class, and refuses",
           "[e2e][manifests][real-only][since-1.30]") {
   Installation installation;
-  const std::string folder = QCM_SOURCE_DIR "/tests/e2e/ironcore/";
+  const std::string folder = tests::SourcePath("/tests/e2e/ironcore/");
   for (const char* plural : {"machineclasses", "machines", "volumeclasses", "volumes",
                              "bucketclasses", "buckets", "resourcequotas"}) {
     installation.Kubectl({"apply", "-f", folder + plural + "-crd.yaml"});
@@ -306,10 +308,10 @@ TEST_CASE("as shipped for ironcore the daemon counts machines by class, and refu
   CHECK(LackedRights(daemon) == "");
 }
 
-TEST_CASE("as shipped for Karmada the daemon counts bindings as its user, and refuses",
+TEST_CASE("the shipped installation for Karmada counts bindings as its user, and refuses",
           "[e2e][manifests][karmada][real-only][server]") {
   Installation installation;  // plays the Karmada API server
-  const std::string bindings = QCM_SOURCE_DIR "/tests/e2e/karmada/resourcebindings-crd.yaml";
+  const std::string bindings = tests::SourcePath("/tests/e2e/karmada/resourcebindings-crd.yaml");
   installation.Kubectl({"apply", "-f", bindings});
   installation.Apply("karmada");
   installation.Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});

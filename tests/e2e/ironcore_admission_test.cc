@@ -12,7 +12,7 @@ const std::string kMachines = "count/machines.compute.ironcore.dev";
 
 }  // namespace
 
-TEST_CASE("ironcore: what exceeds is refused in the words of ironcore's own plugin",
+TEST_CASE("ironcore: a refusal has the text of ironcore's own plugin",
           "[e2e][ironcore][admission]") {
   Cloud c;
   c.MakeClass("small", "2", "4Gi");
@@ -48,7 +48,7 @@ TEST_CASE("ironcore: what exceeds is refused in the words of ironcore's own plug
   c.WaitUsed("team-a-total", {{"requests.cpu", "6"}, {"requests.memory", "12Gi"}});
 }
 
-TEST_CASE("ironcore: machines of one class are limited beside the rest",
+TEST_CASE("ironcore: machines of one class have a limit of their own",
           "[e2e][ironcore][admission]") {
   Cloud c;
   c.MakeClass("small", "2", "4Gi");
@@ -73,7 +73,7 @@ TEST_CASE("ironcore: machines of one class are limited beside the rest",
   c.WaitUsed("b-total", {{"requests.cpu", "20"}});
   // A limit below usage: nothing is evicted, and requests that add nothing are admitted.
   CHECK(c.Patch("resourcequotas", "b-total", R"({"spec":{"hard":{"requests.cpu":"3"}}})").ok());
-  Eventually("the lower limit is in force", [&]() -> std::string {
+  Eventually("the lower limit is enforced", [&]() -> std::string {
     const std::string shown(c.GetQuota("b-total").StringAt({"status", "hard", "requests.cpu"}));
     return shown == "3" ? "" : shown;
   });
@@ -84,8 +84,7 @@ TEST_CASE("ironcore: machines of one class are limited beside the rest",
   CHECK(c.Post("machines", Machine("web-3", "small")).exceeded());
 }
 
-TEST_CASE("ironcore: a volume that grows is charged what it grows by",
-          "[e2e][ironcore][admission]") {
+TEST_CASE("ironcore: a growing volume is charged the difference", "[e2e][ironcore][admission]") {
   Cloud c;
   c.Make("volumeclasses", VolumeClass("fast"));
   c.Limit("q", {{"requests.storage", "50Gi"}});
@@ -112,7 +111,7 @@ TEST_CASE("ironcore: a volume that grows is charged what it grows by",
   c.WaitUsed("q", {{"requests.storage", "50Gi"}});
 }
 
-TEST_CASE("ironcore: buckets and objects of any kind are limited too",
+TEST_CASE("ironcore: buckets and objects of any kind are limited, too",
           "[e2e][ironcore][admission]") {
   Cloud c;
   c.Make("bucketclasses", BucketClass("gold", {{"tps", "100Mi"}, {"iops", "500"}}));
@@ -132,7 +131,7 @@ TEST_CASE("ironcore: buckets and objects of any kind are limited too",
                       "count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1"));
 }
 
-TEST_CASE("ironcore: 64 clients race at the limit and end exactly at it, never above",
+TEST_CASE("ironcore: 64 racing clients end exactly at the limit, never above",
           "[e2e][ironcore][admission][load]") {
   constexpr std::size_t kLimit = 20;
   constexpr std::size_t kFreed = 7;
@@ -173,7 +172,7 @@ TEST_CASE("ironcore: 64 clients race at the limit and end exactly at it, never a
   CHECK(used.highest() > 1);
 }
 
-TEST_CASE("ironcore: creations that were charged and never stored are given back in seconds",
+TEST_CASE("ironcore: a charge for an object that is never stored ends within seconds",
           "[e2e][ironcore][admission]") {
   Cloud c;
   c.MakeClass("small", "2", "4Gi");
@@ -196,7 +195,7 @@ TEST_CASE("ironcore: creations that were charged and never stored are given back
   CHECK(used.highest() > 19);  // they were charged
 }
 
-TEST_CASE("ironcore: only an update that can need quota is asked about",
+TEST_CASE("ironcore: the webhook is called only for updates that can need quota",
           "[e2e][ironcore][admission][real-only]") {
   Cloud c;
   c.MakeClass("small", "2", "4Gi");

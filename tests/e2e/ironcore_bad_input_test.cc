@@ -1,6 +1,6 @@
-// Input that should not exist but does: names that nobody counts, meaningless selectors, objects
-// without a size, invented states, other writers. Each gets a clear message; nothing freezes and
-// nothing is lost.
+// Invalid input that is stored: names without an evaluator, meaningless selectors, objects without
+// a size, invented states, other writers. Each gets a clear message, and other quotas are still
+// counted.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/cloud.h"
@@ -18,7 +18,8 @@ int Times(const std::string& text, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("ironcore: names that nobody counts are told, and the others count", "[e2e][ironcore]") {
+TEST_CASE("ironcore: events report names that are never counted, and the other names count",
+          "[e2e][ironcore]") {
   Cloud c;
   c.MakeClass("small", "2", "4Gi");
   c.WriteQuota("q", {{"requests.cpu", "3"}, {"limits.cpu", "1"}, {"count/", "1"}, {"pods", "1"}});
@@ -27,14 +28,14 @@ TEST_CASE("ironcore: names that nobody counts are told, and the others count", "
   for (const char* name : {"limits.cpu", "count/", "pods"}) {
     c.WaitSaid("q", "UnknownResourceName", name);
   }
-  Eventually("a machine is limited by what is counted", [&]() -> std::string {
+  Eventually("a machine is limited by the counted names", [&]() -> std::string {
     const Attempt attempt = c.Post("machines", Machine("m", "small"));
     return attempt.ok() || attempt.code == 409 ? "" : attempt.Text();
   });
   c.WaitUsed("q", {{"requests.cpu", "2"}});
   c.WaitUsed("typo", {{kMachines, "1"}});
   CHECK(c.Post("machines", Machine("n", "small")).exceeded());
-  // A negative limit, which ironcore accepts in an update: nothing more fits, and nothing breaks.
+  // ironcore accepts a negative limit in an update. Then nothing more fits, and counting continues.
   CHECK(c.Patch("resourcequotas", "q", R"({"spec":{"hard":{"requests.cpu":"-1"}}})").ok());
   CHECK(c.Post("machines", Machine("n", "small")).exceeded());
   CHECK(c.Patch("machines", "m", R"({"metadata":{"labels":{"a":"b"}}})").ok());
@@ -42,7 +43,7 @@ TEST_CASE("ironcore: names that nobody counts are told, and the others count", "
   c.WaitUsed("q", {{"requests.cpu", "0"}});
 }
 
-TEST_CASE("ironcore: a selector that makes no sense matches nothing, and is no one else's trouble",
+TEST_CASE("ironcore: an invalid selector matches nothing and does not affect other quotas",
           "[e2e][ironcore]") {
   Cloud c({.enforce = ""});
   c.MakeClass("small", "2", "4Gi");
@@ -69,7 +70,7 @@ TEST_CASE("ironcore: a selector that makes no sense matches nothing, and is no o
   c.WaitUsed("all", {{"requests.cpu", "2"}, {kMachines, "1"}});
 }
 
-TEST_CASE("ironcore: what cannot be measured is refused, and what is stored already hurts nobody",
+TEST_CASE("ironcore: an invalid object is refused, and a stored one does not affect others",
           "[e2e][ironcore][admission]") {
   Cloud c({.rules = Rules::kNone});
   c.MakeClass("small", "2", "4Gi");
@@ -109,7 +110,7 @@ TEST_CASE("ironcore: what cannot be measured is refused, and what is stored alre
   c.WaitUsed("q", {{"requests.cpu", "2"}, {kMachines, "2"}, {"requests.storage", "5Gi"}});
 }
 
-TEST_CASE("ironcore: another class is charged to the quotas that did not have the machine",
+TEST_CASE("ironcore: a changed class is charged to the quotas that the machine enters",
           "[e2e][ironcore][admission]") {
   Cloud c({.rules = Rules::kNone});
   c.MakeClass("small", "2", "4Gi");
@@ -138,7 +139,7 @@ TEST_CASE("ironcore: another class is charged to the quotas that did not have th
   c.WaitUsed("total", {{"requests.cpu", "4"}, {kMachines, "2"}});
 }
 
-TEST_CASE("ironcore: a state that comes with the machine frees nothing",
+TEST_CASE("ironcore: a state in the write of a machine frees nothing",
           "[e2e][ironcore][admission]") {
   Cloud c({.serve = false});
   for (const std::string plural : kCloudKinds) {
@@ -162,12 +163,12 @@ TEST_CASE("ironcore: a state that comes with the machine frees nothing",
   c.WaitUsed("q", {{"requests.cpu", "4"}});
 }
 
-TEST_CASE("ironcore: a charge by ironcore's own plugin stands until its machine is seen",
+TEST_CASE("ironcore: a charge of ironcore's own plugin is kept until the machine is seen",
           "[e2e][ironcore]") {
   Cloud c({.enforce = ""});
   c.MakeClass("small", "2", "4Gi");
   c.Limit("q", {{"requests.cpu", "20"}, {kMachines, "9"}});
-  // The plugin charges what it admits, then the machine is stored.
+  // The plugin charges a machine when it admits it. The machine is stored afterwards.
   const auto plugin = [&](const std::string& cpu, const std::string& count) {
     CHECK(c.Patch("resourcequotas", "q/status",
                   R"({"status":{"used":{"requests.cpu":")" + cpu + R"(",")" + kMachines + R"(":")" +
@@ -186,7 +187,7 @@ TEST_CASE("ironcore: a charge by ironcore's own plugin stands until its machine 
   c.WaitUsed("q", {{"requests.cpu", "2"}, {kMachines, "1"}});
 }
 
-TEST_CASE("ironcore: its quotas may come, go and come again", "[e2e][ironcore]") {
+TEST_CASE("ironcore: its quota API may appear, disappear and come back", "[e2e][ironcore]") {
   Cloud c({.serve = false, .enforce = ""});
   CHECK(c.daemon().Probe("/readyz") == 200);
   const std::string absent = "does not serve this quota API, waiting for it quota_api=ironcore";

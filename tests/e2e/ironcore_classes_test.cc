@@ -17,8 +17,7 @@ void Remake(Cloud& c, const std::string& name, const std::string& cpu, const std
 
 }  // namespace
 
-TEST_CASE("ironcore: a class that appears late makes its machines' usage known",
-          "[e2e][ironcore]") {
+TEST_CASE("ironcore: usage of machines is known once their class appears", "[e2e][ironcore]") {
   Cloud c({.enforce = ""});
   c.MakeClass("small", "2", "4Gi");
   c.MakeMachine("known", "small");
@@ -36,8 +35,7 @@ TEST_CASE("ironcore: a class that appears late makes its machines' usage known",
   c.WaitUsed("small", {{"requests.cpu", "2"}, {kMachines, "1"}});
 }
 
-TEST_CASE("ironcore: a class whose capabilities change moves the quotas of all namespaces",
-          "[e2e][ironcore]") {
+TEST_CASE("ironcore: changed capabilities change the usage in all namespaces", "[e2e][ironcore]") {
   Cloud c({.rules = Rules::kNone, .enforce = ""});
   c.MakeClass("small", "2", "4Gi");
   c.MakeClass("large", "16", "64Gi");
@@ -58,7 +56,7 @@ TEST_CASE("ironcore: a class whose capabilities change moves the quotas of all n
             .ok());
   c.WaitAndTell("q", {{"requests.cpu", "23500m"}, {"requests.memory", "79Gi"}, {kMachines, "4"}},
                 "changed capabilities were counted");
-  Eventually("the other namespace's quota follows", [&]() -> std::string {
+  Eventually("the quota of the other namespace has the new usage", [&]() -> std::string {
     const auto quota = c.api().Get(quotas + "/resourcequotas/q");
     const std::string used(quota.StringAt({"status", "used", "requests.cpu"}));
     return used == "2500m" ? "" : used;
@@ -78,7 +76,7 @@ TEST_CASE("ironcore: a class whose capabilities change moves the quotas of all n
   c.api().Delete(PathOf("namespaces", "", other));
 }
 
-TEST_CASE("ironcore: a class that vanishes leaves what is known, and freezes nothing else",
+TEST_CASE("ironcore: names of a deleted class keep their value, and other names are counted",
           "[e2e][ironcore]") {
   Cloud c({.enforce = ""});
   c.MakeClass("small", "2", "4Gi");
@@ -99,7 +97,7 @@ TEST_CASE("ironcore: a class that vanishes leaves what is known, and freezes not
   c.MakeMachine("d", "large");
   c.WaitUsed("q", {{"requests.cpu", "20"}, {kMachines, "4"}, {"requests.storage", "10Gi"}});
   c.WaitUsed("large", {{"requests.cpu", "32"}});
-  Eventually("a metric says so", [&]() -> std::string {
+  Eventually("a metric reports the stale quota", [&]() -> std::string {
     const std::string text = c.daemon().MetricsText();
     return text.find("quota_stale_quotas{") != std::string::npos &&
                    c.daemon().Metric("quota_stale_quotas").value_or(0) >= 1
@@ -116,7 +114,7 @@ TEST_CASE("ironcore: a class that vanishes leaves what is known, and freezes not
   c.WaitUsed("large", {{"requests.cpu", "16"}});
 }
 
-TEST_CASE("ironcore: capabilities that are no amount are told, and freeze nothing",
+TEST_CASE("ironcore: events report invalid capabilities, and other names are counted",
           "[e2e][ironcore]") {
   Cloud c({.rules = Rules::kNone, .enforce = ""});
   c.MakeClass("good", "2", "4Gi");
@@ -171,7 +169,7 @@ TEST_CASE("ironcore: capabilities that are no amount are told, and freeze nothin
   c.WaitUsed("good", {{"requests.cpu", "2"}});
 }
 
-TEST_CASE("ironcore: a missing class hurts neither unrelated creations nor edits at the limit",
+TEST_CASE("ironcore: a missing class affects neither unrelated creations nor edits at the limit",
           "[e2e][ironcore][admission]") {
   Cloud c;
   c.MakeClass("small", "2", "4Gi");
@@ -211,15 +209,14 @@ TEST_CASE("ironcore: a missing class hurts neither unrelated creations nor edits
                                       "quota: q: machine class \"small\" not found"));
   c.MakeClass("small", "1", "2Gi");
   c.WaitUsed("q", {{"requests.cpu", "2"}, {kMachines, "2"}, {"requests.storage", "40Gi"}});
-  Eventually("its machines pass again", [&]() -> std::string {
+  Eventually("its machines are admitted again", [&]() -> std::string {
     const Attempt attempt = c.Post("machines", Machine("d", "small"));
     return attempt.ok() ? "" : attempt.Text();
   });
   c.WaitUsed("q", {{"requests.cpu", "3"}, {kMachines, "3"}, {"requests.storage", "40Gi"}});
 }
 
-TEST_CASE("ironcore: where no quota asks what a class gives, nobody asks for the class",
-          "[e2e][ironcore][admission]") {
+TEST_CASE("ironcore: a class is not read if no quota needs it", "[e2e][ironcore][admission]") {
   Cloud c;
   c.Make("volumeclasses", VolumeClass("fast"));
   CHECK(c.Post("machines", Machine("free", "none-such")).ok());
@@ -236,11 +233,12 @@ TEST_CASE("ironcore: where no quota asks what a class gives, nobody asks for the
                       "count/machines.compute.ironcore.dev=3"));
 }
 
-TEST_CASE("ironcore: a machine may be made right after its class", "[e2e][ironcore][admission]") {
+TEST_CASE("ironcore: a machine may be created right after its class",
+          "[e2e][ironcore][admission]") {
   Cloud c;
   c.Limit("q", {{"requests.cpu", "100"}});
   c.MakeClass("first", "1", "1Gi");
-  Eventually("admission is open", [&]() -> std::string {
+  Eventually("machines are admitted", [&]() -> std::string {
     const Attempt attempt = c.Post("machines", Machine("first", "first"));
     return attempt.ok() || attempt.code == 409 ? "" : attempt.Text();
   });
@@ -254,7 +252,7 @@ TEST_CASE("ironcore: a machine may be made right after its class", "[e2e][ironco
   c.WaitUsed("q", {{"requests.cpu", "41"}});
 }
 
-TEST_CASE("ironcore: what was never known is not enforced as if it were nothing",
+TEST_CASE("ironcore: usage that was never known is not enforced as zero",
           "[e2e][ironcore][admission]") {
   Cloud c;
   c.MakeClass("small", "2", "4Gi");

@@ -1,5 +1,5 @@
-// What ironcore's quotas count, whatever enforces them: an operator's manifests, the states of
-// machines, sizes, other kinds, and scopes over classes.
+// The objects and amounts that ironcore's quotas count, with any way of enforcement: an operator's
+// manifests, the states of machines, sizes, other kinds, and scopes over classes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cctype>
@@ -7,6 +7,7 @@
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/cloud.h"
 #include "tests/e2e/harness/custom_kind.h"
+#include "tests/source_dir.h"
 
 namespace e2e::ironcore_counting_test {
 namespace {
@@ -22,7 +23,7 @@ std::string ResourceOf(const std::string& kind) {
 // Creates everything in tests/e2e/ironcore/samples.yaml.
 void MakeSamples(Cloud& cloud) {
   const auto documents =
-      config::ParseYamlDocuments(ReadFile(QCM_SOURCE_DIR "/tests/e2e/ironcore/samples.yaml"));
+      config::ParseYamlDocuments(ReadFile(tests::SourcePath("/tests/e2e/ironcore/samples.yaml")));
   REQUIRE(documents.has_value());
   for (const json::Value& document : *documents) {
     cloud.Make(ResourceOf(std::string(document.StringAt({"kind"}))), document);
@@ -35,7 +36,7 @@ const std::string kBuckets = "count/buckets.storage.ironcore.dev";
 
 }  // namespace
 
-TEST_CASE("ironcore: an operator's manifests count as they read", "[e2e][ironcore]") {
+TEST_CASE("ironcore: an operator's manifests are counted as written", "[e2e][ironcore]") {
   Cloud c({.enforce = ""});
   MakeSamples(c);
   c.WaitUsed("team-a-total",
@@ -62,7 +63,7 @@ TEST_CASE("ironcore: an operator's manifests count as they read", "[e2e][ironcor
              {{"requests.cpu", "0"}, {"requests.memory", "0"}, {"requests.storage", "0"}});
 }
 
-TEST_CASE("ironcore: a machine uses what its class says until it is terminated",
+TEST_CASE("ironcore: a machine uses the capabilities of its class until it is terminated",
           "[e2e][ironcore]") {
   Cloud c({.enforce = ""});
   c.MakeClass("small", "2", "4Gi");
@@ -99,7 +100,7 @@ TEST_CASE("ironcore: a machine uses what its class says until it is terminated",
   c.WaitUsed("q", {{"requests.cpu", "0"}, {"requests.memory", "0"}, {kMachines, "0"}});
 }
 
-TEST_CASE("ironcore: a volume uses the size it asks for, in every state", "[e2e][ironcore]") {
+TEST_CASE("ironcore: a volume uses its requested size in every state", "[e2e][ironcore]") {
   Cloud c({.enforce = ""});
   c.Make("volumeclasses", VolumeClass("fast"));
   c.Limit("q", {{"requests.storage", "1Ti"}, {kVolumes, "9"}});
@@ -131,7 +132,7 @@ TEST_CASE("ironcore: a volume uses the size it asks for, in every state", "[e2e]
   c.WaitUsed("q", {{"requests.storage", "35Gi"}, {kVolumes, "3"}});
 }
 
-TEST_CASE("ironcore: buckets use what their class says, and none without a class",
+TEST_CASE("ironcore: buckets use the capabilities of their class, and nothing without a class",
           "[e2e][ironcore]") {
   Cloud c({.enforce = ""});
   c.Make("bucketclasses", BucketClass("gold", {{"tps", "100Mi"}, {"iops", "500"}}));
@@ -146,7 +147,7 @@ TEST_CASE("ironcore: buckets use what their class says, and none without a class
   c.WaitUsed("q", {{"requests.tps", "100Mi"}, {"requests.iops", "500"}, {kBuckets, "2"}});
 }
 
-TEST_CASE("ironcore: objects of any kind are counted by name, also of one that comes later",
+TEST_CASE("ironcore: objects of any kind are counted by name, even if the kind appears later",
           "[e2e][ironcore]") {
   Cloud c({.enforce = ""});
   CustomKind networks("networks");
@@ -173,7 +174,7 @@ TEST_CASE("ironcore: objects of any kind are counted by name, also of one that c
   });
   CHECK(shown(unknown.CountName()) == "absent");
   s.api().Delete(networks.Path(s.ns(), "a"));
-  Eventually("one is gone", [&]() -> std::string {
+  Eventually("one object is deleted", [&]() -> std::string {
     return shown(networks.CountName()) == "1" ? "" : shown(networks.CountName());
   });
   // A core quota beside it counts the same, and neither controller writes the other's status.

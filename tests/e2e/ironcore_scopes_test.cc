@@ -123,7 +123,7 @@ TEST_CASE("ironcore: an edited selector or limit is followed at once", "[e2e][ir
   });
 }
 
-TEST_CASE("ironcore: a status that somebody changed is repaired, and nothing else is touched",
+TEST_CASE("ironcore: a changed status is repaired, and nothing else is changed",
           "[e2e][ironcore]") {
   Cloud c({.enforce = ""});
   MakeObjects(c);
@@ -168,7 +168,7 @@ TEST_CASE("ironcore: a status that somebody changed is repaired, and nothing els
   c.WaitUsed("q", right);
 }
 
-TEST_CASE("ironcore: what is right is not written again", "[e2e][ironcore]") {
+TEST_CASE("ironcore: a correct status is not written again", "[e2e][ironcore]") {
   Cloud c({.enforce = "", .resync_period = "1s"});
   MakeObjects(c);
   c.Limit("q", {{kMachines, "9"}, {"requests.cpu", "99"}});

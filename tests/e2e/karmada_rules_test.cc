@@ -1,5 +1,5 @@
-// What KarmadaQuota's CRD and the match conditions of its webhook decide without the daemon, on the
-// API server that evaluates them.
+// The validation rules of KarmadaQuota's CRD and the match conditions of its webhook on an API
+// server, without the daemon.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/federation.h"
@@ -7,7 +7,7 @@
 
 namespace e2e {
 
-TEST_CASE("karmada: only an update that can need quota is asked about",
+TEST_CASE("karmada: the webhook is called only for updates that can need quota",
           "[e2e][karmada][real-only][server]") {
   Federation f;
   f.Limit("q", {{"pods", "100"}});
@@ -43,7 +43,7 @@ TEST_CASE("karmada: only an update that can need quota is asked about",
   }
 }
 
-TEST_CASE("karmada: a quota that could never work is refused when it is written",
+TEST_CASE("karmada: an invalid quota is refused when it is written",
           "[e2e][karmada][real-only][server]") {
   Federation f({.reachable = false});
   const auto refusal = [&](const std::string& spec) {

@@ -1,4 +1,4 @@
-// KarmadaQuota on a control plane: bindings are counted and decided, whoever writes them.
+// KarmadaQuota on a control plane: bindings of every writer are counted and decided.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/denial.h"
@@ -8,14 +8,14 @@
 namespace e2e::karmada_test {
 namespace {
 
-// For whichever of our webhooks was called.
+// Accepts the name of each of our webhooks.
 bool Says(const Attempt& attempt, const std::string& words) {
   return attempt.message.find(" is forbidden: " + words) != std::string::npos;
 }
 
 }  // namespace
 
-TEST_CASE("karmada: limits are enumerated, use is shown, and what exceeds is refused",
+TEST_CASE("karmada: limits and usage are shown, and what exceeds a limit is refused",
           "[e2e][karmada][server]") {
   Federation f;
   f.Limit("q",
@@ -64,7 +64,7 @@ TEST_CASE("karmada: limits are enumerated, use is shown, and what exceeds is ref
              {{"cpu", "1"}, {"memory", "2Gi"}, {"pods", "2"}, {"services", "1"}, {"secrets", "1"}});
 }
 
-TEST_CASE("karmada: rescheduling is counted by what it adds, and a failover is free",
+TEST_CASE("karmada: rescheduling is charged the difference, and a failover nothing",
           "[e2e][karmada]") {
   Federation f;
   f.Limit("q", {{"cpu", "6"}, {"pods", "6"}});
@@ -97,15 +97,14 @@ TEST_CASE("karmada: a suspended binding waits for quota without using any", "[e2
              "exceeded quota: q, requested: cpu=500m, used: cpu=0, "
              "limited: cpu=400m"));
   f.api().MergePatch(f.Path("karmadaquotas", "q"), Json(R"({"spec":{"hard":{"cpu":"1"}}})"));
-  Eventually("it may run", [&]() -> std::string {
+  Eventually("the binding is admitted", [&]() -> std::string {
     const Attempt attempt = f.Patch("batch-job", resume);
     return attempt.ok() ? "" : attempt.Text();
   });
   f.WaitUsed("q", {{"cpu", "500m"}, {"count/jobs.batch", "1"}});
 }
 
-TEST_CASE("karmada: quotas of priority classes count the components that have them",
-          "[e2e][karmada]") {
+TEST_CASE("karmada: quotas with a priority class count the matching components", "[e2e][karmada]") {
   Federation f;
   const auto selector = [](const std::string& op, const std::string& values) {
     return R"({"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":")" +
@@ -125,7 +124,7 @@ TEST_CASE("karmada: quotas of priority classes count the components that have th
   f.WaitUsed("some", {{"cpu", "9"}, {"pods", "5"}});
   f.WaitUsed("none", {{"cpu", "2"}, {"pods", "2"}});
   f.WaitUsed("named", {{"cpu", "9"}, {"pods", "5"}});
-  // Another class belongs to another quota: here it does not fit.
+  // With another priority class the binding belongs to another quota, in which it does not fit.
   const std::string without = R"({"spec":{"replicaRequirements":{"priorityClassName":"high"}}})";
   CHECK(Says(f.Patch("plain", without),
              "exceeded quota: named, requested: cpu=2, used: cpu=9, limited: cpu=10"));
@@ -152,8 +151,9 @@ TEST_CASE("karmada: propagated objects are counted by the resource of their kind
   f.WaitUsed("q", {{"count/deployments.apps", "1"}, {"count/configmaps", "1"}});
 }
 
-TEST_CASE("karmada: a name whose kind is not served hurts no other, and counts once it is",
-          "[e2e][karmada]") {
+TEST_CASE(
+    "karmada: a kind that is not served affects no other name, and is counted once it is served",
+    "[e2e][karmada]") {
   Federation f;
   f.Limit("first", {{"pods", "9"}});
   const std::string name = "count/federatedresourcequotas.policy.karmada.io";
@@ -171,7 +171,7 @@ TEST_CASE("karmada: a name whose kind is not served hurts no other, and counts o
                  "=1, limited: " + name + "=1"));
 }
 
-TEST_CASE("karmada: a scheduler that retries forever costs no writes", "[e2e][karmada]") {
+TEST_CASE("karmada: a scheduler that retries for ever causes no writes", "[e2e][karmada]") {
   Federation f;
   f.Limit("q", {{"pods", "3"}});
   REQUIRE(f.Post(Binding("web", 3, {{"cpu", "1"}})).ok());
@@ -183,7 +183,7 @@ TEST_CASE("karmada: a scheduler that retries forever costs no writes", "[e2e][ka
   CHECK(f.GetQuota("q").StringAt({"metadata", "resourceVersion"}) == before);
 }
 
-TEST_CASE("karmada: 64 writers race at the limit and end exactly at it", "[e2e][karmada]") {
+TEST_CASE("karmada: 64 racing writers end exactly at the limit", "[e2e][karmada]") {
   Federation f;
   f.Limit("q", {{"cpu", "20"}});
   std::vector<client::ApiRequest> requests;
@@ -201,7 +201,7 @@ TEST_CASE("karmada: 64 writers race at the limit and end exactly at it", "[e2e][
   }
   CHECK(stored == 20);
   f.WaitUsed("q", {{"cpu", "20"}});
-  // Many updates of one object at once: what is stored once is charged once.
+  // Many concurrent updates of one object: each stored update is charged once.
   f.api().MergePatch(f.Path("karmadaquotas", "q"), Json(R"({"spec":{"hard":{"cpu":"30"}}})"));
   const json::Value* items = nullptr;
   const json::Value list = f.api().Get(f.Path("resourcebindings"));
@@ -233,7 +233,7 @@ TEST_CASE("karmada: 64 writers race at the limit and end exactly at it", "[e2e][
       500ms);
 }
 
-TEST_CASE("karmada: what is no amount is refused, and what is stored already counts by rule",
+TEST_CASE("karmada: an invalid amount is refused, and a stored one counts as documented",
           "[e2e][karmada]") {
   Federation f;
   REQUIRE(f.Post(Binding("old", 2, {{"cpu", "-1"}, {"memory", "1Gi"}})).ok());  // no quota yet
@@ -259,7 +259,7 @@ TEST_CASE("karmada: what is no amount is refused, and what is stored already cou
   f.WaitUsed("q", {{"cpu", "0"}, {"memory", "0"}, {"pods", "0"}});
 }
 
-TEST_CASE("karmada: beside a FederatedResourceQuota each keeps to its own object",
+TEST_CASE("karmada: KarmadaQuota and FederatedResourceQuota do not write each other's objects",
           "[e2e][karmada]") {
   Federation f;
   f.Serve("federatedresourcequotas");
@@ -277,7 +277,7 @@ TEST_CASE("karmada: beside a FederatedResourceQuota each keeps to its own object
   CHECK(f.api().Get(frq).StringAt({"metadata", "resourceVersion"}) == before);
 }
 
-TEST_CASE("karmada: the quota API may come, go and come again", "[e2e][karmada]") {
+TEST_CASE("karmada: the quota API may appear, disappear and come back", "[e2e][karmada]") {
   Federation f({.serve = false});
   CHECK(f.daemon().Probe("/readyz") == 200);
   const std::string absent = "does not serve this quota API, waiting for it quota_api=karmada";
@@ -314,7 +314,7 @@ TEST_CASE("karmada: the quota API may come, go and come again", "[e2e][karmada]"
   CHECK(f.daemon().Running());
 }
 
-TEST_CASE("karmada: without a way to reach admission quotas are counted, and that is said",
+TEST_CASE("karmada: without an address for admission quotas are only counted, and the log says so",
           "[e2e][karmada]") {
   Federation f({.reachable = false});
   f.Limit("q", {{"pods", "1"}});

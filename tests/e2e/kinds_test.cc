@@ -1,4 +1,4 @@
-// Kinds whose usage is more than their number, and kinds that are created and deleted.
+// Kinds with more usage than their number of objects, and kinds that are created and deleted.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/custom_kind.h"
@@ -98,7 +98,7 @@ TEST_CASE("resource claims are counted by the devices of a class", "[e2e][kinds]
   s.WaitUsed("q", {{"count/resourceclaims.resource.k8s.io", "0"}, {kDevices, "0"}});
 }
 
-TEST_CASE("a custom kind that appears after its quota is counted, and may go again",
+TEST_CASE("a custom kind that appears after its quota is counted until it is removed",
           "[e2e][kinds]") {
   Scenario s;
   const CustomKind things("things");
@@ -118,7 +118,7 @@ TEST_CASE("a custom kind that appears after its quota is counted, and may go aga
   s.WaitUsed("q", {{"pods", "1"}, {things.CountName(), "0"}});
 }
 
-TEST_CASE("a kind that cannot be listed hurts nobody else", "[e2e][kinds][real-only]") {
+TEST_CASE("a kind that cannot be listed does not affect other kinds", "[e2e][kinds][real-only]") {
   Scenario s;
   const CustomKind broken("things");
   s.api().Create(PathOf("customresourcedefinitions"), broken.Definition());

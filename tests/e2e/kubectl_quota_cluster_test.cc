@@ -1,4 +1,4 @@
-// What the plugin says of ClusterQuotas, whose status this test writes: there is no daemon.
+// The plugin's output about ClusterQuotas. There is no daemon: the test writes their statuses.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/cluster_quotas.h"
@@ -16,7 +16,7 @@ std::string StatusOf(const std::string& hard, const std::string& used, const std
          more + "}}";
 }
 
-// A company with two teams: team-a has the scenario's namespace, team-b a guarantee.
+// A company with two teams. team-a has the scenario's namespace, and team-b has a guarantee.
 class Company {
  public:
   Company() : quotas_(s_.api()) {
@@ -36,7 +36,8 @@ class Company {
   void WriteStatus(const std::string& name, const std::string& patch) {
     s_.api().MergePatch(ClusterQuotas::Path(name) + "/status", Json(patch));
   }
-  // 5 pods are used, of which team-b has 1, and is promised 3 more.
+  // Writes statuses with a usage of 5 pods: 1 of team-b, which is guaranteed 3 more, and 4 of
+  // team-a.
   void Count() {
     WriteStatus("company", StatusOf("10", "5", R"(, "namespaces": 2)"));
     WriteStatus("team-a", StatusOf("8", "4", R"(, "namespaces": 1, "available": {"pods": "2"})"));
@@ -113,7 +114,7 @@ TEST_CASE("kubectl quota tree shows ClusterQuotas below their parents",
   CHECK_THAT(company.Ask({"__complete", "tree", "te"}).output, !Contains("panic"));
 }
 
-TEST_CASE("kubectl quota top shows the ClusterQuotas that the namespace is under",
+TEST_CASE("kubectl quota top shows the ClusterQuotas that limit the namespace",
           "[e2e][cluster][kubectl-quota]") {
   Company company;
   company.Count();
@@ -125,7 +126,7 @@ TEST_CASE("kubectl quota top shows the ClusterQuotas that the namespace is under
   CHECK_THAT(company.AskHere({"top", "-l", "a=b"}).output, Contains("No resources found"));
 }
 
-TEST_CASE("kubectl quota tree tells of a parent that there is not, and of an older status",
+TEST_CASE("kubectl quota tree reports a missing parent and an outdated status",
           "[e2e][cluster][kubectl-quota]") {
   Company company;
   company.Count();
@@ -137,7 +138,7 @@ TEST_CASE("kubectl quota tree tells of a parent that there is not, and of an old
   CHECK_THAT(tree.output, Contains("ParentNotFound, status of an older spec"));
 }
 
-TEST_CASE("kubectl quota tree says where there are no ClusterQuotas",
+TEST_CASE("kubectl quota tree reports that ClusterQuotas are not served",
           "[e2e][cluster][kubectl-quota]") {
   Scenario s;
   const auto tree = RunProgram(
@@ -147,7 +148,7 @@ TEST_CASE("kubectl quota tree says where there are no ClusterQuotas",
   CHECK_THAT(tree.output, Contains("the server doesn't have a resource type \"clusterquotas\""));
 }
 
-TEST_CASE("kubectl quota check asks the ClusterQuotas that the namespace is under",
+TEST_CASE("kubectl quota check includes the ClusterQuotas that limit the namespace",
           "[e2e][cluster][kubectl-quota]") {
   Company company;
   company.Count();
@@ -171,13 +172,13 @@ TEST_CASE("kubectl quota check asks the ClusterQuotas that the namespace is unde
   const auto two = company.File("two.yaml", json::Write(DeploymentOf("web", 2)));
   const auto yes = company.AskHere({"check", "-f", two});
   CHECK(yes.exit_code == 0);
-  CHECK_THAT(yes.output, Contains("Yes: nothing is refused, but quotas that are only tried would "
+  CHECK_THAT(yes.output, Contains("Yes: nothing is refused, but quotas in mode Warn or Audit would "
                                   "be exceeded.\n"));
   const auto elsewhere = company.Ask({"check", "-f", two, "-n", "default"});
   CHECK_THAT(elsewhere.output, Contains("clusterquota/trial") && !Contains("company"));
 }
 
-TEST_CASE("kubectl quota why asks the ClusterQuotas that the namespace is under",
+TEST_CASE("kubectl quota why includes the ClusterQuotas that limit the namespace",
           "[e2e][cluster][kubectl-quota]") {
   Company company;
   company.Count();
@@ -202,7 +203,93 @@ TEST_CASE("kubectl quota why asks the ClusterQuotas that the namespace is under"
                  Contains("room: raise pods of cluster quota company to 13\n"));
 }
 
-TEST_CASE("kubectl quota check is quiet where ClusterQuotas are not for the user to see",
+TEST_CASE("kubectl quota who shows the users of a ClusterQuota in all its namespaces",
+          "[e2e][cluster][kubectl-quota]") {
+  Company company;
+  Scenario& s = company.scenario();
+  TeamNamespace more(s.api(), "a");
+  TeamNamespace other(s.api(), "b");
+  s.Create("pods", Pod("here"));
+  for (const char* pod : {"one", "two"}) more.Create(pod);
+  other.Create("theirs");
+  company.WriteStatus("company", StatusOf("10", "5", ""));
+  company.WriteStatus("team-a", StatusOf("8", "3", ""));
+  const auto by_namespace = company.AskHere({"who", "team-a", "--by", "namespace"});
+  CHECK(by_namespace.exit_code == 0);
+  CHECK_THAT(by_namespace.output, Contains(more.name() + "   2        66%     2\n") &&
+                                      Contains(s.ns()) && !Contains(other.name()));
+  const auto objects = company.AskHere({"who", "clq/team-a", "--by=object", "-o", "csv"});
+  CHECK_THAT(objects.output, Contains("pods," + more.name() + ": pod/one,1,"));
+  const auto above = company.AskHere({"who", "clusterquota/company", "--name=pods", "--most=0"});
+  CHECK(above.exit_code == 0);
+  CHECK_THAT(above.output, Contains(s.ns() + ": pod/here") &&
+                               Contains(other.name() + ": pod/theirs") && Contains("<reserved>"));
+  const auto none = company.AskHere({"who", "clusterquota/nobody"});
+  CHECK(none.exit_code == 2);
+  CHECK_THAT(none.output, Contains("\"nobody\" not found; there are: company, team-a"));
+  const auto unlimited = company.AskHere({"who", "team-a", "--name", "secrets"});
+  CHECK(unlimited.exit_code == 2);
+  CHECK_THAT(unlimited.output, Contains("quota team-a does not limit secrets, but pods"));
+}
+
+TEST_CASE("kubectl quota report includes the ClusterQuotas", "[e2e][cluster][kubectl-quota]") {
+  Company company;
+  company.Count();
+  const auto all = company.Ask({"report", "-A", "-o", "html"});
+  CHECK(all.exit_code == 0);
+  CHECK_THAT(all.output, Contains("<td>clusterquota/trial<td>pods<td>4<td>4<td>100%") &&
+                             Contains("clusterquota/team-b"));
+  const auto here = company.AskHere({"report", "-o", "html"});
+  CHECK_THAT(here.output, Contains("clusterquota/team-a") && !Contains("clusterquota/team-b"));
+}
+
+TEST_CASE("kubectl quota check judges ClusterQuotas of a file as the daemon would",
+          "[e2e][cluster][kubectl-quota]") {
+  Company company;
+  company.Count();
+  Scenario& s = company.scenario();
+  const std::string quotas =
+      company.File("quotas.yaml", json::Write(s.api().Get(ClusterQuotas::Path())));
+  const auto three = company.File("three.yaml", json::Write(DeploymentOf("web", 3)));
+  // The labels of the namespace are read from the cluster.
+  const std::vector<std::string> offline{"check", "-f", three, "--quota-file", quotas};
+  const auto live = company.AskHere({"check", "-f", three});
+  const auto judged = company.AskHere(offline);
+  CHECK(judged.exit_code == 1);
+  CHECK(judged.output == live.output);
+  // With the labels in a file, no server is contacted.
+  const std::string ns = company.File(
+      "ns.yaml", R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ")" + s.ns() +
+                     R"(", "labels": {"team": "b"}}})");
+  std::vector<std::string> alone = offline;
+  for (const std::string& more : {std::string("--quota-file"), ns, "--namespace=" + s.ns()}) {
+    alone.push_back(more);
+  }
+  const auto other = company.AskAs("/nowhere", alone);
+  CHECK(other.exit_code == 0);
+  CHECK_THAT(other.output, Contains("clusterquota/team-b    pods       1        3       4") &&
+                               !Contains("team-a") && Contains("would warn: exceeded cluster"));
+  const auto unknown =
+      company.AskAs("/nowhere", {"check", "-f", three, "--quota-file", quotas, "-n", s.ns()});
+  CHECK(unknown.exit_code == 2);
+  CHECK_THAT(unknown.output, Contains("the labels of namespace " + s.ns() +
+                                      " say which ClusterQuotas it is under"));
+  const auto nowhere = company.AskAs("/nowhere", offline);
+  CHECK(nowhere.exit_code == 2);
+  CHECK_THAT(nowhere.output, Contains("ClusterQuotas select namespaces by their labels: give -n"));
+  const auto orphan = company.File(
+      "orphan.yaml",
+      json::Write(ClusterQuotas::Quota(
+          "orphan",
+          Json(R"({"parent": "nobody", "namespaceSelector": {}, "hard": {"pods": "2"}})"))));
+  const auto noted = company.AskAs("/nowhere", {"check", "-f", three, "--quota-file", orphan});
+  CHECK(noted.exit_code == 1);
+  CHECK_THAT(noted.output, Contains("note: clusterquota/orphan: ParentNotFound: there is no "
+                                    "ClusterQuota nobody\n") &&
+                               Contains("exceeded cluster quota: orphan, requested: pods=3"));
+}
+
+TEST_CASE("kubectl quota check does not mention ClusterQuotas that the user may not list",
           "[e2e][cluster][kubectl-quota][real-only]") {
   Company company;
   company.Count();
@@ -219,13 +306,38 @@ TEST_CASE("kubectl quota check is quiet where ClusterQuotas are not for the user
   fields.token = "e2e-stranger-token";
   const auto stranger = company.File("stranger.kubeconfig", KubeconfigText(fields));
   const auto three = company.File("three.yaml", json::Write(DeploymentOf("web", 3)));
-  Eventually("the role is known, and nothing is said of ClusterQuotas", [&]() -> std::string {
-    const auto check = company.AskAs(stranger, {"check", "-f", three, "-n", s.ns()});
-    return check.output == "Yes: no quota limits any of it.\n" ? "" : check.output;
+  Eventually("the role is in effect, and the output does not mention ClusterQuotas",
+             [&]() -> std::string {
+               const auto check = company.AskAs(stranger, {"check", "-f", three, "-n", s.ns()});
+               return check.output == "Yes: no quota limits any of it.\n" ? "" : check.output;
+             });
+  for (const std::vector<std::string>& asked :
+       {std::vector<std::string>{"tree"}, {"who", "clusterquota/team-a", "-n", s.ns()}}) {
+    const auto answer = company.AskAs(stranger, asked);
+    CHECK(answer.exit_code == 2);
+    CHECK_THAT(answer.output, Contains("cannot list resource \"clusterquotas\""));
+  }
+  // A user who may list ClusterQuotas but not namespaces learns which right is missing.
+  const std::string cluster = "/apis/rbac.authorization.k8s.io/v1";
+  s.api().Create(cluster + "/clusterroles", Json(R"({"metadata": {"name": "clq-viewer"}, "rules": [{
+      "apiGroups": ["quota-controller-manager.io"], "resources": ["clusterquotas"],
+      "verbs": ["get", "list"]}]})"));
+  s.api().Create(cluster + "/clusterrolebindings", Json(R"({"metadata": {"name": "clq-viewer"},
+      "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                  "name": "clq-viewer"},
+      "subjects": [
+        {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "stranger"}]})"));
+  Eventually("the output names the missing right to list namespaces", [&]() -> std::string {
+    const auto who = company.AskAs(stranger, {"who", "team-a", "-n", s.ns()});
+    const bool told = who.exit_code == 2 &&
+                      who.output.find(
+                          "which namespaces cluster quota team-a selects cannot be "
+                          "seen") != std::string::npos &&
+                      who.output.find("cannot list resource \"namespaces\"") != std::string::npos;
+    return told ? "" : who.output;
   });
-  const auto tree = company.AskAs(stranger, {"tree"});
-  CHECK(tree.exit_code == 2);
-  CHECK_THAT(tree.output, Contains("cannot list resource \"clusterquotas\""));
+  s.api().Delete(cluster + "/clusterrolebindings/clq-viewer");
+  s.api().Delete(cluster + "/clusterroles/clq-viewer");
 }
 
 }  // namespace e2e::kubectl_quota_cluster_test

@@ -1,5 +1,5 @@
-// The plugin beside what the server says: the sandbox with the daemon, and the real kube-apiserver
-// with its own quota plugin and kube-controller-manager.
+// Compares the plugin's output with the server: the sandbox with the daemon, or the real
+// kube-apiserver with its own quota plugin and kube-controller-manager.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/federation.h"
@@ -11,8 +11,8 @@ namespace {
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 
-// A namespace whose quotas are counted: by Kubernetes' own plugin and controllers where there are
-// some, else by the daemon.
+// A namespace whose quotas are counted: by Kubernetes' own plugin and controllers if the server has
+// them, otherwise by the daemon.
 class Cluster {
  public:
   Cluster() : s_(ServerOptions{.quota_plugin = true}) {
@@ -23,12 +23,14 @@ class Cluster {
     controllers_ = StartBuiltinController(
         "resourcequota-controller,deployment-controller,replicaset-controller,job-controller",
         s_.server().Kubeconfig(), dir_.path() + "/controllers.log",
-        // What it counts before it sees what the plugin has just charged it counts again soon.
+        // If the controller counts before its cache has the plugin's last charge, it counts too
+        // little.
+        // With a short period it corrects that soon.
         {"--resource-quota-sync-period=2s"});
   }
 
   [[nodiscard]] Scenario& scenario() { return s_; }
-  // Whether Deployments make pods here.
+  // True if controllers create the pods of Deployments.
   [[nodiscard]] bool has_controllers() const { return controllers_ != nullptr; }
 
   ProgramResult Ask(std::vector<std::string> arguments) {
@@ -39,7 +41,7 @@ class Cluster {
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     return RunProgram({.argv = argv, .env = {{"LC_ALL", "C"}}}, Patience());
   }
-  // The same in the scenario's namespace.
+  // Runs the plugin in the scenario's namespace.
   ProgramResult AskHere(std::vector<std::string> arguments) {
     arguments.push_back("--namespace=" + s_.ns());
     return Ask(std::move(arguments));
@@ -64,7 +66,7 @@ json::Value DeploymentOf(const std::string& name, int replicas, const std::strin
               cpu + R"("}}}]}}}})");
 }
 
-// An object owned by another.
+// Returns the object with an owner reference to `owner`.
 json::Value Owned(json::Value object, const json::Value& owner) {
   json::Object reference{{"apiVersion", owner.StringAt({"apiVersion"})},
                          {"kind", owner.StringAt({"kind"})},
@@ -75,7 +77,8 @@ json::Value Owned(json::Value object, const json::Value& owner) {
   return object;
 }
 
-// What controllers make of a Deployment of one pod; where there are none, the same by hand.
+// Creates a Deployment of one pod. On a server without controllers it also creates the ReplicaSet
+// and the pod.
 void MakeDeploymentWithPod(Cluster& cluster, const std::string& name, const std::string& cpu) {
   Scenario& s = cluster.scenario();
   const auto deployment = s.Create("deployments", DeploymentOf(name, 1, cpu));
@@ -132,13 +135,13 @@ TEST_CASE("kubectl quota top -w prints what changes", "[e2e][kubectl-quota]") {
       return output.find(text) != std::string::npos ? "" : output;
     };
   };
-  Eventually("it shows what there is", shows("compute   secrets   0/5"));
+  Eventually("the output shows the current usage", shows("compute   secrets   0/5"));
   s.Create("pods", Pod("a"));
-  Eventually("it shows the change", shows("compute   pods      1/4"));
+  Eventually("the output shows the change", shows("compute   pods      1/4"));
   CHECK(ReadFile(log).find("secrets") == ReadFile(log).rfind("secrets"));
 }
 
-TEST_CASE("kubectl quota who follows owners to the top", "[e2e][kubectl-quota]") {
+TEST_CASE("kubectl quota who follows owners to the topmost one", "[e2e][kubectl-quota]") {
   Cluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"requests.cpu", "4"}, {"pods", "9"}}));
@@ -169,7 +172,7 @@ TEST_CASE("kubectl quota who follows owners to the top", "[e2e][kubectl-quota]")
   CHECK_THAT(unlimited.output, Contains("quota compute does not limit secrets, but"));
 }
 
-TEST_CASE("kubectl quota why says what lacks, who holds it and what would make room",
+TEST_CASE("kubectl quota why says what is lacking, who holds it and what would make room",
           "[e2e][kubectl-quota]") {
   Cluster cluster;
   Scenario& s = cluster.scenario();
@@ -196,7 +199,7 @@ TEST_CASE("kubectl quota why says what lacks, who holds it and what would make r
   CHECK_THAT(why.output, Contains("room: raise requests.cpu of quota compute to 3, or delete "
                                   "pod/greedy (requests.cpu=1500m)\n"));
   if (cluster.has_controllers()) {
-    Eventually("the refusal is told", [&]() -> std::string {
+    Eventually("the output has the refusal", [&]() -> std::string {
       const auto told = cluster.AskHere({"why", "deployment/web"}).output;
       const bool all = told.find("last refused ") != std::string::npos &&
                        told.find("exceeded quota: compute") != std::string::npos;
@@ -205,7 +208,7 @@ TEST_CASE("kubectl quota why says what lacks, who holds it and what would make r
   }
   s.Delete("pods", "greedy");
   s.api().MergePatch(s.Path("resourcequotas", "compute"), HardPatch({{"requests.cpu", "8"}}));
-  Eventually("nothing refuses any more", [&]() -> std::string {
+  Eventually("no quota refuses any more", [&]() -> std::string {
     const auto again = cluster.AskHere({"why", "deployments.apps/web"});
     return again.exit_code == 0 ? "" : again.output;
   });
@@ -217,7 +220,7 @@ TEST_CASE("kubectl quota why says what lacks, who holds it and what would make r
   CHECK_THAT(kind.output, Contains("the server doesn't have a resource type \"gadget\""));
 }
 
-TEST_CASE("kubectl quota check tells what would fit, and asks for what changes",
+TEST_CASE("kubectl quota check tells what would fit, and charges only changes",
           "[e2e][kubectl-quota]") {
   Cluster cluster;
   Scenario& s = cluster.scenario();
@@ -244,7 +247,7 @@ TEST_CASE("kubectl quota check tells what would fit, and asks for what changes",
   MakeDeploymentWithPod(cluster, "web", "500m");
   s.WaitUsed("compute", {{"requests.cpu", "500m"}, {"pods", "1"}});
   if (cluster.has_controllers()) {
-    Eventually("only the growth is asked for", [&]() -> std::string {
+    Eventually("only the growth is counted", [&]() -> std::string {
       const auto grown = cluster.AskHere({"check", "-f", fits}).output;
       return grown.find("pods           1        2       3") != std::string::npos ? "" : grown;
     });
@@ -253,7 +256,7 @@ TEST_CASE("kubectl quota check tells what would fit, and asks for what changes",
              Contains("requests.cpu   500m     1500m   2       2       yes"));
 }
 
-TEST_CASE("kubectl quota check needs no cluster where quotas are files", "[e2e][kubectl-quota]") {
+TEST_CASE("kubectl quota check needs no cluster if quotas are files", "[e2e][kubectl-quota]") {
   TempDir dir;
   const auto manifest = dir.Write("web.yaml", json::Write(DeploymentOf("web", 3, "500m")));
   const auto quota = dir.Write("quota.yaml", json::Write(Quota("compute", {{"pods", "2"}})));
@@ -281,7 +284,7 @@ TEST_CASE("kubectl quota check needs no cluster where quotas are files", "[e2e][
   CHECK_THAT(unreadable.output, Contains("broken.yaml: malformed YAML at line 1"));
 }
 
-TEST_CASE("kubectl quota suggests a quota that the server takes", "[e2e][kubectl-quota]") {
+TEST_CASE("kubectl quota suggests a quota that the server accepts", "[e2e][kubectl-quota]") {
   Cluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("pods", Pod("a", {{"cpu", "500m"}, {"memory", "1Gi"}}));
@@ -336,7 +339,7 @@ TEST_CASE("kubectl quota completes names", "[e2e][kubectl-quota]") {
   CHECK_THAT(asked.output, Contains("compute\n:4\n"));
 }
 
-TEST_CASE("kubectl quota names the right that is missing", "[e2e][kubectl-quota]") {
+TEST_CASE("kubectl quota names a missing right", "[e2e][kubectl-quota]") {
   if (CurrentTier() != Tier::kReal) return;  // the sandbox knows one user, who may do all
   Cluster cluster;
   auto fields = cluster.scenario().server().Fields();
@@ -350,7 +353,7 @@ TEST_CASE("kubectl quota names the right that is missing", "[e2e][kubectl-quota]
                       "the cluster scope"));
 }
 
-TEST_CASE("kubectl quota shows what may be read, and says what that leaves out",
+TEST_CASE("kubectl quota shows what the user may read, and says what is left out",
           "[e2e][kubectl-quota][controller-manager]") {
   if (CurrentTier() != Tier::kReal) return;  // the sandbox knows one user, who may do all
   Cluster cluster;
@@ -374,7 +377,7 @@ TEST_CASE("kubectl quota shows what may be read, and says what that leaves out",
     arguments.push_back("--namespace=" + s.ns());
     return cluster.AskAs(stranger, std::move(arguments));
   };
-  Eventually("the role is known", [&] { return ask({"top"}).exit_code == 0 ? "" : "no"; });
+  Eventually("the role is in effect", [&] { return ask({"top"}).exit_code == 0 ? "" : "no"; });
 
   const auto who = ask({"who", "compute"});
   CHECK(who.exit_code == 0);
@@ -398,7 +401,7 @@ TEST_CASE("kubectl quota shows what may be read, and says what that leaves out",
   CHECK_THAT(ask({"report"}).output, Contains("<p>shown without pods: "));
 }
 
-TEST_CASE("kubectl quota version tells of the daemon", "[e2e][kubectl-quota]") {
+TEST_CASE("kubectl quota version shows the version of the daemon", "[e2e][kubectl-quota]") {
   Cluster cluster;
   Scenario& s = cluster.scenario();
   auto daemon = DeploymentOf("quota-controller-manager", 0, "1");
@@ -418,9 +421,9 @@ TEST_CASE("kubectl quota refuses a wrong call with one line and 2", "[e2e][kubec
       {{"top", "-o", "xml"}, "-o xml is unknown to top"},
       {{"who"}, "QUOTA is required"},
       {{"who", "q", "-A"}, "who looks into one namespace"},
-      {{"-A", "-n", "x"}, "-n and -A cannot stand together"},
+      {{"-A", "-n", "x"}, "-n and -A cannot be used together"},
       {{"top", "-w", "-o", "json"}, "-w goes with tables and csv only"},
-      {{"who", "q", "--by", "moon"}, "--by moon is none of"},
+      {{"who", "q", "--by", "moon"}, "--by moon is not one of"},
       {{"--context", "nowhere"}, "nowhere"},
   };
   for (const auto& [call, words] : calls) {

@@ -1,6 +1,6 @@
-// `check` beside what the real kube-apiserver, with its own quota plugin, and
-// kube-controller-manager then create and refuse. How many cases, and which, say QCM_QUOTA_CASES
-// and QCM_QUOTA_SEED: 500 take about a minute.
+// Compares the predictions of `check` with the objects that the real kube-apiserver, with its own
+// quota plugin, and kube-controller-manager then create and refuse. QCM_QUOTA_CASES is the number
+// of random cases (500 take about a minute), QCM_QUOTA_SEED selects them.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -37,7 +37,8 @@ std::string CollectionOf(const json::Value& object, const std::string& ns) {
   return root + "/namespaces/" + ns + "/" + ResourceOf(object);
 }
 
-// One case in its namespace, from its rules to what came of its manifests.
+// One case in its namespace: its quotas and LimitRanges, the prediction of `check` about its
+// manifests, and what the server then created and refused.
 class Trial {
  public:
   Trial(Api& api, RandomCase made, std::string ns)
@@ -47,7 +48,7 @@ class Trial {
     api_->Create("/api/v1/namespaces", Namespace(ns_));
     for (const json::Value& rule : made_.rules) api_->Create(CollectionOf(rule, ns_), rule);
   }
-  // "" once all quotas are counted.
+  // Returns "" once all quotas are counted.
   std::string Uncounted() {
     for (const json::Value& rule : made_.rules) {
       if (rule.StringAt({"kind"}) != "ResourceQuota") continue;
@@ -82,7 +83,7 @@ class Trial {
       if (!created) refusals_.insert(created.error().message);
     }
   }
-  // More replicas, of what has any: what is stored is asked for no second time.
+  // Remembers the current usage, and raises the replicas of the manifests that can grow.
   void Grow(RandomManifests& random) {
     before_.clear();
     for (const json::Value& rule : made_.rules) {
@@ -112,7 +113,7 @@ class Trial {
   }
   [[nodiscard]] bool Fits() const { return said_.At({"fits"})->AsBool().value_or(false); }
 
-  // "" once what was said has come true.
+  // Returns "" once the prediction has come true, otherwise the first difference.
   std::string NotTrue() {
     LookForRefusals();
     for (const std::string& refusal : refusals_) {
@@ -157,7 +158,8 @@ class Trial {
       if (of_quota || event.StringAt({"reason"}) == "FailedCreate") refusals_.insert(message);
     }
   }
-  // By a quota that `check` names, for the names that lack by its account, or in its very words.
+  // True if `check` predicted this refusal: either with the same message, or by the same quota for
+  // the same names.
   [[nodiscard]] bool WasForeseen(const std::string& refusal) const {
     for (const json::Value& objection : *said_.At({"objections"})->AsArray()) {
       if (refusal.find(objection.StringAt({"message"})) != std::string::npos) return true;
@@ -170,7 +172,7 @@ class Trial {
     }
     return all;
   }
-  // What is not told of stays as it was.
+  // The predicted usage. A name that `check` does not mention keeps its usage.
   [[nodiscard]] std::string Foreseen(std::string_view quota, const std::string& name) const {
     for (const json::Value& line : *said_.At({"items"})->AsArray()) {
       const bool same = line.StringAt({"quota"}) == quota && line.StringAt({"resource"}) == name;
@@ -207,7 +209,7 @@ class Trial {
   std::map<std::string, std::string> before_;  // "quota-0 pods": what was used before it grew
 };
 
-// What was said comes true, and stays so: nothing more is created.
+// Requires that each prediction comes true and stays true: nothing more is created afterwards.
 void MustComeTrue(std::vector<Trial>& trials) {
   for (Trial& trial : trials) {
     INFO(trial.Story());
@@ -234,13 +236,13 @@ void MakeSurroundings(Api& api) {
   make("/api/v1/nodes", "quota-check-1", Json(R"({"metadata": {"name": "quota-check-1"}})"));
   make("/api/v1/nodes", "quota-check-2", Json(R"({"metadata": {"name": "quota-check-2"},
                 "spec": {"taints": [{"key": "dedicated", "effect": "NoSchedule"}]}})"));
-  // The API server takes a new node for one that is not ready, where no DaemonSet makes pods.
+  // The API server adds the taint "not ready" to a new node. DaemonSets would create no pods there.
   api.MergePatch("/api/v1/nodes/quota-check-1", Json(R"({"spec": {"taints": null}})"));
 }
 
 }  // namespace
 
-TEST_CASE("kubectl quota check foretells what is created and refused",
+TEST_CASE("kubectl quota check predicts what is created and refused",
           "[e2e][kubectl-quota][random]") {
   if (!HaveBuiltinController()) return;  // the sandbox has no controllers to compare with
   const auto server = StartServer({.quota_plugin = true});
@@ -272,7 +274,7 @@ TEST_CASE("kubectl quota check foretells what is created and refused",
     grown += static_cast<int>(
         std::ranges::count_if(trials, [](const Trial& trial) { return trial.Fits(); }));
   }
-  // Both answers are given often, or nothing is shown.
+  // Both answers must be frequent. Otherwise the test shows nothing.
   CHECK(fitting * 5 > cases);
   CHECK(fitting * 5 < cases * 4);
   CHECK(grown * 5 > fitting);

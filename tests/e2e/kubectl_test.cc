@@ -1,4 +1,4 @@
-// What users see: kubectl on both tiers, with the daemon's status.
+// The output of kubectl on both tiers, with the daemon's status.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/scenario.h"
@@ -62,7 +62,7 @@ std::string Described(const std::string& name, const std::string& ns,
 
 }  // namespace
 
-TEST_CASE("kubectl describe shows the tables that people know", "[e2e][kubectl]") {
+TEST_CASE("kubectl describe shows the usual tables", "[e2e][kubectl]") {
   if (Kubectl().empty()) {
     WARN("no kubectl here: not looked at");
     return;
@@ -117,7 +117,7 @@ TEST_CASE("kubectl describe shows the tables that people know", "[e2e][kubectl]"
                                                              {"count/secrets", "3", "4"}}));
 }
 
-TEST_CASE("kubectl create, describe, get, apply and delete tell the same story", "[e2e][kubectl]") {
+TEST_CASE("kubectl create, describe, get, apply and delete agree", "[e2e][kubectl]") {
   if (Kubectl().empty()) {
     WARN("no kubectl here: not looked at");
     return;
@@ -157,7 +157,7 @@ TEST_CASE("kubectl create, describe, get, apply and delete tell the same story",
   CHECK_FALSE(s.api().Exists(s.Path("resourcequotas", "applied")));
 }
 
-TEST_CASE("kubectl events shows what is said of a quota", "[e2e][kubectl][events]") {
+TEST_CASE("kubectl events shows the events of a quota", "[e2e][kubectl][events]") {
   if (Kubectl().empty()) {
     WARN("no kubectl here: not looked at");
     return;

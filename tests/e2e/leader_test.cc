@@ -1,4 +1,4 @@
-// Several replicas, one lease: which one leads, and how long a takeover takes.
+// Several replicas with one lease: the leader, and the time of a takeover.
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -7,6 +7,7 @@
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/proxy.h"
 #include "tests/e2e/harness/scenario.h"
+#include "tests/source_dir.h"
 
 namespace e2e::leader_test {
 namespace {
@@ -66,7 +67,8 @@ class Replicas {
   // Makes a change that only a leader writes to the status.
   void ExpectLeads(const Daemon& daemon) {
     static int pods = 0;
-    Eventually("it leads", [&]() -> std::string { return Leads(daemon) ? "" : "it does not"; });
+    Eventually("the replica leads",
+               [&]() -> std::string { return Leads(daemon) ? "" : "it does not"; });
     const std::string before = s_.ResourceVersion("q");
     s_.Create("pods", Pod("more-" + std::to_string(++pods)));
     Eventually("the quota is written",
@@ -90,7 +92,7 @@ std::chrono::milliseconds Since(std::chrono::steady_clock::time_point began) {
 std::chrono::milliseconds UntilLeads(
     const Daemon& daemon,
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now()) {
-  Eventually("the other one leads", [&]() -> std::string {
+  Eventually("the other replica leads", [&]() -> std::string {
     return Replicas::Leads(daemon) ? "" : "it follows; its log:\n" + Tail(daemon.Log(), 5);
   });
   return Since(began);
@@ -110,7 +112,7 @@ double Written(const Daemon& daemon) {
 
 }  // namespace
 
-TEST_CASE("of two replicas one leads, and both are ready", "[e2e][leader][server]") {
+TEST_CASE("one of two replicas leads, and both are ready", "[e2e][leader][server]") {
   Replicas r;
   Scenario& s = r.scenario();
   const auto a = r.Start("first");
@@ -130,7 +132,7 @@ TEST_CASE("of two replicas one leads, and both are ready", "[e2e][leader][server
   Eventually("both writes are counted", [&] { return Written(*a) >= 2 ? "" : "not yet"; });
   CHECK(Written(*b) == 0);
   b->WaitForLog("following lease=" + s.ns() + "/replicas holder=first");
-  Eventually("an event says who leads", [&]() -> std::string {
+  Eventually("an Event names the leader", [&]() -> std::string {
     const auto events = json::Write(s.api().Get(s.Path("events")));
     return events.find("first became leader") != std::string::npos ? "" : events;
   });
@@ -142,8 +144,7 @@ TEST_CASE("of two replicas one leads, and both are ready", "[e2e][leader][server
   CHECK(Replicas::Leads(*a));
 }
 
-TEST_CASE("a leader that is killed is followed by the other, when its lease has ended",
-          "[e2e][leader]") {
+TEST_CASE("the other replica leads after the lease of a killed leader has ended", "[e2e][leader]") {
   Replicas r;
   Scenario& s = r.scenario();
   auto a = r.Start("first");
@@ -159,7 +160,7 @@ TEST_CASE("a leader that is killed is followed by the other, when its lease has 
   CHECK(s.api().Get(r.LeasePath()).At({"spec", "leaseTransitions"})->AsInt64() == 1);
 }
 
-TEST_CASE("a leader that stops gives the lease to the other", "[e2e][leader][server]") {
+TEST_CASE("a leader that stops releases its lease to the other replica", "[e2e][leader][server]") {
   Replicas r;
   Scenario& s = r.scenario();
   const auto a = r.Start("first");
@@ -172,7 +173,7 @@ TEST_CASE("a leader that stops gives the lease to the other", "[e2e][leader][ser
   CHECK(a->Log().find("released the lease") != std::string::npos);
 }
 
-TEST_CASE("a leader that was suspended beyond its lease writes nothing and ends with 1",
+TEST_CASE("a leader that was suspended beyond its lease writes nothing and exits with 1",
           "[e2e][leader]") {
   Replicas r;
   Scenario& s = r.scenario();
@@ -197,7 +198,7 @@ TEST_CASE("a leader that was suspended beyond its lease writes nothing and ends 
   s.WaitUsed("q", {{"pods", "2"}});
 }
 
-TEST_CASE("a leader that the server no longer answers ends with 1, and the other one leads",
+TEST_CASE("a leader without answers of the server exits with 1, and the other replica leads",
           "[e2e][leader]") {
   Replicas r;
   Scenario& s = r.scenario();
@@ -215,7 +216,7 @@ TEST_CASE("a leader that the server no longer answers ends with 1, and the other
   CHECK(a->WaitEnd(Stretched(25s)) == 1);
 }
 
-TEST_CASE("a lease of somebody else is not taken before it ends", "[e2e][leader][server]") {
+TEST_CASE("the lease of another holder is not taken before it ends", "[e2e][leader][server]") {
   Replicas r;
   Scenario& s = r.scenario();
   r.PutLease("somebody-else", 3600);
@@ -226,30 +227,29 @@ TEST_CASE("a lease of somebody else is not taken before it ends", "[e2e][leader]
       kLease + kLook);
   CHECK(r.Holder() == "somebody-else");
   CHECK(a->Probe("/readyz") == 200);
-  SECTION("it is given back") {
+  SECTION("the holder releases it") {
     s.api().MergePatch(r.LeasePath(), Json(R"({"spec":{"holderIdentity":""}})"));
   }
-  SECTION("it is renewed for a shorter time, and then no more") {
+  SECTION("the holder shortens it and stops renewing") {
     s.api().MergePatch(r.LeasePath(), Json(R"({"spec":{"leaseDurationSeconds":1}})"));
   }
   s.WaitUsed("q", {{"pods", "2"}}, 1s + 2 * kLook);
   CHECK(r.Holder() == "first");
 }
 
-TEST_CASE("a leader whose lease is deleted makes it anew and goes on", "[e2e][leader]") {
+TEST_CASE("a leader whose lease is deleted creates it again and still leads", "[e2e][leader]") {
   Replicas r;
   Scenario& s = r.scenario();
   const auto a = r.Start("first");
   s.WaitUsed("q", {{"pods", "2"}});
   const auto b = r.Start("second");
   s.api().Delete(r.LeasePath());
-  Eventually("the lease is there again", [&] { return r.Holder() == "first" ? "" : "not yet"; });
+  Eventually("the lease is created again", [&] { return r.Holder() == "first" ? "" : "not yet"; });
   r.ExpectLeads(*a);
   CHECK_FALSE(Replicas::Leads(*b));
 }
 
-TEST_CASE("a lease that cannot be had is named in the log, and taken when it can",
-          "[e2e][leader]") {
+TEST_CASE("a lease that cannot be used is logged, and taken once it can be", "[e2e][leader]") {
   Replicas r;
   Scenario& s = r.scenario();
   const std::string ns = FreshName("later");
@@ -266,11 +266,11 @@ TEST_CASE("a lease that cannot be had is named in the log, and taken when it can
 }
 
 // The Role of the manifest, in the scenario's namespace, for a user without other rights.
-TEST_CASE("the shipped rights let the daemon use its lease, and no other",
+TEST_CASE("the shipped rights allow the daemon its own lease and no other",
           "[e2e][leader][real-only][server]") {
   Scenario s;
   const auto documents = config::ParseYamlDocuments(
-      ReadFile(QCM_SOURCE_DIR "/manifests/base/quota-controller-manager.yaml"));
+      ReadFile(tests::SourcePath("/manifests/base/quota-controller-manager.yaml")));
   REQUIRE(documents.has_value());
   for (json::Value document : *documents) {
     const bool lease = document.StringAt({"metadata", "name"}) == "quota-controller-manager-lease";
@@ -303,7 +303,7 @@ TEST_CASE("the shipped rights let the daemon use its lease, and no other",
   CHECK_FALSE(Replicas::Leads(*b));
 }
 
-TEST_CASE("outside of a cluster the lease is in kube-system, and free again after a stop",
+TEST_CASE("the lease outside of a cluster is in kube-system, and is released by a stop",
           "[e2e][leader]") {
   Scenario s;
   const std::string path = PathOf("leases", "kube-system", "quota-controller-manager");
@@ -315,7 +315,7 @@ TEST_CASE("outside of a cluster the lease is in kube-system, and free again afte
     a.WaitUntilReady();
     // Far less than the 15 s of a held lease.
     Eventually(
-        "it leads",
+        "the replica leads",
         [&] { return Replicas::Leads(a) ? "" : "it follows; its log:\n" + Tail(a.Log(), 5); },
         Stretched(3s));
     CHECK_FALSE(s.api().Get(path).StringAt({"spec", "holderIdentity"}).empty());

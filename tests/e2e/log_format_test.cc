@@ -1,4 +1,4 @@
-// --logging-format: whatever happens, each line of a JSON log is one record.
+// --logging-format: each line of a JSON log is one record, in every situation.
 #include <catch2/catch.hpp>
 #include <sstream>
 
@@ -27,7 +27,7 @@ json::Value Record(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("log: as JSON every line is a record with its fields", "[e2e][log]") {
+TEST_CASE("log: every line of JSON is a record with its fields", "[e2e][log]") {
   Scenario s;
   Daemon& daemon = s.StartDaemon(DaemonOptions{.more_flags = {"--logging-format=json", "-v=2"}});
   s.Create("resourcequotas", Quota("q", {{"pods", "5"}}));
@@ -47,7 +47,7 @@ TEST_CASE("log: as JSON every line is a record with its fields", "[e2e][log]") {
   CHECK(by_message.contains("stopped"));
 }
 
-TEST_CASE("log: as text a line begins with its level, and the time with year and zone",
+TEST_CASE("log: a line of text begins with its level, and with a time with year and zone",
           "[e2e][log]") {
   Scenario s;
   Daemon& daemon = s.StartDaemon(DaemonOptions{.env = {{"TZ", "Asia/Kolkata"}}});
@@ -61,7 +61,7 @@ TEST_CASE("log: as text a line begins with its level, and the time with year and
   }
 }
 
-TEST_CASE("log: a start that fails says so in the format that was asked for", "[e2e][log]") {
+TEST_CASE("log: a failed start is logged in the requested format", "[e2e][log]") {
   const auto start = [](const std::vector<std::string>& flags) {
     std::vector<std::string> argv{BuiltProgram("quota-controller-manager")};
     argv.insert(argv.end(), flags.begin(), flags.end());

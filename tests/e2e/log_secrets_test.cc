@@ -13,7 +13,7 @@ std::string Core(const std::string& text) { return text.substr(text.size() / 2, 
 
 }  // namespace
 
-TEST_CASE("log: no token, key or Secret is in it, with everything said and much going wrong",
+TEST_CASE("log: it has no token, key or Secret at the highest verbosity and with many failures",
           "[e2e][access]") {
   const auto server = StartServer();
   Scenario s(*server);

@@ -6,6 +6,7 @@
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/installation.h"
 #include "tests/e2e/harness/wait.h"
+#include "tests/source_dir.h"
 
 namespace e2e::manifests_test {
 namespace {
@@ -29,7 +30,7 @@ std::set<std::string> Writes(const json::Value& rule) {
   return writes;
 }
 
-// Whether the daemon's ServiceAccount may do this in all namespaces.
+// Returns whether the daemon's ServiceAccount may do this in all namespaces.
 bool Allowed(Api& api, const std::string& verb, const std::string& group,
              const std::string& resource) {
   json::Value review = Json(R"({"apiVersion":"authorization.k8s.io/v1",
@@ -70,8 +71,8 @@ std::set<std::pair<std::string, std::string>> BuiltinKinds(Api& api) {
 }  // namespace
 
 TEST_CASE(
-    "the shipped roles let the daemon list every kind of Kubernetes but Secrets, which need "
-    "a role of their own",
+    "the shipped roles allow the daemon to list every kind of Kubernetes except Secrets, which "
+    "need an extra role",
     "[e2e][manifests][real-only]") {
   Installation installation;
   Api& api = installation.api();
@@ -103,10 +104,10 @@ TEST_CASE("every object in manifests/ is accepted by a kube-apiserver, without a
     CHECK_NOTHROW(installation.Apply(folder));
     CHECK_NOTHROW(installation.Apply(folder));  // and again, as in an upgrade
   }
-  installation.Kubectl({"apply", "-f", QCM_SOURCE_DIR "/manifests/manual-webhook"});
+  installation.Kubectl({"apply", "-f", tests::SourcePath("/manifests/manual-webhook")});
 }
 
-TEST_CASE("the shipped pods are let into a namespace that is restricted",
+TEST_CASE("the shipped pods are admitted to a restricted namespace",
           "[e2e][manifests][real-only]") {
   Installation installation;
   installation.Apply("base");
@@ -129,7 +130,7 @@ TEST_CASE("the shipped pods are let into a namespace that is restricted",
   }
 }
 
-TEST_CASE("where critical pods need a quota of their class, as on GKE, the folder for it has one",
+TEST_CASE("the folder for GKE has the quota that critical pods need",
           "[e2e][manifests][real-only]") {
   const TempDir dir;
   const std::string demands = dir.Write("admission.yaml", R"(
@@ -170,10 +171,13 @@ plugins:
   });
 }
 
-TEST_CASE("the shipped roles name no verb * and let nothing be written but what the daemon writes",
+TEST_CASE("the shipped roles have no verb * and allow only the writes that the daemon makes",
           "[e2e][manifests][real-only]") {
   const std::set<std::string> allowed{"patch resourcequotas/status",
                                       "patch clusterquotas/status",
+                                      "create appliedclusterquotas",
+                                      "patch appliedclusterquotas",
+                                      "delete appliedclusterquotas",
                                       "patch karmadaquotas/status",
                                       "create events",
                                       "patch events",
@@ -185,7 +189,7 @@ TEST_CASE("the shipped roles name no verb * and let nothing be written but what 
                                       "delete validatingwebhookconfigurations",
                                       "create tokenreviews",
                                       "create subjectaccessreviews"};
-  // For people, not for the daemon.
+  // These roles are for users, not for the daemon.
   const std::set<std::string> of_people{"clusterquotas-edit", "karmadaquotas-edit"};
   int roles = 0;
   for (const std::string& folder : ManifestFolders()) {
@@ -205,9 +209,10 @@ TEST_CASE("the shipped roles name no verb * and let nothing be written but what 
         for (const std::string& write : Writes(rule)) {
           CHECK(allowed.contains(write));
           // Restricted to a name or a namespace wherever RBAC can do that.
-          const bool narrow = write.ends_with("secrets") || write == "update leases" ||
-                              write == "patch validatingwebhookconfigurations" ||
-                              write.starts_with("delete ");
+          const bool narrow =
+              write.ends_with("secrets") || write == "update leases" ||
+              write == "patch validatingwebhookconfigurations" ||
+              (write.starts_with("delete ") && !write.ends_with(" appliedclusterquotas"));
           CHECK((!narrow || !Texts(rule.At({"resourceNames"})).empty()));
         }
       }

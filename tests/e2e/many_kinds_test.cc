@@ -194,7 +194,7 @@ std::string SyncedMetric(const CustomKind& kind, int value) {
 
 }  // namespace
 
-TEST_CASE("of 300 kinds only those that are named are watched, and one that is broken hurts nobody",
+TEST_CASE("only the named ones of 300 kinds are watched, and a broken kind does not affect others",
           "[e2e][kinds][load][slow]") {
   const auto server = StartServer();
   Scenario s(*server);
@@ -227,7 +227,7 @@ TEST_CASE("of 300 kinds only those that are named are watched, and one that is b
   }
   std::printf("measured: beside a broken kind the last of %d namespaces was right after %.3f s\n",
               kNamespaces, worst);
-  // A daemon that could never list the kind keeps its value, too.
+  // A new daemon that cannot list the kind keeps the last value as well.
   s.StopDaemon();
   auto& second = s.StartDaemon();
   tenants.Round("POST");

@@ -53,7 +53,7 @@ void Grant(Scenario& s, const std::string& role, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("metrics: off loopback they are for those whom the API server lets in",
+TEST_CASE("metrics: beyond loopback the API server decides who reads them",
           "[e2e][metrics][access]") {
   const auto server = StartServer();
   Scenario s(*server);
@@ -89,7 +89,7 @@ TEST_CASE("metrics: off loopback they are for those whom the API server lets in"
   }
 }
 
-TEST_CASE("metrics: a ServiceAccount reads them once it may get /metrics",
+TEST_CASE("metrics: a ServiceAccount that may get /metrics reads them",
           "[e2e][metrics][access][real-only]") {
   Scenario s;
   Daemon& daemon = s.StartDaemon(DaemonOptions{.more_flags = {"--metrics-secure=true"}});

@@ -12,11 +12,12 @@
 #include "tests/e2e/harness/installation.h"
 #include "tests/e2e/harness/objects.h"
 #include "tests/e2e/harness/proxy.h"
+#include "tests/source_dir.h"
 
 namespace e2e::monitoring_test {
 namespace {
 
-const std::string kManifests = QCM_SOURCE_DIR "/manifests/";
+const std::string kManifests = tests::SourcePath("/manifests/");
 
 // The text of every member "expr", at any depth.
 void CollectExpressions(const json::Value& value, std::vector<std::string>& found) {
@@ -69,7 +70,7 @@ json::Value HowToVerify(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("every metric that alerts and the dashboard ask for is exported",
+TEST_CASE("every metric that alerts and the dashboard use is exported",
           "[e2e][manifests][real-only]") {
   const auto metrics = MetricsIn(Expressions());
   CHECK(metrics.size() > 20);
@@ -81,7 +82,7 @@ TEST_CASE("every metric that alerts and the dashboard ask for is exported",
   installation.api().Create(PathOf("resourcequotas", "default"), quota);
   // A kind that cannot be counted, so that its metrics exist.
   installation.api().Create(PathOf("resourcequotas", "default"), Quota("s", {{"secrets", "9"}}));
-  // A limit on trial that pods of a namespace without another quota exceed.
+  // A limit in mode Warn that pods of a namespace without another quota exceed.
   installation.api().Create(PathOf("namespaces"), Namespace("tries"));
   const json::Value trial = ClusterQuotas::Quota(
       "trial", Json(R"({"namespaceSelector":{},"hard":{"pods":"0"},"enforcement":"Warn"})"));
@@ -109,9 +110,8 @@ TEST_CASE("every metric that alerts and the dashboard ask for is exported",
       Stretched(60s));
 }
 
-TEST_CASE(
-    "with the shipped roles a ServiceAccount reads metrics over TLS, and another one does not",
-    "[e2e][manifests][metrics][real-only]") {
+TEST_CASE("the shipped roles allow one ServiceAccount to read metrics over TLS, and no other",
+          "[e2e][manifests][metrics][real-only]") {
   Installation installation;
   installation.Apply("base");
   installation.Apply("monitoring");
@@ -137,7 +137,7 @@ TEST_CASE(
   CHECK(daemon.Log().find("cannot be reviewed") == std::string::npos);
 }
 
-TEST_CASE("where a CA signed the certificate, Prometheus verifies it as the ServiceMonitor says",
+TEST_CASE("Prometheus verifies a certificate of a CA as the ServiceMonitor says",
           "[e2e][manifests][metrics][real-only]") {
   Installation installation;
   installation.Apply("core-enforced");

@@ -42,7 +42,7 @@ void StaysUnwritten(Scenario& s, const std::string& quota, std::chrono::millisec
 
 }  // namespace
 
-TEST_CASE("beside the built-in plugin: never above the limit, however many come and go at once",
+TEST_CASE("beside the built-in plugin: concurrent creations and deletions never exceed the limit",
           "[e2e][neighbours][real-only]") {
   constexpr std::size_t kLimit = 40;
   Scenario s({.quota_plugin = true});
@@ -60,7 +60,7 @@ TEST_CASE("beside the built-in plugin: never above the limit, however many come 
   s.WaitUsed("q", {{"pods", std::to_string(crowd.Names().size())}}, 30s);
 }
 
-TEST_CASE("beside the built-in plugin: charged by it, counted and released by the daemon",
+TEST_CASE("beside the built-in plugin: it charges, and the daemon counts and releases",
           "[e2e][neighbours][real-only]") {
   Scenario s({.quota_plugin = true});
   s.Create("resourcequotas", Quota("q", {{"pods", "10"}}));
@@ -76,7 +76,7 @@ TEST_CASE("beside the built-in plugin: charged by it, counted and released by th
   StaysUnwritten(s, "q", 12s);  // longer than a charge is held
 }
 
-TEST_CASE("a charge of the built-in plugin whose object was never stored is taken back",
+TEST_CASE("a charge of the built-in plugin for an object that is never stored ends",
           "[e2e][neighbours][real-only]") {
   Scenario s({.quota_plugin = true});
   s.Create("resourcequotas", Quota("q", {{"pods", "10"}}));
@@ -95,7 +95,7 @@ TEST_CASE("a charge of the built-in plugin whose object was never stored is take
   s.WaitUsed("q", {{"pods", "1"}}, 30s);
 }
 
-TEST_CASE("beside the built-in plugin and controller: both agree and neither writes in turn",
+TEST_CASE("beside the built-in plugin and controller: all agree and none overwrites another",
           "[e2e][neighbours][real-only]") {
   if (!HaveBuiltinController()) {
     WARN("no kube-controller-manager here: not compared");

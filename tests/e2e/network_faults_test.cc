@@ -40,7 +40,7 @@ void Trouble(TcpProxy& proxy, UnderLoad& load, std::uint64_t seed) {
   load.AwaitDecided(30);
   load.ExpectTrue();
 
-  // Half open, until one side closes the useless connections.
+  // The connections are half open until one side closes them.
   proxy.Swallow(true);
   Hold(3s);
   proxy.Swallow(false);

@@ -43,7 +43,7 @@ TEST_CASE("the daemon may start before its API server", "[e2e][outage]") {
   s.WaitUsed("q", {{"pods", "3"}, {"cpu", "300m"}});
 }
 
-TEST_CASE("what happened while the watch was cut is counted", "[e2e][outage]") {
+TEST_CASE("changes during a cut watch are counted", "[e2e][outage]") {
   Scenario s;
   Populate(s, 4);
   TcpProxy proxy(s.server().port());
@@ -59,7 +59,7 @@ TEST_CASE("what happened while the watch was cut is counted", "[e2e][outage]") {
   s.WaitUsed("q", {{"pods", "3"}, {"cpu", "1200m"}});
 }
 
-TEST_CASE("a daemon that was killed counts what it missed", "[e2e][outage]") {
+TEST_CASE("a killed daemon counts what it missed", "[e2e][outage]") {
   Scenario s;
   Populate(s, 3);
   auto& daemon = s.StartDaemon();
@@ -72,7 +72,7 @@ TEST_CASE("a daemon that was killed counts what it missed", "[e2e][outage]") {
   s.WaitUsed("q", {{"pods", "3"}, {"cpu", "2200m"}, {"secrets", "0"}});
 }
 
-TEST_CASE("SIGTERM ends the daemon with 0", "[e2e][outage]") {
+TEST_CASE("the daemon exits with 0 on SIGTERM", "[e2e][outage]") {
   Scenario s;
   Populate(s, 1);
   auto& daemon = s.StartDaemon();
@@ -80,7 +80,7 @@ TEST_CASE("SIGTERM ends the daemon with 0", "[e2e][outage]") {
   CHECK(daemon.Stop() == 0);
 }
 
-TEST_CASE("an API server that was killed and came back is followed", "[e2e][outage]") {
+TEST_CASE("the daemon follows an API server that was killed and came back", "[e2e][outage]") {
   const auto server = StartServer();
   Scenario s(*server);
   Populate(s, 5);

@@ -1,4 +1,4 @@
-// What pods are charged for, from creation to end (kubernetes v1.36.3,
+// The charges of pods from creation to end (kubernetes v1.36.3,
 // pkg/quota/v1/evaluator/core/pods.go). A daemon that starts afterwards must count the same.
 #include <catch2/catch.hpp>
 
@@ -60,7 +60,7 @@ std::string ResizeOfMain(const std::string& cpu) {
 
 }  // namespace
 
-TEST_CASE("each form of a pod is charged as upstream charges it", "[e2e][evaluators][server]") {
+TEST_CASE("every form of a pod is charged as upstream charges it", "[e2e][evaluators][server]") {
   Scenario s;
   Story story(s, kPodNames);
   s.StartDaemon();
@@ -98,7 +98,7 @@ TEST_CASE("each form of a pod is charged as upstream charges it", "[e2e][evaluat
                    "cpu=100m,requests.cpu=100m,hugepages-2Mi=100Mi,requests.hugepages-2Mi=100Mi"));
 }
 
-TEST_CASE("resources of a pod replace the sum of its containers, which others still are",
+TEST_CASE("pod-level resources replace the sum of the containers for their names only",
           "[e2e][evaluators][since-1.34][server]") {
   Scenario s;
   Story story(s, kPodNames);
@@ -131,7 +131,7 @@ TEST_CASE("the overhead of a runtime class is charged", "[e2e][evaluators][serve
   s.api().Delete(PathOf("runtimeclasses", "", runtime));
 }
 
-TEST_CASE("a pod is charged for what it wants and for what it still has, until it ends",
+TEST_CASE("a resized pod is charged for wanted and actual resources until it ends",
           "[e2e][evaluators][since-1.33][server]") {
   Scenario s;
   Story story(s, {"pods", "count/pods", "cpu", "requests.cpu"});

@@ -106,7 +106,7 @@ TEST_CASE("under load: daemon, API server and etcd are killed in turn",
                        << " undecided");
 }
 
-TEST_CASE("under load: a daemon that is killed again and again", "[e2e][faults][load]") {
+TEST_CASE("under load: a daemon is killed again and again", "[e2e][faults][load]") {
   Admission a;
   UnderLoad load(a.scenario());
   for (int kills = 0; kills < 3; ++kills) {
@@ -120,7 +120,7 @@ TEST_CASE("under load: a daemon that is killed again and again", "[e2e][faults][
   CHECK(load.refused() > 0);
 }
 
-TEST_CASE("under load: a leader that is suspended beyond its lease is followed, and writes no more",
+TEST_CASE("under load: another replica leads after a leader was suspended beyond its lease",
           "[e2e][faults][load]") {
   Scenario s;
   TwoReplicas replicas(s);
@@ -133,7 +133,7 @@ TEST_CASE("under load: a leader that is suspended beyond its lease is followed, 
   replicas.first().Signal(SIGSTOP);
   load.Resume();
   replicas.SendToSecondOnly();
-  Eventually("the other one leads", [&] { return Leads(replicas.second()) ? "" : "not yet"; });
+  Eventually("the other replica leads", [&] { return Leads(replicas.second()) ? "" : "not yet"; });
   load.AwaitDecided(60);
   load.Pause();
   load.ExpectTrue();

@@ -179,7 +179,7 @@ std::string WaitAtRest(Scenario& s) {
 
 }  // namespace
 
-TEST_CASE("beside the built-in plugin and controller: with all kinds and scopes, nobody writes",
+TEST_CASE("beside the built-in plugin and controller: no one writes, with all kinds and scopes",
           "[e2e][neighbours][real-only][slow]") {
   if (!HaveBuiltinController()) {
     WARN("no kube-controller-manager here: not compared");

@@ -27,7 +27,8 @@ std::size_t CountOf(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("metrics: a quota's limits and use are series, which go with it", "[e2e][metrics]") {
+TEST_CASE("metrics: limits and usage of a quota are series that end with the quota",
+          "[e2e][metrics]") {
   Scenario s;
   s.StartDaemon();
   s.Create("resourcequotas", Quota("q", {{"configmaps", "10"}, {"requests.cpu", "1500m"}}));
@@ -56,7 +57,7 @@ TEST_CASE("metrics: a quota's limits and use are series, which go with it", "[e2
   });
 }
 
-TEST_CASE("metrics: series are those of the fullest quotas, and what is left out is said",
+TEST_CASE("metrics: the fullest quotas have series, and a metric counts those left out",
           "[e2e][metrics]") {
   Scenario s;
   s.Create("configmaps", ConfigMap("one"));
@@ -76,7 +77,7 @@ TEST_CASE("metrics: series are those of the fullest quotas, and what is left out
   });
   const std::string text = daemon.MetricsText();
   CHECK(CountOf(text, "\nquota_used{") + CountOf(text, "\nquota_hard{") == 6);
-  // Not the first of the alphabet.
+  // The quotas that are exported are not the first ones by name.
   CHECK(Series(s, "quota_hard", "q4", "configmaps") == "1");
   CHECK(Series(s, "quota_hard", "q3", "configmaps").empty());
   CHECK(CountOf(daemon.Log(), "metrics of quotas are omitted") == 1);

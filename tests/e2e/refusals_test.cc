@@ -1,4 +1,4 @@
-// What is seen of a refusal besides its answer: events, metrics, and the API server's audit log.
+// The traces of a refusal: events, metrics, and the API server's audit log.
 #include <catch2/catch.hpp>
 #include <sstream>
 
@@ -63,8 +63,7 @@ std::string Refused(Admission& a, const std::string& quota, const std::string& l
 
 }  // namespace
 
-TEST_CASE("refusals: the quota and the owner have an event, and a metric counts them",
-          "[e2e][admission]") {
+TEST_CASE("refusals: quota and owner get an event, and a metric counts", "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"pods", "1"}, {"requests.cpu", "2"}});
   json::Value first = PodOf("web-1", "web");
@@ -81,10 +80,10 @@ TEST_CASE("refusals: the quota and the owner have an event, and a metric counts 
   WaitSaid(a, "ReplicaSet", "web", {text});
   CHECK(Refused(a, "q", "pods") == "5");
   CHECK(Refused(a, "q", "requests.cpu").empty());
-  // What the quota demands is missing: that is no limit's.
+  // A missing requirement: no limit is counted.
   CHECK(a.Post("pods", Pod("silent")).code == 403);
   CHECK(Refused(a, "q", "") == "1");
-  // The others of this minute are said together: at the latest when the daemon stops.
+  // The other refusals of this minute are in one event, sent at the latest when the daemon stops.
   CHECK(a.daemon().Stop() == 0);
   const std::string gathered =
       "Warning RefusedByQuota: refused 5 requests within a minute, the last one: pods \"silent\" "
@@ -92,7 +91,7 @@ TEST_CASE("refusals: the quota and the owner have an event, and a metric counts 
   WaitSaid(a, "ResourceQuota", "q", {text, gathered});
 }
 
-TEST_CASE("refusals: forged owners do no harm", "[e2e][admission]") {
+TEST_CASE("refusals: forged owners have no effect", "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"pods", "0"}});
   CHECK(a.Post("pods", PodOf("p", "NO name/at all")).exceeded());
@@ -105,15 +104,14 @@ TEST_CASE("refusals: forged owners do no harm", "[e2e][admission]") {
   CHECK(a.daemon().Log().find("refused an event") == std::string::npos);
 }
 
-TEST_CASE("refusals: the API server's audit log says which quota it was",
-          "[e2e][admission][real-only]") {
+TEST_CASE("refusals: the API server's audit log names the quota", "[e2e][admission][real-only]") {
   TempDir dir;
   const std::string log = dir.path() + "/audit.log";
   const auto server = StartServer({.audit_log = log});
   Admission a(*server, {});
   a.Limit("compute", {{"pods", "0"}});
   REQUIRE(a.Post("pods", Pod("p")).exceeded());
-  // The name of the webhook is before each.
+  // Each annotation begins with the name of the webhook.
   Eventually("the refusal is in the audit log", [&]() -> std::string {
     std::istringstream lines(ReadFile(log));
     for (std::string line; std::getline(lines, line);) {

@@ -65,7 +65,7 @@ class LogPipe {
   }
   ~LogPipe() { Leave(); }
   [[nodiscard]] const std::string& path() const { return path_; }
-  // From now on nobody reads.
+  // Closes the reading end.
   void Leave() {
     if (reader_ >= 0) close(std::exchange(reader_, -1));
   }
@@ -83,7 +83,7 @@ DaemonOptions WithAdmission(Scenario& s, std::uint16_t port) {
                          "--admission-url=https://" + address}};
 }
 
-// Deletes the webhook configuration whatever happens to the daemon, so that nobody is locked out.
+// Deletes the webhook configuration even if the daemon fails, so that no later request is refused.
 class OpenDoor {
  public:
   explicit OpenDoor(Scenario& s) : s_(s) {}
@@ -100,7 +100,8 @@ class OpenDoor {
 
 }  // namespace
 
-TEST_CASE("under load: a log that cannot be written stops nothing", "[e2e][faults][load]") {
+TEST_CASE("under load: a log that cannot be written does not stop the daemon",
+          "[e2e][faults][load]") {
   Scenario s;
   const OpenDoor door(s);
   LogPipe pipe;
@@ -123,7 +124,7 @@ TEST_CASE("under load: a log that cannot be written stops nothing", "[e2e][fault
   CHECK(load.refused() > 0);
 }
 
-TEST_CASE("under load: the daemon has few descriptors, and somebody takes all that he can get",
+TEST_CASE("under load: a client takes all file descriptors that it can get",
           "[e2e][faults][load]") {
   Scenario s;
   const OpenDoor door(s);

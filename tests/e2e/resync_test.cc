@@ -29,7 +29,7 @@ json::Value LargePod(int number) {
 
 }  // namespace
 
-TEST_CASE("a resync of what has not changed asks for metadata alone", "[e2e][resync][server]") {
+TEST_CASE("a resync of unchanged objects requests only metadata", "[e2e][resync][server]") {
   const auto server = StartServer();
   Api api(server->Kubeconfig());
   api.Create(PathOf("namespaces"), Namespace("resync"));

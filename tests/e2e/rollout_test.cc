@@ -68,7 +68,7 @@ class PodMaker {
   std::thread thread_;                 // last: it uses the others
 };
 
-// Pods that are created and deleted at the limit, from its own thread.
+// Creates and deletes pods at the limit, on its own thread.
 class Press {
  public:
   Press(Scenario& s, int rounds) : crowd_(s), thread_([this, rounds] { Run(rounds); }) {}
@@ -77,11 +77,11 @@ class Press {
     if (thread_.joinable()) thread_.join();
   }
   [[nodiscard]] int rounds() const { return rounds_; }
-  // After Join().
+  // Valid after Join().
   [[nodiscard]] int created() const { return created_; }
   [[nodiscard]] int refused() const { return refused_; }
-  // A request that a dying replica should answer fails: the last such failure, as its client saw
-  // it.
+  // A request fails if the replica that should answer it dies. Returns the last such failure as the
+  // client saw it.
   [[nodiscard]] const std::string& last_failure() const { return last_failure_; }
   [[nodiscard]] std::size_t Left() { return crowd_.Names().size(); }
 
@@ -112,7 +112,7 @@ void Limit(Scenario& s, const std::string& quota, const Quantities& hard) {
 
 }  // namespace
 
-TEST_CASE("two replicas that are replaced three times under load lose no request",
+TEST_CASE("no request fails while two replicas are replaced three times under load",
           "[e2e][rollout][load][real-only][slow]") {
   constexpr int kPods = 10'000;
   const auto server = StartServer();  // ten thousand pods stay on it
@@ -139,7 +139,7 @@ TEST_CASE("two replicas that are replaced three times under load lose no request
   WARN(made << " pods made while six replicas were replaced");
 }
 
-TEST_CASE("a rolling update to an image that never starts fails no request",
+TEST_CASE("no request fails during a rolling update to an image that never starts",
           "[e2e][rollout][real-only]") {
   Scenario s;
   Fleet fleet(s);
@@ -150,7 +150,7 @@ TEST_CASE("a rolling update to an image that never starts fails no request",
   PodMaker maker(s, 64);
   const auto wait_for_more = [&](int more) {
     const int enough = maker.made() + more;
-    Eventually("pods are made",
+    Eventually("pods are created",
                [&]() -> std::string { return maker.made() < enough ? maker.Trouble() : ""; });
   };
   wait_for_more(200);
@@ -160,7 +160,7 @@ TEST_CASE("a rolling update to an image that never starts fails no request",
   CHECK(maker.Trouble() == "0 failed");
 }
 
-TEST_CASE("a first installation refuses nobody while its replicas start",
+TEST_CASE("a first installation refuses no request while its replicas start",
           "[e2e][rollout][real-only]") {
   Scenario s;
   s.Create("resourcequotas", Quota("q", {{"pods", "1M"}}));
@@ -172,7 +172,7 @@ TEST_CASE("a first installation refuses nobody while its replicas start",
     return Unenforced(s.GetQuota("q"), {{"pods", "1M"}});
   });
   const double asked = fleet.Metric("quota_admission_decisions_total");
-  Eventually("the replicas are asked", [&] {
+  Eventually("the API server calls the replicas", [&] {
     return fleet.Metric("quota_admission_decisions_total") > asked + 100 ? "" : "not yet";
   });
   maker.Stop();
@@ -180,8 +180,7 @@ TEST_CASE("a first installation refuses nobody while its replicas start",
 }
 
 TEST_CASE(
-    "the leader dies while many press against the limit: nothing passes it, and the other takes "
-    "over",
+    "the leader dies under pressure at the limit: the limit holds, and the other replica leads",
     "[e2e][rollout][real-only]") {
   constexpr std::size_t kLimit = 30;
   Scenario s;

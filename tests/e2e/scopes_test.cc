@@ -141,7 +141,7 @@ TEST_CASE("a pod is charged to the quotas of its deadline, its effort and its af
   // A deadline moves a pod from one scope to the other.
   s.api().MergePatch(s.Path("pods", "busy"), Json(R"({"spec":{"activeDeadlineSeconds":60}})"));
   pods.Expect(changes({{"notterminating", -1}, {"terminating", 1}, {"mixed", -1}}));
-  // A daemon that saw none of it must count the same.
+  // A daemon that starts afterwards must count the same.
   s.StopDaemon();
   s.api().MergePatch(s.Path("pods", "idle"), Json(R"({"spec":{"activeDeadlineSeconds":60}})"));
   s.Delete("pods", "brief");

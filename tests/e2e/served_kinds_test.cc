@@ -1,5 +1,5 @@
-// Kinds that are created, changed, deleted and created again, and API groups whose server is away:
-// only their own names wait, all others are counted as usual.
+// Kinds that are created, changed, deleted and created again, and API groups whose server is away.
+// Only the names of these kinds wait. All other names are counted as usual.
 #include <catch2/catch.hpp>
 #include <cstdio>
 
@@ -38,7 +38,7 @@ void CreateInVersion(Scenario& s, const CustomKind& kind, const std::string& ver
              });
 }
 
-// Waits, and prints how long it took: five seconds is the promise.
+// Waits, and prints how long it took. The daemon promises five seconds.
 void WaitAndTell(Scenario& s, const Quantities& used, const std::string& what) {
   const auto began = std::chrono::steady_clock::now();
   s.WaitUsed("q", used);
@@ -151,7 +151,7 @@ TEST_CASE("a kind is counted through its versions, its end and its return",
   s.api().Delete(PathOf("customresourcedefinitions", "", things.Crd()));
 }
 
-TEST_CASE("an aggregated API that was never up delays nobody, and is counted when it comes",
+TEST_CASE("an aggregated API that was never up causes no delay, and is counted once it is up",
           "[e2e][kinds][server]") {
   Scenario s;
   const CustomKind things("things");
@@ -193,7 +193,7 @@ TEST_CASE("an aggregated API that dies keeps its count until it is back", "[e2e]
   s.api().Delete(PathOf("customresourcedefinitions", "", things.Crd()));
 }
 
-TEST_CASE("a kind we may not list keeps its value, and is counted once we may",
+TEST_CASE("a kind that the daemon may not list keeps its value, and is counted once it may",
           "[e2e][kinds][server]") {
   Scenario s;
   s.Create("resourcequotas", Quota("q", {{"pods", "9"}, {"configmaps", "9"}}));

@@ -1,5 +1,4 @@
-// The status of a quota: who writes it, what is preserved, and that nothing is written without
-// need.
+// The status of a quota: its writer, the fields that a write preserves, and no write without need.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/scenario.h"
@@ -20,7 +19,7 @@ TEST_CASE("a changed limit reaches the status", "[e2e][status]") {
   s.WaitUsed("q", {{"secrets", "0"}});
 }
 
-TEST_CASE("a status that somebody else spoilt is repaired", "[e2e][status]") {
+TEST_CASE("a status that another writer changed is repaired", "[e2e][status]") {
   Scenario s;
   s.Create("resourcequotas", Quota("q", {{"pods", "5"}, {"secrets", "5"}}));
   s.Create("pods", Pod("a"));
@@ -59,7 +58,8 @@ TEST_CASE("labels and annotations of a quota survive every status write", "[e2e]
         "because \"quotes\" and ünïcode");
 }
 
-TEST_CASE("who wrote a status is the daemon, whichever process", "[e2e][status]") {
+TEST_CASE("the field manager of a status is the daemon, whichever process wrote it",
+          "[e2e][status]") {
   Scenario s;
   s.Create("resourcequotas", Quota("q", {{"pods", "5"}}));
   auto& daemon = s.StartDaemon();
@@ -76,7 +76,7 @@ TEST_CASE("who wrote a status is the daemon, whichever process", "[e2e][status]"
   CHECK(writer() == "quota-controller-manager");
 }
 
-TEST_CASE("nothing is written while nothing changes, whatever the resyncs", "[e2e][status]") {
+TEST_CASE("nothing is written while nothing changes, despite resyncs", "[e2e][status]") {
   Scenario s;
   s.Create("resourcequotas", Quota("q", {{"pods", "5"}, {"requests.memory", "1Gi"}}));
   s.Create("pods", Pod("a", {{"memory", "100M"}}));
@@ -96,7 +96,8 @@ TEST_CASE("nothing is written while nothing changes, whatever the resyncs", "[e2
   CHECK(s.ResourceVersion("q") == version);
 }
 
-TEST_CASE("a quota that is deleted and created again starts from the truth", "[e2e][status]") {
+TEST_CASE("a quota that is deleted and created again starts with the right usage",
+          "[e2e][status]") {
   Scenario s;
   s.Create("resourcequotas", Quota("q", {{"pods", "5"}}));
   s.StartDaemon();
@@ -108,7 +109,7 @@ TEST_CASE("a quota that is deleted and created again starts from the truth", "[e
   s.WaitUsed("q", {{"pods", "2"}, {"configmaps", "0"}});
 }
 
-TEST_CASE("a deleted namespace takes its quota along, others stay right", "[e2e][status]") {
+TEST_CASE("the deletion of a namespace ends its quota, and others stay right", "[e2e][status]") {
   Scenario s;
   const auto doomed = FreshName("e2e-doomed");
   s.api().Create(PathOf("namespaces"), Namespace(doomed));
@@ -135,7 +136,7 @@ TEST_CASE("a deleted namespace takes its quota along, others stay right", "[e2e]
   s.WaitUsed("q", {{"pods", "1"}});
   CHECK(daemon.Running());
 
-  // The same name again: nothing of the old namespace is remembered.
+  // A new namespace of the same name: the daemon remembers nothing of the old one.
   s.api().Create(PathOf("namespaces"), Namespace(doomed));
   s.api().Create(PathOf("resourcequotas", doomed), Quota("q", {{"pods", "5"}}));
   Eventually("the new namespace's quota counts nothing", [&]() -> std::string {

@@ -2,8 +2,9 @@
 // belongs to nobody after an uninstall.
 #include <catch2/catch.hpp>
 
-#include "pkg/admission/ownership.h"
+#include "pkg/webhook/ownership.h"
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/proxy.h"
 
 namespace e2e::uninstall_test {
@@ -33,8 +34,8 @@ bool Says(const ProgramResult& result, const std::string& text) {
 json::Value LabelledSecret(const std::string& name, bool ours) {
   json::Value secret = Secret(name);
   if (ours) {
-    secret.Make({"metadata", "labels", admission::kManagedByLabel}) =
-        std::string(admission::kManagedByUs);
+    secret.Make({"metadata", "labels", webhook::kManagedByLabel}) =
+        std::string(webhook::kManagedByUs);
   }
   return secret;
 }
@@ -61,7 +62,7 @@ std::string VersionOf(Admission& a) {
 
 }  // namespace
 
-TEST_CASE("uninstall: nothing of ours is left, and what is not ours stays", "[e2e][uninstall]") {
+TEST_CASE("uninstall: all our objects are deleted, and others are kept", "[e2e][uninstall]") {
   Admission a({.more_flags = LeaseFlags("default")});
   const std::string ns = a.scenario().ns();
   a.Limit("q", {{"pods", "0"}});
@@ -89,7 +90,7 @@ TEST_CASE("uninstall: nothing of ours is left, and what is not ours stays", "[e2
   CHECK_FALSE(a.api().Exists(ConfigurationPath()));
   CHECK_FALSE(a.api().Exists(a.scenario().Path("secrets", "web-certificate")));
   CHECK_FALSE(a.api().Exists(lease));
-  Eventually("pods are made as before", [&] {
+  Eventually("pods are created as before", [&] {
     const Attempt attempt = a.Post("pods", Pod("free"));
     return attempt.ok() ? std::string() : attempt.Text();
   });
@@ -102,15 +103,61 @@ TEST_CASE("uninstall: nothing of ours is left, and what is not ours stays", "[e2
   CHECK(a.api().Exists(a.scenario().Path("secrets", "mine-certificate")));
 }
 
-TEST_CASE("uninstall: a daemon without a lease is noticed, another installation's is left alone",
-          "[e2e][uninstall]") {
+TEST_CASE("uninstall: AppliedClusterQuotas are deleted, and foreign ones are kept",
+          "[e2e][uninstall][cluster][applied]") {
+  const auto server = StartServer();  // --uninstall deletes those of all namespaces
+  Scenario s(*server);
+  AppliedQuotas applied(s.api());
+  ClusterQuotas quotas(s.api());
+  const TeamNamespace other(s.api(), "other");
+  quotas.Create("everything", R"({"namespaceSelector": {}, "hard": {"pods": "10"}})");
+  s.StartDaemon({.more_flags = LeaseFlags("default")});
+  for (const std::string& ns : {s.ns(), other.name()}) {
+    applied.WaitStatus(ns, "everything", Json(R"({"summary": "pods: 0/10"})"));
+  }
+  json::Value theirs = Json(R"({"apiVersion": "quota-controller-manager.io/v1alpha1",
+               "kind": "AppliedClusterQuota", "metadata": {"name": "theirs"}})");
+  s.api().Create(AppliedQuotas::Path(s.ns()), theirs);
+  const std::vector<std::string> argv{BuiltProgram("quota-controller-manager"), "--uninstall",
+                                      "--kubeconfig=" + s.server().Kubeconfig(),
+                                      "--leader-elect-resource-namespace=default"};
+  CHECK(s.daemon().Stop() == 0);
+  const ProgramResult done = RunProgram({.argv = argv}, Stretched(60s));
+  INFO(done.output);
+  CHECK(done.exit_code == 0);
+  CHECK_THAT(done.output, Catch::Contains(" namespaces, 1 without our label left unchanged\n"));
+  for (const std::string& ns : {s.ns(), other.name()}) {
+    CHECK_FALSE(s.api().Exists(AppliedQuotas::Path(ns, "everything")));
+  }
+  CHECK(s.api().Exists(AppliedQuotas::Path(s.ns(), "theirs")));
+  const ProgramResult again = RunProgram({.argv = argv}, Stretched(60s));
+  CHECK(again.exit_code == 0);
+  CHECK_THAT(again.output, Catch::Contains("appliedclusterquotas: there is none, 1 without"));
+
+  // Without a lease and a webhook configuration, only these objects show that a daemon runs.
+  s.StartDaemon();
+  applied.WaitStatus(s.ns(), "everything", Json(R"({"summary": "pods: 0/10"})"));
+  Eventually("a daemon that still runs is noticed", [&]() -> std::string {
+    const ProgramResult running = RunProgram({.argv = argv}, Stretched(60s));
+    const bool told = running.exit_code == 1 &&
+                      running.output.find(
+                          "appliedclusterquotas were created again by a daemon that still "
+                          "runs") != std::string::npos;
+    return told ? "" : running.output;
+  });
+}
+
+TEST_CASE(
+    "uninstall: a daemon without a lease is noticed, and another installation's configuration is "
+    "kept",
+    "[e2e][uninstall]") {
   Admission a;
   a.Limit("q", {{"pods", "5"}});
   const ProgramResult running = Uninstall(a, {});
   INFO(running.output);
   CHECK(running.exit_code == 1);
   CHECK(Says(running, "was created again by a daemon that still runs"));
-  Eventually("the rules are back", [&] {
+  Eventually("the rules are restored", [&] {
     return a.api().Exists(ConfigurationPath()) ? std::string() : std::string("not yet");
   });
 
@@ -121,7 +168,7 @@ TEST_CASE("uninstall: a daemon without a lease is noticed, another installation'
   CHECK(a.api().Exists(ConfigurationPath()));
 }
 
-TEST_CASE("admission: a second installation is refused, and takes over when the first has gone",
+TEST_CASE("admission: a second installation is refused until the first is gone",
           "[e2e][admission][uninstall]") {
   Admission a;
   a.Limit("q", {{"pods", "5"}});
@@ -146,23 +193,23 @@ TEST_CASE("admission: a second installation is refused, and takes over when the 
   a.daemon().Kill();
   CHECK(Uninstall(a, {}).exit_code == 0);
   second.daemon().WaitUntilReady();
-  CHECK(admission::InstallationOf(a.api().Get(ConfigurationPath())) ==
+  CHECK(webhook::InstallationOf(a.api().Get(ConfigurationPath())) ==
         "elsewhere/quota-controller-manager");
 }
 
-TEST_CASE("admission: a configuration edited by hand is put back, with an Event on it",
+TEST_CASE("admission: an edited webhook configuration is restored, with an Event on it",
           "[e2e][admission][uninstall]") {
   Admission a;
   a.Limit("q", {{"pods", "0"}});
   a.api().MergePatch(ConfigurationPath(), Json(R"({"webhooks":[]})"));
-  Eventually("the rules are back", [&]() -> std::string {
+  Eventually("the rules are restored", [&]() -> std::string {
     const json::Value stored = a.api().Get(ConfigurationPath());
     const json::Value* webhooks = stored.At({"webhooks"});  // absent if there are none
     const bool some = webhooks != nullptr && webhooks->IsArray() && !webhooks->AsArray()->empty();
     return some ? "" : json::Write(stored);
   });
   const std::string uid(a.api().Get(ConfigurationPath()).StringAt({"metadata", "uid"}));
-  Eventually("an Event tells it", [&]() -> std::string {
+  Eventually("an Event reports the restored configuration", [&]() -> std::string {
     const json::Value events = a.api().Get(PathOf("events", "default"));
     for (const json::Value& event : *events.At({"items"})->AsArray()) {
       if (event.StringAt({"involvedObject", "uid"}) == uid &&

@@ -1,4 +1,4 @@
-// API servers of two versions over one etcd, as while a control plane is upgraded; the daemon
+// API servers of two versions over one etcd, as during the upgrade of a control plane. The daemon
 // reaches both through one address. Hidden, because it needs two versions: tests/run.sh --versions
 // runs it with the older one in QCM_OLDER_ASSETS and the newer one in QCM_NEWER_ASSETS.
 #include <catch2/catch.hpp>
@@ -30,7 +30,7 @@ struct Member {
   Api api{server->Kubeconfig()};
 };
 
-// For an address that leads to both, whose certificates are of different CAs.
+// Returns a kubeconfig for an address in front of both servers. It trusts the CAs of both.
 std::string KubeconfigOfBoth(const TempDir& dir, const Member& a, const Member& b,
                              std::uint16_t port) {
   KubeconfigFields fields = a.server->Fields();
@@ -49,7 +49,7 @@ void AwaitUsed(Member& member, const std::string& ns, int pods) {
   });
 }
 
-// Each of these servers asks the daemon about what it is sent.
+// Waits until each of these servers calls the daemon.
 void AwaitGuarded(const std::vector<Member*>& members, const std::string& ns) {
   for (Member* member : members) {
     Eventually(member->Version() + " refuses what exceeds", [&] {
@@ -61,7 +61,7 @@ void AwaitGuarded(const std::vector<Member*>& members, const std::string& ns) {
   }
 }
 
-// As many pods as fit are created through all servers at once, and deleted through another one.
+// Creates as many pods as fit through all servers at once, and deletes them through another server.
 void FillAndEmpty(const std::string& phase, Scenario& s, const std::vector<Member*>& members) {
   INFO(phase);
   AwaitGuarded(members, s.ns());
@@ -112,7 +112,7 @@ TEST_CASE("API servers of two versions over one etcd are counted and guarded as 
   Scenario& s = a.scenario();
   s.Create("configmaps", ConfigMap("only"));
   a.Limit("q", {{"pods", std::to_string(kLimit)}, {kConfigMaps, "1"}});
-  // Perhaps only the newer one serves this kind.
+  // The older server may not serve this kind.
   s.Create("resourcequotas", Quota("claims", {{"count/resourceclaims.resource.k8s.io", "5"}}));
   FillAndEmpty("older", s, {&older});
 

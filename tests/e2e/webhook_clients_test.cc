@@ -32,7 +32,7 @@ HttpsAnswer Ask(const Admission& a, const KeyPair* client) {
 
 }  // namespace
 
-TEST_CASE("admission: who shows no certificate of the clients' CA is turned away",
+TEST_CASE("admission: clients without a certificate of the clients' CA are refused",
           "[e2e][admission][access]") {
   const Callers callers;
   Admission a({.more_flags = callers.Flags()});
@@ -63,7 +63,7 @@ TEST_CASE("admission: the clients' CA is reread when its file changes",
   CHECK(Ask(a, &callers.api_server).status == 0);
 }
 
-TEST_CASE("admission: nothing older than TLS 1.2 is spoken", "[e2e][admission][access]") {
+TEST_CASE("admission: versions before TLS 1.2 are refused", "[e2e][admission][access]") {
   const Admission a;
   CHECK(ShakesHands(a.port(), "-tls1_2"));
   CHECK(ShakesHands(a.port(), "-tls1_3"));
@@ -71,7 +71,7 @@ TEST_CASE("admission: nothing older than TLS 1.2 is spoken", "[e2e][admission][a
   CHECK_FALSE(ShakesHands(a.port(), "-tls1"));
 }
 
-TEST_CASE("admission: an API server that shows its certificate is served, one without is not",
+TEST_CASE("admission: only an API server with a client certificate is served",
           "[e2e][admission][access][real-only]") {
   const Callers callers;
   const auto with =

@@ -1,15 +1,16 @@
-// The webhook configuration as the API server understands it: every expression compiles, and the
-// webhook is called for what can need quota, and for nothing else. The webhook here allows
-// everything and records its calls.
+// The webhook configuration as the API server evaluates it: every expression compiles, and the
+// webhook is called only for requests that can need quota. The webhook here allows everything and
+// records its calls.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <mutex>
 
-#include "pkg/admission/stored_configuration.h"
 #include "pkg/config/yaml.h"
 #include "pkg/quota/core/core_quota.h"
+#include "pkg/webhook/stored_configuration.h"
 #include "tests/e2e/harness/scenario.h"
 #include "tests/e2e/harness/stub_server.h"
+#include "tests/source_dir.h"
 
 namespace e2e::webhook_rules_test {
 namespace {
@@ -56,13 +57,13 @@ class Notes {
 };
 
 // All core evaluators and a counted kind; sorted.
-std::vector<admission::GuardedResource> AllOfCore() {
+std::vector<webhook::GuardedResource> AllOfCore() {
   const quota::QuotaApi core = quota::CoreQuotaApi();
-  std::vector<admission::GuardedResource> guarded;
+  std::vector<webhook::GuardedResource> guarded;
   for (const auto& evaluator : core.evaluators) {
-    guarded.push_back(admission::Guarded("core", evaluator));
+    guarded.push_back(webhook::Guarded("core", evaluator));
   }
-  guarded.push_back(admission::Guarded("core", *core.object_counter({"apps", "deployments"})));
+  guarded.push_back(webhook::Guarded("core", *core.object_counter({"apps", "deployments"})));
   std::sort(guarded.begin(), guarded.end());
   return guarded;
 }
@@ -77,9 +78,9 @@ class Guarding {
         webhook_([this](const http::Request& request) { return notes_.Answer(request); }, &pair_) {
     options_.name = FreshName("webhook-rules");
     options_.endpoint =
-        admission::AdmissionUrl{.host = "127.0.0.1", .port = webhook_.port(), .path = ""};
+        webhook::AdmissionUrl{.host = "127.0.0.1", .port = webhook_.port(), .path = ""};
     desired_ =
-        admission::DesiredConfiguration(options_, AllOfCore(), ReadFile(authority_.cert_path()));
+        webhook::DesiredConfiguration(options_, AllOfCore(), ReadFile(authority_.cert_path()));
     stored_ = api().Create(Collection(), desired_);
     WaitUntilAsked();
   }
@@ -117,12 +118,12 @@ class Guarding {
     if (!read) throw std::runtime_error(read.error().message);
   }
 
-  static std::string Collection() { return admission::kWebhookConfigurations.Path(); }
+  static std::string Collection() { return webhook::kWebhookConfigurations.Path(); }
 
   // The API server uses a configuration a moment after it is stored.
   void WaitUntilAsked() {
     int tries = 0;
-    Eventually("the API server asks the webhook", [&]() -> std::string {
+    Eventually("the API server calls the webhook", [&]() -> std::string {
       const Calls calls = Create("secrets", Secret("probe-" + std::to_string(tries++)));
       return calls.empty() ? "not asked about a secret" : "";
     });
@@ -134,7 +135,7 @@ class Guarding {
   CertificateAuthority authority_{dir_.path(), "ca"};
   KeyPair pair_;
   StubServer webhook_;
-  admission::ConfigurationOptions options_;
+  webhook::ConfigurationOptions options_;
   json::Value desired_;
   json::Value stored_;
 };
@@ -145,53 +146,52 @@ const char* const kNoFinalizer = R"({"metadata":{"finalizers":null}})";
 
 }  // namespace
 
-TEST_CASE("the webhook configuration is stored as it was meant", "[e2e][admission][server]") {
+TEST_CASE("the webhook configuration is stored as intended", "[e2e][admission][server]") {
   Guarding guarding;
   INFO(json::Write(guarding.stored()));
-  CHECK(admission::SameConfiguration(guarding.stored(), guarding.desired()));
-  CHECK(admission::GuardedAsDesired(guarding.stored(), guarding.desired()) ==
-        admission::GuardedAsDesired(guarding.desired(), guarding.desired()));
-  CHECK(admission::GuardedBy(guarding.stored()) == admission::GuardedBy(guarding.desired()));
+  CHECK(webhook::SameConfiguration(guarding.stored(), guarding.desired()));
+  CHECK(webhook::GuardedAsDesired(guarding.stored(), guarding.desired()) ==
+        webhook::GuardedAsDesired(guarding.desired(), guarding.desired()));
+  CHECK(webhook::GuardedBy(guarding.stored()) == webhook::GuardedBy(guarding.desired()));
   // It accepts its own patch, and then nothing is left to patch.
-  const std::string path = admission::kWebhookConfigurations.Path() + "/" +
+  const std::string path = webhook::kWebhookConfigurations.Path() + "/" +
                            std::string(guarding.stored().StringAt({"metadata", "name"}));
   json::Value other = guarding.desired();
   other.Make({"webhooks"}).AsArray()->pop_back();
   const json::Value patched =
-      guarding.api().MergePatch(path, admission::ConfigurationPatch(guarding.stored(), other));
-  CHECK(admission::SameConfiguration(patched, other));
+      guarding.api().MergePatch(path, webhook::ConfigurationPatch(guarding.stored(), other));
+  CHECK(webhook::SameConfiguration(patched, other));
 }
 
-TEST_CASE("the webhook configuration for one's own hand is taken, and guards the same",
+TEST_CASE("the manual webhook configuration is used, and guards the same requests",
           "[e2e][admission][server]") {
   Scenario scenario;
   const auto manifest = config::ParseYaml(
-      ReadFile(QCM_SOURCE_DIR "/manifests/manual-webhook/webhook-configuration.yaml"));
+      ReadFile(tests::SourcePath("/manifests/manual-webhook/webhook-configuration.yaml")));
   REQUIRE(manifest.has_value());
   json::Value own = *manifest;
   // Selects no namespace, so that other scenarios are not disturbed.
   for (json::Value& webhook : *own.Make({"webhooks"}).AsArray()) {
     webhook.Make({"namespaceSelector", "matchLabels", "nobody"}) = "has-this";
   }
-  const std::string path = admission::kWebhookConfigurations.Path();
+  const std::string path = webhook::kWebhookConfigurations.Path();
   const json::Value stored = scenario.api().Create(path, own);
   scenario.api().Delete(path + "/" + std::string(own.StringAt({"metadata", "name"})));
-  const auto guarded = admission::GuardedBy(stored);
+  const auto guarded = webhook::GuardedBy(stored);
   CHECK(guarded == AllOfCore());
   own = *manifest;
-  own.Make({"metadata", "labels", std::string(admission::kManagedByLabel)}) =
-      admission::kManagedByUs;
-  admission::ConfigurationOptions options;
-  options.endpoint = admission::ServiceReference{
+  own.Make({"metadata", "labels", std::string(webhook::kManagedByLabel)}) = webhook::kManagedByUs;
+  webhook::ConfigurationOptions options;
+  options.endpoint = webhook::ServiceReference{
       .ns = "quota-system", .name = "quota-controller-manager", .port = 443};
-  CHECK(admission::SameConfiguration(own, admission::DesiredConfiguration(options, guarded, "")));
+  CHECK(webhook::SameConfiguration(own, webhook::DesiredConfiguration(options, guarded, "")));
 }
 
-TEST_CASE("the shipped rights let the daemon keep its configuration, and change no other",
+TEST_CASE("the shipped rights allow the daemon to change its webhook configuration and no other",
           "[e2e][admission][real-only][server]") {
   Scenario scenario;
   const auto documents = config::ParseYamlDocuments(
-      ReadFile(QCM_SOURCE_DIR "/manifests/base/quota-controller-manager.yaml"));
+      ReadFile(tests::SourcePath("/manifests/base/quota-controller-manager.yaml")));
   REQUIRE(documents.has_value());
   const std::string role = FreshName("webhook-keeper");
   json::Value ours;
@@ -213,12 +213,12 @@ TEST_CASE("the shipped rights let the daemon keep its configuration, and change 
   KubeconfigFields fields = scenario.server().Fields();
   fields.token = "e2e-stranger-token";
   Api daemon(dir.Write("kubeconfig", KubeconfigText(fields)));
-  const std::string path = admission::kWebhookConfigurations.Path();
+  const std::string path = webhook::kWebhookConfigurations.Path();
   const std::string own = path + "/quota-controller-manager";
   const auto may_list = [&](http::Query query) {
     return daemon.Do({.path = path, .query = std::move(query)}).has_value();
   };
-  Eventually("the role is bound", [&]() -> std::string {
+  Eventually("the role is in effect", [&]() -> std::string {
     return may_list({{"fieldSelector", "metadata.name=quota-controller-manager"}}) ? "" : "not yet";
   });
   daemon.Create(path, ours);
@@ -248,9 +248,9 @@ TEST_CASE("the shipped rights let the daemon keep its configuration, and change 
   scenario.api().Delete(PathOf("clusterroles", {}, role));
 }
 
-TEST_CASE("a bad webhook configuration is refused", "[e2e][admission][server]") {
+TEST_CASE("an invalid webhook configuration is refused", "[e2e][admission][server]") {
   Scenario scenario;
-  const std::string path = admission::kWebhookConfigurations.Path();
+  const std::string path = webhook::kWebhookConfigurations.Path();
   const auto refusal = [&](const std::string& webhooks) {
     const auto answer = scenario.api().Do(
         {.verb = "POST",
@@ -283,7 +283,7 @@ TEST_CASE("a bad webhook configuration is refused", "[e2e][admission][server]") 
              Catch::Contains("webhooks[0].failurePolicy: Unsupported value"));
 }
 
-TEST_CASE("pods: asked when created, resized or given a deadline, and no other time",
+TEST_CASE("pods: the webhook is called only for a create, a resize or a new deadline",
           "[e2e][admission][real-only][server]") {
   Guarding guarding;
   CHECK(guarding.Create("pods", Pod("a", {{"cpu", "100m"}})) == Calls{"CREATE pods"});
@@ -315,7 +315,7 @@ TEST_CASE("pods: asked when created, resized or given a deadline, and no other t
             .empty());
 }
 
-TEST_CASE("services: asked when created or when type or ports change towards node ports",
+TEST_CASE("services: the webhook is called for a create, and for changes that can need node ports",
           "[e2e][admission][real-only][server]") {
   Guarding guarding;
   CHECK(guarding.Create("services", ClusterIpService("s")) == Calls{"CREATE services"});
@@ -337,7 +337,7 @@ TEST_CASE("services: asked when created or when type or ports change towards nod
   CHECK(guarding.Patch(path, R"({"spec":{"type":"ClusterIP"}})").empty());
 }
 
-TEST_CASE("claims: asked when created or when size or class change",
+TEST_CASE("claims: the webhook is called for a create, and for changes of size or class",
           "[e2e][admission][real-only][server]") {
   Guarding guarding;
   const std::string name = FreshName("grows");
@@ -369,7 +369,7 @@ TEST_CASE("claims: asked when created or when size or class change",
   guarding.api().Delete(classes + "/" + name);
 }
 
-TEST_CASE("what is only counted is asked about once, when it is created",
+TEST_CASE("the webhook is called only for a create of kinds that are only counted",
           "[e2e][admission][real-only][server]") {
   Guarding guarding;
   CHECK(guarding.Create("deployments", Deployment("d")) == Calls{"CREATE deployments"});

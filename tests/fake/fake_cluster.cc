@@ -30,6 +30,17 @@ void Merge(json::Value& target, const json::Value& patch) {
   }
 }
 
+// An "add" of RFC 6902, to a member of an object.
+void Add(json::Value& target, const json::Value& operation) {
+  json::Value* at = &target;
+  std::string path(operation.StringAt({"path"}).substr(1));
+  for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/')) {
+    at = &at->Make({path.substr(0, slash)});
+    path.erase(0, slash + 1);
+  }
+  at->Make({path}) = *operation.At({"value"});
+}
+
 // The body of a list: one piece, then the end.
 class TextBody final : public http::BodyStream {
  public:
@@ -300,20 +311,56 @@ base::Result<client::ApiResponse> FakeCluster::Patch(Collection& collection,
   const auto patch = json::Parse(request.body);
   if (!patch) return patch.error();
   json::Value& object = collection.objects.at(key);
-  const std::string_view guard = patch->StringAt({"metadata", "resourceVersion"});
-  if (!guard.empty() && guard != object.StringAt({"metadata", "resourceVersion"})) {
+  json::Value patched = object;
+  if (patch->IsArray()) {
+    for (const json::Value& operation : *patch->AsArray()) Add(patched, operation);
+  } else {
+    Merge(patched, *patch);
+  }
+  const std::string_view guard = patched.StringAt({"metadata", "resourceVersion"});
+  if (guard != object.StringAt({"metadata", "resourceVersion"})) {
     return Failure(base::ErrorCode::kConflict, 409, "the object has been modified");
   }
-  json::Value patched = object;
-  Merge(patched, *patch);
-  for (auto& [resource, own] : collections_) {
-    if (&own == &collection) Put(resource, patched);
-  }
+  Put(ResourceOf(collection), patched);
   return client::ApiResponse{.status = 200, .body = json::Write(collection.objects.at(key))};
 }
 
+const api::GroupVersionResource& FakeCluster::ResourceOf(const Collection& collection) const {
+  return std::ranges::find_if(collections_,
+                              [&](const auto& entry) { return &entry.second == &collection; })
+      ->first;
+}
+
+base::Result<client::ApiResponse> FakeCluster::Create(Collection& collection,
+                                                      const client::ApiRequest& request) {
+  const auto object = json::Parse(request.body);
+  if (!object) return object.error();
+  const api::ObjectKey key = KeyOf(*object);
+  if (collection.objects.contains(key)) {
+    return Failure(base::ErrorCode::kAlreadyExists, 409, "it already exists");
+  }
+  Put(ResourceOf(collection), *object);
+  return client::ApiResponse{.status = 201, .body = json::Write(collection.objects.at(key))};
+}
+
+base::Result<client::ApiResponse> FakeCluster::Remove(Collection& collection,
+                                                      const api::ObjectKey& key,
+                                                      const client::ApiRequest& request) {
+  const auto options = json::Parse(request.body.empty() ? "{}" : request.body);
+  if (!options) return options.error();
+  const std::string_view guard = options->StringAt({"preconditions", "resourceVersion"});
+  const json::Value& object = collection.objects.at(key);
+  if (!guard.empty() && guard != object.StringAt({"metadata", "resourceVersion"})) {
+    return Failure(base::ErrorCode::kConflict, 409, "the object has been modified");
+  }
+  Delete(ResourceOf(collection), key.ns, key.name);
+  return client::ApiResponse{.status = 200, .body = R"({"kind":"Status","status":"Success"})"};
+}
+
 base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest request) {
-  if (request.verb == "PATCH") writes.push_back(request);
+  const bool late = request.verb == "PATCH" && patch_delay > base::Duration::zero();
+  if (late) co_await scheduler_.Sleep(patch_delay);
+  if (request.verb != "GET") writes.push_back(request);
   if (fault) {
     if (auto error = fault(request)) co_return *error;
   }
@@ -326,9 +373,12 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
     ++lists;
     co_return client::ApiResponse{.status = 200, .body = ListBody(*collection, {.ns = key.ns})};
   }
+  const bool creates = collection != nullptr && key.name.empty() && request.verb == "POST";
+  if (creates) co_return Create(*collection, request);
   if (collection == nullptr || !collection->objects.contains(key)) {
     co_return Failure(base::ErrorCode::kNotFound, 404, "not found: " + request.path);
   }
+  if (request.verb == "DELETE") co_return Remove(*collection, key, request);
   if (request.verb == "PATCH") {
     auto patched = Patch(*collection, key, request);
     if (patch_answer_delay > base::Duration::zero()) co_await scheduler_.Sleep(patch_answer_delay);

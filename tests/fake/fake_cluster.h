@@ -1,7 +1,7 @@
 #pragma once
 
 // TEST ONLY. An API server in virtual time, as informers and controllers see one: objects with
-// versions, lists, watches that resume, guarded merge patches, and faults. It is small on purpose:
+// versions, lists, watches that resume, guarded writes, and faults. It is small on purpose:
 // the e2e tests cover what a real server does with an object.
 
 #include <functional>
@@ -26,8 +26,8 @@ class FakeCluster final : public client::ApiClient {
   void Serve(const api::GroupVersionResource& resource, const std::string& kind,
              bool namespaced = true);
   void StopServing(const api::GroupVersionResource& resource);
-  // The server of this API group is away: discovery marks its v1 stale, and its collections answer
-  // 503.
+  // Sets whether the server of this API group is away. Then discovery marks its v1 as stale, and
+  // its collections answer 503.
   void SetStale(const std::string& group, bool stale);
 
   // Creates or replaces the object; sets uid (if absent) and resourceVersion. Returns the version.
@@ -37,7 +37,7 @@ class FakeCluster final : public client::ApiClient {
   [[nodiscard]] const json::Value* Find(const api::GroupVersionResource& resource,
                                         const std::string& ns, const std::string& name) const;
 
-  // Watches of the resource show nothing new until Release(); lists do.
+  // Watches of the resource show nothing new until Release(). Lists do.
   void Hold(const api::GroupVersionResource& resource) { held_.insert(resource); }
   void Release(const api::GroupVersionResource& resource);
   // Ends every open watch of the resource. With `expire` the next one is answered 410.
@@ -50,28 +50,31 @@ class FakeCluster final : public client::ApiClient {
   void PutUnseen(const api::GroupVersionResource& resource, json::Value object);
   void DeleteUnseen(const api::GroupVersionResource& resource, const std::string& ns,
                     const std::string& name);
-  // The answer to matching requests, until cleared: the function returns an error to inject.
+  // Returns an error to inject, or nullopt. May be null.
   std::function<std::optional<base::Error>(const client::ApiRequest&)> fault;
 
-  // How long a list or watch waits for its answer. May be null.
+  // Returns how long a list or watch waits for its answer. May be null.
   std::function<base::Duration(const client::ApiRequest&)> stall;
 
-  // If true, the PATCH is done but its answer is lost.
+  // Returns true if the PATCH is done but its answer is lost. May be null.
   std::function<bool(const client::ApiRequest&)> lose_answer;
 
-  // A fixture that outlives what a test's functions refer to calls this before it goes on.
+  // Clears the functions above. A test must call this before it destroys variables that they use,
+  // if the fixture outlives them.
   void ForgetFunctions() {
     fault = nullptr;
     stall = nullptr;
     lose_answer = nullptr;
   }
   base::Error lost{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
+  // A PATCH arrives this much later than it is sent.
+  base::Duration patch_delay{};
   // The answer to a PATCH is delayed by this; watches show the change at once.
   base::Duration patch_answer_delay{};
 
   std::size_t lists = 0;
   std::size_t watches = 0;
-  std::vector<client::ApiRequest> writes;  // every PATCH that arrived
+  std::vector<client::ApiRequest> writes;  // every PATCH, POST and DELETE that arrived
   std::vector<client::ApiRequest> listed;  // every list that was streamed
 
   base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override;
@@ -103,6 +106,11 @@ class FakeCluster final : public client::ApiClient {
   base::Result<client::ApiResponse> Discover(const std::string& path) const;
   base::Result<client::ApiResponse> Patch(Collection& collection, const api::ObjectKey& key,
                                           const client::ApiRequest& request);
+  base::Result<client::ApiResponse> Create(Collection& collection,
+                                           const client::ApiRequest& request);
+  base::Result<client::ApiResponse> Remove(Collection& collection, const api::ObjectKey& key,
+                                           const client::ApiRequest& request);
+  [[nodiscard]] const api::GroupVersionResource& ResourceOf(const Collection& collection) const;
   // What a list selects.
   struct Selection {
     std::string ns;    // "": all

@@ -3,10 +3,10 @@
 
 #include "pkg/http/certificate.h"
 
-#include "pkg/admission/certificate_keyring.h"
 #include "pkg/api/time.h"
 #include "pkg/base/base64.h"
 #include "pkg/http/tls.h"
+#include "pkg/webhook/certificate_keyring.h"
 #include "tests/fuzz/target.h"
 
 namespace {
@@ -56,11 +56,11 @@ FUZZ_TARGET(certificate) {
   if (read && !chance.OneIn(4)) return;
 
   static const base::WallTime now = *api::ParseTime("2026-01-02T03:04:05Z");
-  const admission::Keyring keyring{certificates, key, certificates, key};
+  const webhook::Keyring keyring{certificates, key, certificates, key};
   const std::vector<std::string> hosts = {"localhost"};
-  const auto report = admission::Inspect(keyring, hosts);
-  const auto step = admission::PlanCertificates(report.state, now, true, {});
-  if (!read) fuzz::Require(step.action != admission::CertificateAction::kNone, "to be made anew");
+  const auto report = webhook::Inspect(keyring, hosts);
+  const auto step = webhook::PlanCertificates(report.state, now, true, {});
+  if (!read) fuzz::Require(step.action != webhook::CertificateAction::kNone, "to be made anew");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 #include "pkg/quota/karmada/karmada_quota.h"
@@ -42,7 +43,8 @@ const std::vector<quota::Evaluator>& Evaluators() {
 
 const std::vector<quota::QuotaApi>& QuotaApis() {
   static const std::vector<quota::QuotaApi> apis = {
-      quota::CoreQuotaApi(), quota::IroncoreQuotaApi(), quota::KarmadaQuotaApi()};
+      quota::CoreQuotaApi(), quota::IroncoreQuotaApi(), quota::KarmadaQuotaApi(),
+      quota::ClusterQuotaApi()};
   return apis;
 }
 

@@ -18,8 +18,8 @@ constexpr int kBusySeconds = 2;
 
 std::uint64_t inputs_begun = 0;  // atomic, by the compiler's own words
 
-// The signal comes at any moment, so this must not count as coverage of the input, nor call
-// anything that does. Otherwise no two runs would be the same.
+// The signal can come at any moment. So the handler must not count as coverage of the input, and
+// must not call anything that does. Otherwise two runs of one input would differ.
 __attribute__((no_sanitize("coverage"))) void OnBusySecond(int /*signal*/) {
   static std::uint64_t seen = 0;
   static int seconds = 0;

@@ -7,6 +7,8 @@
 
 #include "cmd/sandbox-apiserver/patch.h"
 #include "pkg/json/projection.h"
+#include "pkg/quota/cluster/cluster_status.h"
+#include "pkg/quota/cluster/guarantee.h"
 #include "tests/fuzz/evaluators.h"
 #include "tests/fuzz/target.h"
 
@@ -15,11 +17,19 @@ namespace {
 using quota::Quota;
 using quota::QuotaApi;
 
+bool SameCluster(const Quota& a, const Quota& b) {
+  if (!a.cluster || !b.cluster) return !a.cluster && !b.cluster;
+  return a.cluster->selector == b.cluster->selector && a.cluster->parent == b.cluster->parent &&
+         a.cluster->guaranteed == b.cluster->guaranteed &&
+         a.cluster->enforcement == b.cluster->enforcement &&
+         a.cluster->generation == b.cluster->generation && a.further_status == b.further_status;
+}
+
 bool Same(const Quota& a, const Quota& b) {
   return a.key == b.key && a.uid == b.uid && a.resource_version == b.resource_version &&
          a.hard == b.hard && a.selector == b.selector && a.status == b.status &&
          a.has_status_hard == b.has_status_hard && a.has_status_used == b.has_status_used &&
-         a.deleting == b.deleting && a.alert_threshold == b.alert_threshold;
+         a.deleting == b.deleting && a.alert_threshold == b.alert_threshold && SameCluster(a, b);
 }
 
 // Limited names are partly used; every third name is unknown.
@@ -57,6 +67,26 @@ void CheckStatus(const json::Value& object, const QuotaApi& api, const Quota& qu
   if (!CanBeRead(desired->used)) return;
   fuzz::Require(again->status == *desired, "the patch writes the desired status");
   fuzz::Require(!quota::NeedsWrite(*again, *desired), "and then nothing is to be written");
+}
+
+// What a ClusterQuota's status says beside hard and used.
+void CheckFurther(const json::Value& object, const QuotaApi& api, const Quota& quota) {
+  const quota::ResourceList guaranteed = quota::Guaranteed(*quota.cluster, quota.hard);
+  for (const auto& [name, amount] : guaranteed) {
+    fuzz::Require(amount <= quota.hard.Get(name), "no more is guaranteed than is limited");
+  }
+  json::Object available;
+  for (const auto& [name, limit] : quota.hard) available.Set(name, limit.ToString());
+  const json::Object further{{"observedGeneration", quota.cluster->generation},
+                             {"available", available},
+                             {"largest", json::Array{}},
+                             {"namespaces", 3}};
+  const auto patch = json::Parse(quota::StatusPatch(quota, quota.status, "", api.form, further));
+  fuzz::Require(patch.has_value(), "a patch is JSON");
+  const auto again = quota::ParseQuota(sandbox::ApplyMergePatch(object, *patch), api.form);
+  fuzz::Require(again.has_value(), "a quota with a status is a quota");
+  fuzz::Require(quota::FurtherDifference(again->further_status, further).empty(),
+                "the patch writes what differs, and nothing is left");
 }
 
 void CheckNames(const QuotaApi& api, const Quota& quota) {
@@ -100,6 +130,7 @@ FUZZ_TARGET(quota) {
   fuzz::Require(!quota::NeedsWrite(*quota, quota->status), "a status is like itself");
   fuzz::Require(quota->alert_threshold >= 0 && quota->alert_threshold <= 1, "a share");
   CheckStatus(*object, api, *quota);
+  if (api.form.cluster) CheckFurther(*object, api, *quota);
   CheckNames(api, *quota);
 }
 

@@ -9,13 +9,14 @@
 #include <set>
 
 #include "tests/fuzz/target.h"
+#include "tests/source_dir.h"
 
 namespace fuzz::regression_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kCorpus = fs::path(QCM_SOURCE_DIR) / "tests/fuzz/corpus";
+const fs::path kCorpus = tests::SourcePath("/tests/fuzz/corpus");
 
 std::vector<fs::path> FilesOf(const Target& target) {
   std::vector<fs::path> files;
@@ -55,7 +56,7 @@ TEST_CASE("fuzz: every input of the corpus keeps what its target promises", "[fu
   }
 }
 
-TEST_CASE("fuzz: no input at all is an input", "[fuzz]") {
+TEST_CASE("fuzz: targets accept an empty input", "[fuzz]") {
   for (const Target& target : Targets()) {
     INFO(target.name);
     CHECK(WhatBreaks(target, {}) == "");

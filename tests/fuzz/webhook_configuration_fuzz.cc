@@ -3,30 +3,29 @@
 
 #include "cmd/sandbox-apiserver/patch.h"
 #include "cmd/sandbox-apiserver/webhook_rules.h"
-#include "pkg/admission/stored_configuration.h"
+#include "pkg/webhook/stored_configuration.h"
 #include "tests/fuzz/evaluators.h"
 #include "tests/fuzz/target.h"
 
 namespace {
 
 json::Value Desired() {
-  std::vector<admission::GuardedResource> guarded;
+  std::vector<webhook::GuardedResource> guarded;
   for (const quota::QuotaApi& api : fuzz::QuotaApis()) {
     for (const quota::Evaluator& evaluator : api.evaluators) {
-      guarded.push_back(admission::Guarded(api.name, evaluator));
+      guarded.push_back(webhook::Guarded(api.name, evaluator));
       const bool some = evaluator.resource.resource.starts_with("s");
       if (some) guarded.back().namespaces = {.all_but = false, .names = {"a", "b"}};
     }
   }
-  admission::ConfigurationOptions options;
-  options.endpoint = admission::ServiceReference{};
-  return admission::DesiredConfiguration(options, guarded, "PEM");
+  webhook::ConfigurationOptions options;
+  options.endpoint = webhook::ServiceReference{};
+  return webhook::DesiredConfiguration(options, guarded, "PEM");
 }
 
 // Like GuardedBy(), which does not return exempt namespaces.
-std::vector<admission::GuardedResource> WithoutExempt(
-    std::vector<admission::GuardedResource> guarded) {
-  for (admission::GuardedResource& one : guarded) {
+std::vector<webhook::GuardedResource> WithoutExempt(std::vector<webhook::GuardedResource> guarded) {
+  for (webhook::GuardedResource& one : guarded) {
     if (one.namespaces.all_but) one.namespaces.names.clear();
   }
   return guarded;
@@ -42,16 +41,16 @@ FUZZ_TARGET(webhook_configuration) {
   static const json::Value desired = Desired();
   const auto live = json::Parse(input);
   if (!live || !live->IsObject()) return;
-  (void)admission::GuardedBy(*live);
-  const auto agreed = admission::GuardedAsDesired(*live, desired);
-  if (admission::SameConfiguration(*live, desired)) {
-    fuzz::Require(WithoutExempt(agreed) == admission::GuardedBy(*live),
+  (void)webhook::GuardedBy(*live);
+  const auto agreed = webhook::GuardedAsDesired(*live, desired);
+  if (webhook::SameConfiguration(*live, desired)) {
+    fuzz::Require(WithoutExempt(agreed) == webhook::GuardedBy(*live),
                   "who says the same guards the same");
-    fuzz::Require(!admission::DiffersInCaBundleOnly(*live, desired), "nothing differs");
+    fuzz::Require(!webhook::DiffersInCaBundleOnly(*live, desired), "nothing differs");
   }
   const json::Value repaired =
-      sandbox::ApplyMergePatch(*live, admission::ConfigurationPatch(*live, desired));
-  fuzz::Require(admission::SameConfiguration(repaired, desired), "the patch repairs it");
+      sandbox::ApplyMergePatch(*live, webhook::ConfigurationPatch(*live, desired));
+  fuzz::Require(webhook::SameConfiguration(repaired, desired), "the patch repairs it");
   for (const sandbox::Webhook& webhook : sandbox::WebhooksOf(*live)) CheckAnswer(webhook, input);
 }
 

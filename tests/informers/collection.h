@@ -80,6 +80,7 @@ class Store final : public CollectionSink {
     std::erase_if(versions, [&](const auto& entry) { return !listed_.contains(entry.first); });
   }
   void OnState() override { ++states; }
+  [[nodiscard]] bool IsAhead() const override { return ahead; }
 
   [[nodiscard]] Names names() const {
     Names names;
@@ -91,6 +92,7 @@ class Store final : public CollectionSink {
   int begun = 0;
   int ended = 0;
   int states = 0;
+  bool ahead = false;
 
  private:
   Names listed_;

@@ -20,12 +20,12 @@ struct Reads {
   base::Duration last{};
 };
 
-TEST_CASE("event crowd: occasional events are handled without delay", "[informers]") {
+TEST_CASE("event crowd: occasional events are read without delay", "[informers]") {
   Reads reads;
   for (int i = 0; i < 1000; ++i) CHECK(reads.Next(milliseconds(5)) == base::Duration::zero());
 }
 
-TEST_CASE("event crowd: a handful at once is taken at once", "[informers]") {
+TEST_CASE("event crowd: a few events at once are read without delay", "[informers]") {
   Reads reads;
   for (int burst = 0; burst < 100; ++burst) {
     for (int i = 0; i < 10; ++i) CHECK(reads.Next(milliseconds(0)) == base::Duration::zero());
@@ -33,7 +33,7 @@ TEST_CASE("event crowd: a handful at once is taken at once", "[informers]") {
   }
 }
 
-TEST_CASE("event crowd: during a lasting stream events are read in batches", "[informers]") {
+TEST_CASE("event crowd: a lasting stream of events is read in batches", "[informers]") {
   Reads reads;
   int free = 0;
   while (reads.Next(milliseconds(1)) == base::Duration::zero()) ++free;

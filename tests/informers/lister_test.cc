@@ -44,7 +44,8 @@ struct Listing {
 
 }  // namespace
 
-TEST_CASE("list all: every page's objects, and the first page's version", "[informers]") {
+TEST_CASE("list all: it returns the objects of every page and the version of the first",
+          "[informers]") {
   Listing l;
   l.server.OnList(Answer::Whole(List("10", {"a1", "a2"}, "t")));
   l.server.OnList(Answer::Whole(ListBody("10", {Object("a3", "1"), R"({"metadata":{}})"})));
@@ -54,7 +55,7 @@ TEST_CASE("list all: every page's objects, and the first page's version", "[info
   CHECK(l.names == std::vector<std::string>{"a1", "a2", "a3"});
 }
 
-TEST_CASE("list all: started over it says so before objects come again", "[informers]") {
+TEST_CASE("list all: it calls `restart` before objects come again", "[informers]") {
   Listing l;
   l.server.OnList(Answer::Whole(List("10", {"a1"}, "t")));
   l.server.OnList(Answer::Refuse(ErrorCode::kExpired));
@@ -65,7 +66,7 @@ TEST_CASE("list all: started over it says so before objects come again", "[infor
   CHECK(l.names == std::vector<std::string>{"a2"});
 }
 
-TEST_CASE("list all: without a way to say so an expired page is an error", "[informers]") {
+TEST_CASE("list all: an expired page is an error without `restart`", "[informers]") {
   Listing l;
   l.restarts_wanted = false;
   l.server.OnList(Answer::Whole(List("10", {"a1"}, "t")));
@@ -76,7 +77,7 @@ TEST_CASE("list all: without a way to say so an expired page is an error", "[inf
   CHECK(l.server.lists.size() == 2);
 }
 
-TEST_CASE("list all: an error on any page is an error of the whole", "[informers]") {
+TEST_CASE("list all: an error on any page fails the whole list", "[informers]") {
   Listing l;
   l.server.OnList(Answer::Whole(List("10", {"a1"}, "t")));
   l.server.OnList(Answer::Refuse(ErrorCode::kUnavailable));
@@ -84,7 +85,7 @@ TEST_CASE("list all: an error on any page is an error of the whole", "[informers
   CHECK(l.result.error().code == ErrorCode::kUnavailable);
 }
 
-TEST_CASE("list all: cancelled in mid-page it ends without a result", "[informers]") {
+TEST_CASE("list all: a cancellation within a page ends it without a result", "[informers]") {
   Listing l;
   l.server.OnList(Answer::Open(R"({"items":[)" + Object("a1", "1")));
   l.Run();

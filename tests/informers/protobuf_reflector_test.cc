@@ -61,7 +61,7 @@ struct Built final : Fixture {
 
 }  // namespace
 
-TEST_CASE("protobuf: a built-in kind is asked for as protobuf, or else as JSON", "[informers]") {
+TEST_CASE("protobuf: a built-in kind is requested as protobuf, or else as JSON", "[informers]") {
   Built f;
   f.server.OnList(Answer::Whole(Pods("10", {"a1"})));
   f.Run();
@@ -91,7 +91,7 @@ TEST_CASE("protobuf: every built-in kind that core quotas count is requested as 
   }
 }
 
-TEST_CASE("protobuf: of any kind the metadata is asked for as protobuf", "[informers]") {
+TEST_CASE("protobuf: metadata of any kind is requested as protobuf", "[informers]") {
   Fixture f;
   f.options.resource = {"example.com", "v1", "widgets"};
   f.options.fields = {"metadata.labels"};
@@ -103,7 +103,7 @@ TEST_CASE("protobuf: of any kind the metadata is asked for as protobuf", "[infor
         "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json");
 }
 
-TEST_CASE("protobuf: fields that are not described are asked for as JSON", "[informers]") {
+TEST_CASE("protobuf: fields that are not described are requested as JSON", "[informers]") {
   Fixture f;
   f.options.fields = GENERATE(std::vector<std::string>{"spec.nodeName"},
                               std::vector<std::string>{"spec.overhead", "spec.volumes"});
@@ -139,7 +139,7 @@ TEST_CASE("protobuf: an ERROR event with 410 lists again", "[informers]") {
   CHECK(f.state().resource_version == "30");
 }
 
-TEST_CASE("protobuf: a Status in place of a list is its error", "[informers]") {
+TEST_CASE("protobuf: a Status instead of a list is an error", "[informers]") {
   Built f;
   f.server.OnList(Answer::Whole(wire::Enveloped("Status", StatusObject(403, "Forbidden"))));
   f.Run();
@@ -173,7 +173,7 @@ TEST_CASE("protobuf: a watch that ends inside an event is resumed from the one b
   CHECK(f.server.lists.size() == 1);
 }
 
-TEST_CASE("protobuf: a frame of another type is no event", "[informers]") {
+TEST_CASE("protobuf: a frame of another type is not an event", "[informers]") {
   Fixture f;  // pkg/protobuf does not describe spec.text
   f.server.OnList(Answer::Whole(List("10", {"a1"})));
   f.server.OnWatch(Answer::Open(Frame("ADDED", "a2", "11")));

@@ -29,7 +29,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("reflector fsm: after a list comes a watch from its version, at once", "[informers]") {
+TEST_CASE("reflector fsm: a watch from its version follows a list at once", "[informers]") {
   ReflectorFsm fsm({});
   const Step step = fsm.Listed("10");
   CHECK(step.act == Act::kWatch);
@@ -38,7 +38,7 @@ TEST_CASE("reflector fsm: after a list comes a watch from its version, at once",
   CHECK(fsm.version() == "10");
 }
 
-TEST_CASE("reflector fsm: what ends a watch decides what follows", "[informers]") {
+TEST_CASE("reflector fsm: the end of a watch decides the next step", "[informers]") {
   struct Case {
     const char* name;
     Phase phase;
@@ -78,7 +78,7 @@ TEST_CASE("reflector fsm: what ends a watch decides what follows", "[informers]"
   CHECK(f.fsm.version() == (row.act == Act::kWatch ? "10" : ""));
 }
 
-TEST_CASE("reflector fsm: delays double to the cap and start anew after two quiet minutes",
+TEST_CASE("reflector fsm: delays double up to the cap, and reset after two quiet minutes",
           "[informers]") {
   Fixture f;
   base::Duration longest{};
@@ -94,7 +94,7 @@ TEST_CASE("reflector fsm: delays double to the cap and start anew after two quie
   CHECK(f.Opening(ErrorCode::kUnavailable).wait < 1600ms);
 }
 
-TEST_CASE("reflector fsm: after a watch that was well the delays start anew", "[informers]") {
+TEST_CASE("reflector fsm: delays reset after a healthy watch", "[informers]") {
   Fixture f;
   for (int i = 0; i < 4; ++i) f.Opening(ErrorCode::kUnavailable);
   SECTION("it broke, and cannot be opened again") {
@@ -123,8 +123,10 @@ TEST_CASE("reflector fsm: a Retry-After is the least wait", "[informers]") {
   CHECK(step.wait == 7s);
 }
 
-TEST_CASE("reflector fsm: a watch that ends at once without an event waits, and keeps its place",
-          "[informers]") {
+TEST_CASE(
+    "reflector fsm: a watch that ends at once without an event is retried later from the same "
+    "version",
+    "[informers]") {
   Fixture f;
   for (int i = 1; i <= 3; ++i) {
     const Step step = f.Ended(Phase::kReading, std::nullopt, 10ms);
@@ -136,7 +138,7 @@ TEST_CASE("reflector fsm: a watch that ends at once without an event waits, and 
   CHECK(f.fsm.version() == "10");
 }
 
-TEST_CASE("reflector fsm: a short watch with an event is no failure, with a bookmark it is",
+TEST_CASE("reflector fsm: a short watch with only a bookmark is a failure, with an event it is not",
           "[informers]") {
   Fixture f;
   f.fsm.Applied("11", false);
@@ -146,19 +148,19 @@ TEST_CASE("reflector fsm: a short watch with an event is no failure, with a book
   CHECK(f.fsm.version() == "12");
 }
 
-TEST_CASE("reflector fsm: the same event again and again is no progress", "[informers]") {
+TEST_CASE("reflector fsm: the same event repeated is not progress", "[informers]") {
   Fixture f;
   f.fsm.Applied("10", false);
   CHECK(f.Ended(Phase::kReading, std::nullopt, 10ms).wait > 0s);
 }
 
-TEST_CASE("reflector fsm: an object without a version does not move the place", "[informers]") {
+TEST_CASE("reflector fsm: an object without a version does not change our version", "[informers]") {
   Fixture f;
   f.fsm.Applied("", false);
   CHECK(f.fsm.version() == "10");
 }
 
-TEST_CASE("reflector fsm: a server that stays behind our version is listed again", "[informers]") {
+TEST_CASE("reflector fsm: a server that stays behind our version causes a list", "[informers]") {
   Fixture f;
   const Error behind{.code = ErrorCode::kTimeout, .too_large_resource_version = true};
   CHECK(f.Ended(Phase::kOpening, behind).act == Act::kWatch);

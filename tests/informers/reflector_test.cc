@@ -30,8 +30,7 @@ TEST_CASE("reflector: lists, then watches from the list's version", "[informers]
   CHECK(timeout < 600);
 }
 
-TEST_CASE("reflector: pages are asked for one after the other, never from an old state",
-          "[informers]") {
+TEST_CASE("reflector: pages are requested one by one, never from an old state", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("10", {"a1"}, "t1")));
   f.server.OnList(Answer::Whole(List("10", {"a2"}, "t2")));
@@ -72,7 +71,7 @@ TEST_CASE("reflector: a 410 lists again and finds what was deleted meanwhile", "
   CHECK(f.server.watches.back().Query("resourceVersion") == "30");
 }
 
-TEST_CASE("reflector: a list that fails half-way changes nothing for good", "[informers]") {
+TEST_CASE("reflector: a list that fails half-way removes nothing", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("10", {"a1", "a2"})));
   f.server.OnWatch(Answer::Whole(ServerError(410, "Expired")));
@@ -129,7 +128,7 @@ TEST_CASE("reflector: a forbidden collection keeps its last state, and is retrie
   CHECK_FALSE(f.state().trouble);
 }
 
-TEST_CASE("reflector: a bookmark is where the next watch begins", "[informers]") {
+TEST_CASE("reflector: the next watch begins at the last bookmark", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("10", {"a1"})));
   f.server.OnWatch(Answer::Whole(Bookmark("50")).EndingAfter(2s));
@@ -167,7 +166,7 @@ TEST_CASE("reflector: watches that end at once back off, without a list", "[info
   CHECK(f.state().trouble->code == ErrorCode::kUnavailable);
 }
 
-TEST_CASE("reflector: trouble is over with the first event", "[informers]") {
+TEST_CASE("reflector: the first event ends the trouble", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("10", {})));
   for (int i = 0; i < 3; ++i) f.server.OnWatch(Answer::Whole(""));
@@ -177,7 +176,7 @@ TEST_CASE("reflector: trouble is over with the first event", "[informers]") {
   CHECK(f.state().failures == 1);
 }
 
-TEST_CASE("reflector: trouble is over when a watch lasts, though nothing happens", "[informers]") {
+TEST_CASE("reflector: a lasting watch ends the trouble without an event", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("10", {})));
   for (int i = 0; i < 3; ++i) f.server.OnWatch(Answer::Whole(""));
@@ -206,7 +205,7 @@ TEST_CASE("reflector: while the server refuses connections the version is kept",
   CHECK(f.state().failures == 4);
 }
 
-TEST_CASE("reflector: an event cut off at the end comes again from the same place", "[informers]") {
+TEST_CASE("reflector: a truncated last event is received again", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("10", {})));
   const std::string event = Added("a2", "12");
@@ -255,7 +254,7 @@ TEST_CASE("reflector: a stream may be cut anywhere", "[informers]") {
   }
 }
 
-TEST_CASE("reflector: a connection lost at any byte loses nothing", "[informers]") {
+TEST_CASE("reflector: no event is lost when the connection is lost at any byte", "[informers]") {
   const std::string list = List("10", {"a1", "a2"});
   const std::string watch = Added("a3", "11") + Deleted("a1", "12");
   const auto how = GENERATE(Answer::End::kClean, Answer::End::kBroken);
@@ -282,7 +281,7 @@ TEST_CASE("reflector: a connection lost at any byte loses nothing", "[informers]
   }
 }
 
-TEST_CASE("reflector: a 429 is waited out at the same place", "[informers]") {
+TEST_CASE("reflector: after a 429 it waits and resumes from the same version", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("10", {})));
   f.server.OnWatch(Answer::Refuse({.code = ErrorCode::kTooManyRequests, .retry_after = 7s}));
@@ -390,7 +389,7 @@ TEST_CASE("reflector: an object without uid or name is left out and counted", "[
   CHECK_FALSE(f.state().trouble);
 }
 
-TEST_CASE("reflector: where only metadata is wanted only metadata is asked for", "[informers]") {
+TEST_CASE("reflector: only metadata is requested if no other field is wanted", "[informers]") {
   Fixture f;
   f.options.protobuf = false;
   const bool metadata = GENERATE(true, false);
@@ -412,7 +411,7 @@ TEST_CASE("reflector: where only metadata is wanted only metadata is asked for",
   }
 }
 
-TEST_CASE("reflector: a server that went back behind our version is listed again", "[informers]") {
+TEST_CASE("reflector: a server that was restored behind our version causes a list", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("1000", {"a1", "a2"})));
   const base::Error behind{
@@ -429,6 +428,12 @@ TEST_CASE("reflector: a server that went back behind our version is listed again
     f.server.current = "500";
     f.server.OnWatch(Answer::Refuse(ErrorCode::kUnavailable));
     f.server.OnWatch(Answer::Open(""));  // silent
+  }
+  SECTION("to just our version, after it was away, while the sink knows later states") {
+    f.server.current = "1000";
+    f.store.ahead = true;
+    f.server.OnWatch(Answer::Refuse(ErrorCode::kUnavailable));
+    f.server.OnWatch(Answer::Open(""));
   }
   SECTION("after a silence") {
     f.server.current = "500";
@@ -454,8 +459,7 @@ TEST_CASE("reflector: a server that went back behind our version is listed again
   CHECK(f.server.lists.size() == 2);
 }
 
-TEST_CASE("reflector: a server that only lags behind our version is not listed again",
-          "[informers]") {
+TEST_CASE("reflector: a server that only lags behind our version causes no list", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("1000", {"a1"})));
   f.server.OnWatch(Answer::Refuse(
@@ -466,7 +470,7 @@ TEST_CASE("reflector: a server that only lags behind our version is not listed a
   CHECK(f.server.watches.back().Query("resourceVersion") == "1000");
 }
 
-TEST_CASE("reflector: its state is announced when it changes, not otherwise", "[informers]") {
+TEST_CASE("reflector: it reports its state only when it changes", "[informers]") {
   Fixture f;
   for (int i = 0; i < 3; ++i) f.server.OnList(Answer::Refuse(ErrorCode::kForbidden));
   f.Run();
@@ -479,7 +483,8 @@ TEST_CASE("reflector: its state is announced when it changes, not otherwise", "[
   CHECK(f.store.states == 2);  // recovered and synced at once
 }
 
-TEST_CASE("reflector: cancelled at any step it ends at once and leaves no stream", "[informers]") {
+TEST_CASE("reflector: a cancellation at any step ends it at once and leaves no stream open",
+          "[informers]") {
   const auto script = [](Fixture& f) {
     f.server.OnList(Answer::Whole(List("10", {"a1"}, "t1")));
     f.server.OnList(Answer::Refuse(ErrorCode::kExpired));
@@ -512,7 +517,7 @@ TEST_CASE("reflector: cancelled at any step it ends at once and leaves no stream
   CHECK(steps > 15);
 }
 
-TEST_CASE("reflector: its metrics tell its state", "[informers]") {
+TEST_CASE("reflector: its metrics show its state", "[informers]") {
   metrics::Registry registry;
   metrics::InformerMetrics metrics(registry, {"quota", "", "v1", "pods"});
   Fixture f;

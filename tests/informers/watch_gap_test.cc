@@ -23,7 +23,7 @@ WatchGap Watched() {
 
 }  // namespace
 
-TEST_CASE("watch gap: a short one hides nothing", "[informers]") {
+TEST_CASE("watch gap: a short gap hides nothing", "[informers]") {
   WatchGap gap = Watched();
   CHECK(gap.ShownAt(At(10s), 3s) == kNothingMissed);
   gap.OnWatchEnd(At(10s));
@@ -32,8 +32,7 @@ TEST_CASE("watch gap: a short one hides nothing", "[informers]") {
   CHECK(gap.ShownAt(At(11s), 3s) == kNothingMissed);
 }
 
-TEST_CASE("watch gap: events of a long gap are shown some time after the watch is open",
-          "[informers]") {
+TEST_CASE("watch gap: events of a long gap arrive some time after the watch opens", "[informers]") {
   WatchGap gap = Watched();
   gap.OnWatchEnd(At(10s));
   CHECK(gap.ShownAt(At(11s), 3s) == At(14s));
@@ -44,7 +43,7 @@ TEST_CASE("watch gap: events of a long gap are shown some time after the watch i
   CHECK(gap.ShownAt(At(80s), 1s) == At(71s));
 }
 
-TEST_CASE("watch gap: a watch that ends at once has shown nothing", "[informers]") {
+TEST_CASE("watch gap: a watch that ends at once has delivered nothing", "[informers]") {
   WatchGap gap = Watched();
   gap.OnWatchEnd(At(10s));
   gap.OnWatch(At(10s + 500ms));
@@ -55,7 +54,7 @@ TEST_CASE("watch gap: a watch that ends at once has shown nothing", "[informers]
   CHECK(gap.ShownAt(At(13s + 500ms), 3s) == kNothingMissed);
 }
 
-TEST_CASE("watch gap: a list may be as old as when it was asked for", "[informers]") {
+TEST_CASE("watch gap: a list may be as old as its request", "[informers]") {
   WatchGap gap;
   CHECK(gap.ShownAt(At(10s), 3s) == kNothingMissed);  // before the first one
   gap.OnList(At(0s));

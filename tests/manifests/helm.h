@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "tests/e2e/harness/process.h"
+#include "tests/source_dir.h"
 
 namespace e2e {
 
-inline constexpr const char* kChart = QCM_SOURCE_DIR "/manifests/helm/quota-controller-manager";
+inline const std::string kChart = tests::SourcePath("/manifests/helm/quota-controller-manager");
 
 // Runs `helm ARGUMENTS…`.
 ProgramResult Helm(std::vector<std::string> arguments);

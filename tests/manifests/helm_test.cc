@@ -5,7 +5,7 @@
 #include <future>
 #include <iterator>
 
-#include "pkg/admission/stored_configuration.h"
+#include "pkg/webhook/stored_configuration.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/installation.h"
 #include "tests/e2e/harness/objects.h"
@@ -13,14 +13,15 @@
 #include "tests/e2e/harness/proxy.h"
 #include "tests/e2e/harness/wait.h"
 #include "tests/manifests/helm.h"
+#include "tests/source_dir.h"
 
 namespace e2e::helm_test {
 namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr const char* kLastRelease =
-    QCM_SOURCE_DIR "/tests/manifests/quota-controller-manager-0.1.0.tgz";
+const std::string kLastRelease =
+    tests::SourcePath("/tests/manifests/quota-controller-manager-0.1.0.tgz");
 
 Words Arguments(const json::Value& container) {
   Words arguments;
@@ -102,8 +103,7 @@ TEST_CASE("helm test waits for the replicas, and for a quota to be counted", "[h
 }
 
 TEST_CASE(
-    "what helm installed from the last release is kept by the daemon through upgrade and "
-    "rollback, and goes with it",
+    "the objects of a release stay through helm upgrade and rollback, and are deleted by uninstall",
     "[helm]") {
   Installation installation;
   const auto helm = [&](Words arguments) {
@@ -153,7 +153,7 @@ TEST_CASE(
   CHECK(daemon.Stop() == 0);
 }
 
-TEST_CASE("turned off by a rollback, enforcement leaves nobody shut out", "[helm]") {
+TEST_CASE("enforcement that a rollback turns off blocks no request", "[helm]") {
   Installation installation;
   const auto helm = [&](Words arguments) {
     arguments.push_back("--kubeconfig=" + installation.server().Kubeconfig());
@@ -169,7 +169,7 @@ TEST_CASE("turned off by a rollback, enforcement leaves nobody shut out", "[helm
         installation.AsDeployed("core-enforced", {"--admission-bind-address=" + address}));
     enforcing.WaitUntilReady();
     Eventually("there are rules", [&] {
-      return admission::AsksNobody(installation.api().Get(ConfigurationPath())) ? "none" : "";
+      return webhook::AsksNobody(installation.api().Get(ConfigurationPath())) ? "none" : "";
     });
     CHECK(enforcing.Stop() == 0);
   }

@@ -125,7 +125,7 @@ TEST_CASE("the chart renders the objects of every folder of manifests/", "[helm]
   CHECK(covered == std::set<std::string>(folders.begin(), folders.end()));
 }
 
-TEST_CASE("the chart names no namespace but the one it is told", "[helm]") {
+TEST_CASE("the chart uses only the namespace of the release", "[helm]") {
   for (const Same& same : kSame) {
     if (same.folders.front() == "karmada") continue;
     INFO(same.values);
@@ -133,12 +133,12 @@ TEST_CASE("the chart names no namespace but the one it is told", "[helm]") {
   }
 }
 
-TEST_CASE("roles, policies and flags can be left away", "[helm]") {
+TEST_CASE("roles, policies and flags can be left out", "[helm]") {
   const Objects objects = OfChart(
       "rbac.countAny=false,rbac.countSecrets=false,networkPolicy.enabled=false,flowSchema=false,"
       "priorityClassName=,replicas=1,crds.clusterQuota=false");
   for (const auto& [name, object] : objects) {
-    CHECK(name.find("clusterquotas") == std::string::npos);
+    CHECK(name.find("clusterquotas") == std::string::npos);  // nor appliedclusterquotas
     CHECK(name.find("count-") == std::string::npos);
     CHECK_FALSE(name.starts_with("NetworkPolicy"));
     CHECK_FALSE(name.starts_with("FlowSchema"));
@@ -149,7 +149,7 @@ TEST_CASE("roles, policies and flags can be left away", "[helm]") {
   }
 }
 
-TEST_CASE("what an upgrade set to null is turned off", "[helm]") {
+TEST_CASE("a value that an upgrade sets to null is turned off", "[helm]") {
   CHECK((OfChart("enforce=null") == OfChart("replicas=2")));
 }
 
@@ -177,10 +177,11 @@ TEST_CASE("values that cannot work are refused, and named", "[helm]") {
   CHECK_THAT(refusal("rbac.countGroups={*}"), Catch::Contains("/rbac/countSecrets"));
 }
 
-TEST_CASE("what the values say is in the objects", "[helm]") {
+TEST_CASE("the objects have what the values say", "[helm]") {
   const std::string digest = "sha256:" + std::string(64, 'a');
   const Objects objects = OfChart(
-      "enforce={core},replicas=3,failurePolicy=Ignore,admissionPort=10250,extraArgs={-v=1},"
+      "appliedClusterQuotas=false,enforce={core},replicas=3,failurePolicy=Ignore,admissionPort="
+      "10250,extraArgs={-v=1},"
       "exemptNamespaces={kube-system,calico-system},resources.limits.memory=1Gi,"
       "extraEnv[0].name=TZ,extraEnv[0].value=Etc/UTC,image.digest=" +
       digest +
@@ -207,7 +208,7 @@ TEST_CASE("what the values say is in the objects", "[helm]") {
         std::string(R"("memory":"1Gi")"), std::string(R"("team":"quota")"),
         std::string(R"("cost":"7")"), std::string(R"("pool":"system")"),
         std::string(R"("key":"dedicated")"), std::string(R"("weight":5)"),
-        std::string(R"("value":"Etc/UTC")")}) {
+        std::string(R"("value":"Etc/UTC")"), std::string("--applied-cluster-quotas=false")}) {
     CHECK_THAT(deployment, has(text));
   }
   CHECK_THAT(deployment, !has("podAntiAffinity"));
@@ -224,9 +225,13 @@ TEST_CASE("what the values say is in the objects", "[helm]") {
   CHECK_THAT(json::Write(
                  objects.at("CustomResourceDefinition  clusterquotas.quota-controller-manager.io")),
              has(R"("helm.sh/resource-policy":"keep")"));
+  // Without the daemon they would say for ever what was true once.
+  CHECK_THAT(json::Write(objects.at(
+                 "CustomResourceDefinition  appliedclusterquotas.quota-controller-manager.io")),
+             !has("helm.sh/resource-policy"));
 }
 
-TEST_CASE("as a part of another chart it takes what Helm users give to their parts", "[helm]") {
+TEST_CASE("the chart works as a subchart with global values", "[helm]") {
   const TempDir dir;
   dir.Write("Chart.yaml",
             "apiVersion: v2\nname: platform\nversion: 1.0.0\ndependencies:\n"

@@ -19,6 +19,8 @@ fi
 
 # shellcheck source=tests/manifests/background.sh
 . tests/manifests/background.sh
+# shellcheck source=tests/manifests/image_story.sh
+. tests/manifests/image_story.sh
 export BUILDAH_ISOLATION=chroot
 b() { buildah --storage-driver vfs --root "$folder/store" --runroot "$folder/run" "$@"; }
 
@@ -51,36 +53,25 @@ root=$(b mount "$(b from localhost/first)")
 zcat "$root/usr/share/doc/quota-controller-manager/sbom.spdx.json.gz" |
   grep '"name": "libjemalloc-dev"' >/dev/null || fail "no list of what is compiled into it"
 
-"$bin/sandbox-apiserver" --bind-address=127.0.0.1:0 "--kubeconfig-out=$KUBECONFIG" \
-  >"$folder/server.log" 2>&1 &
-pids+=($!)
-within 20 "the server writes its kubeconfig" test -s "$KUBECONFIG"
+start_api_server
 install -m 644 "$KUBECONFIG" "$root/etc/kubeconfig"
 
 # The inner shell expands the arguments.
 # shellcheck disable=SC2016
-unshare --mount bash -c '
-  mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" &&
-  cd "$1" && exec chroot --userspec=65532:65532 "$1" /usr/local/bin/quota-controller-manager \
-    --kubeconfig=/etc/kubeconfig --metrics-bind-address= --health-probe-bind-address= -v=1' \
-  run "$root" >"$folder/daemon.log" 2>&1 &
-daemon=$!
-pids+=("$daemon")
+start_daemon unshare --mount bash -c '
+  root=$1
+  shift
+  mount --bind "$root" "$root" && mount -o remount,bind,ro "$root" && cd "$root" &&
+  exec chroot --userspec=65532:65532 "$root" /usr/local/bin/quota-controller-manager "$@"' \
+  run "$root" --kubeconfig=/etc/kubeconfig -v=1
 within 30 "the daemon leads" grep -q 'became leader' "$folder/daemon.log"
 expect "its user" "$(awk '/^Uid:/ { print $3 }' "/proc/$daemon/status")" 65532
 expect "its capabilities" "$(awk '/^CapEff:/ { print $2 }' "/proc/$daemon/status")" 0000000000000000
 awk '$5 == "'"$root"'" || $5 == "/" { print $6 }' "/proc/$daemon/mountinfo" | grep -q '^ro' ||
   fail "its root can be written"
 
-k() { timeout 30 "$kubectl" "--cache-dir=$folder/cache" "$@"; }
-k create quota q --hard=pods=5 >/dev/null
-k run p --image=i --restart=Never >/dev/null
-used() { [ "$(k get quota q -o 'jsonpath={.status.used.pods}')" = 1 ]; }
-within 20 "the pod is counted" used
-kill -TERM "$daemon"
-code=0
-wait "$daemon" || code=$?
-expect "its exit code" "$code" 0
+count_and_refuse
+stop_daemon
 
 # OpenShift gives a pod a user of its own, and the group 0.
 chroot --userspec=1000650000:0 "$root" /usr/local/bin/quota-controller-manager \

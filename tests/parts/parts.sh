@@ -2,9 +2,14 @@
 # shellcheck disable=SC2154 # the variables of record.sh
 # The parts of a test run. part_NAME runs one and records its counts. Sourced by run.sh.
 
-export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
+# A report shows eight frames of an allocation. Storing thirty of them at each allocation takes a
+# quarter of the CPU time of long tests.
+asan_options=malloc_context_size=8:detect_stack_use_after_return=1:strict_string_checks=1
+export ASAN_OPTIONS=${ASAN_OPTIONS:-$asan_options}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
+
+durations=${XDG_CACHE_HOME:-$HOME/.cache}/quota-controller-manager/e2e-times
 
 # The name of a part, what must be built before it, and what it is.
 readonly part_table='
@@ -20,7 +25,8 @@ dashboard|release|every query of the dashboard, asked of a Prometheus that scrap
 image|release|the image, by buildah
 release-files|release|a release of the programs just built, made twice
 release-twice|-|a release that is compiled twice
-arm64|release|daemon and plugin for arm64, under qemu-user
+arm64|release|daemon and plugin for arm64, under qemu-user, and their files of a release
+next-debian|release|build, unit tests and image with the packages of the next Debian stable, 13
 where-time-goes|-|the tool that shows where the time of a build and a run goes
 kubernetes|-|builds etcd, kube-apiserver, kube-controller-manager and kubectl from Go modules, once
 e2e-real|release|scenarios on a real kube-apiserver
@@ -29,6 +35,7 @@ middle|release|the same on Kubernetes 1.33
 newest|release|the same on Kubernetes 1.37
 skew|release|API servers of two versions over one etcd
 older|release|a replica of an older version beside one of this
+suite|release|the end-to-end tests of ResourceQuota that Kubernetes has, beside the daemon
 chart|release|the Helm chart, beside kustomize, on a real kube-apiserver
 manifests|-|kubectl kustomize of each folder, helm lint of the chart
 asan|-|the build for the address and undefined behaviour sanitizers
@@ -40,6 +47,7 @@ differential|release|random objects, counted by us and by the code of Kubernetes
 instructions|release|how many instructions an event, a recount and a review may take
 simulation|release|20 000 simulated schedules of three replicas
 simulation-of-classes|release|10 000 simulated schedules of ironcore classes
+simulation-of-trees|release|5 000 simulated schedules of ClusterQuotas, 3 000 with ResourceQuotas
 fuzz|asan|fuzzing of every parser
 tidy|-|clang-tidy on what the last day changed
 '
@@ -76,15 +84,16 @@ units() {
 }
 
 # e2e NAME TIER JOBS LIMIT [ENVIRONMENT…]: runs the scenarios of a tier, without those that are only
-# for the other one, or those that FILTER selects.
+# for the other one, or those that FILTER selects. The longest start first. Their durations are in
+# the user's cache, so that a fresh clone knows them, too.
 e2e() {
   local name=$1 tier=$2 jobs=$3 limit=$4 other=real-only arguments=()
   shift 4
   [ "$tier" = sandbox ] || other=sandbox-only
-  local filter=${FILTER:-~[$other]~[skew]~[older]}
-  mkdir -p "$logs/e2e/$name" build/e2e-times
+  local filter=${FILTER:-~[$other]~[skew]~[older]~[suite]}
+  mkdir -p "$logs/e2e/$name" "$durations"
   arguments=(--jobs "$jobs" --failed-out "$scenarios/$name" --logs "$logs/e2e/$name"
-    --times "build/e2e-times/$name.txt")
+    --times "$durations/$name.txt")
   if $only_failed && [ -s "$scenarios.last/$name" ]; then
     arguments+=(--names-from "$scenarios.last/$name")
   fi
@@ -96,7 +105,7 @@ e2e() {
 # --versions only the short set, and only if that version was built already, because building one
 # takes 230 to 370 CPU seconds.
 on_version() {
-  local name=$1 version=$2 filter='~[sandbox-only]~[controller-manager]~[skew]~[older]'
+  local name=$1 version=$2 filter='~[sandbox-only]~[controller-manager]~[skew]~[older]~[suite]'
   local tag folder code=0 cached=
   for tag in $(build/bin/e2e_test --list-tags | grep -oE 'since-1\.[0-9]+' | sort -u); do
     [ "${tag#since-1.}" -le "${version#v1.}" ] || filter+="~[$tag]"
@@ -127,6 +136,14 @@ part_older() {
   FILTER="[older]" e2e older sandbox 1 600 QCM_OLDER_DAEMON="$program"
 }
 
+part_suite() {
+  local program code=0
+  assets suite build/bin/e2e_test "[suite]" || return 0
+  program=$(bash tests/suite/build.sh) || code=$?
+  [ $code -eq 0 ] || { absent suite $code build/bin/e2e_test "[suite]"; return 0; }
+  FILTER="[suite]" e2e suite real 3 1200 KUBEBUILDER_ASSETS="$assets" QCM_SUITE="$program"
+}
+
 part_release() { build release release; }
 part_asan() {
   bash .ci/install-packages.sh clang-16 libclang-rt-16-dev llvm-16
@@ -152,7 +169,7 @@ part_tsan_e2e() {
   e2e tsan-e2e sandbox 6 2400 QCM_E2E_PROGRAMS="$PWD/build/tsan/bin"
 }
 part_e2e_real() {
-  assets e2e-real build/bin/e2e_test "~[sandbox-only]~[skew]~[older]" || return 0
+  assets e2e-real build/bin/e2e_test "~[sandbox-only]~[skew]~[older]~[suite]" || return 0
   e2e e2e-real real 4 2700 KUBEBUILDER_ASSETS="$assets" \
     QCM_KUBECTL="${QCM_KUBECTL:-$assets/kubectl}"
 }
@@ -197,6 +214,15 @@ part_release_twice() { script release-twice 7200 bash tests/cmd/release/twice_te
 part_arm64() {
   assets arm64 || return 0
   QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl} script arm64 3600 bash tests/manifests/arm64_test.sh
+  [ -e build/package-arm64/bin/kubectl-quota ] || return 0
+  bash .ci/install-packages.sh buildah perl
+  script arm64 300 bash tests/cmd/release/release_test.sh \
+    "build/package-arm64:${QCM_SYSROOT:-$PWD/build/sysroot-arm64}"
+}
+part_next_debian() {
+  assets next-debian || return 0
+  QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl} script next-debian 5400 \
+    bash tests/manifests/next_debian_test.sh
 }
 
 part_differential() {
@@ -212,6 +238,10 @@ part_instructions() {
 part_simulation() { script simulation 2700 build/bin/simulation --schedules 20000; }
 part_simulation_of_classes() {
   script simulation-of-classes 2700 build/bin/simulation --api ironcore --schedules 10000
+}
+part_simulation_of_trees() {
+  script simulation-of-trees 2700 bash -c "build/bin/simulation --api cluster --schedules 5000 &&
+    build/bin/simulation --api joint --schedules 3000"
 }
 part_fuzz() { script fuzz 3600 env QCM_FUZZ_BUILT=true bash tests/fuzz/run.sh --ci 20; }
 

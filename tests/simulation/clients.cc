@@ -1,7 +1,7 @@
-// Clients of the API server, and what it does for one write: it reads the object, now and then from
-// a cache that is behind, calls the webhook, now and then several times, each time with the object
-// as it is stored then, and stores what was admitted, at once, late, or never: only if the object
-// still has the version that it was asked about, else all begins anew.
+// Clients of the API server, and the steps of the server for one write. It reads the object,
+// sometimes from a cache that lags. It calls the webhook, sometimes several times, each time with
+// the object as it is stored at that moment. It stores an admitted object at once, late, or never,
+// and only if the object still has the version of the last call. Otherwise the write starts again.
 
 #include "tests/simulation/world_clients.h"
 
@@ -11,7 +11,7 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
-constexpr int kAttempts = 4;  // after conflicts
+constexpr int kAttempts = 4;  // limits the retries after conflicts
 // The API server does not wait longer for a webhook.
 constexpr base::Duration kWebhookTimeout = 7s;
 
@@ -20,7 +20,7 @@ api::GroupVersionResource KindOf(Resource resource) {
   return {"", "v1", resource == Resource::kClaims ? "persistentvolumeclaims" : "secrets"};
 }
 
-// What is not this client's to say.
+// Copies the fields that this client does not write.
 void KeepOthersWord(const Thing& stored, Thing& wanted) {
   wanted.terminated = stored.terminated;
   wanted.going = stored.going;
@@ -54,6 +54,7 @@ base::Task<void> World::Perform(Write write) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Thing* stored = server_.FindThing(write.resource, write.key);
     const bool exists = stored != nullptr;
+    if (!exists && !server_.TakesNew(write.key.first)) co_return;
     Thing wanted = Wanted(write, stored);
     std::uint64_t version = exists ? stored->version : 0;
     base::TimePoint others_done{};
@@ -65,9 +66,10 @@ base::Task<void> World::Perform(Write write) {
     }
     if (lost()) co_return;
     const Thing* now = server_.FindThing(write.resource, write.key);
-    if (exists != (now != nullptr)) co_return;  // it exists already, or not any more
+    if (exists != (now != nullptr)) co_return;  // created or deleted meanwhile
     const bool outdated = now != nullptr && now->version != version;
-    // A refusal of what was read from the cache is not the last word.
+    // A refusal is not final if the cache showed an outdated object: the server reads live and asks
+    // again.
     if (!admitted && !(outdated && write.stale)) co_return;
     write.late = 0;
     write.stale = false;
@@ -78,8 +80,9 @@ base::Task<void> World::Perform(Write write) {
   }
 }
 
-// Every call is about the object that is stored then: `version` becomes that of the last one.
-// Webhooks of others are called at the same time as ours: of the last call, until `others_done`.
+// Each call shows the object as it is stored at that moment. `version` becomes the version of the
+// last call. Webhooks of others are called at the same time as ours. At `others_done` those of the
+// last call have answered.
 base::Task<bool> World::AskAll(Write write, Thing wanted, std::uint64_t* version,
                                base::TimePoint* others_done) {
   int to = write.to;
@@ -92,14 +95,20 @@ base::Task<bool> World::AskAll(Write write, Thing wanted, std::uint64_t* version
     if (*version != 0 && !before) co_return false;  // deleted meanwhile
     if (before) *version = before->version;
     if (before) KeepOthersWord(*before, wanted);
-    Replica* const replica = replicas_[static_cast<std::size_t>(to) % replicas_.size()].get();
+    if (write.old) co_return co_await AskOld(before, wanted);
+    const Asked asked = AskedFor(static_cast<std::size_t>(to % 10));
     const base::Duration way = Way() + (call == 0 ? write.late : 0) * 1ms;
     const base::Duration others = write.slow * 1ms;
     *others_done = timeline_.Now() + std::min(others, slowest_webhook_);
-    const auto answer = co_await Ask(*replica, before, wanted, write.dry_run, way);
+    const auto answer = co_await Ask(asked, before, wanted, write.dry_run, way);
     if (!answer || answer->kind != admission::Answer::Kind::kAllowed) co_return false;
   }
   co_return true;
+}
+
+World::Asked World::AskedFor(std::size_t digit) const {
+  const std::size_t replicas = replicas_.size();
+  return {replicas_[digit % replicas].get(), replicas_[digit / replicas % replicas].get()};
 }
 
 // 0.1 to 5 ms, most of them short.
@@ -108,9 +117,34 @@ base::Duration World::Way() {
   return std::chrono::microseconds(100 + (drawn * drawn) / 200);
 }
 
-base::Task<std::optional<admission::Answer>> World::Ask(Replica& replica,
-                                                        std::optional<Thing> before, Thing after,
-                                                        bool dry_run, base::Duration way) {
+// The webhooks of all quota APIs are called at the same time, perhaps at two replicas.
+base::Task<std::optional<admission::Answer>> World::Ask(Asked asked, std::optional<Thing> before,
+                                                        Thing after, bool dry_run,
+                                                        base::Duration way) {
+  if (schedule_.api != Api::kJoint) {
+    co_return co_await AskOne(0, *asked.first, before, after, dry_run, way);
+  }
+  const auto other = std::make_shared<Call>();
+  other->alarm = timeline_.scheduler().NewAlarm();
+  Replica* const second = asked.second;
+  clients_.Spawn("second webhook", [=, this]() -> base::Task<void> {
+    auto answer = co_await AskOne(1, *second, before, after, dry_run, way);
+    other->answer = std::move(answer);
+    other->ended = true;
+    other->alarm->Wake();
+  });
+  auto answer = co_await AskOne(0, *asked.first, before, after, dry_run, way);
+  while (!other->ended) co_await other->alarm->WaitUntil(base::TimePoint::max());
+  const bool allowed = answer && answer->kind == admission::Answer::Kind::kAllowed;
+  if (!allowed || !other->answer) co_return allowed ? other->answer : answer;
+  auto& would_refuse = other->answer->would_refuse;
+  would_refuse.insert(would_refuse.end(), answer->would_refuse.begin(), answer->would_refuse.end());
+  co_return other->answer;
+}
+
+base::Task<std::optional<admission::Answer>> World::AskOne(std::size_t quota_api, Replica& replica,
+                                                           std::optional<Thing> before, Thing after,
+                                                           bool dry_run, base::Duration way) {
   const base::TimePoint deadline = timeline_.Now() + kWebhookTimeout;
   admission::Review review;
   review.uid = "call-" + std::to_string(++calls_);
@@ -128,7 +162,7 @@ base::Task<std::optional<admission::Answer>> World::Ask(Replica& replica,
   const base::TimePoint asked = timeline_.Now();
   const auto call = std::make_shared<Call>();
   call->alarm = timeline_.scheduler().NewAlarm();
-  replica.Ask(std::move(review),
+  replica.Ask(quota_api, std::move(review),
               [this, call, before, after, asked](const admission::Answer& answer) {
                 judge_.OnAnswer(before ? &*before : nullptr, after, answer, asked);
                 timeline_.After(Way(), [call, answer] {

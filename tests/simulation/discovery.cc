@@ -1,5 +1,9 @@
 #include "tests/simulation/discovery.h"
 
+#include <map>
+#include <string>
+#include <utility>
+
 namespace simulation {
 namespace {
 
@@ -41,12 +45,12 @@ std::string DescribeIroncore() {
   return groups.append(",").append(DescribeGroup("compute.ironcore.dev", "v1alpha1", machines));
 }
 
-// Under /api.
+// The groups under /api.
 std::string DescribeLegacy(Api api) {
-  return api == Api::kIroncore ? "" : DescribeCore(api == Api::kCluster);
+  return api == Api::kIroncore ? "" : DescribeCore(HasTree(api));
 }
 
-// Under /apis.
+// The groups under /apis.
 std::string DescribeNamed(Api api) {
   if (api == Api::kCore) return "";
   if (api == Api::kIroncore) return DescribeIroncore();
@@ -57,8 +61,15 @@ std::string DescribeNamed(Api api) {
 }  // namespace
 
 client::ApiResponse Discover(bool legacy, Api api) {
-  const std::string groups = legacy ? DescribeLegacy(api) : DescribeNamed(api);
-  client::ApiResponse response{.status = 200, .headers = {}, .body = DescribeGroups(groups)};
+  static const auto bodies = [] {
+    std::map<std::pair<bool, Api>, std::string> all;
+    for (const Api one : {Api::kCore, Api::kIroncore, Api::kCluster, Api::kJoint}) {
+      all[{true, one}] = DescribeGroups(DescribeLegacy(one));
+      all[{false, one}] = DescribeGroups(DescribeNamed(one));
+    }
+    return all;
+  }();
+  client::ApiResponse response{.status = 200, .headers = {}, .body = bodies.at({legacy, api})};
   response.headers.Set("Content-Type",
                        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
   return response;

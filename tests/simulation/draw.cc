@@ -1,5 +1,5 @@
-// Schedules of claims and secrets, drawn at random: some calm with crowds of writes, some full of
-// faults, so that each kind of trouble is met both alone and together with others.
+// Random schedules of claims and secrets. Some are calm with crowds of writes, others are full of
+// faults, so that each fault occurs both alone and together with others.
 
 #include "tests/simulation/drawer.h"
 
@@ -20,10 +20,28 @@ class CoreDrawer final : public Drawer {
     MakeHarsh();
     if (silent) MakeSilent();
     KeepSome();
+    AskOld();
     return std::move(schedule_);
   }
 
  private:
+  // In every sixth seed a replica of an older version answers some calls, and a person edits the
+  // reservations.
+  void AskOld() {
+    if (schedule_.seed % 6 != 1) return;
+    for (Action& action : schedule_.actions) {
+      if (action.numbers.contains("store") && Percent(20)) action.numbers["old"] = 1;
+    }
+    const int edits = Below(3);
+    for (int i = 0; i < edits; ++i) {
+      const int at = Below(static_cast<int>(schedule_.actions.size()));
+      Insert(static_cast<std::size_t>(at),
+             {"edit",
+              Below(2'000),
+              {{"ns", Below(namespaces_)}, {"quota", Below(2)}, {"what", Below(2)}}});
+    }
+  }
+
   void Next() {
     if (Percent(fault_share_)) return Fault();
     const int dice = Below(100);
@@ -34,7 +52,7 @@ class CoreDrawer final : public Drawer {
     Foreign();
   }
 
-  // Mostly a quota keeps its names and scope, and has other limits.
+  // An edit mostly changes only the limits of a quota, and seldom its names or scope.
   void PutQuota(int after) {
     const int ns = Below(namespaces_);
     const int quota = Below(2);
@@ -79,6 +97,7 @@ Schedule Draw(std::uint64_t seed, bool silent) { return CoreDrawer(seed).Draw(si
 
 Schedule DrawOf(Api api, std::uint64_t seed, bool silent) {
   if (api == Api::kIroncore) return DrawIroncore(seed, silent);
+  if (api == Api::kJoint) return DrawJoint(seed, silent);
   return api == Api::kCluster ? DrawCluster(seed, silent) : Draw(seed, silent);
 }
 

@@ -1,6 +1,7 @@
 // Schedules of ClusterQuotas in trees, over namespaces that come, go, and get other labels.
 
 #include <algorithm>
+#include <set>
 
 #include "tests/simulation/drawer.h"
 
@@ -11,29 +12,33 @@ class ClusterDrawer final : public Drawer {
  public:
   using Drawer::Drawer;
 
-  Schedule Draw(bool silent) {
-    schedule_.api = Api::kCluster;
+  Schedule Draw(Api api, bool silent) {
+    schedule_.api = api;
     DrawReplicas();
     DrawManner();
+    if (schedule_.seed % 4 == 1) Contend();
     namespaces_ += 1 + Below(2);
-    label_share_ = Percent(40) ? 0 : 2 + Below(10);
+    label_share_ = Percent(40) && !contends_ ? 0 : 2 + Below(10);
     spec_share_ = Percent(40) ? 1 : 3 + Below(10);
+    if (api == Api::kJoint) DrawOwn();
     for (int ns = 0; ns < namespaces_; ++ns) {
       if (Percent(90)) PutNamespace(0, ns);
     }
+    for (const int ns : wanted_own_) PutOwn(0, ns);
     quotas_ = 2 + Below(5);
     for (int quota = 0; quota < quotas_; ++quota) PutQuota(0, quota);
-    const int calm = Percent(60) ? Below(20) : -1;  // then all that is new has been counted
+    const int calm = Percent(60) ? Below(20) : -1;  // after this pause all new quotas are counted
     const int actions = 20 + Below(60);
     for (int i = 0; i < actions; ++i) {
       const std::size_t next = schedule_.actions.size();
       Next();
-      if (i == calm) schedule_.actions[next].after += 24'000;
+      if (i == calm || (contends_ && i % 12 == 0)) schedule_.actions[next].after += 24'000;
     }
     MakeCrowded();
     MakeHarsh();
     if (silent) MakeSilent();
     KeepSome();
+    AddEdits();
     return std::move(schedule_);
   }
 
@@ -42,26 +47,90 @@ class ClusterDrawer final : public Drawer {
   static constexpr int kTiers = 2;
   static constexpr int kMostDeep = 3;
 
+  // Three replicas, few namespaces, and many simultaneous creations: usage is mostly at the limits.
+  void Contend() {
+    contends_ = true;
+    while (schedule_.clocks.size() < 3) schedule_.clocks.emplace_back();
+    names_ += 6;
+  }
+
+  // Quotas in the namespaces themselves.
+  void DrawOwn() {
+    schedule_.once = Percent(50);
+    own_share_ = 3 + Below(5);
+    for (int ns = 0; ns < namespaces_; ++ns) {
+      if (Percent(70)) wanted_own_.insert(ns);
+    }
+  }
+
+  void PutOwn(int after, int ns) {
+    std::map<std::string, int> numbers{{"ns", ns}, {"own", Below(2)}};
+    if (Percent(80)) numbers["storage"] = 3 + Below(20);
+    if (Percent(50)) numbers["claims"] = 1 + Below(5);
+    if (Percent(20)) numbers["secrets"] = 1 + Below(3);
+    if (Percent(20)) numbers["gold"] = 1;
+    Add(after, "own-quota", std::move(numbers));
+  }
+
+  void ChangeOwn() {
+    const int ns = Below(namespaces_);
+    if (Percent(85)) return PutOwn(Pause(), ns);
+    Add("delete-own-quota", {{"ns", ns}, {"own", Below(2)}});
+  }
+
+  // In every third seed others write statuses: a recount, a raise, an edit by a person.
+  void AddEdits() {
+    if (schedule_.seed % 3 != 1) return;
+    const int edits = 1 + Below(4);
+    for (int i = 0; i < edits; ++i) {
+      static constexpr const char* kWhat[] = {"recount", "raise", "edit", "edit", "edit"};
+      Action action{kWhat[Below(5)], Below(2'000), {{"quota", Below(quotas_)}}};
+      if (schedule_.api == Api::kJoint && Percent(40)) {
+        action.numbers = {{"ns", Below(namespaces_)}, {"own", Below(2)}};
+      }
+      if (action.what == "raise") action.numbers["by"] = 1 + Below(4);
+      if (action.what == "edit") action.numbers["what"] = Below(3);
+      const std::size_t size = schedule_.actions.size();
+      Insert(size / 3 + static_cast<std::size_t>(Below(static_cast<int>(size - size / 3))),
+             std::move(action));
+    }
+  }
+
   void Next() {
     if (Percent(fault_share_)) return FaultOfAny();
+    if (own_share_ > 0 && Percent(own_share_)) return ChangeOwn();
     if (Percent(label_share_)) return ChangeNamespace();
     if (Percent(spec_share_)) return ChangeQuota();
     if (Percent(75)) return Write();
     Add("delete", {{"ns", Below(namespaces_)}, {"name", Below(names_)}, {"secret", Percent(15)}});
   }
 
-  // Also of the watch of namespaces.
+  // Moves some faults to the watch of namespaces, or of the ClusterQuotas beside quotas of core.
   void FaultOfAny() {
     Fault();
     std::map<std::string, int>& numbers = schedule_.actions.back().numbers;
     if (numbers.contains("resource") && Percent(30)) numbers["resource"] = 3;
+    const bool joint = schedule_.api == Api::kJoint && numbers.contains("resource");
+    if (joint && Percent(20)) numbers["resource"] = 4;
   }
 
   void ChangeNamespace() {
     const int ns = Below(namespaces_);
     if (Percent(75)) return PutNamespace(Pause(), ns);
-    Add("delete-namespace", {{"ns", ns}});
-    if (Percent(70)) PutNamespace(Pause(), ns);
+    if (schedule_.seed % 2 == 0) {
+      Add("delete-namespace", {{"ns", ns}});
+      if (Percent(70)) PutNamespace(Pause(), ns);
+    } else {
+      Terminate(ns);
+    }
+  }
+
+  // Its objects are removed one by one. It may be created again, with other labels.
+  void Terminate(int ns) {
+    const int pause = Percent(70) ? 1 + Below(100) : 1 + Below(3'000);
+    Add("terminate-namespace", {{"ns", ns}, {"ms", pause}});
+    if (Percent(30)) PutNamespace(Pause(), ns);
+    if (Percent(70)) PutNamespace(12 * pause, ns);
   }
 
   void ChangeQuota() {
@@ -78,7 +147,7 @@ class ClusterDrawer final : public Drawer {
     Add(after, "namespace", std::move(numbers));
   }
 
-  // Mostly a quota keeps its place, its namespaces and its names, and has other limits.
+  // An edit mostly changes only the limits of a quota, and seldom its parent, selector or names.
   void PutQuota(int after, int quota) {
     std::map<std::string, int>& numbers = put_[quota];
     const bool keep = !numbers.empty() && Percent(60);
@@ -89,7 +158,7 @@ class ClusterDrawer final : public Drawer {
     Add(after, "quota", numbers);
   }
 
-  // Now and then a parent that there is not, or that makes a cycle.
+  // Sometimes the parent does not exist, or makes a cycle.
   std::map<std::string, int> PlaceOf(int quota) {
     std::map<std::string, int> numbers{{"quota", quota}};
     const int parent = quota > 0 && Percent(90) ? Below(quota) : Below(quotas_ + 1);
@@ -112,7 +181,7 @@ class ClusterDrawer final : public Drawer {
     return depth;
   }
 
-  // What is guaranteed is limited, and not above the limit.
+  // A guaranteed name has a limit, and the guarantee is not above it.
   void LimitsOf(bool keep, std::map<std::string, int>& numbers) {
     struct Name {
       const char* name;
@@ -143,7 +212,7 @@ class ClusterDrawer final : public Drawer {
     Add(secret ? "secret" : "claim", std::move(numbers));
   }
 
-  // A tree of two: what is used there is used in the quota above, too.
+  // A quota and its parent, so that each object counts in both.
   void AddOwnQuota(int number, int room) override {
     static constexpr int kOwnLabel = 9;
     Add(0, "namespace", {{"ns", kOwnNamespace}, {"team", kOwnLabel}});
@@ -151,6 +220,9 @@ class ClusterDrawer final : public Drawer {
     Add(0, "quota", {{"quota", 9 + number}, {"storage", room}, {"team", kOwnLabel}, {"parent", 8}});
   }
 
+  bool contends_ = false;
+  int own_share_ = 0;
+  std::set<int> wanted_own_;  // namespaces that have core quotas from the beginning
   int quotas_ = 0;
   int label_share_ = 0;
   int spec_share_ = 0;
@@ -159,6 +231,12 @@ class ClusterDrawer final : public Drawer {
 
 }  // namespace
 
-Schedule DrawCluster(std::uint64_t seed, bool silent) { return ClusterDrawer(seed).Draw(silent); }
+Schedule DrawCluster(std::uint64_t seed, bool silent) {
+  return ClusterDrawer(seed).Draw(Api::kCluster, silent);
+}
+
+Schedule DrawJoint(std::uint64_t seed, bool silent) {
+  return ClusterDrawer(seed).Draw(Api::kJoint, silent);
+}
 
 }  // namespace simulation

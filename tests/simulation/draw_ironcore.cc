@@ -1,4 +1,4 @@
-// Schedules of machines whose classes come late, change, go, and come again.
+// Schedules of machines whose classes are created late, changed, deleted, and created again.
 
 #include "tests/simulation/drawer.h"
 
@@ -42,7 +42,7 @@ class IroncoreDrawer final : public Drawer {
     Add("delete-quota", {{"ns", Below(namespaces_)}, {"quota", Below(2)}});
   }
 
-  // One that goes comes again, at once or after a while, or stays away.
+  // A deleted class is created again at once, after a while, or never.
   void ChangeClass() {
     const int number = Below(kClasses);
     if (Percent(60)) return PutClass(Pause(), number);
@@ -57,7 +57,7 @@ class IroncoreDrawer final : public Drawer {
     Add(after, "class", std::move(numbers));
   }
 
-  // Mostly a quota keeps its names and scope, and has other limits.
+  // An edit mostly changes only the limits of a quota, and seldom its names or scope.
   void PutQuota(int after) {
     const int ns = Below(namespaces_);
     const int quota = Below(2);

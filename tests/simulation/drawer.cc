@@ -86,7 +86,7 @@ void Drawer::MakeCrowded() {
   int turn = 0;
   for (Action& action : schedule_.actions) {
     ++turn;
-    if (action.what == "quota") {
+    if (action.what == "quota" || action.what == "own-quota") {
       for (const char* limit : {"storage", "claims", "secrets", "cpu", "memory", "machines"}) {
         if (action.numbers.contains(limit)) action.numbers[limit] += kMoreRoom;
       }
@@ -108,8 +108,8 @@ void Drawer::MakeHarsh() {
   if (schedule_.seed % 7 == 3) AddAhead();
 }
 
-// In a namespace of its own: what goes lowers `used` by a write that is made and answered 5xx, and
-// what came of it is not shown before others have charged more.
+// In a namespace of its own: deletions lower `used` with a write that is made but answered 5xx. The
+// watch shows this write only after others have charged more.
 void Drawer::AddErrors() {
   while (schedule_.clocks.size() < 2) schedule_.clocks.emplace_back();
   constexpr int kRoom = 50;
@@ -117,10 +117,10 @@ void Drawer::AddErrors() {
   for (int turn = 0; turn < 3; ++turn) {
     const int first = 10 * turn;  // name
     for (int i = 0; i < 2; ++i) AddOwn(i == 0 ? 2'000 : 0, first + i, 0, 0);
-    // By the leader, with luck.
+    // This replica may be the leader, which makes the write.
     const int replicas = static_cast<int>(schedule_.clocks.size());
     const int replica = Below(replicas);
-    Add(18'000, "lag", {{"replica", replica}, {"resource", 0}, {"ms", 500}});  // nothing is new
+    Add(18'000, "lag", {{"replica", replica}, {"resource", 0}, {"ms", 500}});  // after a calm time
     Add(0, "err", {{"replica", replica}, {"writes", 1}, {"count", 1}});
     Add(0, "slow", {{"replica", replica}, {"count", 2}, {"ms", 80}});
     for (int i = 0; i < 2; ++i) {
@@ -144,8 +144,8 @@ void Drawer::AddOwn(int after, int name, int replica, int store) {
   Add(after, schedule_.api == Api::kIroncore ? "machine" : "claim", std::move(numbers));
 }
 
-// In a namespace of its own: one replica's watch is ahead of another's, perhaps the leader's, and
-// by it the first says of objects that they were shown, before the other has seen them.
+// In a namespace of its own: the watch of one replica is ahead of another's, perhaps the leader's.
+// So the first replica removes entries of objects before the other has seen these objects.
 void Drawer::AddAhead() {
   if (schedule_.clocks.size() < 2) return;
   constexpr int kRoom = 90;
@@ -158,7 +158,7 @@ void Drawer::AddAhead() {
   }
 }
 
-// Writes are stored up to 32 s after they were admitted, where a webhook may take 30 s.
+// If another webhook may take 30 s, writes are stored up to 32 s after their admission.
 void Drawer::AddWebhooks() {
   constexpr int kLongestStore = 2'000;  // ms
   schedule_.webhooks = true;
@@ -167,7 +167,7 @@ void Drawer::AddWebhooks() {
     action.numbers["store"] = std::min(action.Get("store"), kLongestStore);
     if (Percent(40)) action.numbers["slow"] = Percent(50) ? Below(31'000) : Below(5'000);
   }
-  // What is not excused by a new quota any more.
+  // After this pause new quotas are no excuse any more.
   const std::size_t pause = schedule_.actions.size() / 5 + static_cast<std::size_t>(Below(5));
   schedule_.actions[pause].after += 60'000;
   const int changes = 1 + Below(4);
@@ -196,7 +196,7 @@ void Drawer::AddRestore() {
 
 void Drawer::MakeSilent() {
   for (Action& action : schedule_.actions) {
-    // Of quotas that it has not been shown nobody can know.
+    // Only watches of objects become silent. A replica cannot enforce a quota that it has not seen.
     const bool objects = action.what == "lag" && action.Get("resource") % 3 != 0;
     if (objects) action.numbers["ms"] = 5'000 + Below(25'000);
   }

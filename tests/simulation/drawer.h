@@ -1,7 +1,7 @@
 #pragma once
 
-// What all schedules are drawn with: dice, pauses, replicas, faults. Kinds of schedules draw their
-// own actions on top. The order of draws is what a seed stands for.
+// Draws the parts that all schedules have: pauses, replicas, faults. Each kind of schedule adds its
+// own actions. A change of the order of draws changes the schedule of each seed.
 
 #include <random>
 
@@ -20,9 +20,9 @@ class Drawer {
   int Below(int limit) { return static_cast<int>(random_() % static_cast<std::uint64_t>(limit)); }
   bool Percent(int share) { return Below(100) < share; }
   void DrawReplicas();
-  // How many namespaces and names there are, how much goes wrong, and how late.
+  // The number of namespaces and names, the share of faults, and the delays.
   void DrawManner();
-  // Mostly at once after another, now and then after a pause in which charges end.
+  // Mostly short; sometimes so long that charges expire.
   int Pause();
   void Add(std::string what, std::map<std::string, int> numbers) {
     Add(Pause(), std::move(what), std::move(numbers));
@@ -30,23 +30,23 @@ class Drawer {
   void Add(int after, std::string what, std::map<std::string, int> numbers) {
     schedule_.actions.push_back({std::move(what), after, std::move(numbers)});
   }
-  // Who is asked about a write, how often, and when it is stored.
+  // The replicas that are called for a write, the number of calls, and when it is stored.
   std::map<std::string, int> WriteOf();
   // Milliseconds from the last answer to the store; -1: never.
   int Store();
   void Fault();
-  // At the end: of every other seed the replicas reserve for those to come; of every fourth many
-  // are created in a short time, far from the limits, so that they do it often.
+  // Called at the end. In every other seed the replicas reserve in advance. In every fourth seed
+  // many objects are created in a short time, far from the limits, so that replicas do it often.
   void MakeCrowded();
-  // After that, so that what was drawn before stays as it was: answers of 5xx to writes that were
-  // made; of every third seed slow webhooks of others; of every fifth a server that is put back; of
-  // every seventh such answers where they hurt.
+  // Called after that, so that the earlier draws stay the same. Adds 5xx answers to writes that
+  // were made; in every third seed slow webhooks of others; in every fifth a restored server; in
+  // every seventh 5xx answers at the worst moment.
   void MakeHarsh();
   void MakeSilent();
 
   void AddErrors();
   void AddAhead();
-  // A limit for what AddOwn() adds.
+  // Adds a quota that limits the objects of AddOwn().
   virtual void AddOwnQuota(int number, int room);
   void AddOwn(int after, int name, int replica, int store);
   void AddWebhooks();
@@ -56,8 +56,8 @@ class Drawer {
                              std::move(action));
   }
 
-  static constexpr int kOwnNamespace = 5;  // nothing else is there
-  // Last of all: some deletions only begin, a finalizer keeps the object.
+  static constexpr int kOwnNamespace = 5;  // other draws do not use it
+  // Called last. A finalizer keeps some of the deleted objects.
   void KeepSome();
 
   std::mt19937_64 random_;

@@ -1,4 +1,4 @@
-// Limits and truths: what is stored against what was enforced, and what a status says.
+// Checks the stored objects against the enforced limits, and the statuses against the truth.
 
 #include "tests/simulation/judge.h"
 
@@ -9,22 +9,7 @@
 namespace simulation {
 namespace {
 
-using std::chrono_literals::operator""s;
-
-// From an admission to the store of what it admitted, its repeated calls and conflicts included.
-constexpr base::Duration kAdmissionLasts = 15s;
-
 std::string NameOf(const StoredQuota& quota) { return quota.ns + "/" + quota.name; }
-
-// True if nothing of `used` is missing for any name that is enforced. A quota that is only tried
-// admits what it has no count of.
-bool CoversTruth(const StoredQuota& quota, const Amounts& truth) {
-  if (!quota.status_hard || !quota.status_used || *quota.status_hard != quota.hard) return false;
-  return std::all_of(truth.begin(), truth.end(), [&](const auto& entry) {
-    const bool counted = quota.enforced() || quota.status_used->contains(entry.first);
-    return counted && Get(*quota.status_used, entry.first) >= entry.second;
-  });
-}
 
 }  // namespace
 
@@ -43,44 +28,7 @@ void Judge::Violation(const std::string& what) {
   if (!violation_) violation_ = At(what);
 }
 
-void Judge::Open(Excuses& excuses) {
-  if (!excuses.since) excuses.since = timeline_.Now();
-}
-
-// An excuse holds until the status has caught up with the truth, and goes on where what was
-// admitted meanwhile is stored only then.
-void Judge::EndExcuses() {
-  for (const auto& [key, quota] : server_->quotas()) {
-    Limits& limits = limits_[quota.uid];
-    const Amounts truth = server_->TrueUse(quota);
-    const bool covers = CoversTruth(quota, truth);
-    Settle(limits.excuses, covers && !silent_ && tree_shown_);
-    const bool known = truth.size() == quota.hard.size();
-    if (!known) Open(limits.by_class);
-    Settle(limits.by_class, known && covers && classes_shown_ && !silent_);
-  }
-}
-
-void Judge::Settle(Excuses& excuses, bool covers) {
-  if (!covers && IsExcused(excuses)) Open(excuses);
-  if (!excuses.since || !covers) return;
-  excuses.closed.emplace_back(*excuses.since, timeline_.Now());
-  excuses.since.reset();
-}
-
-// Of what is stored now, the admission may have been a while ago.
-bool Judge::IsExcused(const Excuses& excuses) const {
-  if (excuses.since) return true;
-  return std::any_of(excuses.closed.begin(), excuses.closed.end(), [&](const auto& time) {
-    return time.second + kAdmissionLasts + more_ >= timeline_.Now();
-  });
-}
-
-bool Judge::IsExcused(const Limits& limits, const std::string& name) const {
-  return IsExcused(limits) || (IsSaidByClasses(name) && IsExcused(limits.by_class));
-}
-
-// nullopt: at some time of late it was not limited at all.
+// nullopt if the name had no limit at some recent time.
 std::optional<std::int64_t> Judge::HighestLimit(const Limits& limits,
                                                 const std::string& name) const {
   const base::TimePoint since = timeline_.Now() - kAdmissionLasts - more_;
@@ -114,7 +62,7 @@ void Judge::CheckLimits(const Thing* before, const Thing& after) {
   }
 }
 
-// What is stored was charged first, and `used` is not lowered for what cannot be seen yet.
+// An object is charged before it is stored, and stays in `used` until its watch shows it.
 void Judge::CheckCovered() {
   for (const auto& [key, quota] : server_->quotas()) {
     const Limits& limits = limits_[quota.uid];
@@ -178,11 +126,12 @@ void Judge::OnStatus(const StoredQuota& before, const StoredQuota& after) {
   EndExcuses();
   CheckCovered();
   CheckCharged(before, after);
+  CheckReserved(before, after);
   NoteLowered(before, after);
   CheckKept(after);
 }
 
-// What is only tried limits nothing.
+// A quota in mode Warn or Audit enforces no limit.
 void Judge::NoteHard(const StoredQuota& quota) {
   auto& hard = limits_[quota.uid].hard;
   const Amounts now = quota.enforced() ? quota.status_hard.value_or(Amounts()) : Amounts();
@@ -217,7 +166,8 @@ void Judge::CheckTruth() {
     Amounts truth = server_->TrueUse(quota);
     const Amounts hard = quota.status_hard.value_or(Amounts());
     const Amounts used = quota.status_used.value_or(Amounts());
-    for (const auto& [name, limit] : quota.hard) {  // what is unknown may be anything, or absent
+    for (const auto& [name, limit] :
+         quota.hard) {  // an unknown name may be absent or have any value
       if (!truth.contains(name) && used.contains(name)) truth[name] = used.at(name);
     }
     CheckKept(quota);

@@ -1,16 +1,19 @@
 #pragma once
 
-// The invariants, checked whenever something is stored, answered, or believed. What may break them
-// without anybody's fault is said with each (DESIGN.md has the list); everything else is a
-// violation, of which the first is kept.
+// Checks the invariants (DESIGN.md) whenever the server stores something, a replica answers, or a
+// replica begins or ceases to lead. Each check knows its excuses. The first violation is kept.
 
 #include <algorithm>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "pkg/accounting/reservation_list.h"
 #include "pkg/admission/review.h"
 #include "pkg/base/clock.h"
 #include "tests/simulation/replica.h"
@@ -20,11 +23,13 @@ namespace simulation {
 
 class Judge final : public ServerObserver, public Tell {
  public:
-  // By `more` all that depends on how long charges are held takes longer.
+  // `more` is added to each time that depends on how long charges are held.
   Judge(const Timeline& timeline, std::function<void(const std::string&)> narrate,
         base::Duration more)
       : timeline_(timeline), narrate_(std::move(narrate)), more_(more) {}
   [[nodiscard]] base::Duration more() const { return more_; }
+  // If false, Narrate() does nothing.
+  [[nodiscard]] bool narrates() const { return narrate_ != nullptr; }
   void Narrate(const std::string& what) const;
   void Watch(const Server& server) { server_ = &server; }
 
@@ -41,60 +46,70 @@ class Judge final : public ServerObserver, public Tell {
   void OnHistory(Resource resource) override { on_history(resource); }
   std::function<void(Resource)> on_history;
 
-  // Somebody who is no replica writes the status: what `used` lacks then may be admitted.
+  // A writer other than a replica lowers `used`. The replicas may admit as much beyond the limit.
   void OnForeignLowering(const StoredQuota& quota);
   void OnForeignRaise(const StoredQuota& quota, const std::string& name, std::int64_t by);
   void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) override;
+  void OnReserve(std::string reservations) override;
   // A replica's webhook was called for `after`; `before` is null for a creation.
   void OnCall(const std::string& replica, const Thing* before, const Thing& after);
   void OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer,
                 base::TimePoint asked);
-  // Something of which a status may suffer: whoever was to heal it may be unable for a while.
+  // Some time after a request was refused, no quota may have a reservation for it.
+  void CheckRefused();
+  // A fault happened. A replica may be unable to repair a status for a while.
   void OnTrouble() { OnTroubleUntil(timeline_.Now()); }
   void OnTroubleUntil(base::TimePoint end) { calm_since_ = std::max(calm_since_, end); }
-  // The server was put back to an earlier state, or somebody's watch shows nothing for that reason.
+  // The server was restored to an earlier state, or a watch shows nothing because of that.
   void OnPutBack();
-  // Somebody's watch shows nothing for long: what was stored before a quota came may be unseen.
+  // A watch shows nothing for long. Its replica may not have seen objects that are older than a
+  // quota.
   void OnSilent(bool silent) { silent_ = silent; }
   // All replicas have seen the last change of a class.
   void OnClassesShown(bool shown);
   // All replicas have seen the last change of a namespace's labels, and of a ClusterQuota's spec.
   void OnTreeShown(bool shown);
-  // Who believes to lead at this moment; nullptr: nobody who runs.
+  // The replicas that believe at this moment that they lead, including stopped ones.
   void OnLeaders(const std::vector<const Replica*>& leaders);
 
-  // Since when one and the same replica leads; nullopt: none does.
+  // When the present leader began to lead; nullopt if there is none.
   [[nodiscard]] std::optional<base::TimePoint> led_since() const { return led_since_; }
   [[nodiscard]] base::TimePoint last_event() const { return last_event_; }
   void Touch() { last_event_ = timeline_.Now(); }
   // At the end of a quiet time: the status is the truth.
   void CheckTruth();
-  // And what a ClusterQuota says of its place, and of what may still be used.
+  // The other fields in the status of a ClusterQuota: its place in the tree, and the free amounts.
   void CheckPlaces();
+  // From now on each call that allows a creation must have reserved for it in each quota of all
+  // quota APIs, in an entry that names the object.
+  void ExpectReserved(std::size_t quota_apis) { quota_apis_ = quota_apis; }
   // From now on no status may be written.
   void ExpectSilence() { silence_ = true; }
 
  private:
+  // From an admission to the store of the object, including repeated calls and conflicts.
+  static constexpr base::Duration kAdmissionLasts = std::chrono::seconds(15);
+
   // Times in which a limit may be exceeded.
   struct Excuses {
     std::vector<std::pair<base::TimePoint, base::TimePoint>> closed;
     std::optional<base::TimePoint> since;  // open
   };
-  // What a parent keeps free for a quota, from a moment on: at least, and at most.
+  // What a parent keeps free for a quota since a moment: at least `least`, at most `most`.
   struct Promise {
     base::TimePoint since;
     Amounts least;
     Amounts most;
   };
-  // What has been enforced of a quota, and whether it may be exceeded.
+  // The enforced limits of a quota, and when they may be exceeded.
   struct Limits {
     std::vector<std::pair<base::TimePoint, Amounts>> hard;  // status.hard, since when
     Excuses excuses;
-    Excuses by_class;               // of the names that classes say
-    Amounts kept;                   // of what is unknown: at least what was known last
-    std::vector<Promise> promises;  // to a ClusterQuota, by its parent
-    std::string parent;             // of a ClusterQuota, since the first of these
-    Amounts guaranteed;             // under that parent, as all have seen it
+    Excuses by_class;               // for the names that classes state
+    Amounts kept;                   // of unknown names: at least the last known value
+    std::vector<Promise> promises;  // of the parent to this ClusterQuota
+    std::string parent;             // of a ClusterQuota, since the first of these promises
+    Amounts guaranteed;             // under that parent, as all replicas have seen it
   };
   // May raise `used` beyond the truth for a while.
   struct Charged {
@@ -104,9 +119,17 @@ class Judge final : public ServerObserver, public Tell {
     Thing before;
     Thing after;
     Amounts amount;       // of a foreign charge
-    bool closed = false;  // it was refused: the next call may add the same again
-    // Quotas that another replica has lowered since: it covers no call about another version.
+    bool closed = false;  // it was refused, so the next call may add the same again
+    // Quotas that another replica has lowered since. For them this charge does not cover a call
+    // about another version.
     std::set<std::string> lowered;
+  };
+
+  // Calls about one object.
+  struct Asked {
+    int open = 0;
+    bool allowed = false;  // at least one call
+    base::TimePoint refused{};
   };
 
   [[nodiscard]] std::string At(const std::string& what) const;
@@ -114,6 +137,11 @@ class Judge final : public ServerObserver, public Tell {
   void Open(Excuses& excuses);
   void Settle(Excuses& excuses, bool covers);
   void EndExcuses();
+  // The list of reservations in this text; null if it is not valid.
+  [[nodiscard]] std::shared_ptr<const accounting::ReservationList> ListIn(
+      const std::string& text) const;
+  [[nodiscard]] Amounts ReservedBeyond(const StoredQuota& quota) const;
+  [[nodiscard]] bool CoversTruth(const StoredQuota& quota, const Amounts& truth) const;
   [[nodiscard]] bool IsExcused(const Excuses& excuses) const;
   [[nodiscard]] bool IsExcused(const Limits& limits) const { return IsExcused(limits.excuses); }
   [[nodiscard]] bool IsExcused(const Limits& limits, const std::string& name) const;
@@ -124,6 +152,9 @@ class Judge final : public ServerObserver, public Tell {
   void CheckCharged(const StoredQuota& before, const StoredQuota& after);
   void NoteLowered(const StoredQuota& before, const StoredQuota& after);
   [[nodiscard]] bool IsCalm(base::TimePoint since) const;
+  void NoteAnswer(const Thing* before, const Thing& after, const admission::Answer& answer);
+  void CheckAllReserved(const Thing& after);
+  void CheckReserved(const StoredQuota& before, const StoredQuota& after);
   void CheckRefusal(const Thing& after, const std::string& message);
   [[nodiscard]] std::optional<std::int64_t> LowestLimit(const Limits& limits,
                                                         const std::string& name,
@@ -160,21 +191,25 @@ class Judge final : public ServerObserver, public Tell {
   std::optional<std::string> violation_;
   std::map<std::string, Limits> limits_;  // by quota uid
   std::vector<Charged> charged_;
-  std::vector<std::pair<base::TimePoint, Thing>> gone_;  // objects as they were, until when
+  std::map<std::string, Asked> asked_;                           // by uid
+  std::deque<std::pair<base::TimePoint, std::string>> refused_;  // when, and the uid
+  std::set<std::string> reserving_;  // lists of reservations that admission has sent
+  std::vector<std::pair<base::TimePoint, Thing>> gone_;  // earlier states of objects, and their end
   base::TimePoint last_event_{};
   base::TimePoint calm_since_{};
   base::TimePoint memory_begins_{};
   struct Changed {
     base::TimePoint at{};
-    bool incomplete = false;  // there was a time when it did not say all
+    bool incomplete = false;  // for some time it did not state each name
   };
   std::map<std::string, Changed> changed_;  // classes
-  Classes remembered_;  // what each class that is, or was, said: the least of what somebody knows
+  // For each present or deleted class, the least that some replica may believe that it states.
+  Classes remembered_;
   bool classes_shown_ = true;
   base::TimePoint classes_calm_since_{};
   bool tree_shown_ = true;
   base::TimePoint tree_unseen_since_{};
-  // By namespace: the quotas that reach it, with those above them, and since when all know it.
+  // By namespace: the quotas that reach it with their parents, and since when all replicas know it.
   struct Way {
     std::set<std::pair<std::string, std::string>> quotas;
     base::TimePoint since;
@@ -184,7 +219,11 @@ class Judge final : public ServerObserver, public Tell {
   const Replica* leader_ = nullptr;
   std::optional<base::TimePoint> led_since_;
   bool silence_ = false;
+  std::size_t quota_apis_ = 0;  // each reserves for every creation; 0 if perhaps not all do
   bool silent_ = false;
+  // Parsed lists of reservations, by text.
+  mutable std::unordered_map<std::string, std::shared_ptr<const accounting::ReservationList>>
+      lists_;
 };
 
 }  // namespace simulation

@@ -1,4 +1,4 @@
-// What a change of a class excuses, and what not even a missing class does.
+// Excuses for changed classes, and the checks that hold even if a class is missing.
 
 #include <algorithm>
 
@@ -10,15 +10,16 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
-// A class that was not there is not looked for again sooner, by the slowest clock.
+// A replica caches that a class is missing for this time at most, by the slowest clock.
 constexpr base::Duration kMissed = 500ms;
-// From the first call of a write to its store, and longer than what an answer was decided by.
+// Longer than the time from the first call of a write to its store, and than the age of the facts
+// that decided an answer.
 constexpr base::Duration kSettled = 16s;
 
 }  // namespace
 
-// What is used moves though nobody was admitted; and who has not seen the change yet admits by what
-// the class said before.
+// A changed class changes usage without an admission. A replica that has not seen the change still
+// admits by the old class.
 void Judge::OnClass(const StoredClass* before, const StoredClass* after) {
   Touch();
   classes_calm_since_ = timeline_.Now();
@@ -33,8 +34,8 @@ void Judge::OnClass(const StoredClass* before, const StoredClass* after) {
   EndExcuses();
 }
 
-// Until everybody has seen the change, each counts by what the class said before, or says now: the
-// least of it is sure.
+// Until all replicas have seen the change, each counts by the old or the new class. Only the
+// smaller amount is certain.
 void Judge::Remember(const StoredClass* before, const StoredClass& changed) {
   if (classes_shown_) {
     for (const auto& [name, of] : server_->classes()) {
@@ -57,7 +58,7 @@ void Judge::OnClassesShown(bool shown) {
   EndExcuses();
 }
 
-// What the name is worth is, and was of late, the same to everybody.
+// All replicas know the same usage of this name, and did so recently.
 bool Judge::IsCalmFor(const StoredQuota& quota, const std::string& name,
                       base::TimePoint since) const {
   if (!IsSaidByClasses(name) || classes_calm_since_ == base::TimePoint{}) return true;
@@ -67,8 +68,8 @@ bool Judge::IsCalmFor(const StoredQuota& quota, const std::string& name,
   return server_->TrueUse(quota).contains(name);
 }
 
-// Of what becomes unknown the last value stays: at least what is stored by what was known of the
-// classes, at any time until everybody has seen that it is unknown.
+// A name that becomes unknown keeps its last value. It is at least the usage of the stored objects
+// by the classes that some replica knew, at any time until all have seen that it is unknown.
 void Judge::Keep() {
   if (remembered_.empty()) return;
   for (const auto& [key, quota] : server_->quotas()) {
@@ -85,7 +86,7 @@ void Judge::Keep() {
       for (const auto& [of, machine] : server_->things(Resource::kMachines)) {
         as_known += Get(CountedBy(quota, machine, remembered_), name);
       }
-      // What was excused a moment ago may be covered by chance, by what is reserved in advance.
+      // Shortly after an excuse, reservations in advance may hide that `used` is too low.
       const bool settled = !IsExcused(limits.by_class) && !IsExcused(limits.excuses);
       if (kept != limits.kept.end()) {
         const bool seen = classes_shown_ && timeline_.Now() - classes_calm_since_ > 2s;
@@ -109,7 +110,7 @@ void Judge::CheckKept(const StoredQuota& quota) {
   }
 }
 
-// A class that is there when somebody asks is read, whatever the watch has shown.
+// A class that exists at the time of the call is read live if the watch has not shown it.
 void Judge::CheckClassRefusal(const Thing& after, const std::string& message,
                               base::TimePoint asked) {
   if (!message.starts_with("failed quota: ") || !server_->classes().contains(after.of)) return;

@@ -1,8 +1,9 @@
-// Refusals: what needs nothing is never refused, and what fits only where something else may still
-// be held against it.
+// Checks refusals. An update that needs nothing is never refused. A write that fits is refused only
+// if reservations or recent objects may still count.
 
 #include <algorithm>
 
+#include "pkg/accounting/reservation_list.h"
 #include "tests/simulation/judge.h"
 
 namespace simulation {
@@ -11,15 +12,46 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
-// Whatever was charged or went before is healed by now, if somebody led all the time: a hold of 10
-// s by the slowest clock, a write that was stored late, and some.
+// All charges and deletions that are older have reached the status, if a replica led all the time.
+// The time covers a hold of 10 s by the slowest clock, a write that was stored late, and a margin.
 constexpr base::Duration kHealed = 16s;
-// A charge covers repeated calls for two seconds of its replica's clock.
+// A charge covers repeated calls for two seconds of its replica's clock, or less of true time.
 constexpr base::Duration kCovers = 1500ms;
+// The reservation of a request that is refused in the end is removed within this time.
+constexpr base::Duration kTakenBack = 3s;
 
 bool NeedsNothing(const Thing* before, const Thing& after) {
   return before != nullptr && before->uid == after.uid && after.size <= before->size &&
          after.gold == before->gold && after.of == before->of;
+}
+
+std::int64_t AmountOf(const quota::Quantity& quantity) {
+  return static_cast<std::int64_t>(quantity.nanos() / 1'000'000'000);
+}
+
+// True if each object of the entry has one in the list that lets it use as much. A repeated call,
+// which another replica may answer, writes such an entry. It allows nothing new.
+bool IsReserved(const accounting::ReservationList& list, const accounting::Reservation& entry) {
+  const auto has = [&](const quota::Uid& object) {
+    return std::ranges::any_of(list.entries(), [&](const accounting::Reservation& older) {
+      return std::ranges::find(older.objects, object) != older.objects.end() &&
+             quota::Excess(entry.usage, older.usage).empty();
+    });
+  };
+  return !entry.objects.empty() && std::ranges::all_of(entry.objects, has);
+}
+
+// Returns the names for which new entries in `newer` allow an object to use more than is stored.
+// `older` is null if there is no valid list before.
+std::set<std::string> NamesReserved(const accounting::ReservationList* older,
+                                    const accounting::ReservationList& newer) {
+  std::set<std::string> names;
+  for (const accounting::Reservation& entry : newer.entries()) {
+    if (older != nullptr && older->Find(entry.by, entry.n) != nullptr) continue;
+    if (older != nullptr && IsReserved(*older, entry)) continue;
+    for (const auto& [name, amount] : quota::Excess(entry.usage, entry.stored)) names.insert(name);
+  }
+  return names;
 }
 
 Amounts Growth(const StoredQuota& quota, const Thing& before, const Thing& after,
@@ -31,7 +63,7 @@ Amounts Growth(const StoredQuota& quota, const Thing& before, const Thing& after
 
 }  // namespace
 
-// The time since which everything that may count is looked at.
+// Charges, objects and limits since this time are considered. Older ones have been settled.
 base::TimePoint Judge::MemoryBegins() {
   const base::TimePoint now = timeline_.Now();
   if (!led_since_) return memory_begins_;
@@ -43,6 +75,7 @@ base::TimePoint Judge::MemoryBegins() {
 
 void Judge::OnCall(const std::string& replica, const Thing* before, const Thing& after) {
   Touch();
+  ++asked_[after.uid].open;
   charged_.push_back({.at = timeline_.Now(),
                       .quota_uid = "",
                       .replica = replica,
@@ -64,8 +97,8 @@ void Judge::OnForeignRaise(const StoredQuota& quota, const std::string& name, st
                       .amount = {{name, by}}});
 }
 
-// What was reserved for a burst is given back within a second or so, and is looked at for as long
-// as any charge.
+// A reservation in advance is returned within about a second. The judge considers it for as long as
+// any other charge.
 void Judge::OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) {
   Touch();
   Amounts amount;
@@ -80,9 +113,86 @@ void Judge::OnBurst(const quota::Quota& quota, const quota::ResourceList& usage)
                       .amount = std::move(amount)});
 }
 
+// Dry runs have no entry in asked_, because OnCall() is not called for them.
+void Judge::NoteAnswer(const Thing* before, const Thing& after, const admission::Answer& answer) {
+  const auto entry = asked_.find(after.uid);
+  if (entry == asked_.end()) return;
+  Asked& asked = entry->second;
+  --asked.open;
+  if (answer.kind == admission::Answer::Kind::kAllowed) {
+    asked.allowed = true;
+    if (before == nullptr) CheckAllReserved(after);
+  } else {
+    asked.refused = timeline_.Now();
+    refused_.emplace_back(timeline_.Now(), after.uid);
+  }
+}
+
+// After a refusal by one quota, no other quota may keep a reservation for the request.
+void Judge::CheckRefused() {
+  while (!refused_.empty() && timeline_.Now() - refused_.front().first >= kTakenBack) {
+    const auto [at, uid] = refused_.front();
+    refused_.pop_front();
+    const Asked& asked = asked_[uid];
+    if (asked.allowed || asked.open > 0 || asked.refused > at || !IsCalm(at - kTakenBack)) continue;
+    for (const auto& [key, quota] : server_->quotas()) {
+      if (quota.reservations.find(uid) == std::string::npos) continue;
+      Violation("what is refused is reserved still: quota " + quota.ns + "/" + quota.name + " " +
+                quota.reservations);
+    }
+  }
+}
+
+void Judge::OnReserve(std::string reservations) { reserving_.insert(std::move(reservations)); }
+
+// Uses the mode and the limit of the version that guards the write. The write may raise `used`
+// above the limit for other names, for what somebody lowered since our last write, and with an
+// entry for a repeated call: it then only shows what is stored.
+void Judge::CheckReserved(const StoredQuota& before, const StoredQuota& after) {
+  if (before.reservations == after.reservations || !after.enforced()) return;
+  if (!before.status_hard || reserving_.erase(after.reservations) == 0) return;
+  const auto list = ListIn(before.reservations);
+  const auto newer = ListIn(after.reservations);
+  if (!newer) return;
+  for (const std::string& name : NamesReserved(list.get(), *newer)) {
+    const auto limit = before.status_hard->find(name);
+    const std::int64_t used = Get(*after.status_used, name);
+    if (limit == before.status_hard->end() || used <= limit->second) continue;
+    const quota::Quantity* const written = list ? list->used.Find(name) : nullptr;
+    std::int64_t known = Get(before.status_used.value_or(Amounts()), name);
+    if (written != nullptr) known = std::max(known, AmountOf(*written));
+    if (used <= known) continue;
+    Violation("more is reserved than the limit: quota " + after.ns + "/" + after.name + " " + name +
+              " " + std::to_string(used) + " of " + std::to_string(limit->second));
+  }
+}
+
+// An admitted object is reserved in each quota that limits it, of all quota APIs. If only the
+// quotas of one quota API limit it, the webhook of the other API may not know it.
+void Judge::CheckAllReserved(const Thing& after) {
+  const base::TimePoint since = MemoryBegins();
+  if (quota_apis_ == 0 || !IsCalm(since)) return;
+  std::set<Resource> limiting;
+  std::optional<std::string> lacks;
+  for (const auto& [key, quota] : server_->quotas()) {
+    if (!quota.enforced() || !quota.status_hard || !IsTreeCalm(quota, since)) continue;
+    if (IsExcused(limits_[quota.uid])) continue;
+    const bool named = quota.reservations.find(after.uid) != std::string::npos;
+    for (const auto& [name, amount] : server_->CountedBy(quota, after)) {
+      if (amount == 0 || !quota.status_hard->contains(name)) continue;
+      if (!IsCalmFor(quota, name, since)) continue;
+      limiting.insert(quota.resource());
+      if (!named) lacks = "quota " + quota.ns + "/" + quota.name + " " + name;
+    }
+  }
+  if (limiting.size() < quota_apis_ || !lacks) return;
+  Violation("what is admitted is not reserved: " + *lacks + ", by " + after.name);
+}
+
 void Judge::OnAnswer(const Thing* before, const Thing& after, const admission::Answer& answer,
                      base::TimePoint asked) {
   Touch();
+  NoteAnswer(before, after, answer);
   if (narrate_) {
     const bool allowed = answer.kind == admission::Answer::Kind::kAllowed;
     Narrate("answer for " + after.ns + "/" + after.name + ": " +
@@ -92,7 +202,7 @@ void Judge::OnAnswer(const Thing* before, const Thing& after, const admission::A
     if (before == nullptr) CheckWithoutClass(after);
     return;
   }
-  // What the call had added may be charged once more by the next.
+  // The next call may charge again what this call had added.
   for (Charged& charged : charged_) {
     if (charged.after.uid == after.uid) charged.closed = true;
   }
@@ -104,11 +214,11 @@ void Judge::OnAnswer(const Thing* before, const Thing& after, const admission::A
   CheckClassRefusal(after, answer.message, asked);
 }
 
-// What `used` may be at most: objects that are or were stored, and one charge of each replica for
-// what each object was to grow by.
+// The upper bound of `used`: objects that are or were recently stored, and one charge of each
+// replica for the growth of each object.
 std::int64_t Judge::MostThatMayBeUsed(const StoredQuota& quota, const std::string& name,
                                       base::TimePoint since) const {
-  std::map<std::string, std::int64_t> stored;  // by uid: the most of late
+  std::map<std::string, std::int64_t> stored;  // by uid: the recent maximum
   const auto count = [&](const Thing& thing) {
     std::int64_t& most = stored[thing.uid];
     most = std::max(most, Get(server_->CountedBy(quota, thing), name));
@@ -138,7 +248,7 @@ std::int64_t Judge::MostThatMayBeUsed(const StoredQuota& quota, const std::strin
     if (growth <= 0) continue;
     Covering& held = covering[{charged.replica, charged.after.uid}];
     if (charged.at - held.since >= kCovers) held = {charged.at, 0, 0};
-    // What was covered was stored since, where the object grows from there.
+    // If the object was stored meanwhile and grows further, the earlier charge covers less of it.
     const std::int64_t wanted = Get(server_->CountedBy(quota, charged.after), name);
     const std::int64_t covered = std::min({growth, held.growth, growth + held.up_to - wanted});
     most += growth - std::max<std::int64_t>(0, covered);
@@ -160,13 +270,13 @@ void Judge::NoteLowered(const StoredQuota& before, const StoredQuota& after) {
   }
 }
 
-// Nothing is held that we do not look at.
+// No fault or change of leader since then, so no hold exists that the judge does not consider.
 bool Judge::IsCalm(base::TimePoint since) const {
   if (calm_since_ == base::TimePoint{}) return true;
   return calm_since_ <= since && led_since_ && *led_since_ <= since;
 }
 
-// A charge belongs to the object, not to the call.
+// Checks the upper bound of `used`. Repeated calls about one object may charge it only once.
 void Judge::CheckCharged(const StoredQuota& before, const StoredQuota& after) {
   const base::TimePoint since = MemoryBegins();
   if (!IsCalm(since) || !before.status_used || IsExcused(limits_[after.uid])) return;

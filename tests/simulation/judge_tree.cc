@@ -1,4 +1,4 @@
-// Trees of ClusterQuotas: what a namespace that gets other labels excuses, and what is guaranteed.
+// Trees of ClusterQuotas: excuses for changed labels and specs, and the check of guarantees.
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
-// From what a request was decided by to the store of what it admitted.
+// From the facts that decided a request to the store of its object.
 constexpr base::Duration kDecided = 20s;
 
 void TakeSmaller(Amounts& least, const Amounts& other) {
@@ -23,8 +23,8 @@ void TakeLarger(Amounts& most, const Amounts& other) {
 
 }  // namespace
 
-// Usage moves though nobody was admitted; and who has not seen the change yet admits by what was
-// before. Who is given nothing new has nothing to be excused.
+// New namespaces change the usage of a quota without an admission. A replica that has not seen the
+// change still admits by the earlier tree. A quota that gains no namespace needs no excuse.
 void Judge::OnReach(const StoredQuota& quota, bool gained) {
   Narrate("quota " + quota.name + " reaches " + std::to_string(quota.reach.size()) +
           " namespaces, uses " + ToText(server_->TrueUse(quota)));
@@ -68,14 +68,15 @@ void Judge::OnTreeShown(bool shown) {
   EndExcuses();
 }
 
-// Nobody decides by another tree.
+// All replicas have known the present tree since then.
 bool Judge::IsTreeCalm(const StoredQuota& quota, base::TimePoint since) const {
   if (!quota.tree || tree_calm_since_ == base::TimePoint{}) return true;
   return tree_shown_ && tree_calm_since_ <= since;
 }
 
-// A replica may know what the quota used earlier, and what it was guaranteed, while somebody has
-// not seen its spec. Where its parent is another than before, nothing is sure.
+// A replica may still know an earlier use of the quota, and an earlier guarantee until all have
+// seen the spec. So a promise is a range. After a change of the parent no earlier promise is
+// certain.
 void Judge::NotePromises() {
   for (const auto& [key, quota] : server_->quotas()) {
     if (!quota.tree) continue;
@@ -107,7 +108,7 @@ void Judge::NotePromises() {
   }
 }
 
-// What has been promised all the time of late.
+// The least promise during all of the recent time.
 Amounts Judge::LeastPromised(const StoredQuota& quota) const {
   const auto limits = limits_.find(quota.uid);
   if (limits == limits_.end() || limits->second.promises.empty()) return {};
@@ -143,9 +144,8 @@ std::int64_t Judge::MostHeldBack(const StoredQuota& quota, const std::string& na
   return held;
 }
 
-// What is promised to the siblings all the time is free still, unless it was taken before; what a
-// child takes of what is promised to itself is not held against it, nor what it took before it lost
-// the namespace.
+// The amount that was promised to the siblings all the time must still be free. The check skips
+// what a child takes of its own guarantee, and what it took before it lost the namespace.
 void Judge::CheckGuarantees(const Thing* before, const Thing& after) {
   const base::TimePoint since = timeline_.Now() - kDecided - more_;
   const auto way = ways_.find(after.ns);
@@ -173,7 +173,7 @@ void Judge::CheckGuarantees(const Thing* before, const Thing& after) {
   }
 }
 
-// "exceeded quota: NAME, …", "exceeded cluster quota: NAME (above OTHER), …".
+// Parses "exceeded quota: NAME, …" and "exceeded cluster quota: NAME (above OTHER), …".
 const StoredQuota* Judge::RefusedBy(const Thing& after, const std::string& message) const {
   const std::size_t begin = message.find(": ");
   if (begin == std::string::npos) return nullptr;

@@ -15,17 +15,18 @@ Error Overloaded() {
   return {.code = ErrorCode::kUnavailable, .message = "service unavailable", .http_status = 503};
 }
 
-// As an API server says it whose etcd took too long.
+// The answer of an API server whose etcd timed out.
 Error TimedOut(bool gateway) {
   return {.code = gateway ? ErrorCode::kTimeout : ErrorCode::kUnavailable,
           .message = "etcdserver: request timed out",
           .http_status = gateway ? 504 : 500};
 }
 
-// The longest pause before a request is tried again, unless it failed many times in a row. That of
-// lists and watches is longer the more often they failed, and they may have failed for a while.
+// The longest pause before a retry of a request that did not fail many times in a row.
 constexpr std::chrono::seconds kRetryPause{2};
+// The longest pause after many failures in a row.
 constexpr std::chrono::seconds kLongestRetryPause{72};
+// Lists and watches back off further, and may have failed for a while already.
 constexpr std::chrono::seconds kReopenPause{12};
 
 constexpr const char* kTooOld =
@@ -40,7 +41,7 @@ std::string_view QueryOf(const client::ApiRequest& request, std::string_view wan
   return "";
 }
 
-// A list's answer: one piece, then the end.
+// The answer to a list: one piece, then the end.
 class TextBody final : public http::BodyStream {
  public:
   explicit TextBody(std::string text) : text_(std::move(text)) {}
@@ -69,11 +70,11 @@ struct Link::Exchange {
 
 struct Link::Watch {
   Resource resource;
-  std::uint64_t since = 0;          // what the server has sent
-  base::TimePoint last{};           // when that arrives
+  std::uint64_t since = 0;          // the last version that the server has sent
+  base::TimePoint last{};           // when that event arrives
   std::deque<Server::Event> lines;  // arrived, not yet read
   bool ended = false;
-  bool misled = false;  // from a version that is yet to come
+  bool misled = false;  // starts from a version that the restored server has not reached
   std::unique_ptr<base::Alarm> alarm;
 
   void End() {
@@ -94,6 +95,7 @@ class Link::WatchBody final : public http::BodyStream {
       if (!watch_->lines.empty()) {
         Server::Event event = std::move(watch_->lines.front());
         watch_->lines.pop_front();
+        // Only now: a stopped process has not seen the events that have arrived.
         link_.NoteShown(watch_->resource, event.version);
         co_return std::optional<std::string>(std::move(event.line));
       }
@@ -137,7 +139,7 @@ std::optional<RequestFault> Link::FaultFor(const client::ApiRequest& request) {
   return found;
 }
 
-// What fails is tried again after a pause.
+// Reports the fault with the pause until the retry, because its consequences last so long.
 void Link::Notice(const std::optional<RequestFault>& fault, const client::ApiRequest& request,
                   base::Duration pause) {
   if (!fault || dead_ || !on_fault) return;
@@ -156,6 +158,7 @@ base::Task<base::Result<client::ApiResponse>> Link::Send(std::chrono::millisecon
   exchanges_.push_back(exchange);
   const Kind kind = fault ? fault->kind : Kind::kSlow;
   const base::Duration back = Way() + (fault ? fault->time : base::Duration::zero());
+  // On the timeline, not in this coroutine: the request arrives even if the process is killed.
   timeline_.After(Way(), [this, exchange, kind, back, handler = std::move(handler)] {
     const bool arrives = kind != Kind::kDrop && kind != Kind::kFail;
     base::Result<client::ApiResponse> answer = Broken();
@@ -164,19 +167,21 @@ base::Task<base::Result<client::ApiResponse>> Link::Send(std::chrono::millisecon
     if (kind == Kind::kLoseAnswer) answer = Broken();
     if (kind == Kind::kFail) answer = Overloaded();
     if (kind == Kind::kError) answer = TimedOut(back.count() % 2 != 0);
-    timeline_.After(back, [exchange, answer] { exchange->Answer(answer); });
+    timeline_.After(back, [exchange, answer = std::move(answer)]() mutable {
+      exchange->Answer(std::move(answer));
+    });
   });
   bool stopping = co_await base::Stopping();
   while (!exchange->answer && !stopping && clock_.Now() < deadline) {
     co_await exchange->alarm->WaitUntil(deadline);
     stopping = co_await base::Stopping();
   }
-  if (exchange->answer) co_return *exchange->answer;
+  if (exchange->answer) co_return std::move(*exchange->answer);
   if (stopping) co_return Error{.code = ErrorCode::kCancelled, .message = "cancelled"};
   co_return Error{.code = ErrorCode::kTimeout, .message = "no answer"};
 }
 
-// A key that fails waits twice as long each time (queue::RetryOptions).
+// The work queue doubles the pause of a key with each failure (queue::RetryOptions).
 base::Duration Link::PauseAfter(const client::ApiRequest& request, bool fault) {
   if (request.verb != "PATCH") return kRetryPause;
   int& failures = failures_[request.path];
@@ -203,15 +208,16 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Link::Stream(
   if (!watching) {
     const std::chrono::milliseconds timeout = request.timeout;
     const auto listed_at = std::make_shared<std::uint64_t>(0);
+    // A list shows the state at the moment when the server handles it, not when it arrives.
     Handler list = [this, request, listed_at] {
       *listed_at = server_.version();
       return server_.Handle(request);
     };
-    const auto answer = co_await Send(timeout, fault, std::move(list));
+    auto answer = co_await Send(timeout, fault, std::move(list));
     if (!answer) co_return answer.error();
     const auto resource = Server::CollectionAt(request.path);
     if (resource) NoteShown(*resource, *listed_at);
-    Body body = std::make_unique<TextBody>(answer->body);
+    Body body = std::make_unique<TextBody>(std::move(answer->body));
     co_return base::Result<Body>(std::move(body));
   }
   const auto watch = std::make_shared<Watch>();
@@ -232,6 +238,7 @@ base::Result<client::ApiResponse> Link::OpenWatch(const std::shared_ptr<Watch>& 
     return shows.error();
   }
   watch->misled = !*shows;
+  any_misled_ = any_misled_ || watch->misled;
   watches_.push_back(watch);
   if (expired_.erase(watch->resource) > 0) {
     if (on_fault) on_fault(std::chrono::seconds(14));  // the longest pause before it lists again
@@ -239,7 +246,7 @@ base::Result<client::ApiResponse> Link::OpenWatch(const std::shared_ptr<Watch>& 
   } else {
     const std::uint64_t since = watch->since;
     Deliver(watch);
-    // What it missed may be long ago, and is taken for new.
+    // The watch continues after a gap, and shows old events as new ones.
     if (watch->since != since && on_fault) on_fault({});
   }
   return client::ApiResponse{.status = 200, .headers = {}, .body = ""};
@@ -259,6 +266,7 @@ void Link::Deliver(const std::shared_ptr<Watch>& watch) {
       [](std::uint64_t since, const Server::Event& event) { return since < event.version; });
   for (auto event = next; event != history.end(); ++event) {
     watch->since = event->version;
+    // Not before the previous event: a watch keeps the order.
     watch->last = std::max({watch->last, timeline_.Now() + Way(), not_before});
     timeline_.After(watch->last - timeline_.Now(), [watch, arrived = *event] {
       if (watch->ended) return;  // cut: what was on its way is lost
@@ -290,10 +298,10 @@ void Link::CutAll() {
 }
 
 bool Link::Misled() const {
-  return std::ranges::any_of(watches_, [](const auto& weak) {
-    const auto watch = weak.lock();
-    return watch && !watch->ended && watch->misled;
-  });
+  return any_misled_ && std::ranges::any_of(watches_, [](const auto& weak) {
+           const auto watch = weak.lock();
+           return watch && !watch->ended && watch->misled;
+         });
 }
 
 void Link::Expire(Resource resource) {

@@ -1,9 +1,9 @@
 #pragma once
 
-// The network between one replica and the API server. Requests and events take time, and suffer
-// what networks and servers do to them: an answer is lost though the write was made, a request
-// never arrives, a watch lags, breaks, or has lost its place in history. What has left the process
-// arrives even if the process is stopped or killed.
+// The network between one replica and the API server. Requests and events take time and meet
+// faults: an answer is lost after the write was made, a request never arrives, a watch lags,
+// breaks, or expires. A request that has left the process arrives even if the process is stopped or
+// killed.
 
 #include <deque>
 #include <functional>
@@ -22,22 +22,22 @@ namespace simulation {
 
 struct RequestFault {
   enum class Kind : std::uint8_t {
-    kLoseAnswer,  // done, and the connection breaks
-    kHang,        // done, and nothing is heard until the timeout
+    kLoseAnswer,  // done, then the connection breaks
+    kHang,        // done, then no answer until the timeout
     kDrop,        // the connection breaks before it arrives
     kFail,        // the server answers 503
-    kError,       // done, and the server answers 500 or 504
+    kError,       // done, then the server answers 500 or 504
     kSlow,        // done, `time` later
   };
   Kind kind = Kind::kSlow;
-  bool writes_only = false;  // PATCH of a status; else whatever comes next
+  bool writes_only = false;  // the next PATCH of a status; else the next request
   int count = 1;
   base::Duration time{};
 };
 
 class Link final : public client::ApiClient {
  public:
-  // What it is given outlives it, and all exchanges under way.
+  // The arguments must outlive the link and all exchanges in progress.
   Link(Timeline& timeline, Server& server, ReplicaClock& clock, std::uint64_t seed);
   ~Link() override;
 
@@ -47,7 +47,7 @@ class Link final : public client::ApiClient {
 
   void Suffer(RequestFault fault) { faults_.push_back(fault); }
   void CutWatches(Resource resource);
-  // The next watch of the resource finds that its place in history is gone.
+  // The next watch of the resource gets 410 Expired.
   void Expire(Resource resource);
   // Events of the resource come later, in order.
   void Lag(Resource resource, base::Duration duration);
@@ -55,19 +55,20 @@ class Link final : public client::ApiClient {
   void Block(Resource resource, base::Duration duration);
   // The history of the resource has grown.
   void Pump(Resource resource);
-  // Up to which version the process has been shown the resource; 0: it never asked.
+  // The latest version of the resource that the process was shown; 0 if it never asked.
   [[nodiscard]] std::uint64_t Shown(Resource resource) const {
     const auto shown = shown_.find(resource);
     return shown == shown_.end() ? 0 : shown->second;
   }
   // All watches break.
   void CutAll();
-  // A watch is open that shows nothing, because the server was put back behind where it began.
+  // A watch is open that shows nothing, because it starts from a version that the restored server
+  // has not reached.
   [[nodiscard]] bool Misled() const;
-  // Nothing leaves any more, and whoever waits for an answer is told that there is none.
+  // No request leaves any more. All requests in progress end without an answer.
   void Kill();
 
-  // Called when a request meets a fault, with how long it may go on.
+  // Called when a request meets a fault, with the longest duration of its consequences.
   std::function<void(base::Duration)> on_fault;
   // Called with each PATCH as it leaves.
   std::function<void(const client::ApiRequest&)> on_patch;
@@ -95,6 +96,7 @@ class Link final : public client::ApiClient {
   ReplicaClock& clock_;
   std::mt19937_64 random_;
   bool dead_ = false;
+  bool any_misled_ = false;  // some watch was misled at some time
   std::deque<RequestFault> faults_;
   std::map<std::string, int> failures_;  // of PATCHes in a row, by path
   std::list<std::weak_ptr<Exchange>> exchanges_;

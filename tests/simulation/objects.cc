@@ -31,22 +31,12 @@ std::string Metadata(const std::string& ns, const std::string& name, const std::
   return text.append(more).append("}");
 }
 
-// One entry for each name of status.used: who reads it looks for a name's.
-std::string ManagedFields(const StoredQuota& quota) {
-  std::string entries;
-  for (const auto& [name, manager] : quota.used_by) {
-    if (!entries.empty()) entries += ",";
-    entries.append("{").append(Pair("manager", manager)).append(",");
-    entries.append(Pair("operation", "Update")).append(R"(,"subresource":"status",)");
-    entries.append(R"("fieldsV1":{"f:status":{"f:used":{"f:)").append(name).append(R"(":{}}}}})");
-  }
-  std::string text = ",\"managedFields\":[";
-  text.append(entries).append("]");
-  if (quota.tree) {
-    return text.append(",\"generation\":").append(std::to_string(quota.generation));
-  }
-  if (quota.reservations.empty()) return text;
-  text.append(",\"annotations\":{").append(json::Quote(quota::kReservations)).append(":");
+// The members of the metadata that only quotas have.
+std::string FurtherMetadata(const StoredQuota& quota) {
+  if (quota.tree) return ",\"generation\":" + std::to_string(quota.generation);
+  if (quota.reservations.empty()) return "";
+  std::string text = ",\"annotations\":{";
+  text.append(json::Quote(quota::kReservations)).append(":");
   return text.append(json::Quote(quota.reservations)).append("}");
 }
 
@@ -98,12 +88,12 @@ std::string MachineToJson(const Thing& machine) {
 }  // namespace
 
 const char* NameOf(Api api) {
-  if (api == Api::kIroncore) return "ironcore";
-  return api == Api::kCluster ? "cluster" : "core";
+  static constexpr const char* kNames[] = {"core", "ironcore", "cluster", "joint"};
+  return kNames[static_cast<std::size_t>(api)];
 }
 
 std::optional<Api> ApiNamed(const std::string& name) {
-  for (const Api api : {Api::kCore, Api::kIroncore, Api::kCluster}) {
+  for (const Api api : {Api::kCore, Api::kIroncore, Api::kCluster, Api::kJoint}) {
     if (name == NameOf(api)) return api;
   }
   return std::nullopt;
@@ -164,7 +154,8 @@ std::string ToJson(const StoredClass& of) {
 }
 
 std::string ToJson(const StoredNamespace& ns) {
-  std::string text = Metadata("", ns.name, ns.uid, ns.version);
+  std::string text = Metadata("", ns.name, ns.uid, ns.version,
+                              ns.going ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "");
   text.pop_back();
   return text.append(",\"labels\":").append(ToJson(ns.labels)).append("}}");
 }
@@ -188,7 +179,8 @@ std::string ToJson(const Thing& thing) {
 }
 
 std::string ToJson(const StoredQuota& quota) {
-  std::string text = Metadata(quota.ns, quota.name, quota.uid, quota.version, ManagedFields(quota));
+  std::string text =
+      Metadata(quota.ns, quota.name, quota.uid, quota.version, FurtherMetadata(quota));
   text.append(",\"spec\":{\"hard\":").append(ToJson(quota.hard));
   if (quota.gold) {
     text += R"(,"scopeSelector":{"matchExpressions":[{"scopeName":")";

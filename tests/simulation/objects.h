@@ -1,7 +1,7 @@
 #pragma once
 
-// What the model's API server stores, as values, and what the truth about quotas is: the sum over
-// stored objects, done here in the plainest way, apart from the product's.
+// The objects of the model's API server as values, and the true usage of quotas: the sum over
+// stored objects, computed in the simplest way, without code of the product.
 
 #include <cstdint>
 #include <map>
@@ -14,14 +14,17 @@
 
 namespace simulation {
 
-// What the server of a schedule has.
+// The kinds that the server of a schedule serves.
 enum class Api : std::uint8_t {
   kCore,      // claims, secrets, and quotas for them
   kIroncore,  // machines, their classes, and quotas for them
   kCluster,   // claims and secrets in namespaces with labels, and ClusterQuotas
+  kJoint,     // the same, and quotas of core in the namespaces
 };
-// "core", "ironcore", "cluster".
+// "core", "ironcore", "cluster", "joint".
 const char* NameOf(Api api);
+// The server has namespaces with labels, and ClusterQuotas.
+inline bool HasTree(Api api) { return api == Api::kCluster || api == Api::kJoint; }
 std::optional<Api> ApiNamed(const std::string& name);
 
 enum class Resource : std::uint8_t {
@@ -32,7 +35,8 @@ enum class Resource : std::uint8_t {
   kMachines,
   kClasses,
   kWebhooks,
-  kNamespaces
+  kNamespaces,
+  kClusterQuotas
 };
 
 using Amounts = std::map<std::string, std::int64_t>;
@@ -44,7 +48,7 @@ inline constexpr const char* kCpu = "requests.cpu";
 inline constexpr const char* kMemory = "requests.memory";
 inline constexpr const char* kMachineCount = "count/machines.compute.ironcore.dev";
 
-// The name is one whose amounts the classes of machines say.
+// The classes of machines state the amounts of this name.
 bool IsSaidByClasses(const std::string& name);
 
 // A claim, a secret, or a machine. A claim of the class "gold" is in the scope of quotas for gold,
@@ -58,11 +62,11 @@ struct Thing {
   std::int64_t size = 0;
   bool gold = false;
   std::string of = {};      // of a machine: the name of its class
-  bool terminated = false;  // and it uses nothing any more, but is one still
-  bool going = false;       // told to go, and kept by a finalizer: it uses what it used
+  bool terminated = false;  // uses no resources any more, but still counts as an object
+  bool going = false;       // deleted, but kept by a finalizer: its usage still counts
 };
 
-// A class of machines. What it does not say is unknown.
+// A class of machines. A name that it does not state is unknown.
 struct StoredClass {
   std::string name;
   std::string uid;
@@ -78,15 +82,16 @@ struct StoredNamespace {
   std::string uid;
   std::uint64_t version = 0;
   Labels labels;
+  bool going = false;  // it is being deleted: nothing can be created there
 };
 using Namespaces = std::map<std::string, StoredNamespace>;
 
-// What a ClusterQuota has beside its limits.
+// The fields of a ClusterQuota beside its limits.
 struct InTree {
   enum class Mode : std::uint8_t { kDeny, kWarn, kAudit };
-  std::optional<Labels> selector;  // namespaces with all of these labels; nullopt: none of its own
+  std::optional<Labels> selector;  // namespaces with all of these labels; nullopt: none
   std::string parent;              // "": none
-  Amounts guaranteed;              // what its siblings cannot take
+  Amounts guaranteed;              // reserved for it among its siblings
   Mode mode = Mode::kDeny;
   bool operator==(const InTree&) const = default;
 };
@@ -101,21 +106,24 @@ struct StoredQuota {
   std::optional<Amounts> status_hard;
   std::optional<Amounts> status_used;
   std::string reservations = {};               // the annotation
-  std::map<std::string, std::string> used_by;  // the manager that wrote a name of it last
+  std::map<std::string, std::string> used_by;  // by name in used: the manager that wrote it last
   std::optional<InTree> tree = {};             // of a ClusterQuota
   std::set<std::string> reach = {};  // of a ClusterQuota: the namespaces that it counts (tree.h)
   std::uint64_t generation = 1;
-  json::Object further = {};  // what else its status says
+  json::Object further = {};  // the other fields of its status
 
+  [[nodiscard]] Resource resource() const {
+    return tree ? Resource::kClusterQuotas : Resource::kQuotas;
+  }
   [[nodiscard]] bool enforced() const { return !tree || tree->mode == InTree::Mode::kDeny; }
 };
 
-// Without what its class does not say.
+// Omits the names that its class does not state.
 Amounts UsageOf(const Thing& thing, const Classes& classes);
-// The thing uses what nobody can tell.
+// The thing uses an unknown amount of this name.
 bool IsUnknown(const Thing& thing, const std::string& name, const Classes& classes);
 bool Matches(const StoredQuota& quota, const Thing& thing);
-// What of the thing's usage this quota counts.
+// The part of the thing's usage that this quota counts.
 Amounts CountedBy(const StoredQuota& quota, const Thing& thing, const Classes& classes);
 std::int64_t Get(const Amounts& amounts, const std::string& name);
 std::string ToText(const Amounts& amounts);

@@ -17,7 +17,7 @@ std::string WithoutGuards(const std::string& body) {
   return json::Write(patch);
 }
 
-// A patch whose list of reservations lacks this.
+// Returns the patch without this member in its list of reservations.
 std::string WithoutMember(const std::string& body, const char* member) {
   json::Value patch = json::Parse(body).value();
   const std::string name(quota::kReservations);
@@ -29,7 +29,7 @@ std::string WithoutMember(const std::string& body, const char* member) {
   return json::Write(patch);
 }
 
-// Of the objects' events every fifth never comes.
+// Drops every fifth event of objects.
 class LossyBody final : public http::BodyStream {
  public:
   LossyBody(std::unique_ptr<http::BodyStream> inner, int& events)
@@ -47,7 +47,7 @@ class LossyBody final : public http::BodyStream {
   int& events_;
 };
 
-// Of the classes' events those of one type never come.
+// Drops the events of one type.
 class PartialBody final : public http::BodyStream {
  public:
   PartialBody(std::unique_ptr<http::BodyStream> inner, std::string lost)
@@ -65,7 +65,7 @@ class PartialBody final : public http::BodyStream {
   std::string lost_;
 };
 
-// What comes, in other words.
+// Reworks each object in the events of a watch.
 class ReworkedBody final : public http::BodyStream {
  public:
   ReworkedBody(std::unique_ptr<http::BodyStream> inner, std::function<void(json::Value&)> rework)
@@ -84,16 +84,41 @@ class ReworkedBody final : public http::BodyStream {
   std::function<void(json::Value&)> rework_;
 };
 
-// Of one namespace nobody learns the labels.
-void TakeLabels(json::Value& said) {
+// Applies `rework` to each item of a list, to the object of an event, or to a single object.
+void ForEachObject(json::Value& said, const std::function<void(json::Value&)>& rework) {
   json::Object* const members = said.AsObject();
+  if (members == nullptr) return;
   if (json::Value* const items = members->Find("items")) {
-    for (json::Value& item : *items->AsArray()) TakeLabels(item);
-    return;
+    for (json::Value& item : *items->AsArray()) rework(item);
+  } else if (json::Value* const object = members->Find("object")) {
+    rework(*object);
+  } else {
+    rework(said);
   }
-  if (json::Value* const object = members->Find("object")) return TakeLabels(*object);
-  if (said.StringAt({"metadata", "name"}) != "ns1") return;
-  said.Make({"metadata", "labels"}) = json::Object();
+}
+
+// Removes the labels of one namespace.
+void TakeLabels(json::Value& ns) {
+  if (ns.StringAt({"metadata", "name"}) == "ns1") ns.Make({"metadata", "labels"}) = json::Object();
+}
+
+// Removes the labels of a terminating namespace, so that no quota selects it.
+void TakeLabelsOfGoing(json::Value& ns) {
+  if (ns.At({"metadata", "deletionTimestamp"}) == nullptr) return;
+  ns.Make({"metadata", "labels"}) = json::Object();
+}
+
+// Replaces `used` by the value of the last write of a replica.
+void TakeStrangers(json::Value& quota) {
+  const std::string_view text =
+      quota.StringAt({"metadata", "annotations", std::string(quota::kReservations)});
+  const auto list = json::Parse(text);
+  const json::Value* const used = list ? list->At({"used"}) : nullptr;
+  if (used == nullptr || quota.At({"status", "used"}) == nullptr) return;
+  for (auto& [name, amount] : *quota.Make({"status", "used"}).AsObject()) {
+    const json::Value* const written = used->At({name});
+    if (written != nullptr) amount = *written;
+  }
 }
 
 }  // namespace
@@ -126,6 +151,13 @@ const std::vector<PlantedName>& AllPlanted() {
        Api::kCluster},
       {Planted::kNamespaceMissed, "namespace-missed", "is not the truth", Api::kCluster},
       {Planted::kLabelsFrozen, "labels-frozen", "is not the truth", Api::kCluster},
+      {Planted::kGoingGone, "going-gone", "used is below what is stored", Api::kCluster},
+      {Planted::kRecreatedMissed, "recreated-missed", "is not the truth", Api::kCluster},
+      {Planted::kModeFrozen, "mode-frozen", "more is reserved than the limit", Api::kCluster},
+      {Planted::kStrangerMissed, "stranger-missed", "used is below what is stored"},
+      {Planted::kWithdrawForgotten, "withdraw-forgotten", "what is refused is reserved still",
+       Api::kJoint},
+      {Planted::kEachAlone, "each-alone", "what is admitted is not reserved", Api::kJoint},
   };
   return all;
 }
@@ -140,10 +172,15 @@ base::Task<base::Result<client::ApiResponse>> PlantedClient::Do(client::ApiReque
     const bool unanswered = !written && written.error().http_status == 0;
     co_return unanswered ? stored : written;
   }
-  if (planted_ == Planted::kNewestKept) {
-    const bool quotas = request.path.find("/resourcequotas") != std::string::npos;
+  const Rework rework =
+      planted_ == Planted::kStrangerMissed && patch ? nullptr : ReworkOf(request.path);
+  if (rework) {
     auto answer = co_await inner_.Do(std::move(request));
-    if (quotas && answer) answer->body = Newest(answer->body);
+    if (answer) {
+      json::Value said = json::Parse(answer->body).value();
+      ForEachObject(said, rework);
+      answer->body = json::Write(said);
+    }
     co_return answer;
   }
   if (patch && planted_ == Planted::kNoFloor) request.body = WithoutMember(request.body, "floor");
@@ -162,23 +199,20 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> PlantedClient::Strea
   using Body = std::unique_ptr<http::BodyStream>;
   bool watch = false;
   for (const auto& [name, value] : request.query) watch = watch || name == "watch";
+  const Rework rework = ReworkOf(request.path);
   const bool quotas = request.path.ends_with("/resourcequotas");
   const bool classes = request.path.ends_with("/machineclasses");
   const bool namespaces = request.path.ends_with("/namespaces");
   const bool asked = !quotas && !watch && request.path.find("/namespaces/") != std::string::npos;
   auto opened = co_await inner_.Stream(std::move(request));
-  if (opened && quotas && planted_ == Planted::kNewestKept) {
-    Body body = std::make_unique<ReworkedBody>(std::move(*opened),
-                                               [this](json::Value& said) { KeepNewest(said); });
+  if (opened && rework) {
+    Body body = std::make_unique<ReworkedBody>(
+        std::move(*opened), [rework](json::Value& said) { ForEachObject(said, rework); });
     co_return base::Result<Body>(std::move(body));
   }
   if (opened && asked && planted_ == Planted::kNotAsked) {
     Body body = std::make_unique<ReworkedBody>(
         std::move(*opened), [](json::Value& said) { said.Make({"items"}) = json::Array(); });
-    co_return base::Result<Body>(std::move(body));
-  }
-  if (opened && namespaces && planted_ == Planted::kNamespaceMissed) {
-    Body body = std::make_unique<ReworkedBody>(std::move(*opened), TakeLabels);
     co_return base::Result<Body>(std::move(body));
   }
   if (!opened || !watch) co_return opened;
@@ -199,15 +233,27 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> PlantedClient::Strea
   co_return opened;
 }
 
-// Of a quota, a list of them, or an event of one.
-void PlantedClient::KeepNewest(json::Value& said) {
-  json::Value* const items = said.IsObject() ? said.AsObject()->Find("items") : nullptr;
-  if (items != nullptr) {
-    for (json::Value& item : *items->AsArray()) KeepNewest(item);
-    return;
+PlantedClient::Rework PlantedClient::ReworkOf(const std::string& path) {
+  if (path.ends_with("/namespaces")) {
+    if (planted_ == Planted::kNamespaceMissed) return TakeLabels;
+    if (planted_ == Planted::kGoingGone) return TakeLabelsOfGoing;
+    if (planted_ != Planted::kRecreatedMissed) return nullptr;
+    return [this](json::Value& ns) { TakeLabelsOfRecreated(ns); };
   }
-  json::Value* const object = said.IsObject() ? said.AsObject()->Find("object") : nullptr;
-  if (object != nullptr) return KeepNewest(*object);
+  if (path.find("/resourcequotas") == std::string::npos) return nullptr;
+  if (planted_ == Planted::kStrangerMissed) return TakeStrangers;
+  if (planted_ != Planted::kNewestKept) return nullptr;
+  return [this](json::Value& quota) { KeepNewest(quota); };
+}
+
+void PlantedClient::TakeLabelsOfRecreated(json::Value& ns) {
+  const std::string uid(ns.StringAt({"metadata", "uid"}));
+  const std::string name(ns.StringAt({"metadata", "name"}));
+  if (first_uid_.try_emplace(name, uid).first->second == uid) return;
+  ns.Make({"metadata", "labels"}) = json::Object();
+}
+
+void PlantedClient::KeepNewest(json::Value& said) {
   const std::string uid(said.StringAt({"metadata", "uid"}));
   const auto version = [](const json::Value& quota) {
     return std::stoull(std::string(quota.StringAt({"metadata", "resourceVersion"})));
@@ -221,14 +267,8 @@ void PlantedClient::KeepNewest(json::Value& said) {
   }
 }
 
-std::string PlantedClient::Newest(const std::string& body) {
-  json::Value said = json::Parse(body).value();
-  KeepNewest(said);
-  return json::Write(said);
-}
-
-std::vector<admission::BookedQuota> StaleQuotas::Age(std::vector<admission::BookedQuota> quotas) {
-  for (admission::BookedQuota& booked : quotas) {
+void StaleQuotas::Age(admission::NamespaceQuotas& here) {
+  for (admission::BookedQuota& booked : here.quotas) {
     const quota::Quota& quota = *booked.quota;
     const auto [entry, added] = known_.try_emplace(quota.uid, Known{quota, quota});
     Known& known = entry->second;
@@ -239,7 +279,18 @@ std::vector<admission::BookedQuota> StaleQuotas::Age(std::vector<admission::Book
     }
     booked.quota = &known.shown;
   }
-  return quotas;
+}
+
+void FrozenModes::Freeze(admission::NamespaceQuotas& here) {
+  for (admission::BookedQuota& booked : here.quotas) {
+    const quota::Quota& quota = *booked.quota;
+    if (!quota.cluster) continue;
+    Known& known =
+        known_.try_emplace(quota.uid, Known{quota.cluster->enforcement, {}}).first->second;
+    known.shown = quota;
+    known.shown.cluster->enforcement = known.mode;
+    booked.quota = &known.shown;
+  }
 }
 
 void Plant(Planted planted, std::uint64_t call, admission::Review& review) {
@@ -253,14 +304,14 @@ void Plant(Planted planted, std::uint64_t call, admission::Review& review) {
   if (planted == Planted::kGoingFree && going) review.object = review.old_object;
 }
 
-void Plant(Planted planted, std::vector<admission::BookedQuota>& quotas) {
-  if (planted != Planted::kParentForgotten) return;
-  std::erase_if(quotas, [](const auto& booked) { return !booked.above.empty(); });
-}
-
-void Plant(Planted planted, std::vector<quota::TreePlace>& places) {
-  if (planted != Planted::kGuaranteeGiven) return;
-  for (quota::TreePlace& place : places) place.promised = place.held_back = {};
+void Plant(Planted planted, admission::NamespaceQuotas& here) {
+  if (planted == Planted::kParentForgotten) {
+    std::erase_if(here.quotas, [](const auto& booked) { return !booked.tree.above.empty(); });
+  }
+  for (admission::BookedQuota& booked : here.quotas) {
+    if (planted == Planted::kParentForgotten) booked.tree.parent.reset();
+    if (planted == Planted::kGuaranteeGiven) booked.tree.promised = booked.tree.promised_below = {};
+  }
 }
 
 void Plant(Planted planted, quota::QuotaApi& api) {

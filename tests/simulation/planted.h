@@ -1,8 +1,9 @@
 #pragma once
 
-// Faults that are built in on purpose, to show that the simulation finds what it looks for. None of
-// them is in the product: each is a wrapper around what the product is given, or an option of it.
+// Faults that are planted on purpose, to show that the simulation finds them. None is in the
+// product: each is an option of the product or wraps one of its inputs.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,37 +19,43 @@ namespace simulation {
 
 enum class Planted : std::uint8_t {
   kNone,
-  kChargePerCall,     // each call is about another object
-  kUnguardedWrite,    // a status is written whatever it is meanwhile
-  kLoweredTooEarly,   // reservations end before their object can be seen
-  kNoExpiry,          // reservations of what was never stored stay
-  kLeaseTrusted,      // a stopped process does not see that its lease ended
-  kStaleBatch,        // decided against the status before the last
-  kEventLost,         // and nobody lists again
-  kDoubleWrite,       // each status is written twice
-  kForgottenOld,      // an update is taken for a creation
-  kAnswerTrusted,     // a write without an answer is taken for made
-  kNeighbourIgnored,  // reservations end before the slowest webhook has answered
-  kNewestKept,        // what was known in a later version is the truth
-  kGoingFree,         // what is being deleted grows uncharged
-  kClassFrozen,       // a class that changes moves nothing
-  kClassRemembered,   // one that went is not missing
-  kMissingFree,       // what nobody can tell is nothing
-  kClassNotRead,      // only a watch shows classes
-  kDroppedEarly,      // entries end before their object was shown
-  kNotAsked,          // they end early, and the server is not asked
-  kNoFloor,           // who is behind an earlier recount recounts
-  kParentForgotten,   // a quota above is not asked
-  kGuaranteeGiven,    // what is promised to a quota is free for its siblings
-  kNamespaceMissed,   // a group lacks a namespace
-  kLabelsFrozen,      // a namespace that gets other labels moves nothing
+  kChargePerCall,      // each call is about another object
+  kUnguardedWrite,     // a status is written without a guard by version
+  kLoweredTooEarly,    // reservations end before their object can be seen
+  kNoExpiry,           // reservations for objects that were never stored do not expire
+  kLeaseTrusted,       // a stopped process does not see that its lease ended
+  kStaleBatch,         // a batch is decided against the status before the last
+  kEventLost,          // events are lost, and no list repairs that
+  kDoubleWrite,        // each status is written twice
+  kForgottenOld,       // an update is taken for a creation
+  kAnswerTrusted,      // a write without an answer is taken for made
+  kNeighbourIgnored,   // reservations end before the slowest webhook has answered
+  kNewestKept,         // after a restore the later version is taken for the truth
+  kGoingFree,          // a terminating object grows uncharged
+  kClassFrozen,        // a changed class changes no usage
+  kClassRemembered,    // a deleted class is not missing
+  kMissingFree,        // unknown usage counts as zero
+  kClassNotRead,       // classes are never read live, only watched
+  kDroppedEarly,       // entries end before their object was shown
+  kNotAsked,           // entries end early, and the server is not asked
+  kNoFloor,            // a replica recounts although it is behind an earlier recount
+  kParentForgotten,    // a parent quota is not asked
+  kGuaranteeGiven,     // the guarantee of a quota is free for its siblings
+  kNamespaceMissed,    // a group lacks a namespace
+  kLabelsFrozen,       // new labels of a namespace change no usage
+  kGoingGone,          // a terminating namespace is taken for deleted
+  kRecreatedMissed,    // the labels of a namespace that was created again are not seen
+  kModeFrozen,         // a quota stays in the mode in which it was seen first
+  kStrangerMissed,     // the additions of others to a status are not seen
+  kWithdrawForgotten,  // reservations for a refused request stay
+  kEachAlone,          // each quota API decides for itself
 };
 
 struct PlantedName {
   Planted planted;
   std::string name;
-  std::string broken;    // what the simulation says of the invariant that it breaks
-  Api api = Api::kCore;  // it is about what such schedules have
+  std::string broken;    // part of the violation that the simulation prints
+  Api api = Api::kCore;  // the schedules that can find it
 };
 const std::vector<PlantedName>& AllPlanted();
 
@@ -61,21 +68,26 @@ class PlantedClient final : public client::ApiClient {
       client::ApiRequest request) override;
 
  private:
-  // Each quota as it was in the latest version that was ever shown.
-  void KeepNewest(json::Value& said);
-  std::string Newest(const std::string& body);
+  // Changes each object of an answer.
+  using Rework = std::function<void(json::Value& object)>;
+  [[nodiscard]] Rework ReworkOf(const std::string& path);
+  // Replaces the quota by the latest version that was ever shown.
+  void KeepNewest(json::Value& quota);
+  // Removes the labels if the namespace existed before with another uid.
+  void TakeLabelsOfRecreated(json::Value& ns);
 
   client::ApiClient& inner_;
   Planted planted_;
-  std::map<std::string, json::Value> newest_;  // by uid
+  std::map<std::string, json::Value> newest_;     // by uid
+  std::map<std::string, std::string> first_uid_;  // of namespaces, by name
   int events_ = 0;
 };
 
-// What a stale batch is decided against.
+// The outdated quotas of kStaleBatch.
 class StaleQuotas {
  public:
-  // The quotas as they are, but with the `used` that each had before its last change.
-  std::vector<admission::BookedQuota> Age(std::vector<admission::BookedQuota> quotas);
+  // Leaves the quotas as they are, but with the `used` that each had before its last change.
+  void Age(admission::NamespaceQuotas& here);
 
  private:
   struct Known {
@@ -85,10 +97,22 @@ class StaleQuotas {
   std::map<std::string, Known> known_;  // by uid
 };
 
+// Keeps the mode of each quota as it was seen first.
+class FrozenModes {
+ public:
+  void Freeze(admission::NamespaceQuotas& here);
+
+ private:
+  struct Known {
+    quota::ClusterSpec::Enforcement mode;
+    quota::Quota shown;
+  };
+  std::map<std::string, Known> known_;  // by uid
+};
+
 void Plant(Planted planted, std::uint64_t call, admission::Review& review);
-// Of what a book says.
-void Plant(Planted planted, std::vector<admission::BookedQuota>& quotas);
-void Plant(Planted planted, std::vector<quota::TreePlace>& places);
+// Changes the answer of a book.
+void Plant(Planted planted, admission::NamespaceQuotas& here);
 void Plant(Planted planted, quota::QuotaApi& api);
 
 }  // namespace simulation

@@ -2,7 +2,8 @@
 
 namespace simulation {
 
-// Thousands of lives log as the daemon does: nobody reads that. Crashes still say why.
+// Turns off the log: thousands of simulated processes would log as the daemon does. Crashes are
+// still logged.
 void QuietLog();
 
 }  // namespace simulation

@@ -21,15 +21,21 @@ using accounting::kReconnect;
 constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 constexpr std::chrono::milliseconds kAnswerTime = 5s;
 
-quota::QuotaApi QuotaApiOf(simulation::Api api) {
-  if (api == simulation::Api::kIroncore) return quota::IroncoreQuotaApi();
-  return api == simulation::Api::kCluster ? quota::ClusterQuotaApi() : quota::CoreQuotaApi();
+std::vector<quota::QuotaApi> ApisOf(const ReplicaSettings& settings) {
+  std::vector<quota::QuotaApi> apis;
+  const Api api = settings.api;
+  if (api == Api::kIroncore) apis.push_back(quota::IroncoreQuotaApi());
+  if (api == Api::kCore || api == Api::kJoint) apis.push_back(quota::CoreQuotaApi());
+  if (HasTree(api)) apis.push_back(quota::ClusterQuotaApi());
+  for (quota::QuotaApi& one : apis) Plant(settings.planted, one);
+  return apis;
 }
 
-quota::QuotaApi ApiOf(const ReplicaSettings& settings) {
-  quota::QuotaApi api = QuotaApiOf(settings.api);
-  Plant(settings.planted, api);
-  return api;
+// Returns the text of the list of reservations, or "" if the patch has none.
+std::string_view ReservationsIn(const json::Value& patch, const quota::QuotaApi& api) {
+  return api.form.reservations_in_status
+             ? patch.StringAt({"status", "reservations"})
+             : patch.StringAt({"metadata", "annotations", quota::kReservations});
 }
 
 }  // namespace
@@ -49,7 +55,7 @@ class Replica::Counts final : public controllers::ControllerObserver {
   Tell& tell_;
 };
 
-// The controller as admission sees it; knows which quotas admission writes at this moment.
+// Wraps the controller as admission sees it, and records which quotas admission is writing.
 class Replica::Book final : public admission::QuotaBook, public admission::ObjectBook {
  public:
   Book(controllers::QuotaController& controller, Tell& tell, Planted planted,
@@ -60,9 +66,8 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
         planted_(planted),
         quotas_(quotas) {}
 
-  // A PATCH leaves. True if it is admission's.
-  bool OnPatch(const client::ApiRequest& request) {
-    const json::Value patch = json::Parse(request.body).value();
+  // Called when a PATCH leaves. Returns true if admission sent it.
+  bool OnPatch(const client::ApiRequest& request, const json::Value& patch) {
     const std::string_view uid = patch.StringAt({"metadata", "uid"});
     const auto writing = std::ranges::find_if(writing_, [&](const Writing& w) {
       return uid.empty() ? request.path == w.path : uid == w.uid;
@@ -73,27 +78,12 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
     return true;
   }
 
-  [[nodiscard]] std::vector<admission::BookedQuota> Quotas(std::string_view ns) const override {
-    std::vector<admission::BookedQuota> quotas = inner_.Quotas(ns);
-    Plant(planted_, quotas);
-    return planted_ == Planted::kStaleBatch ? stale_.Age(std::move(quotas)) : quotas;
-  }
-  [[nodiscard]] std::vector<quota::TreePlace> PlacesOf(
-      const std::vector<admission::BookedQuota>& quotas) const override {
-    std::vector<quota::TreePlace> places = inner_.PlacesOf(quotas);
-    Plant(planted_, places);
-    return places;
-  }
-  [[nodiscard]] std::string WriterOf(std::string_view ns) override { return inner_.WriterOf(ns); }
-  [[nodiscard]] bool MayLimit(std::string_view ns) const override { return inner_.MayLimit(ns); }
-  [[nodiscard]] const quota::ResourceList* Reserved(const quota::Quota& quota,
-                                                    const quota::Uid& uid,
-                                                    std::string_view version) const override {
-    return inner_.Reserved(quota, uid, version);
-  }
-  std::uint64_t Rely(const quota::Quota& quota, const quota::Uid& uid,
-                     std::string_view version) override {
-    return inner_.Rely(quota, uid, version);
+  [[nodiscard]] admission::NamespaceQuotas Quotas(std::string_view ns) const override {
+    admission::NamespaceQuotas here = inner_.Quotas(ns);
+    Plant(planted_, here);
+    if (planted_ == Planted::kStaleBatch) stale_.Age(here);
+    if (planted_ == Planted::kModeFrozen) modes_.Freeze(here);
+    return here;
   }
   [[nodiscard]] bool Draw(const admission::ReservePlan& plan) override { return inner_.Draw(plan); }
   base::Task<base::Result<void>> Reserve(admission::ReservePlan plan,
@@ -101,7 +91,7 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
     const quota::Quota& quota = plan.quota;
     const std::string uid = quota.uid;
     const auto same = [uid](const Writing& w) { return w.uid == uid; };
-    // After namespaces or quotas changed two writers may have the same ClusterQuota for a moment.
+    // After a change of namespaces or quotas, two batches may write one ClusterQuota for a moment.
     if (!quota.cluster && std::ranges::any_of(writing_, same)) {
       tell_.Violation("two batches write " + quota.key.ToString() + " at once");
     }
@@ -112,7 +102,7 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
     co_return outcome;
   }
   void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override {
-    inner_.Withdraw(key, uid, grant);
+    if (planted_ != Planted::kWithdrawForgotten) inner_.Withdraw(key, uid, grant);
   }
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override {
     co_return co_await inner_.Refresh(std::move(ns), deadline);
@@ -141,7 +131,7 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
   }
 
  private:
-  // What admission writes at this moment.
+  // A status write of admission in progress.
   struct Writing {
     std::string uid;
     std::string path;
@@ -153,6 +143,7 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
   Planted planted_;
   const api::GroupVersionResource& quotas_;
   mutable StaleQuotas stale_;
+  mutable FrozenModes modes_;
   std::list<Writing> writing_;
 };
 
@@ -163,46 +154,74 @@ Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings
       clock_(timeline.scheduler(), settings_.ahead, settings_.rate),
       link_(timeline, server, clock_, settings_.seed),
       client_(link_, settings_.planted),
-      api_(ApiOf(settings_)),
       served_(client_, clock_),
       counts_(std::make_unique<Counts>(tell)),
       runner_(std::make_unique<leader::LeaderRunner>(clock_, client_, nullptr, LeaseOptions())),
       stop_(clock_.NewAlarm()),
       reviews_(timeline.executor()),
       life_(timeline.executor()) {
-  controllers::TrackingContext context{
-      .executor = timeline.executor(),
-      .scheduler = &clock_,
-      .client = &client_,
-      .reflector = {.backoff = kReconnect, .seed = settings_.seed + 1},
-      .name = api_.name,
-      .registry = nullptr,
-      .events = nullptr};
-  controller_ = std::make_unique<controllers::QuotaController>(context, api_, served_, *counts_,
-                                                               ControllerOptions());
-  book_ = std::make_unique<Book>(*controller_, tell_, settings_.planted, api_.resource);
-  admitter_ = std::make_unique<admission::QuotaAdmitter>(timeline_.executor(), clock_, api_, *book_,
-                                                         *book_, admission::NoObserver());
+  for (quota::QuotaApi& api : ApisOf(settings_)) enforced_.push_back({.api = std::move(api)});
+  // Only after all were added, because the parts of each keep a reference to its quota API.
+  for (std::size_t i = 0; i < enforced_.size(); ++i) Enforce(enforced_[i], settings_.seed + 10 * i);
+  MakeJoint();
   if (settings_.webhooks) FollowWebhooks();
   link_.on_patch = [this](const client::ApiRequest& request) { CheckPatch(request); };
   life_.Spawn("life", [this] { return Live(); });
 }
 
+void Replica::Enforce(Enforced& enforced, std::uint64_t seed) {
+  controllers::TrackingContext context{.executor = timeline_.executor(),
+                                       .scheduler = &clock_,
+                                       .client = &client_,
+                                       .reflector = {.backoff = kReconnect, .seed = seed + 1},
+                                       .name = enforced.api.name,
+                                       .registry = nullptr,
+                                       .events = nullptr};
+  enforced.controller = std::make_unique<controllers::QuotaController>(
+      context, enforced.api, served_, *counts_, ControllerOptions(seed + 2));
+  enforced.book =
+      std::make_unique<Book>(*enforced.controller, tell_, settings_.planted, enforced.api.resource);
+  enforced.admitter = std::make_unique<admission::QuotaAdmitter>(
+      timeline_.executor(), clock_, enforced.api, *enforced.book, *enforced.book,
+      admission::NoObserver());
+}
+
+// Joins the admitters as the daemon does.
+void Replica::MakeJoint() {
+  std::vector<admission::QuotaAdmitter*> all;
+  for (const Enforced& enforced : enforced_) all.push_back(enforced.admitter.get());
+  using Called = admission::JointAdmitter::Called;
+  admission::JointAdmitter::IsCalled called;
+  if (settings_.once) {
+    called = [](const auto&, const auto&, std::string_view) { return Called::kYes; };
+  }
+  for (Enforced& enforced : enforced_) {
+    const bool alone = settings_.planted == Planted::kEachAlone;
+    enforced.joint = std::make_unique<admission::JointAdmitter>(
+        timeline_.executor(), *enforced.admitter,
+        alone ? std::vector<admission::QuotaAdmitter*>{enforced.admitter.get()} : all, called);
+  }
+}
+
 Replica::~Replica() = default;
 
 std::size_t Replica::reservations() const {
-  controllers::Accounts::Tally tally;
-  while (controller_->accounts().Count(tally)) continue;
-  return tally.reservations;
+  std::size_t reservations = 0;
+  for (const Enforced& enforced : enforced_) {
+    controllers::Accounts::Tally tally;
+    while (enforced.controller->accounts().Count(tally)) continue;
+    reservations += tally.reservations;
+  }
+  return reservations;
 }
 
-controllers::QuotaControllerOptions Replica::ControllerOptions() {
+controllers::QuotaControllerOptions Replica::ControllerOptions(std::uint64_t seed) {
   controllers::QuotaControllerOptions options;
-  options.resync_period = {};  // it must not be needed
+  options.resync_period = {};  // correctness must not need a resync
   options.write_timeout = kWriteTimeout;
   options.identity = settings_.name;
   options.leading = [this] { return runner_->Leads(); };
-  options.seed = settings_.seed + 2;
+  options.seed = seed;
   options.crowd = {
       .crowd = settings_.bursts ? 1U : 0U, .window = 2s, .shortest = 0ms, .growth = 2, .share = 2};
   if (settings_.planted == Planted::kLoweredTooEarly || settings_.planted == Planted::kNotAsked) {
@@ -212,18 +231,22 @@ controllers::QuotaControllerOptions Replica::ControllerOptions() {
   return options;
 }
 
-// Planted holds stay what they are.
+// Some planted faults set the hold time. A slow webhook must not change it.
 void Replica::FollowWebhooks() {
   const bool ignored = settings_.planted == Planted::kNeighbourIgnored ||
                        settings_.planted == Planted::kLoweredTooEarly ||
                        settings_.planted == Planted::kNotAsked ||
                        settings_.planted == Planted::kNoExpiry;
   if (ignored) return;
-  webhooks_ = std::make_unique<admission::OtherWebhooks>(
+  webhooks_ = std::make_unique<webhook::OtherWebhooks>(
       clock_, client_, "quota-controller-manager",
       informers::ReflectorOptions{.backoff = kReconnect, .seed = settings_.seed + 4},
-      [this](base::Duration longest) { controller_->SetSlowestWebhook(longest); });
-  controller_->SetSlowestWebhook(webhooks_->Longest());
+      [this](base::Duration longest) {
+        for (Enforced& enforced : enforced_) enforced.controller->SetSlowestWebhook(longest);
+      });
+  for (Enforced& enforced : enforced_) {
+    enforced.controller->SetSlowestWebhook(webhooks_->Longest());
+  }
 }
 
 leader::LeaderOptions Replica::LeaseOptions() {
@@ -231,7 +254,9 @@ leader::LeaderOptions Replica::LeaseOptions() {
   options.lease = {"kube-system", "quota-controller-manager"};
   options.elector.identity = settings_.name;
   options.elector.seed = settings_.seed + 3;
-  options.on_started_leading = [this] { controller_->OnLeading(); };
+  options.on_started_leading = [this] {
+    for (Enforced& enforced : enforced_) enforced.controller->OnLeading();
+  };
   options.on_lost = [this](const std::string&) { Stop(); };
   if (settings_.planted == Planted::kLeaseTrusted) {
     options.now = [this] { return clock_.NowWithoutPauses(); };
@@ -239,19 +264,15 @@ leader::LeaderOptions Replica::LeaseOptions() {
   return options;
 }
 
-// What it granted a replica may take back, whoever leads: then it leaves alone what others
-// reserved.
-bool Replica::TakesBack(const client::ApiRequest& request) const {
-  const json::Value patch = json::Parse(request.body).value();
-  const std::string_view text =
-      api_.form.reservations_in_status
-          ? patch.StringAt({"status", "reservations"})
-          : patch.StringAt({"metadata", "annotations", std::string(quota::kReservations)});
-  const auto next = accounting::ReservationList::Parse(text);
+// A replica may remove its own reservations even if it does not lead. Such a write must keep the
+// entries of other replicas and must not change status.hard.
+bool Replica::TakesBack(const Enforced& enforced, const client::ApiRequest& request,
+                        std::string_view reservations, const json::Value& patch) const {
+  const auto next = accounting::ReservationList::Parse(reservations);
   if (!next || patch.At({"status", "hard"}) != nullptr) return false;
   bool found = false;
   const auto check = [&](const quota::Quota& quota) {
-    const std::string path = api_.resource.Path(quota.key.ns, quota.key.name, "status");
+    const std::string path = enforced.api.resource.Path(quota.key.ns, quota.key.name, "status");
     const auto now = accounting::ReservationList::Parse(quota.reservations);
     if (path != request.path || !now) return;
     found = std::ranges::all_of(now->entries(), [&](const auto& entry) {
@@ -259,13 +280,26 @@ bool Replica::TakesBack(const client::ApiRequest& request) const {
     });
   };
   controllers::QuotaStore::Place place;
-  while (controller_->store().VisitSome(place, 64, check)) continue;
+  while (enforced.controller->store().VisitSome(place, 64, check)) continue;
   return found;
 }
 
+Replica::Enforced& Replica::ConcernedBy(const client::ApiRequest& request) {
+  const auto concerns = [&](const Enforced& enforced) {
+    return request.path.find("/" + enforced.api.resource.resource + "/") != std::string::npos;
+  };
+  return *std::ranges::find_if(enforced_, concerns);
+}
+
 void Replica::CheckPatch(const client::ApiRequest& request) {
-  if (!request.path.ends_with("/status") || book_->OnPatch(request)) return;
-  if (runner_->Leads() || TakesBack(request)) return;
+  if (!request.path.ends_with("/status")) return;
+  Enforced& enforced = ConcernedBy(request);
+  const json::Value patch = json::Parse(request.body).value();
+  const std::string_view reservations = ReservationsIn(patch, enforced.api);
+  if (enforced.book->OnPatch(request, patch)) {
+    return tell_.OnReserve(std::string(reservations));
+  }
+  if (runner_->Leads() || TakesBack(enforced, request, reservations, patch)) return;
   tell_.Violation(settings_.name + " does not lead and reconciles: " + request.body);
 }
 
@@ -273,13 +307,15 @@ base::Task<void> Replica::Live() {
   co_await base::DeferCancellation();
   base::TaskGroup controllers(timeline_.executor());
   base::TaskGroup leadership(timeline_.executor());
-  controllers.Spawn("controller", [this] { return controller_->Run(); });
+  for (Enforced& enforced : enforced_) {
+    controllers.Spawn("controller", [&enforced] { return enforced.controller->Run(); });
+  }
   if (webhooks_) controllers.Spawn("other webhooks", [this] { return webhooks_->Run(); });
   leadership.Spawn("leader", [this] { return runner_->Run(); });
   while (!stopping_) co_await stop_->WaitUntil(clock_.Now() + 1h);
   if (killed_) reviews_.Cancel();
   co_await reviews_.Join();
-  co_await admitter_->Stop();
+  for (Enforced& enforced : enforced_) co_await enforced.admitter->Stop();
   controllers.Cancel();
   co_await controllers.Join();
   leadership.Cancel();
@@ -299,19 +335,21 @@ void Replica::Kill() {
   Stop();
 }
 
-void Replica::Ask(admission::Review review,
+void Replica::Ask(std::size_t quota_api, admission::Review review,
                   std::function<void(const admission::Answer&)> answered) {
-  reviews_.Spawn("review", [this, review = std::move(review), answered = std::move(answered)] {
-    return Answer(review, answered);
-  });
+  reviews_.Spawn("review",
+                 [this, quota_api, review = std::move(review), answered = std::move(answered)] {
+                   return Answer(quota_api, review, answered);
+                 });
 }
 
-base::Task<void> Replica::Answer(admission::Review review,
+base::Task<void> Replica::Answer(std::size_t quota_api, admission::Review review,
                                  std::function<void(const admission::Answer&)> answered) {
   co_await base::DeferCancellation();
   co_await clock_.WhilePaused();
   const base::TimePoint deadline = clock_.Now() + kAnswerTime;
-  const admission::Answer answer = co_await admitter_->Admit(std::move(review), deadline);
+  admission::JointAdmitter& admitter = *enforced_[quota_api].joint;
+  const admission::Answer answer = co_await admitter.Admit(std::move(review), deadline);
   if (!killed_) answered(answer);
 }
 

@@ -9,22 +9,25 @@
 #include <string>
 
 #include "controllers/quota/quota_controller.h"
-#include "pkg/admission/other_webhooks.h"
+#include "pkg/admission/joint_admitter.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/base/task_group.h"
 #include "pkg/leader/leader_runner.h"
+#include "pkg/webhook/other_webhooks.h"
 #include "tests/simulation/link.h"
 #include "tests/simulation/planted.h"
 
 namespace simulation {
 
-// What a replica does wrong, whatever the server makes of it.
+// Receives the violations and reservations of a replica before the server handles the request.
 class Tell {
  public:
   virtual ~Tell() = default;
   virtual void Violation(const std::string& what) = 0;
-  // A replica is about to reserve that for creations to come.
+  // A replica is about to reserve this in advance.
   virtual void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) = 0;
+  // Its admission sends a write that leaves the quota with this list of reservations.
+  virtual void OnReserve(std::string reservations) = 0;
 };
 
 struct ReplicaSettings {
@@ -33,8 +36,9 @@ struct ReplicaSettings {
   double rate = 1;
   std::uint64_t seed = 1;
   Api api = Api::kCore;
-  bool bursts = false;    // it reserves for those to come, for next to no crowd
-  bool webhooks = false;  // it follows those of others
+  bool bursts = false;    // it reserves in advance after very few creations
+  bool webhooks = false;  // it watches the webhook configurations of others
+  bool once = false;      // it knows that all webhooks are called, so one decides for all
   Planted planted = Planted::kNone;
 };
 
@@ -43,8 +47,10 @@ class Replica {
   Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings settings);
   ~Replica();  // REQUIRES: ended()
 
-  // As the webhook calls it; `answered` is called once, unless the process is killed before.
-  void Ask(admission::Review review, std::function<void(const admission::Answer&)> answered);
+  // Handles a call to the webhook of that quota API. `answered` is called once, unless the process
+  // is killed before.
+  void Ask(std::size_t quota_api, admission::Review review,
+           std::function<void(const admission::Answer&)> answered);
   // SIGKILL, SIGTERM, SIGSTOP for a while.
   void Kill();
   void Stop();
@@ -52,11 +58,11 @@ class Replica {
 
   // Serves the webhook.
   [[nodiscard]] bool serving() const { return !stopping_; }
-  // Its life is over, but for what is still to be joined.
+  // The process is ending: only its last tasks are still to be joined.
   [[nodiscard]] bool stopping() const { return stopping_; }
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] bool paused() const { return clock_.paused(); }
-  // It believes to lead; killed processes believe nothing.
+  // It believes that it leads. A killed process never does.
   [[nodiscard]] bool Leads() const { return !killed_ && runner_->Leads(); }
   [[nodiscard]] std::size_t reservations() const;
   [[nodiscard]] const std::string& name() const { return settings_.name; }
@@ -65,12 +71,24 @@ class Replica {
  private:
   class Book;
   class Counts;
+  // The parts that exist once for each quota API.
+  struct Enforced {
+    quota::QuotaApi api;
+    std::unique_ptr<controllers::QuotaController> controller;
+    std::unique_ptr<Book> book;
+    std::unique_ptr<admission::QuotaAdmitter> admitter;
+    std::unique_ptr<admission::JointAdmitter> joint;  // answers its webhook
+  };
+  void Enforce(Enforced& enforced, std::uint64_t seed);
+  void MakeJoint();
   base::Task<void> Live();
-  base::Task<void> Answer(admission::Review review,
+  base::Task<void> Answer(std::size_t quota_api, admission::Review review,
                           std::function<void(const admission::Answer&)> answered);
   void CheckPatch(const client::ApiRequest& request);
-  [[nodiscard]] bool TakesBack(const client::ApiRequest& request) const;
-  controllers::QuotaControllerOptions ControllerOptions();
+  [[nodiscard]] Enforced& ConcernedBy(const client::ApiRequest& request);
+  [[nodiscard]] bool TakesBack(const Enforced& enforced, const client::ApiRequest& request,
+                               std::string_view reservations, const json::Value& patch) const;
+  controllers::QuotaControllerOptions ControllerOptions(std::uint64_t seed);
   void FollowWebhooks();
   leader::LeaderOptions LeaseOptions();
 
@@ -80,14 +98,11 @@ class Replica {
   ReplicaClock clock_;
   Link link_;
   PlantedClient client_;
-  quota::QuotaApi api_;
   controllers::ServedResources served_;
   std::unique_ptr<Counts> counts_;
   std::unique_ptr<leader::LeaderRunner> runner_;
-  std::unique_ptr<controllers::QuotaController> controller_;
-  std::unique_ptr<Book> book_;
-  std::unique_ptr<admission::OtherWebhooks> webhooks_;  // null: nobody follows them
-  std::unique_ptr<admission::QuotaAdmitter> admitter_;
+  std::vector<Enforced> enforced_;                    // in the order in which they are asked
+  std::unique_ptr<webhook::OtherWebhooks> webhooks_;  // null: they are not watched
   std::unique_ptr<base::Alarm> stop_;
   bool stopping_ = false;
   bool killed_ = false;

@@ -1,6 +1,7 @@
 #include "tests/simulation/replica_clock.h"
 
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
 
 namespace simulation {
 namespace {
@@ -14,6 +15,10 @@ base::Duration Scaled(base::Duration duration, double by) {
                                                             by));
 }
 
+bool IsCancelled(const base::asio::cancellation_state& state) {
+  return state.cancelled() != base::asio::cancellation_type::none;
+}
+
 }  // namespace
 
 class ReplicaClock::ReplicaAlarm final : public base::Alarm {
@@ -21,14 +26,15 @@ class ReplicaClock::ReplicaAlarm final : public base::Alarm {
   explicit ReplicaAlarm(ReplicaClock& clock) : clock_(clock), inner_(clock.truth_.NewAlarm()) {}
 
   base::Task<void> WaitUntil(base::TimePoint deadline) override {
-    bool stopping = co_await base::Stopping();
-    while (!stopping && !woken_ && clock_.Now() < deadline) {
+    // As base::Stopping(), without a coroutine of its own: a schedule waits thousands of times.
+    auto state = co_await base::asio::this_coro::cancellation_state;
+    while (!IsCancelled(state) && !woken_ && clock_.Now() < deadline) {
       co_await inner_->WaitUntil(clock_.TruthOf(deadline));
-      stopping = co_await base::Stopping();
+      state = co_await base::asio::this_coro::cancellation_state;
     }
-    while (!stopping && clock_.truth_.Now() < Released()) {
+    while (!IsCancelled(state) && clock_.truth_.Now() < Released()) {
       co_await inner_->WaitUntil(Released());
-      stopping = co_await base::Stopping();
+      state = co_await base::asio::this_coro::cancellation_state;
     }
     woken_ = false;
   }
@@ -62,6 +68,7 @@ base::WallTime ReplicaClock::WallNow() const {
 }
 
 base::TimePoint ReplicaClock::TruthOf(base::TimePoint mine) const {
+  // Scaled() would overflow. The microsecond rounds up, so that no alarm ends before its time.
   if (mine - Now() > 10'000h || mine == base::TimePoint::max()) return base::TimePoint::max();
   return truth_.Now() + Scaled(mine - Now(), 1 / rate_) + 1us;
 }
@@ -75,7 +82,8 @@ void ReplicaClock::PauseFor(base::Duration duration) {
     paused_before_ += std::max(base::Duration::zero(), paused_until_ - paused_at_);
     paused_at_ = truth_.Now();
   }
-  // What waits for the end of the first of two pauses is not told of an earlier one.
+  // Alarms wait for the end of the pause, and are not woken when it changes. So it must not become
+  // earlier.
   paused_until_ = std::max(paused_until_, truth_.Now() + duration);
 }
 

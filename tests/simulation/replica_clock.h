@@ -1,8 +1,8 @@
 #pragma once
 
-// What one replica knows of time: a clock of its own pace, and waits that stand still while the
-// process is stopped (SIGSTOP, a suspended machine). The clock goes on meanwhile. When the process
-// goes on, what others have woken runs before what only the time has woken, as a poll does it.
+// The clock of one replica, with a pace of its own. While the process is stopped (SIGSTOP, a
+// suspended machine), its clock continues but no wait ends. When the process continues, waits that
+// were woken by events end before waits that were woken by time, as in an event loop with poll.
 
 #include "pkg/base/manual_scheduler.h"
 
@@ -21,7 +21,7 @@ class ReplicaClock final : public base::Scheduler {
   void PauseFor(base::Duration duration);
   void Resume() { paused_until_ = {}; }
   [[nodiscard]] bool paused() const { return truth_.Now() < paused_until_; }
-  // The time of which pauses are left out: what a clock that stops with the process would show.
+  // The time without pauses, as a clock shows it that stops with the process.
   [[nodiscard]] base::TimePoint NowWithoutPauses() const;
   // Returns when the process goes on, or the caller is cancelled.
   base::Task<void> WhilePaused();
@@ -36,7 +36,7 @@ class ReplicaClock final : public base::Scheduler {
   double rate_;
   base::TimePoint paused_at_{};
   base::TimePoint paused_until_{};
-  base::Duration paused_before_{};  // all pauses that are over
+  base::Duration paused_before_{};  // the sum of all earlier pauses
 };
 
 }  // namespace simulation

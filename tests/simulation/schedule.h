@@ -1,7 +1,7 @@
 #pragma once
 
-// What happens in one run, spelled out: so it can be drawn from a seed, printed, read again, and
-// made shorter. Nothing else decides but the small times on the way, which `seed` gives.
+// A schedule lists everything that happens in one run. So it can be drawn from a seed, printed,
+// parsed, and shortened. Only the delays of single messages are not in it; they come from `seed`.
 
 #include <cstdint>
 #include <map>
@@ -14,8 +14,7 @@
 
 namespace simulation {
 
-// Happens `after` milliseconds after the action before it. What the numbers mean is said where the
-// action is performed (world_actions.cc).
+// Happens `after` milliseconds after the previous action. world_actions.cc explains the numbers.
 struct Action {
   std::string what;
   int after = 0;
@@ -35,19 +34,22 @@ struct ClockOf {
 struct Schedule {
   std::uint64_t seed = 1;
   Api api = Api::kCore;
-  bool advance = false;         // replicas reserve for those to come
-  bool webhooks = false;        // of others, which replicas follow
+  bool advance = false;         // replicas reserve in advance
+  bool webhooks = false;        // there are webhooks of others, which replicas watch
+  bool once = false;            // the first of two quota APIs decides for both
   std::string planted;          // the name of a planted fault, or ""
   std::vector<ClockOf> clocks;  // one for each replica
   std::vector<Action> actions;
 };
 
-// `silent`: watches may show nothing for long though nobody notices.
+// `silent`: watches may show nothing for a long time without an error.
 Schedule Draw(std::uint64_t seed, bool silent = false);
-// Of machines and their classes.
+// Schedules of machines and their classes.
 Schedule DrawIroncore(std::uint64_t seed, bool silent = false);
-// Of ClusterQuotas in trees, over namespaces whose labels change.
+// Schedules of ClusterQuotas in trees, over namespaces whose labels change.
 Schedule DrawCluster(std::uint64_t seed, bool silent = false);
+// Schedules of ClusterQuotas, and of quotas in the namespaces.
+Schedule DrawJoint(std::uint64_t seed, bool silent = false);
 Schedule DrawOf(Api api, std::uint64_t seed, bool silent = false);
 
 std::string ToText(const Action& action);

@@ -1,7 +1,6 @@
 // A schedule as text: "replicas=2 seed=7 ahead0=0 rate0=100 …", then "+120 claim ns=0 name=1
-// size=3". "api=ironcore" says that it is about machines, "api=cluster" about ClusterQuotas,
-// "advance=1" that replicas reserve
-// for creations to come, "webhooks=1" that there are webhooks of others.
+// size=3". "api=ironcore": a schedule of machines. "api=cluster": of ClusterQuotas. "advance=1":
+// replicas reserve in advance. "webhooks=1": there are webhooks of others.
 
 #include <sstream>
 
@@ -14,7 +13,7 @@ base::Error Malformed(const std::string& line) {
   return {.code = base::ErrorCode::kMalformed, .message = "no line of a schedule: " + line};
 }
 
-// "name=value".
+// Splits "name=value".
 std::optional<std::pair<std::string, std::string>> Split(const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
@@ -50,7 +49,7 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
     }
     const auto number = NumberOf(value);
     if (!number) return false;
-    if (name == "reserving") {  // of a time when not all did
+    if (name == "reserving") {  // from old texts, when this was an option
       continue;
     }
     if (name == "advance") {
@@ -59,6 +58,10 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
     }
     if (name == "webhooks") {
       schedule.webhooks = *number != 0;
+      continue;
+    }
+    if (name == "once") {
+      schedule.once = *number != 0;
       continue;
     }
     if (name == "replicas") {
@@ -111,6 +114,7 @@ std::string ToText(const Schedule& schedule) {
   if (schedule.api != Api::kCore) text << " api=" << NameOf(schedule.api);
   if (schedule.advance) text << " advance=1";
   if (schedule.webhooks) text << " webhooks=1";
+  if (schedule.once) text << " once=1";
   if (!schedule.planted.empty()) text << " planted=" << schedule.planted;
   text << "\n";
   for (const Action& action : schedule.actions) text << ToText(action) << "\n";

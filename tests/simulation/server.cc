@@ -22,15 +22,15 @@ Error Refusal(ErrorCode code, int status, const std::string& what) {
 
 Error Away() { return Refusal(ErrorCode::kUnavailable, 503, "the server is away"); }
 
-// What a cluster writes while a backup becomes old: a server that was put back does not come as far
-// again before everybody has looked.
+// The number of versions that other writers of a cluster use up after a backup. So a restored
+// server does not reach the old versions again before all replicas have noticed the restore.
 constexpr std::uint64_t kOfOthers = 1'000;
 
 client::ApiResponse Ok(std::string body) {
   return {.status = 200, .headers = {}, .body = std::move(body)};
 }
 
-// RFC 7386, of a flat map of amounts.
+// RFC 7386 for a flat map of amounts.
 void Merge(const json::Value* patch, std::optional<Amounts>& amounts) {
   if (patch == nullptr) return;
   if (!amounts) amounts.emplace();
@@ -60,7 +60,7 @@ void MergeInto(json::Value& target, const json::Value& patch) {
   }
 }
 
-// The members of the status of a ClusterQuota but for those that the model knows.
+// Merges the members of a ClusterQuota's status that the model does not know.
 void MergeFurther(const json::Value* status, StoredQuota& quota) {
   if (status == nullptr || !quota.tree) return;
   json::Value patch = *status;
@@ -77,7 +77,7 @@ std::string ManagerOf(const client::ApiRequest& request) {
   return "unknown";
 }
 
-// A name belongs to who changed it last.
+// The manager that changed a name last owns it, as in managedFields.
 void NoteManager(const StoredQuota& before, StoredQuota& quota, const std::string& manager) {
   const Amounts used = quota.status_used.value_or(Amounts());
   std::erase_if(quota.used_by, [&](const auto& entry) { return !used.contains(entry.first); });
@@ -88,7 +88,7 @@ void NoteManager(const StoredQuota& before, StoredQuota& quota, const std::strin
   }
 }
 
-// "": it asks for all.
+// Returns "" if the request asks for all objects.
 std::string NameAskedFor(const client::ApiRequest& request) {
   constexpr std::string_view kByName = "metadata.name=";
   for (const auto& [name, value] : request.query) {
@@ -129,7 +129,7 @@ struct Server::Path {
 
 std::optional<Resource> Server::CollectionAt(const std::string& path) {
   if (path.ends_with("/resourcequotas")) return Resource::kQuotas;
-  if (path.ends_with("/clusterquotas")) return Resource::kQuotas;
+  if (path.ends_with("/clusterquotas")) return Resource::kClusterQuotas;
   if (path.ends_with("/namespaces")) return Resource::kNamespaces;
   if (path.ends_with("/persistentvolumeclaims")) return Resource::kClaims;
   if (path.ends_with("/secrets")) return Resource::kSecrets;
@@ -247,8 +247,8 @@ void Server::PutQuota(const Key& key, const Amounts& hard, bool gold, std::optio
   quotas_[key] = quota;
   if (quota.tree) specs_version_ = version_;
   observer_.OnQuotaSpec(existed ? &before : nullptr, &quota);
-  UpdateReach();
-  Announce(Resource::kQuotas, existed ? "MODIFIED" : "ADDED", ToJson(quota));
+  if (quota.tree) UpdateReach();
+  Announce(quota.resource(), existed ? "MODIFIED" : "ADDED", ToJson(quota));
 }
 
 void Server::RemoveQuota(const Key& key) {
@@ -257,8 +257,8 @@ void Server::RemoveQuota(const Key& key) {
   observer_.OnQuotaSpec(&node.mapped(), nullptr);
   node.mapped().version = ++version_;
   if (node.mapped().tree) specs_version_ = version_;
-  UpdateReach();
-  Announce(Resource::kQuotas, "DELETED", ToJson(node.mapped()));
+  if (node.mapped().tree) UpdateReach();
+  Announce(node.mapped().resource(), "DELETED", ToJson(node.mapped()));
 }
 
 void Server::PutNamespace(const std::string& name, const Labels& labels) {
@@ -275,36 +275,63 @@ void Server::PutNamespace(const std::string& name, const Labels& labels) {
   Announce(Resource::kNamespaces, existed ? "MODIFIED" : "ADDED", ToJson(stored));
 }
 
+void Server::MarkNamespace(const std::string& name) {
+  const auto held = namespaces_.find(name);
+  if (held == namespaces_.end() || held->second.going) return;
+  held->second.going = true;
+  held->second.version = ++version_;
+  Announce(Resource::kNamespaces, "MODIFIED", ToJson(held->second));
+}
+
+bool Server::RemoveOneIn(const std::string& ns) {
+  for (const Resource resource : {Resource::kClaims, Resource::kSecrets}) {
+    const auto first = things(resource).lower_bound({ns, ""});
+    if (first == things(resource).end() || first->first.first != ns) continue;
+    Remove(resource, Key(first->first));
+    return true;
+  }
+  const auto quota = quotas_.lower_bound({ns, ""});
+  if (quota == quotas_.end() || quota->first.first != ns) return false;
+  RemoveQuota(Key(quota->first));
+  return true;
+}
+
 void Server::RemoveNamespace(const std::string& name) {
   if (!namespaces_.contains(name)) return;
-  for (const Resource resource : {Resource::kClaims, Resource::kSecrets}) {
-    std::vector<Key> inside;
-    for (const auto& [key, thing] : things(resource)) {
-      if (key.first == name) inside.push_back(key);
-    }
-    for (const Key& key : inside) Remove(resource, key);
-  }
+  while (RemoveOneIn(name)) continue;
   auto node = namespaces_.extract(name);
   node.mapped().version = labels_version_ = ++version_;
   UpdateReach();
   Announce(Resource::kNamespaces, "DELETED", ToJson(node.mapped()));
 }
 
+const StoredNamespace* Server::FindNamespace(const std::string& name) const {
+  const auto found = namespaces_.find(name);
+  return found == namespaces_.end() ? nullptr : &found->second;
+}
+
+bool Server::TakesNew(const std::string& ns) const {
+  const StoredNamespace* const stored = FindNamespace(ns);
+  return !HasTree(api_) || (stored != nullptr && !stored->going);
+}
+
 bool Server::HasNamespace(const std::string& name) const {
-  return api_ != Api::kCluster || namespaces_.contains(name);
+  return !HasTree(api_) || namespaces_.contains(name);
 }
 
 void Server::UpdateReach(const std::string& added) {
-  if (api_ != Api::kCluster) return;
+  if (!HasTree(api_)) return;
   std::vector<std::pair<const StoredQuota*, bool>> changed;
   for (auto& [key, quota] : quotas_) {
     std::set<std::string> reach = ReachOf(quota, quotas_, namespaces_);
     if (reach == quota.reach) continue;
     std::set<std::string> before = std::exchange(quota.reach, reach);
+    // A new namespace moves no usage, so a quota does not gain by it.
     before.insert(added);
     const bool gained = !std::ranges::includes(before, reach);
     changed.emplace_back(&quota, gained);
   }
+  // All reaches are computed before the observer looks at any of them.
   observer_.OnTree();
   for (const auto& [quota, gained] : changed) observer_.OnReach(*quota, gained);
 }
@@ -339,10 +366,30 @@ void Server::WriteStatus(const Key& key, const Amounts& hard, const Amounts& use
   if (quota.status_hard == hard && quota.status_used == used) return;
   quota.status_hard = hard;
   quota.status_used = used;
+  Edited(before, quota);
+}
+
+void Server::WriteReservations(const Key& key, const std::string& text) {
+  const auto found = quotas_.find(key);
+  if (found == quotas_.end() || found->second.reservations == text) return;
+  const StoredQuota before = found->second;
+  found->second.reservations = text;
+  Edited(before, found->second);
+}
+
+void Server::WriteFurther(const Key& key, const json::Object& further) {
+  const auto found = quotas_.find(key);
+  if (found == quotas_.end() || found->second.further == further) return;
+  const StoredQuota before = found->second;
+  found->second.further = further;
+  Edited(before, found->second);
+}
+
+void Server::Edited(const StoredQuota& before, StoredQuota& quota) {
   quota.version = ++version_;
   NoteManager(before, quota, "somebody");
   observer_.OnStatus(before, quota);
-  Announce(Resource::kQuotas, "MODIFIED", ToJson(quota));
+  Announce(quota.resource(), "MODIFIED", ToJson(quota));
 }
 
 base::Result<client::ApiResponse> Server::PatchStatus(const Key& key,
@@ -352,6 +399,7 @@ base::Result<client::ApiResponse> Server::PatchStatus(const Key& key,
   StoredQuota& quota = quotas_.at(key);
   const std::string_view version = patch->StringAt({"metadata", "resourceVersion"});
   const std::string_view uid = patch->StringAt({"metadata", "uid"});
+  // As in the API server, a patch without a version or uid has no such guard.
   const bool other = (!version.empty() && version != std::to_string(quota.version)) ||
                      (!uid.empty() && uid != quota.uid);
   if (other) return Refusal(ErrorCode::kConflict, 409, "the object has been modified");
@@ -366,10 +414,12 @@ base::Result<client::ApiResponse> Server::PatchStatus(const Key& key,
   const bool changed = before.status_hard != quota.status_hard ||
                        before.status_used != quota.status_used ||
                        before.reservations != quota.reservations || before.further != quota.further;
+  // A write that changes nothing makes no version and no event. The judge still sees it, because a
+  // replica should not make such a write.
   if (changed) quota.version = ++version_;
   NoteManager(before, quota, ManagerOf(request));
   observer_.OnStatus(before, quota);
-  if (changed) Announce(Resource::kQuotas, "MODIFIED", ToJson(quota));
+  if (changed) Announce(quota.resource(), "MODIFIED", ToJson(quota));
   return Ok(ToJson(quota));
 }
 
@@ -377,7 +427,7 @@ base::Result<client::ApiResponse> Server::HandleLease(const client::ApiRequest& 
   if (request.verb == "GET" || request.verb == "PUT") {
     if (lease_.IsNull()) return Refusal(ErrorCode::kNotFound, 404, "no lease");
   }
-  if (request.verb == "GET") return Ok(json::Write(lease_));
+  if (request.verb == "GET") return Ok(lease_text_);
   const bool exists = request.verb == "POST" && !lease_.IsNull();
   if (exists) return Refusal(ErrorCode::kAlreadyExists, 409, "the lease exists");
   auto body = json::Parse(request.body);
@@ -391,7 +441,8 @@ base::Result<client::ApiResponse> Server::HandleLease(const client::ApiRequest& 
   lease_ = std::move(*body);
   lease_.Make({"metadata", "resourceVersion"}) = std::to_string(++version_);
   lease_.Make({"metadata", "uid"}) = "lease";
-  return Ok(json::Write(lease_));
+  lease_text_ = json::Write(lease_);
+  return Ok(lease_text_);
 }
 
 std::string Server::ListBody(Resource resource, const std::string& ns,
@@ -402,8 +453,10 @@ std::string Server::ListBody(Resource resource, const std::string& ns,
     if (!items.empty()) items += ",";
     items += json;
   };
-  if (resource == Resource::kQuotas) {
-    for (const auto& [key, quota] : quotas_) add(key.first, ToJson(quota));
+  if (resource == Resource::kQuotas || resource == Resource::kClusterQuotas) {
+    for (const auto& [key, quota] : quotas_) {
+      if (quota.resource() == resource) add(key.first, ToJson(quota));
+    }
   } else if (resource == Resource::kClasses) {
     for (const auto& [of_name, of] : classes_) add("", ToJson(of));
   } else if (resource == Resource::kNamespaces) {
@@ -450,7 +503,9 @@ void Server::Restore(bool silent) {
   earlier_ = backup_.earlier;
   webhooks_ = backup_.webhooks;
   lease_ = backup_.lease;
+  lease_text_ = json::Write(lease_);
   namespaces_ = backup_.namespaces;
+  // etcd has no events from before a restore, so a watch from an older version gets 410.
   history_.clear();
   oldest_ = version_;
   silent_ = silent;
@@ -480,10 +535,11 @@ base::Result<client::ApiResponse> Server::Handle(const client::ApiRequest& reque
   if (!resource) return Refusal(ErrorCode::kNotFound, 404, "no such path: " + request.path);
   if (path.name.empty()) return Ok(ListBody(*resource, path.ns, NameAskedFor(request)));
   const Key key{path.ns, path.name};
-  const bool known = *resource == Resource::kQuotas && quotas_.contains(key);
-  if (!known) return Refusal(ErrorCode::kNotFound, 404, "not found: " + request.path);
+  const StoredQuota* const quota = FindQuota(key);
+  if (quota == nullptr || quota->resource() != *resource)
+    return Refusal(ErrorCode::kNotFound, 404, "not found: " + request.path);
   if (request.verb == "PATCH" && path.status) return PatchStatus(key, request);
-  return Ok(ToJson(quotas_.at(key)));
+  return Ok(ToJson(*quota));
 }
 
 }  // namespace simulation

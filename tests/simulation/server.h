@@ -1,7 +1,7 @@
 #pragma once
 
-// The model of the API server: what is stored, with versions, history and guards. Requests of
-// replicas are handled at one moment each; their way there and back is the link's matter.
+// The model of the API server: stored objects with versions, history and guards. It handles each
+// request of a replica at one moment. The link models the delays before and after.
 
 #include <cstdint>
 #include <functional>
@@ -24,15 +24,15 @@ class ServerObserver {
   virtual void OnThing(const Thing* before, const Thing* after) = 0;
   virtual void OnQuotaSpec(const StoredQuota* before, const StoredQuota* after) = 0;
   virtual void OnClass(const StoredClass* before, const StoredClass* after) = 0;
-  // The labels of a namespace, or the spec of a ClusterQuota, have changed; before what follows of
-  // it.
+  // The labels of a namespace or the spec of a ClusterQuota have changed. Called before the
+  // consequences are computed.
   virtual void OnTree() = 0;
-  // A ClusterQuota reaches other namespaces than before: also some that were there and it did not
-  // reach, if it `gained`.
+  // A ClusterQuota reaches other namespaces than before. `gained`: it now reaches a namespace that
+  // existed before and that it did not reach.
   virtual void OnReach(const StoredQuota& quota, bool gained) = 0;
   // A status was written, or a write was accepted that changed nothing.
   virtual void OnStatus(const StoredQuota& before, const StoredQuota& after) = 0;
-  // Watches of the resource have something to show.
+  // Watches of the resource have a new event.
   virtual void OnHistory(Resource resource) = 0;
 };
 
@@ -48,18 +48,18 @@ class Server {
 
   base::Result<client::ApiResponse> Handle(const client::ApiRequest& request);
   [[nodiscard]] const std::vector<Event>& History(Resource resource) const;
-  // nullopt: the path is no collection that can be listed and watched.
+  // nullopt if the path is not a collection that can be listed and watched.
   static std::optional<Resource> CollectionAt(const std::string& path);
 
   // What clients other than replicas do.
   [[nodiscard]] const Thing* FindThing(Resource resource, const Key& key) const;
-  // As it was before its last change, if it had one; else as it is.
+  // The object before its last change, or the stored one if it never changed.
   [[nodiscard]] const Thing* FindEarlier(Resource resource, const Key& key) const;
   [[nodiscard]] const StoredQuota* FindQuota(const Key& key) const;
   [[nodiscard]] std::string NewUid();
   void Store(Thing thing);
   void Remove(Resource resource, const Key& key);
-  // Told to go, and kept by a finalizer until it is removed.
+  // Deleted by a client, but kept by a finalizer until Remove().
   void Mark(Resource resource, const Key& key);
   // Creates the quota, or changes its spec.
   void PutQuota(const Key& key, const Amounts& hard, bool gold,
@@ -70,51 +70,61 @@ class Server {
   void RemoveClass(const std::string& name);
   // Creates the namespace, or changes its labels.
   void PutNamespace(const std::string& name, const Labels& labels);
-  // With all that is in it.
+  // Marks it as terminating: creations there are refused.
+  void MarkNamespace(const std::string& name);
+  // Removes one object or one quota of the namespace. Returns false if there is none.
+  bool RemoveOneIn(const std::string& ns);
+  // Removes the namespace and all its objects.
   void RemoveNamespace(const std::string& name);
-  // False: nothing can be stored there. Only servers with ClusterQuotas have namespaces.
+  // If false, nothing can be stored there. Only servers with ClusterQuotas have namespaces.
   [[nodiscard]] bool HasNamespace(const std::string& name) const;
-  // Creates or changes somebody else's webhook configuration; 0 seconds: deletes it.
+  [[nodiscard]] const StoredNamespace* FindNamespace(const std::string& name) const;
+  // If false, creations are refused there.
+  [[nodiscard]] bool TakesNew(const std::string& ns) const;
+  // Creates or changes a webhook configuration of somebody else, or deletes it with 0 seconds.
   void PutWebhook(const std::string& name, int seconds);
-  // What the slowest of them may take.
+  // The longest timeout of these webhooks.
   [[nodiscard]] base::Duration SlowestWebhook() const;
 
-  // Put back to how it was at the last Backup(), versions included, what came since then is lost;
-  // watches from a version that is yet to come are silent, or refused. While it is away everything
-  // fails.
+  // Restore() returns the server to the last Backup(), including its versions. Later changes are
+  // lost. Watches from a version that is not reached again are then silent, or refused. While the
+  // server is away, each request fails.
   void Backup();
   void SetAway() { away_ = true; }
   void Restore(bool silent);
   [[nodiscard]] bool away() const { return away_; }
-  // How often it was put back.
+  // How often it was restored.
   [[nodiscard]] int restores() const { return restores_; }
-  // False: such a watch is silent until the server has come that far. Errors: none can begin there.
+  // False if a watch from this version is silent until the server has reached it. An error if no
+  // watch can start there.
   [[nodiscard]] base::Result<bool> ShowsFrom(std::uint64_t version) const;
 
-  // By somebody who is no replica.
+  // Writes by others than replicas.
   void WriteStatus(const Key& key, const Amounts& hard, const Amounts& used);
+  void WriteReservations(const Key& key, const std::string& text);
+  void WriteFurther(const Key& key, const json::Object& further);
 
   [[nodiscard]] const Quotas& quotas() const { return quotas_; }
   [[nodiscard]] const Namespaces& namespaces() const { return namespaces_; }
   [[nodiscard]] const std::map<Key, Thing>& things(Resource resource) const;
   [[nodiscard]] const Classes& classes() const { return classes_; }
   [[nodiscard]] std::uint64_t version() const { return version_; }
-  // Of the last change of a class; 0: there was none.
+  // The version of the last change of a class; 0 if there was none.
   [[nodiscard]] std::uint64_t classes_version() const { return classes_version_; }
-  // The same of labels of namespaces, and of specs of ClusterQuotas.
+  // The same for labels of namespaces, and for specs of ClusterQuotas.
   [[nodiscard]] std::uint64_t labels_version() const { return labels_version_; }
   [[nodiscard]] std::uint64_t specs_version() const { return specs_version_; }
-  // The truth: what of the names in `hard` the stored objects use. A name that they use by a class
-  // that does not say it is absent: nobody knows.
+  // The truth: how much the stored objects use of the names in `hard`. A name is absent if it is
+  // unknown, because an object uses it by a class that does not state it.
   [[nodiscard]] Amounts TrueUse(const StoredQuota& quota) const;
-  // What of the thing's usage this quota counts now.
+  // The part of the thing's usage that this quota counts now.
   [[nodiscard]] Amounts CountedBy(const StoredQuota& quota, const Thing& thing) const {
     return simulation::CountedBy(quota, thing, classes_);
   }
 
  private:
   struct Path;
-  // What a backup has.
+  // The contents of a backup.
   struct State {
     std::uint64_t version = 100;
     Quotas quotas;
@@ -127,12 +137,13 @@ class Server {
   };
   std::map<Key, Thing>& ThingsOf(Resource resource);
   void Announce(Resource resource, const char* type, const std::string& json);
+  void Edited(const StoredQuota& before, StoredQuota& quota);
   base::Result<client::ApiResponse> HandleLease(const client::ApiRequest& request);
   base::Result<client::ApiResponse> PatchStatus(const Key& key, const client::ApiRequest& request);
-  // `name`: that one alone; "": all.
+  // Lists only the object with this name, or all if it is "".
   [[nodiscard]] std::string ListBody(Resource resource, const std::string& ns,
                                      const std::string& name) const;
-  // `added`: a namespace that there never was before; "": none.
+  // `added`: a new namespace whose name was never used before, or "".
   void UpdateReach(const std::string& added = "");
 
   ServerObserver& observer_;
@@ -140,8 +151,8 @@ class Server {
   State backup_;
   bool away_ = false;
   int restores_ = 0;
-  bool silent_ = false;       // to watches from a version that is yet to come
-  std::uint64_t oldest_ = 0;  // watches may begin there
+  bool silent_ = false;       // watches from a version that is not reached are silent
+  std::uint64_t oldest_ = 0;  // the oldest version from which watches can start
   std::map<std::string, StoredWebhook> webhooks_;
   std::uint64_t version_ = 100;
   std::uint64_t uids_ = 0;
@@ -152,11 +163,12 @@ class Server {
   Classes classes_;
   std::uint64_t classes_version_ = 0;
   Namespaces namespaces_;
-  std::set<std::string> had_;  // names of namespaces that there are, or were
+  std::set<std::string> had_;  // names of all present and deleted namespaces
   std::uint64_t labels_version_ = 0;
   std::uint64_t specs_version_ = 0;
   std::map<std::string, Thing> earlier_;  // by uid: objects before their last change
   json::Value lease_;
+  std::string lease_text_;
   std::map<Resource, std::vector<Event>> history_;
 };
 

@@ -56,7 +56,8 @@ class Shrinker {
     Try(std::move(same_clocks));
   }
 
-  // The time of what is dropped is kept first, so that the rest happens when it did; then not.
+  // First keeps the pauses of dropped actions, so that the others happen at the same time. Then
+  // tries without these pauses.
   void DropChunks(std::size_t chunk) {
     for (std::size_t at = 0; at < best_.schedule.actions.size();) {
       if (!TryWithout(at, chunk, true) && !TryWithout(at, chunk, false)) at += chunk;

@@ -1,4 +1,4 @@
-// The simulation finds what is built in, and finds nothing otherwise.
+// The simulation finds each planted fault, and no violation without one.
 
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
@@ -10,6 +10,7 @@
 #include "tests/simulation/quiet_log.h"
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/world.h"
+#include "tests/source_dir.h"
 
 namespace simulation_test {
 
@@ -23,8 +24,8 @@ using simulation::Schedule;
 
 namespace {
 
-// A long run is the program's matter; this is what every build runs. A sanitizer judges each step,
-// not what comes of it, and takes ten times as long.
+// Every build runs this number of schedules. The program does the long runs. A sanitizer checks
+// each step and takes ten times as long, so it runs fewer schedules.
 #ifdef QCM_SANITIZED
 constexpr std::uint64_t kClean = 50;
 constexpr std::uint64_t kCleanTrees = 30;
@@ -58,7 +59,7 @@ std::string TextOf(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("simulation: nothing is found in what is shipped", "[simulation]") {
+TEST_CASE("simulation: no violation is found in the product", "[simulation]") {
   simulation::QuietLog();
   const bool silent = GENERATE(false, true);
   for (std::uint64_t seed = 1; seed <= kClean; ++seed) {
@@ -72,9 +73,10 @@ TEST_CASE("simulation: nothing is found in what is shipped", "[simulation]") {
 
 TEST_CASE("simulation: nothing is found in trees of quotas over many namespaces", "[simulation]") {
   simulation::QuietLog();
+  const Api api = GENERATE(Api::kCluster, Api::kJoint);
   for (std::uint64_t seed = 1; seed <= kCleanTrees; ++seed) {
-    const auto violation = Run(DrawOf(Api::kCluster, seed));
-    INFO("seed " << seed);
+    const auto violation = Run(DrawOf(api, seed));
+    INFO("seed " << seed << " api " << NameOf(api));
     CHECK(violation.value_or("") == "");
   }
 }
@@ -88,7 +90,8 @@ TEST_CASE("simulation: each planted fault is found by the invariant that it brea
   }
 }
 
-TEST_CASE("simulation: what is found is shortened, and its text replays alone", "[simulation]") {
+TEST_CASE("simulation: a failing schedule is shortened, and its text can be replayed",
+          "[simulation]") {
   simulation::QuietLog();
   const Api api = GENERATE(Api::kCore, Api::kIroncore);
   const char* const planted = api == Api::kIroncore ? "class-frozen" : "no-expiry";
@@ -123,10 +126,10 @@ TEST_CASE("simulation: a pause within a pause does not let half of the process g
   CHECK(ran);
 }
 
-// Each of these failed once; `simulation --trace FILE` tells its story.
-TEST_CASE("simulation: what was found before is not found again", "[simulation]") {
+// Each of these schedules failed once. `simulation --trace FILE` prints its trace.
+TEST_CASE("simulation: schedules that failed before do not fail again", "[simulation]") {
   simulation::QuietLog();
-  const std::filesystem::path folder = QCM_SOURCE_DIR "/tests/simulation/found";
+  const std::filesystem::path folder = tests::SourcePath("/tests/simulation/found");
   std::size_t traces = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     INFO(file.path());

@@ -1,7 +1,7 @@
 #pragma once
 
-// True time, which no replica sees: what happens outside of replicas happens at planned moments,
-// and between two of them the replicas' coroutines run. Time stands still while anything runs.
+// True time, which no replica sees. Everything outside of replicas happens at planned moments. The
+// replicas' coroutines run between these moments. Time stands still while anything runs.
 
 #include <boost/asio/io_context.hpp>
 #include <functional>
@@ -19,7 +19,7 @@ class Timeline {
   void After(base::Duration delay, std::function<void()> what) {
     planned_.emplace(Now() + delay, std::move(what));
   }
-  // Moment by moment until `end`, or until `done`; `look` is called after each.
+  // Runs until `end`, or until `done` returns true. `look` is called after each moment.
   void RunUntil(base::TimePoint end, const std::function<void()>& look,
                 const std::function<bool()>& done) {
     scheduler_.RunUntilIdle();
@@ -46,7 +46,7 @@ class Timeline {
     }
   }
 
-  base::asio::io_context io_{1};
+  base::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};  // no locks
   base::ManualScheduler scheduler_{io_};
   base::TimePoint began_ = scheduler_.Now();
   std::multimap<base::TimePoint, std::function<void()>> planned_;  // equal moments: in order

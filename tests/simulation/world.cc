@@ -9,15 +9,15 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
-// A lease of 15 s by the slowest clock, the longest pause between two looks at it, and some.
+// A lease of 15 s by the slowest clock, the longest pause between two reads of it, and a margin.
 constexpr base::Duration kSomebodyLeads = 40s;
 constexpr base::Duration kTruthReturns = 15s;
 constexpr base::Duration kSilence = 5s;
-// What the status of a ClusterQuota says beside hard and used may wait so long.
+// The other fields in the status of a ClusterQuota may be written so late.
 constexpr base::Duration kSeldomWritten = 60s;
-// By so much longer charges may be held, where another webhook may take 30 s.
+// If another webhook may take 30 s, charges may be held longer by this time.
 constexpr base::Duration kSlowWebhooks = 35s;
-// A run takes some 10'000 steps, and at its end a minute or two of virtual time.
+// A usual run takes some 10'000 steps, and comes to rest within a minute or two of virtual time.
 constexpr std::uint64_t kSteps = 2'000'000;
 constexpr base::Duration kRestReturns = 600s;
 
@@ -42,6 +42,9 @@ World::World(const Schedule& schedule, const std::function<void(const std::strin
       clients_(timeline_.executor()) {
   timeline_.scheduler().SetBudget(kSteps);
   judge_.Watch(server_);
+  // An entry that is reserved in advance names no object. With `once` only one call reserves.
+  if (!schedule.advance && !schedule.once)
+    judge_.ExpectReserved(schedule.api == Api::kJoint ? 2 : 1);
   judge_.on_history = [this](Resource resource) {
     for (const auto& replica : replicas_) replica->link().Pump(resource);
     for (const auto& replica : ended_) replica->link().Pump(resource);
@@ -62,6 +65,7 @@ void World::StartReplica(std::size_t index) {
   settings.api = schedule_.api;
   settings.bursts = schedule_.advance;
   settings.webhooks = schedule_.webhooks;
+  settings.once = schedule_.once;
   settings.planted = planted_;
   if (replicas_[index]) ended_.push_back(std::move(replicas_[index]));
   replicas_[index] = std::make_unique<Replica>(timeline_, server_, judge_, std::move(settings));
@@ -71,12 +75,12 @@ void World::StartReplica(std::size_t index) {
   if (starts_[index] > 1) judge_.OnTrouble();
 }
 
-// After everything that happened.
+// Called after each moment in which something happened.
 void World::Look() {
   std::vector<const Replica*> leaders;
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
     if (replicas_[i]->Leads()) leaders.push_back(replicas_[i].get());
-    // It lost its lease: the process ends, and is started anew.
+    // The replica lost its lease, so its process ends and is started again.
     if (replicas_[i]->stopping() && !restarting_[i]) {
       restarting_[i] = true;
       timeline_.After(1s, [this, i] { StartReplica(i); });
@@ -86,15 +90,16 @@ void World::Look() {
     if (!replica->ended() && replica->Leads()) leaders.push_back(replica.get());
   }
   judge_.OnLeaders(leaders);
+  judge_.CheckRefused();
   const bool misled =
       std::ranges::any_of(replicas_, [](const auto& replica) { return replica->link().Misled(); });
   if (misled) judge_.OnPutBack();
   judge_.OnSilent(timeline_.Now() <= silent_until_);
   if (schedule_.api == Api::kIroncore) judge_.OnClassesShown(ClassesShown());
-  if (schedule_.api == Api::kCluster) judge_.OnTreeShown(TreeShown());
+  if (HasTree(schedule_.api)) judge_.OnTreeShown(TreeShown());
 }
 
-// Whoever follows classes has seen their last change. Who never did reads them live.
+// All replicas that watch classes have seen the last change. Others read classes live.
 bool World::ClassesShown() const {
   return std::ranges::all_of(replicas_, [this](const auto& replica) {
     const std::uint64_t shown = replica->link().Shown(Resource::kClasses);
@@ -109,7 +114,7 @@ void World::RunFor(base::Duration duration) {
   if (timeline_.scheduler().budget() == 0) judge_.Violation("the run goes on without end");
 }
 
-// Until 15 s after whatever happened last. False: it is over before.
+// Runs until 15 s after the last event. Returns false if the run ended before.
 bool World::RunUntilQuiet() {
   base::Duration without = {};
   const base::Duration returns = kTruthReturns + judge_.more();
@@ -131,10 +136,10 @@ bool World::RunUntilQuiet() {
 
 void World::ProbeAll() {
   if (schedule_.api == Api::kIroncore) return ProbeMachines();
-  schedule_.api == Api::kCluster ? ProbeTree() : Probe();
+  HasTree(schedule_.api) ? ProbeTree() : Probe();
 }
 
-// What is left is exactly what is admitted, whoever is asked.
+// Each replica must admit exactly the amount that is left.
 void World::Probe() {
   const std::map<Server::Key, StoredQuota> quotas = server_.quotas();
   for (const auto& [key, quota] : quotas) {
@@ -165,7 +170,9 @@ void World::Probe() {
 std::optional<admission::Answer> World::ProbeAnswer(Replica& replica, const Thing& probe) {
   const auto said = std::make_shared<std::optional<admission::Answer>>();
   clients_.Spawn("probe", [this, &replica, probe, said]() -> base::Task<void> {
-    auto answer = co_await Ask(replica, std::nullopt, probe, true, {});
+    const Asked asked{&replica, &replica};
+    // A dry run reserves nothing, so a probe does not change what is left.
+    auto answer = co_await Ask(asked, std::nullopt, probe, true, {});
     *said = std::move(answer);
   });
   RunFor(100ms);
@@ -179,6 +186,7 @@ std::optional<bool> World::ProbeOne(Replica& replica, const Thing& probe) {
 }
 
 void World::End() {
+  // The run may have used up its budget, and the processes need some steps to end.
   timeline_.scheduler().SetBudget(kSteps);
   for (const auto& replica : replicas_) replica->Kill();
   timeline_.RunUntil(
@@ -204,7 +212,7 @@ std::optional<std::string> World::Run() {
       if (replica->reservations() > 0)
         judge_.Violation(replica->name() + " still has reservations");
     }
-    if (schedule_.api == Api::kCluster) {
+    if (HasTree(schedule_.api)) {
       RunFor(kSeldomWritten);
       judge_.CheckTruth();
       judge_.CheckPlaces();
@@ -217,7 +225,7 @@ std::optional<std::string> World::Run() {
   return judge_.violation();
 }
 
-// What runs without end cannot be destroyed.
+// A world whose coroutines do not end cannot be destroyed, so it is kept.
 static void Keep(std::unique_ptr<World> world) {
   static std::mutex mutex;
   static auto* const kept = new std::vector<std::unique_ptr<World>>;

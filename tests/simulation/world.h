@@ -14,8 +14,8 @@
 
 namespace simulation {
 
-// The first violation; nullopt: there was none.
-// `narrate`, if given, is told what happens, line by line.
+// Returns the first violation, or nullopt. `narrate`, if given, is called with each line of the
+// trace.
 std::optional<std::string> Run(const Schedule& schedule,
                                const std::function<void(const std::string&)>& narrate = nullptr);
 
@@ -25,12 +25,18 @@ class World {
   ~World();
 
   std::optional<std::string> Run();
-  // Nothing runs any more, so it can be destroyed.
+  // No coroutine runs any more, so the world can be destroyed.
   [[nodiscard]] bool ended() const;
 
  private:
   struct Write;
   struct Call;
+  // The replicas that are called for one request. If there are two quota APIs, each has a webhook
+  // of its own.
+  struct Asked {
+    Replica* first;
+    Replica* second;
+  };
 
   // world.cc
   void StartReplica(std::size_t index);
@@ -38,7 +44,7 @@ class World {
   bool RunUntilQuiet();
   void ProbeAll();
   void Probe();
-  // nullopt: there is no answer.
+  // nullopt if there is no answer.
   std::optional<admission::Answer> ProbeAnswer(Replica& replica, const Thing& probe);
   std::optional<bool> ProbeOne(Replica& replica, const Thing& probe);
   [[nodiscard]] bool ClassesShown() const;
@@ -52,10 +58,15 @@ class World {
   bool PerformOnReplica(const Action& action);
   bool PerformOnServer(const Action& action);
   void Restore(base::Duration away, bool silent);
-  void Recount(const Server::Key& key);
-  void Raise(const Server::Key& key, std::int64_t by);
   void Restart(std::size_t index, bool kill, base::Duration down);
   void EndsIn(base::Duration duration);
+
+  // world_strangers.cc
+  bool PerformOnStatus(const Action& action, const Server::Key& key);
+  void Recount(const Server::Key& key);
+  void Raise(const Server::Key& key, std::int64_t by);
+  void Edit(const Server::Key& key, int what);
+  base::Task<bool> AskOld(std::optional<Thing> before, Thing after);
 
   // world_machines.cc
   void PerformOnMachines(const Action& action);
@@ -64,6 +75,7 @@ class World {
 
   // world_tree.cc
   bool PerformOnTree(const Action& action);
+  void Empty(const std::string& ns, const std::string& uid, base::Duration pause);
   [[nodiscard]] bool TreeShown() const;
   void ProbeTree();
   void ProbeTreeWith(const Thing& claim);
@@ -74,8 +86,12 @@ class World {
   base::Task<bool> AskAll(Write write, Thing wanted, std::uint64_t* version,
                           base::TimePoint* others_done);
   base::Duration Way();
-  base::Task<std::optional<admission::Answer>> Ask(Replica& replica, std::optional<Thing> before,
+  [[nodiscard]] Asked AskedFor(std::size_t digit) const;
+  base::Task<std::optional<admission::Answer>> Ask(Asked asked, std::optional<Thing> before,
                                                    Thing after, bool dry_run, base::Duration way);
+  base::Task<std::optional<admission::Answer>> AskOne(std::size_t quota_api, Replica& replica,
+                                                      std::optional<Thing> before, Thing after,
+                                                      bool dry_run, base::Duration way);
   [[nodiscard]] Thing Wanted(const Write& write, const Thing* stored);
 
   const Schedule& schedule_;
@@ -84,14 +100,14 @@ class World {
   Timeline timeline_;
   Judge judge_;
   Server server_;
-  std::vector<std::unique_ptr<Replica>> replicas_;  // of each the process that is, or was last
-  std::vector<std::unique_ptr<Replica>> ended_;     // and those before them
+  std::vector<std::unique_ptr<Replica>> replicas_;  // the present or last process of each
+  std::vector<std::unique_ptr<Replica>> ended_;     // their earlier processes
   std::vector<int> starts_;
   std::vector<bool> restarting_;
   std::uint64_t calls_ = 0;
   base::TimePoint faults_end_{};
-  base::TimePoint silent_until_{};    // somebody's watch, for longer than one lags
-  base::Duration slowest_webhook_{};  // as the API server knows them
+  base::TimePoint silent_until_{};    // until then some watch shows nothing, longer than a lag
+  base::Duration slowest_webhook_{};  // as the API server has seen their configurations
   base::TaskGroup clients_;
 };
 

@@ -1,4 +1,4 @@
-// What each action of a schedule does, and what its numbers mean.
+// Performs the actions of a schedule, which gives their numbers a meaning.
 
 #include "tests/simulation/world_clients.h"
 
@@ -8,9 +8,9 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
-// Of an API server, from what happens to its own watches.
+// The lag of the API server's own watches.
 constexpr base::Duration kHears = 50ms;
-// A watch that shows nothing for longer is silent, and nobody notices.
+// A watch that shows nothing for longer counts as silent.
 constexpr base::Duration kLongestLag = 4s;
 
 Server::Key KeyOf(const Action& action, const char* what) {
@@ -36,10 +36,13 @@ Amounts HardOf(const Action& action) {
 
 namespace {
 
-// The quotas, what they count first, and what they count beside it or by it.
+// 0: the quotas; 1: claims or machines; 2: secrets or classes; 3: namespaces; 4: the ClusterQuotas
+// beside quotas of core.
 Resource ResourceOf(const Action& action, Api api) {
   const auto resource = static_cast<Resource>(action.Get("resource") % 3);
-  if (api == Api::kCluster && action.Get("resource") == 3) return Resource::kNamespaces;
+  if (HasTree(api) && action.Get("resource") == 3) return Resource::kNamespaces;
+  const int quotas = api == Api::kCluster ? 0 : 4;
+  if (HasTree(api) && action.Get("resource") == quotas) return Resource::kClusterQuotas;
   if (api != Api::kIroncore || resource == Resource::kQuotas) return resource;
   return resource == Resource::kClaims ? Resource::kMachines : Resource::kClasses;
 }
@@ -64,10 +67,9 @@ void World::EndsIn(base::Duration duration) {
 
 void World::Perform(const Action& action) {
   judge_.Touch();
-  judge_.Narrate(ToText(action));
+  if (judge_.narrates()) judge_.Narrate(ToText(action));
   if (PerformOnReplica(action) || PerformOnServer(action) || server_.away()) return;
-  const bool in_tree = schedule_.api == Api::kCluster;
-  if (in_tree ? PerformOnTree(action) : PerformOnQuota(action)) return;
+  if (HasTree(schedule_.api) ? PerformOnTree(action) : PerformOnQuota(action)) return;
   if (schedule_.api == Api::kIroncore) return PerformOnMachines(action);
   const bool secret = action.what == "secret" || action.Get("secret") != 0;
   const Resource resource = secret ? Resource::kSecrets : Resource::kClaims;
@@ -87,7 +89,8 @@ void World::Perform(const Action& action) {
          .slow = action.Get("slow"),
          .late = action.Get("late"),
          .stale = action.Get("stale") != 0,
-         .dry_run = action.Get("dry") != 0});
+         .dry_run = action.Get("dry") != 0,
+         .old = action.Get("old") != 0});
 }
 
 void World::Delete(const Action& action, Resource resource, const Server::Key& key) {
@@ -100,38 +103,10 @@ bool World::PerformOnQuota(const Action& action) {
     server_.PutQuota(key, HardOf(action), action.Get("gold") != 0);
   } else if (action.what == "delete-quota") {
     server_.RemoveQuota(key);
-  } else if (action.what == "recount") {
-    Recount(key);
-  } else if (action.what == "raise") {
-    Raise(key, action.Get("by"));
   } else {
-    return false;
+    return PerformOnStatus(action, key);
   }
   return true;
-}
-
-// As kube-controller-manager does it: what is stored counts, and nothing else.
-void World::Recount(const Server::Key& key) {
-  const StoredQuota* quota = server_.FindQuota(key);
-  if (quota == nullptr) return;
-  const Amounts truth = server_.TrueUse(*quota);
-  const Amounts used = quota->status_used.value_or(Amounts());
-  for (const auto& [name, amount] : truth) {
-    if (amount > Get(used, name)) judge_.OnForeignRaise(*quota, name, amount - Get(used, name));
-  }
-  judge_.OnForeignLowering(*quota);
-  server_.WriteStatus(key, quota->hard, truth);
-}
-
-// As the API server's own plugin does it, for an object that is never stored.
-void World::Raise(const Server::Key& key, std::int64_t by) {
-  const StoredQuota* quota = server_.FindQuota(key);
-  if (quota == nullptr || !quota->status_hard || !quota->status_used) return;
-  Amounts used = *quota->status_used;
-  if (used.empty()) return;
-  used.begin()->second += by;
-  judge_.OnForeignRaise(*quota, used.begin()->first, by);
-  server_.WriteStatus(key, *quota->status_hard, used);
 }
 
 bool World::PerformOnReplica(const Action& action) {
@@ -175,7 +150,7 @@ bool World::PerformOnServer(const Action& action) {
     Restore(action.Get("away") * 1ms, action.Get("silent") != 0);
   } else if (action.what == "webhook" || action.what == "delete-webhook") {
     if (!server_.away()) server_.PutWebhook(name, action.Get("seconds"));
-    // The API server hears of it by a watch, too.
+    // The API server also learns it from a watch, a moment later.
     timeline_.After(kHears, [this] { slowest_webhook_ = server_.SlowestWebhook(); });
   } else {
     return false;
@@ -183,12 +158,13 @@ bool World::PerformOnServer(const Action& action) {
   return true;
 }
 
-// It takes longer than any request, and than a leader leads without its lease.
+// The server is away for longer than any request takes, and longer than a leader may lead without
+// renewing its lease.
 void World::Restore(base::Duration away, bool silent) {
   if (server_.away()) return;
   server_.SetAway();
   for (const auto& replica : replicas_) replica->link().CutAll();
-  // Until a watch is silent for 150 s by the slowest clock, and somebody looks.
+  // A replica checks a watch that was silent for 150 s by its own clock, which may be the slowest.
   EndsIn(away + (silent ? 180s : 20s));
   timeline_.After(away, [this, silent] {
     server_.Restore(silent);

@@ -6,7 +6,7 @@
 
 namespace simulation {
 
-// The limits that an action puts.
+// The limits that an action sets.
 Amounts HardOf(const Action& action);
 
 struct World::Write {
@@ -16,16 +16,18 @@ struct World::Write {
   bool gold = false;
   std::string of = {};  // the class of a machine
   int calls = 1;
-  int to = 0;          // the replicas that are called, a decimal digit each
+  int to = 0;          // the replicas that are called, one decimal digit for each call
   int store = 0;       // milliseconds after the last answer; -1: never
   int slow = 0;        // milliseconds that another webhook takes for the last call
   int late = 0;        // milliseconds that the first call is on its way
-  bool stale = false;  // the server begins with what it has in its cache: the version before
+  bool stale = false;  // the first call shows the version before, from the server's cache
   bool dry_run = false;
+  bool old = false;  // a replica of an older version is called, which knows no reservations
 };
 
 struct World::Call {
   std::optional<admission::Answer> answer;
+  bool ended = false;  // also if there is no answer
   std::unique_ptr<base::Alarm> alarm;
 };
 

@@ -1,5 +1,5 @@
-// Machines and their classes: what the actions of a schedule do to them, and what is admitted of
-// machines at rest.
+// Machines and their classes: performs their actions, and probes at rest which machines each
+// replica admits.
 
 #include <algorithm>
 #include <set>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kClasses = 3;
 
-// Quotas for gold count machines of the third.
+// Quotas for gold count machines of the third class.
 std::string ClassName(int number) {
   static const char* const names[kClasses] = {"small", "large", "gold"};
   return names[number % kClasses];
@@ -24,8 +24,8 @@ Amounts SaysOf(const Action& action) {
   return says;
 }
 
-// Against the status: what is unknown keeps its last value there, and that is held against whoever
-// comes.
+// Compares with the status, because an unknown name keeps its last value there and still limits
+// creations.
 bool Fits(const StoredQuota& quota, const Thing& machine, const Classes& classes) {
   if (!Matches(quota, machine)) return true;
   const Amounts used = quota.status_used.value_or(Amounts());
@@ -60,7 +60,7 @@ void World::PerformOnMachines(const Action& action) {
          .dry_run = action.Get("dry") != 0});
 }
 
-// By who runs the machines: a write of the status, which no webhook is asked about.
+// The controller of machines writes their status. The server calls no webhook for that.
 void World::Terminate(const Server::Key& key) {
   const Thing* stored = server_.FindThing(Resource::kMachines, key);
   if (stored == nullptr || stored->terminated) return;
@@ -69,7 +69,7 @@ void World::Terminate(const Server::Key& key) {
   server_.Store(std::move(machine));
 }
 
-// A machine of each class, there or not, is admitted by whoever is asked exactly if it fits.
+// Each replica must admit a machine of each class exactly if it fits, even if the class is missing.
 void World::ProbeMachines() {
   const std::map<Server::Key, StoredQuota> quotas = server_.quotas();
   std::set<std::string> namespaces;

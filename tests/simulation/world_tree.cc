@@ -1,5 +1,5 @@
-// Namespaces with labels and ClusterQuotas: what the actions of a schedule do to them, and what is
-// admitted under them at rest.
+// Namespaces with labels and ClusterQuotas: performs their actions, and probes at rest what each
+// replica admits.
 
 #include <algorithm>
 
@@ -9,9 +9,11 @@
 namespace simulation {
 namespace {
 
+using std::chrono_literals::operator""ms;
+
 std::string Numbered(const char* what, int number) { return what + std::to_string(number); }
 
-// "team" and "tier".
+// The labels "team" and "tier".
 Labels LabelsOf(const Action& action) {
   Labels labels;
   for (const char* label : {"team", "tier"}) {
@@ -80,21 +82,42 @@ bool WouldRefuse(const admission::Answer& answer, const std::string& quota) {
 bool World::PerformOnTree(const Action& action) {
   const std::string ns = Numbered("ns", action.Get("ns"));
   const Server::Key quota{"", Numbered("quota", action.Get("quota"))};
+  const Server::Key own{ns, Numbered("own", action.Get("own"))};
   if (action.what == "namespace") {
     server_.PutNamespace(ns, LabelsOf(action));
   } else if (action.what == "delete-namespace") {
     server_.RemoveNamespace(ns);
+  } else if (action.what == "terminate-namespace") {
+    const StoredNamespace* const stored = server_.FindNamespace(ns);
+    if (stored == nullptr || stored->going) return true;
+    server_.MarkNamespace(ns);
+    Empty(ns, stored->uid, std::max(1, action.Get("ms")) * 1ms);
+  } else if (action.what == "own-quota") {
+    if (server_.TakesNew(ns)) server_.PutQuota(own, HardOf(action), action.Get("gold") != 0);
+  } else if (action.what == "delete-own-quota") {
+    server_.RemoveQuota(own);
   } else if (action.what == "quota") {
     server_.PutQuota(quota, HardOf(action), action.Get("gold") != 0, PlaceOf(action));
   } else if (action.what == "delete-quota") {
     server_.RemoveQuota(quota);
   } else {
-    return false;
+    return PerformOnStatus(action, action.numbers.contains("own") ? own : quota);
   }
   return true;
 }
 
-// Whoever follows namespaces and quotas has seen what changed of labels and specs last.
+// Removes the objects of a terminating namespace one by one, and the namespace last.
+void World::Empty(const std::string& ns, const std::string& uid, base::Duration pause) {
+  timeline_.After(pause, [this, ns, uid, pause] {
+    const StoredNamespace* const stored = server_.FindNamespace(ns);
+    // The uid differs if a namespace of this name was created again.
+    if (stored == nullptr || stored->uid != uid || !stored->going) return;
+    if (!server_.away() && !server_.RemoveOneIn(ns)) return server_.RemoveNamespace(ns);
+    Empty(ns, uid, pause);
+  });
+}
+
+// All replicas that watch namespaces and quotas have seen the last change of labels and specs.
 bool World::TreeShown() const {
   return std::ranges::all_of(replicas_, [this](const auto& replica) {
     const auto shown = [&](Resource resource, std::uint64_t version) {
@@ -102,17 +125,17 @@ bool World::TreeShown() const {
       return replica->stopping() || up_to == 0 || up_to >= version;
     };
     return shown(Resource::kNamespaces, server_.labels_version()) &&
-           shown(Resource::kQuotas, server_.specs_version());
+           shown(Resource::kClusterQuotas, server_.specs_version());
   });
 }
 
-// Around each limit, and each guarantee.
+// Probes amounts around each limit and each guarantee.
 void World::ProbeTree() {
   for (const auto& [name, ns] : server_.namespaces()) {
     Thing claim{.ns = name, .name = "probe", .gold = true};
     std::set<std::int64_t> sizes;
     for (const auto& [key, quota] : server_.quotas()) {
-      if (!quota.reach.contains(name) || !quota.hard.contains(kStorage)) continue;
+      if (!Matches(quota, claim) || !quota.hard.contains(kStorage)) continue;
       const Fitting fitting(server_, claim);
       std::int64_t left = Get(quota.hard, kStorage) - Get(server_.TrueUse(quota), kStorage);
       sizes.insert({left, left + 1});

@@ -1,8 +1,8 @@
 #pragma once
 
-// The quota API of ClusterQuota, as data: one limit over what all selected namespaces use together.
-// What counts under which name is as in a ResourceQuota: the evaluators are core's. Values; any
-// thread.
+// The quota API of ClusterQuota as data: one limit for the usage of all selected namespaces
+// together. Its limits have the names of ResourceQuota, and core's evaluators count them. Values;
+// any thread.
 
 #include "pkg/quota/quota.h"
 

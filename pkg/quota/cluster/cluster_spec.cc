@@ -34,21 +34,28 @@ base::Result<std::optional<api::LabelSelector>> ParseNamespaces(const json::Valu
 
 base::Result<Enforcement> ParseEnforcement(const json::Value* value) {
   constexpr std::string_view kField = "spec.enforcement";
-  constexpr std::array<std::pair<std::string_view, Enforcement>, 4> kModes = {{
-      {"", Enforcement::kDeny},
-      {"Deny", Enforcement::kDeny},
-      {"Warn", Enforcement::kWarn},
-      {"Audit", Enforcement::kAudit},
-  }};
   auto text = OptionalText(value, kField);
   if (!text) return text.error();
-  for (const auto& [name, mode] : kModes) {
-    if (name == *text) return mode;
+  if (text->empty()) return Enforcement::kDeny;
+  for (const auto mode : {Enforcement::kDeny, Enforcement::kWarn, Enforcement::kAudit}) {
+    if (ToString(mode) == *text) return mode;
   }
   return BadSpec(kField, "must be Deny, Warn or Audit, not '" + *text + "'");
 }
 
 }  // namespace
+
+std::string_view ToString(ClusterSpec::Enforcement enforcement) {
+  switch (enforcement) {
+    case Enforcement::kDeny:
+      return "Deny";
+    case Enforcement::kWarn:
+      return "Warn";
+    case Enforcement::kAudit:
+      return "Audit";
+  }
+  return "";
+}
 
 std::vector<std::string> ClusterSpecFields() {
   return {"metadata.generation", "spec.namespaceSelector", "spec.parent", "spec.guaranteed",
@@ -69,7 +76,7 @@ base::Result<ClusterSpec> ParseClusterSpec(const json::Value& object) {
   spec.parent = std::move(*parent);
   spec.guaranteed = std::move(*guaranteed);
   spec.enforcement = *enforcement;
-  // The API server counts generations, so one that is no number says nothing.
+  // The API server sets this field. A value that is not a number is ignored.
   const json::Value* generation = object.At({"metadata", "generation"});
   if (generation != nullptr) spec.generation = generation->AsInt64().value_or(0);
   return spec;

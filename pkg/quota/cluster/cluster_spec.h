@@ -3,6 +3,7 @@
 // The part of a ClusterQuota's spec that other quotas do not have. Pure; any thread.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pkg/base/error.h"
@@ -13,6 +14,9 @@ namespace quota {
 
 // The fields that ParseClusterSpec() reads (dotted paths).
 std::vector<std::string> ClusterSpecFields();
+
+// "Deny", "Warn", "Audit": spec.enforcement.
+std::string_view ToString(ClusterSpec::Enforcement enforcement);
 
 // An absent namespaceSelector selects nothing, and {} all namespaces. Errors: kMalformed, naming
 // the field.

@@ -13,11 +13,12 @@ namespace quota {
 // The names of these members.
 const std::vector<std::string>& FurtherStatusMembers();
 
-// Those that the status of `object` has.
+// Returns those that the status of `object` has.
 json::Object FurtherStatusOf(const json::Value& object);
 
-// The merge patch that makes `stored` have the members of `desired`: those that differ, with null
-// for names of an object that go. Members that `desired` does not name stay as they are.
+// Returns the merge patch from `stored` to `desired`. Members of `stored` that `desired` does not
+// have are kept. If a member is an object in both, its own members that `desired` does not have are
+// removed (null).
 json::Object FurtherDifference(const json::Object& stored, const json::Object& desired);
 
 }  // namespace quota

@@ -1,6 +1,7 @@
 #include "pkg/quota/cluster/guarantee.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "pkg/quota/saturating.h"
 
@@ -11,51 +12,31 @@ ResourceList GuaranteedTo(const Quota& quota) {
   return quota.cluster ? quota::Guaranteed(*quota.cluster, quota.status.hard) : ResourceList();
 }
 
-Quantity GrowthOf(const std::vector<Need>& needs, std::size_t standing, std::string_view name) {
-  const auto need = std::ranges::find(needs, standing, &Need::standing);
-  return need == needs.end() ? Quantity() : need->amount.Get(name);
-}
-
-Quantity HadBy(const Had& had, std::size_t standing, std::string_view name) {
-  const auto found = had.find(standing);
-  return found == had.end() ? Quantity() : found->second.Get(name);
-}
-
-// What a request takes of what was promised to a quota before.
+// Returns how much of the growth was promised to this quota before the request.
 Quantity TakenOf(const Standing& standing, std::string_view name, const Quantity& growth,
                  const Quantity& had) {
   const Quantity promised = standing.tree.promised.Get(name);
   if (had.IsZero()) return std::min(promised, growth);
+  // `used` already includes `had`, so compute the promise as it was without that.
   const Quantity guaranteed = GuaranteedTo(*standing.quota).Get(name);
   const Quantity before = Above(Sum(guaranteed, had), standing.used.Get(name));
   return std::min(before, Sum(growth, had));
 }
 
-// What the children of a quota are promised, but for one.
-Quantity PromisedToOthers(const std::vector<Standing>& standings, std::size_t parent,
-                          std::size_t child, std::string_view name) {
-  Quantity promised = standings[parent].tree.held_back.Get(name);
-  for (std::size_t i = 0; i < standings.size(); ++i) {
-    if (i == child || standings[i].tree.parent != parent) continue;
-    promised = Sum(promised, standings[i].tree.promised.Get(name));
-  }
-  return promised;
-}
-
+// True if `above` counts every object that `below` counts: it has no further requirements.
 bool CountsAllOf(const ScopeSelector& above, const ScopeSelector& below) {
   return std::ranges::all_of(above, [&](const ScopeRequirement& requirement) {
     return std::ranges::find(below, requirement) != below.end();
   });
 }
 
-// What a quota leaves to one of its children: all that is free but what is promised to others, and
-// what is promised to it as far as that is free.
-Quantity LeftFor(const std::vector<Standing>& standings, std::size_t parent, std::size_t child,
-                 std::string_view name) {
-  const Standing& above = standings[parent];
-  const Quantity free = Above(above.quota->status.hard.Get(name), above.used.Get(name));
-  const Quantity others = PromisedToOthers(standings, parent, child, name);
-  return std::max(Above(free, others), std::min(free, standings[child].tree.promised.Get(name)));
+// Returns what `parent` leaves to `child`. That is the larger of two amounts: what is free and not
+// promised to others, and what is promised to `child`, as far as it is free.
+Quantity LeftFor(const Standing& parent, const Standing& child, std::string_view name) {
+  const Quantity free = Above(parent.quota->status.hard.Get(name), parent.used.Get(name));
+  const Quantity own = child.tree.promised.Get(name);
+  const Quantity others = Above(parent.tree.promised_below.Get(name), own);
+  return std::max(Above(free, others), std::min(free, own));
 }
 
 bool Limits(const Quota& above, const Quota& quota, std::string_view name) {
@@ -79,17 +60,27 @@ ResourceList Promised(const Quota& quota, const ResourceList& used) {
   return promised;
 }
 
-Quantity HeldBack(const std::vector<Standing>& standings, const std::vector<Need>& needs,
-                  const Had& had, const Need& need, std::string_view name) {
-  const Standing& parent = standings[need.standing];
-  if (!parent.quota->cluster) return {};
-  Quantity held = parent.tree.held_back.Get(name);
-  Quantity taken;  // of what is promised to children on the way
-  for (std::size_t i = 0; i < standings.size(); ++i) {
-    if (standings[i].tree.parent != need.standing) continue;
-    const Quantity growth = GrowthOf(needs, i, name);
-    held = Sum(held, Above(standings[i].tree.promised.Get(name), growth));
-    taken = Sum(taken, TakenOf(standings[i], name, growth, HadBy(had, i, name)));
+void Promise(std::vector<Standing>& standings, std::size_t child, ResourceList promised) {
+  TreePlace& place = standings[child].tree;
+  if (place.parent) {
+    ResourceList& below = standings[*place.parent].tree.promised_below;
+    below = Excess(below, place.promised);
+    AddTo(below, promised);
+  }
+  place.promised = std::move(promised);
+}
+
+Quantity HeldBack(const std::vector<Standing>& standings, const Takings& takings, const Need& need,
+                  std::string_view name) {
+  Quantity held = standings[need.standing].tree.promised_below.Get(name);
+  Quantity taken;  // part of the need that was promised to the children
+  const auto [first, last] = takings.equal_range(need.standing);
+  for (auto taking = first; taking != last; ++taking) {
+    const auto& [index, growths, had] = taking->second;
+    const Standing& child = standings[index];
+    const Quantity growth = growths.Get(name);
+    held = Above(held, std::min(child.tree.promised.Get(name), growth));
+    taken = Sum(taken, TakenOf(child, name, growth, had.Get(name)));
   }
   return need.amount.Get(name) > taken ? held : Quantity();
 }
@@ -104,13 +95,27 @@ ResourceList Available(const std::vector<Standing>& standings, std::size_t quota
     std::size_t child = quota;
     while (const auto parent = standings[child].tree.parent) {
       if (Limits(*standings[*parent].quota, *here.quota, name)) {
-        left = std::min(left, LeftFor(standings, *parent, child, name));
+        left = std::min(left, LeftFor(standings[*parent], standings[child], name));
       }
       child = *parent;
     }
     available.Set(name, left);
   }
   return available;
+}
+
+ResourceList Missing(const std::vector<Standing>& standings, std::size_t quota) {
+  const Standing& here = standings[quota];
+  ResourceList missing;
+  if (!here.tree.parent) return missing;
+  const Standing& above = standings[*here.tree.parent];
+  for (const auto& [name, promised] : here.tree.promised) {
+    if (!Limits(*above.quota, *here.quota, name)) continue;
+    const Quantity free = Above(above.quota->status.hard.Get(name), above.used.Get(name));
+    const Quantity lacks = std::min(promised, Above(above.tree.promised_below.Get(name), free));
+    if (!lacks.IsZero()) missing.Set(name, lacks);
+  }
+  return missing;
 }
 
 }  // namespace quota

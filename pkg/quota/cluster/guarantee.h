@@ -1,6 +1,6 @@
 #pragma once
 
-// What quotas of a tree are guaranteed, and what remains for the others: see DESIGN.md. Pure
+// Computes the guarantees of quotas in a tree, and what they leave to others (DESIGN.md). Pure
 // functions; any thread.
 
 #include <cstddef>
@@ -13,25 +13,41 @@
 
 namespace quota {
 
-// What the spec guarantees, under `hard`: nothing without a limit, and never more than it.
+// Returns spec.guaranteed, at most `hard`. A name without a limit is guaranteed nothing.
 ResourceList Guaranteed(const ClusterSpec& spec, const ResourceList& hard);
 
-// TreePlace::promised of a quota that uses `used`: what its parent keeps free for it. Nothing under
-// names that are not in status.hard, or have no count yet: a guarantee begins with the first count.
+// Returns the part of its guarantee that a quota with this `used` has not used yet
+// (TreePlace::promised). Its parent keeps that part free. A name that is missing in status.hard or
+// in `used` is not promised: a guarantee begins with the first count.
 ResourceList Promised(const Quota& quota, const ResourceList& used);
 
-// By standing: what its `used` has for the object of a request already.
-using Had = std::map<std::size_t, ResourceList>;
+// Sets what is promised to a child, and changes what its parent keeps free by the difference.
+void Promise(std::vector<Standing>& standings, std::size_t child, ResourceList promised);
 
-// What a quota keeps free of a request, one of whose needs is `need`: all that will be promised to
-// its children then. 0 if the request only takes what is promised to a child on its way: that is
-// free for it, also where the child has it already.
-Quantity HeldBack(const std::vector<Standing>& standings, const std::vector<Need>& needs,
-                  const Had& had, const Need& need, std::string_view name);
+// What a request takes of a quota that has a parent.
+struct Taking {
+  std::size_t child = 0;  // the index of its standing
+  ResourceList growth;    // by which its `used` grows
+  ResourceList had;       // what its `used` already includes for the object of the request
+};
+using Takings = std::multimap<std::size_t, Taking>;  // by the parent's standing
 
-// What may still be used in the namespaces of a quota, together: as far as its limit goes, and what
-// the quotas above leave to it. Those above that are only tried, or count by scopes only a part of
-// what this one counts, limit nothing. A name without a count is absent.
+// Returns the amount that a quota keeps free for its children when it judges a request: the sum
+// that is promised to them after the request. `need` is what the request needs of this quota.
+// Returns 0 if the whole need was promised to children that count the object, including what their
+// `used` already has for it.
+Quantity HeldBack(const std::vector<Standing>& standings, const Takings& takings, const Need& need,
+                  std::string_view name);
+
+// Returns how much more the namespaces of a quota may use together, within its own limit and within
+// the amounts that its ancestors leave to it. An ancestor does not count here if its mode is Warn
+// or Audit, or if its scopes count only a part of what this quota counts. Names without a count are
+// absent.
 ResourceList Available(const std::vector<Standing>& standings, std::size_t quota);
+
+// Returns the promised amount that others have used: the parent has less left than it promises to
+// all its children. The maximum is the promise to this quota. Returns nothing if the parent does
+// not count in Available().
+ResourceList Missing(const std::vector<Standing>& standings, std::size_t quota);
 
 }  // namespace quota

@@ -34,6 +34,7 @@ void Lineage::Link() {
   }
   MarkCycles();
   for (auto& [name, member] : members_) {
+    // Members of a cycle become roots. Otherwise the walk below would not end.
     if (member.fault == Fault::kParentCycle) member.up = nullptr;
   }
   for (auto& [name, member] : members_) {
@@ -44,8 +45,8 @@ void Lineage::Link() {
   }
 }
 
-// Every way up ends at a root or in a cycle. Each member is visited once: a way ends where another
-// one went.
+// Follows the parents of each member up to a root or to a visited member. A path that ends at one
+// of its own members contains a cycle. Each member is visited once.
 void Lineage::MarkCycles() {
   std::set<const Member*> visited;
   for (const auto& [name, start] : members_) {
@@ -55,7 +56,7 @@ void Lineage::MarkCycles() {
       way.push_back(at);
       at = at->up;
     }
-    bool inside = false;  // `at` is on this way: from there on it is a cycle
+    bool inside = false;  // the path returns to `at`: the members from `at` on are a cycle
     for (const Member* member : way) {
       inside = inside || member == at;
       if (inside) members_.find(member->name)->second.fault = Fault::kParentCycle;

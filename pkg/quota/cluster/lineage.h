@@ -1,8 +1,7 @@
 #pragma once
 
-// Which quota is above which: the parents that quotas name, resolved into trees. A quota without a
-// parent is a root; so is one whose parent is missing, and each one in a cycle of parents. No I/O;
-// not thread-safe.
+// Resolves the parent names of quotas into trees. A quota is a root if it has no parent, if its
+// parent does not exist, or if it is in a cycle of parents. No I/O; not thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,15 +18,15 @@ class Lineage {
 
   struct Member {
     std::string name;
-    std::string parent = {};                // that it names; "": none
-    const Member* up = nullptr;             // the quota above; null: it is a root
-    std::vector<const Member*> below = {};  // directly, by name
-    std::size_t depth = 0;                  // how many quotas are above it
+    std::string parent = {};                // as in its spec; "": none
+    const Member* up = nullptr;             // its parent; null for a root
+    std::vector<const Member*> below = {};  // its children, by name
+    std::size_t depth = 0;                  // number of ancestors
     Fault fault = Fault::kNone;
   };
 
-  // Costs O(quotas), unless the quota is there with this parent. Members stay where they are until
-  // they are removed.
+  // Costs O(quotas) unless the quota already has this parent. The result is valid until the member
+  // is removed.
   const Member& Put(std::string_view name, std::string_view parent);
   void Remove(std::string_view name);
   [[nodiscard]] const Member* Find(std::string_view name) const;
@@ -39,7 +38,7 @@ class Lineage {
   std::map<std::string, Member, std::less<>> members_;
 };
 
-// "a, b, a": the names of a cycle of parents, from this member on.
+// Returns "a, b, a": the names in a cycle of parents, beginning with this member.
 std::string CycleOf(const Lineage& lineage, const Lineage::Member& member);
 
 }  // namespace quota

@@ -121,7 +121,8 @@ QuotaTree::Nodes QuotaTree::Selecting(const json::Value* labels) const {
 }
 
 std::shared_ptr<const QuotaTree::Reach> QuotaTree::Expand(const Nodes& selecting) const {
-  using Step = std::pair<const Lineage::Member*, std::string_view>;  // and the name it is above
+  // A quota, and its descendant that selects the namespaces.
+  using Step = std::pair<const Lineage::Member*, std::string_view>;
   const auto deeper = [](const Step& a, const Step& b) {
     return a.first->depth != b.first->depth ? a.first->depth > b.first->depth
                                             : a.first->name < b.first->name;
@@ -137,7 +138,7 @@ std::shared_ptr<const QuotaTree::Reach> QuotaTree::Expand(const Nodes& selecting
   for (std::size_t i = 0; i < own; ++i) {
     const std::string_view name = steps[i].first->name;
     for (auto above = steps[i].first->up; above != nullptr; above = above->up) {
-      if (!seen.insert(above).second) break;  // and with it all that is above
+      if (!seen.insert(above).second) break;  // its ancestors are in the list, too
       steps.emplace_back(above, name);
     }
   }
@@ -169,11 +170,12 @@ void QuotaTree::Leave(std::string_view ns, Namespace& space) {
   if (!room.namespaces.empty()) return;
   connected_ = false;
   for (const Reaching& quota : *room.reach) Find(quota.name)->rooms.erase(&room);
+  // A copy: erase() must not get a key that it destroys.
   const Nodes selecting = room.selecting;
   rooms_.erase(selecting);
 }
 
-// `ns` is the key of the namespace: the room refers to it.
+// `ns` must be the key in namespaces_: the room keeps a view of it.
 void QuotaTree::Move(std::string_view ns, Namespace& space, const Nodes& selecting,
                      Mutation& mutation) {
   Room& room = RoomOf(selecting);
@@ -183,7 +185,7 @@ void QuotaTree::Move(std::string_view ns, Namespace& space, const Nodes& selecti
   Enter(ns, space, room);
 }
 
-// The selector of the quota has changed.
+// Call after the selector of the quota changed.
 void QuotaTree::Reselect(Node& node, Mutation& mutation) {
   for (auto& [ns, space] : namespaces_) {
     const bool now = node.selector && node.selector->Matches(&space.labels);
@@ -202,7 +204,7 @@ void QuotaTree::Reselect(Node& node, Mutation& mutation) {
   }
 }
 
-// Who is above whom has changed.
+// Call after parents changed.
 void QuotaTree::Relink(Mutation& mutation) {
   for (auto& [selecting, room] : rooms_) {
     std::shared_ptr<const Reach> reach = Expand(selecting);

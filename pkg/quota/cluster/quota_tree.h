@@ -1,9 +1,9 @@
 #pragma once
 
-// Which ClusterQuotas reach which namespaces. A quota reaches the namespaces that it, or a quota
-// below it, selects: a set, so a namespace that several quotas of a subtree select is in it once.
-// Namespaces that the same quotas select share a room, so that a thousand quotas over all
-// namespaces cost one list. No I/O; not thread-safe.
+// Maps namespaces to the ClusterQuotas that count them. A quota reaches every namespace that it or
+// one of its descendants selects. That is a set: a namespace that several quotas of a subtree
+// select is in it once. Namespaces that the same quotas select share a Room, so a thousand quotas
+// over all namespaces need one list. No I/O; not thread-safe.
 
 #include <cstddef>
 #include <functional>
@@ -26,22 +26,22 @@ class QuotaTree {
   // A quota that reaches a namespace.
   struct Reaching {
     std::string name;
-    std::string above;  // a quota below it that selects the namespace; "": it does itself
+    std::string above;  // a descendant that selects the namespace; "": the quota itself does
     bool operator==(const Reaching&) const = default;
   };
-  // Deepest first, then by name: no quota stands before one that is below it.
+  // Sorted by depth, deepest first, then by name. So every quota comes before its ancestors.
   using Reach = std::vector<Reaching>;
 
   // Names, sorted.
   struct Change {
-    std::vector<std::string> namespaces;  // that other quotas reach than before
-    // Whose parent, children, depth, condition or number of namespaces may differ, or what is
-    // guaranteed beside them.
+    std::vector<std::string> namespaces;  // reached by other quotas than before
+    // Quotas that may have another parent, other children, another depth, condition or number of
+    // namespaces, or siblings with other guarantees.
     std::vector<std::string> quotas;
     [[nodiscard]] bool empty() const { return namespaces.empty() && quotas.empty(); }
   };
 
-  // Why a quota is not where its spec wants it.
+  // A problem with a quota's place in the tree, for its condition Ready.
   struct Flaw {
     std::string reason;  // ParentNotFound, ParentCycle or GuaranteedExceedsParent
     std::string message;
@@ -52,31 +52,31 @@ class QuotaTree {
   QuotaTree(const QuotaTree&) = delete;
   QuotaTree& operator=(const QuotaTree&) = delete;
 
-  // Quotas must have Quota::cluster. Cost nothing where the spec is as before, else O(quotas +
-  // namespaces).
+  // REQUIRES: Quota::cluster is set. Costs O(quotas + namespaces), but nothing if the spec has not
+  // changed.
   Change PutQuota(const Quota& quota);
   Change RemoveQuota(std::string_view name);
-  // `labels` is metadata.labels; nullptr: none. Cost O(quotas).
+  // `labels` is metadata.labels; nullptr if absent. Costs O(quotas).
   Change PutNamespace(std::string_view ns, const json::Value* labels);
   Change RemoveNamespace(std::string_view ns);
 
   [[nodiscard]] bool KnowsNamespace(std::string_view ns) const;
-  // Empty also for a namespace that is not known.
+  // Also empty for an unknown namespace.
   [[nodiscard]] const Reach& QuotasOf(std::string_view ns) const;
-  // The same for any namespace with these labels.
+  // Returns the quotas that would reach a namespace with these labels.
   [[nodiscard]] Reach QuotasFor(const json::Value* labels) const;
-  // The quota and all above it, from below; empty if it is not known.
+  // Returns the quota and its ancestors, deepest first; empty if the quota is unknown.
   [[nodiscard]] Reach WayUp(std::string_view quota) const;
-  // Namespaces with a quota in common have the same region, and so have those that are linked by
-  // further namespaces with quotas in common: quotas of two regions differ. The name of a quota; ""
-  // where none reaches. The first question after a change costs O(rooms).
+  // Returns the region of a namespace, named after one of its quotas; "" if no quota reaches it.
+  // Two namespaces that share a quota have the same region, directly or through further namespaces.
+  // So no quota is in two regions. The first call after a change costs O(rooms).
   [[nodiscard]] std::string_view RegionOf(std::string_view ns) const;
-  // 0 for a quota that is not known.
+  // 0 for an unknown quota.
   [[nodiscard]] std::size_t CountNamespaces(std::string_view quota) const;
-  // In no order.
+  // In no particular order.
   void VisitNamespaces(std::string_view quota,
                        const std::function<void(std::string_view ns)>& visit) const;
-  // Its parent and children; null if the quota is not known. Valid until it is removed.
+  // Returns its place in the tree, null if the quota is unknown. Valid until the quota is removed.
   [[nodiscard]] const Lineage::Member* Place(std::string_view quota) const;
   [[nodiscard]] std::optional<Flaw> FlawOf(std::string_view quota) const;
 

@@ -1,4 +1,4 @@
-// What a change of the tree changed.
+// Compares the tree before and after a mutation, and makes the Change of the difference.
 
 #include <algorithm>
 #include <iterator>
@@ -51,7 +51,8 @@ void QuotaTree::Mutation::NoteChildren(const Lineage::Member& member) {
   for (const Lineage::Member* child : member.below) quotas_.insert(child->name);
 }
 
-// True if the quotas differ; those that are only in one of the two have other namespaces now.
+// True if the quotas differ. A quota that is in only one of the lists gained or lost a namespace,
+// so it is added to quotas_.
 bool QuotaTree::Mutation::Compare(const Reach& old, const Reach& now) {
   const auto names = [](const Reach& reach) {
     std::vector<std::string> sorted;

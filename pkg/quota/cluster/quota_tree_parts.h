@@ -1,6 +1,6 @@
 #pragma once
 
-// What QuotaTree consists of, for its own files.
+// The private parts of QuotaTree. Only quota_tree*.cc include this.
 
 #include <map>
 #include <memory>
@@ -18,10 +18,10 @@ struct QuotaTree::Node {
   std::optional<api::LabelSelector> selector;
   ResourceList hard;
   ResourceList guaranteed;
-  ResourceList overpromised;  // guaranteed to its children together: the names above its hard
+  ResourceList overpromised;  // sums of its children's guarantees that exceed hard
   std::set<Room*> rooms;      // that it reaches
   std::size_t namespaces = 0;
-  Node* region = nullptr;  // a quota of the same region, and in the end itself
+  Node* region = nullptr;  // union-find: a quota of the same region, at the end of the chain itself
 
   [[nodiscard]] Node* Region() {
     while (region != region->region) region = region->region;
@@ -35,12 +35,12 @@ struct QuotaTree::Room {
   std::set<std::string_view> namespaces;
 };
 
-// What a change found before it.
+// Remembers the state before a change.
 class QuotaTree::Mutation {
  public:
   explicit Mutation(const QuotaTree& tree) : tree_(tree) {}
 
-  // The quotas of a namespace, before it moves; null: it was in no room.
+  // Call before a namespace moves. `room` is its old room; null if it had none.
   void Note(std::string_view ns, const Room* room);
   void NotePlaces();
   // The quota, its parent, and the children of both.

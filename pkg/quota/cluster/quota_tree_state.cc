@@ -1,4 +1,5 @@
-// What the tree says of its quotas together: regions, and guarantees that exceed a parent.
+// Computes properties of several quotas together: regions, and guarantees that exceed a parent's
+// limit.
 
 #include <utility>
 
@@ -14,7 +15,8 @@ std::string_view QuotaTree::RegionOf(std::string_view ns) const {
   return Find(reach.back().name)->Region()->name;
 }
 
-// All quotas of a room are in one region, of which the first by name stands for all.
+// Union-find over the rooms: all quotas of a room are in one region. A region is named after its
+// first quota by name.
 void QuotaTree::Connect() const {
   for (const auto& [name, node] : nodes_) node->region = node.get();
   for (const auto& [selecting, room] : rooms_) {

@@ -1,33 +1,41 @@
 #include "pkg/quota/cluster/tree_place.h"
 
-#include <algorithm>
+#include <map>
 
 #include "pkg/quota/saturating.h"
 
 namespace quota {
 namespace {
 
-std::optional<std::size_t> IndexOf(const QuotaTree::Reach& reach, const Lineage::Member* member) {
-  if (member == nullptr) return std::nullopt;
-  const auto found = std::ranges::find(reach, member->name, &QuotaTree::Reaching::name);
-  if (found == reach.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - reach.begin());
+using Indices = std::map<const Lineage::Member*, std::size_t>;  // of a reach
+
+// Null members are no quotas of the tree.
+std::vector<const Lineage::Member*> MembersOf(const QuotaTree& tree,
+                                              const QuotaTree::Reach& reach) {
+  std::vector<const Lineage::Member*> members;
+  members.reserve(reach.size());
+  for (const QuotaTree::Reaching& one : reach) members.push_back(tree.Place(one.name));
+  return members;
 }
 
 }  // namespace
 
 std::vector<TreePlace> PlacesOf(const QuotaTree& tree, const QuotaTree::Reach& reach,
                                 const PromisedTo& promised) {
-  std::vector<TreePlace> places;
-  for (const auto& [name, above] : reach) {
-    TreePlace& place = places.emplace_back();
-    place.above = above;
-    const Lineage::Member* member = tree.Place(name);
-    if (member == nullptr) continue;
-    place.parent = IndexOf(reach, member->up);
-    if (place.parent) place.promised = promised(name);
-    for (const Lineage::Member* child : member->below) {
-      if (!IndexOf(reach, child)) AddTo(place.held_back, promised(child->name));
+  const std::vector<const Lineage::Member*> members = MembersOf(tree, reach);
+  Indices indices;
+  for (std::size_t i = 0; i < members.size(); ++i) indices.emplace(members[i], i);
+  std::vector<TreePlace> places(reach.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    places[i].above = reach[i].above;
+    if (members[i] == nullptr) continue;
+    for (const Lineage::Member* child : members[i]->below) {
+      const ResourceList kept = promised(child->name);
+      AddTo(places[i].promised_below, kept);
+      const auto found = indices.find(child);
+      if (found == indices.end()) continue;
+      places[found->second].parent = i;
+      places[found->second].promised = kept;
     }
   }
   return places;

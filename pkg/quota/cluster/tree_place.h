@@ -1,7 +1,6 @@
 #pragma once
 
-// From a tree of quotas to the places of Standing. Pure functions; any thread that may read the
-// tree.
+// Computes Standing::tree from a tree of quotas. Pure functions; any thread that may read the tree.
 
 #include <functional>
 #include <string_view>
@@ -12,11 +11,11 @@
 
 namespace quota {
 
-// Promised() of a quota; empty for one that is not known.
+// Returns Promised() of a quota; empty if the quota is unknown.
 using PromisedTo = std::function<ResourceList(std::string_view quota)>;
 
-// One for each quota of `reach` (QuotaTree::QuotasOf(), WayUp()), in its order: `parent` is an
-// index there. Costs the number of their children.
+// Returns a place for each quota of `reach` (QuotaTree::QuotasOf(), WayUp()), in the same order.
+// `parent` is an index into `reach`. Costs the number of their children.
 std::vector<TreePlace> PlacesOf(const QuotaTree& tree, const QuotaTree::Reach& reach,
                                 const PromisedTo& promised);
 

@@ -10,7 +10,7 @@ using Catch::Matchers::Contains;
 using kubectl_quota::Command;
 using kubectl_quota::ParseArguments;
 
-TEST_CASE("arguments: without a command it is top, and flags stand before or behind one",
+TEST_CASE("arguments: the default command is top, and flags may precede or follow the command",
           "[kubectl-quota]") {
   CHECK(ParseArguments({}).options.command == Command::kTop);
   const auto before = ParseArguments({"-n", "a", "--no-headers", "who", "compute"});
@@ -53,12 +53,12 @@ TEST_CASE("arguments: a wrong call prints one line and exits with 2", "[kubectl-
       Call{{"--frobnicate"}, "--frobnicate"}, Call{{"frobnicate"}, "frobnicate"},
       Call{{"top", "-o", "xml"}, "-o xml is unknown to top"}, Call{{"who"}, "QUOTA is required"},
       Call{{"who", "q", "-A"}, "who looks into one namespace"},
-      Call{{"-A", "-n", "x"}, "-n and -A cannot stand together"},
+      Call{{"-A", "-n", "x"}, "-n and -A cannot be used together"},
       Call{{"who", "q", "-w"}, "-w is for top only"},
       Call{{"-w", "-o", "json"}, "-w goes with tables and csv only"},
-      Call{{"tree", "-l", "a=b"}, "-l is not for it"},
+      Call{{"tree", "-l", "a=b"}, "does not support -l"},
       Call{{"tree", "-o", "csv"}, "-o csv is unknown to tree"},
-      Call{{"tree", "q", "-n", "x"}, "a quota's name and -n cannot stand together"},
+      Call{{"tree", "q", "-n", "x"}, "a quota's name and -n cannot be used together"},
       Call{{"check"}, "--filename is required"},
       Call{{"check", "-f", "x", "--used-file", "u"}, "go with --quota-file"},
       Call{{"check", "-f", "x", "--nodes", "-3"}, "--nodes"});

@@ -12,7 +12,8 @@ std::string Text(const std::vector<std::string>& words) {
   return CompletionText(CompletionOf(words), {});
 }
 
-TEST_CASE("completion: commands, flags and values stand where they may", "[kubectl-quota]") {
+TEST_CASE("completion: commands, flags and values are offered where they are allowed",
+          "[kubectl-quota]") {
   CHECK(Text({"w"}) == "who\nwhy\n:4\n");
   CHECK(Text({"who", "x", "--b"}) == "--by\n:4\n");
   CHECK(Text({"who", "x", "--by", "o"}) == "owner\nobject\n:4\n");

@@ -44,7 +44,7 @@ field() { sed -nE "s/^ *$1: (.*)$/\1/p" "$manifest"; }
 mkdir "$folder/unpacked"
 tar -C "$folder/unpacked" -xzf "$archive"
 [ -x "$folder/unpacked/$(field bin)" ] || fail "no $(field bin) in the archive"
-# What it loads comes from the archive, but for the C library.
+# All libraries that it loads come from the archive, except the C library.
 ldd "$folder/unpacked/kubectl-quota" | grep -E '=> /' >"$folder/out"
 ! grep -vE "$folder|/lib(c|m|pthread)\.so" "$folder/out" ||
   fail "loads what is not in the archive"

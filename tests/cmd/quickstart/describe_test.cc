@@ -9,7 +9,7 @@ std::string Describe(std::string_view quota) { return DescribeQuota(json::Parse(
 
 }  // namespace
 
-TEST_CASE("describe: columns are as wide as kubectl makes them", "[quickstart]") {
+TEST_CASE("describe: columns are as wide as kubectl's", "[quickstart]") {
   CHECK(Describe(R"({"metadata":{"name":"test-quota","namespace":"team-a"},"status":{
           "hard":{"requests.memory":"4Gi","pods":"10","limits.cpu":"4","requests.cpu":"2"},
           "used":{"limits.cpu":"1","pods":"2","requests.cpu":"600m","requests.memory":"1536Mi"}}})") ==
@@ -46,8 +46,7 @@ TEST_CASE("describe: used takes the notation of hard, rounded up", "[quickstart]
   CHECK(text.find("memory      1     1Ki\n") != std::string::npos);
 }
 
-TEST_CASE("list: a KarmadaQuota's columns are three spaces apart, as kubectl makes them",
-          "[quickstart]") {
+TEST_CASE("list: a KarmadaQuota's columns are three spaces apart, as in kubectl", "[quickstart]") {
   const auto quota = json::Parse(R"({"metadata":{"name":"q"},
       "status":{"hard":{"cpu":"100"},"used":{"cpu":"80"}}})");
   REQUIRE(quota.has_value());

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The quickstart runs its story to the end, and leaves nothing behind, even when it is stopped.
+# The quickstart runs all its steps and leaves nothing behind, even when it is stopped.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export TMPDIR=$folder
 fail() { echo "quickstart_test: $*" >&2; cat "$folder/out" >&2; exit 1; }
-# Everything that it starts has a path in $folder among its arguments.
+# Each process that it starts has a path in $folder among its arguments.
 nothing_left() {
   for _ in {1..50}; do
     pgrep -f -- "$folder/quota-quickstart" >/dev/null || break
@@ -66,6 +66,8 @@ company() { grep -cxE "company +$1/10" "$folder/out" || true; }
 for used in 6 10 9; do
   [ "$(company $used)" -eq 1 ] || fail "$used pods of the company are not shown once"
 done
+grep -qx 'in its namespace team-a sees .*: company pods: 0/10; team-a pods: 0/8' "$folder/out" ||
+  fail "team-a does not see its quotas"
 refusal='pods "one-more" is forbidden: exceeded cluster quota: company (above team-a), requested: '
 refusal+='pods=1, used: pods=6, limited: pods=10, guaranteed to others: pods=4'
 grep -qF "denied the request: $refusal" "$folder/out" || fail "no refusal: $refusal"

@@ -17,7 +17,7 @@ struct Cluster {
   metrics::Registry registry;
   manager::ControllerMetrics metrics{registry, "core"};
 
-  // The quota reserves two pods for each of so many creations.
+  // Reserves two pods for each of this number of creations.
   void Reserve(const std::string& name, std::size_t objects) {
     quota::Quota quota;
     quota.key = {.ns = "team-a", .name = name};
@@ -48,8 +48,9 @@ std::string Series(const std::string& name, std::size_t amount) {
 
 }  // namespace
 
-TEST_CASE("controller metrics: the ten quotas with most reservations show what they reserve",
-          "[manager]") {
+TEST_CASE(
+    "controller metrics: reserved usage is exported for the ten quotas with the most reservations",
+    "[manager]") {
   Cluster c;
   for (std::size_t i = 0; i < 12; ++i) c.Reserve("q" + std::to_string(i), (i + 5) % 12);
   const std::string text = c.Scrape();
@@ -62,7 +63,7 @@ TEST_CASE("controller metrics: the ten quotas with most reservations show what t
   }
 }
 
-TEST_CASE("controller metrics: a quota that reserves nothing any more is not shown", "[manager]") {
+TEST_CASE("controller metrics: the series of a quota end with its last reservation", "[manager]") {
   Cluster c;
   c.Reserve("q", 3);
   CHECK_THAT(c.Scrape(), Contains(Series("q", 6)));

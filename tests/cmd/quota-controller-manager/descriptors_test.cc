@@ -4,10 +4,10 @@
 
 namespace descriptors_test {
 
-TEST_CASE("descriptors: clients get a part, and never all", "[manager]") {
+TEST_CASE("descriptors: clients get a part of them, never all", "[manager]") {
   for (const std::size_t limit : {64UL, 256UL, 1024UL, 65536UL, 1048576UL}) {
     INFO(limit);
-    // The webhook, metrics and probes.
+    // Of the webhook, metrics and probes.
     CHECK(manager::WebhookConnections(limit) + 2 * manager::EndpointConnections(limit) < limit);
   }
 }
@@ -17,7 +17,7 @@ TEST_CASE("descriptors: a tiny limit still leaves a probe and a scrape", "[manag
   CHECK(manager::WebhookConnections(1) == 1);
 }
 
-TEST_CASE("descriptors: a large limit is not used up", "[manager]") {
+TEST_CASE("descriptors: a large limit is not used in full", "[manager]") {
   CHECK(manager::WebhookConnections(1'000'000) == 2048);
   CHECK(manager::EndpointConnections(1'000'000) == 64);
 }

@@ -65,7 +65,8 @@ TEST_CASE("engine: the core group's quotas need no discovery", "[manager]") {
   CHECK(f.IsReady());
 }
 
-TEST_CASE("engine: a quota API that is not served is waited for, and is no trouble", "[manager]") {
+TEST_CASE("engine: the daemon waits for a quota API that is not served, without an error",
+          "[manager]") {
   Fixture f(quota::KarmadaQuotaApi());
   // Nothing is known until discovery answers.
   CHECK_FALSE(f.IsReady());
@@ -92,7 +93,7 @@ TEST_CASE("engine: a quota API that is deleted is counted again once it is back"
   CHECK(f.Runs());
 }
 
-TEST_CASE("engine: a server that does not answer makes no quota API absent", "[manager]") {
+TEST_CASE("engine: a server that does not answer does not make a quota API absent", "[manager]") {
   Fixture f(quota::KarmadaQuotaApi());
   f.cluster.Serve(f.resource, "KarmadaQuota");
   f.cluster.fault = [](const client::ApiRequest&) {

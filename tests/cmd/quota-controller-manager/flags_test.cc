@@ -16,7 +16,7 @@ using Catch::Matchers::StartsWith;
 
 const std::string kService = "--admission-service=quota-system/webhook:443";
 
-// The flags have their defaults again afterwards.
+// Resets the flags to their defaults at its end.
 base::Result<manager::Options> Parse(Arguments arguments) {
   const gflags::FlagSaver saved;
   arguments.insert(arguments.begin(), "quota-controller-manager");
@@ -41,7 +41,7 @@ std::string Refusal(const Arguments& arguments) {
 
 }  // namespace
 
-TEST_CASE("flags: without any, all quota APIs are counted and none is enforced", "[manager]") {
+TEST_CASE("flags: by default all quota APIs are counted and none is enforced", "[manager]") {
   const manager::Options options = Good({});
   CHECK(options.quota_apis == Names{"core", "cluster", "karmada", "ironcore"});
   CHECK(options.enforced.empty());
@@ -54,12 +54,12 @@ TEST_CASE("flags: without any, all quota APIs are counted and none is enforced",
   CHECK(options.leader_election.elect);
 }
 
-TEST_CASE("flags: what is enforced by default needs a way for the API server to reach us",
+TEST_CASE("flags: default enforcement needs an address that the API server can reach",
           "[manager]") {
-  SECTION("there is none: it is only counted, and the daemon can say so") {
+  SECTION("no address: quotas are only counted, and that is reported") {
     CHECK(Good({}).unreachable == Names{"cluster", "karmada"});
   }
-  SECTION("there is one") {
+  SECTION("an address") {
     const manager::Options options = Good({kService});
     CHECK(options.enforced == Names{"cluster", "karmada"});
     CHECK(options.unreachable.empty());
@@ -68,30 +68,30 @@ TEST_CASE("flags: what is enforced by default needs a way for the API server to 
   }
 }
 
-TEST_CASE("flags: what is enforced explicitly must be reachable", "[manager]") {
+TEST_CASE("flags: explicit enforcement without an address is an error", "[manager]") {
   CHECK_THAT(Refusal({"--enforce=core"}), StartsWith("flag --enforce: "));
   CHECK(Good({"--enforce=core", "--admission-url=https://127.0.0.1:9443"}).enforced ==
         Names{"core"});
-  SECTION("an admin who manages the webhook brings or names the certificate") {
+  SECTION("an admin who manages the webhook provides the certificate") {
     CHECK_THAT(Refusal({"--enforce=core", "--manage-webhook=false"}),
                StartsWith("flag --manage-webhook: "));
     const Arguments managed{"--enforce=core", "--manage-webhook=false",
                             "--admission-cert-dir=/certificates"};
     CHECK(Good(managed).enforced == Names{"core"});
   }
-  SECTION("nothing is enforced: nothing is needed") {
+  SECTION("nothing is enforced, so no address is needed") {
     CHECK(Good({"--enforce="}).enforced.empty());
     CHECK(Good({"--enforce="}).unreachable.empty());
   }
 }
 
-TEST_CASE("flags: only what is counted is enforced", "[manager]") {
+TEST_CASE("flags: only quota APIs that are counted can be enforced", "[manager]") {
   const manager::Options options = Good({"--quota-apis=core", "--enforce=core,karmada", kService});
   CHECK(options.enforced == Names{"core"});
   CHECK_FALSE(Good({"--quota-apis=core", kService}).admission);
 }
 
-TEST_CASE("flags: without an address for admission nothing is enforced", "[manager]") {
+TEST_CASE("flags: nothing is enforced without an address for admission", "[manager]") {
   const manager::Options options = Good({"--enforce=core", "--admission-bind-address="});
   CHECK(options.enforced.empty());
   CHECK_FALSE(options.admission);
@@ -127,7 +127,7 @@ TEST_CASE("flags: exempt namespaces replace the default ones", "[manager]") {
   CHECK(Good({"--exempt-namespaces="}).exempt_namespaces.empty());
 }
 
-TEST_CASE("flags: lengths of names are those of the API server", "[manager]") {
+TEST_CASE("flags: names may be as long as the API server allows", "[manager]") {
   const std::string label(63, 'a');
   CHECK(Good({"--exempt-namespaces=" + label}).exempt_namespaces == Names{label});
   CHECK_THAT(Refusal({"--exempt-namespaces=" + label + "a"}), Contains("not a valid namespace"));
@@ -136,7 +136,7 @@ TEST_CASE("flags: lengths of names are those of the API server", "[manager]") {
   CHECK_THAT(Refusal({"--leader-elect-resource-name=" + dotted + "b"}), Contains("Lease name"));
 }
 
-TEST_CASE("flags: a wrong value is refused by the name of its flag", "[manager]") {
+TEST_CASE("flags: the error for a wrong value names the flag", "[manager]") {
   const std::vector<Arguments> refused{{"--quota-apis="},
                                        {"--quota-apis=core,moon"},
                                        {"--enforce=moon"},
@@ -185,7 +185,7 @@ TEST_CASE("flags: the times of a lease leave room for a retry", "[manager]") {
   CHECK(election.retry_period == std::chrono::seconds(1));
 }
 
-TEST_CASE("flags: an argument that is no flag is refused", "[manager]") {
+TEST_CASE("flags: an argument that is not a flag is refused", "[manager]") {
   CHECK(Refusal({"start"}) == "unexpected argument \"start\"");
 }
 

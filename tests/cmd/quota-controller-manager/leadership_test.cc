@@ -40,8 +40,7 @@ TEST_CASE("leadership: the lease is in the flag's namespace, the pod's, or kube-
   CHECK(manager::LeaseOf(config, election).ToString() == "leases/ours");
 }
 
-TEST_CASE("leadership: without election this process leads, and nobody holds a lease",
-          "[manager]") {
+TEST_CASE("leadership: without election this process leads without a lease", "[manager]") {
   Fixture f;
   const manager::Leadership leadership = f.New({.elect = false});
   CHECK(leadership.Leads());
@@ -49,7 +48,7 @@ TEST_CASE("leadership: without election this process leads, and nobody holds a l
   CHECK(leadership.Identity().empty());
 }
 
-TEST_CASE("leadership: with election nobody leads before the lease is held", "[manager]") {
+TEST_CASE("leadership: with election no process leads before it holds the lease", "[manager]") {
   Fixture f;
   CHECK_FALSE(f.New({}).Leads());
   CHECK(f.New({.identity = "me"}).Identity() == "me");

@@ -30,7 +30,7 @@ struct Fixture {
                      {"spec", json::Object{{"hard", hard}}},
                      {"status", json::Object{{"hard", hard}, {"used", used}}}});
   }
-  // The lines of a scrape that begin with `name`, without "# HELP" and "# TYPE".
+  // Returns the lines of a scrape that begin with `name`, without "# HELP" and "# TYPE".
   Lines Scrape(const std::string& name) {
     Lines lines;
     std::istringstream text(registry.Expose());
@@ -56,16 +56,17 @@ std::string Line(const std::string& metric, const std::string& quota, const std:
 
 }  // namespace
 
-TEST_CASE("quota series: each limit and what is used of it", "[manager]") {
+TEST_CASE("quota series: each limit and its usage are exported", "[manager]") {
   Fixture f(100);
   f.Put("ns", "q", {{"pods", "10"}, {"requests.cpu", "2500m"}}, {{"pods", "3"}});
   CHECK(f.Scrape("quota_hard") == Lines{Line("quota_hard", "q", "pods", "10"),
                                         Line("quota_hard", "q", "requests.cpu", "2.5")});
-  // CPU is not counted yet: no line, rather than 0.
+  // CPU is not counted yet, so it has no line, rather than 0.
   CHECK(f.Scrape("quota_used") == Lines{Line("quota_used", "q", "pods", "3")});
 }
 
-TEST_CASE("quota series: a deleted quota and an API that is not served have none", "[manager]") {
+TEST_CASE("quota series: a deleted quota and an API that is not served have no series",
+          "[manager]") {
   Fixture f(100);
   f.Put("ns", "q", {{"pods", "10"}}, {{"pods", "3"}});
   CHECK(f.Scrape("quota_used").size() == 1);
@@ -84,25 +85,25 @@ TEST_CASE("quota series: above the bound the last quotas are left out, and count
   const Lines shown{Line("quota_used", "a", "pods", "3"), Line("quota_used", "b", "pods", "3")};
   CHECK(f.Scrape("quota_used") == shown);
   CHECK(f.Scrape("quota_series_omitted") == Lines{"quota_series_omitted 2"});
-  // The same ones in the next scrape.
+  // The next scrape has the same quotas.
   CHECK(f.Scrape("quota_used") == shown);
 }
 
-TEST_CASE("quota series: the quota at the bound is shown in part", "[manager]") {
+TEST_CASE("quota series: the quota at the bound is exported in part", "[manager]") {
   Fixture f(3);
   f.Put("ns", "q", {{"pods", "10"}, {"secrets", "10"}}, {{"pods", "3"}, {"secrets", "1"}});
   CHECK(f.Scrape("quota_used") == Lines{Line("quota_used", "q", "pods", "3")});
   CHECK(f.Scrape("quota_series_omitted") == Lines{"quota_series_omitted 2"});
 }
 
-TEST_CASE("quota series: with a bound of 0 there are none, and no alert says so", "[manager]") {
+TEST_CASE("quota series: a bound of 0 exports no series, and no alert fires", "[manager]") {
   Fixture f(0);
   f.Put("ns", "q", {{"pods", "10"}}, {{"pods", "3"}});
   CHECK(f.Scrape("quota_hard").empty());
   CHECK(f.Scrape("quota_series_omitted") == Lines{"quota_series_omitted 0"});
 }
 
-TEST_CASE("quota series: very many quotas are all shown", "[manager]") {
+TEST_CASE("quota series: very many quotas are all exported", "[manager]") {
   Fixture f(10'000);
   for (int i = 0; i < 1000; ++i) {
     f.Put("ns-" + std::to_string(i % 100), "q" + std::to_string(i), {{"pods", "10"}},
@@ -112,8 +113,7 @@ TEST_CASE("quota series: very many quotas are all shown", "[manager]") {
   CHECK(f.Scrape("quota_series_omitted") == Lines{"quota_series_omitted 0"});
 }
 
-TEST_CASE("quota series: what was refused, and what would have been, are counted apart",
-          "[manager]") {
+TEST_CASE("quota series: refusals and would-be refusals are counted separately", "[manager]") {
   Fixture f(100);
   f.Put("ns", "q", {{"pods", "2"}}, {{"pods", "2"}});
   f.series.CountRefusal("core", {"ns", "q"}, {"pods"});
@@ -127,7 +127,7 @@ TEST_CASE("quota series: what was refused, and what would have been, are counted
               Line("quota_admission_would_refuse_total", "q", "pods", "2")});
 }
 
-TEST_CASE("quota series: the bound holds for what would have been refused, too", "[manager]") {
+TEST_CASE("quota series: the bound includes would-be refusals", "[manager]") {
   Fixture f(3);
   f.Put("ns", "q", {{"pods", "2"}}, {{"pods", "2"}});
   f.series.CountRefusal("core", {"ns", "q"}, {"pods"}, true);

@@ -20,7 +20,8 @@ class FakeServer final : public http::Server {
 
 }  // namespace
 
-TEST_CASE("server metrics: each scrape reads what the server holds and refused", "[manager]") {
+TEST_CASE("server metrics: each scrape reads the server's memory, connections and refusals",
+          "[manager]") {
   metrics::Registry registry;
   FakeServer server;
   manager::ExposeServer(registry, "admission", server);

@@ -19,7 +19,7 @@ struct Fixture {
   base::TaskGroup outer{io.get_executor()};
   Log log;
 
-  // Runs until it is stopped, and takes `clean_up` to end then.
+  // Runs until it is stopped. Then it takes the time `clean_up` to end.
   manager::StageTask Part(const std::string& name, base::Duration clean_up = 0ms) {
     return {name, [this, name, clean_up]() -> base::Task<void> {
               co_await base::DeferCancellation();
@@ -41,7 +41,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("stages: what others depend on starts first", "[manager]") {
+TEST_CASE("stages: a stage starts before those that depend on it", "[manager]") {
   Fixture f;
   f.stages.Add({f.Part("user")});
   f.stages.Add({f.Part("server")});
@@ -54,7 +54,7 @@ TEST_CASE("stages: what others depend on starts first", "[manager]") {
   f.scheduler.RunFor(1s);
 }
 
-TEST_CASE("stages: the next one stops when every task of the last one has ended", "[manager]") {
+TEST_CASE("stages: a stage stops after every task of the stage above has ended", "[manager]") {
   Fixture f;
   f.stages.Add({f.Part("a", 1s), f.Part("b", 5s)});
   f.stages.Add({f.Part("c", 1s)});
@@ -69,7 +69,7 @@ TEST_CASE("stages: the next one stops when every task of the last one has ended"
         Log{"a stops", "b stops", "a ended", "b ended", "c stops", "c ended", "all ended"});
 }
 
-TEST_CASE("stages: a stage may be stopped in its own way", "[manager]") {
+TEST_CASE("stages: a stage may define how it stops", "[manager]") {
   Fixture f;
   const std::unique_ptr<base::Alarm> closed = f.scheduler.NewAlarm();
   f.stages.Add({{"server",
@@ -97,7 +97,7 @@ TEST_CASE("stages: a stage may be stopped in its own way", "[manager]") {
   CHECK(f.log == Log{"closed", "said good-bye", "next stops", "next ended", "all ended"});
 }
 
-TEST_CASE("stages: a stage without tasks holds up nothing", "[manager]") {
+TEST_CASE("stages: a stage without tasks delays nothing", "[manager]") {
   Fixture f;
   f.stages.Add({});
   f.stages.Add({f.Part("a")});

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a release of finished programs twice, and looks at its files: bash release_test.sh BUILD…
+# Makes a release of built programs twice and checks its files: bash release_test.sh BUILD…
 # (as for cmd/release.sh).
 #
 # Exit code 77: not root, so buildah cannot lay out an image.
@@ -77,7 +77,7 @@ for build in "$@"; do
     grep -qxF "$file" "$folder/$arch/files" || fail "the image has no $file"
   done
 
-  # The symbols are apart, under the build-id that the stripped program still has.
+  # The symbols are in files of their own, under the build-id that the stripped program still has.
   tar -C "$folder/$arch/debug" -xzf "$base.debug.tar.gz"
   tar -C "$folder/$arch/plugin" -xzf "$first/kubectl-quota-linux-$arch.tar.gz"
   id=$(LC_ALL=C readelf -n "$folder/$arch/plugin/kubectl-quota" | sed -nE 's/^ *Build ID: *//p')

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles a release of the last commit twice, in clones in different folders: all files are the
-# same. bash twice_test.sh
+# Compiles a release of the last commit twice, in clones in different folders, and checks that all
+# files are the same: bash twice_test.sh
 #
 # It takes some 20 CPU minutes. Exit code 77: not root.
 set -euo pipefail

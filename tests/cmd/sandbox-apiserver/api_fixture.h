@@ -1,6 +1,6 @@
 #pragma once
 
-// An ApiHandler in virtual time without a network; its answers are recorded.
+// An ApiHandler in virtual time without a network. The fixture records its answers.
 
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
@@ -43,7 +43,7 @@ class RecordingWriter final : public http::ResponseWriter {
     reset = with_reset;
   }
 
-  // The events that came since the last call.
+  // Returns the events since the last call.
   std::vector<json::Value> TakeEvents() {
     std::vector<json::Value> events;
     for (std::size_t end; (end = response.body.find('\n', read_)) != std::string::npos;) {
@@ -52,7 +52,7 @@ class RecordingWriter final : public http::ResponseWriter {
     }
     return events;
   }
-  // "ADDED a", "BOOKMARK " …
+  // Returns them as "ADDED a", "BOOKMARK " …
   std::vector<std::string> TakeNames() {
     std::vector<std::string> names;
     for (const json::Value& event : TakeEvents()) {
@@ -83,7 +83,7 @@ class ApiFixture {
     scheduler_.RunUntilIdle();
   }
 
-  // Sends a request, and lets everything run that is ready.
+  // Sends a request and runs all ready coroutines.
   RecordingWriter& Open(std::string method, std::string target, std::string body = "",
                         http::Headers headers = {}) {
     http::Request request{std::move(method), std::move(target), std::move(headers),

@@ -23,8 +23,7 @@ std::string Reason(const http::Response& response) {
 
 }  // namespace
 
-TEST_CASE_METHOD(ApiFixture, "api: health and version need no credentials, the rest does",
-                 "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "api: only health and version need no credentials", "[sandbox]") {
   const http::Headers wrong{{"Authorization", "Bearer wrong"}};
   CHECK(Ask("GET", "/healthz", "", wrong).body == "ok");
   CHECK(Ask("GET", "/readyz", "", wrong).status == 200);
@@ -35,7 +34,7 @@ TEST_CASE_METHOD(ApiFixture, "api: health and version need no credentials, the r
   CHECK(Ask("GET", "/sandbox/faults", "", wrong).status == 401);
 }
 
-TEST_CASE_METHOD(ApiFixture, "api: an object's life", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "api: an object is created, read, changed and deleted", "[sandbox]") {
   MakePod("a");
   const std::string path = std::string(kPods) + "/a";
   CHECK(Json(Ask("GET", path)).StringAt({"kind"}) == "Pod");
@@ -237,7 +236,7 @@ TEST_CASE_METHOD(ApiFixture, "api: an answer fault sets code and Retry-After", "
   CHECK(Json(Ask("GET", kPods)).StringAt({"metadata", "resourceVersion"}) == CurrentVersion());
 }
 
-TEST_CASE_METHOD(ApiFixture, "api: a slow body comes piece by piece", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "api: a slow body is sent piece by piece", "[sandbox]") {
   Inject(R"({"fault":"slow-body","verb":"list","resource":"pods","delay":"1s","bytes":40})");
   RecordingWriter& slow = Open("GET", kPods);
   CHECK(slow.response.body.empty());

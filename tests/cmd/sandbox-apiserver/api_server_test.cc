@@ -158,7 +158,7 @@ TEST_CASE_METHOD(ServerFixture, "api server: a webhook is called over TLS at its
   });
 }
 
-TEST_CASE("api server: an address that is taken is an error", "[sandbox]") {
+TEST_CASE("api server: an address in use is an error", "[sandbox]") {
   base::asio::io_context io{1};
   const auto first = ApiServer::New(io.get_executor(), {});
   REQUIRE(first);

@@ -14,7 +14,7 @@ http::Headers Bearer(const std::string& token) { return {{"Authorization", "Bear
 
 }  // namespace
 
-TEST_CASE("auth: tokens", "[sandbox]") {
+TEST_CASE("auth: a token identifies its user", "[sandbox]") {
   const Authenticator strict = Make(false);
   CHECK(strict.Authenticate(Bearer("t"), {})->name == "admin");
   CHECK(strict.Authenticate(Bearer("t"), {})->groups ==
@@ -25,7 +25,7 @@ TEST_CASE("auth: tokens", "[sandbox]") {
   CHECK_FALSE(strict.Authenticate({}, {}));
 }
 
-TEST_CASE("auth: anonymous where it is allowed, but never with a wrong token", "[sandbox]") {
+TEST_CASE("auth: anonymous requests pass if allowed, but never with a wrong token", "[sandbox]") {
   const Authenticator open = Make(true);
   CHECK(open.Authenticate({}, {})->name == "system:anonymous");
   CHECK_FALSE(open.Authenticate(Bearer("x"), {}));
@@ -38,7 +38,7 @@ TEST_CASE("auth: a client certificate names user and groups", "[sandbox]") {
   CHECK(user->groups == std::vector<std::string>{"devs", "system:authenticated"});
 }
 
-TEST_CASE("auth: impersonation", "[sandbox]") {
+TEST_CASE("auth: impersonation headers replace the user", "[sandbox]") {
   http::Headers headers = Bearer("t");
   headers.Add("Impersonate-User", "bob");
   headers.Add("Impersonate-Group", "g1");

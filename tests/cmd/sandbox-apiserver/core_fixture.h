@@ -21,7 +21,7 @@ struct Catch::StringMaker<boost::system::result<T, api::Status>> {
 
 namespace sandbox {
 
-// A JSON literal; an invalid one is null and soon fails the test.
+// Parses a JSON literal. An invalid one is null, which fails the test.
 inline json::Value J(std::string_view text) {
   auto value = json::Parse(text);
   return value ? *value : json::Value();

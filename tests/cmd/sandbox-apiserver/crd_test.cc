@@ -68,7 +68,8 @@ TEST_CASE_METHOD(CrdTest, "crd: a definition is established and served", "[sandb
   CHECK(registry_.Versions("example.com").front() == "v1");
 }
 
-TEST_CASE_METHOD(CrdTest, "crd: a malformed one is 422 with its fields", "[sandbox]") {
+TEST_CASE_METHOD(CrdTest, "crd: a malformed definition is refused with 422 and names its fields",
+                 "[sandbox]") {
   Value wrong = J(kWidgets);
   wrong.Make({"metadata", "name"}) = "gadgets.example.com";
   wrong.Make({"spec", "scope"}) = "Everywhere";
@@ -100,7 +101,7 @@ TEST_CASE_METHOD(CrdTest, "crd: objects are pruned and defaulted", "[sandbox]") 
         "\"spec.extra\"");
 }
 
-TEST_CASE_METHOD(CrdTest, "crd: the schema refuses what does not fit", "[sandbox]") {
+TEST_CASE_METHOD(CrdTest, "crd: the schema refuses invalid objects", "[sandbox]") {
   Define();
   const std::string invalid = "Widget.example.com \"w\" is invalid: ";
   CHECK(Refusal(R"({})") == invalid + "spec.size: Required value");
@@ -171,7 +172,7 @@ TEST_CASE_METHOD(CrdTest, "crd: every version shows the same object", "[sandbox]
 }
 
 TEST_CASE_METHOD(
-    CrdTest, "crd: deleting it deletes the objects, ends the watches and stops serving the kind",
+    CrdTest, "crd: its deletion deletes the objects, ends the watches and stops serving the kind",
     "[sandbox]") {
   Define();
   REQUIRE(MakeWidget(R"({"size":2})"));
@@ -204,7 +205,7 @@ TEST_CASE_METHOD(CrdTest, "crd: a changed definition ends its watches, a changed
   REQUIRE(patch(R"({"status":{"storedVersions":["v1"]}})", "status"));
   REQUIRE(patch(R"({"metadata":{"labels":{"a":"b"}}})", ""));
   CHECK_FALSE((*watch)->lagged());
-  // One who has not read all may still do so.
+  // A watcher that lags may still read its remaining events.
   REQUIRE(MakeWidget(R"({"size":1})"));
   REQUIRE(patch(R"({"spec":{"names":{"shortNames":["wg"]}}})", ""));
   CHECK_FALSE((*watch)->lagged());

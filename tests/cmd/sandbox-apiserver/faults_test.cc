@@ -12,7 +12,7 @@ const ResourcePath kPods{{"", "v1", "pods"}, "", "", ""};
 
 }  // namespace
 
-TEST_CASE("faults: a fault applies to as many matching requests as `times` says", "[sandbox]") {
+TEST_CASE("faults: a fault applies to at most `times` matching requests", "[sandbox]") {
   FaultTable faults;
   faults.Add(Parse(R"({"fault":"answer","verb":"patch","resource":"resourcequotas",
                       "subresource":"status","code":409,"times":2})")
@@ -25,7 +25,7 @@ TEST_CASE("faults: a fault applies to as many matching requests as `times` says"
   CHECK(faults.waiting().empty());
 }
 
-TEST_CASE("faults: -1 is for ever, until cleared", "[sandbox]") {
+TEST_CASE("faults: times -1 applies until the fault is cleared", "[sandbox]") {
   FaultTable faults;
   faults.Add(Parse(R"({"fault":"answer","code":503,"times":-1})").value());
   for (int i = 0; i < 5; ++i) CHECK(faults.Take(Verb::kList, kPods));
@@ -33,7 +33,7 @@ TEST_CASE("faults: -1 is for ever, until cleared", "[sandbox]") {
   CHECK_FALSE(faults.Take(Verb::kList, kPods));
 }
 
-TEST_CASE("faults: the oldest that matches goes first", "[sandbox]") {
+TEST_CASE("faults: the oldest matching fault applies first", "[sandbox]") {
   FaultTable faults;
   faults.Add(Parse(R"({"fault":"answer","resource":"pods","code":429})").value());
   faults.Add(Parse(R"({"fault":"answer","resource":"pods","code":503})").value());
@@ -41,14 +41,14 @@ TEST_CASE("faults: the oldest that matches goes first", "[sandbox]") {
   CHECK(faults.Take(Verb::kList, kPods)->code == 503);
 }
 
-TEST_CASE("faults: a spoilt body is not for watches", "[sandbox]") {
+TEST_CASE("faults: a spoilt body does not apply to watches", "[sandbox]") {
   FaultTable faults;
   faults.Add(Parse(R"({"fault":"truncate-body","resource":"pods","bytes":5})").value());
   CHECK_FALSE(faults.Take(Verb::kWatch, kPods));
   CHECK(faults.Take(Verb::kList, kPods));
 }
 
-TEST_CASE("faults: a stale group hits no request by itself, and is forgotten when cleared",
+TEST_CASE("faults: a stale group affects no request by itself, and clearing removes it",
           "[sandbox]") {
   FaultTable faults;
   faults.AddStaleGroup(Parse(R"({"fault":"stale-group","group":"g.test","version":"v2"})").value());

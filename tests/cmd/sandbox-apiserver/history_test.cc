@@ -25,7 +25,7 @@ class WatchTest : public CoreFixture {
     patch.Make({"metadata", "labels", "x"}) = label;
     REQUIRE(store_.Patch(At("configmaps", name), {PatchType::kMerge, patch}));
   }
-  // "ADDED a", or "" when there is nothing.
+  // Returns "ADDED a", or "" if there is no event.
   static std::string Next(Watch& watch) {
     const auto event = watch.Next();
     if (!event) return "";
@@ -45,7 +45,8 @@ TEST_CASE("watch: a version from before a restart is too old", "[sandbox]") {
   CHECK(watch.error().code == 410);
 }
 
-TEST_CASE_METHOD(WatchTest, "watch: from a version come all later events in order", "[sandbox]") {
+TEST_CASE_METHOD(WatchTest, "watch: a watch from a version gets all later events in order",
+                 "[sandbox]") {
   MakeMap("old");
   WatchQuery query;
   query.resource_version = std::to_string(store_.current_version());
@@ -65,7 +66,8 @@ TEST_CASE_METHOD(WatchTest, "watch: from a version come all later events in orde
   CHECK(watch->position() == store_.current_version());
 }
 
-TEST_CASE_METHOD(WatchTest, "watch: without a version the present state comes first", "[sandbox]") {
+TEST_CASE_METHOD(WatchTest, "watch: a watch without a version gets the present state first",
+                 "[sandbox]") {
   MakeMap("b");
   MakeMap("a");
   auto watch = Open({});
@@ -81,7 +83,8 @@ TEST_CASE_METHOD(WatchTest, "watch: without a version the present state comes fi
   CHECK(Next(*watch).empty());
 }
 
-TEST_CASE_METHOD(WatchTest, "watch: entering the selection is ADDED, leaving DELETED",
+TEST_CASE_METHOD(WatchTest,
+                 "watch: an object that enters the selection is ADDED, one that leaves it DELETED",
                  "[sandbox]") {
   MakeMap("a", "no");
   WatchQuery query;
@@ -99,7 +102,8 @@ TEST_CASE_METHOD(WatchTest, "watch: entering the selection is ADDED, leaving DEL
   CHECK(Next(*watch).empty());
 }
 
-TEST_CASE_METHOD(WatchTest, "watch: other namespaces and fields stay out", "[sandbox]") {
+TEST_CASE_METHOD(WatchTest, "watch: objects of other namespaces and fields are left out",
+                 "[sandbox]") {
   WatchQuery query;
   query.ns = "default";
   query.field_selector = "metadata.name=a";
@@ -129,7 +133,7 @@ TEST_CASE_METHOD(WatchTest, "watch: a forgotten version is too old", "[sandbox]"
   CHECK(store_.StartWatch(Core("configmaps"), query, {}).error().code == 400);
 }
 
-TEST_CASE_METHOD(WatchTest, "watch: a reader that the ring has overwritten lags", "[sandbox]") {
+TEST_CASE_METHOD(WatchTest, "watch: a reader whose events were overwritten lags", "[sandbox]") {
   store_.SetHistorySize(2);
   auto watch = Open({});
   MakeMap("a");

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What people do with kubectl, against the sandbox alone: bash kubectl_test.sh SANDBOX_APISERVER
+# Usual kubectl commands against the sandbox: bash kubectl_test.sh SANDBOX_APISERVER
 #
 # kubectl is $QCM_KUBECTL, else the one on PATH; without one the exit code is 77 (skipped). It has
 # its own home and discovery cache. Prints the steps that differ from the expectation; exit code 1

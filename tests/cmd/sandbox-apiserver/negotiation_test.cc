@@ -38,7 +38,7 @@ TEST_CASE("negotiation: protobuf alone is not acceptable", "[sandbox]") {
   CHECK_FALSE(Negotiate("application/json;q=0", Shape::kSingle));
 }
 
-TEST_CASE("negotiation: tables and metadata, each in its shape", "[sandbox]") {
+TEST_CASE("negotiation: tables and metadata have shapes of their own", "[sandbox]") {
   CHECK(Negotiate(kTable, Shape::kList)->form == Form::kTable);
   CHECK(Negotiate(kTable, Shape::kList)->meta_version == "v1");
   CHECK(Negotiate(kTable, Shape::kWatch)->form == Form::kTable);
@@ -50,7 +50,8 @@ TEST_CASE("negotiation: tables and metadata, each in its shape", "[sandbox]") {
   CHECK_FALSE(Negotiate(list, Shape::kWatch));
 }
 
-TEST_CASE("negotiation: aggregated discovery only where it is asked for first", "[sandbox]") {
+TEST_CASE("negotiation: aggregated discovery is served only if it is the first choice",
+          "[sandbox]") {
   CHECK(AcceptsAggregatedDiscovery(
       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"));
   CHECK_FALSE(AcceptsAggregatedDiscovery("application/json"));
@@ -60,7 +61,7 @@ TEST_CASE("negotiation: aggregated discovery only where it is asked for first", 
       "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"));
 }
 
-TEST_CASE("negotiation: bodies by their media type", "[sandbox]") {
+TEST_CASE("negotiation: a body is read by its media type", "[sandbox]") {
   CHECK(BodyFormatOf("application/json; charset=utf-8") == BodyFormat::kJson);
   CHECK(BodyFormatOf("Application/YAML") == BodyFormat::kYaml);
   CHECK(BodyFormatOf("") == BodyFormat::kJson);

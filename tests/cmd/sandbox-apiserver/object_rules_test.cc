@@ -34,7 +34,7 @@ TEST_CASE_METHOD(ObjectRulesTest, "pod: defaults make quota arithmetic real", "[
   CHECK(pod.StringAt({"status", "qosClass"}) == "Burstable");
 }
 
-TEST_CASE("pod: quality of service", "[sandbox]") {
+TEST_CASE("pod: the quality of service class is computed", "[sandbox]") {
   const auto qos = [](std::string_view resources) {
     Value pod = J(R"({"spec":{"containers":[{"name":"c"}]}})");
     (*pod.Make({"spec", "containers"}).AsArray())[0].Make({"resources"}) = J(resources);

@@ -19,7 +19,7 @@ Value Strategic(std::string_view kind, std::string_view target, std::string_view
   return result ? *result : Value(result.error().code);
 }
 
-TEST_CASE("json patch: each operation", "[sandbox]") {
+TEST_CASE("json patch: each operation is applied", "[sandbox]") {
   CHECK(Json(R"({"a":1})", R"([{"op":"add","path":"/b","value":2}])") == J(R"({"a":1,"b":2})"));
   CHECK(Json(R"({"a":[1,3]})", R"([{"op":"add","path":"/a/1","value":2}])") ==
         J(R"({"a":[1,2,3]})"));
@@ -119,7 +119,7 @@ TEST_CASE("strategic merge: $setElementOrder orders, others keep their places", 
         J(R"({"spec":{"containers":[{"name":"b"},{"name":"a"}]}})"));
 }
 
-TEST_CASE("apply: owners share, and each takes back only its own", "[sandbox]") {
+TEST_CASE("apply: owners share fields, and each removes only its own", "[sandbox]") {
   const auto apply = [](const Value& target, std::string_view manager, std::string_view body) {
     auto result = ApplyServerSide(target, J(body), manager, "Pod", false, "2026-01-01T00:00:00Z");
     return result ? *result : Value(result.error().code);
@@ -134,7 +134,7 @@ TEST_CASE("apply: owners share, and each takes back only its own", "[sandbox]") 
   CHECK(apply(pod, "one", "[]") == Value(400));
 }
 
-TEST_CASE("apply: directives of a strategic merge patch are no fields", "[sandbox]") {
+TEST_CASE("apply: directives of a strategic merge patch are not fields", "[sandbox]") {
   const auto refusal = [](std::string_view body, bool custom = false) {
     const auto result = ApplyServerSide(J("{}"), J(body), "m", "Pod", custom, "t");
     return result ? "" : result.error().message;
@@ -146,7 +146,7 @@ TEST_CASE("apply: directives of a strategic merge patch are no fields", "[sandbo
   CHECK(refusal(R"({"spec":{"$patch":"x"}})", true).empty());
 }
 
-TEST_CASE("patch: media types", "[sandbox]") {
+TEST_CASE("patch: the media type decides the kind of patch", "[sandbox]") {
   CHECK(PatchTypeOf("application/json-patch+json") == PatchType::kJson);
   CHECK(PatchTypeOf("application/merge-patch+json; charset=utf-8") == PatchType::kMerge);
   CHECK(PatchTypeOf("application/strategic-merge-patch+json") == PatchType::kStrategic);

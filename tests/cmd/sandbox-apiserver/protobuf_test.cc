@@ -29,7 +29,7 @@ std::string Decoded(const std::string& body) { return json::Write(DecodeProtobuf
 
 }  // namespace
 
-TEST_CASE("protobuf: a quota as kubectl sends it", "[sandbox]") {
+TEST_CASE("protobuf: a quota is read as kubectl sends it", "[sandbox]") {
   const auto entry = [](const std::string& name, const std::string& quantity) {
     return Field(1, Field(1, name) + Field(2, Field(1, quantity)));
   };
@@ -51,7 +51,7 @@ TEST_CASE("protobuf: bytes become base64, zero replicas stay", "[sandbox]") {
         std::string::npos);
 }
 
-TEST_CASE("protobuf: times and ports by their kind", "[sandbox]") {
+TEST_CASE("protobuf: times and ports are decoded by their kind", "[sandbox]") {
   const std::string seconds = std::string("\x08\x80\xA3\x05", 4);  // 86400
   const std::string meta = Field(1, Field(1, "s") + Field(8, seconds));
   const std::string port = Integer(3, 80) + Field(4, Integer(1, 0) + Integer(2, 90) + Field(3, ""));
@@ -68,7 +68,7 @@ TEST_CASE("protobuf: unknown kinds and fields are errors", "[sandbox]") {
         "protobuf: field 9 of Namespace is not known here, send JSON");
 }
 
-TEST_CASE("protobuf: an object that is cut is an error wherever it is cut", "[sandbox]") {
+TEST_CASE("protobuf: a truncated object is an error at every length", "[sandbox]") {
   const std::string type =
       std::string("k8s\0", 4) + Field(1, Field(1, "v1") + Field(2, "Namespace"));
   const std::string whole = type + Field(2, Field(1, Field(1, "a")) + Field(2, Field(1, "k")));

@@ -27,14 +27,15 @@ class ListTest : public CoreFixture {
   }
 };
 
-TEST_CASE_METHOD(ListTest, "list: an empty one has the current version", "[sandbox]") {
+TEST_CASE_METHOD(ListTest, "list: an empty list has the current version", "[sandbox]") {
   auto page = List({});
   REQUIRE(page);
   CHECK(page->items.empty());
   CHECK(page->resource_version == store_.current_version());
 }
 
-TEST_CASE_METHOD(ListTest, "list: pages show one state although writes go on", "[sandbox]") {
+TEST_CASE_METHOD(ListTest, "list: all pages show one state, in spite of later writes",
+                 "[sandbox]") {
   MakeMaps({"a", "b", "c", "d", "e"});
   const std::uint64_t then = store_.current_version();
   ListQuery query;
@@ -59,7 +60,8 @@ TEST_CASE_METHOD(ListTest, "list: pages show one state although writes go on", "
   CHECK_FALSE(third->remaining);
 }
 
-TEST_CASE_METHOD(ListTest, "list: an expired token is 410 with a way to go on", "[sandbox]") {
+TEST_CASE_METHOD(ListTest, "list: an expired token is 410 with a new token to continue",
+                 "[sandbox]") {
   MakeMaps({"a", "b", "c"});
   ListQuery query;
   query.limit = 1;
@@ -142,7 +144,7 @@ TEST_CASE("query: continue tokens survive their own encoding", "[sandbox]") {
   CHECK(decoded->start_key == token.start_key);
 }
 
-TEST_CASE("query: field texts print what is not a string", "[sandbox]") {
+TEST_CASE("query: a field that is not a string is compared as text", "[sandbox]") {
   const json::Value object =
       J(R"({"spec":{"unschedulable":true,"n":3},"source":{"component":"kubelet"}})");
   CHECK(FieldText(object, "spec.unschedulable") == "true");

@@ -125,7 +125,7 @@ TEST_CASE_METHOD(QuotaRulesTest, "quota: the status is validated as well", "[san
         kInvalid + "status.used[pods]: Invalid value: \"1500m\": must be an integer");
 }
 
-TEST_CASE("quota: warnings where requests exceed limits", "[sandbox]") {
+TEST_CASE("quota: requests above limits cause a warning", "[sandbox]") {
   CHECK(
       QuotaWarnings(J(R"({"spec":{"hard":{"cpu":"3","requests.cpu":"2","limits.cpu":"1",
                   "requests.memory":"1Gi","limits.memory":"2Gi"}}})")) ==

@@ -41,7 +41,7 @@ TEST_CASE("registry: kubectl's names for quotas are served", "[sandbox]") {
   CHECK_FALSE(registry.Find("", "v1", "namespaces")->namespaced);
 }
 
-TEST_CASE("registry: reviews are created and nothing else", "[sandbox]") {
+TEST_CASE("registry: reviews can only be created", "[sandbox]") {
   const Registry registry;
   const TypePtr review = registry.Find("authentication.k8s.io", "v1", "tokenreviews");
   REQUIRE(review != nullptr);
@@ -49,7 +49,7 @@ TEST_CASE("registry: reviews are created and nothing else", "[sandbox]") {
   CHECK(review->verbs == std::vector<std::string>{"create"});
 }
 
-TEST_CASE("registry: custom types come and go, and the generation tells", "[sandbox]") {
+TEST_CASE("registry: the generation changes when custom types come and go", "[sandbox]") {
   Registry registry;
   const std::uint64_t before = registry.generation();
   registry.SetCustom("widgets.example.com", {Widget("v1"), Widget("v1beta1")});

@@ -30,7 +30,7 @@ TEST_CASE("request path: the parts of a path are found", "[sandbox]") {
   CHECK(everywhere.name.empty());
 }
 
-TEST_CASE("request path: a namespace is an object and a place", "[sandbox]") {
+TEST_CASE("request path: a namespace is an object and a scope", "[sandbox]") {
   const ResourcePath object = Parse("/api/v1/namespaces/a");
   CHECK(object.gvr.resource == "namespaces");
   CHECK(object.name == "a");

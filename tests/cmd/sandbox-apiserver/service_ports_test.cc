@@ -9,7 +9,7 @@ namespace {
 
 class ServicePortsTest : public CoreFixture {
  protected:
-  // The node ports of a service, in the order of its ports: "30000 30001", "-" for none.
+  // Returns the node ports of a service in the order of its ports: "30000 30001", "-" for none.
   static std::string NodePorts(const Outcome<WriteResult>& written) {
     REQUIRE(written);
     std::string text;
@@ -32,7 +32,7 @@ constexpr const char* kTwo = R"("ports":[{"name":"a","port":80},{"name":"b","por
 
 }  // namespace
 
-TEST_CASE_METHOD(ServicePortsTest, "service ports: each port of the types that have them gets one",
+TEST_CASE_METHOD(ServicePortsTest, "service ports: each port of a type with node ports gets one",
                  "[sandbox]") {
   const std::string two = kTwo;
   CHECK(NodePorts(MakeService("inside", two)) == "- -");
@@ -45,7 +45,7 @@ TEST_CASE_METHOD(ServicePortsTest, "service ports: each port of the types that h
             {"name":"b","port":81,"nodePort":30004}])")) == "30005 30004");
 }
 
-TEST_CASE_METHOD(ServicePortsTest, "service ports: they stay while the type has them",
+TEST_CASE_METHOD(ServicePortsTest, "service ports: node ports stay while the type has them",
                  "[sandbox]") {
   REQUIRE(MakeService("s", R"("type":"NodePort",)" + std::string(kTwo)));
   CHECK(NodePorts(PatchService("s", R"({"spec":{"type":"LoadBalancer"}})")) == "30000 30001");

@@ -32,7 +32,7 @@ TEST_CASE_METHOD(DeletionTest, "deletion: an object without finalizers is remove
   CHECK(store_.Delete(At("configmaps", "a")).error().code == 404);
 }
 
-TEST_CASE_METHOD(DeletionTest, "deletion: finalizers hold the object, the last one frees it",
+TEST_CASE_METHOD(DeletionTest, "deletion: an object is kept until its last finalizer is removed",
                  "[sandbox]") {
   REQUIRE(Make("configmaps", R"({"metadata":{"name":"a","finalizers":["x.io/f"]}})"));
   const Target target = At("configmaps", "a");
@@ -92,7 +92,7 @@ TEST_CASE_METHOD(DeletionTest, "deletion: options are read from a body", "[sandb
   CHECK(DeleteOptions::FromJson(J(R"({"gracePeriodSeconds":"x"})")).error().code == 400);
 }
 
-TEST_CASE_METHOD(DeletionTest, "deletion: an unscheduled pod has no grace", "[sandbox]") {
+TEST_CASE_METHOD(DeletionTest, "deletion: an unscheduled pod has no grace period", "[sandbox]") {
   REQUIRE(MakePod("p"));
   WatchQuery query;
   query.resource_version = std::to_string(store_.current_version());
@@ -102,7 +102,7 @@ TEST_CASE_METHOD(DeletionTest, "deletion: an unscheduled pod has no grace", "[sa
   REQUIRE(deleted);
   CHECK(deleted->removed);
   CHECK_FALSE(deleted->show_status);
-  // As on a real server: first marked, then deleted.
+  // As on a real server, the pod is first marked, then deleted.
   const auto marked = (*watch)->Next();
   REQUIRE(marked);
   CHECK(marked->type == EventType::kModified);
@@ -112,7 +112,7 @@ TEST_CASE_METHOD(DeletionTest, "deletion: an unscheduled pod has no grace", "[sa
   CHECK_FALSE((*watch)->Next());
 }
 
-TEST_CASE_METHOD(DeletionTest, "deletion: a scheduled pod lives until its grace ends",
+TEST_CASE_METHOD(DeletionTest, "deletion: a scheduled pod stays until its grace period ends",
                  "[sandbox]") {
   REQUIRE(MakePod("p", "node"));
   const Target target = At("pods", "p");
@@ -129,7 +129,7 @@ TEST_CASE_METHOD(DeletionTest, "deletion: a scheduled pod lives until its grace 
   CHECK_FALSE(Exists(target));
 }
 
-TEST_CASE_METHOD(DeletionTest, "deletion: grace zero removes a terminating pod at once",
+TEST_CASE_METHOD(DeletionTest, "deletion: a grace period of zero removes a terminating pod at once",
                  "[sandbox]") {
   REQUIRE(MakePod("p", "node"));
   REQUIRE(store_.Delete(At("pods", "p")));
@@ -145,7 +145,7 @@ TEST_CASE_METHOD(DeletionTest, "deletion: grace zero removes a terminating pod a
   CHECK(Exists(At("pods", "p")));
 }
 
-TEST_CASE_METHOD(DeletionTest, "deletion: a collection goes by selector", "[sandbox]") {
+TEST_CASE_METHOD(DeletionTest, "deletion: a collection is deleted by selector", "[sandbox]") {
   REQUIRE(Make("configmaps", R"({"metadata":{"name":"a","labels":{"x":"1"}}})"));
   REQUIRE(Make("configmaps", R"({"metadata":{"name":"b","labels":{"x":"2"}}})"));
   ListQuery query;
@@ -159,7 +159,7 @@ TEST_CASE_METHOD(DeletionTest, "deletion: a collection goes by selector", "[sand
   CHECK(Exists(At("configmaps", "b")));
 }
 
-TEST_CASE_METHOD(DeletionTest, "namespace: created active, with its label and finalizer",
+TEST_CASE_METHOD(DeletionTest, "namespace: a new one is active, with its label and finalizer",
                  "[sandbox]") {
   auto made = Make("namespaces", R"({"metadata":{"generateName":"team-"}})");
   REQUIRE(made);
@@ -169,7 +169,8 @@ TEST_CASE_METHOD(DeletionTest, "namespace: created active, with its label and fi
   CHECK(ns.StringAt({"metadata", "labels", "kubernetes.io/metadata.name"}) == api::Name(ns));
 }
 
-TEST_CASE_METHOD(DeletionTest, "namespace: deletion takes the contents, then itself", "[sandbox]") {
+TEST_CASE_METHOD(DeletionTest, "namespace: its contents are deleted first, then the namespace",
+                 "[sandbox]") {
   REQUIRE(Make("namespaces", R"({"metadata":{"name":"team"}})"));
   REQUIRE(store_.Create(At("configmaps", "", "", "team"), J(R"({"metadata":{"name":"a"}})")));
   REQUIRE(store_.Create(At("configmaps", "", "", "team"),
@@ -196,7 +197,8 @@ TEST_CASE_METHOD(DeletionTest, "namespace: deletion takes the contents, then its
   CHECK(store_.Delete(At("namespaces", "default")).error().code == 403);
 }
 
-TEST_CASE_METHOD(DeletionTest, "owners: dependents follow the last of them", "[sandbox]") {
+TEST_CASE_METHOD(DeletionTest, "owners: dependents are deleted with their last owner",
+                 "[sandbox]") {
   auto first = Make("configmaps", R"({"metadata":{"name":"one"}})");
   auto second = Make("configmaps", R"({"metadata":{"name":"two"}})");
   Value child = J(R"({"metadata":{"name":"child"}})");
@@ -217,7 +219,9 @@ TEST_CASE_METHOD(DeletionTest, "owners: dependents follow the last of them", "[s
   CHECK_FALSE(Exists(At("secrets", "child")));
 }
 
-TEST_CASE_METHOD(DeletionTest, "owners: orphans stay, foreground waits", "[sandbox]") {
+TEST_CASE_METHOD(DeletionTest,
+                 "owners: orphans stay, and a foreground deletion waits for dependents",
+                 "[sandbox]") {
   for (const char* policy : {"Orphan", "Foreground"}) {
     auto owner = Make("configmaps", R"({"metadata":{"name":"owner"}})");
     REQUIRE(owner);

@@ -28,7 +28,7 @@ TEST_CASE_METHOD(StoreTest, "store: a created object gets uid, time and version"
   CHECK(object.At({"metadata", "generation"}) == nullptr);
 }
 
-TEST_CASE_METHOD(StoreTest, "store: a name is taken once", "[sandbox]") {
+TEST_CASE_METHOD(StoreTest, "store: a second object with the same name is refused", "[sandbox]") {
   REQUIRE(Make("configmaps", R"({"metadata":{"name":"a"}})"));
   auto again = Make("configmaps", R"({"metadata":{"name":"a"}})");
   REQUIRE_FALSE(again);
@@ -61,7 +61,8 @@ TEST_CASE_METHOD(StoreTest, "store: the namespace must exist", "[sandbox]") {
   CHECK(made.error().message == "namespaces \"nowhere\" not found");
 }
 
-TEST_CASE_METHOD(StoreTest, "store: generateName makes a name, no name is 422", "[sandbox]") {
+TEST_CASE_METHOD(StoreTest, "store: generateName makes a name, and an object without a name is 422",
+                 "[sandbox]") {
   auto made = Make("configmaps", R"({"metadata":{"generateName":"web-"}})");
   REQUIRE(made);
   CHECK(api::Name(*made->object).size() == 9);
@@ -121,7 +122,8 @@ TEST_CASE_METHOD(StoreTest, "store: PUT of another name or uid is refused", "[sa
         404);
 }
 
-TEST_CASE_METHOD(StoreTest, "store: dry run answers as if done and stores nothing", "[sandbox]") {
+TEST_CASE_METHOD(StoreTest, "store: a dry run is answered as if done, and stores nothing",
+                 "[sandbox]") {
   const std::uint64_t before = store_.current_version();
   WriteOptions dry;
   dry.dry_run = true;
@@ -223,7 +225,7 @@ TEST_CASE_METHOD(StoreTest, "store: the last updater owns a status field", "[san
   quota = write("b", R"({"used":{"pods":"2"}})");
   CHECK(quota->At({"metadata", "managedFields"})->AsArray()->size() == 2);
   quota = write("b", R"({"hard":null,"used":{"secrets":"3"}})");
-  CHECK(quota->At({"metadata", "managedFields"})->AsArray()->size() == 1);  // nothing is a's
+  CHECK(quota->At({"metadata", "managedFields"})->AsArray()->size() == 1);  // "a" owns no field
   quota = write("a", R"({"used":{"pods":null,"services":"1"}})");
   CHECK(updater(quota, "pods") == "nobody");
   CHECK(updater(quota, "secrets") == "b");
@@ -272,7 +274,7 @@ TEST_CASE_METHOD(StoreTest, "store: generation follows the spec, not status or l
   CHECK(generation(status->object) == 2);
 }
 
-TEST_CASE_METHOD(StoreTest, "store: apply creates, merges and takes back", "[sandbox]") {
+TEST_CASE_METHOD(StoreTest, "store: apply creates, merges and removes", "[sandbox]") {
   WriteOptions manager;
   manager.field_manager = "kubectl";
   const Target target = At("configmaps", "a");

@@ -26,7 +26,9 @@ class TableTest : public CoreFixture {
   }
 };
 
-TEST_CASE_METHOD(TableTest, "table: a quota's used and hard, limits apart", "[sandbox]") {
+TEST_CASE_METHOD(TableTest,
+                 "table: a quota shows used and hard, with limits in a column of their own",
+                 "[sandbox]") {
   CHECK(Cells(*Core("resourcequotas"),
               R"({"metadata":{"name":"test-quota","creationTimestamp":"2024-12-17T23:48:00Z"},
                   "status":{"hard":{"requests.memory":"4Gi","pods":"10","requests.cpu":"2",
@@ -54,7 +56,7 @@ TEST_CASE_METHOD(TableTest, "table: pods and deployments", "[sandbox]") {
         J(R"(["d","1/3",0,0,"24h","c","i","a=b"])"));
 }
 
-TEST_CASE_METHOD(TableTest, "table: rows carry metadata, the object, or nothing", "[sandbox]") {
+TEST_CASE_METHOD(TableTest, "table: rows contain metadata, the object, or nothing", "[sandbox]") {
   const auto object = std::make_shared<const Value>(
       J(R"({"kind":"LimitRange","metadata":{"name":"l","creationTimestamp":"2024-12-17T00:00:00Z"},
             "spec":{}})"));
@@ -94,7 +96,7 @@ TEST_CASE_METHOD(TableTest, "table: a CRD's columns are typed", "[sandbox]") {
         J(R"(["w","60s"])"));
 }
 
-TEST_CASE("table: ages as kubectl prints them", "[sandbox]") {
+TEST_CASE("table: ages are printed as by kubectl", "[sandbox]") {
   using std::chrono::hours;
   using std::chrono::minutes;
   using std::chrono::seconds;
@@ -111,7 +113,7 @@ TEST_CASE("table: ages as kubectl prints them", "[sandbox]") {
   CHECK(HumanDuration(seconds(-5)) == "<invalid>");
 }
 
-TEST_CASE("json path: the first result of each form", "[sandbox]") {
+TEST_CASE("json path: each form gives its first result", "[sandbox]") {
   const Value object = J(R"({"a":{"b.c":1,"l":[{"n":"x","v":1},{"n":"y","v":2}]}})");
   const auto at = [&](std::string_view path) {
     const Value* const found = FirstByPath(object, path);

@@ -13,7 +13,7 @@ using std::chrono::seconds;
 
 }  // namespace
 
-TEST_CASE_METHOD(ApiFixture, "watch: from now on, after what is there", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "watch: existing objects come first, then new events", "[sandbox]") {
   MakePod("a");
   RecordingWriter& watch = Open("GET", kWatch);
   CHECK(watch.started);
@@ -23,7 +23,7 @@ TEST_CASE_METHOD(ApiFixture, "watch: from now on, after what is there", "[sandbo
   CHECK(watch.TakeNames() == Names{"ADDED b", "MODIFIED a", "DELETED a"});
 }
 
-TEST_CASE_METHOD(ApiFixture, "watch: resumes at a version without loss", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "watch: a watch resumes at a version without loss", "[sandbox]") {
   MakePod("a");
   const std::string version = CurrentVersion();
   MakePod("b");
@@ -32,7 +32,7 @@ TEST_CASE_METHOD(ApiFixture, "watch: resumes at a version without loss", "[sandb
   CHECK(watch.TakeNames() == Names{"ADDED b", "MODIFIED a", "DELETED a"});
 }
 
-TEST_CASE_METHOD(ApiFixture, "watch: leaving and entering a selection", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "watch: objects leave and enter a selection", "[sandbox]") {
   MakePod("a", R"({"x":"1"})");
   RecordingWriter& watch = Open("GET", std::string(kWatch) + "&labelSelector=x%3D1");
   CHECK(watch.TakeNames() == Names{"ADDED a"});
@@ -51,7 +51,7 @@ TEST_CASE_METHOD(ApiFixture, "watch: leaving and entering a selection", "[sandbo
   CHECK(watch.TakeNames() == Names{"ADDED a"});
 }
 
-TEST_CASE_METHOD(ApiFixture, "watch: ends cleanly at its deadline", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "watch: a watch ends cleanly at its deadline", "[sandbox]") {
   RecordingWriter& watch = Open("GET", std::string(kWatch) + "&timeoutSeconds=10");
   scheduler_.RunFor(milliseconds(9900));
   CHECK_FALSE(watch.finished);
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(ApiFixture, "watch: bookmarks follow the server's version", "[s
   CHECK(events[0].StringAt({"object", "metadata", "resourceVersion"}) == CurrentVersion());
 }
 
-TEST_CASE_METHOD(ApiFixture, "watch: no bookmark that was not asked for", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "watch: bookmarks are sent only on request", "[sandbox]") {
   RecordingWriter& watch = Open("GET", kWatch);
   scheduler_.RunFor(minutes(5));
   CHECK(watch.TakeEvents().empty());
@@ -127,7 +127,7 @@ TEST_CASE_METHOD(ApiFixture, "watch: tables name their columns once", "[sandbox]
   CHECK((second == nullptr || second->AsArray() == nullptr || second->AsArray()->empty()));
 }
 
-TEST_CASE_METHOD(ApiFixture, "watch: metadata alone", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "watch: a watch of metadata only", "[sandbox]") {
   MakePod("a");
   RecordingWriter& watch =
       Open("GET", kWatch, "",
@@ -138,7 +138,7 @@ TEST_CASE_METHOD(ApiFixture, "watch: metadata alone", "[sandbox]") {
   CHECK(events[0].At({"object", "spec"}) == nullptr);
 }
 
-TEST_CASE_METHOD(ApiFixture, "watch: dropped, cleanly or by a reset, and only those that match",
+TEST_CASE_METHOD(ApiFixture, "watch: a fault ends matching watches, cleanly or by a reset",
                  "[sandbox]") {
   RecordingWriter& pods = Open("GET", kWatch);
   RecordingWriter& secrets = Open("GET", "/api/v1/secrets?watch=1");
@@ -196,7 +196,7 @@ TEST_CASE_METHOD(ApiFixture, "watch: a watch that lags behind the history ends",
   CHECK(watch.TakeNames().empty());
 }
 
-TEST_CASE_METHOD(ApiFixture, "watch: one that is up to date survives the end of history",
+TEST_CASE_METHOD(ApiFixture, "watch: a watch that is up to date survives a loss of history",
                  "[sandbox]") {
   RecordingWriter& watch = Open("GET", kWatch);
   Ask("POST", "/api/v1/namespaces/default/configmaps",
@@ -207,7 +207,7 @@ TEST_CASE_METHOD(ApiFixture, "watch: one that is up to date survives the end of 
   CHECK(watch.TakeNames() == Names{"ADDED a"});
 }
 
-TEST_CASE_METHOD(ApiFixture, "watch: refused by a fault before it begins", "[sandbox]") {
+TEST_CASE_METHOD(ApiFixture, "watch: a fault refuses a watch before it begins", "[sandbox]") {
   Inject(R"({"fault":"answer","verb":"watch","resource":"pods","code":410})");
   const http::Response gone = Ask("GET", kWatch);
   CHECK(gone.status == 410);

@@ -13,7 +13,7 @@ std::string Map(const std::string& name) {
   return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + name + "\"}}";
 }
 
-// Webhooks that give the test's answers, and remember their calls.
+// Webhooks that answer as the test says and record their calls.
 class WebhookFixture : public ApiFixture {
  protected:
   WebhookFixture() {
@@ -59,7 +59,7 @@ class WebhookFixture : public ApiFixture {
   bool unreachable_ = false;
   int busy_ = 0;
   std::optional<std::string> status_;  // the body of a 503
-  std::function<void()> meanwhile_;    // once, between prepare and commit of a write
+  std::function<void()> meanwhile_;    // called once, between prepare and commit of a write
   std::vector<json::Value> reviews_;
 };
 

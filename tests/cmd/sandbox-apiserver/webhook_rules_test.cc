@@ -41,7 +41,7 @@ bool Hits(const Webhook& webhook, const Write& write, const std::string& labels 
 
 }  // namespace
 
-TEST_CASE("webhook rules: resources and subresources", "[sandbox]") {
+TEST_CASE("webhook rules: resources and subresources are matched", "[sandbox]") {
   const Write pod("CREATE", "pods");
   const Write status("UPDATE", "pods", "status");
   CHECK(Hits(For("pods"), pod));
@@ -55,7 +55,7 @@ TEST_CASE("webhook rules: resources and subresources", "[sandbox]") {
   CHECK_FALSE(Hits(For("services"), pod));
 }
 
-TEST_CASE("webhook rules: operations and groups", "[sandbox]") {
+TEST_CASE("webhook rules: operations and groups are matched", "[sandbox]") {
   CHECK_FALSE(Hits(For("pods"), Write("DELETE", "pods")));
   const Webhook other =
       One(R"("rules":[{"operations":["*"],"apiGroups":["apps"],"apiVersions":["*"],)"
@@ -63,7 +63,7 @@ TEST_CASE("webhook rules: operations and groups", "[sandbox]") {
   CHECK_FALSE(Hits(other, Write("CREATE", "pods")));
 }
 
-TEST_CASE("webhook rules: scope", "[sandbox]") {
+TEST_CASE("webhook rules: the scope is matched", "[sandbox]") {
   const auto scoped = [](const std::string& scope) {
     return One(R"("rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],)"
                R"("resources":["*"],"scope":")" +
@@ -75,7 +75,7 @@ TEST_CASE("webhook rules: scope", "[sandbox]") {
   CHECK(Hits(scoped("Cluster"), Write("CREATE", "namespaces")));
 }
 
-TEST_CASE("webhook rules: selectors of namespace and object", "[sandbox]") {
+TEST_CASE("webhook rules: namespace and object selectors are matched", "[sandbox]") {
   const Write pod("CREATE", "pods");
   const Webhook by_namespace = For(
       "pods",
@@ -92,7 +92,7 @@ TEST_CASE("webhook rules: selectors of namespace and object", "[sandbox]") {
   CHECK(Hits(silver, changed));
 }
 
-TEST_CASE("webhook rules: a delete has only its old object", "[sandbox]") {
+TEST_CASE("webhook rules: a delete is matched by its old object", "[sandbox]") {
   Write gone("UPDATE", "pods");
   gone.admission.old_object = &gone.object;
   gone.admission.object = nullptr;
@@ -115,7 +115,7 @@ TEST_CASE("webhook rules: webhook configurations are exempt", "[sandbox]") {
   CHECK_FALSE(Hits(all, write));
 }
 
-TEST_CASE("webhook rules: answers", "[sandbox]") {
+TEST_CASE("webhook rules: answers are read", "[sandbox]") {
   const Webhook webhook = For("pods");
   const auto read = [&webhook](const std::string& response) {
     return ReadReview(

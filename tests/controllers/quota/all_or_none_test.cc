@@ -1,12 +1,12 @@
-// One request that the quotas of two quota APIs limit: it reserves of all of them, or of none.
+// A request that quotas of two quota APIs limit reserves in all of them, or in none.
 
 #include <catch2/catch.hpp>
 #include <deque>
 #include <memory>
 
-#include "pkg/admission/handler.h"
 #include "pkg/admission/joint_admitter.h"
 #include "pkg/json/value.h"
+#include "pkg/webhook/handler.h"
 #include "tests/controllers/quota/controller_fixture.h"
 
 namespace all_or_none_test {
@@ -14,10 +14,11 @@ namespace {
 
 using namespace fixture;
 using namespace std::chrono_literals;
+using Called = admission::JointAdmitter::Called;
 
 const api::GroupVersionResource kShares{"example.io", "v1", "shares"};
 
-// Counts what core counts, for quotas of another kind.
+// Counts pods like core, for quotas of another kind.
 quota::QuotaApi SharesApi() {
   quota::QuotaApi api = quota::CoreQuotaApi();
   api.name = "shares";
@@ -60,12 +61,15 @@ struct TwoApis : ControllerFixture {
     shares_admitter.emplace(io.get_executor(), scheduler, shares, second->quota_book(),
                             second->object_book(), admission::NoObserver());
     const std::vector<admission::QuotaAdmitter*> all{&*core_admitter, &*shares_admitter};
-    const auto asked = [this](const std::string& quota_api, const api::GroupResource&,
-                              std::string_view) { return asked_first && quota_api == "core"; };
-    joint_core.emplace(io.get_executor(), *core_admitter, all, asked);
-    joint_shares.emplace(io.get_executor(), *shares_admitter, all, asked);
+    const auto called = [this](const std::string& quota_api, const api::GroupResource&,
+                               std::string_view) {
+      if (quota_api == "shares") return shares_called;
+      return asked_first ? Called::kYes : Called::kUnknown;
+    };
+    joint_core.emplace(io.get_executor(), *core_admitter, all, called);
+    joint_shares.emplace(io.get_executor(), *shares_admitter, all, called);
     handler =
-        admission::NewHandler({&*joint_core, &*joint_shares}, admission::NoObserver(), scheduler);
+        webhook::NewHandler({&*joint_core, &*joint_shares}, admission::NoObserver(), scheduler);
   }
   ~TwoApis() {
     running.Cancel();
@@ -118,7 +122,8 @@ struct TwoApis : ControllerFixture {
   std::optional<controllers::QuotaController> second;
   std::optional<admission::QuotaAdmitter> core_admitter;
   std::optional<admission::QuotaAdmitter> shares_admitter;
-  bool asked_first = false;  // it is known that the API server calls the webhook of core, too
+  bool asked_first = false;  // the webhook of core is known to be called, too
+  Called shares_called = Called::kUnknown;
   std::optional<admission::JointAdmitter> joint_core;
   std::optional<admission::JointAdmitter> joint_shares;
   http::Handler handler;
@@ -127,7 +132,7 @@ struct TwoApis : ControllerFixture {
   std::deque<LastAnswer> answers;
 };
 
-TEST_CASE("all or none: what one quota API refuses reserves nothing of another", "[quota]") {
+TEST_CASE("all or none: a refusal by one quota API reserves nothing in another", "[quota]") {
   TwoApis f;
   f.PutQuotas({{"pods", "10"}}, {{"pods", "1"}});
   f.cluster.Put(kPods, MakePod("there"));
@@ -145,7 +150,8 @@ TEST_CASE("all or none: what one quota API refuses reserves nothing of another",
   CHECK(f.cluster.writes.size() == writes);  // all were asked before any reserved
 }
 
-TEST_CASE("all or none: of many at once only those reserve that all quota APIs admit", "[quota]") {
+TEST_CASE("all or none: of many requests at once, only those that all admit are reserved",
+          "[quota]") {
   TwoApis f;
   f.PutQuotas({{"pods", "20"}}, {{"pods", "5"}});
   f.asked_first = GENERATE(false, true);
@@ -163,7 +169,7 @@ TEST_CASE("all or none: of many at once only those reserve that all quota APIs a
   CHECK(f.Used("quota") == "pods=5");
 }
 
-TEST_CASE("all or none: each quota API reserves what all admit, once", "[quota]") {
+TEST_CASE("all or none: an admitted request is reserved once in each quota API", "[quota]") {
   TwoApis f;
   f.PutQuotas({{"pods", "2"}}, {{"pods", "3"}});
   f.asked_first = GENERATE(false, true);
@@ -176,7 +182,29 @@ TEST_CASE("all or none: each quota API reserves what all admit, once", "[quota]"
   CHECK(f.UsedShare() == "1");
 }
 
-TEST_CASE("all or none: a dry run is judged by all, and reserves nothing", "[quota]") {
+TEST_CASE("all or none: an outage of one quota API affects only what its webhook is called for",
+          "[quota]") {
+  TwoApis f;
+  f.PutQuotas({{"pods", "10"}}, {{"pods", "10"}});
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("shares") == std::string::npos) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "nobody is there"};
+  };
+  f.cluster.CutWatches(kShares);
+  f.RunFor(10s);
+  f.asked_first = GENERATE(false, true);
+  const LastAnswer& unknown = f.Call("core", "p");
+  f.RunFor(6s);
+  CHECK_FALSE(f.Allowed(unknown));
+  f.shares_called = Called::kNo;
+  const LastAnswer& unaffected = f.Call("core", "q");
+  f.RunFor(200ms);
+  CHECK(f.Allowed(unaffected));
+  f.RunFor(30s);
+  CHECK(f.Used("quota") == "pods=0");
+}
+
+TEST_CASE("all or none: a dry run is decided by all quota APIs, and reserves nothing", "[quota]") {
   TwoApis f;
   f.PutQuotas({{"pods", "2"}}, {{"pods", "0"}});
   CHECK_FALSE((f.Call("core", "p", true), f.RunFor(200ms), f.Allowed(f.answers.back())));
@@ -186,7 +214,7 @@ TEST_CASE("all or none: a dry run is judged by all, and reserves nothing", "[quo
   CHECK(f.UsedShare() == "0");
 }
 
-TEST_CASE("all or none: where a caller gives up, nothing stays reserved", "[quota]") {
+TEST_CASE("all or none: no reservation stays if the caller gives up", "[quota]") {
   TwoApis f;
   f.PutQuotas({{"pods", "2"}}, {{"pods", "3"}});
   f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
@@ -204,18 +232,34 @@ TEST_CASE("all or none: where a caller gives up, nothing stays reserved", "[quot
   CHECK(f.UsedShare() == "0");
 }
 
-TEST_CASE("all or none: a quota API without quotas there is not asked", "[quota]") {
+TEST_CASE("all or none: the webhook that is called first decides for the others", "[quota]") {
   TwoApis f;
   f.cluster.Put(kShares, MakeQuota("share", {{"pods", "1"}}));
   f.RunFor(1s);
+  f.asked_first = GENERATE(false, true);
+  // Another replica may know a quota of core, and leave the creation to this call.
   const LastAnswer& core = f.Call("core", "p");
   f.RunFor(200ms);
   CHECK(f.Allowed(core));
-  CHECK(f.UsedShare() == "0");  // its own webhook is asked about that
+  CHECK(f.UsedShare() == "1");
   const LastAnswer& share = f.Call("shares", "p");
   f.RunFor(200ms);
   CHECK(f.Allowed(share));
   CHECK(f.UsedShare() == "1");
+  const LastAnswer& another = f.Call("core", "q");
+  f.RunFor(200ms);
+  CHECK_FALSE(f.Allowed(another));
+}
+
+TEST_CASE("all or none: the webhook that is called last does not decide for the others",
+          "[quota]") {
+  TwoApis f;
+  f.cluster.Put(kQuotas, MakeQuota("quota", {{"pods", "1"}}));
+  f.RunFor(1s);
+  const LastAnswer& share = f.Call("shares", "p");
+  f.RunFor(200ms);
+  CHECK(f.Allowed(share));
+  CHECK(f.Used("quota") == "pods=0");  // its own webhook decides that
 }
 
 }  // namespace

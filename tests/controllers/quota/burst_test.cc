@@ -1,4 +1,4 @@
-// What is reserved for a crowd before it comes: by any replica, and not for long.
+// Reservations in advance for many creations. Any replica makes them, and returns the unused part.
 
 #include "tests/controllers/quota/charging_fixture.h"
 
@@ -19,7 +19,7 @@ struct BurstFixture : ChargingFixture {
     cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10k"}}));
     RunFor(1s);
   }
-  // One each ten milliseconds, and each is stored.
+  // Creates one pod every ten milliseconds. Each is stored.
   void Crowd(int creations) {
     for (int i = 0; i < creations; ++i) {
       const json::Value pod = PodWithUid("p" + std::to_string(created++));
@@ -40,6 +40,13 @@ struct BurstFixture : ChargingFixture {
   int created = 0;
 };
 
+json::Value LargePod(const std::string& name) {
+  json::Value large = PodWithUid(name);
+  large.Make({"spec", "containers"}) = json::Array{json::Object{
+      {"name", "c"}, {"resources", json::Object{{"requests", json::Object{{"cpu", "100"}}}}}}};
+  return large;
+}
+
 controllers::QuotaControllerOptions WithoutBursts() {
   controllers::QuotaControllerOptions options;
   options.crowd = {.crowd = 0};
@@ -48,13 +55,13 @@ controllers::QuotaControllerOptions WithoutBursts() {
 
 }  // namespace
 
-TEST_CASE("burst: a crowd is admitted with few writes, and what it leaves is given back",
+TEST_CASE("burst: many creations are admitted with few writes, and unused amounts are returned",
           "[controllers]") {
   BurstFixture f;
   f.cluster.writes.clear();
   f.Crowd(200);
   CHECK(f.AllAdmitted());
-  CHECK(f.cluster.writes.size() < 40);  // 16 alone, then one for some twenty
+  CHECK(f.cluster.writes.size() < 40);  // 16 single ones, then one for about twenty pods
   CHECK(f.recorder.bursts > 3);
   f.RunFor(1s);
   CHECK(f.Used("q") == "pods=200");
@@ -63,14 +70,14 @@ TEST_CASE("burst: a crowd is admitted with few writes, and what it leaves is giv
   CHECK(f.Reserved() == 0);
 }
 
-TEST_CASE("burst: nothing is reserved for those to come where that is off", "[controllers]") {
+TEST_CASE("burst: nothing is reserved in advance if the option is off", "[controllers]") {
   BurstFixture f(WithoutBursts());
   f.Crowd(60);
   CHECK(f.recorder.bursts == 0);
   CHECK(f.AllAdmitted());
 }
 
-TEST_CASE("burst: who follows does it as well, and gives back what is left", "[controllers]") {
+TEST_CASE("burst: a replica that does not lead reserves and returns bursts, too", "[controllers]") {
   bool leading = true;
   controllers::QuotaControllerOptions options;
   options.leading = [&leading] { return leading; };
@@ -85,10 +92,10 @@ TEST_CASE("burst: who follows does it as well, and gives back what is left", "[c
   CHECK(f.Used("q") == "pods=60");
 }
 
-TEST_CASE("burst: who lowers used takes nothing of it", "[controllers]") {
+TEST_CASE("burst: a foreign recount that lowers used does not remove the burst", "[controllers]") {
   BurstFixture f;
   f.CrowdUntilBurst();
-  // A recount by somebody who knows of no reservations.
+  // A recount by a writer that knows no reservations.
   f.WriteStatus("q", {{"pods", "10k"}}, {{"pods", std::to_string(f.created)}});
   f.RunFor(5ms);
   f.Review(PodWithUid("next"));
@@ -99,21 +106,17 @@ TEST_CASE("burst: who lowers used takes nothing of it", "[controllers]") {
   CHECK(f.Used("q") == "pods=" + std::to_string(f.created + 1));
 }
 
-TEST_CASE("burst: the next write of admission gives back what is left of it", "[controllers]") {
+TEST_CASE("burst: the next write of admission returns the unused part", "[controllers]") {
   BurstFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10k"}, {"requests.cpu", "10k"}}));
   f.CrowdUntilBurst();
-  json::Value large = PodWithUid("large");
-  large.Make({"spec", "containers"}) = json::Array{json::Object{
-      {"name", "c"}, {"resources", json::Object{{"requests", json::Object{{"cpu", "100"}}}}}}};
-  f.Review(large);
+  f.Review(LargePod("large"));
   f.RunFor(5ms);
   CHECK(f.AllAdmitted());
   CHECK(f.Used("q").starts_with("pods=" + std::to_string(f.created + 1) + ",requests.cpu=10"));
 }
 
-TEST_CASE("burst: what is granted of it ends as what is reserved by a write does",
-          "[controllers]") {
+TEST_CASE("burst: a grant from a burst expires like any other reservation", "[controllers]") {
   BurstFixture f;
   f.CrowdUntilBurst();
   f.cluster.writes.clear();
@@ -127,7 +130,44 @@ TEST_CASE("burst: what is granted of it ends as what is reserved by a write does
   CHECK(f.Used("q") == "pods=" + std::to_string(f.created));
 }
 
-TEST_CASE("burst: what is stored and not shown stays reserved", "[controllers]") {
+TEST_CASE("burst: one of two calls for the same object does not return its grant",
+          "[controllers]") {
+  BurstFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10k"}, {"requests.cpu", "10k"}}));
+  f.CrowdUntilBurst();
+  f.cluster.writes.clear();
+  f.Review(PodWithUid("twice"));
+  f.RunFor(5ms);
+  f.Review(PodWithUid("twice"));
+  f.RunFor(5ms);
+  CHECK(f.AllAdmitted());
+  REQUIRE(f.cluster.writes.empty());
+  const std::size_t given_up = GENERATE(1U, 2U);  // counted from the last answer
+  const admission::Answer answer = *f.answers[f.answers.size() - given_up];
+  const bool written = GENERATE(false, true);
+  if (written) f.Review(LargePod("large"));  // with this write it gets an entry of its own
+  f.RunFor(5ms);
+  f.admitter.Withdraw(answer.granted);
+  f.RunFor(3s);
+  const std::string used = "pods=" + std::to_string(f.created + (written ? 2 : 1)) + ",";
+  CHECK(f.Used("q").substr(0, used.size()) == used);
+}
+
+TEST_CASE("burst: a grant that both calls give up is returned", "[controllers]") {
+  BurstFixture f;
+  f.CrowdUntilBurst();
+  f.Review(PodWithUid("twice"));
+  f.RunFor(5ms);
+  f.Review(PodWithUid("twice"));
+  f.RunFor(5ms);
+  for (std::size_t last : {1U, 2U}) {
+    f.admitter.Withdraw(f.answers[f.answers.size() - last]->granted);
+  }
+  f.RunFor(3s);
+  CHECK(f.Used("q") == "pods=" + std::to_string(f.created));
+}
+
+TEST_CASE("burst: a stored object stays reserved until the watch shows it", "[controllers]") {
   BurstFixture f;
   f.cluster.Hold(kPods);
   f.Crowd(60);

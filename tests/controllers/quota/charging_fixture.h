@@ -22,7 +22,7 @@ struct ChargingFixture : ControllerFixture {
     RunFor(std::chrono::minutes(1));
   }
 
-  // A creation of this pod is reviewed; it is not stored.
+  // Reviews a creation of this pod without storing it.
   void Review(const json::Value& pod) {
     Ask({.uid = "call",
          .resource = {"", "v1", "pods"},
@@ -45,7 +45,7 @@ struct ChargingFixture : ControllerFixture {
     Review(pod);
     return Answered();
   }
-  // A resize of this stored pod is reviewed; it is not stored.
+  // Reviews a resize of this stored pod without storing it.
   bool Resizes(const json::Value& old, const std::string& cpu) {
     json::Value pod = MakePod("p", cpu);
     pod.Make({"metadata", "uid"}) = std::string(old.StringAt({"metadata", "uid"}));

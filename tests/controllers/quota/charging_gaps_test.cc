@@ -1,4 +1,4 @@
-// Charges while watches are closed, being opened, or behind.
+// Charges while watches are closed, are being opened, or lag.
 
 #include "tests/controllers/quota/charging_fixture.h"
 
@@ -20,7 +20,7 @@ json::Value PodOfCpu(const std::string& cpu) {
   return pod;
 }
 
-// The watch ends, and the server takes so long to answer the next.
+// Ends the watch. The server answers the next watch after this time.
 void OpenSlowly(ChargingFixture& f, const api::GroupVersionResource& resource,
                 base::Duration takes) {
   f.cluster.stall = [path = resource.Path(), takes](const client::ApiRequest& request) {
@@ -32,7 +32,7 @@ void OpenSlowly(ChargingFixture& f, const api::GroupVersionResource& resource,
 
 }  // namespace
 
-TEST_CASE("charging: what was charged stays while its objects cannot be seen", "[controllers]") {
+TEST_CASE("charging: charges are held while their objects cannot be watched", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1"}}));
   f.RunFor(1s);
@@ -55,13 +55,14 @@ TEST_CASE("charging: what was charged stays while its objects cannot be seen", "
   CHECK(f.Used("q") == "pods=0");
 }
 
-TEST_CASE("charging: what was stored unseen uses up no charge that is younger", "[controllers]") {
+TEST_CASE("charging: an object stored during a watch gap settles no later charge",
+          "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
   f.RunFor(1s);
   OpenSlowly(f, kPods, 20s);
-  SECTION("though our own charge for it expired") { CHECK(f.Admits(PodWithUid("a"))); }
-  SECTION("though another replica's charge for it expired") {
+  SECTION("our own charge for it expired") { CHECK(f.Admits(PodWithUid("a"))); }
+  SECTION("another replica's charge for it expired") {
     f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "1"}});
   }
   f.cluster.Put(kPods, PodWithUid("a"));
@@ -74,8 +75,7 @@ TEST_CASE("charging: what was stored unseen uses up no charge that is younger", 
   CHECK(f.Used("q") == "pods=1");
 }
 
-TEST_CASE("charging: while quotas cannot be watched, one that is new is enforced",
-          "[controllers]") {
+TEST_CASE("charging: a new quota is enforced while quotas cannot be watched", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("gone", {{"pods", "0"}}));
   f.RunFor(1s);
@@ -95,7 +95,7 @@ TEST_CASE("charging: while quotas cannot be watched, one that is new is enforced
         "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1");
 }
 
-TEST_CASE("charging: what was charged stays while a watch is being opened", "[controllers]") {
+TEST_CASE("charging: charges are held while a watch is being opened", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1"}}));
   f.RunFor(1s);
@@ -111,7 +111,7 @@ TEST_CASE("charging: what was charged stays while a watch is being opened", "[co
   CHECK(f.Used("q") == "pods=0");
 }
 
-TEST_CASE("charging: while the watch of quotas is being opened, one that is new is enforced",
+TEST_CASE("charging: a new quota is enforced while the watch of quotas is being opened",
           "[controllers]") {
   ChargingFixture f;
   f.RunFor(1s);
@@ -121,7 +121,7 @@ TEST_CASE("charging: while the watch of quotas is being opened, one that is new 
   CHECK_FALSE(f.Admits(PodWithUid("a")));
 }
 
-TEST_CASE("charging: a process that starts holds what others charged before", "[controllers]") {
+TEST_CASE("charging: a new process holds the earlier charges of others", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
   f.cluster.Put(kPods, PodWithUid("a"));
@@ -137,7 +137,7 @@ TEST_CASE("charging: a process that starts holds what others charged before", "[
   CHECK(f.Used("q") == "pods=2");
 }
 
-TEST_CASE("charging: a growth above a version that the watch has not shown yet is held",
+TEST_CASE("charging: a growth from a version that the watch has not shown is held",
           "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "1"}}));
@@ -156,8 +156,7 @@ TEST_CASE("charging: a growth above a version that the watch has not shown yet i
   CHECK(f.Reserved() == 0);
 }
 
-TEST_CASE("charging: what is reserved from a newer version outlasts the older ones",
-          "[controllers]") {
+TEST_CASE("charging: events of older versions do not end a reservation", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "1"}}));
   f.RunFor(1s);

@@ -1,4 +1,5 @@
-// What admission charges: once for an object, until it is seen, and no longer than it may come.
+// Admission charges an object once. The charge is held until the object is seen, and expires when
+// it cannot be stored any more.
 
 #include "tests/controllers/quota/charging_fixture.h"
 
@@ -10,7 +11,7 @@ using fixture::MakePod;
 using fixture::MakeQuota;
 using fixture::PodWithUid;
 
-TEST_CASE("charging: what is admitted is in used before it is stored, and once when it is",
+TEST_CASE("charging: an admitted object is in used before it is stored, and counts once",
           "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "2"}, {"cpu", "1"}}));
@@ -25,7 +26,7 @@ TEST_CASE("charging: what is admitted is in used before it is stored, and once w
   CHECK(f.cluster.writes.size() == 1);  // the admission's, and none of the controller
   f.RunFor(3s);
   CHECK(f.Reserved() == 0);
-  CHECK(f.cluster.writes.size() == 2);  // nobody else came, so what is over was taken out
+  CHECK(f.cluster.writes.size() == 2);  // no other request came, so the settled entry was removed
   CHECK(f.Used("q") == "cpu=100m,pods=1");
 
   CHECK(f.Admits(PodWithUid("b")));
@@ -34,8 +35,7 @@ TEST_CASE("charging: what is admitted is in used before it is stored, and once w
   CHECK(f.Used("q") == "cpu=100m,pods=1");
 }
 
-TEST_CASE("charging: a late call about a version that is stored no more is not charged",
-          "[controllers]") {
+TEST_CASE("charging: a late call about an outdated version is not charged", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "500m"}}));
   f.cluster.Put(kPods, PodWithUid("a"));
@@ -57,8 +57,7 @@ TEST_CASE("charging: a late call about a version that is stored no more is not c
   CHECK(f.Used("q") == "cpu=500m");
 }
 
-TEST_CASE("charging: a late call about an object that was deleted is not charged",
-          "[controllers]") {
+TEST_CASE("charging: a late call about a deleted object is not charged", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "500m"}}));
   f.cluster.Put(kPods, PodWithUid("a"));
@@ -70,7 +69,8 @@ TEST_CASE("charging: a late call about an object that was deleted is not charged
   CHECK(f.Used("q") == "cpu=0");
 }
 
-TEST_CASE("charging: what is never stored is free again after ten seconds", "[controllers]") {
+TEST_CASE("charging: a charge for an object that is never stored expires after ten seconds",
+          "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
   f.RunFor(1s);
@@ -82,7 +82,7 @@ TEST_CASE("charging: what is never stored is free again after ten seconds", "[co
   CHECK(f.recorder.foreign_expired == 0);
 }
 
-TEST_CASE("charging: a charge is as old as the write that made it, not as the answer",
+TEST_CASE("charging: the age of a charge begins with its write, not with the answer",
           "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
@@ -99,7 +99,7 @@ TEST_CASE("charging: a charge is as old as the write that made it, not as the an
   CHECK(f.Used("q") == "pods=0");
 }
 
-TEST_CASE("charging: a recount does not lower what admission has granted", "[controllers]") {
+TEST_CASE("charging: a recount keeps the charges of admission", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
   f.cluster.Put(kPods, PodWithUid("old"));
@@ -114,7 +114,7 @@ TEST_CASE("charging: a recount does not lower what admission has granted", "[con
   CHECK(f.Used("q") == "pods=0");
 }
 
-TEST_CASE("charging: a quota that is gone limits nobody", "[controllers]") {
+TEST_CASE("charging: a deleted quota limits no request", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
   f.RunFor(1s);
@@ -139,7 +139,7 @@ TEST_CASE("charging: a name enters status.hard once admission guards it", "[cont
   f.RunFor(1s);
   CHECK(f.Hard("q") == "pods=3,secrets=1");
   CHECK(f.Used("q") == "pods=0,secrets=0");
-  guarded = false;  // a rule that goes takes no limit away
+  guarded = false;  // a removed rule does not remove the limit
   f.controller->OnGuards();
   f.RunFor(1s);
   CHECK(f.Hard("q") == "pods=3,secrets=1");

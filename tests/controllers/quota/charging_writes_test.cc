@@ -1,4 +1,4 @@
-// Writes of charges: beside those of others, without an answer, and in turn with recounts.
+// Writes of charges beside other writers, without an answer, and in turn with recounts.
 
 #include "tests/controllers/quota/charging_fixture.h"
 
@@ -12,12 +12,11 @@ using fixture::kQuotas;
 using fixture::MakeQuota;
 using fixture::PodWithUid;
 
-TEST_CASE("charging: other writers of the status are decided with, and lose nothing",
-          "[controllers]") {
+TEST_CASE("charging: charges of other writers are considered and kept", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
   f.RunFor(1s);
-  f.cluster.Hold(kQuotas);  // our watch does not show what the other one writes
+  f.cluster.Hold(kQuotas);  // our watch does not show the write of the other replica
   f.WriteStatus("q", {{"pods", "3"}}, {{"pods", "2"}});
   f.Review(PodWithUid("a"));
   f.Review(PodWithUid("b"));
@@ -31,7 +30,8 @@ TEST_CASE("charging: other writers of the status are decided with, and lose noth
   CHECK(f.Used("q") == "pods=3");
 }
 
-TEST_CASE("charging: a write whose answer is lost is looked up, not repeated", "[controllers]") {
+TEST_CASE("charging: after a lost answer the quota is read, and the write is not repeated",
+          "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
   f.RunFor(1s);
@@ -47,7 +47,7 @@ TEST_CASE("charging: a write whose answer is lost is looked up, not repeated", "
   CHECK(f.Used("q") == "pods=1");
 }
 
-TEST_CASE("charging: a write that was made is looked up whatever the server answered",
+TEST_CASE("charging: after a 5xx the quota is read, because the write may have been made",
           "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
@@ -69,9 +69,8 @@ TEST_CASE("charging: a write that was made is looked up whatever the server answ
   CHECK(f.Used("q") == "pods=1");
 }
 
-TEST_CASE(
-    "charging: in place of a write that never arrived, another replica's equal one is not ours",
-    "[controllers]") {
+TEST_CASE("charging: an equal write of another replica is not ours if our write never arrived",
+          "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
   f.RunFor(1s);
@@ -89,7 +88,7 @@ TEST_CASE(
   CHECK(f.Used("q") == "pods=2");
 }
 
-TEST_CASE("charging: a recount whose answer is lost is looked up, and taken for nobody else's",
+TEST_CASE("charging: a recount whose answer is lost is not taken for a stranger's",
           "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
@@ -107,8 +106,7 @@ TEST_CASE("charging: a recount whose answer is lost is looked up, and taken for 
   CHECK(f.Used("q") == "pods=0");
 }
 
-TEST_CASE("charging: what others charge on top of a write without an answer is held",
-          "[controllers]") {
+TEST_CASE("charging: charges that others add to our unanswered write are held", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
   f.cluster.Put(kPods, PodWithUid("a"));
@@ -116,7 +114,7 @@ TEST_CASE("charging: what others charge on top of a write without an answer is h
   f.RunFor(1s);
   REQUIRE(f.Used("q") == "pods=2");
   f.cluster.Hold(kQuotas);
-  int away = GENERATE(0, 1);  // so many times it cannot be looked up
+  int away = GENERATE(0, 1);  // the number of reads that fail
   f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
     const bool reads = request.verb == "GET" && request.path.ends_with("/q");
     if (!reads || away-- <= 0) return std::nullopt;
@@ -125,7 +123,7 @@ TEST_CASE("charging: what others charge on top of a write without an answer is h
   bool lost = false;
   f.cluster.lose_answer = [&](const client::ApiRequest& request) {
     if (request.verb != "PATCH" || std::exchange(lost, true)) return false;
-    f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "3"}});  // three are charged, from 0
+    f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "3"}});  // others charge three, from 0
     return true;
   };
   f.cluster.Delete(kPods, "team-a", "a");
@@ -138,12 +136,33 @@ TEST_CASE("charging: what others charge on top of a write without an answer is h
   CHECK(f.Used("q") == "pods=0");
 }
 
-TEST_CASE("charging: after an equal write of another replica the next one is held as well",
+TEST_CASE(
+    "charging: our recount is not taken for a stranger's when its object is deleted meanwhile",
+    "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.RunFor(1s);
+  bool gone = false;
+  f.cluster.patch_answer_delay = 50ms;  // the watch shows the write before
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb == "PATCH" && !std::exchange(gone, true)) {
+      f.cluster.Delete(kPods, "team-a", "a");
+    }
+    return std::nullopt;
+  };
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(1s);
+  REQUIRE(gone);
+  CHECK(f.Used("q") == "pods=0");
+}
+
+TEST_CASE("charging: the next charge of a replica that made an equal write is held, too",
           "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
   f.RunFor(1s);
-  // Both charge one pod at once; theirs comes first, and they charge another one.
+  // Both replicas charge one pod at the same time. Theirs is written first, and they charge
+  // another.
   bool theirs = false;
   f.cluster.patch_answer_delay = 50ms;
   f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
@@ -159,7 +178,7 @@ TEST_CASE("charging: after an equal write of another replica the next one is hel
   CHECK(f.Used("q") == "pods=3");
   f.cluster.Put(kPods, PodWithUid("a"));
   f.RunFor(5s);
-  CHECK(f.Used("q") == "pods=3");  // both of theirs may still come
+  CHECK(f.Used("q") == "pods=3");  // both of their pods may still be stored
   f.RunFor(15s);
   CHECK(f.Used("q") == "pods=1");
 }
@@ -168,7 +187,7 @@ TEST_CASE("charging: an equal write of another replica is not taken for our own"
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
   f.RunFor(1s);
-  // Both charge one pod at once; theirs comes first, and its pod is never stored.
+  // Both replicas charge one pod at the same time. Theirs is written first, and never stored.
   bool theirs = false;
   f.cluster.patch_answer_delay = 50ms;
   f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
@@ -185,13 +204,12 @@ TEST_CASE("charging: an equal write of another replica is not taken for our own"
   CHECK(f.Used("q") == "pods=2");
   f.cluster.Put(kPods, PodWithUid("a"));
   f.RunFor(1s);
-  CHECK(f.Used("q") == "pods=2");  // theirs may still come
+  CHECK(f.Used("q") == "pods=2");  // their pod may still be stored
   f.RunFor(15s);
   CHECK(f.Used("q") == "pods=1");
 }
 
-TEST_CASE("charging: beside a plugin that charges again the truth returns, and it is counted",
-          "[controllers]") {
+TEST_CASE("charging: double charges of the plugin expire and are counted", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
   f.RunFor(1s);
@@ -209,7 +227,26 @@ TEST_CASE("charging: beside a plugin that charges again the truth returns, and i
   CHECK(f.recorder.foreign_expired > 0);
 }
 
-TEST_CASE("charging: the controller waits while admission writes, and then looks again",
+TEST_CASE("charging: objects that appear under their reservations are recounted together",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
+  f.RunFor(1s);
+  for (int i = 0; i < 10; ++i) CHECK(f.Admits(PodWithUid("p" + std::to_string(i))));
+  f.RunFor(1s);
+  f.recorder.reconciles.clear();
+  for (int i = 0; i < 10; ++i) {
+    f.cluster.Put(kPods, PodWithUid("p" + std::to_string(i)));
+    f.RunFor(1ms);
+  }
+  f.RunFor(100ms);
+  CHECK(f.recorder.reconciles == std::map<std::string, int>{{"unchanged", 1}});
+  f.cluster.Delete(kPods, "team-a", "p0");  // at once
+  f.RunFor(1ms);
+  CHECK(f.Used("q") == "pods=9");
+}
+
+TEST_CASE("charging: the controller waits for a write of admission, then reconciles again",
           "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
@@ -218,7 +255,7 @@ TEST_CASE("charging: the controller waits while admission writes, and then looks
   int attempts = 0;
   f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
     if (request.verb != "PATCH" || ++attempts > 1) return std::nullopt;
-    f.cluster.Delete(kPods, "team-a", "old");  // a change comes while the write is under way
+    f.cluster.Delete(kPods, "team-a", "old");  // a change during the write
     return base::Error{.code = base::ErrorCode::kTooManyRequests, .message = "slow down"};
   };
   CHECK(f.Admits(PodWithUid("new")));
@@ -228,14 +265,14 @@ TEST_CASE("charging: the controller waits while admission writes, and then looks
   CHECK(f.Used("q") == "pods=0");
 }
 
-TEST_CASE("charging: a recount that finds admission about to write is made up for, written or not",
+TEST_CASE("charging: a recount that waited for admission is made, even if admission writes nothing",
           "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
   f.cluster.Put(kPods, PodWithUid("old"));
   f.RunFor(1s);
-  // The controller writes a new limit. While its answer is on the way, a request waits to write
-  // after it, which then has to be decided anew and does not fit; and an object goes.
+  // The controller writes a new limit. While its answer is on the way, a request waits for its own
+  // write, and an object is deleted. The request is then decided again, and does not fit.
   f.cluster.patch_answer_delay = 500ms;
   f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
     if (request.verb == "PATCH") f.cluster.Hold(kQuotas);
@@ -255,7 +292,7 @@ TEST_CASE("charging: a recount that finds admission about to write is made up fo
   CHECK(f.Used("q") == "pods=0");
 }
 
-TEST_CASE("charging: a quota of the same name is charged while the last one is still written",
+TEST_CASE("charging: a new quota is charged while a write to its predecessor is in progress",
           "[controllers]") {
   ChargingFixture f;
   f.cluster.patch_answer_delay = 2s;

@@ -1,5 +1,5 @@
-// Usage that depends on a cluster-scoped class object, with device claims as the example: their
-// extended resources (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/resource_claims.go).
+// Usage that depends on a cluster-scoped class object. The example is the extended resources of
+// device claims (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/resource_claims.go).
 #include <catch2/catch.hpp>
 #include <chrono>
 
@@ -57,7 +57,7 @@ json::Value OwnedBy(json::Value claim, const std::string& pod, const std::string
   return claim;
 }
 
-// Before the controller starts, as on a server that has always served them.
+// Called before the controller starts, as on a server that has always served them.
 void ServeDevices(ControllerFixture& f) {
   f.Stop();
   f.cluster.Serve(kClaims, "ResourceClaim");
@@ -81,8 +81,7 @@ struct Devices : ControllerFixture {
 
 }  // namespace
 
-TEST_CASE("classes: one that appears, changes and goes moves the quotas of its objects",
-          "[controllers]") {
+TEST_CASE("classes: usage follows a class that is created, changed and deleted", "[controllers]") {
   Devices f;
   f.cluster.Put(kClaims, DeviceClaim("c", 3));
   f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "10"}, {"requests.example.com/tpu", "10"}}));
@@ -99,8 +98,7 @@ TEST_CASE("classes: one that appears, changes and goes moves the quotas of its o
   CHECK(f.Used("q") == "requests.example.com/gpu=0,requests.example.com/tpu=0");
 }
 
-TEST_CASE("classes: claims count beside pods, and of all classes with one resource",
-          "[controllers]") {
+TEST_CASE("classes: pods and claims of all classes with one resource add up", "[controllers]") {
   Devices f;
   f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
   f.cluster.Put(kClasses, DeviceClass("newer", "example.com/gpu"));
@@ -119,7 +117,7 @@ TEST_CASE("classes: claims count beside pods, and of all classes with one resour
         "requests.deviceclass.resource.kubernetes.io/gpu=1,requests.example.com/gpu=5");
 }
 
-TEST_CASE("classes: a claim made for a pod is not counted again, whoever is seen first",
+TEST_CASE("classes: a claim made for a pod counts once, in either order of events",
           "[controllers]") {
   Devices f;
   f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
@@ -130,7 +128,7 @@ TEST_CASE("classes: a claim made for a pod is not counted again, whoever is seen
   f.RunFor(1s);
   CHECK(f.Used("q") == "requests.example.com/gpu=2");
 
-  SECTION("the pod is held up") {
+  SECTION("the events of the pod are late") {
     f.cluster.Hold(kPods);
     f.cluster.Put(kPods, GpuPod("late", "1"));
     f.cluster.Put(kClaims, OwnedBy(DeviceClaim("d", 1), "late", f.UidOf("late")));
@@ -171,7 +169,7 @@ TEST_CASE("classes: claims are watched only if a class gives a quota's name to t
   f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "9"}, {kImplicit, "9"}}));
   f.RunFor(5s);
   CHECK(f.Watched() == "pods");
-  f.cluster.Put(kClasses, DeviceClass("gpu", ""));  // gives its implicit name only
+  f.cluster.Put(kClasses, DeviceClass("gpu", ""));  // only its implicit name
   f.RunFor(5s);
   CHECK(f.Watched() == "pods resourceclaims");
   f.cluster.Delete(kClasses, "", "gpu");
@@ -179,7 +177,7 @@ TEST_CASE("classes: claims are watched only if a class gives a quota's name to t
   CHECK(f.Watched() == "pods");
 }
 
-TEST_CASE("classes: nobody reads them for names that they do not concern", "[controllers]") {
+TEST_CASE("classes: they are listed only for names that depend on them", "[controllers]") {
   Devices f;
   std::size_t asked = 0;
   f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
@@ -195,8 +193,7 @@ TEST_CASE("classes: nobody reads them for names that they do not concern", "[con
   CHECK(f.Used("gpus") == "requests.example.com/gpu=0");
 }
 
-TEST_CASE("classes: an API server without them has none, and is not asked more often",
-          "[controllers]") {
+TEST_CASE("classes: an API server without them is not asked more often", "[controllers]") {
   ControllerFixture f;
   std::size_t discoveries = 0;
   f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
@@ -222,7 +219,7 @@ TEST_CASE("classes: an API server without them has none, and is not asked more o
   CHECK(f.Used("q") == "requests.example.com/gpu=7");
 }
 
-TEST_CASE("classes: while they cannot be listed their names keep what they have, and no others",
+TEST_CASE("classes: while they cannot be listed, only their names keep the last value",
           "[controllers]") {
   Devices f;
   f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
@@ -285,8 +282,7 @@ TEST_CASE("classes: a scoped quota counts no claims", "[controllers]") {
   CHECK(f.Used("q") == "requests.example.com/gpu=2");
 }
 
-TEST_CASE("classes: what somebody else charged for a claim is used up when it is seen",
-          "[controllers]") {
+TEST_CASE("classes: a foreign charge for a claim ends when the claim is seen", "[controllers]") {
   Devices f;
   f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
   f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "90"}}));
@@ -302,7 +298,7 @@ TEST_CASE("classes: what somebody else charged for a claim is used up when it is
   CHECK(f.Used("q") == "requests.example.com/gpu=0");
 }
 
-TEST_CASE("classes: a resync finds the status right and no drift", "[controllers]") {
+TEST_CASE("classes: a resync finds no drift", "[controllers]") {
   ControllerFixture f({.resync_period = 10s});
   ServeDevices(f);
   f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));

@@ -1,12 +1,7 @@
-// Requests that ClusterQuotas limit: the controller as admission's book, with a real admitter,
-// beside a fake cluster.
+// Requests that ClusterQuotas limit: the controller is admission's book, with a real admitter and a
+// fake cluster.
 
-#include <catch2/catch.hpp>
-#include <deque>
-
-#include "pkg/admission/joint_admitter.h"
-#include "pkg/quota/cluster/cluster_quota.h"
-#include "tests/controllers/quota/controller_fixture.h"
+#include "tests/controllers/quota/cluster_charging_fixture.h"
 
 namespace cluster_charging_test {
 namespace {
@@ -15,120 +10,7 @@ using namespace fixture;
 using namespace std::chrono_literals;
 using Kind = admission::Answer::Kind;
 
-const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
-
-json::Value Namespace(const std::string& name, const std::string& team) {
-  return json::Object{
-      {"metadata", json::Object{{"name", name}, {"labels", json::Object{{"team", team}}}}}};
-}
-
-// A quota over the namespaces of a team; "": over none of its own.
-json::Value ClusterQuota(const std::string& name, const std::string& team, json::Object hard,
-                         const std::string& parent = "") {
-  json::Object spec{{"hard", std::move(hard)}};
-  if (!team.empty()) {
-    spec.Set("namespaceSelector", json::Object{{"matchLabels", json::Object{{"team", team}}}});
-  }
-  if (!parent.empty()) spec.Set("parent", parent);
-  return json::Object{{"metadata", json::Object{{"name", name}}}, {"spec", std::move(spec)}};
-}
-
-class Batches final : public admission::Observer {
- public:
-  void OnDecision(std::string_view, std::string_view, base::Duration) override {}
-  void OnWarning(std::string_view) override {}
-  void OnBatch(std::string_view, std::size_t, std::size_t made) override { writes += made; }
-  void OnConflict(std::string_view) override { ++conflicts; }
-  void OnReservationsExpired(std::string_view, std::size_t) override {}
-  std::size_t writes = 0;
-  std::size_t conflicts = 0;
-};
-
-// Beside the controller of core there is one of ClusterQuotas.
-struct Clustered : ControllerFixture {
-  Clustered() {
-    cluster.Serve(kNamespaces, "Namespace", false);
-    cluster.Serve(quotas.resource, quotas.kind, false);
-    controllers::TrackingContext context{.executor = io.get_executor(),
-                                         .scheduler = &scheduler,
-                                         .client = &cluster,
-                                         .events = &events};
-    context.name = quotas.name;
-    controllers::QuotaControllerOptions options;
-    options.seed = 1;
-    options.leading = [this] { return leads; };
-    options.crowd.crowd = 1'000'000;  // no bursts
-    controller2.emplace(context, quotas, *served, recorder, options);
-    running.Spawn("cluster", [this] { return controller2->Run(); });
-    admission::QuotaAdmitterOptions admitter_options;
-    admitter_options.exempt_namespaces = {"exempt"};
-    core_admitter.emplace(io.get_executor(), scheduler, api, controller->quota_book(),
-                          controller->object_book(), batches);
-    admitter.emplace(io.get_executor(), scheduler, quotas, controller2->quota_book(),
-                     controller2->object_book(), batches, admitter_options);
-    joint.emplace(io.get_executor(), *admitter,
-                  std::vector<admission::QuotaAdmitter*>{&*core_admitter, &*admitter});
-  }
-  ~Clustered() {
-    running.Cancel();
-    calls.Spawn("stop core", [this] { return core_admitter->Stop(); });
-    calls.Spawn("stop", [this] { return admitter->Stop(); });
-    RunFor(1min);
-  }
-
-  void Put(const json::Value& quota) { cluster.Put(quotas.resource, quota); }
-  void PutNamespace(const std::string& name, const std::string& team) {
-    cluster.Put(kNamespaces, Namespace(name, team));
-  }
-  // The answer, once there is one.
-  std::optional<admission::Answer>& Ask(const std::string& ns, const std::string& name) {
-    json::Value pod = MakePod(name, "1", ns);
-    pod.Make({"metadata", "uid"}) = "uid-of-" + ns + name;
-    admission::Review review{.uid = "call",
-                             .resource = {"", "v1", "pods"},
-                             .subresource = "",
-                             .operation = admission::Operation::kCreate,
-                             .ns = ns,
-                             .name = name,
-                             .object = std::move(pod)};
-    auto& answer = answers.emplace_back();
-    calls.Spawn("call", [this, &answer, review = std::move(review)]() -> base::Task<void> {
-      co_await base::DeferCancellation();
-      const base::TimePoint deadline = scheduler.Now() + 5s;
-      admission::Answer given = co_await joint->Admit(review, deadline);
-      answer = std::move(given);
-    });
-    return answer;
-  }
-  const admission::Answer& Get(const std::string& ns, const std::string& name) {
-    auto& answer = Ask(ns, name);
-    RunFor(100ms);
-    REQUIRE(answer.has_value());
-    return *answer;
-  }
-  [[nodiscard]] std::string UsedOf(const std::string& name,
-                                   const std::string& what = "pods") const {
-    const json::Value* quota = cluster.Find(quotas.resource, "", name);
-    return std::string(quota->StringAt({"status", "used", what}));
-  }
-  [[nodiscard]] std::size_t Count(Kind kind) const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        answers, [&](const auto& answer) { return answer && answer->kind == kind; }));
-  }
-
-  bool leads = true;
-  quota::QuotaApi quotas = quota::ClusterQuotaApi();
-  Batches batches;
-  std::optional<controllers::QuotaController> controller2;
-  std::optional<admission::QuotaAdmitter> core_admitter;
-  std::optional<admission::QuotaAdmitter> admitter;
-  std::optional<admission::JointAdmitter> joint;
-  base::TaskGroup running{io.get_executor()};
-  base::TaskGroup calls{io.get_executor()};
-  std::deque<std::optional<admission::Answer>> answers;
-};
-
-TEST_CASE("cluster charging: a creation fits in all quotas on its way up", "[quota]") {
+TEST_CASE("cluster charging: a creation must fit in its quota and in all ancestors", "[quota]") {
   Clustered f;
   f.PutNamespace("a-prod", "a");
   f.PutNamespace("b-prod", "b");
@@ -154,7 +36,7 @@ TEST_CASE("cluster charging: a creation fits in all quotas on its way up", "[quo
   CHECK(f.Get("other", "p1").kind == Kind::kAllowed);
 }
 
-TEST_CASE("cluster charging: what a sibling is guaranteed stays free", "[quota]") {
+TEST_CASE("cluster charging: the guarantee of a sibling stays free", "[quota]") {
   Clustered f;
   f.PutNamespace("a-prod", "a");
   f.PutNamespace("b-prod", "b");
@@ -173,43 +55,7 @@ TEST_CASE("cluster charging: what a sibling is guaranteed stays free", "[quota]"
   CHECK(f.UsedOf("company") == "3");
 }
 
-TEST_CASE("cluster charging: in one batch, too, a sibling's guarantee stays free", "[quota]") {
-  Clustered f;
-  f.PutNamespace("a-prod", "a");
-  f.PutNamespace("b-prod", "b");
-  f.Put(ClusterQuota("company", "", {{"pods", "10"}}));
-  f.Put(ClusterQuota("team-a", "a", {{"pods", "10"}}, "company"));
-  json::Value team_b = ClusterQuota("team-b", "b", {{"pods", "6"}}, "company");
-  team_b.Make({"spec", "guaranteed"}) = json::Object{{"pods", "4"}};
-  f.Put(team_b);
-  f.RunFor(1s);
-  for (int i = 0; i < 8; ++i) {
-    f.Ask("a-prod", "p" + std::to_string(i));
-    if (i < 4) f.Ask("b-prod", "p" + std::to_string(i));
-  }
-  f.RunFor(1s);
-  CHECK(f.UsedOf("team-a") == "6");
-  CHECK(f.UsedOf("team-b") == "4");
-  CHECK(f.UsedOf("company") == "10");
-}
-
-TEST_CASE("cluster charging: many namespaces under one quota share its writes", "[quota]") {
-  Clustered f;
-  for (int i = 0; i < 100; ++i) f.PutNamespace("ns" + std::to_string(i), "a");
-  f.Put(ClusterQuota("company", "", {{"pods", "500"}}));
-  f.Put(ClusterQuota("team-a", "a", {{"pods", "500"}}, "company"));
-  f.RunFor(1s);
-  f.cluster.patch_answer_delay = 4ms;
-  for (int i = 0; i < 64; ++i) f.Ask("ns" + std::to_string(i), "p");
-  f.RunFor(1s);
-  CHECK(f.Count(Kind::kAllowed) == 64);
-  CHECK(f.UsedOf("team-a") == "64");
-  CHECK(f.UsedOf("company") == "64");
-  CHECK(f.batches.conflicts == 0);
-  CHECK(f.batches.writes <= 4);  // two batches, two quotas
-}
-
-TEST_CASE("cluster charging: a namespace that is not known yet is read live", "[quota]") {
+TEST_CASE("cluster charging: an unknown namespace is read live", "[quota]") {
   Clustered f;
   f.Put(ClusterQuota("team-a", "a", {{"pods", "1"}}));
   f.PutNamespace("first", "a");
@@ -234,8 +80,7 @@ TEST_CASE("cluster charging: a namespace that is not known yet is read live", "[
   CHECK(unread.message.find("read namespace fourth: away") != std::string::npos);
 }
 
-TEST_CASE("cluster charging: while namespaces cannot be followed, labels are read live",
-          "[quota]") {
+TEST_CASE("cluster charging: labels are read live while namespaces cannot be watched", "[quota]") {
   Clustered f;
   f.Put(ClusterQuota("team-a", "a", {{"pods", "5"}}));
   f.Put(ClusterQuota("team-b", "b", {{"pods", "0"}}));
@@ -255,7 +100,7 @@ TEST_CASE("cluster charging: while namespaces cannot be followed, labels are rea
         "exceeded cluster quota: team-b, requested: pods=1, used: pods=0, limited: pods=0");
 }
 
-TEST_CASE("cluster charging: what came with a relabelled namespace counts at once", "[quota]") {
+TEST_CASE("cluster charging: the objects of a relabelled namespace count at once", "[quota]") {
   Clustered f;
   f.Put(ClusterQuota("team-a", "a", {{"pods", "5"}}));
   f.Put(ClusterQuota("team-b", "b", {{"pods", "3"}}));
@@ -265,7 +110,7 @@ TEST_CASE("cluster charging: what came with a relabelled namespace counts at onc
   f.RunFor(2s);
   REQUIRE(f.UsedOf("team-a") == "3");
   REQUIRE(f.UsedOf("team-b") == "0");
-  f.leads = false;  // whoever keeps the statuses has yet to write
+  f.leads = false;  // the leader has not written the status yet
   f.PutNamespace("ns", "b");
   f.RunFor(100ms);
   CHECK(f.UsedOf("team-b") == "0");
@@ -273,7 +118,7 @@ TEST_CASE("cluster charging: what came with a relabelled namespace counts at onc
         "exceeded cluster quota: team-b, requested: pods=1, used: pods=3, limited: pods=3");
 }
 
-TEST_CASE("cluster charging: what was never stored is free again", "[quota]") {
+TEST_CASE("cluster charging: a charge for an object that is never stored expires", "[quota]") {
   Clustered f;
   f.PutNamespace("a-prod", "a");
   f.Put(ClusterQuota("team-a", "a", {{"pods", "2"}}));
@@ -287,7 +132,32 @@ TEST_CASE("cluster charging: what was never stored is free again", "[quota]") {
   CHECK(f.UsedOf("team-a") == "2");
 }
 
-TEST_CASE("cluster charging: a quota that is only tried admits, counts and says so", "[quota]") {
+TEST_CASE("cluster charging: a forged entry with our identity is ignored", "[quota]") {
+  Clustered f;
+  f.PutNamespace("a-prod", "a");
+  f.Put(ClusterQuota("team-a", "a", {{"pods", "5"}}));
+  f.RunFor(1s);
+  CHECK(f.Get("a-prod", "p1").kind == Kind::kAllowed);
+  json::Value quota = *f.cluster.Find(f.quotas.resource, "", "team-a");
+  json::Value list = *json::Parse(quota.StringAt({"status", "reservations"}));
+  json::Value entry = (*list.At({"reservations"})->AsArray())[0];
+  const std::int64_t last = *entry.At({"n"})->AsInt64();
+  json::Array entries;
+  for (std::int64_t more = 1; more <= 3; ++more) {
+    entry.Make({"n"}) = last + more;
+    entries.push_back(entry);
+  }
+  list.Make({"reservations"}) = entries;
+  quota.Make({"status", "reservations"}) = json::Write(list);
+  f.Put(quota);
+  f.RunFor(100ms);
+  CHECK(f.Get("a-prod", "p2").kind == Kind::kAllowed);
+  CHECK(f.UsedOf("team-a") == "2");
+  f.RunFor(1min);
+  CHECK(f.UsedOf("team-a") == "0");  // nothing was ever stored
+}
+
+TEST_CASE("cluster charging: a quota in mode Warn admits, counts and warns", "[quota]") {
   Clustered f;
   f.PutNamespace("a-prod", "a");
   json::Value quota = ClusterQuota("team-a", "a", {{"pods", "1"}});
@@ -304,7 +174,7 @@ TEST_CASE("cluster charging: a quota that is only tried admits, counts and says 
   CHECK(f.UsedOf("team-a") == "2");
 }
 
-TEST_CASE("cluster charging: in an exempt namespace nothing is refused", "[quota]") {
+TEST_CASE("cluster charging: no request is refused in an exempt namespace", "[quota]") {
   Clustered f;
   f.PutNamespace("exempt", "a");
   f.Put(ClusterQuota("team-a", "a", {{"pods", "0"}}));
@@ -312,7 +182,8 @@ TEST_CASE("cluster charging: in an exempt namespace nothing is refused", "[quota
   CHECK(f.Get("exempt", "p").kind == Kind::kAllowed);
 }
 
-TEST_CASE("cluster charging: beside quotas of the namespace it is all of them or none", "[quota]") {
+TEST_CASE("cluster charging: quotas of the namespace and ClusterQuotas reserve all or none",
+          "[quota]") {
   Clustered f;
   f.PutNamespace("team-a", "a");
   f.cluster.Put(kQuotas, MakeQuota("own", {{"pods", "10"}}));

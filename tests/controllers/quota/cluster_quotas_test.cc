@@ -1,27 +1,21 @@
-// ClusterQuotas: which namespaces they reach, what they count there, and what their status says.
+// ClusterQuotas: the namespaces that they reach, their usage there, and their status.
 
 #include <catch2/catch.hpp>
 
 #include "pkg/quota/cluster/cluster_quota.h"
-#include "tests/controllers/quota/controller_fixture.h"
+#include "tests/controllers/quota/cluster_fixture.h"
 
 namespace cluster_quotas_test {
 namespace {
 
 using namespace std::chrono_literals;
+using fixture::kClusterQuotas;
+using fixture::kNamespaces;
 using fixture::kPods;
 using fixture::MakePod;
 
-const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
-const api::GroupVersionResource kClusterQuotas{"quota-controller-manager.io", "v1alpha1",
-                                               "clusterquotas"};
-
-struct ClusterFixture {
-  ClusterFixture() {
-    cluster.Serve(kPods, "Pod");
-    cluster.Serve(kNamespaces, "Namespace", false);
-    cluster.Serve(kClusterQuotas, "ClusterQuota", false);
-  }
+struct ClusterFixture : fixture::ClusterQuotaWorld {
+  ClusterFixture() = default;
   ~ClusterFixture() { Stop(); }
   ClusterFixture(const ClusterFixture&) = delete;
   ClusterFixture& operator=(const ClusterFixture&) = delete;
@@ -34,6 +28,7 @@ struct ClusterFixture {
     served.emplace(cluster, scheduler);
     controllers::QuotaControllerOptions options;
     options.seed = 1;
+    options.exempt = {"kube-public", "kube-system"};
     controller =
         std::make_unique<controllers::QuotaController>(context, api, *served, recorder, options);
     running = std::make_unique<base::TaskGroup>(io.get_executor());
@@ -49,25 +44,10 @@ struct ClusterFixture {
     controller.reset();
   }
 
-  void PutNamespace(const std::string& name, const std::string& team) {
-    json::Value ns = json::Object{{"metadata", json::Object{{"name", name}}}};
-    if (!team.empty()) ns.Make({"metadata", "labels"}) = json::Object{{"team", team}};
-    const json::Value* old = cluster.Find(kNamespaces, "", name);
-    if (old != nullptr) ns.Make({"metadata", "uid"}) = *old->At({"metadata", "uid"});
-    cluster.Put(kNamespaces, std::move(ns));
-  }
-  void PutQuota(const std::string& name, json::Object spec, const std::string& team = "") {
-    if (!team.empty()) {
-      spec.Set("namespaceSelector", json::Object{{"matchLabels", json::Object{{"team", team}}}});
-    }
-    cluster.Put(kClusterQuotas,
-                json::Object{{"metadata", json::Object{{"name", name}, {"generation", 1}}},
-                             {"spec", std::move(spec)}});
-  }
   void PutPod(const std::string& name, const std::string& ns) {
     cluster.Put(kPods, MakePod(name, "100m", ns));
   }
-  // Of its status: "" if there is none.
+  // Returns the member of its status, or "".
   [[nodiscard]] std::string Member(const std::string& quota,
                                    std::initializer_list<std::string_view> path) const {
     const json::Value* object = cluster.Find(kClusterQuotas, "", quota);
@@ -81,21 +61,27 @@ struct ClusterFixture {
   [[nodiscard]] std::string UsedPods(const std::string& quota) const {
     return Member(quota, {"used", "pods"});
   }
-  // "True Counted".
-  [[nodiscard]] std::string Condition(const std::string& quota, std::string_view type) const {
+  [[nodiscard]] const json::Value* FindCondition(const std::string& quota,
+                                                 std::string_view type) const {
     const json::Value* object = cluster.Find(kClusterQuotas, "", quota);
-    const json::Value* all = object->At({"status", "conditions"});
-    if (all == nullptr) return "";
-    for (const json::Value& one : *all->AsArray()) {
-      if (one.StringAt({"type"}) != type) continue;
-      return std::string(one.StringAt({"status"})) + " " + std::string(one.StringAt({"reason"}));
-    }
-    return "";
+    return controllers::FindCondition(object->At({"status", "conditions"}), type);
+  }
+  // Returns status and reason, for example "True Counted".
+  [[nodiscard]] std::string Condition(const std::string& quota, std::string_view type) const {
+    const json::Value* one = FindCondition(quota, type);
+    if (one == nullptr) return "";
+    return std::string(one->StringAt({"status"})) + " " + std::string(one->StringAt({"reason"}));
+  }
+  [[nodiscard]] std::string Message(const std::string& quota, std::string_view type) const {
+    const json::Value* one = FindCondition(quota, type);
+    return one == nullptr ? "" : std::string(one->StringAt({"message"}));
+  }
+  void Edit(const std::string& quota, const std::string& status_member, json::Value value) {
+    json::Value object = *cluster.Find(kClusterQuotas, "", quota);
+    object.Make({"status", status_member}) = std::move(value);
+    cluster.Put(kClusterQuotas, std::move(object));
   }
 
-  base::asio::io_context io{1};
-  base::ManualScheduler scheduler{io};
-  fake::FakeCluster cluster{scheduler};
   quota::QuotaApi api = quota::ClusterQuotaApi();
   std::optional<controllers::ServedResources> served;
   fixture::Recorder recorder;
@@ -142,7 +128,7 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: usage follows the labels of na
   CHECK(UsedPods("a") == "1");
 }
 
-TEST_CASE_METHOD(ClusterFixture, "cluster quotas: no namespace known is not no namespace",
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: usage stays while namespaces cannot be listed",
                  "[controllers]") {
   PutNamespace("a-1", "a");
   PutPod("one", "a-1");
@@ -159,8 +145,8 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: no namespace known is not no n
   Start();
   scheduler.RunFor(60s);
   CHECK(UsedPods("a") == "2");
-  CHECK(Condition("a", "Stale") == "True QuotaStale");
-  CHECK(Condition("a", "Ready") == "False QuotaStale");
+  CHECK(Condition("a", "Stale") == "True ListFailed");
+  CHECK(Condition("a", "Ready") == "False ListFailed");
   CHECK_FALSE(controller->reach().Known("a-1"));
   cluster.Delete(kPods, "a-1", "two");
   cluster.fault = nullptr;
@@ -168,7 +154,7 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: no namespace known is not no n
   CHECK(UsedPods("a") == "1");
   CHECK(Condition("a", "Ready") == "True Counted");
   CHECK(controller->reach().Known("a-1"));
-  SECTION("a watch in trouble lowers nothing") {
+  SECTION("a failing watch lowers no usage") {
     cluster.CutWatches(kNamespaces);
     cluster.fault = of_namespaces;
     scheduler.RunFor(10s);
@@ -186,7 +172,7 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: no namespace known is not no n
   }
 }
 
-TEST_CASE_METHOD(ClusterFixture, "cluster quotas: what is used below a quota is used there, too",
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: the usage of a child counts in its parent",
                  "[controllers]") {
   PutNamespace("a-1", "a");
   PutNamespace("b-1", "b");
@@ -213,7 +199,7 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: what is used below a quota is 
 }
 
 TEST_CASE_METHOD(ClusterFixture,
-                 "cluster quotas: what only other statuses change is written seldom",
+                 "cluster quotas: changes that come only from other statuses are written seldom",
                  "[controllers]") {
   PutNamespace("a-1", "a");
   PutNamespace("b-1", "b");
@@ -241,7 +227,7 @@ TEST_CASE_METHOD(ClusterFixture,
   CHECK(cluster.writes.empty());
 }
 
-TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a limit below what is used is a condition",
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: usage above the limit sets a condition",
                  "[controllers]") {
   PutNamespace("a-1", "a");
   PutQuota("a", json::Object{{"hard", json::Object{{"pods", "1"}}}}, "a");
@@ -258,7 +244,7 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a limit below what is used is 
   CHECK(Condition("a", "OverLimit") == "False WithinLimits");
 }
 
-TEST_CASE_METHOD(ClusterFixture, "cluster quotas: the namespaces that use most are listed",
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: the namespaces with the most usage are listed",
                  "[controllers]") {
   for (int i = 10; i < 40; ++i) {
     const std::string ns = "ns-" + std::to_string(i);
@@ -278,7 +264,172 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: the namespaces that use most a
   CHECK(Member("c", {"largest"}) == "[]");
 }
 
-TEST_CASE("cluster status: a condition that says the same keeps its time", "[controllers]") {
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: selected exempt namespaces are reported",
+                 "[controllers]") {
+  PutNamespace("a-1", "a");
+  PutNamespace("kube-system", "");
+  PutNamespace("kube-public", "");
+  PutQuota("a", kFivePods, "a");
+  PutQuota("all", json::Object{{"hard", json::Object{{"pods", "1"}}},
+                               {"namespaceSelector", json::Object{}}});
+  PutPod("one", "kube-system");
+  PutPod("two", "kube-system");
+  Start();
+  CHECK(UsedPods("all") == "2");
+  CHECK(Condition("a", "Exempt") == "False NoneSelected");
+  CHECK(Condition("all", "Exempt") == "True SelectsExemptNamespaces");
+  CHECK(Message("all", "Exempt") ==
+        "what is in 2 of its namespaces counts, and nothing is refused there: kube-public, "
+        "kube-system");
+  PutNamespace("kube-system", "a");
+  scheduler.RunFor(1s);
+  CHECK(Condition("a", "Exempt") == "True SelectsExemptNamespaces");
+  PutNamespace("kube-system", "b");
+  scheduler.RunFor(1s);
+  CHECK(Condition("a", "Exempt") == "False NoneSelected");
+}
+
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: the missing part of a late guarantee is reported",
+                 "[controllers]") {
+  PutNamespace("a-1", "a");
+  PutNamespace("b-1", "b");
+  PutQuota("company", kFivePods);
+  json::Object below = kFivePods;
+  below.Set("parent", "company");
+  PutQuota("a", below, "a");
+  PutQuota("b", below, "b");
+  for (int i = 0; i < 4; ++i) PutPod("pod-" + std::to_string(i), "a-1");
+  Start();
+  scheduler.RunFor(30s);
+  REQUIRE(UsedPods("company") == "4");
+  below.Set("guaranteed", json::Object{{"pods", "3"}});
+  PutQuota("b", below, "b");
+  scheduler.RunFor(1s);
+  CHECK(Condition("b", "Ready") == "True Counted");  // perhaps only between two writes
+  scheduler.RunFor(20s);
+  CHECK(Condition("b", "Ready") == "False GuaranteedExceedsParent");
+  CHECK(Message("b", "Ready") ==
+        "others have taken in company what is guaranteed here, missing: pods=2");
+  CHECK(Condition("a", "Ready") == "True Counted");
+  cluster.Delete(kPods, "a-1", "pod-0");
+  scheduler.RunFor(30s);
+  CHECK(Condition("b", "Ready") == "False GuaranteedExceedsParent");
+  CHECK(Message("b", "Ready") ==
+        "others have taken in company what is guaranteed here, missing: pods=1");
+  cluster.Delete(kPods, "a-1", "pod-1");
+  scheduler.RunFor(30s);
+  CHECK(Condition("b", "Ready") == "True Counted");
+  cluster.writes.clear();
+  scheduler.RunFor(60min);
+  CHECK(cluster.writes.empty());
+}
+
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a message that keeps changing is written seldom",
+                 "[controllers]") {
+  PutNamespace("a-1", "a");
+  PutNamespace("b-1", "b");
+  json::Object spec{{"hard", json::Object{{"pods", "100"}}}};
+  PutQuota("company", spec);
+  spec.Set("parent", "company");
+  PutQuota("a", spec, "a");
+  spec.Set("guaranteed", json::Object{{"pods", "90"}});
+  PutQuota("b", spec, "b");
+  for (int i = 0; i < 30; ++i) PutPod("old-" + std::to_string(i), "a-1");
+  Start();
+  scheduler.RunFor(60s);
+  REQUIRE(Condition("b", "Ready") == "False GuaranteedExceedsParent");
+  cluster.writes.clear();
+  for (int i = 0; i < 60; ++i) {  // each pod changes the missing amount
+    PutPod("pod-" + std::to_string(i), "a-1");
+    scheduler.RunFor(500ms);
+  }
+  const auto of_b = std::ranges::count_if(cluster.writes, [](const client::ApiRequest& request) {
+    return request.path.find("/clusterquotas/b/") != std::string::npos;
+  });
+  CHECK(of_b >= 2);
+  CHECK(of_b <= 4);
+  scheduler.RunFor(30s);
+  CHECK(Message("b", "Ready").ends_with("missing: pods=80"));
+}
+
+TEST_CASE_METHOD(ClusterFixture,
+                 "cluster quotas: the message of an exceeded limit depends on the mode",
+                 "[controllers]") {
+  PutNamespace("a-1", "a");
+  PutPod("one", "a-1");
+  PutPod("two", "a-1");
+  for (const char* mode : {"Deny", "Warn", "Audit"}) {
+    PutQuota(mode, json::Object{{"hard", json::Object{{"pods", "1"}}}, {"enforcement", mode}}, "a");
+  }
+  Start();
+  const std::string more = "more is used than the limit allows, ";
+  CHECK(Message("Deny", "OverLimit") == more + "nothing more can be created: pods");
+  CHECK(Message("Warn", "OverLimit") == more + "what exceeds it is admitted with a warning: pods");
+  CHECK(Message("Audit", "OverLimit") ==
+        more + "what exceeds it is admitted, and noted in the audit log: pods");
+}
+
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: an edited status is restored", "[controllers]") {
+  PutNamespace("a-1", "a");
+  PutPod("one", "a-1");
+  PutQuota("a", kFivePods, "a");
+  Start();
+  scheduler.RunFor(60s);
+  const json::Value right = *cluster.Find(kClusterQuotas, "", "a")->At({"status"});
+  const auto is_right = [&](std::initializer_list<std::string_view> members) {
+    return std::ranges::all_of(members, [&](std::string_view member) {
+      return Member("a", {member}) == json::Write(*right.At({member}));
+    });
+  };
+  Edit("a", "available", json::Object{{"pods", "400"}, {"secrets", "1"}});
+  Edit("a", "namespaces", 7);
+  Edit("a", "conditions",
+       json::Array{json::Object{{"type", "Ready"}, {"status", "False"}, {"reason", "No"}}});
+  scheduler.RunFor(30s);
+  CHECK(is_right({"available", "namespaces", "used"}));
+  CHECK(Condition("a", "Ready") == "True Counted");
+  CHECK(Condition("a", "OverLimit") == "False WithinLimits");
+  Edit("a", "used", json::Object{{"pods", "0"}});
+  scheduler.RunFor(30s);
+  CHECK(is_right({"used"}));
+  Edit("a", "used", json::Object{{"pods", "5"}});
+  scheduler.RunFor(60s);
+  CHECK(is_right({"used"}));
+  Edit("a", "reservations", "nonsense");
+  Edit("a", "hard", json::Object{{"pods", "500"}});
+  scheduler.RunFor(60s);
+  CHECK(is_right({"used", "hard"}));
+  // So many conditions that ours would not fit beside them.
+  json::Array others;
+  for (int i = 0; i < 16; ++i) {
+    others.push_back(json::Object{{"type", "Other" + std::to_string(i)}, {"status", "True"}});
+  }
+  Edit("a", "conditions", others);
+  scheduler.RunFor(30s);
+  CHECK(cluster.Find(kClusterQuotas, "", "a")->At({"status", "conditions"})->AsArray()->size() ==
+        16);
+  CHECK(Condition("a", "Ready") == "True Counted");
+  CHECK(Condition("a", "Other0") == "True ");
+}
+
+TEST_CASE("cluster status: the number of conditions stays within the CRD's limit",
+          "[controllers]") {
+  using controllers::WithConditions;
+  json::Array many;
+  for (int i = 0; i < 16; ++i) {
+    many.push_back(json::Object{{"type", "T" + std::to_string(i)}, {"status", "True"}});
+  }
+  const json::Value stored = many;
+  const auto all =
+      WithConditions(&stored, {{"T3", true, "R", "m"}, {"Ready", true, "R", "m"}}, "t");
+  CHECK(all.size() == controllers::kMostConditions);
+  CHECK(all[3].StringAt({"reason"}) == "R");
+  CHECK(all.back().StringAt({"type"}) == "Ready");
+  const json::Value again = all;
+  CHECK(WithConditions(&again, {{"T3", true, "R", "m"}, {"Ready", true, "R", "m"}}, "t2") == all);
+}
+
+TEST_CASE("cluster status: an unchanged condition keeps its time", "[controllers]") {
   using controllers::WithConditions;
   const json::Value first = WithConditions(nullptr, {{"Ready", true, "Counted", "m"}}, "t1");
   CHECK(WithConditions(&first, {{"Ready", true, "Counted", "m"}}, "t2") == *first.AsArray());

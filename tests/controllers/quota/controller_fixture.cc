@@ -49,6 +49,8 @@ ControllerFixture::~ControllerFixture() {
 }
 
 void ControllerFixture::Start() {
+  // As in the daemon, each process has an identity of its own.
+  options_.identity = "process-" + std::to_string(++starts_);
   controllers::TrackingContext context{.executor = io.get_executor(),
                                        .scheduler = &scheduler,
                                        .client = &cluster,

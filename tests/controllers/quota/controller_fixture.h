@@ -80,13 +80,13 @@ class ControllerFixture {
   // "pods=1,secrets=2", of status.used (or status.hard); "" without a status.
   [[nodiscard]] std::string Used(const std::string& name, const std::string& ns = "team-a") const;
   [[nodiscard]] std::string Hard(const std::string& name, const std::string& ns = "team-a") const;
-  // Objects that something is reserved for.
+  // The number of objects with a reservation.
   [[nodiscard]] std::size_t Reserved() const {
     controllers::Accounts::Tally tally;
     while (controller->accounts().Count(tally)) continue;
     return tally.reservations;
   }
-  // Somebody else writes the status; the spec stays.
+  // Another writer replaces the status. The spec stays.
   void WriteStatus(const std::string& name, const json::Object& hard, const json::Object& used);
 
   base::asio::io_context io{1};
@@ -103,6 +103,7 @@ class ControllerFixture {
   [[nodiscard]] std::string List(const std::string& name, const std::string& ns,
                                  std::string_view field) const;
   controllers::QuotaControllerOptions options_;
+  int starts_ = 0;
   std::unique_ptr<base::TaskGroup> running_;
 };
 

@@ -1,6 +1,6 @@
-// Rules of counting as they show in status.used (kubernetes v1.36.3, pkg/quota/v1/evaluator/core
-// and pkg/controller/resourcequota), as far as they need time, a quota, or several objects, which
-// unit tests of evaluators do not have.
+// Counting rules in status.used that need time, a quota, or several objects, which unit tests of
+// evaluators do not have (kubernetes v1.36.3, pkg/quota/v1/evaluator/core and
+// pkg/controller/resourcequota).
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -44,8 +44,9 @@ void PutService(ControllerFixture& f, const std::string& spec) {
 
 }  // namespace
 
-TEST_CASE("counting: a pod that is stuck deleting is free after twice its grace, without any event",
-          "[controllers]") {
+TEST_CASE(
+    "counting: a stuck terminating pod is free after twice its grace period, without an event",
+    "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "9"}, {"cpu", "9"}, {"count/pods", "9"}}));
   f.cluster.Put(kPods, MakePod("a", "1"));
@@ -61,7 +62,7 @@ TEST_CASE("counting: a pod that is stuck deleting is free after twice its grace,
   CHECK(f.Used("q") == "count/pods=2,cpu=2,pods=1");
 }
 
-TEST_CASE("counting: whether a stuck pod is free follows a wall clock that is set, soon",
+TEST_CASE("counting: a stuck pod is checked again soon after the wall clock was set",
           "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "9"}, {"cpu", "9"}}));
@@ -75,18 +76,18 @@ TEST_CASE("counting: whether a stuck pod is free follows a wall clock that is se
   f.scheduler.SetWallBy(1h);
   f.RunFor(14s);
   CHECK(f.Used("q") == "cpu=2,pods=1");
-  SECTION("it is set right again") {
+  SECTION("the clock is corrected") {
     f.scheduler.SetWallBy(-1h);
     f.RunFor(15s);
     CHECK(f.Used("q") == "cpu=3,pods=2");
   }
-  SECTION("it stays as it is") {
+  SECTION("the clock stays wrong") {
     f.RunFor(60s);
     CHECK(f.Used("q") == "cpu=2,pods=1");
   }
 }
 
-TEST_CASE("counting: a finished pod stays an object", "[controllers]") {
+TEST_CASE("counting: a finished pod still counts as an object", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "9"}, {"cpu", "9"}, {"count/pods", "9"}}));
   for (const char* phase : {"Succeeded", "Failed", "Running"}) {
@@ -98,7 +99,7 @@ TEST_CASE("counting: a finished pod stays an object", "[controllers]") {
   CHECK(f.Used("q") == "count/pods=3,cpu=1,pods=1");
 }
 
-TEST_CASE("counting: names that mean the same are counted each by itself", "[controllers]") {
+TEST_CASE("counting: each alias of a name is counted separately", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(
       kQuotas,
@@ -110,7 +111,7 @@ TEST_CASE("counting: names that mean the same are counted each by itself", "[con
   CHECK(f.Used("q") == "count/secrets=1,cpu=100m,requests.cpu=100m,secrets=1");
 }
 
-TEST_CASE("counting: names that nobody counts are absent, and a stale one leaves with its limit",
+TEST_CASE("counting: uncounted names are absent, and a stale name is removed with its limit",
           "[controllers]") {
   ControllerFixture f;
   const json::Object hard = {{"pods", "9"},
@@ -133,7 +134,7 @@ TEST_CASE("counting: names that nobody counts are absent, and a stale one leaves
   CHECK(f.Hard("q") == "pods=9");
 }
 
-TEST_CASE("counting: scopes and selector together choose the pods", "[controllers]") {
+TEST_CASE("counting: scopes and selector must both match a pod", "[controllers]") {
   ControllerFixture f;
   json::Value quota = MakeQuota("q", {{"pods", "9"}, {"cpu", "9"}});
   quota.Make({"spec", "scopes"}) = json::Array{"NotTerminating"};
@@ -154,8 +155,7 @@ TEST_CASE("counting: scopes and selector together choose the pods", "[controller
   CHECK(f.Used("q") == "cpu=2,pods=2");
 }
 
-TEST_CASE("counting: a scope that is not for a resource leaves its names at zero",
-          "[controllers]") {
+TEST_CASE("counting: names of a resource without this scope are zero", "[controllers]") {
   ControllerFixture f;
   json::Value quota = MakeQuota("q", {{"count/secrets", "9"}, {"count/pods", "9"}});
   quota.Make({"spec", "scopes"}) = json::Array{"BestEffort"};
@@ -167,7 +167,7 @@ TEST_CASE("counting: a scope that is not for a resource leaves its names at zero
   CHECK(f.Used("q") == "count/pods=1,count/secrets=0");
 }
 
-TEST_CASE("counting: a service is followed from type to type and port to port", "[controllers]") {
+TEST_CASE("counting: usage follows the type and the ports of a service", "[controllers]") {
   ControllerFixture f;
   f.cluster.Serve(kServices, "Service");
   f.cluster.Put(kQuotas, MakeQuota("q", {{"services", "9"},
@@ -194,7 +194,7 @@ TEST_CASE("counting: a service is followed from type to type and port to port", 
         "services=1,services.loadbalancers=0,services.nodeports=0");
 }
 
-TEST_CASE("counting: a claim that moves to another volume class is held by both until it is there",
+TEST_CASE("counting: a claim that moves between volume classes counts for both until it has moved",
           "[controllers]") {
   ControllerFixture f;
   f.cluster.Serve(kClaims, "PersistentVolumeClaim");

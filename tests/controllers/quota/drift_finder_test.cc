@@ -63,7 +63,8 @@ TEST_CASE_METHOD(DriftFixture, "drift: a list that agrees has no suspects", "[co
   CHECK(report.changes.empty());
 }
 
-TEST_CASE_METHOD(DriftFixture, "drift: missing, vanished and different objects are told apart",
+TEST_CASE_METHOD(DriftFixture,
+                 "drift: missing, vanished and different objects are reported separately",
                  "[controllers]") {
   List(kA, 2);
   List(kC, 1);
@@ -99,7 +100,8 @@ TEST_CASE_METHOD(DriftFixture, "drift: an object with another tie is different",
   CHECK_FALSE(finder->HasSuspects());
 }
 
-TEST_CASE_METHOD(DriftFixture, "drift: a version whose facts are the same is no drift, and known",
+TEST_CASE_METHOD(DriftFixture,
+                 "drift: a new version with the same facts is recorded, and is no drift",
                  "[controllers]") {
   List(kA, 2);
   List(kB, 1);
@@ -126,7 +128,7 @@ TEST_CASE_METHOD(DriftFixture, "drift: an object without a version is always rea
   CHECK_FALSE(finder->IsUnread(kB));
 }
 
-TEST_CASE_METHOD(DriftFixture, "drift: an event before its page leaves the object to the events",
+TEST_CASE_METHOD(DriftFixture, "drift: an object with an event before its page is not a suspect",
                  "[controllers]") {
   ledger.Remove("ns", kA);
   finder->OnEvent(kA);
@@ -148,12 +150,12 @@ TEST_CASE_METHOD(DriftFixture, "drift: an event after the list clears its suspec
   ledger.Set("ns", kC, Pods(100), 1);  // the watch catches up
   finder->OnEvent(kC);
   CHECK_FALSE(finder->HasSuspects());
-  finder->OnRead(kC, Pods(700), 1);  // was on its way
+  finder->OnRead(kC, Pods(700), 1);  // the late answer to an earlier read
   CHECK(Settle().drift.objects() == 0);
   CHECK(ledger.Sum({.ns = "ns"}, {}, {}, {"cpu"})->ToString() == "cpu=300m");
 }
 
-TEST_CASE_METHOD(DriftFixture, "drift: a list that starts over forgets its first half",
+TEST_CASE_METHOD(DriftFixture, "drift: a list that starts again forgets its first part",
                  "[controllers]") {
   List(kC, 1);
   finder->OnRestart();
@@ -164,7 +166,7 @@ TEST_CASE_METHOD(DriftFixture, "drift: a list that starts over forgets its first
   CHECK(Settle().listed == 2);
 }
 
-TEST_CASE_METHOD(DriftFixture, "drift: an object that cannot be read stays as it is held",
+TEST_CASE_METHOD(DriftFixture, "drift: an object that cannot be read keeps its recorded facts",
                  "[controllers]") {
   List(kA, 2);
   List(kB, 1);
@@ -174,7 +176,8 @@ TEST_CASE_METHOD(DriftFixture, "drift: an object that cannot be read stays as it
   CHECK(ledger.Find("ns", kA) != nullptr);
 }
 
-TEST_CASE_METHOD(DriftFixture, "drift: what is read and was not in the list is there after all",
+TEST_CASE_METHOD(DriftFixture,
+                 "drift: an object that is read live exists, even if the list lacked it",
                  "[controllers]") {
   List(kB, 1);
   EndList();
@@ -183,8 +186,7 @@ TEST_CASE_METHOD(DriftFixture, "drift: what is read and was not in the list is t
   CHECK(ledger.Find("ns", kA) != nullptr);
 }
 
-TEST_CASE_METHOD(DriftFixture, "drift: repairs of very many objects are made in steps",
-                 "[controllers]") {
+TEST_CASE_METHOD(DriftFixture, "drift: many repairs are made in steps", "[controllers]") {
   for (std::uint64_t i = 0; i < 1'000; ++i) List({1, i}, 1);
   EndList();
   for (std::uint64_t i = 0; i < 1'000; ++i) finder->OnRead({1, i}, Pods(100), 1);

@@ -34,7 +34,8 @@ struct Replica : ControllerFixture {
 
 }  // namespace
 
-TEST_CASE("following: it counts and is ready, and writes nothing", "[controllers]") {
+TEST_CASE("following: a replica that does not lead counts and is ready, and writes nothing",
+          "[controllers]") {
   Replica f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
   f.cluster.Put(kPods, MakePod("a"));
@@ -47,7 +48,7 @@ TEST_CASE("following: it counts and is ready, and writes nothing", "[controllers
   CHECK(f.recorder.resyncs == 0);
 }
 
-TEST_CASE("following: who begins to lead writes what is due, once", "[controllers]") {
+TEST_CASE("following: a new leader makes each due write once", "[controllers]") {
   Replica f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
   f.cluster.Put(kQuotas, MakeQuota("r", {{"secrets", "10"}}));
@@ -64,7 +65,7 @@ TEST_CASE("following: who begins to lead writes what is due, once", "[controller
   CHECK(f.recorder.resyncs > 0);
 }
 
-TEST_CASE("following: who lost the lease writes nothing more", "[controllers]") {
+TEST_CASE("following: a replica that lost the lease writes nothing", "[controllers]") {
   Replica f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
   f.RunFor(1s);
@@ -77,7 +78,7 @@ TEST_CASE("following: who lost the lease writes nothing more", "[controllers]") 
   CHECK(f.Used("q") == "pods=0");
 }
 
-TEST_CASE("following: a write that is tried again asks anew whether it leads", "[controllers]") {
+TEST_CASE("following: a retry of a write checks the leadership again", "[controllers]") {
   Replica f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
   f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
@@ -95,7 +96,7 @@ TEST_CASE("following: a write that is tried again asks anew whether it leads", "
   CHECK(f.Used("q").empty());
 }
 
-TEST_CASE("following: only the leader tells people, and what stands is told on taking over",
+TEST_CASE("following: only the leader sends events, and a new leader reports present problems",
           "[controllers]") {
   Replica f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"nonsense", "10"}}));
@@ -109,8 +110,7 @@ TEST_CASE("following: only the leader tells people, and what stands is told on t
   CHECK(f.events.said.size() == 1);
 }
 
-TEST_CASE("following: usage that somebody else admits is left alone, then healed by the leader",
-          "[controllers]") {
+TEST_CASE("following: only the leader repairs foreign charges", "[controllers]") {
   Replica f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
   f.WriteStatus("q", {{"pods", "10"}}, {{"pods", "0"}});

@@ -1,4 +1,4 @@
-// Quotas over many namespaces: how their groups come into the ledgers, and what is asked by them.
+// Quotas over many namespaces: how their groups are added to the ledgers, and live reads for them.
 
 #include <catch2/catch.hpp>
 
@@ -87,7 +87,7 @@ struct TrackerFixture {
   const quota::Quota red = QuotaOf({"", "red"}, {"pods", "secrets"});
 };
 
-// What is known of namespaces, as a test says.
+// The known labels of namespaces, set by the test.
 class Labels final : public controllers::NamespaceLabels {
  public:
   std::optional<Obstacle> Incomplete(base::Duration) const override { return incomplete; }
@@ -104,7 +104,7 @@ class Labels final : public controllers::NamespaceLabels {
 
 }  // namespace
 
-TEST_CASE("groups: all ledgers know them, those that come later, too", "[controllers]") {
+TEST_CASE("groups: all ledgers know them, also ledgers that are added later", "[controllers]") {
   TrackerFixture f;
   f.cluster.Put(kPods, Pod("a", "team-a"));
   f.cluster.Put(kPods, Pod("b", "team-b"));
@@ -127,7 +127,7 @@ TEST_CASE("groups: all ledgers know them, those that come later, too", "[control
   CHECK(f.Used(QuotaOf({"", "blue"}, {"pods"})) == "pods=0");
 }
 
-TEST_CASE("groups: without all labels no name of a quota over namespaces is known",
+TEST_CASE("groups: all names of a quota over namespaces are unknown until all labels are known",
           "[controllers]") {
   TrackerFixture f;
   Labels labels;
@@ -188,7 +188,7 @@ TEST_CASE("groups: an object is looked for in the namespace that its entry names
   CHECK_FALSE(of_own.HasShown({"pods", "", UidOf("b")}));
 }
 
-TEST_CASE("groups: the floor is of all namespaces, and of their labels", "[controllers]") {
+TEST_CASE("groups: the floor includes all namespaces and their labels", "[controllers]") {
   TrackerFixture f;
   f.Track(f.red);
   const std::string in_a = f.cluster.Put(kPods, Pod("a", "team-a"));
@@ -216,7 +216,7 @@ TEST_CASE("groups: the floor is of all namespaces, and of their labels", "[contr
   CHECK(QuotaView(f.tracker, f.usage, own).floor_resources() == std::vector<std::string>{"pods"});
 }
 
-TEST_CASE("groups: the server is asked where entries say that their objects are", "[controllers]") {
+TEST_CASE("groups: objects are read live in the namespaces of their entries", "[controllers]") {
   using Lists = std::map<std::string, std::set<std::string>>;
   TrackerFixture f;
   f.Track(f.red);
@@ -246,8 +246,7 @@ TEST_CASE("groups: the server is asked where entries say that their objects are"
   CHECK(due(QuotaOf({"team-c", "q"}, {"pods"})).lists == Lists{{"pods", {"team-c"}}});
 }
 
-TEST_CASE("groups: more namespaces than can be asked one by one are asked at once",
-          "[controllers]") {
+TEST_CASE("groups: entries in many namespaces are checked with one list", "[controllers]") {
   TrackerFixture f;
   f.cluster.Put(kPods, Pod("a", "team-a"));
   f.cluster.Put(kPods, Pod("b", "team-b"));
@@ -281,8 +280,7 @@ TEST_CASE("groups: more namespaces than can be asked one by one are asked at onc
   CHECK(ask(many) == Paths{"/api/v1/pods"});
 }
 
-TEST_CASE("groups: creations in one namespace share an entry, others have their own",
-          "[controllers]") {
+TEST_CASE("groups: creations in one namespace share an entry", "[controllers]") {
   TrackerFixture f;
   const quota::Evaluator* pods = &f.api.evaluators.front();
   const quota::ResourceList one{{"pods", quota::Quantity::FromInt(1)}};
@@ -301,7 +299,8 @@ TEST_CASE("groups: creations in one namespace share an entry, others have their 
   };
   controllers::Author author{.by = "me"};
   accounting::Standing standing;
-  OwnReservations::AddEntries({}, plan_of(f.red), author, standing);
+  OwnReservations own(author, {});
+  own.AddEntries({}, plan_of(f.red), standing);
   REQUIRE(standing.list.entries().size() == 2);
   CHECK(standing.list.entries()[0].ns == "team-a");
   CHECK(standing.list.entries()[0].objects.size() == 2);
@@ -309,7 +308,7 @@ TEST_CASE("groups: creations in one namespace share an entry, others have their 
   CHECK(standing.used.Get("pods") == quota::Quantity::FromInt(3));
 
   accounting::Standing of_one;
-  OwnReservations::AddEntries({}, plan_of(QuotaOf({"team-a", "q"}, {"pods"})), author, of_one);
+  own.AddEntries({}, plan_of(QuotaOf({"team-a", "q"}, {"pods"})), of_one);
   REQUIRE(of_one.list.entries().size() == 1);
   CHECK(of_one.list.entries()[0].ns.empty());
 }

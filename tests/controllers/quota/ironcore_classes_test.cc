@@ -1,5 +1,5 @@
-// Machine classes that are created late, changed, deleted, or invalid: which usage changes, which
-// stays, and which events there are.
+// Machine classes that are created late, changed, deleted, or invalid: the usage that changes, the
+// usage that stays, and the events.
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -31,8 +31,9 @@ std::size_t ListsOf(IroncoreFixture& f, const std::function<void()>& act) {
 
 }  // namespace
 
-TEST_CASE("ironcore classes: one that changes moves every quota concerned, and reads no machine",
-          "[controllers][ironcore]") {
+TEST_CASE(
+    "ironcore classes: a changed class changes each quota concerned, without reading machines",
+    "[controllers][ironcore]") {
   IroncoreFixture f;
   f.PutClass("small", "2", "4Gi");
   f.PutClass("large", "16", "64Gi");
@@ -56,10 +57,10 @@ TEST_CASE("ironcore classes: one that changes moves every quota concerned, and r
   CHECK(f.Used("q") == two + "6");
   CHECK(f.Used("q", "team-b") == one + "3");
   CHECK(f.Used("q", "team-c") == one + "16");
-  CHECK(f.cluster.writes.size() == 2);  // only of the quotas that it concerns
+  CHECK(f.cluster.writes.size() == 2);  // only to the quotas that the class concerns
 }
 
-TEST_CASE("ironcore classes: a missing one makes unknown what it would say, and nothing else",
+TEST_CASE("ironcore classes: a missing class makes only the names that it would state unknown",
           "[controllers][ironcore]") {
   IroncoreFixture f;
   f.PutClass("small", "2", "4Gi");
@@ -95,7 +96,7 @@ TEST_CASE("ironcore classes: a missing one makes unknown what it would say, and 
   CHECK(f.controller->conditions().Count().empty());
 }
 
-TEST_CASE("ironcore classes: under a class that vanishes the last value stays, others move on",
+TEST_CASE("ironcore classes: only names of a deleted class keep their last value",
           "[controllers][ironcore]") {
   IroncoreFixture f;
   f.PutClass("small", "2", "4Gi");
@@ -108,7 +109,7 @@ TEST_CASE("ironcore classes: under a class that vanishes the last value stays, o
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=18");
   f.cluster.Delete(kMachineClasses, "", "large");
   f.RunFor(2s);
-  CHECK(f.events.said.empty());  // it may only be replaced
+  CHECK(f.events.said.empty());  // the class may be created again soon
   f.cluster.Put(kMachines, MakeMachine("s2", "small"));
   f.RunFor(8s);
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=3,requests.cpu=18");
@@ -122,7 +123,7 @@ TEST_CASE("ironcore classes: under a class that vanishes the last value stays, o
   CHECK(f.events.said.back().reason == "QuotaHealed");
 }
 
-TEST_CASE("ironcore classes: one that is replaced by another of its name is no event",
+TEST_CASE("ironcore classes: a class that is replaced under its name causes no event",
           "[controllers][ironcore]") {
   IroncoreFixture f;
   f.PutClass("small", "2", "4Gi");
@@ -137,10 +138,8 @@ TEST_CASE("ironcore classes: one that is replaced by another of its name is no e
   CHECK(f.events.said.empty());
 }
 
-TEST_CASE(
-    "ironcore classes: what a bad capability would say is unknown, and what a good one says "
-    "is not",
-    "[controllers][ironcore]") {
+TEST_CASE("ironcore classes: an invalid capability makes only its own name unknown",
+          "[controllers][ironcore]") {
   IroncoreFixture f;
   f.PutClass("odd", "2", "4Gi");
   f.cluster.Put(kMachines, MakeMachine("m", "odd"));
@@ -162,7 +161,7 @@ TEST_CASE(
   CHECK(f.Used("q") == "requests.cpu=500m,requests.memory=1Gi");
 }
 
-TEST_CASE("ironcore classes: repeated calls are charged once by what a class does say",
+TEST_CASE("ironcore classes: repeated calls are charged once, for the known names",
           "[controllers][ironcore]") {
   IroncoreFixture f;
   f.cluster.Put(kMachineClasses, MakeClass("odd", {{"cpu", "1"}}));
@@ -177,7 +176,7 @@ TEST_CASE("ironcore classes: repeated calls are charged once by what a class doe
   }
 }
 
-TEST_CASE("ironcore classes: until the server has them, what they would say is unknown",
+TEST_CASE("ironcore classes: their names are unknown until the server serves classes",
           "[controllers][ironcore]") {
   IroncoreFixture f(false);
   f.cluster.Put(kMachines, MakeMachine("m", "small"));
@@ -192,7 +191,7 @@ TEST_CASE("ironcore classes: until the server has them, what they would say is u
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=1,requests.cpu=2");
 }
 
-TEST_CASE("ironcore classes: while they cannot be listed again, what was known of them counts",
+TEST_CASE("ironcore classes: the last known classes count while they cannot be listed",
           "[controllers][ironcore]") {
   IroncoreFixture f;
   f.PutClass("small", "2", "4Gi");
@@ -209,7 +208,7 @@ TEST_CASE("ironcore classes: while they cannot be listed again, what was known o
   CHECK(f.Used("q") == "requests.cpu=2,requests.storage=0");
 }
 
-TEST_CASE("ironcore classes: whatever cannot be classes of their own concerns no quota",
+TEST_CASE("ironcore classes: a quota without names of classes is not affected",
           "[controllers][ironcore]") {
   IroncoreFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{kMachineCount, "9"}}));
@@ -235,13 +234,12 @@ TEST_CASE("ironcore classes: admission reads a class that the watch has not show
   f.RunFor(1s);
   CHECK(f.Reserved() == 1);
   f.cluster.Release(kMachineClasses);
-  f.RunFor(1s);
+  f.RunFor(2s);
   CHECK(f.Reserved() == 0);
   CHECK(f.Used("q") == "requests.cpu=4,requests.memory=1Gi");
 }
 
-TEST_CASE("ironcore classes: the server is asked seldom for one that it does not have",
-          "[controllers][ironcore]") {
+TEST_CASE("ironcore classes: a missing class is seldom read live", "[controllers][ironcore]") {
   IroncoreFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", kCpu));
   f.RunFor(1s);
@@ -251,7 +249,7 @@ TEST_CASE("ironcore classes: the server is asked seldom for one that it does not
     return std::nullopt;
   };
   const std::string refusal = "failed quota: q: machine class \"gone\" not found";
-  for (int i = 0; i < 10; ++i) CHECK(f.Ask(MakeMachine("m", "gone")) == refusal);  // in a second
+  for (int i = 0; i < 10; ++i) CHECK(f.Ask(MakeMachine("m", "gone")) == refusal);  // in one second
   CHECK(reads >= 3);
   CHECK(reads <= 5);
   // An invalid object name is not put into a path.

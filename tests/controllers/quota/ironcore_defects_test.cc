@@ -1,5 +1,5 @@
-// Defects of ironcore's own quota (v0.5.0) that this daemon does not have; and names and selectors
-// that nobody validates.
+// Defects of ironcore's own quota (v0.5.0) that this daemon does not have, and names and selectors
+// that the ironcore API does not validate.
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -43,7 +43,7 @@ struct Cloud : IroncoreFixture {
 
 }  // namespace
 
-TEST_CASE("ironcore: a terminated machine frees its cpu, and one that comes back takes it",
+TEST_CASE("ironcore: a terminated machine frees its cpu, and a restarted one takes it again",
           "[controllers][ironcore]") {
   Cloud f;
   f.cluster.Put(kQuotas, MakeQuota("q", kBoth));
@@ -62,7 +62,8 @@ TEST_CASE("ironcore: a terminated machine frees its cpu, and one that comes back
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=18");
 }
 
-TEST_CASE("ironcore: buckets and volumes without a class harm nobody", "[controllers][ironcore]") {
+TEST_CASE("ironcore: buckets and volumes without a class do not disturb others",
+          "[controllers][ironcore]") {
   Cloud f;
   const json::Value classless =
       json::Object{{"metadata", json::Object{{"name", "b"}, {"namespace", "team-a"}}}};
@@ -79,7 +80,7 @@ TEST_CASE("ironcore: buckets and volumes without a class harm nobody", "[control
   CHECK(f.events.said.empty());
 }
 
-TEST_CASE("ironcore: an edited selector is followed at once", "[controllers][ironcore]") {
+TEST_CASE("ironcore: an edited selector takes effect at once", "[controllers][ironcore]") {
   Cloud f;
   f.cluster.Put(kQuotas, WithScope(MakeQuota("q", kCpu), "MachineClass", "In", {"small"}));
   f.RunFor(1s);
@@ -97,7 +98,7 @@ TEST_CASE("ironcore: an edited selector is followed at once", "[controllers][iro
   CHECK(edit("DoesNotExist", {}) == "requests.cpu=0");
 }
 
-TEST_CASE("ironcore: charges of machines that were never stored are given back",
+TEST_CASE("ironcore: charges for machines that were never stored expire",
           "[controllers][ironcore]") {
   Cloud f;
   f.cluster.Put(kQuotas, MakeQuota("q", kBoth));
@@ -112,13 +113,13 @@ TEST_CASE("ironcore: charges of machines that were never stored are given back",
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=18");
 }
 
-TEST_CASE("ironcore: what is admitted and not stored yet is not overwritten",
+TEST_CASE("ironcore: a recount keeps charges for machines that are not stored yet",
           "[controllers][ironcore]") {
   Cloud f;
   f.cluster.Put(kQuotas, MakeQuota("q", kBoth));
   f.RunFor(1s);
   CHECK(f.Ask(MakeMachine("new", "small")).empty());
-  f.cluster.Delete(kMachines, "team-a", "l");  // and with it a recount
+  f.cluster.Delete(kMachines, "team-a", "l");  // causes a recount
   f.RunFor(1s);
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=4");
   f.cluster.Put(kMachines, MakeMachine("new", "small"));
@@ -126,8 +127,7 @@ TEST_CASE("ironcore: what is admitted and not stored yet is not overwritten",
   CHECK(f.Used("q") == "count/machines.compute.ironcore.dev=2,requests.cpu=4");
 }
 
-TEST_CASE("ironcore: a status that somebody forged, or wiped with a replace, is put right",
-          "[controllers][ironcore]") {
+TEST_CASE("ironcore: a forged or deleted status is restored", "[controllers][ironcore]") {
   Cloud f;
   f.cluster.Put(kQuotas, MakeQuota("q", kCpu));
   f.RunFor(1s);
@@ -145,7 +145,8 @@ TEST_CASE("ironcore: a status that somebody forged, or wiped with a replace, is 
   CHECK(f.Used("q") == "requests.cpu=18");
 }
 
-TEST_CASE("ironcore: volumes that grow, shrink and go", "[controllers][ironcore]") {
+TEST_CASE("ironcore: usage follows volumes that grow, shrink and are deleted",
+          "[controllers][ironcore]") {
   Cloud f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"requests.storage", "1Ti"}}));
   for (const auto& [name, size] : {std::pair("a", "50Gi"), {"b", "30Gi"}, {"a", "70Gi"}}) {
@@ -160,7 +161,7 @@ TEST_CASE("ironcore: volumes that grow, shrink and go", "[controllers][ironcore]
   CHECK(f.Used("q") == "requests.storage=10Gi");
 }
 
-TEST_CASE("ironcore: a name that nothing is counted under is said, and limits nothing",
+TEST_CASE("ironcore: a name that is never counted is reported, and limits nothing",
           "[controllers][ironcore]") {
   Cloud f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"requests.cpu", "50"},
@@ -176,7 +177,7 @@ TEST_CASE("ironcore: a name that nothing is counted under is said, and limits no
   CHECK(f.Ask(MakeMachine("new", "small")).empty());
 }
 
-TEST_CASE("ironcore: a selector that matches nothing is said, once for each mistake",
+TEST_CASE("ironcore: a selector that matches nothing is reported once for each mistake",
           "[controllers][ironcore]") {
   Cloud f;
   json::Value quota = WithScope(MakeQuota("q", kCpu), "MachineClass", "Exists");

@@ -1,4 +1,4 @@
-// Usage by kinds that only discovery knows, and of objects with several parts; KarmadaQuota's
+// Usage by kinds that only discovery knows, and usage of objects with several parts. KarmadaQuota's
 // evaluator has both.
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -40,10 +40,10 @@ struct KindsFixture : ControllerFixture {
 
 }  // namespace
 
-TEST_CASE("kind classes: what is propagated counts by the resource of its kind", "[controllers]") {
+TEST_CASE("kind classes: a propagated object counts by the resource of its kind", "[controllers]") {
   KindsFixture f;
   f.Bind("a", "apps/v1", "Deployment");
-  f.Bind("b", "apps/v1beta1", "Deployment");  // whatever the version in the template
+  f.Bind("b", "apps/v1beta1", "Deployment");  // the version in the template does not matter
   f.Bind("c", "v1", "Secret");
   f.Bind("d", "example.com/v1", "Deployment");
   f.cluster.Put(
@@ -56,7 +56,7 @@ TEST_CASE("kind classes: what is propagated counts by the resource of its kind",
   CHECK(f.Used("q") == "count/deployments.apps=1,count/secrets=2,secrets=2");
 }
 
-TEST_CASE("kind classes: a kind that is not served leaves its own name unknown and no other",
+TEST_CASE("kind classes: a kind that is not served makes only its own name unknown",
           "[controllers]") {
   KindsFixture f;
   f.Bind("w", "example.com/v1", "Widget");
@@ -78,7 +78,7 @@ TEST_CASE("kind classes: a kind that is not served leaves its own name unknown a
   CHECK(f.Used("q") == "count/widgets.example.com=1,services=1");
 }
 
-TEST_CASE("kind classes: a group that discovery cannot read keeps what was known of its kinds",
+TEST_CASE("kind classes: the last known kinds of a group stay while discovery cannot read it",
           "[controllers]") {
   KindsFixture f;
   f.cluster.Serve(kWidgets, "Widget");
@@ -93,9 +93,8 @@ TEST_CASE("kind classes: a group that discovery cannot read keeps what was known
   CHECK(f.Used("q") == "count/widgets.example.com=2");
 }
 
-TEST_CASE(
-    "kind classes: a name enters status.hard only when its kind is known, where it is decided",
-    "[controllers]") {
+TEST_CASE("kind classes: an enforced name enters status.hard only when its kind is known",
+          "[controllers]") {
   controllers::QuotaControllerOptions options;
   options.guarded = [](const quota::Evaluator&, std::string_view) { return true; };
   KindsFixture f(options);
@@ -108,7 +107,7 @@ TEST_CASE(
   CHECK(f.Used("q") == "count/widgets.example.com=0,services=0");
 }
 
-TEST_CASE("kind classes: no version but the one that is read is watched", "[controllers]") {
+TEST_CASE("kind classes: only the version that is read is watched", "[controllers]") {
   KindsFixture f;
   f.Stop();
   f.cluster.StopServing(kBindings);

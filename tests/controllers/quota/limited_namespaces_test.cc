@@ -18,7 +18,7 @@ const api::GroupResource kOfClaims{"resource.k8s.io", "resourceclaims"};
 
 }  // namespace
 
-TEST_CASE("limited namespaces: a namespace is there while some quota of it is", "[controllers]") {
+TEST_CASE("limited namespaces: a namespace is included while it has a quota", "[controllers]") {
   controllers::LimitedNamespaces limited;
   CHECK(limited.Of(kOfPods).empty());
   limited.Add(kOfPods, "a");
@@ -34,7 +34,7 @@ TEST_CASE("limited namespaces: a namespace is there while some quota of it is", 
   CHECK(limited.Of(kOfSecrets).size() == 1);
 }
 
-TEST_CASE("limited namespaces: those of quotas, and of names that classes may make theirs",
+TEST_CASE("limited namespaces: names that classes may own include the namespaces of claims",
           "[controllers]") {
   controllers::QuotaControllerOptions options;
   options.guarded = [](const quota::Evaluator&, std::string_view ns) { return ns == "team-a"; };

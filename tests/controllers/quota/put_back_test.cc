@@ -1,5 +1,5 @@
-// An API server that was restored to an earlier state: versions go back, and what a live read or a
-// list shows is the truth.
+// An API server that was restored to an earlier state. Its versions go back, so the result of a
+// live read or a list replaces newer versions.
 
 #include "tests/controllers/quota/charging_fixture.h"
 
@@ -12,7 +12,7 @@ using fixture::kQuotas;
 using fixture::MakeQuota;
 using fixture::PodWithUid;
 
-TEST_CASE("put back: a charge is decided anew by what is stored", "[controllers]") {
+TEST_CASE("put back: a charge is decided again with the restored status", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
   f.RunFor(1s);
@@ -35,7 +35,7 @@ TEST_CASE("put back: a charge is decided anew by what is stored", "[controllers]
   CHECK(f.Used("q") == "pods=3");
 }
 
-TEST_CASE("put back: a recount starts from what is stored, and all is listed again",
+TEST_CASE("put back: a recount starts from the restored status, and all is listed again",
           "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
@@ -46,7 +46,7 @@ TEST_CASE("put back: a recount starts from what is stored, and all is listed aga
   f.RunFor(1s);
   REQUIRE(f.Used("q") == "pods=3");
   f.cluster.PutBack();
-  // Watches from a version that is not reached are silent, until the reflector asks.
+  // Watches from a version that is not reached are silent until the reflector probes the server.
   f.RunFor(200s);
   CHECK(f.Used("q") == "pods=1");
   f.cluster.Delete(kPods, "team-a", "a");
@@ -54,7 +54,7 @@ TEST_CASE("put back: a recount starts from what is stored, and all is listed aga
   CHECK(f.Used("q") == "pods=0");
 }
 
-TEST_CASE("put back: a list of quotas that were put back is the truth", "[controllers]") {
+TEST_CASE("put back: a list of restored quotas replaces newer versions", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
   f.RunFor(1s);

@@ -65,14 +65,14 @@ const Texts kNotServed = {
 
 }  // namespace
 
-TEST_CASE("quota conditions: a healthy quota says nothing and costs nothing", "[controllers]") {
+TEST_CASE("quota conditions: a healthy quota has no events and takes no memory", "[controllers]") {
   Fixture f;
   CHECK(f.Look({}).empty());
   CHECK_FALSE(f.again);
   CHECK(f.conditions.size() == 0);
 }
 
-TEST_CASE("quota conditions: trouble that lasts is said once, and once that it is over",
+TEST_CASE("quota conditions: a lasting failure is reported once, and its end once",
           "[controllers]") {
   Fixture f;
   CHECK(f.Look({Widgets(Kind::kRefused)}).empty());
@@ -94,7 +94,7 @@ TEST_CASE("quota conditions: trouble that lasts is said once, and once that it i
   CHECK(f.conditions.Count().empty());
 }
 
-TEST_CASE("quota conditions: trouble that passes is not worth a word", "[controllers]") {
+TEST_CASE("quota conditions: a short failure is not reported", "[controllers]") {
   Fixture f;
   for (int i = 0; i < 3; ++i) {
     CHECK(f.Look({Widgets(Kind::kRefused)}).empty());
@@ -105,7 +105,8 @@ TEST_CASE("quota conditions: trouble that passes is not worth a word", "[control
   }
 }
 
-TEST_CASE("quota conditions: silence of one resource is waited for longer", "[controllers]") {
+TEST_CASE("quota conditions: a silent resource is reported later than a failing one",
+          "[controllers]") {
   Fixture f;
   CHECK(f.Look({Widgets(Kind::kSilent)}).empty());
   f.clock.Advance(179s);
@@ -115,7 +116,7 @@ TEST_CASE("quota conditions: silence of one resource is waited for longer", "[co
   CHECK(f.Look({Widgets(Kind::kSilent)}) == kStale);
 }
 
-TEST_CASE("quota conditions: after the server was away everything is tried again first",
+TEST_CASE("quota conditions: after an outage of the server each resource gets time for a retry",
           "[controllers]") {
   Fixture f;
   CHECK(f.Look({Widgets(Kind::kRefused)}).empty());
@@ -130,14 +131,14 @@ TEST_CASE("quota conditions: after the server was away everything is tried again
   CHECK(f.Look({Widgets(Kind::kRefused)}) == kStale);
 }
 
-TEST_CASE("quota conditions: an object that cannot be read is said at once", "[controllers]") {
+TEST_CASE("quota conditions: an object that cannot be read is reported at once", "[controllers]") {
   Fixture f;
   CHECK(f.Look({Widgets(Kind::kUnreadable)}) == kStale);
   CHECK(f.Look({Widgets(Kind::kUnreadable)}).empty());
   CHECK(f.Look({}) == kHealed);
 }
 
-TEST_CASE("quota conditions: a kind that is not served is said after a while, and when it is",
+TEST_CASE("quota conditions: a kind that is not served is reported after a while, and its end",
           "[controllers]") {
   Fixture f;
   CHECK(f.Look({Widgets(Kind::kNotServed)}).empty());
@@ -149,7 +150,7 @@ TEST_CASE("quota conditions: a kind that is not served is said after a while, an
   CHECK(f.Look({}) == kHealed);
 }
 
-TEST_CASE("quota conditions: a kind that is broken and then deleted is said to be each",
+TEST_CASE("quota conditions: a kind that fails and is then deleted causes an event for each",
           "[controllers]") {
   Fixture f;
   f.Look({Widgets(Kind::kRefused)});
@@ -161,7 +162,7 @@ TEST_CASE("quota conditions: a kind that is broken and then deleted is said to b
   CHECK(f.Look({}) == kHealed);
 }
 
-TEST_CASE("quota conditions: a name that joins is said, one that leaves is not", "[controllers]") {
+TEST_CASE("quota conditions: an added name is reported, a removed one is not", "[controllers]") {
   Fixture f;
   f.Look({Widgets(Kind::kUnreadable)});
   f.quota.hard.Set("widgets", Quantity::FromInt(1));
@@ -171,14 +172,14 @@ TEST_CASE("quota conditions: a name that joins is said, one that leaves is not",
   f.quota.hard.Erase("widgets");
   CHECK(f.Look({Widgets(Kind::kUnreadable)}).empty());
   SECTION("healed") { CHECK(f.Look({}) == kHealed); }
-  SECTION("no longer named at all") {
+  SECTION("no longer named") {
     f.quota.hard.Erase(kWidgets);
     CHECK(f.Look({}).empty());
     CHECK(f.conditions.size() == 0);
   }
 }
 
-TEST_CASE("quota conditions: what was not taken is said again later", "[controllers]") {
+TEST_CASE("quota conditions: an event that was not accepted is sent again later", "[controllers]") {
   Fixture f;
   f.deaf = true;
   CHECK(f.Look({Widgets(Kind::kUnreadable)}, {"foo.bar/x"}).empty());
@@ -193,7 +194,7 @@ TEST_CASE("quota conditions: what was not taken is said again later", "[controll
   CHECK(f.Look({}) == kHealed);
 }
 
-TEST_CASE("quota conditions: what a quota was told goes with it", "[controllers]") {
+TEST_CASE("quota conditions: the state of a quota is deleted with it", "[controllers]") {
   Fixture f;
   f.Look({Widgets(Kind::kUnreadable)});
   f.conditions.Forget("u1");
@@ -202,7 +203,7 @@ TEST_CASE("quota conditions: what a quota was told goes with it", "[controllers]
   CHECK(f.Look({Widgets(Kind::kUnreadable)}) == kStale);
 }
 
-TEST_CASE("quota conditions: an unknown name is said once, and again when another joins",
+TEST_CASE("quota conditions: unknown names are reported once, and again when one is added",
           "[controllers]") {
   Fixture f;
   CHECK(f.Look({}, {"example.com/gpu"}) ==
@@ -215,7 +216,7 @@ TEST_CASE("quota conditions: an unknown name is said once, and again when anothe
   CHECK(f.conditions.size() == 0);
 }
 
-TEST_CASE("quota conditions: names that core can never count", "[controllers]") {
+TEST_CASE("quota conditions: names that core never counts are unknown", "[controllers]") {
   ResourceList hard;
   for (const char* name :
        {"pods", "requests.cpu", "requests.example.com/gpu", "example.com/gpu", "count/events",
@@ -226,28 +227,68 @@ TEST_CASE("quota conditions: names that core can never count", "[controllers]") 
         Texts{"count/events", "example.com/gpu", "podz"});
 }
 
-TEST_CASE("quota conditions: a limit that falls below what is used is exceeded", "[controllers]") {
+TEST_CASE("quota conditions: a limit that is lowered below the usage is exceeded",
+          "[controllers]") {
   const auto status = [](int hard, std::optional<int> used) {
-    quota::QuotaStatus made;
-    made.hard = {{"pods", Quantity::FromInt(hard)}};
-    if (used) made.used = {{"pods", Quantity::FromInt(*used)}};
+    quota::Quota made;
+    made.status.hard = {{"pods", Quantity::FromInt(hard)}};
+    if (used) made.status.used = {{"pods", Quantity::FromInt(*used)}};
     return made;
   };
-  const auto exceeded = controllers::BecameExceeded(status(10, 5), status(3, 5));
+  const auto became = [](const quota::Quota& before, const quota::Quota& after) {
+    return controllers::BecameExceeded(before.status, after);
+  };
+  const auto exceeded = became(status(10, 5), status(3, 5));
   REQUIRE(exceeded);
   CHECK(exceeded->reason == "QuotaExceeded");
   CHECK(exceeded->message ==
         "the limit lies below what is used, nothing more can be created: pods: used 5, hard 3");
-  CHECK(controllers::BecameExceeded({}, status(3, 5)));                       // a new quota
-  CHECK(controllers::BecameExceeded(status(3, std::nullopt), status(3, 5)));  // now known
-  CHECK(controllers::BecameExceeded(status(3, 5), status(2, 5)));             // further below
-  CHECK_FALSE(controllers::BecameExceeded(status(10, 5), status(5, 5)));
-  CHECK_FALSE(controllers::BecameExceeded(status(3, 5), status(4, 5)));  // raised, not enough
-  CHECK_FALSE(controllers::BecameExceeded(status(3, 3), status(3, 5)));  // usage grew
-  CHECK_FALSE(controllers::BecameExceeded(status(10, 5), status(3, std::nullopt)));
+  CHECK(became({}, status(3, 5)));                       // a new quota
+  CHECK(became(status(3, std::nullopt), status(3, 5)));  // now known
+  CHECK(became(status(3, 5), status(2, 5)));             // further below
+  CHECK_FALSE(became(status(10, 5), status(5, 5)));
+  CHECK_FALSE(became(status(3, 5), status(4, 5)));  // raised, not enough
+  CHECK_FALSE(became(status(3, 3), status(3, 5)));  // usage grew
+  CHECK_FALSE(became(status(10, 5), status(3, std::nullopt)));
 }
 
-TEST_CASE("conditions: that a namespace is exempt is said once, when it can be", "[controllers]") {
+TEST_CASE("quota conditions: the event of a quota in mode Warn does not announce refusals",
+          "[controllers]") {
+  quota::Quota before;
+  quota::Quota after;
+  after.status.hard = {{"pods", Quantity::FromInt(3)}};
+  after.status.used = {{"pods", Quantity::FromInt(5)}};
+  const auto told = [&](quota::ClusterSpec::Enforcement mode) {
+    after.cluster.emplace().enforcement = mode;
+    return controllers::BecameExceeded(before.status, after)->message;
+  };
+  CHECK(told(quota::ClusterSpec::Enforcement::kWarn) ==
+        "the limit lies below what is used, what exceeds it is admitted with a warning: pods: used "
+        "5, hard 3");
+  CHECK(told(quota::ClusterSpec::Enforcement::kAudit) ==
+        "the limit lies below what is used, what exceeds it is admitted, and noted in the audit "
+        "log: pods: used 5, hard 3");
+}
+
+TEST_CASE("quota conditions: each cause has a reason of its own", "[controllers]") {
+  const auto reason = [](Kind kind) {
+    Fixture f;
+    (void)f.Look({Widgets(kind)});
+    f.clock.Advance(200s);
+    (void)f.Look({Widgets(kind)});
+    const auto told = f.conditions.ToldOf(f.quota);
+    REQUIRE(told.size() == 1);
+    return told.front().condition;
+  };
+  CHECK(reason(Kind::kRefused) == "ListFailed");
+  CHECK(reason(Kind::kSilent) == "NoAnswer");
+  CHECK(reason(Kind::kUnreadable) == "ObjectUnreadable");
+  CHECK(reason(Kind::kClassMissing) == "ClassNotFound");
+  CHECK(reason(Kind::kNotServed) == "KindNotServed");
+}
+
+TEST_CASE("conditions: an exempt namespace is reported once, as soon as the event is accepted",
+          "[controllers]") {
   Fixture f;
   Texts said;
   const auto look = [&](bool exempt) {

@@ -13,7 +13,7 @@ using fixture::MakePod;
 using fixture::MakeQuota;
 using fixture::MakeSecret;
 
-TEST_CASE("quota controller: a new quota gets its status counted", "[controllers]") {
+TEST_CASE("quota controller: a new quota gets a counted status", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kPods, MakePod("a", "100m"));
   f.cluster.Put(kPods, MakePod("b", "250m"));
@@ -25,7 +25,8 @@ TEST_CASE("quota controller: a new quota gets its status counted", "[controllers
   CHECK(f.cluster.writes.size() == 1);
 }
 
-TEST_CASE("quota controller: an object created, changed and deleted moves used", "[controllers]") {
+TEST_CASE("quota controller: used follows an object that is created, changed and deleted",
+          "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {"cpu", "2"}}));
   f.RunFor(1s);
@@ -54,8 +55,7 @@ TEST_CASE("quota controller: the first change is written without a delay", "[con
   CHECK(f.Used("q") == "pods=0");
 }
 
-TEST_CASE("quota controller: changes one after the other are each written at once",
-          "[controllers]") {
+TEST_CASE("quota controller: separate changes are each written at once", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1000"}}));
   f.RunFor(1s);
@@ -123,7 +123,7 @@ TEST_CASE("quota controller: a new name enters the status together with its coun
   CHECK(f.cluster.writes.size() == 1);
 }
 
-TEST_CASE("quota controller: a status changed by somebody else is repaired", "[controllers]") {
+TEST_CASE("quota controller: a status changed by another writer is repaired", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kPods, MakePod("a"));
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
@@ -154,8 +154,7 @@ TEST_CASE("quota controller: a status changed by somebody else is repaired", "[c
   }
 }
 
-TEST_CASE("quota controller: a charge is not lowered while its object is not yet seen",
-          "[controllers]") {
+TEST_CASE("quota controller: a charge is kept until its object is seen", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
   f.RunFor(1s);
@@ -171,13 +170,13 @@ TEST_CASE("quota controller: a charge is not lowered while its object is not yet
   CHECK(f.cluster.writes.empty());
 }
 
-TEST_CASE("quota controller: a charge that follows our own write unseen is held", "[controllers]") {
+TEST_CASE("quota controller: an unseen charge after our own write is held", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kPods, MakePod("a"));
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
   f.RunFor(1s);
-  // While the answer to a lowering is on its way others charge as much again, and the next thing
-  // that is seen is a list.
+  // While the answer to a lowering is on its way, others charge the same amount again. The
+  // controller sees that only in a list.
   f.cluster.patch_answer_delay = 2s;
   f.cluster.Hold(kQuotas);
   f.cluster.CutWatches(kQuotas, true);
@@ -200,13 +199,13 @@ TEST_CASE("quota controller: an object seen before its charge is not counted twi
   f.cluster.Hold(kQuotas);
   f.WriteStatus("q", {{"pods", "10"}}, {{"pods", "1"}});
   f.cluster.Put(kPods, MakePod("a"));
-  f.RunFor(10ms);  // the pod is seen; our guarded write conflicts and looks again
+  f.RunFor(10ms);  // the pod is seen; our guarded write conflicts and is decided again
   f.cluster.Release(kQuotas);
   f.RunFor(1s);
   CHECK(f.Used("q") == "pods=1");
 }
 
-TEST_CASE("quota controller: nothing changed, nothing is written", "[controllers]") {
+TEST_CASE("quota controller: nothing is written without a change", "[controllers]") {
   ControllerFixture f({.resync_period = 10s});
   f.cluster.Put(kPods, MakePod("a"));
   f.cluster.Put(kQuotas,
@@ -224,7 +223,7 @@ TEST_CASE("quota controller: nothing changed, nothing is written", "[controllers
   CHECK(f.cluster.writes.empty());
 }
 
-TEST_CASE("quota controller: unknown is never zero", "[controllers]") {
+TEST_CASE("quota controller: an unknown name is absent, never zero", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kPods, MakePod("a"));
   f.cluster.Put(kSecrets, MakeSecret("s"));
@@ -258,7 +257,7 @@ TEST_CASE("quota controller: a resource that cannot be listed after a restart ke
   CHECK(f.Used("q") == "pods=1,secrets=1");
 }
 
-TEST_CASE("quota controller: an object that cannot be read leaves its names as they were",
+TEST_CASE("quota controller: names of an object that cannot be read keep their value",
           "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "10"}, {"secrets", "3"}}));
@@ -274,7 +273,7 @@ TEST_CASE("quota controller: an object that cannot be read leaves its names as t
   CHECK(f.Used("q") == "cpu=1100m,secrets=1");
 }
 
-TEST_CASE("quota controller: a quota that cannot be read hurts no other", "[controllers]") {
+TEST_CASE("quota controller: a quota that cannot be read does not affect others", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("bad", {{"pods", "a lot"}}));
   f.cluster.Put(kQuotas, MakeQuota("good", {{"pods", "10"}}));
@@ -288,7 +287,7 @@ TEST_CASE("quota controller: a quota that cannot be read hurts no other", "[cont
   CHECK(f.controller->store().broken() == 0);
 }
 
-TEST_CASE("quota controller: a conflict is looked at again, never forced", "[controllers]") {
+TEST_CASE("quota controller: a conflict is decided again, never forced", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
   f.RunFor(1s);
@@ -302,7 +301,8 @@ TEST_CASE("quota controller: a conflict is looked at again, never forced", "[con
   CHECK(f.cluster.Find(kQuotas, "team-a", "q")->StringAt({"metadata", "labels", "a"}) == "b");
 }
 
-TEST_CASE("quota controller: a quota deleted and created again starts afresh", "[controllers]") {
+TEST_CASE("quota controller: a quota that is created again starts with a new status",
+          "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kPods, MakePod("a"));
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
@@ -321,14 +321,15 @@ TEST_CASE("quota controller: only resources that a quota names are watched", "[c
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {"count/deployments.apps", "3"}}));
   f.RunFor(1s);
   CHECK(f.controller->tracker().Watched().size() == 2);
-  CHECK(f.cluster.lists == 3);  // with the quotas themselves
+  CHECK(f.cluster.lists == 3);  // including the list of quotas
   CHECK(f.Used("q") == "count/deployments.apps=0,pods=0");
   f.cluster.Delete(kQuotas, "team-a", "q");
   f.RunFor(5min);
   CHECK(f.controller->tracker().Watched().empty());
 }
 
-TEST_CASE("quota controller: a kind that is not served stays absent until it is", "[controllers]") {
+TEST_CASE("quota controller: the name of a kind is absent until the kind is served",
+          "[controllers]") {
   ControllerFixture f;
   const api::GroupVersionResource widgets{"example.com", "v1", "widgets"};
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {"count/widgets.example.com", "3"}}));
@@ -339,7 +340,7 @@ TEST_CASE("quota controller: a kind that is not served stays absent until it is"
   CHECK(f.Used("q") == "count/widgets.example.com=0,pods=0");
 }
 
-TEST_CASE("quota controller: ready once every named resource is listed or in trouble",
+TEST_CASE("quota controller: ready once every named resource is listed or failing",
           "[controllers]") {
   ControllerFixture f;
   std::string why;

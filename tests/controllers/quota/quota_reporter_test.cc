@@ -34,7 +34,7 @@ const std::string kKeeps = " stale, status.used keeps what was last known: ";
 
 }  // namespace
 
-TEST_CASE("quota reporter: a kind that may not be listed is said on the quotas that name it",
+TEST_CASE("quota reporter: a forbidden kind is reported on the quotas that name it",
           "[controllers]") {
   ControllerFixture f;
   Break(f, "deployments", base::ErrorCode::kForbidden, 403);
@@ -59,7 +59,7 @@ TEST_CASE("quota reporter: a kind that may not be listed is said on the quotas t
   CHECK(f.Used("named") == "count/deployments.apps=0,pods=0");
 }
 
-TEST_CASE("quota reporter: an event is about the quota as it is", "[controllers]") {
+TEST_CASE("quota reporter: an event refers to the present quota", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"example.com/gpu", "1"}}));
   f.RunFor(1s);
@@ -75,7 +75,7 @@ TEST_CASE("quota reporter: an event is about the quota as it is", "[controllers]
   CHECK(event.reason == "UnknownResourceName");
 }
 
-TEST_CASE("quota reporter: a server that is away is no quota's trouble", "[controllers]") {
+TEST_CASE("quota reporter: an outage of the server is not reported on quotas", "[controllers]") {
   ControllerFixture f;
   for (int i = 0; i < 20; ++i) {
     f.cluster.Put(kQuotas, MakeQuota("q" + std::to_string(i), {{"pods", "5"}, {"secrets", "5"}}));
@@ -94,8 +94,7 @@ TEST_CASE("quota reporter: a server that is away is no quota's trouble", "[contr
   CHECK(f.events.Texts().empty());
 }
 
-TEST_CASE("quota reporter: a kind that stays broken when the server is back is said",
-          "[controllers]") {
+TEST_CASE("quota reporter: a kind that still fails after an outage is reported", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"secrets", "5"}}));
   f.RunFor(1s);
@@ -109,7 +108,7 @@ TEST_CASE("quota reporter: a kind that stays broken when the server is back is s
   CHECK(f.events.Texts() == Texts{"QuotaStale q: secrets is" + kKeeps + "no secrets"});
 }
 
-TEST_CASE("quota reporter: an object that cannot be read is said, and when it can",
+TEST_CASE("quota reporter: an object that cannot be read is reported, and its repair too",
           "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}, {"secrets", "5"}}));
@@ -126,7 +125,7 @@ TEST_CASE("quota reporter: an object that cannot be read is said, and when it ca
   CHECK(f.events.Texts().back() == "QuotaHealed q: pods is counted again");
 }
 
-TEST_CASE("quota reporter: a lowered limit is said once", "[controllers]") {
+TEST_CASE("quota reporter: a lowered limit is reported once", "[controllers]") {
   ControllerFixture f;
   for (const char* name : {"a", "b", "c"}) f.cluster.Put(kPods, MakePod(name));
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
@@ -145,12 +144,12 @@ TEST_CASE("quota reporter: a lowered limit is said once", "[controllers]") {
   f.RunFor(10min);
   CHECK(f.events.Texts() == Texts{exceeded});
 
-  SECTION("also when somebody else was first to write it") {
+  SECTION("another writer was first") {
     f.WriteStatus("other", {{"pods", "1"}}, {{"pods", "4"}});
     f.scheduler.RunUntilIdle();
     CHECK(f.events.Texts().size() == 2);
   }
-  SECTION("a restart says nothing of it") {
+  SECTION("a restart does not report it again") {
     f.Stop();
     f.Start();
     f.RunFor(1min);
@@ -158,17 +157,18 @@ TEST_CASE("quota reporter: a lowered limit is said once", "[controllers]") {
   }
 }
 
-TEST_CASE("quota reporter: a kind not served yet is said if it does not come", "[controllers]") {
+TEST_CASE("quota reporter: a kind that is not served is reported only if it stays away",
+          "[controllers]") {
   ControllerFixture f;
   const api::GroupVersionResource widgets{"example.com", "v1", "widgets"};
   f.cluster.Put(kQuotas, MakeQuota("q", {{"count/widgets.example.com", "5"}}));
-  SECTION("it comes soon") {
+  SECTION("it is served soon") {
     f.RunFor(20s);
     f.cluster.Serve(widgets, "Widget");
     f.RunFor(2min);
     CHECK(f.events.Texts().empty());
   }
-  SECTION("it comes late, and goes") {
+  SECTION("it is served late, and then deleted") {
     f.RunFor(40s);
     REQUIRE(f.events.Texts().size() == 1);
     CHECK(f.events.said[0].reason == "ResourceNotServed");
@@ -183,7 +183,7 @@ TEST_CASE("quota reporter: a kind not served yet is said if it does not come", "
   }
 }
 
-TEST_CASE("quota reporter: a restart says what is wrong once more, and nothing of what is well",
+TEST_CASE("quota reporter: a restart reports present failures again, and nothing else",
           "[controllers]") {
   ControllerFixture f;
   Break(f, "deployments", base::ErrorCode::kUnavailable, 503);
@@ -202,7 +202,8 @@ TEST_CASE("quota reporter: a restart says what is wrong once more, and nothing o
   CHECK(f.events.Texts().size() == 2);
 }
 
-TEST_CASE("quota reporter: a deleted quota is forgotten, its successor is told", "[controllers]") {
+TEST_CASE("quota reporter: events of a deleted quota are sent again for its successor",
+          "[controllers]") {
   ControllerFixture f;
   Break(f, "deployments", base::ErrorCode::kUnavailable, 503);
   f.cluster.Put(kQuotas, MakeQuota("q", {{kCountDeployments, "5"}}));
@@ -215,7 +216,7 @@ TEST_CASE("quota reporter: a deleted quota is forgotten, its successor is told",
   CHECK(f.events.Texts().size() == 2);
 }
 
-TEST_CASE("quota reporter: of a thousand quotas each is told once, when there is room",
+TEST_CASE("quota reporter: a thousand quotas get one event each, once the queue has room",
           "[controllers]") {
   ControllerFixture f;
   Break(f, "deployments", base::ErrorCode::kUnavailable, 503);

@@ -57,7 +57,44 @@ TEST_CASE_METHOD(StoreFixture, "quota store: synced after the first complete lis
   CHECK(told.what == Names{"+a", "synced"});
 }
 
-TEST_CASE_METHOD(StoreFixture, "quota store: a relist finds what vanished meanwhile",
+TEST_CASE_METHOD(StoreFixture, "quota store: it is ahead of the watch after a live answer",
+                 "[controllers]") {
+  const auto parsed = [](const json::Value& quota) { return *quota::ParseQuota(quota); };
+  List({MakeQuota("a", "1"), MakeQuota("b", "2")});
+  CHECK_FALSE(store.IsAhead());
+  SECTION("until the watch shows it") {
+    store.Apply(parsed(MakeQuota("a", "5")));
+    CHECK(store.IsAhead());
+    store.Upsert(MakeQuota("a", "3"));  // the watch lags
+    CHECK(store.IsAhead());
+    store.Upsert(MakeQuota("a", "5"));
+    CHECK_FALSE(store.IsAhead());
+  }
+  SECTION("until the watch shows a later change") {
+    store.Replace("ns", {MakeQuota("a", "5"), MakeQuota("b", "2")});
+    CHECK(store.IsAhead());
+    store.Upsert(MakeQuota("a", "6"));
+    CHECK_FALSE(store.IsAhead());
+  }
+  SECTION("until the watch shows the deletion") {
+    store.Replace("ns", {MakeQuota("b", "2")});
+    CHECK(store.IsAhead());
+    store.Remove(MakeQuota("a", "7"));
+    CHECK_FALSE(store.IsAhead());
+  }
+  SECTION("until the next list") {
+    store.Replace("ns", {MakeQuota("a", "5")});
+    List({MakeQuota("a", "1"), MakeQuota("b", "2")});
+    CHECK_FALSE(store.IsAhead());
+  }
+  SECTION("but not after an answer that shows nothing new") {
+    store.Apply(parsed(MakeQuota("a", "1")));
+    store.Replace("ns", {MakeQuota("a", "1"), MakeQuota("b", "2")});
+    CHECK_FALSE(store.IsAhead());
+  }
+}
+
+TEST_CASE_METHOD(StoreFixture, "quota store: a relist finds deletions without an event",
                  "[controllers]") {
   List({MakeQuota("a", "1"), MakeQuota("b", "2")});
   told.what.clear();
@@ -66,8 +103,7 @@ TEST_CASE_METHOD(StoreFixture, "quota store: a relist finds what vanished meanwh
   CHECK(store.size() == 2);
 }
 
-TEST_CASE_METHOD(StoreFixture, "quota store: what is older than what is held is ignored",
-                 "[controllers]") {
+TEST_CASE_METHOD(StoreFixture, "quota store: an older version is ignored", "[controllers]") {
   List({MakeQuota("a", "9")});
   told.what.clear();
   store.Apply(*quota::ParseQuota(MakeQuota("a", "12", "20")));
@@ -96,7 +132,8 @@ TEST_CASE_METHOD(StoreFixture, "quota store: the same name with another uid is a
   CHECK(store.size() == 1);
 }
 
-TEST_CASE_METHOD(StoreFixture, "quota store: a quota that cannot be read is set aside until it can",
+TEST_CASE_METHOD(StoreFixture,
+                 "quota store: a quota that cannot be read is left out until it can be read",
                  "[controllers]") {
   List({MakeQuota("a", "1"), MakeQuota("b", "2")});
   told.what.clear();
@@ -121,7 +158,7 @@ TEST_CASE_METHOD(StoreFixture, "quota store: a namespace's newer list adds, chan
   CHECK(store.size() == 3);
 }
 
-TEST_CASE_METHOD(StoreFixture, "quota store: a watch behind such a list takes nothing back",
+TEST_CASE_METHOD(StoreFixture, "quota store: a watch that lags behind such a list reverts nothing",
                  "[controllers]") {
   List({MakeQuota("a", "1")});
   store.Replace("ns", {MakeQuota("a", "9", "5", "another")});
@@ -133,7 +170,7 @@ TEST_CASE_METHOD(StoreFixture, "quota store: a watch behind such a list takes no
   CHECK(store.Find({"ns", "a"})->uid == "another");
 }
 
-TEST_CASE_METHOD(StoreFixture, "quota store: a watch behind brings back nothing that is gone",
+TEST_CASE_METHOD(StoreFixture, "quota store: a watch that lags does not bring back deleted quotas",
                  "[controllers]") {
   List({MakeQuota("a", "1"), MakeQuota("b", "2")});
   store.Forget({"ns", "a"}, "uid-a");  // a write got a 404
@@ -149,7 +186,7 @@ TEST_CASE_METHOD(StoreFixture, "quota store: a watch behind brings back nothing 
   CHECK(told.what == Names{"+a", "+b", "-a"});
 }
 
-TEST_CASE_METHOD(StoreFixture, "quota store: only the object that is gone is forgotten",
+TEST_CASE_METHOD(StoreFixture, "quota store: a quota is forgotten only with its uid",
                  "[controllers]") {
   List({MakeQuota("a", "5", "10", "another")});
   told.what.clear();
@@ -159,7 +196,7 @@ TEST_CASE_METHOD(StoreFixture, "quota store: only the object that is gone is for
   CHECK(store.size() == 1);
 }
 
-TEST_CASE_METHOD(StoreFixture, "quota store: a list of a store that was put back is the truth",
+TEST_CASE_METHOD(StoreFixture, "quota store: a list after a restore replaces newer versions",
                  "[controllers]") {
   List({MakeQuota("a", "90", "5", "later"), MakeQuota("b", "91")});
   List({MakeQuota("a", "9"), MakeQuota("b", "8", "7")});
@@ -167,7 +204,7 @@ TEST_CASE_METHOD(StoreFixture, "quota store: a list of a store that was put back
   CHECK(store.Find({"ns", "b"})->resource_version == "8");
 }
 
-TEST_CASE_METHOD(StoreFixture, "quota store: an answer that came while a list was read stays",
+TEST_CASE_METHOD(StoreFixture, "quota store: an answer that arrives during a list is kept",
                  "[controllers]") {
   List({MakeQuota("a", "1")});
   store.BeginList();
@@ -177,7 +214,8 @@ TEST_CASE_METHOD(StoreFixture, "quota store: an answer that came while a list wa
   CHECK(store.Find({"ns", "a"})->resource_version == "9");
 }
 
-TEST_CASE_METHOD(StoreFixture, "quota store: a walk has as many steps in one namespace as in many",
+TEST_CASE_METHOD(StoreFixture,
+                 "quota store: the steps of a walk do not depend on the number of namespaces",
                  "[controllers]") {
   std::vector<json::Value> quotas;
   for (int i = 10; i < 30; ++i) {

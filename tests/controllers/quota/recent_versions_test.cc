@@ -17,8 +17,7 @@ const base::TimePoint kStart{1h};
 
 }  // namespace
 
-TEST_CASE("recent versions: what is older than the last change has a later version",
-          "[controllers]") {
+TEST_CASE("recent versions: a version before the last change has a later one", "[controllers]") {
   RecentVersions recent(30s);
   recent.OnChanged(kStart, kA, "99");
   recent.OnChanged(kStart, kA, "100");
@@ -28,7 +27,7 @@ TEST_CASE("recent versions: what is older than the last change has a later versi
   CHECK_FALSE(recent.HasLater(kStart, kB, "1"));
 }
 
-TEST_CASE("recent versions: nothing is claimed after a while", "[controllers]") {
+TEST_CASE("recent versions: old changes are forgotten", "[controllers]") {
   RecentVersions recent(30s);
   recent.OnChanged(kStart, kA, "100");
   CHECK(recent.HasLater(kStart + 29s, kA, "7"));
@@ -37,7 +36,7 @@ TEST_CASE("recent versions: nothing is claimed after a while", "[controllers]") 
   CHECK(recent.size() == 1);
 }
 
-TEST_CASE("recent versions: an object that changes again stays", "[controllers]") {
+TEST_CASE("recent versions: an object that changes again is kept", "[controllers]") {
   RecentVersions recent(30s);
   recent.OnChanged(kStart, kA, "100");
   recent.OnChanged(kStart + 20s, kA, "200");
@@ -45,7 +44,7 @@ TEST_CASE("recent versions: an object that changes again stays", "[controllers]"
   CHECK(recent.HasLater(kStart + 40s, kA, "199"));
 }
 
-TEST_CASE("recent versions: versions that are no numbers are not compared", "[controllers]") {
+TEST_CASE("recent versions: versions that are not numbers are not compared", "[controllers]") {
   RecentVersions recent(30s);
   recent.OnChanged(kStart, kA, "100");
   for (const char* version : {"", "7a", "-7", "0x7", " 7", "99999999999999999999999"}) {
@@ -55,8 +54,7 @@ TEST_CASE("recent versions: versions that are no numbers are not compared", "[co
   CHECK_FALSE(recent.HasLater(kStart, kA, "7"));
 }
 
-TEST_CASE("recent versions: the latest changes are kept, and no more than the bound",
-          "[controllers]") {
+TEST_CASE("recent versions: only the latest changes are kept, up to the bound", "[controllers]") {
   RecentVersions recent(30s);
   for (std::uint64_t i = 0; i <= RecentVersions::kMost; ++i) {
     recent.OnChanged(kStart, {1, i}, std::to_string(1000 + i));

@@ -1,5 +1,5 @@
-// What stands in the quota: for whom something is reserved, and what a start, a silent watch, and
-// damage make of it.
+// The stored list of reservations: its entries, and the effects of a start, a silent watch, and
+// damage.
 
 #include "tests/controllers/quota/charging_fixture.h"
 
@@ -36,7 +36,7 @@ struct Limited : ChargingFixture {
 
 }  // namespace
 
-TEST_CASE("reservations: where nobody admits nothing of ours stands in a quota", "[controllers]") {
+TEST_CASE("reservations: without admission a quota has no list", "[controllers]") {
   Limited f;
   f.cluster.Put(kPods, MakePod("a"));
   f.RunFor(1s);
@@ -47,7 +47,7 @@ TEST_CASE("reservations: where nobody admits nothing of ours stands in a quota",
   CHECK(TextOf(f).empty());
 }
 
-TEST_CASE("reservations: one stands there until its object was shown", "[controllers]") {
+TEST_CASE("reservations: an entry stays until its object was shown", "[controllers]") {
   Limited f;
   CHECK(f.Admits(PodWithUid("a")));
   const auto list = accounting::ReservationList::Parse(TextOf(f));
@@ -63,7 +63,7 @@ TEST_CASE("reservations: one stands there until its object was shown", "[control
   CHECK(after->floor.contains("pods"));
 }
 
-TEST_CASE("reservations: a start knows what is reserved, and what is free", "[controllers]") {
+TEST_CASE("reservations: a new process continues with the stored reservations", "[controllers]") {
   Limited f;
   CHECK(f.Admits(PodWithUid("gone")));
   f.cluster.Put(kPods, PodWithUid("gone"));
@@ -74,12 +74,12 @@ TEST_CASE("reservations: a start knows what is reserved, and what is free", "[co
   f.Start();
   f.RunFor(1s);
   CHECK(f.Used("q") == "pods=1");
-  SECTION("it comes") {
+  SECTION("the object is stored") {
     f.cluster.Put(kPods, PodWithUid("coming"));
     f.RunFor(20s);
     CHECK(f.Used("q") == "pods=1");
   }
-  SECTION("it does not") {
+  SECTION("the object is never stored") {
     f.RunFor(8s);
     CHECK(f.Used("q") == "pods=1");
     f.RunFor(3s);
@@ -87,8 +87,7 @@ TEST_CASE("reservations: a start knows what is reserved, and what is free", "[co
   }
 }
 
-TEST_CASE("reservations: the server is asked before one ends that no watch has shown",
-          "[controllers]") {
+TEST_CASE("reservations: before an entry expires, its object is read live", "[controllers]") {
   Limited f;
   f.cluster.Hold(kPods);
   CHECK(f.Admits(PodWithUid("stored")));
@@ -96,7 +95,7 @@ TEST_CASE("reservations: the server is asked before one ends that no watch has s
   f.cluster.Put(kPods, PodWithUid("stored"));
   f.RunFor(1min);
   CHECK(f.Used("q") == "pods=1");
-  SECTION("and as long as it does not answer, none ends") {
+  SECTION("no entry ends while the server does not answer") {
     f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
       if (!request.path.ends_with("/pods")) return std::nullopt;
       return base::Error{.code = base::ErrorCode::kUnavailable, .message = "", .http_status = 503};
@@ -113,7 +112,8 @@ TEST_CASE("reservations: the server is asked before one ends that no watch has s
   CHECK(f.Used("q") == "pods=1");
 }
 
-TEST_CASE("reservations: what is damaged is not believed, and counts on", "[controllers]") {
+TEST_CASE("reservations: a damaged list is ignored, and its amount is held as a stranger's",
+          "[controllers]") {
   Limited f;
   CHECK(f.Admits(PodWithUid("a")));
   const std::string text = GENERATE("{", "[]", R"({"newer":1,"used":{}})", "");

@@ -55,7 +55,7 @@ TEST_CASE("resync: a change that was never seen is found", "[controllers]") {
   CHECK(f.recorder.drift.objects() == 1);
 }
 
-TEST_CASE("resync: what is as it was is asked for as metadata, once", "[controllers]") {
+TEST_CASE("resync: unchanged objects are listed once, as metadata", "[controllers]") {
   CountedFixture f;
   f.cluster.listed.clear();
   f.RunFor(80s);
@@ -64,7 +64,7 @@ TEST_CASE("resync: what is as it was is asked for as metadata, once", "[controll
   CHECK(f.cluster.listed[0].accept.find("as=PartialObjectMetadataList") != std::string::npos);
 }
 
-TEST_CASE("resync: of what differs alone the whole is read", "[controllers]") {
+TEST_CASE("resync: only objects that differ are read in full", "[controllers]") {
   CountedFixture f;
   f.cluster.PutUnseen(kPods, MakePod("a", "1"));
   f.cluster.listed.clear();
@@ -74,13 +74,13 @@ TEST_CASE("resync: of what differs alone the whole is read", "[controllers]") {
   CHECK(f.cluster.listed[1].query.back() ==
         std::pair<std::string, std::string>("fieldSelector", "metadata.name=a"));
   CHECK(f.recorder.drift.different == 1);
-  // Afterwards it is known.
+  // The next resync knows its version.
   f.RunFor(66s);
   CHECK(f.recorder.resyncs == 2);
   CHECK(f.cluster.listed.size() == 3);
 }
 
-TEST_CASE("resync: where very many differ all are read at once", "[controllers]") {
+TEST_CASE("resync: if many objects differ, one full list is read", "[controllers]") {
   CountedFixture f;
   for (int i = 0; i < 100; ++i) f.cluster.PutUnseen(kPods, MakePod("p" + std::to_string(i)));
   f.cluster.listed.clear();
@@ -90,7 +90,7 @@ TEST_CASE("resync: where very many differ all are read at once", "[controllers]"
   CHECK(f.Used("q") == "cpu=10200m,pods=102");
 }
 
-TEST_CASE("resync: a lost change of what does not count is no drift", "[controllers]") {
+TEST_CASE("resync: a lost change that does not affect usage is no drift", "[controllers]") {
   CountedFixture f;
   json::Value pod = MakePod("a");
   pod.Make({"metadata", "labels", "x"}) = "y";
@@ -101,7 +101,8 @@ TEST_CASE("resync: a lost change of what does not count is no drift", "[controll
   CHECK(f.Used("q") == "cpu=200m,pods=2");
 }
 
-TEST_CASE("resync: an object that went before it was read is left to the events", "[controllers]") {
+TEST_CASE("resync: an object that is deleted before its read is left to its events",
+          "[controllers]") {
   CountedFixture f;
   f.cluster.PutUnseen(kPods, MakePod("a", "1"));
   f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
@@ -160,7 +161,7 @@ TEST_CASE("resync: a watch that lags is no drift", "[controllers]") {
   CHECK(f.Used("q") == "cpu=200m,pods=2");
 }
 
-TEST_CASE("resync: a list that fails changes nothing and is tried again", "[controllers]") {
+TEST_CASE("resync: a list that fails changes nothing and is retried", "[controllers]") {
   CountedFixture f;
   f.cluster.PutUnseen(kPods, MakePod("lost"));
   f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {

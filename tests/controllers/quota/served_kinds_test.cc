@@ -1,5 +1,5 @@
-// Kinds that are created, deleted, moved to another version, or not served for a while, as the
-// controller sees them through discovery.
+// Kinds that are created, deleted, moved to another version, or not served for a while. The
+// controller learns that from discovery.
 #include <catch2/catch.hpp>
 #include <chrono>
 
@@ -55,7 +55,7 @@ TEST_CASE("served kinds: a kind deleted and created again is counted within seco
   CHECK(f.Used("q") == "count/widgets.example.com=0,pods=0");
 }
 
-TEST_CASE("served kinds: a version that is no longer served is watched in another",
+TEST_CASE("served kinds: a kind is watched in another version when its version is not served",
           "[controllers]") {
   ControllerFixture f;
   f.cluster.Serve(kWidgets, "Widget");
@@ -73,7 +73,7 @@ TEST_CASE("served kinds: a version that is no longer served is watched in anothe
   CHECK(f.Used("q") == "count/widgets.example.com=1");
 }
 
-TEST_CASE("served kinds: a stale group keeps its values and delays nobody", "[controllers]") {
+TEST_CASE("served kinds: a stale group keeps its values and delays no other", "[controllers]") {
   ControllerFixture f;
   f.cluster.Serve(kWidgets, "Widget");
   f.cluster.Put(kWidgets, Widget("a"));
@@ -90,8 +90,7 @@ TEST_CASE("served kinds: a stale group keeps its values and delays nobody", "[co
   CHECK(f.Used("q") == "count/widgets.example.com=2,pods=1");
 }
 
-TEST_CASE("served kinds: nobody waits for a group that was stale from the beginning",
-          "[controllers]") {
+TEST_CASE("served kinds: a group that is stale from the start delays no other", "[controllers]") {
   ControllerFixture f;
   f.cluster.SetStale("example.com", true);
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {kCount, "3"}}));
@@ -106,7 +105,7 @@ TEST_CASE("served kinds: nobody waits for a group that was stale from the beginn
   CHECK(f.Used("q") == "count/widgets.example.com=0,pods=0");
 }
 
-TEST_CASE("served kinds: a kind that stays away is asked for once a second", "[controllers]") {
+TEST_CASE("served kinds: a missing kind is looked up once a second", "[controllers]") {
   ControllerFixture f;
   int looks = 0;
   f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {

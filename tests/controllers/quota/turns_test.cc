@@ -19,7 +19,7 @@ constexpr int kManyQuotas = 300;
 constexpr std::size_t kMostAdds = 64;
 constexpr std::size_t kMostRecounts = 2;
 
-// The work of one turn, and the most of any turn.
+// Measures the work of the present turn and the maximum of all turns.
 struct Turns final : queue::Observer {
   void Depth(std::size_t) override {}
   void Added() override { ++adds; }
@@ -76,22 +76,22 @@ struct ManyQuotas : ControllerFixture {
 
 }  // namespace
 
-TEST_CASE("turns: a resync looks at every quota in small steps", "[controllers]") {
+TEST_CASE("turns: a resync visits every quota in small steps", "[controllers]") {
   ManyQuotas f;
   f.RunFor(80s);
   REQUIRE(f.recorder.resyncs == 1);
   f.CheckAllInSmallTurns();
 }
 
-TEST_CASE("turns: a new leader looks at every quota in small steps", "[controllers]") {
+TEST_CASE("turns: a new leader visits every quota in small steps", "[controllers]") {
   ManyQuotas f;
   f.controller->OnLeading();
-  f.turns.End();  // what was done at once
+  f.turns.End();  // ends the first turn
   f.RunFor(10s);
   f.CheckAllInSmallTurns();
 }
 
-TEST_CASE("turns: a kind that healed is looked at in small steps", "[controllers]") {
+TEST_CASE("turns: the quotas of a repaired kind are visited in small steps", "[controllers]") {
   ManyQuotas f;
   f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
     if (request.path != "/api/v1/pods") return std::nullopt;
@@ -106,16 +106,16 @@ TEST_CASE("turns: a kind that healed is looked at in small steps", "[controllers
   f.CheckAllInSmallTurns();
 }
 
-TEST_CASE("turns: visits that fall due together are made in small steps", "[controllers]") {
+TEST_CASE("turns: visits that are due together are made in small steps", "[controllers]") {
   ManyQuotas f;
-  // Names of a kind that lags are recounted once more, all at the moment when it has caught up.
+  // The names of a kind that lagged are all recounted at the moment when it has caught up.
   f.cluster.CutWatches(kPods, true);
   f.RunFor(30s);
   CHECK(f.turns.most_adds <= kMostAdds);
   CHECK(f.turns.most_recounts <= kMostRecounts);
 }
 
-TEST_CASE("turns: new guards look at every quota in small steps", "[controllers]") {
+TEST_CASE("turns: new guards visit every quota in small steps", "[controllers]") {
   ManyQuotas f;
   f.controller->OnGuards();
   f.turns.End();

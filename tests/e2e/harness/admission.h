@@ -105,9 +105,9 @@ json::Value HandMadeConfiguration(const HandMade& hand_made);
 // every webhook; the files are written to `dir`.
 std::string ConfigWithClient(const TempDir& dir, const KeyPair& client);
 
-// How long `used` may take to be correct again after a charge whose object was never stored: a hold
-// beside a webhook with a timeout of 15 s, which another scenario may have on the same server, and
-// some more.
+// The longest time until `used` is correct again after a charge whose object was never stored.
+// Another scenario may have a webhook with a timeout of 15 s on the same server, and then charges
+// are held that long, too.
 std::chrono::milliseconds AfterAHold();
 
 }  // namespace e2e

@@ -6,6 +6,7 @@
 
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/proxy.h"
+#include "tests/source_dir.h"
 
 namespace e2e {
 namespace {
@@ -41,7 +42,7 @@ void Relax(json::Value& schema) {
 
 json::Value CloudDefinition(const std::string& plural, Rules rules) {
   const std::string path = "/tests/e2e/ironcore/" + plural + "-crd.yaml";
-  auto definition = config::ParseYaml(ReadFile(QCM_SOURCE_DIR + path));
+  auto definition = config::ParseYaml(ReadFile(tests::SourcePath(path)));
   if (!definition) throw std::runtime_error(path + ": " + definition.error().message);
   json::Value& version = definition->Make({"spec", "versions"}).AsArray()->front();
   if (rules == Rules::kNone && !plural.starts_with("resourcequotas"))

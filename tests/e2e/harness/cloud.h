@@ -1,8 +1,8 @@
 #pragma once
 
-// A server that acts as an ironcore as far as quotas need: definitions of its kinds
-// (tests/e2e/ironcore), machines, volumes, buckets and their classes. The definitions, and with
-// them all objects, are deleted with the scenario, because others do not expect them.
+// A server with the parts of ironcore that quotas need: definitions of its kinds
+// (tests/e2e/ironcore), machines, volumes, buckets and their classes. The scenario deletes the
+// definitions with all objects at its end, because other scenarios do not expect them.
 
 #include <string>
 #include <string_view>
@@ -15,7 +15,7 @@
 
 namespace e2e {
 
-// What the definitions validate besides the shape of objects.
+// The rules of the definitions besides the shape of objects.
 enum class Rules {
   // Capabilities are quantities with the names that ironcore requires. Neither they nor references
   // to classes can change.

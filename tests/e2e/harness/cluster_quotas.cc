@@ -1,34 +1,81 @@
 #include "tests/e2e/harness/cluster_quotas.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/files.h"
+#include "tests/source_dir.h"
 
 namespace e2e {
 namespace {
 
 constexpr const char* kCollection = "/apis/quota-controller-manager.io/v1alpha1/clusterquotas";
 constexpr const char* kDefinition = "clusterquotas.quota-controller-manager.io";
+constexpr const char* kAppliedDefinition = "appliedclusterquotas.quota-controller-manager.io";
 
-}  // namespace
-
-ClusterQuotas::ClusterQuotas(Api& api) : api_(api) {
+// Creates a CRD of manifests/crds. Returns once `collection` is served.
+void DefineQuotas(Api& api, const std::string& file, const std::string& collection) {
   const auto definition =
-      config::ParseYaml(ReadFile(QCM_SOURCE_DIR "/manifests/crds/clusterquota-crd.yaml"));
+      config::ParseYaml(ReadFile(tests::SourcePath("/manifests/crds/") + file + ".yaml"));
   if (!definition) throw std::runtime_error(definition.error().message);
-  api_.Create(PathOf("customresourcedefinitions"), *definition);
-  Eventually("ClusterQuotas are served", [&]() -> std::string {
-    const auto answer = api_.Do({.path = kCollection});
+  api.Create(PathOf("customresourcedefinitions"), *definition);
+  Eventually(collection + " is served", [&]() -> std::string {
+    const auto answer = api.Do({.path = collection});
     return answer ? "" : answer.error().message;
   });
 }
 
-ClusterQuotas::~ClusterQuotas() {
-  const std::string path = PathOf("customresourcedefinitions", "", kDefinition);
-  (void)api_.Do({.verb = "DELETE", .path = path, .timeout = Stretched(10s)});
-  // Its objects go first.
-  (void)PollUntil([&] { return !api_.Exists(path); }, Stretched(10s));
+void Undefine(Api& api, const std::string& definition) {
+  const std::string path = PathOf("customresourcedefinitions", "", definition);
+  (void)api.Do({.verb = "DELETE", .path = path, .timeout = Stretched(10s)});
+  // The server deletes all its objects first.
+  (void)PollUntil([&] { return !api.Exists(path); }, Stretched(10s));
+}
+
+}  // namespace
+
+ClusterQuotas::ClusterQuotas(Api& api) : api_(api) {
+  DefineQuotas(api_, "clusterquota-crd", kCollection);
+}
+
+ClusterQuotas::~ClusterQuotas() { Undefine(api_, kDefinition); }
+
+AppliedQuotas::AppliedQuotas(Api& api) : api_(api) {
+  DefineQuotas(api_, "appliedclusterquota-crd",
+               "/apis/quota-controller-manager.io/v1alpha1/appliedclusterquotas");
+}
+
+AppliedQuotas::~AppliedQuotas() { Undefine(api_, kAppliedDefinition); }
+
+std::string AppliedQuotas::Path(const std::string& ns, const std::string& name) {
+  return "/apis/quota-controller-manager.io/v1alpha1/namespaces/" + ns + "/appliedclusterquotas" +
+         (name.empty() ? "" : "/" + name);
+}
+
+void AppliedQuotas::WaitStatus(const std::string& ns, const std::string& quota,
+                               const json::Value& members) {
+  // The daemon writes each object at most every ten seconds.
+  Eventually(
+      "the AppliedClusterQuota " + ns + "/" + quota + " has " + json::Write(members),
+      [&]() -> std::string {
+        const auto answer = api_.Do({.path = Path(ns, quota)});
+        if (!answer) return answer.error().message;
+        const json::Value object = Json(answer->body);
+        for (const auto& [member, value] : *members.AsObject()) {
+          const json::Value* found = object.At({"status", member});
+          if (found == nullptr || *found != value) return answer->body;
+        }
+        return "";
+      },
+      Patience() + Stretched(15s));
+}
+
+void AppliedQuotas::WaitGone(const std::string& ns, const std::string& quota) {
+  Eventually(
+      "there is no AppliedClusterQuota " + ns + "/" + quota,
+      [&]() -> std::string { return api_.Exists(Path(ns, quota)) ? "it is there" : ""; },
+      Patience() + Stretched(15s));
 }
 
 std::string ClusterQuotas::Path(const std::string& name) {
@@ -62,6 +109,74 @@ void ClusterQuotas::WaitStatus(const std::string& name, const json::Value& membe
                }
                return "";
              });
+}
+
+std::string ClusterQuotas::Condition(const std::string& name, const std::string& type) {
+  const json::Value quota = Get(name);
+  const json::Value* conditions = quota.At({"status", "conditions"});
+  if (conditions == nullptr) return "";
+  for (const json::Value& one : *conditions->AsArray()) {
+    if (one.StringAt({"type"}) != type) continue;
+    return std::string(one.StringAt({"status"})) + " " + std::string(one.StringAt({"reason"})) +
+           ": " + std::string(one.StringAt({"message"}));
+  }
+  return "";
+}
+
+void ClusterQuotas::WaitCondition(const std::string& name, const std::string& type,
+                                  const std::string& begin, std::chrono::milliseconds timeout) {
+  Eventually(
+      "cluster quota " + name + " has the condition " + type + " " + begin,
+      [&]() -> std::string {
+        const std::string condition = Condition(name, type);
+        return condition.starts_with(begin) ? "" : "it is: " + condition;
+      },
+      timeout);
+}
+
+TeamNamespace::TeamNamespace(Api& api, const std::string& team, const std::string& name)
+    : api_(api), name_(name) {
+  json::Value ns = Namespace(name_);
+  ns.Make({"metadata", "labels"}) = json::Object{{"team", team}};
+  api_.Create(PathOf("namespaces"), ns);
+}
+
+TeamNamespace::~TeamNamespace() {
+  for (const std::string& path : {Pods(), PathOf("namespaces", "", name_)}) {
+    (void)api_.Do({.verb = "DELETE", .path = path, .query = {{"gracePeriodSeconds", "0"}}});
+  }
+}
+
+Attempt TeamNamespace::Try(const std::string& pod, bool dry_run) {
+  client::ApiRequest request = PostOf(Pods(), Pod(pod));
+  if (dry_run) request.query.emplace_back("dryRun", "All");
+  return ToAttempt(api_.Do(std::move(request)));
+}
+
+void TeamNamespace::Relabel(const std::string& team) {
+  api_.MergePatch(PathOf("namespaces", "", name_),
+                  Json(R"({"metadata":{"labels":{"team":")" + team + R"("}}})"));
+}
+
+std::size_t TeamNamespace::CountPods() {
+  const json::Value list = api_.Get(Pods());
+  const json::Value* items = list.At({"items"});
+  return items == nullptr || items->AsArray() == nullptr ? 0 : items->AsArray()->size();
+}
+
+std::string SelectTeam(const std::string& team, const std::string& more) {
+  return R"({"namespaceSelector":{"matchLabels":{"team":")" + team + R"("}},)" + more + "}";
+}
+
+bool IsSaid(Api& api, const std::string& quota, const std::string& reason) {
+  const json::Value events = api.Get(PathOf("events", "default"));
+  const json::Value* items = events.At({"items"});
+  if (items == nullptr || items->AsArray() == nullptr) return false;
+  return std::ranges::any_of(*items->AsArray(), [&](const json::Value& event) {
+    return event.StringAt({"involvedObject", "kind"}) == "ClusterQuota" &&
+           event.StringAt({"involvedObject", "name"}) == quota &&
+           event.StringAt({"reason"}) == reason;
+  });
 }
 
 }  // namespace e2e

@@ -1,9 +1,11 @@
 #pragma once
 
-// ClusterQuotas in a scenario: served by their CRD while this lives.
+// ClusterQuotas in a scenario: their CRD exists during the lifetime of a ClusterQuotas object. The
+// same for AppliedClusterQuotas, and for namespaces that quotas select.
 
 #include <string>
 
+#include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/scenario.h"
 
 namespace e2e {
@@ -15,7 +17,7 @@ class ClusterQuotas {
   ClusterQuotas(const ClusterQuotas&) = delete;
   ClusterQuotas& operator=(const ClusterQuotas&) = delete;
 
-  // "": the collection.
+  // Returns the path of a quota; "": of the collection.
   [[nodiscard]] static std::string Path(const std::string& name = "");
   [[nodiscard]] static json::Value Quota(const std::string& name, const json::Value& spec);
   json::Value Create(const std::string& name, const std::string& spec) {
@@ -26,9 +28,61 @@ class ClusterQuotas {
   void WaitUsed(const std::string& name, const Quantities& used);
   // Waits until the status has these members.
   void WaitStatus(const std::string& name, const json::Value& members);
+  // "False ParentNotFound: there is no ClusterQuota x"; "" without a condition of this type.
+  [[nodiscard]] std::string Condition(const std::string& name, const std::string& type);
+  // Waits until the condition begins like that.
+  void WaitCondition(const std::string& name, const std::string& type, const std::string& begin,
+                     std::chrono::milliseconds timeout = Stretched(60s));
 
  private:
   Api& api_;
 };
+
+// The same for AppliedClusterQuotas.
+class AppliedQuotas {
+ public:
+  explicit AppliedQuotas(Api& api);
+  ~AppliedQuotas();
+  AppliedQuotas(const AppliedQuotas&) = delete;
+  AppliedQuotas& operator=(const AppliedQuotas&) = delete;
+
+  // Returns the path of an object; "": of the collection.
+  [[nodiscard]] static std::string Path(const std::string& ns, const std::string& name = "");
+  // Waits until the namespace has the object of this quota, with these members in its status.
+  void WaitStatus(const std::string& ns, const std::string& quota, const json::Value& members);
+  void WaitGone(const std::string& ns, const std::string& quota);
+
+ private:
+  Api& api_;
+};
+
+// A namespace with the label team=<team>. The destructor deletes it.
+class TeamNamespace {
+ public:
+  TeamNamespace(Api& api, const std::string& team, const std::string& name = FreshName("team"));
+  ~TeamNamespace();
+  TeamNamespace(const TeamNamespace&) = delete;
+  TeamNamespace& operator=(const TeamNamespace&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::string Pods() const { return PathOf("pods", name_); }
+  void Create(const std::string& pod) { api_.Create(Pods(), Pod(pod)); }
+  // Like Create(), but returns the server's answer.
+  Attempt Try(const std::string& pod, bool dry_run = false);
+  void Delete(const std::string& pod) { api_.Delete(PathOf("pods", name_, pod)); }
+  void Relabel(const std::string& team);
+  [[nodiscard]] std::size_t CountPods();
+
+ private:
+  Api& api_;
+  std::string name_;
+};
+
+// Returns the spec of a quota over the namespaces of a team. `more` has its other members, such as
+// R"("hard":{"pods":"5"})".
+std::string SelectTeam(const std::string& team, const std::string& more);
+
+// True if there is an Event about this ClusterQuota with the reason.
+bool IsSaid(Api& api, const std::string& quota, const std::string& reason);
 
 }  // namespace e2e

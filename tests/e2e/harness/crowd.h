@@ -1,6 +1,6 @@
 #pragma once
 
-// Pods that are created and deleted, many at a time: how scenarios press against a limit.
+// Pods that are created and deleted, many at a time, so that scenarios reach a limit.
 //
 // One thread; the counts may be read at any time.
 

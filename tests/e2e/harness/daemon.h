@@ -19,8 +19,8 @@ namespace e2e {
 struct DaemonOptions {
   std::string kubeconfig;
   std::string resync_period = "5m";
-  // After those of the harness. Without --leader-elect=true it writes at once, whatever others do:
-  // a killed daemon leaves a lease behind.
+  // After those of the harness. Without --leader-elect=true it writes at once, even if a killed
+  // daemon left a lease.
   std::vector<std::string> more_flags{};
   std::map<std::string, std::string> env{};
   std::string log_path{};    // "": a file of its own, which Log() reads

@@ -1,8 +1,8 @@
 #pragma once
 
 // The message of one of our refusals, as the API server prints it: the name of the called webhook,
-// and our message. The name is that of the quota API, possibly after the first of the resources
-// that are limited in the same namespaces. Which one depends on the quotas of other scenarios.
+// and our message. The name ends with the name of the quota API. It may begin with the first of the
+// resources that are limited in the same namespaces, which depends on quotas of other scenarios.
 
 #include <iosfwd>
 #include <string>

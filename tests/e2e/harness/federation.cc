@@ -5,6 +5,7 @@
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/files.h"
 #include "tests/e2e/harness/proxy.h"
+#include "tests/source_dir.h"
 
 namespace e2e {
 namespace {
@@ -19,7 +20,7 @@ const char* GroupPathOf(std::string_view resource) {
 json::Value DefinitionOf(const std::string& plural) {
   const std::string path = plural == "karmadaquotas" ? "/manifests/karmada/karmadaquota-crd.yaml"
                                                      : "/tests/e2e/karmada/" + plural + "-crd.yaml";
-  const auto definition = config::ParseYaml(ReadFile(QCM_SOURCE_DIR + path));
+  const auto definition = config::ParseYaml(ReadFile(tests::SourcePath(path)));
   if (!definition) throw std::runtime_error(path + ": " + definition.error().message);
   return *definition;
 }
@@ -52,7 +53,7 @@ Federation::Federation(const FederationOptions& options)
 
 void Federation::GrantShippedRights() {
   const auto documents =
-      config::ParseYamlDocuments(ReadFile(QCM_SOURCE_DIR "/manifests/karmada/rbac.yaml"));
+      config::ParseYamlDocuments(ReadFile(tests::SourcePath("/manifests/karmada/rbac.yaml")));
   if (!documents) throw std::runtime_error(documents.error().message);
   for (const json::Value& document : *documents) {
     std::string path = "/apis/rbac.authorization.k8s.io/v1/";

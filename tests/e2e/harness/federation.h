@@ -1,8 +1,8 @@
 #pragma once
 
-// A server that acts as a Karmada control plane as far as quotas need: the project's own CRD of
+// A server with the parts of a Karmada control plane that quotas need: the project's own CRD of
 // KarmadaQuota, ResourceBindings, and functions that act as Karmada's detector and scheduler. The
-// CRDs are deleted with the scenario, because others do not expect them.
+// scenario deletes the CRDs at its end, because other scenarios do not expect them.
 
 #include <string>
 

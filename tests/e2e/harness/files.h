@@ -28,7 +28,7 @@ std::string ReadFile(const std::string& path);  // "" if there is none
 // quota-controller-manager and sandbox-apiserver, are taken from the folder QCM_E2E_PROGRAMS if
 // that is set: they may be sanitized although the tests are not.
 std::string BuiltProgram(const std::string& name);
-// Whether this program was built with AddressSanitizer or ThreadSanitizer.
+// True if this program was built with AddressSanitizer or ThreadSanitizer.
 bool IsSanitized(const std::string& program);
 // A program on PATH; "" if there is none.
 std::string FindProgram(const std::string& name);

@@ -26,7 +26,7 @@ json::Value ServiceOfThisMachine(const std::string& name) {
   return service;
 }
 
-// Whether the Service of manifests/ publishes addresses that are not ready.
+// Returns whether the Service of manifests/ publishes addresses that are not ready.
 bool PublishesUnready() {
   for (const json::Value& object : RenderManifests("core-enforced")) {
     const json::Value* publishes = object.At({"spec", "publishNotReadyAddresses"});

@@ -8,12 +8,13 @@
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/proxy.h"
 #include "tests/e2e/harness/wait.h"
+#include "tests/source_dir.h"
 
 namespace e2e {
 namespace {
 
-const std::string kManifests = QCM_SOURCE_DIR "/manifests/";
-constexpr const char* kDefinitions = QCM_SOURCE_DIR "/tests/e2e/manifests";
+const std::string kManifests = tests::SourcePath("/manifests/");
+const std::string kDefinitions = tests::SourcePath("/tests/e2e/manifests");
 
 }  // namespace
 

@@ -12,14 +12,15 @@
 #include "tests/e2e/harness/api.h"
 #include "tests/e2e/harness/api_server.h"
 #include "tests/e2e/harness/daemon.h"
+#include "tests/source_dir.h"
 
 namespace e2e {
 
 inline constexpr const char* kQuotaSystem = "quota-system";
 
 // The role for counting Secrets, which no folder installs.
-inline constexpr const char* kCountSecrets =
-    QCM_SOURCE_DIR "/manifests/components/count-secrets/count-secrets.yaml";
+inline const std::string kCountSecrets =
+    tests::SourcePath("/manifests/components/count-secrets/count-secrets.yaml");
 
 class Installation {
  public:
@@ -39,7 +40,7 @@ class Installation {
   // The same for a folder that enforces, with a URL, because no Service routes anywhere here.
   DaemonOptions Enforcing(const std::string& folder, std::vector<std::string> more_flags = {});
   std::string KubeconfigOfDaemon() { return KubeconfigOf("quota-controller-manager"); }
-  // Of another ServiceAccount in quota-system.
+  // Returns the kubeconfig of another ServiceAccount in quota-system.
   std::string KubeconfigOf(const std::string& account);
 
  private:

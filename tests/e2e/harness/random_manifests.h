@@ -1,6 +1,7 @@
 #pragma once
 
-// Random quotas, LimitRanges and manifests of all sorts, for what must hold over any of them.
+// Random quotas, LimitRanges and manifests of all kinds, for tests of properties that must always
+// hold.
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +22,8 @@ class RandomManifests {
  public:
   explicit RandomManifests(std::uint64_t seed) : random_(seed) {}
   RandomCase Next();
-  // The replicas that a manifest may grow to; nullopt for what has none, or is held back.
+  // The number of replicas to which a manifest may grow. nullopt if it has no replicas or is
+  // paused.
   std::optional<int> Growth(const json::Value& manifest);
 
  private:

@@ -23,7 +23,7 @@ struct Conduct {
   bool reads = true;     // reads the answers
 };
 
-// What such a client may do at the webhook's port.
+// The behaviours of such clients at the webhook's port.
 Conduct SaysNothing();          // not even the beginning of a handshake
 Conduct AnnouncesALongHello();  // of 128 KiB, of which a few bytes are sent
 Conduct ShakesHandsOnly();

@@ -1,6 +1,6 @@
 #pragma once
 
-// A server whose answers the test decides: for behaviour that no API server has.
+// A server with answers of the test, for behaviour that no API server has.
 //
 // Runs on its own thread, where it also calls the answer function.
 

@@ -93,7 +93,7 @@ class UnderLoad::Thread {
     idle_ = true;
   }
 
-  // Finds pods whose creation had no answer.
+  // Reads which pods exist, because some creations had no answer.
   void LookWhoIsAlive() {
     const auto list = api_.Do({.path = path_, .timeout = kTimeout});
     if (list) alive_ = NamesIn(Json(list->body));
@@ -106,7 +106,7 @@ class UnderLoad::Thread {
       client::ApiRequest post = PostOf(path_, Pod(name, {{"cpu", "100m"}}));
       post.timeout = kTimeout;
       requests.push_back(std::move(post));
-      alive_.push_back(name);  // perhaps
+      alive_.push_back(name);  // it may be stored
     }
     std::shuffle(alive_.begin(), alive_.end(), random_);
     const std::size_t gone = std::min<std::size_t>(alive_.size(), 1 + random_() % kAtOnce);
@@ -199,7 +199,7 @@ void UnderLoad::ExpectTrue() {
 }
 
 void UnderLoad::CheckTrue() {
-  // Requests of the stopped load may still take effect: ask for the truth each time.
+  // Requests of the stopped load may still take effect, so list the pods in each try.
   const auto missing = [&]() -> std::string {
     const Quantities truth = UseOf(CountPods());
     const json::Value quota = scenario_.GetQuota(kQuota);

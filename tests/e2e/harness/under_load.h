@@ -1,12 +1,12 @@
 #pragma once
 
 // A namespace at the limits of its quota "q", in which pods are created and deleted all the time,
-// many of them in vain: the background load of fault scenarios. Failed requests are tolerated, as a
-// client would see them. Not tolerated is a quota that is exceeded, or one that does not show the
-// truth soon after the fault has ended.
+// and many creations are refused: the background load of fault scenarios. Requests may fail during
+// a fault. The load fails the test if a quota is ever exceeded, or if its usage is still wrong some
+// time after the fault.
 //
-// The load runs on its own thread. The functions may be called from the test's thread; they throw
-// what is wrong.
+// The load runs on its own thread. The functions may be called from the test's thread. They throw
+// if something is wrong.
 
 #include <memory>
 #include <string>

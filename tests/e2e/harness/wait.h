@@ -12,10 +12,10 @@ namespace e2e {
 
 using namespace std::chrono_literals;
 
-// The longest time for what normally happens within a second. Longer if the programs under test are
-// sanitized.
+// The longest time for events that normally happen within a second. It is longer if the programs
+// under test are sanitized.
 std::chrono::milliseconds Patience();
-// `duration`, extended in the same way.
+// Returns `duration`, extended in the same way if the programs under test are sanitized.
 std::chrono::milliseconds Stretched(std::chrono::milliseconds duration);
 
 // Checks until `done` is true; false if it never was within `timeout`. Without an interval it

@@ -15,13 +15,26 @@ struct Seen {
   std::vector<std::size_t> reservations;
 };
 
+// In the annotation, or in the status of quotas that have them there.
+static std::string_view ReservationsOf(const json::Value& quota) {
+  const std::string annotation(quota::kReservations);
+  const std::string_view annotated = quota.StringAt({"metadata", "annotations", annotation});
+  return annotated.empty() ? quota.StringAt({"status", "reservations"}) : annotated;
+}
+
 class WriteRecorder::Notes {
  public:
-  Notes(const std::string& kubeconfig, const std::string& ns, const std::string& resource_version)
+  Notes(const std::string& kubeconfig, const std::string& path, const std::string& resource_version)
       : follower_(
-            kubeconfig, PathOf("resourcequotas", ns), resource_version,
+            kubeconfig, path, resource_version,
             [this](const std::string& type, const json::Value& quota) { Record(type, quota); }) {}
 
+  int AllWrites() const {
+    const std::lock_guard lock(mutex_);
+    int sum = 0;
+    for (const auto& [quota, seen] : seen_) sum += seen.writes;
+    return sum;
+  }
   Seen Of(const std::string& quota) const {
     const std::lock_guard lock(mutex_);
     const auto found = seen_.find(quota);
@@ -36,8 +49,7 @@ class WriteRecorder::Notes {
         std::stoull(std::string(quota.StringAt({"metadata", "resourceVersion"})));
     if (type != "MODIFIED") return;
     ++seen.writes;
-    const std::string annotation(quota::kReservations);
-    seen.reservations.push_back(quota.StringAt({"metadata", "annotations", annotation}).size());
+    seen.reservations.push_back(ReservationsOf(quota).size());
   }
 
   mutable std::mutex mutex_;
@@ -47,11 +59,17 @@ class WriteRecorder::Notes {
 
 WriteRecorder::WriteRecorder(const std::string& kubeconfig, const std::string& ns,
                              const std::string& resource_version)
-    : notes_(std::make_unique<Notes>(kubeconfig, ns, resource_version)) {}
+    : WriteRecorder(kubeconfig, Collection{PathOf("resourcequotas", ns)}, resource_version) {}
+
+WriteRecorder::WriteRecorder(const std::string& kubeconfig, Collection collection,
+                             const std::string& resource_version)
+    : notes_(std::make_unique<Notes>(kubeconfig, collection.path, resource_version)) {}
 
 WriteRecorder::~WriteRecorder() = default;
 
 int WriteRecorder::Writes(const std::string& quota) const { return notes_->Of(quota).writes; }
+
+int WriteRecorder::AllWrites() const { return notes_->AllWrites(); }
 
 std::vector<std::size_t> WriteRecorder::ReservationSizes(const std::string& quota) const {
   return notes_->Of(quota).reservations;

@@ -7,6 +7,8 @@
 #include <iostream>
 #include <set>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include "tests/catch_session.h"
 #include "tests/e2e/harness/files.h"
@@ -121,9 +123,24 @@ bool AsksCatch(const RunnerOptions& options) {
   return false;
 }
 
+constexpr std::string_view kListNames = "--list-test-names-only";
+
+bool ListsSomeNames(const RunnerOptions& options) {
+  return !options.names_from.empty() &&
+         std::ranges::find(options.catch_arguments, kListNames) != options.catch_arguments.end();
+}
+
+// Catch2 does not know --names-from, and would list all scenarios.
+int ListNames(RunnerOptions options) {
+  std::erase(options.catch_arguments, kListNames);
+  for (const std::string& name : Selected(options)) std::cout << name << "\n";
+  return 0;
+}
+
 int Main(int argc, char** argv) {
   auto options = ParseRunnerOptions({argv + 1, argv + argc});
   if (options.worker) return Serve();
+  if (ListsSomeNames(options)) return ListNames(std::move(options));
   if (options.jobs > 0 && !AsksCatch(options)) return RunAll(options);
   std::vector<char*> arguments{argv[0]};
   for (auto& argument : options.catch_arguments) {

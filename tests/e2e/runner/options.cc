@@ -20,7 +20,7 @@ Setter Positive(Set set) {
     int number = 0;
     const char* end = value.data() + value.size();
     if (std::from_chars(value.data(), end, number).ptr != end || number < 1) {
-      throw std::runtime_error("'" + value + "' is no number above 0");
+      throw std::runtime_error("'" + value + "' is not a number above 0");
     }
     set(number);
   };

@@ -86,7 +86,7 @@ bool Contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("scenarios are handed out in order, and each outcome is known") {
+TEST_CASE("scenarios are assigned in order, and each outcome is known") {
   const auto result = Run({"pass a", "fail b", "pass c, \"d\" [e]"}, 1);
   CHECK(result.order == Names{"pass a", "fail b", "pass c, \"d\" [e]"});
   CHECK(result.complaints.empty());
@@ -104,7 +104,7 @@ TEST_CASE("workers run at the same time") {
   CHECK(result.outcomes.at("meet 2").passed);
 }
 
-TEST_CASE("a worker that ends, crashes or hangs fails what it held, and is replaced") {
+TEST_CASE("a worker that ends, crashes or hangs fails its scenario and is replaced") {
   const auto result = Run({"die 1", "crash 1", "hang 1", "pass 1", "pass 2"}, 1, 500ms);
   CHECK(result.outcomes.size() == 5);
   CHECK(result.outcomes.at("die 1").why == "the process ended with code 7");
@@ -116,14 +116,14 @@ TEST_CASE("a worker that ends, crashes or hangs fails what it held, and is repla
   CHECK(result.complaints.empty());
 }
 
-TEST_CASE("of those that keep the processors busy one runs at a time, others beside it") {
+TEST_CASE("only one CPU-bound scenario runs at a time, beside others") {
   const auto result = Run({"solo 1", "solo 2", "solo 3", "pass a"}, 3);
   CHECK(result.order.front() == "pass a");
   REQUIRE(result.outcomes.size() == 4);
   for (const auto& [name, outcome] : result.outcomes) CHECK(outcome.passed);
 }
 
-TEST_CASE("runs that share a path share the token") {
+TEST_CASE("runs with the same token path share the token") {
   const TempDir dir;
   LoadToken one(dir.path() + "/token");
   LoadToken other(dir.path() + "/token");
@@ -134,27 +134,27 @@ TEST_CASE("runs that share a path share the token") {
   CHECK(other.TryTake());
 }
 
-TEST_CASE("what a killed worker started is gone with it") {
+TEST_CASE("processes of a killed worker are killed with it") {
   const auto result = Run({"leave 1", "pass 1"}, 1, 500ms);
   CHECK(result.outcomes.at("pass 1").passed);
   CHECK(ProcessTable().ChildrenOf(getpid()).empty());
 }
 
-TEST_CASE("a worker that does not end well after its last scenario is told of") {
+TEST_CASE("a worker that fails after its last scenario is reported") {
   const auto result = Run({"end 1"}, 1);
   CHECK(result.outcomes.at("end 1").passed);
   REQUIRE(result.complaints.size() == 1);
   CHECK(Contains(result.complaints[0], "worker 1 ended with code 3"));
 }
 
-TEST_CASE("the longest are handed out first, after those of which nothing is known") {
+TEST_CASE("scenarios of unknown duration are assigned first, then the longest") {
   const Costs costs{{"short", {1, 0}}, {"long", {60, 0}}};
   CHECK(Schedule({"short", "new", "long", "newer"}, costs, 1) ==
         Names{"new", "newer", "long", "short"});
   CHECK(Schedule({"short", "long"}, costs, 2) == Names{"long", "short", "long", "short"});
 }
 
-TEST_CASE("what scenarios took is read as it was written") {
+TEST_CASE("durations of scenarios are read back as written") {
   const TempDir dir;
   const std::string path = dir.path() + "/times";
   CHECK(ReadCosts(path).empty());
@@ -174,7 +174,7 @@ TEST_CASE("the report ends as Catch2's does") {
   CHECK(Contains(Print({passed}, 2), "\ntest cases: 2 | 1 passed | 1 failed\n"));
 }
 
-TEST_CASE("the report shows what failed between the lines of its scenario") {
+TEST_CASE("the report shows failures within the lines of their scenario") {
   const auto text = Print({{.name = "b",
                             .why = "it was late",
                             .seconds = 2,
@@ -185,7 +185,7 @@ TEST_CASE("the report shows what failed between the lines of its scenario") {
   CHECK(Contains(text, "failed:\n  b\n"));
 }
 
-TEST_CASE("scenarios that ran more than once come in a table") {
+TEST_CASE("scenarios that ran more than once are listed in a table") {
   const auto text = Print({{.name = "a", .passed = true, .seconds = 1},
                            {.name = "a", .seconds = 3},
                            {.name = "a", .passed = true, .seconds = 2}},
@@ -193,7 +193,7 @@ TEST_CASE("scenarios that ran more than once come in a table") {
   CHECK(Contains(text, "      3      1     2.0     3.0  a\n"));
 }
 
-TEST_CASE("the runner's flags are told from Catch2's arguments") {
+TEST_CASE("the runner's flags are separated from Catch2's arguments") {
   const auto options = ParseRunnerOptions({"--jobs", "4", "~[real-only]", "--repeat=3"});
   CHECK(options.jobs == 4);
   CHECK(options.repeat == 3);

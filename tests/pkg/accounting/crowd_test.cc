@@ -25,7 +25,7 @@ struct Creations {
   }
 };
 
-TEST_CASE("crowd: as much is reserved as comes within a quarter of a second", "[accounting]") {
+TEST_CASE("crowd: a burst is for the creations of a quarter of a second", "[accounting]") {
   Creations c;
   c.Grant(10, "10", "1");
   c.clock.Advance(100ms);
@@ -34,7 +34,7 @@ TEST_CASE("crowd: as much is reserved as comes within a quarter of a second", "[
   CHECK(c.Next() == "cpu=4,pods=40");
 }
 
-TEST_CASE("crowd: one burst is no crowd, nor are those who come slowly", "[accounting]") {
+TEST_CASE("crowd: neither one burst nor slow creations are a crowd", "[accounting]") {
   Creations c;
   c.Grant(100, "100", "10");
   CHECK(c.Next().empty());
@@ -48,9 +48,8 @@ TEST_CASE("crowd: one burst is no crowd, nor are those who come slowly", "[accou
   CHECK(c.Next().empty());
 }
 
-TEST_CASE(
-    "crowd: it grows by four at most, is for 256 creations, and for a sixteenth of what is left",
-    "[accounting]") {
+TEST_CASE("crowd: a burst is bounded: 4 times the recent, 256 creations, 1/16 of the free amount",
+          "[accounting]") {
   Creations c;
   c.Grant(20, "20", "2");
   c.clock.Advance(10ms);
@@ -65,8 +64,7 @@ TEST_CASE(
   CHECK(c.Next().empty());
 }
 
-TEST_CASE("crowd: more is reserved once half as many came as the last burst was for",
-          "[accounting]") {
+TEST_CASE("crowd: the next burst is reserved when half of the last is used", "[accounting]") {
   Creations c;
   c.Grant(20, "20", "2");
   c.clock.Advance(50ms);

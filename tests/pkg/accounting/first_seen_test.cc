@@ -9,8 +9,7 @@ namespace first_seen_test {
 using namespace accounting_test;
 using std::chrono_literals::operator""s;
 
-TEST_CASE("first seen: an entry keeps its time, and loses it with its place in the list",
-          "[accounting]") {
+TEST_CASE("first seen: an entry keeps its time until it leaves the list", "[accounting]") {
   accounting::FirstSeen seen;
   const base::TimePoint begin{};
   ReservationList list;

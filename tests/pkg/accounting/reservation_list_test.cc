@@ -50,7 +50,7 @@ ReservationList RandomList(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("reservations: what is printed reads back the same", "[accounting]") {
+TEST_CASE("reservations: a printed list parses to the same list", "[accounting]") {
   std::mt19937_64 random(7);
   for (int i = 0; i < 3'000; ++i) {
     const ReservationList list = RandomList(random);
@@ -63,7 +63,7 @@ TEST_CASE("reservations: what is printed reads back the same", "[accounting]") {
   }
 }
 
-TEST_CASE("reservations: the text is what the documentation shows", "[accounting]") {
+TEST_CASE("reservations: the text is the one in the documentation", "[accounting]") {
   ReservationList list;
   list.Add({.by = "7f3a9c01", .n = 41, .of = "pods", .usage = Pods(1), .objects = {Object(1)}});
   list.Add({.by = "7f3a9c01",
@@ -87,13 +87,13 @@ TEST_CASE("reservations: the text is what the documentation shows", "[accounting
         R"("objects":["00000000-0000-1234-0000-000000000001"]},)"
         R"({"by":"7f3a9c01","n":42,"usage":{"pods":"2"},"of":"pods",)"
         R"("objects":["00000000-0000-1234-0000-000000000002"],"from":"18234"},)"
-        R"({"by":"7f3a9c01","n":43,"usage":{"pods":"1"},"of":"pods","ns":"team-a",)"
+        R"({"like":0,"n":43,"ns":"team-a",)"
         R"("objects":["00000000-0000-1234-0000-000000000003"]},)"
         R"({"by":"c0193e5d","n":7,"usage":{"pods":"64"},"of":"pods","unassigned":64}],)"
         R"("floor":{"pods":"18230"},"writes":812,"used":{"pods":"71"}})");
 }
 
-TEST_CASE("reservations: what is damaged or foreign is not believed at all", "[accounting]") {
+TEST_CASE("reservations: a damaged or foreign list is rejected as a whole", "[accounting]") {
   const char* const texts[] = {
       "",
       "null",
@@ -119,6 +119,12 @@ TEST_CASE("reservations: what is damaged or foreign is not believed at all", "[a
       R"({"reservations":[{"by":"a","n":1,"usage":{},"ns":"team-a"}]})",
       R"({"reservations":[{"by":"a","n":1,"usage":{},"until":"7"}]})",
       R"({"reservations":[{"by":"a","n":1,"usage":{},"webhook":31}]})",
+      R"({"reservations":[{"like":0,"n":1}]})",
+      R"({"reservations":[{"by":"a","n":1,"usage":{}},{"like":1,"n":2}]})",
+      R"({"reservations":[{"by":"a","n":1,"usage":{}},{"like":-1,"n":2}]})",
+      R"({"reservations":[{"by":"a","n":1,"usage":{}},{"like":0,"n":1}]})",
+      R"({"reservations":[{"by":"a","n":1,"usage":{}},{"like":0,"by":"a","n":2}]})",
+      R"({"reservations":[{"by":"a","n":1,"usage":{}},{"like":0,"n":2,"usage":{}}]})",
   };
   for (const char* text : texts) {
     INFO(text);
@@ -127,8 +133,7 @@ TEST_CASE("reservations: what is damaged or foreign is not believed at all", "[a
   CHECK_FALSE(ReservationList::Parse(std::string(300'000, ' ')).has_value());
 }
 
-TEST_CASE("reservations: random damage is refused or read, and never ends the process",
-          "[accounting]") {
+TEST_CASE("reservations: random damage is rejected or parsed, and never crashes", "[accounting]") {
   std::mt19937_64 random(11);
   for (int i = 0; i < 5'000; ++i) {
     std::string text = RandomList(random).Print();
@@ -143,7 +148,7 @@ TEST_CASE("reservations: random damage is refused or read, and never ends the pr
   }
 }
 
-TEST_CASE("reservations: of an object the largest of each name is granted", "[accounting]") {
+TEST_CASE("reservations: an object is granted the largest amount of each name", "[accounting]") {
   ReservationList list;
   list.Add(Growth(1, Object(1), 5, "10"));
   list.Add(Growth(2, Object(1), 3, "11"));
@@ -157,7 +162,7 @@ TEST_CASE("reservations: of an object the largest of each name is granted", "[ac
   CHECK(list.Find("a", 1) == nullptr);
 }
 
-TEST_CASE("reservations: merging keeps the bounds and never lowers what is outstanding",
+TEST_CASE("reservations: merging keeps the bounds and never lowers the outstanding amount",
           "[accounting]") {
   std::mt19937_64 random(3);
   const accounting::Bounds bounds{.objects = 40, .bytes = 6'000, .merged = 3};
@@ -194,7 +199,8 @@ TEST_CASE("reservations: merging keeps the bounds and never lowers what is outst
   }
 }
 
-TEST_CASE("reservations: what is merged waits for the slowest webhook of all", "[accounting]") {
+TEST_CASE("reservations: a merged entry is held for the slowest webhook of its parts",
+          "[accounting]") {
   ReservationList list;
   for (const std::uint64_t n : {1, 2, 3}) {
     Reservation entry = Creation(n, {Object(n)});
@@ -204,6 +210,21 @@ TEST_CASE("reservations: what is merged waits for the slowest webhook of all", "
   CHECK(list.Merge({.objects = 0}, "m", 1));
   REQUIRE(list.entries().size() == 1);
   CHECK(list.entries().front().webhook == std::chrono::seconds(30));
+}
+
+TEST_CASE("reservations: creations in many namespaces take few bytes each", "[accounting]") {
+  ReservationList list;
+  for (std::uint64_t n = 1; n <= 400; ++n) {
+    Reservation entry = Creation(n, {Object(n)});
+    entry.ns = "bench-" + std::to_string(n);
+    for (const char* name : {"cpu", "limits.cpu", "limits.memory", "memory", "requests.memory"}) {
+      entry.usage.Set(name, Quantity::FromInt(static_cast<std::int64_t>(n % 20)));
+    }
+    list.Add(std::move(entry));
+  }
+  CHECK_FALSE(list.Merge({}, "a", 1'000));
+  CHECK(list.Print().size() < 50'000);
+  CHECK(ReservationList::Parse(list.Print()).value() == list);
 }
 
 TEST_CASE("reservations: a thousand objects fit", "[accounting]") {

@@ -21,15 +21,14 @@ TEST_CASE("reserve: a creation raises used once, however often it is reserved", 
   Reserve(standing, Creation(2, {Object(2)}));
   CHECK(standing.used == Pods(7));
   CHECK(Withdraw(standing, "a", 1, Object(2)));
-  CHECK(standing.used == Pods(7));  // the other entry stands for it
+  CHECK(standing.used == Pods(7));  // the other entry still covers it
   CHECK(Withdraw(standing, "a", 2, Object(2)));
   CHECK(standing.used == Pods(6));
   CHECK_FALSE(Withdraw(standing, "a", 2, Object(2)));
 }
 
-// Many updates of one object from one version, of which one is stored.
-TEST_CASE("reserve: a growth raises used by what is missing, whoever else asked for it",
-          "[accounting]") {
+// Many updates of one object from the same version. Only one is stored.
+TEST_CASE("reserve: a growth raises used by the amount that no entry covers", "[accounting]") {
   Standing standing{Pods(7), {}};
   Reserve(standing, Growth(1, Object(1), 10, "20", 7));
   CHECK(standing.used == Pods(10));
@@ -42,9 +41,9 @@ TEST_CASE("reserve: a growth raises used by what is missing, whoever else asked 
   CHECK(standing.used == Pods(7));
 }
 
-// It was read when it used 7; by now another write has made that 3, and `used` is recounted.
-TEST_CASE("reserve: an entry has no more than it added, whatever version it started from",
-          "[accounting]") {
+// The update was read when the object used 7. Then another write changed that to 3, and `used` was
+// recounted.
+TEST_CASE("reserve: an entry covers at most what it added, from any version", "[accounting]") {
   Standing standing{Pods(3), {}};
   Reserve(standing, Growth(1, Object(1), 10, "20", 7));
   CHECK(standing.used == Pods(6));
@@ -61,7 +60,7 @@ TEST_CASE("reserve: an entry has no more than it added, whatever version it star
   CHECK(PodsOf(accounting::Outstanding(standing.list, view)) == 7);
 }
 
-TEST_CASE("reserve: who lowers used does not lower what is decided against", "[accounting]") {
+TEST_CASE("reserve: a foreign lowering of used does not change decisions", "[accounting]") {
   ReservationList list;
   list.used = Pods(8);
   CHECK(Decisive(Pods(3), list) == Pods(8));
@@ -69,14 +68,14 @@ TEST_CASE("reserve: who lowers used does not lower what is decided against", "[a
   CHECK(Decisive({}, list).empty());
 }
 
-TEST_CASE("reserve: what is unassigned is reserved in all", "[accounting]") {
+TEST_CASE("reserve: an unassigned entry is reserved in full", "[accounting]") {
   Standing standing{Pods(1), {}};
   Reserve(standing, {.by = "a", .n = 1, .of = "pods", .usage = Pods(64), .unassigned = 64});
   CHECK(standing.used == Pods(65));
   CHECK(standing.list.Unassigned() == Pods(64));
 }
 
-TEST_CASE("reserve: what was granted from an unassigned entry takes its place", "[accounting]") {
+TEST_CASE("reserve: a grant replaces its part of an unassigned entry", "[accounting]") {
   Standing standing{Pods(1), {}};
   Reserve(standing, {.by = "a", .n = 1, .of = "pods", .usage = Pods(64), .unassigned = 64});
   CHECK(Withdraw(standing, "a", 1));
@@ -86,8 +85,7 @@ TEST_CASE("reserve: what was granted from an unassigned entry takes its place", 
   CHECK_FALSE(Withdraw(standing, "a", 1));
 }
 
-TEST_CASE("reserve: what somebody has taken out of used is not lowered below nothing",
-          "[accounting]") {
+TEST_CASE("reserve: a withdrawal does not lower used below zero", "[accounting]") {
   Standing standing{{}, {}};
   Reserve(standing, {.by = "a", .n = 1, .of = "pods", .usage = Pods(64), .unassigned = 64});
   standing.used = Pods(3);

@@ -14,7 +14,7 @@ using accounting::IsOpen;
 using accounting::Outstanding;
 using accounting::Settle;
 
-TEST_CASE("settle: a creation is open until the object was shown, also if it is gone again",
+TEST_CASE("settle: a creation is open until its object was shown, even if it is deleted",
           "[accounting]") {
   const Reservation entry = Creation(1, {Object(1)});
   FakeView view;
@@ -39,7 +39,7 @@ TEST_CASE("settle: a growth is open until a later version was shown", "[accounti
   CHECK_FALSE(IsOpen(entry, Object(1), view));
 }
 
-TEST_CASE("settle: an object is looked for in the namespace that its entry names", "[accounting]") {
+TEST_CASE("settle: an object is searched in the namespace of its entry", "[accounting]") {
   FakeView view;
   view.ns = "team-b";
   view.Show(11, Object(1), 2);
@@ -62,12 +62,12 @@ TEST_CASE("settle: an object is looked for in the namespace that its entry names
   CHECK(Outstanding(list, view) == Pods(3));
 }
 
-TEST_CASE("settle: what is unassigned goes when its resource does not count any more",
+TEST_CASE("settle: an unassigned entry is removed when its resource is not counted any more",
           "[accounting]") {
   ReservationList list;
   list.Add({.by = "a", .n = 1, .of = "pods", .usage = Pods(4), .unassigned = 4});
   list.Add({.by = "a", .n = 2, .of = "ignored", .usage = Pods(8), .unassigned = 8});
-  list.Add({.by = "a", .n = 3, .usage = Pods(16)});  // merged: of whatever
+  list.Add({.by = "a", .n = 3, .usage = Pods(16)});  // merged, so it has no resource
   const FakeView view;
   CHECK(Outstanding(list, view) == Pods(20));
   Settle(list, view);
@@ -75,7 +75,8 @@ TEST_CASE("settle: what is unassigned goes when its resource does not count any 
   CHECK(list.Find("a", 2) == nullptr);
 }
 
-TEST_CASE("settle: what is over goes, and the floor says what was seen", "[accounting]") {
+TEST_CASE("settle: settled entries are removed, and the floor records the seen versions",
+          "[accounting]") {
   ReservationList list;
   list.Add(Creation(1, {Object(1), Object(2)}));
   list.Add(Creation(2, {Object(3)}));
@@ -96,7 +97,19 @@ TEST_CASE("settle: what is over goes, and the floor says what was seen", "[accou
   CHECK(list.floor.at("pods") == "9");
 }
 
-TEST_CASE("settle: entries of what the quota does not count are over", "[accounting]") {
+TEST_CASE("settle: the floor covers the versions that another process may have seen",
+          "[accounting]") {
+  ReservationList list;
+  CHECK_FALSE(IsWithinFloor(list, "pods", "8"));
+  list.floor["pods"] = "9";
+  CHECK(IsWithinFloor(list, "pods", "8"));
+  CHECK(IsWithinFloor(list, "pods", "9"));
+  CHECK_FALSE(IsWithinFloor(list, "pods", "10"));
+  CHECK_FALSE(IsWithinFloor(list, "pods", ""));
+  CHECK_FALSE(IsWithinFloor(list, "secrets", "8"));
+}
+
+TEST_CASE("settle: entries for objects that the quota does not count are settled", "[accounting]") {
   Reservation entry = Creation(1, {Object(1)});
   entry.of = "ignored";
   CHECK_FALSE(IsOpen(entry, Object(1), FakeView()));
@@ -104,8 +117,8 @@ TEST_CASE("settle: entries of what the quota does not count are over", "[account
 
 namespace {
 
-// A server, two views of it that lag, and requests that are stored at any time, or never: whoever
-// reserves and whoever recounts, `used` is never below what is stored, nor is a recount.
+// A server, two views of it that lag, and requests that are stored at any time, or never. After
+// each reservation or recount by either view, `used` is at least the stored usage.
 class Race {
  public:
   explicit Race(std::uint64_t seed) : random_(seed) {}
@@ -132,7 +145,7 @@ class Race {
     for (const auto& [uid, object] : stored_) sum += object.usage;
     return sum;
   }
-  // Everything was shown, and nothing is under way.
+  // All events were shown, and no request is in progress.
   std::int64_t AtRest() {
     asked_.clear();
     while (views_[0].next < history_.size()) Show(views_[0]);
@@ -166,7 +179,7 @@ class Race {
     const auto at = stored_.find(uid);
     if (at == stored_.end() && used_up_.contains(uid)) return;  // uids are not used twice
     const std::int64_t to = 1 + static_cast<std::int64_t>(random_() % 9);
-    // The API server may have read it before it was stored last.
+    // The API server may have read the object before its last store.
     const auto before = before_.find(uid);
     const bool late = before != before_.end() && random_() % 4 == 0;
     const StoredObject read = late                  ? before->second
@@ -232,7 +245,7 @@ class Race {
 
 }  // namespace
 
-TEST_CASE("settle: whoever reserves, tidies or recounts, used is at least what is stored",
+TEST_CASE("settle: used is at least the stored usage after any reservation, cleanup or recount",
           "[accounting]") {
   for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
     Race race(seed);

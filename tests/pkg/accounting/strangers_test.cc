@@ -16,7 +16,8 @@ Strangers::Counted Counted(int pods) {
   return [pods] { return Pods(pods); };
 }
 
-TEST_CASE("strangers: what used has beyond our last write is held, and used up", "[accounting]") {
+TEST_CASE("strangers: an amount above our last write is held until objects appear",
+          "[accounting]") {
   Strangers strangers;
   const base::TimePoint now{};
   ReservationList list;
@@ -46,7 +47,7 @@ TEST_CASE("strangers: a rise is not held for an object that was shown before it"
   CHECK(strangers.Held().empty());
 }
 
-TEST_CASE("strangers: our own writes are none, whoever of us made them", "[accounting]") {
+TEST_CASE("strangers: a write of any replica is not a stranger's", "[accounting]") {
   Strangers strangers;
   ReservationList list;
   list.used = Pods(5);
@@ -57,7 +58,7 @@ TEST_CASE("strangers: our own writes are none, whoever of us made them", "[accou
   CHECK(strangers.Held().empty());
 }
 
-TEST_CASE("strangers: a fall is none, and a rise after it is", "[accounting]") {
+TEST_CASE("strangers: a fall of used is not held, a later rise is", "[accounting]") {
   Strangers strangers;
   ReservationList list;
   list.used = Pods(5);
@@ -68,7 +69,7 @@ TEST_CASE("strangers: a fall is none, and a rise after it is", "[accounting]") {
   CHECK(strangers.Held() == Pods(1));
 }
 
-TEST_CASE("strangers: a write of ours that makes what stood there before is ours all the same",
+TEST_CASE("strangers: a replica's write that restores an earlier value is not a stranger's",
           "[accounting]") {
   Strangers strangers;
   ReservationList list;
@@ -80,7 +81,7 @@ TEST_CASE("strangers: a write of ours that makes what stood there before is ours
   CHECK(strangers.Held().empty());
 }
 
-TEST_CASE("strangers: without a list what a write of ours may have lowered is held from there",
+TEST_CASE("strangers: without a list, a rise after our unanswered lowering is held in full",
           "[accounting]") {
   Strangers strangers;
   strangers.OnStatus({}, Pods(2), nullptr, true, Nothing);
@@ -89,7 +90,7 @@ TEST_CASE("strangers: without a list what a write of ours may have lowered is he
   CHECK(strangers.Held() == Pods(3));
 }
 
-TEST_CASE("strangers: without a list each rise after the first sight is held", "[accounting]") {
+TEST_CASE("strangers: without a list, each rise after the first status is held", "[accounting]") {
   Strangers strangers;
   strangers.OnStatus({}, Pods(5), nullptr, true, Nothing);
   CHECK(strangers.Held().empty());
@@ -97,7 +98,7 @@ TEST_CASE("strangers: without a list each rise after the first sight is held", "
   CHECK(strangers.Held() == Pods(2));
 }
 
-TEST_CASE("strangers: without a list what is counted here, too, is nobody's", "[accounting]") {
+TEST_CASE("strangers: without a list, a rise that we have counted is not held", "[accounting]") {
   Strangers strangers;
   strangers.OnStatus({}, Pods(5), nullptr, true, Counted(5));
   strangers.OnStatus({}, Pods(9), nullptr, false, Counted(8));
@@ -106,7 +107,7 @@ TEST_CASE("strangers: without a list what is counted here, too, is nobody's", "[
   CHECK(strangers.Held() == Pods(1));
 }
 
-TEST_CASE("strangers: who comes later takes over what the last writer held", "[accounting]") {
+TEST_CASE("strangers: a new process takes over the holds of the last writer", "[accounting]") {
   Strangers strangers;
   ReservationList list;
   list.used = Pods(5);
@@ -115,7 +116,7 @@ TEST_CASE("strangers: who comes later takes over what the last writer held", "[a
   CHECK(strangers.Held() == Pods(3));
 }
 
-TEST_CASE("strangers: what has appeared is not taken over again by a live read", "[accounting]") {
+TEST_CASE("strangers: a live read does not take over settled holds again", "[accounting]") {
   Strangers strangers;
   ReservationList list;
   list.used = Pods(5);
@@ -132,7 +133,7 @@ TEST_CASE("strangers: what has appeared is not taken over again by a live read",
   CHECK(strangers.Held() == Pods(1));
 }
 
-TEST_CASE("strangers: what a first count does not account for replaces what was held before",
+TEST_CASE("strangers: a first count replaces the hold by the amount that it does not explain",
           "[accounting]") {
   Strangers strangers;
   ReservationList list;
@@ -146,7 +147,7 @@ TEST_CASE("strangers: what a first count does not account for replaces what was 
   CHECK(strangers.Held() == Pods(1));
 }
 
-TEST_CASE("strangers: who begins to lead takes over only what nothing accounts for",
+TEST_CASE("strangers: a new leader takes over only the unexplained part of a hold",
           "[accounting]") {
   Strangers strangers;
   ReservationList list;

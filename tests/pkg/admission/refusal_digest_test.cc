@@ -50,7 +50,7 @@ const std::string kOwner = "apps/v1 ReplicaSet web u-web: ";
 
 }  // namespace
 
-TEST_CASE("refusals: the quota and the owner are told of the first one at once", "[admission]") {
+TEST_CASE("refusals: the first one causes events on quota and owner at once", "[admission]") {
   RefusalDigest digest;
   const std::string text = "pods \"web-1\" is forbidden: exceeded quota: compute";
   CHECK(Said(digest.Add(kQuotaType, Of("web-1", ReplicaSet("web")), kStart)) ==
@@ -71,13 +71,14 @@ TEST_CASE("refusals: those of the next minute are one event with their number", 
       "quota: compute";
   CHECK(Said(digest.TakeDue(kStart + 1min)) == Texts{kQuota + text, kOwner + text});
   CHECK(digest.NextDue() == kStart + 2min);
-  // One is told in its own words.
+  // A single refusal has its own message.
   digest.Add(kQuotaType, Of("web-19"), kStart + 70s);
   CHECK(Said(digest.TakeDue(kStart + 2min)) ==
         Texts{kQuota + "pods \"web-19\" is forbidden: exceeded quota: compute"});
 }
 
-TEST_CASE("refusals: what a quota would have refused is told as such", "[admission]") {
+TEST_CASE("refusals: a quota that only would refuse has an event reason of its own",
+          "[admission]") {
   RefusalDigest digest;
   Refusal would = Of("web-1", ReplicaSet("web"));
   would.quota.ns.clear();
@@ -91,7 +92,7 @@ TEST_CASE("refusals: what a quota would have refused is told as such", "[admissi
   }
   CHECK(events[0].about.ns.empty());
   CHECK(events[1].about.ns == "team-a");  // the owner's
-  // A refusal is another thing, though it comes in the same minute.
+  // A real refusal in the same minute has an event of its own.
   CHECK(digest.Add(kQuotaType, Of("web-2"), kStart + 1s).size() == 1);
   digest.Add(kQuotaType, would, kStart + 2s);
   digest.Add(kQuotaType, would, kStart + 3s);
@@ -101,20 +102,19 @@ TEST_CASE("refusals: what a quota would have refused is told as such", "[admissi
         "would have refused 2 requests within a minute, the last one: " + would.message);
 }
 
-TEST_CASE("refusals: after a quiet minute the next one is told at once, and nothing is kept",
-          "[admission]") {
+TEST_CASE("refusals: after a minute without one the next event is sent at once", "[admission]") {
   RefusalDigest digest;
   digest.Add(kQuotaType, Of("web-1", ReplicaSet("web")), kStart);
   CHECK(digest.TakeDue(kStart + 1min).empty());
   CHECK(digest.size() == 0);
   CHECK(digest.NextDue() == std::nullopt);
   CHECK(digest.Add(kQuotaType, Of("web-2"), kStart + 61s).size() == 1);
-  // Also where nobody asked for what was due.
+  // Also if nobody called TakeDue().
   CHECK(digest.Add(kQuotaType, Of("web-3"), kStart + 5min).size() == 1);
   CHECK(digest.size() == 1);
 }
 
-TEST_CASE("refusals: each owner, and each quota, is told for itself", "[admission]") {
+TEST_CASE("refusals: each owner and each quota has its own events", "[admission]") {
   RefusalDigest digest;
   digest.Add(kQuotaType, Of("web-1", ReplicaSet("web")), kStart);
   const std::string text = "pods \"db-1\" is forbidden: exceeded quota: ";
@@ -125,7 +125,7 @@ TEST_CASE("refusals: each owner, and each quota, is told for itself", "[admissio
               "apps/v1 ReplicaSet db u-db: " + text + "objects"});
 }
 
-TEST_CASE("refusals: no event is made on what cannot have one", "[admission]") {
+TEST_CASE("refusals: an invalid owner gets no event", "[admission]") {
   RefusalDigest digest;
   for (const char* name :
        {"", "Upper", "a b", "a/b", "-a", "a-", ".a", "a..b", "a.-b", "a-.b", "\xC3\xA4"}) {
@@ -136,7 +136,7 @@ TEST_CASE("refusals: no event is made on what cannot have one", "[admission]") {
   CHECK(digest.size() == 1);
 }
 
-TEST_CASE("refusals: who is told is bounded, and so is what is kept", "[admission]") {
+TEST_CASE("refusals: the objects with events and the stored text are bounded", "[admission]") {
   RefusalDigest digest({.most = 3});
   std::size_t events = 0;
   for (int i = 0; i < 100; ++i) {
@@ -152,7 +152,7 @@ TEST_CASE("refusals: who is told is bounded, and so is what is kept", "[admissio
   CHECK(digest.Add(kQuotaType, Of("p", ReplicaSet("later")), kStart + 1min).size() == 1);
 }
 
-TEST_CASE("refusals: what was gathered is told at the end", "[admission]") {
+TEST_CASE("refusals: gathered refusals are sent at the end", "[admission]") {
   RefusalDigest digest;
   digest.Add(kQuotaType, Of("web-1"), kStart);
   CHECK(digest.TakeAll().empty());

@@ -67,7 +67,7 @@ TEST_CASE("refusal events: the first is recorded before Report() returns, then o
   CHECK(f.recorder.messages.back() == "d");
 }
 
-TEST_CASE("refusal events: a full queue loses events and nothing else", "[admission]") {
+TEST_CASE("refusal events: a full queue only loses events", "[admission]") {
   Fixture f;
   f.recorder.full = true;
   f.Refuse("a");
@@ -77,7 +77,7 @@ TEST_CASE("refusal events: a full queue loses events and nothing else", "[admiss
   CHECK(f.recorder.messages == Texts{"a", "b"});
 }
 
-TEST_CASE("refusal events: what was gathered is recorded when the daemon stops", "[admission]") {
+TEST_CASE("refusal events: gathered refusals are recorded when the daemon stops", "[admission]") {
   Fixture f;
   f.Refuse("a");
   f.Refuse("b");

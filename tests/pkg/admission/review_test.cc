@@ -39,7 +39,7 @@ std::string WhyNot(const std::string& body, ErrorCode code = ErrorCode::kMalform
   return review.error().message;
 }
 
-TEST_CASE("review: a creation is read with the fields that are wanted", "[admission]") {
+TEST_CASE("review: a creation is parsed with the wanted fields", "[admission]") {
   const Review review = Parsed({});
   CHECK(review.uid == "705ab4f5-6393-11e8-b7cc-42010a800002");
   CHECK(review.resource == api::GroupVersionResource{"", "v1", "pods"});
@@ -94,7 +94,7 @@ TEST_CASE("review: the owner is the controller, else the first one", "[admission
   CHECK_FALSE(owner(R"({"name":"a"})"));
 }
 
-TEST_CASE("review: a name is found where there is one", "[admission]") {
+TEST_CASE("review: the name comes from the request, the object or generateName", "[admission]") {
   const auto name = [](const std::string& object, const std::string& old_object) {
     const std::string operation = object == "null" ? "DELETE" : "CREATE";
     return Parsed({.operation = operation, .name = "", .object = object, .old_object = old_object})
@@ -106,7 +106,7 @@ TEST_CASE("review: a name is found where there is one", "[admission]") {
   CHECK(name("{}", "null") == "Unknown");
 }
 
-TEST_CASE("review: any order of fields will do", "[admission]") {
+TEST_CASE("review: fields may have any order", "[admission]") {
   const auto review = ParseReview(
       R"({"request":{"object":{"spec":{"activeDeadlineSeconds":7}},"operation":"CREATE",)"
       R"("resource":{"resource":"pods","version":"v1"},"uid":"u"},)"
@@ -117,7 +117,7 @@ TEST_CASE("review: any order of fields will do", "[admission]") {
   CHECK(review->ns.empty());
 }
 
-TEST_CASE("review: one parser reads reviews of many resources", "[admission]") {
+TEST_CASE("review: one parser parses reviews of many resources", "[admission]") {
   admission::ReviewParser parser;
   for (int round = 0; round < 2; ++round) {
     const auto pod = parser.Parse(ReviewText({}), kPodFields);
@@ -134,8 +134,8 @@ TEST_CASE("review: one parser reads reviews of many resources", "[admission]") {
   CHECK(json::Write(changed->object) == R"({"spec":{"x":1}})");
 }
 
-// The names come from outside, and may be long.
-TEST_CASE("review: of resources of which nothing is wanted nothing is kept", "[admission]") {
+// A client may send any names, and long ones.
+TEST_CASE("review: nothing is remembered for resources without wanted fields", "[admission]") {
   admission::ReviewParser parser;
   const auto parse = [&parser](const std::string& resource) {
     const auto review = parser.Parse(
@@ -157,7 +157,7 @@ TEST_CASE("review: of resources of which nothing is wanted nothing is kept", "[a
   CHECK(parser.prepared() == 1);
 }
 
-TEST_CASE("review: what is none is told so, and what it lacks", "[admission]") {
+TEST_CASE("review: the error about an invalid review says what is missing", "[admission]") {
   CHECK(WhyNot("no JSON").starts_with("not an AdmissionReview: malformed JSON at byte "));
   CHECK(WhyNot("").starts_with("not an AdmissionReview: malformed JSON"));
   CHECK(WhyNot("[]") == "not an AdmissionReview: the body is of type array");
@@ -191,7 +191,7 @@ TEST_CASE("review: what is none is told so, and what it lacks", "[admission]") {
         "request.subResource is of type array, not a string");
 }
 
-TEST_CASE("review: no text of it is kept that is longer than it may be", "[admission]") {
+TEST_CASE("review: texts that are too long are errors or cut", "[admission]") {
   const std::string text(2000, 'x');
   const std::string object = R"({"metadata":{"name":")" + text + R"(","generateName":"g"}})";
   CHECK(Parsed({.name = text}).name.size() == 1024);
@@ -209,7 +209,7 @@ TEST_CASE("review: no text of it is kept that is longer than it may be", "[admis
   CHECK(huge.error().Is(ErrorCode::kTooLarge));
 }
 
-TEST_CASE("review: one that is cut off is an error, wherever it is cut", "[admission]") {
+TEST_CASE("review: a truncated review is an error", "[admission]") {
   const std::string whole = ReviewText({.operation = "UPDATE", .old_object = PodText("old")});
   const std::size_t end = whole.rfind('}');
   admission::ReviewParser parser;
@@ -221,7 +221,7 @@ TEST_CASE("review: one that is cut off is an error, wherever it is cut", "[admis
   CHECK(parser.Parse(std::string_view(whole).substr(0, end + 1), kPodFields).has_value());
 }
 
-TEST_CASE("review: with any byte changed it is an error or a whole review", "[admission]") {
+TEST_CASE("review: with any byte changed it is an error or a complete review", "[admission]") {
   const std::string whole = ReviewText({.operation = "UPDATE", .old_object = PodText("old")});
   admission::ReviewParser parser;
   std::size_t errors = 0;
@@ -295,7 +295,7 @@ TEST_CASE("review: audit annotations say which quota refused", "[admission]") {
   CHECK(Answered(Review(), answer).At({"response", "auditAnnotations"}) == nullptr);
 }
 
-TEST_CASE("review: a refusal with another code keeps its words", "[admission]") {
+TEST_CASE("review: a refusal with another code keeps its message", "[admission]") {
   Review review;
   review.resource = {"", "v1", "pods"};
   review.name = "x";

@@ -6,7 +6,7 @@
 
 namespace admission::test {
 
-// A pod of some 5 kB, as a ReplicaSet's controller makes it and defaulting leaves it.
+// A pod of some 5 kB, as the ReplicaSet controller creates it, with defaults.
 std::string PodText(const std::string& image = "registry.example/web:1");
 
 struct SampleReview {

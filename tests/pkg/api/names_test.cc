@@ -5,7 +5,7 @@
 
 namespace names_test {
 
-TEST_CASE("names: a label is what a namespace may be called", "[api]") {
+TEST_CASE("names: a label is a valid name of a namespace", "[api]") {
   for (const char* good : {"a", "0", "kube-system", "a--b", "123"}) {
     INFO(good);
     CHECK(api::IsDns1123Label(good));

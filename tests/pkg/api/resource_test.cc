@@ -5,7 +5,7 @@
 namespace api::resource_test {
 namespace {
 
-TEST_CASE("resource: names are those of error texts and count/ quotas", "[api]") {
+TEST_CASE("resource: names are as in error texts and count/ names", "[api]") {
   CHECK(GroupResource{"", "pods"}.ToString() == "pods");
   CHECK(GroupResource{"apps", "deployments"}.ToString() == "deployments.apps");
   CHECK(GroupVersionResource{"", "v1", "pods"}.ToString() == "pods.v1");

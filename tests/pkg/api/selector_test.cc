@@ -16,7 +16,7 @@ bool Selects(std::string_view selector, std::string_view labels) {
   return parsed->Matches(&value);
 }
 
-TEST_CASE("label selector: every operator of the query form", "[api]") {
+TEST_CASE("label selector: every operator of the query form is parsed", "[api]") {
   const char* labels = R"({"a":"b","n":"5","e":""})";
   for (const char* selector : {"",
                                " ",
@@ -60,7 +60,7 @@ TEST_CASE("label selector: an object without labels has no label", "[api]") {
   CHECK(LabelSelector().Matches(nullptr));
 }
 
-TEST_CASE("label selector: what is malformed is refused", "[api]") {
+TEST_CASE("label selector: a malformed selector is refused", "[api]") {
   for (const char* selector :
        {",",          "a,",    ",a",   "a=b,,c", "a b",    "a in", "a in b", "a in (b", "a in ()",
         "a in (b c)", "!a=b",  "!",    "a=b=c",  "a===b",  "=b",   "a!b",    "a>x",     "a>",
@@ -76,7 +76,7 @@ TEST_CASE("label selector: what is malformed is refused", "[api]") {
   CHECK(LabelSelector::Parse("app.kubernetes.io/Name_1=v1.2-x_Y").has_value());
 }
 
-TEST_CASE("label selector: the JSON form", "[api]") {
+TEST_CASE("label selector: the JSON form is parsed", "[api]") {
   const auto selector = LabelSelector::FromJson(*json::Parse(
       R"({"matchLabels":{"a":"b"},"matchExpressions":[{"key":"c","operator":"In","values":["d","e"]},
         {"key":"f","operator":"NotIn","values":["g"]},{"key":"h","operator":"Exists"},
@@ -123,7 +123,7 @@ bool SelectsFields(std::string_view text) {
   });
 }
 
-TEST_CASE("field selector: equal, not equal, several, escaped", "[api]") {
+TEST_CASE("field selector: equal, not equal, several and escaped terms match", "[api]") {
   for (const char* text : {"", "metadata.name=x", "metadata.name==x", "status.phase!=Failed",
                            "metadata.name=x,status.phase!=Failed", "spec.nodeName=",
                            "metadata.name!=", ",metadata.name=x,", R"(odd=a\,b\=c\\)"}) {
@@ -137,7 +137,7 @@ TEST_CASE("field selector: equal, not equal, several, escaped", "[api]") {
   }
 }
 
-TEST_CASE("field selector: what is malformed is refused", "[api]") {
+TEST_CASE("field selector: a malformed selector is refused", "[api]") {
   for (const char* text : {"a", "a,b=c", "=b", "!=b", "a=b=c", R"(a=\x)", R"(a=b\)", "a>b"}) {
     INFO(text);
     const auto selector = FieldSelector::Parse(text);

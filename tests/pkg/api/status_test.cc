@@ -8,7 +8,7 @@ namespace {
 const GroupResource kPods{"", "pods"};
 const GroupResource kDeployments{"apps", "deployments"};
 
-TEST_CASE("status: the usual failures have kube-apiserver's code, reason and words", "[api]") {
+TEST_CASE("status: the usual failures have kube-apiserver's code, reason and message", "[api]") {
   struct Case {
     Status status;
     int code;
@@ -79,7 +79,7 @@ TEST_CASE("status: its JSON has the members in kube-apiserver's order, without e
         R"({"retryAfterSeconds":3})");
 }
 
-TEST_CASE("status: what is written is read back", "[api]") {
+TEST_CASE("status: a written Status is read back", "[api]") {
   Status status = Invalid("apps", "Deployment", "d", {{"FieldValueInvalid", "bad", "a"}});
   status.details.uid = "u";
   status.retry_after_seconds = 5;

@@ -37,7 +37,7 @@ TEST_CASE("time: both forms and all offsets are read", "[api]") {
   CHECK(*ParseTime("2024-02-29T03:04:05.123456789999Z") == time + 123'456'789ns);
 }
 
-TEST_CASE("time: what is no time is refused, and named", "[api]") {
+TEST_CASE("time: an invalid time is refused, and the error quotes it", "[api]") {
   for (const char* text :
        {"", "2024-02-29", "2024-02-29T03:04:05", "2024-02-29 03:04:05Z", "2023-02-29T03:04:05Z",
         "2024-13-01T03:04:05Z", "2024-00-01T03:04:05Z", "2024-02-29T24:00:00Z",
@@ -53,7 +53,7 @@ TEST_CASE("time: what is no time is refused, and named", "[api]") {
   }
 }
 
-TEST_CASE("time: what is written is read back", "[api]") {
+TEST_CASE("time: a written time is read back", "[api]") {
   const base::WallTime time = At(2026, 8, 9, 1h + 123'456us);
   CHECK(*ParseTime(FormatMicroTime(time)) == time);
 }

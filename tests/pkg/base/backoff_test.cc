@@ -17,7 +17,7 @@ TEST_CASE("backoff: delays double up to the cap", "[base]") {
   }
 }
 
-TEST_CASE("backoff: jitter stretches a delay, by less than its share", "[base]") {
+TEST_CASE("backoff: jitter lengthens a delay by less than its share", "[base]") {
   ManualClock clock;
   BackoffOptions options = kPlain;
   options.factor = 1.0;
@@ -43,7 +43,7 @@ TEST_CASE("backoff: a floor lengthens one delay and not the next ones", "[base]"
   CHECK(backoff.Next(clock.Now(), 1ms) == 200ms);
 }
 
-TEST_CASE("backoff: after a quiet time, or a reset, it begins anew", "[base]") {
+TEST_CASE("backoff: it starts again after a quiet time or a reset", "[base]") {
   ManualClock clock;
   Backoff backoff(kPlain, 1);
   backoff.Next(clock.Now());

@@ -35,7 +35,7 @@ TEST_CASE("duration: Go's notation is read", "[base]") {
   }
 }
 
-TEST_CASE("duration: what is no duration is refused, and named", "[base]") {
+TEST_CASE("duration: an invalid duration is refused, and the error quotes it", "[base]") {
   for (const char* text : {"", "5", "m", "5 m", "5mm", "1e3s", "1..5s", ".s", "-", "5m3", "5d",
                            "9999999999h", "--5s", "abc"}) {
     INFO(text);
@@ -46,7 +46,7 @@ TEST_CASE("duration: what is no duration is refused, and named", "[base]") {
   }
 }
 
-TEST_CASE("duration: it is printed as Go prints it, exactly", "[base]") {
+TEST_CASE("duration: it is printed exactly as in Go", "[base]") {
   CHECK(FormatDuration(0ns) == "0s");
   CHECK(FormatDuration(90min) == "1h30m0s");
   CHECK(FormatDuration(5min) == "5m0s");
@@ -61,7 +61,7 @@ TEST_CASE("duration: it is printed as Go prints it, exactly", "[base]") {
   CHECK(FormatDuration(nanoseconds::min()) == "-2562047h47m16.854775808s");
 }
 
-TEST_CASE("duration: what is printed is read back", "[base]") {
+TEST_CASE("duration: a printed duration is read back", "[base]") {
   for (const nanoseconds duration : {nanoseconds(1h + 2min + 3s + 4ms), nanoseconds(1'234'567ns),
                                      nanoseconds(-45s), nanoseconds(365 * 24h + 1ms)}) {
     const auto parsed = ParseDuration(FormatDuration(duration));

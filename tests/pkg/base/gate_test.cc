@@ -35,7 +35,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE("gate: visitors go in one after the other, in the order they came", "[base]") {
+TEST_CASE("gate: visitors enter one by one, in order of arrival", "[base]") {
   Fixture f;
   for (const char* name : {"a", "b", "c"}) f.SpawnVisitor(name, 1min, 1s);
   f.scheduler.RunFor(10s);
@@ -73,7 +73,7 @@ TEST_CASE("gate: a cancelled visitor is not inside", "[base]") {
   }
 }
 
-TEST_CASE("gate: nobody jumps the queue between two visitors", "[base]") {
+TEST_CASE("gate: no visitor overtakes another", "[base]") {
   Fixture f;
   REQUIRE(f.gate.TryEnter());
   f.SpawnVisitor("b", 1min, 1s);

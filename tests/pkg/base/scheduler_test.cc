@@ -48,7 +48,7 @@ TEST_CASE("manual scheduler: sleepers wake in the order of their deadlines", "[b
   CHECK(f.scheduler.NextDeadline() == TimePoint::max());
 }
 
-TEST_CASE("manual scheduler: one who wakes sees the time of its deadline", "[base]") {
+TEST_CASE("manual scheduler: a woken coroutine sees the time of its deadline", "[base]") {
   Fixture f;
   std::vector<Duration> seen;
   f.tasks.Spawn("ticker", [&]() -> Task<void> {
@@ -109,7 +109,7 @@ TEST_CASE("alarm: a wait for a passed deadline returns at once", "[base]") {
   CHECK(f.log.size() == 2);
 }
 
-TEST_CASE("cancellation: a deferred one ends the wait under way and those after it", "[base]") {
+TEST_CASE("cancellation: a deferred cancellation ends the current wait and later ones", "[base]") {
   Fixture f;
   f.tasks.Spawn("loop", [&]() -> Task<void> {
     co_await DeferCancellation();
@@ -141,7 +141,7 @@ TEST_CASE("cancellation: without deferral the wait throws", "[base]") {
   CHECK(f.scheduler.NextDeadline() == TimePoint::max());
 }
 
-TEST_CASE("cancellation: clean-up that ignores it waits in full", "[base]") {
+TEST_CASE("cancellation: clean-up that ignores it is not cut short", "[base]") {
   Fixture f;
   f.tasks.Spawn("clean", [&]() -> Task<void> {
     co_await DeferCancellation();

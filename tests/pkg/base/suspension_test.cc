@@ -32,7 +32,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE("suspension: the waiter runs on after Resume(), in a later turn", "[base]") {
+TEST_CASE("suspension: the waiter continues after Resume(), in a later turn", "[base]") {
   Fixture f;
   f.SpawnWaiter();
   CHECK(f.suspension.waiting());
@@ -43,7 +43,7 @@ TEST_CASE("suspension: the waiter runs on after Resume(), in a later turn", "[ba
   CHECK(f.log == Log{"runs on"});
 }
 
-TEST_CASE("suspension: Resume() without a waiter does nothing, then or later", "[base]") {
+TEST_CASE("suspension: Resume() without a waiter has no effect, not even later", "[base]") {
   Fixture f;
   f.suspension.Resume();
   f.SpawnWaiter();
@@ -54,7 +54,7 @@ TEST_CASE("suspension: Resume() without a waiter does nothing, then or later", "
   CHECK(f.log == Log{"runs on"});
 }
 
-TEST_CASE("suspension: who is cancelled waits on unless `on_stop` ends it", "[base]") {
+TEST_CASE("suspension: a cancelled waiter waits on unless `on_stop` ends the wait", "[base]") {
   Fixture f;
   const bool ends = GENERATE(false, true);
   f.SpawnWaiter([&] {
@@ -68,7 +68,7 @@ TEST_CASE("suspension: who is cancelled waits on unless `on_stop` ends it", "[ba
   f.scheduler.RunUntilIdle();
 }
 
-TEST_CASE("suspension: it can be waited for again", "[base]") {
+TEST_CASE("suspension: it can be used again", "[base]") {
   Fixture f;
   for (int i = 0; i < 3; ++i) {
     f.SpawnWaiter();
@@ -100,7 +100,7 @@ Task<void> SleepOwning(ManualScheduler& scheduler, std::shared_ptr<int> /*token*
   co_await scheduler.Sleep(std::chrono::hours(1));
 }
 
-TEST_CASE("manual scheduler: what still sleeps at its end is destroyed", "[base]") {
+TEST_CASE("manual scheduler: sleeping coroutines are destroyed with it", "[base]") {
   asio::io_context io{1};
   auto scheduler = std::make_unique<ManualScheduler>(io);
   const auto token = std::make_shared<int>();

@@ -39,7 +39,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE("task group: a task does not begin inside of Spawn()", "[base]") {
+TEST_CASE("task group: a task does not begin within Spawn()", "[base]") {
   Fixture f;
   f.outer.Spawn("spawner", [&]() -> Task<void> {
     f.group.Spawn("inner", [&]() -> Task<void> {
@@ -164,7 +164,7 @@ TEST_CASE("task group: Join() waits also for a task spawned when the last one en
   CHECK(f.log == Log{"second done", "joined"});
 }
 
-TEST_CASE("task group: a joiner that is cancelled waits all the same", "[base]") {
+TEST_CASE("task group: a cancelled joiner still waits", "[base]") {
   Fixture f;
   f.SpawnSleeper("a", 5s);
   f.SpawnJoiner();
@@ -190,7 +190,7 @@ TEST_CASE("task group: the joiner may destroy it", "[base]") {
   CHECK(f.log == Log{"destroyed"});
 }
 
-TEST_CASE("task group: a task may end by the exception of its cancellation", "[base]") {
+TEST_CASE("task group: a task may end with the exception of its cancellation", "[base]") {
   Fixture f;
   f.group.Spawn("throws", [&]() -> Task<void> {
     co_await f.scheduler.Sleep(1h);

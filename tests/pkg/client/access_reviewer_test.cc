@@ -106,7 +106,7 @@ TEST_CASE("access reviewer: a permission is cached for a minute, a refusal for t
   CHECK(f.Ask() == "allowed");
 }
 
-TEST_CASE("access reviewer: a failure of our own credentials refuses nobody", "[client]") {
+TEST_CASE("access reviewer: a failure of our own credentials is not a refusal", "[client]") {
   const fake::CapturedLog log;
   Fixture f;
   for (const ErrorCode code :

@@ -67,7 +67,7 @@ TEST_CASE("api error: the reason decides, then the code", "[client]") {
   CHECK(ErrorFromAnswer("PUT", "/p", 409, "", "").code == ErrorCode::kConflict);
 }
 
-TEST_CASE("api error: the message names verb, path, code, reason and the server's words",
+TEST_CASE("api error: the message has verb, path, code, reason and the server's message",
           "[client]") {
   CHECK(ErrorFromAnswer("GET", "/api/v1/pods/x", 404, "",
                         Status("NotFound", 404, "pods \\\"x\\\" not found"))
@@ -78,7 +78,7 @@ TEST_CASE("api error: the message names verb, path, code, reason and the server'
   CHECK(ErrorFromAnswer("GET", "/x", 500, "", std::string(100'000, 'a')).message.size() < 2200);
 }
 
-TEST_CASE("api error: how long to wait comes from the header, else from the Status", "[client]") {
+TEST_CASE("api error: the time to wait is from the header, else from the Status", "[client]") {
   const std::string body = Status("TooManyRequests", 429, "slow", R"({"retryAfterSeconds":7})");
   CHECK(ErrorFromAnswer("GET", "/x", 429, "3", body).retry_after == 3s);
   CHECK(ErrorFromAnswer("GET", "/x", 429, "", body).retry_after == 7s);
@@ -108,7 +108,7 @@ TEST_CASE("api error: only a Status of Failure turns a success into an error", "
   CHECK_FALSE(FailureInSuccess("GET", "/x", ""));
 }
 
-TEST_CASE("retry: a named wait is kept for every verb, ten times", "[client]") {
+TEST_CASE("retry: Retry-After is obeyed for every verb, up to ten times", "[client]") {
   RetryPolicy policy("PATCH");
   const base::Error error{.http_status = 429, .retry_after = 2s};
   for (int i = 0; i < 10; ++i) CHECK(policy.Next(error) == 2s);
@@ -122,7 +122,7 @@ TEST_CASE("retry: without Retry-After an answer is final", "[client]") {
   CHECK_FALSE(policy.Next({.code = ErrorCode::kConflict, .http_status = 409, .retry_after = 1s}));
 }
 
-TEST_CASE("api error: a Status in protobuf says what the same in JSON says", "[client]") {
+TEST_CASE("api error: a Status in protobuf is read like one in JSON", "[client]") {
   std::string status = wire::Bytes(2, "Failure");
   status.append(wire::Bytes(3, "too old")).append(wire::Bytes(4, "Expired"));
   status.append(wire::Bytes(5, wire::Number(5, 7))).append(wire::Number(6, 410));

@@ -54,7 +54,7 @@ TEST_CASE("cluster config: a context names server, trust and credentials", "[cli
   CHECK(config->Describe() == "https://h:6443/k8s/c1 (context \"c\" of /f)");
 }
 
-TEST_CASE("cluster config: what cannot stand together is named", "[client]") {
+TEST_CASE("cluster config: the error for exclusive fields names them", "[client]") {
   const std::string server = R"({"server":"https://h"})";
   const std::string data = kPemData;
   struct Case {
@@ -127,7 +127,7 @@ TEST_CASE("cluster config: what cannot stand together is named", "[client]") {
   }
 }
 
-TEST_CASE("cluster config: a wrong entry that is not in use does no harm", "[client]") {
+TEST_CASE("cluster config: an invalid entry that is not in use is ignored", "[client]") {
   const auto config = Resolve(R"({"current-context":"c",
     "clusters":[{"name":"k","cluster":{"server":"https://h"}},{"name":"bad","cluster":{}}],
     "users":[{"name":"bad","user":{"auth-provider":{"name":"gcp"}}}],
@@ -137,7 +137,7 @@ TEST_CASE("cluster config: a wrong entry that is not in use does no harm", "[cli
   CHECK(config->ns == "default");
 }
 
-TEST_CASE("cluster config: unknown names of contexts, clusters and users", "[client]") {
+TEST_CASE("cluster config: unknown contexts, clusters and users are errors", "[client]") {
   const std::string contexts = R"({"clusters":[{"name":"k","cluster":{"server":"https://h"}}],
     "contexts":[{"name":"a","context":{"cluster":"none"}},{"name":"b","context":{}},
                 {"name":"d","context":{"cluster":"k","user":"none"}}]})";
@@ -194,7 +194,8 @@ TEST_CASE("cluster config: certificates and tokens are read from files", "[clien
   }
 }
 
-TEST_CASE("cluster config: the cluster's proxy goes before the environment's", "[client]") {
+TEST_CASE("cluster config: the cluster's proxy takes precedence over the environment's",
+          "[client]") {
   const Environment environment = Variables({{"HTTPS_PROXY", "http://env:3128"}});
   CHECK(Resolve(Config(R"({"server":"https://h"})", "{}"), "", environment)->proxy->host == "env");
   const auto own = Resolve(Config(R"({"server":"https://h","proxy-url":"socks5://own:1"})", "{}"),
@@ -231,7 +232,7 @@ struct Places {
   }
 };
 
-TEST_CASE("cluster config: flag, then pod, then $KUBECONFIG, then the home directory", "[client]") {
+TEST_CASE("cluster config: the order is flag, pod, $KUBECONFIG, home directory", "[client]") {
   Places places;
   places.AddHome();
   CHECK(places.Load()->server.host == "home");

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("token file: read again after 50 s, not before", "[client]") {
+TEST_CASE("token file: the file is read again after 50 s, not before", "[client]") {
   const TempFolder folder;
   base::ManualClock clock;
   TokenFile file(folder.Write("token", "one\n"), "");
@@ -24,7 +24,7 @@ TEST_CASE("token file: read again after 50 s, not before", "[client]") {
   CHECK(file.Get(clock.Now()).value() == "two");
 }
 
-TEST_CASE("token file: the last good token survives a file that cannot be read", "[client]") {
+TEST_CASE("token file: the last good token is used while the file cannot be read", "[client]") {
   const TempFolder folder;
   base::ManualClock clock;
   const std::string path = folder.Write("token", "one");
@@ -68,7 +68,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE("credentials: token, user name and nothing become the header", "[client]") {
+TEST_CASE("credentials: a token or a user name makes the header", "[client]") {
   Fixture fixture;
   SECTION("a token") {
     fixture.config.token = "secret";
@@ -119,7 +119,7 @@ struct Plugin {
   ExecCredentials source;
 };
 
-TEST_CASE("exec credentials: callers at the same time share one run", "[client]") {
+TEST_CASE("exec credentials: concurrent callers share one run", "[client]") {
   Fixture fixture;
   Plugin plugin(fixture);
   const auto get = [&plugin] { return plugin.source.Get(); };
@@ -145,7 +145,7 @@ TEST_CASE("exec credentials: callers at the same time share one run", "[client]"
   }
 }
 
-TEST_CASE("exec credentials: run again after expiry and refusal only", "[client]") {
+TEST_CASE("exec credentials: the plugin runs again only after expiry or refusal", "[client]") {
   Fixture fixture;
   Plugin plugin(fixture);
   plugin.answer->expiration = fixture.scheduler.WallNow() + 10min;
@@ -180,7 +180,8 @@ TEST_CASE("exec credentials: run again after expiry and refusal only", "[client]
   }
 }
 
-TEST_CASE("exec credentials: when the running caller is cancelled another takes over", "[client]") {
+TEST_CASE("exec credentials: another caller takes over if the running one is cancelled",
+          "[client]") {
   Fixture fixture;
   Plugin plugin(fixture);
   base::TaskGroup group(fixture.io.get_executor());
@@ -195,7 +196,7 @@ TEST_CASE("exec credentials: when the running caller is cancelled another takes 
   CHECK(second.value()->authorization == "Bearer t");
 }
 
-TEST_CASE("exec credentials: a new client certificate replaces the connections", "[client]") {
+TEST_CASE("exec credentials: a new client certificate closes idle connections", "[client]") {
   Fixture fixture;
   fixture.config.tls.ca_pem = "CA";
   Plugin plugin(fixture);
@@ -223,7 +224,7 @@ TEST_CASE("exec credentials: a new client certificate replaces the connections",
   }
 }
 
-TEST_CASE("tls material: files are read again after five minutes, changes only are applied",
+TEST_CASE("tls material: files are read again after five minutes, and only changes are applied",
           "[client]") {
   const TempFolder folder;
   Fixture fixture;

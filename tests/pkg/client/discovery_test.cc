@@ -133,7 +133,7 @@ TEST_CASE("discovery: a stale group version is failed, not absent", "[client]") 
   CHECK(Failed(Look(discovery).value()) == Strings{"metrics.k8s.io/v1beta1"});
 }
 
-TEST_CASE("discovery: unchanged answers are remembered", "[client]") {
+TEST_CASE("discovery: unchanged answers come from the cache", "[client]") {
   FakeServer server = AggregatedServer();
   Discovery discovery(server);
   const auto first = Look(discovery);
@@ -147,7 +147,7 @@ TEST_CASE("discovery: unchanged answers are remembered", "[client]") {
   CHECK(Look(discovery)->resources.size() == 2);
 }
 
-TEST_CASE("discovery: a failure is an error and leaves what is remembered", "[client]") {
+TEST_CASE("discovery: a failure is an error and keeps the cache", "[client]") {
   FakeServer server = AggregatedServer();
   Discovery discovery(server);
   REQUIRE(Look(discovery));
@@ -172,7 +172,7 @@ TEST_CASE("discovery: a failure is an error and leaves what is remembered", "[cl
   CHECK(Look(discovery)->resources.size() == 5);
 }
 
-TEST_CASE("discovery: a server without core group is served too", "[client]") {
+TEST_CASE("discovery: a server without the core group is supported", "[client]") {
   FakeServer server = AggregatedServer();
   server.newer.erase("/api");
   Discovery discovery(server);
@@ -199,7 +199,7 @@ FakeServer LegacyServer() {
   return server;
 }
 
-TEST_CASE("discovery: the older form is used where the server speaks no other", "[client]") {
+TEST_CASE("discovery: the older form is used if the server supports no other", "[client]") {
   FakeServer server = LegacyServer();
   SECTION("for nothing") {}
   SECTION("for the core only") { server.newer["/api"] = {200, kCore, kAggregated, "\"C1\""}; }

@@ -36,7 +36,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("events: the first of its kind is new, and is named after its object and the time",
+TEST_CASE("events: a first event is new, and its name has the object and the time",
           "[client][events]") {
   Fixture f;
   const auto write = f.Observe(About("q"));
@@ -50,7 +50,7 @@ TEST_CASE("events: the first of its kind is new, and is named after its object a
   CHECK(write->name == "q.18121c5ece050000");
 }
 
-TEST_CASE("events: the same again within ten minutes raises the count of the first",
+TEST_CASE("events: a repetition within ten minutes raises the count of the first event",
           "[client][events]") {
   Fixture f;
   const auto first = f.Observe(About("q"));
@@ -66,7 +66,7 @@ TEST_CASE("events: the same again within ten minutes raises the count of the fir
   CHECK(f.Observe(About("q"))->count == 3);
 }
 
-TEST_CASE("events: after more than ten minutes the same is a new one", "[client][events]") {
+TEST_CASE("events: a repetition after more than ten minutes is a new event", "[client][events]") {
   Fixture f;
   const auto first = f.Observe(About("q"));
   f.clock.Advance(10min + 1s);
@@ -110,7 +110,7 @@ TEST_CASE("events: from the tenth message on similar ones are combined", "[clien
   CHECK(eleventh->event.message == "(combined from similar events): message 11");
 }
 
-TEST_CASE("events: an object says at most 25 in a row, then one in five minutes",
+TEST_CASE("events: an object has at most 25 events at once, then one in five minutes",
           "[client][events]") {
   Fixture f;
   for (int i = 0; i < 25; ++i) CHECK(f.Observe(About("loud")));
@@ -126,7 +126,7 @@ TEST_CASE("events: an object says at most 25 in a row, then one in five minutes"
   CHECK_FALSE(f.Observe(About("loud")));
 }
 
-TEST_CASE("events: only so many objects are remembered, the latest", "[client][events]") {
+TEST_CASE("events: only the most recent objects are remembered", "[client][events]") {
   Fixture f;
   f.correlator = EventCorrelator({.objects = 2});
   f.Observe(About("a"));
@@ -137,7 +137,7 @@ TEST_CASE("events: only so many objects are remembered, the latest", "[client][e
   CHECK_FALSE(f.Observe(About("b"))->repeats);
 }
 
-TEST_CASE("events: texts and names fit what the API server takes", "[client][events]") {
+TEST_CASE("events: texts and names are as long as the API server allows", "[client][events]") {
   Fixture f;
   std::string message(1020, 'x');
   message += "\xC3\xA4\xC3\xA4\xC3\xA4";
@@ -155,7 +155,7 @@ TEST_CASE("events: texts and names fit what the API server takes", "[client][eve
   CHECK(f.Observe(About("q", std::string(1024, 'y')))->event.message.size() == 1024);
 }
 
-TEST_CASE("events: those of cluster-scoped objects are kept in the default namespace",
+TEST_CASE("events: events of cluster-scoped objects are stored in the default namespace",
           "[client][events]") {
   Fixture f;
   auto event = About("lease");

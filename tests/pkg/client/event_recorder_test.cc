@@ -73,7 +73,7 @@ using Counts = std::map<std::string, int>;
 
 }  // namespace
 
-TEST_CASE("event recorder: an event is stored in its object's namespace, whole",
+TEST_CASE("event recorder: a complete event is stored in its object's namespace",
           "[client][events]") {
   Fixture f;
   f.Accept(1);
@@ -116,7 +116,7 @@ TEST_CASE("event recorder: a repetition raises the count", "[client][events]") {
   CHECK(f.outcomes.seen == Counts{{"created", 1}, {"repeated", 1}});
 }
 
-TEST_CASE("event recorder: a repetition of what the server has forgotten is stored anew",
+TEST_CASE("event recorder: a repetition of an expired event is stored as a new one",
           "[client][events]") {
   Fixture f;
   f.Accept(1);
@@ -131,8 +131,7 @@ TEST_CASE("event recorder: a repetition of what the server has forgotten is stor
   CHECK(f.Body(2).At({"count"})->AsInt64() == 2);
 }
 
-TEST_CASE("event recorder: repetitions of an event that still waits are one request",
-          "[client][events]") {
+TEST_CASE("event recorder: repetitions of a queued event are one request", "[client][events]") {
   Fixture f;
   f.Accept(1);
   for (int i = 0; i < 3; ++i) f.recorder->Record(Stale("q"));
@@ -141,8 +140,10 @@ TEST_CASE("event recorder: repetitions of an event that still waits are one requ
   CHECK(f.Body(0).At({"count"})->AsInt64() == 3);
 }
 
-TEST_CASE("event recorder: a server that is away is asked again, with pauses, and not for ever",
-          "[client][events]") {
+TEST_CASE(
+    "event recorder: requests to an absent server are retried with pauses, a limited number of "
+    "times",
+    "[client][events]") {
   Fixture f;
   for (int i = 0; i < 5; ++i) f.client.OnDo(Answer::Refuse(ErrorCode::kUnavailable));
   f.recorder->Record(Stale("q"));
@@ -160,7 +161,7 @@ TEST_CASE("event recorder: a server that is away is asked again, with pauses, an
   CHECK(f.outcomes.seen == Counts{{"created", 1}, {"unsent", 1}});
 }
 
-TEST_CASE("event recorder: a busy server names the time to wait", "[client][events]") {
+TEST_CASE("event recorder: it waits as long as a busy server says", "[client][events]") {
   Fixture f;
   auto busy = Refusal(ErrorCode::kTooManyRequests, 429);
   busy.retry_after = 40s;
@@ -173,7 +174,8 @@ TEST_CASE("event recorder: a busy server names the time to wait", "[client][even
   CHECK(f.outcomes.seen == Counts{{"created", 1}});
 }
 
-TEST_CASE("event recorder: a refusal is final, and the next event is tried", "[client][events]") {
+TEST_CASE("event recorder: a refused event is not retried, and the next one is sent",
+          "[client][events]") {
   fake::CapturedLog log;
   Fixture f;
   f.client.OnDo(Answer::Refuse(Refusal(ErrorCode::kForbidden, 403)));
@@ -187,12 +189,12 @@ TEST_CASE("event recorder: a refusal is final, and the next event is tried", "[c
   for (const char* name : {"a", "b", "c", "d", "e", "f"}) f.recorder->Record(Stale(name));
   f.scheduler.RunFor(1min);
   CHECK(f.client.calls.size() == 6);
-  // The last event: an earlier try of it was stored.
+  // The outcome "created" is of the last event: the server had stored it at an earlier try.
   CHECK(f.outcomes.seen == Counts{{"refused", 3}, {"namespace_gone", 2}, {"created", 1}});
   CHECK(log.With("the server refused an event").size() == 2);  // each kind of refusal once
 }
 
-TEST_CASE("event recorder: what finds no room is not taken, and may be said later",
+TEST_CASE("event recorder: a full queue rejects an event, which may be recorded later",
           "[client][events]") {
   Fixture f({.queue = 3});
   for (const char* name : {"a", "b", "c"}) CHECK(f.recorder->Record(Stale(name)));
@@ -205,7 +207,7 @@ TEST_CASE("event recorder: what finds no room is not taken, and may be said late
   CHECK(f.outcomes.seen == Counts{{"queue_full", 1}, {"created", 4}});
 }
 
-TEST_CASE("event recorder: an object that says too much is silenced", "[client][events]") {
+TEST_CASE("event recorder: an object with too many events is silenced", "[client][events]") {
   Fixture f;
   f.Accept(40);
   for (int i = 0; i < 40; ++i) {
@@ -227,7 +229,7 @@ TEST_CASE("event recorder: many events are spread over time", "[client][events]"
   CHECK(f.outcomes.seen == Counts{{"created", 500}});
 }
 
-TEST_CASE("event recorder: a stop says what is queued, within two seconds", "[client][events]") {
+TEST_CASE("event recorder: a stop sends queued events within two seconds", "[client][events]") {
   SECTION("the server answers") {
     Fixture f({.burst = 1, .per_second = 1});
     f.Accept(50);

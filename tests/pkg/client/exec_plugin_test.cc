@@ -17,7 +17,7 @@ using Catch::Matchers::Contains;
 
 constexpr const char* kVersion = "client.authentication.k8s.io/v1";
 
-TEST_CASE("exec plugin: it is told the version, and the cluster if it wants to know", "[client]") {
+TEST_CASE("exec plugin: it gets the version, and the cluster if requested", "[client]") {
   ClusterConfig config;
   config.server = http::ParseUrl("https://h:6443/p").value();
   config.tls.ca_pem = "PEM";
@@ -37,7 +37,7 @@ TEST_CASE("exec plugin: it is told the version, and the cluster if it wants to k
                         .value());
 }
 
-TEST_CASE("exec plugin: answers that are none say what is wrong, without quoting", "[client]") {
+TEST_CASE("exec plugin: the error for an invalid answer says why, without quoting it", "[client]") {
   const std::string head =
       R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)";
   struct Case {
@@ -89,7 +89,7 @@ struct Shell {
   }
 };
 
-TEST_CASE("exec plugin: a credential that never expires may say so with any year", "[client]") {
+TEST_CASE("exec plugin: any large year means that the credential never expires", "[client]") {
   const std::string head =
       R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":)";
   for (const char* time :
@@ -102,7 +102,7 @@ TEST_CASE("exec plugin: a credential that never expires may say so with any year
   }
 }
 
-TEST_CASE("exec plugin: arguments, environment and answer travel", "[client]") {
+TEST_CASE("exec plugin: arguments and environment are passed, and the answer is read", "[client]") {
   Shell shell(R"(
 case "$KUBERNETES_EXEC_INFO" in *'"interactive":false'*) ;; *) exit 9 ;; esac
 if read line; then exit 8; fi
@@ -118,7 +118,7 @@ printf '{"token":"%s-%s-%s","expirationTimestamp":"2026-01-02T03:04:05Z"}}' "$1"
         std::chrono::sys_days(std::chrono::year(2026) / 1 / 2) + 3h + 4min + 5s);
 }
 
-TEST_CASE("exec plugin: a failed, missing or endless plugin is named", "[client]") {
+TEST_CASE("exec plugin: the error for a failed, missing or endless plugin names it", "[client]") {
   SECTION("it fails") {
     Shell shell("echo secret; exit 3");
     CHECK(shell.Run().error().message ==

@@ -55,7 +55,7 @@ TEST_CASE("kubeconfig: every field of an entry is read", "[client]") {
   CHECK(context.cluster + "/" + context.user + "/" + context.ns == "k/u/ns");
 }
 
-TEST_CASE("kubeconfig: relative paths belong to the folder of their file", "[client]") {
+TEST_CASE("kubeconfig: relative paths are resolved against the folder of their file", "[client]") {
   const auto config = ParseText(R"({
     "clusters":[{"name":"k","cluster":{"certificate-authority":"pki/ca.crt"}}],
     "users":[{"name":"u","user":{"client-certificate":"../a.crt","client-key":"/abs/a.key",
@@ -78,7 +78,7 @@ TEST_CASE("kubeconfig: a file named without a folder keeps an exec path a path",
   CHECK(config->users.at("u").exec.command == "./plugin");
 }
 
-TEST_CASE("kubeconfig: what has the wrong shape is named with file, entry and field", "[client]") {
+TEST_CASE("kubeconfig: the error for a wrong type names file, entry and field", "[client]") {
   struct Case {
     std::string document;
     std::string message;
@@ -149,7 +149,7 @@ TEST_CASE("kubeconfig: a file that cannot be read or parsed is an error, not a m
   }
 }
 
-TEST_CASE("kubeconfig: YAML files are read too", "[client]") {
+TEST_CASE("kubeconfig: YAML files are read, too", "[client]") {
   const TempFolder folder;
   const std::string file = folder.Write("config", R"(apiVersion: v1
 kind: Config
@@ -170,7 +170,7 @@ current-context: kind
   CHECK(loaded->config.current_context == "kind");
 }
 
-TEST_CASE("kubeconfig: a path list loses empty parts and repetitions", "[client]") {
+TEST_CASE("kubeconfig: empty and repeated parts of a path list are dropped", "[client]") {
   CHECK(SplitPathList("").empty());
   CHECK(SplitPathList("/a") == std::vector<std::string>{"/a"});
   CHECK(SplitPathList(":/a::/b:/a:") == std::vector<std::string>{"/a", "/b"});

@@ -71,7 +71,7 @@ TEST_CASE("proxy: the variable follows the server's scheme, upper case first", "
   CHECK((*plain)->username == "user");
 }
 
-TEST_CASE("proxy: loopback servers and those of NO_PROXY are asked directly", "[client]") {
+TEST_CASE("proxy: loopback servers and those of NO_PROXY are reached directly", "[client]") {
   const Environment environment =
       Variables({{"HTTPS_PROXY", "http://p:1"}, {"no_proxy", "10.0.0.0/8"}});
   for (const char* server :
@@ -84,7 +84,7 @@ TEST_CASE("proxy: loopback servers and those of NO_PROXY are asked directly", "[
   CHECK(*ProxyFromEnvironment(Server("https://11.1.2.3"), environment));
 }
 
-TEST_CASE("proxy: a URL that does not parse names its variable", "[client]") {
+TEST_CASE("proxy: the error for an invalid URL names the variable", "[client]") {
   const auto proxy =
       ProxyFromEnvironment(Server("https://h"), Variables({{"https_proxy", "ftp://p:1"}}));
   REQUIRE_FALSE(proxy);

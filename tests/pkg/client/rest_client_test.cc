@@ -97,7 +97,7 @@ TEST_CASE("rest client: no credential goes to a server that is not https", "[cli
   CHECK_FALSE(fixture.script.sent[0].request.headers.Has("Authorization"));
 }
 
-TEST_CASE("rest client: refusals are errors, and so is a Failure that came as a success",
+TEST_CASE("rest client: refusals are errors, and so is a Status of Failure with code 200",
           "[client]") {
   Fixture fixture;
   fixture.script.Answer(404, "nothing here");
@@ -156,7 +156,7 @@ TEST_CASE("rest client: a lost connection repeats a read and never a write", "[c
   }
 }
 
-TEST_CASE("rest client: after a 401 the token file is read anew, and the request repeated once",
+TEST_CASE("rest client: after a 401 the token file is read again, and the request is repeated once",
           "[client]") {
   const TempFolder folder;
   Fixture fixture;
@@ -180,7 +180,7 @@ TEST_CASE("rest client: after a 401 the token file is read anew, and the request
     CHECK(fixture.Do({.path = "/x"}).error().code == ErrorCode::kUnauthorized);
     CHECK(fixture.script.sent.size() == 2);
   }
-  // An unknown user has written nothing.
+  // A write is repeated as well: the server answered 401, so it has written nothing.
   SECTION("a write, too") {
     const std::string verb = GENERATE("PUT", "POST", "PATCH", "DELETE");
     folder.Write("token", "two");
@@ -199,7 +199,7 @@ TEST_CASE("rest client: after a 401 the token file is read anew, and the request
   }
 }
 
-TEST_CASE("rest client: an unchanged answer is one only where it was asked for", "[client]") {
+TEST_CASE("rest client: a 304 is an answer only if it was requested", "[client]") {
   Fixture fixture;
   fixture.script.Answer(304, "");
   const auto unchanged = fixture.Do({.path = "/apis", .if_none_match = "\"E\""});
@@ -210,7 +210,7 @@ TEST_CASE("rest client: an unchanged answer is one only where it was asked for",
   CHECK_FALSE(fixture.Do({.path = "/apis"}));
 }
 
-TEST_CASE("rest client: a stop during a wait ends it", "[client]") {
+TEST_CASE("rest client: a cancellation ends a wait before a retry", "[client]") {
   Fixture fixture;
   fixture.script.Answer(429, "", {{"Retry-After", "20"}});
   base::TaskGroup group(fixture.io.get_executor());
@@ -245,7 +245,7 @@ base::Result<std::string> ReadAll(Fixture& fixture, ApiRequest request) {
   return running.value();
 }
 
-TEST_CASE("rest client: a watch is never compressed, a streamed list is", "[client]") {
+TEST_CASE("rest client: a streamed list is compressed, a watch never", "[client]") {
   Fixture fixture;
   fixture.script.Answer(200, "events");
   CHECK(ReadAll(fixture, {.path = "/x", .query = {{"watch", "1"}}}).value() == "events");
@@ -267,7 +267,8 @@ TEST_CASE("rest client: a refused stream is an error with the server's words", "
   CHECK(ReadAll(fixture, {.path = "/x"}).error().retry_after == 4s);
 }
 
-TEST_CASE("rest client: an answer that is no JSON object names the request", "[client]") {
+TEST_CASE("rest client: the error for an answer that is not a JSON object names the request",
+          "[client]") {
   Fixture fixture;
   const auto get = [&fixture] {
     const Running<base::Result<json::Value>> running(

@@ -79,7 +79,7 @@ TEST_CASE("yaml: keys become strings", "[config]") {
   CHECK(Says(ErrorOf("~: b\n"), "a key must not be null"));
 }
 
-TEST_CASE("yaml: a manifest reads as its JSON", "[config]") {
+TEST_CASE("yaml: a manifest is read like its JSON form", "[config]") {
   CHECK(Json("# quota\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q}\nspec:\n"
              "  hard:\n    cpu: 1\n    \"pods\": \"4\"\n  scopes:\n  - BestEffort\n") ==
         R"({"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q"},)"
@@ -88,7 +88,7 @@ TEST_CASE("yaml: a manifest reads as its JSON", "[config]") {
   CHECK(Json("{\"a\": 1, b: 2} # flow") == R"({"a":1,"b":2})");
 }
 
-TEST_CASE("yaml: aliases repeat, merge keys yield to the map's own members", "[config]") {
+TEST_CASE("yaml: aliases are expanded, and a map's own members override merge keys", "[config]") {
   CHECK(Json("a: &x {k: [1]}\nb: *x\nc: &s text\nd: *s\n") ==
         R"({"a":{"k":[1]},"b":{"k":[1]},"c":"text","d":"text"})");
   const auto merged = ParseYaml(
@@ -131,7 +131,7 @@ TEST_CASE("yaml: documents are separated, empty ones omitted", "[config]") {
   CHECK(Says(ErrorOf("a: 1\n---\nb: 2\n"), "found 2"));
 }
 
-TEST_CASE("yaml: text behind a document is an error, not another document", "[config]") {
+TEST_CASE("yaml: text after a document is an error, not another document", "[config]") {
   CHECK(Says(ErrorOf("- x\ny\n"), "line 2, column 1: unexpected text after the document"));
   CHECK(Says(ErrorOf("{a: 1}\n:\n"), "line 2"));
   CHECK(Says(ErrorOf("a: 1\n---\n- x\ny\n"), "line 4"));
@@ -140,7 +140,7 @@ TEST_CASE("yaml: text behind a document is an error, not another document", "[co
   CHECK(documents->size() == 4);
 }
 
-TEST_CASE("yaml: nesting is bounded, also through aliases", "[config]") {
+TEST_CASE("yaml: nesting is bounded, even through aliases", "[config]") {
   CHECK(ParseYaml("[[[1]]]", {.depth = 3}).has_value());
   CHECK(Says(ErrorOf("[[[1]]]", {.depth = 2}), "nested deeper than 2 levels"));
   CHECK(Says(ErrorOf("a: &a [1]\nb: [*a]\n", {.depth = 2}), "nested deeper"));
@@ -164,7 +164,7 @@ TEST_CASE("yaml: aliases that multiply are refused", "[config]") {
   CHECK(Says(ErrorOf(long_text), "aliases repeat too much"));
 }
 
-TEST_CASE("yaml: what is written is read back as the same value", "[config]") {
+TEST_CASE("yaml: a written value is read back unchanged", "[config]") {
   for (const char* text :
        {R"({"a":{"b":[1,{"c":"d","e":[]},[[2],{}],"x"],"f":{}},"g":null})", "[]", "{}", "\"\"", "7",
         "[[1,[2]],{\"a\":[{\"b\":1}]}]",

@@ -55,7 +55,7 @@ TEST_CASE("endpoints: metrics are served in the text format", "[debug]") {
   CHECK_THAT(response.body, Contains("jobs_total 3\n"));
 }
 
-TEST_CASE("endpoints: two scrapes at once are answered, with turns of the loop between steps",
+TEST_CASE("endpoints: two concurrent scrapes are answered in steps that yield to the event loop",
           "[debug]") {
   Fixture f;
   int refreshed = 0;
@@ -104,7 +104,7 @@ TEST_CASE("endpoints: only GET and HEAD are allowed", "[debug]") {
   }
 }
 
-TEST_CASE("endpoints: an address serves only what it was given", "[debug]") {
+TEST_CASE("endpoints: an address serves only its own endpoints", "[debug]") {
   Fixture f;
   f.endpoints.metrics = nullptr;
   CHECK(f.Ask("GET", "/metrics").status == 404);
@@ -119,7 +119,7 @@ TEST_CASE("endpoints: a target that cannot be decoded is a bad request", "[debug
   CHECK(f.Ask("GET", "/metrics/%zz").status == 400);
 }
 
-TEST_CASE("endpoints: the handler sends one answer", "[debug]") {
+TEST_CASE("endpoints: the handler sends exactly one answer", "[debug]") {
   Fixture f;
   Recorder recorder;
   base::asio::io_context io;
@@ -162,7 +162,7 @@ struct Guarded : Fixture {
 
 }  // namespace
 
-TEST_CASE("endpoints: guarded metrics are for those who are let in", "[debug]") {
+TEST_CASE("endpoints: guarded metrics are only for permitted clients", "[debug]") {
   Guarded g;
   g.registry.NewCounter("jobs_total", "Jobs.").Increment(3);
   CHECK_THAT(g.Send("/metrics", "Bearer abc").body, Contains("jobs_total 3\n"));
@@ -185,7 +185,7 @@ TEST_CASE("endpoints: guarded metrics are for those who are let in", "[debug]") 
   }
 }
 
-TEST_CASE("endpoints: what is no bearer token is none", "[debug]") {
+TEST_CASE("endpoints: other Authorization headers are not bearer tokens", "[debug]") {
   Guarded g;
   for (const char* header : {"", "Basic YTpi", "Bearer", "Bearer ", "abc", "Bearerabc"}) {
     g.Send("/metrics", header);
@@ -193,7 +193,7 @@ TEST_CASE("endpoints: what is no bearer token is none", "[debug]") {
   }
 }
 
-TEST_CASE("endpoints: every way to write /metrics meets the guard, health meets none", "[debug]") {
+TEST_CASE("endpoints: every spelling of /metrics is guarded, and health is not", "[debug]") {
   Guarded g;
   g.registry.NewCounter("jobs_total", "Jobs.");
   g.Refuse(base::ErrorCode::kUnauthorized);

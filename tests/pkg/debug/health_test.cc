@@ -28,7 +28,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("health: all well is 200 and ok", "[debug]") {
+TEST_CASE("health: the answer is 200 and ok if all checks pass", "[debug]") {
   Fixture f;
   const char* const path =
       GENERATE("/healthz", "/livez", "/readyz", "/readyz/synced", "/livez/ping");
@@ -46,7 +46,7 @@ TEST_CASE("health: verbose lists every check", "[debug]") {
   CHECK(f.Get("/livez?verbose=1").body == "[+]ping ok\n[+]loop ok\nlivez check passed\n");
 }
 
-TEST_CASE("health: a failed check is 500, named, its reason withheld", "[debug]") {
+TEST_CASE("health: a failed check gives 500 and its name, without the reason", "[debug]") {
   Fixture f;
   f.synced = "pods.v1: 403 for user secret-name";
   const http::Response response = f.Get("/readyz");
@@ -59,7 +59,7 @@ TEST_CASE("health: a failed check is 500, named, its reason withheld", "[debug]"
   CHECK(f.Get("/readyz").status == 200);
 }
 
-TEST_CASE("health: readiness is no matter of liveness, liveness is of readiness", "[debug]") {
+TEST_CASE("health: readiness includes the liveness checks, but not the reverse", "[debug]") {
   Fixture f;
   f.synced = "not yet";
   CHECK(f.Get("/livez").status == 200);
@@ -71,7 +71,7 @@ TEST_CASE("health: readiness is no matter of liveness, liveness is of readiness"
   CHECK(f.Get("/readyz").status == 500);
 }
 
-TEST_CASE("health: what is excluded does not count", "[debug]") {
+TEST_CASE("health: an excluded check does not count", "[debug]") {
   Fixture f;
   f.synced = "not yet";
   f.live = "stuck";
@@ -83,7 +83,7 @@ TEST_CASE("health: what is excluded does not count", "[debug]") {
         "readyz check passed\n");
 }
 
-TEST_CASE("health: unknown paths and checks are not its own", "[debug]") {
+TEST_CASE("health: it does not answer unknown paths and checks", "[debug]") {
   const Fixture f;
   for (const char* path : {"/", "/health", "/readyz/none", "/livez/synced", "/readyz/synced/x"}) {
     INFO(path);

@@ -20,7 +20,7 @@ TEST_CASE("queue metrics: all start at zero", "[debug]") {
   }
 }
 
-TEST_CASE("queue metrics: a queue's work shows in the field's names", "[debug]") {
+TEST_CASE("queue metrics: the work of a queue is exported under the usual names", "[debug]") {
   metrics::Registry registry;
   debug::QueueMetrics metrics(registry, "quota");
   base::ManualClock clock;
@@ -46,7 +46,7 @@ TEST_CASE("queue metrics: a queue's work shows in the field's names", "[debug]")
   CHECK_THAT(text, Contains("queue_duration_seconds_bucket{name=\"quota\",le=\"1e-08\"} 0\n"));
 }
 
-TEST_CASE("queue metrics: a scrape after the queue has gone asks nobody", "[debug]") {
+TEST_CASE("queue metrics: a scrape after the end of the queue does not use it", "[debug]") {
   metrics::Registry registry;
   {
     debug::QueueMetrics metrics(registry, "quota");

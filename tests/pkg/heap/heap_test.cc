@@ -23,7 +23,7 @@ std::size_t ResidentBytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Leaves 100 MB behind that are free, and one piece that is not.
+// Leaves 100 MB of free memory behind, and returns one piece that stays in use.
 std::unique_ptr<std::string> Burst() {
   std::vector<std::unique_ptr<std::string>> burst;
   burst.reserve(100'000);
@@ -36,15 +36,15 @@ std::unique_ptr<std::string> Burst() {
 }  // namespace
 
 #ifdef QCM_SANITIZED
-TEST_CASE("heap: nothing is known of a sanitizer's allocator", "[heap]") {
+TEST_CASE("heap: a sanitizer's allocator has no statistics", "[heap]") {
   const auto kept = Burst();
   heap::GiveBackDue();
   CHECK(heap::FreeBytes() == 0);
   CHECK(ResidentBytes() > 0);
 }
 #else
-// The allocator has a clock of its own, so this takes the time that it takes.
-TEST_CASE("heap: what a burst leaves behind goes back to the system in small parts", "[heap]") {
+// The allocator reads the real clock, so this test cannot run in virtual time.
+TEST_CASE("heap: free memory after a burst is returned to the system in small parts", "[heap]") {
   const auto kept = Burst();
   const std::size_t after_burst = ResidentBytes();
   REQUIRE(heap::FreeBytes() > 60 * kMiB);

@@ -35,7 +35,7 @@ struct DatedAuthority {
   CertificatePair ca;
 };
 
-TEST_CASE("certificates: what was asked for is what is read", "[http][tls]") {
+TEST_CASE("certificates: a created certificate has the requested properties", "[http][tls]") {
   const DatedAuthority authority;
   const CertificatePair leaf = authority.Issue({"a.b.svc", "127.0.0.1", "::1"}, 24h);
   const auto read = http::ReadCertificates(leaf.cert_pem + authority.ca.cert_pem, "x").value();
@@ -51,7 +51,7 @@ TEST_CASE("certificates: what was asked for is what is read", "[http][tls]") {
   CHECK_FALSE(read[0].ValidAt(kDay - 1h - 1s));
 }
 
-TEST_CASE("certificates: a server is accepted by its CA, host and date, each judged",
+TEST_CASE("certificates: CA, host and date of a server certificate are all checked",
           "[http][tls]") {
   const DatedAuthority authority;
   const DatedAuthority stranger;
@@ -77,7 +77,7 @@ TEST_CASE("certificates: a server is accepted by its CA, host and date, each jud
   CHECK(strange.error().code == ErrorCode::kTls);
 }
 
-TEST_CASE("certificates: a CA of ours makes no further CA, a server's is for servers",
+TEST_CASE("certificates: our CA signs no further CA, and a server certificate is only for servers",
           "[http][tls]") {
   const Authority authority;
   const CertificatePair below = authority.Issue({.common_name = "below", .is_ca = true});

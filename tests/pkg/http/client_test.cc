@@ -55,7 +55,7 @@ struct Connections {
   }
 };
 
-TEST_CASE("client: a request is sent as given, and the answer comes back", "[http][client]") {
+TEST_CASE("client: a request is sent unchanged, and the answer is returned", "[http][client]") {
   Loopback loopback;
   http::Request seen;
   std::string authority;
@@ -87,7 +87,7 @@ TEST_CASE("client: a request is sent as given, and the answer comes back", "[htt
   CHECK(seen.headers.Get("Accept-Encoding") == "gzip");
 }
 
-TEST_CASE("client: the next request takes the kept connection", "[http][client]") {
+TEST_CASE("client: the next request uses the kept connection", "[http][client]") {
   Loopback loopback;
   Connections connections;
   loopback.handler = connections.Handler();
@@ -106,7 +106,7 @@ TEST_CASE("client: the next request takes the kept connection", "[http][client]"
   CHECK(connections.addresses[2] != connections.addresses[3]);
 }
 
-TEST_CASE("client: an idle connection is not used after its time", "[http][client]") {
+TEST_CASE("client: an idle connection is not used after its maximum age", "[http][client]") {
   Loopback loopback;
   Connections connections;
   loopback.handler = connections.Handler();
@@ -124,7 +124,7 @@ TEST_CASE("client: an idle connection is not used after its time", "[http][clien
 }
 
 // Bursts of requests: each burst uses the connections of the one before.
-TEST_CASE("client: as many connections are kept as were needed at once", "[http][client]") {
+TEST_CASE("client: as many connections are kept as were used at once", "[http][client]") {
   constexpr int kCrowd = 100;
   Loopback loopback;
   std::set<std::string> addresses;
@@ -153,7 +153,7 @@ TEST_CASE("client: as many connections are kept as were needed at once", "[http]
   CHECK(addresses.size() == kCrowd);
 }
 
-TEST_CASE("client: no more connections are kept than the bound says", "[http][client]") {
+TEST_CASE("client: the number of kept connections is bounded", "[http][client]") {
   Loopback loopback;
   std::set<std::string> addresses;
   int arrived = 0;
@@ -260,7 +260,7 @@ TEST_CASE("client: a fresh connection that dies is not tried again", "[http][cli
   });
 }
 
-TEST_CASE("client: a silent server ends at the deadline", "[http][client]") {
+TEST_CASE("client: a request to a silent server ends at the deadline", "[http][client]") {
   Loopback loopback;
   loopback.handler = [&](http::Request request, http::Peer,
                          http::ResponseWriter& writer) -> Task<void> {
@@ -290,7 +290,8 @@ TEST_CASE("client: a silent server ends at the deadline", "[http][client]") {
   });
 }
 
-TEST_CASE("client: a cancelled request returns at once and closes", "[http][client]") {
+TEST_CASE("client: a cancelled request returns at once and closes its connection",
+          "[http][client]") {
   Loopback loopback;
   bool streaming = false;
   bool gone = false;
@@ -381,7 +382,7 @@ TEST_CASE("client: a body that ends too early is an error", "[http][client]") {
   });
 }
 
-TEST_CASE("client: odd but valid answers are understood", "[http][client]") {
+TEST_CASE("client: unusual but valid answers are understood", "[http][client]") {
   struct Case {
     std::string name, answer, body;
   };
@@ -433,7 +434,7 @@ TEST_CASE("client: an answer that is not HTTP is malformed", "[http][client]") {
   });
 }
 
-TEST_CASE("client: HEAD has no body to wait for", "[http][client]") {
+TEST_CASE("client: HEAD does not wait for a body", "[http][client]") {
   Loopback loopback;
   loopback.handler = http::test::Echo;
   loopback.Run([&]() -> Task<void> {
@@ -489,7 +490,7 @@ TEST_CASE("client: a refusal of a large body is read", "[http][client]") {
   });
 }
 
-TEST_CASE("client: a server that is away is unavailable, by name", "[http][client]") {
+TEST_CASE("client: the error for an absent server is kUnavailable and names it", "[http][client]") {
   base::asio::io_context io;
   std::uint16_t port = 0;
   { port = Listener(io).port(); }
@@ -513,7 +514,7 @@ TEST_CASE("client: a server that is away is unavailable, by name", "[http][clien
   });
 }
 
-TEST_CASE("client: a name with several addresses is tried until one answers", "[http][client]") {
+TEST_CASE("client: all addresses of a name are tried until one answers", "[http][client]") {
   Loopback loopback;  // listens only on 127.0.0.1, but localhost is often ::1 first
   loopback.handler = http::test::Echo;
   loopback.Run([&]() -> Task<void> {
@@ -525,7 +526,7 @@ TEST_CASE("client: a name with several addresses is tried until one answers", "[
   });
 }
 
-TEST_CASE("client: a URL of another scheme makes no client", "[http][client]") {
+TEST_CASE("client: a URL with another scheme is an error", "[http][client]") {
   base::asio::io_context io;
   http::ClientOptions options;
   options.server = {.scheme = "socks5", .host = "x", .port = 1};

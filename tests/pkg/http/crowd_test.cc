@@ -45,7 +45,7 @@ class Party {
     clients_.push_back(std::make_unique<Client>(crowd, address));
     return *clients_.back();
   }
-  // A guest whose request was answered well, and who waits for the next.
+  // Adds a client whose first request succeeded, and which waits for the next.
   Client& ComeKnown(const std::string& address) {
     Client& client = Come(address);
     client.SetKnown(true);
@@ -75,7 +75,7 @@ TEST_CASE("crowd: no connection is closed while there is room", "[http][crowd]")
   CHECK_FALSE(one.released());
 }
 
-TEST_CASE("crowd: a client without a valid request is closed before one with", "[http][crowd]") {
+TEST_CASE("crowd: clients without a valid request are closed first", "[http][crowd]") {
   Party party({.connections = 4, .bytes = 0});
   Client& api_server = party.ComeKnown("a");
   Client& fresh = party.Come("b");
@@ -92,8 +92,7 @@ TEST_CASE("crowd: a client without a valid request is closed before one with", "
   CHECK_FALSE(second.closed());
 }
 
-TEST_CASE("crowd: of unknown clients the address with most connections loses one",
-          "[http][crowd]") {
+TEST_CASE("crowd: the address with the most unknown clients loses a connection", "[http][crowd]") {
   Party party({.connections = 4, .bytes = 0});
   Client& single = party.Come("a");
   party.clock.Advance(1ms);
@@ -108,7 +107,7 @@ TEST_CASE("crowd: of unknown clients the address with most connections loses one
   CHECK_FALSE(newest.closed());
 }
 
-TEST_CASE("crowd: of known clients the one that was idle longest is closed", "[http][crowd]") {
+TEST_CASE("crowd: the known client that was idle longest is closed", "[http][crowd]") {
   Party party({.connections = 2, .bytes = 0});
   Client& idle = party.ComeKnown("a");
   Client& busy = party.ComeKnown("a");
@@ -173,12 +172,13 @@ TEST_CASE("crowd: a request of the address that holds most is refused itself", "
   CHECK(greedy.Hold(30));
   CHECK_FALSE(one.released());
   CHECK_FALSE(other.released());
-  // A guest with an answer to send takes bytes from others, or exceeds the bound.
+  // MustHold() cannot fail: a client with an answer to send takes bytes from others, or exceeds the
+  // bound.
   greedy.MustHold(200);
   CHECK(greedy.held() == 200);
 }
 
-TEST_CASE("crowd: of one address the largest request is ended", "[http][crowd]") {
+TEST_CASE("crowd: the largest request of an address is ended", "[http][crowd]") {
   Party party({.connections = 9, .bytes = 100});
   Client& attacker = party.Come("a");
   REQUIRE(attacker.Hold(99));
@@ -208,7 +208,7 @@ TEST_CASE("crowd: slow unknown clients lose their memory to a known client", "[h
   CHECK(party.crowd.bytes() == 100);
 }
 
-TEST_CASE("crowd: without a bound on bytes none are taken back", "[http][crowd]") {
+TEST_CASE("crowd: no memory is taken back without a bound on bytes", "[http][crowd]") {
   Party party({.connections = 2, .bytes = 0});
   Client& one = party.Come("a");
   CHECK(one.Hold(std::size_t{1} << 40));

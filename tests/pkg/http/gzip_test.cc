@@ -46,7 +46,7 @@ std::string Drain(http::Gunzip& gunzip) {
   }
 }
 
-TEST_CASE("gunzip: several members in a row are one body, however they are cut", "[http][gzip]") {
+TEST_CASE("gunzip: consecutive members are one body, wherever the bytes are cut", "[http][gzip]") {
   const std::string plain = Numbers(200'000);
   const std::string packed = Gzip(plain.substr(0, 1000)) + Gzip("") +
                              Gzip(plain.substr(1000, 99'000)) + Gzip(plain.substr(100'000));
@@ -88,7 +88,7 @@ TEST_CASE("gunzip: other data and damaged data are malformed", "[http][gzip]") {
   CHECK(failed);
 }
 
-TEST_CASE("gunzip: a bomb comes in bounded pieces", "[http][gzip]") {
+TEST_CASE("gunzip: a decompression bomb comes in bounded pieces", "[http][gzip]") {
   const auto gunzip = http::NewGunzip();
   gunzip->Add(Gzip(std::string(std::size_t{50} << 20, '\0')));
   const auto piece = gunzip->Take();
@@ -96,7 +96,7 @@ TEST_CASE("gunzip: a bomb comes in bounded pieces", "[http][gzip]") {
   CHECK(piece->size() <= (std::size_t{512} << 10));
 }
 
-TEST_CASE("client: gzip is decoded where it was asked for", "[http][client][gzip]") {
+TEST_CASE("client: gzip is decoded if it was requested", "[http][client][gzip]") {
   const std::string plain = Numbers(300'000);
   const bool wanted = GENERATE(true, false);
   Loopback loopback;
@@ -143,7 +143,8 @@ TEST_CASE("client: a gzip body that swells beyond the bound is refused", "[http]
   });
 }
 
-TEST_CASE("client: a gzip body cut short by its length is malformed", "[http][client][gzip]") {
+TEST_CASE("client: a gzip body truncated by its Content-Length is malformed",
+          "[http][client][gzip]") {
   Loopback loopback;
   loopback.handler = [&](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
     http::Response response;

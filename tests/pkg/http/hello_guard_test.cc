@@ -23,7 +23,7 @@ std::string ServerHello(const std::string& random) {
 
 }  // namespace
 
-TEST_CASE("hello guard: hellos up to 16 KiB are let through", "[http][tls]") {
+TEST_CASE("hello guard: hellos up to 16 KiB pass", "[http][tls]") {
   for (const std::size_t hello : {200U, 2'000U, 16'384U}) {
     HelloGuard guard;
     CHECK(guard.Receive(Heads(512, hello) + std::string(500, 'x')));
@@ -31,7 +31,7 @@ TEST_CASE("hello guard: hellos up to 16 KiB are let through", "[http][tls]") {
   }
 }
 
-TEST_CASE("hello guard: longer ones are not, however they come in", "[http][tls]") {
+TEST_CASE("hello guard: longer hellos are refused, however they arrive", "[http][tls]") {
   const std::string heads = Heads(512, 16'385);
   HelloGuard at_once;
   CHECK_FALSE(at_once.Receive(heads + std::string(500, 'x')));
@@ -47,7 +47,7 @@ TEST_CASE("hello guard: other records than handshakes pass", "[http][tls]") {
   CHECK(guard.Receive("GET / HTTP/1.1\r\n"));
 }
 
-TEST_CASE("hello guard: no client is asked for a second hello", "[http][tls]") {
+TEST_CASE("hello guard: no client has to send a second hello", "[http][tls]") {
   // The SHA-256 of "HelloRetryRequest".
   const std::string retry(
       "\xCF\x21\xAD\x74\xE5\x9A\x61\x11\xBE\x1D\x8C\x02\x1E\x65\xB8\x91"

@@ -29,7 +29,7 @@ TEST_CASE("headers: setting a name replaces every field of that name", "[http]")
   CHECK(values == std::vector<std::string>{"4", "2", "5"});
 }
 
-TEST_CASE("headers: a removed name is gone in all its spellings", "[http]") {
+TEST_CASE("headers: all spellings of a removed name are gone", "[http]") {
   http::Headers headers{{"A", "1"}, {"B", "2"}, {"a", "3"}};
   headers.Remove("a");
   CHECK_FALSE(headers.Has("A"));

@@ -22,7 +22,7 @@ base::Result<void> Show(Parser& parser, std::string_view text, std::size_t piece
 
 }  // namespace
 
-TEST_CASE("parser: a chunked body may be cut anywhere, its last chunk too", "[http]") {
+TEST_CASE("parser: a chunked body may be cut anywhere, even in its last chunk", "[http]") {
   const std::string fields = "Host: a\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const std::string body : {"0\r\n\r\n", "3\r\nabc\r\n0\r\n\r\n", "0\r\nA: b\r\n\r\n"}) {
     for (std::size_t piece = 1; piece < 90; ++piece) {

@@ -52,7 +52,7 @@ TEST_CASE("pool: idle connections expire, used ones stay", "[http]") {
   });
 }
 
-TEST_CASE("pool: beyond its bound the oldest goes", "[http]") {
+TEST_CASE("pool: the oldest connection is closed beyond the bound", "[http]") {
   Loopback loopback;
   loopback.handler = test::Echo;
   loopback.Run([&]() -> Task<void> {

@@ -113,7 +113,7 @@ TEST_CASE("proxy: TLS goes through an http or https proxy by CONNECT", "[http][p
   });
 }
 
-TEST_CASE("proxy: a refusal names proxy, server and status", "[http][proxy]") {
+TEST_CASE("proxy: the error for a refusal names proxy, server and status", "[http][proxy]") {
   const Authority authority;
   Loopback loopback;
   loopback.options.tls = authority.Serve();
@@ -134,7 +134,7 @@ TEST_CASE("proxy: a refusal names proxy, server and status", "[http][proxy]") {
   });
 }
 
-TEST_CASE("proxy: a plain request is handed to an http proxy whole", "[http][proxy]") {
+TEST_CASE("proxy: a plain request is sent to an http proxy with the full URL", "[http][proxy]") {
   Loopback proxy;  // an http proxy is a server that gets whole URLs
   http::Request seen;
   proxy.handler = [&](http::Request request, http::Peer,
@@ -158,7 +158,7 @@ TEST_CASE("proxy: a plain request is handed to an http proxy whole", "[http][pro
   CHECK(seen.headers.Get("Proxy-Authorization") == "Basic dXNlcjo=");
 }
 
-TEST_CASE("proxy: SOCKS5 with a password, and the name left to the proxy", "[http][proxy]") {
+TEST_CASE("proxy: SOCKS5 works with a password, and the proxy resolves the name", "[http][proxy]") {
   Loopback loopback;
   loopback.handler = http::test::Echo;
   std::string heard;

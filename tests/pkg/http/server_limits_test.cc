@@ -46,7 +46,7 @@ TEST_CASE("server: the answer to the last request of a connection says Connectio
   });
 }
 
-TEST_CASE("server: the bound on requests of a connection loses none", "[http][server]") {
+TEST_CASE("server: the bound on requests of a connection loses no request", "[http][server]") {
   Loopback loopback;
   std::set<std::string> connections;
   loopback.options.max_requests_per_connection = 4;
@@ -69,7 +69,8 @@ TEST_CASE("server: the bound on requests of a connection loses none", "[http][se
   CHECK(connections.size() == 5);
 }
 
-TEST_CASE("server: an old connection ends with its next answer, not before", "[http][server]") {
+TEST_CASE("server: an old connection is closed after its next answer, not before",
+          "[http][server]") {
   Loopback loopback;
   loopback.handler = http::test::Echo;
   loopback.options.max_connection_age = 50ms;
@@ -116,7 +117,7 @@ TEST_CASE("server: a request that has arrived when it stops is answered", "[http
   });
 }
 
-TEST_CASE("server: slow clients delay no other", "[http][server]") {
+TEST_CASE("server: slow clients do not delay others", "[http][server]") {
   const Authority authority;
   const bool tls = GENERATE(false, true);
   Loopback loopback;
@@ -141,7 +142,7 @@ TEST_CASE("server: slow clients delay no other", "[http][server]") {
   });
 }
 
-TEST_CASE("server: a handshake that does not end is closed", "[http][server]") {
+TEST_CASE("server: an endless handshake is closed", "[http][server]") {
   const Authority authority;
   Loopback loopback;
   loopback.handler = http::test::Echo;
@@ -288,7 +289,7 @@ TEST_CASE("server: memory that a handler reports counts instead of the body", "[
   });
 }
 
-TEST_CASE("server: a connection that waits takes no memory of requests", "[http][server]") {
+TEST_CASE("server: a waiting connection holds no request memory", "[http][server]") {
   const Authority authority;
   const bool tls = GENERATE(false, true);
   Loopback loopback;

@@ -42,7 +42,7 @@ struct Ticker {
   }
 };
 
-TEST_CASE("server: a connection is kept for the next request", "[http][server]") {
+TEST_CASE("server: a connection is kept open for the next request", "[http][server]") {
   Loopback loopback;
   loopback.handler = http::test::Echo;
   loopback.Run([&]() -> Task<void> {
@@ -131,7 +131,7 @@ TEST_CASE("server: HEAD gets the length and no body", "[http][server]") {
   });
 }
 
-TEST_CASE("server: bad requests get their own answer", "[http][server]") {
+TEST_CASE("server: each kind of bad request gets its own answer", "[http][server]") {
   struct Case {
     std::string name, request, status;
   };
@@ -166,7 +166,7 @@ TEST_CASE("server: bad requests get their own answer", "[http][server]") {
   });
 }
 
-TEST_CASE("server: a silent or idle client is closed without a word", "[http][server]") {
+TEST_CASE("server: a silent or idle client is closed without an answer", "[http][server]") {
   Loopback loopback;
   loopback.handler = http::test::Echo;
   loopback.options.header_timeout = 50ms;
@@ -180,7 +180,7 @@ TEST_CASE("server: a silent or idle client is closed without a word", "[http][se
   });
 }
 
-TEST_CASE("server: a handler without an answer is a 500", "[http][server]") {
+TEST_CASE("server: a handler that does not answer gives a 500", "[http][server]") {
   Loopback loopback;
   loopback.handler = [](http::Request, http::Peer, http::ResponseWriter&) -> Task<void> {
     co_return;
@@ -226,7 +226,8 @@ TEST_CASE("server: a stream is flushed by each write and ends cleanly", "[http][
   });
 }
 
-TEST_CASE("server: a streaming handler is cancelled when its client goes", "[http][server]") {
+TEST_CASE("server: a streaming handler is cancelled when its client disconnects",
+          "[http][server]") {
   Loopback loopback;
   Ticker ticker;
   loopback.handler = [&](const http::Request&, const http::Peer&, http::ResponseWriter& writer) {
@@ -301,7 +302,8 @@ TEST_CASE("server: requests that take longer than the grace are aborted", "[http
   CHECK(cancelled);
 }
 
-TEST_CASE("server: at the bound on connections it accepts once one is idle", "[http][server]") {
+TEST_CASE("server: at the bound on connections it accepts a new one once another is idle",
+          "[http][server]") {
   Loopback loopback;
   bool first_asked = false;
   bool may_answer = false;
@@ -325,7 +327,7 @@ TEST_CASE("server: at the bound on connections it accepts once one is idle", "[h
     may_answer = true;
     const std::string first_answer = co_await ReadUntil(*first, "GET /1");
     CHECK(Contains(first_answer, "200 OK"));
-    // It is idle now, and gives way.
+    // The first connection is idle now, so the server closes it for the second one.
     const std::string answer = co_await ReadUntil(*second, "GET /2");
     CHECK(Contains(answer, "200 OK"));
     const std::string rest = co_await ReadUntil(*first, "");
@@ -333,7 +335,8 @@ TEST_CASE("server: at the bound on connections it accepts once one is idle", "[h
   });
 }
 
-TEST_CASE("server: a client that does not read is cut after the write timeout", "[http][server]") {
+TEST_CASE("server: a client that does not read is disconnected after the write timeout",
+          "[http][server]") {
   Loopback loopback;
   base::ErrorCode outcome = base::ErrorCode::kInternal;
   bool done = false;
@@ -375,7 +378,7 @@ TEST_CASE("server: an abort is seen as a reset or as an early end", "[http][serv
   });
 }
 
-TEST_CASE("server: addresses and certificates that cannot work are refused", "[http][server]") {
+TEST_CASE("server: invalid addresses and certificates are errors", "[http][server]") {
   base::asio::io_context io;
   const auto error = [&](http::ServerOptions options) {
     return http::NewServer(io.get_executor(), std::move(options), http::test::Echo).error();

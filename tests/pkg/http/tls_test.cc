@@ -102,7 +102,7 @@ TEST_CASE("tls: connections are kept and bodies are whole", "[http][tls]") {
   CHECK(addresses[0] == addresses[1]);
 }
 
-TEST_CASE("tls: records that came in together are read together, and then how they end",
+TEST_CASE("tls: records that arrive together are read together, and then the end of the stream",
           "[http][tls]") {
   constexpr int kRecords = 40;
   const bool clean = GENERATE(true, false);
@@ -141,7 +141,7 @@ TEST_CASE("tls: records that came in together are read together, and then how th
   });
 }
 
-TEST_CASE("tls: what cannot be trusted is refused with the reason", "[http][tls]") {
+TEST_CASE("tls: the error for an untrusted server has the reason", "[http][tls]") {
   const Authority authority;
   const Authority stranger;
   CertificateSpec other_name;
@@ -182,7 +182,7 @@ TEST_CASE("tls: what cannot be trusted is refused with the reason", "[http][tls]
   }
 }
 
-TEST_CASE("tls: another name than the URL's can be asked for", "[http][tls]") {
+TEST_CASE("tls: the expected server name can differ from the URL's", "[http][tls]") {
   const Authority authority;
   CertificateSpec spec;
   spec.hosts = {"*.example.test"};
@@ -199,7 +199,7 @@ TEST_CASE("tls: a self-signed certificate can be its own CA", "[http][tls]") {
   CHECK(Ask(Serve(pair), {.ca_pem = pair.cert_pem}, "localhost").has_value());
 }
 
-TEST_CASE("tls: a plain server is named as such", "[http][tls]") {
+TEST_CASE("tls: the error names a server without TLS as such", "[http][tls]") {
   Loopback loopback;
   loopback.handler = http::test::Echo;
   loopback.Run([&]() -> Task<void> {
@@ -291,7 +291,7 @@ TEST_CASE("tls: changed certificates are used by new connections", "[http][tls]"
   });
 }
 
-TEST_CASE("tls: certificates and keys that do not fit are named", "[http][tls]") {
+TEST_CASE("tls: the error names certificates and keys that do not match", "[http][tls]") {
   const Authority authority;
   const CertificatePair one = authority.Issue({});
   const CertificatePair two = authority.Issue({});
@@ -314,7 +314,7 @@ TEST_CASE("tls: certificates and keys that do not fit are named", "[http][tls]")
   CHECK(Contains(error({.ca_pem = broken}), "does not parse"));
 }
 
-TEST_CASE("tls: a host that is none makes no certificate", "[http][tls]") {
+TEST_CASE("tls: an invalid host name makes no certificate", "[http][tls]") {
   CHECK_FALSE(http::MakeSelfSigned({"a,DNS:b"}).has_value());
 }
 

@@ -91,7 +91,7 @@ TEST_CASE("target: the root has no segments", "[http]") {
   CHECK(target->query.empty());
 }
 
-TEST_CASE("target: what does not parse is malformed", "[http]") {
+TEST_CASE("target: an invalid target is malformed", "[http]") {
   const std::string text = GENERATE("", "api", "*", "/a%2", "/a?b=%f", "http://host/a");
   const auto target = http::ParseTarget(text);
   REQUIRE_FALSE(target.has_value());
@@ -104,7 +104,7 @@ TEST_CASE("query: pairs are encoded and joined in order", "[http]") {
         "limit=500&labelSelector=a%3Db");
 }
 
-TEST_CASE("bind address: host and port as flags write them", "[http]") {
+TEST_CASE("bind address: host and port of a flag are parsed", "[http]") {
   struct Case {
     std::string text, address;
     int port;

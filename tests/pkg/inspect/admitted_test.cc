@@ -31,7 +31,7 @@ Defaults FromRange(const std::string& items) {
   return defaults;
 }
 
-TEST_CASE("admitted: a limit is the request where none is given", "[inspect]") {
+TEST_CASE("admitted: a limit is the default of the request", "[inspect]") {
   CHECK(Resources(inspect::AdmittedPod(
             PodWith("{limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 500m}}"), {})) ==
         R"({"limits":{"cpu":1,"memory":"1Gi"},"requests":{"cpu":"500m","memory":"1Gi"}})");
@@ -57,7 +57,7 @@ TEST_CASE("admitted: a LimitRange fills in what is missing", "[inspect]") {
         "{}");
 }
 
-TEST_CASE("admitted: of a LimitRange the API fills in itself first", "[inspect]") {
+TEST_CASE("admitted: defaults of the API are applied before the LimitRange", "[inspect]") {
   const Defaults of_max = FromRange("{type: Container, max: {cpu: 2}}");
   CHECK(json::Write(of_max.container_limits) == R"({"cpu":2})");
   CHECK(json::Write(of_max.container_requests) == R"({"cpu":2})");
@@ -66,7 +66,8 @@ TEST_CASE("admitted: of a LimitRange the API fills in itself first", "[inspect]"
   CHECK(json::Write(of_min.container_requests) == R"({"cpu":"100m"})");
 }
 
-TEST_CASE("admitted: resources of the pod follow its containers, then its limits", "[inspect]") {
+TEST_CASE("admitted: pod-level requests default to those of its containers, then to its limits",
+          "[inspect]") {
   const auto pod = inspect::AdmittedPod(
       PodWith("{requests: {cpu: 300m}}", "  resources: {limits: {cpu: 1, memory: 1Gi}}\n"), {});
   REQUIRE(pod.has_value());
@@ -74,7 +75,7 @@ TEST_CASE("admitted: resources of the pod follow its containers, then its limits
         R"({"limits":{"cpu":1,"memory":"1Gi"},"requests":{"cpu":"300m","memory":"1Gi"}})");
 }
 
-TEST_CASE("admitted: classes and overhead are filled in where nothing is chosen", "[inspect]") {
+TEST_CASE("admitted: default classes and overhead are filled in", "[inspect]") {
   Defaults defaults{.priority_class = "standard"};
   inspect::AddRuntimeClass(Parsed("metadata: {name: kata}\noverhead: {podFixed: {cpu: 250m}}\n"),
                            defaults);
@@ -86,7 +87,7 @@ TEST_CASE("admitted: classes and overhead are filled in where nothing is chosen"
   CHECK(chosen->At({"spec", "overhead"}) == nullptr);
 }
 
-TEST_CASE("admitted: of several defaults the plugin's choice is taken", "[inspect]") {
+TEST_CASE("admitted: the plugin's choice among several default classes is used", "[inspect]") {
   CHECK(inspect::DefaultPriorityClass(
             {Parsed("{metadata: {name: a}, globalDefault: true, value: 10}"),
              Parsed("{metadata: {name: b}, globalDefault: true, value: 5}"),

@@ -1,4 +1,4 @@
-// ClusterQuotas in what `check` and `why` say.
+// ClusterQuotas in the output of `check` and `why`.
 #include <catch2/catch.hpp>
 
 #include "pkg/inspect/check_view.h"
@@ -20,7 +20,7 @@ quota::Quota Make(const std::string& name, const std::string& spec, const std::s
   return quota::ParseQuota(*object, {.reservations_in_status = true, .cluster = true}).value();
 }
 
-// 5 of 10 pods are used; team-b is promised 3 of what is left.
+// 5 of 10 pods are used. 3 of the free ones are promised to team-b.
 Forest Company(const std::string& mode = "Deny") {
   const std::string enforcement = R"("enforcement": ")" + mode + R"(", )";
   std::vector<quota::Quota> quotas;
@@ -45,7 +45,7 @@ quota::Quota Own() {
       "status": {"hard": {"pods": "20"}, "used": {"pods": "0"}}})"));
 }
 
-// `count` pods are asked for.
+// Checks `count` new pods.
 FitBook Ask(inspect::Reached reached, std::int64_t count) {
   static const quota::QuotaApi api = quota::CoreQuotaApi();
   const auto pods = std::ranges::find_if(api.evaluators, [](const quota::Evaluator& evaluator) {
@@ -68,8 +68,7 @@ std::string Check(const FitBook& book) {
          inspect::CheckVerdict(spaces);
 }
 
-TEST_CASE("check: ClusterQuotas come after those of the namespace, the nearest first",
-          "[inspect]") {
+TEST_CASE("check: ClusterQuotas follow the namespace's quotas, the nearest first", "[inspect]") {
   CHECK(Check(Ask(In(Company(), "a"), 2)) ==
         "own                    pods   0   2   2   20   yes\n"
         "clusterquota/team-a    pods   4   2   6   8    yes\n"
@@ -80,7 +79,7 @@ TEST_CASE("check: ClusterQuotas come after those of the namespace, the nearest f
         "Yes: all of it fits.\n");
 }
 
-TEST_CASE("check: what is guaranteed to others is not free, and is said", "[inspect]") {
+TEST_CASE("check: a guarantee of others is not free, and the text says so", "[inspect]") {
   CHECK(Check(Ask(In(Company(), "a"), 3)) ==
         "own                    pods   0   3   3   20   yes\n"
         "clusterquota/team-a    pods   4   3   7   8    yes\n"
@@ -88,18 +87,18 @@ TEST_CASE("check: what is guaranteed to others is not free, and is said", "[insp
         "exceeded cluster quota: company (above team-a), requested: pods=3, used: pods=5, limited: "
         "pods=10, guaranteed to others: pods=3\n"
         "No: 1 of 3 limits would be exceeded.\n");
-  // It is free for whom it is guaranteed to.
+  // The guaranteed amount is free for its owner.
   CHECK(Ask(In(Company(), "b"), 5).Fits());
   CHECK_FALSE(Ask(In(Company(), "b"), 6).Fits());
 }
 
-TEST_CASE("check: a quota that is only tried tells, and refuses nothing", "[inspect]") {
+TEST_CASE("check: a quota in mode Warn warns and refuses nothing", "[inspect]") {
   const FitBook book = Ask(In(Company("Warn"), "a"), 3);
   CHECK(book.Fits());
   CHECK_THAT(Check(book),
              Contains("clusterquota/company   pods   5   3   8   10   lacks 1, would warn\n"
                       "would warn: exceeded cluster quota: company (above team-a), ") &&
-                 Contains("Yes: nothing is refused, but quotas that are only tried would be "
+                 Contains("Yes: nothing is refused, but quotas in mode Warn or Audit would be "
                           "exceeded.\n"));
   const inspect::Checked checked{.spaces = {{"a", book}}, .notes = {}, .server = {}};
   CHECK_THAT(json::Write(inspect::CheckValue(checked)),
@@ -107,7 +106,7 @@ TEST_CASE("check: a quota that is only tried tells, and refuses nothing", "[insp
   CHECK_THAT(inspect::CheckJunit(checked), Contains(R"(failures="0")"));
 }
 
-TEST_CASE("check: what one namespace asks is used when the next is looked at", "[inspect]") {
+TEST_CASE("check: the needs of one namespace are charged before the next is checked", "[inspect]") {
   Forest forest = Company();
   const FitBook first = Ask(In(forest, "a"), 2);
   for (std::size_t i = 0; i < first.quotas().size(); ++i) {
@@ -117,7 +116,7 @@ TEST_CASE("check: what one namespace asks is used when the next is looked at", "
   CHECK(Ask(In(forest, "b"), 3).Fits());
 }
 
-TEST_CASE("why: ClusterQuotas say what lacks, with admission's words", "[inspect]") {
+TEST_CASE("why: ClusterQuotas say what is lacking, in admission's words", "[inspect]") {
   const FitBook fit({Own()}, In(Company(), "a"));
   const quota::ResourceList one{{"pods", *quota::Quantity::Parse("1")}};
   const inspect::Demand demand{.of = {one, one, one}, .objections = {}};
@@ -140,7 +139,7 @@ TEST_CASE("why: ClusterQuotas say what lacks, with admission's words", "[inspect
                       "others: pods=3\nroom: raise pods of cluster quota company to 13\n"));
 }
 
-TEST_CASE("why: a quota that is only tried refuses nothing", "[inspect]") {
+TEST_CASE("why: a quota in mode Warn refuses nothing", "[inspect]") {
   Forest full = Company("Audit");
   full.Charge("company", {{"pods", *quota::Quantity::Parse("9")}});
   const FitBook fit({}, In(full, "a"));

@@ -46,7 +46,7 @@ std::string Table(const FitBook& book) {
   return inspect::PrintTable(inspect::CheckTable({{"a", book}}), {.titles = false});
 }
 
-TEST_CASE("fit: what all pieces ask is added up for every quota", "[inspect]") {
+TEST_CASE("fit: the needs of all pieces are added up for every quota", "[inspect]") {
   FitBook book({QuotaOf("compute", R"({"pods": "9", "requests.cpu": "4"})",
                         R"({"pods": "2", "requests.cpu": "2"})"),
                 QuotaOf("other", R"({"secrets": "1"})", R"({"secrets": "1"})")});
@@ -60,7 +60,7 @@ TEST_CASE("fit: what all pieces ask is added up for every quota", "[inspect]") {
   CHECK(inspect::CheckVerdict({{"a", book}}) == "No: 1 of 2 limits would be exceeded.\n");
 }
 
-TEST_CASE("fit: what a quota demands of pods is told whatever is free", "[inspect]") {
+TEST_CASE("fit: missing requirements of a pod are reported whatever is free", "[inspect]") {
   FitBook book({QuotaOf("compute", R"({"limits.cpu": "4", "pods": "5"})",
                         R"({"limits.cpu": "0", "pods": "0"})")});
   REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "1"})", 2), kThen).has_value());
@@ -71,7 +71,7 @@ TEST_CASE("fit: what a quota demands of pods is told whatever is free", "[inspec
   CHECK(Table(book) == "compute   pods   0   2   2   5   yes\n");
 }
 
-TEST_CASE("fit: of a rollout the worse of its beginning and its end counts", "[inspect]") {
+TEST_CASE("fit: the larger of beginning and end of a rollout counts", "[inspect]") {
   FitBook book({QuotaOf("compute", R"({"requests.cpu": "4"})", R"({"requests.cpu": "2"})")});
   // Four pods of 500m become four of 250m, with one more at a time.
   REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "250m"})", 4, 1), kThen).has_value());
@@ -79,7 +79,7 @@ TEST_CASE("fit: of a rollout the worse of its beginning and its end counts", "[i
   CHECK(Table(book) == "compute   requests.cpu   2   250m   2250m   4   yes\n");
 }
 
-TEST_CASE("fit: a limit that is exceeded elsewhere is no obstacle", "[inspect]") {
+TEST_CASE("fit: a limit that is already exceeded does not refuse other names", "[inspect]") {
   FitBook book({QuotaOf("compute", R"({"pods": "9", "requests.cpu": "1"})",
                         R"({"pods": "2", "requests.cpu": "3"})")});
   REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "0"})"), kThen).has_value());
@@ -95,7 +95,7 @@ TEST_CASE("fit: scopes decide which quotas count a pod", "[inspect]") {
   CHECK_FALSE(book.Fits());
 }
 
-TEST_CASE("fit: an update asks for what it grows by", "[inspect]") {
+TEST_CASE("fit: an update needs the difference", "[inspect]") {
   FitBook book({QuotaOf("compute", R"({"requests.cpu": "4"})", R"({"requests.cpu": "3"})")});
   Piece piece = PodPiece(R"({"cpu": "2"})");
   piece.stored = PodPiece(R"({"cpu": "1500m"})").object;
@@ -103,7 +103,7 @@ TEST_CASE("fit: an update asks for what it grows by", "[inspect]") {
   CHECK(Table(book) == "compute   requests.cpu   3   500m   3500m   4   yes\n");
 }
 
-TEST_CASE("fit: junit has a case for each limit and each demand", "[inspect]") {
+TEST_CASE("fit: junit has a case for each limit and each requirement", "[inspect]") {
   FitBook book(
       {QuotaOf("q", R"({"pods": "1", "limits.cpu": "1"})", R"({"pods": "1", "limits.cpu": "0"})")});
   REQUIRE(book.Add({&Pods(), nullptr}, PodPiece("{}"), kThen).has_value());
@@ -117,7 +117,7 @@ TEST_CASE("fit: junit has a case for each limit and each demand", "[inspect]") {
         "    </testcase>\n  </testsuite>\n</testsuites>\n");
 }
 
-TEST_CASE("fit: what a server says otherwise is marked", "[inspect]") {
+TEST_CASE("fit: different answers of a server are marked", "[inspect]") {
   const inspect::ObjectName pod{"pod", "", "p"};
   CHECK(inspect::ServerText({{pod, "", false}, {pod, "no \x1b room", true}}) ==
         "server: pod/p is accepted\nserver: pod/p is refused: no   room\n");
@@ -126,7 +126,7 @@ TEST_CASE("fit: what a server says otherwise is marked", "[inspect]") {
         "server: pod/p is refused: no (otherwise than foreseen)\n");
 }
 
-TEST_CASE("fit: documents have what the server says", "[inspect]") {
+TEST_CASE("fit: documents have the server's answers", "[inspect]") {
   const inspect::ObjectName pod{"pod", "", "p"};
   const inspect::Checked checked{
       .spaces = {},
@@ -145,7 +145,7 @@ TEST_CASE("fit: documents have what the server says", "[inspect]") {
              Catch::Matchers::Contains("server: pod/p cannot be asked about: forbidden\n"));
 }
 
-TEST_CASE("fit: nothing limited is a yes", "[inspect]") {
+TEST_CASE("fit: the answer is yes if nothing is limited", "[inspect]") {
   const FitBook book(std::vector<quota::Quota>{});
   CHECK(inspect::CheckVerdict({{"a", book}}) == "Yes: no quota limits any of it.\n");
   CHECK(json::Write(inspect::CheckValue({.spaces = {{"a", book}}, .notes = {"n"}, .server = {}})) ==

@@ -71,7 +71,7 @@ class Book {
   HolderBook book;
 };
 
-TEST_CASE("holders: owners are followed through whatever kinds there are", "[inspect]") {
+TEST_CASE("holders: owners are followed through any kinds", "[inspect]") {
   Book b("3500m");
   b.Add({.name = "w1", .cpu = "500m", .owner_kind = "ReplicaSet", .owner = "web-1"});
   b.Add({.name = "w2", .cpu = "1", .owner_kind = "ReplicaSet", .owner = "web-2"});
@@ -94,7 +94,7 @@ TEST_CASE("holders: owners are followed through whatever kinds there are", "[ins
   CHECK(b.book.HoldersOf("requests.cpu")[0].below.size() == 2);
 }
 
-TEST_CASE("holders: owners in a circle end", "[inspect]") {
+TEST_CASE("holders: a cycle of owners ends", "[inspect]") {
   Book b("1");
   b.Add({.name = "p", .cpu = "1", .owner_kind = "A", .owner = "x"});
   b.book.owners().Add(Pod({.name = "x", .cpu = "0", .owner_kind = "B", .owner = "y"}));
@@ -103,7 +103,7 @@ TEST_CASE("holders: owners in a circle end", "[inspect]") {
   CHECK(b.book.MissingOwners().empty());
 }
 
-TEST_CASE("holders: what terminates and what nobody holds stand apart", "[inspect]") {
+TEST_CASE("holders: terminating objects and reserved usage are listed separately", "[inspect]") {
   Book b("4");
   b.Add({.name = "a", .cpu = "1"});
   b.Add({.name = "b", .cpu = "2", .deleting = true});
@@ -122,7 +122,7 @@ TEST_CASE("holders: objects that may not be listed are not shown as reserved", "
         "requests.cpu   <not listed>   3   75%   -\n");
 }
 
-TEST_CASE("holders: many become a few and the others", "[inspect]") {
+TEST_CASE("holders: many holders are shown as a few and the others", "[inspect]") {
   Book b("6");
   for (const char* name : {"a", "b", "c", "d", "e", "f"}) b.Add({.name = name, .cpu = "1"});
   CHECK(b.Text(2) ==
@@ -131,7 +131,7 @@ TEST_CASE("holders: many become a few and the others", "[inspect]") {
         "requests.cpu   <4 others>   4   66%   4\n");
 }
 
-TEST_CASE("holders: by label, object and namespace", "[inspect]") {
+TEST_CASE("holders: they can be grouped by label, object or namespace", "[inspect]") {
   const auto of = [](const std::string& by) {
     Book b("4", by);
     b.Add({.name = "a", .cpu = "1", .label = "blue"});

@@ -10,7 +10,7 @@ namespace manifest_test {
 using Catch::Matchers::Contains;
 using inspect::ReadManifests;
 
-TEST_CASE("manifest: documents and lists are taken apart", "[inspect]") {
+TEST_CASE("manifest: documents and lists are split into objects", "[inspect]") {
   const auto read = ReadManifests(
       "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\n---\napiVersion: v1\nkind: List\n"
       "items:\n- {apiVersion: v1, kind: Secret, metadata: {name: s}}\n"
@@ -27,7 +27,7 @@ TEST_CASE("manifest: documents and lists are taken apart", "[inspect]") {
         "f.yaml, document 2, item 2: deployment.apps/d-…\n");
 }
 
-TEST_CASE("manifest: what is wrong is named with its place", "[inspect]") {
+TEST_CASE("manifest: an error names its place", "[inspect]") {
   const auto error = [](const char* text) { return ReadManifests(text, "f.yaml").error().message; };
   CHECK_THAT(error("a: b: c\n"), Contains("f.yaml: ") && Contains("line 1"));
   CHECK(error("- 1\n") == "f.yaml: no object: array");

@@ -27,7 +27,7 @@ Page Small() {
           .notes = {}};
 }
 
-TEST_CASE("page: says what is full, who uses most, and every limit", "[inspect]") {
+TEST_CASE("page: it shows full limits, top holders and every limit", "[inspect]") {
   const std::string html = PageHtml(Small());
   CHECK_THAT(html, Contains("<h1>Quotas of team-a</h1>\n<p>https://127.0.0.1:6443, "
                             "1970-01-02T00:00:00Z</p>"));
@@ -40,12 +40,25 @@ TEST_CASE("page: says what is full, who uses most, and every limit", "[inspect]"
   CHECK_THAT(html, !Contains("<details"));
 }
 
-TEST_CASE("page: foreign names are text, and nothing comes from elsewhere", "[inspect]") {
+TEST_CASE("page: foreign names are escaped, and nothing is loaded from elsewhere", "[inspect]") {
   const std::string html = PageHtml(Small());
   CHECK_THAT(html, Contains("job.batch/&lt;x>"));
   for (const char* elsewhere : {"src=", "href=", "@import", "url("}) {
     CHECK_THAT(html, !Contains(elsewhere));
   }
+}
+
+TEST_CASE("page: limits over many namespaces have a fold of their own", "[inspect]") {
+  Page page = Small();
+  UsageLine over_many = LineOf("", "pods", "19", "20");
+  over_many.kind = "clusterquota";
+  over_many.quota.name = "company";
+  page.lines.push_back(over_many);
+  const std::string html = PageHtml(page);
+  CHECK_THAT(html, Contains("<div><b>1</b>namespaces</div>") &&
+                       Contains("<div><b>2</b>quotas</div>") &&
+                       Contains("<tr><td><td>clusterquota/company<td>pods<td>19") &&
+                       Contains("<details data-n=\"&lt;ClusterQuotas>\">"));
 }
 
 constexpr std::size_t kMost = 5'000'000;
@@ -58,7 +71,7 @@ std::size_t Occurrences(const std::string& text, const std::string& part) {
   return count;
 }
 
-// Namespaces with limits of so many names each.
+// Returns a page with this number of namespaces, and limits of `names` names in each.
 Page Cluster(int namespaces, int names) {
   Page page = Small();
   page.lines.clear();
@@ -79,7 +92,7 @@ TEST_CASE("page: a large cluster is folded and stays below 5 MB", "[inspect]") {
   CHECK(Occurrences(html, "<tr><td>compute<td>count/<wbr>") == 30'000);
 }
 
-TEST_CASE("page: what is too much for 5 MB is left out, the emptiest first", "[inspect]") {
+TEST_CASE("page: beyond 5 MB the emptiest namespaces are left out first", "[inspect]") {
   const std::string many_names = PageHtml(Cluster(5000, 30));
   CHECK(many_names.size() < kMost);
   CHECK(Occurrences(many_names, "<details data-n") == 5000);
@@ -89,7 +102,7 @@ TEST_CASE("page: what is too much for 5 MB is left out, the emptiest first", "[i
   CHECK_THAT(many_spaces, Contains(" more are less full.</p>"));
 }
 
-TEST_CASE("page: of many full limits the first are shown and the others folded", "[inspect]") {
+TEST_CASE("page: the first of many full limits are shown and the others folded", "[inspect]") {
   Page page = Small();
   page.lines.assign(250, LineOf("team-a", "pods", "4", "4"));
   const std::string html = PageHtml(page);

@@ -26,7 +26,7 @@ std::vector<inspect::Bounds> BoundsOf(const std::string& item) {
   return {*bounds};
 }
 
-TEST_CASE("refusals: requests are not above limits", "[inspect]") {
+TEST_CASE("refusals: requests above limits are refused", "[inspect]") {
   CHECK(inspect::RefusalsOf(PodWith("{requests: {cpu: 2}, limits: {cpu: 2}}"), {}).empty());
   CHECK(inspect::RefusalsOf(PodWith("{requests: {cpu: 2, memory: 1Gi}, limits: {cpu: 1}}"), {}) ==
         Texts{"spec.containers[0].resources.requests: Invalid value: \"2\": must be less than or "
@@ -36,7 +36,7 @@ TEST_CASE("refusals: requests are not above limits", "[inspect]") {
               "a.b/gpu limit of 2"});
 }
 
-TEST_CASE("refusals: a pod's own resources are not below its containers'", "[inspect]") {
+TEST_CASE("refusals: pod-level resources below those of the containers are refused", "[inspect]") {
   CHECK(inspect::RefusalsOf(
             PodWith("{requests: {memory: 3Gi}}", "  resources: {requests: {memory: 1Gi}}\n"), {}) ==
         Texts{"spec.resources.requests[memory]: Invalid value: \"1Gi\": must be greater than or "
@@ -47,7 +47,7 @@ TEST_CASE("refusals: a pod's own resources are not below its containers'", "[ins
             "or equal to pod limits of 2"});
 }
 
-TEST_CASE("refusals: what a LimitRange bounds, in the server's words", "[inspect]") {
+TEST_CASE("refusals: a LimitRange refuses in the server's words", "[inspect]") {
   struct Row {
     const char* item;
     const char* resources;

@@ -4,7 +4,7 @@
 
 namespace suggestion_test {
 
-TEST_CASE("suggestion: numbers are rounded up to what people write", "[inspect]") {
+TEST_CASE("suggestion: numbers are rounded up to round ones", "[inspect]") {
   struct Row {
     const char* name;
     const char* used;
@@ -20,7 +20,7 @@ TEST_CASE("suggestion: numbers are rounded up to what people write", "[inspect]"
         row.suggested);
 }
 
-TEST_CASE("suggestion: a headroom is a share", "[inspect]") {
+TEST_CASE("suggestion: the headroom is a share of the usage", "[inspect]") {
   CHECK(*inspect::ParseHeadroom("20%") == 20);
   CHECK(*inspect::ParseHeadroom("0.2") == 20);
   CHECK(*inspect::ParseHeadroom("0") == 0);
@@ -30,7 +30,7 @@ TEST_CASE("suggestion: a headroom is a share", "[inspect]") {
   }
 }
 
-TEST_CASE("suggestion: the manifest limits what is used", "[inspect]") {
+TEST_CASE("suggestion: the manifest limits the names in use", "[inspect]") {
   const auto amount = [](const char* text) { return *quota::Quantity::Parse(text); };
   CHECK(inspect::SuggestionText(
             "team-a",

@@ -7,7 +7,7 @@ namespace table_test {
 using inspect::Table;
 using inspect::Tone;
 
-TEST_CASE("table: columns are as wide as their widest cell and three blanks", "[inspect]") {
+TEST_CASE("table: columns are three blanks wider than their widest cell", "[inspect]") {
   const Table table{.titles = {"A", "LONGER", "C"}, .rows = {{"1", "2", "3"}, {"four", "5", "6"}}};
   CHECK(inspect::PrintTable(table, {}) ==
         "A      LONGER   C\n"
@@ -23,13 +23,13 @@ TEST_CASE("table: a character of several bytes is one column wide", "[inspect]")
   CHECK(inspect::PrintTable(table, {.titles = false}) == "██   1\nab   2\n");
 }
 
-TEST_CASE("table: colours surround cells and move nothing", "[inspect]") {
+TEST_CASE("table: colours do not change the alignment", "[inspect]") {
   const Table table{.titles = {"A", "B"}, .rows = {{{"x", Tone::kFull}, "y"}}};
   CHECK(inspect::PrintTable(table, {.titles = false, .colours = true}) == "\x1b[31mx\x1b[0m   y\n");
   CHECK(inspect::PrintTable(table, {.titles = false}) == "x   y\n");
 }
 
-TEST_CASE("table: foreign text cannot steer the terminal", "[inspect]") {
+TEST_CASE("table: foreign text cannot control the terminal", "[inspect]") {
   const Table table{.titles = {"A"}, .rows = {{"a\x1b[2Jb\nc\x7f"}}};
   CHECK(inspect::PrintTable(table, {.titles = false}) == "a [2Jb c\n");
 }
@@ -42,7 +42,7 @@ TEST_CASE("table: later parts keep the columns and have no titles", "[inspect]")
   CHECK(printer.Print(second) == "x           2\n");
 }
 
-TEST_CASE("csv: quotes what needs quotes", "[inspect]") {
+TEST_CASE("csv: fields are quoted if necessary", "[inspect]") {
   const Table table{.titles = {"A", "B"}, .rows = {{"x,y", "say \"hi\""}, {"plain", ""}}};
   CHECK(inspect::PrintCsv(table, true) == "a,b\r\n\"x,y\",\"say \"\"hi\"\"\"\r\nplain,\r\n");
   CHECK(inspect::PrintCsv(table, false) == "\"x,y\",\"say \"\"hi\"\"\"\r\nplain,\r\n");

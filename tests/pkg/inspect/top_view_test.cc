@@ -26,7 +26,7 @@ std::vector<UsageLine> Lines() {
            .stale = true}};
 }
 
-TEST_CASE("top: one line a quota and name", "[inspect]") {
+TEST_CASE("top: each quota and name has a line", "[inspect]") {
   CHECK(
       inspect::PrintTable(inspect::TopTable(Lines(), {.unicode = false}), {}) ==
       "QUOTA                                RESOURCE          USED/HARD    USED%   FREE     FULL\n"
@@ -38,7 +38,7 @@ TEST_CASE("top: one line a quota and name", "[inspect]") {
       "..........\n");
 }
 
-TEST_CASE("top: wide adds scopes and state, all namespaces a column", "[inspect]") {
+TEST_CASE("top: wide adds scopes and state, and -A adds a column", "[inspect]") {
   auto lines = Lines();
   lines.erase(lines.begin());
   CHECK(inspect::PrintTable(
@@ -51,7 +51,7 @@ TEST_CASE("top: wide adds scopes and state, all namespaces a column", "[inspect]
         "-        ░░░░░░░░░░   PriorityClass   not counted yet\n");
 }
 
-TEST_CASE("top: a sheet has plain numbers", "[inspect]") {
+TEST_CASE("top: csv has plain numbers", "[inspect]") {
   auto lines = Lines();
   lines[0].used = *quota::Quantity::Parse("500m");
   CHECK(inspect::PrintCsv(inspect::TopSheet(lines), true) ==
@@ -61,7 +61,7 @@ TEST_CASE("top: a sheet has plain numbers", "[inspect]") {
         "team-b,karmadaquota.policy.karmada.io/all,pods,,20,,\r\n");
 }
 
-TEST_CASE("top: the document has every field that is known", "[inspect]") {
+TEST_CASE("top: the document has every known field", "[inspect]") {
   CHECK(json::Write(inspect::TopValue(Lines())) ==
         R"({"kind":"QuotaUsageList","items":[)"
         R"({"namespace":"team-a","quota":"compute","resource":"requests.cpu","hard":"4",)"

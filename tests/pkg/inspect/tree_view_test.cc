@@ -7,7 +7,7 @@ namespace tree_view_test {
 using Catch::Matchers::Contains;
 using inspect::Forest;
 
-// `spec` and `status` are the members of these, without braces.
+// `spec` and `status` are the members of these objects, without braces.
 quota::Quota Make(const std::string& name, const std::string& spec, const std::string& status) {
   const auto object = json::Parse(R"({"metadata": {"name": ")" + name +
                                   R"(", "uid": "1", "resourceVersion": "1", "generation": 2},
@@ -16,7 +16,7 @@ quota::Quota Make(const std::string& name, const std::string& spec, const std::s
   return quota::ParseQuota(*object, {.reservations_in_status = true, .cluster = true}).value();
 }
 
-// What the daemon says where all is well.
+// The conditions of a quota without problems.
 std::string Counted(const std::string& hard, const std::string& used, const std::string& more) {
   return R"("observedGeneration": 2, "hard": )" + hard + R"(, "used": )" + used +
          R"(, "conditions": [{"type": "Ready", "status": "True", "reason": "Counted"},
@@ -47,7 +47,7 @@ std::string Print(const Forest& forest, const inspect::TreeChoice& choice,
                              {});
 }
 
-TEST_CASE("tree: quotas stand below their parents, with what is left to each", "[inspect]") {
+TEST_CASE("tree: quotas are listed below their parents, with available amounts", "[inspect]") {
   CHECK(
       Print(Company(), {}, {}) ==
       "QUOTA       RESOURCE       USED/HARD   USED%   AVAILABLE   GUARANTEED   NAMESPACES   MODE   "
@@ -63,7 +63,8 @@ TEST_CASE("tree: quotas stand below their parents, with what is left to each", "
       "ParentNotFound, not counted yet\n");
 }
 
-TEST_CASE("tree: without a stated amount what is available follows from the tree", "[inspect]") {
+TEST_CASE("tree: available amounts without status.available are computed from the tree",
+          "[inspect]") {
   Forest forest = Company();
   // 40 are free in company, of which team-b is promised 20.
   std::vector<quota::Quota> quotas;
@@ -75,7 +76,7 @@ TEST_CASE("tree: without a stated amount what is available follows from the tree
   CHECK(silent.AvailableOf("team-a").Get("pods").ToString() == "20");
 }
 
-TEST_CASE("tree: a part of it, without line drawing, wide", "[inspect]") {
+TEST_CASE("tree: a subtree is shown wide and without line drawing", "[inspect]") {
   const Forest forest = Company();
   CHECK_THAT(Print(forest, {.top = "team-b"}, {.unicode = false}),
              Contains("\nteam-b   pods") && !Contains("company"));
@@ -87,23 +88,25 @@ TEST_CASE("tree: a part of it, without line drawing, wide", "[inspect]") {
              Contains("SCOPES   WHY\n") && Contains("<none>   ") && Contains("nobody"));
 }
 
-TEST_CASE("tree: a status of an older spec, and conditions, are told", "[inspect]") {
+TEST_CASE("tree: an outdated status and conditions are shown", "[inspect]") {
   std::vector<quota::Quota> quotas;
   quotas.push_back(Make("old", R"("hard": {"pods": "5"})",
                         R"("observedGeneration": 1, "hard": {"pods": "5"}, "used": {"pods": "7"},
-      "conditions": [{"type": "Ready", "status": "False", "reason": "QuotaStale",
+      "conditions": [{"type": "Ready", "status": "False", "reason": "ListFailed",
                       "message": "no pods"},
-                     {"type": "Stale", "status": "True", "reason": "QuotaStale",
+                     {"type": "Stale", "status": "True", "reason": "ListFailed",
                       "message": "no pods"},
-                     {"type": "OverLimit", "status": "True", "message": "more is used"}])"));
+                     {"type": "OverLimit", "status": "True", "message": "more is used"},
+                     {"type": "Exempt", "status": "True", "message": "nothing is refused"}])"));
   const Forest forest(std::move(quotas));
   const std::string text = Print(forest, {}, {.wide = true});
-  CHECK_THAT(text, Contains("status of an older spec, QuotaStale, Stale, OverLimit") &&
-                       Contains("no pods; more is used\n") && Contains("7/5"));
+  CHECK_THAT(text, Contains("status of an older spec, ListFailed, Stale, OverLimit") &&
+                       Contains("no pods; more is used; nothing is refused\n") &&
+                       !Contains("Exempt") && Contains("7/5"));
   CHECK(inspect::WhyUncertain(*forest.Find("old")) == "its status is of an older spec");
 }
 
-TEST_CASE("tree: quotas in a cycle are roots that say so", "[inspect]") {
+TEST_CASE("tree: quotas in a cycle are roots with the state ParentCycle", "[inspect]") {
   std::vector<quota::Quota> quotas;
   quotas.push_back(Make("a", R"("parent": "b", "hard": {"pods": "5"})", ""));
   quotas.push_back(Make("b", R"("parent": "a")", ""));

@@ -21,7 +21,7 @@ UsageLine Line(const char* used, const char* hard) {
 
 quota::Quota Parse(const char* text) { return *quota::ParseQuota(*json::Parse(text)); }
 
-TEST_CASE("usage line: what is used up, and only that, is full", "[inspect]") {
+TEST_CASE("usage line: only a limit that is used up is full", "[inspect]") {
   struct Row {
     const char* used;
     const char* hard;
@@ -46,14 +46,13 @@ TEST_CASE("usage line: what is used up, and only that, is full", "[inspect]") {
   CHECK(inspect::ToneOf(line) == row.tone);
 }
 
-TEST_CASE("usage line: what is free is negative above the limit", "[inspect]") {
+TEST_CASE("usage line: the free amount is negative above the limit", "[inspect]") {
   CHECK(Line("1500m", "4").Free()->ToString() == "2500m");
   CHECK(Line("5", "4").Free()->ToString() == "-1");
   CHECK_FALSE(Line(nullptr, "4").Free());
 }
 
-TEST_CASE("usage line: limits in force count, and what differs from the spec is stale",
-          "[inspect]") {
+TEST_CASE("usage line: the enforced limits count, and a different spec is stale", "[inspect]") {
   const auto quota = Parse(
       R"({"metadata": {"name": "q", "namespace": "a", "uid": "1", "resourceVersion": "1"},
           "spec": {"hard": {"pods": "5", "cpu": "2", "secrets": "1"}},
@@ -70,7 +69,7 @@ TEST_CASE("usage line: limits in force count, and what differs from the spec is 
   CHECK(lines[2].stale);
 }
 
-TEST_CASE("usage line: the fullest come first, then by name", "[inspect]") {
+TEST_CASE("usage line: lines are sorted by fullness, then by name", "[inspect]") {
   std::vector<UsageLine> lines{Line("0", "4"), Line("4", "4"), Line("1", "0"), Line("1", "2")};
   lines.push_back(Line("4", "4"));
   lines.back().quota.name = "a";
@@ -80,7 +79,7 @@ TEST_CASE("usage line: the fullest come first, then by name", "[inspect]") {
   CHECK(order == "compute over;a 100%;compute 100%;compute 50%;compute 0%;");
 }
 
-TEST_CASE("usage line: scopes read as they are written", "[inspect]") {
+TEST_CASE("usage line: scopes are shown as written", "[inspect]") {
   const auto quota = Parse(
       R"({"metadata": {"name": "q", "namespace": "a", "uid": "1", "resourceVersion": "1"},
           "spec": {"hard": {"pods": "5"}, "scopes": ["BestEffort"],

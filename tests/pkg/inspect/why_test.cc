@@ -33,8 +33,9 @@ Holder Group(const char* title, const char* amount) {
   return {.title = title, .below = {}, .amount = Amount(amount), .objects = 1};
 }
 
-TEST_CASE("why: names who refuses, how much lacks, the last refusal and what makes room",
-          "[inspect]") {
+TEST_CASE(
+    "why: it names the refusing quota, the lacking amount, the last refusal and what makes room",
+    "[inspect]") {
   const base::WallTime now{std::chrono::hours(24)};
   WhyAnswer answer = Web(5, 3);
   CHECK(answer.Refused());
@@ -65,7 +66,7 @@ TEST_CASE("why: a workload with all its pods has no refusal", "[inspect]") {
   CHECK_THAT(inspect::WhyText(answer, {}), Catch::Matchers::EndsWith("it has what it wants\n"));
 }
 
-TEST_CASE("why: what a quota demands of the pod refuses it", "[inspect]") {
+TEST_CASE("why: a missing requirement refuses the pod", "[inspect]") {
   const FitBook fit({QuotaWith("limits", R"({"limits.cpu": "4"})", R"({"limits.cpu": "0"})")});
   const WhyAnswer answer = inspect::Explain(
       {"job", "batch", "j"}, 1, 0, fit,
@@ -76,7 +77,7 @@ TEST_CASE("why: what a quota demands of the pod refuses it", "[inspect]") {
         "  quota limits   must specify limits.cpu for: c   ← refuses\n");
 }
 
-TEST_CASE("why: a refusal before quotas is reported", "[inspect]") {
+TEST_CASE("why: a refusal before the quota check is reported", "[inspect]") {
   WhyAnswer answer = Web(4, 3);
   answer.quotas.clear();
   answer.refusals = {"maximum cpu usage per Container is 1, but limit is 2"};
@@ -105,7 +106,7 @@ TEST_CASE("why: the workload itself and too small holders are not offered for de
         room);
 }
 
-TEST_CASE("why: the document says the same", "[inspect]") {
+TEST_CASE("why: the document has the same content", "[inspect]") {
   const auto value = inspect::WhyValue(Web(5, 3));
   CHECK(json::Write(value).starts_with(
       R"({"kind":"QuotaExplanation","object":"deployment.apps/web","wants":5,"has":3,"refused":true,)"

@@ -42,7 +42,7 @@ std::string Workload(const std::string& kind, const std::string& spec,
          cpu + "}}}\n";
 }
 
-TEST_CASE("workload: what controllers make of each kind", "[inspect]") {
+TEST_CASE("workload: each kind is expanded into the objects of its controller", "[inspect]") {
   struct Row {
     const char* kind;
     const char* spec;
@@ -82,7 +82,7 @@ TEST_CASE("workload: a CronJob is counted with one run, a suspended one without"
   CHECK(Pieces(Expand(Yaml(head + "  suspend: true\n" + run), {})) == "CronJob");
 }
 
-TEST_CASE("workload: what is not known is said", "[inspect]") {
+TEST_CASE("workload: unknown parts are noted", "[inspect]") {
   const auto rollout = Expand(
       Yaml("apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: r}\nspec: {replicas: "
            "3}\n"),
@@ -97,7 +97,7 @@ TEST_CASE("workload: what is not known is said", "[inspect]") {
   CHECK(Expand(Yaml("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"), {})->notes.empty());
 }
 
-TEST_CASE("workload: volumes of pods bring claims", "[inspect]") {
+TEST_CASE("workload: ephemeral volumes of pods count as claims", "[inspect]") {
   const auto expansion = Expand(
       Yaml("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: [{name: c}]\n  "
            "volumes:\n  - name: scratch\n    ephemeral:\n      volumeClaimTemplate:\n        spec: "
@@ -108,12 +108,12 @@ TEST_CASE("workload: volumes of pods bring claims", "[inspect]") {
   CHECK(expansion->pieces[0].object.StringAt({"spec", "storageClassName"}) == "fast");
 }
 
-TEST_CASE("workload: only what changes is asked for", "[inspect]") {
+TEST_CASE("workload: only changes are charged", "[inspect]") {
   const auto change = [](const std::string& kind, const std::string& before,
                          const std::string& after, const std::string& cpu = "100m",
                          const std::string& status = "") {
     auto stored = Yaml(Workload(kind, before) + status);
-    // As a server stores it: another notation, and defaults.
+    // A server stores the object with defaults, and may write amounts in another notation.
     stored.Make({"spec", "template", "spec", "dnsPolicy"}) = "ClusterFirst";
     return Pieces(ExpandChange(Yaml(Workload(kind, after, cpu)), stored, {}));
   };
@@ -143,7 +143,7 @@ TEST_CASE("workload: only what changes is asked for", "[inspect]") {
   }
 }
 
-TEST_CASE("workload: amounts compare by value, and what is empty may be left out", "[inspect]") {
+TEST_CASE("workload: amounts are compared by value, and empty members may be absent", "[inspect]") {
   const auto contained = [](const char* part, const char* whole) {
     return inspect::IsContained(*json::Parse(part), *json::Parse(whole));
   };
@@ -154,8 +154,7 @@ TEST_CASE("workload: amounts compare by value, and what is empty may be left out
   CHECK_FALSE(contained(R"({"a": {"b": 1}})", R"({"a": 1})"));
 }
 
-TEST_CASE("workload: a Deployment that was never rolled out makes nothing while it is paused",
-          "[inspect]") {
+TEST_CASE("workload: a paused Deployment that was never rolled out creates nothing", "[inspect]") {
   const Surroundings none;
   const auto with = [](const std::string& spec, const std::string& more) {
     return Yaml(Workload("Deployment", "  replicas: 3\n" + spec) + more);

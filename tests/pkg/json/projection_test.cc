@@ -38,13 +38,13 @@ TEST_CASE("projection: a star stands for every member, beside named ones", "[jso
   CHECK(Projected(text, {"m.*.x", "m.b.y"}) == R"({"m":{"a":{"x":1},"b":{"x":3,"y":4}}})");
 }
 
-TEST_CASE("projection: a whole path swallows paths below it, in either order", "[json]") {
+TEST_CASE("projection: a path includes the paths below it, in either order", "[json]") {
   const std::string text = R"({"a":{"b":{"c":1},"d":2}})";
   CHECK(Projected(text, {"a", "a.b.c"}) == text);
   CHECK(Projected(text, {"a.b.c", "a"}) == text);
 }
 
-TEST_CASE("projection: a field of another shape stays visible", "[json]") {
+TEST_CASE("projection: a field of another type is kept", "[json]") {
   CHECK(Projected(R"({"spec":"text","metadata":null})", {"spec.a", "metadata.uid"}) ==
         R"({"spec":"text","metadata":null})");
   CHECK(Projected("3", {"a"}) == "3");
@@ -59,7 +59,7 @@ TEST_CASE("projection: Under() puts the tree into an envelope", "[json]") {
   CHECK(Projection({""}).Under("object", {}).paths() == std::vector<std::string>{"object"});
 }
 
-TEST_CASE("projection: what is skipped is still checked", "[json]") {
+TEST_CASE("projection: skipped parts are still checked", "[json]") {
   for (const char* text :
        {R"({"a":1,"skip":{"b":[1,}]}})", R"({"a":1,"skip":"\xZ"})", R"({"a":1} x)",
         "{\"a\":1,\"skip\":\"\xFF\"}", R"({"a":1,"skip":[01]})"}) {

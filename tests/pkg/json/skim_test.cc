@@ -65,7 +65,7 @@ class Generator {
   std::mt19937 random_;
 };
 
-TEST_CASE("skim: gives what the projecting parser gives", "[json]") {
+TEST_CASE("skim: the result is that of the projecting parser", "[json]") {
   const std::vector<std::vector<std::string>> projections = {
       {}, {""}, {"a"}, {"a.b", "c"}, {"*.a"}, {"a.b.c", "b.*.a", "d"}, {"e.e.e"}};
   for (unsigned seed = 0; seed < 500; ++seed) {
@@ -109,7 +109,7 @@ TEST_CASE("skim: errors are those of the parser, at their place", "[json]") {
   CHECK_FALSE(Skim(std::string(1000, '['), projection).has_value());
 }
 
-TEST_CASE("skim: a mistake in what is skipped goes unnoticed", "[json]") {
+TEST_CASE("skim: an error in a skipped part is not detected", "[json]") {
   const Projection projection({"a"});
   const auto skimmed = Skim(R"({"skip":{"x":tru,,},"a":1})", projection);
   REQUIRE(skimmed.has_value());
@@ -123,7 +123,7 @@ std::string Repeated(const std::string& element, std::size_t bytes) {
   return "[" + list + "]";
 }
 
-TEST_CASE("skim: what is wanted takes no more memory than it may", "[json]") {
+TEST_CASE("skim: the memory for wanted parts is bounded", "[json]") {
   constexpr std::size_t kBytes = std::size_t{1} << 20;
   const Projection projection({"a.b"});
   for (const std::string& wanted :
@@ -145,14 +145,14 @@ TEST_CASE("skim: what is wanted takes no more memory than it may", "[json]") {
   CHECK(whole.error().Is(base::ErrorCode::kTooLarge));
 }
 
-TEST_CASE("skim: what is skipped may be as large as it likes", "[json]") {
+TEST_CASE("skim: skipped parts may have any size", "[json]") {
   const Projection projection({"a"});
   const std::string text = R"({"skip":)" + Repeated("{}", 1 << 20) + R"(,"a":1})";
   CHECK(Skim(text, projection, {.bytes = 1000}).has_value());
   CHECK(ParseProjected(text, projection, {.bytes = 1000}).has_value());
 }
 
-TEST_CASE("json: the size of a value is that of all below it", "[json]") {
+TEST_CASE("json: the size of a value includes everything below it", "[json]") {
   const std::string text(100, 'x');
   CHECK(SizeInMemory(Value()) == sizeof(Value));
   CHECK(SizeInMemory(Value(text)) == sizeof(Value) + 100);

@@ -41,7 +41,7 @@ TEST_CASE("document splitter: documents are found wherever the bytes are cut", "
   }
 }
 
-TEST_CASE("document splitter: a cut document is no boundary", "[json]") {
+TEST_CASE("document splitter: the end of a truncated document is not a boundary", "[json]") {
   for (const char* text : {"{", "{}{\"a", "[\"\\", "{\"a\":{}"}) {
     Texts texts;
     DocumentSplitter splitter(100);
@@ -108,7 +108,7 @@ void CheckList(const List& list) {
   }
 }
 
-TEST_CASE("list splitter: items and envelope part wherever the bytes are cut", "[json]") {
+TEST_CASE("list splitter: items and envelope are separated wherever the bytes are cut", "[json]") {
   CheckList({R"({"kind":"L","items":[{"a":1},{"b":[{}]}],"metadata":{"continue":"x"}})",
              {R"({"a":1})", R"({"b":[{}]})"},
              R"({"kind":"L","items":[],"metadata":{"continue":"x"}})"});
@@ -118,7 +118,7 @@ TEST_CASE("list splitter: items and envelope part wherever the bytes are cut", "
   CheckList({"{}", {}, "{}"});
 }
 
-TEST_CASE("list splitter: strings may hold whatever looks like structure", "[json]") {
+TEST_CASE("list splitter: strings may contain structural characters", "[json]") {
   CheckList({R"({"x":"items\":[{","items":[{"s":"]}\\\"],"},{"s":"\\"}],"y":"}]"})",
              {R"({"s":"]}\\\"],"})", R"({"s":"\\"})"},
              R"({"x":"items\":[{","items":[],"y":"}]"})"});
@@ -134,13 +134,13 @@ TEST_CASE("list splitter: only the items of the document itself count", "[json]"
   CheckList({R"({"items":{"a":[1]}})", {}, R"({"items":{"a":[1]}})"});
 }
 
-TEST_CASE("list splitter: items that are no objects are handed out too", "[json]") {
+TEST_CASE("list splitter: items that are not objects are passed on, too", "[json]") {
   CheckList({R"({"items":[null,1.5e3 ,"a,]",[1,[2]],true]})",
              {"null", "1.5e3", "\"a,]\"", "[1,[2]]", "true"},
              R"({"items":[]})"});
 }
 
-TEST_CASE("list splitter: a document that is no list is refused", "[json]") {
+TEST_CASE("list splitter: a document that is not a list is refused", "[json]") {
   for (const char* text : {"[]", "7", "<html>", R"({"items":[,{}]})", R"({"items":[{},]})",
                            R"({"items":[{}{}]})", R"({"items":[}]})", "{} {}", "{]"}) {
     Texts items;
@@ -152,7 +152,7 @@ TEST_CASE("list splitter: a document that is no list is refused", "[json]") {
   }
 }
 
-TEST_CASE("list splitter: a list that breaks off has no envelope", "[json]") {
+TEST_CASE("list splitter: a truncated list has no envelope", "[json]") {
   const std::string whole = R"({"items":[{"a":1},2],"b":{"c":"d"}})";
   for (std::size_t size = 0; size < whole.size(); ++size) {
     Texts items;
@@ -177,7 +177,7 @@ TEST_CASE("list splitter: the size of an item and of the rest is bounded", "[jso
   }
 }
 
-TEST_CASE("list splitter: many items need room for one", "[json]") {
+TEST_CASE("list splitter: many items need the memory of one", "[json]") {
   Texts items;
   ListSplitter splitter(40);
   std::string text = "{\"items\":[{}";

@@ -28,7 +28,7 @@ TEST_CASE("json: a document survives a round trip", "[json]") {
   CHECK(Write(Parsed(R"("\u00e9\ud83d\ude00\/")")) == "\"é😀/\"");
 }
 
-TEST_CASE("json: a control character is refused wherever it stands", "[json]") {
+TEST_CASE("json: a control character is refused at every place", "[json]") {
   for (char control = 1; control < 0x20; ++control) {
     for (std::size_t before = 0; before < 40; ++before) {
       const std::string text = std::string(before, ' ') + "\"" + std::string(before, 'x') +
@@ -60,7 +60,7 @@ TEST_CASE("json: the last of repeated members wins, in small and large objects",
   CHECK(value.At({"k7"})->AsInt64() == 507);
 }
 
-TEST_CASE("json: a malformed document is refused with the place", "[json]") {
+TEST_CASE("json: the error for a malformed document has the position", "[json]") {
   for (const char* text :
        {"",           "  ",      "{",   "[1,]",       "{\"a\":}", "{\"a\" 1}", "tru",   "01",
         "1.",         "-",       "+1",  "'a'",        "\"a",      "\"\t\"",    "{} {}", "[1] x",
@@ -73,7 +73,7 @@ TEST_CASE("json: a malformed document is refused with the place", "[json]") {
   CHECK(ErrorOf(std::string("{}\0{}", 5)) == "malformed JSON at byte 2: a zero byte");
 }
 
-TEST_CASE("json: nesting is refused beyond the limit, and costs no stack", "[json]") {
+TEST_CASE("json: nesting beyond the limit is refused without using the stack", "[json]") {
   CHECK(Parse("[[[]]]", {.depth = 3}).has_value());
   CHECK(ErrorOf("[[{}]]", {.depth = 2}).find("nested deeper than 2 levels") != std::string::npos);
   ErrorOf(std::string(1'000'000, '['));
@@ -112,7 +112,7 @@ TEST_CASE("json: objects are equal whatever the order of their members", "[json]
   CHECK_FALSE(Parsed("[1,2]") == Parsed("[2,1]"));
 }
 
-TEST_CASE("json: paths are found, made and missed without surprise", "[json]") {
+TEST_CASE("json: paths are found and created, and missing ones are reported", "[json]") {
   Value value = Parsed(R"({"metadata":{"name":"x","n":5}})");
   CHECK(value.StringAt({"metadata", "name"}) == "x");
   CHECK(value.StringAt({"metadata", "n"}).empty());
@@ -129,7 +129,7 @@ TEST_CASE("json: paths are found, made and missed without surprise", "[json]") {
   CHECK_FALSE(value.AsObject()->Erase("metadata"));
 }
 
-TEST_CASE("json: bytes that are no UTF-8 are written as replacement characters", "[json]") {
+TEST_CASE("json: invalid UTF-8 is written as replacement characters", "[json]") {
   CHECK(Quote("a\xFFz") == "\"a\xEF\xBF\xBDz\"");
   CHECK(Quote("\xC3") == "\"\xEF\xBF\xBD\"");
   CHECK(Quote(std::string("\0", 1)) == "\"\\u0000\"");

@@ -80,7 +80,7 @@ TEST_CASE("elector: a lease that does not exist is created at once", "[leader]")
   CHECK(c.Leads());
 }
 
-TEST_CASE("elector: a lease that was given back is taken at once", "[leader]") {
+TEST_CASE("elector: a released lease is taken at once", "[leader]") {
   Candidate c;
   c.Reads(leader::Released(HeldBy("other"), kWall));
   const Step step = c.Expect(Kind::kUpdate);
@@ -108,7 +108,7 @@ TEST_CASE("elector: a released record is free, short, and keeps the transitions"
   CHECK(released.transitions == 4);
 }
 
-TEST_CASE("elector: a held lease is left alone for its whole duration since it was first seen",
+TEST_CASE("elector: another holder's lease is respected for its duration since it was first seen",
           "[leader]") {
   Candidate c;
   const base::TimePoint began = c.clock.Now();
@@ -137,7 +137,7 @@ TEST_CASE("elector: a renewed lease is never taken", "[leader]") {
   CHECK_FALSE(c.Leads());
 }
 
-TEST_CASE("elector: the duration that counts is the holder's", "[leader]") {
+TEST_CASE("elector: the holder's duration counts", "[leader]") {
   Candidate c;
   LeaseRecord record = HeldBy("other");
   record.duration_seconds = 60;
@@ -150,7 +150,7 @@ TEST_CASE("elector: the duration that counts is the holder's", "[leader]") {
   c.Expect(Kind::kUpdate);
 }
 
-TEST_CASE("elector: a duration that no clock can count to is still respected", "[leader]") {
+TEST_CASE("elector: an extremely long duration is respected", "[leader]") {
   Candidate c;
   LeaseRecord record = HeldBy("other");
   record.duration_seconds = std::numeric_limits<std::int64_t>::max();
@@ -162,7 +162,7 @@ TEST_CASE("elector: a duration that no clock can count to is still respected", "
   c.Expect(Kind::kWait);
 }
 
-TEST_CASE("elector: a record without a duration gets ours", "[leader]") {
+TEST_CASE("elector: a record without a duration lasts as long as ours", "[leader]") {
   Candidate c;
   LeaseRecord record = HeldBy("other");
   record.duration_seconds = 0;
@@ -183,7 +183,7 @@ TEST_CASE("elector: a deleted lease still belongs to the holder that was seen", 
   c.Expect(Kind::kCreate);
 }
 
-TEST_CASE("elector: a lease that shows our own identity goes on", "[leader]") {
+TEST_CASE("elector: a lease with our own identity is continued", "[leader]") {
   Candidate c;
   c.Reads(HeldBy("me"));
   const Step step = c.Expect(Kind::kUpdate);
@@ -204,7 +204,7 @@ TEST_CASE("elector: the leader renews every retry period, without reading", "[le
   }
 }
 
-TEST_CASE("elector: the lease counts from when the renewal was sent", "[leader]") {
+TEST_CASE("elector: the lease begins when the renewal is sent", "[leader]") {
   Candidate c;
   c.Acquire();
   c.WaitOut();
@@ -221,8 +221,7 @@ TEST_CASE("elector: the lease counts from when the renewal was sent", "[leader]"
   CHECK(c.elector.why_lost() == "it was not renewed for 10s");
 }
 
-TEST_CASE("elector: renewals that fail are tried again until the deadline, then never",
-          "[leader]") {
+TEST_CASE("elector: failed renewals are repeated until the deadline, then never", "[leader]") {
   Candidate c;
   c.Acquire();
   const base::TimePoint acquired = c.clock.Now();
@@ -243,7 +242,7 @@ TEST_CASE("elector: renewals that fail are tried again until the deadline, then 
   c.Expect(Kind::kLost);
 }
 
-TEST_CASE("elector: a renewal that conflicts reads, and goes on if the lease is still ours",
+TEST_CASE("elector: a conflict causes a read, and the lease goes on if it is still ours",
           "[leader]") {
   Candidate c;
   c.Acquire();
@@ -267,7 +266,7 @@ TEST_CASE("elector: a leader that sees another holder stops at once", "[leader]"
   CHECK(c.elector.why_lost() == "it is held by other");
 }
 
-TEST_CASE("elector: a leader whose lease was deleted makes it anew", "[leader]") {
+TEST_CASE("elector: a leader whose lease was deleted creates it again", "[leader]") {
   Candidate c;
   c.Acquire();
   c.WaitOut();
@@ -278,7 +277,7 @@ TEST_CASE("elector: a leader whose lease was deleted makes it anew", "[leader]")
   CHECK(c.Leads());
 }
 
-TEST_CASE("elector: an acquisition whose answer took too long is none", "[leader]") {
+TEST_CASE("elector: an acquisition with a late answer does not lead", "[leader]") {
   Candidate c;
   c.Reads(std::nullopt);
   const Step step = c.Expect(Kind::kCreate);
@@ -299,7 +298,7 @@ TEST_CASE("elector: after resigning it does not lead and sends nothing", "[leade
   c.Expect(Kind::kLost);
 }
 
-TEST_CASE("elector: others are told whole seconds, never less than the lease", "[leader]") {
+TEST_CASE("elector: the record has whole seconds, never less than the lease", "[leader]") {
   ElectorOptions options = Named("me");
   options.lease_duration = 2500ms;
   options.renew_deadline = 2s;

@@ -147,7 +147,7 @@ TEST_CASE("leader: the first replica leads within two round trips", "[leader]") 
         std::vector<std::string>{"Lease quota-controller-manager LeaderElection: a became leader"});
 }
 
-TEST_CASE("leader: one leads, the others wait", "[leader]") {
+TEST_CASE("leader: one replica leads, the others wait", "[leader]") {
   Fixture f;
   Replica& a = f.Add("a");
   f.scheduler.RunFor(1s);
@@ -196,7 +196,7 @@ TEST_CASE("leader: other members of the lease are preserved", "[leader]") {
   CHECK(f.server.lease.StringAt({"metadata", "annotations", "note"}) == "keep me");
 }
 
-TEST_CASE("leader: a server that is away ends the leadership before the lease", "[leader]") {
+TEST_CASE("leader: leadership ends before the lease during an outage", "[leader]") {
   Fixture f;
   Replica& a = f.Add("a");
   f.scheduler.RunFor(1s);
@@ -211,7 +211,7 @@ TEST_CASE("leader: a server that is away ends the leadership before the lease", 
   CHECK(a.events.said.back() == "Lease quota-controller-manager LeaderElection: a stopped leading");
 }
 
-TEST_CASE("leader: a short outage goes by unnoticed", "[leader]") {
+TEST_CASE("leader: a short outage does not end leadership", "[leader]") {
   Fixture f;
   Replica& a = f.Add("a");
   f.scheduler.RunFor(1s);
@@ -223,7 +223,7 @@ TEST_CASE("leader: a short outage goes by unnoticed", "[leader]") {
   CHECK(a.lost.empty());
 }
 
-TEST_CASE("leader: it does not lead by its clock before it could notice", "[leader]") {
+TEST_CASE("leader: it stops leading by its clock before it runs again", "[leader]") {
   base::asio::io_context io{1};
   base::ManualScheduler scheduler{io};
   LeaseServer server(scheduler);
@@ -273,7 +273,7 @@ TEST_CASE("leader: a follower that stops leaves the lease alone", "[leader]") {
   CHECK(b.events.said.empty());
 }
 
-TEST_CASE("leader: a release that cannot be done does not hold up the stop", "[leader]") {
+TEST_CASE("leader: a failed release does not delay the stop", "[leader]") {
   Fixture f;
   Replica& a = f.Add("a");
   f.scheduler.RunFor(1s);
@@ -284,7 +284,7 @@ TEST_CASE("leader: a release that cannot be done does not hold up the stop", "[l
   CHECK(f.scheduler.Now() - began <= 3200ms);
 }
 
-TEST_CASE("leader: identities differ, on one host too", "[leader]") {
+TEST_CASE("leader: identities differ, even on one host", "[leader]") {
   const std::string identity = leader::NewIdentity("host-1");
   CHECK(identity.starts_with("host-1_"));
   CHECK(identity.size() == 7 + 32);

@@ -78,7 +78,7 @@ TEST_CASE("log: a failed check in text has its line and glog's stack", "[logging
                            Contains("*** Check failure stack trace: ***"));
 }
 
-TEST_CASE("log: who closed standard error loses the log only", "[logging]") {
+TEST_CASE("log: a closed standard error loses only the log", "[logging]") {
   const auto run = log_children::RunWithoutReader();
   CHECK(run.signal == 0);
   CHECK(run.text.empty());

@@ -45,7 +45,7 @@ TEST_CASE("log record: a line of text has level, date, zone and caller", "[loggi
         "F2026-01-01T23:34:05.000006-03:30 quota_store.cc:157] drift repaired resource=pods\n");
 }
 
-TEST_CASE("log record: a line of JSON has the same, and the fields", "[logging]") {
+TEST_CASE("log record: a line of JSON has the same and the fields", "[logging]") {
   CHECK(logging::ToJson(Of("drift repaired resource=pods error=\"cannot read \\\"x\\\"\"")) ==
         R"({"ts":"2026-01-02T03:04:05.000006Z","level":"warning","caller":"quota_store.cc:157",)"
         R"("msg":"drift repaired","resource":"pods","error":"cannot read \"x\""})"
@@ -76,17 +76,17 @@ TEST_CASE("log record: the fields are the words at the end of a message", "[logg
   CHECK(Fields("a=\"no escape: \\x\"") == "a=\"no escape: \\x\"");
 }
 
-TEST_CASE("log record: what a value says cannot become another field", "[logging]") {
+TEST_CASE("log record: the text of a value cannot become another field", "[logging]") {
   const std::string foreign = "x\" leader=\"me\" a=b \\";
   const std::string message = "failed error=" + json::Quote(foreign) + " quota=a/b";
   CHECK(Fields(message) == "failed|error|" + foreign + "|quota|a/b");
 }
 
-TEST_CASE("log record: no key of a JSON line is there twice", "[logging]") {
+TEST_CASE("log record: no key of a JSON line is repeated", "[logging]") {
   CHECK(Fields("twice a=1 a=2 a_=3 msg=4 ts=5") == "twice|a|1|a_|2|a__|3|msg_|4|ts_|5");
 }
 
-TEST_CASE("log record: one line whatever the bytes, in UTF-8", "[logging]") {
+TEST_CASE("log record: any bytes make one line of UTF-8", "[logging]") {
   const std::string odd("\xFF\n\r\t\0\x1B[31m\x7F \xC3\xA4 \xED\xA0\x80 a=\"\xC0\\n\"", 26);
   for (const std::string& line : {logging::ToText(Of(odd)), logging::ToJson(Of(odd))}) {
     CAPTURE(line);

@@ -31,12 +31,12 @@ TEST_CASE("informer metrics: a resource version keeps its last 15 digits", "[met
   metrics::InformerMetrics metrics(registry, kDeployments);
   metrics.SetResourceVersion("1230000000000000042");
   CHECK_THAT(registry.Expose(), Contains("informer_store_resource_version" + kLabels + " 42\n"));
-  // Of an aggregated API: not a number, so the old value stays.
+  // The version of an aggregated API need not be a number. The old value stays.
   metrics.SetResourceVersion("opaque");
   CHECK_THAT(registry.Expose(), Contains("informer_store_resource_version" + kLabels + " 42\n"));
 }
 
-TEST_CASE("informer metrics: the series go with the informer", "[metrics]") {
+TEST_CASE("informer metrics: the series end with the informer", "[metrics]") {
   metrics::Registry registry;
   auto metrics = std::make_unique<metrics::InformerMetrics>(registry, kDeployments);
   metrics->Processed(2ms);

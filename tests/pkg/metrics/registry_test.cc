@@ -42,7 +42,7 @@ TEST_CASE("registry: label values are escaped", "[metrics]") {
   CHECK_THAT(registry.Expose(), Contains("g{x=\"a\\\"b\\\\c\\nd\"} 0"));
 }
 
-TEST_CASE("registry: a removed series is gone and its handles do nothing", "[metrics]") {
+TEST_CASE("registry: a removed series is gone, and its handles have no effect", "[metrics]") {
   metrics::Registry registry;
   const auto gone = registry.NewGauge("used", "Used.", {{"namespace", "a"}});
   // A copy is what is tested: NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
@@ -70,7 +70,7 @@ TEST_CASE("registry: handles may outlive the registry", "[metrics]") {
   CHECK(counter.value() == 0);
 }
 
-TEST_CASE("registry: values that are read are refreshed by every scrape", "[metrics]") {
+TEST_CASE("registry: values with a callback are refreshed by every scrape", "[metrics]") {
   metrics::Registry registry;
   int reads = 0;
   const auto gauge = registry.NewGauge("reads", "Reads.");
@@ -98,7 +98,7 @@ TEST_CASE("registry: gauges that are reported at each scrape are not stored", "[
   CHECK_THAT(registry.Expose(), Contains("z=\"a\",a=\"x\"} 2.5\n# HELP m"));
 }
 
-TEST_CASE("registry: counters can be reported at a scrape, too", "[metrics]") {
+TEST_CASE("registry: counters can be reported at each scrape, too", "[metrics]") {
   metrics::Registry registry;
   registry.NewCounters("c_total", "C.", [](const metrics::Registry::TellSeries& tell) {
     tell({{"n", "a"}}, 3);
@@ -107,7 +107,7 @@ TEST_CASE("registry: counters can be reported at a scrape, too", "[metrics]") {
   CHECK(registry.Expose() == "# HELP c_total C.\n# TYPE c_total counter\nc_total{n=\"a\"} 3\n");
 }
 
-TEST_CASE("registry: what takes several steps is one family", "[metrics]") {
+TEST_CASE("registry: a family that takes several steps is written once", "[metrics]") {
   metrics::Registry registry;
   registry.NewGauge("m", "M.").Set(1);
   int refreshed = 0;

@@ -35,7 +35,7 @@ std::string Container(std::string_view name, std::string_view cpu) {
   return Bytes(1, name).append(Bytes(2, "image:1")).append(Bytes(8, resources));
 }
 
-TEST_CASE("protobuf: the wanted fields come as JSON names them", "[protobuf]") {
+TEST_CASE("protobuf: wanted fields get their JSON names", "[protobuf]") {
   std::string spec = Bytes(1, "a volume").append(Bytes(2, Container("a", "100m")));
   spec.append(Bytes(2, Container("b", "2"))).append(Bytes(24, "high")).append(Number(5, 30));
   const std::string pod =
@@ -50,7 +50,7 @@ TEST_CASE("protobuf: the wanted fields come as JSON names them", "[protobuf]") {
                  "status":{"phase":"Running"}})"));
 }
 
-TEST_CASE("protobuf: an element on the way to a wanted field stays without it", "[protobuf]") {
+TEST_CASE("protobuf: an element of a list is kept even without the wanted field", "[protobuf]") {
   const std::string pod = Bytes(2, Bytes(2, Bytes(1, "a")).append(Bytes(2, "")));
   CHECK(Decoded(Pod(), {"spec.containers.resources.limits"}, pod) ==
         Json(R"({"spec":{"containers":[{},{}]}})"));
@@ -66,7 +66,7 @@ TEST_CASE("protobuf: an empty value that Go always writes is absent", "[protobuf
                 pod) == Json(R"({"metadata":{"name":"web"},"spec":{}})"));
 }
 
-TEST_CASE("protobuf: a pointer is there also when it is empty", "[protobuf]") {
+TEST_CASE("protobuf: a pointer to an empty message is present", "[protobuf]") {
   const Message& claim = *MessageOf({"", "v1", "persistentvolumeclaims"});
   CHECK(Decoded(claim, {"spec.storageClassName"}, Bytes(2, Bytes(5, ""))) ==
         Json(R"({"spec":{"storageClassName":""}})"));
@@ -81,13 +81,13 @@ TEST_CASE("protobuf: a pointer is there also when it is empty", "[protobuf]") {
           ->at(0) == Json(R"({"namespaceSelector":{}})"));
 }
 
-TEST_CASE("protobuf: times are RFC 3339", "[protobuf]") {
+TEST_CASE("protobuf: times are written as RFC 3339", "[protobuf]") {
   const std::string time = Number(1, 1'767'323'045).append(Number(2, 0));
   CHECK(Decoded(Pod(), {"metadata.deletionTimestamp"}, Bytes(1, Bytes(9, time))) ==
         Json(R"({"metadata":{"deletionTimestamp":"2026-01-02T03:04:05Z"}})"));
 }
 
-TEST_CASE("protobuf: of a map all or the wanted keys", "[protobuf]") {
+TEST_CASE("protobuf: a map gives all or only the wanted keys", "[protobuf]") {
   const Message& claim = *MessageOf({"", "v1", "persistentvolumeclaims"});
   const std::string requests = Amount(2, "storage", "1Gi").append(Amount(2, "other", "5"));
   const std::string bytes = Bytes(2, Bytes(2, requests));
@@ -131,7 +131,7 @@ TEST_CASE("protobuf: the error of malformed bytes names the message", "[protobuf
   }
 }
 
-TEST_CASE("protobuf: a message wanted whole brings all that is described", "[protobuf]") {
+TEST_CASE("protobuf: a wanted message gives all described fields", "[protobuf]") {
   const auto meta = DecodeWhole(ListMeta(), Bytes(2, "17").append(Bytes(3, "token")));
   REQUIRE(meta.has_value());
   CHECK(*meta == Json(R"({"resourceVersion":"17","continue":"token"})"));

@@ -8,7 +8,7 @@
 namespace protobuf::envelope_test {
 namespace {
 
-TEST_CASE("protobuf: an envelope tells version, kind and object", "[protobuf]") {
+TEST_CASE("protobuf: an envelope has version, kind and object", "[protobuf]") {
   const std::string bytes = wire::Enveloped("Pod", "object");
   const auto envelope = Open(bytes);
   REQUIRE(envelope.has_value());
@@ -37,7 +37,7 @@ TEST_CASE("protobuf: a frame of a watch has a type and an enveloped object", "[p
   CHECK_FALSE(OpenWatchFrame(bytes.substr(1)).has_value());
 }
 
-TEST_CASE("protobuf: a Status is told as JSON tells it", "[protobuf]") {
+TEST_CASE("protobuf: a Status has the same members as in JSON", "[protobuf]") {
   std::string details = wire::Bytes(3, "pods");
   details.append(wire::Bytes(4, wire::Bytes(1, "ResourceVersionTooLarge")));
   details.append(wire::Number(5, 3));

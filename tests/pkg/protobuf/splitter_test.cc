@@ -41,7 +41,7 @@ TEST_CASE("protobuf lists: items come one by one wherever the bytes are cut", "[
   }
 }
 
-TEST_CASE("protobuf lists: an item is there before the list has ended", "[protobuf]") {
+TEST_CASE("protobuf lists: an item is passed on before the list has ended", "[protobuf]") {
   const std::string bytes = PodList(kItems);
   ListSplitter splitter(kMax);
   std::vector<std::string> seen;
@@ -92,7 +92,7 @@ TEST_CASE("protobuf lists: another message is an error", "[protobuf]") {
   CHECK(error(std::string("k8s\0\x00", 5)).Is(base::ErrorCode::kMalformed));
 }
 
-TEST_CASE("protobuf lists: the sink's error ends it", "[protobuf]") {
+TEST_CASE("protobuf lists: an error of the sink ends the list", "[protobuf]") {
   ListSplitter splitter(kMax);
   const auto fed = splitter.Feed(PodList(kItems), [](std::string_view) -> base::Result<void> {
     return base::Error{.code = base::ErrorCode::kMalformed, .message = "mine"};
@@ -101,7 +101,7 @@ TEST_CASE("protobuf lists: the sink's error ends it", "[protobuf]") {
   CHECK(fed.error().message == "mine");
 }
 
-TEST_CASE("protobuf frames: each comes whole wherever the bytes are cut", "[protobuf]") {
+TEST_CASE("protobuf frames: each frame is complete wherever the bytes are cut", "[protobuf]") {
   const std::string one = wire::Frame("ADDED", "Pod", std::string(260, 'p'));
   const std::string two = wire::Frame("DELETED", "Pod", "");
   const std::string bytes = one + two + one;
@@ -124,7 +124,7 @@ TEST_CASE("protobuf frames: a stream that ends inside a frame is an error", "[pr
   CHECK(seen.empty());
 }
 
-TEST_CASE("protobuf frames: one above the bound is refused by its length", "[protobuf]") {
+TEST_CASE("protobuf frames: a frame above the bound is refused by its length", "[protobuf]") {
   FrameSplitter splitter(kMax);
   std::vector<std::string> seen;
   const auto fed = splitter.Feed(std::string_view("\0\0\x10\0", 4), Into(seen));

@@ -59,7 +59,7 @@ TEST_CASE("quantity: a sum has the format of its left side, unless that is zero"
   }
 }
 
-TEST_CASE("quantity: a binary quantity that falls below 1Ki comes back as binary", "[quantity]") {
+TEST_CASE("quantity: a binary quantity keeps its format below 1Ki", "[quantity]") {
   const Quantity fallen = *Q("1Ki").Sub(Q("1"));
   CHECK(fallen.ToString() == "1023");
   CHECK(fallen.Add(Q("1025"))->ToString() == "2Ki");

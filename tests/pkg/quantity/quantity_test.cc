@@ -121,7 +121,7 @@ TEST_CASE("quantity: beyond E the text still equals the value", "[quantity]") {
   CHECK(Q("4Ei").Mul(1024)->ToString() == "4096Ei");
 }
 
-TEST_CASE("quantity: each of the three errors", "[quantity]") {
+TEST_CASE("quantity: each of the three errors is reported", "[quantity]") {
   for (const char* text : {"1K", "1ki", "1mi", "1Mm", "1e", "1e+", "--1", "1Kii", "1i", "1-",
                            "1eE3", "1e99999999999999999999"}) {
     INFO(text);
@@ -165,7 +165,7 @@ TEST_CASE("quantity: the limits themselves are exact", "[quantity]") {
   CHECK(Q("0e9223372036854775807").IsZero());
 }
 
-TEST_CASE("quantity: a fraction of any length rounds away from zero once", "[quantity]") {
+TEST_CASE("quantity: a fraction of any length is rounded away from zero once", "[quantity]") {
   const std::string zeros(100, '0');
   CHECK(Q("1." + zeros + "1").ToString() == "1000000001n");
   CHECK(Q("-1." + zeros + "1").ToString() == "-1000000001n");

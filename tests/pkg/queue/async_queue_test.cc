@@ -74,7 +74,7 @@ TEST_CASE("async queue: several workers share what is added at once", "[queue]")
   f.Stop();
 }
 
-TEST_CASE("async queue: an earlier planned visit is kept while another worker is busy", "[queue]") {
+TEST_CASE("async queue: a planned visit is kept while another worker is busy", "[queue]") {
   Fixture f;
   f.work = 10s;
   f.Workers(2);
@@ -84,6 +84,41 @@ TEST_CASE("async queue: an earlier planned visit is kept while another worker is
   f.scheduler.RunFor(3s);
   CHECK(f.worked == Worked{"now@0", "planned@2000"});
   f.scheduler.RunFor(20s);
+  f.Stop();
+}
+
+TEST_CASE("async queue: a planned visit wakes one worker, however many are idle", "[queue]") {
+  const auto turns_with = [](int workers) {
+    Fixture f;
+    f.Workers(workers);
+    int turns = 0;
+    f.scheduler.OnTurn([&] { ++turns; });
+    for (const char* key : {"a", "b", "c", "d"}) f.queue.AddAfter(key, 1s);
+    f.queue.AddAfter("e", 500ms);
+    f.scheduler.RunFor(2s);
+    CHECK(f.worked.size() == 5);
+    f.scheduler.OnTurn(nullptr);
+    f.Stop();
+    return turns;
+  };
+  CHECK(turns_with(50) <= 3 * turns_with(2));
+}
+
+TEST_CASE("async queue: a planned visit outlives the worker that waits for it", "[queue]") {
+  Fixture f;
+  base::TaskGroup doomed(f.io.get_executor());
+  doomed.Spawn("doomed", [&f] { return f.Work(); });
+  f.scheduler.RunUntilIdle();
+  f.Workers(2);
+  f.queue.AddAfter("planned", 2s);
+  f.scheduler.RunFor(1s);
+  doomed.Cancel();
+  f.scheduler.RunFor(2s);
+  CHECK(f.worked == Worked{"planned@2000"});
+  f.queue.AddAfter("again", 1s);
+  f.scheduler.RunFor(2s);
+  CHECK(f.worked == Worked{"planned@2000", "again@4000"});
+  CHECK(doomed.empty());
   f.Stop();
 }
 
@@ -99,7 +134,7 @@ TEST_CASE("async queue: a key added while worked on runs again when it is done",
   f.Stop();
 }
 
-TEST_CASE("async queue: shut down drains, then every worker ends", "[queue]") {
+TEST_CASE("async queue: a shutdown drains the queue, then every worker ends", "[queue]") {
   Fixture f;
   f.work = 1s;
   f.Workers(2);
@@ -119,7 +154,7 @@ TEST_CASE("async queue: cancellation ends workers that wait", "[queue]") {
   CHECK(f.ended == 2);
 }
 
-TEST_CASE("async queue: a wake that hits a cancelled worker is passed on", "[queue]") {
+TEST_CASE("async queue: a wake-up of a cancelled worker is passed on", "[queue]") {
   Fixture f;
   base::TaskGroup doomed(f.io.get_executor());
   doomed.Spawn("doomed", [&f] { return f.Work(); });

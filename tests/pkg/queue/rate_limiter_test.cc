@@ -4,8 +4,7 @@
 
 using namespace std::chrono_literals;
 
-TEST_CASE("retry delays: from 5 ms doubling, the cap is first reached by the 19th failure",
-          "[queue]") {
+TEST_CASE("retry delays: they double from 5 ms and reach the cap at the 19th failure", "[queue]") {
   queue::RetryDelays delays({});
   CHECK(delays.After(0) == 5ms);
   CHECK(delays.After(1) == 10ms);
@@ -14,7 +13,7 @@ TEST_CASE("retry delays: from 5 ms doubling, the cap is first reached by the 19t
   CHECK(delays.After(100'000) == 1000s);
 }
 
-TEST_CASE("retry delays: jitter only lengthens", "[queue]") {
+TEST_CASE("retry delays: jitter only lengthens a delay", "[queue]") {
   queue::RetryDelays delays({.jitter = 0.5}, 7);
   bool stretched = false;
   for (int i = 0; i < 200; ++i) {

@@ -35,7 +35,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("work queue: any number of adds before the work is one piece of work", "[queue]") {
+TEST_CASE("work queue: any number of adds before the work cause one piece of work", "[queue]") {
   Fixture f;
   for (int i = 0; i < 3; ++i) f.queue.Add("a");
   CHECK(f.queue.Len() == 1);
@@ -44,7 +44,7 @@ TEST_CASE("work queue: any number of adds before the work is one piece of work",
   CHECK(f.metrics.adds == 1);
 }
 
-TEST_CASE("work queue: an add during the work is one more, and only after Done", "[queue]") {
+TEST_CASE("work queue: an add during the work causes another one after Done", "[queue]") {
   Fixture f;
   f.queue.Add("a");
   REQUIRE(f.Get() == "a");
@@ -57,7 +57,7 @@ TEST_CASE("work queue: an add during the work is one more, and only after Done",
   CHECK(f.Get() == "-");
 }
 
-TEST_CASE("work queue: keys come in the order of their adds", "[queue]") {
+TEST_CASE("work queue: keys are returned in the order of their adds", "[queue]") {
   Fixture f;
   for (const char* key : {"c", "a", "b", "a"}) f.queue.Add(key);
   CHECK(f.Get() == "c");
@@ -91,7 +91,7 @@ TEST_CASE("work queue: an add does not cancel a planned visit", "[queue]") {
   CHECK(f.Get() == "a");
 }
 
-TEST_CASE("work queue: planned visits due together come in order of time", "[queue]") {
+TEST_CASE("work queue: due visits are returned in order of time", "[queue]") {
   Fixture f;
   f.queue.AddAfter("late", 3s);
   f.queue.AddAfter("early", 1s);
@@ -100,7 +100,7 @@ TEST_CASE("work queue: planned visits due together come in order of time", "[que
   CHECK(f.Get() == "late");
 }
 
-TEST_CASE("work queue: a delay that is not positive is an add", "[queue]") {
+TEST_CASE("work queue: a delay of zero or less is an add", "[queue]") {
   Fixture f;
   f.queue.AddAfter("a", 0s);
   f.queue.AddAfter("b", -1s);
@@ -124,7 +124,7 @@ TEST_CASE("work queue: failures in a row wait longer until they are forgotten", 
   CHECK(f.queue.NextReady() == f.clock.Now() + 5ms);
 }
 
-TEST_CASE("work queue: with a bucket the later of both limits counts", "[queue]") {
+TEST_CASE("work queue: the later of backoff and token bucket counts", "[queue]") {
   base::ManualClock clock;
   queue::WorkQueue<int> queue(clock, {.bucket = queue::BucketOptions{.per_second = 1, .burst = 1}});
   queue.AddRateLimited(1);  // only its own 5 ms, no wait for a token
@@ -135,7 +135,7 @@ TEST_CASE("work queue: with a bucket the later of both limits counts", "[queue]"
   CHECK(queue.NextReady() == clock.Now() + 995ms);
 }
 
-TEST_CASE("work queue: shut down it drains what is ready and takes nothing new", "[queue]") {
+TEST_CASE("work queue: a shutdown drains ready keys and accepts no new ones", "[queue]") {
   Fixture f;
   f.queue.Add("a");
   f.queue.AddAfter("later", 1s);
@@ -171,7 +171,7 @@ TEST_CASE("work queue: the observer sees depth, waiting, work and retries", "[qu
   CHECK(f.metrics.retries == 2);
 }
 
-TEST_CASE("work queue: a random history keeps one worker a key and loses no add", "[queue]") {
+TEST_CASE("work queue: a random history has one worker for each key and loses no add", "[queue]") {
   base::ManualClock clock;
   queue::WorkQueue<int> queue(clock);
   std::mt19937 random(42);

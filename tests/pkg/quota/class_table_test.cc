@@ -27,7 +27,7 @@ std::string SumOf(const Ledger& ledger, const ClassTable& classes, std::string_v
   return sum ? sum->ToString() : sum.error().message;
 }
 
-TEST_CASE("classes: a class that appears, changes and goes moves the sum of its objects",
+TEST_CASE("classes: the sum of objects follows a class that appears, changes and is deleted",
           "[quota]") {
   Ledger ledger;
   ClassTable classes;
@@ -44,7 +44,7 @@ TEST_CASE("classes: a class that appears, changes and goes moves the sum of its 
   CHECK(SumOf(ledger, classes) == "count=11,cpu=500m");
 }
 
-TEST_CASE("classes: several of one object are added up", "[quota]") {
+TEST_CASE("classes: several classes of an object are added up", "[quota]") {
   Ledger ledger;
   ClassTable classes;
   classes.Set("a", Capabilities("1"));
@@ -53,7 +53,7 @@ TEST_CASE("classes: several of one object are added up", "[quota]") {
   CHECK(SumOf(ledger, classes) == "count=1,cpu=23");
 }
 
-TEST_CASE("classes: what changes nothing is no change", "[quota]") {
+TEST_CASE("classes: an equal class is not a change", "[quota]") {
   ClassTable classes;
   CHECK_FALSE(classes.Remove("a"));
   CHECK(classes.Set("a", ResourceList()));
@@ -64,7 +64,7 @@ TEST_CASE("classes: what changes nothing is no change", "[quota]") {
   CHECK_FALSE(classes.Set("a", Unreadable()));
 }
 
-TEST_CASE("classes: a missing class is unknown where that is the rule, and only for its objects",
+TEST_CASE("classes: a missing class makes only its objects unknown, if the source says so",
           "[quota]") {
   Ledger ledger;
   ClassTable classes(MissingClass::kUnknown);
@@ -79,7 +79,7 @@ TEST_CASE("classes: a missing class is unknown where that is the rule, and only 
   CHECK(SumOf(ledger, classes) == "count=1,cpu=3");
 }
 
-TEST_CASE("classes: one that cannot be read is unknown, not zero", "[quota]") {
+TEST_CASE("classes: a class that cannot be read is unknown, not zero", "[quota]") {
   Ledger ledger;
   ClassTable classes;
   ledger.Set("a", {1, 1}, Of({{"large", 1}}));
@@ -88,7 +88,7 @@ TEST_CASE("classes: one that cannot be read is unknown, not zero", "[quota]") {
   CHECK(SumOf(ledger, classes) == "class \"large\": capabilities.cpu: no");
 }
 
-TEST_CASE("classes: units that do not fit are an error that names the class", "[quota]") {
+TEST_CASE("classes: the error for an overflow names the class", "[quota]") {
   Ledger ledger;
   ClassTable classes;
   classes.Set("large", Capabilities("100E"));
@@ -96,7 +96,7 @@ TEST_CASE("classes: units that do not fit are an error that names the class", "[
   CHECK(SumOf(ledger, classes).find("class \"large\"") != std::string::npos);
 }
 
-TEST_CASE("classes: a relist removes what it does not have", "[quota]") {
+TEST_CASE("classes: a relist removes classes that it does not have", "[quota]") {
   ClassTable classes;
   classes.Set("a", Capabilities("1"));
   classes.Set("b", Capabilities("1"));
@@ -112,7 +112,7 @@ TEST_CASE("classes: a relist removes what it does not have", "[quota]") {
   CHECK(classes.EndSweep().empty());
 }
 
-TEST_CASE("classes: which resource names some class uses", "[quota]") {
+TEST_CASE("classes: the table knows the resource names that some class uses", "[quota]") {
   ClassTable classes;
   classes.Set("a", Capabilities("1"));
   classes.Set("b", Capabilities("2"));
@@ -124,7 +124,7 @@ TEST_CASE("classes: which resource names some class uses", "[quota]") {
   CHECK_FALSE(classes.AnyUses("cpu"));
 }
 
-TEST_CASE("ledger: which namespaces refer to a class", "[quota]") {
+TEST_CASE("ledger: the ledger knows the namespaces that refer to a class", "[quota]") {
   Ledger ledger;
   ledger.Set("a", {1, 1}, Of({{"large", 1}, {"small", 1}}));
   ledger.Set("b", {2, 1}, Of({{"small", 1}}));
@@ -135,7 +135,7 @@ TEST_CASE("ledger: which namespaces refer to a class", "[quota]") {
   CHECK_FALSE(ledger.RefersToAny({.ns = "a"}, {"large"}));
 }
 
-TEST_CASE("ledger: a tie that changes is a change, though the facts are the same", "[quota]") {
+TEST_CASE("ledger: a changed tie is a change even with the same facts", "[quota]") {
   Ledger ledger;
   ObjectFacts facts = Of({});
   REQUIRE(ledger.Set("a", {1, 1}, facts).has_value());
@@ -168,7 +168,7 @@ TEST_CASE("ledger: one object's usage is its share of the sum", "[quota]") {
   CHECK(owned.UsageOf("a", {2, 2}, facts.now, beside)->ToString() == "count=1,cpu=4");
   CHECK(owned.Sum({.ns = "a"}, {}, {}, {"cpu"}, beside)->ToString() == "cpu=1");
 
-  // One that is not held yet: of several that its owner does not name, the oldest shares.
+  // A claim that is not stored yet. The owner names none of its claims, so the oldest one shares.
   const Tie younger{.owner = Uid{9, 9}, .name = "y", .created = "2"};
   CHECK(owned.UsageOf("a", {2, 2}, facts.now, beside, &younger)->ToString() == "count=1,cpu=4");
   const Tie first{.owner = Uid{9, 9}, .name = "w", .created = "0"};

@@ -46,7 +46,7 @@ std::vector<Standing> Standings(const std::vector<const Quota*>& quotas) {
   return standings;
 }
 
-TEST_CASE("decision: what fits is reserved, also what fits exactly", "[quota]") {
+TEST_CASE("decision: a request that fits is reserved, even if it fits exactly", "[quota]") {
   const Quota quota =
       MakeQuota("q", {{"things", "3"}, {"cpu", "1"}}, {{"things", "2"}, {"cpu", "0"}});
   const Verdict verdict =
@@ -57,7 +57,7 @@ TEST_CASE("decision: what fits is reserved, also what fits exactly", "[quota]") 
   CHECK(verdict.needs[0].absolute == List({{"things", "1"}, {"cpu", "400m"}}));
 }
 
-TEST_CASE("decision: a refusal names request, use and limit of what is exceeded only", "[quota]") {
+TEST_CASE("decision: a refusal lists only the exceeded names", "[quota]") {
   const Quota quota = MakeQuota("q", {{"cpu", "800m"}, {"mem", "800Mi"}, {"things", "9"}},
                                 {{"cpu", "600m"}, {"mem", "600Mi"}, {"things", "1"}});
   const Verdict verdict =
@@ -70,7 +70,7 @@ TEST_CASE("decision: a refusal names request, use and limit of what is exceeded 
   CHECK(verdict.needs.empty());
 }
 
-TEST_CASE("decision: a refusal says which quota it was, and by which limits", "[quota]") {
+TEST_CASE("decision: a refusal names the quota and the exceeded limits", "[quota]") {
   const Quota roomy = MakeQuota("roomy", {{"cpu", "10"}}, {{"cpu", "0"}});
   Quota tight = MakeQuota("tight", {{"cpu", "1"}, {"mem", "5"}, {"things", "9"}},
                           {{"cpu", "1"}, {"mem", "5"}, {"things", "1"}});
@@ -81,7 +81,7 @@ TEST_CASE("decision: a refusal says which quota it was, and by which limits", "[
   CHECK(refused.refuser->name == "tight");
   CHECK(refused.refuser->uid == "u-tight");
   CHECK(refused.refuser->exceeded == std::vector<std::string>{"cpu", "mem"});
-  // Not by a limit: its use is not known.
+  // A quota without a known usage refuses, but no limit is exceeded.
   tight.status.used = {};
   const Verdict unknown = Decide(request, Standings({&roomy, &tight}));
   REQUIRE(unknown.refuser);
@@ -90,7 +90,8 @@ TEST_CASE("decision: a refusal says which quota it was, and by which limits", "[
   CHECK_FALSE(Decide(request, Standings({&roomy})).refuser);
 }
 
-TEST_CASE("decision: a quota over its limit stops only what needs more of that name", "[quota]") {
+TEST_CASE("decision: an exceeded quota refuses only requests that need more of that name",
+          "[quota]") {
   const Quota quota =
       MakeQuota("q", {{"cpu", "1"}, {"things", "9"}}, {{"cpu", "5"}, {"things", "1"}});
   CHECK(Decide(Create({{"things", "1"}}), Standings({&quota})).kind == Kind::kFits);
@@ -129,7 +130,7 @@ TEST_CASE("decision: an object that moves into a scope takes its full usage ther
             .kind == Kind::kFree);
 }
 
-TEST_CASE("decision: what answers the request is not needed again", "[quota]") {
+TEST_CASE("decision: an earlier reservation for the request is not needed again", "[quota]") {
   const Quota quota = MakeQuota("q", {{"cpu", "5"}}, {{"cpu", "5"}});
   std::vector<Standing> standings = Standings({&quota});
   const ResourceList answer = List({{"cpu", "3"}});
@@ -140,8 +141,7 @@ TEST_CASE("decision: what answers the request is not needed again", "[quota]") {
   CHECK(more.message == "exceeded quota: q, requested: cpu=1, used: cpu=5, limited: cpu=5");
 }
 
-TEST_CASE("decision: for what others reserved for the object, used does not rise again",
-          "[quota]") {
+TEST_CASE("decision: used does not rise again for what others reserved for the object", "[quota]") {
   const Quota quota = MakeQuota("q", {{"cpu", "5"}}, {{"cpu", "5"}});
   std::vector<Standing> standings = Standings({&quota});
   standings[0].reserved = [](const ResourceList& stored) {
@@ -157,7 +157,7 @@ TEST_CASE("decision: for what others reserved for the object, used does not rise
   CHECK(Decide(Update({{"cpu", "1"}}, {{"cpu", "3"}}), standings).kind == Kind::kRefused);
 }
 
-TEST_CASE("decision: every quota must admit, and one refusal reserves nothing", "[quota]") {
+TEST_CASE("decision: every quota must admit, and a refusal reserves nothing", "[quota]") {
   const Quota roomy = MakeQuota("roomy", {{"cpu", "10"}}, {{"cpu", "0"}});
   const Quota tight = MakeQuota("tight", {{"cpu", "1"}}, {{"cpu", "1"}});
   const Verdict refused = Decide(Create({{"cpu", "1"}}), Standings({&roomy, &tight}));
@@ -167,20 +167,20 @@ TEST_CASE("decision: every quota must admit, and one refusal reserves nothing", 
   CHECK(fits.needs.size() == 2);
 }
 
-TEST_CASE("decision: without a count nothing is promised", "[quota]") {
+TEST_CASE("decision: a name without a count refuses", "[quota]") {
   const Quota quota = MakeQuota("q", {{"cpu", "5"}, {"mem", "5"}}, {{"mem", "1"}});
   CHECK(Decide(Create({{"things", "1"}}), Standings({&quota})).message ==
         "status unknown for quota: q, resources: cpu,mem");
   CHECK(Decide(Update({{"cpu", "2"}}, {{"cpu", "2"}}), Standings({&quota})).kind == Kind::kFree);
 }
 
-TEST_CASE("decision: a negative amount is refused by name", "[quota]") {
+TEST_CASE("decision: a refusal of a negative amount names it", "[quota]") {
   const Quota quota = MakeQuota("q", {{"cpu", "5"}}, {{"cpu", "1"}});
   CHECK(Decide(Create({{"cpu", "-1"}, {"mem", "-2"}}), Standings({&quota})).message ==
         "quota usage is negative for resource(s): cpu,mem");
 }
 
-TEST_CASE("decision: what the object must state is asked of the limited names only", "[quota]") {
+TEST_CASE("decision: an object must specify only limited names", "[quota]") {
   Evaluator strict = kThings;
   strict.guard.constraints = [](const json::Value&, const std::vector<std::string>& names) {
     std::string text;
@@ -197,7 +197,7 @@ TEST_CASE("decision: what the object must state is asked of the limited names on
   CHECK(Decide(request, Standings({&quota})).kind == Kind::kFree);
 }
 
-TEST_CASE("decision: a batch is judged in order against what it adds itself", "[quota]") {
+TEST_CASE("decision: a batch is decided in order, including its own earlier requests", "[quota]") {
   const Quota quota = MakeQuota("q", {{"things", "3"}}, {{"things", "1"}});
   std::vector<Standing> standings = Standings({&quota});
   int admitted = 0;
@@ -211,7 +211,7 @@ TEST_CASE("decision: a batch is judged in order against what it adds itself", "[
   CHECK(standings[0].used == List({{"things", "3"}}));
 }
 
-TEST_CASE("decision: less than a tenth left is worth a word", "[quota]") {
+TEST_CASE("decision: less than a tenth left causes a warning", "[quota]") {
   const Quota quota =
       MakeQuota("q", {{"things", "20"}, {"cpu", "10"}}, {{"things", "17"}, {"cpu", "1"}});
   std::vector<Standing> standings = Standings({&quota});

@@ -14,7 +14,7 @@ TEST_CASE("facts: equal facts hash alike, whatever their notation", "[quota]") {
   CHECK(Using({}, {{"sx", ""}}).Hash() != Using({}, {{"s", "x"}}).Hash());
 }
 
-TEST_CASE("facts pool: equal facts share an id until the last reference goes", "[quota]") {
+TEST_CASE("facts pool: equal facts share an id until the last reference is released", "[quota]") {
   FactsPool pool;
   const FactsId small = pool.Acquire(Using({{"pods", "1"}}));
   CHECK(pool.Acquire(Using({{"pods", "1000m"}})) == small);
@@ -27,10 +27,10 @@ TEST_CASE("facts pool: equal facts share an id until the last reference goes", "
   const std::shared_ptr<const Facts> kept = pool.Get(small);
   pool.Release(small);
   CHECK(pool.size() == 1);
-  CHECK(kept->usage == List({{"pods", "1"}}));  // who looks at them keeps them
+  CHECK(kept->usage == List({{"pods", "1"}}));  // a reader still holds them
 }
 
-TEST_CASE("facts pool: ids are used again", "[quota]") {
+TEST_CASE("facts pool: ids are reused", "[quota]") {
   FactsPool pool;
   for (int i = 0; i < 1000; ++i) {
     const FactsId id = pool.Acquire(Using({{"pods", std::to_string(i)}}));

@@ -42,7 +42,8 @@ inline bool NeedsMoreUnits(const Facts& after, const Facts& before) {
   });
 }
 
-// As admission counts both.
+// True if admission would charge the update. It computes the facts of both states as admission
+// does.
 inline bool CanNeedMore(const Evaluator& evaluator, const json::Value& object,
                         const json::Value& old) {
   const auto& admitted = evaluator.guard.facts_of;

@@ -25,7 +25,7 @@ std::string SumOf(const Ledger& ledger, std::string_view group) {
   return sum ? sum->ToString() : sum.error().message;
 }
 
-TEST_CASE("groups: a group has what its namespaces have", "[quota]") {
+TEST_CASE("groups: a group has the objects of its namespaces", "[quota]") {
   Ledger ledger;
   CHECK(SumOf(ledger, "all") == "cpu=0,pods=0");
   ledger.SetGroups("a", {"all", "red"});
@@ -35,7 +35,7 @@ TEST_CASE("groups: a group has what its namespaces have", "[quota]") {
   ledger.Set("a", Id(1), Pod("1"));
   ledger.Set("b", Id(2), Pod("1"));
   ledger.Set("c", Id(3), Pod("5"));
-  ledger.Set("d", Id(4), Pod("7"));  // no namespace that anybody told of
+  ledger.Set("d", Id(4), Pod("7"));  // a namespace without groups
   CHECK(SumOf(ledger, "all") == "cpu=7,pods=3");
   CHECK(SumOf(ledger, "red") == "cpu=2,pods=2");
   CHECK(SumOf(ledger, "blue") == "cpu=0,pods=0");
@@ -43,7 +43,7 @@ TEST_CASE("groups: a group has what its namespaces have", "[quota]") {
   CHECK(SumOf(ledger, "red") == "cpu=4,pods=2");
 }
 
-TEST_CASE("groups: what is in a namespace moves with it", "[quota]") {
+TEST_CASE("groups: the objects of a namespace move with it", "[quota]") {
   Ledger ledger;
   for (std::uint64_t i = 0; i < 10; ++i) ledger.Set("a", Id(i), Pod(std::to_string(i % 3)));
   ledger.SetGroups("a", {"red"});
@@ -56,7 +56,7 @@ TEST_CASE("groups: what is in a namespace moves with it", "[quota]") {
   CHECK(SumOf(ledger, "red") == "cpu=0,pods=0");
 }
 
-TEST_CASE("groups: they stay when a namespace's last object goes", "[quota]") {
+TEST_CASE("groups: a namespace without objects keeps its groups", "[quota]") {
   Ledger ledger;
   ledger.SetGroups("a", {"red"});
   ledger.Set("a", Id(1), Pod("1"));
@@ -70,11 +70,11 @@ TEST_CASE("groups: they stay when a namespace's last object goes", "[quota]") {
   }
   CHECK(ledger.namespaces() == 0);
   CHECK(SumOf(ledger, "red") == "cpu=0,pods=0");
-  SECTION("as they were") {
+  SECTION("the same groups") {
     ledger.Set("a", Id(3), Pod("3"));
     CHECK(SumOf(ledger, "red") == "cpu=3,pods=1");
   }
-  SECTION("or as they have become since") {
+  SECTION("groups that changed in the meantime") {
     ledger.SetGroups("a", {"blue"});
     ledger.Set("a", Id(3), Pod("3"));
     CHECK(SumOf(ledger, "red") == "cpu=0,pods=0");
@@ -82,7 +82,7 @@ TEST_CASE("groups: they stay when a namespace's last object goes", "[quota]") {
   }
 }
 
-TEST_CASE("groups: an unknown object makes each of its groups unknown, and is named", "[quota]") {
+TEST_CASE("groups: an unknown object makes each of its groups unknown, with its name", "[quota]") {
   Ledger ledger;
   ledger.SetGroups("a", {"all", "red"});
   ledger.SetGroups("b", {"all"});
@@ -97,16 +97,17 @@ TEST_CASE("groups: an unknown object makes each of its groups unknown, and is na
   CHECK(SumOf(ledger, "red") == "cpu=1,pods=1");
   ledger.SetUnknown("a", Id(4), "a/y: no");
   CHECK(SumOf(ledger, "all") ==
-        "namespace a has an object that cannot be counted: a/y: no, and so has 1 other namespace");
+        "namespace a has an object that cannot be counted: a/y: no, and 1 other namespace has such "
+        "objects");
   ledger.Remove("a", Id(4));
   CHECK(SumOf(ledger, "all") == in_b);
-  SECTION("until it can be read") { ledger.Set("b", Id(2), Pod("2")); }
-  SECTION("or is gone") { ledger.Remove("b", Id(2)); }
-  SECTION("or its namespace is in another group") { ledger.SetGroups("b", {"blue"}); }
+  SECTION("the object can be read") { ledger.Set("b", Id(2), Pod("2")); }
+  SECTION("the object is deleted") { ledger.Remove("b", Id(2)); }
+  SECTION("its namespace moves to another group") { ledger.SetGroups("b", {"blue"}); }
   CHECK(SumOf(ledger, "all").starts_with("cpu="));
 }
 
-TEST_CASE("groups: a sum that does not fit says of which", "[quota]") {
+TEST_CASE("groups: the error for an overflow names the group", "[quota]") {
   Ledger ledger;
   ledger.SetGroups("a", {"red"});
   ledger.SetGroups("b", {"red"});
@@ -115,7 +116,7 @@ TEST_CASE("groups: a sum that does not fit says of which", "[quota]") {
   CHECK(SumOf(ledger, "red").starts_with("usage of the namespaces of red: cpu: quantity is out"));
 }
 
-TEST_CASE("groups: classes that objects of any namespace refer to", "[quota]") {
+TEST_CASE("groups: a group refers to the classes of all its namespaces", "[quota]") {
   Ledger ledger;
   ledger.SetGroups("a", {"red"});
   ObjectFacts facts = Pod("1");
@@ -126,7 +127,7 @@ TEST_CASE("groups: classes that objects of any namespace refer to", "[quota]") {
   CHECK_FALSE(ledger.RefersToAny({.group = "blue"}, {"large"}));
 }
 
-// Two ledgers of objects and their owners, and the groups of namespaces, changed at random.
+// A ledger of objects, a ledger of their owners, and groups of namespaces. All change at random.
 class World {
  public:
   int Draw(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
@@ -145,15 +146,16 @@ class World {
     return ChangeClass();
   }
 
-  // Each group against the sum of its namespaces' sums.
+  // Compares the sum of each group with the sums of its namespaces.
   void Check() const {
     for (const std::string& group : names_) {
       std::vector<std::string> namespaces;
       for (const auto& [ns, groups] : groups_) {
         if (groups.contains(group)) namespaces.push_back(ns);
       }
-      const auto expected = SumOfAll(namespaces);
+      // The group first: a sum of a namespace looks up its owners again.
       const auto sum = ledger_.Sum({.group = group}, selector_, {"S"}, kNames, Beside());
+      const auto expected = SumOfAll(namespaces);
       INFO("group " << group << ": " << (sum ? sum->ToString() : sum.error().message));
       REQUIRE(sum.has_value() == expected.has_value());
       if (sum) REQUIRE(*sum == *expected);
@@ -167,7 +169,7 @@ class World {
     }
   }
   void SetSelector(ScopeSelector selector) { selector_ = std::move(selector); }
-  // How often a sum was told, and how often it was unknown.
+  // How often a sum was known, and how often it was unknown.
   mutable int known = 0;
   mutable int unknown = 0;
 
@@ -222,7 +224,7 @@ class World {
     }
     owners_->Set(NamespaceOf(number), OwnerOf(number), std::move(facts));
   }
-  // They are read anew, into another ledger.
+  // Replaces the owners' ledger by a new one.
   void ReplaceOwners() {
     owners_.emplace();
     for (int i = 0; i < kOwners; ++i) ChangeOwner(i);
@@ -268,7 +270,8 @@ class World {
   base::WallTime now_ = kStart;
 };
 
-TEST_CASE("groups: whatever happens, a group has the sum of its namespaces", "[quota]") {
+TEST_CASE("groups: any sequence of changes leaves a group with the sum of its namespaces",
+          "[quota]") {
   World world;
   for (int i = 0; i < 30'000; ++i) {
     INFO("change " << i);

@@ -36,7 +36,7 @@ TEST_CASE("ledger: usage is the count of each distinct facts times its usage", "
   CHECK(ledger.namespaces() == 2);
 }
 
-TEST_CASE("ledger: only names asked for are answered, zero included", "[quota]") {
+TEST_CASE("ledger: the sum has exactly the requested names, even with zero", "[quota]") {
   Ledger ledger;
   ledger.Set("a", Id(1), Now(Pod("1")));
   CHECK(ledger.Sum({.ns = "a"}, {}, {}, {"memory", "pods"})->ToString() == "memory=0,pods=1");
@@ -54,7 +54,7 @@ TEST_CASE("ledger: only objects in scope are summed", "[quota]") {
   CHECK(SumOf(ledger, "a", {{"T", ScopeOperator::kNotIn, {"x"}}}) == "cpu=0,pods=0");
 }
 
-TEST_CASE("ledger: a change says what was and what is", "[quota]") {
+TEST_CASE("ledger: a change has the facts before and after", "[quota]") {
   Ledger ledger;
   const auto added = ledger.Set("a", Id(1), Now(Pod("1")));
   REQUIRE(added.has_value());
@@ -79,7 +79,7 @@ TEST_CASE("ledger: a change says what was and what is", "[quota]") {
   CHECK_FALSE(ledger.Remove("never", Id(1)).has_value());
 }
 
-TEST_CASE("ledger: what becomes empty is freed", "[quota]") {
+TEST_CASE("ledger: an empty namespace is freed", "[quota]") {
   Ledger ledger;
   for (std::uint64_t i = 0; i < 50; ++i) {
     ledger.Set("ns" + std::to_string(i % 5), Id(i), Now(Pod(std::to_string(i))));
@@ -112,17 +112,17 @@ TEST_CASE("ledger: one unknown object makes its namespace unknown, never zero", 
   CHECK(sum.error().message == "namespace a has an object that cannot be counted: still");
   CHECK(SumOf(ledger, "b") == "cpu=1,pods=1");
 
-  SECTION("until it can be read again") {
+  SECTION("the object can be read again") {
     const auto known = ledger.Set("a", Id(1), Now(Pod("3")));
     REQUIRE(known.has_value());
     CHECK(known->before == nullptr);
     CHECK(SumOf(ledger, "a") == "cpu=3,pods=1");
   }
-  SECTION("or is gone") {
+  SECTION("the object is deleted") {
     CHECK(ledger.Remove("a", Id(1)).has_value());
     CHECK(SumOf(ledger, "a") == "cpu=0,pods=0");
   }
-  SECTION("or a fresh list is without it") {
+  SECTION("a new list does not contain the object") {
     ledger.BeginSweep();
     ledger.Set("b", Id(2), Now(Pod("1")));
     CHECK(ledger.EndSweep().size() == 1);
@@ -130,14 +130,14 @@ TEST_CASE("ledger: one unknown object makes its namespace unknown, never zero", 
   }
 }
 
-TEST_CASE("ledger: a sum that does not fit is an error that names the resource", "[quota]") {
+TEST_CASE("ledger: the error for an overflow names the resource", "[quota]") {
   Ledger ledger;
   for (std::uint64_t i = 0; i < 2; ++i) ledger.Set("a", Id(i), Now(Pod("1e29")));
   CHECK(SumOf(ledger, "a").starts_with("usage of namespace a: cpu: quantity is out of range"));
-  CHECK(ledger.Sum({.ns = "a"}, {}, {}, {"pods"})->ToString() == "pods=2");  // of others it is none
+  CHECK(ledger.Sum({.ns = "a"}, {}, {}, {"pods"})->ToString() == "pods=2");  // pods are known
 }
 
-TEST_CASE("ledger: a relist finds deletions that no event told", "[quota]") {
+TEST_CASE("ledger: a relist finds deletions without an event", "[quota]") {
   Ledger ledger;
   for (std::uint64_t i = 0; i < 200; ++i) {
     ledger.Set(i % 2 == 0 ? "a" : "b", Id(i), Now(Pod(std::to_string(i % 3 + 1))));
@@ -157,7 +157,7 @@ TEST_CASE("ledger: a relist finds deletions that no event told", "[quota]") {
   CHECK(ledger.distinct_facts() == 1);
 }
 
-TEST_CASE("ledger: a sweep takes what is gone in steps, and no more in each", "[quota]") {
+TEST_CASE("ledger: a sweep removes missing objects in bounded steps", "[quota]") {
   Ledger ledger;
   for (std::uint64_t i = 0; i < 1000; ++i) {
     ledger.Set(i < 900 ? "large" : "small-" + std::to_string(i), Id(i), Now(Pod("1")));
@@ -176,8 +176,7 @@ TEST_CASE("ledger: a sweep takes what is gone in steps, and no more in each", "[
   CHECK(ledger.namespaces() == 1);
 }
 
-TEST_CASE("ledger: an audit tells what was neither sighted nor set, and in which version",
-          "[quota]") {
+TEST_CASE("ledger: an audit finds unseen objects and other versions", "[quota]") {
   using Sighting = Ledger::Sighting;
   Ledger ledger;
   ledger.Set("a", Id(1), Now(Pod("1")), 11);
@@ -206,13 +205,13 @@ TEST_CASE("ledger: an audit tells what was neither sighted nor set, and in which
   CHECK(ledger.Sight("a", Id(2), 13) == Sighting::kSame);
 }
 
-TEST_CASE("ledger: a sweep that starts over forgets what the first one saw", "[quota]") {
+TEST_CASE("ledger: a sweep that starts again forgets the objects that it had seen", "[quota]") {
   Ledger ledger;
   ledger.Set("a", Id(1), Now(Pod("1")));
   ledger.Set("a", Id(2), Now(Pod("1")));
-  CHECK(ledger.EndSweep().empty());  // none was begun
-  // More sweeps than a mark has values, each seeing an object that later ones do not see: whatever
-  // the mark of the last one is, some of them carry the same.
+  CHECK(ledger.EndSweep().empty());  // no sweep was begun
+  // A mark has fewer values than there are sweeps, so marks repeat. Each sweep sees one object that
+  // later sweeps do not see. Some of these objects have the mark of the last sweep.
   for (std::uint64_t i = 0; i < 1000; ++i) {
     ledger.BeginSweep();
     ledger.Set("a", Id(10 + i), Now(Pod("1")));
@@ -242,19 +241,19 @@ TEST_CASE("ledger: facts change with time alone", "[quota]") {
   CHECK(SumOf(ledger, "a") == "cpu=1,pods=1");
   CHECK(ledger.NextExpiry() == kStart + seconds(30));
 
-  SECTION("not if the object goes before") {
+  SECTION("the object is deleted before") {
     ledger.Remove("a", Id(1));
     CHECK_FALSE(ledger.NextExpiry().has_value());
     CHECK(ledger.Expire(kStart + seconds(60)).empty());
     CHECK(ledger.distinct_facts() == 1);
   }
-  SECTION("not if they will not change any more") {
+  SECTION("the facts will not change any more") {
     ledger.Set("a", Id(1), Now(Pod("1")));
     CHECK_FALSE(ledger.NextExpiry().has_value());
     CHECK(ledger.Expire(kStart + seconds(60)).empty());
     CHECK(SumOf(ledger, "a") == "cpu=1,pods=1");
   }
-  SECTION("later, or sooner, if that is what the object says now") {
+  SECTION("the object has a new time") {
     ledger.Set("a", Id(1), leaving(50));
     CHECK(ledger.Expire(kStart + seconds(30)).empty());
     ledger.Set("a", Id(1), leaving(40));
@@ -262,17 +261,17 @@ TEST_CASE("ledger: facts change with time alone", "[quota]") {
     CHECK(ledger.Expire(kStart + seconds(40)).size() == 1);
     CHECK(ledger.Expire(kStart + seconds(60)).empty());
   }
-  SECTION("into the facts said last") {
+  SECTION("the latest announced facts are used") {
     ledger.Set("a", Id(1), {Pod("1"), LaterFacts{kStart + seconds(30), Pod("5")}});
     CHECK(*ledger.Expire(kStart + seconds(30)).at(0).after == Pod("5"));
   }
-  SECTION("some at a time, where that is asked for") {
+  SECTION("a limited number at a time") {
     for (std::uint64_t i = 10; i < 20; ++i) ledger.Set("a", Id(i), leaving(30));
     CHECK(ledger.Expire(kStart + seconds(30), 4).size() == 4);
     CHECK(ledger.NextExpiry() == kStart + seconds(30));
     CHECK(ledger.Expire(kStart + seconds(30)).size() == 7);
   }
-  SECTION("and that is no sighting for a sweep") {
+  SECTION("the change does not mark the object for a sweep") {
     ledger.BeginSweep();
     ledger.Expire(kStart + seconds(30));
     CHECK(ledger.EndSweep().size() == 2);
@@ -280,7 +279,7 @@ TEST_CASE("ledger: facts change with time alone", "[quota]") {
   }
 }
 
-// What a ledger should answer, kept the simple way.
+// A simple model of the ledger, which gives the expected answers.
 struct Model {
   struct Object {
     Facts now;

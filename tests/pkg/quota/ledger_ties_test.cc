@@ -5,6 +5,7 @@
 #include <random>
 
 #include "pkg/quota/ledger.h"
+#include "pkg/quota/ledger_state.h"
 
 namespace ledger_ties_test {
 
@@ -26,7 +27,7 @@ ObjectFacts Using(int gpus, std::optional<Tie> tie) {
   return facts;
 }
 
-// A claim of an owner, or (without one) an owner and the claim that it means.
+// A claim with the owner that it names, or an owner with the claim that it names.
 struct Object {
   int gpus = 0;
   std::optional<Tie> tie;
@@ -35,7 +36,7 @@ using Objects = std::map<std::pair<std::uint64_t, std::uint64_t>, Object>;
 
 Uid UidOf(const Objects::value_type& object) { return {object.first.first, object.first.second}; }
 
-// What an owner means of all that say they are its own.
+// Returns the claim that shares its owner's usage: the one that the owner names, else the oldest.
 std::string MeantBy(const Objects::value_type& owner, const Objects& claims) {
   if (owner.second.tie) return owner.second.tie->name;
   std::pair<std::string, std::string> oldest;
@@ -48,7 +49,7 @@ std::string MeantBy(const Objects::value_type& owner, const Objects& claims) {
   return oldest.second;
 }
 
-// What the claims use beyond their owners, object by object.
+// The expected usage of the claims beyond that of their owners, computed object by object.
 int UsedBeyondOwners(const Objects& claims, const Objects& owners) {
   int used = 0;
   for (const auto& claim : claims) {
@@ -62,7 +63,7 @@ int UsedBeyondOwners(const Objects& claims, const Objects& owners) {
   return used;
 }
 
-// Two ledgers and what is in them, changed at random.
+// A ledger of claims, a ledger of owners, and the objects in both. All change at random.
 struct Random {
   int Draw(int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); }
 
@@ -94,7 +95,7 @@ struct Random {
     owners[key] = owner;
     owner_ledger->Set("ns", uid, Using(owner.gpus, owner.tie));
   }
-  // The owners are read anew, into another ledger.
+  // Reads the owners again, into a new ledger.
   void ReplaceOwners() {
     owner_ledger.emplace();
     for (const auto& owner : owners) {
@@ -114,7 +115,7 @@ struct Random {
 
 }  // namespace
 
-TEST_CASE("ties: a sum is what the objects use beyond their owners, one by one", "[quota]") {
+TEST_CASE("ties: a sum has the usage of each object beyond that of its owner", "[quota]") {
   Random random;
   for (int i = 0; i < 20'000; ++i) {
     const int what = random.Draw(100);
@@ -127,12 +128,11 @@ TEST_CASE("ties: a sum is what the objects use beyond their owners, one by one",
   }
 }
 
-TEST_CASE(
-    "ties: what changed is looked at anew, and nothing else, however "
-    "much there is",
-    "[quota]") {
+TEST_CASE("ties: only changed ties are evaluated again, however many there are", "[quota]") {
   constexpr std::uint64_t kObjects = 10'000;
-  Ties ties;
+  const auto stale = std::make_shared<quota::StaleTies>();
+  quota::Namespace space("ns", stale);
+  Ties& ties = space.ties;
   const auto owners = std::make_shared<quota::FollowedOwners>();
   auto facts = std::make_shared<const quota::Facts>();
   int looks = 0;
@@ -149,11 +149,14 @@ TEST_CASE(
   for (std::uint64_t i = 0; i < kObjects; ++i) ties.Set({1, i}, tie_to(i));
   CHECK(ties.Shared(owners, lookup).begin()->second == kObjects);
   CHECK(ties.Shared(owners, lookup).size() == 1);
+  CHECK(stale->empty());  // so a group does not visit this namespace
   looks = 0;
+  owners->OnChange({2, kObjects + 1});
+  CHECK(stale->empty());
+  owners->OnChange({2, 19});
+  CHECK(*stale == quota::StaleTies{&ties});
   ties.OnFacts({1, 17});
   ties.Set({1, kObjects}, tie_to(kObjects));
-  owners->OnChange({2, 19});
-  owners->OnChange({2, kObjects + 1});  // of nobody's
   ties.Set({1, 5}, std::nullopt);
   CHECK(ties.Shared(owners, lookup).begin()->second == kObjects);
   CHECK(looks == 3);

@@ -36,7 +36,7 @@ std::string ParseError(std::string_view spec_and_status) {
   return quota.error().message;
 }
 
-TEST_CASE("quota: the owner's alert threshold is a share, or none", "[quota]") {
+TEST_CASE("quota: an invalid alert threshold is ignored", "[quota]") {
   const auto threshold = [](const std::string& annotations) {
     const std::string text = R"({"metadata":{"name":"q","namespace":"n","uid":"u",)"
                              R"("resourceVersion":"1","annotations":)" +
@@ -59,7 +59,7 @@ TEST_CASE("quota: the owner's alert threshold is a share, or none", "[quota]") {
   CHECK(threshold("{}") == 0);
 }
 
-TEST_CASE("quota: all of it is read from the fields that its API projects", "[quota]") {
+TEST_CASE("quota: all of it is read from the projected fields", "[quota]") {
   const auto projected = json::ParseProjected(kWhole, json::Projection(CoreQuotaApi().fields));
   REQUIRE(projected.has_value());
   const base::Result<Quota> quota = ParseQuota(*projected);
@@ -82,7 +82,7 @@ TEST_CASE("quota: all of it is read from the fields that its API projects", "[qu
   CHECK(quota->selector == selector);
 }
 
-TEST_CASE("quota: what is absent is absent, not empty", "[quota]") {
+TEST_CASE("quota: an absent status differs from an empty one", "[quota]") {
   const Quota quota = Parsed(
       R"({"metadata":{"name":"q","uid":"u","resourceVersion":"1",
           "deletionTimestamp":"2024-05-01T10:00:00Z"},"spec":{"hard":null},"status":{}})");
@@ -145,7 +145,8 @@ QuotaStatus Desired(const Quota& quota, const Observed& observed, const Resource
   return *desired;
 }
 
-TEST_CASE("desired status: hard from the spec, used as observed with what is held", "[quota]") {
+TEST_CASE("desired status: hard is from the spec, used is the observed usage plus held charges",
+          "[quota]") {
   const Quota quota = Limited(List({{"pods", "5"}, {"cpu", "2"}}),
                               {List({{"pods", "9"}, {"gone", "1"}}), List({{"gone", "1"}})});
   const QuotaStatus desired = Desired(
@@ -155,17 +156,18 @@ TEST_CASE("desired status: hard from the spec, used as observed with what is hel
   CHECK(desired.used.ToString() == "cpu=1500m,pods=4");
 }
 
-TEST_CASE("desired status: unknown is the last value or absent, never zero", "[quota]") {
+TEST_CASE("desired status: an unknown name keeps its last value or is absent, never zero",
+          "[quota]") {
   const Quota quota = Limited(List({{"pods", "5"}, {"secrets", "5"}, {"x.io/y", "5"}, {"z", "1"}}),
                               {{}, List({{"pods", "4"}, {"x.io/y", "2"}})});
-  // Even where one of a name's evaluators did answer. Of names that nobody owns the same holds.
+  // An evaluator answered for `pods`, but another one did not. Nobody owns `x.io/y` and `z`.
   const QuotaStatus desired =
       Desired(quota, {.used = List({{"pods", "1"}}), .unknown = {"pods", "secrets"}},
               List({{"pods", "1"}}));
   CHECK(desired.used.ToString() == "pods=4,x.io/y=2");
 }
 
-TEST_CASE("desired status: a sum that does not fit names the resource", "[quota]") {
+TEST_CASE("desired status: the error for an overflow names the resource", "[quota]") {
   const Quota quota = Limited(List({{"cpu", "5"}}), {});
   const auto desired = DesiredStatus(quota, {.used = List({{"cpu", "1e29"}}), .unknown = {}},
                                      List({{"cpu", "1e29"}}));
@@ -173,7 +175,7 @@ TEST_CASE("desired status: a sum that does not fit names the resource", "[quota]
   CHECK(desired.error().message.starts_with("used cpu: quantity is out of range"));
 }
 
-TEST_CASE("quota status: written only if a value differs", "[quota]") {
+TEST_CASE("quota status: it is written only if a value differs", "[quota]") {
   const ResourceList hard = List({{"memory", "1Gi"}});
   const QuotaStatus stored = {List({{"memory", "1073741824"}}), List({{"memory", "512Mi"}})};
   const Quota quota = Limited(hard, stored);
@@ -183,7 +185,7 @@ TEST_CASE("quota status: written only if a value differs", "[quota]") {
   CHECK(NeedsWrite(quota, {List({{"memory", "2Gi"}}), stored.used}));
 }
 
-TEST_CASE("quota status: a quota without one needs it, unless there is nothing to say", "[quota]") {
+TEST_CASE("quota status: an absent status is written unless it would be empty", "[quota]") {
   const ResourceList hard = List({{"x.io/y", "1"}});
   CHECK(NeedsWrite(Limited(hard, {}), {hard, {}}));
   // The API server does not store empty maps: writing for them would never end.
@@ -191,7 +193,7 @@ TEST_CASE("quota status: a quota without one needs it, unless there is nothing t
   CHECK_FALSE(NeedsWrite(Limited({}, {}), {}));
 }
 
-TEST_CASE("status patch: guarded, and only the members that differ", "[quota]") {
+TEST_CASE("status patch: it is guarded and has only the members that differ", "[quota]") {
   const Quota quota = Limited({}, {List({{"pods", "5"}, {"cpu", "1"}, {"memory", "1Gi"}}),
                                    List({{"pods", "5"}, {"cpu", "1"}, {"memory", "1Gi"}})});
   const QuotaStatus desired = {List({{"pods", "5"}, {"memory", "1Gi"}}),
@@ -201,7 +203,7 @@ TEST_CASE("status patch: guarded, and only the members that differ", "[quota]") 
                  "status":{"hard":{"cpu":null},"used":{"pods":"4","cpu":null}}})"));
 }
 
-TEST_CASE("status patch: complete where there was none, in canonical form", "[quota]") {
+TEST_CASE("status patch: it is complete and canonical if there was no status", "[quota]") {
   const Quota quota = Limited({}, {});
   const QuotaStatus desired = {List({{"memory", "1024Mi"}, {"pods", "007"}}),
                                List({{"memory", "0.5Gi"}})};
@@ -211,7 +213,7 @@ TEST_CASE("status patch: complete where there was none, in canonical form", "[qu
   CHECK(Json(StatusPatch(quota, {desired.hard, {}})).At({"status", "used"})->AsObject()->empty());
 }
 
-TEST_CASE("status patch: reservations stand where /status keeps them", "[quota]") {
+TEST_CASE("status patch: reservations are written where /status keeps them", "[quota]") {
   Quota quota = Limited({}, {List({{"pods", "5"}}), List({{"pods", "5"}})});
   const std::string text = R"({"used":{"pods":"5"}})";
   const json::Value annotated = Json(StatusPatch(quota, quota.status, text));
@@ -226,7 +228,7 @@ TEST_CASE("status patch: reservations stand where /status keeps them", "[quota]"
   CHECK(Json(StatusPatch(quota, quota.status)).At({"metadata", "annotations"}) == nullptr);
 }
 
-TEST_CASE("quota: reservations are read where they are written, and nowhere else", "[quota]") {
+TEST_CASE("quota: reservations are read only where they are written", "[quota]") {
   const json::Value object = Json(R"({"metadata":{"name":"q","uid":"u","resourceVersion":"1",
       "annotations":{"quota-controller-manager.io/reservations":"annotated"}},
       "status":{"reservations":"in status"}})");

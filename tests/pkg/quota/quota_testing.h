@@ -34,7 +34,7 @@ inline json::Value Json(std::string_view text) {
   return *value;
 }
 
-// True if the two differ below the path; absent differs from all that is there.
+// True if the two values at the path differ. A missing value differs from every existing one.
 inline bool Differ(const json::Value& object, const json::Value& old,
                    std::initializer_list<std::string_view> path) {
   const json::Value* now = object.At(path);

@@ -34,7 +34,7 @@ TEST_CASE("resource list: adding multiplies and adds new names", "[quota]") {
   CHECK(list.Get("pods") == Q("5"));
 }
 
-TEST_CASE("resource list: a sum that does not fit names the resource and changes nothing",
+TEST_CASE("resource list: the error for an overflow names the resource, and the list is unchanged",
           "[quota]") {
   ResourceList list = List({{"cpu", "1"}, {"memory", "170141183460469231731687303715"}});
   const auto added = list.Add(List({{"cpu", "1"}, {"memory", "1Gi"}}));

@@ -14,7 +14,7 @@ bool Holds(const std::vector<Attribute>& attributes, ScopeOperator op,
   return Matches({{.scope = scope, .op = op, .values = values}}, attributes, kKnown);
 }
 
-TEST_CASE("scope: the operators over one class", "[quota]") {
+TEST_CASE("scope: each operator works with one class", "[quota]") {
   const std::vector<Attribute> high = {{"PriorityClass", "high"}};
   const std::vector<Attribute> none = {{"BestEffort", ""}};
   struct Row {
@@ -39,7 +39,7 @@ TEST_CASE("scope: the operators over one class", "[quota]") {
   }
 }
 
-TEST_CASE("scope: of several classes any one may satisfy", "[quota]") {
+TEST_CASE("scope: any of several classes may satisfy a requirement", "[quota]") {
   const std::vector<Attribute> moving = {{"VolumeAttributesClass", "gold"},
                                          {"VolumeAttributesClass", "silver"}};
   const std::string scope = "VolumeAttributesClass";
@@ -50,7 +50,7 @@ TEST_CASE("scope: of several classes any one may satisfy", "[quota]") {
   CHECK_FALSE(Holds(moving, ScopeOperator::kDoesNotExist, {}, scope));
 }
 
-TEST_CASE("scope: all requirements must hold, and none match everything", "[quota]") {
+TEST_CASE("scope: all requirements must hold, and no requirements match everything", "[quota]") {
   const std::vector<Attribute> attributes = {{"BestEffort", ""}, {"PriorityClass", "b"}};
   CHECK(Matches({}, attributes, {}));
   const ScopeRequirement best_effort{.scope = "BestEffort"};
@@ -60,8 +60,9 @@ TEST_CASE("scope: all requirements must hold, and none match everything", "[quot
   CHECK_FALSE(Matches({best_effort, in_ab, not_b}, attributes, kKnown));
 }
 
-TEST_CASE("scope: one that the evaluator does not know never matches", "[quota]") {
-  // Not even where it asks for absence: a claim is no pod without a priority class.
+TEST_CASE("scope: a scope that the evaluator does not know never matches", "[quota]") {
+  // Even an operator that asks for absence does not match: a claim is not a pod without a priority
+  // class.
   CHECK_FALSE(Matches({{"PriorityClass", ScopeOperator::kDoesNotExist, {}}}, {}, {}));
   CHECK_FALSE(Matches({{"PriorityClass", ScopeOperator::kNotIn, {"a"}}}, {}, {"BestEffort"}));
 }

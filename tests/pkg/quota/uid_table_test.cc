@@ -23,7 +23,7 @@ void RequireEqual(const UidTable& table, const Model& model) {
   }
 }
 
-TEST_CASE("uid table: does what a map does, in any order of events", "[quota]") {
+TEST_CASE("uid table: it behaves like a map for any sequence of calls", "[quota]") {
   std::mt19937_64 random(7);
   UidTable table;
   Model model;
@@ -52,7 +52,7 @@ TEST_CASE("uid table: does what a map does, in any order of events", "[quota]") 
   }
 }
 
-TEST_CASE("uid table: a sweep takes exactly what is not marked", "[quota]") {
+TEST_CASE("uid table: a sweep removes exactly the unmarked entries", "[quota]") {
   std::mt19937_64 random(11);
   // Many sizes, so that runs of entries across the end of the table occur.
   for (std::uint64_t size = 0; size < 300; ++size) {
@@ -77,7 +77,7 @@ TEST_CASE("uid table: a sweep takes exactly what is not marked", "[quota]") {
   }
 }
 
-TEST_CASE("uid table: at most 47 bytes for an entry at any size, and memory is given back",
+TEST_CASE("uid table: an entry takes at most 47 bytes at any size, and memory is released",
           "[quota]") {
   constexpr std::size_t kSlotBytes =
       sizeof(Uid) + sizeof(std::uint32_t) + sizeof(VersionMark) + sizeof(std::uint8_t);

@@ -14,7 +14,7 @@ TEST_CASE("uid: a UUID is its 16 bytes", "[quota]") {
   CHECK(Uid::FromText("01234567-89AB-CDEF-0011-223344556677") == uid);
 }
 
-TEST_CASE("uid: other texts are told apart", "[quota]") {
+TEST_CASE("uid: other texts have different values", "[quota]") {
   std::set<Uid> seen = {Uid::FromText("01234567-89ab-cdef-0011-223344556677")};
   for (const char* text :
        {"", "a", "b", "ab", "ba", "0123456789ab-cdef-0011-2233-44556677",

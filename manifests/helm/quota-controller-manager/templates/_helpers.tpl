@@ -105,6 +105,9 @@ quota-controller-manager.io/managed: "true"
 {{- with .Values.quotaApis }}
 - --quota-apis={{ join "," . }}
 {{- end }}
+{{- if not .Values.appliedClusterQuotas }}
+- --applied-cluster-quotas=false
+{{- end }}
 {{- with .Values.enforce }}
 - --enforce={{ join "," . }}
 {{- end }}

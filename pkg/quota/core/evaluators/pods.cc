@@ -75,7 +75,7 @@ std::optional<base::WallTime> FreeFrom(const json::Value& pod) {
   const auto deleted = api::ParseTime(pod.StringAt({"metadata", "deletionTimestamp"}));
   const auto seconds = grace == nullptr ? std::nullopt : grace->AsInt64();
   if (!deleted || !seconds || *seconds < 0 || *seconds > kLongestSeconds) return std::nullopt;
-  // At this very moment it still counts.
+  // Upstream compares with "after": at exactly this time the pod still counts.
   const auto stays = std::chrono::seconds(*seconds) + kRemoval + base::WallTime::duration(1);
   if (*deleted > base::WallTime::max() - stays) return std::nullopt;
   return *deleted + stays;

@@ -27,7 +27,7 @@ std::string Patch(const Quota& quota, const json::Object& further) {
 
 const std::string kGuards = R"({"metadata":{"uid":"u-1","resourceVersion":"42"},"status":)";
 
-TEST_CASE("cluster quota: what counts, and how, is as in a ResourceQuota", "[quota]") {
+TEST_CASE("cluster quota: names and usage are those of ResourceQuota", "[quota]") {
   const QuotaApi cluster = ClusterQuotaApi();
   const QuotaApi core = CoreQuotaApi();
   CHECK(cluster.name == "cluster");
@@ -44,7 +44,7 @@ TEST_CASE("cluster quota: what counts, and how, is as in a ResourceQuota", "[quo
   CHECK(cluster.form.reservations_in_status);
 }
 
-TEST_CASE("cluster quota: a status as it should be needs no write", "[quota]") {
+TEST_CASE("cluster quota: a correct status needs no write", "[quota]") {
   const Quota quota = Parsed(R"({"hard":{"pods":"9"},"used":{"pods":"2"},"observedGeneration":3,
       "available":{"pods":"7"},"namespaces":2,"children":0,"largest":[{"namespace":"a"}],
       "conditions":[{"type":"Ready"}],"reservations":"[]"})");
@@ -55,7 +55,7 @@ TEST_CASE("cluster quota: a status as it should be needs no write", "[quota]") {
   CHECK(Patch(quota, quota.further_status) == kGuards + "{}}");
 }
 
-TEST_CASE("cluster quota: a patch has the members of status that differ", "[quota]") {
+TEST_CASE("cluster quota: a patch has only the members of status that differ", "[quota]") {
   const Quota quota = Parsed(R"({"hard":{"pods":"9"},"used":{"pods":"2"},
       "available":{"cpu":"1","pods":"7"},"namespaces":2,"largest":[{"namespace":"a"}]})");
   const json::Object further{{"available", json::Object{{"mem", "3"}, {"pods", "7"}}},
@@ -66,7 +66,7 @@ TEST_CASE("cluster quota: a patch has the members of status that differ", "[quot
   CHECK(Patch(quota, further) ==
         kGuards +
             R"({"available":{"mem":"3","cpu":null},"namespaces":3,"largest":[],"children":1}})");
-  // What is not named stays.
+  // Members that are not named are kept.
   CHECK(Patch(quota, {{"namespaces", 2}}) == kGuards + "{}}");
 }
 

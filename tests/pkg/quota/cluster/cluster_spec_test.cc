@@ -34,7 +34,7 @@ std::string SpecError(const std::string& spec) {
   return quota.error().message;
 }
 
-TEST_CASE("cluster spec: all of it is read from the fields that the form projects", "[quota]") {
+TEST_CASE("cluster spec: all of it is read from the projected fields", "[quota]") {
   const base::Result<Quota> quota = Parse(R"({
     "namespaceSelector": {"matchLabels": {"team": "a"}}, "parent": "engineering",
     "hard": {"requests.cpu": "100"}, "guaranteed": {"requests.cpu": 40, "pods": "2"},
@@ -56,8 +56,7 @@ TEST_CASE("cluster spec: all of it is read from the fields that the form project
   CHECK(spec.generation == 7);
 }
 
-TEST_CASE("cluster spec: without a selector nothing is selected, with an empty one all",
-          "[quota]") {
+TEST_CASE("cluster spec: no selector selects nothing, an empty one selects all", "[quota]") {
   CHECK_FALSE(Spec("{}").selector.has_value());
   CHECK_FALSE(Spec(R"({"namespaceSelector":null})").selector.has_value());
   const ClusterSpec all = Spec(R"({"namespaceSelector":{}})");
@@ -65,7 +64,7 @@ TEST_CASE("cluster spec: without a selector nothing is selected, with an empty o
   CHECK(all.selector->Matches(nullptr));
 }
 
-TEST_CASE("cluster spec: what is absent is the default", "[quota]") {
+TEST_CASE("cluster spec: absent fields have defaults", "[quota]") {
   const ClusterSpec spec = Spec("{}");
   CHECK(spec.parent.empty());
   CHECK(spec.guaranteed.empty());
@@ -89,7 +88,7 @@ TEST_CASE("cluster spec: an error names the field and what is wrong", "[quota]")
             .starts_with("spec.namespaceSelector: "));
 }
 
-TEST_CASE("cluster spec: a quota of another form has none", "[quota]") {
+TEST_CASE("cluster spec: a quota of another API has no cluster spec", "[quota]") {
   const base::Result<Quota> quota = Parse(R"({"enforcement":"deny","parent":3})", {});
   REQUIRE(quota.has_value());
   CHECK_FALSE(quota->cluster.has_value());

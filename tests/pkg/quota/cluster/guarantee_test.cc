@@ -39,8 +39,7 @@ Quota Make(std::string name, std::string parent, Items hard, Items used, Items g
   return quota;
 }
 
-// Quotas and where they are in a tree. A namespace has the name of the quota that selects it: "a+b"
-// is selected by two.
+// Quotas in a tree. A namespace is named after the quota that selects it; "a+b" is selected by two.
 class Forest {
  public:
   explicit Forest(std::vector<Quota> quotas) : quotas_(std::move(quotas)) {
@@ -50,7 +49,7 @@ class Forest {
     }
   }
 
-  // Of a request in the namespace.
+  // Returns the standings for a request in the namespace.
   std::vector<Standing> In(const std::string& ns) {
     json::Object labels;
     std::size_t begin = 0;
@@ -100,7 +99,7 @@ Forest Engineering(std::string_view a_uses, std::string_view all_use) {
                  Make("team-b", "engineering", {{"cpu", "90"}}, {{"cpu", "0"}})});
 }
 
-TEST_CASE("guarantee: a refusal names the quota that refuses, and where it is", "[quota]") {
+TEST_CASE("guarantee: a refusal names the quota and the one below it", "[quota]") {
   Forest forest({Make("company", "", {{"pods", "600"}}, {{"pods", "550"}}),
                  Make("engineering", "company", {{"pods", "510"}}, {{"pods", "505"}}),
                  Make("team-a", "engineering", {{"pods", "500"}}, {{"pods", "490"}})});
@@ -119,13 +118,13 @@ TEST_CASE("guarantee: a refusal names the quota that refuses, and where it is", 
         "status unknown for cluster quota: engineering, resources: pods");
 }
 
-TEST_CASE("guarantee: what is promised to one is not there for the others", "[quota]") {
+TEST_CASE("guarantee: an amount promised to one child is not available to the others", "[quota]") {
   Forest forest = Engineering("10", "60");
   CHECK(Refusal(forest, "team-b", {{"cpu", "10"}}).empty());
   CHECK(Refusal(forest, "team-b", {{"cpu", "11"}}) ==
         "exceeded cluster quota: engineering (above team-b), requested: cpu=11, used: cpu=60, "
         "limited: cpu=100, guaranteed to others: cpu=30");
-  // Nor for the namespaces that the parent selects itself.
+  // Also not for namespaces that only the parent selects.
   CHECK(Refusal(forest, "engineering", {{"cpu", "11"}}) ==
         "exceeded cluster quota: engineering, requested: cpu=11, used: cpu=60, limited: cpu=100, "
         "guaranteed to others: cpu=30");
@@ -135,7 +134,7 @@ TEST_CASE("guarantee: what is promised to one is not there for the others", "[qu
         "limited: cpu=100");
 }
 
-TEST_CASE("guarantee: one that came late is filled as the others shrink", "[quota]") {
+TEST_CASE("guarantee: a late guarantee is filled as the others shrink", "[quota]") {
   Forest forest = Engineering("10", "95");
   CHECK_FALSE(Refusal(forest, "team-b", {{"cpu", "1"}}).empty());
   CHECK(Refusal(forest, "team-a", {{"cpu", "5"}}).empty());
@@ -144,7 +143,7 @@ TEST_CASE("guarantee: one that came late is filled as the others shrink", "[quot
         "limited: cpu=100");
 }
 
-TEST_CASE("guarantee: two that exceed the parent together leave each its own", "[quota]") {
+TEST_CASE("guarantee: two guarantees that exceed the parent leave each child its own", "[quota]") {
   Forest forest({Make("p", "", {{"cpu", "100"}}, {{"cpu", "0"}}),
                  Make("a", "p", {{"cpu", "90"}}, {{"cpu", "0"}}, {{"cpu", "60"}}),
                  Make("b", "p", {{"cpu", "90"}}, {{"cpu", "0"}}, {{"cpu", "60"}})});
@@ -154,7 +153,8 @@ TEST_CASE("guarantee: two that exceed the parent together leave each its own", "
         "guaranteed to others: cpu=60");
 }
 
-TEST_CASE("guarantee: it begins with the first count, and ends at the own limit", "[quota]") {
+TEST_CASE("guarantee: it takes effect with the first count, and is at most the quota's own limit",
+          "[quota]") {
   Quota quota = Make("a", "p", {{"cpu", "9"}}, {{"cpu", "2"}}, {{"cpu", "20"}, {"pods", "3"}});
   CHECK(Promised(quota, quota.status.used) == List({{"cpu", "7"}}));
   CHECK(Promised(quota, List({{"cpu", "12"}})).empty());
@@ -164,15 +164,16 @@ TEST_CASE("guarantee: it begins with the first count, and ends at the own limit"
   CHECK(Promised(quota, quota.status.used).empty());
 }
 
-TEST_CASE("guarantee: a batch is judged against what it adds itself", "[quota]") {
+TEST_CASE("guarantee: a batch is decided including its own earlier requests", "[quota]") {
   Forest forest = Engineering("0", "0");
   std::vector<Standing> standings = forest.In("team-a+team-b");
   const auto in = [&](std::string_view quota, int amount) {
-    for (Standing& standing : standings) {
-      const std::string& name = standing.quota->key.name;
-      standing.tree.reaches = name == quota || name == "engineering";
+    std::vector<std::size_t> by;
+    for (std::size_t i = 0; i < standings.size(); ++i) {
+      const std::string& name = standings[i].quota->key.name;
+      if (name == quota || name == "engineering") by.push_back(i);
     }
-    Verdict verdict = Decide(Create(List({{"cpu", std::to_string(amount)}})), standings);
+    Verdict verdict = Decide(Create(List({{"cpu", std::to_string(amount)}})), standings, &by);
     if (verdict.kind == Kind::kFits) REQUIRE(Apply(verdict.needs, standings).has_value());
     return verdict.kind;
   };
@@ -185,8 +186,8 @@ TEST_CASE("guarantee: a batch is judged against what it adds itself", "[quota]")
   CHECK(standings[2].used == List({{"cpu", "100"}}));
 }
 
-// The quota was written, the one above was not, and it is decided again.
-TEST_CASE("guarantee: what a child has for the object already was taken from its own", "[quota]") {
+// The child was written and its parent was not, so the request is decided again.
+TEST_CASE("guarantee: a repeated request takes from the child's guarantee only once", "[quota]") {
   const auto again = [](std::string_view a_uses, std::string_view amount) {
     Forest forest = Engineering(a_uses, "95");
     ResourceList usage = List({{"cpu", amount}});
@@ -201,8 +202,8 @@ TEST_CASE("guarantee: what a child has for the object already was taken from its
   CHECK(again("15", "5") == Kind::kFits);
   CHECK(again("15", "6") == Kind::kRefused);  // above the limit
   CHECK(again("40", "5") == Kind::kFits);
-  CHECK(again("44", "5") == Kind::kFits);  // four beyond its guarantee; nothing else is promised
-  // With a promise to another, these four are charged.
+  CHECK(again("44", "5") == Kind::kFits);  // four above its guarantee; no other child has a promise
+  // If another child has a promise, these four count.
   Forest forest = Engineering("44", "95");
   forest.Of("team-b").cluster->guaranteed = List({{"cpu", "1"}});
   const ResourceList usage = List({{"cpu", "5"}});
@@ -215,14 +216,15 @@ TEST_CASE("guarantee: what a child has for the object already was taken from its
   CHECK(Decide(Create(usage), standings).kind == Kind::kFits);
 }
 
-TEST_CASE("guarantee: who only tries a quota is told and admitted", "[quota]") {
+TEST_CASE("guarantee: a quota in mode Warn warns and admits", "[quota]") {
   Forest forest({Make("p", "", {{"cpu", "10"}}, {{"cpu", "9"}}),
                  Make("a", "p", {{"cpu", "5"}}, {{"cpu", "5"}})});
   forest.Of("a").cluster->enforcement = Enforcement::kWarn;
   forest.Of("a").uid = "u-a";
   const Verdict told = Decide(Create(List({{"cpu", "1"}})), forest.In("a"));
   CHECK(told.kind == Kind::kFits);
-  REQUIRE(told.needs.size() == 2);  // of the tried one, too: what it counts is above its limit
+  REQUIRE(told.needs.size() ==
+          2);  // also for the quota in mode Warn: its usage may exceed the limit
   REQUIRE(told.would_refuse.size() == 1);
   CHECK(told.would_refuse[0].mode == Enforcement::kWarn);
   CHECK(told.would_refuse[0].message ==
@@ -232,7 +234,7 @@ TEST_CASE("guarantee: who only tries a quota is told and admitted", "[quota]") {
   std::vector<Standing> standings = forest.In("a");
   REQUIRE(Apply(told.needs, standings).has_value());
   CHECK(NearLimits(told.needs, standings) == std::vector<std::string>{"p: cpu 10 of 10"});
-  // Who enforces refuses still, and then nobody else would have.
+  // A quota in mode Deny still refuses. Then the others are not reported.
   const Verdict refused = Decide(Create(List({{"cpu", "2"}})), forest.In("a"));
   CHECK(refused.kind == Kind::kRefused);
   CHECK(refused.refuser->name == "p");
@@ -245,8 +247,7 @@ TEST_CASE("guarantee: who only tries a quota is told and admitted", "[quota]") {
   CHECK(both.would_refuse[1].message.starts_with("exceeded cluster quota: p (above a), "));
 }
 
-TEST_CASE("guarantee: a quota that is only tried adds nothing to what it has no count of",
-          "[quota]") {
+TEST_CASE("guarantee: a quota in mode Warn adds nothing to names without a count", "[quota]") {
   Forest forest({Make("a", "", {{"cpu", "5"}, {"pods", "5"}}, {{"cpu", "1"}})});
   forest.Of("a").cluster->enforcement = Enforcement::kAudit;
   const Verdict verdict = Decide(Create(List({{"cpu", "9"}, {"pods", "1"}})), forest.In("a"));
@@ -260,17 +261,18 @@ TEST_CASE("guarantee: a quota that is only tried adds nothing to what it has no 
   CHECK(Decide(Create(List({{"pods", "1"}})), forest.In("a")).kind == Kind::kFree);
 }
 
-TEST_CASE("guarantee: what is available is what all above leave", "[quota]") {
+TEST_CASE("guarantee: the available amount is the least that the quotas above leave", "[quota]") {
   Forest forest = Engineering("10", "60");
   forest.Of("team-b").status.used = List({{"cpu", "50"}});
   CHECK(Available(forest.WayUp("team-b"), 0) == List({{"cpu", "10"}}));
   CHECK(Available(forest.WayUp("team-a"), 0) == List({{"cpu", "40"}}));
   CHECK(Available(forest.WayUp("engineering"), 0) == List({{"cpu", "40"}}));
-  // Filled by others, its guarantee goes as far as there is room.
+  // If others use the parent, the guarantee is available only as far as the parent has room.
   forest.Of("engineering").status.used = List({{"cpu", "95"}});
   CHECK(Available(forest.WayUp("team-a"), 0) == List({{"cpu", "5"}}));
   CHECK(Available(forest.WayUp("team-b"), 0) == List({{"cpu", "0"}}));
-  // Who only tries, or counts only a part, limits nothing below; who has no count says nothing.
+  // A parent in mode Warn, or with scopes of its own, does not limit the child. Without a count
+  // nothing is available.
   forest.Of("engineering").selector = {{.scope = "Long"}};
   CHECK(Available(forest.WayUp("team-b"), 0) == List({{"cpu", "40"}}));
   forest.Of("team-b").selector = {{.scope = "Long"}, {.scope = "Other"}};
@@ -279,6 +281,34 @@ TEST_CASE("guarantee: what is available is what all above leave", "[quota]") {
   CHECK(Available(forest.WayUp("team-b"), 0) == List({{"cpu", "40"}}));
   forest.Of("team-b").status.used = {};
   CHECK(Available(forest.WayUp("team-b"), 0).empty());
+}
+
+TEST_CASE("guarantee: the part that siblings use is missing until they shrink", "[quota]") {
+  Forest forest = Engineering("10", "95");
+  const auto missing = [&](const char* quota) { return Missing(forest.WayUp(quota), 0); };
+  CHECK(missing("team-a") == List({{"cpu", "25"}}));
+  CHECK(missing("team-b").empty());
+  CHECK(missing("engineering").empty());
+  forest.Of("engineering").status.used = List({{"cpu", "71"}});
+  CHECK(missing("team-a") == List({{"cpu", "1"}}));
+  forest.Of("engineering").status.used = List({{"cpu", "70"}});
+  CHECK(missing("team-a").empty());
+  forest.Of("engineering").status.used = List({{"cpu", "95"}});
+  // Usage fills the guarantee. A parent in mode Warn takes nothing from a guarantee.
+  forest.Of("team-a").status.used = List({{"cpu", "40"}});
+  CHECK(missing("team-a").empty());
+  forest.Of("team-a").status.used = List({{"cpu", "10"}});
+  forest.Of("engineering").cluster->enforcement = Enforcement::kWarn;
+  CHECK(missing("team-a").empty());
+}
+
+TEST_CASE("guarantee: if several are missing, each lacks at most its own promise", "[quota]") {
+  Forest forest({Make("p", "", {{"cpu", "10"}}, {{"cpu", "8"}}),
+                 Make("a", "p", {{"cpu", "10"}}, {{"cpu", "0"}}, {{"cpu", "2"}}),
+                 Make("b", "p", {{"cpu", "10"}}, {{"cpu", "0"}}, {{"cpu", "5"}}),
+                 Make("c", "p", {{"cpu", "10"}}, {{"cpu", "8"}})});
+  CHECK(Missing(forest.WayUp("a"), 0) == List({{"cpu", "2"}}));
+  CHECK(Missing(forest.WayUp("b"), 0) == List({{"cpu", "5"}}));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Decisions in random trees against the definition of the weights in pkg/quota/cluster/DESIGN.md,
-// computed anew from what is stored in each namespace.
+// Compares decisions in random trees with the definition of the weights in
+// pkg/quota/cluster/DESIGN.md, which is computed from the stored objects of each namespace.
 
 #include <algorithm>
 #include <iterator>
@@ -67,7 +67,7 @@ class World {
       const auto standings = Standings(tree_.WayUp(name));
       const auto counts_all = [](const auto& standing) { return standing.quota->selector.empty(); };
       const bool simple = std::ranges::all_of(standings, counts_all) &&
-                          standings[0].tree.held_back.empty() &&
+                          standings[0].tree.promised_below.empty() &&
                           quota.cluster->enforcement == Enforcement::kDeny;
       if (!simple) continue;
       for (const auto& available : Available(standings, 0)) {
@@ -137,7 +137,7 @@ class World {
     return used;
   }
 
-  // What the children of a quota weigh beyond their usage.
+  // Returns the sum that is promised to the children of a quota.
   int PromisedBelow(const std::string& quota, const std::string& resource) const {
     int sum = 0;
     for (const auto& [name, child] : quotas_) {
@@ -172,7 +172,7 @@ class World {
     return standings;
   }
 
-  // The quotas that object to what is added, by the definition.
+  // Returns the quotas that must refuse the object by definition.
   Names Objecting(const Object& object) {
     std::map<std::pair<std::string, std::string>, int> before;
     for (const auto& [name, quota] : quotas_) {
@@ -199,7 +199,7 @@ class World {
     return names;
   }
 
-  // Some of the quotas were written, others were not: the answer stays.
+  // If some of the quotas were written and others were not, a second decision must be the same.
   void CheckDecidedAgain(const Request& request, std::vector<Standing> standings,
                          const std::vector<Need>& needs) {
     std::vector<Need> written;
@@ -245,7 +245,7 @@ class World {
   int available_ = 0;
 };
 
-TEST_CASE("weights: decisions in random trees are those of the definition", "[quota]") {
+TEST_CASE("weights: decisions in random trees follow the definition", "[quota]") {
   int admitted = 0;
   int refused = 0;
   int held_back = 0;
@@ -262,7 +262,7 @@ TEST_CASE("weights: decisions in random trees are those of the definition", "[qu
     held_back += world.held_back();
     available += world.available();
   }
-  // The trees are such that all of it happens often.
+  // Checks that all outcomes occur often.
   CHECK(admitted > 500);
   CHECK(refused > 500);
   CHECK(held_back > 100);

@@ -1,4 +1,4 @@
-// The core quota API, and what holds for each of its evaluators.
+// The core quota API, and the properties of all its evaluators.
 
 #include "pkg/quota/core/core_quota.h"
 
@@ -51,14 +51,14 @@ const std::vector<std::string> kCountedNames = {"cpu",
                                                 "requests.deviceclass.resource.kubernetes.io/gpu",
                                                 "requests.example.com/gpu"};
 
-TEST_CASE("core quota: it is v1 ResourceQuota", "[quota][core]") {
+TEST_CASE("core quota: its resource is v1 ResourceQuota", "[quota][core]") {
   const QuotaApi core = CoreQuotaApi();
   CHECK(core.name == "core");
   CHECK(core.kind == "ResourceQuota");
   CHECK(core.resource == api::GroupVersionResource{"", "v1", "resourcequotas"});
 }
 
-TEST_CASE("core evaluators: each file of the folder is one, for a resource of its own",
+TEST_CASE("core evaluators: each file of the folder has one, for a different resource",
           "[quota][core]") {
   std::set<std::string> resources;
   for (const Evaluator& evaluator : core::AllEvaluators()) {
@@ -72,7 +72,7 @@ TEST_CASE("core evaluators: each file of the folder is one, for a resource of it
   }
 }
 
-TEST_CASE("core evaluators: each name that is counted has one owner", "[quota][core]") {
+TEST_CASE("core evaluators: each counted name has one owner", "[quota][core]") {
   const std::vector<Evaluator> all = core::AllEvaluators();
   for (const std::string& name : kCountedNames) {
     INFO(name);
@@ -81,7 +81,7 @@ TEST_CASE("core evaluators: each name that is counted has one owner", "[quota][c
   }
 }
 
-TEST_CASE("core evaluators: a class whose name starts as a request does is measured with the pods",
+TEST_CASE("core evaluators: pods own a name with the prefix requests., even that of a class",
           "[quota][core]") {
   // Such a name is also a valid extended resource. Pods own it but add nothing to it.
   for (const char* name : {"requests.x.storageclass.storage.k8s.io/requests.storage",
@@ -93,7 +93,8 @@ TEST_CASE("core evaluators: a class whose name starts as a request does is measu
   }
 }
 
-TEST_CASE("core evaluators: nobody owns what is accepted but never counted", "[quota][core]") {
+TEST_CASE("core evaluators: no evaluator owns names that are accepted but never counted",
+          "[quota][core]") {
   for (const char* name : {"limits.example.com/gpu",
                            "example.com/gpu",
                            "count/services.loadbalancers",
@@ -124,7 +125,7 @@ TEST_CASE("core evaluators: nobody owns what is accepted but never counted", "[q
   }
 }
 
-TEST_CASE("core evaluators: an object counts under names the evaluator owns, once as an object",
+TEST_CASE("core evaluators: an object counts only under owned names, and once as an object",
           "[quota][core]") {
   const std::vector<Evaluator> all = core::AllEvaluators();
   for (const Evaluator& evaluator : all) {
@@ -145,12 +146,12 @@ TEST_CASE("core evaluators: an object counts under names the evaluator owns, onc
   }
 }
 
-TEST_CASE("core quota: a count name names its resource", "[quota][core]") {
+TEST_CASE("core quota: a count/ name has its resource", "[quota][core]") {
   const auto counted = CoreQuotaApi().counted_resource;
   CHECK(counted("count/pods") == api::GroupResource{"", "pods"});
   CHECK(counted("count/deployments.apps") == api::GroupResource{"apps", "deployments"});
   CHECK(counted("count/widgets.example.com") == api::GroupResource{"example.com", "widgets"});
-  // It has the form of a group, and counts nothing, because no such resource is served.
+  // "loadbalancers" has the form of a group. No server has such a resource, so nothing is counted.
   CHECK(counted("count/services.loadbalancers") == api::GroupResource{"loadbalancers", "services"});
   for (const char* name :
        {"pods", "count/", "count/.apps", "count/pods.", "count/a/b", "Count/pods", "count/events",
@@ -181,7 +182,7 @@ TEST_CASE("core quota: any other kind is counted by metadata alone", "[quota][co
   CHECK_FALSE(CoreQuotaApi().object_counter({"events.k8s.io", "events"}).has_value());
 }
 
-TEST_CASE("core evaluators: what they read is what they ask for", "[quota][core]") {
+TEST_CASE("core evaluators: they read only the fields that they list", "[quota][core]") {
   // The evaluator's answer is the same for the whole object and for its projection.
   constexpr std::string_view kObject = R"({
     "metadata": {"name": "x", "deletionTimestamp": "2024-05-01T10:00:00Z",
@@ -231,7 +232,7 @@ TEST_CASE("core evaluators: what they read is what they ask for", "[quota][core]
     seen[evaluator.resource.resource] = of_projected->now;
     if (evaluator.resource.resource == "pods") CHECK(of_projected->later.has_value());
   }
-  // Nearly every field shows in the answers, so that equality proves something.
+  // Nearly every field affects the answers, so equal answers prove something.
   CHECK(seen["pods"].usage.Get("requests.cpu") == Q("4010m"));
   CHECK(seen["pods"].usage.Get("limits.cpu") == Q("3010m"));
   CHECK(seen["pods"].attributes.size() == 4);

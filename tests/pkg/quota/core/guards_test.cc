@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pkg/json/projection.h"
@@ -12,12 +13,12 @@
 namespace quota::guards_test {
 namespace {
 
-const Evaluator& EvaluatorOf(const std::string& resource) {
+const Evaluator& EvaluatorOf(std::string_view resource) {
   static const QuotaApi api = CoreQuotaApi();
   for (const Evaluator& evaluator : api.evaluators) {
     if (evaluator.resource.resource == resource) return evaluator;
   }
-  throw std::runtime_error("no evaluator of " + resource);
+  throw std::runtime_error("no evaluator of " + std::string(resource));
 }
 
 std::string Missing(const std::string& spec, const std::vector<std::string>& names) {
@@ -30,8 +31,7 @@ const char* const kTwo = R"({
 
 }  // namespace
 
-TEST_CASE("guards: pods must state cpu and memory where they are limited, in every container",
-          "[quota][core]") {
+TEST_CASE("guards: every container must specify limited cpu and memory", "[quota][core]") {
   CHECK(Missing(R"({"initContainers":[{"name":"dummy","resources":{"requests":{"cpu":"1m"}}}]})",
                 {"memory"}) == "must specify memory for: dummy");
   CHECK(Missing(kTwo, {"cpu", "memory", "pods"}) ==
@@ -42,25 +42,25 @@ TEST_CASE("guards: pods must state cpu and memory where they are limited, in eve
         "must specify limits.cpu for: a,b; limits.memory for: a,b,dummy");
 }
 
-TEST_CASE("guards: resources and containers are named in order", "[quota][core]") {
+TEST_CASE("guards: the text has resources and containers in order", "[quota][core]") {
   const std::string two = R"({"containers":[{"name":"foo"},{"name":"bar"}]})";
   CHECK(Missing(two, {"memory"}) == "must specify memory for: bar,foo");
   CHECK(Missing(two, {"memory", "cpu"}) == "must specify cpu for: bar,foo; memory for: bar,foo");
 }
 
-TEST_CASE("guards: containers of one name are named once", "[quota][core]") {
+TEST_CASE("guards: containers with the same name are listed once", "[quota][core]") {
   CHECK(Missing(R"({"containers":[{"name":"a"}],"initContainers":[{"name":"a"}]})", {"cpu"}) ==
         "must specify cpu for: a");
 }
 
-TEST_CASE("guards: nothing but cpu and memory is ever required", "[quota][core]") {
+TEST_CASE("guards: only cpu and memory can be required", "[quota][core]") {
   CHECK(Missing(kTwo, {"pods", "count/pods", "ephemeral-storage", "requests.ephemeral-storage",
                        "hugepages-2Mi", "requests.example.com/gpu"}) == "");
   CHECK(Missing(kTwo, {}) == "");
   CHECK(Missing("{}", {"cpu"}) == "");
 }
 
-TEST_CASE("guards: a pod with resources of its own need not state them in containers",
+TEST_CASE("guards: a pod with pod-level resources need not specify them in containers",
           "[quota][core]") {
   const auto with = [](const std::string& resources) {
     return Missing(R"({"containers":[{"name":"a"}],"resources":)" + resources + "}", {"memory"});
@@ -71,14 +71,14 @@ TEST_CASE("guards: a pod with resources of its own need not state them in contai
   CHECK(with("{}") == "must specify memory for: a");
 }
 
-TEST_CASE("guards: a null amount is a zero, and a zero is stated", "[quota][core]") {
+TEST_CASE("guards: a null amount is a zero, and a zero is specified", "[quota][core]") {
   CHECK(Missing(R"({"containers":[{"name":"a","resources":{
                     "requests":{"cpu":null,"memory":"0"}}}]})",
                 {"cpu", "memory"})
             .empty());
 }
 
-TEST_CASE("guards: overhead states nothing", "[quota][core]") {
+TEST_CASE("guards: overhead does not specify an amount", "[quota][core]") {
   CHECK(Missing(R"({"containers":[{"name":"a"}],"overhead":{"cpu":"1"}})", {"cpu"}) ==
         "must specify cpu for: a");
 }
@@ -94,7 +94,7 @@ TEST_CASE("guards: the fields that constraints read are decoded", "[quota][core]
         "must specify cpu for: a,b; memory for: b,dummy");
 }
 
-TEST_CASE("guards: of what is only counted, no update can need more", "[quota][core]") {
+TEST_CASE("guards: no update of a kind that is only counted can need more", "[quota][core]") {
   for (const char* resource :
        {"configmaps", "secrets", "replicationcontrollers", "resourcequotas", "resourceclaims"}) {
     INFO(resource);

@@ -24,7 +24,7 @@ bool Has(const std::string& pod, const std::string& scope, const std::string& va
   return std::ranges::count(AttributesOf(pod), Attribute(scope, value)) == 1;
 }
 
-TEST_CASE("pods: terminating is having an active deadline", "[quota][core]") {
+TEST_CASE("pods: a pod with an active deadline is Terminating", "[quota][core]") {
   const std::string with = R"({"spec":{"activeDeadlineSeconds":0}})";
   CHECK(Has(with, "Terminating"));
   CHECK_FALSE(Has(with, "NotTerminating"));
@@ -37,7 +37,7 @@ TEST_CASE("pods: terminating is having an active deadline", "[quota][core]") {
   }
 }
 
-TEST_CASE("pods: the stored class of service decides, else it is computed", "[quota][core]") {
+TEST_CASE("pods: the stored QoS class decides, else it is computed", "[quota][core]") {
   const auto with = [](const std::string& resources, const std::string& rest = "") {
     return R"({"spec":{)" + rest + R"("containers":[{"name":"a","resources":)" + resources + "}]}}";
   };
@@ -71,7 +71,7 @@ TEST_CASE("pods: the priority class is an attribute with its name", "[quota][cor
   CHECK_FALSE(Has("{}", "PriorityClass"));
 }
 
-TEST_CASE("pods: affinity crosses namespaces by a list or by any selector", "[quota][core]") {
+TEST_CASE("pods: affinity crosses namespaces by a list or any selector", "[quota][core]") {
   const auto with = [](const std::string& kind, const std::string& when, const std::string& term) {
     const std::string whole = when == "required" ? term : R"({"podAffinityTerm":)" + term + "}";
     return R"({"spec":{"affinity":{")" + kind + R"(":{")" + when +

@@ -49,8 +49,7 @@ const std::string kGold = R"({"spec":{"volumeAttributesClassName":"gold"}})";
 const std::string kMoving = R"({"spec":{"volumeAttributesClassName":"silver"},
     "status":{"currentVolumeAttributesClassName":"gold"}})";
 
-TEST_CASE("quota scopes: pods are judged by six, claims by one, nothing else by any",
-          "[quota][core]") {
+TEST_CASE("quota scopes: pods have six, claims have one, other kinds have none", "[quota][core]") {
   const std::map<std::string, std::vector<std::string>> known = {
       {"pods",
        {"BestEffort", "CrossNamespacePodAffinity", "NotBestEffort", "NotTerminating",
@@ -63,7 +62,7 @@ TEST_CASE("quota scopes: pods are judged by six, claims by one, nothing else by 
   }
 }
 
-TEST_CASE("quota scopes: an entry of spec.scopes asks for existence", "[quota][core]") {
+TEST_CASE("quota scopes: an entry of spec.scopes means Exists", "[quota][core]") {
   struct Row {
     std::string scope;
     std::string matching;
@@ -84,7 +83,7 @@ TEST_CASE("quota scopes: an entry of spec.scopes asks for existence", "[quota][c
   CHECK_FALSE(Counts(Scopes(R"(["VolumeAttributesClass"])"), "persistentvolumeclaims", "{}"));
 }
 
-TEST_CASE("quota scopes: every operator over the priority class", "[quota][core]") {
+TEST_CASE("quota scopes: every operator works with the priority class", "[quota][core]") {
   struct Row {
     std::string op;
     std::string values;
@@ -122,7 +121,7 @@ TEST_CASE("quota scopes: a claim that moves between two volume classes counts fo
   CHECK_FALSE(counts("In", R"(["gold"])", "{}"));
 }
 
-TEST_CASE("quota scopes: scopes and selector must both hold, whatever they ask", "[quota][core]") {
+TEST_CASE("quota scopes: scopes and selector must both hold", "[quota][core]") {
   const auto with = [](const std::string& scopes, const std::string& op) {
     return R"({"scopes":)" + scopes + R"(,"scopeSelector":{"matchExpressions":[
         {"scopeName":"PriorityClass","operator":")" +
@@ -147,8 +146,7 @@ TEST_CASE("quota scopes: the same scope twice must hold twice", "[quota][core]")
   CHECK_FALSE(Counts(spec, "pods", R"({"spec":{"priorityClassName":"low"}})"));
 }
 
-TEST_CASE("quota scopes: one that is not for this resource matches none of its objects",
-          "[quota][core]") {
+TEST_CASE("quota scopes: a scope of another resource matches no object", "[quota][core]") {
   for (const char* op : {"Exists", "DoesNotExist"}) {
     CHECK_FALSE(Counts(Selector("VolumeAttributesClass", op, "[]"), "pods", kBare));
     CHECK_FALSE(Counts(Selector("PriorityClass", op, "[]"), "persistentvolumeclaims", kGold));
@@ -167,7 +165,7 @@ TEST_CASE("quota scopes: one that is not for this resource matches none of its o
   }
 }
 
-TEST_CASE("quota scopes: any other kind is in no scope", "[quota][core]") {
+TEST_CASE("quota scopes: other kinds are in no scope", "[quota][core]") {
   const auto counter = CoreQuotaApi().object_counter({"apps", "deployments"});
   REQUIRE(counter.has_value());
   CHECK(Matches({}, {}, counter->scopes));

@@ -1,5 +1,5 @@
-// Which updates of machines, volumes and buckets can need quota, and which of a request's claims
-// are believed. The expressions themselves are tested on a real API server (tests/e2e).
+// The updates of machines, volumes and buckets that can need quota, and the fields of a request
+// that are believed. The expressions themselves are tested on a real API server (tests/e2e).
 
 #include <string>
 #include <vector>
@@ -49,14 +49,15 @@ json::Value DrawObject(Drawer& draw) {
   return object;
 }
 
-TEST_CASE("ironcore guards: every update that needs more fulfils its condition",
+TEST_CASE("ironcore guards: every update that needs more meets the condition",
           "[quota][ironcore]") {
   NothingEscapes(EvaluatorOf("machines"), kMachines, DrawObject);
   NothingEscapes(EvaluatorOf("volumes"), kVolumes, DrawObject);
   NothingEscapes(EvaluatorOf("buckets"), kBuckets, DrawObject);
 }
 
-TEST_CASE("ironcore guards: a machine's own write says nothing of its state", "[quota][ironcore]") {
+TEST_CASE("ironcore guards: a state in the write of a machine is not believed",
+          "[quota][ironcore]") {
   const Evaluator& machines = EvaluatorOf("machines");
   const auto machine = [](const std::string& state) {
     return Json(R"({"spec":{"machineClassRef":{"name":"small"}},"status":{"state":")" + state +

@@ -8,7 +8,7 @@
 namespace quota::ironcore::ironcore_quota_test {
 namespace {
 
-TEST_CASE("ironcore: every name has the evaluator of its kind, and no other", "[quota][ironcore]") {
+TEST_CASE("ironcore: every name has only the evaluator of its kind", "[quota][ironcore]") {
   const std::map<std::string, std::string> owners = {
       {"count/machines.compute.ironcore.dev", "machines"},
       {"requests.cpu", "machines"},
@@ -35,7 +35,7 @@ TEST_CASE("ironcore: every name has the evaluator of its kind, and no other", "[
   }
 }
 
-TEST_CASE("ironcore: any kind is counted by its name, except those that never are",
+TEST_CASE("ironcore: any kind is counted by its name, except kinds that are never counted",
           "[quota][ironcore]") {
   const QuotaApi api = IroncoreQuotaApi();
   for (const char* name : {"count/networks.networking.ironcore.dev", "count/secrets"}) {
@@ -52,7 +52,7 @@ TEST_CASE("ironcore: any kind is counted by its name, except those that never ar
   }
 }
 
-TEST_CASE("ironcore: a quota whose selector makes no sense is read, and matches nothing",
+TEST_CASE("ironcore: a quota with an invalid selector is read, and matches nothing",
           "[quota][ironcore]") {
   const std::vector<Attribute> small = {{"MachineClass", "small"}};
   const auto matches = [&](const std::string& expressions) {

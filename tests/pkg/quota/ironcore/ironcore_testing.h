@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pkg/quota/ironcore/ironcore_quota.h"
@@ -14,15 +15,15 @@
 
 namespace quota::ironcore {
 
-inline const Evaluator& EvaluatorOf(const std::string& resource) {
+inline const Evaluator& EvaluatorOf(std::string_view resource) {
   static const QuotaApi api = IroncoreQuotaApi();
   for (const Evaluator& evaluator : api.evaluators) {
     if (evaluator.resource.resource == resource) return evaluator;
   }
-  throw std::runtime_error("no evaluator of " + resource);
+  throw std::runtime_error("no evaluator of " + std::string(resource));
 }
 
-// As it is stored with these expressions; "" for no selector.
+// The quota as it is stored with these expressions, or without a selector if it is "".
 inline ScopeSelector Selector(const std::string& expressions) {
   if (expressions.empty()) return {};
   const auto quota = ParseQuota(Json(R"({"metadata":{"name":"q","uid":"u","resourceVersion":"1"},
@@ -53,7 +54,8 @@ class Namespace {
     classes_.Set(of.StringAt({"metadata", "name"}), evaluator_.classes->usage_of(of));
   }
   void RemoveClass(const std::string& name) { classes_.Remove(name); }
-  // "requests.cpu=2", or why it is unknown. Summed as in the controller: with classes where needed.
+  // Returns "requests.cpu=2", or why it is unknown. Sums as the controller does, with classes if
+  // the name needs them.
   [[nodiscard]] std::string Used(const std::vector<std::string>& names,
                                  const std::string& expressions = "") const {
     const bool by_class =

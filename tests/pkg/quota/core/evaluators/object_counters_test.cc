@@ -10,7 +10,7 @@
 namespace quota::core::object_counters_test {
 namespace {
 
-TEST_CASE("object counters: the alias and the count are both one, whatever the content",
+TEST_CASE("object counters: any object counts as one under the alias and the count/ name",
           "[quota][core]") {
   for (const std::string resource :
        {"configmaps", "secrets", "replicationcontrollers", "resourcequotas"}) {

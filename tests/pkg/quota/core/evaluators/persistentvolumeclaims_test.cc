@@ -30,7 +30,7 @@ const UsageRow kUsageRows[] = {
      "count/persistentvolumeclaims=1,persistentvolumeclaims=1"},
     {"storage", R"({"spec":{"resources":{"requests":{"storage":"10Gi"}}}})",
      "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=10Gi"},
-    {"limits are no requests", R"({"spec":{"resources":{"limits":{"storage":"10Gi"}}}})",
+    {"limits do not count", R"({"spec":{"resources":{"limits":{"storage":"10Gi"}}}})",
      "count/persistentvolumeclaims=1,persistentvolumeclaims=1"},
     {"storage of a class",
      R"({"spec":{"storageClassName":"gold","resources":{"requests":{"storage":"10Gi"}}}})",
@@ -40,17 +40,17 @@ const UsageRow kUsageRows[] = {
     {"a class without storage", R"({"spec":{"storageClassName":"gold"}})",
      "count/persistentvolumeclaims=1,gold.storageclass.storage.k8s.io/persistentvolumeclaims=1,"
      "persistentvolumeclaims=1"},
-    {"the annotation wins",
+    {"the annotation has precedence",
      R"({"metadata":{"annotations":{"volume.beta.kubernetes.io/storage-class":"old"}},
          "spec":{"storageClassName":"gold","resources":{"requests":{"storage":"1"}}}})",
      "count/persistentvolumeclaims=1,old.storageclass.storage.k8s.io/persistentvolumeclaims=1,"
      "old.storageclass.storage.k8s.io/requests.storage=1,persistentvolumeclaims=1,"
      "requests.storage=1"},
-    {"also where it is empty",
+    {"an empty annotation has precedence",
      R"({"metadata":{"annotations":{"volume.beta.kubernetes.io/storage-class":""}},
          "spec":{"storageClassName":"gold","resources":{"requests":{"storage":"1"}}}})",
      "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=1"},
-    {"no class by an empty name", R"({"spec":{"storageClassName":""}})",
+    {"an empty name is no class", R"({"spec":{"storageClassName":""}})",
      "count/persistentvolumeclaims=1,persistentvolumeclaims=1"},
     {"other annotations name no class",
      R"({"metadata":{"annotations":{"storage-class":"old"}},"spec":{"storageClassName":null}})",
@@ -60,7 +60,7 @@ const UsageRow kUsageRows[] = {
      "count/persistentvolumeclaims=1,gold.storageclass.storage.k8s.io/persistentvolumeclaims=1,"
      "gold.storageclass.storage.k8s.io/requests.storage=1000000000001,persistentvolumeclaims=1,"
      "requests.storage=1000000000001"},
-    {"more allocated than asked for",
+    {"more allocated than requested",
      R"({"spec":{"resources":{"requests":{"storage":"10Gi"}}},
          "status":{"allocatedResources":{"storage":"20Gi"}}})",
      "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=20Gi"},
@@ -68,7 +68,7 @@ const UsageRow kUsageRows[] = {
      R"({"spec":{"resources":{"requests":{"storage":"1"}}},
          "status":{"allocatedResources":{"storage":"2500m"}}})",
      "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=3"},
-    {"less allocated than asked for",
+    {"less allocated than requested",
      R"({"spec":{"resources":{"requests":{"storage":"10Gi"}}},
          "status":{"allocatedResources":{"storage":"9Gi"}}})",
      "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=10Gi"},
@@ -76,7 +76,7 @@ const UsageRow kUsageRows[] = {
      R"({"spec":{"resources":{"requests":{"storage":"10Gi"}}},
          "status":{"allocatedResources":{"example.com/x":"20Gi"}}})",
      "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=10Gi"},
-    {"allocated, but not asked for", R"({"status":{"allocatedResources":{"storage":"20Gi"}}})",
+    {"allocated, but not requested", R"({"status":{"allocatedResources":{"storage":"20Gi"}}})",
      "count/persistentvolumeclaims=1,persistentvolumeclaims=1"},
     {"what is bound may be more; only the request counts",
      R"({"spec":{"resources":{"requests":{"storage":"1Gi"}}},
@@ -84,7 +84,8 @@ const UsageRow kUsageRows[] = {
      "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=1Gi"},
 };
 
-TEST_CASE("claims: storage in whole bytes, in all and for the storage class", "[quota][core]") {
+TEST_CASE("claims: storage counts in whole bytes, in total and for the storage class",
+          "[quota][core]") {
   for (const UsageRow& row : kUsageRows) {
     INFO(row.name);
     const auto facts = FactsOf(row.claim);
@@ -94,7 +95,7 @@ TEST_CASE("claims: storage in whole bytes, in all and for the storage class", "[
   }
 }
 
-TEST_CASE("claims: storage that cannot be read is an error that names the field", "[quota][core]") {
+TEST_CASE("claims: the error for invalid storage names the field", "[quota][core]") {
   const auto error = [](std::string_view claim) {
     const auto facts = FactsOf(claim);
     if (facts) return std::string("no error");
@@ -111,7 +112,7 @@ TEST_CASE("claims: storage that cannot be read is an error that names the field"
             .starts_with("spec.resources.requests[storage]: "));
 }
 
-TEST_CASE("claims: names owned", "[quota][core]") {
+TEST_CASE("claims: the evaluator owns its names", "[quota][core]") {
   const Evaluator evaluator = MakeEvaluator();
   for (const char* name : {"persistentvolumeclaims", "count/persistentvolumeclaims",
                            "requests.storage", "a.b.storageclass.storage.k8s.io/requests.storage",
@@ -123,7 +124,7 @@ TEST_CASE("claims: names owned", "[quota][core]") {
   CHECK_FALSE(evaluator.owns("limits.storage"));
 }
 
-TEST_CASE("claims: the volume attributes classes they refer to", "[quota][core]") {
+TEST_CASE("claims: attributes have all volume attributes classes of the claim", "[quota][core]") {
   using Classes = std::vector<std::string>;
   struct Row {
     std::string name;
@@ -144,7 +145,7 @@ TEST_CASE("claims: the volume attributes classes they refer to", "[quota][core]"
            "status":{"currentVolumeAttributesClassName":"gold",
                      "modifyVolumeStatus":{"targetVolumeAttributesClassName":"silver"}}})",
        {"gold", "silver"}},
-      {"the target alone",
+      {"only the target class",
        R"({"status":{"modifyVolumeStatus":{
            "targetVolumeAttributesClassName":"bronze"}}})",
        {"bronze"}},
@@ -190,7 +191,7 @@ json::Value DrawClaim(Drawer& draw) {
   return claim;
 }
 
-TEST_CASE("claims: every update that needs more fulfils the guard's condition", "[quota][core]") {
+TEST_CASE("claims: every update that needs more meets the guard's condition", "[quota][core]") {
   NothingEscapes(MakeEvaluator(), kUpdateCondition, DrawClaim);
 }
 

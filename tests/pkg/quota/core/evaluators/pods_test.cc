@@ -45,7 +45,7 @@ struct Row {
 };
 
 const std::vector<Row> kRows = {
-    {"nothing asked for", R"({"spec":{"containers":[{"name":"a"}]}})", "count/pods=1,pods=1"},
+    {"no requests", R"({"spec":{"containers":[{"name":"a"}]}})", "count/pods=1,pods=1"},
     {"requests count twice, limits once",
      R"({"spec":{"containers":[{"name":"a","resources":{
           "requests":{"cpu":"1","memory":"50M","ephemeral-storage":"1Gi"},
@@ -79,13 +79,13 @@ const std::vector<Row> kRows = {
             {"name":"t","restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}}],
           "containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]}})",
      "count/pods=1,cpu=6,pods=1,requests.cpu=6"},
-    {"the sum of containers and sidecars, where that is more",
+    {"the sum of containers and sidecars, if that is larger",
      R"({"spec":{
           "initContainers":[
             {"name":"s","restartPolicy":"Always","resources":{"requests":{"cpu":"2"}}}],
           "containers":[{"name":"a","resources":{"requests":{"cpu":"3"}}}]}})",
      "count/pods=1,cpu=5,pods=1,requests.cpu=5"},
-    {"an init container lends its notation to the sum with the sidecars before it",
+    {"the sum of an init container and earlier sidecars has the init container's notation",
      R"({"spec":{"initContainers":[
             {"name":"s","restartPolicy":"Always","resources":{"requests":{"memory":"1Gi"}}},
             {"name":"i","resources":{"requests":{"memory":"1024"}}}]}})",
@@ -95,13 +95,13 @@ const std::vector<Row> kRows = {
           "initContainers":[{"name":"i","resources":{"requests":{"cpu":"3","memory":"10Mi"}}}],
           "containers":[{"name":"a","resources":{"requests":{"cpu":"1","memory":"50Mi"}}}]}})",
      "count/pods=1,cpu=3,memory=50Mi,pods=1,requests.cpu=3,requests.memory=50Mi"},
-    {"overhead adds to the peak, whatever it is of, and not to a limit of zero",
+    {"overhead adds to a peak of init containers, too, but not to a limit of zero",
      R"({"spec":{"overhead":{"cpu":"100m","x.io/y":"1"},
           "initContainers":[{"name":"i","resources":{"requests":{"cpu":"3"},
                                                      "limits":{"cpu":"0"}}}],
           "containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]}})",
      "count/pods=1,cpu=3100m,limits.cpu=0,pods=1,requests.cpu=3100m,requests.x.io/y=1"},
-    {"overhead adds to requests, and to limits where there are any",
+    {"overhead adds to requests, and to existing limits",
      R"({"spec":{"overhead":{"cpu":"1","memory":"10Mi"},
           "containers":[{"name":"a","resources":{"requests":{"cpu":"1"},
                                                  "limits":{"cpu":"2"}}}]}})",
@@ -112,7 +112,7 @@ const std::vector<Row> kRows = {
                                                  "limits":{"cpu":"4"}}}]}})",
      "count/pods=1,cpu=1m,hugepages-2Mi=4Mi,limits.cpu=2m,pods=1,requests.cpu=1m,"
      "requests.hugepages-2Mi=4Mi"},
-    {"but not what the pod does not name, nor what cannot be given to a pod",
+    {"names that the pod omits, or that pods cannot specify, are not replaced",
      R"({"spec":{"resources":{"requests":{"memory":"1Gi","ephemeral-storage":"9Gi"}},
           "containers":[{"name":"a","resources":{"requests":{"cpu":"1","memory":"2Gi",
                                                              "ephemeral-storage":"500Mi"}}}]}})",
@@ -122,17 +122,17 @@ const std::vector<Row> kRows = {
      R"({"spec":{"resources":{"requests":{"cpu":"2"}},"overhead":{"cpu":"1"},
           "containers":[{"name":"a","resources":{"requests":{"cpu":"1"},"limits":{"cpu":"4"}}}]}})",
      "count/pods=1,cpu=3,limits.cpu=5,pods=1,requests.cpu=3"},
-    {"what the node reports of the pod as a whole is not looked at",
+    {"the pod-level report of the node does not count",
      R"({"spec":{"resources":{"requests":{"cpu":"1"},"limits":{"cpu":"2"}},
           "containers":[{"name":"a"}]},
          "status":{"resources":{"requests":{"cpu":"5"},"limits":{"cpu":"6"}},
                    "allocatedResources":{"cpu":"7"}}})",
      "count/pods=1,cpu=1,limits.cpu=2,pods=1,requests.cpu=1"},
-    {"hugepages under both names, their limits under none",
+    {"hugepages count under both names, their limits under none",
      R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"hugepages-2Mi":"100Mi"},
                                                         "limits":{"hugepages-2Mi":"100Mi"}}}]}})",
      "count/pods=1,hugepages-2Mi=100Mi,pods=1,requests.hugepages-2Mi=100Mi"},
-    {"extended resources under requests only, device classes too, unknown ones not at all",
+    {"extended resources and device classes count as requests only, unknown ones do not count",
      R"({"spec":{"containers":[{"name":"a","resources":{
           "requests":{"example.com/gpu":"2","deviceclass.resource.kubernetes.io/c":"1",
                       "other.kubernetes.io/x":"3","storage":"5"},
@@ -155,12 +155,12 @@ const std::vector<Row> kRows = {
      "count/pods=1"},
     {"a finished pod is an object only: failed", R"({"status":{"phase":"Failed"}})",
      "count/pods=1"},
-    {"one of an unknown phase counts fully", R"({"status":{"phase":"Unknown"}})",
+    {"a pod of an unknown phase counts fully", R"({"status":{"phase":"Unknown"}})",
      "count/pods=1,pods=1"},
-    {"a pending one counts fully", R"({"status":{"phase":"Pending"}})", "count/pods=1,pods=1"},
+    {"a pending pod counts fully", R"({"status":{"phase":"Pending"}})", "count/pods=1,pods=1"},
 };
 
-TEST_CASE("pods: usage", "[quota][core]") {
+TEST_CASE("pods: usage is the sum over the containers", "[quota][core]") {
   for (const Row& row : kRows) {
     INFO(row.name);
     CHECK(UsageOf(row.pod) == row.usage);
@@ -181,7 +181,7 @@ std::string CpuOf(const std::string& pod) {
   return usage.Get("cpu").ToString() + " of " + usage.Get("limits.cpu").ToString();
 }
 
-TEST_CASE("pods: during a resize in place the larger of wanted, allocated and actual counts",
+TEST_CASE("pods: the largest of wanted, allocated and actual amounts counts during a resize",
           "[quota][core]") {
   CHECK(CpuOf(Resized("{}")) == "200m of 400m");
   CHECK(CpuOf(Resized(R"({"containerStatuses":[{"name":"a","resources":{
@@ -197,7 +197,7 @@ TEST_CASE("pods: during a resize in place the larger of wanted, allocated and ac
             "allocatedResources":{"cpu":"300m"}}]})")) == "200m of 400m");
 }
 
-TEST_CASE("pods: of a pod resized in two containers each counts its own maximum", "[quota][core]") {
+TEST_CASE("pods: each container of a resized pod counts its own maximum", "[quota][core]") {
   // From 1.37 on the larger of the two sums would count: 300m.
   CHECK(CpuOf(R"({"spec":{"containers":[
             {"name":"a","resources":{"requests":{"cpu":"200m"},"limits":{"cpu":"200m"}}},
@@ -209,7 +209,7 @@ TEST_CASE("pods: of a pod resized in two containers each counts its own maximum"
         "400m of 400m");
 }
 
-TEST_CASE("pods: of equal amounts the wanted one lends the notation, then the actual one",
+TEST_CASE("pods: the notation of equal amounts is the wanted one's, then the actual one's",
           "[quota][core]") {
   const auto memory = [](const std::string& conditions) {
     return FactsOf(R"({"spec":{"containers":[{"name":"a","resources":{
@@ -225,7 +225,8 @@ TEST_CASE("pods: of equal amounts the wanted one lends the notation, then the ac
   CHECK(memory(R"({"type":"PodResizePending","reason":"Infeasible"})") == "2Ki");
 }
 
-TEST_CASE("pods: a resize that the node refused does not count what was wanted", "[quota][core]") {
+TEST_CASE("pods: a resize that the node refused does not count the wanted amounts",
+          "[quota][core]") {
   const std::string infeasible =
       R"("conditions":[{"type":"PodResizePending","reason":"Infeasible"}],)";
   CHECK(CpuOf(Resized("{" + infeasible + R"("containerStatuses":[{"name":"a","resources":{
@@ -250,7 +251,7 @@ TEST_CASE("pods: an ordinary init container counts as its spec says", "[quota][c
         "count/pods=1,cpu=1,pods=1,requests.cpu=1");
 }
 
-TEST_CASE("pods: one that is being deleted is free after twice its grace", "[quota][core]") {
+TEST_CASE("pods: a pod in deletion is free after twice its grace period", "[quota][core]") {
   // Deleted at 09:59:30 with 30 s of grace: the timestamp is 10:00:00, its end 10:00:30. The
   // removal itself may take two more seconds.
   constexpr std::string_view kPod = R"({"metadata":{"deletionTimestamp":"2024-05-01T10:00:00Z",
@@ -271,7 +272,7 @@ TEST_CASE("pods: one that is being deleted is free after twice its grace", "[quo
   CHECK_FALSE(after.later.has_value());
 }
 
-TEST_CASE("pods: one that is deleted at once counts while the API server removes it",
+TEST_CASE("pods: a pod deleted without grace counts while the API server removes it",
           "[quota][core]") {
   constexpr std::string_view kPod = R"({"metadata":{"deletionTimestamp":"2024-05-01T10:00:00Z",
       "deletionGracePeriodSeconds":0}})";
@@ -280,8 +281,7 @@ TEST_CASE("pods: one that is deleted at once counts while the API server removes
   CHECK(FactsOf(kPod, second + seconds(3)).now.usage.ToString() == "count/pods=1");
 }
 
-TEST_CASE("pods: without a time and a grace that can be added, deletion frees nothing",
-          "[quota][core]") {
+TEST_CASE("pods: a deletion without a valid time and grace period frees nothing", "[quota][core]") {
   for (const char* metadata :
        {R"({"deletionTimestamp":"2020-01-01T00:00:00Z"})", R"({"deletionGracePeriodSeconds":0})",
         R"({"deletionTimestamp":"9999-01-01T00:00:00Z","deletionGracePeriodSeconds":30})",
@@ -295,7 +295,7 @@ TEST_CASE("pods: without a time and a grace that can be added, deletion frees no
   }
 }
 
-TEST_CASE("pods: what cannot be read is an error that names the field", "[quota][core]") {
+TEST_CASE("pods: the error for an invalid pod names the field", "[quota][core]") {
   CHECK(ErrorOf(R"({"spec":{"containers":[{},{"resources":{"requests":{"cpu":"1x"}}}]}})")
             .starts_with("spec.containers[1].resources.requests[cpu]: quantities must match"));
   CHECK(ErrorOf(R"({"spec":{"initContainers":[{"resources":{"limits":[]}}]}})") ==
@@ -314,7 +314,7 @@ TEST_CASE("pods: what cannot be read is an error that names the field", "[quota]
             .starts_with("cpu: quantity is out of range"));
 }
 
-TEST_CASE("pods: names owned", "[quota][core]") {
+TEST_CASE("pods: the evaluator owns its names", "[quota][core]") {
   const Evaluator evaluator = MakeEvaluator();
   for (const char* name :
        {"pods", "count/pods", "cpu", "limits.ephemeral-storage", "hugepages-1Gi",
@@ -338,7 +338,7 @@ const Restated kUpdateCondition = {
              (old.At({"spec", "activeDeadlineSeconds"}) == nullptr);
     }};
 
-// What an update of the pod itself may change.
+// Draws a pod. Its members are those that an update of the pod itself may change.
 json::Value DrawPod(Drawer& draw) {
   json::Value pod = Json(R"({"metadata":{},"status":{"qosClass":"Burstable"},
       "spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]}})");
@@ -349,7 +349,7 @@ json::Value DrawPod(Drawer& draw) {
   return pod;
 }
 
-TEST_CASE("pods: every update that needs more fulfils the guard's condition", "[quota][core]") {
+TEST_CASE("pods: every update that needs more meets the guard's condition", "[quota][core]") {
   NothingEscapes(MakeEvaluator(), kUpdateCondition, DrawPod);
 }
 

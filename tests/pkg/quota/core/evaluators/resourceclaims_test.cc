@@ -29,7 +29,7 @@ constexpr const char* kClaim = "count/resourceclaims.resource.k8s.io=1";
 struct Row {
   std::string name;
   std::string requests;
-  std::string devices;  // what is charged besides the claim itself
+  std::string devices;  // the usage besides the claim as an object
 };
 
 const Row kRows[] = {
@@ -41,7 +41,7 @@ const Row kRows[] = {
      "a.deviceclass.resource.k8s.io/devices=5"},
     {"all", R"([{"exactly":{"deviceClassName":"a","allocationMode":"All"}}])",
      "a.deviceclass.resource.k8s.io/devices=32"},
-    {"as the API server defaults", R"([{"exactly":{"deviceClassName":"a"}}])",
+    {"the API server's default", R"([{"exactly":{"deviceClassName":"a"}}])",
      "a.deviceclass.resource.k8s.io/devices=1"},
     {"a zero is defaulted too",
      R"([{"exactly":{"deviceClassName":"a","allocationMode":"ExactCount","count":0}}])",
@@ -55,7 +55,7 @@ const Row kRows[] = {
          {"exactly":{"deviceClassName":"b","allocationMode":"All"}},
          {"exactly":{"deviceClassName":"a","allocationMode":"ExactCount","count":3}}])",
      "a.deviceclass.resource.k8s.io/devices=5,b.deviceclass.resource.k8s.io/devices=32"},
-    {"of alternatives the most of each class",
+    {"the maximum of the alternatives for each class",
      R"([{"firstAvailable":[
            {"deviceClassName":"a","allocationMode":"ExactCount","count":1},
            {"deviceClassName":"a","allocationMode":"ExactCount","count":2},
@@ -69,7 +69,7 @@ const Row kRows[] = {
            {"deviceClassName":"b","allocationMode":"All"},
            {"deviceClassName":"b","allocationMode":"ExactCount","count":4}]}])",
      "a.deviceclass.resource.k8s.io/devices=40,b.deviceclass.resource.k8s.io/devices=32"},
-    {"the most of each request adds up",
+    {"the maximums of all requests add up",
      R"([{"firstAvailable":[{"deviceClassName":"a","allocationMode":"ExactCount","count":2},
                             {"deviceClassName":"a","allocationMode":"ExactCount","count":3}]},
          {"firstAvailable":[{"deviceClassName":"a","allocationMode":"ExactCount","count":4}]},
@@ -135,7 +135,7 @@ ResourceList OnlyPositiveDevices(const ResourceList& usage) {
   return devices;
 }
 
-TEST_CASE("device claims: the most devices of each class", "[quota][core]") {
+TEST_CASE("device claims: the maximum number of devices of each class counts", "[quota][core]") {
   for (const Row& row : kRows) {
     INFO(row.name);
     const auto facts = FactsOf(row.requests);
@@ -151,7 +151,7 @@ TEST_CASE("device claims: the most devices of each class", "[quota][core]") {
   }
 }
 
-TEST_CASE("device claims: what cannot be read is an error that names the field", "[quota][core]") {
+TEST_CASE("device claims: the error for an invalid claim names the field", "[quota][core]") {
   const auto error = [](const std::string& requests) {
     const auto facts = FactsOf(requests);
     if (facts) return std::string("no error");
@@ -174,7 +174,7 @@ base::Result<ClassUsage> DeviceClass(const std::string& extended) {
   return MakeEvaluator().classes->usage_of(object);
 }
 
-TEST_CASE("device claims: names owned", "[quota][core]") {
+TEST_CASE("device claims: the evaluator owns its names", "[quota][core]") {
   const Evaluator evaluator = MakeEvaluator();
   CHECK(evaluator.resource == api::GroupResource{"resource.k8s.io", "resourceclaims"});
   CHECK(evaluator.owns("count/resourceclaims.resource.k8s.io"));
@@ -187,7 +187,7 @@ TEST_CASE("device claims: names owned", "[quota][core]") {
   }
 }
 
-TEST_CASE("device claims: names owned on account of a class", "[quota][core]") {
+TEST_CASE("device claims: a class makes the evaluator own its extended resource", "[quota][core]") {
   const Evaluator evaluator = MakeEvaluator();
   const ResourceList hard = List({{"requests.deviceclass.resource.kubernetes.io/gpu", "1"},
                                   {"requests.example.com/gpu", "1"},
@@ -211,7 +211,7 @@ class Shared {
  public:
   Shared() { classes_.Set("gpu", DeviceClass("example.com/gpu")); }
 
-  // Containers (and init containers) by what each requests, as JSON objects.
+  // Containers (and init containers), given by their requests as JSON objects.
   void SetPod(const std::string& containers, const std::string& init_containers,
               const std::string& status) {
     const auto list = [](const std::string& requests) {
@@ -226,7 +226,7 @@ class Shared {
     pods_.Set("ns", pod_, *facts);
   }
 
-  // A claim for so many single devices of class gpu.
+  // Adds a claim for this number of devices of class gpu.
   void AddClaim(const std::string& name, int requests, const std::string& created,
                 const std::string& marked = "true") {
     json::Value claim = Json(R"({"metadata":{"annotations":{},"ownerReferences":[{
@@ -248,7 +248,7 @@ class Shared {
   void RemoveClaim(const std::string& name) { claims_.Remove("ns", Uid::FromText(name)); }
   void RemovePod() { pods_.Remove("ns", pod_); }
 
-  // "devices / implicit / explicit" of all claims.
+  // Returns "devices / implicit / explicit", the usage of all claims.
   [[nodiscard]] std::string Claims() const {
     const std::vector<std::string> names = {std::string("gpu").append(kDevices),
                                             std::string(kImplicit).append("gpu"),
@@ -278,9 +278,10 @@ constexpr const char* kImplicitOne = R"({"deviceclass.resource.kubernetes.io/gpu
 constexpr const char* kBoth =
     R"({"example.com/gpu":"1","deviceclass.resource.kubernetes.io/gpu":"1"})";
 
-TEST_CASE("device claims: what the pod is charged already is not charged again", "[quota][core]") {
+TEST_CASE("device claims: usage that the pod is charged for is not charged again",
+          "[quota][core]") {
   Shared s;
-  SECTION("by the name that stands for the class") {
+  SECTION("by the implicit name of the class") {
     s.SetPod(kImplicitOne, "", kSaysFoo);
     s.AddClaim("foo", 1, kEarly);
     CHECK(s.Claims() == "1 / 0 / 1");
@@ -290,40 +291,40 @@ TEST_CASE("device claims: what the pod is charged already is not charged again",
     s.AddClaim("foo", 1, kEarly);
     CHECK(s.Claims() == "1 / 1 / 0");
   }
-  SECTION("by both, in containers and init containers") {
+  SECTION("by both names, in containers and init containers") {
     s.SetPod(kBoth, kBoth, kSaysFoo);
     s.AddClaim("foo", 2, kEarly);
     CHECK(s.Claims() == "2 / 1 / 1");
   }
-  SECTION("before the pod says which claim it means") {
+  SECTION("before the status of the pod names its claim") {
     s.SetPod(kImplicitOne, kExplicit, "{}");
     s.AddClaim("foo", 2, kEarly);
     CHECK(s.Claims() == "2 / 1 / 1");
   }
-  SECTION("never more than the claim itself has") {
+  SECTION("at most the amount of the claim itself") {
     s.SetPod(R"({"example.com/gpu":"5"})", "", kSaysFoo);
     s.AddClaim("foo", 2, kEarly);
     CHECK(s.Claims() == "2 / 2 / 0");
   }
 }
 
-TEST_CASE("device claims: one claim of a pod shares what it is charged", "[quota][core]") {
+TEST_CASE("device claims: only one claim of a pod shares its charge", "[quota][core]") {
   Shared s;
   s.SetPod(kImplicitOne, kExplicit, "{}");
-  SECTION("the oldest, while the pod says nothing") {
+  SECTION("the oldest claim, if the pod names none") {
     s.AddClaim("younger", 2, kLate);
     s.AddClaim("z-oldest", 3, kEarly);
     CHECK(s.Claims() == "5 / 4 / 4");
     s.RemoveClaim("z-oldest");
     CHECK(s.Claims() == "2 / 1 / 1");
   }
-  SECTION("of the same age the first by name") {
+  SECTION("of the same age, the first by name") {
     s.SetPod(R"({"example.com/gpu":"9"})", "", "{}");
     s.AddClaim("foo-copy", 2, kEarly);
     s.AddClaim("foo", 3, kEarly);
     CHECK(s.Claims() == "5 / 5 / 2");
   }
-  SECTION("the one that the pod names, however old") {
+  SECTION("the claim that the pod names, whatever its age") {
     s.SetPod(R"({"example.com/gpu":"9"})", "", kSaysFoo);
     s.AddClaim("first", 2, kEarly);
     s.AddClaim("foo", 3, kLate);
@@ -333,17 +334,17 @@ TEST_CASE("device claims: one claim of a pod shares what it is charged", "[quota
   }
 }
 
-TEST_CASE("device claims: without their pod's word they count in full", "[quota][core]") {
+TEST_CASE("device claims: a claim that its pod does not name counts in full", "[quota][core]") {
   Shared s;
   s.SetPod(kBoth, "", kSaysFoo);
   s.AddClaim("foo", 1, kEarly);
   REQUIRE(s.Claims() == "1 / 0 / 0");
-  SECTION("the pod is gone") { s.RemovePod(); }
-  SECTION("the pod has finished and is charged no more") {
+  SECTION("the pod is deleted") { s.RemovePod(); }
+  SECTION("the pod has finished and is not charged any more") {
     s.SetPod(kBoth, "", R"({"phase":"Succeeded",
         "extendedResourceClaimStatus":{"resourceClaimName":"foo"}})");
   }
-  SECTION("the pod means another claim") {
+  SECTION("the pod names another claim") {
     s.SetPod(kBoth, "", R"({"extendedResourceClaimStatus":{"resourceClaimName":"other"}})");
   }
   SECTION("the claim is not marked as made for a pod") { s.AddClaim("foo", 1, kEarly, "false"); }

@@ -13,8 +13,9 @@ Evaluator MakeEvaluator();
 
 namespace {
 
-TEST_CASE("services: load balancers and node ports by type, all four names always there",
-          "[quota][core]") {
+TEST_CASE(
+    "services: the type decides load balancers and node ports, and all four names are present",
+    "[quota][core]") {
   struct Row {
     std::string spec;
     std::string load_balancers;
@@ -59,7 +60,7 @@ TEST_CASE("services: load balancers and node ports by type, all four names alway
   }
 }
 
-TEST_CASE("services: ports that cannot be read are an error, not none", "[quota][core]") {
+TEST_CASE("services: invalid ports are an error, not zero", "[quota][core]") {
   const auto facts =
       MakeEvaluator().facts_of(Json(R"({"spec":{"type":"NodePort","ports":7}})"), base::WallTime());
   REQUIRE_FALSE(facts.has_value());
@@ -90,7 +91,7 @@ json::Value DrawService(Drawer& draw) {
   return service;
 }
 
-TEST_CASE("services: every update that needs more fulfils the guard's condition", "[quota][core]") {
+TEST_CASE("services: every update that needs more meets the guard's condition", "[quota][core]") {
   NothingEscapes(MakeEvaluator(), kUpdateCondition, DrawService);
 }
 

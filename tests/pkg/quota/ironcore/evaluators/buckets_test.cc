@@ -27,7 +27,8 @@ TEST_CASE("buckets: tps and iops are those of the class", "[quota][ironcore]") {
 }
 
 // Upstream dereferences the missing reference, and the process crashes.
-TEST_CASE("buckets: one without a class counts as one and uses nothing", "[quota][ironcore]") {
+TEST_CASE("buckets: a bucket without a class counts as an object and uses nothing",
+          "[quota][ironcore]") {
   Namespace buckets("buckets");
   CHECK(buckets.Put(kClassless, 1).empty());
   CHECK(buckets.Used({kCount, "requests.iops", "requests.tps"}) ==

@@ -31,7 +31,7 @@ struct Machines : Namespace {
   }
 };
 
-TEST_CASE("machines: what the class says is what one uses", "[quota][ironcore]") {
+TEST_CASE("machines: a machine uses the capabilities of its class", "[quota][ironcore]") {
   Machines machines;
   CHECK(machines.Put(sample::kWeb).empty());
   CHECK(machines.Used({kCount, "requests.cpu", "requests.memory", "requests.storage"}) ==
@@ -42,7 +42,7 @@ TEST_CASE("machines: what the class says is what one uses", "[quota][ironcore]")
         "count/machines.compute.ironcore.dev=2,requests.cpu=18,requests.memory=68Gi");
 }
 
-TEST_CASE("machines: only a terminated one frees what it used, and still is one",
+TEST_CASE("machines: only a terminated machine frees its usage, and still counts as an object",
           "[quota][ironcore]") {
   for (const char* state : {"", "Pending", "Running", "Shutdown", "Terminating", "Unheard"}) {
     INFO(state);
@@ -62,7 +62,7 @@ TEST_CASE("machines: only a terminated one frees what it used, and still is one"
   CHECK(machines.Cpu() == "requests.cpu=2");
 }
 
-TEST_CASE("machines: classes by scope, with each operator", "[quota][ironcore]") {
+TEST_CASE("machines: scopes select classes with each operator", "[quota][ironcore]") {
   Machines machines;
   machines.Put(Machine("small"), 1);
   machines.Put(Machine("large"), 2);
@@ -101,12 +101,13 @@ TEST_CASE("machines: several expressions must all hold", "[quota][ironcore]") {
                          {"scopeName":"VolumeClass","operator":"Exists"}])") == "requests.cpu=0");
 }
 
-TEST_CASE("machines: a class that comes, changes and goes", "[quota][ironcore]") {
+TEST_CASE("machines: usage follows a class that appears, changes and is deleted",
+          "[quota][ironcore]") {
   Machines machines;
   machines.Put(Machine("late"));
   CHECK(machines.Used({kCount}) == "count/machines.compute.ironcore.dev=1");
   CHECK(machines.Cpu() == "machine class \"late\" not found");
-  CHECK(machines.Cpu(sample::kOfLarge) == "requests.cpu=0");  // of others it is known
+  CHECK(machines.Cpu(sample::kOfLarge) == "requests.cpu=0");  // other classes are known
   machines.PutClass(Class("late", R"({"cpu":"1","memory":"1Gi"})"));
   CHECK(machines.Cpu() == "requests.cpu=1");
   machines.PutClass(Class("late", R"({"cpu":3,"memory":"1Gi"})"));
@@ -117,7 +118,7 @@ TEST_CASE("machines: a class that comes, changes and goes", "[quota][ironcore]")
   CHECK(machines.Cpu() == "requests.cpu=0");
 }
 
-TEST_CASE("machines: several missing classes are said in one order", "[quota][ironcore]") {
+TEST_CASE("machines: several missing classes are reported in a fixed order", "[quota][ironcore]") {
   Machines machines;
   for (const auto& [name, uid] : {std::pair("c", 1U), {"a", 2U}, {"b", 3U}}) {
     machines.Put(Machine(name), uid);
@@ -126,7 +127,7 @@ TEST_CASE("machines: several missing classes are said in one order", "[quota][ir
   CHECK(machines.Cpu() == "machine class \"a\" not found, and 2 more");
 }
 
-TEST_CASE("machines: a bad capability hides only what it is about", "[quota][ironcore]") {
+TEST_CASE("machines: an invalid capability makes only its own name unknown", "[quota][ironcore]") {
   Machines machines;
   machines.Put(Machine("odd"));
   const auto memory_of = [&](const std::string& capabilities) {
@@ -149,14 +150,14 @@ TEST_CASE("machines: a bad capability hides only what it is about", "[quota][iro
   CHECK(machines.Cpu() == "machine class \"odd\": capabilities[cpu]: is missing");
 }
 
-TEST_CASE("machines: sums beyond what a quantity can be are exact", "[quota][ironcore]") {
+TEST_CASE("machines: sums beyond the largest quantity are exact", "[quota][ironcore]") {
   Machines machines;
   machines.PutClass(Class("huge", R"({"cpu":"1","memory":"7Ei"})"));
   for (std::uint64_t uid = 1; uid <= 1000; ++uid) machines.Put(Machine("huge"), uid);
   CHECK(machines.Used({"requests.memory"}) == "requests.memory=7000Ei");
 }
 
-TEST_CASE("machines: a reference without a name is named, and hides no other",
+TEST_CASE("machines: a reference without a name is reported, and other machines count",
           "[quota][ironcore]") {
   for (const char* spec : {"{}", R"({"machineClassRef":{}})", R"({"machineClassRef":{"name":""}})",
                            R"({"machineClassRef":"small"})"}) {
@@ -172,7 +173,7 @@ TEST_CASE("machines: a reference without a name is named, and hides no other",
   }
 }
 
-TEST_CASE("machines: a thousand of three classes are three facts", "[quota][ironcore]") {
+TEST_CASE("machines: a thousand machines of three classes are three facts", "[quota][ironcore]") {
   Machines machines;
   for (std::uint64_t uid = 0; uid < 1000; ++uid) {
     machines.Put(Machine("c" + std::to_string(uid % 3)), uid);

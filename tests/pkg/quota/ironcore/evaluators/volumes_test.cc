@@ -19,7 +19,7 @@ std::string Volume(const std::string& of, const std::string& storage,
 
 const char* const kClassless = R"({"metadata":{"name":"v"},"spec":{}})";
 
-TEST_CASE("volumes: the size that is asked for counts, in whatever state", "[quota][ironcore]") {
+TEST_CASE("volumes: the requested size counts in every state", "[quota][ironcore]") {
   Namespace volumes("volumes");
   volumes.Put(sample::kData, 1);
   CHECK(volumes.Used({kCount, "requests.storage"}) ==
@@ -33,7 +33,7 @@ TEST_CASE("volumes: the size that is asked for counts, in whatever state", "[quo
   CHECK(volumes.Used({"requests.storage"}) == "requests.storage=52428801Ki");
 }
 
-TEST_CASE("volumes: classes by scope, and those without a class", "[quota][ironcore]") {
+TEST_CASE("volumes: scopes select classes and volumes without a class", "[quota][ironcore]") {
   Namespace volumes("volumes");
   volumes.Put(sample::kData, 1);
   volumes.Put(Volume("slow", R"("7Gi")"), 2);
@@ -59,7 +59,7 @@ TEST_CASE("volumes: classes by scope, and those without a class", "[quota][ironc
   CHECK(volumes.Used({kCount, "requests.storage"}, sample::kOfLarge) == both("0", "0"));
 }
 
-TEST_CASE("volumes: a size that is none counts as nothing and is named", "[quota][ironcore]") {
+TEST_CASE("volumes: an invalid size counts as nothing and is reported", "[quota][ironcore]") {
   Namespace volumes("volumes");
   volumes.Put(sample::kData, 1);
   CHECK(volumes.Put(Volume("fast", R"("-1Gi")"), 2) ==

@@ -28,7 +28,7 @@ ObjectFacts FactsOf(const std::string& binding) {
 
 ObjectFacts OfSpec(const std::string& spec) { return FactsOf(R"({"spec":)" + spec + "}"); }
 
-// The usage in a quota with this selector, without what only discovery knows.
+// The usage in a quota with this selector, without the names that need discovery.
 std::string Usage(const ObjectFacts& facts, const ScopeSelector& selector = {},
                   const std::vector<std::string>& names = {"cpu", "memory", "pods"}) {
   Ledger ledger;
@@ -42,7 +42,7 @@ ScopeSelector OfClass(ScopeOperator op, std::vector<std::string> classes = {}) {
   return {{.scope = "PriorityClass", .op = op, .values = std::move(classes)}};
 }
 
-TEST_CASE("bindings: a deployment divided over two clusters", "[quota][karmada]") {
+TEST_CASE("bindings: a deployment divided over two clusters counts once", "[quota][karmada]") {
   const ObjectFacts facts = FactsOf(sample::kDeployment);
   CHECK(Usage(facts, {}, {"cpu", "example.com/fpga", "memory", "pods"}) ==
         "cpu=1500m,example.com/fpga=3,memory=3Gi,pods=3");
@@ -71,7 +71,7 @@ TEST_CASE("bindings: components are one set in each cluster, and one before they
   CHECK(usage() == "cpu=22,memory=44Gi,pods=12");
 }
 
-TEST_CASE("bindings: each component has its own class", "[quota][karmada]") {
+TEST_CASE("bindings: each component has its own priority class", "[quota][karmada]") {
   const ObjectFacts facts = FactsOf(sample::kFlink);
   CHECK(Usage(facts, OfClass(ScopeOperator::kIn, {"middle"})) == "cpu=1,memory=2Gi,pods=1");
   CHECK(Usage(facts, OfClass(ScopeOperator::kNotIn, {"middle"})) == "cpu=8,memory=16Gi,pods=4");
@@ -85,7 +85,7 @@ TEST_CASE("bindings: each component has its own class", "[quota][karmada]") {
   CHECK(Usage(facts, both) == "cpu=0,memory=0,pods=0");
 }
 
-TEST_CASE("bindings: the class of a single template", "[quota][karmada]") {
+TEST_CASE("bindings: a single template has its priority class", "[quota][karmada]") {
   const ObjectFacts middle = FactsOf(sample::kDeployment);
   const ObjectFacts none = OfSpec(R"({"replicas":2})");
   const std::string all = "cpu=1500m,memory=3Gi,pods=3";
@@ -119,7 +119,7 @@ TEST_CASE("bindings: a service and a secret count once, wherever they go", "[quo
   CHECK(of("v1", "ConfigMap") == "pods=0,secrets=0,services=0");
 }
 
-TEST_CASE("bindings: what is suspended and placed nowhere asks for nothing but to exist",
+TEST_CASE("bindings: a suspended binding that is placed nowhere counts only as an object",
           "[quota][karmada]") {
   json::Value job = Json(sample::kJob);
   CHECK(Usage(FactsOf(json::Write(job))) == "cpu=0,memory=0,pods=0");
@@ -187,7 +187,7 @@ TEST_CASE("bindings: quantities are exact, whatever their notation", "[quota][ka
   CHECK(Usage(FactsOf("{}")) == "cpu=0,memory=0,pods=0");
 }
 
-TEST_CASE("bindings: what is no amount counts as nothing, and is named", "[quota][karmada]") {
+TEST_CASE("bindings: an invalid amount counts as nothing and is reported", "[quota][karmada]") {
   struct Row {
     const char* spec;
     const char* usage;
@@ -224,7 +224,7 @@ TEST_CASE("bindings: what is no amount counts as nothing, and is named", "[quota
   }
 }
 
-TEST_CASE("bindings: the kind that is propagated is one unit of a class", "[quota][karmada]") {
+TEST_CASE("bindings: the propagated kind is one unit of a class", "[quota][karmada]") {
   const auto classes = [](const std::string& resource) {
     return OfSpec(R"({"resource":)" + resource + "}").now.classes;
   };
@@ -240,7 +240,7 @@ TEST_CASE("bindings: the kind that is propagated is one unit of a class", "[quot
         List({{"count/deployments.apps", "1"}}));
 }
 
-TEST_CASE("bindings: which names are counted, and which never can be", "[quota][karmada]") {
+TEST_CASE("bindings: the evaluator owns its names and no others", "[quota][karmada]") {
   for (const char* name :
        {"cpu", "memory", "requests.cpu", "requests.memory", "pods", "services", "secrets",
         "example.com/fpga", "requests.example.com/fpga", "nvidia.com/gpu", "count/pods",
@@ -276,8 +276,8 @@ TEST_CASE("bindings: which names are counted, and which never can be", "[quota][
   }
 }
 
-// The update_condition again in C++, so that random bindings can test it. The expression itself is
-// tested on a real API server.
+// Restates the update_condition in C++, so that random bindings can test it. The expression itself
+// is tested on a real API server.
 bool CanNeedMore(const json::Value& object, const json::Value& old) {
   const auto differ = [&](std::initializer_list<std::string_view> path) {
     const json::Value* now = object.At(path);
@@ -321,7 +321,7 @@ json::Value RandomBinding(std::mt19937& random) {
       R"(},"status":)" + Drawn(random, {"{}", R"({"schedulerObservedGeneration":2})"}) + "}");
 }
 
-TEST_CASE("bindings: no update that changes what counts goes unasked", "[quota][karmada]") {
+TEST_CASE("bindings: every update that changes usage meets the condition", "[quota][karmada]") {
   std::mt19937 random(17);
   int silent = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -335,7 +335,7 @@ TEST_CASE("bindings: no update that changes what counts goes unasked", "[quota][
   CHECK(silent > 20);
 }
 
-TEST_CASE("bindings: the fields that are read are all that is needed", "[quota][karmada]") {
+TEST_CASE("bindings: the listed fields are enough", "[quota][karmada]") {
   const json::Projection projection(kEvaluator.fields);
   for (const char* binding :
        {sample::kDeployment, sample::kFlink, sample::kService, sample::kSecret, sample::kJob}) {

@@ -1,0 +1,68 @@
+#include "controllers/applied/applied_view.h"
+
+#include <utility>
+
+#include "pkg/quota/cluster/guarantee.h"
+#include "pkg/quota/saturating.h"
+
+namespace controllers {
+namespace {
+
+// How long the first list of a kind may take. Until then the object is not changed. Otherwise each
+// restart would remove a count and add it again.
+constexpr std::chrono::minutes kUntilListed{5};
+
+}  // namespace
+
+std::vector<std::string> AppliedView::QuotasOf(std::string_view ns) const {
+  std::vector<std::string> names;
+  for (api::ObjectKey& key : controller_.reach().QuotasOf(ns)) names.push_back(std::move(key.name));
+  return names;
+}
+
+quota::ResourceList AppliedView::GuaranteedBelow(const std::string& quota) const {
+  quota::ResourceList kept;
+  const quota::QuotaTree* tree = controller_.reach().quota_tree();
+  const quota::Lineage::Member* place = tree != nullptr ? tree->Place(quota) : nullptr;
+  if (place == nullptr) return kept;
+  for (const quota::Lineage::Member* child : place->below) {
+    const quota::Quota* one = controller_.store().Find({"", child->name});
+    if (one != nullptr) quota::AddTo(kept, quota::Promised(*one, one->status.used));
+  }
+  return kept;
+}
+
+std::optional<AppliedContent> AppliedView::ContentOf(const std::string& ns,
+                                                     const std::string& quota) const {
+  const quota::Quota* held = controller_.store().Find({"", quota});
+  // The first count writes the status with conditions. Before that there is nothing to show, and
+  // neither while admission does not guard any name yet.
+  if (held == nullptr || !held->cluster || !held->further_status.Contains("conditions") ||
+      (held->status.hard.empty() && !held->hard.empty())) {
+    return std::nullopt;
+  }
+  quota::Quota in_one;  // a copy of the quota that counts only this namespace
+  in_one.key = {ns, quota};
+  in_one.hard = held->hard;
+  in_one.selector = held->selector;
+  QuotaCount count = controller_.usage().Count(in_one, kUntilListed);
+  if (count.pending) return std::nullopt;
+  AppliedContent content{.uid = held->uid,
+                         .parent = held->cluster->parent,
+                         .enforcement = held->cluster->enforcement,
+                         .selector = held->selector,
+                         .guaranteed = held->cluster->guaranteed,
+                         .guaranteed_below = GuaranteedBelow(quota),
+                         .status = held->status,
+                         .available = {},
+                         .in_namespace = {}};
+  const json::Value* available = held->further_status.Find("available");
+  if (available != nullptr && available->IsObject()) content.available = *available->AsObject();
+  for (const auto& [name, limit] : held->status.hard) {
+    const quota::Quantity* used = count.observed.used.Find(name);
+    if (used != nullptr) content.in_namespace.Set(name, *used);
+  }
+  return content;
+}
+
+}  // namespace controllers

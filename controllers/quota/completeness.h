@@ -1,0 +1,47 @@
+#pragma once
+
+// Knows whether a watch has shown a whole collection. No I/O; one thread.
+
+#include <utility>
+
+#include "informers/reflector.h"
+#include "pkg/base/clock.h"
+
+namespace controllers {
+
+class Completeness {
+ public:
+  // A relist was requested: nothing counts as synced until it ends.
+  void OnRelist() { relists_ = true; }
+  void OnListBegins() {
+    listing_ = true;
+    relists_ = false;
+  }
+  // Returns true for the first list.
+  bool OnListEnds() {
+    listing_ = false;
+    return !std::exchange(listed_, true);
+  }
+  // As CollectionSink::OnState().
+  void OnState(base::TimePoint now, const informers::ReflectorState& state);
+
+  // True if a complete list was read.
+  [[nodiscard]] bool listed() const { return listed_; }
+  // True if the picture is complete and current. False before the first list, and during a relist,
+  // when old and new objects are mixed.
+  [[nodiscard]] bool synced() const { return listed_ && !listing_ && !relists_; }
+  // Until this time, objects may be stored that were not shown. TimePoint::max() during a failure.
+  // A moment ahead of `now` while no watch is open without a failure (its history has expired, or
+  // the server answers late). A moment after either of these ended. In the past if the watch is
+  // well.
+  [[nodiscard]] base::TimePoint BehindUntil(base::TimePoint now,
+                                            const informers::ReflectorState& state) const;
+
+ private:
+  bool listed_ = false;
+  bool listing_ = false;
+  bool relists_ = false;
+  base::TimePoint behind_until_{};  // of the last failure
+};
+
+}  // namespace controllers

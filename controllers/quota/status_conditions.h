@@ -1,0 +1,38 @@
+#pragma once
+
+// status.conditions of an object. Other programs may add conditions of their own to the list.
+// Values; any thread.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/json/value.h"
+
+namespace controllers {
+
+// A condition that should be stored.
+struct QuotaCondition {
+  std::string type;
+  bool holds = false;
+  std::string reason;
+  std::string message;
+};
+
+// The maximum in the CRD.
+inline constexpr std::size_t kMostConditions = 16;
+
+// Returns the condition of this type; null if there is none.
+const json::Value* FindCondition(const json::Value* conditions, std::string_view type);
+
+// Returns `stored` with these conditions. A condition that says the same as before stays unchanged.
+// lastTransitionTime changes only with the status of the condition. Beyond kMostConditions, the
+// last conditions of other programs are removed.
+json::Array WithConditions(const json::Value* stored, const std::vector<QuotaCondition>& wanted,
+                           const std::string& now);
+
+// True if the two lists are equal except for messages.
+bool SayTheSame(const json::Value* some, const json::Value* others);
+
+}  // namespace controllers

@@ -1,0 +1,90 @@
+#pragma once
+
+// Builds the ValidatingWebhookConfiguration that tells an API server when to call us, from the
+// guards of the resources that quotas limit (k8s.io/api v0.36.3,
+// admissionregistration/v1/types.go).
+//
+// Rules are as narrow as possible. Rules without a condition (every CREATE, and the UPDATE of
+// subresources) share one webhook for all resources of a quota API that are limited in the same
+// namespaces. An UPDATE with a condition is a webhook of its own, because conditions belong to
+// webhooks, not to rules. Equal input, in any order, gives an identical object. No I/O; any thread.
+
+#include <chrono>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "pkg/api/resource.h"
+#include "pkg/json/value.h"
+#include "pkg/quota/evaluator.h"
+#include "pkg/webhook/endpoint.h"
+#include "pkg/webhook/ownership.h"
+
+namespace webhook {
+
+inline const api::GroupVersionResource kWebhookConfigurations{"admissionregistration.k8s.io", "v1",
+                                                              "validatingwebhookconfigurations"};
+
+// The API server sets this label on each namespace to the namespace's name.
+inline constexpr std::string_view kNamespaceLabel = "kubernetes.io/metadata.name";
+
+// A set of namespaces: only these names, or all but these.
+struct Namespaces {
+  bool all_but = true;
+  std::set<std::string, std::less<>> names = {};
+  [[nodiscard]] bool Contain(std::string_view ns) const { return names.contains(ns) != all_but; }
+  auto operator<=>(const Namespaces&) const = default;
+};
+
+// If a resource is limited in more namespaces than this, the webhook selects all: the API server
+// compares each request with the names one by one.
+inline constexpr std::size_t kMostNamespaces = 500;
+// If the object would contain more names than this in all, every webhook selects all namespaces:
+// the object must fit into one request.
+inline constexpr std::size_t kMostNamesInAll = 5000;
+
+// A resource of one quota API whose requests must reach us: every CREATE, and these updates.
+struct GuardedResource {
+  std::string quota_api;
+  api::GroupResource resource;
+  std::string version;  // its objects are sent in this version; "": in that of the request
+  bool updates = false;
+  std::string update_condition;           // CEL; "": every UPDATE
+  std::vector<std::string> subresources;  // sorted
+  Namespaces namespaces = {};             // all_but: exempt ones are excluded, too
+  auto operator<=>(const GuardedResource&) const = default;
+};
+
+GuardedResource Guarded(std::string quota_api, const quota::Evaluator& evaluator);
+
+struct ConfigurationOptions {
+  std::string name = "quota-controller-manager";
+  std::variant<ServiceReference, AdmissionUrl> endpoint;  // how the API server reaches us
+  std::string failure_policy = "Fail";                    // or "Ignore"
+  std::string installation;                               // the owner; "": none is written
+  json::Value owner;                                      // an ownerReference; null: none
+  // Requests in these namespaces, and in that of the Service, are not sent to us. So the parts that
+  // the cluster needs to start, and the daemon itself, can always be started again.
+  std::vector<std::string> exempt_namespaces{"kube-system", "kube-public", "kube-node-lease"};
+  std::chrono::seconds timeout{10};
+  // These, and the namespace of the Service.
+  [[nodiscard]] std::set<std::string, std::less<>> Exempt() const;
+};
+
+// The path of our webhooks: this and the name of the quota API ("/validate/core"), appended to the
+// path of the URL if there is one.
+inline constexpr std::string_view kValidatePath = "/validate/";
+
+// True if a rule of ours may name the resource: no wildcard, no subresource.
+bool IsPlain(const api::GroupResource& resource);
+
+// If `ca_pem` is "", the API server uses its own roots, or somebody injects a bundle. Resources
+// that are not plain are left out. REQUIRES: each resource occurs once for a quota API.
+json::Value DesiredConfiguration(const ConfigurationOptions& options,
+                                 const std::vector<GuardedResource>& guarded,
+                                 std::string_view ca_pem);
+
+}  // namespace webhook

@@ -1,0 +1,311 @@
+#include "pkg/webhook/webhook_plan.h"
+
+#include <algorithm>
+
+#include "pkg/api/object_meta.h"
+#include "pkg/api/resource_version.h"
+#include "pkg/http/certificate.h"
+#include "pkg/webhook/ownership.h"
+#include "pkg/webhook/stored_configuration.h"
+
+namespace webhook {
+namespace {
+
+bool IsOlder(const json::Value& live, const json::Value& known) {
+  return api::Uid(live) == api::Uid(known) &&
+         api::IsOlderVersion(api::ResourceVersion(live), api::ResourceVersion(known))
+             .value_or(false);
+}
+
+// The names of the namespaces, or "" for all.
+std::set<std::string> PlacesOf(const Namespaces& namespaces) {
+  if (namespaces.all_but || namespaces.names.size() > kMostNamespaces) return {""};
+  return {namespaces.names.begin(), namespaces.names.end()};
+}
+
+GuardedResource WithoutNamespaces(GuardedResource guarded) {
+  guarded.namespaces = {};
+  return guarded;
+}
+
+}  // namespace
+
+WebhookPlan::WebhookPlan(WebhookPlanOptions options) : options_(std::move(options)) {}
+
+void WebhookPlan::SetWanted(base::TimePoint now, const std::string& quota_api,
+                            const std::vector<GuardedResource>& wanted) {
+  WantedPlaces places;
+  for (const GuardedResource& guarded : wanted) {
+    if (IsPlain(guarded.resource)) Want(guarded, places);  // a rule cannot name any other
+  }
+  NoticeUnwanted(now, quota_api, places);
+  if (known_) AdoptLive(now);
+}
+
+void WebhookPlan::Want(const GuardedResource& guarded, WantedPlaces& wanted) {
+  const Key key{guarded.quota_api, guarded.resource};
+  Rule& rule = rules_[key];
+  GuardedResource what = WithoutNamespaces(guarded);
+  if (rule.guarded != what) {
+    rule.guarded = std::move(what);
+    // The stored rule is about the former condition or version: it must be shown again.
+    for (auto& [ns, place] : rule.places) place.shown_since.reset();
+  }
+  std::set<std::string> places = PlacesOf(guarded.namespaces);
+  for (const std::string& ns : places) rule.places[ns].unwanted_since.reset();
+  wanted[key] = std::move(places);
+}
+
+void WebhookPlan::NoticeUnwanted(base::TimePoint now, const std::string& quota_api,
+                                 const WantedPlaces& wanted) {
+  const bool first = told_.insert(quota_api).second;
+  for (auto& [key, rule] : rules_) {
+    if (key.first != quota_api) continue;
+    const auto places = wanted.find(key);
+    for (auto& [ns, place] : rule.places) {
+      if (places != wanted.end() && places->second.contains(ns)) continue;
+      // The first report starts the grace period: nobody could want the rule before.
+      if (first || !place.unwanted_since) place.unwanted_since = now;
+    }
+  }
+}
+
+void WebhookPlan::SetCaBundle(base::TimePoint now, std::string pem) {
+  ca_pem_ = std::move(pem);
+  if (known_) AdoptLive(now);
+}
+
+void WebhookPlan::OnLive(base::TimePoint now, const json::Value* live) {
+  if (live != nullptr && live_ && IsOlder(*live, *live_)) return;
+  known_ = true;
+  live_.reset();
+  if (live != nullptr) live_ = *live;
+  AdoptLive(now);
+}
+
+// Without an object the state stays: what an admin deletes in the open state is not restored.
+void WebhookPlan::NoticeOpen() {
+  if (!live_) return;
+  const std::string_view counting = AnnotationOf(*live_, kCountingAnnotation);
+  is_open_ = AnnotationOf(*live_, kBreakGlassAnnotation) == "true" ||
+             (!counting.empty() && counting == leader_);
+}
+
+void WebhookPlan::AdoptLive(base::TimePoint now) {
+  NoticeOpen();
+  if (!live_ || IsForeign()) {
+    for (auto& [key, rule] : rules_) {
+      for (auto& [ns, place] : rule.places) place.shown_since.reset();
+    }
+    return;
+  }
+  const std::vector<GuardedResource> live = GuardedBy(*live_);
+  for (const GuardedResource& guarded : live) Adopt(now, guarded);
+  ForgetUnwanted(live);
+  NoticeShown(now);
+}
+
+// A stored rule that this replica does not want may be wanted by another one, so its grace period
+// starts.
+void WebhookPlan::Adopt(base::TimePoint now, const GuardedResource& guarded) {
+  const Key key{guarded.quota_api, guarded.resource};
+  Rule& rule = rules_.try_emplace(key, Rule{WithoutNamespaces(guarded), {}}).first->second;
+  for (const std::string& ns : PlacesOf(guarded.namespaces)) {
+    rule.places.try_emplace(ns, Place{.unwanted_since = now, .shown_since = {}, .stored = false});
+  }
+}
+
+// Another replica has removed these rules, and would remove them again if they were restored.
+void WebhookPlan::ForgetUnwanted(const std::vector<GuardedResource>& live) {
+  std::map<Key, const Namespaces*> guarded;
+  for (const GuardedResource& one : live) guarded[{one.quota_api, one.resource}] = &one.namespaces;
+  for (auto& [key, rule] : rules_) {
+    const auto found = guarded.find(key);
+    const auto is_forgotten = [&, &rule = rule](const auto& entry) {
+      const auto& [ns, place] = entry;
+      if (!MayGiveUp(rule, place)) return false;
+      return found == guarded.end() || !IsIn(*found->second, ns);
+    };
+    if (std::erase_if(rule.places, is_forgotten) > 0) changed_ = true;
+  }
+  std::erase_if(rules_, [](const auto& entry) { return entry.second.places.empty(); });
+}
+
+// A rule counts only in webhooks that equal the desired ones: another one may call elsewhere, or
+// with another condition.
+void WebhookPlan::NoticeShown(base::TimePoint now) {
+  std::map<Key, GuardedResource> as_desired;
+  for (GuardedResource& one : GuardedAsDesired(*live_, Desired())) {
+    as_desired[{one.quota_api, one.resource}] = std::move(one);
+  }
+  for (auto& [key, rule] : rules_) {
+    const auto found = as_desired.find(key);
+    const bool agrees =
+        found != as_desired.end() && WithoutNamespaces(found->second) == rule.guarded;
+    for (auto& [ns, place] : rule.places) {
+      const bool shown = agrees && IsIn(found->second.namespaces, ns);
+      if (!shown) place.shown_since.reset();
+      if (shown && !place.shown_since) place.shown_since = now;
+    }
+  }
+}
+
+bool WebhookPlan::IsIn(const Namespaces& namespaces, const std::string& place) const {
+  if (!place.empty()) return namespaces.Contain(place);
+  // All namespaces are guarded only if nothing but exempt ones is left out.
+  if (!namespaces.all_but) return false;
+  return std::ranges::includes(options_.configuration.Exempt(), namespaces.names);
+}
+
+bool WebhookPlan::MayGiveUp(const Rule& rule, const Place& place) const {
+  const std::string& quota_api = rule.guarded.quota_api;
+  const bool will_tell =
+      std::ranges::find(options_.quota_apis, quota_api) != options_.quota_apis.end();
+  return place.unwanted_since && (told_.contains(quota_api) || !will_tell);
+}
+
+void WebhookPlan::Advance(base::TimePoint now) {
+  NoticeOpen();  // the leader may have changed
+  for (auto& [key, rule] : rules_) {
+    const auto given_up = std::erase_if(rule.places, [&, &rule = rule](const auto& entry) {
+      return MayGiveUp(rule, entry.second) && GivenUpAt(entry.second) <= now;
+    });
+    if (given_up > 0) changed_ = true;
+    for (auto& [ns, place] : rule.places) {
+      const bool due = place.shown_since && *place.shown_since + options_.propagation <= now;
+      if (place.stored || !due) continue;
+      place.stored = true;
+      changed_ = true;
+    }
+  }
+  std::erase_if(rules_, [](const auto& entry) { return entry.second.places.empty(); });
+}
+
+std::optional<base::TimePoint> WebhookPlan::NextDeadline() const {
+  std::optional<base::TimePoint> next;
+  const auto consider = [&](base::TimePoint at) { next = next ? std::min(*next, at) : at; };
+  for (const auto& [key, rule] : rules_) {
+    for (const auto& [ns, place] : rule.places) {
+      if (MayGiveUp(rule, place)) consider(GivenUpAt(place));
+      if (!place.stored && place.shown_since) consider(*place.shown_since + options_.propagation);
+    }
+  }
+  return next;
+}
+
+json::Value WebhookPlan::Desired() const {
+  std::vector<GuardedResource> guarded;
+  for (const auto& [key, rule] : rules_) {
+    if (is_open_) break;
+    GuardedResource& one = guarded.emplace_back(rule.guarded);
+    if (rule.places.contains("")) continue;
+    one.namespaces.all_but = false;
+    for (const auto& [ns, place] : rule.places) one.namespaces.names.insert(ns);
+  }
+  return DesiredConfiguration(options_.configuration, guarded, ca_pem_.value_or(""));
+}
+
+std::optional<WebhookPlan::Write> WebhookPlan::Next() const {
+  if (!known_ || !ca_pem_ || IsForeign()) return std::nullopt;
+  if (!live_ && (rules_.empty() || is_open_)) return std::nullopt;  // never creates it empty
+  if (waits_to_begin_ && (!live_ || AsksNobody(*live_))) return std::nullopt;
+  json::Value desired = Desired();
+  if (!live_) return Write{.create = true, .body = std::move(desired)};
+  if (SameConfiguration(*live_, desired)) return std::nullopt;
+  return Write{.create = false, .body = ConfigurationPatch(*live_, desired)};
+}
+
+bool WebhookPlan::Stored(std::string_view quota_api, const api::GroupResource& resource,
+                         std::string_view ns) const {
+  const auto found = rules_.find({std::string(quota_api), resource});
+  if (found == rules_.end()) return false;
+  const auto is_stored = [&](std::string_view place) {
+    const auto at = found->second.places.find(place);
+    return at != found->second.places.end() && at->second.stored;
+  };
+  return is_stored("") || is_stored(ns);
+}
+
+bool WebhookPlan::StaysStored(std::string_view quota_api, const api::GroupResource& resource,
+                              std::string_view ns) const {
+  const auto found = rules_.find({std::string(quota_api), resource});
+  if (is_open_ || found == rules_.end()) return false;
+  const auto stays = [&](std::string_view where) {
+    const auto at = found->second.places.find(where);
+    if (at == found->second.places.end()) return false;
+    const Place& place = at->second;
+    return place.stored && place.shown_since && !place.unwanted_since;
+  };
+  return stays("") || stays(ns);
+}
+
+bool WebhookPlan::IsForeign() const {
+  return live_ && (!HasOurLabel(*live_) || !OtherInstallation().empty());
+}
+
+std::string WebhookPlan::OtherInstallation() const {
+  const std::string& ours = options_.configuration.installation;
+  if (!live_ || ours.empty() || !HasOurLabel(*live_) || InstallationOf(*live_) == ours) return "";
+  return std::string(InstallationOf(*live_));
+}
+
+bool WebhookPlan::IsCaBundleStored(std::string_view pem) const {
+  return known_ && !IsForeign() && (!live_ || HasCaBundle(*live_, pem));
+}
+
+bool WebhookPlan::HasOtherCaBundle() const {
+  return live_ && ca_pem_ && DiffersInCaBundleOnly(*live_, Desired());
+}
+
+std::string WebhookPlan::WhyNotTrusted(const std::string& chain_pem) const {
+  for (const std::string& bundle : live_ ? CaBundlesOf(*live_) : std::set<std::string>()) {
+    if (bundle.empty()) continue;  // the API server uses its own roots, which we do not know
+    const auto trusted = http::CheckServer(chain_pem, bundle, {});
+    if (!trusted) return "its caBundle does not trust our certificate: " + trusted.error().message;
+  }
+  return "";
+}
+
+std::string WebhookPlan::WhyOpen() const {
+  const std::string_view counting = live_ ? AnnotationOf(*live_, kCountingAnnotation) : "";
+  if (counting.empty() || counting != leader_) {
+    return "all requests pass because of the annotation " + std::string(kBreakGlassAnnotation);
+  }
+  return "all requests pass because the leader " + leader_ + " enforces nothing";
+}
+
+std::string WebhookPlan::WhyNotOurs() const {
+  if (!known_) return "the stored configuration is not known yet";
+  if (const std::string other = OtherInstallation(); !other.empty()) {
+    return "it belongs to the installation " + other + ", and this is " +
+           options_.configuration.installation +
+           ": only one of them can enforce in a cluster. Remove the other one with --uninstall";
+  }
+  if (IsForeign()) {
+    return "an object of this name does not carry the label " + std::string(kManagedByLabel) + "=" +
+           std::string(kManagedByUs) + " and is left alone";
+  }
+  return "";
+}
+
+std::string WebhookPlan::Missing() const {
+  if (std::string why = WhyNotOurs(); !why.empty()) return why;
+  if (is_open_) return WhyOpen();
+  if (!ca_pem_) return "there is no certificate yet";
+  for (const std::string& quota_api : options_.quota_apis) {
+    if (!told_.contains(quota_api)) return "quotas of " + quota_api + " are not listed yet";
+  }
+  std::size_t missing = 0;
+  std::string first;
+  for (const auto& [key, rule] : rules_) {
+    const bool whole = std::ranges::all_of(rule.places, [](const auto& entry) {
+      return entry.second.unwanted_since || entry.second.stored;
+    });
+    if (whole) continue;
+    if (missing++ == 0) first = rule.guarded.resource.ToString();
+  }
+  if (missing == 0) return "";
+  return "rules of " + std::to_string(missing) + " resources are not stored yet, one is " + first;
+}
+
+}  // namespace webhook

@@ -1,0 +1,64 @@
+#pragma once
+
+// For a daemon that enforces nothing: removes the webhooks from the configuration that an enforcing
+// daemon of the same installation left. Otherwise nobody would answer their reviews.
+//
+// During a rolling update some replicas enforce and others do not. The leader decides. A leader
+// that only counts empties the object and writes its identity into it. Replicas that enforce leave
+// the object empty while this identity leads (webhook_keeper.h). So in both directions the last
+// leader decides. The object itself is not deleted.
+//
+// Without a lease nobody knows the leader. Then an object that is filled again is left alone, and
+// the log says so once.
+//
+// Single-threaded. What it is given outlives it; Run() must have returned before it is destroyed.
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "pkg/base/scheduler.h"
+#include "pkg/client/api_client.h"
+#include "pkg/json/value.h"
+
+namespace webhook {
+
+struct WebhookRemoverOptions {
+  std::string name;             // of the configuration
+  std::string installation;     // only its object is changed
+  std::string identity;         // in the lease; "": there is no lease
+  std::function<bool()> leads;  // true while this process leads
+  base::Duration period = std::chrono::seconds(5);
+  base::Duration period_of_refused = std::chrono::minutes(5);  // if reading is forbidden
+  std::chrono::milliseconds timeout{10'000};
+};
+
+// The patch that removes all webhooks, with the resourceVersion of `live`; nullopt if the object is
+// not ours, or has none.
+std::optional<json::Value> EmptyingPatch(const json::Value& live, const std::string& installation,
+                                         const std::string& identity);
+
+class WebhookRemover {
+ public:
+  WebhookRemover(base::Scheduler& scheduler, client::ApiClient& client,
+                 WebhookRemoverOptions options);
+
+  // Looks periodically, until cancelled.
+  base::Task<void> Run();
+
+ private:
+  // Returns the pause until the next look.
+  base::Task<base::Duration> Look();
+  base::Task<base::Duration> Empty(json::Value patch);
+  base::Duration AfterError(const base::Error& error);
+
+  base::Scheduler& scheduler_;
+  client::ApiClient& client_;
+  WebhookRemoverOptions options_;
+  bool emptied_ = false;
+  bool said_kept_ = false;
+  std::string trouble_;  // logged last
+};
+
+}  // namespace webhook

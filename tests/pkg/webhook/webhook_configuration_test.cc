@@ -1,0 +1,222 @@
+#include "pkg/webhook/webhook_configuration.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "pkg/quota/core/core_quota.h"
+#include "pkg/webhook/stored_configuration.h"
+#include "tests/pkg/webhook/webhook_testing.h"
+
+namespace webhook::webhook_configuration_test {
+namespace {
+
+std::vector<std::string> NamesOf(const json::Value& configuration) {
+  std::vector<std::string> names;
+  for (const json::Value& webhook : *configuration.At({"webhooks"})->AsArray()) {
+    names.emplace_back(webhook.StringAt({"name"}));
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("webhook configuration: rules without a condition share one webhook", "[admission]") {
+  const json::Value built = DesiredConfiguration(
+      ByService(), {Pods(), Counted("secrets"), Counted("deployments", "apps")}, "PEM");
+  CHECK(built == Json(R"x({
+    "apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration",
+    "metadata":{"name":"quota-controller-manager",
+                "labels":{"app.kubernetes.io/managed-by":"quota-controller-manager"}},
+    "webhooks":[
+      {"name":"core.quota-controller-manager.io","admissionReviewVersions":["v1"],
+       "clientConfig":{"service":{"namespace":"quota-system","name":"quota",
+                                  "path":"/validate/core","port":443},"caBundle":"UEVN"},
+       "failurePolicy":"Fail","matchPolicy":"Equivalent",
+       "namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name",
+                            "operator":"NotIn","values":["kube-node-lease","kube-public",
+                                                         "kube-system","quota-system"]}]},
+       "objectSelector":{},
+       "rules":[
+         {"operations":["CREATE"],"apiGroups":[""],"apiVersions":["*"],
+          "resources":["pods","secrets"],"scope":"Namespaced"},
+         {"operations":["UPDATE"],"apiGroups":[""],"apiVersions":["*"],
+          "resources":["pods/resize"],"scope":"Namespaced"},
+         {"operations":["CREATE"],"apiGroups":["apps"],"apiVersions":["*"],
+          "resources":["deployments"],"scope":"Namespaced"}],
+       "sideEffects":"NoneOnDryRun","timeoutSeconds":10},
+      {"name":"updates.pods.core.quota-controller-manager.io","admissionReviewVersions":["v1"],
+       "clientConfig":{"service":{"namespace":"quota-system","name":"quota",
+                                  "path":"/validate/core","port":443},"caBundle":"UEVN"},
+       "failurePolicy":"Fail",
+       "matchConditions":[{"name":"can-need-quota",
+                           "expression":"has(object.spec.x) != has(oldObject.spec.x)"}],
+       "matchPolicy":"Equivalent",
+       "namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name",
+                            "operator":"NotIn","values":["kube-node-lease","kube-public",
+                                                         "kube-system","quota-system"]}]},
+       "objectSelector":{},
+       "rules":[
+         {"operations":["UPDATE"],"apiGroups":[""],"apiVersions":["*"],
+          "resources":["pods"],"scope":"Namespaced"}],
+       "sideEffects":"NoneOnDryRun","timeoutSeconds":10}]})x"));
+}
+
+TEST_CASE("webhook configuration: a rule names the version that the evaluator reads",
+          "[admission]") {
+  GuardedResource bindings = Counted("bindings", "example.com");
+  bindings.version = "v1alpha2";
+  bindings.updates = true;
+  bindings.update_condition = "true";
+  const std::vector<GuardedResource> guarded{bindings, Counted("others", "example.com")};
+  const json::Value built = DesiredConfiguration(ByService(), guarded, "PEM");
+  std::vector<std::string> versions;
+  for (const json::Value& webhook : *built.At({"webhooks"})->AsArray()) {
+    for (const json::Value& rule : *webhook.At({"rules"})->AsArray()) {
+      versions.push_back(json::Write(*rule.At({"resources"})) +
+                         json::Write(*rule.At({"apiVersions"})));
+    }
+  }
+  CHECK(versions == std::vector<std::string>{R"(["others"]["*"])", R"(["bindings"]["v1alpha2"])",
+                                             R"(["bindings"]["v1alpha2"])"});
+  std::vector<GuardedResource> read = GuardedBy(built);
+  std::ranges::sort(read);
+  CHECK(read == guarded);
+}
+
+TEST_CASE("webhook configuration: equal input makes an identical object", "[admission]") {
+  std::vector<GuardedResource> wanted{Pods(), Counted("secrets"), Counted("jobs", "batch"),
+                                      Counted("resourcebindings", "work.karmada.io", "karmada")};
+  const std::string built = json::Write(DesiredConfiguration(ByService(), wanted, "PEM"));
+  std::sort(wanted.begin(), wanted.end());
+  do {
+    REQUIRE(json::Write(DesiredConfiguration(ByService(), wanted, "PEM")) == built);
+  } while (std::next_permutation(wanted.begin(), wanted.end()));
+}
+
+TEST_CASE("webhook configuration: each quota API has its own path", "[admission]") {
+  const json::Value built = DesiredConfiguration(
+      ByService(), {Counted("secrets"), Counted("resourcebindings", "work.karmada.io", "karmada")},
+      "");
+  CHECK(NamesOf(built) == std::vector<std::string>{"core.quota-controller-manager.io",
+                                                   "karmada.quota-controller-manager.io"});
+  const json::Value& karmada = built.At({"webhooks"})->AsArray()->at(1);
+  CHECK(karmada.StringAt({"clientConfig", "service", "path"}) == "/validate/karmada");
+  CHECK(karmada.At({"clientConfig", "caBundle"}) == nullptr);
+}
+
+TEST_CASE("webhook configuration: with a URL no namespace of a Service is exempt", "[admission]") {
+  ConfigurationOptions options;
+  options.endpoint = AdmissionUrl{.host = "127.0.0.1", .port = 9443, .path = ""};
+  options.failure_policy = "Ignore";
+  json::Value built = DesiredConfiguration(options, {Counted("secrets")}, "");
+  const json::Value& webhook = WebhookAt(built, 0);
+  CHECK(webhook.StringAt({"clientConfig", "url"}) == "https://127.0.0.1:9443/validate/core");
+  CHECK(webhook.At({"clientConfig", "service"}) == nullptr);
+  CHECK(webhook.StringAt({"failurePolicy"}) == "Ignore");
+  CHECK(*webhook.At({"namespaceSelector"}) ==
+        Json(R"({"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"NotIn",
+                                      "values":["kube-node-lease","kube-public",
+                                                "kube-system"]}]})"));
+}
+
+TEST_CASE("webhook configuration: selects only namespaces that limit the resource", "[admission]") {
+  const std::vector<GuardedResource> wanted{
+      In(Counted("configmaps"), {"b"}), In(Pods(), {"a", "b"}), In(Counted("secrets"), {"a", "b"}),
+      In(Counted("services"), {}), Counted("jobs", "batch")};
+  json::Value built = DesiredConfiguration(ByService(), wanted, "PEM");
+  std::vector<std::string> asked;
+  for (const json::Value& webhook : *built.At({"webhooks"})->AsArray()) {
+    std::string text(webhook.StringAt({"name"}));
+    text.resize(text.find(".quota-controller-manager"));
+    const auto& selector = *webhook.At({"namespaceSelector", "matchExpressions"})->AsArray();
+    text.append(" ").append(selector[0].StringAt({"operator"}));
+    text.append(" ").append(json::Write(*selector[0].At({"values"})));
+    for (const json::Value& rule : *webhook.At({"rules"})->AsArray()) {
+      text.append(" ").append(json::Write(*rule.At({"resources"})));
+    }
+    asked.push_back(std::move(text));
+  }
+  CHECK(asked ==
+        std::vector<std::string>{
+            R"(core In ["b"] ["configmaps"])",
+            R"(creates.pods.core In ["a","b"] ["pods","secrets"] ["pods/resize"])",
+            R"(creates.jobs.batch.core NotIn ["kube-node-lease","kube-public","kube-system",)"
+            R"("quota-system"] ["jobs"])",
+            R"(updates.pods.core In ["a","b"] ["pods"])"});
+  std::vector<GuardedResource> read = GuardedBy(built);
+  std::ranges::sort(read);
+  CHECK(read == std::vector<GuardedResource>{wanted[0], wanted[1], wanted[2], wanted[4]});
+}
+
+TEST_CASE("webhook configuration: selects all namespaces if too many are limited", "[admission]") {
+  const auto in = [](GuardedResource guarded, std::size_t namespaces) {
+    guarded.namespaces.all_but = false;
+    for (std::size_t i = 0; i < namespaces; ++i) {
+      guarded.namespaces.names.insert("n" + std::to_string(i));
+    }
+    return guarded;
+  };
+  const auto selectors = [](const std::vector<GuardedResource>& wanted) {
+    std::string text;
+    json::Value built = DesiredConfiguration(ByService(), wanted, "");
+    for (const json::Value& webhook : *built.At({"webhooks"})->AsArray()) {
+      const auto& selector = *webhook.At({"namespaceSelector", "matchExpressions"})->AsArray();
+      text.append(selector[0].StringAt({"operator"})).append(" ");
+    }
+    return text;
+  };
+  CHECK(selectors({in(Counted("secrets"), kMostNamespaces)}) == "In ");
+  CHECK(selectors({in(Counted("secrets"), kMostNamespaces + 1)}) == "NotIn ");
+  std::vector<GuardedResource> many;
+  for (std::size_t i = 0; i < 11; ++i) {
+    many.push_back(in(Counted("k" + std::to_string(i)), kMostNamespaces - i));
+  }
+  CHECK(selectors(many) == "NotIn ");
+  many.resize(10);
+  std::string all_in;
+  for (std::size_t i = 0; i < many.size(); ++i) all_in += "In ";
+  CHECK(selectors(many) == all_in);
+}
+
+TEST_CASE("webhook configuration: hundreds of counted kinds are one webhook", "[admission]") {
+  std::vector<GuardedResource> wanted;
+  wanted.reserve(300);
+  for (int i = 0; i < 300; ++i) wanted.push_back(Counted("kind" + std::to_string(i), "x.io"));
+  const json::Value built = DesiredConfiguration(ByService(), wanted, "");
+  CHECK(NamesOf(built).size() == 1);
+  CHECK(json::Write(built).size() < 10'000);
+}
+
+TEST_CASE("webhook configuration: a name that is too long gets a hash", "[admission]") {
+  GuardedResource a = Pods();
+  a.resource = {std::string(240, 'g'), std::string(63, 'a')};
+  GuardedResource b = a;
+  b.resource.resource = std::string(63, 'b');
+  const auto names = NamesOf(DesiredConfiguration(ByService(), {a, b}, ""));
+  REQUIRE(names.size() == 3);
+  CHECK(names[1] != names[2]);
+  for (const std::string& name : names) {
+    CHECK(name.size() <= 253);
+    CHECK(name.ends_with(".core.quota-controller-manager.io") == (name != names[0]));
+  }
+}
+
+TEST_CASE("webhook configuration: a quota cannot add a wildcard to the rules", "[admission]") {
+  const json::Value built = DesiredConfiguration(
+      ByService(),
+      {Counted("*"), Counted("pods/*"), Counted("pods", "*"), Counted(""), Counted("Upper")}, "");
+  CHECK(NamesOf(built).empty());
+}
+
+TEST_CASE("webhook configuration: the core evaluators make valid rules", "[admission]") {
+  const quota::QuotaApi core = quota::CoreQuotaApi();
+  std::vector<GuardedResource> wanted;
+  for (const auto& evaluator : core.evaluators) wanted.push_back(Guarded("core", evaluator));
+  CHECK(NamesOf(DesiredConfiguration(ByService(), wanted, "")) ==
+        std::vector<std::string>{"core.quota-controller-manager.io",
+                                 "updates.persistentvolumeclaims.core.quota-controller-manager.io",
+                                 "updates.pods.core.quota-controller-manager.io",
+                                 "updates.services.core.quota-controller-manager.io"});
+}
+
+}  // namespace webhook::webhook_configuration_test

@@ -1,0 +1,91 @@
+// Others that write the status of a quota: kube-controller-manager, the API server's own plugin, a
+// replica of an older version, a person.
+
+#include <algorithm>
+
+#include "tests/simulation/world_clients.h"
+
+namespace simulation {
+
+bool World::PerformOnStatus(const Action& action, const Server::Key& key) {
+  if (action.what == "recount") {
+    Recount(key);
+  } else if (action.what == "raise") {
+    Raise(key, action.Get("by"));
+  } else if (action.what == "edit") {
+    Edit(key, action.Get("what"));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// As kube-controller-manager does: only stored objects count, so the reservations are lost.
+void World::Recount(const Server::Key& key) {
+  const StoredQuota* quota = server_.FindQuota(key);
+  if (quota == nullptr) return;
+  const Amounts truth = server_.TrueUse(*quota);
+  const Amounts used = quota->status_used.value_or(Amounts());
+  for (const auto& [name, amount] : truth) {
+    if (amount > Get(used, name)) judge_.OnForeignRaise(*quota, name, amount - Get(used, name));
+  }
+  // Before the write: the judge checks a status as soon as it is stored.
+  judge_.OnForeignLowering(*quota);
+  server_.WriteStatus(key, quota->hard, truth);
+}
+
+// As the API server's own plugin does, for an object that is never stored.
+void World::Raise(const Server::Key& key, std::int64_t by) {
+  const StoredQuota* quota = server_.FindQuota(key);
+  if (quota == nullptr || !quota->status_hard || !quota->status_used) return;
+  Amounts used = *quota->status_used;
+  if (used.empty()) return;
+  used.begin()->second += by;
+  judge_.OnForeignRaise(*quota, used.begin()->first, by);
+  server_.WriteStatus(key, *quota->status_hard, used);
+}
+
+// A person edits the other fields of the status: 0 removes the reservations, 1 replaces them with
+// invalid text, 2 changes the place of a ClusterQuota in the tree.
+void World::Edit(const Server::Key& key, int what) {
+  const StoredQuota* quota = server_.FindQuota(key);
+  if (quota == nullptr) return;
+  if (what == 2) {
+    json::Object further = quota->further;
+    if (further.Contains("namespaces")) further.Set("namespaces", 99);
+    if (further.Contains("children")) further.Set("children", 99);
+    return server_.WriteFurther(key, further);
+  }
+  judge_.OnTrouble();  // a replica that reads the reservations finds none
+  if (!quota->reservations.empty()) server_.WriteReservations(key, what == 0 ? "" : "nothing");
+}
+
+// Raises `used` of each quota and adds no entry. It does not recognize repeated calls.
+base::Task<bool> World::AskOld(std::optional<Thing> before, Thing after) {
+  co_await timeline_.scheduler().Sleep(Way());
+  std::vector<std::pair<Server::Key, Amounts>> raised;
+  for (const auto& [key, quota] : server_.quotas()) {
+    if (!quota.status_hard || !quota.status_used) continue;
+    Amounts used = *quota.status_used;
+    const Amounts old = before ? server_.CountedBy(quota, *before) : Amounts();
+    for (const auto& [name, amount] : server_.CountedBy(quota, after)) {
+      const std::int64_t growth = amount - Get(old, name);
+      if (growth <= 0 || !quota.status_hard->contains(name)) continue;
+      if (!used.contains(name)) co_return false;
+      used[name] += growth;
+      if (used[name] > quota.status_hard->at(name)) co_return false;
+    }
+    if (used != *quota.status_used) raised.emplace_back(key, std::move(used));
+  }
+  for (const auto& [key, used] : raised) {
+    const StoredQuota& quota = *server_.FindQuota(key);
+    for (const auto& [name, amount] : used) {
+      const std::int64_t by = amount - Get(*quota.status_used, name);
+      if (by > 0) judge_.OnForeignRaise(quota, name, by);
+    }
+    server_.WriteStatus(key, Amounts(*quota.status_hard), used);
+  }
+  co_return true;
+}
+
+}  // namespace simulation
