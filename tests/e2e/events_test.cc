@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/custom_kind.h"
+#include "tests/e2e/harness/faults.h"
 #include "tests/e2e/harness/scenario.h"
 
 namespace e2e::events_test {
@@ -77,7 +78,7 @@ class WithoutSecrets {
  public:
   explicit WithoutSecrets(Scenario& s) : s_(s) {
     if (CurrentTier() == Tier::kSandbox) {
-      Inject(R"({"fault":"answer","resource":"secrets","verb":"list","code":403,"times":-1})");
+      Inject(s_, R"({"fault":"answer","resource":"secrets","verb":"list","code":403,"times":-1})");
       return;
     }
     Grant(R"({"apiGroups":[""],"resources":["resourcequotas","pods"],
@@ -86,7 +87,6 @@ class WithoutSecrets {
              {"apiGroups":[""],"resources":["events"],"verbs":["create","patch"]})",
           "some");
   }
-  ~WithoutSecrets() { (void)s_.api().Do({.verb = "DELETE", .path = "/sandbox/faults"}); }
 
   // The kubeconfig of the restricted user.
   std::string Kubeconfig() {
@@ -100,21 +100,13 @@ class WithoutSecrets {
   }
   void Allow() {
     if (CurrentTier() == Tier::kSandbox) {
-      s_.api().Do({.verb = "DELETE", .path = "/sandbox/faults"}).value();
+      ClearFaults(s_);
     } else {
       Grant(R"({"apiGroups":[""],"resources":["secrets"],"verbs":["list","watch"]})", "secrets");
     }
   }
 
  private:
-  void Inject(const std::string& fault) {
-    s_.api()
-        .Do({.verb = "POST",
-             .path = "/sandbox/faults",
-             .content_type = std::string(client::kJson),
-             .body = fault})
-        .value();
-  }
   void Grant(const std::string& rules, const std::string& what) {
     const auto name = user_ + "-" + what;
     auto role = Json(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",
@@ -273,13 +265,7 @@ TEST_CASE("an outage of the server causes no event on a quota", "[e2e][events][r
 
 TEST_CASE("a server that forbids events does not stop counting", "[e2e][events][sandbox-only]") {
   Scenario s;
-  s.api()
-      .Do({.verb = "POST",
-           .path = "/sandbox/faults",
-           .content_type = std::string(client::kJson),
-           .body =
-               R"({"fault":"answer","resource":"events","verb":"create","code":403,"times":-1})"})
-      .value();
+  Inject(s, R"({"fault":"answer","resource":"events","verb":"create","code":403,"times":-1})");
   for (const auto* name : {"a", "b", "c"}) {
     s.Create("resourcequotas", Quota(name, {{"pods", "9"}, {"example.com/gpu", "2"}}));
   }
@@ -292,7 +278,6 @@ TEST_CASE("a server that forbids events does not stop counting", "[e2e][events][
   CHECK(Lines(daemon.Log(), "the server refused an event") == 1);
   s.Create("pods", Pod("p"));
   for (const auto* name : {"a", "b", "c"}) s.WaitUsed(name, {{"pods", "1"}});
-  s.api().Do({.verb = "DELETE", .path = "/sandbox/faults"}).value();
   CHECK(daemon.Stop() == 0);
 }
 

@@ -63,10 +63,7 @@ void Restricted::Allow() {
 }
 
 Restricted::~Restricted() {
-  if (CurrentTier() == Tier::kSandbox) {
-    (void)s_.api().Do({.verb = "DELETE", .path = "/sandbox/faults"});
-    return;
-  }
+  if (CurrentTier() == Tier::kSandbox) return;
   for (const auto* resource : {"clusterrolebindings", "clusterroles"}) {
     for (const auto* suffix : {"", "-more"}) {
       (void)s_.api().Do({.verb = "DELETE", .path = PathOf(resource, "", role_ + suffix)});

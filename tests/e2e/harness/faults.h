@@ -9,7 +9,8 @@
 
 namespace e2e {
 
-// Sends faults to the sandbox's /sandbox/faults, and clears them (cmd/sandbox-apiserver/faults.h).
+// Sends faults to the sandbox's /sandbox/faults (cmd/sandbox-apiserver/faults.h), and clears them.
+// The end of a scenario clears those that are left.
 void Inject(Scenario& s, const std::string& faults);
 void ClearFaults(Scenario& s);
 

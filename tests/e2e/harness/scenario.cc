@@ -24,6 +24,10 @@ Scenario::~Scenario() {
   daemon_.reset();
   if (!IsShared(server_)) return;  // it ends soon, with everything in it
   // Best effort: a scenario may have left its server dead or broken.
+  if (CurrentTier() == Tier::kSandbox) {
+    // A fault for which no request came would meet a request of the next scenario.
+    (void)api_.Do({.verb = "DELETE", .path = "/sandbox/faults", .timeout = Stretched(5s)});
+  }
   for (const auto* resource : {"resourcequotas", "pods", "services"}) {
     (void)api_.Do({.verb = "DELETE",
                    .path = Path(resource),
