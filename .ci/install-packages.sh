@@ -20,11 +20,20 @@ if [ "$(. /etc/os-release && echo "${VERSION_ID:-}")" != 12 ]; then
     sed -E '/^g\+\+-12$/d; s/^libboost1\.81-dev$/libboost-dev/')
 fi
 
-missing=()
-for package in "${packages[@]}"; do
-  state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
-  [ "$state" = installed ] || missing+=("$package")
-done
+find_missing() {
+  local package state
+  missing=()
+  for package in "${packages[@]}"; do
+    state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$state" = installed ] || missing+=("$package")
+  done
+}
+find_missing
+[ ${#missing[@]} -gt 0 ] || exit 0
+# The parts of a test run install at the same time, and apt does not wait for another apt.
+exec 9<"$0"
+flock 9
+find_missing
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 fail() {
@@ -41,7 +50,7 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=(sudo)
 fi
 apt() {
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0 "$@"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0 "$@" 9<&-
 }
 
 log=$(mktemp)
