@@ -162,8 +162,7 @@ TEST_CASE("layers: a library is used in the one folder that adapts it", "[layers
   }
 }
 
-// So the thread sanitizer is not needed for unit tests, and tests/run.sh does not build them with
-// it.
+// So tests/run.sh uses the thread sanitizer only for what can meet the thread of Asio's resolver.
 TEST_CASE("layers: no shipped code starts a thread or shares state between threads", "[layers]") {
   const std::set<std::string> headers = {"thread",    "mutex",      "shared_mutex",
                                          "future",    "semaphore",  "condition_variable",

@@ -39,7 +39,7 @@ usage() {
 readonly first=(release lint units)
 readonly sandbox_chain=(e2e-sandbox quickstart alerts dashboard image release-files
   where-time-goes)
-readonly sanitized_chain=(tsan-e2e asan-e2e)
+readonly sanitized_chain=(tsan-units tsan-e2e asan-e2e)
 readonly real_chain=(kubernetes e2e-real sandbox-kubectl plugin chart manifests
   suite oldest newest)
 readonly build_chain=(tsan asan asan-units tidy)

@@ -29,6 +29,12 @@ std::string Asset(const std::string& name) {
 
 std::string Local(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
+// What clients connect to. With QCM_E2E_HOST=localhost they look up a name.
+std::string Url(std::uint16_t port) {
+  const std::string host = Environment("QCM_E2E_HOST");
+  return "https://" + (host.empty() ? "127.0.0.1" : host) + ":" + std::to_string(port);
+}
+
 // Common to both tiers: a folder, a port, a log, an administrator's kubeconfig.
 class ServerBase : public ApiServer {
  public:
@@ -36,12 +42,11 @@ class ServerBase : public ApiServer {
   std::string Kubeconfig(std::uint16_t port) override {
     auto fields = Fields();
     if (port == 0 || port == port_) return dir_.Write("admin.kubeconfig", KubeconfigText(fields));
-    fields.server = "https://" + Local(port);
+    fields.server = Url(port);
     return dir_.Write("port-" + std::to_string(port) + ".kubeconfig", KubeconfigText(fields));
   }
   KubeconfigFields Fields() override {
-    return {
-        .server = "https://" + Local(port_), .ca_path = authority_.cert_path(), .token = kToken};
+    return {.server = Url(port_), .ca_path = authority_.cert_path(), .token = kToken};
   }
   KeyPair ClientCertificate(const std::string& subject) override {
     return authority_.Client("client", subject);
