@@ -147,7 +147,9 @@ TEST_CASE("under load: a client takes all file descriptors that it can get",
     const double before = UsageOf(s.daemon().pid()).cpu_seconds;
     load.Pause();
     (void)PollUntil([] { return false; }, 2s);
-    CHECK(UsageOf(s.daemon().pid()).cpu_seconds - before < 1);
+    // Sanitizers slow the daemon down as they do its answers.
+    const std::chrono::duration<double> most = Stretched(1s);
+    CHECK(UsageOf(s.daemon().pid()).cpu_seconds - before < most.count());
     CHECK(s.daemon().Probe("/livez") == 200);
     load.Resume();
   }
