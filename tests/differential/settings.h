@@ -1,6 +1,6 @@
 #pragma once
 
-// The settings from the command line.
+// The settings, from the environment.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,11 +9,12 @@
 namespace differential {
 
 struct Settings {
-  std::string upstream;        // the program that tests/differential/build.sh prints
-  std::size_t count = 20'000;  // objects, and pairs of quantities
-  std::uint64_t seed = 1;
+  std::string upstream;        // QCM_UPSTREAM: the program that tests/differential/build.sh prints
+  std::size_t count = 20'000;  // QCM_COUNT: objects, and pairs of quantities
+  std::uint64_t seed = 1;      // QCM_SEED: of the random objects
 };
 
-Settings& TheSettings();
+// Throws std::runtime_error if there is no upstream, or if a number is malformed.
+const Settings& TheSettings();
 
 }  // namespace differential

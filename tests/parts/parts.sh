@@ -46,7 +46,7 @@ tsan-units|tsan|unit tests of pkg/http under this sanitizer
 tsan-e2e|release tsan|scenarios of outages and strangers: daemon under the thread sanitizer
 differential|release|random objects, counted by us and by the code of Kubernetes
 instructions|release|how many instructions an event, a recount and a review may take
-simulation|release|20 000 simulated schedules of three replicas
+simulation|release|21 000 simulated schedules of three replicas
 simulation-of-classes|release|10 000 simulated schedules of ironcore classes
 simulation-of-trees|release|5 000 simulated schedules of ClusterQuotas, 3 000 with ResourceQuotas
 fuzz|asan|fuzzing of every parser
@@ -151,7 +151,7 @@ part_asan() {
   build asan asan sanitized
 }
 # Besides the daemon's own thread there is only that of Asio's resolver (tests/layers_test.cc). It
-# starts with the first look-up of a host name. So the scenarios name the API server by its name, and
+# starts with the first look-up of a host name. So in these scenarios the API server has a name, and
 # only those run that connect again or cancel what waits; in the others there is nothing to see.
 part_tsan() { build tsan tsan quota-controller-manager http_test; }
 
@@ -238,13 +238,13 @@ part_differential() {
   local upstream
   upstream=$(bash tests/differential/build.sh) ||
     { absent differential $? build/bin/differential_test; return 0; }
-  catch differential 900 build/bin/differential_test --upstream "$upstream"
+  catch differential 900 env QCM_UPSTREAM="$upstream" build/bin/differential_test
 }
 part_instructions() {
   bash .ci/install-packages.sh valgrind || true
   script instructions 900 bash tests/bench/instructions.sh
 }
-part_simulation() { script simulation 2700 build/bin/simulation --schedules 20000; }
+part_simulation() { script simulation 2700 build/bin/simulation --schedules 21000; }
 part_simulation_of_classes() {
   script simulation-of-classes 2700 build/bin/simulation --api ironcore --schedules 10000
 }

@@ -81,6 +81,8 @@ TEST_CASE("simulation: nothing is found in trees of quotas over many namespaces"
   }
 }
 
+// Not under sanitizers: what is planted is in this folder, and they judge the product.
+#ifndef QCM_SANITIZED
 TEST_CASE("simulation: each planted fault is found by the invariant that it breaks",
           "[simulation]") {
   simulation::QuietLog();
@@ -89,6 +91,7 @@ TEST_CASE("simulation: each planted fault is found by the invariant that it brea
     CHECK(Find(planted).has_value());
   }
 }
+#endif
 
 TEST_CASE("simulation: a failing schedule is shortened, and its text can be replayed",
           "[simulation]") {

@@ -24,8 +24,8 @@ Task<std::vector<base::Result<std::vector<http::Tcp::endpoint>>>> LookUpMany(
   std::vector<base::Result<std::vector<http::Tcp::endpoint>>> results(kMany, base::Error{});
   for (int i = 0; i < kMany; ++i) {
     group.Spawn("look up", [&results, i, deadline]() -> Task<void> {
-      auto found = co_await http::Resolve("localhost", static_cast<std::uint16_t>(1000 + i),
-                                          deadline);
+      auto found =
+          co_await http::Resolve("localhost", static_cast<std::uint16_t>(1000 + i), deadline);
       results[static_cast<std::size_t>(i)] = std::move(found);
     });
   }
