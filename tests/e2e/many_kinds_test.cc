@@ -46,6 +46,8 @@ void DoAll(Scenario& s, std::vector<client::ApiRequest> requests) {
   }
 }
 
+// Returns when the server serves all kinds: it adds them to its discovery some time after their
+// definitions were stored.
 void Install(Scenario& s, const std::vector<CustomKind>& kinds) {
   std::vector<client::ApiRequest> requests;
   requests.reserve(kinds.size());
@@ -53,6 +55,19 @@ void Install(Scenario& s, const std::vector<CustomKind>& kinds) {
     requests.push_back(Post(PathOf("customresourcedefinitions"), kind.Definition()));
   }
   DoAll(s, std::move(requests));
+  Eventually(
+      "all kinds are served",
+      [&]() -> std::string {
+        const auto answer = s.api().Do(
+            {.path = "/apis",
+             .accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"});
+        if (!answer) return answer.error().message;
+        for (const CustomKind& kind : kinds) {
+          if (answer->body.find("\"" + kind.plural + "\"") == std::string::npos) return kind.plural;
+        }
+        return "";
+      },
+      Stretched(120s));
 }
 
 // The open watches on the server, except its own.
