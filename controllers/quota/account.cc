@@ -4,15 +4,27 @@
 #include <utility>
 
 #include "pkg/accounting/timing.h"
+#include "pkg/api/resource_version.h"
 #include "pkg/quota/saturating.h"
 
 namespace controllers {
 namespace {
 
+// For each quota: about as many objects as are stored while a watch lags as usual.
+constexpr std::size_t kMostUsedUp = 64;
+
 bool AnyLower(const quota::ResourceList& before, const quota::ResourceList& after) {
   return std::ranges::any_of(after, [&](const auto& entry) {
     const quota::Quantity* old = before.Find(entry.first);
     return old != nullptr && entry.second < *old;
+  });
+}
+
+// True if the object may have got this version by the request of an entry.
+bool Explains(const accounting::ReservationList& list, const Growth& growth) {
+  return std::ranges::any_of(list.entries(), [&](const accounting::Reservation& entry) {
+    const bool names = std::ranges::find(entry.objects, growth.uid) != entry.objects.end();
+    return names && (entry.from.empty() || api::IsKnownOlder(entry.from, growth.version));
   });
 }
 
@@ -44,7 +56,12 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   // stranger's write of the same status, see OnWritten().
   const bool unlisted = stands == nullptr && !recorded;
   const bool awaits = unlisted && alike && in_flight->text.empty();
-  if (!awaits) strangers.OnStatus(now, quota.status.used, stands, skipped, counted);
+  if (stands != nullptr) GiveBack(now);
+  if (awaits) {
+    strangers.OnUnanswered(quota.status.used);
+  } else {
+    strangers.OnStatus(now, quota.status.used, stands, skipped, counted);
+  }
   if (stands == nullptr || stands->Unassigned().empty()) appeared = {};
   // Somebody removed the list. Objects of its reservations may still be stored, so Meet() compares
   // every name with the count again.
@@ -92,9 +109,21 @@ void Account::OnWritten(base::TimePoint now, const quota::Quota* written, const 
   if (!last) strangers.OnStatus(now, known.status.used, nullptr, false, counted);
 }
 
-void Account::OnAppeared(const quota::ResourceList& growth, bool is_new, bool seen_by_others) {
-  if (!seen_by_others) strangers.OnAppeared(growth);
-  if (is_new && list && !list->Unassigned().empty()) quota::AddTo(appeared, growth);
+void Account::OnAppeared(base::TimePoint now, Growth growth) {
+  if (growth.is_new && list && !list->Unassigned().empty()) quota::AddTo(appeared, growth.usage);
+  if (list && accounting::IsWithinFloor(*list, growth.resource, growth.version)) return;
+  accounting::Strangers::Parts parts = strangers.OnAppeared(growth.usage);
+  if (used_up_.size() >= kMostUsedUp) used_up_.pop_front();
+  if (!parts.empty()) used_up_.push_back({now, std::move(growth), std::move(parts)});
+}
+
+void Account::GiveBack(base::TimePoint now) {
+  std::erase_if(used_up_, [&](const UsedUp& used_up) {
+    if (now - used_up.at >= accounting::kCatchesUp) return true;
+    const bool had_entry = Explains(*list, used_up.by);
+    if (had_entry) strangers.HoldAgain(used_up.parts);
+    return had_entry;
+  });
 }
 
 void Account::Meet(base::TimePoint now, const quota::Quota& quota,

@@ -4,12 +4,14 @@
 // reservations, the usage that strangers added, and its own reservations. No I/O, one thread.
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "controllers/quota/own_reservations.h"
 #include "controllers/quota/questions.h"
@@ -19,6 +21,15 @@
 #include "pkg/base/gate.h"
 
 namespace controllers {
+
+// More usage of an object that has no entry.
+struct Growth {
+  std::string resource;
+  quota::Uid uid;
+  std::string version;  // of the object that has it
+  quota::ResourceList usage;
+  bool is_new = false;  // the object was not counted before
+};
 
 // A write that has no answer yet.
 struct InFlight {
@@ -41,9 +52,9 @@ struct Account {
   // the difference shows what strangers added since: our write may have lowered `used` by as much.
   void OnWritten(base::TimePoint now, const quota::Quota* written, const quota::Quota& known,
                  const accounting::Strangers::Counted& counted);
-  // The usage of an object without an entry has grown by `growth`. `seen_by_others`: the floor
-  // covers its version.
-  void OnAppeared(const quota::ResourceList& growth, bool is_new, bool seen_by_others);
+  // An object without an entry has grown. That uses up usage of strangers, unless the floor covers
+  // its version: another process that saw the object first may have dropped its entry.
+  void OnAppeared(base::TimePoint now, Growth growth);
   // Handles names that are counted for the first time. If `used` is above the count, objects exist
   // that no watch has shown yet. The difference is held; with a list, at most what it records for
   // strangers. `counted` returns what is observed and reserved.
@@ -93,12 +104,21 @@ struct Account {
 
  private:
   void TakeList(const std::string& text);
+  // Holds again what objects used up that have an entry in the list: the watch of objects was ahead
+  // of the watch of quotas.
+  void GiveBack(base::TimePoint now);
   // True for an entry with our name that this process has not written.
   [[nodiscard]] bool IsForged(const accounting::Reservation& entry) const {
     return entry.by == author_->by && entry.n > author_->n;
   }
 
   const Author* author_;
+  struct UsedUp {
+    base::TimePoint at;
+    Growth by;
+    accounting::Strangers::Parts parts;
+  };
+  std::deque<UsedUp> used_up_;  // lately, oldest first
   std::optional<quota::Quota> at_least_seen_;
   std::set<std::string> met_;  // names that were counted before
   bool leads_ = false;

@@ -226,12 +226,12 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
       return facts ? usage_.UsageOf(*quota, evaluator, change.ns, change.uid, *facts)
                    : quota::ResourceList();
     };
-    // Another process that saw the object first may have dropped its entry.
-    const bool seen_by_others =
-        account.list &&
-        accounting::IsWithinFloor(*account.list, evaluator.resource.ToString(), change.version);
-    account.OnAppeared(quota::Excess(usage(change.after), usage(change.before)), !change.before,
-                       seen_by_others);
+    account.OnAppeared(context_.scheduler->Now(),
+                       {.resource = evaluator.resource.ToString(),
+                        .uid = change.uid,
+                        .version = std::string(change.version),
+                        .usage = quota::Excess(usage(change.after), usage(change.before)),
+                        .is_new = !change.before});
   }
 }
 

@@ -74,14 +74,24 @@ void Strangers::Hold(base::TimePoint now, ResourceList usage) {
   if (!usage.empty()) parts_.push_back({now, std::move(usage)});
 }
 
-void Strangers::OnAppeared(const ResourceList& usage) {
+Strangers::Parts Strangers::OnAppeared(const ResourceList& usage) {
+  Parts used_up;
   ResourceList left = usage;
   for (Part& part : parts_) {
-    const ResourceList more = quota::Excess(left, part.usage);
-    part.usage = quota::Excess(part.usage, left);
-    left = more;
+    ResourceList rest = quota::Excess(part.usage, left);
+    ResourceList taken = quota::Excess(part.usage, rest);
+    left = quota::Excess(left, taken);
+    part.usage = std::move(rest);
+    if (!taken.empty()) used_up.push_back({part.since, std::move(taken)});
   }
   std::erase_if(parts_, [](const Part& part) { return part.usage.empty(); });
+  return used_up;
+}
+
+void Strangers::HoldAgain(const Parts& parts) {
+  for (const Part& part : parts) {
+    parts_.insert(std::ranges::upper_bound(parts_, part.since, {}, &Part::since), part);
+  }
 }
 
 std::size_t Strangers::Expire(base::TimePoint now, base::Duration hold) {

@@ -18,6 +18,11 @@ class Strangers {
  public:
   // Returns the observed usage of objects, plus what entries allow them beyond it.
   using Counted = std::function<ResourceList()>;
+  struct Part {
+    base::TimePoint since;
+    ResourceList usage;
+  };
+  using Parts = std::deque<Part>;  // oldest first
 
   // Call with each status that the watch shows. `list` has the `used` of our last write; null: the
   // quota has no list. Holds a rise beyond that value, except for the part that is `counted`
@@ -28,7 +33,8 @@ class Strangers {
                 bool skipped, const Counted& counted);
   // For a quota without a list: our write set `used` to this.
   void OnWritten(const ResourceList& used) { used_ = used; }
-  // For a quota without a list: our write may have set `used` to this; its answer was lost.
+  // For a quota without a list: our write may have set `used` to this. It has no answer yet, or its
+  // answer was lost.
   void OnUnanswered(const ResourceList& used);
   // Call when this process becomes leader. Holds what the writer of the list held.
   void TakeOver(base::TimePoint now, const ResourceList& used, const ReservationList& list,
@@ -38,8 +44,11 @@ class Strangers {
   void OnFirstCount(base::TimePoint now, const ResourceList& used, const ResourceList& usage);
   // Holds more usage for strangers.
   void Hold(base::TimePoint now, ResourceList usage);
-  // Call when an object without an entry grew by `usage`. The oldest part is used up first.
-  void OnAppeared(const ResourceList& usage);
+  // Call when an object without an entry grew by `usage`. The oldest part is used up first. Returns
+  // what was used up.
+  Parts OnAppeared(const ResourceList& usage);
+  // Holds again what was used up by mistake.
+  void HoldAgain(const Parts& parts);
   // Drops parts older than `hold`, and returns their number.
   std::size_t Expire(base::TimePoint now, base::Duration hold);
 
@@ -51,11 +60,7 @@ class Strangers {
   void HoldBeyond(base::TimePoint now, const ResourceList& usage, const ResourceList& used,
                   const Counted& counted);
 
-  struct Part {
-    base::TimePoint since;
-    ResourceList usage;
-  };
-  std::deque<Part> parts_;                 // oldest first
+  Parts parts_;
   std::optional<std::uint64_t> recorded_;  // ReservationList::writes, seen last; nullopt: no list
   ResourceList used_;                      // status.used, seen last
   ResourceList written_;                   // ReservationList::strangers, seen last

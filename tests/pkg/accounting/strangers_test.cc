@@ -47,6 +47,25 @@ TEST_CASE("strangers: a rise is not held for an object that was shown before it"
   CHECK(strangers.Held().empty());
 }
 
+TEST_CASE("strangers: what was used up by mistake is held again, for as long as it would have been",
+          "[accounting]") {
+  Strangers strangers;
+  const base::TimePoint now{};
+  ReservationList list;
+  list.used = Pods(5);
+  strangers.OnStatus(now, Pods(5), &list, false, Nothing);
+  strangers.OnStatus(now, Pods(7), &list, false, Nothing);
+  strangers.OnStatus(now + 4s, Pods(8), &list, false, Nothing);
+  const Strangers::Parts used_up = strangers.OnAppeared(Pods(9));
+  CHECK(strangers.Held().empty());
+  strangers.HoldAgain(used_up);
+  CHECK(strangers.Held() == Pods(3));
+  strangers.Expire(now + accounting::kStrangersHold, accounting::kStrangersHold);
+  CHECK(strangers.Held() == Pods(1));
+  strangers.Expire(now + 4s + accounting::kStrangersHold, accounting::kStrangersHold);
+  CHECK(strangers.Held().empty());
+}
+
 TEST_CASE("strangers: a write of any replica is not a stranger's", "[accounting]") {
   Strangers strangers;
   ReservationList list;
