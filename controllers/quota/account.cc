@@ -181,7 +181,7 @@ void Account::Lead(base::TimePoint now, bool leads, const quota::Quota& quota,
                    const accounting::Strangers::Counted& counted) {
   const bool begins = leads && !leads_;
   leads_ = leads;
-  if (begins && list) strangers.TakeOver(now, quota.status.used, *list, counted);
+  if (begins) strangers.TakeOver(now, quota.status.used, list ? &*list : nullptr, counted);
 }
 
 Account* Accounts::Find(const api::ObjectKey& key, std::string_view uid) {

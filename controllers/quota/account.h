@@ -74,7 +74,8 @@ struct Account {
   [[nodiscard]] const quota::Quota& AtLeastSeen(const quota::Quota& quota);
   // The usage of strangers that a write of this process records as held. Only the leader lowers it.
   [[nodiscard]] quota::ResourceList StrangersOf(const quota::Quota& quota, bool leads) const;
-  // Sets whether this process leads. A new leader takes over what the last writer held.
+  // Sets whether this process leads. A new leader takes over what the last writer held, and holds
+  // again what it dropped as a follower.
   void Lead(base::TimePoint now, bool leads, const quota::Quota& quota,
             const accounting::Strangers::Counted& counted);
 

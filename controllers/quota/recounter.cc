@@ -301,11 +301,11 @@ void Recounter::NoticeExpired(const quota::Quota& quota, const Questions::Outcom
       "quota plugin is on, switch it off or do not enforce this quota API here");
 }
 
-// A follower drops strangers' usage after its hold, without asking the server. A new leader takes
-// over what the last leader recorded as held.
+// A follower drops strangers' usage after its hold, without asking the server. It holds that usage
+// again if it becomes leader.
 Recounter::Outcome Recounter::Follow(const quota::Quota& quota, const QuotaCount& count) {
   Account& account = rooms_.accounts.Of(quota);
-  (void)account.strangers.Expire(Now(), holds_.OfStrangers());
+  account.strangers.Lapse(Now(), holds_.OfStrangers());
   base::TimePoint next = NextOwn(account, count);
   const auto oldest = account.strangers.Oldest();
   if (oldest) next = std::min(next, *oldest + holds_.OfStrangers());

@@ -43,9 +43,10 @@ void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const Re
   used_ = used;
 }
 
-void Strangers::TakeOver(base::TimePoint now, const ResourceList& used, const ReservationList& list,
+void Strangers::TakeOver(base::TimePoint now, const ResourceList& used, const ReservationList* list,
                          const Counted& counted) {
-  HoldBeyond(now, quota::Excess(list.strangers, Held()), used, counted);
+  if (list != nullptr) HoldBeyond(now, quota::Excess(list->strangers, Held()), used, counted);
+  HoldBeyond(now, std::exchange(lapsed_, {}), used, counted);
 }
 
 void Strangers::HoldBeyond(base::TimePoint now, const ResourceList& usage, const ResourceList& used,
@@ -98,6 +99,11 @@ std::size_t Strangers::Expire(base::TimePoint now, base::Duration hold) {
   const std::size_t parts = parts_.size();
   while (!parts_.empty() && now - parts_.front().since >= hold) parts_.pop_front();
   return parts - parts_.size();
+}
+
+void Strangers::Lapse(base::TimePoint now, base::Duration hold) {
+  const ResourceList before = Held();
+  if (Expire(now, hold) > 0) quota::AddTo(lapsed_, quota::Excess(before, Held()));
 }
 
 ResourceList Strangers::Held() const {

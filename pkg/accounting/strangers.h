@@ -36,8 +36,9 @@ class Strangers {
   // For a quota without a list: our write may have set `used` to this. It has no answer yet, or its
   // answer was lost.
   void OnUnanswered(const ResourceList& used);
-  // Call when this process becomes leader. Holds what the writer of the list held.
-  void TakeOver(base::TimePoint now, const ResourceList& used, const ReservationList& list,
+  // Call when this process becomes leader. Holds what the writer of the list held (`list` is null:
+  // the quota has none), and what lapsed here, except for the part that is `counted` already.
+  void TakeOver(base::TimePoint now, const ResourceList& used, const ReservationList* list,
                 const Counted& counted);
   // Call when the names of `used` are counted for the first time. `usage` is their part that
   // nothing accounts for. It is held, and amounts held under these names before are forgotten.
@@ -49,8 +50,10 @@ class Strangers {
   Parts OnAppeared(const ResourceList& usage);
   // Holds again what was used up by mistake.
   void HoldAgain(const Parts& parts);
-  // Drops parts older than `hold`, and returns their number.
+  // The server was asked: drops parts older than `hold`, and returns their number.
   std::size_t Expire(base::TimePoint now, base::Duration hold);
+  // The server was not asked: drops parts older than `hold`, and remembers them for TakeOver().
+  void Lapse(base::TimePoint now, base::Duration hold);
 
   [[nodiscard]] ResourceList Held() const;
   [[nodiscard]] std::optional<base::TimePoint> Oldest() const;
@@ -61,6 +64,7 @@ class Strangers {
                   const Counted& counted);
 
   Parts parts_;
+  ResourceList lapsed_;
   std::optional<std::uint64_t> recorded_;  // ReservationList::writes, seen last; nullopt: no list
   ResourceList used_;                      // status.used, seen last
   ResourceList written_;                   // ReservationList::strangers, seen last

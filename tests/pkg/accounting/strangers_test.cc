@@ -172,8 +172,26 @@ TEST_CASE("strangers: a new leader takes over only the unexplained part of a hol
   ReservationList list;
   list.used = Pods(5);
   list.strangers = Pods(2);
-  strangers.TakeOver({}, Pods(5), list, Counted(4));
+  strangers.TakeOver({}, Pods(5), &list, Counted(4));
   CHECK(strangers.Held() == Pods(1));
+}
+
+TEST_CASE("strangers: a new leader holds again what lapsed while it followed", "[accounting]") {
+  const base::TimePoint start{};
+  Strangers strangers;
+  strangers.OnStatus(start, Pods(0), nullptr, false, Counted(0));
+  strangers.OnStatus(start, Pods(3), nullptr, false, Counted(0));
+  strangers.Lapse(start + 9s, 10s);
+  CHECK(strangers.Held() == Pods(3));
+  strangers.Lapse(start + 10s, 10s);
+  CHECK(strangers.Held().empty());
+  strangers.TakeOver(start + 20s, Pods(3), nullptr, Counted(2));
+  CHECK(strangers.Held() == Pods(1));
+  CHECK(strangers.Oldest() == start + 20s);
+  // Once: the second time the server was asked.
+  CHECK(strangers.Expire(start + 30s, 10s) == 1);
+  strangers.TakeOver(start + 30s, Pods(3), nullptr, Counted(2));
+  CHECK(strangers.Held().empty());
 }
 
 }  // namespace strangers_test
