@@ -42,6 +42,15 @@ void CheckHoldsOne(TeamNamespace& ns, const std::string& quota) {
                       ", requested: pods=1, used: pods=1, limited: pods=1"));
 }
 
+// Waits until a pod would be refused with a message that ends so. The API server may show a status
+// that the daemon has just written, and call its webhook, before the daemon reads the answer.
+void WaitRefusal(TeamNamespace& ns, const std::string& pod, const std::string& end) {
+  Eventually("pod " + pod + " is refused: " + end, [&]() -> std::string {
+    const Attempt attempt = ns.Try(pod, true);
+    return !attempt.ok() && attempt.message.ends_with(end) ? "" : attempt.Text();
+  });
+}
+
 // Creates quotas "<team>-<number>" of one pod over the namespaces of a team.
 void CreateMany(Enforced& e, const std::string& team, int count) {
   std::vector<client::ApiRequest> creations;
@@ -102,9 +111,10 @@ TEST_CASE("cluster: a quota in a cycle or without its parent enforces its own li
   e.quotas.WaitUsed("nobody", {{"pods", "1"}});
   e.Patch(b, R"({"spec":{"hard":{"pods":"5"}}})");
   e.quotas.WaitUsed(b, {{"pods", "1"}});
-  CHECK_THAT(in_b.Try("third").message,
-             EndsWith("exceeded cluster quota: nobody (above " + b +
-                      "), requested: pods=1, used: pods=1, limited: pods=0"));
+  const std::string refusal = "exceeded cluster quota: nobody (above " + b +
+                              "), requested: pods=1, used: pods=1, limited: pods=0";
+  WaitRefusal(in_b, "third", refusal);
+  CHECK_THAT(in_b.Try("third").message, EndsWith(refusal));
 }
 
 TEST_CASE("cluster: a condition names the exempt namespaces that a quota selects",
@@ -171,9 +181,10 @@ TEST_CASE("cluster: a limit lowered below the usage deletes nothing and refuses 
                          "can be created: pods");
   e.quotas.WaitCondition(a, "Ready", "True Counted");
   CHECK(in_a.CountPods() == 2);
-  CHECK_THAT(in_a.Try("three").message,
-             EndsWith("pods \"three\" is forbidden: exceeded cluster quota: " + a +
-                      ", requested: pods=1, used: pods=2, limited: pods=1"));
+  const std::string refusal = "pods \"three\" is forbidden: exceeded cluster quota: " + a +
+                              ", requested: pods=1, used: pods=2, limited: pods=1";
+  WaitRefusal(in_a, "three", refusal);
+  CHECK_THAT(in_a.Try("three").message, EndsWith(refusal));
   in_a.Delete("one");
   in_a.Delete("two");
   e.quotas.WaitCondition(a, "OverLimit", "False WithinLimits");
