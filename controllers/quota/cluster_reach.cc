@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
 
 namespace controllers {
@@ -48,7 +49,23 @@ void ClusterReach::Tell(const quota::QuotaTree::Change& change) {
     std::ranges::sort(groups);
     hooks_.set_groups(ns, std::move(groups));
   }
+  NoteLosing(change.losing);
   for (const std::string& name : change.quotas) hooks_.on_moved({"", name});
+}
+
+// For example, a namespace moves to another team, and then a quota changes its selector. If the
+// watch shows the second change first, no quota reaches the namespace for a moment.
+void ClusterReach::NoteLosing(const std::vector<std::string>& quotas) {
+  if (quotas.empty()) return;
+  const base::TimePoint now = context_.scheduler->Now();
+  std::erase_if(losing_, [&](const auto& one) { return one.second <= now; });
+  for (const std::string& name : quotas) losing_[name] = now + accounting::kLosesNamespace;
+}
+
+base::TimePoint ClusterReach::BehindUntil(std::string_view quota) const {
+  const auto losing = losing_.find(quota);
+  const base::TimePoint behind_until = watch_.behind_until();
+  return losing == losing_.end() ? behind_until : std::max(behind_until, losing->second);
 }
 
 bool ClusterReach::TakeSome() {

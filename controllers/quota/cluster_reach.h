@@ -31,7 +31,7 @@ class ClusterReach final : public Reach, public NamespaceLabels {
     std::function<void(const std::string& ns, std::vector<std::string> groups)> set_groups;
     // The namespaces that the quota reaches, or its place in the tree, may have changed.
     std::function<void(const api::ObjectKey& key)> on_moved;
-    std::function<void()> on_state;  // synced() or behind_until() may have changed
+    std::function<void()> on_state;  // synced(), or a failure of the watch, may have changed
   };
   ClusterReach(const TrackingContext& context, Hooks hooks);
 
@@ -50,7 +50,7 @@ class ClusterReach final : public Reach, public NamespaceLabels {
   [[nodiscard]] bool synced() const;
   [[nodiscard]] const std::optional<base::Error>& trouble() const { return watch_.state().trouble; }
   [[nodiscard]] std::optional<Obstacle> Incomplete(base::Duration patience) const override;
-  [[nodiscard]] base::TimePoint behind_until() const override { return watch_.behind_until(); }
+  [[nodiscard]] base::TimePoint BehindUntil(std::string_view quota) const override;
   [[nodiscard]] const api::GroupVersionResource& resource() const override {
     return NamespaceWatch::resource();
   }
@@ -66,11 +66,14 @@ class ClusterReach final : public Reach, public NamespaceLabels {
   // Returns false if nothing was waiting.
   bool TakeSome();
   void Tell(const quota::QuotaTree::Change& change);
+  void NoteLosing(const std::vector<std::string>& quotas);
 
   TrackingContext context_;
   Hooks hooks_;
   quota::QuotaTree tree_;
   std::map<std::string, Labels, std::less<>> waiting_;  // namespaces to be put into the tree
+  // Quotas that lost a namespace lately, and until when they do not lower `used`.
+  std::map<std::string, base::TimePoint, std::less<>> losing_;
   bool quotas_synced_ = false;
   NamespaceWatch watch_;
 };

@@ -20,8 +20,8 @@ class NamespaceLabels {
   // Returns why the namespaces are not known; the obstacle has no names. kPending: they may be
   // known soon, within `patience`. nullopt: they are known.
   [[nodiscard]] virtual std::optional<Obstacle> Incomplete(base::Duration patience) const = 0;
-  // As QuotaCount::behind_until.
-  [[nodiscard]] virtual base::TimePoint behind_until() const = 0;
+  // As QuotaCount::behind_until, for the quota of this name.
+  [[nodiscard]] virtual base::TimePoint BehindUntil(std::string_view quota) const = 0;
   // The resource that is listed. Floors name it by ToString() without the version.
   [[nodiscard]] virtual const api::GroupVersionResource& resource() const = 0;
   // The newest version of a namespace that was shown; "" if none.

@@ -73,7 +73,7 @@ base::TimePoint ObservedUsage::BehindUntil(const quota::Quota& quota) const {
     behind_until = std::max(behind_until, listed ? BehindUntil(source) : base::TimePoint::max());
   }
   if (const auto* labels = LabelsOf(quota)) {
-    behind_until = std::max(behind_until, labels->behind_until());
+    behind_until = std::max(behind_until, labels->BehindUntil(quota.key.name));
   }
   return behind_until;
 }
@@ -97,7 +97,7 @@ QuotaCount ObservedUsage::Count(const quota::Quota& quota, base::Duration patien
     return none;
   }
   QuotaCount count = CountObjects(quota, patience);
-  const base::TimePoint behind_until = labels->behind_until();
+  const base::TimePoint behind_until = labels->BehindUntil(quota.key.name);
   if (behind_until > scheduler_.Now()) count.observed.partial = names;
   count.behind_until = std::max(count.behind_until, behind_until);
   return count;

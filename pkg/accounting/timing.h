@@ -62,6 +62,9 @@ inline constexpr std::chrono::seconds kCatchesUp{3};
 inline constexpr std::chrono::seconds kCatchesUpAfterStandstill{4};
 // Within this time a new watch of quotas has shown earlier changes, or has reported that it cannot.
 inline constexpr std::chrono::seconds kShowsQuotas{1};
+// A quota that loses a namespace does not lower `used` for this time. The watch of namespaces and
+// that of quotas may show two changes in another order than they were made.
+inline constexpr std::chrono::seconds kLosesNamespace{1};
 // A recount that finds its view behind the floor is tried again after this time.
 inline constexpr std::chrono::milliseconds kLooksAgain{100};
 

@@ -35,6 +35,8 @@ class QuotaTree {
   // Names, sorted.
   struct Change {
     std::vector<std::string> namespaces;  // reached by other quotas than before
+    // Quotas that a namespace left: the labels or selectors say so, but the namespace still exists.
+    std::vector<std::string> losing;
     // Quotas that may have another parent, other children, another depth, condition or number of
     // namespaces, or siblings with other guarantees.
     std::vector<std::string> quotas;

@@ -31,9 +31,7 @@ QuotaTree::Change QuotaTree::Mutation::Finish() {
   Change change;
   for (const auto& [ns, old] : before_) {
     static const Reach nothing;
-    if (Compare(old != nullptr ? *old : nothing, tree_.QuotasOf(ns))) {
-      change.namespaces.push_back(ns);
-    }
+    if (Compare(ns, old != nullptr ? *old : nothing)) change.namespaces.push_back(ns);
   }
   for (const auto& [name, place] : places_) {
     const Lineage::Member* now = tree_.lineage_.Find(name);
@@ -44,6 +42,7 @@ QuotaTree::Change QuotaTree::Mutation::Finish() {
     NoteFamily(name);
   }
   change.quotas.assign(quotas_.begin(), quotas_.end());
+  change.losing.assign(losing_.begin(), losing_.end());
   return change;
 }
 
@@ -51,9 +50,9 @@ void QuotaTree::Mutation::NoteChildren(const Lineage::Member& member) {
   for (const Lineage::Member* child : member.below) quotas_.insert(child->name);
 }
 
-// True if the quotas differ. A quota that is in only one of the lists gained or lost a namespace,
-// so it is added to quotas_.
-bool QuotaTree::Mutation::Compare(const Reach& old, const Reach& now) {
+// True if other quotas than before reach the namespace. A quota that is in only one of the lists
+// gained or lost it, so it is added to quotas_.
+bool QuotaTree::Mutation::Compare(std::string_view ns, const Reach& old) {
   const auto names = [](const Reach& reach) {
     std::vector<std::string> sorted;
     for (const Reaching& quota : reach) sorted.push_back(quota.name);
@@ -61,8 +60,11 @@ bool QuotaTree::Mutation::Compare(const Reach& old, const Reach& now) {
     return sorted;
   };
   const std::vector<std::string> a = names(old);
-  const std::vector<std::string> b = names(now);
+  const std::vector<std::string> b = names(tree_.QuotasOf(ns));
   std::ranges::set_symmetric_difference(a, b, std::inserter(quotas_, quotas_.end()));
+  if (tree_.KnowsNamespace(ns)) {
+    std::ranges::set_difference(a, b, std::inserter(losing_, losing_.end()));
+  }
   return a != b;
 }
 

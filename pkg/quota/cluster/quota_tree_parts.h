@@ -49,12 +49,13 @@ class QuotaTree::Mutation {
 
  private:
   void NoteChildren(const Lineage::Member& member);
-  bool Compare(const Reach& old, const Reach& now);
+  bool Compare(std::string_view ns, const Reach& old);
 
   const QuotaTree& tree_;
   std::map<std::string, std::shared_ptr<const Reach>> before_;  // by namespace
   std::map<std::string, Lineage::Member> places_;
   std::set<std::string> quotas_;
+  std::set<std::string> losing_;
 };
 
 }  // namespace quota

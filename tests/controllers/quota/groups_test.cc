@@ -91,7 +91,7 @@ struct TrackerFixture {
 class Labels final : public controllers::NamespaceLabels {
  public:
   std::optional<Obstacle> Incomplete(base::Duration) const override { return incomplete; }
-  base::TimePoint behind_until() const override { return behind; }
+  base::TimePoint BehindUntil(std::string_view) const override { return behind; }
   const api::GroupVersionResource& resource() const override { return namespaces; }
   std::string Newest() const override { return newest; }
   bool Reaches(std::string_view version) const override { return version <= newest; }
