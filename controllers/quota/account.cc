@@ -60,9 +60,9 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   if (awaits) {
     strangers.OnUnanswered(quota.status.used);
   } else {
-    strangers.OnStatus(now, quota.status.used, stands, skipped, counted);
+    strangers.OnStatus(now, quota.status.used, stands, skipped, counted, quota.resource_version);
   }
-  if (stands == nullptr || stands->Unassigned().empty()) appeared = {};
+  if (!InBurst()) appeared = {};
   // Somebody removed the list. Objects of its reservations may still be stored, so Meet() compares
   // every name with the count again.
   if (recorded && stands == nullptr) met_.clear();
@@ -110,19 +110,23 @@ void Account::OnWritten(base::TimePoint now, const quota::Quota* written, const 
 }
 
 void Account::OnAppeared(base::TimePoint now, Growth growth) {
-  if (growth.is_new && list && !list->Unassigned().empty()) quota::AddTo(appeared, growth.usage);
+  const bool in_burst = InBurst();
+  if (growth.is_new && in_burst) quota::AddTo(appeared, growth.usage);
   if (list && accounting::IsWithinFloor(*list, growth.resource, growth.version)) return;
-  accounting::Strangers::Parts parts = strangers.OnAppeared(growth.usage);
+  accounting::Strangers::Parts parts = strangers.OnAppeared(growth.usage, growth.version);
   if (used_up_.size() >= kMostUsedUp) used_up_.pop_front();
-  if (!parts.empty()) used_up_.push_back({now, std::move(growth), std::move(parts)});
+  if (!parts.empty()) used_up_.push_back({now, std::move(growth), std::move(parts), in_burst});
 }
 
 void Account::GiveBack(base::TimePoint now) {
   std::erase_if(used_up_, [&](const UsedUp& used_up) {
     if (now - used_up.at >= accounting::kCatchesUp) return true;
-    const bool had_entry = Explains(*list, used_up.by);
-    if (had_entry) strangers.HoldAgain(used_up.parts);
-    return had_entry;
+    const Growth& by = used_up.by;
+    const bool reserved =
+        Explains(*list, by) ||
+        (used_up.in_burst && accounting::IsWithinFloor(*list, by.resource, by.version));
+    if (reserved) strangers.HoldAgain(used_up.parts);
+    return reserved;
   });
 }
 

@@ -55,6 +55,8 @@ struct Account {
   // An object without an entry has grown. That uses up usage of strangers, unless the floor covers
   // its version: another process that saw the object first may have dropped its entry.
   void OnAppeared(base::TimePoint now, Growth growth);
+  // True if OnAppeared() would change anything.
+  [[nodiscard]] bool AwaitsGrowth() const { return strangers.Oldest() || InBurst(); }
   // Handles names that are counted for the first time. If `used` is above the count, objects exist
   // that no watch has shown yet. The difference is held; with a list, at most what it records for
   // strangers. `counted` returns what is observed and reserved.
@@ -105,8 +107,11 @@ struct Account {
 
  private:
   void TakeList(const std::string& text);
+  // True if objects may appear that were granted from an unassigned entry.
+  [[nodiscard]] bool InBurst() const { return list && !list->Unassigned().empty(); }
   // Holds again what objects used up that have an entry in the list: the watch of objects was ahead
-  // of the watch of quotas.
+  // of the watch of quotas. An object of a burst may have got no entry, because its writer has seen
+  // it. Then the floor covers its version.
   void GiveBack(base::TimePoint now);
   // True for an entry with our name that this process has not written.
   [[nodiscard]] bool IsForged(const accounting::Reservation& entry) const {
@@ -118,6 +123,7 @@ struct Account {
     base::TimePoint at;
     Growth by;
     accounting::Strangers::Parts parts;
+    bool in_burst = false;  // the list had an unassigned entry
   };
   std::deque<UsedUp> used_up_;  // lately, oldest first
   std::optional<quota::Quota> at_least_seen_;

@@ -221,7 +221,7 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
       continue;
     }
     queue_.Add(key);
-    if (!match) continue;
+    if (!match || !account.AwaitsGrowth()) continue;
     const auto usage = [&](const std::shared_ptr<const quota::Facts>& facts) {
       return facts ? usage_.UsageOf(*quota, evaluator, change.ns, change.uid, *facts)
                    : quota::ResourceList();

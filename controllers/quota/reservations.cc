@@ -23,9 +23,9 @@ struct LeaveGate {
   ~LeaveGate() { gate.Leave(); }
 };
 
-// Removes ended entries that the list had before this write. Call it after the new grants are
-// added: `used` still contains the usage of the old entries, so a new entry for the same object
-// must not raise it again.
+// Removes ended entries with numbers up to `last`, and those of other processes. Call it after the
+// new grants are added: `used` still contains the usage of the old entries, so a new entry for the
+// same object must not raise it again.
 void SettleOlder(accounting::ReservationList& list, const std::string& by, std::uint64_t last,
                  const accounting::View& view) {
   std::vector<accounting::Reservation>& entries = list.entries();
@@ -169,11 +169,11 @@ Reservations::Planned Reservations::Plan(const admission::ReservePlan& plan,
   Author& author = accounts_.author;
   Account& account = accounts_.Of(quota);
   accounting::Standing standing{plan.quota.status.used, account.known()};
-  const std::uint64_t last = author.n;
   Planned planned;
   // This write ends the current burst, even if it seems to fail.
   account.own.Close();
   account.own.Assign(standing);
+  const std::uint64_t last = author.n;
   planned.added = account.own.AddEntries(now, plan, standing);
   if (usage_.BehindUntil(quota) <= now) {
     planned.burst = account.own.NextBurst(now, plan, standing);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/api/resource_version.h"
 #include "pkg/quota/saturating.h"
 
 namespace accounting {
@@ -21,9 +22,9 @@ ResourceList Rise(const ResourceList& before, const ResourceList& used) {
 }  // namespace
 
 void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
-                         bool skipped, const Counted& counted) {
+                         bool skipped, const Counted& counted, const std::string& version) {
   if (list == nullptr) {
-    HoldBeyond(now, Rise(used_, used), used, counted);
+    HoldBeyond(now, Rise(used_, used), used, counted, skipped ? std::string() : version);
     recorded_.reset();
     written_ = {};
   } else {
@@ -31,12 +32,17 @@ void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const Re
     // status instead: the rise up to it is held already.
     const bool written = recorded_ != list->writes;
     ResourceList usage = Rise(written ? list->used : used_, used);
-    // Hold only what is new in the list since the last status: what was held before and is not held
-    // any more has appeared as objects.
-    const ResourceList begun = quota::Excess(list->strangers, written_);
+    // The writer of the first list may count objects as observed whose deletion we have seen. So it
+    // may take for them what strangers added since.
+    if (!recorded_) quota::AddTo(usage, Rise(used_, quota::Excess(list->used, list->Reserved())));
+    // Hold only what is new in the list since the last list: what was held before and is not held
+    // any more has appeared as objects. If a list in between was not shown, all of it may be new.
+    const bool next = recorded_ && list->writes <= *recorded_ + 1;
+    const ResourceList begun = next ? quota::Excess(list->strangers, written_) : list->strangers;
     const ResourceList missed = quota::Smaller(begun, quota::Excess(list->strangers, Held()));
-    if (skipped || !recorded_) quota::AddTo(usage, missed);
-    HoldBeyond(now, usage, used, counted);
+    const bool exact = !skipped && recorded_;
+    if (!exact) quota::AddTo(usage, missed);
+    HoldBeyond(now, usage, used, counted, exact ? version : std::string());
     recorded_ = list->writes;
     written_ = list->strangers;
   }
@@ -50,11 +56,11 @@ void Strangers::TakeOver(base::TimePoint now, const ResourceList& used, const Re
 }
 
 void Strangers::HoldBeyond(base::TimePoint now, const ResourceList& usage, const ResourceList& used,
-                           const Counted& counted) {
+                           const Counted& counted, const std::string& version) {
   if (usage.empty()) return;
   ResourceList known = counted();
   quota::AddTo(known, Held());
-  Hold(now, quota::Excess(quota::Smaller(usage, quota::Excess(used, known)), {}));
+  Hold(now, quota::Excess(quota::Smaller(usage, quota::Excess(used, known)), {}), version);
 }
 
 void Strangers::OnUnanswered(const ResourceList& used) {
@@ -71,19 +77,20 @@ void Strangers::OnFirstCount(base::TimePoint now, const ResourceList& used,
   Hold(now, usage);
 }
 
-void Strangers::Hold(base::TimePoint now, ResourceList usage) {
-  if (!usage.empty()) parts_.push_back({now, std::move(usage)});
+void Strangers::Hold(base::TimePoint now, ResourceList usage, std::string version) {
+  if (!usage.empty()) parts_.push_back({now, std::move(usage), std::move(version)});
 }
 
-Strangers::Parts Strangers::OnAppeared(const ResourceList& usage) {
+Strangers::Parts Strangers::OnAppeared(const ResourceList& usage, std::string_view version) {
   Parts used_up;
   ResourceList left = usage;
   for (Part& part : parts_) {
+    if (api::IsKnownOlder(version, part.version)) continue;
     ResourceList rest = quota::Excess(part.usage, left);
     ResourceList taken = quota::Excess(part.usage, rest);
     left = quota::Excess(left, taken);
     part.usage = std::move(rest);
-    if (!taken.empty()) used_up.push_back({part.since, std::move(taken)});
+    if (!taken.empty()) used_up.push_back({part.since, std::move(taken), part.version});
   }
   std::erase_if(parts_, [](const Part& part) { return part.usage.empty(); });
   return used_up;

@@ -8,6 +8,8 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "pkg/accounting/reservation_list.h"
 #include "pkg/base/clock.h"
@@ -21,6 +23,8 @@ class Strangers {
   struct Part {
     base::TimePoint since;
     ResourceList usage;
+    // The version of the quota that the stranger wrote; "" if it is not known exactly.
+    std::string version = {};
   };
   using Parts = std::deque<Part>;  // oldest first
 
@@ -28,9 +32,9 @@ class Strangers {
   // quota has no list. Holds a rise beyond that value, except for the part that is `counted`
   // already, because the watch of objects may be ahead of the watch of quotas. Calls `counted` only
   // after a rise. `skipped`: the watch may have missed versions of the quota, so also hold what
-  // their writers began to hold.
+  // their writers began to hold. `version`: of the quota; "" if the rise may be older.
   void OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
-                bool skipped, const Counted& counted);
+                bool skipped, const Counted& counted, const std::string& version = {});
   // For a quota without a list: our write set `used` to this.
   void OnWritten(const ResourceList& used) { used_ = used; }
   // For a quota without a list: our write may have set `used` to this. It has no answer yet, or its
@@ -44,10 +48,11 @@ class Strangers {
   // nothing accounts for. It is held, and amounts held under these names before are forgotten.
   void OnFirstCount(base::TimePoint now, const ResourceList& used, const ResourceList& usage);
   // Holds more usage for strangers.
-  void Hold(base::TimePoint now, ResourceList usage);
-  // Call when an object without an entry grew by `usage`. The oldest part is used up first. Returns
-  // what was used up.
-  Parts OnAppeared(const ResourceList& usage);
+  void Hold(base::TimePoint now, ResourceList usage, std::string version = {});
+  // Call when an object without an entry grew by `usage`. The oldest part is used up first, but
+  // none that a stranger wrote after this version of the object: a stranger writes before its
+  // object is stored. Returns what was used up.
+  Parts OnAppeared(const ResourceList& usage, std::string_view version = {});
   // Holds again what was used up by mistake.
   void HoldAgain(const Parts& parts);
   // The server was asked: drops parts older than `hold`, and returns their number.
@@ -61,7 +66,7 @@ class Strangers {
  private:
   // Holds `usage`, at most what `used` has beyond observed, reserved and held usage.
   void HoldBeyond(base::TimePoint now, const ResourceList& usage, const ResourceList& used,
-                  const Counted& counted);
+                  const Counted& counted, const std::string& version = {});
 
   Parts parts_;
   ResourceList lapsed_;

@@ -281,6 +281,9 @@ void Judge::CheckCharged(const StoredQuota& before, const StoredQuota& after) {
   const base::TimePoint since = MemoryBegins();
   if (!IsCalm(since) || !before.status_used || IsExcused(limits_[after.uid])) return;
   for (const auto& [name, used] : *after.status_used) {
+    // A name that was removed from the spec loses its entries at once, but stays in the status
+    // until the next recount.
+    if (!after.hard.contains(name)) continue;
     if (used <= Get(*before.status_used, name) || !IsCalmFor(after, name, since)) continue;
     if (!IsTreeCalm(after, since)) continue;
     const std::int64_t most = MostThatMayBeUsed(after, name, since);

@@ -118,7 +118,10 @@ TEST_CASE("following: only the leader repairs foreign charges", "[controllers]")
   f.WriteStatus("q", {{"pods", "10"}}, {{"pods", "1"}});  // charged, never stored
   f.RunFor(30s);
   CHECK(f.Used("q") == "pods=1");
+  // A new leader has not asked the server about it yet.
   f.Lead();
+  CHECK(f.Used("q") == "pods=1");
+  f.RunFor(10s);
   CHECK(f.Used("q") == "pods=0");
 }
 

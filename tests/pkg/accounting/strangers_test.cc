@@ -194,4 +194,51 @@ TEST_CASE("strangers: a new leader holds again what lapsed while it followed", "
   CHECK(strangers.Held().empty());
 }
 
+TEST_CASE("strangers: after a list that was not shown, all strangers' usage of the next is held",
+          "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.writes = 4;
+  list.used = Pods(5);
+  list.strangers = Pods(2);
+  strangers.OnStatus({}, Pods(5), &list, true, Counted(3));
+  strangers.OnAppeared(Pods(2));
+  CHECK(strangers.Held().empty());
+  list.writes = 5;
+  SECTION("the same usage, in the next list") {
+    strangers.OnStatus({}, Pods(5), &list, true, Counted(3));
+    CHECK(strangers.Held().empty());
+  }
+  SECTION("other usage: a list without it was between them") {
+    list.writes = 6;
+    strangers.OnStatus({}, Pods(5), &list, true, Counted(3));
+    CHECK(strangers.Held() == Pods(2));
+  }
+}
+
+TEST_CASE("strangers: a rise before the first list is held, without its reservations",
+          "[accounting]") {
+  Strangers strangers;
+  strangers.OnStatus({}, Pods(1), nullptr, false, Counted(1));
+  ReservationList list;
+  list.used = Pods(7);
+  list.Add({.by = "a", .n = 1, .of = "pods", .usage = Pods(2), .objects = {Object(1)}});
+  strangers.OnStatus({}, Pods(7), &list, true, Counted(3));
+  CHECK(strangers.Held() == Pods(4));
+}
+
+TEST_CASE("strangers: an object that is older than a stranger's write uses up nothing of it",
+          "[accounting]") {
+  Strangers strangers;
+  strangers.OnStatus({}, Pods(0), nullptr, false, Counted(0), "10");
+  strangers.OnStatus({}, Pods(3), nullptr, false, Counted(0), "20");
+  CHECK(strangers.OnAppeared(Pods(1), "19").empty());
+  CHECK(strangers.Held() == Pods(3));
+  CHECK(strangers.OnAppeared(Pods(1), "21").size() == 1);
+  CHECK(strangers.Held() == Pods(2));
+  // Versions that cannot be ordered.
+  CHECK(strangers.OnAppeared(Pods(1), "z").size() == 1);
+  CHECK(strangers.Held() == Pods(1));
+}
+
 }  // namespace strangers_test
