@@ -13,18 +13,6 @@ namespace {
 
 bool IsMerged(const Reservation& entry) { return entry.objects.empty() && entry.unassigned == 0; }
 
-// Returns what `used` includes for an object of the entry, if the object uses `stored`: what the
-// entry added, plus the smaller of `stored` and the usage that the entry started from.
-ResourceList PaidBy(const Reservation& entry, const ResourceList& stored) {
-  ResourceList paid;
-  for (const auto& [name, usage] : entry.usage) {
-    const quota::Quantity base = entry.stored.Get(name);
-    const quota::Quantity added = quota::Above(usage, base);
-    paid.Set(name, std::min(usage, quota::Sum(std::min(stored.Get(name), base), added)));
-  }
-  return paid;
-}
-
 // Returns the most that all objects of an entry may use together.
 ResourceList WholeOf(const Reservation& entry) {
   ResourceList whole;
@@ -41,6 +29,16 @@ auto Is(std::string_view by, std::uint64_t n) {
 }
 
 }  // namespace
+
+ResourceList PaidBy(const Reservation& entry, const ResourceList& stored) {
+  ResourceList paid;
+  for (const auto& [name, usage] : entry.usage) {
+    const quota::Quantity base = entry.stored.Get(name);
+    const quota::Quantity added = quota::Above(usage, base);
+    paid.Set(name, std::min(usage, quota::Sum(std::min(stored.Get(name), base), added)));
+  }
+  return paid;
+}
 
 void ReservationList::Add(Reservation reservation) {
   CHECK(!reservation.by.empty() && Find(reservation.by, reservation.n) == nullptr)

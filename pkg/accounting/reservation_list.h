@@ -30,6 +30,10 @@ struct Bounds {
   std::size_t merged = 16;  // number of merged entries
 };
 
+// Returns what `used` includes for an object of the entry, if the object uses `stored`: what the
+// entry added, plus the smaller of `stored` and the usage that the entry started from.
+ResourceList PaidBy(const Reservation& entry, const ResourceList& stored);
+
 class ReservationList {
  public:
   // Errors: kMalformed. The text is then ignored as a whole, and the part of `used` that is not

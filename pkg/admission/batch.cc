@@ -78,6 +78,33 @@ class Planner {
  private:
   using Object = std::pair<std::size_t, quota::Uid>;  // index of a standing, uid
 
+  // What this batch granted to an object, by the version that the requests start from.
+  class Granted {
+   public:
+    // Returns the usage that was granted to requests from this version; null: none.
+    [[nodiscard]] const quota::ResourceList* For(std::string_view version) const {
+      const auto entry = std::ranges::find(entries_, version, &accounting::Reservation::from);
+      return entry == entries_.end() ? nullptr : &entry->usage;
+    }
+    // As ReservationList::Granted().
+    [[nodiscard]] quota::ResourceList Paid(const quota::ResourceList& stored) const {
+      quota::ResourceList paid;
+      for (const auto& entry : entries_) {
+        paid = quota::Larger(paid, accounting::PaidBy(entry, stored));
+      }
+      return paid;
+    }
+    void Add(std::string version, quota::ResourceList usage, const quota::ResourceList& stored) {
+      std::erase_if(entries_, [&](const auto& entry) { return entry.from == version; });
+      quota::ResourceList from = quota::Excess(quota::Smaller(usage, stored), {});
+      entries_.push_back(
+          {.usage = std::move(usage), .from = std::move(version), .stored = std::move(from)});
+    }
+
+   private:
+    std::vector<accounting::Reservation> entries_;
+  };
+
   // Only creations are granted from a burst, because the need of an update depends on the stored
   // version. Grants that extend a reservation of the object also need a write.
   bool FitsBurst(const PlannedGrants& write) const {
@@ -90,16 +117,20 @@ class Planner {
   void FindAnswers(const quota::Request& request, const std::vector<std::size_t>& by) {
     for (const std::size_t i : by) {
       const auto granted = granted_.find({i, request.uid});
+      const Granted* const earlier = granted != granted_.end() ? &granted->second : nullptr;
       const BookedQuota& booked = quotas_.all()[i];
-      standings_[i].answer = granted != granted_.end() ? &granted->second
-                             : booked.answer           ? booked.answer(request.uid, request.version)
-                                                       : nullptr;
+      standings_[i].answer = earlier != nullptr ? earlier->For(request.version) : nullptr;
+      if (standings_[i].answer == nullptr && booked.answer) {
+        standings_[i].answer = booked.answer(request.uid, request.version);
+      }
       const accounting::ReservationList* list = booked.list;
       const bool named = list != nullptr && list->Names(request.uid);
       standings_[i].reserved = nullptr;
-      if (!named) continue;
-      standings_[i].reserved = [list, &request](const quota::ResourceList& stored) {
-        return list->Granted(request.uid, stored);
+      if (!named && earlier == nullptr) continue;
+      standings_[i].reserved = [list, earlier, &request](const quota::ResourceList& stored) {
+        const auto listed =
+            list != nullptr ? list->Granted(request.uid, stored) : quota::ResourceList();
+        return earlier != nullptr ? quota::Larger(listed, earlier->Paid(stored)) : listed;
       };
     }
   }
@@ -128,8 +159,8 @@ class Planner {
       const quota::Standing& standing = standings_[need.standing];
       const bool answered = standing.answer != nullptr;
       const quota::ResourceList usage = answered ? *standing.answer : quota::ResourceList();
-      granted_.insert_or_assign(Object(need.standing, request.uid),
-                                quota::Larger(need.absolute, usage));
+      granted_[Object(need.standing, request.uid)].Add(
+          std::string(request.version), quota::Larger(need.absolute, usage), need.stored);
       writes_[need.standing].members.push_back(index);
       admission::Grant& grant =
           writes_[need.standing].grants.emplace_back(GrantTo(asked, standing, need.absolute));
@@ -166,9 +197,9 @@ class Planner {
   }
 
   const BatchQuotas& quotas_;
-  std::vector<quota::Standing> standings_;         // by quota
-  std::vector<PlannedGrants> writes_;              // by quota
-  std::map<Object, quota::ResourceList> granted_;  // usage granted by this batch or before
+  std::vector<quota::Standing> standings_;  // by quota
+  std::vector<PlannedGrants> writes_;       // by quota
+  std::map<Object, Granted> granted_;
 };
 
 }  // namespace
