@@ -235,6 +235,7 @@ std::int64_t Judge::MostThatMayBeUsed(const StoredQuota& quota, const std::strin
     base::TimePoint since;
     std::int64_t growth = 0;
     std::int64_t up_to = 0;
+    std::uint64_t from = 0;  // the version of the object that it started from
   };
   std::map<std::pair<std::string, std::string>, Covering> covering;  // by replica and object
   for (const Charged& charged : charged_) {
@@ -247,12 +248,15 @@ std::int64_t Judge::MostThatMayBeUsed(const StoredQuota& quota, const std::strin
         Get(Growth(quota, charged.before, charged.after, server_->classes()), name);
     if (growth <= 0) continue;
     Covering& held = covering[{charged.replica, charged.after.uid}];
-    if (charged.at - held.since >= kCovers) held = {charged.at, 0, 0};
+    if (charged.at - held.since >= kCovers) held = {charged.at, 0, 0, 0};
     // If the object was stored meanwhile and grows further, the earlier charge covers less of it.
     const std::int64_t wanted = Get(server_->CountedBy(quota, charged.after), name);
     const std::int64_t covered = std::min({growth, held.growth, growth + held.up_to - wanted});
     most += growth - std::max<std::int64_t>(0, covered);
-    held.growth = std::max(held.growth, growth);
+    // The write drops entries from earlier versions, which cannot be stored any more.
+    const bool later = charged.before.version > held.from;
+    held.growth = later ? growth : std::max(held.growth, growth);
+    held.from = std::max(held.from, charged.before.version);
     held.up_to = std::max(held.up_to, wanted);
     if (charged.closed || charged.lowered.contains(quota.uid)) held = {};
   }
