@@ -109,6 +109,11 @@ void Account::OnWritten(base::TimePoint now, const quota::Quota* written, const 
   if (!last) strangers.OnStatus(now, known.status.used, nullptr, false, counted);
 }
 
+bool Account::InBurst() const {
+  return std::ranges::any_of(known().entries(),
+                             [](const auto& entry) { return entry.unassigned > 0; });
+}
+
 void Account::OnAppeared(base::TimePoint now, Growth growth) {
   const bool in_burst = InBurst();
   if (growth.is_new && in_burst) quota::AddTo(appeared, growth.usage);

@@ -52,8 +52,9 @@ struct Account {
   // the difference shows what strangers added since: our write may have lowered `used` by as much.
   void OnWritten(base::TimePoint now, const quota::Quota* written, const quota::Quota& known,
                  const accounting::Strangers::Counted& counted);
-  // An object without an entry has grown. That uses up usage of strangers, unless the floor covers
-  // its version: another process that saw the object first may have dropped its entry.
+  // An object without an entry has grown. That uses up usage that strangers added before, unless
+  // the floor covers its version: another process that saw the object first may have dropped its
+  // entry.
   void OnAppeared(base::TimePoint now, Growth growth);
   // True if OnAppeared() would change anything.
   [[nodiscard]] bool AwaitsGrowth() const { return strangers.Oldest() || InBurst(); }
@@ -108,7 +109,7 @@ struct Account {
  private:
   void TakeList(const std::string& text);
   // True if objects may appear that were granted from an unassigned entry.
-  [[nodiscard]] bool InBurst() const { return list && !list->Unassigned().empty(); }
+  [[nodiscard]] bool InBurst() const;
   // Holds again what objects used up that have an entry in the list: the watch of objects was ahead
   // of the watch of quotas. An object of a burst may have got no entry, because its writer has seen
   // it. Then the floor covers its version.

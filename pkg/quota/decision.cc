@@ -148,10 +148,12 @@ ResourceList AnsweredFor(const Standing& standing, const ResourceList& stored) {
   return standing.answer != nullptr ? Larger(stored, *standing.answer) : stored;
 }
 
-// Returns what `used` already includes for the object, if its stored usage is `stored`.
-ResourceList HasFor(const Standing& standing, const ResourceList& stored) {
-  const ResourceList answered = AnsweredFor(standing, stored);
-  return standing.reserved ? Larger(answered, standing.reserved(stored)) : answered;
+// Returns what `used` already includes for the object, if its stored usage is `stored`. The
+// reservation that answers an update may have started from more than `stored`, because the quota's
+// scopes have changed. Then `used` does not include all of it.
+ResourceList HasFor(const Standing& standing, const Request& request, const ResourceList& stored) {
+  if (!standing.reserved) return AnsweredFor(standing, stored);
+  return Larger(request.before ? stored : AnsweredFor(standing, stored), standing.reserved(stored));
 }
 
 std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& standings,
@@ -162,8 +164,9 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
     ResourceList absolute =
         Countable(*standing.quota, UsageAtStake(*standing.quota, request, names));
     ResourceList stored = StoredUsage(request, *standing.quota);
-    if (Excess(absolute, AnsweredFor(standing, stored)).empty()) continue;
-    ResourceList amount = Excess(absolute, HasFor(standing, stored));
+    ResourceList amount = Excess(absolute, HasFor(standing, request, stored));
+    const bool answered = Excess(absolute, AnsweredFor(standing, stored)).empty();
+    if (answered && amount.empty()) continue;
     needs.push_back({index, std::move(amount), std::move(absolute), std::move(stored)});
   }
   return needs;
@@ -174,7 +177,7 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
 ResourceList HadBy(const Standing& standing, const Request& request, const Names& names) {
   if (standing.answer == nullptr && !standing.reserved) return {};
   const ResourceList stored = StoredUsage(request, *standing.quota);
-  const ResourceList has = HasFor(standing, stored);
+  const ResourceList has = HasFor(standing, request, stored);
   return Excess(Smaller(UsageAtStake(*standing.quota, request, names), has), stored);
 }
 

@@ -179,7 +179,9 @@ void Judge::CheckAllReserved(const Thing& after) {
     if (IsExcused(limits_[quota.uid])) continue;
     const bool named = quota.reservations.find(after.uid) != std::string::npos;
     for (const auto& [name, amount] : server_->CountedBy(quota, after)) {
-      if (amount == 0 || !quota.status_hard->contains(name)) continue;
+      // A name that was removed from the spec loses its entries before it leaves the status.
+      const bool limited = quota.status_hard->contains(name) && quota.hard.contains(name);
+      if (amount == 0 || !limited) continue;
       if (!IsCalmFor(quota, name, since)) continue;
       limiting.insert(quota.resource());
       if (!named) lacks = "quota " + quota.ns + "/" + quota.name + " " + name;

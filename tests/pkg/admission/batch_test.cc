@@ -86,5 +86,39 @@ TEST_CASE("batch: a grant pays for another version only what it added", "[admiss
   REQUIRE(plan.grants[0].relying.size() == 1);
 }
 
+// The entry adds 5 to the 1 that the quota counted when it was made. By now the quota has another
+// scope and counts nothing of the stored object.
+TEST_CASE("batch: a reservation that answers an update pays only what it added", "[admission]") {
+  const quota::Evaluator things = Things();
+  quota::Request request;
+  request.evaluator = &things;
+  request.uid = {1, 1};
+  request.version = "7";
+  request.before = quota::Subject();
+  const quota::Quota quota = HundredThings("11");
+  accounting::ReservationList list;
+  const quota::ResourceList usage = List({{"things", "6"}});
+  list.Add({.by = "a",
+            .n = 1,
+            .of = "things",
+            .usage = usage,
+            .objects = {request.uid},
+            .from = "7",
+            .stored = List({{"things", "1"}})});
+  const auto added_for = [&](const char* after) {
+    request.after.usage = List({{"things", after}});
+    BookedQuota booked{.quota = &quota, .list = &list};
+    booked.answer = [&](const quota::Uid&, std::string_view) { return &usage; };
+    BatchQuotas quotas;
+    const auto& by = quotas.Add("ns", {booked});
+    const BatchPlan plan = PlanBatch({{&request, "ns", &by}}, quotas);
+    REQUIRE(!plan.grants.empty());
+    return plan.grants.back().grants[0].added;  // the write, if there is one
+  };
+  CHECK(added_for("5").empty());
+  CHECK(added_for("6") == List({{"things", "1"}}));
+  CHECK(added_for("7") == List({{"things", "2"}}));
+}
+
 }  // namespace
 }  // namespace admission::batch_test
