@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <utility>
 
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/load_balancer.h"
@@ -76,6 +77,25 @@ bool Leads(const Daemon& daemon) {
   return daemon.Metric("leader_election_master_status").value_or(0) == 1;
 }
 
+// Waits until the daemon has nothing to write to the quota "q". After the last change of usage it
+// makes one more write, which removes ended reservations.
+void WaitUntilQuiet(Scenario& s, const Daemon& daemon) {
+  Eventually(
+      "no reservation is left",
+      [&]() -> std::string {
+        const json::Value quota = s.GetQuota("q");
+        const std::string list(quota.StringAt(
+            {"metadata", "annotations", "quota-controller-manager.io/reservations"}));
+        return list.find(R"("reservations")") == std::string::npos ? "" : list;
+      },
+      Stretched(30s));
+  std::size_t logged = 0;
+  Eventually("the daemon has got its answers", [&]() -> std::string {
+    const std::size_t now = daemon.Log().size();
+    return std::exchange(logged, now) == now ? "" : "it still logs";
+  });
+}
+
 }  // namespace
 
 TEST_CASE("under load: daemon, API server and etcd are killed in turn",
@@ -130,6 +150,7 @@ TEST_CASE("under load: another replica leads after a leader was suspended beyond
   // No write may be running: a write answered after the pause would look like a new one.
   load.Pause();
   load.ExpectTrue();
+  WaitUntilQuiet(s, replicas.first());
   replicas.first().Signal(SIGSTOP);
   load.Resume();
   replicas.SendToSecondOnly();
