@@ -23,9 +23,9 @@ struct LeaveGate {
   ~LeaveGate() { gate.Leave(); }
 };
 
-// Removes ended entries with numbers up to `last`, and those of other processes. Call it after the
-// new grants are added: `used` still contains the usage of the old entries, so a new entry for the
-// same object must not raise it again.
+// Removes ended entries, except those that the process `by` numbered above `last`. Call it after
+// the new grants are added: `used` still contains the usage of the old entries, so a new entry for
+// the same object must not raise it again.
 void SettleOlder(accounting::ReservationList& list, const std::string& by, std::uint64_t last,
                  const accounting::View& view) {
   std::vector<accounting::Reservation>& entries = list.entries();

@@ -69,7 +69,7 @@ class Strangers {
                   const Counted& counted, const std::string& version = {});
 
   Parts parts_;
-  ResourceList lapsed_;
+  ResourceList lapsed_;                    // dropped without asking since the last TakeOver()
   std::optional<std::uint64_t> recorded_;  // ReservationList::writes, seen last; nullopt: no list
   ResourceList used_;                      // status.used, seen last
   ResourceList written_;                   // ReservationList::strangers, seen last

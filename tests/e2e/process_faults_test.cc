@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "pkg/quota/quota.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/load_balancer.h"
 #include "tests/e2e/harness/sockets.h"
@@ -83,9 +84,8 @@ void WaitUntilQuiet(Scenario& s, const Daemon& daemon) {
   Eventually(
       "no reservation is left",
       [&]() -> std::string {
-        const json::Value quota = s.GetQuota("q");
-        const std::string list(quota.StringAt(
-            {"metadata", "annotations", "quota-controller-manager.io/reservations"}));
+        const json::Value object = s.GetQuota("q");
+        const std::string list(object.StringAt({"metadata", "annotations", quota::kReservations}));
         return list.find(R"("reservations")") == std::string::npos ? "" : list;
       },
       Stretched(30s));
