@@ -127,7 +127,7 @@ void OwnReservations::Assign(Standing& standing) {
       }
     }
   }
-  for (Reservation& entry : drawn) accounting::Reserve(standing, std::move(entry));
+  for (Reservation& entry : drawn) accounting::Assign(standing, std::move(entry));
 }
 
 std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint now,

@@ -40,6 +40,16 @@ void Lower(ResourceList& used, const ResourceList& by) {
   }
 }
 
+// Returns what other calls for the same creation reserved.
+ResourceList GrantedAtCreation(const ReservationList& list, const Uid& uid) {
+  ResourceList granted;
+  for (const Reservation& entry : list.entries()) {
+    const bool names = std::ranges::find(entry.objects, uid) != entry.objects.end();
+    if (names && entry.from.empty()) granted = quota::Larger(granted, entry.usage);
+  }
+  return granted;
+}
+
 }  // namespace
 
 bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Uid& uid) {
@@ -59,6 +69,15 @@ bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n) {
   CHECK(entry->objects.empty()) << "objects of " << by << "/" << n << " would lose their usage";
   Lower(standing.used, entry->usage);
   return standing.list.Remove(by, n);
+}
+
+void Assign(Standing& standing, Reservation creations) {
+  CHECK(creations.from.empty()) << "an update cannot be granted from an unassigned entry";
+  for (const Uid& uid : creations.objects) {
+    const ResourceList granted = GrantedAtCreation(standing.list, uid);
+    quota::AddTo(standing.used, quota::Excess(creations.usage, granted));
+  }
+  standing.list.Add(std::move(creations));
 }
 
 }  // namespace accounting

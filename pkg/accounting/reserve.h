@@ -32,8 +32,12 @@ void Reserve(Standing& standing, Reservation reservation);
 // Takes back the reservation for one object. REQUIRES: this process granted it, and no caller
 // relies on it. Returns false if the list does not have it any more.
 bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Uid& uid);
-// The same for an entry without objects. If objects were granted from it, the writer adds entries
-// of their own for them in the same write.
+// The same for an entry without objects. If objects were granted from it, the writer calls Assign()
+// for them in the same write.
 bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n);
+// Adds the entry of creations that were granted from an unassigned entry. Their usage stays in
+// `used`, even if entries of later updates allow these objects more: an update adds only what it
+// needs beyond the creation. REQUIRES: a creation.
+void Assign(Standing& standing, Reservation creations);
 
 }  // namespace accounting

@@ -8,6 +8,7 @@
 namespace reserve_test {
 
 using namespace accounting_test;
+using accounting::Assign;
 using accounting::Decisive;
 using accounting::Reserve;
 using accounting::Rise;
@@ -79,10 +80,37 @@ TEST_CASE("reserve: a grant replaces its part of an unassigned entry", "[account
   Standing standing{Pods(1), {}};
   Reserve(standing, {.by = "a", .n = 1, .of = "pods", .usage = Pods(64), .unassigned = 64});
   CHECK(Withdraw(standing, "a", 1));
-  Reserve(standing, Creation(2, {Object(1), Object(2)}));
+  Assign(standing, Creation(2, {Object(1), Object(2)}));
   CHECK(standing.used == Pods(3));
   CHECK(standing.list.entries().size() == 1);
   CHECK_FALSE(Withdraw(standing, "a", 1));
+}
+
+// The object is created with 2 from the unassigned entry and stored. Another process, which has
+// seen it, then reserves its growth from 2 to 5.
+TEST_CASE("reserve: a grant that was updated keeps its part of the entry", "[accounting]") {
+  Standing standing{Pods(1), {}};
+  Reserve(standing, {.by = "a", .n = 1, .of = "pods", .usage = Pods(4), .unassigned = 4});
+  Reservation growth = Growth(1, Object(1), 5, "20", 2);
+  growth.by = "b";
+  Reserve(standing, growth);
+  CHECK(standing.used == Pods(8));
+  CHECK(Withdraw(standing, "a", 1));
+  Reservation creation = Creation(2, {Object(1)});
+  creation.usage = Pods(2);
+  Assign(standing, creation);
+  CHECK(standing.used == Pods(6));  // 1 of others, 5 of the object
+}
+
+TEST_CASE("reserve: a grant that another call reserved too is assigned once", "[accounting]") {
+  Standing standing{Pods(1), {}};
+  Reserve(standing, {.by = "a", .n = 1, .of = "pods", .usage = Pods(4), .unassigned = 4});
+  Reservation repeated = Creation(1, {Object(1)});
+  repeated.by = "b";
+  Reserve(standing, repeated);
+  CHECK(Withdraw(standing, "a", 1));
+  Assign(standing, Creation(2, {Object(1)}));
+  CHECK(standing.used == Pods(2));
 }
 
 TEST_CASE("reserve: a withdrawal does not lower used below zero", "[accounting]") {
