@@ -141,7 +141,7 @@ TEST_CASE("simulation: schedules that failed before do not fail again", "[simula
     CHECK(Run(*schedule).value_or("") == "");
     ++traces;
   }
-  CHECK(traces >= 75);
+  CHECK(traces >= 78);
 }
 
 }  // namespace simulation_test

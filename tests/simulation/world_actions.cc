@@ -120,7 +120,7 @@ bool World::PerformOnReplica(const Action& action) {
     judge_.OnTrouble();
   } else if (action.what == "pause") {
     replica.Pause(time);
-    EndsIn(time);
+    EndsIn(time + 4s);  // until then a replica takes back nothing
   } else if (action.what == "kill" || action.what == "stop") {
     Restart(index, action.what == "kill", action.Get("down") * 1ms);
   } else if (action.what == "cut") {
