@@ -34,15 +34,16 @@ usage() {
 }
 
 # The parts of a full run in chains. The parts of a chain run in turn, each once its requirements
-# are there; the chains run in parallel. The first three chains wait for servers; the other two
-# compute. differential comes last, because kubernetes has compiled most of what it builds.
+# are there; the chains run in parallel. The first three chains wait for servers and sockets, with
+# deadlines; the other two compute. differential comes last, because kubernetes has compiled most of
+# what it builds.
 readonly first=(release lint units)
 readonly sandbox_chain=(e2e-sandbox quickstart alerts dashboard image release-files
   where-time-goes)
-readonly sanitized_chain=(tsan-units tsan-e2e asan-e2e)
+readonly sanitized_chain=(tsan-units tsan-e2e asan-units asan-e2e)
 readonly real_chain=(kubernetes e2e-real sandbox-kubectl plugin chart manifests
   suite oldest newest)
-readonly build_chain=(tsan asan asan-units tidy)
+readonly build_chain=(tsan asan tidy)
 readonly compute_chain=(simulation simulation-of-classes simulation-of-trees instructions fuzz
   differential)
 # The parts of a quick run; once the first have ended, the rest run in parallel.

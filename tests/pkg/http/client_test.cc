@@ -14,13 +14,12 @@ namespace {
 
 using base::ErrorCode;
 using base::Task;
+using http::test::kLong;
 using http::test::Listener;
 using http::test::Loopback;
 using http::test::ReadUntil;
 using http::test::Soon;
 using namespace std::chrono_literals;
-
-constexpr auto kLong = 15s;  // only a broken test waits for so long
 
 http::Request Ask(std::string method, std::string target, std::string body = "") {
   return {.method = std::move(method), .target = std::move(target), .body = std::move(body)};

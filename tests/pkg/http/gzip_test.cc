@@ -12,8 +12,8 @@ namespace {
 
 using base::ErrorCode;
 using base::Task;
+using http::test::kLong;
 using http::test::Loopback;
-using namespace std::chrono_literals;
 
 std::string Gzip(std::string plain) {
   z_stream zlib{};
@@ -115,7 +115,7 @@ TEST_CASE("client: gzip is decoded if it was requested", "[http][client][gzip]")
     options.server = loopback.url();
     options.gzip = wanted;
     const auto client = http::NewClient(loopback.io().get_executor(), options).value();
-    const auto response = co_await client->Do(http::Request(), 15s);
+    const auto response = co_await client->Do(http::Request(), kLong);
     REQUIRE(response.has_value());
     CHECK(response->body == plain);
     CHECK_FALSE(response->headers.Has("Content-Encoding"));
@@ -137,7 +137,7 @@ TEST_CASE("client: a gzip body that swells beyond the bound is refused", "[http]
     options.server = loopback.url();
     options.max_body_bytes = std::size_t{1} << 20;
     const auto client = http::NewClient(loopback.io().get_executor(), options).value();
-    const auto response = co_await client->Do(http::Request(), 15s);
+    const auto response = co_await client->Do(http::Request(), kLong);
     REQUIRE_FALSE(response.has_value());
     CHECK(response.error().Is(ErrorCode::kTooLarge));
   });
@@ -156,7 +156,7 @@ TEST_CASE("client: a gzip body truncated by its Content-Length is malformed",
     http::ClientOptions options;
     options.server = loopback.url();
     const auto client = http::NewClient(loopback.io().get_executor(), options).value();
-    const auto response = co_await client->Do(http::Request(), 15s);
+    const auto response = co_await client->Do(http::Request(), kLong);
     REQUIRE_FALSE(response.has_value());
     CHECK(response.error().Is(ErrorCode::kMalformed));
   });

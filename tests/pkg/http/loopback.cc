@@ -20,7 +20,7 @@ void Loopback::Run(std::function<base::Task<void>()> test) {
   server_ = std::move(*made);
   std::exception_ptr failure;
   bool served = false;
-  asio::steady_timer watchdog(io_, std::chrono::seconds(20));
+  asio::steady_timer watchdog(io_, kLong + std::chrono::seconds(30));
   watchdog.async_wait([&](const boost::system::error_code& error) {
     if (!error) io_.stop();
   });
@@ -109,7 +109,7 @@ base::Task<void> Yield() {
   for (int i = 0; i < 20; ++i) co_await asio::post(executor, asio::use_awaitable);
 }
 
-base::TimePoint Soon() { return base::RealClock().Now() + std::chrono::seconds(15); }
+base::TimePoint Soon() { return base::RealClock().Now() + kLong; }
 
 Authority::Authority() {
   CertificateSpec spec;

@@ -2,6 +2,7 @@
 
 // Runs a server and a test body on one io_context, over loopback.
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +15,9 @@
 
 namespace http::test {
 
+// Only a broken test waits for so long, even if the machine stands still for a while.
+inline constexpr std::chrono::seconds kLong{120};
+
 class Loopback {
  public:
   // Set before Run().
@@ -21,7 +25,7 @@ class Loopback {
   Handler handler;
 
   // Runs `test` while the server accepts; stops the server, and returns when everything has ended.
-  // Rethrows the test's exception. A test that takes longer than 20 s fails.
+  // Rethrows the test's exception. A test that takes much longer than kLong ends the program.
   void Run(std::function<base::Task<void>()> test);
 
   [[nodiscard]] base::asio::io_context& io() { return io_; }
@@ -57,7 +61,7 @@ base::Task<std::string> ReadUntil(Connection& connection, std::string marker);
 // Lets everything that is ready run.
 base::Task<void> Yield();
 
-base::TimePoint Soon();  // a deadline that only a broken test reaches
+base::TimePoint Soon();  // the deadline in kLong
 
 // A CA, and certificates that it signed for 127.0.0.1 and localhost.
 struct Authority {

@@ -13,14 +13,13 @@ namespace {
 using base::ErrorCode;
 using base::Task;
 using http::test::Authority;
+using http::test::kLong;
 using http::test::Listener;
 using http::test::Loopback;
 using http::test::ReadUntil;
 using http::test::Relay;
 using http::test::Soon;
 using namespace std::chrono_literals;
-
-constexpr auto kLong = 15s;
 
 bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

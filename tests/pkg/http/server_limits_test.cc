@@ -12,6 +12,7 @@ namespace {
 
 using base::Task;
 using http::test::Authority;
+using http::test::kLong;
 using http::test::Loopback;
 using http::test::ReadUntil;
 using http::test::Soon;
@@ -62,7 +63,7 @@ TEST_CASE("server: the bound on requests of a connection loses no request", "[ht
     for (int i = 0; i < 20; ++i) {
       http::Request request;
       request.method = "POST";
-      const auto response = co_await client->Do(std::move(request), 15s);
+      const auto response = co_await client->Do(std::move(request), kLong);
       REQUIRE(response.has_value());
     }
   });
@@ -182,7 +183,7 @@ TEST_CASE("server: a Content-Length of 100 MB is refused before the body", "[htt
     request.method = "POST";
     request.headers.Add("Expect", "100-continue");
     request.body.assign(std::size_t{100} << 20, 'x');
-    const auto response = co_await client->Do(std::move(request), 15s);
+    const auto response = co_await client->Do(std::move(request), kLong);
     // A client that is still sending when the answer comes may see a closed connection.
     if (response) CHECK(response->status == 413);
     if (!response) CHECK(response.error().Is(base::ErrorCode::kUnavailable));

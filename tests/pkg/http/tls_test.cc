@@ -13,10 +13,9 @@ using base::Task;
 using http::CertificatePair;
 using http::CertificateSpec;
 using http::test::Authority;
+using http::test::kLong;
 using http::test::Loopback;
 using namespace std::chrono_literals;
-
-constexpr auto kLong = 15s;
 
 bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
