@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/api/resource_version.h"
 #include "pkg/base/task_group.h"
 #include "pkg/json/value.h"
 
@@ -223,9 +224,9 @@ void WebhookKeeper::SayOpen() {
   }
 }
 
-// Looks up the owner before the object is created: with the UID of a former owner of the same name,
-// garbage collection would delete the object at once. False: create nothing now, because the owner
-// cannot be read, or is gone, and the installation with it.
+// Looks up the owner before it is written: with the UID of a former owner of the same name, garbage
+// collection would delete the object at once. False: write nothing now, because the owner cannot be
+// read, or is gone, and the installation with it.
 base::Task<bool> WebhookKeeper::FindOwner() {
   for (const std::string& name : options_.owner_roles) {
     const auto uid = co_await UidOf(name);
@@ -289,7 +290,7 @@ client::ApiRequest WebhookKeeper::RequestFor(const WebhookPlan::Write& write) co
 
 base::Task<void> WebhookKeeper::Write() {
   std::optional<WebhookPlan::Write> write = plan_.Next();
-  if (write && write->create) {
+  if (write && write->body.At({"metadata", "ownerReferences"}) != nullptr) {
     if (!co_await FindOwner()) co_return;
     write = plan_.Next();  // the plan may have changed meanwhile
   }
@@ -313,11 +314,14 @@ void WebhookKeeper::OnWritten(const json::Value& stored, bool created) {
   LOG(INFO) << "webhook configuration " << (created ? "created" : "updated")
             << " name=" << plan_.name();
   const base::TimePoint now = scheduler_.Now();
-  plan_.OnLive(now, &stored);
+  // The watch may be ahead of the answer: since then the object may have been deleted, or replaced.
+  const std::string& shown = reflector_->state().resource_version;
+  if (!api::ReachesVersion(shown, api::ResourceVersion(stored))) plan_.OnLive(now, &stored);
   if (!plan_.Next()) {
     retry_.Reset();
   } else {
-    not_before_ = now + retry_.Next(now);  // the server stored something else: wait, do not loop
+    // The server stored something else, or somebody has changed it since: wait, do not loop.
+    not_before_ = now + retry_.Next(now);
   }
 }
 

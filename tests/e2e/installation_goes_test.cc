@@ -78,7 +78,11 @@ TEST_CASE("a role created again under its name does not delete the rules",
   installation.Apply("core-enforced");
   const std::string uid(installation.api().Get(path).StringAt({"metadata", "uid"}));
   Eventually(
-      "the new role owns it", [&] { return owner() == uid ? "" : "owned by " + owner(); },
+      "the new role owns it",
+      [&] {
+        if (owner() == uid) return std::string();
+        return "owned by " + owner() + "; the daemon's log:\n" + Tail(daemon.Log(), 30);
+      },
       Stretched(90s));
   Eventually(
       "pods are refused",

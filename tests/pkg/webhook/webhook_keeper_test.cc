@@ -206,6 +206,21 @@ TEST_CASE_METHOD(KeeperFixture,
   CHECK(server.writes == 2);
 }
 
+TEST_CASE_METHOD(KeeperFixture,
+                 "webhook keeper: an object deleted before its write is answered is created again",
+                 "[admission]") {
+  WebhookKeeper& keeper = Settled({Counted("secrets")});
+  server.answers_after = 1s;
+  Edit("Ignore");
+  scheduler.RunFor(500ms);
+  REQUIRE(server.writes == 2);
+  cluster.Delete(kWebhookConfigurations, "", kName);
+  scheduler.RunFor(10s);
+  REQUIRE(Live() != nullptr);
+  CHECK(Guards().size() == 1);
+  CHECK(Why(keeper).empty());
+}
+
 TEST_CASE_METHOD(KeeperFixture, "webhook keeper: one of several replicas reports a repair",
                  "[admission]") {
   EventList events;
@@ -406,20 +421,33 @@ TEST_CASE_METHOD(KeeperFixture,
   SECTION("there is none") {
     CHECK(Why(start()).empty());
     CHECK(owner().empty());
-    return;
   }
-  put_role("one");
-  WebhookKeeper& keeper = start();
-  CHECK(owner() == "one");
-  cluster.Delete(roles, "", "quota");
-  cluster.Delete(kWebhookConfigurations, "", kName);
-  scheduler.RunFor(1min);
-  CHECK(Live() == nullptr);  // the installation is being deleted
-  CHECK(Why(keeper).find("the ClusterRole that owned it is gone") != std::string::npos);
-  put_role("two");
-  scheduler.RunFor(2min);
-  CHECK(owner() == "two");
-  CHECK(Why(keeper).empty());
+  SECTION("it is deleted and created again") {
+    put_role("one");
+    WebhookKeeper& keeper = start();
+    CHECK(owner() == "one");
+    cluster.Delete(roles, "", "quota");
+    cluster.Delete(kWebhookConfigurations, "", kName);
+    scheduler.RunFor(1min);
+    CHECK(Live() == nullptr);  // the installation is being deleted
+    CHECK(Why(keeper).find("the ClusterRole that owns it was deleted") != std::string::npos);
+    put_role("two");
+    scheduler.RunFor(2min);
+    CHECK(owner() == "two");
+    CHECK(Why(keeper).empty());
+  }
+  SECTION("somebody creates the object without an owner, and the ClusterRole is new") {
+    put_role("one");
+    WebhookKeeper& keeper = start();
+    cluster.Delete(roles, "", "quota");
+    put_role("two");
+    json::Value bare = *Live();
+    bare.Make({"metadata"}).AsObject()->Erase("ownerReferences");
+    cluster.Put(kWebhookConfigurations, bare);
+    scheduler.RunFor(10s);
+    CHECK(owner() == "two");
+    CHECK(Why(keeper).empty());
+  }
 }
 
 TEST_CASE_METHOD(KeeperFixture,
