@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/api/resource_version.h"
+
 namespace controllers {
 namespace {
 
@@ -221,7 +223,7 @@ std::optional<AppliedWrite> AppliedPlan::Compare(const std::string& ns, Entry& e
     entry.due = std::max(entry.due, clock_.Now() + kBetweenLooks);
     return std::nullopt;
   }
-  in_flight_ = InFlight{ns, entry.name, digest};
+  in_flight_ = InFlight{.ns = ns, .name = entry.name, .digest = digest};
   return write;
 }
 
@@ -233,6 +235,8 @@ void AppliedPlan::OnWritten(const AppliedWrite& write, std::string_view version)
   if (entry == nullptr || !written) return;
   if (write.verb == AppliedWrite::Verb::kDelete) return Lose(write.ns, space->second, *entry);
   entry->due = clock_.Now() + pace_.each;
+  // The watch has shown that the written object was deleted since.
+  if (api::ReachesVersion(written->gone, version)) return;
   Take(*entry, version, written->digest);
 }
 

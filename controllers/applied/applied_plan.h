@@ -145,6 +145,7 @@ class AppliedPlan {
     std::string ns;
     std::string name;
     std::uint64_t digest = 0;
+    std::string gone = {};  // the version of the last deletion that was shown since; "": none
   };
   std::optional<InFlight> in_flight_;  // the watch may show a write before its answer arrives
   int failures_ = 0;                   // in a row

@@ -89,7 +89,11 @@ void AppliedPlan::OnGone(const json::Value& object) {
   const std::string ns = SpaceNameOf(object);
   Entry* const entry = Find(ns, object.StringAt({"metadata", "name"}));
   if (entry == nullptr) return;
-  if (api::IsKnownOlder(object.StringAt({"metadata", "resourceVersion"}), entry->version)) return;
+  const std::string_view version = object.StringAt({"metadata", "resourceVersion"});
+  if (api::IsKnownOlder(version, entry->version)) return;
+  if (in_flight_ && in_flight_->ns == ns && in_flight_->name == entry->name) {
+    in_flight_->gone = version;
+  }
   entry->taken = false;
   Lose(ns, spaces_[ns], *entry);
 }

@@ -276,6 +276,26 @@ TEST_CASE_METHOD(PlanFixture,
   }
 }
 
+TEST_CASE_METHOD(PlanFixture, "applied: an object deleted before its write is answered is restored",
+                 "[controllers][applied]") {
+  source.used = {{"company", 3}};
+  Reach("a", {"company"});
+  List();
+  AppliedPlan::Next next = plan.Decide();
+  for (int step = 0; step < 100 && !next.write; ++step) {
+    clock.Advance(100ms);
+    next = plan.Decide();
+  }
+  REQUIRE(next.write);
+  json::Value object = next.write->object;
+  object.Make({"metadata", "resourceVersion"}) = std::to_string(++version);
+  const std::string created = std::to_string(version);
+  plan.OnStored(object);
+  plan.OnGone(Gone("a", "company", ++version));
+  plan.OnWritten(*next.write, created);
+  CHECK(RunFor(60s) == Words{"create a/company"});
+}
+
 TEST_CASE_METHOD(PlanFixture, "applied: a foreign object is not written, and is reported once",
                  "[controllers][applied]") {
   source.used = {{"company", 3}};
