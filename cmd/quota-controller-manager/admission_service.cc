@@ -111,6 +111,7 @@ void AdmissionService::Prepare(const std::string& quota_api,
   options.admission = &observer_;
   options.exempt = exempt_;
   options.guarded = [this, quota_api](const quota::Evaluator& evaluator, std::string_view ns) {
+    // Quotas of exempt namespaces are counted and shown, although no rule guards their names.
     return exempt_.contains(ns) || keeper_.Stored(quota_api, evaluator.resource, ns);
   };
   options.on_constrained = [this, quota_api] { WantRules(quota_api); };
@@ -147,6 +148,7 @@ void AdmissionService::Attach(const std::string& quota_api,
                               controllers::QuotaController& controller) {
   Enforced& enforced = *enforced_.at(quota_api);
   enforced.controller = &controller;
+  // Before the first review: its reservation must be held long enough.
   controller.SetSlowestWebhook(other_webhooks_.Longest());
   enforced.book.Open(controller.quota_book(), controller.object_book());
 }
@@ -321,6 +323,7 @@ base::Task<void> AdmissionService::Run() {
   co_await server_->Run();
   co_await base::IgnoreCancellation();  // current reviews end by themselves, within their deadline
   for (const auto& [name, enforced] : enforced_) co_await enforced->admitter->Stop();
+  // Only now: as long as reviews are answered, certificate and rules must be maintained.
   tasks_.Cancel();
   co_await tasks_.Join();
   co_await closing_.Join();

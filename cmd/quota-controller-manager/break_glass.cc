@@ -21,6 +21,7 @@ base::Error CannotOpen(const std::string& why) {
   return {.code = base::ErrorCode::kUnavailable, .message = why};
 }
 
+// Guarded by the version that was read, because the owner of a later version was not checked.
 json::Value OpeningPatch(const json::Value& live) {
   json::Object annotations{{std::string(webhook::kBreakGlassAnnotation), "true"}};
   return json::Object{

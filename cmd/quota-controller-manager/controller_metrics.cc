@@ -42,7 +42,7 @@ ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string qu
   resync_seconds_ =
       registry_.NewHistogram("quota_resync_duration_seconds",
                              "Time of one resync, including all lists.", kResyncBuckets, With({}));
-  quotas_ = registry_.NewGauge("quota_quotas", "Quotas being managed.", With({}));
+  quotas_ = registry_.NewGauge("quota_quotas", "Managed quotas.", With({}));
   broken_quotas_ = registry_.NewGauge("quota_unreadable_quotas",
                                       "Quotas that cannot be read and are not updated.", With({}));
   reservations_ = registry_.NewGauge(
@@ -50,7 +50,7 @@ ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string qu
       With({}));
   oldest_reservation_ =
       registry_.NewGauge("quota_oldest_reservation_seconds",
-                         "Time since this process first saw the oldest of them.", With({}));
+                         "Time since this process first saw the oldest reservation.", With({}));
 }
 
 metrics::Labels ControllerMetrics::With(const metrics::Labels& more) const {
@@ -113,9 +113,9 @@ ControllerMetrics::Tracked& ControllerMetrics::ForResource(const std::string& re
   if (!added) return entry->second;
   const metrics::Labels labels = With({{"resource", resource}});
   entry->second = {
-      .objects = registry_.NewGauge("quota_tracked_objects", "Objects counted.", labels),
-      .distinct_facts =
-          registry_.NewGauge("quota_tracked_distinct_facts", "Different facts among them.", labels),
+      .objects = registry_.NewGauge("quota_tracked_objects", "Counted objects.", labels),
+      .distinct_facts = registry_.NewGauge("quota_tracked_distinct_facts",
+                                           "Distinct facts of the counted objects.", labels),
       .synced = registry_.NewGauge("quota_tracked_synced",
                                    "1 while the count is complete, 0 while it is stale.", labels),
       .age = registry_.NewGauge("quota_tracked_age_seconds",

@@ -51,6 +51,7 @@ std::optional<std::string> Engine::WhyNotReady() const {
     if (controller_->Ready(&why)) return std::nullopt;
     return why;
   }
+  // A quota API that the server does not serve must not make the daemon unready.
   if (served_.generation() > 0) return std::nullopt;
   return "it is not known yet whether the server has quotas of " + api_.name;
 }
@@ -133,6 +134,7 @@ void Engine::StartController() {
                      {.leading = options_.controller.leading});
   }
   queue_metrics_.Follow([this] { return controller_->running(); });
+  // Last, because reviews use the controller from now on.
   if (options_.admission != nullptr) options_.admission->Attach(api_.name, *controller_);
 }
 

@@ -178,6 +178,8 @@ base::Result<void> ParseEndpoint(Options& options) {
   }
   const bool reachable = options.admission_service || options.admission_url;
   if (options.enforced.empty() || reachable) return {};
+  // The API server cannot reach the webhook. The default then enforces nothing, so that the daemon
+  // starts without admission flags. An explicit --enforce is an error.
   if (options.manage_webhook && gflags::GetCommandLineFlagInfoOrDie("enforce").is_default) {
     options.unreachable = std::exchange(options.enforced, {});
     options.admission.reset();

@@ -180,6 +180,7 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
   if (options_.admission) {
     if (options_.admission_service) own_namespace_ = options_.admission_service->ns;
     if (config.in_cluster) own_namespace_ = config.ns;
+    // Our own pods must be able to start while no replica answers.
     if (!own_namespace_.empty()) options_.exempt_namespaces.push_back(own_namespace_);
     auto service =
         AdmissionService::New(io_.get_executor(), scheduler_, *client_, *events_, registry_,
@@ -241,6 +242,7 @@ base::Result<void> ManagerImpl::Serve() {
     const auto listening = admission_->Listen(health_);
     if (!listening) return listening.error().Wrap("flag --admission-bind-address");
   }
+  // One address for both needs one server for both.
   const bool together = options_.metrics && options_.health &&
                         options_.metrics->address == options_.health->address &&
                         options_.metrics->port == options_.health->port &&
@@ -339,6 +341,7 @@ base::Task<void> ManagerImpl::Work() {
   while (!co_await base::Stopping()) {
     co_await stopped->WaitUntil(scheduler_.Now() + std::chrono::hours(1));
   }
+  // The cancellation that ended the loop must not cut the stop of the stages short.
   co_await base::IgnoreCancellation();
   co_await stages.Stop();
   client_->CloseIdle();

@@ -31,7 +31,7 @@ void ExposeServer(metrics::Registry& registry, const std::string& name,
            {"malformed", &Stats::malformed}}) {
     turned_away.push_back(
         {number, registry.NewCounter("http_server_turned_away_total",
-                                     "Connections and requests that were refused unread.",
+                                     "Connections and requests that were refused or closed.",
                                      {{"server", name}, {"reason", reason}})});
   }
   registry.OnScrape([&server, connections, held_bytes, turned_away] {

@@ -185,6 +185,7 @@ base::Task<base::Result<void>> Uninstaller::Run() {
   // The daemons of that installation write them, too, and nothing distinguishes theirs.
   const bool anothers = *kind == webhook::Removal::Kind::kAnothers;
   if (anothers) Say(kAllApplied, "left unchanged, too");
+  // Returned at the end: if some are left, the other objects are removed all the same.
   base::Result<void> applied;
   if (!anothers) {
     auto removed = co_await RemoveAllApplied();
@@ -198,6 +199,7 @@ base::Task<base::Result<void>> Uninstaller::Run() {
     const auto removed = co_await Remove(std::move(target));
     if (!removed) co_return removed.error();
   }
+  // Last, so that a repeated --uninstall still finds a running daemon by its lease.
   const auto removed = co_await Remove(lease_);
   if (!removed) co_return removed.error();
   co_return applied;

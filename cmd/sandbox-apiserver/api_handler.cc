@@ -212,6 +212,7 @@ http::Response ApiHandler::AnswerFaults(const http::Request& request) {
     base::Result<json::Value> body = json::Parse(request.body);
     if (!body) return StatusResponse(api::BadRequest(body.error().message));
     if (!body->IsArray()) body = json::Array{*body};
+    // All are checked before the first is applied: an invalid request changes nothing.
     for (const json::Value& value : *body->AsArray()) {
       if (base::Result<Fault> fault = ParseFault(value); !fault) {
         return StatusResponse(api::BadRequest(fault.error().message));

@@ -56,7 +56,7 @@ enum class FaultKind {
   kStaleGroup,
 };
 
-// API groups whose server is away, with the version that is named of a group nothing else serves.
+// API groups whose server is away, with the version to report of a group that nothing else serves.
 using StaleGroups = std::map<std::string, std::string, std::less<>>;
 
 struct Fault {

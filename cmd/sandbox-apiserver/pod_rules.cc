@@ -226,6 +226,7 @@ std::string QosClass(const Value& pod) {
       }
     }
   }
+  // Pod-level resources replace those of the containers (KEP-2837).
   if (const Value* resources = pod.At({"spec", "resources"})) {
     any = false;
     guaranteed = true;

@@ -38,7 +38,8 @@ std::int64_t GraceOf(const Value& object) {
   return grace != nullptr ? grace->AsInt64().value_or(0) : 0;
 }
 
-// The grace period of this deletion; zero except for scheduled pods.
+// The grace period of this deletion; zero except for scheduled pods that still run (kubernetes
+// v1.36.3, pkg/registry/core/pod/strategy.go). A negative request means one second.
 std::int64_t GraceFor(const ResourceType& type, const Value& object, const DeleteOptions& options) {
   if (!type.IsCore("pods") || object.StringAt({"spec", "nodeName"}).empty()) return 0;
   const std::string_view phase = object.StringAt({"status", "phase"});
@@ -110,6 +111,7 @@ Outcome<WriteResult> Store::CommitUpdate(PendingWrite write) {
     return api::ModifiedConflict(type->group_resource(), write.target.name);
   }
   if (IsCrd(*type)) SetEstablished(write.object, Timestamp());
+  // An update that changes nothing makes no version and no event.
   const bool same = write.object == *InVersion(*current, *type);
   // An update that removes the last finalizer completes the deletion.
   const bool leaving = api::IsBeingDeleted(write.object) && GraceOf(write.object) == 0 &&
@@ -149,6 +151,7 @@ Value Store::MarkedForDeletion(const PendingWrite& write, std::int64_t grace) co
       api::FormatTime(clock_.WallNow() + std::chrono::seconds(grace));
   object.Make({"metadata", "deletionGracePeriodSeconds"}) = grace;
   if (type.IsCore("namespaces")) object.Make({"status", "phase"}) = "Terminating";
+  // A deletion changes what controllers do, so it raises the generation.
   if (!marked && HasGeneration(type)) {
     const Value* const generation = object.At({"metadata", "generation"});
     object.Make({"metadata", "generation"}) =

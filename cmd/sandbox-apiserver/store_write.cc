@@ -187,6 +187,7 @@ Outcome<PendingWrite> Store::PrepareCreate(const Target& target, Value body,
   write.options = options;
   if (auto checked = CheckKind(type, write.object); !checked) return checked.error();
   if (auto checked = CheckNamespaceOfBody(target, write.object); !checked) return checked.error();
+  // kube-apiserver returns a plain error here, which has the code 500 and no reason.
   if (!api::ResourceVersion(write.object).empty()) {
     api::Status status;
     status.code = 500;
@@ -223,6 +224,7 @@ Outcome<PendingWrite> Store::PrepareUpdate(const Target& target, Value body,
   }
   write.old_object = *current;
   write.unconditional = api::ResourceVersion(write.object).empty();
+  // Custom resources do not allow an update without a version.
   if (write.unconditional && target.type->custom) {
     return api::Invalid(target.type->group, target.type->resource, target.name,
                         {{.reason = "FieldValueInvalid",
@@ -304,6 +306,7 @@ Outcome<PendingWrite> Store::PrepareDelete(const Target& target, const DeleteOpt
     return FailedPrecondition(target, "ResourceVersion", options.resource_version, version,
                               "modified");
   }
+  // As the plugin NamespaceLifecycle of apiserver v0.36.3.
   const bool eternal =
       target.name == "default" || target.name == "kube-system" || target.name == "kube-public";
   if (target.type->IsCore("namespaces") && eternal) {
@@ -393,6 +396,7 @@ Outcome<void> Store::AssignPorts(PendingWrite& write) const {
 
 void Store::EnsureName(PendingWrite& write) {
   const ResourceType& type = *write.target.type;
+  // At most 63 characters with the suffix, and up to 8 tries (KEP-4420).
   const std::string base =
       std::string(write.object.StringAt({"metadata", "generateName"})).substr(0, 58);
   if (api::Name(write.object).empty() && !base.empty()) {
@@ -407,6 +411,7 @@ void Store::EnsureName(PendingWrite& write) {
 }
 
 std::string Store::RandomSuffix() {
+  // No vowels, as in apimachinery v0.36.3, pkg/util/rand/rand.go, so that no words appear.
   constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
   std::string suffix;
   for (int i = 0; i < 5; ++i) suffix += kLetters[random_() % kLetters.size()];

@@ -41,6 +41,7 @@ void ValidateAnnotations(const Value& annotations, FieldErrors& errors) {
   if (annotations.AsObject() == nullptr) return;
   std::size_t total = 0;
   for (const auto& [key, value] : *annotations.AsObject()) {
+    // In lower case, as upstream: apimachinery v0.36.3, pkg/api/validation/objectmeta.go.
     for (const std::string& wrong : CheckQualifiedName(base::ToLower(key))) {
       errors.Invalid("metadata.annotations", key, wrong);
     }

@@ -11,6 +11,7 @@
 namespace sandbox {
 namespace {
 
+// As client-go, with which kube-apiserver calls webhooks.
 constexpr int kMaxRetries = 10;
 
 api::Status FailedCall(const Webhook& webhook, const base::Error& error) {

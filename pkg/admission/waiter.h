@@ -31,7 +31,7 @@ struct QuotaAdmitter::Waiter {
 };
 
 Answer Unavailable(std::string message);
-// For a write that failed permanently; has the API server's own text.
+// The answer after a write that failed permanently. It has the API server's own text.
 Answer Failed(const base::Error& error);
 Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
                 std::vector<std::string> warnings);

@@ -68,6 +68,7 @@ Result<FieldSelector> FieldSelector::Parse(std::string_view text) {
   while (!rest.empty()) {
     const std::string_view term = rest.substr(0, TermLength(rest));
     rest.remove_prefix(std::min(term.size() + 1, rest.size()));
+    // As upstream: an empty term requires nothing.
     if (term.empty()) continue;
     auto requirement = ParseTerm(text, term);
     if (!requirement) return requirement.error();

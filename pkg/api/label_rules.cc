@@ -6,6 +6,8 @@
 namespace api {
 namespace {
 
+// The rules of apimachinery v0.36.3, pkg/util/validation/validation.go: IsQualifiedName() and
+// IsValidLabelValue().
 constexpr std::size_t kMaxName = 63;
 
 bool IsAlphanumeric(char c) {

@@ -47,6 +47,7 @@ std::string Check(const LabelRequirement& requirement) {
 bool Compare(const LabelRequirement& requirement, std::string_view text) {
   const auto value = ToInteger(text);
   const auto bound = ToInteger(requirement.values.front());
+  // As upstream: a label that is not an integer is neither greater nor less.
   if (!value || !bound) return false;
   return requirement.op == LabelOperator::kGreaterThan ? *value > *bound : *value < *bound;
 }

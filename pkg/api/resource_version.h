@@ -28,7 +28,7 @@ inline bool IsKnownOlder(std::string_view a, std::string_view b) {
   return IsOlderVersion(a, b).value_or(false);
 }
 
-// True if who has seen everything up to `seen` ("": nothing) is known to have seen `version`.
+// True if `version` is known to be among everything up to `seen` ("": nothing).
 inline bool ReachesVersion(std::string_view seen, std::string_view version) {
   return !seen.empty() && IsOlderVersion(seen, version) == std::optional(false);
 }

@@ -26,7 +26,8 @@ enum class LabelOperator { kIn, kNotIn, kExists, kDoesNotExist, kGreaterThan, kL
 struct LabelRequirement {
   std::string key;
   LabelOperator op = LabelOperator::kExists;
-  std::vector<std::string> values;  // kIn, kNotIn: at least one; kGreater, kLess: one integer
+  // kIn and kNotIn have at least one, kGreaterThan and kLessThan have one integer.
+  std::vector<std::string> values;
   bool operator==(const LabelRequirement&) const = default;
 };
 

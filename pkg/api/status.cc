@@ -80,6 +80,7 @@ StatusDetails ParseDetails(const json::Value& details) {
 int IntAt(const json::Value& value, std::initializer_list<std::string_view> path) {
   const json::Value* number = value.At(path);
   const auto integer = number == nullptr ? std::nullopt : number->AsInt64();
+  // Bounded, because a server may send any number.
   return static_cast<int>(std::clamp<std::int64_t>(integer.value_or(0), 0, 1'000'000'000));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Times stated by others. Certificates and servers may name years that a WallTime cannot hold, such
+// Times from certificates and servers. These may name years that a WallTime cannot hold, such
 // as 9999, which stands for "never" in certificates (RFC 5280, 4.1.2.5). Any thread.
 
 #include <algorithm>

@@ -174,7 +174,7 @@ Error ErrorFromAnswer(std::string_view verb, std::string_view path, int status,
 std::optional<Error> FailureInSuccess(std::string_view verb, std::string_view path,
                                       std::string_view body) {
   if (body.size() > kMaxStatusBytes) return std::nullopt;
-  // Saves parsing nearly every body.
+  // So nearly no body has to be parsed.
   if (body.find("\"Failure\"") == std::string_view::npos) return std::nullopt;
   const std::optional<json::Value> status = ParseStatus(body);
   if (!status || status->StringAt({"status"}) != "Failure") return std::nullopt;

@@ -104,6 +104,7 @@ base::Task<Result<Discovered>> Discovery::Look() {
   Result<bool> core = co_await Ask("/api", core_);
   if (!core) co_return core.error().Wrap("discovery");
   Result<bool> groups = true;
+  // The older form is read from both paths, so /apis need not be asked then.
   if (*core) groups = co_await Ask("/apis", groups_);
   if (!groups) co_return groups.error().Wrap("discovery");
   Discovered discovered;

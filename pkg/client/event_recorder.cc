@@ -125,7 +125,7 @@ bool Recorder::Record(Event event) {
   auto write = correlator_.Observe(std::move(event), scheduler_.Now(), scheduler_.WallNow());
   if (!write) {
     Count("silenced");
-    return true;
+    return true;  // recorded again, it would be silenced again
   }
   VLOG(1) << "event object=" << write->ns << "/" << write->event.about.name
           << " reason=" << write->event.reason << " count=" << write->count

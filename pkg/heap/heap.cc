@@ -10,8 +10,9 @@
 #endif
 
 #ifdef QCM_JEMALLOC
-// What jemalloc reads before the first allocation: one arena, as there is one thread; no cache of
-// pieces above 4 KiB, which are rare; kDecay, and no second stage of it.
+// jemalloc reads this before the first allocation. One arena is enough for one thread. Pieces above
+// 4 KiB are rare, so they are not cached. Free pages are returned within kDecay, without the second
+// stage that jemalloc calls muzzy.
 extern "C" const char* malloc_conf;  // NOLINT(readability-identifier-naming): jemalloc's name
 const char* malloc_conf = "narenas:1,lg_tcache_max:12,dirty_decay_ms:3000,muzzy_decay_ms:0";
 static_assert(heap::kDecay.count() == 3000, "malloc_conf says the same");

@@ -1,27 +1,27 @@
 #pragma once
 
-// The allocator of a program that links this, jemalloc, and how it gives back what was freed.
+// Programs that link this library use jemalloc, and return free memory to the kernel step by step.
 //
-// glibc's allocator was measured beside it with 50 000 quotas: it held the event loop for 12 to 20
-// ms whenever it merged freed pieces, was asked how much is free, or gave that back. jemalloc gives
-// back page by page as time passes, and took a fifth less memory and processor time.
+// glibc's allocator was measured as well, with 50 000 quotas. It held the event loop for 12 to 20
+// ms whenever it merged free memory, reported how much is free, or returned it. jemalloc returns
+// single pages over time, and needed a fifth less memory and CPU time.
 //
-// A build with a sanitizer keeps the sanitizer's allocator, and nothing here does anything.
+// A build with a sanitizer uses the sanitizer's allocator, and these functions do nothing.
 
 #include <chrono>
 #include <cstddef>
 
 namespace heap {
 
-// How long freed pages are kept for what is allocated next, at most.
+// The maximum time for which free pages are kept for reuse.
 inline constexpr std::chrono::milliseconds kDecay{3'000};
 
-// Bytes of pages that are free and not yet given back. Zero in a build with a sanitizer. Any
-// thread.
+// The bytes of free pages that were not returned yet. Zero in a build with a sanitizer. Any thread.
 std::size_t FreeBytes();
 
-// Gives back what is due by the time since it was freed: a part of kDecay later the same part of
-// it. A page costs about half a microsecond, so call often while much is free. Any thread.
+// Returns the pages that are due. The share of freed pages that is due grows with the time since
+// they were freed, up to all of them after kDecay. A page costs about half a microsecond, so call
+// this often while much is free. Any thread.
 void GiveBackDue();
 
 }  // namespace heap

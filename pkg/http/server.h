@@ -73,7 +73,7 @@ class ResponseWriter {
   virtual base::Task<base::Result<void>> Write(std::string bytes) = 0;
   virtual base::Task<base::Result<void>> Finish() = 0;  // the regular end of a chunked body
   // Replaces the request's body by `bytes` in the count against ServerOptions::max_held_bytes,
-  // until the answer: so many bytes does the handler keep. False: that is too much, and it should
+  // until the answer: the handler keeps that many bytes. False: that is too much, and it should
   // keep none.
   virtual bool Keep(std::size_t /*bytes*/) { return true; }
   // Closes the connection without a regular end; `reset` sends RST. For fault injection.

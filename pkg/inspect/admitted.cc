@@ -90,6 +90,7 @@ void LimitHugePages(const quota::core::Amounts& containers, Value& resources) {
   }
 }
 
+// For cpu and memory what the containers request, if they do; otherwise the limit of the pod.
 void RequestForPod(const quota::core::Amounts& containers, Value& resources) {
   const Value* limits = resources.At({"limits"});
   if (limits == nullptr || !limits->IsObject() || limits->AsObject()->empty()) return;
@@ -165,6 +166,7 @@ base::Result<void> AddLimitRange(const Value& limit_range, Defaults& defaults) {
       const Value* amounts = whole.Find(member);
       auto valid = quota::ResourceListFrom(amounts, std::string("spec.limits.") + member);
       if (!valid) return valid.error();
+      // Of several LimitRanges the first one with a default wins.
       AddMissing(amounts, into);
     }
   }
@@ -207,6 +209,8 @@ std::string DefaultStorageClass(const std::vector<Value>& classes) {
 }
 
 base::Result<Value> AdmittedPod(Value pod, const Defaults& defaults) {
+  // In the server's order: decoding sets the API's defaults before the plugins run. So a container
+  // with a limit requests that limit, and the default request of a LimitRange does not apply.
   if (auto rounded = RoundUpContainers(pod); !rounded) return rounded.error();
   ForContainers(pod, RequestLimits);
   if (auto done = DefaultPodLevel(pod); !done) return done.error();

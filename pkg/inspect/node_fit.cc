@@ -17,6 +17,7 @@ using json::Value;
 bool MatchesExpression(const Value& expression, const Value& node, bool by_name) {
   const std::string_view op = expression.StringAt({"operator"});
   const std::string key(expression.StringAt({"key"}));
+  // matchFields can only name metadata.name.
   const auto label = by_name ? std::optional(api::Name(node)) : api::Label(node, key);
   const Array& values = expression.ArrayAt({"values"});
   const bool named = label && std::ranges::any_of(values, [&](const Value& value) {
@@ -79,6 +80,7 @@ bool Tolerates(const Value& toleration, const Value& taint) {
   const std::string_view op = toleration.StringAt({"operator"});
   const std::string_view effect = toleration.StringAt({"effect"});
   if (!effect.empty() && effect != taint.StringAt({"effect"})) return false;
+  // Without a key, Exists tolerates every taint.
   if (key.empty()) return op == "Exists";
   if (key != taint.StringAt({"key"})) return false;
   return op == "Exists" || toleration.StringAt({"value"}) == taint.StringAt({"value"});

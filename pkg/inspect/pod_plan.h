@@ -20,7 +20,7 @@ struct PodPlan {
   std::int64_t count = 0;
 };
 std::optional<PodPlan> PodsOf(const json::Value& object, const NodeCounter& nodes_for);
-// Like PodPlanOf(), also for other kinds with a pod template, such as kinds of operators. For a
+// Like PodsOf(), also for other kinds with a pod template, such as kinds of operators. For a
 // CronJob: the pods of one run.
 std::optional<PodPlan> PodsOfAny(const json::Value& object, const NodeCounter& nodes_for);
 

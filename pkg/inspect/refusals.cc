@@ -43,7 +43,7 @@ void AddContradictions(const Amounts& amounts, const std::string& field, Texts& 
 void AddPodLevel(PodResources pod, Texts& texts) {
   const Amounts own = *std::exchange(pod.pod_level, std::nullopt);
   AddContradictions(own, "spec.resources", texts);
-  pod.overhead = {};
+  pod.overhead = {};  // only what containers request is compared
   const auto sum = quota::core::TotalOf(pod);
   if (!sum) return;
   for (const auto& [name, request] : own.requests) {
@@ -116,6 +116,7 @@ struct Measure {
       return text + "no request is specified or request is 0";
     }
     if (limit == nullptr || limit->IsZero()) return text + "no limit is specified or limit is 0";
+    // In floating point and printed with %f, as upstream: the text must be the same.
     const double ratio =
         static_cast<double>(limit->nanos()) / static_cast<double>(request->nanos());
     const double most =
@@ -151,8 +152,9 @@ void AddBeyond(const Bounds& bounds, const Amounts& amounts, Texts& texts) {
 
 Texts OfPod(PodResources pod, const std::vector<Bounds>& bounds) {
   Texts texts = ContradictionsIn(pod);
+  // The server validates an object before LimitRanger checks its bounds.
   if (!texts.empty()) return texts;
-  pod.overhead = {};
+  pod.overhead = {};  // LimitRanger leaves it out
   const auto sum = quota::core::TotalOf(pod);
   for (const Bounds& item : bounds) {
     if (item.type == "Pod" && sum) AddBeyond(item, *sum, texts);

@@ -83,6 +83,7 @@ std::string PercentText(const UsageLine& line) {
   const double fullness = line.Fullness();
   if (std::isinf(fullness)) return "over";
   if (!line.used || line.hard.Sign() <= 0) return "-";
+  // 1e-9 makes up for rounding: 0.29 * 100 is 28.999….
   constexpr double kMost = 99'999;
   return std::to_string(static_cast<long>(std::min(fullness * 100 + 1e-9, kMost))) + "%";
 }

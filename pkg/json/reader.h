@@ -73,8 +73,7 @@ template <typename Handler>
 base::Result<void> ReadDocument(std::string_view text, ParseLimits limits, Handler& handler) {
   const std::size_t invalid = FindInvalidUtf8(text);
   if (invalid != std::string_view::npos) return MalformedAt(invalid, "not UTF-8");
-  // RapidJSON notices some control characters in strings or not, depending on the string's
-  // alignment.
+  // Whether RapidJSON notices some control characters in a string depends on its alignment.
   const std::size_t control = FindControl(text);
   if (control != std::string_view::npos) return MalformedAt(control, "a control character");
   std::string copy;

@@ -1,6 +1,6 @@
 #pragma once
 
-// UTF-8 checks for the parser and the writer of this folder. Pure functions; any thread.
+// UTF-8 checks for JSON, YAML and the log. Pure functions; any thread.
 
 #include <cstddef>
 #include <string>

@@ -1,5 +1,5 @@
-// Our own, because RapidJSON's writer takes half as many instructions more, and either copies bytes
-// that are not UTF-8 or stops at them. Go replaces them, and so does this one.
+// Our own writer, because RapidJSON's takes 1.5 times the instructions, and either copies bytes
+// that are not UTF-8 or stops at them. Go replaces such bytes, and so does this writer.
 
 #include <array>
 

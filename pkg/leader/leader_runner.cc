@@ -64,6 +64,7 @@ base::Task<void> LeaderRunner::Run() {
 
 base::Task<void> LeaderRunner::Do(Step step) {
   if (step.kind == Step::Kind::kWait) {
+    // The alarm uses the scheduler's clock, which may stand still while the machine is suspended.
     co_await alarm_->WaitUntil(scheduler_.Now() + (step.by - Now()));
     co_return;
   }
@@ -137,11 +138,13 @@ void LeaderRunner::Say(const std::string& what) {
 
 base::Task<void> LeaderRunner::Release() {
   const bool leads = Leads();
+  // First, so that Leads() is false before another candidate can take the lease.
   elector_.Resign();
   if (!leads) co_return;
   Say("stopped leading");
   const base::TimePoint by = Now() + kReleaseTime;
   for (int i = 0; i < kReleaseTries; ++i) {
+    // The server may have stored a renewal whose answer was lost, so read the version again.
     const auto read = co_await lock_.Read(Left(by));
     const bool ours = read && *read && (*read)->holder == options_.elector.identity;
     if (read && !ours) co_return;

@@ -71,6 +71,7 @@ void ExportProcess(Registry& registry) {
                                           "Start time of the process since unix epoch in seconds.");
   registry.OnScrape([=] {
     if (const std::optional<Stat> stat = ReadStat()) {
+      // The library's counters can only be incremented.
       cpu.Increment(std::max(0.0, stat->cpu_seconds - cpu.value()));
       resident.Set(stat->resident_bytes);
       virtual_size.Set(stat->virtual_bytes);

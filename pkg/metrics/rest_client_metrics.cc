@@ -3,6 +3,7 @@
 namespace metrics {
 namespace {
 
+// The buckets of component-base v0.36.3, metrics/prometheus/restclient/metrics.go.
 const Buckets kRequestSeconds{.005, .025, .1, .25, .5, 1, 2, 4, 8, 15, 30, 60};
 const Buckets kBytes{64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216};
 
@@ -21,6 +22,7 @@ RestClientMetrics::RestClientMetrics(Registry& registry, std::string host)
 
 void RestClientMetrics::Done(const Request& request) {
   Requests(request.method, request.code).Increment();
+  // A watch has answered only its headers: its duration and size are not known.
   if (request.watch) return;
   const OfMethod& of_method = ForMethod(request.method);
   of_method.duration.Observe(request.took.count());

@@ -111,8 +111,8 @@ class Ledger {
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names,
                                                const Beside& beside = {}) const;
-  // The usage of one object with these facts under all names, as its share of the sum. `tie` is
-  // given if the object is not held, or not as it will be; null: as held.
+  // The usage of one object with these facts under all names: what it adds to the sum. `tie`: the
+  // tie of an object that is not held, or whose tie will change; null: the held one.
   [[nodiscard]] base::Result<ResourceList> UsageOf(std::string_view ns, const Uid& uid,
                                                    const Facts& facts, const Beside& beside,
                                                    const Tie* tie = nullptr) const;

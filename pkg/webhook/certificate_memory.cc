@@ -7,8 +7,8 @@
 namespace webhook {
 namespace {
 
-// The pause between two looks. It is short because nobody can call us while the clock was set and
-// the certificates do not fit it.
+// The pause between two looks. It is short: after the clock was set, nobody can call us until there
+// are certificates for the new time.
 constexpr base::Duration kWait = std::chrono::seconds(10);
 
 class MemoryCertificates final : public CertificateSource {

@@ -25,6 +25,7 @@ base::Duration LongestOf(const json::Value& configuration) {
   for (const json::Value& webhook : configuration.ArrayAt({"webhooks"})) {
     const json::Value* seconds = webhook.At({"timeoutSeconds"});
     const auto said = seconds != nullptr ? seconds->AsInt64() : std::nullopt;
+    // Bounded first: a number that somebody else wrote must not overflow a duration.
     const base::Duration timeout =
         said ? base::Duration(std::chrono::seconds(std::clamp<std::int64_t>(*said, 0, 3600)))
              : OtherWebhooks::kDefault;

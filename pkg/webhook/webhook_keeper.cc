@@ -56,7 +56,7 @@ base::Task<void> WebhookKeeper::Run() {
   co_await base::DeferCancellation();
   if (!options_.manage) co_return;
   base::TaskGroup watching(executor_);
-  (void)co_await FindOwner();  // again before the object is created
+  (void)co_await FindOwner();  // for patches; looked up again before the object is created
   watching.Spawn("webhook configuration", [this] { return reflector_->Run(); });
   while (!co_await base::Stopping()) {
     Advance();
@@ -98,6 +98,7 @@ bool WebhookKeeper::Stored(std::string_view quota_api, const api::GroupResource&
 
 bool WebhookKeeper::IsAbsent(std::string_view quota_api, const api::GroupResource& resource,
                              std::string_view ns) const {
+  // While the watch fails, a rule may have been stored that it has not shown.
   const bool known = options_.manage && !reflector_->state().trouble && plan_.live() != nullptr;
   return known && !plan_.IsForeign() && !plan_.Stored(quota_api, resource, ns);
 }
@@ -238,6 +239,7 @@ base::Task<bool> WebhookKeeper::FindOwner() {
                                   {"uid", *uid}});
       co_return true;
     }
+    // Forbidden counts as none: each kind of installation may read only its own ClusterRole.
     if (uid) continue;
     if (!uid.error().Is(base::ErrorCode::kCancelled)) OnRefused(uid.error());
     co_return false;

@@ -1,12 +1,12 @@
-// Changes of a tree of ClusterQuotas, one a line, names being single words:
+// Changes of a tree of ClusterQuotas, one on each line. A name is a single word:
 //
 //   q NAME PARENT LABEL HARD GUARANTEED   a quota over the namespaces with the label ("*": all,
 //                                         "-": none), below another ("-": none)
-//   n NAME USED LABEL…                    a namespace in which so much is used
-//   dq NAME, dn NAME                      they go
+//   n NAME USED LABEL…                    a namespace with this usage
+//   dq NAME, dn NAME                      deletes the quota, the namespace
 //
-// The tree is as its definition in pkg/quota/cluster/DESIGN.md says, computed anew from the last
-// state: who is a root and why, which quotas reach a namespace, and what each weighs.
+// The tree must equal its definition in pkg/quota/cluster/DESIGN.md, which is computed from the
+// last state: which quotas are roots and why, which quotas reach a namespace, and their weights.
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
-// The reservations of a quota, as they stand in its status: what is read is written again the same.
-// Merged, they stand for no less; an object that was observed is reserved no more.
+// The list of reservations in a quota: written and read again, it is the same. Merging never lowers
+// the reserved amounts. An object that was observed has no reservation any more.
 
 #include <algorithm>
 #include <set>

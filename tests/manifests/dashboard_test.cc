@@ -207,7 +207,7 @@ TEST_CASE("every panel of the dashboard shows data after the quickstart's storie
   // These have nothing to show as long as all is well; manifests/monitoring/README.md says so, too.
   const std::map<std::string, std::string> quiet{
       {"Quotas reported stale", "no quota was told that a kind cannot be counted"}};
-  // What happens once or twice here must be seen, though its series begins with it.
+  // These happen once or twice here. They must be visible, although their series begin then.
   const std::set<std::string> rare{"Requests that quotas refused",
                                    "Requests that quotas on trial would refuse",
                                    "Usage reserved as a share of the limit"};

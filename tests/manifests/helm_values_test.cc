@@ -225,7 +225,7 @@ TEST_CASE("the objects have what the values say", "[helm]") {
   CHECK_THAT(json::Write(
                  objects.at("CustomResourceDefinition  clusterquotas.quota-controller-manager.io")),
              has(R"("helm.sh/resource-policy":"keep")"));
-  // Without the daemon they would say for ever what was true once.
+  // Without the daemon their content becomes outdated.
   CHECK_THAT(json::Write(objects.at(
                  "CustomResourceDefinition  appliedclusterquotas.quota-controller-manager.io")),
              !has("helm.sh/resource-policy"));

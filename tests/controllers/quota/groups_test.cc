@@ -282,12 +282,12 @@ TEST_CASE("groups: entries in many namespaces are checked with one list", "[cont
 
 TEST_CASE("groups: creations in one namespace share an entry", "[controllers]") {
   TrackerFixture f;
-  const quota::Evaluator* pods = &f.api.evaluators.front();
+  const quota::Evaluator* any = &f.api.evaluators.front();
   const quota::ResourceList one{{"pods", quota::Quantity::FromInt(1)}};
   const auto plan_of = [&](const quota::Quota& quota) {
     admission::ReservePlan plan{.quota = quota, .grants = {}};
     for (const std::string name : {"a1", "a2", "b1"}) {
-      plan.grants.push_back({.evaluator = pods,
+      plan.grants.push_back({.evaluator = any,
                              .ns = "team-" + name.substr(0, 1),
                              .uid = UidOf(name),
                              .usage = one,

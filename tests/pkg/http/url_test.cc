@@ -40,6 +40,14 @@ TEST_CASE("url: the credentials of a proxy are decoded", "[http]") {
   CHECK(url->host == "proxy");
 }
 
+TEST_CASE("url: the host begins after the last @, as in Go's net/url", "[http]") {
+  const auto url = http::ParseUrl("http://user:p@ss@proxy:3128");
+  REQUIRE(url.has_value());
+  CHECK(url->username == "user");
+  CHECK(url->password == "p@ss");
+  CHECK(url->host == "proxy");
+}
+
 TEST_CASE("url: an invalid URL is refused, and the error quotes it", "[http]") {
   const std::string text =
       GENERATE("", "10.0.0.1:6443", "ftp://host", "https://", "https://:443", "https://host:0",
@@ -82,6 +90,12 @@ TEST_CASE("target: path and query are split, then decoded", "[http]") {
   CHECK(target->Has("x"));
   CHECK_FALSE(target->Has("y"));
   CHECK(target->query.size() == 4);
+}
+
+TEST_CASE("target: brackets in a query need no encoding, as in Go's net/url", "[http]") {
+  const auto target = http::ParseTarget("/metrics?match[]=up");
+  REQUIRE(target.has_value());
+  CHECK(target->Get("match[]") == "up");
 }
 
 TEST_CASE("target: the root has no segments", "[http]") {
