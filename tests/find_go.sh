@@ -15,11 +15,12 @@ find_go() {
 }
 
 # go_build GO ARGUMENT…: builds the modules that go.mod pins, without cgo. Without debug
-# information, which nobody needs here, compiling takes a tenth less CPU. The flags are the same for
+# information, which nobody needs here, compiling takes a tenth less CPU. Without garbage collection
+# below 2 GiB it takes a third less: most packages need far less memory. The flags are the same for
 # all programs, so that they share packages in the Go build cache.
 go_build() {
   local go=$1
   shift
-  CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
+  CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly GOGC=off GOMEMLIMIT=2GiB \
     "$go" build -trimpath -gcflags=all=-dwarf=false "$@"
 }
