@@ -326,8 +326,7 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a quota is ready when each nam
   CHECK(Condition("a", "Ready") == "True Counted");
 }
 
-TEST_CASE_METHOD(ClusterFixture,
-                 "cluster quotas: a quota is ready when admission guards each name",
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a quota is ready when admission guards each name",
                  "[controllers]") {
   PutNamespace("a-1", "a");
   PutQuota("a", kFivePods, "a");
