@@ -52,6 +52,15 @@ QuotaCondition ExemptOf(const std::vector<std::string>& namespaces) {
               " of its namespaces counts, and nothing is refused there: " + names};
 }
 
+// Used is also absent for a name that admission does not guard yet.
+std::string NotCountedYet(const quota::Quota& quota) {
+  std::string names;
+  for (const auto& [name, limit] : quota.hard) {
+    if (quota.status.used.Find(name) == nullptr) names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
 QuotaCondition MissesGuarantee(const std::string& parent, const quota::ResourceList& missing) {
   return {"Ready", false, std::string(kExceedsParent),
           "others have taken in " + parent +
@@ -95,7 +104,7 @@ json::Object ClusterStatus::Of(const quota::Quota& quota, const quota::QuotaStat
   if (!missing.empty() && !missing_since) missing_since = times.now;
   const bool lasts = missing_since && times.now - *missing_since >= kLasts;
   const QuotaCondition stale = Stale(quota, unknown);
-  const QuotaCondition ready = Ready(quota, stale, missing, lasts);
+  const QuotaCondition ready = Ready(own, stale, missing, lasts);
   std::vector<QuotaCondition> wanted = {ready, stale, OverLimit(quota, desired)};
   if (reach_.synced()) wanted.push_back(ExemptOf(ExemptIn(quota)));
   json::Object members;
@@ -169,6 +178,10 @@ QuotaCondition ClusterStatus::Ready(const quota::Quota& quota, const QuotaCondit
     return MissesGuarantee(quota.cluster->parent, missing);
   }
   if (stale.holds) return {"Ready", false, stale.reason, stale.message};
+  const std::string uncounted = NotCountedYet(quota);
+  if (!uncounted.empty()) {
+    return {"Ready", false, "NotCountedYet", "not yet counted, or not yet enforced: " + uncounted};
+  }
   return {"Ready", true, "Counted", "everything that is limited is counted"};
 }
 

@@ -53,6 +53,7 @@ class ClusterStatus {
  private:
   [[nodiscard]] std::vector<quota::Standing> WayUp(const quota::Quota& own) const;
   [[nodiscard]] std::vector<std::string> ExemptIn(const quota::Quota& quota) const;
+  // `quota` has the status that is about to be written.
   [[nodiscard]] QuotaCondition Ready(const quota::Quota& quota, const QuotaCondition& stale,
                                      const quota::ResourceList& missing, bool lasts) const;
   [[nodiscard]] QuotaCondition Stale(const quota::Quota& quota,

@@ -1,5 +1,6 @@
 // AppliedClusterQuotas: how users who may read only their namespace see ClusterQuotas.
 #include <catch2/catch.hpp>
+#include <regex>
 
 #include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/files.h"
@@ -175,10 +176,12 @@ TEST_CASE("applied: with the shipped roles, a viewer of a namespace sees the quo
   api.Create(ClusterQuotas::Path(),
              ClusterQuotas::Quota("team-a", Json(R"({"parent":"company","hard":{"pods":"5"},
                  "namespaceSelector":{"matchLabels":{"team":"a"}}})")));
-  const json::Value role = api.Get(PathOf("clusterroles", "", "appliedclusterquotas-view"));
-  for (const char* to : {"view", "edit", "admin"}) {
-    const std::string label = std::string("rbac.authorization.k8s.io/aggregate-to-") + to;
-    CHECK(role.StringAt({"metadata", "labels", label}) == "true");
+  for (const char* name : {"appliedclusterquotas-view", "clusterquotas-view"}) {
+    const json::Value role = api.Get(PathOf("clusterroles", "", name));
+    for (const char* to : {"view", "edit", "admin"}) {
+      const std::string label = std::string("rbac.authorization.k8s.io/aggregate-to-") + to;
+      CHECK(role.StringAt({"metadata", "labels", label}) == "true");
+    }
   }
   // No controller aggregates roles here, so bind the roles that `view` would aggregate.
   installation.Kubectl({"create", "serviceaccount", "jane", "--namespace=quota-system"});
@@ -209,6 +212,15 @@ TEST_CASE("applied: with the shipped roles, a viewer of a namespace sees the quo
   CHECK_THAT(shown, Contains("USED/HARD"));
   CHECK_THAT(shown, Contains("pods: 0/5"));
   CHECK_THAT(shown, Contains("company"));
+  const std::regex row(
+      "^NAME +HARD +USED +AVAILABLE +READY +AGE\n(.*\n)*"
+      "team-a +\\{\"pods\":\"5\"\\} +\\{\"pods\":\"0\"\\} +\\{\"pods\":\"5\"\\} +True ");
+  Eventually("kubectl get clq shows the quota", [&] {
+    const std::string quotas = installation.Kubectl({"get", "clq"});
+    return std::regex_search(quotas, row) ? std::string() : quotas;
+  });
+  CHECK_THAT(installation.Kubectl({"get", "all"}),
+             Contains("clusterquota.quota-controller-manager.io/team-a"));
   const auto may = [&](const std::string& verb) {
     const std::string resource = "appliedclusterquotas.quota-controller-manager.io";
     return as_jane({KubectlProgram(), "auth", "can-i", verb, resource}).exit_code == 0;

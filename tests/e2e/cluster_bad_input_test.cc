@@ -13,7 +13,8 @@ using Catch::Matchers::EndsWith;
 // A daemon that enforces ClusterQuotas, except in the namespace `exempt`.
 struct Enforced {
   explicit Enforced(const std::string& exempt = "kube-system")
-      : admission({.more_flags = {"--enforce=cluster", "--exempt-namespaces=" + exempt}}),
+      : admission({.server = Managed(),
+                   .more_flags = {"--enforce=cluster", "--exempt-namespaces=" + exempt}}),
         quotas(admission.api()) {}
 
   Api& api() { return admission.api(); }

@@ -13,7 +13,7 @@ namespace {
 using Catch::Matchers::EndsWith;
 using Texts = std::vector<std::string>;
 
-const AdmissionOptions kEnforced{.more_flags = {"--enforce=cluster"}};
+const AdmissionOptions kEnforced{.server = Managed(), .more_flags = {"--enforce=cluster"}};
 
 // A ClusterQuota, and a namespace that it selects.
 struct Team {
@@ -124,7 +124,7 @@ TEST_CASE("cluster: Audit admits with an annotation in the audit log, and a metr
           "[e2e][cluster][admission][real-only]") {
   TempDir dir;
   const std::string log = dir.path() + "/audit.log";
-  const auto server = StartServer({.audit_log = log});
+  const auto server = StartServer({.quota_plugin = true, .audit_log = log});
   Admission a(*server, kEnforced);
   ClusterQuotas quotas(a.api());
   Team team(a.api(), quotas, R"("hard":{"pods":"0"},"enforcement":"Audit")");

@@ -7,7 +7,7 @@ namespace e2e::cluster_quota_test {
 
 TEST_CASE("cluster: a quota counts the objects of all namespaces that it selects",
           "[e2e][cluster]") {
-  Scenario s;
+  Scenario s(Managed());
   ClusterQuotas quotas(s.api());
   const std::string a = FreshName("a");
   const std::string b = FreshName("b");
@@ -35,7 +35,7 @@ TEST_CASE("cluster: a quota counts the objects of all namespaces that it selects
 }
 
 TEST_CASE("cluster: a quota without a namespace has events and metrics", "[e2e][cluster]") {
-  Scenario s;
+  Scenario s(Managed());
   ClusterQuotas quotas(s.api());
   const std::string a = FreshName("a");
   TeamNamespace ns(s.api(), a);
@@ -53,7 +53,7 @@ TEST_CASE("cluster: a quota without a namespace has events and metrics", "[e2e][
 }
 
 TEST_CASE("cluster: a quota includes the usage of the quotas below it", "[e2e][cluster]") {
-  Scenario s;
+  Scenario s(Managed());
   ClusterQuotas quotas(s.api());
   s.StartDaemon();
   const std::string a = FreshName("a");

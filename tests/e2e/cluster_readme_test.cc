@@ -1,5 +1,5 @@
 // Runs the example of pkg/quota/cluster/README.md and checks the statements about it. A real server
-// also runs its own quota plugin, as on every managed cluster.
+// also runs its own quota plugin and controllers, as on every managed cluster.
 #include <catch2/catch.hpp>
 
 #include "pkg/config/yaml.h"
@@ -24,7 +24,7 @@ std::string FirstExample() {
 
 TEST_CASE("cluster: the example of the README works as documented",
           "[e2e][cluster][kubectl-quota][server]") {
-  Admission a({.server = {.quota_plugin = true}, .more_flags = {"--enforce=cluster"}});
+  Admission a({.server = Managed(), .more_flags = {"--enforce=cluster"}});
   Scenario& s = a.scenario();
   ClusterQuotas quotas(s.api());
   s.api().MergePatch(PathOf("namespaces", "", s.ns()),

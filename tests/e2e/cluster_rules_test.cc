@@ -28,6 +28,8 @@ TEST_CASE("cluster: an invalid quota is refused when it is written",
         R"({"hard":{"count/deployments.apps":"4","requests.example.com/gpu":"1",
             "gold.storageclass.storage.k8s.io/requests.storage":"1Ti","hugepages-2Mi":"1Gi"}})",
         R"({"hard":{"pods":"5"},"scopes":["BestEffort"],"enforcement":"Warn"})",
+        R"({"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"a","Team_1":""},
+            "matchExpressions":[{"key":"x-1.example.com/a.b","operator":"In","values":["","A_1"]}]}})",
         R"({"hard":{"requests.storage":"5"},"scopes":["VolumeAttributesClass"]})",
         R"({"hard":{"requests.cpu":2},"guaranteed":{"requests.cpu":"1999m"}})"}) {
     INFO(spec);
@@ -57,7 +59,16 @@ TEST_CASE("cluster: an invalid quota is refused when it is written",
       {R"({"namespaceSelector":{"matchExpressions":[{"key":"a","operator":"In"}]}})",
        "In and NotIn need at least one value"},
       {R"({"namespaceSelector":{"matchExpressions":[{"key":"a","operator":"Gt"}]}})",
-       "supported values"}};
+       "supported values"},
+      {R"({"namespaceSelector":{"matchLabels":{"our team":"a"}}})", "a key is not a label"},
+      {R"({"namespaceSelector":{"matchLabels":{"Example.com/team":"a"}}})", "a key is not a label"},
+      {R"({"namespaceSelector":{"matchLabels":{"team":"a b"}}})", "matchLabels.team"},
+      {R"({"namespaceSelector":{"matchExpressions":[{"key":"a/b/c","operator":"Exists"}]}})",
+       "matchExpressions[0].key"},
+      {R"({"namespaceSelector":{"matchExpressions":[{"key":"","operator":"Exists"}]}})",
+       "matchExpressions[0].key"},
+      {R"({"namespaceSelector":{"matchExpressions":[{"key":"a","operator":"In","values":["-"]}]}})",
+       "matchExpressions[0].values[0]"}};
   for (const auto& [spec, why] : refusals) {
     INFO(spec);
     CHECK_THAT(Try(s.api(), spec), Catch::Contains(why));

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "pkg/quota/cluster/cluster_quota.h"
+
 namespace quota_series_test {
 namespace {
 
@@ -125,6 +127,35 @@ TEST_CASE("quota series: refusals and would-be refusals are counted separately",
   CHECK(f.Scrape("quota_admission_would_refuse_total{") ==
         Lines{Line("quota_admission_would_refuse_total", "q", "", "1"),
               Line("quota_admission_would_refuse_total", "q", "pods", "2")});
+}
+
+TEST_CASE("quota series: the mode of a quota that refuses nothing is exported", "[manager]") {
+  const auto scrape = [](const std::vector<std::string>& modes, std::size_t max_series) {
+    IgnoredChanges ignored;
+    const quota::QuotaApi api = quota::ClusterQuotaApi();
+    controllers::QuotaStore store(api.name, ignored, api.form);
+    for (const std::string& mode : modes) {
+      const json::Value pods = json::Object{{"pods", "1"}};
+      store.Upsert(json::Object{
+          {"metadata", json::Object{{"name", mode}, {"uid", mode}, {"resourceVersion", "1"}}},
+          {"spec", json::Object{{"hard", pods}, {"enforcement", mode}}},
+          {"status", json::Object{{"hard", pods}, {"used", pods}}}});
+    }
+    metrics::Registry registry;
+    manager::QuotaSeries series(registry, max_series);
+    series.Add(api.name, [&] { return &store; });
+    return registry.Expose();
+  };
+  const auto has = [](const std::string& text) { return Catch::Contains(text); };
+  const std::string audit =
+      R"(quota_on_trial{mode="Audit",namespace="",quota="Audit",quota_api="cluster"} 1)";
+  const std::string all = scrape({"Audit", "Deny", "Warn"}, 100);
+  CHECK_THAT(all, has(audit) && has(R"(quota_on_trial{mode="Warn",namespace="",quota="Warn")"));
+  CHECK_THAT(all, has(R"(quota_used{namespace="",quota="Deny")") && !has(R"(mode="Deny")"));
+  // At the bound the mode stays longer than the limits. Otherwise an alert would take them for
+  // enforced.
+  const std::string bounded = scrape({"Audit"}, 1);
+  CHECK_THAT(bounded, has(audit) && !has("quota_used{") && has("quota_series_omitted 2"));
 }
 
 TEST_CASE("quota series: the bound includes would-be refusals", "[manager]") {

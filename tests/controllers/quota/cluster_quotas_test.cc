@@ -29,6 +29,9 @@ struct ClusterFixture : fixture::ClusterQuotaWorld {
     controllers::QuotaControllerOptions options;
     options.seed = 1;
     options.exempt = {"kube-public", "kube-system"};
+    if (guarded) {
+      options.guarded = [this](const quota::Evaluator&, std::string_view) { return *guarded; };
+    }
     controller =
         std::make_unique<controllers::QuotaController>(context, api, *served, recorder, options);
     running = std::make_unique<base::TaskGroup>(io.get_executor());
@@ -83,6 +86,7 @@ struct ClusterFixture : fixture::ClusterQuotaWorld {
   }
 
   quota::QuotaApi api = quota::ClusterQuotaApi();
+  std::optional<bool> guarded;  // whether admission guards all kinds; nullopt: it does not decide
   std::optional<controllers::ServedResources> served;
   fixture::Recorder recorder;
   fixture::EventList events;
@@ -269,6 +273,74 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: usage above the limit sets a c
   cluster.Delete(kPods, "a-1", "one");
   scheduler.RunFor(1s);
   CHECK(Condition("a", "OverLimit") == "False WithinLimits");
+}
+
+TEST_CASE_METHOD(ClusterFixture,
+                 "cluster quotas: an object that cannot be read is reported with its namespace",
+                 "[controllers]") {
+  cluster.Serve(fixture::kSecrets, "Secret");
+  PutNamespace("a-1", "a");
+  PutNamespace("a-2", "a");
+  PutNamespace("b-1", "b");
+  const json::Object spec{{"hard", json::Object{{"pods", "5"}, {"count/secrets", "5"}}}};
+  PutQuota("a", spec, "a");
+  PutQuota("b", spec, "b");
+  PutPod("one", "a-1");
+  Start();
+  REQUIRE(Condition("a", "Ready") == "True Counted");
+  cluster.Put(kPods, MakePod("odd", "lots", "a-2"));
+  cluster.Put(fixture::kSecrets, fixture::MakeSecret("s", "a-2"));
+  scheduler.RunFor(5s);
+  CHECK(Condition("a", "Stale") == "True ObjectUnreadable");
+  CHECK(Condition("a", "Ready") == "False ObjectUnreadable");
+  CHECK(Message("a", "Stale")
+            .starts_with("pods is stale, status.used keeps what was last known: namespace a-2 has "
+                         "an object that cannot be counted: a-2/odd: "));
+  CHECK(UsedPods("a") == "1");
+  CHECK(Member("a", {"used", "count/secrets"}) == "1");
+  CHECK(Condition("b", "Ready") == "True Counted");
+  cluster.Delete(kPods, "a-2", "odd");
+  scheduler.RunFor(5s);
+  CHECK(Condition("a", "Ready") == "True Counted");
+  CHECK(Condition("a", "Stale") == "False Current");
+}
+
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a quota is ready when each name has a count",
+                 "[controllers]") {
+  PutNamespace("a-1", "a");
+  PutPod("one", "a-1");
+  const std::string odd = "count/gadgets.nowhere.example";
+  PutQuota("a", json::Object{{"hard", json::Object{{"pods", "5"}, {odd, "1"}}}}, "a");
+  Start();
+  scheduler.RunFor(15s);
+  CHECK(UsedPods("a") == "1");
+  CHECK(Member("a", {"used", odd}).empty());
+  CHECK(Condition("a", "Ready") == "False NotCountedYet");
+  CHECK(Message("a", "Ready") == "not yet counted, or not yet enforced: " + odd);
+  CHECK(Condition("a", "Stale") == "False Current");
+  scheduler.RunFor(30s);
+  CHECK(Condition("a", "Ready") == "False KindNotServed");
+  cluster.Serve({"nowhere.example", "v1", "gadgets"}, "Gadget");
+  scheduler.RunFor(30s);
+  CHECK(Member("a", {"used", odd}) == "0");
+  CHECK(Condition("a", "Ready") == "True Counted");
+}
+
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a quota is ready when admission guards each name",
+                 "[controllers]") {
+  PutNamespace("a-1", "a");
+  PutQuota("a", kFivePods, "a");
+  guarded = false;
+  Start();
+  scheduler.RunFor(15s);
+  CHECK(Member("a", {"hard", "pods"}).empty());
+  CHECK(Condition("a", "Ready") == "False NotCountedYet");
+  guarded = true;
+  controller->OnGuards();
+  scheduler.RunFor(1s);
+  CHECK(Member("a", {"hard", "pods"}) == "5");
+  CHECK(UsedPods("a") == "0");
+  CHECK(Condition("a", "Ready") == "True Counted");
 }
 
 TEST_CASE_METHOD(ClusterFixture, "cluster quotas: the namespaces with the most usage are listed",

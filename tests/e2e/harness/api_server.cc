@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "tests/e2e/harness/api.h"
 #include "tests/e2e/harness/certificates.h"
@@ -210,9 +211,16 @@ class RealServer final : public ServerBase {
   std::unique_ptr<Process> etcd_;
 };
 
-// Key: whether the server has the built-in quota plugin.
-std::map<bool, std::unique_ptr<ApiServer>>& SharedServers() {
-  static std::map<bool, std::unique_ptr<ApiServer>> servers;
+struct Shared {
+  TempDir dir;
+  std::unique_ptr<ApiServer> server;
+  std::unique_ptr<Process> controllers;  // last: it ends first
+};
+
+// Key: whether it has the built-in quota plugin, and controllers.
+using SharedKey = std::pair<bool, bool>;
+std::map<SharedKey, Shared>& SharedServers() {
+  static std::map<SharedKey, Shared> servers;
   return servers;
 }
 
@@ -243,15 +251,23 @@ std::unique_ptr<ApiServer> StartServer(const ServerOptions& options) {
 }
 
 ApiServer& SharedServer(const ServerOptions& options) {
-  const bool plugin = options.quota_plugin && CurrentTier() == Tier::kReal;
-  auto& server = SharedServers()[plugin];
-  if (!server) server = StartServer({.quota_plugin = plugin});
-  return *server;
+  const bool real = CurrentTier() == Tier::kReal;
+  const SharedKey key{real && options.quota_plugin, real && options.controllers};
+  Shared& shared = SharedServers()[key];
+  if (!shared.server) {
+    shared.server = StartServer({.quota_plugin = key.first});
+    if (key.second) {
+      shared.controllers = StartBuiltinController(
+          "resourcequota-controller,namespace-controller,garbage-collector-controller",
+          shared.server->Kubeconfig(), shared.dir.path() + "/controllers.log");
+    }
+  }
+  return *shared.server;
 }
 
 bool IsShared(const ApiServer& server) {
-  return std::ranges::any_of(SharedServers(),
-                             [&](const auto& entry) { return entry.second.get() == &server; });
+  return std::ranges::any_of(
+      SharedServers(), [&](const auto& entry) { return entry.second.server.get() == &server; });
 }
 
 bool HaveBuiltinController() {

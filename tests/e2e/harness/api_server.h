@@ -21,6 +21,9 @@ Tier CurrentTier();
 struct ServerOptions {
   // Real tier: the built-in admission plugin that charges quotas (the sandbox has none).
   bool quota_plugin = false;
+  // Real tier: also kube-controller-manager, if its program is there, with its controllers of
+  // quotas, namespaces and garbage. Only for a shared server.
+  bool controllers = false;
   // Real tier: the file of --admission-control-config-file; "": none. Not for a shared server.
   std::string admission_config{};
   // Real tier: --runtime-config, the served versions; "": the default. Not for a shared server.

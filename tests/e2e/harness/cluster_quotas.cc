@@ -35,6 +35,8 @@ void Undefine(Api& api, const std::string& definition) {
 
 }  // namespace
 
+ServerOptions Managed() { return {.quota_plugin = true, .controllers = true}; }
+
 ClusterQuotas::ClusterQuotas(Api& api) : api_(api) {
   DefineQuotas(api_, "clusterquota-crd", kCollection);
 }

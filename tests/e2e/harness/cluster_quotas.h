@@ -10,6 +10,9 @@
 
 namespace e2e {
 
+// A shared server with the built-in plugin and controllers of quotas, as on every managed cluster.
+ServerOptions Managed();
+
 class ClusterQuotas {
  public:
   explicit ClusterQuotas(Api& api);
