@@ -14,8 +14,10 @@ using accounting::ReservationList;
 using accounting::Standing;
 using std::chrono_literals::operator""ms;
 
-// Longer than any request that relies on a grant may take.
-constexpr std::chrono::seconds kKept{30};
+// Grants are kept for longer than any request that relies on them may take, and for longer than
+// their reservations are held: Outlasted() must know the first grant while a charge is renewed.
+constexpr std::chrono::milliseconds kKept = accounting::HoldFor(accounting::kLongestWebhook);
+static_assert(kKept > std::chrono::seconds(30));
 
 std::string ResourceOf(const admission::Grant& grant) {
   return grant.evaluator->resource.ToString();
@@ -79,6 +81,12 @@ const OwnReservations::Own* OwnReservations::Find(base::TimePoint now, const Res
     if (same && list.Find(author_->by, mine->n) != nullptr) return &*mine;
   }
   return nullptr;
+}
+
+bool OwnReservations::Outlasted(base::TimePoint now, const quota::Uid& uid) const {
+  const auto own = own_.find(uid);
+  if (own == own_.end() || !own->second.front().from.empty()) return false;
+  return now - own->second.front().at > accounting::HoldFor(author_->webhook);
 }
 
 // Requests that start from different versions get separate entries: an entry ends when a later
