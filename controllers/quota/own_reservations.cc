@@ -81,6 +81,12 @@ const OwnReservations::Own* OwnReservations::Find(base::TimePoint now, const Res
   return nullptr;
 }
 
+bool OwnReservations::Outlasted(base::TimePoint now, const quota::Uid& uid) const {
+  const auto own = own_.find(uid);
+  if (own == own_.end() || !own->second.front().from.empty()) return false;
+  return now - own->second.front().at > accounting::HoldFor(author_->webhook);
+}
+
 // Requests that start from different versions get separate entries: an entry ends when a later
 // version than its own is shown.
 OwnReservations::Added OwnReservations::AddEntries(base::TimePoint now,
@@ -152,7 +158,9 @@ std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint
 }
 
 void OwnReservations::Keep(base::TimePoint now, const Added& added) {
-  std::erase_if(own_, [&](const auto& one) { return now - one.second.back().at > kKept; });
+  // Outlasted() must know the first grant as long as its reservation may be renewed.
+  const auto kept = std::max<base::Duration>(kKept, accounting::HoldFor(author_->webhook));
+  std::erase_if(own_, [&](const auto& one) { return now - one.second.back().at > kept; });
   for (const auto& [uid, mine] : added) own_[uid].push_back(mine);
   last_grant_ = now;
 }

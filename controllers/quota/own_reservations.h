@@ -75,6 +75,10 @@ class OwnReservations {
   [[nodiscard]] const Own* Find(base::TimePoint now, const accounting::ReservationList& list,
                                 const quota::Uid& uid, std::string_view version) const;
 
+  // True if the creation of the object was first granted longer than a hold ago. No request takes
+  // that long, so further calls must not renew its reservation.
+  [[nodiscard]] bool Outlasted(base::TimePoint now, const quota::Uid& uid) const;
+
   // Adds entries for the grants of a plan. Creations in one namespace with the same usage share an
   // entry.
   Added AddEntries(base::TimePoint now, const admission::ReservePlan& plan,

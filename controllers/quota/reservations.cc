@@ -89,6 +89,9 @@ admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
   if (account == nullptr) return booked;
   booked.quota = &account->Decisive(quota);
   if (quota.cluster) booked.quota = &account->AtLeastSeen(*booked.quota);
+  booked.outlasted = [this, account](const quota::Uid& uid) {
+    return account->own.Outlasted(scheduler_.Now(), uid);
+  };
   if (!account->list) return booked;
   booked.list = &*account->list;
   booked.burst = account->own.Usable(scheduler_.Now(), *account->list);

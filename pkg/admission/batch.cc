@@ -48,6 +48,12 @@ class Planner {
     NoteAbove(*asked.by);
     quota::Verdict verdict = quota::Decide(request, standings_, &by);
     std::vector<std::string> warnings;
+    if (verdict.kind == quota::Verdict::Kind::kFits && Outlasts(request, verdict)) {
+      verdict = {.kind = quota::Verdict::Kind::kRefused,
+                 .code = 500,
+                 .message = "the creation of this object takes too long, create it again",
+                 .needs = {}};
+    }
     if (verdict.kind == quota::Verdict::Kind::kFits && !request.dry_run) {
       const auto applied = quota::Apply(verdict.needs, standings_);
       if (applied) {
@@ -133,6 +139,15 @@ class Planner {
         return earlier != nullptr ? quota::Larger(listed, earlier->Paid(stored)) : listed;
       };
     }
+  }
+
+  // True for a call that could only keep a reservation for an object that is never stored.
+  [[nodiscard]] bool Outlasts(const quota::Request& request, const quota::Verdict& verdict) const {
+    if (!request.version.empty()) return false;
+    return std::ranges::any_of(verdict.needs, [&](const quota::Need& need) {
+      const BookedQuota& booked = quotas_.all()[need.standing];
+      return booked.outlasted && booked.outlasted(request.uid);
+    });
   }
 
   void NoteAbove(const BatchQuotas::OfNamespace& of) {

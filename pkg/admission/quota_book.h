@@ -29,6 +29,9 @@ struct BookedQuota {
   // from this version caused it. Null: none.
   std::function<const quota::ResourceList*(const quota::Uid& uid, std::string_view version)>
       answer = nullptr;
+  // True if this process first granted the creation of the object so long ago that no request for
+  // it can be in progress any more. Its reservation must not be renewed.
+  std::function<bool(const quota::Uid& uid)> outlasted = nullptr;
   quota::TreePlace tree = {};  // its `parent` is an index of NamespaceQuotas::quotas
 };
 

@@ -135,6 +135,7 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kDoubleWrite, "double-write", "changed nothing"},
       {Planted::kForgottenOld, "forgotten-old", "needs nothing"},
       {Planted::kAnswerTrusted, "answer-trusted", "used is below what is stored"},
+      {Planted::kErrorTrusted, "error-trusted", "used is below what is stored"},
       {Planted::kNeighbourIgnored, "neighbour-ignored", "used is below what is stored"},
       {Planted::kNewestKept, "newest-kept", "fits, and is refused"},
       {Planted::kGoingFree, "going-free", "used is below what is stored"},
@@ -165,12 +166,14 @@ const std::vector<PlantedName>& AllPlanted() {
 base::Task<base::Result<client::ApiResponse>> PlantedClient::Do(client::ApiRequest request) {
   const bool patch = IsStatusPatch(request);
   if (patch && planted_ == Planted::kUnguardedWrite) request.body = WithoutGuards(request.body);
-  if (patch && planted_ == Planted::kAnswerTrusted) {
+  const bool error_trusted = planted_ == Planted::kErrorTrusted;
+  if (patch && (error_trusted || planted_ == Planted::kAnswerTrusted)) {
     client::ApiRequest read{.path = request.path.substr(0, request.path.rfind('/'))};
     const auto stored = co_await inner_.Do(std::move(read));
     const auto written = co_await inner_.Do(std::move(request));
-    const bool unanswered = !written && written.error().http_status == 0;
-    co_return unanswered ? stored : written;
+    const int status = written ? 200 : written.error().http_status;
+    const bool trusted = error_trusted ? status >= 500 : status == 0;
+    co_return trusted ? stored : written;
   }
   const Rework rework =
       planted_ == Planted::kStrangerMissed && patch ? nullptr : ReworkOf(request.path);

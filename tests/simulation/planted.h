@@ -29,6 +29,7 @@ enum class Planted : std::uint8_t {
   kDoubleWrite,        // each status is written twice
   kForgottenOld,       // an update is taken for a creation
   kAnswerTrusted,      // a write without an answer is taken for made
+  kErrorTrusted,       // a write that was answered by 5xx is taken for made
   kNeighbourIgnored,   // reservations end before the slowest webhook has answered
   kNewestKept,         // after a restore the later version is taken for the truth
   kGoingFree,          // a terminating object grows uncharged

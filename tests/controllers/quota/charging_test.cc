@@ -82,6 +82,25 @@ TEST_CASE("charging: a charge for an object that is never stored expires after t
   CHECK(f.recorder.foreign_expired == 0);
 }
 
+TEST_CASE("charging: a charge for an object that never appears cannot be renewed forever",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.RunFor(1s);
+  REQUIRE(f.Admits(PodWithUid("a")));
+  // No API server calls for one creation for that long.
+  for (int second = 1; second <= 20; ++second) {
+    f.Review(PodWithUid("a"));
+    f.RunFor(1s);
+    if (second < 9) CHECK(f.answers.back()->kind == admission::Answer::Kind::kAllowed);
+  }
+  CHECK(f.answers.back()->kind != admission::Answer::Kind::kAllowed);
+  CHECK(f.Used("q") == "pods=0");
+  // Other objects are not affected.
+  CHECK(f.Admits(PodWithUid("b")));
+  CHECK(f.Used("q") == "pods=1");
+}
+
 TEST_CASE("charging: the age of a charge begins with its write, not with the answer",
           "[controllers]") {
   ChargingFixture f;
