@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pkg/quota/cluster/cluster_spec.h"
+
 namespace manager {
 namespace {
 
@@ -16,6 +18,13 @@ constexpr std::size_t kMostRefusals = 100'000;
 
 double ToDouble(const quota::Quantity& quantity) {
   return static_cast<double>(quantity.nanos()) / 1e9;
+}
+
+// The mode of a quota that does not refuse what exceeds it; "" for every other quota.
+std::string_view ModeOf(const quota::Quota& quota) {
+  using Enforcement = quota::ClusterSpec::Enforcement;
+  if (!quota.cluster || quota.cluster->enforcement == Enforcement::kDeny) return "";
+  return quota::ToString(quota.cluster->enforcement);
 }
 
 }  // namespace
@@ -33,6 +42,17 @@ QuotaSeries::QuotaSeries(metrics::Registry& registry, std::size_t max_series)
         if (quota.threshold == 0) return;
         tell({{"namespace", key.quota.ns}, {"quota", key.quota.name}, {"quota_api", quota_api}},
              quota.threshold);
+      });
+  NewGauges(
+      registry, "quota_enforcement_mode",
+      "1 for a quota in mode Warn or Audit, which does not refuse what exceeds it.",
+      [](const TellSeries& tell, const std::string& quota_api, const Key& key, const Shown& quota) {
+        if (quota.mode.empty()) return;
+        tell({{"mode", quota.mode},
+              {"namespace", key.quota.ns},
+              {"quota", key.quota.name},
+              {"quota_api", quota_api}},
+             1);
       });
   const auto tell_limit = [](const TellSeries& tell, const std::string& quota_api, const Key& key,
                              const std::string& name, double value) {
@@ -124,8 +144,8 @@ void QuotaSeries::CountRefusal(std::string_view quota_api, const api::ObjectKey&
 }
 
 std::size_t QuotaSeries::Shown::series() const {
-  std::size_t series = (threshold > 0 ? 1 : 0) + (refused_otherwise > 0 ? 1 : 0) +
-                       (would_refuse_otherwise > 0 ? 1 : 0);
+  std::size_t series = (threshold > 0 ? 1 : 0) + (mode.empty() ? 0 : 1) +
+                       (refused_otherwise > 0 ? 1 : 0) + (would_refuse_otherwise > 0 ? 1 : 0);
   for (const Limit& limit : limits) series += limit.series();
   return series;
 }
@@ -167,7 +187,8 @@ bool QuotaSeries::LookOn() {
 }
 
 void QuotaSeries::LookAt(const quota::Quota& quota) {
-  Shown shown{.limits = {}, .threshold = std::max(0.0, quota.alert_threshold)};
+  Shown shown{
+      .limits = {}, .threshold = std::max(0.0, quota.alert_threshold), .mode = ModeOf(quota)};
   for (const auto& [name, hard] : quota.status.hard) {
     Limit limit{.name = name, .hard = ToDouble(hard), .used = {}};
     if (const quota::Quantity* used = quota.status.used.Find(name)) limit.used = ToDouble(*used);
@@ -207,7 +228,8 @@ void QuotaSeries::DropLast() {
   shown_.erase(last);
 }
 
-// The last quota that is shown has only as many limits as fit below the bound.
+// The last quota that is shown has only as many limits as fit below the bound. Its mode is left out
+// last, because an alert about a limit depends on it.
 void QuotaSeries::EndLook() {
   while (taken_ > max_series_) {
     Shown& last = shown_.rbegin()->second;
@@ -218,7 +240,11 @@ void QuotaSeries::EndLook() {
     if (alone != nullptr || last.limits.empty()) {
       --taken_;
       ++omitted_;
-      if (alone != nullptr) *alone = 0;
+      if (alone != nullptr) {
+        *alone = 0;
+      } else {
+        last.mode = {};
+      }
       continue;
     }
     const std::size_t series = last.limits.back().series();

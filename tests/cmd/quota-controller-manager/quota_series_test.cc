@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "pkg/quota/cluster/cluster_quota.h"
+
 namespace quota_series_test {
 namespace {
 
@@ -48,6 +50,25 @@ struct Fixture {
   manager::QuotaSeries series;
 };
 
+// ClusterQuotas, which a fixture exports as well.
+class ClusterStore {
+ public:
+  explicit ClusterStore(Fixture& fixture)
+      : store_("cluster", fixture.ignored, quota::ClusterQuotaApi().form) {
+    fixture.series.Add("cluster", [this] { return &store_; });
+  }
+  void Put(const std::string& name, const std::string& mode) {
+    const json::Object hard{{"pods", "10"}};
+    store_.Upsert(json::Object{
+        {"metadata", json::Object{{"name", name}, {"uid", name}, {"resourceVersion", "1"}}},
+        {"spec", json::Object{{"hard", hard}, {"enforcement", mode}}},
+        {"status", json::Object{{"hard", hard}, {"used", json::Object{{"pods", "12"}}}}}});
+  }
+
+ private:
+  controllers::QuotaStore store_;
+};
+
 std::string Line(const std::string& metric, const std::string& quota, const std::string& resource,
                  const std::string& value) {
   return metric + "{namespace=\"ns\",quota=\"" + quota + "\",quota_api=\"core\",resource=\"" +
@@ -63,6 +84,31 @@ TEST_CASE("quota series: each limit and its usage are exported", "[manager]") {
                                         Line("quota_hard", "q", "requests.cpu", "2.5")});
   // CPU is not counted yet, so it has no line, rather than 0.
   CHECK(f.Scrape("quota_used") == Lines{Line("quota_used", "q", "pods", "3")});
+}
+
+TEST_CASE("quota series: a ClusterQuota that does not refuse has its mode as a series",
+          "[manager]") {
+  Fixture f(100);
+  f.Put("ns", "q", {{"pods", "10"}}, {{"pods", "3"}});
+  ClusterStore cluster(f);
+  cluster.Put("audits", "Audit");
+  cluster.Put("denies", "Deny");
+  cluster.Put("warns", "Warn");
+  const std::string metric = "quota_enforcement_mode{mode=\"";
+  const std::string labels = "\",namespace=\"\",quota=\"";
+  CHECK(f.Scrape("quota_enforcement_mode{") ==
+        Lines{metric + "Audit" + labels + "audits\",quota_api=\"cluster\"} 1",
+              metric + "Warn" + labels + "warns\",quota_api=\"cluster\"} 1"});
+}
+
+TEST_CASE("quota series: the bound includes modes, and leaves out the limits before them",
+          "[manager]") {
+  Fixture f(2);
+  ClusterStore cluster(f);
+  cluster.Put("trial", "Warn");
+  CHECK(f.Scrape("quota_enforcement_mode{").size() == 1);
+  CHECK(f.Scrape("quota_used").empty());
+  CHECK(f.Scrape("quota_series_omitted") == Lines{"quota_series_omitted 2"});
 }
 
 TEST_CASE("quota series: a deleted quota and an API that is not served have no series",
