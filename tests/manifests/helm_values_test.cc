@@ -187,6 +187,7 @@ TEST_CASE("values that cannot work are refused, and named", "[helm]") {
   CHECK_THAT(refusal("enforce={ironcore}"), Catch::Contains("/ironcore"));
   CHECK_THAT(refusal("failurePolicy=fail"), Catch::Contains("/failurePolicy"));
   CHECK_THAT(refusal("admissionPort=443"), Catch::Contains("/admissionPort"));
+  CHECK_THAT(refusal("admissionPort=8080"), Catch::Contains("/admissionPort"));  // of the metrics
   CHECK_THAT(refusal("image.digest=latest"), Catch::Contains("/image/digest"));
   CHECK_THAT(refusal("extraEnv[0].value=x"), Catch::Contains("/extraEnv/0"));
   CHECK_THAT(refusal(R"(podLabels.app\.kubernetes\.io/name=x)"),
