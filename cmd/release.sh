@@ -10,8 +10,8 @@
 #
 # for amd64 and arm64. The programs are compiled here, or taken from finished BUILD folders (of
 # another architecture: BUILD:ROOT, with the root of .ci/sysroot.sh). FOLDER must be new or empty.
-# URL is the future address of its files, for quota.yaml. The same commit gives the same bytes,
-# except for the signature. Needs root.
+# URL is the future address of its files, for quota.yaml. With the same Debian packages, the same
+# commit gives the same bytes, except for the signature. Needs root.
 set -euo pipefail
 shopt -s inherit_errexit
 usage() { sed -nE '2,/^set /s/^# ?//p' "$0" >&2; exit 2; }

@@ -47,7 +47,7 @@ DEFINE_bool(metrics_secure, true,
             "Serve /metrics over TLS, to users who may get the URL /metrics on the API server. "
             "Default: true unless --metrics-bind-address is on loopback.");
 DEFINE_int32(max_quota_series, 10000,
-             "Maximum number of series of quota_used and quota_hard; 0: none.");
+             "Maximum number of series of quotas: quota_used, quota_hard and others; 0: none.");
 DEFINE_string(health_probe_bind_address, ":8081",
               "Address to serve /healthz, /livez and /readyz at. Empty: not served.");
 

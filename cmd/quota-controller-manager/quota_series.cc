@@ -20,11 +20,11 @@ double ToDouble(const quota::Quantity& quantity) {
   return static_cast<double>(quantity.nanos()) / 1e9;
 }
 
-// "" for a quota that refuses what does not fit.
-std::string_view ModeOfTrial(const quota::Quota& quota) {
+// The mode of a quota that does not refuse what exceeds it; "" for every other quota.
+std::string_view ModeOf(const quota::Quota& quota) {
   using Enforcement = quota::ClusterSpec::Enforcement;
-  const bool denies = !quota.cluster || quota.cluster->enforcement == Enforcement::kDeny;
-  return denies ? "" : quota::ToString(quota.cluster->enforcement);
+  if (!quota.cluster || quota.cluster->enforcement == Enforcement::kDeny) return "";
+  return quota::ToString(quota.cluster->enforcement);
 }
 
 }  // namespace
@@ -44,10 +44,11 @@ QuotaSeries::QuotaSeries(metrics::Registry& registry, std::size_t max_series)
              quota.threshold);
       });
   NewGauges(
-      registry, "quota_on_trial", "1 for a quota in mode Warn or Audit, which refuses nothing.",
+      registry, "quota_enforcement_mode",
+      "1 for a quota in mode Warn or Audit, which does not refuse what exceeds it.",
       [](const TellSeries& tell, const std::string& quota_api, const Key& key, const Shown& quota) {
         if (quota.mode.empty()) return;
-        tell({{"mode", std::string(quota.mode)},
+        tell({{"mode", quota.mode},
               {"namespace", key.quota.ns},
               {"quota", key.quota.name},
               {"quota_api", quota_api}},
@@ -187,7 +188,7 @@ bool QuotaSeries::LookOn() {
 
 void QuotaSeries::LookAt(const quota::Quota& quota) {
   Shown shown{
-      .limits = {}, .threshold = std::max(0.0, quota.alert_threshold), .mode = ModeOfTrial(quota)};
+      .limits = {}, .threshold = std::max(0.0, quota.alert_threshold), .mode = ModeOf(quota)};
   for (const auto& [name, hard] : quota.status.hard) {
     Limit limit{.name = name, .hard = ToDouble(hard), .used = {}};
     if (const quota::Quantity* used = quota.status.used.Find(name)) limit.used = ToDouble(*used);
@@ -227,7 +228,8 @@ void QuotaSeries::DropLast() {
   shown_.erase(last);
 }
 
-// The last quota that is shown has only as many limits as fit below the bound.
+// The last quota that is shown has only as many limits as fit below the bound. Its mode is left out
+// last, because an alert about a limit depends on it.
 void QuotaSeries::EndLook() {
   while (taken_ > max_series_) {
     Shown& last = shown_.rbegin()->second;
@@ -241,7 +243,7 @@ void QuotaSeries::EndLook() {
       if (alone != nullptr) {
         *alone = 0;
       } else {
-        last.mode = {};  // last, because without it an alert would take the limits for enforced
+        last.mode = {};
       }
       continue;
     }

@@ -1,8 +1,8 @@
 #pragma once
 
 // Exports quota_hard and quota_used of every quota from its status, the threshold that its owner
-// requested, the mode of one that refuses nothing, and the number of requests that it refused here.
-// Each scrape builds the series anew, so those of a deleted quota disappear.
+// requested, its mode if it does not refuse, and the number of requests that it refused here. Each
+// scrape builds the series anew, so those of a deleted quota disappear.
 //
 // Tenants create quotas and name the resources in them, so the number of series is bounded. The
 // fullest quotas are exported. They are ordered by the tenths of their fullest limit, so that
@@ -58,7 +58,7 @@ class QuotaSeries {
   struct Shown {
     std::vector<Limit> limits;
     double threshold = 0;          // 0: none
-    std::string_view mode;         // "Warn" or "Audit"; "": Deny
+    std::string_view mode;         // "Warn" or "Audit"; "": it refuses
     double refused_otherwise = 0;  // requests, without a limit
     double would_refuse_otherwise = 0;
     [[nodiscard]] std::size_t series() const;

@@ -118,6 +118,9 @@ TEST_CASE("cluster: Warn admits with a warning, an Event and a metric",
                        "True LimitBelowUsage: more is used than the limit allows, what exceeds it "
                        "is admitted with a warning: pods");
   CHECK(a.Metric("quota_admission_would_refuse_total") == 1);
+  CHECK_THAT(a.daemon().MetricsText(),
+             Catch::Contains("quota_enforcement_mode{mode=\"Warn\",namespace=\"\",quota=\"" +
+                             team.name + "\",quota_api=\"cluster\"} 1"));
 }
 
 TEST_CASE("cluster: Audit admits with an annotation in the audit log, and a metric",

@@ -59,13 +59,17 @@ std::set<std::string> MetricsIn(const std::vector<std::string>& expressions) {
   return metrics;
 }
 
-// The tlsConfig of the ServiceMonitor in a folder.
-json::Value HowToVerify(const std::string& folder) {
+// The endpoint of the ServiceMonitor in a folder.
+json::Value ScrapedEndpoint(const std::string& folder) {
   for (const json::Value& object : RenderManifests(folder)) {
     if (object.StringAt({"kind"}) != "ServiceMonitor") continue;
-    return *object.At({"spec", "endpoints"})->AsArray()->front().At({"tlsConfig"});
+    return object.At({"spec", "endpoints"})->AsArray()->front();
   }
   throw std::runtime_error("no ServiceMonitor in " + folder);
+}
+
+json::Value HowToVerify(const std::string& folder) {
+  return *ScrapedEndpoint(folder).At({"tlsConfig"});
 }
 
 }  // namespace
@@ -135,6 +139,33 @@ TEST_CASE("the shipped roles allow one ServiceAccount to read metrics over TLS, 
   Eventually("Prometheus reads metrics", [&] { return read(prometheus) == 200 ? "" : "not yet"; });
   CHECK(read(token_of("somebody")) == 403);
   CHECK(daemon.Log().find("cannot be reviewed") == std::string::npos);
+}
+
+TEST_CASE("the account of monitoring-token reads metrics, and its ServiceMonitor names no file",
+          "[e2e][manifests][metrics][real-only]") {
+  Installation installation;
+  installation.Apply("base");
+  installation.Apply("monitoring-token");
+  const json::Value endpoint = ScrapedEndpoint("monitoring-token");
+  CHECK(endpoint.At({"bearerTokenFile"}) == nullptr);
+  CHECK(endpoint.StringAt({"authorization", "credentials", "key"}) == "token");
+  const json::Value secret = installation.api().Get(
+      PathOf("secrets", kQuotaSystem, endpoint.StringAt({"authorization", "credentials", "name"})));
+  CHECK(secret.StringAt({"type"}) == "kubernetes.io/service-account-token");
+  // No kube-controller-manager writes the token here, so ask for one of the same account.
+  const std::string account(
+      secret.StringAt({"metadata", "annotations", "kubernetes.io/service-account.name"}));
+  std::string token = installation.Kubectl(
+      {"create", "token", account, std::string("--namespace=") + kQuotaSystem});
+  token.erase(token.find_last_not_of(" \n") + 1);
+  Daemon daemon(installation.AsDeployed("base", {"--metrics-secure=true"}));
+  daemon.WaitUntilReady();
+  HttpsCall call{.port = daemon.metrics_port(), .path = "/metrics"};
+  call.headers.Set("Authorization", "Bearer " + token);
+  Eventually("the account reads metrics", [&] {
+    const int status = Call(call).status;
+    return status == 200 ? std::string() : std::to_string(status);
+  });
 }
 
 TEST_CASE("Prometheus verifies a certificate of a CA as the ServiceMonitor says",

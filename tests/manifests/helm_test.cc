@@ -7,6 +7,7 @@
 
 #include "pkg/webhook/stored_configuration.h"
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/installation.h"
 #include "tests/e2e/harness/objects.h"
 #include "tests/e2e/harness/process.h"
@@ -29,6 +30,13 @@ Words Arguments(const json::Value& container) {
     arguments.emplace_back(*argument.AsString());
   }
   return arguments;
+}
+
+// The daemon's arguments in the Deployment as stored.
+Words StoredArguments(Installation& installation) {
+  const json::Value stored =
+      installation.api().Get(PathOf("deployments", kQuotaSystem, "quota-controller-manager"));
+  return Arguments(stored.At({"spec", "template", "spec", "containers"})->AsArray()->front());
 }
 
 // Does what a kubelet and the Job controller do: runs the hook's container as its ServiceAccount,
@@ -75,7 +83,11 @@ TEST_CASE("helm test waits for the replicas, and for a quota to be counted", "[h
     arguments.insert(arguments.end(), where.begin(), where.end());
     return MustHelm(std::move(arguments));
   };
-  helm({"install", "quotas", kChart, "--create-namespace"});
+  CHECK_THAT(helm({"install", "quotas", kChart, "--create-namespace"}),
+             Catch::Contains("helm test quotas -n quota-system"));
+  // As the notes say: the test's pod must comply, too.
+  installation.Kubectl(
+      {"label", "namespace", kQuotaSystem, "pod-security.kubernetes.io/enforce=restricted"});
   auto tested = std::async(std::launch::async, [&] { return helm({"test", "quotas"}); });
   const std::string path = PathOf("pods", kQuotaSystem, "quota-controller-manager-test");
   Eventually("the pod is made", [&] { return installation.api().Exists(path) ? "" : "not yet"; });
@@ -96,10 +108,11 @@ TEST_CASE("helm test waits for the replicas, and for a quota to be counted", "[h
   }
   installation.api().MergePatch(path + "/status", PhasePatch("Succeeded"));
   CHECK_THAT(tested.get(), Catch::Contains("Succeeded"));
-  for (const char* kind : {"pods", "resourcequotas", "serviceaccounts"}) {
+  for (const char* kind : {"pods", "serviceaccounts"}) {
     const std::string left = PathOf(kind, kQuotaSystem, "quota-controller-manager-test");
     CHECK_FALSE(installation.api().Exists(left));
   }
+  CHECK_FALSE(installation.api().Exists(ClusterQuotas::Path("quota-controller-manager-test")));
 }
 
 TEST_CASE(
@@ -151,6 +164,36 @@ TEST_CASE(
       [&] { return installation.api().Exists(ConfigurationPath()) ? "it is there" : ""; }, 3s);
   CHECK_FALSE(installation.api().Exists(secret_path));
   CHECK(daemon.Stop() == 0);
+}
+
+TEST_CASE("helm upgrade changes the values that it names, keeps the others, and takes null as off",
+          "[helm]") {
+  Installation installation;
+  const auto helm = [&](Words arguments) {
+    arguments.push_back("--kubeconfig=" + installation.server().Kubeconfig());
+    arguments.push_back(std::string("--namespace=") + kQuotaSystem);
+    return MustHelm(std::move(arguments));
+  };
+  const auto change = [&](const std::string& values) {
+    return helm({"upgrade", "quotas", kChart, "--reset-then-reuse-values", "--set=" + values});
+  };
+  const Words common{"--resync-period=5m",
+                     "--admission-service=quota-system/quota-controller-manager:443",
+                     "--enforce=core,cluster",
+                     "--admission-client-ca=/etc/quota-controller-manager/client-ca/ca.crt"};
+  Words lenient = common;
+  lenient.emplace_back("--admission-failure-policy=Ignore");
+  helm({"install", "quotas", kLastRelease, "--create-namespace", "--set=enforce={core}"});
+  CHECK_THAT(change("enforce={core,cluster},clientCA=callers,failurePolicy=Ignore"),
+             Catch::Contains("kube-apiserver, which must run with"));
+  CHECK(StoredArguments(installation) == lenient);
+  change("failurePolicy=Fail");
+  CHECK(StoredArguments(installation) == common);
+  change("failurePolicy=Ignore");
+  CHECK(StoredArguments(installation) == lenient);
+  CHECK_THAT(change("enforce=null"), !Catch::Contains("must run with"));
+  CHECK(StoredArguments(installation) ==
+        Words{"--resync-period=5m", "--admission-failure-policy=Ignore"});
 }
 
 TEST_CASE("enforcement that a rollback turns off blocks no request", "[helm]") {

@@ -67,13 +67,28 @@ bool IsHook(const json::Value& object) {
   return object.At({"metadata", "annotations", "helm.sh/hook"}) != nullptr;
 }
 
-// Without hooks, which are not part of the installation.
-Objects OfChart(const std::string& values) {
+std::vector<json::Value> Rendered(const std::string& values) {
   auto documents =
       config::ParseYamlDocuments(WithoutRemarks(MustHelm(Template(kQuotaSystem, values))));
   if (!documents) throw std::runtime_error(documents.error().message);
-  std::erase_if(*documents, IsHook);
-  return ByName(*documents);
+  return std::move(*documents);
+}
+
+// Without hooks, which are not part of the installation.
+Objects OfChart(const std::string& values) {
+  auto documents = Rendered(values);
+  std::erase_if(documents, IsHook);
+  return ByName(documents);
+}
+
+// The kinds of the quotas that `helm test` creates.
+Words TestedQuotas(const std::string& values) {
+  Words kinds;
+  for (const json::Value& object : Rendered(values)) {
+    const std::string kind(object.StringAt({"kind"}));
+    if (IsHook(object) && kind.ends_with("Quota")) kinds.push_back(kind);
+  }
+  return kinds;
 }
 
 struct Same {
@@ -97,6 +112,9 @@ const std::vector<Same> kSame{
     {{"aks"}, R"(namespace.create=true,webhookAnnotations.admissions\.enforcer/disabled=true)"},
     {{"openshift"},
      "namespace.create=true,podSecurityContext.runAsUser=null,podSecurityContext.runAsGroup=null"},
+    {{"openshift", "monitoring-token"},
+     "namespace.create=true,podSecurityContext.runAsUser=null,podSecurityContext.runAsGroup=null,"
+     "monitoring.enabled=true,monitoring.ownToken=true"},
     {{"ironcore"},
      "namespace.create=true,ironcore=true,quotaApis={core,ironcore},enforce={ironcore}"},
     {{"karmada"}, "install=karmada-api-server"},
@@ -169,6 +187,7 @@ TEST_CASE("values that cannot work are refused, and named", "[helm]") {
   CHECK_THAT(refusal("enforce={ironcore}"), Catch::Contains("/ironcore"));
   CHECK_THAT(refusal("failurePolicy=fail"), Catch::Contains("/failurePolicy"));
   CHECK_THAT(refusal("admissionPort=443"), Catch::Contains("/admissionPort"));
+  CHECK_THAT(refusal("admissionPort=8080"), Catch::Contains("/admissionPort"));  // of the metrics
   CHECK_THAT(refusal("image.digest=latest"), Catch::Contains("/image/digest"));
   CHECK_THAT(refusal("extraEnv[0].value=x"), Catch::Contains("/extraEnv/0"));
   CHECK_THAT(refusal(R"(podLabels.app\.kubernetes\.io/name=x)"),
@@ -229,6 +248,15 @@ TEST_CASE("the objects have what the values say", "[helm]") {
   CHECK_THAT(json::Write(objects.at(
                  "CustomResourceDefinition  appliedclusterquotas.quota-controller-manager.io")),
              !has("helm.sh/resource-policy"));
+}
+
+TEST_CASE("helm test creates a quota that the daemon counts, and nobody else if possible",
+          "[helm]") {
+  // kube-controller-manager counts ResourceQuotas, too.
+  CHECK(TestedQuotas("") == Words{"ClusterQuota"});
+  CHECK(TestedQuotas("quotaApis={core,cluster}") == Words{"ClusterQuota"});
+  CHECK(TestedQuotas("quotaApis={core,ironcore}") == Words{"ResourceQuota"});
+  CHECK(TestedQuotas("crds.clusterQuota=false") == Words{"ResourceQuota"});
 }
 
 TEST_CASE("the chart works as a subchart with global values", "[helm]") {

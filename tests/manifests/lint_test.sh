@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Everything that can be installed renders: kubectl builds each folder of manifests/ with a
 # kustomization.yaml without a warning, and helm lints the chart with its own values and with those
-# of each row of the table in manifests/README.md.
+# of each row of the table in manifests/README.md. The helm commands there render, as a shell reads
+# them.
 #
 # kubectl is $QCM_KUBECTL, else that of tests/k8s/build.sh; helm is that of helm.sh, which uses
 # $QCM_HELM.
@@ -56,6 +57,21 @@ lint() {
   "$helm" lint "${arguments[@]}" "$chart" >"$folder/out" 2>"$folder/err"
 }
 
+# render COMMAND: helm renders what `helm install …` or `helm upgrade …` installs. The shell splits
+# and expands it, as for a user who copies it.
+render() {
+  local words word arguments=()
+  eval "words=(${1#helm * })"
+  for word in "${words[@]}"; do
+    case $word in
+      --create-namespace | --reset-then-reuse-values) ;;
+      *) arguments+=("$word") ;;
+    esac
+  done
+  "$helm" template "${arguments[@]}" >"$folder/out" 2>"$folder/err" || return 1
+  : >"$folder/out"
+}
+
 mapfile -t folders < <(git ls-files 'manifests/*kustomization.yaml' | xargs -n 1 dirname)
 for name in "${folders[@]}"; do
   code=0
@@ -78,6 +94,20 @@ for values in "${installations[@]}"; do
   code=0
   lint "$values" || code=1
   judge "helm lint ${values:-(the values of the chart)}" "$code"
+done
+
+mapfile -t commands < <(
+  awk '/^```/ { fenced = !fenced; next } fenced' manifests/README.md |
+    sed -e ':a' -e '/\\$/N; s/\\\n//; ta' | grep -E '^helm (install|upgrade) '
+)
+if [ ${#commands[@]} -lt 3 ]; then
+  echo "FAILED: manifests/README.md has fewer than three commands for Helm"
+  failed=$((failed + 1))
+fi
+for command in "${commands[@]}"; do
+  code=0
+  render "$command" || code=1
+  judge "$command" "$code"
 done
 
 echo "$passed passed, $failed failed"
