@@ -1,5 +1,5 @@
-# Data races end the program. Without optimisation it compiles in half of the time, and runs nearly as
-# fast: the scenarios mostly wait.
+# Data races end the program. Without optimisation this compiles in half of the time. It runs nearly
+# as fast, because the scenarios mostly wait.
 set(CMAKE_BUILD_TYPE Debug CACHE STRING "" FORCE)
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1" CACHE STRING "" FORCE)
 set(QCM_SANITIZE "thread" CACHE STRING "" FORCE)
