@@ -43,13 +43,14 @@ class ReflectorImpl final : public Reflector {
 
   base::Task<void> Run() override;
   void Relist() override;
+  void Reopen() override;
   [[nodiscard]] const ReflectorState& state() const override { return state_; }
 
  private:
   base::Task<Step> List();
   base::Task<Step> Watch();
   base::Task<void> HealIfItLasts();
-  base::Task<WatchEnd> FollowUntilRelist(std::unique_ptr<http::BodyStream> body,
+  base::Task<WatchEnd> FollowUntilCalled(std::unique_ptr<http::BodyStream> body,
                                          base::TimePoint limit);
   base::Task<void> CheckPlace();
   base::Task<WatchEnd> Follow(std::unique_ptr<http::BodyStream> body, base::TimePoint limit);
@@ -71,7 +72,8 @@ class ReflectorImpl final : public Reflector {
   std::mt19937_64 random_;
   ReflectorFsm fsm_;
   bool relist_ = false;               // list before the next step
-  base::Alarm* following_ = nullptr;  // wakes FollowUntilRelist() to end the open watch
+  bool reopen_ = false;               // end the open watch
+  base::Alarm* following_ = nullptr;  // wakes FollowUntilCalled() to end the open watch
   ReflectorState state_;
   base::TimePoint failing_since_{};
   std::uint64_t failures_in_a_row_ = 0;
@@ -98,6 +100,13 @@ base::Task<void> ReflectorImpl::Run() {
 void ReflectorImpl::Relist() {
   relist_ = true;
   if (following_ != nullptr) following_->Wake();
+}
+
+// Without an open watch there is nothing to end: the next one is new anyway.
+void ReflectorImpl::Reopen() {
+  if (following_ == nullptr) return;
+  reopen_ = true;
+  following_->Wake();
 }
 
 base::Task<Step> ReflectorImpl::List() {
@@ -154,7 +163,7 @@ base::Task<Step> ReflectorImpl::Watch() {
   base::TaskGroup beside(co_await base::asio::this_coro::executor);
   // The watch of a quiet collection brings no event to report recovery by.
   if (state_.trouble) beside.Spawn("watch " + name_, [this] { return HealIfItLasts(); });
-  end = co_await FollowUntilRelist(std::move(*opened), begin + timeout + kWatchGrace);
+  end = co_await FollowUntilCalled(std::move(*opened), begin + timeout + kWatchGrace);
   beside.Cancel();
   co_await beside.Join();
   const base::TimePoint now = scheduler_.Now();
@@ -176,8 +185,8 @@ base::Task<void> ReflectorImpl::HealIfItLasts() {
   if (!ended) Heal();
 }
 
-// Reads events until the stream ends or somebody calls Relist(), which cancels the read.
-base::Task<WatchEnd> ReflectorImpl::FollowUntilRelist(std::unique_ptr<http::BodyStream> body,
+// Reads events until the stream ends, or until Relist() or Reopen() cancels the read.
+base::Task<WatchEnd> ReflectorImpl::FollowUntilCalled(std::unique_ptr<http::BodyStream> body,
                                                       base::TimePoint limit) {
   WatchEnd end;
   bool ended = false;
@@ -191,11 +200,12 @@ base::Task<WatchEnd> ReflectorImpl::FollowUntilRelist(std::unique_ptr<http::Body
   });
   following_ = alarm.get();
   bool stopping = co_await base::Stopping();
-  while (!ended && !relist_ && !stopping) {
+  while (!ended && !relist_ && !reopen_ && !stopping) {
     co_await alarm->WaitUntil(base::TimePoint::max());
     stopping = co_await base::Stopping();
   }
   following_ = nullptr;
+  reopen_ = false;
   // The task uses `end` and `alarm`, so it must end before this function returns.
   reading.Cancel();
   co_await reading.Join();

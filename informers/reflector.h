@@ -109,6 +109,9 @@ class Reflector {
   // Gives up the current version and the open watch, and lists again. Call when the server is known
   // to have been restored to an earlier state.
   virtual void Relist() = 0;
+  // Ends the open watch, and opens one from the same version. Call when the server is known to have
+  // an object that the watch has not shown: its connection may be open and lead nowhere.
+  virtual void Reopen() = 0;
   [[nodiscard]] virtual const ReflectorState& state() const = 0;
 };
 

@@ -134,7 +134,10 @@ Questions::Outcome Questions::Take(base::TimePoint now, const Question& question
       never = WasNeverStored(answer->second, uid, entry->from);
     }
     if (never && ended_.insert(one).second) ++outcome.ended;
-    if (!never) asked_[one] = now;  // stored, but the watch has not shown it yet: ask again later
+    if (never) continue;
+    asked_[one] = now;  // stored, but the watch has not shown it yet: ask again later
+    const bool stored = !entry->objects.empty() && answer != answers.end();
+    if (stored && accounting::IsOpen(*entry, uid, view)) outcome.unseen.insert(entry->of);
   }
   return outcome;
 }

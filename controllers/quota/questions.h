@@ -50,9 +50,10 @@ class Questions {
   };
   // What has ended.
   struct Outcome {
-    std::size_t ended = 0;      // objects that are not stored, and entries without objects
-    std::size_t strangers = 0;  // parts of strangers' usage
-    bool put_back = false;      // the server was restored: its state is older than a floor
+    std::size_t ended = 0;              // objects that are not stored, and entries without objects
+    std::size_t strangers = 0;          // parts of strangers' usage
+    bool put_back = false;              // the server was restored: its state is older than a floor
+    std::set<std::string> unseen = {};  // resources with a stored object that no watch has shown
   };
 
   // Returns what to ask now: about entries and strangers' usage whose hold is over, and about

@@ -31,7 +31,7 @@ class Recounter {
     const TrackingContext& context;
     const quota::QuotaApi& api;
     QuotaStore& store;
-    const Tracker& tracker;
+    Tracker& tracker;
     const ObservedUsage& usage;
     Accounts& accounts;
     StatusWriter& writer;

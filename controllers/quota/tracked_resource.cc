@@ -20,6 +20,8 @@ constexpr std::chrono::seconds kSettle{1};  // how far a watch may lag behind a 
 constexpr std::size_t kChangesAStep = 64;
 // Longer than an admission call that began before the change may take.
 constexpr std::chrono::seconds kRecent{30};
+// Between two attempts to open a watch anew that does not show an object.
+constexpr std::chrono::seconds kReopensAgain{10};
 // Longer than a reservation is held.
 constexpr std::chrono::seconds kGone{60};
 static_assert(kGone > accounting::HoldFor(accounting::kLongestWebhook));
@@ -92,6 +94,15 @@ void TrackedResource::Relist() {
   recent_ = RecentVersions(kRecent);
   completeness_.OnRelist();
   reflector_->Relist();
+}
+
+void TrackedResource::Reopen() {
+  const base::TimePoint now = context_.scheduler->Now();
+  if (reopened_ && now - *reopened_ < kReopensAgain) return;
+  reopened_ = now;
+  LOG(WARNING) << "the server has an object that the watch does not show; opening the watch anew"
+               << " resource=" << resource_.ToString();
+  reflector_->Reopen();
 }
 
 void TrackedResource::BeginList() {

@@ -71,6 +71,9 @@ class TrackedResource final : public informers::CollectionSink {
   void SetGroups(std::string_view ns, std::vector<std::string> groups);
   // Lists again, because the server was restored to an earlier state.
   void Relist();
+  // Opens the watch anew, because the server has an object that the watch has not shown. Does
+  // nothing if that was done a moment ago: the watch may only be slow.
+  void Reopen();
 
   // kVersions compares versions, and reads objects in full if they differ. kWhole reads all objects
   // in full: after the wall clock was set, facts of the same version may differ.
@@ -138,6 +141,7 @@ class TrackedResource final : public informers::CollectionSink {
   std::optional<base::Duration> wall_ahead_;
   Completeness completeness_;
   base::TimePoint started_{};
+  std::optional<base::TimePoint> reopened_;  // the last Reopen()
 };
 
 }  // namespace controllers

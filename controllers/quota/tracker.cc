@@ -199,6 +199,12 @@ void Tracker::Relist() {
   classes_.Relist();
 }
 
+void Tracker::Reopen(std::string_view resource) {
+  for (const auto& [known, wanted] : wanted_) {
+    if (wanted.tracked && known.ToString() == resource) wanted.tracked->Reopen();
+  }
+}
+
 bool Tracker::Settled() const {
   return classes_.Settled() && std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
            const Wanted& wanted = entry.second;

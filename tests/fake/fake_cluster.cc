@@ -68,6 +68,7 @@ class WatchBody final : public http::BodyStream {
         alarm_(cluster.scheduler_.NewAlarm()) {
     collection().watchers.insert(alarm_.get());
     cuts_ = collection().cuts;
+    silences_ = collection().silences;
   }
   ~WatchBody() override {
     const auto found = cluster_.collections_.find(resource_);
@@ -103,7 +104,7 @@ class WatchBody final : public http::BodyStream {
       return "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":"
              "\"Failure\",\"reason\":\"Expired\",\"code\":410,\"message\":\"too old\"}}\n";
     }
-    if (cluster_.held_.contains(resource_)) return text;
+    if (cluster_.held_.contains(resource_) || silences_ != from.silences) return text;
     for (const auto& event : from.history) {
       if (event.version <= since_) continue;
       text += event.line;
@@ -116,6 +117,7 @@ class WatchBody final : public http::BodyStream {
   api::GroupVersionResource resource_;
   std::uint64_t since_;
   std::uint64_t cuts_ = 0;
+  std::uint64_t silences_ = 0;
   std::unique_ptr<base::Alarm> alarm_;
 };
 
@@ -192,6 +194,10 @@ const json::Value* FakeCluster::Find(const api::GroupVersionResource& resource,
 void FakeCluster::Release(const api::GroupVersionResource& resource) {
   held_.erase(resource);
   for (base::Alarm* watcher : collections_.at(resource).watchers) watcher->Wake();
+}
+
+void FakeCluster::Silence(const api::GroupVersionResource& resource) {
+  ++collections_.at(resource).silences;
 }
 
 void FakeCluster::CutWatches(const api::GroupVersionResource& resource, bool expire) {

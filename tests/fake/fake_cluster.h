@@ -40,6 +40,8 @@ class FakeCluster final : public client::ApiClient {
   // Watches of the resource show nothing new until Release(). Lists do.
   void Hold(const api::GroupVersionResource& resource) { held_.insert(resource); }
   void Release(const api::GroupVersionResource& resource);
+  // The watches of the resource that are open now stay open and show nothing more. Later ones do.
+  void Silence(const api::GroupVersionResource& resource);
   // Ends every open watch of the resource. With `expire` the next one is answered 410.
   void CutWatches(const api::GroupVersionResource& resource, bool expire = false);
   // PutBack() restores everything, including versions, to the last Backup(), and ends all watches,
@@ -94,6 +96,7 @@ class FakeCluster final : public client::ApiClient {
     std::vector<Event> history;
     std::uint64_t expired_below = 0;
     std::uint64_t cuts = 0;
+    std::uint64_t silences = 0;
     std::set<base::Alarm*> watchers;
   };
   // The answer to all requests for a stale group.

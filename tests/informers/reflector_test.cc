@@ -459,6 +459,21 @@ TEST_CASE("reflector: a server that was restored behind our version causes a lis
   CHECK(f.server.lists.size() == 2);
 }
 
+TEST_CASE("reflector: a watch is opened anew from its version when somebody asks", "[informers]") {
+  Fixture f;
+  f.server.OnList(Answer::Whole(List("1000", {"a1"})));
+  f.server.OnWatch(Answer::Open(""));
+  f.RunFor(20s);
+  REQUIRE(f.server.watches.size() == 1);
+  f.reflector->Reopen();
+  f.RunFor(1s);
+  REQUIRE(f.server.watches.size() == 2);
+  CHECK(f.server.watches.back().Query("resourceVersion") == "1000");
+  CHECK(f.server.lists.size() == 1);
+  f.RunFor(20s);
+  CHECK(f.server.watches.size() == 2);
+}
+
 TEST_CASE("reflector: a server that only lags behind our version causes no list", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("1000", {"a1"})));

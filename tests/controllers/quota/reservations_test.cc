@@ -112,6 +112,31 @@ TEST_CASE("reservations: before an entry expires, its object is read live", "[co
   CHECK(f.Used("q") == "pods=1");
 }
 
+TEST_CASE("reservations: a watch that does not show a stored object is opened anew",
+          "[controllers]") {
+  Limited f;
+  f.cluster.Silence(kPods);
+  CHECK(f.Admits(PodWithUid("stored")));
+  f.cluster.Put(kPods, PodWithUid("stored"));
+  f.RunFor(5s);
+  const std::size_t lists = f.cluster.lists;
+  f.RunFor(15s);
+  CHECK(f.cluster.lists == lists + 1);  // the question; the watch continues without a list
+  f.cluster.Delete(kPods, "team-a", "stored");
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=0");
+  SECTION("once in a while, if it stays silent") {
+    f.cluster.Hold(kPods);
+    CHECK(f.Admits(PodWithUid("another")));
+    f.cluster.Put(kPods, PodWithUid("another"));
+    f.RunFor(15s);
+    const std::size_t watches = f.cluster.watches;
+    f.RunFor(1min);
+    CHECK(f.cluster.watches - watches <= 6);
+    CHECK(f.Used("q") == "pods=1");
+  }
+}
+
 TEST_CASE("reservations: a damaged list is ignored, and its amount is held as a stranger's",
           "[controllers]") {
   Limited f;
