@@ -147,7 +147,8 @@ void Account::Meet(base::TimePoint now, const quota::Quota& quota,
     if (known.Find(name) == nullptr) used.Erase(name);
   }
   for (const auto& [name, amount] : used) met_.insert(name);
-  quota::ResourceList excess = quota::Excess(used, known);
+  const quota::ResourceList most = quota::Excess(used, known);
+  quota::ResourceList excess = most;
   // The list records the `used` of its last writer. So only the difference to that, and the
   // recorded usage of strangers, may be held.
   if (list) {
@@ -155,7 +156,7 @@ void Account::Meet(base::TimePoint now, const quota::Quota& quota,
     quota::AddTo(added, quota::Excess(used, list->used));
     excess = quota::Excess(quota::Smaller(excess, added), {});
   }
-  strangers.OnFirstCount(now, used, excess);
+  strangers.OnFirstCount(now, used, excess, most);
 }
 
 const quota::Quota& Account::AtLeastSeen(const quota::Quota& quota) {

@@ -64,17 +64,25 @@ void Strangers::HoldBeyond(base::TimePoint now, const ResourceList& usage, const
 }
 
 void Strangers::OnUnanswered(const ResourceList& used) {
-  // With the smaller value a later rise may look too large, but none is missed.
-  if (!recorded_) used_ = quota::Smaller(used_, used);
+  if (recorded_) return;
+  // With the smaller value a later rise may look too large, but none is missed. A name that is new
+  // rises from the value of this write.
+  ResourceList smaller = quota::Smaller(used_, used);
+  for (const auto& [name, amount] : used) {
+    if (used_.Find(name) == nullptr) smaller.Set(name, amount);
+  }
+  used_ = std::move(smaller);
 }
 
 void Strangers::OnFirstCount(base::TimePoint now, const ResourceList& used,
-                             const ResourceList& usage) {
+                             const ResourceList& usage, const ResourceList& most) {
+  ResourceList held;
+  for (const auto& [name, amount] : used) held.Set(name, Held().Get(name));
   for (Part& part : parts_) {
     for (const auto& [name, amount] : used) part.usage.Erase(name);
   }
   std::erase_if(parts_, [](const Part& part) { return part.usage.empty(); });
-  Hold(now, usage);
+  Hold(now, quota::Excess(quota::Larger(usage, quota::Smaller(held, most)), {}));
 }
 
 void Strangers::Hold(base::TimePoint now, ResourceList usage, std::string version) {

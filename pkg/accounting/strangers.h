@@ -44,9 +44,12 @@ class Strangers {
   // the quota has none), and what lapsed here, except for the part that is `counted` already.
   void TakeOver(base::TimePoint now, const ResourceList& used, const ReservationList* list,
                 const Counted& counted);
-  // Call when the names of `used` are counted for the first time. `usage` is their part that
-  // nothing accounts for. It is held, and amounts held under these names before are forgotten.
-  void OnFirstCount(base::TimePoint now, const ResourceList& used, const ResourceList& usage);
+  // Call when the names of `used` are counted for the first time. `usage` is the part that a
+  // stranger may have added, as far as the quota shows. It is held, or what was held under these
+  // names before if that is more: the rise may have been shown before a list that records nothing
+  // for strangers. At most `most` is held, the part of `used` that nothing accounts for.
+  void OnFirstCount(base::TimePoint now, const ResourceList& used, const ResourceList& usage,
+                    const ResourceList& most);
   // Holds more usage for strangers.
   void Hold(base::TimePoint now, ResourceList usage, std::string version = {});
   // Call when an object without an entry grew by `usage`. The oldest part is used up first, but

@@ -160,9 +160,21 @@ TEST_CASE("strangers: a first count replaces the hold by the amount that it does
   list.strangers = Pods(3);
   strangers.OnStatus({}, Pods(5), &list, true, Nothing);
   CHECK(strangers.Held() == Pods(3));
-  strangers.OnFirstCount({}, Pods(5), Pods(1));
+  strangers.OnFirstCount({}, Pods(5), Pods(1), Pods(1));
   CHECK(strangers.Held() == Pods(1));
-  strangers.OnFirstCount({}, {}, {});
+  strangers.OnFirstCount({}, {}, {}, {});
+  CHECK(strangers.Held() == Pods(1));
+}
+
+TEST_CASE("strangers: a first count keeps a rise that was held before a list without strangers",
+          "[accounting]") {
+  Strangers strangers;
+  strangers.OnUnanswered(Pods(0));  // our first recount, which the watch shows before its answer
+  strangers.OnStatus({}, Pods(2), nullptr, false, Nothing);
+  CHECK(strangers.Held() == Pods(2));
+  strangers.OnFirstCount({}, Pods(2), {}, Pods(2));
+  CHECK(strangers.Held() == Pods(2));
+  strangers.OnFirstCount({}, Pods(2), {}, Pods(1));
   CHECK(strangers.Held() == Pods(1));
 }
 
