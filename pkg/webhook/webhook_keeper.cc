@@ -292,7 +292,8 @@ client::ApiRequest WebhookKeeper::RequestFor(const WebhookPlan::Write& write) co
 
 base::Task<void> WebhookKeeper::Write() {
   std::optional<WebhookPlan::Write> write = plan_.Next();
-  if (write && write->body.At({"metadata", "ownerReferences"}) != nullptr) {
+  const auto owns = [&] { return write->body.At({"metadata", "ownerReferences"}) != nullptr; };
+  if (write && (write->create || owns())) {
     if (!co_await FindOwner()) co_return;
     write = plan_.Next();  // the plan may have changed meanwhile
   }
