@@ -317,7 +317,10 @@ base::TimePoint Recounter::NextOwn(const Account& account, const QuotaCount& cou
   base::TimePoint next = base::TimePoint::max();
   if (count.behind_until > Now()) next = count.behind_until;
   const auto ends = account.own.BurstEnds();
-  return ends && *ends > Now() ? std::min(next, *ends) : next;
+  if (ends && *ends > Now()) return std::min(next, *ends);
+  // A burst may end during a write. The look at that time did nothing then.
+  const bool missed = count.behind_until <= Now() && account.own.MustTakeBack(Now(), account.known());
+  return missed ? Now() + accounting::kLooksAgain : next;
 }
 
 Recounter::Outcome Recounter::LookAt(base::TimePoint next, std::string_view result) const {

@@ -185,7 +185,10 @@ Reservations::Planned Reservations::Plan(const admission::ReservePlan& plan,
     // free, so the rest is released only as far as the new grants need it.
     standing.used = quota::Larger(standing.used, plan.quota.status.used);
   }
-  SettleOlder(standing.list, author.by, last, QuotaView(tracker_, usage_, quota));
+  const QuotaView view(tracker_, usage_, quota);
+  SettleOlder(standing.list, author.by, last, view);
+  // The first list says, through `strangers`, how much of `used` our view has shown.
+  if (!account.list) accounting::RaiseFloor(standing.list, view.floor_resources(), view);
   standing.list.strangers = account.StrangersOf(quota, hooks_.leads());
   if (standing.list.Merge({}, author.by, author.n + 1)) ++author.n;
   // A burst that was merged into another entry cannot be granted from.

@@ -119,7 +119,7 @@ void Judge::OnStatus(const StoredQuota& before, const StoredQuota& after) {
     Narrate("status of " + NameOf(after) + " hard " +
             ToText(after.status_hard.value_or(Amounts())) + " used " +
             ToText(after.status_used.value_or(Amounts())) + ", stored are " +
-            ToText(server_->TrueUse(after)));
+            ToText(server_->TrueUse(after)) + ", list " + after.reservations);
   }
   NoteHard(after);
   NotePromises();
