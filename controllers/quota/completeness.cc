@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pkg/accounting/timing.h"
+#include "pkg/api/resource_version.h"
 
 namespace controllers {
 
@@ -15,9 +16,26 @@ void Completeness::OnState(base::TimePoint now, const informers::ReflectorState&
   }
 }
 
+// The same version extends nothing: entries that the server does not have must end even if the
+// watch stays silent.
+void Completeness::Await(base::TimePoint now, const std::string& version) {
+  if (!api::IsDecimalVersion(version) || api::ReachesVersion(awaited_, version)) return;
+  awaited_ = version;
+  awaited_until_ = now + accounting::kAwaitsShown;
+}
+
+bool Completeness::OnShown(std::string_view newest) {
+  const bool shown = !awaited_.empty() && api::ReachesVersion(newest, awaited_);
+  if (shown) awaited_.clear();
+  return shown;
+}
+
 base::TimePoint Completeness::BehindUntil(base::TimePoint now,
                                           const informers::ReflectorState& state) const {
-  return std::max(behind_until_, state.gap.ShownAt(now, accounting::kCatchesUp));
+  const bool awaits =
+      !awaited_.empty() && !api::ReachesVersion(state.resource_version, awaited_);
+  const base::TimePoint shown_at = state.gap.ShownAt(now, accounting::kCatchesUp);
+  return std::max({behind_until_, shown_at, awaits ? awaited_until_ : base::TimePoint()});
 }
 
 }  // namespace controllers

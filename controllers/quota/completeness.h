@@ -2,6 +2,8 @@
 
 // Knows whether a watch has shown a whole collection. No I/O; one thread.
 
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "informers/reflector.h"
@@ -16,12 +18,18 @@ class Completeness {
   void OnListBegins() {
     listing_ = true;
     relists_ = false;
+    awaited_.clear();
   }
   // Returns true for the first list.
   bool OnListEnds() {
     listing_ = false;
     return !std::exchange(listed_, true);
   }
+  // The server has an object of this version that was not shown. A version that is not a number is
+  // ignored: nobody could tell whether a watch has passed it.
+  void Await(base::TimePoint now, const std::string& version);
+  // Objects are shown up to this version. Returns true if the awaited version is among them now.
+  bool OnShown(std::string_view newest);
   // As CollectionSink::OnState().
   void OnState(base::TimePoint now, const informers::ReflectorState& state);
 
@@ -32,8 +40,8 @@ class Completeness {
   [[nodiscard]] bool synced() const { return listed_ && !listing_ && !relists_; }
   // Until this time, objects may be stored that were not shown. TimePoint::max() during a failure.
   // A moment ahead of `now` while no watch is open without a failure (its history has expired, or
-  // the server answers late). A moment after either of these ended. In the past if the watch is
-  // well.
+  // the server answers late), or while an awaited version is not shown, for a limited
+  // time. A moment after a failure or a gap has ended. In the past if the watch is well.
   [[nodiscard]] base::TimePoint BehindUntil(base::TimePoint now,
                                             const informers::ReflectorState& state) const;
 
@@ -42,6 +50,8 @@ class Completeness {
   bool listing_ = false;
   bool relists_ = false;
   base::TimePoint behind_until_{};  // of the last failure
+  std::string awaited_;             // "" if none
+  base::TimePoint awaited_until_{};
 };
 
 }  // namespace controllers

@@ -137,7 +137,8 @@ Questions::Outcome Questions::Take(base::TimePoint now, const Question& question
     if (never) continue;
     asked_[one] = now;  // stored, but the watch has not shown it yet: ask again later
     const bool stored = !entry->objects.empty() && answer != answers.end();
-    if (stored && accounting::IsOpen(*entry, uid, view)) outcome.unseen.insert(entry->of);
+    if (!stored || !accounting::IsOpen(*entry, uid, view)) continue;
+    api::RaiseVersion(outcome.unseen[entry->of], answer->second.objects.at(uid).version);
   }
   return outcome;
 }

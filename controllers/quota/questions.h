@@ -53,7 +53,9 @@ class Questions {
     std::size_t ended = 0;              // objects that are not stored, and entries without objects
     std::size_t strangers = 0;          // parts of strangers' usage
     bool put_back = false;              // the server was restored: its state is older than a floor
-    std::set<std::string> unseen = {};  // resources with a stored object that no watch has shown
+    // The resources with a stored object that the watch has not shown, and the newest version of
+    // such objects.
+    std::map<std::string, std::string> unseen = {};
   };
 
   // Returns what to ask now: about entries and strangers' usage whose hold is over, and about

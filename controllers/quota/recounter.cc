@@ -280,7 +280,7 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
       Now(), question, *answers, asked, account->list ? &*account->list : nullptr,
       account->strangers, holds_, view);
   if (outcome.put_back) rooms_.writer.OnPutBack();
-  for (const std::string& resource : outcome.unseen) rooms_.tracker.Reopen(resource);
+  for (const auto& [resource, version] : outcome.unseen) rooms_.tracker.Await(resource, version);
   NoticeExpired(*known, outcome);
   co_return Outcome{Kind::kRevisit, kAtOnce, "postponed"};
 }

@@ -96,8 +96,9 @@ void TrackedResource::Relist() {
   reflector_->Relist();
 }
 
-void TrackedResource::Reopen() {
+void TrackedResource::Await(const std::string& version) {
   const base::TimePoint now = context_.scheduler->Now();
+  completeness_.Await(now, version);
   if (reopened_ && now - *reopened_ < kReopensAgain) return;
   reopened_ = now;
   LOG(WARNING) << "the server has an object that the watch does not show; opening the watch anew"
@@ -123,6 +124,7 @@ void TrackedResource::Upsert(const json::Value& object) {
   NoteVersion(ns, object.StringAt({"metadata", "resourceVersion"}));
   Count(object, ns, uid);
   if (completeness_.listed()) listener_.OnShown(ns, uid);
+  if (completeness_.OnShown(newest_of_all_)) listener_.OnResourceState(evaluator_);
 }
 
 void TrackedResource::NoteVersion(const std::string& ns, std::string_view version) {
@@ -172,6 +174,7 @@ void TrackedResource::Remove(const json::Value& object) {
     Report(*change);
   }
   if (completeness_.listed()) listener_.OnShown(ns, uid);
+  if (completeness_.OnShown(newest_of_all_)) listener_.OnResourceState(evaluator_);
 }
 
 bool TrackedResource::IsGone(const quota::Uid& uid) const {

@@ -71,9 +71,9 @@ class TrackedResource final : public informers::CollectionSink {
   void SetGroups(std::string_view ns, std::vector<std::string> groups);
   // Lists again, because the server was restored to an earlier state.
   void Relist();
-  // Opens the watch anew, because the server has an object that the watch has not shown. Does
-  // nothing if that was done a moment ago: the watch may only be slow.
-  void Reopen();
+  // The server has an object of this version that the watch has not shown. Until the watch has, it
+  // is behind. Opens it anew, unless that was done a moment ago: it may only be slow.
+  void Await(const std::string& version);
 
   // kVersions compares versions, and reads objects in full if they differ. kWhole reads all objects
   // in full: after the wall clock was set, facts of the same version may differ.
@@ -90,7 +90,7 @@ class TrackedResource final : public informers::CollectionSink {
   // True if the ledger is complete and current.
   [[nodiscard]] bool synced() const { return completeness_.synced(); }
   [[nodiscard]] base::TimePoint started() const { return started_; }
-  // As Completeness::BehindUntil().
+  // As Completeness::BehindUntil(). The listener is told when an awaited version is shown.
   [[nodiscard]] base::TimePoint behind_until() const {
     return completeness_.BehindUntil(context_.scheduler->Now(), state());
   }
@@ -141,7 +141,7 @@ class TrackedResource final : public informers::CollectionSink {
   std::optional<base::Duration> wall_ahead_;
   Completeness completeness_;
   base::TimePoint started_{};
-  std::optional<base::TimePoint> reopened_;  // the last Reopen()
+  std::optional<base::TimePoint> reopened_;  // the last time that Await() did so
 };
 
 }  // namespace controllers

@@ -199,9 +199,9 @@ void Tracker::Relist() {
   classes_.Relist();
 }
 
-void Tracker::Reopen(std::string_view resource) {
+void Tracker::Await(std::string_view resource, const std::string& version) {
   for (const auto& [known, wanted] : wanted_) {
-    if (wanted.tracked && known.ToString() == resource) wanted.tracked->Reopen();
+    if (wanted.tracked && known.ToString() == resource) wanted.tracked->Await(version);
   }
 }
 

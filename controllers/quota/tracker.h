@@ -79,8 +79,8 @@ class Tracker {
   [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
   // Lists everything again, because the server was restored to an earlier state.
   void Relist();
-  // As TrackedResource::Reopen(), for a resource by its name.
-  void Reopen(std::string_view resource);
+  // As TrackedResource::Await(), for a resource by its name.
+  void Await(std::string_view resource, const std::string& version);
   // True if every wanted resource is synced, failed, or not served.
   [[nodiscard]] bool Settled() const;
 

@@ -60,6 +60,8 @@ inline constexpr std::chrono::seconds kCatchesUp{3};
 // Within this time after the process was suspended, watches that had ended were opened again and
 // have shown what was missed.
 inline constexpr std::chrono::seconds kCatchesUpAfterStandstill{4};
+// A watch that is known to miss an object counts as behind for at most this time.
+inline constexpr std::chrono::seconds kAwaitsShown{10};
 // Within this time a new watch of quotas has shown earlier changes, or has reported that it cannot.
 inline constexpr std::chrono::seconds kShowsQuotas{1};
 // A quota that loses a namespace does not lower `used` for this time. The watch of namespaces and
@@ -69,6 +71,7 @@ inline constexpr std::chrono::seconds kLosesNamespace{1};
 inline constexpr std::chrono::milliseconds kLooksAgain{100};
 
 static_assert(kCatchesUp < kCatchesUpAfterStandstill, "a watch is opened first");
+static_assert(kCatchesUp < kAwaitsShown, "a watch is opened first");
 static_assert(kLooksAgain < kTidies);
 
 }  // namespace accounting

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pkg/quota/cluster/guarantee.h"
+#include "pkg/quota/saturating.h"
 
 namespace quota {
 namespace {
@@ -214,20 +215,23 @@ std::string Text(const Standing& standing, const Exceeded& exceeded) {
 }
 
 // Returns a refusal if the need does not fit. Compares only names whose usage grows: a quota that
-// is exceeded under other names does not refuse.
+// is exceeded under other names does not refuse. Growth that an earlier request has reserved is
+// compared, too: the limit may have been lowered since.
 std::optional<Verdict> RefuseExceeding(const std::vector<Standing>& standings,
                                        const Takings& takings, const Need& need) {
   const Standing& standing = standings[need.standing];
   Exceeded exceeded;
-  for (const auto& [name, grown] : need.amount) {
+  for (const auto& [name, growth] : Excess(need.absolute, need.stored)) {
     const Quantity limit = standing.quota->status.hard.Get(name);
     const Quantity now = standing.used.Get(name);
+    const Quantity grown = need.amount.Get(name);
     const Quantity held = HeldBack(standings, takings, need, name);
     const base::Result<Quantity> then = now.Add(grown);
     const base::Result<Quantity> weight = then ? then->Add(held) : then;
     if (weight && *weight <= limit) continue;
-    exceeded.requested.Set(name, grown);
-    exceeded.used.Set(name, now);
+    // Growth that is reserved whole is named as if it were not.
+    exceeded.requested.Set(name, grown.IsZero() ? growth : grown);
+    exceeded.used.Set(name, grown.IsZero() ? Above(now, growth) : now);
     exceeded.limited.Set(name, limit);
     if (!held.IsZero()) exceeded.guaranteed.Set(name, held);
   }

@@ -97,6 +97,7 @@ class Link::WatchBody final : public http::BodyStream {
         watch_->lines.pop_front();
         // Only now: a stopped process has not seen the events that have arrived.
         link_.NoteShown(watch_->resource, event.version);
+        link_.NoteWatched(watch_->resource, event.version);
         co_return std::optional<std::string>(std::move(event.line));
       }
       if (watch_->ended) co_return std::optional<std::string>();
@@ -240,6 +241,7 @@ base::Result<client::ApiResponse> Link::OpenWatch(const std::shared_ptr<Watch>& 
   watch->misled = !*shows;
   any_misled_ = any_misled_ || watch->misled;
   watches_.push_back(watch);
+  NoteWatched(watch->resource, watch->since);
   if (expired_.erase(watch->resource) > 0) {
     if (on_fault) on_fault(std::chrono::seconds(14));  // the longest pause before it lists again
     watch->lines.push_back({0, kTooOld});
@@ -255,6 +257,11 @@ base::Result<client::ApiResponse> Link::OpenWatch(const std::shared_ptr<Watch>& 
 void Link::NoteShown(Resource resource, std::uint64_t version) {
   std::uint64_t& shown = shown_[resource];
   shown = std::max(shown, version);
+}
+
+void Link::NoteWatched(Resource resource, std::uint64_t version) {
+  std::uint64_t& watched = watched_[resource];
+  watched = std::max(watched, version);
 }
 
 void Link::Deliver(const std::shared_ptr<Watch>& watch) {

@@ -60,6 +60,11 @@ class Link final : public client::ApiClient {
     const auto shown = shown_.find(resource);
     return shown == shown_.end() ? 0 : shown->second;
   }
+  // The same without lists that no watch followed: live reads are not kept. 0 if there was no watch.
+  [[nodiscard]] std::uint64_t Watched(Resource resource) const {
+    const auto watched = watched_.find(resource);
+    return watched == watched_.end() ? 0 : watched->second;
+  }
   // All watches break.
   void CutAll();
   // A watch is open that shows nothing, because it starts from a version that the restored server
@@ -87,6 +92,7 @@ class Link final : public client::ApiClient {
               base::Duration pause);
   base::Duration PauseAfter(const client::ApiRequest& request, bool fault);
   void NoteShown(Resource resource, std::uint64_t version);
+  void NoteWatched(Resource resource, std::uint64_t version);
   base::Result<client::ApiResponse> OpenWatch(const std::shared_ptr<Watch>& watch);
   void Deliver(const std::shared_ptr<Watch>& watch);
   base::Duration Way();
@@ -103,6 +109,7 @@ class Link final : public client::ApiClient {
   std::list<std::weak_ptr<Watch>> watches_;
   std::set<Resource> expired_;
   std::map<Resource, std::uint64_t> shown_;
+  std::map<Resource, std::uint64_t> watched_;
   std::map<Resource, base::TimePoint> lag_until_;
   std::map<Resource, base::TimePoint> blocked_until_;
 };

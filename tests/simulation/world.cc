@@ -94,9 +94,28 @@ void World::Look() {
   const bool misled =
       std::ranges::any_of(replicas_, [](const auto& replica) { return replica->link().Misled(); });
   if (misled) judge_.OnPutBack();
-  judge_.OnSilent(timeline_.Now() <= silent_until_);
+  const bool shown = ObjectsShown();
+  judge_.OnSilent(!shown || timeline_.Now() <= silent_until_);
   if (schedule_.api == Api::kIroncore) judge_.OnClassesShown(ClassesShown());
   if (HasTree(schedule_.api)) judge_.OnTreeShown(TreeShown());
+}
+
+bool World::ObjectsShown() {
+  bool all = true;
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    for (const Resource resource : {Resource::kClaims, Resource::kSecrets, Resource::kMachines}) {
+      const auto& history = server_.History(resource);
+      const std::uint64_t shown = replicas_[i]->link().Watched(resource);
+      const bool behind = shown != 0 && !history.empty() && shown < history.back().version;
+      if (!behind || replicas_[i]->stopping()) {
+        unshown_since_.erase({i, resource});
+        continue;
+      }
+      const auto [since, added] = unshown_since_.try_emplace({i, resource}, timeline_.Now());
+      all = all && timeline_.Now() - since->second <= kLongestLag;
+    }
+  }
+  return all;
 }
 
 // All replicas that watch classes have seen the last change. Others read classes live.

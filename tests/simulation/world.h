@@ -2,10 +2,13 @@
 
 // Performs a schedule: the server, its clients, the replicas with their links, and the judge.
 
+#include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/simulation/judge.h"
@@ -13,6 +16,9 @@
 #include "tests/simulation/schedule.h"
 
 namespace simulation {
+
+// A watch that shows nothing for longer counts as silent.
+inline constexpr std::chrono::seconds kLongestLag{4};
 
 // Returns the first violation, or nullopt. `narrate`, if given, is called with each line of the
 // trace.
@@ -60,6 +66,8 @@ class World {
   void Restore(base::Duration away, bool silent);
   void Restart(std::size_t index, bool kill, base::Duration down);
   void EndsIn(base::Duration duration);
+  // True if no watch of objects has been behind for longer than a lag.
+  [[nodiscard]] bool ObjectsShown();
 
   // world_strangers.cc
   bool PerformOnStatus(const Action& action, const Server::Key& key);
@@ -107,6 +115,8 @@ class World {
   std::uint64_t calls_ = 0;
   base::TimePoint faults_end_{};
   base::TimePoint silent_until_{};    // until then some watch shows nothing, longer than a lag
+  // Since when the watch of a replica, by its index, has not shown the last change of a resource.
+  std::map<std::pair<std::size_t, Resource>, base::TimePoint> unshown_since_;
   base::Duration slowest_webhook_{};  // as the API server has seen their configurations
   base::TaskGroup clients_;
 };

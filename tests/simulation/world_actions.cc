@@ -10,8 +10,6 @@ using std::chrono_literals::operator""s;
 
 // The lag of the API server's own watches.
 constexpr base::Duration kHears = 50ms;
-// A watch that shows nothing for longer counts as silent.
-constexpr base::Duration kLongestLag = 4s;
 
 Server::Key KeyOf(const Action& action, const char* what) {
   std::string ns = "ns";

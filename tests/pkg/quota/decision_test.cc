@@ -157,6 +157,21 @@ TEST_CASE("decision: used does not rise again for what others reserved for the o
   CHECK(Decide(Update({{"cpu", "1"}}, {{"cpu", "3"}}), standings).kind == Kind::kRefused);
 }
 
+TEST_CASE("decision: what others reserved does not fit any more if the limit was lowered",
+          "[quota]") {
+  const Quota quota = MakeQuota("q", {{"cpu", "3"}, {"mem", "1"}}, {{"cpu", "6"}, {"mem", "2"}});
+  std::vector<Standing> standings = Standings({&quota});
+  standings[0].reserved = [](const ResourceList&) { return List({{"cpu", "4"}, {"mem", "1"}}); };
+  CHECK(Decide(Update({{"cpu", "1"}, {"mem", "1"}}, {{"cpu", "4"}, {"mem", "1"}}), standings)
+            .message == "exceeded quota: q, requested: cpu=3, used: cpu=3, limited: cpu=3");
+  // What the object uses already is not compared.
+  CHECK(Decide(Update({{"cpu", "4"}}, {{"cpu", "4"}}), standings).kind == Kind::kFree);
+  // A repeated call has its answer already.
+  const ResourceList answer = List({{"cpu", "4"}});
+  standings[0].answer = &answer;
+  CHECK(Decide(Update({{"cpu", "1"}}, {{"cpu", "4"}}), standings).kind == Kind::kFree);
+}
+
 TEST_CASE("decision: every quota must admit, and a refusal reserves nothing", "[quota]") {
   const Quota roomy = MakeQuota("roomy", {{"cpu", "10"}}, {{"cpu", "0"}});
   const Quota tight = MakeQuota("tight", {{"cpu", "1"}}, {{"cpu", "1"}});
