@@ -32,8 +32,7 @@ bool Completeness::OnShown(std::string_view newest) {
 
 base::TimePoint Completeness::BehindUntil(base::TimePoint now,
                                           const informers::ReflectorState& state) const {
-  const bool awaits =
-      !awaited_.empty() && !api::ReachesVersion(state.resource_version, awaited_);
+  const bool awaits = !awaited_.empty() && !api::ReachesVersion(state.resource_version, awaited_);
   const base::TimePoint shown_at = state.gap.ShownAt(now, accounting::kCatchesUp);
   return std::max({behind_until_, shown_at, awaits ? awaited_until_ : base::TimePoint()});
 }

@@ -50,9 +50,9 @@ class Questions {
   };
   // What has ended.
   struct Outcome {
-    std::size_t ended = 0;              // objects that are not stored, and entries without objects
-    std::size_t strangers = 0;          // parts of strangers' usage
-    bool put_back = false;              // the server was restored: its state is older than a floor
+    std::size_t ended = 0;      // objects that are not stored, and entries without objects
+    std::size_t strangers = 0;  // parts of strangers' usage
+    bool put_back = false;      // the server was restored: its state is older than a floor
     // The resources with a stored object that the watch has not shown, and the newest version of
     // such objects.
     std::map<std::string, std::string> unseen = {};

@@ -319,7 +319,8 @@ base::TimePoint Recounter::NextOwn(const Account& account, const QuotaCount& cou
   const auto ends = account.own.BurstEnds();
   if (ends && *ends > Now()) return std::min(next, *ends);
   // A burst may end during a write. The look at that time did nothing then.
-  const bool missed = count.behind_until <= Now() && account.own.MustTakeBack(Now(), account.known());
+  const bool missed =
+      count.behind_until <= Now() && account.own.MustTakeBack(Now(), account.known());
   return missed ? Now() + accounting::kLooksAgain : next;
 }
 

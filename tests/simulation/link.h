@@ -60,7 +60,8 @@ class Link final : public client::ApiClient {
     const auto shown = shown_.find(resource);
     return shown == shown_.end() ? 0 : shown->second;
   }
-  // The same without lists that no watch followed: live reads are not kept. 0 if there was no watch.
+  // The same without lists that no watch followed: live reads are not kept. 0 if there was no
+  // watch.
   [[nodiscard]] std::uint64_t Watched(Resource resource) const {
     const auto watched = watched_.find(resource);
     return watched == watched_.end() ? 0 : watched->second;

@@ -114,7 +114,7 @@ class World {
   std::vector<bool> restarting_;
   std::uint64_t calls_ = 0;
   base::TimePoint faults_end_{};
-  base::TimePoint silent_until_{};    // until then some watch shows nothing, longer than a lag
+  base::TimePoint silent_until_{};  // until then some watch shows nothing, longer than a lag
   // Since when the watch of a replica, by its index, has not shown the last change of a resource.
   std::map<std::pair<std::size_t, Resource>, base::TimePoint> unshown_since_;
   base::Duration slowest_webhook_{};  // as the API server has seen their configurations

@@ -18,8 +18,7 @@ struct Fixture {
     completeness.OnListBegins();
     completeness.OnListEnds();
   }
-  [[nodiscard]] bool IsBehind(const std::string& version = "10",
-                              base::TimePoint now = kNow) const {
+  [[nodiscard]] bool IsBehind(const std::string& version = "10", base::TimePoint now = kNow) const {
     informers::ReflectorState state;
     state.resource_version = version;
     return completeness.BehindUntil(now, state) > now;
