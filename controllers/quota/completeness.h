@@ -40,8 +40,8 @@ class Completeness {
   [[nodiscard]] bool synced() const { return listed_ && !listing_ && !relists_; }
   // Until this time, objects may be stored that were not shown. TimePoint::max() during a failure.
   // A moment ahead of `now` while no watch is open without a failure (its history has expired, or
-  // the server answers late), or while an awaited version is not shown, for a limited
-  // time. A moment after a failure or a gap has ended. In the past if the watch is well.
+  // the server answers late). A moment after either of these ended. The end of the wait while an
+  // awaited version was not shown. In the past if the watch is well.
   [[nodiscard]] base::TimePoint BehindUntil(base::TimePoint now,
                                             const informers::ReflectorState& state) const;
 
@@ -49,9 +49,9 @@ class Completeness {
   bool listed_ = false;
   bool listing_ = false;
   bool relists_ = false;
-  base::TimePoint behind_until_{};  // of the last failure
-  std::string awaited_;             // "" if none
-  base::TimePoint awaited_until_{};
+  base::TimePoint behind_until_{};   // of the last failure
+  std::string awaited_;              // "" if none
+  base::TimePoint awaited_until_{};  // the end of the wait
 };
 
 }  // namespace controllers

@@ -318,7 +318,7 @@ base::TimePoint Recounter::NextOwn(const Account& account, const QuotaCount& cou
   if (count.behind_until > Now()) next = count.behind_until;
   const auto ends = account.own.BurstEnds();
   if (ends && *ends > Now()) return std::min(next, *ends);
-  // A burst may end during a write. The look at that time did nothing then.
+  // A burst may end during a write, when nobody looks.
   const bool missed =
       count.behind_until <= Now() && account.own.MustTakeBack(Now(), account.known());
   return missed ? Now() + accounting::kLooksAgain : next;

@@ -123,6 +123,10 @@ void TrackedResource::Upsert(const json::Value& object) {
   if (drift_) drift_->OnEvent(uid);
   NoteVersion(ns, object.StringAt({"metadata", "resourceVersion"}));
   Count(object, ns, uid);
+  ReportShown(ns, uid);
+}
+
+void TrackedResource::ReportShown(const std::string& ns, const quota::Uid& uid) {
   if (completeness_.listed()) listener_.OnShown(ns, uid);
   if (completeness_.OnShown(newest_of_all_)) listener_.OnResourceState(evaluator_);
 }
@@ -173,8 +177,7 @@ void TrackedResource::Remove(const json::Value& object) {
     recent_.OnChanged(now, uid, version);
     Report(*change);
   }
-  if (completeness_.listed()) listener_.OnShown(ns, uid);
-  if (completeness_.OnShown(newest_of_all_)) listener_.OnResourceState(evaluator_);
+  ReportShown(ns, uid);
 }
 
 bool TrackedResource::IsGone(const quota::Uid& uid) const {

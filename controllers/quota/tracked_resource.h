@@ -71,8 +71,9 @@ class TrackedResource final : public informers::CollectionSink {
   void SetGroups(std::string_view ns, std::vector<std::string> groups);
   // Lists again, because the server was restored to an earlier state.
   void Relist();
-  // The server has an object of this version that the watch has not shown. Until the watch has, it
-  // is behind. Opens it anew, unless that was done a moment ago: it may only be slow.
+  // Call if the server has an object of this version and the watch has not shown it. The watch
+  // counts as behind until it shows that version, but not longer than accounting::kAwaitsShown.
+  // Opens the watch anew, unless that was done a moment ago: the watch may only be slow.
   void Await(const std::string& version);
 
   // kVersions compares versions, and reads objects in full if they differ. kWhole reads all objects
@@ -120,6 +121,7 @@ class TrackedResource final : public informers::CollectionSink {
   void TakeRead(const json::Value& object);
   bool WasSetBack(base::WallTime wall);
   void Report(const quota::LedgerChange& change);
+  void ReportShown(const std::string& ns, const quota::Uid& uid);
   void Count(const json::Value& object, const std::string& ns, const quota::Uid& uid);
   void NoteVersion(const std::string& ns, std::string_view version);
 

@@ -76,8 +76,9 @@ void Strangers::OnUnanswered(const ResourceList& used) {
 
 void Strangers::OnFirstCount(base::TimePoint now, const ResourceList& used,
                              const ResourceList& usage, const ResourceList& most) {
+  const ResourceList before = Held();
   ResourceList held;
-  for (const auto& [name, amount] : used) held.Set(name, Held().Get(name));
+  for (const auto& [name, amount] : used) held.Set(name, before.Get(name));
   for (Part& part : parts_) {
     for (const auto& [name, amount] : used) part.usage.Erase(name);
   }

@@ -229,7 +229,7 @@ std::optional<Verdict> RefuseExceeding(const std::vector<Standing>& standings,
     const base::Result<Quantity> then = now.Add(grown);
     const base::Result<Quantity> weight = then ? then->Add(held) : then;
     if (weight && *weight <= limit) continue;
-    // Growth that is reserved whole is named as if it were not.
+    // If all of the growth is reserved, `used` includes it. The message shows both without that.
     exceeded.requested.Set(name, grown.IsZero() ? growth : grown);
     exceeded.used.Set(name, grown.IsZero() ? Above(now, growth) : now);
     exceeded.limited.Set(name, limit);

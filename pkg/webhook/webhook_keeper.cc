@@ -292,8 +292,7 @@ client::ApiRequest WebhookKeeper::RequestFor(const WebhookPlan::Write& write) co
 
 base::Task<void> WebhookKeeper::Write() {
   std::optional<WebhookPlan::Write> write = plan_.Next();
-  const auto owns = [&] { return write->body.At({"metadata", "ownerReferences"}) != nullptr; };
-  if (write && (write->create || owns())) {
+  if (write && (write->create || write->body.At({"metadata", "ownerReferences"}) != nullptr)) {
     if (!co_await FindOwner()) co_return;
     write = plan_.Next();  // the plan may have changed meanwhile
   }

@@ -96,8 +96,8 @@ class Link::WatchBody final : public http::BodyStream {
         Server::Event event = std::move(watch_->lines.front());
         watch_->lines.pop_front();
         // Only now: a stopped process has not seen the events that have arrived.
-        link_.NoteShown(watch_->resource, event.version);
-        link_.NoteWatched(watch_->resource, event.version);
+        Raise(link_.shown_, watch_->resource, event.version);
+        Raise(link_.watched_, watch_->resource, event.version);
         co_return std::optional<std::string>(std::move(event.line));
       }
       if (watch_->ended) co_return std::optional<std::string>();
@@ -217,7 +217,7 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Link::Stream(
     auto answer = co_await Send(timeout, fault, std::move(list));
     if (!answer) co_return answer.error();
     const auto resource = Server::CollectionAt(request.path);
-    if (resource) NoteShown(*resource, *listed_at);
+    if (resource) Raise(shown_, *resource, *listed_at);
     Body body = std::make_unique<TextBody>(std::move(answer->body));
     co_return base::Result<Body>(std::move(body));
   }
@@ -241,7 +241,7 @@ base::Result<client::ApiResponse> Link::OpenWatch(const std::shared_ptr<Watch>& 
   watch->misled = !*shows;
   any_misled_ = any_misled_ || watch->misled;
   watches_.push_back(watch);
-  NoteWatched(watch->resource, watch->since);
+  Raise(watched_, watch->resource, watch->since);
   if (expired_.erase(watch->resource) > 0) {
     if (on_fault) on_fault(std::chrono::seconds(14));  // the longest pause before it lists again
     watch->lines.push_back({0, kTooOld});
@@ -252,16 +252,6 @@ base::Result<client::ApiResponse> Link::OpenWatch(const std::shared_ptr<Watch>& 
     if (watch->since != since && on_fault) on_fault({});
   }
   return client::ApiResponse{.status = 200, .headers = {}, .body = ""};
-}
-
-void Link::NoteShown(Resource resource, std::uint64_t version) {
-  std::uint64_t& shown = shown_[resource];
-  shown = std::max(shown, version);
-}
-
-void Link::NoteWatched(Resource resource, std::uint64_t version) {
-  std::uint64_t& watched = watched_[resource];
-  watched = std::max(watched, version);
 }
 
 void Link::Deliver(const std::shared_ptr<Watch>& watch) {

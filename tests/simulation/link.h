@@ -56,15 +56,11 @@ class Link final : public client::ApiClient {
   // The history of the resource has grown.
   void Pump(Resource resource);
   // The latest version of the resource that the process was shown; 0 if it never asked.
-  [[nodiscard]] std::uint64_t Shown(Resource resource) const {
-    const auto shown = shown_.find(resource);
-    return shown == shown_.end() ? 0 : shown->second;
-  }
-  // The same without lists that no watch followed: live reads are not kept. 0 if there was no
-  // watch.
+  [[nodiscard]] std::uint64_t Shown(Resource resource) const { return VersionIn(shown_, resource); }
+  // The latest version that a watch started from or has shown; 0 if there was no watch. Live reads
+  // do not count, because the process does not keep them.
   [[nodiscard]] std::uint64_t Watched(Resource resource) const {
-    const auto watched = watched_.find(resource);
-    return watched == watched_.end() ? 0 : watched->second;
+    return VersionIn(watched_, resource);
   }
   // All watches break.
   void CutAll();
@@ -80,6 +76,7 @@ class Link final : public client::ApiClient {
   std::function<void(const client::ApiRequest&)> on_patch;
 
  private:
+  using Versions = std::map<Resource, std::uint64_t>;
   struct Exchange;
   struct Watch;
   class WatchBody;
@@ -92,8 +89,14 @@ class Link final : public client::ApiClient {
   void Notice(const std::optional<RequestFault>& fault, const client::ApiRequest& request,
               base::Duration pause);
   base::Duration PauseAfter(const client::ApiRequest& request, bool fault);
-  void NoteShown(Resource resource, std::uint64_t version);
-  void NoteWatched(Resource resource, std::uint64_t version);
+  static std::uint64_t VersionIn(const Versions& versions, Resource resource) {
+    const auto entry = versions.find(resource);
+    return entry == versions.end() ? 0 : entry->second;
+  }
+  static void Raise(Versions& versions, Resource resource, std::uint64_t version) {
+    std::uint64_t& latest = versions[resource];
+    latest = std::max(latest, version);
+  }
   base::Result<client::ApiResponse> OpenWatch(const std::shared_ptr<Watch>& watch);
   void Deliver(const std::shared_ptr<Watch>& watch);
   base::Duration Way();
@@ -109,8 +112,8 @@ class Link final : public client::ApiClient {
   std::list<std::weak_ptr<Exchange>> exchanges_;
   std::list<std::weak_ptr<Watch>> watches_;
   std::set<Resource> expired_;
-  std::map<Resource, std::uint64_t> shown_;
-  std::map<Resource, std::uint64_t> watched_;
+  Versions shown_;
+  Versions watched_;
   std::map<Resource, base::TimePoint> lag_until_;
   std::map<Resource, base::TimePoint> blocked_until_;
 };
