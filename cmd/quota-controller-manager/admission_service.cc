@@ -4,6 +4,7 @@
 
 #include "cmd/quota-controller-manager/descriptors.h"
 #include "cmd/quota-controller-manager/server_metrics.h"
+#include "pkg/accounting/timing.h"
 #include "pkg/json/value.h"
 #include "pkg/webhook/certificate_directory.h"
 #include "pkg/webhook/certificate_memory.h"
@@ -152,6 +153,9 @@ void AdmissionService::Attach(const std::string& quota_api,
   controller.SetSlowestWebhook(other_webhooks_.Longest());
   enforced.book.Open(controller.quota_book(), controller.object_book());
 }
+
+// A slower webhook that was added in a gap of the watch is known, or assumed, before this.
+static_assert(webhook::OtherWebhooks::kPatience < accounting::HoldFor({}));
 
 void AdmissionService::FollowWebhooks(base::Duration slowest) {
   for (const auto& [name, enforced] : enforced_) {

@@ -95,11 +95,11 @@ base::Duration OtherWebhooks::Known() const {
   return longest;
 }
 
-// True if the watch has been interrupted for kPatience: a short gap changes nothing.
+// True if the watch may have missed changes for kPatience: a short gap changes nothing.
 bool OtherWebhooks::IsBlind() {
   const base::TimePoint now = scheduler_.Now();
   const informers::ReflectorState& state = reflector_->state();
-  const bool behind = state.trouble || state.gap.ShownAt(now, kPatience) > now;
+  const bool behind = state.trouble || state.gap.ShownAt(now, kCatchesUp) > now;
   if (!behind) {
     behind_since_.reset();
   } else if (!behind_since_) {

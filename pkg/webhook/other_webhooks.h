@@ -6,8 +6,8 @@
 // number is kept of each configuration.
 //
 // A longer timeout counts at once. A shorter one counts when the requests that began before it have
-// ended. If the watch is interrupted for longer than kPatience, the longest timeout that the API
-// server allows counts.
+// ended. If the watch has missed changes for longer than kPatience, the longest timeout that the
+// API server allows counts.
 //
 // Single-threaded. Client and scheduler outlive it; Run() must have returned before it is
 // destroyed.
@@ -33,8 +33,11 @@ class OtherWebhooks final : public informers::CollectionSink {
   // How long after the timeout all requests have ended, and all API servers know a changed
   // configuration.
   static constexpr std::chrono::seconds kMargin{5};
-  // After so long without a watch a timeout may have changed. Less than any reservation is held.
-  static constexpr std::chrono::seconds kPatience{5};
+  // So long after the beginning of a gap in the watch a timeout may have changed unnoticed. This is
+  // less than any reservation is held.
+  static constexpr std::chrono::seconds kPatience{8};
+  // Within this time after a gap the watch has shown what was missed.
+  static constexpr std::chrono::seconds kCatchesUp{3};
 
   // `own` is the name of our configuration. The listener is called when Longest() changes.
   using Listener = std::function<void(base::Duration longest)>;

@@ -27,8 +27,9 @@ class UnderLoad {
 
   // Returns when so many more creations were admitted, or refused by quota.
   void AwaitDecided(int more, std::chrono::milliseconds timeout = Patience());
-  // Pauses the load if it runs. Within 15 s used must equal what exists. Neither pods nor used may
-  // ever have exceeded the limits, by the order in which they were stored.
+  // Pauses the load if it runs. Within 15 s used must equal what exists, or within 45 s if a
+  // reservation was made after a long outage. Neither pods nor used may ever have exceeded the
+  // limits, by the order in which they were stored.
   void ExpectTrue();
   void Pause();  // no request is running when it returns
   void Resume();
