@@ -14,7 +14,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "pkg/base/clock.h"
@@ -131,8 +130,10 @@ class QuotaConditions {
                          const Say& say) const;
 
   ConditionPatience patience_;
-  std::unordered_map<std::string, Memory> memories_;  // by the quota's uid
-  Standings told_;                                    // statistics of `memories_`
+  // By the quota's uid. Ordered, like all tables of quotas: a hash table that grows would block the
+  // event loop for too long.
+  std::map<std::string, Memory> memories_;
+  Standings told_;  // statistics of `memories_`
 };
 
 // The names of `hard` that this quota API never counts, whatever the server serves.

@@ -11,11 +11,11 @@
 // Single-threaded. Run() must have returned before it is destroyed.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "controllers/quota/quota_conditions.h"
@@ -80,7 +80,7 @@ class QuotaReporter {
   std::function<void(const api::ObjectKey& key)> on_told_ = nullptr;
   QuotaConditions conditions_;
   queue::WorkQueue<api::ObjectKey> due_;
-  std::unordered_map<api::ObjectKey, std::vector<Obstacle>> unreadable_;
+  std::map<api::ObjectKey, std::vector<Obstacle>> unreadable_;
   std::unique_ptr<base::Alarm> wake_;
   bool away_ = false;  // whether the server was away at the last check
   base::TimePoint server_since_{};
