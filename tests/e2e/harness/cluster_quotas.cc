@@ -29,8 +29,8 @@ void DefineQuotas(Api& api, const std::string& file, const std::string& collecti
 void Undefine(Api& api, const std::string& definition) {
   const std::string path = PathOf("customresourcedefinitions", "", definition);
   (void)api.Do({.verb = "DELETE", .path = path, .timeout = Stretched(10s)});
-  // The server deletes all its objects first.
-  (void)PollUntil([&] { return !api.Exists(path); }, Stretched(10s));
+  // The server deletes all its objects first, and some scenarios have a thousand.
+  (void)PollUntil([&] { return !api.Exists(path); }, Stretched(60s));
 }
 
 }  // namespace
