@@ -245,15 +245,17 @@ part_instructions() {
   bash .ci/install-packages.sh valgrind || true
   script instructions 900 bash tests/bench/instructions.sh
 }
-part_simulation() { script simulation 2700 build/bin/simulation --schedules 21000; }
-part_simulation_of_classes() {
-  script simulation-of-classes 2700 build/bin/simulation --api ironcore --schedules 10000
-}
+simulated() { repeatable "$1" 2700 build/bin/simulation -- build/bin/simulation "${@:2}"; }
+part_simulation() { simulated simulation --schedules 21000; }
+part_simulation_of_classes() { simulated simulation-of-classes --api ironcore --schedules 10000; }
 part_simulation_of_trees() {
-  script simulation-of-trees 2700 bash -c "build/bin/simulation --api cluster --schedules 5000 &&
-    build/bin/simulation --api joint --schedules 3000"
+  simulated simulation-of-trees --api cluster --schedules 5000
+  simulated simulation-of-trees --api joint --schedules 3000
 }
-part_fuzz() { script fuzz 3600 env QCM_FUZZ_BUILT=true bash tests/fuzz/run.sh --ci 20; }
+part_fuzz() {
+  repeatable fuzz 3600 build/asan/bin tests/fuzz -- env QCM_FUZZ_BUILT=true \
+    bash tests/fuzz/run.sh --ci 20
+}
 
 # assets NAME [PROGRAM FILTER…]: sets `assets` to the folder of etcd, kube-apiserver and kubectl.
 # Exit code 1: there is none; then the program's tests are counted.
