@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/cluster_quotas.h"
-#include "tests/e2e/harness/files.h"
+#include "tests/e2e/harness/plugin_scenario.h"
 
 namespace e2e::kubectl_quota_cluster_test {
 namespace {
@@ -17,11 +17,11 @@ std::string StatusOf(const std::string& hard, const std::string& used, const std
 }
 
 // A company with two teams. team-a has the scenario's namespace, and team-b has a guarantee.
-class Company {
+class Company : public PluginScenario {
  public:
-  Company() : quotas_(s_.api()) {
-    s_.api().MergePatch(PathOf("namespaces", "", s_.ns()),
-                        Json(R"({"metadata": {"labels": {"team": "a"}}})"));
+  Company() : quotas_(scenario().api()) {
+    scenario().api().MergePatch(PathOf("namespaces", "", scenario().ns()),
+                                Json(R"({"metadata": {"labels": {"team": "a"}}})"));
     quotas_.Create("company", R"({"hard": {"pods": "10"}})");
     quotas_.Create("team-a", R"({"parent": "company", "hard": {"pods": "8"},
         "namespaceSelector": {"matchLabels": {"team": "a"}}})");
@@ -31,10 +31,8 @@ class Company {
         "namespaceSelector": {}})");
   }
 
-  [[nodiscard]] Scenario& scenario() { return s_; }
-
   void WriteStatus(const std::string& name, const std::string& patch) {
-    s_.api().MergePatch(ClusterQuotas::Path(name) + "/status", Json(patch));
+    scenario().api().MergePatch(ClusterQuotas::Path(name) + "/status", Json(patch));
   }
   // Writes statuses with a usage of 5 pods: 1 of team-b, which is guaranteed 3 more, and 4 of
   // team-a.
@@ -44,36 +42,10 @@ class Company {
     WriteStatus("team-b", StatusOf("6", "1", R"(, "namespaces": 1)"));
     WriteStatus("trial", StatusOf("4", "4", R"(, "namespaces": 7)"));
   }
-  ProgramResult Ask(std::vector<std::string> arguments) {
-    return AskAs(s_.server().Kubeconfig(), std::move(arguments));
-  }
-  ProgramResult AskAs(const std::string& kubeconfig, std::vector<std::string> arguments) {
-    std::vector<std::string> argv{BuiltProgram("kubectl-quota"), "--kubeconfig=" + kubeconfig};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
-    return RunProgram({.argv = argv, .env = {{"LC_ALL", "C"}}}, Patience());
-  }
-  ProgramResult AskHere(std::vector<std::string> arguments) {
-    arguments.push_back("--namespace=" + s_.ns());
-    return Ask(std::move(arguments));
-  }
-  std::string File(const std::string& name, const std::string& text) {
-    return dir_.Write(name, text);
-  }
 
  private:
-  Scenario s_;
   ClusterQuotas quotas_;
-  TempDir dir_;
 };
-
-json::Value DeploymentOf(const std::string& name, int replicas) {
-  return Json(
-      R"({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": ")" + name +
-      R"("}, "spec": {"replicas": )" + std::to_string(replicas) +
-      R"(, "selector": {"matchLabels": {"app": ")" + name +
-      R"("}}, "template": {"metadata": {"labels": {"app": ")" + name +
-      R"("}}, "spec": {"containers": [{"name": "c", "image": "registry.invalid/none:1"}]}}}})");
-}
 
 }  // namespace
 
@@ -141,9 +113,7 @@ TEST_CASE("kubectl quota tree reports a missing parent and an outdated status",
 TEST_CASE("kubectl quota tree reports that ClusterQuotas are not served",
           "[e2e][cluster][kubectl-quota]") {
   Scenario s;
-  const auto tree = RunProgram(
-      {.argv = {BuiltProgram("kubectl-quota"), "tree", "--kubeconfig=" + s.server().Kubeconfig()}},
-      Patience());
+  const auto tree = AskPlugin(s.server().Kubeconfig(), {"tree"});
   CHECK(tree.exit_code == 2);
   CHECK_THAT(tree.output, Contains("the server doesn't have a resource type \"clusterquotas\""));
 }
@@ -265,16 +235,16 @@ TEST_CASE("kubectl quota check judges ClusterQuotas of a file as the daemon woul
   for (const std::string& more : {std::string("--quota-file"), ns, "--namespace=" + s.ns()}) {
     alone.push_back(more);
   }
-  const auto other = company.AskAs("/nowhere", alone);
+  const auto other = AskPlugin("/nowhere", alone);
   CHECK(other.exit_code == 0);
   CHECK_THAT(other.output, Contains("clusterquota/team-b    pods       1        3       4") &&
                                !Contains("team-a") && Contains("would warn: exceeded cluster"));
   const auto unknown =
-      company.AskAs("/nowhere", {"check", "-f", three, "--quota-file", quotas, "-n", s.ns()});
+      AskPlugin("/nowhere", {"check", "-f", three, "--quota-file", quotas, "-n", s.ns()});
   CHECK(unknown.exit_code == 2);
   CHECK_THAT(unknown.output, Contains("the labels of namespace " + s.ns() +
                                       " say which ClusterQuotas it is under"));
-  const auto nowhere = company.AskAs("/nowhere", offline);
+  const auto nowhere = AskPlugin("/nowhere", offline);
   CHECK(nowhere.exit_code == 2);
   CHECK_THAT(nowhere.output, Contains("ClusterQuotas select namespaces by their labels: give -n"));
   const auto orphan = company.File(
@@ -282,7 +252,7 @@ TEST_CASE("kubectl quota check judges ClusterQuotas of a file as the daemon woul
       json::Write(ClusterQuotas::Quota(
           "orphan",
           Json(R"({"parent": "nobody", "namespaceSelector": {}, "hard": {"pods": "2"}})"))));
-  const auto noted = company.AskAs("/nowhere", {"check", "-f", three, "--quota-file", orphan});
+  const auto noted = AskPlugin("/nowhere", {"check", "-f", three, "--quota-file", orphan});
   CHECK(noted.exit_code == 1);
   CHECK_THAT(noted.output, Contains("note: clusterquota/orphan: ParentNotFound: there is no "
                                     "ClusterQuota nobody\n") &&
@@ -294,26 +264,17 @@ TEST_CASE("kubectl quota check does not mention ClusterQuotas that the user may 
   Company company;
   company.Count();
   Scenario& s = company.scenario();
-  const std::string rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/" + s.ns();
-  s.api().Create(rbac + "/roles", Json(R"({"metadata": {"name": "viewer"}, "rules": [{
-      "apiGroups": ["", "apps"], "resources": ["resourcequotas", "deployments", "limitranges"],
-      "verbs": ["get", "list"]}]})"));
-  s.api().Create(rbac + "/rolebindings", Json(R"({"metadata": {"name": "viewer"},
-      "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "viewer"},
-      "subjects": [
-        {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "stranger"}]})"));
-  auto fields = s.server().Fields();
-  fields.token = "e2e-stranger-token";
-  const auto stranger = company.File("stranger.kubeconfig", KubeconfigText(fields));
+  company.AllowStranger(R"(["", "apps"])", R"(["resourcequotas", "deployments", "limitranges"])");
+  const auto stranger = company.KubeconfigOfStranger();
   const auto three = company.File("three.yaml", json::Write(DeploymentOf("web", 3)));
   Eventually("the role is in effect, and the output does not mention ClusterQuotas",
              [&]() -> std::string {
-               const auto check = company.AskAs(stranger, {"check", "-f", three, "-n", s.ns()});
+               const auto check = AskPlugin(stranger, {"check", "-f", three, "-n", s.ns()});
                return check.output == "Yes: no quota limits any of it.\n" ? "" : check.output;
              });
   for (const std::vector<std::string>& asked :
        {std::vector<std::string>{"tree"}, {"who", "clusterquota/team-a", "-n", s.ns()}}) {
-    const auto answer = company.AskAs(stranger, asked);
+    const auto answer = AskPlugin(stranger, asked);
     CHECK(answer.exit_code == 2);
     CHECK_THAT(answer.output, Contains("cannot list resource \"clusterquotas\""));
   }
@@ -328,7 +289,7 @@ TEST_CASE("kubectl quota check does not mention ClusterQuotas that the user may 
       "subjects": [
         {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "stranger"}]})"));
   Eventually("the output names the missing right to list namespaces", [&]() -> std::string {
-    const auto who = company.AskAs(stranger, {"who", "team-a", "-n", s.ns()});
+    const auto who = AskPlugin(stranger, {"who", "team-a", "-n", s.ns()});
     const bool told = who.exit_code == 2 &&
                       who.output.find(
                           "which namespaces cluster quota team-a selects cannot be "

@@ -4,21 +4,12 @@
 
 #include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/faults.h"
-#include "tests/e2e/harness/files.h"
+#include "tests/e2e/harness/plugin_scenario.h"
 
 namespace e2e::kubectl_quota_tenant_test {
 namespace {
 
 using Catch::Matchers::Contains;
-
-json::Value Web(int replicas) {
-  return Json(R"({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
-      "spec": {"replicas": )" +
-              std::to_string(replicas) +
-              R"(, "selector": {"matchLabels": {"app": "web"}},
-      "template": {"metadata": {"labels": {"app": "web"}},
-          "spec": {"containers": [{"name": "c", "image": "registry.invalid/none:1"}]}}}})");
-}
 
 // A company with two teams, under a daemon that enforces. The scenario's namespace belongs to
 // team-a and has 4 pods. team-b is guaranteed 4 more.
@@ -98,9 +89,8 @@ class Company {
     });
   }
   ProgramResult Ask(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), BuiltProgram("kubectl-quota"));
-    arguments.insert(arguments.end(), {"--kubeconfig=" + kubeconfig_, "--namespace=" + ns()});
-    return RunProgram({.argv = arguments, .env = {{"LC_ALL", "C"}}}, Patience());
+    arguments.push_back("--namespace=" + ns());
+    return AskPlugin(kubeconfig_, arguments);
   }
 
  private:
@@ -127,9 +117,9 @@ std::string AgeNote(Company& company) {
 TEST_CASE("kubectl quota check and why judge a tenant's objects by AppliedClusterQuotas",
           "[e2e][cluster][applied][kubectl-quota]") {
   Company company;
-  const std::string three = company.File("three.yaml", Web(3));
-  const std::string two = company.File("two.yaml", Web(2));
-  company.admission().scenario().Create("deployments", Web(3));
+  const std::string three = company.File("three.yaml", DeploymentOf("web", 3));
+  const std::string two = company.File("two.yaml", DeploymentOf("web", 2));
+  company.admission().scenario().Create("deployments", DeploymentOf("web", 3));
   const std::vector<std::string> checked{"check", "-f", three, "--replace"};
   const auto full = company.Ask(checked);
   const auto full_why = company.Ask({"why", "deployment/web"});
@@ -154,7 +144,7 @@ TEST_CASE("kubectl quota check and why judge a tenant's objects by AppliedCluste
 TEST_CASE("kubectl quota check reads AppliedClusterQuotas if a tenant may not read the labels",
           "[e2e][cluster][applied][kubectl-quota]") {
   Company company;
-  const std::string three = company.File("three.yaml", Web(3));
+  const std::string three = company.File("three.yaml", DeploymentOf("web", 3));
   company.BecomeTenant();
   const auto without = company.Ask({"check", "-f", three});
   company.AllowClusterQuotas();

@@ -81,6 +81,25 @@ json::Value Deployment(const std::string& name) {
   return deployment;
 }
 
+json::Value DeploymentOf(const std::string& name, int replicas, const Quantities& requests) {
+  auto deployment = Named("apps/v1", "Deployment", name);
+  deployment.Make({"spec", "replicas"}) = replicas;
+  deployment.Make({"spec", "selector", "matchLabels", "app"}) = name;
+  deployment.Make({"spec", "template", "metadata", "labels", "app"}) = name;
+  deployment.Make({"spec", "template", "spec", "containers"}) = json::Array{Container(requests)};
+  return deployment;
+}
+
+json::Value Owned(json::Value object, const json::Value& controller) {
+  json::Object reference{{"apiVersion", controller.StringAt({"apiVersion"})},
+                         {"kind", controller.StringAt({"kind"})},
+                         {"name", controller.StringAt({"metadata", "name"})},
+                         {"uid", controller.StringAt({"metadata", "uid"})},
+                         {"controller", true}};
+  object.Make({"metadata", "ownerReferences"}) = json::Array{std::move(reference)};
+  return object;
+}
+
 json::Value PriorityClass(const std::string& name, int value) {
   auto priority = Named("scheduling.k8s.io/v1", "PriorityClass", name);
   priority.Make({"value"}) = value;

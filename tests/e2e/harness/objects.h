@@ -23,6 +23,10 @@ json::Value ClusterIpService(const std::string& name);
 json::Value Claim(const std::string& name, const std::string& size);
 json::Value ReplicationController(const std::string& name);
 json::Value Deployment(const std::string& name);
+// Its pods have the label app=name, and one container with these requests.
+json::Value DeploymentOf(const std::string& name, int replicas, const Quantities& requests = {});
+// Returns the object with a reference to its controller.
+json::Value Owned(json::Value object, const json::Value& controller);
 json::Value PriorityClass(const std::string& name, int value);
 
 // {"spec":{"hard":{…}}} and {"status":{"phase":…}}: merge patches.

@@ -1,0 +1,36 @@
+#include "tests/e2e/harness/counted_cluster.h"
+
+namespace e2e {
+
+CountedCluster::CountedCluster() : PluginScenario(ServerOptions{.quota_plugin = true}) {
+  if (!HaveBuiltinController()) {
+    scenario().StartDaemon();
+    return;
+  }
+  controllers_ = StartBuiltinController(
+      "resourcequota-controller,deployment-controller,replicaset-controller,job-controller",
+      scenario().server().Kubeconfig(), logs_.path() + "/controllers.log",
+      // If the controller counts before its cache has the plugin's last charge, it counts too
+      // little. With a short period it corrects that soon.
+      {"--resource-quota-sync-period=2s"});
+}
+
+void CountedCluster::WaitCounted(const std::string& pods) {
+  scenario().Create("resourcequotas", Quota("counted", {{"pods", "100"}}));
+  scenario().WaitUsed("counted", {{"pods", pods}});
+  scenario().Delete("resourcequotas", "counted");
+}
+
+void CountedCluster::MakeDeploymentWithPod(const std::string& name, const std::string& cpu) {
+  const Quantities requests{{"cpu", cpu}};
+  const auto deployment = scenario().Create("deployments", DeploymentOf(name, 1, requests));
+  if (has_controllers()) return;
+  json::Value set = DeploymentOf(name + "-1", 1, requests);
+  set.Make({"kind"}) = "ReplicaSet";
+  auto pod = Owned(Pod(name + "-1-x", requests),
+                   scenario().Create("replicasets", Owned(std::move(set), deployment)));
+  pod.Make({"metadata", "labels", "app"}) = name;
+  scenario().Create("pods", pod);
+}
+
+}  // namespace e2e

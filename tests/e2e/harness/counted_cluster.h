@@ -1,0 +1,33 @@
+#pragma once
+
+// A namespace whose quotas are counted: by Kubernetes' own plugin and controllers if the server has
+// them, otherwise by the daemon.
+
+#include <memory>
+#include <string>
+
+#include "tests/e2e/harness/plugin_scenario.h"
+
+namespace e2e {
+
+class CountedCluster : public PluginScenario {
+ public:
+  CountedCluster();
+
+  // True if controllers create the pods of Deployments.
+  [[nodiscard]] bool has_controllers() const { return controllers_ != nullptr; }
+
+  // Waits until the controller's cache has `pods` pods. From then on no recount lowers a quota
+  // below them. The plugin charges a pod at once, so the status of an older quota does not tell.
+  void WaitCounted(const std::string& pods);
+
+  // Creates a Deployment of one pod. On a server without controllers it also creates the ReplicaSet
+  // and the pod.
+  void MakeDeploymentWithPod(const std::string& name, const std::string& cpu);
+
+ private:
+  TempDir logs_;
+  std::unique_ptr<Process> controllers_;
+};
+
+}  // namespace e2e

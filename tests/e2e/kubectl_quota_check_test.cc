@@ -1,0 +1,126 @@
+// What kubectl quota says of manifests before they are applied, and of workloads that lack pods.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/counted_cluster.h"
+
+namespace e2e::kubectl_quota_check_test {
+
+using Catch::Matchers::Contains;
+
+TEST_CASE("kubectl quota why says what is lacking, who holds it and what would make room",
+          "[e2e][kubectl-quota]") {
+  CountedCluster cluster;
+  Scenario& s = cluster.scenario();
+  s.Create("resourcequotas", Quota("compute", {{"requests.cpu", "2"}, {"pods", "9"}}));
+  s.WaitUsed("compute", {{"requests.cpu", "0"}, {"pods", "0"}});
+  s.Create("pods", Pod("greedy", {{"cpu", "1500m"}}));
+  s.WaitUsed("compute", {{"requests.cpu", "1500m"}, {"pods", "1"}});
+  const auto deployment = s.Create("deployments", DeploymentOf("web", 1, {{"cpu", "500m"}}));
+  if (!cluster.has_controllers()) {
+    s.Create("pods", Owned(Pod("web-1", {{"cpu", "500m"}}), deployment));
+  }
+  // Only then are more pods wanted. A recount that misses the first ones would admit them.
+  cluster.WaitCounted("2");
+  s.WaitUsed("compute", {{"requests.cpu", "2"}, {"pods", "2"}});
+  s.api().MergePatch(s.Path("deployments", "web"), Json(R"({"spec":{"replicas":3}})"));
+
+  const auto why = cluster.AskHere({"why", "deploy/web"});
+  CHECK(why.exit_code == 1);
+  CHECK_THAT(why.output, Contains("deployment.apps/web wants 3 pods and has 1: each needs pods=1 "
+                                  "requests.cpu=500m\n"));
+  CHECK_THAT(why.output,
+             Contains("quota compute   requests.cpu 2/2, 0 free, lacks 500m for the next, 1 for "
+                      "all   ← refuses\n"));
+  CHECK_THAT(why.output, Contains("quota compute   pods 2/9, fits\n"));
+  CHECK_THAT(why.output, Contains("room: raise requests.cpu of quota compute to 3, or delete "
+                                  "pod/greedy (requests.cpu=1500m)\n"));
+  if (cluster.has_controllers()) {
+    Eventually("the output has the refusal", [&]() -> std::string {
+      const auto told = cluster.AskHere({"why", "deployment/web"}).output;
+      const bool all = told.find("last refused ") != std::string::npos &&
+                       told.find("exceeded quota: compute") != std::string::npos;
+      return all ? "" : told;
+    });
+  }
+  s.Delete("pods", "greedy");
+  s.api().MergePatch(s.Path("resourcequotas", "compute"), HardPatch({{"requests.cpu", "8"}}));
+  Eventually("no quota refuses any more", [&]() -> std::string {
+    const auto again = cluster.AskHere({"why", "deployments.apps/web"});
+    return again.exit_code == 0 ? "" : again.output;
+  });
+  const auto pod = cluster.AskHere({"why", "nowhere"});
+  CHECK(pod.exit_code == 2);
+  CHECK_THAT(pod.output, Contains("Error from server (NotFound): pods \"nowhere\" not found"));
+  const auto kind = cluster.AskHere({"why", "gadget/x"});
+  CHECK(kind.exit_code == 2);
+  CHECK_THAT(kind.output, Contains("the server doesn't have a resource type \"gadget\""));
+}
+
+TEST_CASE("kubectl quota check tells what would fit, and charges only changes",
+          "[e2e][kubectl-quota]") {
+  CountedCluster cluster;
+  Scenario& s = cluster.scenario();
+  s.Create("resourcequotas", Quota("compute", {{"requests.cpu", "2"}, {"pods", "4"}}));
+  s.WaitUsed("compute", {{"requests.cpu", "0"}, {"pods", "0"}});
+  const auto fits =
+      cluster.File("fits.yaml", json::Write(DeploymentOf("web", 3, {{"cpu", "500m"}})));
+  const auto yes = cluster.AskHere({"check", "-f", fits});
+  CHECK(yes.exit_code == 0);
+  CHECK(yes.output ==
+        "QUOTA     RESOURCE       BEFORE   ASKED   AFTER   LIMIT   FITS\n"
+        "compute   pods           0        3       3       4       yes\n"
+        "compute   requests.cpu   0        1500m   1500m   2       yes\n"
+        "Yes: all of it fits.\n");
+  const auto asked = cluster.AskHere({"check", "--server", "-f", fits});
+  CHECK(asked.exit_code == 0);
+  CHECK_THAT(asked.output, Contains("server: deployment.apps/web is accepted\n"));
+  CHECK_FALSE(s.api().Exists(s.Path("deployments", "web")));
+  const auto both =
+      cluster.File("both.yaml", json::Write(DeploymentOf("web", 3, {{"cpu", "500m"}})) + "\n---\n" +
+                                    json::Write(Pod("more", {})));
+  const auto no = cluster.AskHere({"check", "-f", both, "-o", "junit"});
+  CHECK(no.exit_code == 1);
+  CHECK_THAT(no.output, Contains("must specify requests.cpu for: "));
+
+  cluster.MakeDeploymentWithPod("web", "500m");
+  s.WaitUsed("compute", {{"requests.cpu", "500m"}, {"pods", "1"}});
+  if (cluster.has_controllers()) {
+    Eventually("only the growth is counted", [&]() -> std::string {
+      const auto grown = cluster.AskHere({"check", "-f", fits}).output;
+      return grown.find("pods           1        2       3") != std::string::npos ? "" : grown;
+    });
+  }
+  CHECK_THAT(cluster.AskHere({"check", "--replace", "-f", fits}).output,
+             Contains("requests.cpu   500m     1500m   2       2       yes"));
+}
+
+TEST_CASE("kubectl quota check needs no cluster if quotas are files", "[e2e][kubectl-quota]") {
+  TempDir dir;
+  const auto manifest =
+      dir.Write("web.yaml", json::Write(DeploymentOf("web", 3, {{"cpu", "500m"}})));
+  const auto quota = dir.Write("quota.yaml", json::Write(Quota("compute", {{"pods", "2"}})));
+  const auto ask = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> argv{BuiltProgram("kubectl-quota"), "check", "-f", manifest};
+    argv.insert(argv.end(), more.begin(), more.end());
+    return RunProgram({.argv = argv, .env = {{"KUBECONFIG", "/nowhere"}, {"LC_ALL", "C"}}},
+                      Patience());
+  };
+  const auto no = ask({"--quota-file", quota});
+  CHECK(no.exit_code == 1);
+  CHECK(no.output ==
+        "QUOTA     RESOURCE   BEFORE   ASKED   AFTER   LIMIT   FITS\n"
+        "compute   pods       0        3       3       2       no, lacks 1\n"
+        "No: 1 of 1 limits would be exceeded.\n");
+  const auto misspelt = dir.Write(
+      "misspelt.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {container: []}\n");
+  const auto refused = ask({"-f", misspelt, "--quota-file", quota});
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.output, Contains("misspelt.yaml: pod/p: unknown field spec.container"));
+  CHECK(ask({"-f", misspelt, "--quota-file", quota, "--validate=false"}).exit_code == 1);
+  const auto broken = dir.Write("broken.yaml", "a: b: c\n");
+  const auto unreadable = ask({"-f", broken, "--quota-file", quota});
+  CHECK(unreadable.exit_code == 2);
+  CHECK_THAT(unreadable.output, Contains("broken.yaml: malformed YAML at line 1"));
+}
+
+}  // namespace e2e::kubectl_quota_check_test
