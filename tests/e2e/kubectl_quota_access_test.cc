@@ -7,8 +7,8 @@ namespace e2e::kubectl_quota_access_test {
 
 using Catch::Matchers::Contains;
 
-TEST_CASE("kubectl quota names a missing right", "[e2e][kubectl-quota]") {
-  if (CurrentTier() != Tier::kReal) return;  // the sandbox knows one user, who may do all
+// The sandbox knows one user, who may do everything.
+TEST_CASE("kubectl quota names a missing right", "[e2e][kubectl-quota][real-only]") {
   CountedCluster cluster;
   const auto stranger = cluster.KubeconfigOfStranger();
   const auto all = AskPlugin(stranger, {"-A"});
@@ -20,8 +20,7 @@ TEST_CASE("kubectl quota names a missing right", "[e2e][kubectl-quota]") {
 }
 
 TEST_CASE("kubectl quota shows what the user may read, and says what is left out",
-          "[e2e][kubectl-quota][controller-manager]") {
-  if (CurrentTier() != Tier::kReal) return;  // the sandbox knows one user, who may do all
+          "[e2e][kubectl-quota][controller-manager][real-only]") {
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"pods", "1"}}));

@@ -243,8 +243,8 @@ void MakeSurroundings(Api& api) {
 }  // namespace
 
 TEST_CASE("kubectl quota check predicts what is created and refused",
-          "[e2e][kubectl-quota][random]") {
-  if (!HaveBuiltinController()) return;  // the sandbox has no controllers to compare with
+          "[e2e][kubectl-quota][random][controller-manager][real-only]") {
+  if (!HaveBuiltinController()) return;  // there are no controllers to compare with
   const auto server = StartServer({.quota_plugin = true});
   TempDir dir;
   Api api(server->Kubeconfig());
