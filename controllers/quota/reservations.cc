@@ -23,11 +23,11 @@ struct LeaveGate {
   ~LeaveGate() { gate.Leave(); }
 };
 
-// Removes ended entries, except those that the process `by` numbered above `last`. Call it after
-// the new grants are added: `used` still contains the usage of the old entries, so a new entry for
-// the same object must not raise it again.
-void SettleOlder(accounting::ReservationList& list, const std::string& by, std::uint64_t last,
-                 const accounting::View& view) {
+// Drops ended entries whose amounts are observed, except those that the process `by` numbered above
+// `last`. Call it after the new grants are added: `used` still contains the usage of the old
+// entries, so a new entry for the same object must not raise it again.
+void DropOlder(accounting::ReservationList& list, const std::string& by, std::uint64_t last,
+               const accounting::View& view) {
   std::vector<accounting::Reservation>& entries = list.entries();
   const auto added = std::stable_partition(entries.begin(), entries.end(), [&](const auto& entry) {
     return entry.by != by || entry.n <= last;
@@ -35,7 +35,7 @@ void SettleOlder(accounting::ReservationList& list, const std::string& by, std::
   std::vector<accounting::Reservation> mine(std::make_move_iterator(added),
                                             std::make_move_iterator(entries.end()));
   entries.erase(added, entries.end());
-  accounting::Settle(list, view);
+  accounting::DropObserved(list, view);
   std::ranges::move(mine, std::back_inserter(entries));
 }
 
@@ -186,7 +186,7 @@ Reservations::Planned Reservations::Plan(const admission::ReservePlan& plan,
     standing.used = quota::Larger(standing.used, plan.quota.status.used);
   }
   const QuotaView view(tracker_, usage_, quota);
-  SettleOlder(standing.list, author.by, last, view);
+  DropOlder(standing.list, author.by, last, view);
   // The first list says, through `strangers`, how much of `used` our view has shown.
   if (!account.list) accounting::RaiseFloor(standing.list, view.floor_resources(), view);
   standing.list.strangers = account.StrangersOf(quota, hooks_.leads());

@@ -82,17 +82,38 @@ std::size_t CountOver(const ReservationList& list, const View& view) {
   return over;
 }
 
-void Settle(ReservationList& list, const View& view) {
+namespace {
+
+// Drops the objects for which `is_done` is true, and entries that lose their last one. Raises the
+// floor of their resources.
+template <typename IsDone>
+void DropObjects(ReservationList& list, const View& view, IsDone is_done) {
   std::set<std::string> resources;
   for (Reservation& entry : list.entries()) {
-    if (IsVoid(entry, view)) entry.by.clear();  // marks it for removal
-    if (std::erase_if(entry.objects, [&](const Uid& uid) { return !IsOpen(entry, uid, view); })) {
-      resources.insert(entry.of);
-      if (entry.objects.empty()) entry.by.clear();  // marks it for removal
+    if (std::erase_if(entry.objects, [&](const Uid& uid) { return is_done(entry, uid); }) == 0) {
+      continue;
     }
+    resources.insert(entry.of);
+    if (entry.objects.empty()) entry.by.clear();  // marks it for removal
   }
   std::erase_if(list.entries(), [](const Reservation& entry) { return entry.by.empty(); });
   RaiseFloor(list, {resources.begin(), resources.end()}, view);
+}
+
+}  // namespace
+
+void Settle(ReservationList& list, const View& view) {
+  std::erase_if(list.entries(), [&](const Reservation& entry) { return IsVoid(entry, view); });
+  DropObjects(list, view,
+              [&](const Reservation& entry, const Uid& uid) { return !IsOpen(entry, uid, view); });
+}
+
+void DropObserved(ReservationList& list, const View& view) {
+  DropObjects(list, view, [&](const Reservation& entry, const Uid& uid) {
+    if (IsOpen(entry, uid, view)) return false;
+    const ResourceList observed = view.Observed({.of = entry.of, .ns = entry.ns, .uid = uid});
+    return quota::Excess(entry.usage, observed).empty();
+  });
 }
 
 void RaiseFloor(ReservationList& list, const std::vector<std::string>& resources,

@@ -59,9 +59,13 @@ bool IsWithinFloor(const ReservationList& list, const std::string& resource,
 
 // The number of objects whose entries are over.
 std::size_t CountOver(const ReservationList& list, const View& view);
-// Drops these entries, and raises the floor of their resources to what the view has seen. `used`
-// need not change: it now has the same amounts for the stored objects.
+// Drops these entries, and raises the floor of their resources to what the view has seen. For a
+// recount, which computes `used` anew.
 void Settle(ReservationList& list, const View& view);
+// The same, but only for objects whose amounts are observed. `used` need not change: it has the
+// same amounts for these objects. If less is observed, `used` still has the rest, and a repeated
+// request of the object must not add it once more.
+void DropObserved(ReservationList& list, const View& view);
 // Raises the floor of those of these resources that the view follows. A recount does this.
 void RaiseFloor(ReservationList& list, const std::vector<std::string>& resources, const View& view);
 

@@ -9,6 +9,7 @@ namespace settle_test {
 
 using namespace accounting_test;
 using accounting::CountOver;
+using accounting::DropObserved;
 using accounting::IsBehind;
 using accounting::IsOpen;
 using accounting::Outstanding;
@@ -73,6 +74,27 @@ TEST_CASE("settle: an unassigned entry is removed when its resource is not count
   Settle(list, view);
   CHECK(list.entries().size() == 2);
   CHECK(list.Find("a", 2) == nullptr);
+}
+
+TEST_CASE("settle: without a recount, an entry stays until all of its amounts are observed",
+          "[accounting]") {
+  ReservationList list;
+  list.Add(Creation(1, {Object(1), Object(2)}));
+  list.Add(Growth(2, Object(3), 5, "10"));
+  FakeView view;
+  view.Show(11, Object(3), 2);  // the growth from version 10 met a conflict
+  view.Show(12, Object(1), 1);
+  view.Show(13, Object(2), 0, true);
+  DropObserved(list, view);
+  REQUIRE(list.entries().size() == 2);
+  CHECK(list.entries()[0].objects == std::vector{Object(2)});
+  CHECK(list.Names(Object(3)));
+  CHECK(list.floor == std::map<std::string, std::string>{{"pods", "13"}});
+  view.Show(14, Object(3), 5);
+  DropObserved(list, view);
+  CHECK_FALSE(list.Names(Object(3)));
+  Settle(list, view);
+  CHECK(list.entries().empty());
 }
 
 TEST_CASE("settle: settled entries are removed, and the floor records the seen versions",
