@@ -121,6 +121,7 @@ base::Task<Step> ReflectorImpl::List() {
   };
   const base::Result<std::string> version = co_await ListPages(client_, options_, std::move(sink));
   if (!version) co_return fsm_.ListFailed(scheduler_.Now(), version.error());
+  sink_.OnListed(*version);
   // Large sinks sweep in steps, so that one list does not block the event loop.
   while (sink_.SweepSome()) co_await base::NextTurn();
   const base::TimePoint now = scheduler_.Now();

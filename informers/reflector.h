@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "informers/watch_gap.h"
@@ -53,6 +54,8 @@ class CollectionSink {
   virtual void Upsert(const json::Value& object) = 0;
   // The last state of the object, from a DELETED event.
   virtual void Remove(const json::Value& object) = 0;
+  // All objects of the list were passed. The list has this version.
+  virtual void OnListed(std::string_view /*version*/) {}
   // Removes some of the objects that were not upserted since BeginList(). Called before EndList()
   // until it returns false, so that a very large sink yields the event loop between steps.
   virtual bool SweepSome() { return false; }

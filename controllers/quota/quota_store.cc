@@ -28,6 +28,7 @@ void QuotaStore::BeginList() {
   applied_.clear();
   ahead_.clear();
   forgotten_.clear();
+  list_version_.clear();
 }
 
 void QuotaStore::Upsert(const json::Value& object) {
@@ -68,7 +69,7 @@ bool QuotaStore::SweepSome() {
   if (!swept_all_) {
     std::vector<api::ObjectKey> gone;
     swept_all_ = !VisitSome(swept_, kSweptAStep, [&](const quota::Quota& quota) {
-      if (!listed_.contains(quota.key)) gone.push_back(quota.key);
+      if (IsGone(quota)) gone.push_back(quota.key);
     });
     for (const api::ObjectKey& key : gone) Drop(key);
     if (!swept_all_) return true;
@@ -78,6 +79,13 @@ bool QuotaStore::SweepSome() {
     listed_.erase(listed_.begin());
   }
   return !listed_.empty();
+}
+
+// A quota that was created after the list was made may have been read live before the list arrived.
+bool QuotaStore::IsGone(const quota::Quota& quota) const {
+  if (listed_.contains(quota.key)) return false;
+  const bool newer = api::IsKnownOlder(list_version_, quota.resource_version);
+  return !(newer && applied_.contains(quota.key));
 }
 
 void QuotaStore::EndList() {

@@ -41,6 +41,7 @@ class QuotaStore final : public informers::CollectionSink {
   void BeginList() override;
   void Upsert(const json::Value& object) override;
   void Remove(const json::Value& object) override;
+  void OnListed(std::string_view version) override { list_version_ = version; }
   bool SweepSome() override;
   void EndList() override;
   [[nodiscard]] bool IsAhead() const override { return !ahead_.empty() || !forgotten_.empty(); }
@@ -84,6 +85,8 @@ class QuotaStore final : public informers::CollectionSink {
   void Take(const api::ObjectKey& key, const json::Value& object, Order order);
   void TakeAnswer(quota::Quota quota, Order order);
   void Put(quota::Quota quota, Order order);
+  // True if the list shows that the quota does not exist any more.
+  [[nodiscard]] bool IsGone(const quota::Quota& quota) const;
   void Drop(const api::ObjectKey& key);
   // Call after taking an answer; `shown` is the version that was held before.
   void NoteAhead(const api::ObjectKey& key, std::string_view shown);
@@ -100,6 +103,7 @@ class QuotaStore final : public informers::CollectionSink {
   bool listing_ = false;
   bool in_order_ = false;
   std::set<api::ObjectKey> listed_;  // seen since BeginList()
+  std::string list_version_;         // of the last list
   // written or read live since BeginList(): the list may be older
   std::set<api::ObjectKey> applied_;
   // written or read live, and not yet shown by the watch in that version

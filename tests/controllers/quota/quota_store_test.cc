@@ -204,6 +204,28 @@ TEST_CASE_METHOD(StoreFixture, "quota store: a list after a restore replaces new
   CHECK(store.Find({"ns", "b"})->resource_version == "8");
 }
 
+TEST_CASE_METHOD(StoreFixture,
+                 "quota store: a list that is older than a live answer removes nothing",
+                 "[controllers]") {
+  List({MakeQuota("a", "1"), MakeQuota("b", "2")});
+  store.BeginList();
+  store.Replace("ns",
+                *json::Value(json::Array{MakeQuota("a", "1"), MakeQuota("new", "6")}).AsArray());
+  SECTION("the quota was created after the list") {
+    store.Upsert(MakeQuota("a", "1"));
+    store.OnListed("5");
+    store.EndList();
+    CHECK(store.Find({"ns", "new"}) != nullptr);
+  }
+  SECTION("the quota was deleted before the list") {
+    store.Upsert(MakeQuota("a", "1"));
+    store.OnListed("7");
+    store.EndList();
+    CHECK(store.Find({"ns", "new"}) == nullptr);
+  }
+  CHECK(store.Find({"ns", "b"}) == nullptr);
+}
+
 TEST_CASE_METHOD(StoreFixture, "quota store: an answer that arrives during a list is kept",
                  "[controllers]") {
   List({MakeQuota("a", "1")});
