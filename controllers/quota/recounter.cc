@@ -206,7 +206,10 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
   const auto counted = [&] {
     return QuotaView(rooms_.tracker, rooms_.usage, stored).Counted(account->known());
   };
-  account->Meet(Now(), stored, counted);
+  // If the watch has shown a later version already, Reconcile() looks at that one.
+  const quota::Quota* const known = rooms_.store.Find(key);
+  const bool last = known != nullptr && known->resource_version == stored.resource_version;
+  if (last) account->Meet(Now(), stored, counted);
   if (stored.cluster) account->seen = counted();
   account->over_since.reset();
   co_return Until(*account, count, "written");

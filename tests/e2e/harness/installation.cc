@@ -37,6 +37,9 @@ std::string Installation::Kubectl(std::vector<std::string> arguments) {
   argv.push_back("--cache-dir=" + dir_.path());
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   auto result = RunProgram({.argv = argv}, Stretched(90s));
+  // On a busy machine the server may need a minute to serve a kind that was just defined.
+  const bool slow = result.output.find("Error from server (Timeout)") != std::string::npos;
+  if (result.exit_code != 0 && slow) result = RunProgram({.argv = argv}, Stretched(90s));
   if (result.exit_code == 0) return std::move(result.output);
   std::string command = "kubectl";
   for (const std::string& argument : arguments) command.append(" ").append(argument);
