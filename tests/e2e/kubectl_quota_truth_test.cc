@@ -91,7 +91,7 @@ class Trial {
       const std::string name(rule.StringAt({"metadata", "name"}));
       const json::Value quota = QuotaNow(name);
       for (const auto& [resource, used] : *quota.At({"status", "used"})->AsObject()) {
-        before_[name + " " + resource] = *used.AsString();
+        before_[std::string(name).append(" ").append(resource)] = *used.AsString();
       }
     }
     for (json::Value& manifest : made_.manifests) {
@@ -126,7 +126,8 @@ class Trial {
       for (const auto& [name, used] : *quota.At({"status", "used"})->AsObject()) {
         const std::string foreseen = Foreseen(rule.StringAt({"metadata", "name"}), name);
         if (!Equal(*used.AsString(), foreseen)) {
-          return name + " used " + *used.AsString() + ", foreseen " + foreseen;
+          std::string told = name;
+          return told.append(" used ").append(*used.AsString()).append(", foreseen ") + foreseen;
         }
       }
     }
@@ -225,7 +226,8 @@ void MustComeTrue(std::vector<Trial>& trials) {
 }
 
 void MakeSurroundings(Api& api) {
-  const auto make = [&](const std::string& path, const std::string& name, json::Value object) {
+  const auto make = [&](const std::string& path, const std::string& name,
+                        const json::Value& object) {
     if (!api.Exists(path + "/" + name)) api.Create(path, object);
   };
   make("/apis/scheduling.k8s.io/v1/priorityclasses", "quota-check-high",
