@@ -154,7 +154,8 @@ void AdmissionService::Attach(const std::string& quota_api,
   enforced.book.Open(controller.quota_book(), controller.object_book());
 }
 
-// A slower webhook that was added in a gap of the watch is known, or assumed, before this.
+// If a slower webhook was added in a gap of the watch, it is known or assumed before the shortest
+// hold ends.
 static_assert(webhook::OtherWebhooks::kPatience < accounting::HoldFor({}));
 
 void AdmissionService::FollowWebhooks(base::Duration slowest) {

@@ -6,6 +6,7 @@
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/files.h"
+#include "tests/e2e/harness/plugin_scenario.h"
 #include "tests/source_dir.h"
 
 namespace e2e::cluster_readme_test {
@@ -36,11 +37,8 @@ TEST_CASE("cluster: the example of the README works as documented",
     quotas.WaitUsed(name, {{"pods", "0"}});
   }
   TempDir dir;
-  const auto ask = [&](std::vector<std::string> arguments) {
-    std::vector<std::string> argv{BuiltProgram("kubectl-quota"),
-                                  "--kubeconfig=" + s.server().Kubeconfig()};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
-    return RunProgram({.argv = argv, .env = {{"LC_ALL", "C.UTF-8"}}}, Patience());
+  const auto ask = [&](const std::vector<std::string>& arguments) {
+    return AskPlugin(s.server().Kubeconfig(), arguments, "C.UTF-8");
   };
   Eventually("the rules are stored: the quota in mode Warn returns a warning", [&] {
     const Attempt tried = a.Post("pods", Pod("p0"), true);

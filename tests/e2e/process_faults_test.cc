@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "pkg/quota/quota.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/load_balancer.h"
 #include "tests/e2e/harness/sockets.h"
@@ -84,8 +83,7 @@ void WaitUntilQuiet(Scenario& s, const Daemon& daemon) {
   Eventually(
       "no reservation is left",
       [&]() -> std::string {
-        const json::Value object = s.GetQuota("q");
-        const std::string list(object.StringAt({"metadata", "annotations", quota::kReservations}));
+        const std::string list = s.ReservationsOf("q");
         return list.find(R"("reservations")") == std::string::npos ? "" : list;
       },
       Stretched(30s));

@@ -2,10 +2,11 @@
 
 namespace e2e {
 
-ProgramResult AskPlugin(const std::string& kubeconfig, const std::vector<std::string>& arguments) {
+ProgramResult AskPlugin(const std::string& kubeconfig, const std::vector<std::string>& arguments,
+                        const std::string& locale) {
   std::vector<std::string> argv{BuiltProgram("kubectl-quota"), "--kubeconfig=" + kubeconfig};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  return RunProgram({.argv = argv, .env = {{"LC_ALL", "C"}}}, Patience());
+  return RunProgram({.argv = argv, .env = {{"LC_ALL", locale}}}, Patience());
 }
 
 ProgramResult PluginScenario::AskHere(std::vector<std::string> arguments) {

@@ -11,8 +11,9 @@
 
 namespace e2e {
 
-// Runs the plugin until it ends. Its messages are in English.
-ProgramResult AskPlugin(const std::string& kubeconfig, const std::vector<std::string>& arguments);
+// Runs the plugin until it ends. In the locale "C" its output is ASCII.
+ProgramResult AskPlugin(const std::string& kubeconfig, const std::vector<std::string>& arguments,
+                        const std::string& locale = "C");
 
 class PluginScenario {
  public:

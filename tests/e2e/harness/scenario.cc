@@ -3,6 +3,8 @@
 #include <iostream>
 #include <random>
 
+#include "pkg/quota/quota.h"
+
 namespace e2e {
 
 std::string FreshName(const std::string& prefix) {
@@ -51,6 +53,11 @@ Daemon& Scenario::StartDaemon(DaemonOptions options, bool wait_until_ready) {
 
 json::Value Scenario::GetQuota(const std::string& name) {
   return api_.Get(Path("resourcequotas", name));
+}
+
+std::string Scenario::ReservationsOf(const std::string& quota) {
+  const json::Value stored = GetQuota(quota);
+  return std::string(stored.StringAt({"metadata", "annotations", quota::kReservations}));
 }
 
 Quantities Scenario::Used(const std::string& quota) {

@@ -48,6 +48,8 @@ class Scenario {
   }
 
   [[nodiscard]] json::Value GetQuota(const std::string& name);
+  // The text of the quota's list of reservations; "" if it has none.
+  [[nodiscard]] std::string ReservationsOf(const std::string& quota);
   [[nodiscard]] Quantities Used(const std::string& quota);
   // Waits until status.used is exactly this, and status.hard equals spec.hard.
   void WaitUsed(const std::string& quota, const Quantities& used,

@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "pkg/quota/quota.h"
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/crowd.h"
 
@@ -207,8 +206,7 @@ void UnderLoad::CheckTrue() {
     const auto used = ToQuantities(quota.At({"status", "used"}));
     return used == truth ? "" : ToText(used) + "; the truth is " + ToText(truth);
   };
-  const json::Value stored = scenario_.GetQuota(kQuota);
-  const std::string list(stored.StringAt({"metadata", "annotations", quota::kReservations}));
+  const std::string list = scenario_.ReservationsOf(kQuota);
   // Written after a long outage, in which a slow webhook might have been added.
   const bool held_long = list.find(R"("webhook":30)") != std::string::npos;
   Eventually("used equals the truth", missing, Stretched(held_long ? 45s : 15s));

@@ -134,6 +134,7 @@ TEST_CASE_METHOD(OthersFixture, "other webhooks: a short gap in the watch change
   };
   cluster.CutWatches(kWebhookConfigurations);
   scheduler.RunFor(3s);
+  CHECK(others.Longest() == 7s);
   away = false;
   scheduler.RunFor(60s);
   CHECK(told == std::vector<base::Duration>{7s});
