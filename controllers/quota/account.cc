@@ -46,6 +46,10 @@ const accounting::ReservationList& Account::known() const {
 void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
                       bool skipped, const accounting::Strangers::Counted& counted) {
   const auto recorded = list ? std::optional(list->writes) : std::nullopt;
+  // The server was restored. What the list had came later, so it is not stored any more.
+  const bool restored =
+      before != nullptr && api::IsKnownOlder(quota.resource_version, before->resource_version);
+  if (restored) list.reset();
   TakeList(quota.reservations);
   accounting::ReservationList* const stands = list ? &*list : nullptr;
   questions.OnList(stands);
@@ -63,8 +67,8 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
     strangers.OnStatus(now, quota.status.used, stands, skipped, counted, quota.resource_version);
   }
   if (!InBurst()) appeared = {};
-  // Somebody removed the list. Objects of its reservations may still be stored, so Meet() compares
-  // every name with the count again.
+  // Somebody removed the list. Objects that it had may still be stored, so Meet() compares every
+  // name with the count again.
   if (recorded && stands == nullptr) met_.clear();
   decisive.reset();
   if (stands != nullptr) {
@@ -83,22 +87,29 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
 }
 
 void Account::TakeList(const std::string& text) {
-  list.reset();
   malformed.clear();
-  if (text.empty()) return;
-  if (in_flight && in_flight->text == text) {  // our own write: the list is known without parsing
-    list = std::move(in_flight->list);
+  std::optional<accounting::ReservationList> taken;
+  if (in_flight && !text.empty() && in_flight->text == text) {  // our own: known without parsing
+    taken = std::move(in_flight->list);
     in_flight->text.clear();
-    return;
+  } else if (!text.empty()) {
+    taken = Parse(text);
   }
+  lost = !taken && !known().entries().empty();
+  if (!lost) list = std::move(taken);
+}
+
+std::optional<accounting::ReservationList> Account::Parse(const std::string& text) {
   auto parsed = accounting::ReservationList::Parse(text);
   if (!parsed) {
     malformed = parsed.error().message;
-  } else if (std::ranges::any_of(parsed->entries(), [&](const auto& e) { return IsForged(e); })) {
-    malformed = "an entry in our name that we have not written";
-  } else {
-    list = std::move(*parsed);
+    return std::nullopt;
   }
+  if (std::ranges::any_of(parsed->entries(), [&](const auto& e) { return IsForged(e); })) {
+    malformed = "an entry in our name that we have not written";
+    return std::nullopt;
+  }
+  return std::move(*parsed);
 }
 
 void Account::OnWritten(base::TimePoint now, const quota::Quota* written, const quota::Quota& known,
@@ -200,6 +211,11 @@ Account* Accounts::Find(const api::ObjectKey& key, std::string_view uid) {
 }
 
 Account* Accounts::Find(const api::ObjectKey& key) {
+  const auto account = accounts_.find(key);
+  return account == accounts_.end() ? nullptr : &account->second;
+}
+
+const Account* Accounts::Find(const api::ObjectKey& key) const {
   const auto account = accounts_.find(key);
   return account == accounts_.end() ? nullptr : &account->second;
 }

@@ -67,7 +67,7 @@ struct Account {
   // have been granted from an unassigned entry. Its writer soon gives them entries of their own.
   [[nodiscard]] bool IsPlausible(const quota::ResourceList& used,
                                  const quota::ResourceList& desired) const;
-  // The list of the stored quota; empty if it has none.
+  // The list; empty if there is none.
   [[nodiscard]] const accounting::ReservationList& known() const;
   // The quota whose `used` decisions rely on.
   [[nodiscard]] const quota::Quota& Decisive(const quota::Quota& quota) const {
@@ -85,9 +85,12 @@ struct Account {
   std::string uid;
   std::shared_ptr<base::Gate> gate;                 // the writer of the status holds it
   bool postponed = false;                           // a recount waits for the gate
-  std::optional<accounting::ReservationList> list;  // of the quota in the store
-  std::string malformed;                            // why the stored text is rejected
-  std::optional<quota::Quota> decisive;             // set if it differs from the quota in the store
+  std::optional<accounting::ReservationList> list;  // of the quota in the store, unless it is lost
+  // Somebody removed or overwrote the list while it had reservations. Their objects may be stored,
+  // or be on their way. So `list` is the last one that was shown, and the next write stores it.
+  bool lost = false;
+  std::string malformed;                 // why the stored text is rejected
+  std::optional<quota::Quota> decisive;  // set if it differs from the quota in the store
   // Of a ClusterQuota: the usage that was observed and reserved at the last look. If a namespace
   // joins by its labels, its usage is in here before it is in `used`.
   quota::ResourceList seen;
@@ -108,6 +111,8 @@ struct Account {
 
  private:
   void TakeList(const std::string& text);
+  // Sets `malformed` if it returns nothing.
+  std::optional<accounting::ReservationList> Parse(const std::string& text);
   // True if objects may appear that were granted from an unassigned entry.
   [[nodiscard]] bool InBurst() const;
   // Holds again what objects used up that have an entry in the list: the watch of objects was ahead
@@ -143,6 +148,7 @@ class Accounts {
   [[nodiscard]] Account* Find(const quota::Quota& quota) { return Find(quota.key, quota.uid); }
   [[nodiscard]] Account* Find(const api::ObjectKey& key, std::string_view uid);
   [[nodiscard]] Account* Find(const api::ObjectKey& key);
+  [[nodiscard]] const Account* Find(const api::ObjectKey& key) const;
   void Forget(const api::ObjectKey& key) { accounts_.erase(key); }
 
   // Counts the reservations, a few quotas in each call. True: call again.

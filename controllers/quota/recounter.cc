@@ -65,6 +65,7 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
   if (!waits) account.Meet(Now(), *found, counted);
   if (!waits && found->cluster) account.seen = counted();
   account.Lead(Now(), Leading(), *found, counted);
+  if (account.lost) co_return co_await StoreAgain(*found);
   if (!Leading() && takes_back) co_return co_await WriteTakenBack(*found);
   if (!Leading()) co_return Follow(*found, count);
   if (waits) {
@@ -173,6 +174,10 @@ base::TimePoint Recounter::EarliestWrite(const Account& account) const {
   return std::max(account.not_before, account.paid_until - ahead);
 }
 
+base::TimePoint Recounter::PaidUntil(const Account& account) const {
+  return std::max(account.paid_until, Now()) + options_.write_interval;
+}
+
 base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCount count) {
   const api::ObjectKey key = recount.write.quota.key;
   const std::string uid = recount.write.quota.uid;
@@ -181,7 +186,7 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
   {
     const quota::Quota& quota = recount.write.quota;
     Account& account = rooms_.accounts.Of(quota);
-    account.paid_until = std::max(account.paid_until, Now()) + options_.write_interval;
+    account.paid_until = PaidUntil(account);
     if (rooms_.cluster != nullptr) account.further_due = Now() + rooms_.cluster->PeriodOf(quota);
     const Inside inside(account.gate);
     const base::TimePoint deadline = Now() + options_.write_timeout;
@@ -235,16 +240,33 @@ base::Task<Recounter::Outcome> Recounter::WriteTakenBack(quota::Quota quota) {
     if (standing.list.entries() == account.known().entries()) {
       co_return Outcome{Kind::kRevisit, kAtOnce, "following"};
     }
-    standing.list.strangers = account.StrangersOf(quota, Leading());
+    StatusWrite write = Listed(quota, std::move(standing));
     const Inside inside(account.gate);
-    StatusWrite write{.quota = quota, .hard = quota.status.hard, .standing = std::move(standing)};
-    const base::TimePoint deadline = Now() + options_.write_timeout;
-    written = co_await rooms_.writer.Write(std::move(write), deadline);
+    written = co_await rooms_.writer.Write(std::move(write), Now() + options_.write_timeout);
   }
   if (*written) co_return Outcome{Kind::kRevisit, kAtOnce, "written"};
   Account* const account = rooms_.accounts.Find(quota);
   if (account != nullptr) account->own.Again(std::move(withdrawals));
   co_return AfterFailedWrite(quota.key, written->error());
+}
+
+base::Task<Recounter::Outcome> Recounter::StoreAgain(quota::Quota quota) {
+  using Kind = Outcome::Kind;
+  Account& account = rooms_.accounts.Of(quota);
+  const base::TimePoint earliest = EarliestWrite(account);
+  if (earliest > Now()) co_return Outcome{Kind::kRevisit, earliest - Now(), "postponed"};
+  account.paid_until = PaidUntil(account);
+  StatusWrite write = Listed(quota, {account.Decisive(quota).status.used, account.known()});
+  const Inside inside(account.gate);
+  const auto written =
+      co_await rooms_.writer.Write(std::move(write), Now() + options_.write_timeout);
+  if (written) co_return Outcome{Kind::kRevisit, kAtOnce, "written"};
+  co_return AfterFailedWrite(quota.key, written.error());
+}
+
+StatusWrite Recounter::Listed(const quota::Quota& quota, Standing standing) {
+  standing.list.strangers = rooms_.accounts.Of(quota).StrangersOf(quota, Leading());
+  return {.quota = quota, .hard = quota.status.hard, .standing = std::move(standing)};
 }
 
 // A failed write is decided again from new state, never forced. After a conflict the stored quota

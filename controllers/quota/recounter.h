@@ -68,6 +68,8 @@ class Recounter {
                                const QuotaView& view, bool takes_back);
   void AddFurther(const quota::Quota& quota, const QuotaCount& count, Recount& recount);
   [[nodiscard]] base::TimePoint EarliestWrite(const Account& account) const;
+  // Account::paid_until after one more write.
+  [[nodiscard]] base::TimePoint PaidUntil(const Account& account) const;
   base::Task<Outcome> Lead(quota::Quota quota, QuotaCount count, bool takes_back);
   base::Task<Outcome> WriteRecount(Recount recount, QuotaCount count);
   // Call after the write of a recount; null: the write failed.
@@ -75,6 +77,10 @@ class Recounter {
                      const std::string& uid);
   // Takes back grants of this process. Followers do this as well.
   base::Task<Outcome> WriteTakenBack(quota::Quota quota);
+  // Stores a lost list as it was. Any process that knows it does this.
+  base::Task<Outcome> StoreAgain(quota::Quota quota);
+  // Returns a write of a list without a recount.
+  StatusWrite Listed(const quota::Quota& quota, accounting::Standing standing);
   base::Task<Outcome> Ask(quota::Quota quota, Question question);
   void NoticeExpired(const quota::Quota& quota, const Questions::Outcome& outcome);
   Outcome AfterFailedWrite(const api::ObjectKey& key, const base::Error& error);

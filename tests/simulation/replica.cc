@@ -264,8 +264,9 @@ leader::LeaderOptions Replica::LeaseOptions() {
   return options;
 }
 
-// A replica may remove its own reservations even if it does not lead. Such a write must keep the
-// entries of other replicas and must not change status.hard.
+// A replica may remove its own reservations, and store again a list that somebody damaged, even if
+// it does not lead. Such a write must keep the entries of other replicas and must not change
+// status.hard.
 bool Replica::TakesBack(const Enforced& enforced, const client::ApiRequest& request,
                         std::string_view reservations, const json::Value& patch) const {
   const auto next = accounting::ReservationList::Parse(reservations);
@@ -273,9 +274,10 @@ bool Replica::TakesBack(const Enforced& enforced, const client::ApiRequest& requ
   bool found = false;
   const auto check = [&](const quota::Quota& quota) {
     const std::string path = enforced.api.resource.Path(quota.key.ns, quota.key.name, "status");
-    const auto now = accounting::ReservationList::Parse(quota.reservations);
-    if (path != request.path || !now) return;
-    found = std::ranges::all_of(now->entries(), [&](const auto& entry) {
+    if (path != request.path) return;
+    const auto stored = accounting::ReservationList::Parse(quota.reservations);
+    const auto& now = stored ? *stored : enforced.controller->accounts().Find(quota.key)->known();
+    found = std::ranges::all_of(now.entries(), [&](const auto& entry) {
       return entry.by == settings_.name || next->Find(entry.by, entry.n) != nullptr;
     });
   };

@@ -137,19 +137,67 @@ TEST_CASE("reservations: a watch that does not show a stored object is opened an
   }
 }
 
-TEST_CASE("reservations: a damaged list is ignored, and its amount is held as a stranger's",
-          "[controllers]") {
+TEST_CASE("reservations: a list that was damaged is stored again", "[controllers]") {
   Limited f;
   CHECK(f.Admits(PodWithUid("a")));
   const std::string text = GENERATE("{", "[]", R"({"newer":1,"used":{}})", "");
   SetText(f, text);
+  f.RunFor(1s);
+  const auto list = accounting::ReservationList::Parse(TextOf(f));
+  REQUIRE(list.has_value());
+  CHECK(list->Names(quota::Uid::FromText("uid-of-a")));
+  CHECK(f.Used("q") == "pods=1");
+  CHECK(f.Admits(PodWithUid("b")));
+  CHECK(f.Used("q") == "pods=2");
+  f.cluster.Put(kPods, PodWithUid("b"));
+  f.RunFor(20s);
+  CHECK(f.Used("q") == "pods=1");
+}
+
+TEST_CASE("reservations: a new process ignores a damaged list and holds its amount as a stranger's",
+          "[controllers]") {
+  Limited f;
+  CHECK(f.Admits(PodWithUid("a")));
+  f.Stop();
+  SetText(f, GENERATE("{", "[]", R"({"newer":1,"used":{}})", ""));
+  f.Start();
   f.RunFor(5s);
-  CHECK(f.Used("q") == "pods=1");  // held as a stranger's
+  CHECK(f.Used("q") == "pods=1");
   CHECK(f.Admits(PodWithUid("b")));
   CHECK(f.Used("q") == "pods=2");
   CHECK(accounting::ReservationList::Parse(TextOf(f)).has_value());
   f.cluster.Put(kPods, PodWithUid("b"));
   f.RunFor(20s);
+  CHECK(f.Used("q") == "pods=1");
+}
+
+TEST_CASE("reservations: a list that was removed without reservations is not stored again",
+          "[controllers]") {
+  Limited f;
+  CHECK(f.Admits(PodWithUid("a")));
+  f.cluster.Put(kPods, PodWithUid("a"));
+  f.RunFor(3s);
+  SetText(f, "");
+  f.RunFor(30s);
+  CHECK(TextOf(f).empty());
+  f.cluster.Delete(kPods, "team-a", "a");
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=0");
+  CHECK(TextOf(f).empty());
+}
+
+TEST_CASE("reservations: a list that is removed in a tight loop is stored at the rate of recounts",
+          "[controllers]") {
+  Limited f;
+  CHECK(f.Admits(PodWithUid("a")));
+  const std::size_t before = f.cluster.writes.size();
+  for (int i = 0; i < 1000; ++i) {
+    SetText(f, "");
+    f.RunFor(5ms);
+  }
+  // 40 in a row, and then one in 55 ms.
+  CHECK(f.cluster.writes.size() - before > 40);
+  CHECK(f.cluster.writes.size() - before <= 40 + 5000 / 55 + 1);
   CHECK(f.Used("q") == "pods=1");
 }
 
