@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "pkg/accounting/timing.h"
-#include "pkg/quota/cluster/cluster_status.h"
 
 namespace controllers {
 namespace {
@@ -89,7 +88,7 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
     if (takes_back) co_return co_await WriteTakenBack(std::move(quota));
     co_return Outcome{Kind::kRevisit, accounting::kLooksAgain, "postponed"};
   }
-  auto recount = Decide(quota, count, view, takes_back);
+  auto recount = planner_.Plan(quota, account, count, view, takes_back);
   rooms_.complaints.Say("sum of", quota.key.ToString(), recount ? "" : recount.error().message);
   if (!recount) co_return Outcome{Kind::kRetry, {}, "error"};
   if (!recount->over) account.over_since.reset();
@@ -113,60 +112,6 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
   const bool sooner = outcome.kind != Kind::kRevisit || wait < outcome.after;
   if (sooner) outcome = {Kind::kRevisit, wait, outcome.result};
   co_return outcome;
-}
-
-base::Result<Recounter::Recount> Recounter::Decide(const quota::Quota& quota,
-                                                   const QuotaCount& count, const QuotaView& view,
-                                                   bool takes_back) {
-  Account& account = rooms_.accounts.Of(quota);
-  ReservationList next = account.known();
-  account.questions.Drop(next);
-  Recount recount;
-  if (takes_back) {
-    Standing taken{quota.status.used, std::move(next)};
-    recount.withdrawals = account.own.TakeBack(taken);
-    next = std::move(taken.list);
-  }
-  accounting::Settle(next, view);
-  recount.over = account.list && next.entries() != account.list->entries();
-  quota::ResourceList held = account.strangers.Held();
-  const auto added = held.Add(accounting::Outstanding(next, view));
-  const auto guarded = options_.guarded ? std::optional(Guarded(quota)) : std::nullopt;
-  auto desired = added ? quota::DesiredStatus(guarded ? *guarded : quota, count.observed, held)
-                       : base::Result<quota::QuotaStatus>(added.error());
-  if (!desired) {
-    account.own.Again(std::move(recount.withdrawals));
-    return desired.error();
-  }
-  const bool recorded = !account.list || account.list->used == desired->used;
-  const bool plausible = !takes_back && desired->hard == quota.status.hard &&
-                         account.IsPlausible(quota.status.used, desired->used);
-  recount.differs = !plausible && (quota::NeedsWrite(quota, *desired) || !recorded);
-  if (!quota.reservations.empty()) accounting::RaiseFloor(next, view.floor_resources(), view);
-  next.strangers = account.strangers.Held();
-  recount.write = {.quota = {},
-                   .hard = std::move(desired->hard),
-                   .standing = {std::move(desired->used), std::move(next)}};
-  if (rooms_.cluster != nullptr) AddFurther(quota, count, recount);
-  return recount;
-}
-
-void Recounter::AddFurther(const quota::Quota& quota, const QuotaCount& count, Recount& recount) {
-  const quota::QuotaStatus desired{recount.write.hard, recount.write.standing.used};
-  Account& account = rooms_.accounts.Of(quota);
-  recount.write.further = rooms_.cluster->Of(
-      quota, desired, count.observed.unknown,
-      {.now = Now(), .wall = rooms_.context.scheduler->WallNow()}, account.missing_since);
-  const json::Object& further = recount.write.further;
-  if (recount.differs) return;
-  if (!quota::FurtherDifference(quota.further_status, further).empty()) {
-    recount.differs =
-        account.further_due <= Now() || ClusterStatus::IsUrgent(quota.further_status, further);
-    if (!recount.differs) recount.waits = account.further_due;
-  }
-  if (!account.missing_since) return;
-  const base::TimePoint lasts = *account.missing_since + ClusterStatus::kLasts;
-  if (lasts > Now()) recount.waits = std::min(recount.waits.value_or(lasts), lasts);
 }
 
 base::TimePoint Recounter::EarliestWrite(const Account& account) const {
@@ -367,24 +312,6 @@ Recounter::Outcome Recounter::Until(const Account& account, const QuotaCount& co
   if (const auto oldest = account.strangers.Oldest()) at_due(*oldest + holds_.OfStrangers());
   if (account.over_since) next = std::min(next, *account.over_since + accounting::kTidies);
   return LookAt(next, result);
-}
-
-// A name that admission does not guard yet stays out of status.hard: a name in status.hard is
-// enforced.
-quota::Quota Recounter::Guarded(const quota::Quota& quota) const {
-  quota::Quota guarded = quota;
-  if (!options_.guarded) return guarded;
-  for (const UsageSource& source : rooms_.tracker.SourcesOf(quota.hard)) {
-    // A name whose kind is not served stays out as well. Objects that count under other names must
-    // not wait for it.
-    const bool countable = source.tracked != nullptr || !source.evaluator->classes ||
-                           !source.evaluator->classes->usage_of_kind;
-    if (countable && options_.guarded(*source.evaluator, quota.key.ns)) continue;
-    for (const std::string& name : source.names) {
-      if (quota.status.hard.Find(name) == nullptr) guarded.hard.Erase(name);
-    }
-  }
-  return guarded;
 }
 
 }  // namespace controllers

@@ -15,6 +15,7 @@
 #include "controllers/quota/complaints.h"
 #include "controllers/quota/controller_options.h"
 #include "controllers/quota/quota_reporter.h"
+#include "controllers/quota/recount_planner.h"
 #include "controllers/quota/status_writer.h"
 
 namespace controllers {
@@ -42,7 +43,11 @@ class Recounter {
   };
 
   Recounter(Rooms rooms, const QuotaControllerOptions& options)
-      : rooms_(rooms), asker_(rooms.context), options_(options), holds_{options.hold} {}
+      : rooms_(rooms),
+        planner_(*rooms.context.scheduler, rooms.tracker, rooms.cluster, options),
+        asker_(rooms.context),
+        options_(options),
+        holds_{options.hold} {}
 
   base::Task<Outcome> Reconcile(api::ObjectKey key);
   // Sets how long reservations are held from now on.
@@ -50,23 +55,9 @@ class Recounter {
   [[nodiscard]] base::Duration hold() const { return holds_.entries; }
 
  private:
-  // The result of a recount, which may be written.
-  struct Recount {
-    StatusWrite write;
-    std::vector<OwnReservations::Withdrawal> withdrawals;
-    bool differs = false;  // a stored value or the recorded `used` differs
-    bool over = false;     // some entries have ended and can be removed
-    // Set if deferrable fields wait until then.
-    std::optional<base::TimePoint> waits = std::nullopt;
-  };
-
   [[nodiscard]] bool Leading() const { return !options_.leading || options_.leading(); }
   [[nodiscard]] base::TimePoint Now() const { return rooms_.context.scheduler->Now(); }
   QuotaCount Count(const quota::Quota& quota);
-  [[nodiscard]] quota::Quota Guarded(const quota::Quota& quota) const;
-  base::Result<Recount> Decide(const quota::Quota& quota, const QuotaCount& count,
-                               const QuotaView& view, bool takes_back);
-  void AddFurther(const quota::Quota& quota, const QuotaCount& count, Recount& recount);
   [[nodiscard]] base::TimePoint EarliestWrite(const Account& account) const;
   // Account::paid_until after one more write.
   [[nodiscard]] base::TimePoint PaidUntil(const Account& account) const;
@@ -92,6 +83,7 @@ class Recounter {
   [[nodiscard]] Outcome LookAt(base::TimePoint next, std::string_view result) const;
 
   Rooms rooms_;
+  RecountPlanner planner_;
   Asker asker_;
   const QuotaControllerOptions& options_;
   Questions::Holds holds_;

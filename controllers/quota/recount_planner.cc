@@ -1,0 +1,85 @@
+#include "controllers/quota/recount_planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/quota/cluster/cluster_status.h"
+
+namespace controllers {
+
+using accounting::ReservationList;
+using accounting::Standing;
+
+base::Result<Recount> RecountPlanner::Plan(const quota::Quota& quota, Account& account,
+                                           const QuotaCount& count, const QuotaView& view,
+                                           bool takes_back) const {
+  ReservationList next = account.known();
+  account.questions.Drop(next);
+  Recount recount;
+  if (takes_back) {
+    Standing taken{quota.status.used, std::move(next)};
+    recount.withdrawals = account.own.TakeBack(taken);
+    next = std::move(taken.list);
+  }
+  accounting::Settle(next, view);
+  recount.over = account.list && next.entries() != account.list->entries();
+  quota::ResourceList held = account.strangers.Held();
+  const auto added = held.Add(accounting::Outstanding(next, view));
+  const auto guarded = options_.guarded ? std::optional(Guarded(quota)) : std::nullopt;
+  auto desired = added ? quota::DesiredStatus(guarded ? *guarded : quota, count.observed, held)
+                       : base::Result<quota::QuotaStatus>(added.error());
+  if (!desired) {
+    account.own.Again(std::move(recount.withdrawals));
+    return desired.error();
+  }
+  const bool recorded = !account.list || account.list->used == desired->used;
+  const bool plausible = !takes_back && desired->hard == quota.status.hard &&
+                         account.IsPlausible(quota.status.used, desired->used);
+  recount.differs = !plausible && (quota::NeedsWrite(quota, *desired) || !recorded);
+  if (!quota.reservations.empty()) accounting::RaiseFloor(next, view.floor_resources(), view);
+  next.strangers = account.strangers.Held();
+  recount.write = {.quota = {},
+                   .hard = std::move(desired->hard),
+                   .standing = {std::move(desired->used), std::move(next)}};
+  if (cluster_ != nullptr) AddFurther(quota, account, count, recount);
+  return recount;
+}
+
+void RecountPlanner::AddFurther(const quota::Quota& quota, Account& account,
+                                const QuotaCount& count, Recount& recount) const {
+  const quota::QuotaStatus desired{recount.write.hard, recount.write.standing.used};
+  const base::TimePoint now = scheduler_.Now();
+  recount.write.further =
+      cluster_->Of(quota, desired, count.observed.unknown,
+                   {.now = now, .wall = scheduler_.WallNow()}, account.missing_since);
+  const json::Object& further = recount.write.further;
+  if (recount.differs) return;
+  if (!quota::FurtherDifference(quota.further_status, further).empty()) {
+    recount.differs =
+        account.further_due <= now || ClusterStatus::IsUrgent(quota.further_status, further);
+    if (!recount.differs) recount.waits = account.further_due;
+  }
+  if (!account.missing_since) return;
+  const base::TimePoint lasts = *account.missing_since + ClusterStatus::kLasts;
+  if (lasts > now) recount.waits = std::min(recount.waits.value_or(lasts), lasts);
+}
+
+// A name that admission does not guard yet stays out of status.hard: a name in status.hard is
+// enforced.
+quota::Quota RecountPlanner::Guarded(const quota::Quota& quota) const {
+  quota::Quota guarded = quota;
+  if (!options_.guarded) return guarded;
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+    // A name whose kind is not served stays out as well. Objects that count under other names must
+    // not wait for it.
+    const bool countable = source.tracked != nullptr || !source.evaluator->classes ||
+                           !source.evaluator->classes->usage_of_kind;
+    if (countable && options_.guarded(*source.evaluator, quota.key.ns)) continue;
+    for (const std::string& name : source.names) {
+      if (quota.status.hard.Find(name) == nullptr) guarded.hard.Erase(name);
+    }
+  }
+  return guarded;
+}
+
+}  // namespace controllers

@@ -1,0 +1,52 @@
+#pragma once
+
+// Decides what a recount of one quota writes: observed usage, open reservations and the usage of
+// strangers, and the list without entries that are over. No I/O, one thread.
+
+#include <optional>
+#include <vector>
+
+#include "controllers/quota/account.h"
+#include "controllers/quota/cluster_status.h"
+#include "controllers/quota/controller_options.h"
+#include "controllers/quota/observed_usage.h"
+#include "controllers/quota/quota_view.h"
+#include "controllers/quota/status_writer.h"
+
+namespace controllers {
+
+// The result of a recount, which may be written.
+struct Recount {
+  StatusWrite write;  // without the quota
+  // Grants that the write takes back. If it is not made, pass them to OwnReservations::Again().
+  std::vector<OwnReservations::Withdrawal> withdrawals;
+  bool differs = false;  // a stored value or the recorded `used` differs
+  bool over = false;     // some entries have ended and can be removed
+  // Set if deferrable fields wait until then.
+  std::optional<base::TimePoint> waits = std::nullopt;
+};
+
+class RecountPlanner {
+ public:
+  // All references must outlive it. `cluster` is null if the status has only hard and used.
+  RecountPlanner(base::Scheduler& scheduler, const Tracker& tracker, const ClusterStatus* cluster,
+                 const QuotaControllerOptions& options)
+      : scheduler_(scheduler), tracker_(tracker), cluster_(cluster), options_(options) {}
+
+  // `account`, `count` and `view` are those of the quota. `takes_back`: also take back grants of
+  // this process that no request needs. Errors: a sum is out of range.
+  base::Result<Recount> Plan(const quota::Quota& quota, Account& account, const QuotaCount& count,
+                             const QuotaView& view, bool takes_back) const;
+
+ private:
+  [[nodiscard]] quota::Quota Guarded(const quota::Quota& quota) const;
+  void AddFurther(const quota::Quota& quota, Account& account, const QuotaCount& count,
+                  Recount& recount) const;
+
+  base::Scheduler& scheduler_;
+  const Tracker& tracker_;
+  const ClusterStatus* cluster_;
+  const QuotaControllerOptions& options_;
+};
+
+}  // namespace controllers
