@@ -143,8 +143,10 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
   if (!*written) {
     if (account != nullptr) {
       account->own.Again(std::move(recount.withdrawals));
-      // The write may have been made: `used` may be at `desired` already.
-      account->strangers.OnUnanswered(desired);
+      // The write may have been made: `used` may be at `desired` already. After a conflict it was
+      // not made.
+      const bool unknown = !written->error().Is(base::ErrorCode::kConflict);
+      if (unknown) account->strangers.OnUnanswered(desired);
     }
     co_return AfterFailedWrite(key, written->error());
   }
