@@ -25,7 +25,8 @@ constexpr int kFight = 3;  // repairs in a row until the log names the other wri
 informers::ReflectorOptions ReflectorOptionsFor(informers::ReflectorOptions options,
                                                 const std::string& name) {
   options.resource = kWebhookConfigurations;
-  options.fields = {"metadata.labels", "metadata.annotations", "webhooks"};
+  options.fields = {"metadata.labels", "metadata.annotations", "metadata.ownerReferences",
+                    "webhooks"};
   options.field_selector = "metadata.name=" + name;
   return options;
 }

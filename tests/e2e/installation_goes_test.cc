@@ -24,9 +24,17 @@ TEST_CASE("a webhook configuration deleted with its owning role stays deleted wh
     const Attempt attempt = post();
     return attempt.exceeded() ? std::string() : attempt.Text();
   });
-  const auto owners = installation.api().Get(ConfigurationPath());
-  CHECK(owners.At({"metadata", "ownerReferences"})->AsArray()->at(0).StringAt({"kind"}) ==
+  const auto stored = [&] { return installation.api().Get(ConfigurationPath()); };
+  CHECK(stored().At({"metadata", "ownerReferences"})->AsArray()->at(0).StringAt({"kind"}) ==
         "ClusterRole");
+  const std::string version(stored().StringAt({"metadata", "resourceVersion"}));
+  Always(
+      "nobody writes the webhook configuration again",
+      [&] {
+        const bool same = stored().StringAt({"metadata", "resourceVersion"}) == version;
+        return same ? std::string() : "it changed:\n" + Tail(daemon.Log(), 30);
+      },
+      3s);
   TempDir dir;
   const auto collector =
       StartBuiltinController("garbage-collector-controller", installation.server().Kubeconfig(),

@@ -422,6 +422,14 @@ TEST_CASE_METHOD(KeeperFixture,
     CHECK(Why(start()).empty());
     CHECK(owner().empty());
   }
+  SECTION("the object is written once") {
+    put_role("one");
+    start();
+    CHECK(owner() == "one");
+    CHECK(server.writes == 1);
+    scheduler.RunFor(1h);
+    CHECK(server.writes == 1);
+  }
   SECTION("it is deleted and created again") {
     put_role("one");
     WebhookKeeper& keeper = start();
