@@ -48,12 +48,20 @@ void Engine::AddChecks(debug::Health& health) {
 std::optional<std::string> Engine::WhyNotReady() const {
   std::string why;
   if (controller_) {
-    if (controller_->Ready(&why)) return std::nullopt;
+    if (controller_->Ready(&why) || IsRefused()) return std::nullopt;
     return why;
   }
   // A quota API that the server does not serve must not make the daemon unready.
   if (served_.generation() > 0) return std::nullopt;
   return "it is not known yet whether the server has quotas of " + api_.name;
+}
+
+// True if the server does not let us list quotas that we only count, for example because a role is
+// missing. Another quota API's reviews must not fail for that. Its log and metrics report it.
+bool Engine::IsRefused() const {
+  const bool may_be_absent = !api_.resource.group.empty();
+  const auto& trouble = controller_->trouble();
+  return may_be_absent && options_.admission == nullptr && trouble && trouble->http_status != 0;
 }
 
 // Every API server has the core group, so discovery is not needed for it.

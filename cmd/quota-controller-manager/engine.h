@@ -49,6 +49,7 @@ class Engine {
  private:
   [[nodiscard]] bool MayStart() const;
   [[nodiscard]] bool IsGone() const;
+  [[nodiscard]] bool IsRefused() const;
   [[nodiscard]] bool IsLookDue() const;
   [[nodiscard]] std::optional<std::string> WhyNotReady() const;
   base::Task<void> Look();

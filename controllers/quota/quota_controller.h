@@ -39,6 +39,10 @@ class QuotaController final : public QuotaListener, public UsageListener {
   // True when the quotas are listed, and every resource that they name is synced, failed or absent.
   // Otherwise `why` says what is missing.
   [[nodiscard]] bool Ready(std::string* why) const;
+  // Why the quotas cannot be listed or watched now; nullopt: nothing fails.
+  [[nodiscard]] const std::optional<base::Error>& trouble() const {
+    return quotas_->state().trouble;
+  }
   // True if the server does not serve these quotas.
   [[nodiscard]] bool NotServed() const;
   // True if the quotas are listed and watched.

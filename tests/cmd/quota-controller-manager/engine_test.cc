@@ -107,4 +107,30 @@ TEST_CASE("engine: a server that does not answer does not make a quota API absen
   CHECK(f.IsReady());
 }
 
+TEST_CASE("engine: quotas that are only counted and must not be listed keep nobody waiting",
+          "[manager]") {
+  const auto refuse = [](const client::ApiRequest& request) {
+    const bool list = request.path.find("quotas") != std::string::npos;
+    return list ? std::optional(base::Error{.code = base::ErrorCode::kForbidden,
+                                            .message = "quotas is forbidden",
+                                            .http_status = 403})
+                : std::nullopt;
+  };
+  SECTION("an optional quota API") {
+    Fixture f(quota::KarmadaQuotaApi());
+    f.cluster.Serve(f.resource, "KarmadaQuota");
+    f.cluster.fault = refuse;
+    f.scheduler.RunFor(5s);
+    CHECK(f.Runs());
+    CHECK(f.IsReady());
+  }
+  SECTION("the core group's") {
+    Fixture f(quota::CoreQuotaApi());
+    f.cluster.Serve(f.resource, "ResourceQuota");
+    f.cluster.fault = refuse;
+    f.scheduler.RunFor(5s);
+    CHECK_FALSE(f.IsReady());
+  }
+}
+
 }  // namespace engine_test
