@@ -202,7 +202,8 @@ quota::ResourceList ObservedUsage::KnownUsageOf(const quota::Evaluator& evaluato
                                                 const quota::Uid& uid,
                                                 const quota::Facts& facts) const {
   const quota::Beside beside = tracker_.BesideOf(evaluator);
-  const auto usage = tracked.ledger().UsageOf(ns, uid, facts, beside);
+  const quota::Ledger& ledger = tracked.ledger();
+  const auto usage = ledger.UsageOf(ns, facts, ledger.FindTie(ns, uid), beside);
   if (usage) return *usage;
   if (beside.classes == nullptr || beside.owners != nullptr) return facts.usage;
   std::optional<quota::UnknownUsage> unknown;
@@ -211,7 +212,7 @@ quota::ResourceList ObservedUsage::KnownUsageOf(const quota::Evaluator& evaluato
 }
 
 base::Result<quota::Resolved> ObservedUsage::SubjectOf(const quota::Evaluator& evaluator,
-                                                       std::string_view ns, const quota::Uid& uid,
+                                                       std::string_view ns,
                                                        const quota::ObjectFacts& facts) const {
   quota::Resolved resolved{
       {.usage = facts.now.usage, .attributes = facts.now.attributes, .parts = facts.now.parts}};
@@ -229,8 +230,7 @@ base::Result<quota::Resolved> ObservedUsage::SubjectOf(const quota::Evaluator& e
   const bool resolves = evaluator.classes || evaluator.owners;
   const TrackedResource* tracked = resolves ? tracker_.Find(evaluator.resource) : nullptr;
   if (tracked == nullptr) return resolved;
-  auto usage =
-      tracked->ledger().UsageOf(ns, uid, facts.now, beside, facts.tie ? &*facts.tie : nullptr);
+  auto usage = tracked->ledger().UsageOf(ns, facts.now, facts.tie ? &*facts.tie : nullptr, beside);
   if (!usage) return usage.error();
   resolved.subject.usage = std::move(*usage);
   return resolved;

@@ -20,10 +20,10 @@ class ObjectBook {
   // The classes that the evaluator reads; null: it reads none, or they are not known.
   [[nodiscard]] virtual const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const = 0;
-  // The usage of an object with these facts. The class is resolved, and the usage of the object's
-  // owner is subtracted. Errors: the usage cannot be determined.
+  // The usage of an object with these facts. The class is resolved, and the usage of the owner that
+  // the facts name is subtracted. Errors: the usage cannot be determined.
   [[nodiscard]] virtual base::Result<quota::Resolved> SubjectOf(
-      const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
+      const quota::Evaluator& evaluator, std::string_view ns,
       const quota::ObjectFacts& facts) const = 0;
   // True if a later version of the object is known to be stored. Then no update that starts from
   // this version can be stored.

@@ -117,8 +117,7 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
           ? evaluator.guard.facts_of(review.object, stored ? &review.old_object : nullptr, now)
           : evaluator.facts_of(review.object, now);
   if (!facts) return facts.error();
-  base::Result<quota::Resolved> after =
-      objects_.SubjectOf(evaluator, review.ns, request.uid, *facts);
+  base::Result<quota::Resolved> after = objects_.SubjectOf(evaluator, review.ns, *facts);
   if (!after) return after.error();
   request.after = std::move(after->subject);
   request.unknown = std::move(after->unknown);
@@ -127,8 +126,7 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   if (!stored) return {};
   const auto old_facts = evaluator.facts_of(review.old_object, now);
   if (!old_facts) return old_facts.error();
-  base::Result<quota::Resolved> before =
-      objects_.SubjectOf(evaluator, review.ns, request.uid, *old_facts);
+  base::Result<quota::Resolved> before = objects_.SubjectOf(evaluator, review.ns, *old_facts);
   if (!before) return before.error();
   request.before = std::move(before->subject);
   if (old_facts->flaw == waiter.flaw) waiter.flaw.clear();  // the stored object has it already

@@ -60,10 +60,10 @@ const quota::ClassTable* SwitchedBook::ClassesOf(const quota::Evaluator& evaluat
 }
 
 base::Result<quota::Resolved> SwitchedBook::SubjectOf(const quota::Evaluator& evaluator,
-                                                      std::string_view ns, const quota::Uid& uid,
+                                                      std::string_view ns,
                                                       const quota::ObjectFacts& facts) const {
   if (objects_ == nullptr) return quota::Resolved{facts.now};
-  return objects_->SubjectOf(evaluator, ns, uid, facts);
+  return objects_->SubjectOf(evaluator, ns, facts);
 }
 
 bool SwitchedBook::HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,

@@ -37,7 +37,7 @@ class SwitchedBook final : public QuotaBook, public ObjectBook {
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;
   [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
-      const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
+      const quota::Evaluator& evaluator, std::string_view ns,
       const quota::ObjectFacts& facts) const override;
   [[nodiscard]] bool HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
                               std::string_view resource_version) const override;

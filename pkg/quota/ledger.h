@@ -111,11 +111,10 @@ class Ledger {
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names,
                                                const Beside& beside = {}) const;
-  // The usage of one object with these facts under all names: what it adds to the sum. `tie`: the
-  // tie of an object that is not held, or whose tie will change; null: the held one.
-  [[nodiscard]] base::Result<ResourceList> UsageOf(std::string_view ns, const Uid& uid,
-                                                   const Facts& facts, const Beside& beside,
-                                                   const Tie* tie = nullptr) const;
+  // The usage of one object with these facts and this tie under all names: what it adds to the sum.
+  // `tie` is null for an object that is not tied; FindTie() returns that of a held one.
+  [[nodiscard]] base::Result<ResourceList> UsageOf(std::string_view ns, const Facts& facts,
+                                                   const Tie* tie, const Beside& beside) const;
   // True if facts of objects in the space refer to one of these classes.
   [[nodiscard]] bool RefersToAny(const Space& space, const std::set<std::string>& classes) const;
 

@@ -174,10 +174,9 @@ base::Result<ResourceList> Ledger::Sum(const Space& space, const ScopeSelector& 
   return summing.sum.Result();
 }
 
-base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Uid& uid, const Facts& facts,
-                                           const Beside& beside, const Tie* new_tie) const {
+base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Facts& facts, const Tie* tie,
+                                           const Beside& beside) const {
   base::Result<ResourceList> usage = ResolvedUsage(facts, beside.classes);
-  const Tie* tie = new_tie != nullptr ? new_tie : FindTie(ns, uid);
   const bool tied = tie != nullptr && tie->owner && beside.owners != nullptr;
   if (!usage || !tied) return usage;
   const auto owner = beside.owners->Find(ns, *tie->owner);

@@ -62,6 +62,9 @@ class Devices {
   }
   void CreateClaim(const json::Value& claim) { s_.api().Create(ClaimPath(), claim); }
   void DeleteClaim(const std::string& claim) { s_.api().Delete(ClaimPath() + "/" + claim); }
+  [[nodiscard]] std::string ClaimPath() const {
+    return "/apis/resource.k8s.io/v1/namespaces/" + s_.ns() + "/resourceclaims";
+  }
 
   // Extended resources cannot be overcommitted: the limit must equal the request.
   [[nodiscard]] json::Value PodWith(const std::string& pod, const std::string& count) const {
@@ -89,9 +92,6 @@ class Devices {
     std::string path = "/apis/resource.k8s.io/v1/deviceclasses";
     if (!name.empty()) path.append("/").append(name);
     return path;
-  }
-  [[nodiscard]] std::string ClaimPath() const {
-    return "/apis/resource.k8s.io/v1/namespaces/" + s_.ns() + "/resourceclaims";
   }
   Scenario& s_;
 };
@@ -182,6 +182,33 @@ TEST_CASE("a claim made for a pod's extended resources is not counted twice",
     d.DeleteClaim("made");
   }
   s.WaitUsed("q", {{d.extended, "0"}, {d.implicit, "0"}});
+}
+
+TEST_CASE("a claim that is no longer tied to a pod needs quota for its devices",
+          "[e2e][devices][admission][since-1.34]") {
+  Admission a;
+  Scenario& s = a.scenario();
+  Devices d(s);
+  d.CreateClass("gpu");
+  a.Limit("q", {{d.extended, "8"}});
+  const auto pod = s.Create("pods", d.PodWith("p", "8"));
+  s.WaitUsed("q", {{d.extended, "8"}});
+  d.CreateClaim(d.ClaimOfPod("tied", 8, pod));
+  const auto patch = [&](const char* text) {
+    return ToAttempt(a.api().Do({.verb = "PATCH",
+                                 .path = d.ClaimPath() + "/tied",
+                                 .content_type = std::string(client::kMergePatch),
+                                 .body = text}));
+  };
+  CHECK(patch(R"({"metadata":{"annotations":{"note":"x"}}})").ok());
+  CHECK(patch(R"({"metadata":{"ownerReferences":[]}})").exceeded());
+  const Attempt unmarked = patch(
+      R"({"metadata":{"annotations":{"resource.kubernetes.io/extended-resource-claim":null}}})");
+  CHECK_THAT(unmarked.message,
+             Catch::EndsWith("exceeded quota: q, requested: " + d.extended +
+                             "=8, used: " + d.extended + "=8, limited: " + d.extended + "=8"));
+  s.Delete("pods", "p");
+  s.WaitUsed("q", {{d.extended, CurrentTier() == Tier::kReal ? "8" : "0"}});
 }
 
 TEST_CASE("claims of a missing class count under all names that do not need the class",

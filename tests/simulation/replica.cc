@@ -113,9 +113,9 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
     return objects_.ClassesOf(evaluator);
   }
   [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
-      const quota::Evaluator& evaluator, std::string_view ns, const quota::Uid& uid,
+      const quota::Evaluator& evaluator, std::string_view ns,
       const quota::ObjectFacts& facts) const override {
-    return objects_.SubjectOf(evaluator, ns, uid, facts);
+    return objects_.SubjectOf(evaluator, ns, facts);
   }
   [[nodiscard]] bool HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
                               std::string_view resource_version) const override {

@@ -33,7 +33,7 @@ class Counting final : public QuotaBook, public ObjectBook {
     return nullptr;
   }
   [[nodiscard]] base::Result<quota::Resolved> SubjectOf(const quota::Evaluator&, std::string_view,
-                                                        const quota::Uid&,
+
                                                         const quota::ObjectFacts&) const override {
     return quota::Resolved{};
   }

@@ -164,17 +164,18 @@ TEST_CASE("ledger: one object's usage is its share of the sum", "[quota]") {
   facts.tie = Tie{.owner = Uid{9, 9}, .name = "x", .created = "1"};
   owned.Set("a", {1, 1}, facts);
   const Beside beside{.classes = &classes, .owners = &owners};
-  CHECK(owned.UsageOf("a", {1, 1}, facts.now, beside)->ToString() == "count=1,cpu=1");
-  CHECK(owned.UsageOf("a", {2, 2}, facts.now, beside)->ToString() == "count=1,cpu=4");
+  CHECK(owned.UsageOf("a", facts.now, owned.FindTie("a", {1, 1}), beside)->ToString() ==
+        "count=1,cpu=1");
+  CHECK(owned.UsageOf("a", facts.now, nullptr, beside)->ToString() == "count=1,cpu=4");
   CHECK(owned.Sum({.ns = "a"}, {}, {}, {"cpu"}, beside)->ToString() == "cpu=1");
 
   // A claim that is not stored yet. The owner names none of its claims, so the oldest one shares.
   const Tie younger{.owner = Uid{9, 9}, .name = "y", .created = "2"};
-  CHECK(owned.UsageOf("a", {2, 2}, facts.now, beside, &younger)->ToString() == "count=1,cpu=4");
+  CHECK(owned.UsageOf("a", facts.now, &younger, beside)->ToString() == "count=1,cpu=4");
   const Tie first{.owner = Uid{9, 9}, .name = "w", .created = "0"};
-  CHECK(owned.UsageOf("a", {2, 2}, facts.now, beside, &first)->ToString() == "count=1,cpu=1");
+  CHECK(owned.UsageOf("a", facts.now, &first, beside)->ToString() == "count=1,cpu=1");
   const Ledger empty;
-  CHECK(empty.UsageOf("a", {2, 2}, facts.now, beside, &younger)->ToString() == "count=1,cpu=1");
+  CHECK(empty.UsageOf("a", facts.now, &younger, beside)->ToString() == "count=1,cpu=1");
 }
 
 }  // namespace

@@ -27,6 +27,11 @@ constexpr std::int64_t kMostDevices = 32;
 
 constexpr const char* kCount = "count/resourceclaims.resource.k8s.io";
 constexpr const char* kMadeForPod = "resource.kubernetes.io/extended-resource-claim";
+// A claim that is no longer tied to a pod uses more. Its spec cannot change.
+constexpr const char* kCanNeedMore =
+    "object.metadata.?annotations[?'resource.kubernetes.io/extended-resource-claim'] != "
+    "oldObject.metadata.?annotations[?'resource.kubernetes.io/extended-resource-claim'] || "
+    "object.metadata.?ownerReferences != oldObject.metadata.?ownerReferences";
 
 bool Owns(std::string_view name) { return name == kCount || name.ends_with(kDevices); }
 
@@ -183,6 +188,11 @@ Evaluator MakeEvaluator() {
       .fields = std::move(fields),
       .scopes = {},
       .facts_of = FactsOf,
+      .guard = {.updates = true,
+                .update_condition = kCanNeedMore,
+                .subresources = {},
+                .fields = {},
+                .constraints = nullptr},
       .classes = DeviceClasses(),
       .owners = api::GroupResource{.group = "", .resource = "pods"},
   };

@@ -96,7 +96,7 @@ TEST_CASE("guards: the fields that constraints read are decoded", "[quota][core]
 
 TEST_CASE("guards: no update of a kind that is only counted can need more", "[quota][core]") {
   for (const char* resource :
-       {"configmaps", "secrets", "replicationcontrollers", "resourcequotas", "resourceclaims"}) {
+       {"configmaps", "secrets", "replicationcontrollers", "resourcequotas"}) {
     INFO(resource);
     const Guard& guard = EvaluatorOf(resource).guard;
     CHECK_FALSE(guard.updates);

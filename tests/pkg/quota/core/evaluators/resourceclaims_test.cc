@@ -278,6 +278,16 @@ constexpr const char* kImplicitOne = R"({"deviceclass.resource.kubernetes.io/gpu
 constexpr const char* kBoth =
     R"({"example.com/gpu":"1","deviceclass.resource.kubernetes.io/gpu":"1"})";
 
+TEST_CASE("device claims: the webhook is called for updates that can end a claim's tie",
+          "[quota][core]") {
+  const Guard guard = MakeEvaluator().guard;
+  CHECK(guard.updates);
+  CHECK(guard.update_condition.find(
+            std::string("annotations[?'")
+                .append("resource.kubernetes.io/extended-resource-claim']")) != std::string::npos);
+  CHECK(guard.update_condition.find("metadata.?ownerReferences") != std::string::npos);
+}
+
 TEST_CASE("device claims: usage that the pod is charged for is not charged again",
           "[quota][core]") {
   Shared s;
