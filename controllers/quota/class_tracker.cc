@@ -59,10 +59,12 @@ KnownClasses ClassTracker::Of(const api::GroupResource& resource) const {
   if (wanted.kinds) known.table = &*wanted.kinds;
   if (wanted.watch) {
     if (wanted.watch->synced()) known.table = &wanted.watch->table();
+    if (wanted.watch->listed()) known.last = &wanted.watch->table();
     known.trouble = wanted.watch->state().trouble;
   } else if (wanted.absent) {
     known.table = &wanted.none;
   }
+  if (known.last == nullptr) known.last = known.table;
   return known;
 }
 

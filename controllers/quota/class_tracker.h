@@ -24,6 +24,9 @@ namespace controllers {
 // What is known of the classes that an evaluator reads.
 struct KnownClasses {
   const quota::ClassTable* table = nullptr;  // null: unknown
+  // As `table`, but during a relist or a failure the classes that were known before. Null: never
+  // listed.
+  const quota::ClassTable* last = nullptr;
   base::TimePoint wanted_since{};
   // discovery failed for their group, so it is unknown whether they are served
   bool unsaid = false;

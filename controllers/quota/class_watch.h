@@ -31,6 +31,8 @@ class ClassWatch final : public informers::CollectionSink {
   [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
   [[nodiscard]] const quota::ClassTable& table() const { return table_; }
   [[nodiscard]] const informers::ReflectorState& state() const { return reflector_->state(); }
+  // True if the table was complete once.
+  [[nodiscard]] bool listed() const { return completeness_.listed(); }
   // True if the table is complete and current.
   [[nodiscard]] bool synced() const { return completeness_.synced(); }
 

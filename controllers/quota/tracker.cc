@@ -170,7 +170,13 @@ const TrackedResource* Tracker::Find(const api::GroupResource& resource) const {
 
 quota::Beside Tracker::BesideOf(const quota::Evaluator& evaluator) const {
   quota::Beside beside;
-  if (evaluator.classes) beside.classes = classes_.Of(evaluator.resource).table;
+  if (evaluator.classes) {
+    const KnownClasses known = classes_.Of(evaluator.resource);
+    // Without classes these objects would use nothing, and be admitted. Those that need their class
+    // are counted and admitted with current classes only.
+    const bool lacks_nothing = evaluator.classes->missing == quota::MissingClass::kUsesNothing;
+    beside.classes = lacks_nothing ? known.last : known.table;
+  }
   const TrackedResource* owners = evaluator.owners ? Find(*evaluator.owners) : nullptr;
   if (owners != nullptr) beside.owners = &owners->ledger();
   return beside;

@@ -247,6 +247,34 @@ TEST_CASE("classes: while they cannot be listed, only their names keep the last 
         "gpu.deviceclass.resource.k8s.io/devices=5,pods=1,requests.example.com/gpu=9");
 }
 
+TEST_CASE("classes: during a relist admission uses the classes that were known", "[controllers]") {
+  Devices f;
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "8"}}));
+  f.RunFor(5s);
+  const quota::Evaluator* claims = nullptr;
+  for (const quota::Evaluator& evaluator : f.api.evaluators) {
+    if (evaluator.resource.resource == "resourceclaims") claims = &evaluator;
+  }
+  REQUIRE(claims != nullptr);
+  const auto facts = claims->facts_of(DeviceClaim("c", 3), {});
+  REQUIRE(facts.has_value());
+  const auto usage = [&] {
+    const auto resolved = f.controller->object_book().SubjectOf(*claims, "team-a", *facts);
+    return resolved ? resolved->subject.usage.Get(kGpu).ToString() : resolved.error().message;
+  };
+  CHECK(usage() == "3");
+  f.cluster.stall = [](const client::ApiRequest& request) -> base::Duration {
+    const bool watch = !request.query.empty() && request.query[0].first == "watch";
+    const bool classes = request.path.find("deviceclasses") != std::string::npos;
+    return classes && !watch ? 20s : 0s;
+  };
+  f.cluster.CutWatches(kClasses, true);
+  f.RunFor(5s);
+  CHECK(usage() == "3");
+  CHECK(f.controller->object_book().ClassesOf(*claims)->AnyUses(kGpu));
+}
+
 TEST_CASE("classes: a change enqueues only quotas whose objects refer to the class",
           "[controllers]") {
   Devices f;
