@@ -130,9 +130,9 @@ END
     ironcore)
       cat <<'END'
 
-  Meanwhile: this is what you are about to see. Two ResourceQuotas of an ironcore cloud count
-  what the classes of machines and volumes are worth. What would exceed them is refused, and
-  usage falls when a machine is deleted.
+  Meanwhile: this is what you are about to see. One ResourceQuota of an ironcore cloud limits
+  the CPU, memory and storage of machines and volumes, another the machines of one class. What
+  would exceed them is refused. Usage falls when a machine terminates and when a class changes.
 END
       ;;
     cluster)

@@ -11,8 +11,8 @@ namespace kubectl_quota {
 namespace {
 
 constexpr const char* kAbout =
-    "What quotas say, who uses them, why they refuse, and whether something would fit.\n"
-    "Without a command it is `kubectl quota top`. Nothing is ever written to the cluster.";
+    "Shows the usage of quotas, who uses them, why they refuse, and whether manifests would fit.\n"
+    "Without a command: `kubectl quota top`. This plugin never writes to the cluster.";
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 yes, or shown; 1 no; 2 wrong call, or no access.\n";
@@ -33,14 +33,14 @@ const std::vector<CommandRow>& Rows() {
   static const std::vector<CommandRow> rows{
       {Command::kTop,
        "top",
-       "Show what is used of what, the fullest first",
+       "Show usage and limits, the fullest limits first",
        {"wide", "json", "yaml", "csv"},
        true,
-       "  kubectl quota -A                               what is used of what, the fullest first\n"
-       "  kubectl quota top -w                           the same of one namespace, going on\n"},
+       "  kubectl quota -A                               usage and limits in all namespaces\n"
+       "  kubectl quota top -w                           watch the usage in one namespace\n"},
       {Command::kWho,
        "who",
-       "Show who uses a quota, the most first",
+       "Show who uses a quota, the largest users first",
        {"wide", "json", "yaml", "csv"},
        false,
        "  kubectl quota who compute                      who uses it, by Deployment, Job, …\n"
@@ -50,13 +50,13 @@ const std::vector<CommandRow>& Rows() {
        "                                                 which namespaces use a ClusterQuota\n"},
       {Command::kWhy,
        "why",
-       "Explain why something has not the pods that it wants",
+       "Explain why a workload has fewer pods than it wants",
        {"json", "yaml"},
        false,
-       "  kubectl quota why deployment/web               why it has not the pods that it wants\n"},
+       "  kubectl quota why deployment/web               why it has fewer pods than it wants\n"},
       {Command::kCheck,
        "check",
-       "Tell whether manifests would fit, all of them, as they would be created",
+       "Tell whether all objects of manifests, and the pods that they create, would fit",
        {"json", "yaml", "junit"},
        false,
        "  kubectl quota check -f app.yaml                would this fit?\n"
@@ -77,10 +77,10 @@ const std::vector<CommandRow>& Rows() {
        "  kubectl quota suggest --headroom 20%           a quota for what is used now\n"},
       {Command::kReport,
        "report",
-       "Print one HTML page: what is full, who uses most",
+       "Print one HTML page with all limits and the largest users",
        {"html"},
        true,
-       "  kubectl quota report -A -o html > quota.html   a page to hand on\n"},
+       "  kubectl quota report -A -o html > quota.html   a page to share\n"},
       {Command::kVersion,
        "version",
        "Print the version of this plugin, and of the daemon if there is one",
@@ -99,7 +99,7 @@ std::string JoinOutputs(const std::set<std::string>& outputs) {
 
 std::string FooterOf(const CommandRow& row) {
   std::string text = "\nExamples:\n" + std::string(row.examples) + "\n";
-  if (!row.outputs.empty()) text += "-o knows " + JoinOutputs(row.outputs) + ".\n";
+  if (!row.outputs.empty()) text += "Formats for -o: " + JoinOutputs(row.outputs) + ".\n";
   return text + "Flags of every command: see 'kubectl quota --help'.\n" + kExitCodes;
 }
 
@@ -115,7 +115,7 @@ void AddCommonFlags(CLI::App& app, Options& options) {
   app.add_flag("-A,--all-namespaces", place.all_namespaces, "All namespaces");
   app.add_option("-l,--selector", place.selector, "Only quotas with these labels, as app=web,!old");
   app.add_option("-o,--output", options.output,
-                 "Another form: wide, name, json, yaml, csv, junit or html");
+                 "Output format: wide, name, json, yaml, csv, junit or html");
   app.add_flag_callback(
       "--no-headers", [&options] { options.headers = false; }, "Do not print column titles");
   app.add_option("--context", place.context, "The context of the kubeconfig");
@@ -136,18 +136,18 @@ void AddCheckFlags(CLI::App& app, CheckOptions& check) {
       ->required()
       ->expected(1)
       ->take_all();
-  app.add_flag("--replace", check.replace, "Count all of it, not only what changes");
-  app.add_flag("--server", check.server, "Ask the server, too: dry runs of what is new");
+  app.add_flag("--replace", check.replace, "Treat stored objects as new, not as changed");
+  app.add_flag("--server", check.server, "Also send new objects to the server as a dry run");
   app.add_flag("--validate,!--no-validate", check.validate,
                "Fail at unknown fields; --validate=false ignores them");
   app.add_option("--nodes", check.nodes, "How many nodes DaemonSets run on, instead of counting")
       ->check(CLI::Range(0, 1'000'000));
   app.add_option("--quota-file", check.quota_files,
-                 "Quotas of a file: no cluster is asked, but for the labels of a namespace that a "
-                 "ClusterQuota looks at")
+                 "File with the quotas, instead of the cluster's. The cluster is asked only for "
+                 "labels of namespaces, if a ClusterQuota needs them and no file has them")
       ->expected(1)
       ->take_all();
-  app.add_option("--limitrange-file", check.limit_range_files, "LimitRanges beside them")
+  app.add_option("--limitrange-file", check.limit_range_files, "LimitRanges for --quota-file")
       ->expected(1)
       ->take_all();
   app.add_option("--used-file", check.used_file, "What is used: quotas with status, or amounts");
@@ -241,9 +241,9 @@ Parsed ParseArguments(const std::vector<std::string>& arguments) {
   app.fallthrough();
   app.require_subcommand(0, 1);
   AddCommonFlags(app, parsed.options);
-  app.add_flag("-w,--watch", parsed.options.watch, "top: go on, with a line for each change");
+  app.add_flag("-w,--watch", parsed.options.watch, "top: watch, and print a line for each change");
   bool version = false;
-  app.add_flag("--version", version, "As the command of this name");
+  app.add_flag("--version", version, "The same as the command version");
   std::map<CLI::App*, const CommandRow*> commands;
   for (const CommandRow& row : Rows()) {
     CLI::App& command = *app.add_subcommand(row.name, row.about);

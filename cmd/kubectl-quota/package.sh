@@ -59,9 +59,9 @@ spec:
   version: v$(bash .ci/version)
   shortDescription: Who uses a quota, why it refuses, and whether this would fit
   description: |
-    Shows what is used of what (top), who uses it (who), why something has not its pods (why),
+    Shows usage and limits (top), who uses them (who), why a workload lacks pods (why),
     whether manifests would fit, also in CI without a cluster (check), a quota for what is used now
-    (suggest), and a page to hand on (report). Needs nothing in the cluster and writes nothing.
+    (suggest), and a page to share (report). Needs nothing in the cluster and writes nothing.
   platforms:
 EOF
 for build in "${builds[@]}"; do

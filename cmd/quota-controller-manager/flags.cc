@@ -75,7 +75,8 @@ DEFINE_string(
 DEFINE_int32(
     admission_queue_limit, 4096,
     "How many requests may wait for a decision, for each quota API; each namespace may have a "
-    "quarter of them. Further ones are answered 429 at once, so that clients retry.");
+    "quarter of them, but at most 1024. Further ones are answered 429 at once, so that clients "
+    "retry.");
 DEFINE_bool(manage_webhook, true,
             "Manage the ValidatingWebhookConfiguration. False: the admin manages it.");
 DEFINE_bool(warn_near_limits, true,
@@ -100,7 +101,7 @@ DEFINE_bool(break_glass, false,
             "the daemon's own --leader-elect-resource-namespace.");
 DEFINE_bool(
     leader_elect, true,
-    "Elect one of several replicas, which holds a Lease and writes statuses. All replicas count "
+    "Elect one of several replicas, which holds a Lease and writes the counts. All replicas count "
     "and admit. False: this process writes without a lease.");
 DEFINE_string(leader_elect_lease_duration, "15s",
               "How long other replicas wait for a leader that does not renew its lease.");

@@ -29,9 +29,8 @@ namespace {
 using command_line::BadFlag;
 
 constexpr std::string_view kUsage =
-    "sandbox-apiserver is an API server in memory, for first runs and tests. It keeps nothing, "
-    "and\n"
-    "whoever has a token may do everything: it is not for production.\n\n"
+    "sandbox-apiserver is an API server in memory, for first runs and tests. It stores nothing on\n"
+    "disk, and every client with a token may do everything: it is not for production.\n\n"
     "Usage: sandbox-apiserver [flags]\n\n";
 
 base::Error Bad(std::string message) {

@@ -2,7 +2,7 @@
 
 // Builds AppliedClusterQuotas. They repeat a ClusterQuota for users who may read only their
 // namespace. The object has the quota's name, and all data is in its status. Its owner is the
-// ClusterQuota, so garbage collection deletes both.
+// ClusterQuota, so garbage collection deletes it when the ClusterQuota is deleted.
 //
 // Pure functions; any thread.
 

@@ -38,10 +38,14 @@ class Completeness {
   // True if the picture is complete and current. False before the first list, and during a relist,
   // when old and new objects are mixed.
   [[nodiscard]] bool synced() const { return listed_ && !listing_ && !relists_; }
-  // Until this time, objects may be stored that were not shown. TimePoint::max() during a failure.
-  // A moment ahead of `now` while no watch is open without a failure (its history has expired, or
-  // the server answers late). A moment after either of these ended. The end of the wait while an
-  // awaited version was not shown. In the past if the watch is well.
+  // Returns the time until which objects may be stored that the watch has not shown:
+  // - during a failure: TimePoint::max(),
+  // - while no watch has been open for more than a second, without a failure (the history has
+  //   expired, or the server answers late): kCatchesUp after `now`,
+  // - after either of these: kCatchesUp after its end,
+  // - while an awaited version was not shown: the end of the wait,
+  // - otherwise: a time in the past.
+  // If several apply, the latest of these times. kCatchesUp is accounting::kCatchesUp.
   [[nodiscard]] base::TimePoint BehindUntil(base::TimePoint now,
                                             const informers::ReflectorState& state) const;
 

@@ -36,7 +36,8 @@ ResourceList PaidBy(const Reservation& entry, const ResourceList& stored);
 
 class ReservationList {
  public:
-  // Errors: kMalformed. The text is then ignored as a whole, and the part of `used` that is not
+  // Errors: kMalformed. The text is then ignored as a whole. A process that knows an earlier list
+  // with entries keeps that list and stores it again. Otherwise the part of `used` that is not
   // observed counts as a stranger's.
   static base::Result<ReservationList> Parse(std::string_view text);
   [[nodiscard]] std::string Print() const;

@@ -38,7 +38,10 @@ constexpr std::chrono::milliseconds HoldFor(std::chrono::milliseconds others) {
   return stored + stored * kClockPercent / 100;
 }
 
-inline constexpr std::chrono::milliseconds kLongestWebhook{30'000};  // maximum of the API server
+// The maximum of timeoutSeconds in a webhook configuration.
+inline constexpr std::chrono::milliseconds kLongestWebhook{30'000};
+// The timeout that is assumed until the webhook configurations are listed: the API server's
+// default.
 inline constexpr std::chrono::milliseconds kWebhooksUnknown{10'000};
 
 static_assert(kAnswersRepeats < kLongestAnswer);

@@ -112,8 +112,8 @@ struct Observed {
 
 // The status that the quota should have: hard from the spec; used as observed, plus `held` (charges
 // for objects that our watch has not shown yet). An unknown name keeps its last value, or stays
-// absent. A name that no evaluator owns is as upstream: absent, or the stale value while it is in
-// hard. Errors: kInvalidArgument on overflow, naming the name.
+// absent if it has none. So does a name that no evaluator owns, as in Kubernetes. A partial name is
+// not lowered. Errors: kInvalidArgument on overflow, with the name.
 base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& observed,
                                         const ResourceList& held);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A certificate that the admin provides in a folder: tls.crt, tls.key and, if the daemon shall
+// A certificate that the admin provides in a folder: tls.crt, tls.key and, if the daemon is to
 // publish the CA, ca.crt. Without ca.crt the bundle is empty, and somebody else maintains it. The
 // files are read every ten seconds, so any way of changing them is noticed (rename, symlink,
 // writing in place).

@@ -33,8 +33,8 @@ class OtherWebhooks final : public informers::CollectionSink {
   // How long after the timeout all requests have ended, and all API servers know a changed
   // configuration.
   static constexpr std::chrono::seconds kMargin{5};
-  // So long after the beginning of a gap in the watch a timeout may have changed unnoticed. This is
-  // less than any reservation is held.
+  // After a gap in the watch and its catching up have lasted this long, kMost is assumed: a timeout
+  // may have changed unnoticed. No reservation is held for a shorter time.
   static constexpr std::chrono::seconds kPatience{8};
   // Within this time after a gap the watch has shown what was missed.
   static constexpr std::chrono::seconds kCatchesUp{3};

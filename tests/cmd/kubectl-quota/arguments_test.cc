@@ -84,7 +84,7 @@ TEST_CASE("arguments: help of a command has its own examples and forms", "[kubec
   REQUIRE(parsed.leave);
   CHECK(parsed.leave->exit_code == 0);
   CHECK_THAT(parsed.leave->text, Contains("kubectl quota who compute --name requests.cpu") &&
-                                     Contains("-o knows csv, json, wide, yaml.\n") &&
+                                     Contains("Formats for -o: csv, json, wide, yaml.\n") &&
                                      Contains("--by") && !Contains("quota suggest"));
 }
 
