@@ -28,13 +28,17 @@ bool IsComplete(const QuotaView& view, const Answers& answers) {
   });
 }
 
-// True if the request that started from version `from` was not stored. It cannot be stored later
-// either, because its hold is over.
-bool WasNeverStored(const Listed& listed, const quota::Uid& uid, const std::string& from) {
+// True if the request of an entry was not stored. It cannot be stored later either, because its
+// hold is over. The view must have shown the version that it started from: until then the entry is
+// all that accounts for the object.
+bool WasNeverStored(const Reservation& entry, const quota::Uid& uid, const Listed& listed,
+                    const QuotaView& view) {
   const auto at = listed.objects.find(uid);
   if (at == listed.objects.end()) return true;
   const std::string& version = at->second.version;
-  return version == from || api::IsKnownOlder(version, from);
+  if (version != entry.from && !api::IsKnownOlder(version, entry.from)) return false;
+  return !view.Follows(entry.of) ||
+         view.HasShownVersion({.of = entry.of, .ns = at->second.ns, .uid = uid}, version);
 }
 
 }  // namespace
@@ -131,7 +135,7 @@ Questions::Outcome Questions::Take(base::TimePoint now, const Question& question
     if (entry->objects.empty()) {
       never = entry->of.empty() ? all : IsComplete(view, entry->of, answers);
     } else if (answer != answers.end()) {
-      never = WasNeverStored(answer->second, uid, entry->from);
+      never = WasNeverStored(*entry, uid, answer->second, view);
     }
     if (never && ended_.insert(one).second) ++outcome.ended;
     if (never) continue;
