@@ -173,7 +173,7 @@ base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimeP
   }
   const base::TimePoint now = context_.scheduler->Now();
   const auto last = refreshed_.find(ns);
-  if (Current() || (last != refreshed_.end() && now - last->second.at < kRefreshAge)) {
+  if (Current() || (last != refreshed_.end() && now - last->second.asked < kRefreshAge)) {
     co_return base::Result<void>();
   }
   client::ApiRequest request{.path = api_.resource.Path(ns), .timeout = Until(deadline, now)};
@@ -185,7 +185,7 @@ base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimeP
   if (list == nullptr) {
     co_return base::Error{.code = base::ErrorCode::kMalformed, .message = "the list has no items"};
   }
-  TakeList(ns, std::string(answer->StringAt({"metadata", "resourceVersion"})), *list, known);
+  TakeList({now, std::string(answer->StringAt({"metadata", "resourceVersion"}))}, ns, *list, known);
   co_return base::Result<void>();
 }
 
@@ -208,8 +208,9 @@ base::Task<base::Result<json::Value>> StatusWriter::ReadLabels(std::string ns,
 // While the list was on its way, the watch or a later list may have shown a deletion. The deleted
 // quota must not come back, so an older list adds and removes nothing. But if it is older than what
 // was known at its request, the server was restored, and the list is true.
-void StatusWriter::TakeList(const std::string& ns, std::string version, const json::Array& quotas,
+void StatusWriter::TakeList(Listed listed, const std::string& ns, const json::Array& quotas,
                             const std::string& known) {
+  const std::string& version = listed.version;
   const bool put_back = api::IsKnownOlder(version, known);
   if (put_back) OnPutBack();
   const auto last = refreshed_.find(ns);
@@ -228,8 +229,8 @@ void StatusWriter::TakeList(const std::string& ns, std::string version, const js
   }
   const base::TimePoint now = context_.scheduler->Now();
   std::erase_if(refreshed_,
-                [&](const auto& entry) { return now - entry.second.at > kListRemembered; });
-  if (newest) refreshed_[ns] = {.at = now, .version = std::move(version)};
+                [&](const auto& entry) { return now - entry.second.asked > kListRemembered; });
+  if (newest) refreshed_[ns] = std::move(listed);
 }
 
 }  // namespace controllers

@@ -64,7 +64,7 @@ class StatusWriter {
  private:
   // A list of one namespace that was read live.
   struct Listed {
-    base::TimePoint at;
+    base::TimePoint asked;  // its answer may arrive much later, after the process was stopped
     std::string version;
   };
   // The text of its list of reservations; "" if it writes none.
@@ -75,7 +75,7 @@ class StatusWriter {
                                                        const json::Value& answer,
                                                        const std::string& shown);
   // `known`: the version that the watch had shown when the list was requested.
-  void TakeList(const std::string& ns, std::string version, const json::Array& quotas,
+  void TakeList(Listed listed, const std::string& ns, const json::Array& quotas,
                 const std::string& known);
 
   const TrackingContext& context_;
