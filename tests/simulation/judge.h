@@ -224,6 +224,8 @@ class Judge final : public ServerObserver, public Tell {
   // Parsed lists of reservations, by text.
   mutable std::unordered_map<std::string, std::shared_ptr<const accounting::ReservationList>>
       lists_;
+  // By the UID of a quota: the last list that could be read.
+  std::map<std::string, std::shared_ptr<const accounting::ReservationList>> last_lists_;
 };
 
 }  // namespace simulation

@@ -151,9 +151,11 @@ void Judge::OnReserve(std::string reservations) { reserving_.insert(std::move(re
 void Judge::CheckReserved(const StoredQuota& before, const StoredQuota& after) {
   if (before.reservations == after.reservations || !after.enforced()) return;
   if (!before.status_hard || reserving_.erase(after.reservations) == 0) return;
-  const auto list = ListIn(before.reservations);
   const auto newer = ListIn(after.reservations);
   if (!newer) return;
+  // Somebody may have damaged the list. Replicas that know it store it again.
+  const auto stored = ListIn(before.reservations);
+  const auto list = stored ? stored : last_lists_[after.uid];
   for (const std::string& name : NamesReserved(list.get(), *newer)) {
     const auto limit = before.status_hard->find(name);
     const std::int64_t used = Get(*after.status_used, name);
