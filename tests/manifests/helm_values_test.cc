@@ -116,7 +116,8 @@ const std::vector<Same> kSame{
      "namespace.create=true,podSecurityContext.runAsUser=null,podSecurityContext.runAsGroup=null,"
      "monitoring.enabled=true,monitoring.ownToken=true"},
     {{"ironcore"},
-     "namespace.create=true,ironcore=true,quotaApis={core,ironcore},enforce={ironcore}"},
+     "namespace.create=true,ironcore=true,quotaApis={core,cluster,ironcore},"
+     "enforce={cluster,ironcore}"},
     {{"karmada"}, "install=karmada-api-server"},
     {{"karmada-host"},
      "namespace.create=true,quotaApis={karmada},enforce={karmada},certificate=cert-manager,"
@@ -141,6 +142,26 @@ TEST_CASE("the chart renders the objects of every folder of manifests/", "[helm]
   }
   const Words folders = ManifestFolders();
   CHECK(covered == std::set<std::string>(folders.begin(), folders.end()));
+}
+
+TEST_CASE("a folder that installs ClusterQuota counts it, and enforces it if it enforces",
+          "[helm]") {
+  int checked = 0;
+  for (const std::string& folder : ManifestFolders()) {
+    const Objects objects = OfFolders({folder});
+    const bool installed =
+        objects.contains("CustomResourceDefinition  clusterquotas.quota-controller-manager.io");
+    const bool runs = objects.contains("Deployment quota-system quota-controller-manager");
+    if (!installed || !runs) continue;
+    INFO(folder);
+    ++checked;
+    for (const std::string& argument : DeployedArguments(folder)) {
+      const bool quota_apis =
+          argument.starts_with("--quota-apis=") || argument.starts_with("--enforce=");
+      if (quota_apis) CHECK_THAT(argument, Catch::Contains("cluster"));
+    }
+  }
+  CHECK(checked >= 8);
 }
 
 TEST_CASE("the chart uses only the namespace of the release", "[helm]") {
