@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <span>
 #include <sstream>
 #include <utility>
@@ -234,15 +233,34 @@ base::Result<std::vector<std::string>> ParseExemptNamespaces() {
   return namespaces;
 }
 
+// A quota API that is not counted cannot be enforced, and none without an address. The default is
+// then reduced. An explicit --enforce is an error: who sets it relies on it.
+base::Result<std::vector<std::string>> ParseEnforced(const std::vector<std::string>& counted,
+                                                     bool answers) {
+  auto enforced = ParseQuotaApis(FLAGS_enforce, kQuotaApis);
+  if (!enforced) return BadFlag("enforce", enforced.error().message);
+  const auto not_counted = [&](const std::string& name) { return !base::IsOneOf(name, counted); };
+  if (gflags::GetCommandLineFlagInfoOrDie("enforce").is_default) {
+    if (!answers) enforced->clear();
+    std::erase_if(*enforced, not_counted);
+    return enforced;
+  }
+  if (!enforced->empty() && !answers) {
+    return BadFlag("enforce",
+                   "needs an address to answer at, but --admission-bind-address is empty");
+  }
+  const auto missing = std::ranges::find_if(*enforced, not_counted);
+  if (missing == enforced->end()) return enforced;
+  return BadFlag("enforce", "names \"" + *missing +
+                                "\", which --quota-apis does not count: " + FLAGS_quota_apis);
+}
+
 base::Result<void> ParseAdmission(Options& options) {
   auto address = ParseAddress(FLAGS_admission_bind_address);
   if (!address) return BadFlag("admission_bind_address", address.error().message);
-  const auto enforced = ParseQuotaApis(FLAGS_enforce, kQuotaApis);
-  if (!enforced) return BadFlag("enforce", enforced.error().message);
-  // A quota API that is not counted cannot be enforced.
-  std::copy_if(
-      enforced->begin(), enforced->end(), std::back_inserter(options.enforced),
-      [&](const std::string& name) { return *address && base::IsOneOf(name, options.quota_apis); });
+  const auto enforced = ParseEnforced(options.quota_apis, address->has_value());
+  if (!enforced) return enforced.error();
+  options.enforced = *enforced;
   if (!options.enforced.empty()) options.admission = std::move(*address);
   if (FLAGS_admission_failure_policy != "Fail" && FLAGS_admission_failure_policy != "Ignore") {
     return BadFlag("admission_failure_policy",

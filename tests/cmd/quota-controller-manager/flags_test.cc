@@ -86,15 +86,30 @@ TEST_CASE("flags: explicit enforcement without an address is an error", "[manage
 }
 
 TEST_CASE("flags: only quota APIs that are counted can be enforced", "[manager]") {
-  const manager::Options options = Good({"--quota-apis=core", "--enforce=core,karmada", kService});
-  CHECK(options.enforced == Names{"core"});
-  CHECK_FALSE(Good({"--quota-apis=core", kService}).admission);
+  const std::string refusal = Refusal({"--quota-apis=core", "--enforce=core,karmada", kService});
+  CHECK_THAT(refusal, StartsWith("flag --enforce: ") && Contains("--quota-apis"));
+  CHECK(Good({"--quota-apis=core,karmada", "--enforce=karmada", kService}).enforced ==
+        Names{"karmada"});
+  SECTION("the default is reduced to those that are counted") {
+    CHECK_FALSE(Good({"--quota-apis=core", kService}).admission);
+    CHECK(Good({"--quota-apis=core,cluster", kService}).enforced == Names{"cluster"});
+  }
+  SECTION("an explicit default is not reduced") {
+    CHECK_THAT(Refusal({"--quota-apis=core", "--enforce=cluster,karmada", kService}),
+               StartsWith("flag --enforce: "));
+  }
 }
 
-TEST_CASE("flags: nothing is enforced without an address for admission", "[manager]") {
-  const manager::Options options = Good({"--enforce=core", "--admission-bind-address="});
-  CHECK(options.enforced.empty());
-  CHECK_FALSE(options.admission);
+TEST_CASE("flags: nothing can be enforced without an address for admission", "[manager]") {
+  CHECK_THAT(Refusal({"--enforce=core", "--admission-bind-address=", kService}),
+             StartsWith("flag --enforce: ") && Contains("--admission-bind-address"));
+  for (const Arguments& arguments :
+       {Arguments{"--admission-bind-address=", kService},
+        Arguments{"--enforce=", "--admission-bind-address=", kService}}) {
+    const manager::Options options = Good(arguments);
+    CHECK(options.enforced.empty());
+    CHECK_FALSE(options.admission);
+  }
 }
 
 TEST_CASE("flags: quota APIs keep their order, each once", "[manager]") {
