@@ -177,7 +177,7 @@ TEST_CASE("helm upgrade changes the values that it names, keeps the others, and 
   const auto change = [&](const std::string& values) {
     return helm({"upgrade", "quotas", kChart, "--reset-then-reuse-values", "--set=" + values});
   };
-  const Words common{"--resync-period=5m",
+  const Words common{"--resync-period=5m", "--quota-apis=core,cluster",
                      "--admission-service=quota-system/quota-controller-manager:443",
                      "--enforce=core,cluster",
                      "--admission-client-ca=/etc/quota-controller-manager/client-ca/ca.crt"};
@@ -192,8 +192,8 @@ TEST_CASE("helm upgrade changes the values that it names, keeps the others, and 
   change("failurePolicy=Ignore");
   CHECK(StoredArguments(installation) == lenient);
   CHECK_THAT(change("enforce=null"), !Catch::Contains("must run with"));
-  CHECK(StoredArguments(installation) ==
-        Words{"--resync-period=5m", "--admission-failure-policy=Ignore"});
+  CHECK(StoredArguments(installation) == Words{"--resync-period=5m", "--quota-apis=core,cluster",
+                                               "--admission-failure-policy=Ignore"});
 }
 
 TEST_CASE("enforcement that a rollback turns off blocks no request", "[helm]") {

@@ -164,6 +164,35 @@ TEST_CASE("a folder that installs ClusterQuota counts it, and enforces it if it 
   CHECK(checked >= 8);
 }
 
+TEST_CASE("a folder counts the quota APIs that its roles allow to count, and no others", "[helm]") {
+  const std::map<std::string, std::string> groups{{"cluster", "quota-controller-manager.io"},
+                                                  {"ironcore", "core.ironcore.dev"},
+                                                  {"karmada", "policy.karmada.io"}};
+  int checked = 0;
+  for (const std::string& folder : ManifestFolders()) {
+    const Objects objects = OfFolders({folder});
+    const auto role = objects.find("ClusterRole  quota-controller-manager");
+    if (role == objects.end()) continue;  // no daemon, or one without rights in this cluster
+    INFO(folder);
+    ++checked;
+    std::string rules = json::Write(role->second);
+    const auto more = objects.find("ClusterRole  quota-controller-manager-ironcore");
+    if (more != objects.end()) rules += json::Write(more->second);
+    std::string counted;
+    for (const std::string& argument : DeployedArguments(folder)) {
+      if (argument.starts_with("--quota-apis=")) counted = argument;
+    }
+    CHECK_THAT(counted, Catch::Contains("core"));
+    for (const auto& [api, group] : groups) {
+      INFO(api);
+      CHECK((counted.find(api) != std::string::npos) ==
+            (rules.find("\"" + group + "\"") != std::string::npos));
+    }
+  }
+  CHECK(checked >= 9);
+  CHECK((OfChart("ironcore=true") == OfChart("ironcore=true,quotaApis={core,cluster,ironcore}")));
+}
+
 TEST_CASE("the chart uses only the namespace of the release", "[helm]") {
   for (const Same& same : kSame) {
     if (same.folders.front() == "karmada") continue;
@@ -206,6 +235,9 @@ TEST_CASE("values that cannot work are refused, and named", "[helm]") {
   // Each replica would create its own certificate.
   CHECK_THAT(refusal("enforce={karmada},kubeconfigSecret=k"), Catch::Contains("/certificate"));
   CHECK_THAT(refusal("enforce={ironcore}"), Catch::Contains("/ironcore"));
+  CHECK_THAT(refusal("enforce={karmada}"), Catch::Contains("quotaApis counts only core,cluster"));
+  CHECK_THAT(refusal("quotaApis={core},enforce={core,cluster}"),
+             Catch::Contains("enforce names cluster, but quotaApis counts only core"));
   CHECK_THAT(refusal("failurePolicy=fail"), Catch::Contains("/failurePolicy"));
   CHECK_THAT(refusal("admissionPort=443"), Catch::Contains("/admissionPort"));
   CHECK_THAT(refusal("admissionPort=8080"), Catch::Contains("/admissionPort"));  // of the metrics

@@ -86,8 +86,27 @@ app.kubernetes.io/managed-by: quota-controller-manager
 quota-controller-manager.io/managed: "true"
 {{- end -}}
 
+{{/* The quota APIs to count, separated by commas: by default those that the chart's roles allow to
+     count. "" for another API server, whose roles are not the chart's: the daemon's default. */}}
+{{- define "qcm.quotaApis" -}}
+{{- if .Values.quotaApis -}}
+{{ join "," .Values.quotaApis }}
+{{- else if not .Values.kubeconfigSecret -}}
+core,cluster{{ if .Values.ironcore }},ironcore{{ end }}
+{{- end -}}
+{{- end -}}
+
 {{- define "qcm.arguments" -}}
+{{- $apis := include "qcm.quotaApis" . }}
+{{- range .Values.enforce }}
+{{- if and $apis (not (has . (splitList "," $apis))) }}
+{{- fail (printf "enforce names %s, but quotaApis counts only %s" . $apis) }}
+{{- end }}
+{{- end -}}
 - --resync-period={{ .Values.resyncPeriod }}
+{{- with $apis }}
+- --quota-apis={{ . }}
+{{- end }}
 {{- if .Values.kubeconfigSecret }}
 - --kubeconfig=/etc/quota-controller-manager/karmada/kubeconfig
 - --leader-elect-resource-namespace=kube-system
@@ -101,9 +120,6 @@ quota-controller-manager.io/managed: "true"
 {{- end }}
 {{- if include "qcm.certManager" . }}
 - --admission-cert-dir=/etc/quota-controller-manager/certificate
-{{- end }}
-{{- with .Values.quotaApis }}
-- --quota-apis={{ join "," . }}
 {{- end }}
 {{- if not .Values.appliedClusterQuotas }}
 - --applied-cluster-quotas=false
