@@ -217,6 +217,13 @@ TEST_CASE("roles, policies and flags can be left out", "[helm]") {
   }
 }
 
+TEST_CASE("groups of CRDs are allowed without the kinds of Kubernetes", "[helm]") {
+  const Objects objects = OfChart("rbac.countAny=false,rbac.countGroups={example.com}");
+  REQUIRE(objects.contains("ClusterRoleBinding  quota-controller-manager-count-any"));
+  CHECK(*objects.at("ClusterRole  quota-controller-manager-count-any").At({"rules"}) ==
+        Json(R"([{"apiGroups":["example.com"],"resources":["*"],"verbs":["list","watch"]}])"));
+}
+
 TEST_CASE("a value that an upgrade sets to null is turned off", "[helm]") {
   CHECK((OfChart("enforce=null") == OfChart("replicas=2")));
 }
