@@ -201,6 +201,22 @@ TEST_CASE("the chart uses only the namespace of the release", "[helm]") {
   }
 }
 
+TEST_CASE("a namespace whose name looks like a number stays text", "[helm]") {
+  for (const Same& same : kSame) {
+    if (same.folders.front() == "karmada") continue;
+    INFO(same.values);
+    const auto documents =
+        config::ParseYamlDocuments(WithoutRemarks(MustHelm(Template("2024", same.values))));
+    REQUIRE(documents.has_value());
+    for (const json::Value& object : *documents) {
+      const std::string text = json::Write(object);
+      INFO(text);
+      CHECK(text.find(":2024") == std::string::npos);
+      CHECK(text.find("[2024") == std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("roles, policies and flags can be left out", "[helm]") {
   const Objects objects = OfChart(
       "rbac.countAny=false,rbac.countSecrets=false,networkPolicy.enabled=false,flowSchema=false,"

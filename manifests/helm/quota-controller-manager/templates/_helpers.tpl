@@ -58,7 +58,7 @@ true
 {{- define "qcm.subjects" -}}
 - kind: ServiceAccount
   name: quota-controller-manager
-  namespace: {{ include "qcm.namespace" . }}
+  namespace: {{ include "qcm.namespace" . | quote }}
 {{- end -}}
 
 {{/* One binding of a role to the ServiceAccount: (list . KIND NAME). */}}
@@ -69,7 +69,7 @@ kind: {{ $kind }}Binding
 metadata:
   name: {{ $name }}
   {{- if eq $kind "Role" }}
-  namespace: {{ include "qcm.namespace" $top }}
+  namespace: {{ include "qcm.namespace" $top | quote }}
   {{- end }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
