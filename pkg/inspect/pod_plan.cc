@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "pkg/inspect/workload_kinds.h"
 
@@ -17,9 +18,17 @@ Value TemplateOf(const Value& object) {
   return found == nullptr ? Value(Object()) : *found;
 }
 
+// True if the Job controller creates no more pods, because the Job succeeded or failed.
+bool IsFinished(const Value& job) {
+  return std::ranges::any_of(job.ArrayAt({"status", "conditions"}), [](const Value& condition) {
+    const std::string_view type = condition.StringAt({"type"});
+    return (type == "Complete" || type == "Failed") && condition.StringAt({"status"}) == "True";
+  });
+}
+
 // The number of pods that run at once. Pods that succeeded are not created again.
 std::int64_t PodsOfJob(const Value& job) {
-  if (FlagAt(job, {"spec", "suspend"})) return 0;
+  if (FlagAt(job, {"spec", "suspend"}) || IsFinished(job)) return 0;
   const std::int64_t parallelism = NumberAt(job, {"spec", "parallelism"}, 1);
   const Value* completions = job.At({"spec", "completions"});
   if (completions == nullptr || !completions->AsInt64())

@@ -203,6 +203,25 @@ const Value& SpecOf(const Value& object) {
   return spec == nullptr ? none : *spec;
 }
 
+// Returns the manifest with the stored fields that decide how many pods it wants, where it omits
+// them. A field that the manifest does not set keeps the value that another writer set.
+Value WithKeptCount(const Value& object, const Value& stored) {
+  Value whole = object;
+  const auto keep = [&](std::string_view field) {
+    const Value* kept = stored.At({"spec", field});
+    if (kept != nullptr && whole.At({"spec", field}) == nullptr)
+      whole.Make({"spec", field}) = *kept;
+  };
+  if (Is(object, kJob)) {
+    for (const char* field : {"parallelism", "completions", "suspend"}) keep(field);
+    // The status tells which pods succeeded, and whether the Job is finished.
+    if (const Value* status = stored.At({"status"})) whole.Make({"status"}) = *status;
+  } else if (!Is(object, kDaemonSet)) {
+    keep("replicas");
+  }
+  return whole;
+}
+
 }  // namespace
 
 base::Result<Expansion> Expand(const Value& object, const Surroundings& surroundings) {
@@ -232,11 +251,9 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
     if (auto added = AddRun(object, surroundings, expander); !added) return added.error();
   }
   auto before = PodsOf(stored, surroundings.nodes_for);
-  auto after = PodsOf(object, surroundings.nodes_for);
+  auto after = PodsOf(WithKeptCount(object, stored), surroundings.nodes_for);
   NoteAbout(object, surroundings, after, expander);
   if (!before || !after) return expander.Take();
-  // A field that the manifest does not set keeps the value that another writer set.
-  if (object.At({"spec", "replicas"}) == nullptr) after->count = before->count;
   if (IsUnrolled(object, stored)) {
     if (StaysPaused(object, stored)) return expander.Take();
     AddBetween(object, expander);

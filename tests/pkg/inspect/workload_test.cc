@@ -143,6 +143,35 @@ TEST_CASE("workload: only changes are charged", "[inspect]") {
   }
 }
 
+TEST_CASE("workload: pods that a changed Job or DaemonSet adds are charged", "[inspect]") {
+  const Surroundings around{.nodes_for = [](const json::Value& spec) {
+    return spec.At({"nodeSelector"}) == nullptr ? 5 : 2;
+  }};
+  const auto change = [&](const std::string& kind, const std::string& before,
+                          const std::string& after, const std::string& status) {
+    const json::Value stored = Yaml(Workload(kind, before) + "status: " + status + "\n");
+    return Pieces(ExpandChange(Yaml(Workload(kind, after)), stored, around));
+  };
+  const auto job = [&](const char* before, const char* after, const char* status) {
+    return change("Job", before, after, status);
+  };
+  CHECK(job("  parallelism: 2\n", "  parallelism: 5\n", "{active: 2}") == "Job stored, Pod×3");
+  CHECK(job("  parallelism: 4\n  suspend: true\n", "  suspend: false\n", "{}") ==
+        "Job stored, Pod×4");
+  CHECK(job("  parallelism: 4\n  suspend: true\n", "", "{}") == "Job stored");
+  CHECK(job("  parallelism: 4\n  completions: 6\n", "  parallelism: 9\n",
+            "{active: 1, succeeded: 3}") == "Job stored, Pod×2");
+  CHECK(job("  parallelism: 2\n", "  parallelism: 5\n",
+            "{conditions: [{type: Complete, status: 'True'}]}") == "Job stored");
+  CHECK(job("  parallelism: 2\n", "  parallelism: 5\n",
+            "{conditions: [{type: Failed, status: 'False'}]}") == "Job stored, Pod×5");
+
+  auto stored = Yaml(Workload("DaemonSet", "") + "status: {currentNumberScheduled: 2}\n");
+  stored.Make({"spec", "template", "spec", "nodeSelector", "disk"}) = "ssd";
+  const auto wide = Yaml(Workload("DaemonSet", ""));
+  CHECK(Pieces(ExpandChange(wide, stored, around)) == "DaemonSet stored, Pod×3");
+}
+
 TEST_CASE("workload: amounts are compared by value, and empty members may be absent", "[inspect]") {
   const auto contained = [](const char* part, const char* whole) {
     return inspect::IsContained(*json::Parse(part), *json::Parse(whole));
