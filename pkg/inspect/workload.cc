@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/inspect/apply.h"
 #include "pkg/inspect/containment.h"
 #include "pkg/inspect/manifest.h"
 #include "pkg/inspect/workload_kinds.h"
@@ -179,9 +180,11 @@ base::Result<void> AddRollout(const Value& object, const PodPlan& before, const 
   return expander.AddPods(before.pod_template, kept - before.count, 0);
 }
 
-base::Result<void> AddChange(const Value& object, const PodPlan& before, const PodPlan& after,
-                             Expander& expander) {
-  const bool same = IsContained(after.pod_template, before.pod_template);
+base::Result<void> AddChange(const Value& object, const Value& stored, const PodPlan& before,
+                             const PodPlan& after, Expander& expander) {
+  // A template that lacks what the last one set is contained in the stored one, but is a change.
+  const bool same = IsContained(after.pod_template, before.pod_template) &&
+                    KeepsApplied(object, stored, {"spec", "template"});
   if (!same && ReplacesPods(object)) return AddRollout(object, before, after, expander);
   const PodPlan& made = same ? before : after;
   return expander.AddPods(made.pod_template, std::max<std::int64_t>(0, after.count - before.count));
@@ -194,7 +197,8 @@ bool IsUnrolled(const Value& object, const Value& stored) {
 }
 
 bool StaysPaused(const Value& object, const Value& stored) {
-  return FlagAt(object.At({"spec", "paused"}) != nullptr ? object : stored, {"spec", "paused"});
+  const Value* paused = AfterApply(object, stored, {"spec", "paused"});
+  return paused != nullptr && paused->AsBool().value_or(false);
 }
 
 const Value& SpecOf(const Value& object) {
@@ -204,13 +208,12 @@ const Value& SpecOf(const Value& object) {
 }
 
 // Returns the manifest with the stored fields that decide how many pods it wants, where it omits
-// them. A field that the manifest does not set keeps the value that another writer set.
+// them.
 Value WithKeptCount(const Value& object, const Value& stored) {
   Value whole = object;
   const auto keep = [&](std::string_view field) {
-    const Value* kept = stored.At({"spec", field});
-    if (kept != nullptr && whole.At({"spec", field}) == nullptr)
-      whole.Make({"spec", field}) = *kept;
+    const Value* kept = AfterApply(object, stored, {"spec", field});
+    if (kept != nullptr) whole.Make({"spec", field}) = *kept;
   };
   if (Is(object, kJob)) {
     for (const char* field : {"parallelism", "completions", "suspend"}) keep(field);
@@ -247,7 +250,9 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
                                      const Surroundings& surroundings) {
   Expander expander(object, surroundings);
   if (auto added = expander.AddItself(stored); !added) return added.error();
-  if (Is(object, kCronJob) && !IsContained(SpecOf(object), SpecOf(stored))) {
+  const bool same =
+      IsContained(SpecOf(object), SpecOf(stored)) && KeepsApplied(object, stored, {"spec"});
+  if (Is(object, kCronJob) && !same) {
     if (auto added = AddRun(object, surroundings, expander); !added) return added.error();
   }
   auto before = PodsOf(stored, surroundings.nodes_for);
@@ -263,7 +268,7 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
   }
   before->count = PresentPods(stored).value_or(before->count);
   if (Is(object, kStatefulSet)) expander.AddSetClaims(after->count);
-  auto added = AddChange(object, *before, *after, expander);
+  auto added = AddChange(object, stored, *before, *after, expander);
   if (!added) return added.error();
   return expander.Take();
 }

@@ -172,6 +172,51 @@ TEST_CASE("workload: pods that a changed Job or DaemonSet adds are charged", "[i
   CHECK(Pieces(ExpandChange(wide, stored, around)) == "DaemonSet stored, Pod×3");
 }
 
+TEST_CASE("workload: fields that an apply deletes are changes", "[inspect]") {
+  const auto applied = [](const json::Value& by, json::Value stored) {
+    stored.Make({"metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"}) =
+        json::Write(by);
+    return stored;
+  };
+  const auto with_limit = [](json::Value object) {
+    object.Make({"spec", "template", "spec", "containers"})
+        .AsArray()
+        ->front()
+        .Make({"resources", "limits", "cpu"}) = "1";
+    return object;
+  };
+  const auto web = Yaml(Workload("Deployment", "  replicas: 4\n"));
+  const auto limited = with_limit(web);
+  const char* rollout = "Deployment stored, ReplicaSet, Pod×4(1), Pod×-3(0)";
+  CHECK(Pieces(ExpandChange(web, applied(limited, limited), {})) == rollout);
+  CHECK(Pieces(ExpandChange(limited, applied(limited, limited), {})) == "Deployment stored");
+  SECTION("a field of another writer stays") {
+    CHECK(Pieces(ExpandChange(web, applied(web, limited), {})) == "Deployment stored");
+  }
+  SECTION("an annotation that is no JSON tells nothing") {
+    auto broken = limited;
+    broken.Make({"metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"}) =
+        "{";
+    CHECK(Pieces(ExpandChange(web, broken, {})) == "Deployment stored");
+  }
+  SECTION("new pods of a ReplicaSet have the manifest's template") {
+    const auto set = with_limit(Yaml(Workload("ReplicaSet", "  replicas: 2\n")));
+    const auto more = Yaml(Workload("ReplicaSet", "  replicas: 3\n"));
+    const auto expansion = ExpandChange(more, applied(set, set), {});
+    REQUIRE(Pieces(expansion) == "ReplicaSet stored, Pod");
+    CHECK_THAT(json::Write(expansion->pieces[1].object), !Catch::Matchers::Contains("limits"));
+  }
+  SECTION("a deleted suspend or pause starts the pods") {
+    const auto held = Yaml(Workload("Job", "  parallelism: 3\n  suspend: true\n"));
+    const auto job = Yaml(Workload("Job", "  parallelism: 3\n"));
+    CHECK(Pieces(ExpandChange(job, applied(held, held), {})) == "Job stored, Pod×3");
+    const auto paused = Yaml(Workload("Deployment", "  replicas: 4\n  paused: true\n") +
+                             "status: {observedGeneration: 1}\n");
+    CHECK(Pieces(ExpandChange(web, applied(paused, paused), {})) ==
+          "Deployment stored, ReplicaSet, Pod×4");
+  }
+}
+
 TEST_CASE("workload: amounts are compared by value, and empty members may be absent", "[inspect]") {
   const auto contained = [](const char* part, const char* whole) {
     return inspect::IsContained(*json::Parse(part), *json::Parse(whole));
