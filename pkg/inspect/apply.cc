@@ -1,6 +1,7 @@
 #include "pkg/inspect/apply.h"
 
-#include <string>
+#include <algorithm>
+#include <utility>
 
 #include "pkg/inspect/containment.h"
 
@@ -17,6 +18,41 @@ Value LastApplied(const Value& stored) {
   return parsed ? std::move(*parsed) : Value();
 }
 
+bool AllNamed(const json::Array& list) {
+  return std::ranges::all_of(list,
+                             [](const Value& item) { return !item.StringAt({"name"}).empty(); });
+}
+
+void Lay(const Value& over, Value& value);
+
+void LayList(const json::Array& over, json::Array& list) {
+  if (!AllNamed(over) || !AllNamed(list)) {
+    list = over;
+    return;
+  }
+  for (const Value& item : over) {
+    const auto same = std::ranges::find_if(list, [&](const Value& other) {
+      return other.StringAt({"name"}) == item.StringAt({"name"});
+    });
+    if (same == list.end()) {
+      list.push_back(item);
+    } else {
+      Lay(item, *same);
+    }
+  }
+}
+
+void Lay(const Value& over, Value& value) {
+  if (over.IsArray() && value.IsArray()) return LayList(*over.AsArray(), *value.AsArray());
+  if (!over.IsObject() || !value.IsObject()) {
+    value = over;
+    return;
+  }
+  for (const auto& [name, member] : *over.AsObject()) {
+    if (!member.IsNull()) Lay(member, (*value.AsObject())[name]);
+  }
+}
+
 }  // namespace
 
 bool KeepsApplied(const Value& manifest, const Value& stored,
@@ -31,6 +67,14 @@ const Value* AfterApply(const Value& manifest, const Value& stored,
                         std::initializer_list<std::string_view> path) {
   if (const Value* set = manifest.At(path)) return set;
   return LastApplied(stored).At(path) == nullptr ? stored.At(path) : nullptr;
+}
+
+Value Overlay(Value stored, const Value& manifest) {
+  const Value* found = stored.At({"status"});
+  Value status = found == nullptr ? Value() : *found;
+  Lay(manifest, stored);
+  if (stored.At({"status"}) != nullptr) stored.Make({"status"}) = std::move(status);
+  return stored;
 }
 
 }  // namespace inspect

@@ -20,4 +20,8 @@ bool KeepsApplied(const json::Value& manifest, const json::Value& stored,
 const json::Value* AfterApply(const json::Value& manifest, const json::Value& stored,
                               std::initializer_list<std::string_view> path);
 
+// Returns the stored object with the fields that the manifest sets. Members of a list with the same
+// name are merged. The status stays as it is, because only the server writes it.
+json::Value Overlay(json::Value stored, const json::Value& manifest);
+
 }  // namespace inspect

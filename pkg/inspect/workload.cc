@@ -58,22 +58,25 @@ class Expander {
     return {};
   }
 
-  base::Result<void> AddItself(const std::optional<Value>& stored) {
+  base::Result<void> AddItself() {
     Value whole = object_;
     if (Is(whole, kPod)) {
       auto pod = AdmittedPod(std::move(whole), surroundings_.defaults);
       if (!pod) return pod.error().Wrap(of_.ToString());
       whole = std::move(*pod);
-      if (!stored) AddEphemeralClaims(whole, 1, {});
+      AddEphemeralClaims(whole, 1, {});
     } else if (Is(whole, kClaim)) {
       whole = AdmittedClaim(std::move(whole), surroundings_.defaults);
     }
-    if (!stored) {
-      Add(std::move(whole));
-    } else {
-      expansion_.pieces.push_back({.object = std::move(whole), .stored = stored, .of = of_});
-    }
+    Add(std::move(whole));
     return {};
+  }
+
+  // Defaults apply at creation only, so an update of a pod or a claim adds none.
+  void AddUpdate(const Value& stored) {
+    const bool merged = Is(object_, kPod) || Is(object_, kClaim);
+    expansion_.pieces.push_back(
+        {.object = merged ? Overlay(stored, object_) : object_, .stored = stored, .of = of_});
   }
 
   // Adds claims for the ordinals in [first, first + replicas) that do not exist yet.
@@ -229,7 +232,7 @@ Value WithKeptCount(const Value& object, const Value& stored) {
 
 base::Result<Expansion> Expand(const Value& object, const Surroundings& surroundings) {
   Expander expander(object, surroundings);
-  if (auto added = expander.AddItself({}); !added) return added.error();
+  if (auto added = expander.AddItself(); !added) return added.error();
   const auto plan = PodsOf(object, surroundings.nodes_for);
   NoteAbout(object, surroundings, plan, expander);
   if (Is(object, kCronJob)) {
@@ -249,7 +252,7 @@ base::Result<Expansion> Expand(const Value& object, const Surroundings& surround
 base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
                                      const Surroundings& surroundings) {
   Expander expander(object, surroundings);
-  if (auto added = expander.AddItself(stored); !added) return added.error();
+  expander.AddUpdate(stored);
   const bool same =
       IsContained(SpecOf(object), SpecOf(stored)) && KeepsApplied(object, stored, {"spec"});
   if (Is(object, kCronJob) && !same) {

@@ -217,6 +217,37 @@ TEST_CASE("workload: fields that an apply deletes are changes", "[inspect]") {
   }
 }
 
+TEST_CASE("workload: a stored pod or claim keeps what the server stored", "[inspect]") {
+  Surroundings around{.defaults = {.storage_class = "fast"}};
+  around.defaults.container_limits = *json::Parse(R"({"cpu": "2"})")->AsObject();
+  const auto after = [&](const std::string& manifest, const json::Value& stored) {
+    const auto expansion = ExpandChange(Yaml(manifest), stored, around);
+    REQUIRE(Pieces(expansion).ends_with(" stored"));
+    return expansion->pieces[0].object;
+  };
+  const std::string pod =
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n";
+  auto stored = Yaml(pod + "status: {phase: Succeeded}\n");
+  CHECK(after(pod, stored) == stored);
+  SECTION("its containers are merged by name") {
+    stored.Make({"spec", "containers"}) = *json::Parse(
+        R"([{"name": "proxy"}, {"name": "c", "image": "i", "resources": {"limits": {"cpu": "1"}}}])");
+    CHECK(after(pod, stored) == stored);
+    CHECK(after(pod + "status: {phase: Pending}\n", stored) == stored);
+  }
+  SECTION("a claim keeps its class, and has the new size") {
+    const std::string claim =
+        "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: d}\nspec: {resources: "
+        "{requests: {storage: ";
+    auto small = Yaml(claim + "1Gi}}}\n");
+    CHECK(after(claim + "1Gi}}}\n", small) == small);
+    small.Make({"spec", "storageClassName"}) = "slow";
+    auto large = small;
+    large.Make({"spec", "resources", "requests", "storage"}) = "2Gi";
+    CHECK(after(claim + "2Gi}}}\n", small) == large);
+  }
+}
+
 TEST_CASE("workload: amounts are compared by value, and empty members may be absent", "[inspect]") {
   const auto contained = [](const char* part, const char* whole) {
     return inspect::IsContained(*json::Parse(part), *json::Parse(whole));
