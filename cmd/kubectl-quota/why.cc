@@ -227,10 +227,15 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json
   const auto demand =
       fit.DemandOf(*counters.Of("v1", "Pod"), *pod, {}, session.scheduler.WallNow());
   if (!demand) co_return demand.error();
-  WhyAnswer answer = inspect::Explain(name, plan->count, *has, fit, *demand);
+  const std::int64_t newest = inspect::NewestPods(object, *has);
+  const std::int64_t free = plan->count + inspect::SurgeOf(object, plan->count) - *has;
+  WhyAnswer answer = newest == *has
+                         ? inspect::Explain(name, plan->count, *has, fit, *demand)
+                         : inspect::Explain(name, plan->count, newest, fit, *demand, free);
+  answer.earlier = *has - newest;
   answer.refusals = inspect::RefusalsOf(*pod, surroundings->defaults.bounds);
   answer.top = co_await family.TopOf(object);
-  if (*has < plan->count) answer.refusal = co_await family.LastRefusal();
+  if (answer.has < plan->count) answer.refusal = co_await family.LastRefusal();
   if (!answer.Refused()) co_return answer;
   auto lacks = co_await HoldersOfLacks(session, answer, fit.quotas());
   if (!lacks) co_return lacks.error();

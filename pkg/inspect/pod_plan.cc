@@ -99,6 +99,18 @@ std::int64_t SurgeOf(const Value& object, std::int64_t replicas) {
   return 0;
 }
 
+std::int64_t NewestPods(const Value& stored, std::int64_t present) {
+  const std::int64_t replicas = NumberAt(stored, {"spec", "replicas"}, 1);
+  // Without a surge an old pod makes room for each new one, so all that exist are wanted.
+  const bool surges = Is(stored, kDeployment) && SurgeOf(stored, replicas) > 0;
+  if (!surges || FlagAt(stored, {"spec", "paused"})) return present;
+  const std::int64_t observed = NumberAt(stored, {"status", "observedGeneration"}, 0);
+  const bool current = observed > 0 && observed >= NumberAt(stored, {"metadata", "generation"}, 0);
+  // The API omits a number that is 0.
+  if (!current && stored.At({"status", "updatedReplicas"}) == nullptr) return present;
+  return std::min(present, NumberAt(stored, {"status", "updatedReplicas"}, 0));
+}
+
 bool ReplacesPods(const Value& object) {
   if (Is(object, kDeployment)) return !FlagAt(object, {"spec", "paused"});
   if (Is(object, kStatefulSet) || Is(object, kDaemonSet)) {

@@ -103,7 +103,11 @@ std::string Pods(std::int64_t count) {
 
 std::string Head(const WhyAnswer& answer) {
   std::string text = answer.of.ToString() + " wants " + Pods(answer.wants) + " and has " +
-                     std::to_string(answer.has) + ": ";
+                     std::to_string(answer.has);
+  if (answer.earlier > 0) {
+    text += ", beside " + std::to_string(answer.earlier) + " of an earlier template";
+  }
+  text += ": ";
   if (answer.each.empty()) {
     return text + (answer.Refused() ? "each is refused\n" : "no quota limits what they need\n");
   }
@@ -192,9 +196,9 @@ bool WhyAnswer::Refused() const {
 }
 
 WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, const FitBook& fit,
-                  const Demand& demand) {
+                  const Demand& demand, std::int64_t at_once) {
   WhyAnswer answer{.of = of, .top = of, .wants = wants, .has = has, .each = {}, .quotas = {}};
-  const Explainer explainer(fit, demand, wants - has);
+  const Explainer explainer(fit, demand, std::min(wants - has, at_once));
   for (std::size_t i = 0; i < fit.quotas().size(); ++i) {
     WhyQuota line = explainer.Explain(i);
     const std::string own = explainer.PrefixOf(i);
@@ -262,16 +266,22 @@ json::Value WhyValue(const WhyAnswer& answer) {
       if (name.lacks_for_all) item.Set("lacksForAll", name.lacks_for_all->ToString());
       names.emplace_back(std::move(item));
     }
-    json::Object item{{"quota", quota.quota}, {"refuses", quota.Refuses()}};
+    // A quota refuses nothing if no pod is missing.
+    const bool refuses = answer.has < answer.wants && quota.Refuses();
+    json::Object item{{"quota", quota.quota}, {"refuses", refuses}};
     if (!quota.mode.empty()) item.Set("mode", quota.mode);
     if (!quota.text.empty()) item.Set("message", quota.text);
     if (!quota.objection.empty()) item.Set("objection", quota.objection);
     item.Set("resources", std::move(names));
     quotas.emplace_back(std::move(item));
   }
-  json::Object value{{"kind", "QuotaExplanation"},  {"object", answer.of.ToString()},
-                     {"wants", answer.wants},       {"has", answer.has},
-                     {"refused", answer.Refused()}, {"quotas", std::move(quotas)}};
+  json::Object value{{"kind", "QuotaExplanation"},
+                     {"object", answer.of.ToString()},
+                     {"wants", answer.wants},
+                     {"has", answer.has}};
+  if (answer.earlier > 0) value.Set("ofEarlierTemplate", answer.earlier);
+  value.Set("refused", answer.Refused());
+  value.Set("quotas", std::move(quotas));
   if (!answer.refusals.empty()) {
     value.Set("refusals", json::Array(answer.refusals.begin(), answer.refusals.end()));
   }

@@ -3,6 +3,7 @@
 // Explains why a workload has fewer pods than it wants: what one more pod needs of each quota,
 // which quota lacks how much, and what would make room. Values; any thread.
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,6 +47,7 @@ struct WhyAnswer {
   ObjectName top;  // its topmost owner, or itself, which holds its pods
   std::int64_t wants = 0;
   std::int64_t has = 0;
+  std::int64_t earlier = 0;  // pods of an earlier template, which a rollout replaces
   quota::ResourceList each;  // of the names that some quota limits
   std::vector<WhyQuota> quotas;
   std::vector<std::string> refusals;  // of each pod, before amounts are compared
@@ -54,9 +56,11 @@ struct WhyAnswer {
   [[nodiscard]] bool Refused() const;
 };
 
-// `demand` is what one pod needs of each quota of `fit`.
+// `demand` is what one pod needs of each quota of `fit`. At most `at_once` of the missing pods are
+// created before others are deleted.
 WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, const FitBook& fit,
-                  const Demand& demand);
+                  const Demand& demand,
+                  std::int64_t at_once = std::numeric_limits<std::int64_t>::max());
 
 // The holders of a name that a quota lacks.
 struct LackHolders {

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/inspect/pod_plan.h"
+
 namespace why_test {
 
 using inspect::Demand;
@@ -64,6 +66,42 @@ TEST_CASE("why: a workload with all its pods has no refusal", "[inspect]") {
   WhyAnswer answer = Web(3, 3);
   CHECK_FALSE(answer.Refused());
   CHECK_THAT(inspect::WhyText(answer, {}), Catch::Matchers::EndsWith("it has what it wants\n"));
+}
+
+TEST_CASE("why: a workload that has its pods contradicts no refusal", "[inspect]") {
+  CHECK_THAT(json::Write(inspect::WhyValue(Web(3, 3))),
+             Catch::Matchers::Contains(R"("refused":false)") &&
+                 !Catch::Matchers::Contains(R"("refuses":true)"));
+}
+
+TEST_CASE("why: a rollout with a surge has only its new pods", "[inspect]") {
+  const auto newest = [](const std::string& spec, const std::string& status) {
+    return inspect::NewestPods(
+        *json::Parse(R"({"apiVersion": "apps/v1", "kind": "Deployment", "metadata":
+            {"generation": 2}, "spec": {"replicas": 4, )" +
+                     spec + R"("template": {}}, "status": )" + status + "}"),
+        4);
+  };
+  CHECK(newest("", R"({"observedGeneration": 2, "replicas": 4})") == 0);
+  CHECK(newest("", R"({"observedGeneration": 1, "updatedReplicas": 3})") == 3);
+  CHECK(newest("", R"({"observedGeneration": 2, "updatedReplicas": 5})") == 4);
+  CHECK(newest("", R"({"observedGeneration": 1})") == 4);
+  CHECK(newest(R"("paused": true, )", R"({"observedGeneration": 2})") == 4);
+  CHECK(newest(R"("strategy": {"type": "Recreate"}, )", R"({"observedGeneration": 2})") == 4);
+}
+
+TEST_CASE("why: room is for the pods that a rollout creates at once", "[inspect]") {
+  const FitBook fit({QuotaWith("objects", R"({"pods": "4"})", R"({"pods": "4"})")});
+  const Demand demand{.of = {{{"pods", Amount("1")}}}, .objections = {}};
+  WhyAnswer answer = inspect::Explain({"deployment", "apps", "web"}, 4, 0, fit, demand, 1);
+  answer.earlier = 4;
+  CHECK(answer.Refused());
+  CHECK(inspect::RoomFor(answer, {}) == "raise pods of quota objects to 5");
+  CHECK(inspect::WhyText(answer, {})
+            .starts_with("deployment.apps/web wants 4 pods and has 0, beside 4 of an earlier "
+                         "template: each needs"));
+  CHECK_THAT(json::Write(inspect::WhyValue(answer)),
+             Catch::Matchers::Contains(R"("has":0,"ofEarlierTemplate":4,"refused":true)"));
 }
 
 TEST_CASE("why: a missing requirement refuses the pod", "[inspect]") {
