@@ -252,7 +252,9 @@ Parsed ParseArguments(const std::vector<std::string>& arguments) {
     AddFlagsOf(row.command, command, parsed.options);
   }
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    std::vector<std::string> words = WithLongFlags(arguments);
+    std::ranges::reverse(words);
+    app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     parsed.leave = Leave{.exit_code = 0, .text = app.help()};
     return parsed;

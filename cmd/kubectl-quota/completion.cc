@@ -69,10 +69,18 @@ Called CalledIn(const Words& words) {
 }
 
 void ReadPlace(const Words& words, Place& place) {
-  for (std::size_t i = 0; i + 2 < words.size(); ++i) {
-    if (words[i] == "-n" || words[i] == "--namespace") place.ns = words[i + 1];
-    if (words[i] == "--context") place.context = words[i + 1];
-    if (words[i] == "--kubeconfig") place.kubeconfig = words[i + 1];
+  const auto set = [&](const std::string& flag, const std::string& value) {
+    if (flag == "-n" || flag == "--namespace") place.ns = value;
+    if (flag == "--context") place.context = value;
+    if (flag == "--kubeconfig") place.kubeconfig = value;
+  };
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    if (equals != std::string::npos) {
+      set(words[i].substr(0, equals), words[i].substr(equals + 1));
+    } else if (i + 2 < words.size()) {
+      set(words[i], words[i + 1]);
+    }
   }
 }
 
@@ -86,6 +94,22 @@ void CompleteValue(const std::string& flag, const CommandWords& command, Complet
 }
 
 }  // namespace
+
+Words WithLongFlags(Words words) {
+  static const std::map<char, std::string> names{{'n', "namespace"}, {'A', "all-namespaces"},
+                                                 {'l', "selector"},  {'o', "output"},
+                                                 {'w', "watch"},     {'f', "filename"}};
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    std::string& word = words[i];
+    if (TakesValue(word)) {
+      ++i;
+    } else if (word.size() > 2 && word[0] == '-' && word[2] == '=') {
+      const auto name = names.find(word[1]);
+      if (name != names.end()) word = "--" + name->second + word.substr(2);
+    }
+  }
+  return words;
+}
 
 Completion CompletionOf(const Words& words) {
   Completion completion;

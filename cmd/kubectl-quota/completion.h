@@ -26,4 +26,8 @@ Completion CompletionOf(const std::vector<std::string>& words);
 // directive for the shell (4: no files; 0: files).
 std::string CompletionText(const Completion& completion, const std::vector<std::string>& names);
 
+// Returns the words with "--name=VALUE" for each "-n=VALUE", as kubectl reads it: the parser would
+// take the "=" for a part of the value. Words behind "--", and values of flags, stay as they are.
+std::vector<std::string> WithLongFlags(std::vector<std::string> words);
+
 }  // namespace kubectl_quota

@@ -47,6 +47,22 @@ TEST_CASE("arguments: check takes several files", "[kubectl-quota]") {
   CHECK(parsed.options.output == "junit");
 }
 
+TEST_CASE("arguments: a short flag may have its value behind =", "[kubectl-quota]") {
+  const auto parsed = ParseArguments({"top", "-n=a", "-o=json", "-l=app=web"});
+  REQUIRE_FALSE(parsed.leave);
+  CHECK(parsed.options.place.ns == "a");
+  CHECK(parsed.options.place.selector == "app=web");
+  CHECK(parsed.options.output == "json");
+  const auto all = ParseArguments({"-A=true", "-w=false"});
+  REQUIRE_FALSE(all.leave);
+  CHECK(all.options.place.all_namespaces);
+  CHECK_FALSE(all.options.watch);
+  CHECK(ParseArguments({"check", "-f=a.yaml"}).options.check.files ==
+        std::vector<std::string>{"a.yaml"});
+  CHECK(ParseArguments({"why", "--", "-n=a"}).options.why.objects ==
+        std::vector<std::string>{"-n=a"});
+}
+
 TEST_CASE("arguments: a wrong call prints one line and exits with 2", "[kubectl-quota]") {
   using Call = std::pair<std::vector<std::string>, const char*>;
   const Call call = GENERATE(

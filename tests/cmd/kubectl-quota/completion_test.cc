@@ -34,6 +34,8 @@ TEST_CASE("completion: names come from the cluster, with the flags typed before"
   CHECK(completion.place.context == "kind");
   CHECK(completion.place.ns == "team-a");
   CHECK(completion.AsksCluster());
+  CHECK(CompletionOf({"who", "-n=team-a", "c"}).place.ns == "team-a");
+  CHECK(CompletionOf({"who", "--context=kind", "c"}).place.context == "kind");
   CHECK_FALSE(CompletionOf({"w"}).AsksCluster());
   CHECK(CompletionText(completion, {"compute", "objects"}) == "compute\n:4\n");
 }
