@@ -231,7 +231,7 @@ TEST_CASE("workload: a stored pod or claim keeps what the server stored", "[insp
   CHECK(after(pod, stored) == stored);
   SECTION("its containers are merged by name") {
     stored.Make({"spec", "containers"}) = *json::Parse(
-        R"([{"name": "proxy"}, {"name": "c", "image": "i", "resources": {"limits": {"cpu": "1"}}}])");
+        R"([{"name":"proxy"}, {"name":"c", "image":"i", "resources":{"limits":{"cpu":"1"}}}])");
     CHECK(after(pod, stored) == stored);
     CHECK(after(pod + "status: {phase: Pending}\n", stored) == stored);
   }
