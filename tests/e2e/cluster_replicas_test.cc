@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kLimit = 30;
 constexpr int kRounds = 12;
+constexpr int kMostRounds = 60;
 constexpr int kCreationsEach = 15;
 constexpr std::size_t kParallel = 24;
 
@@ -98,7 +99,9 @@ void Race(int replicas) {
                         std::string(quotas.Get(company).StringAt({"metadata", "resourceVersion"})));
   int created = 0;
   int refused = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  // On a busy machine usage is freed only after more rounds: a watch that lags frees nothing.
+  const auto reused = [&] { return created > static_cast<int>(kLimit); };
+  for (int round = 0; round < kRounds || (!reused() && round < kMostRounds); ++round) {
     for (const Attempt& attempt : teams.Round()) {
       const bool exceeded = attempt.code == 403 &&
                             attempt.message.find("exceeded cluster quota") != std::string::npos;
@@ -110,7 +113,7 @@ void Race(int replicas) {
   heads.WaitFor(left);
   CHECK(heads.most() <= kLimit);
   CHECK(heads.most() >= kLimit / 2);
-  CHECK(created > static_cast<int>(kLimit));
+  CHECK(reused());
   CHECK(refused > 0);
   for (const Daemon* daemon : daemons) {
     CHECK(daemon->Metric("quota_admission_decisions_total").value_or(0) > 20);
