@@ -128,9 +128,8 @@ base::Task<void> QuotaController::Run() {
 
 bool QuotaController::Ready(std::string* why) const {
   if (!store_.synced()) {
-    const auto& trouble = quotas_->state().trouble;
     *why = "quotas of " + api_.name + " are not listed yet" +
-           (trouble ? ": " + trouble->message : std::string());
+           (trouble() ? ": " + trouble()->message : std::string());
     return false;
   }
   if (cluster_ && !cluster_->synced() && !cluster_->trouble()) {
@@ -145,8 +144,7 @@ bool QuotaController::Ready(std::string* why) const {
 }
 
 bool QuotaController::NotServed() const {
-  const auto& trouble = quotas_->state().trouble;
-  return trouble && trouble->Is(base::ErrorCode::kNotFound);
+  return trouble() && trouble()->Is(base::ErrorCode::kNotFound);
 }
 
 void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* after) {

@@ -27,6 +27,8 @@ void SetText(ChargingFixture& f, const std::string& text) {
   f.cluster.Put(kQuotas, std::move(quota));
 }
 
+const std::vector<std::string> kDamaged{"{", "[]", R"({"newer":1,"used":{}})", ""};
+
 struct Limited : ChargingFixture {
   Limited() {
     cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
@@ -140,8 +142,7 @@ TEST_CASE("reservations: a watch that does not show a stored object is opened an
 TEST_CASE("reservations: a list that was damaged is stored again", "[controllers]") {
   Limited f;
   CHECK(f.Admits(PodWithUid("a")));
-  const std::string text = GENERATE("{", "[]", R"({"newer":1,"used":{}})", "");
-  SetText(f, text);
+  SetText(f, GENERATE(from_range(kDamaged)));
   f.RunFor(1s);
   const auto list = accounting::ReservationList::Parse(TextOf(f));
   REQUIRE(list.has_value());
@@ -159,7 +160,7 @@ TEST_CASE("reservations: a new process ignores a damaged list and holds its amou
   Limited f;
   CHECK(f.Admits(PodWithUid("a")));
   f.Stop();
-  SetText(f, GENERATE("{", "[]", R"({"newer":1,"used":{}})", ""));
+  SetText(f, GENERATE(from_range(kDamaged)));
   f.Start();
   f.RunFor(5s);
   CHECK(f.Used("q") == "pods=1");
