@@ -55,18 +55,18 @@ void Lay(const Value& over, Value& value) {
 
 }  // namespace
 
-bool KeepsApplied(const Value& manifest, const Value& stored,
-                  std::initializer_list<std::string_view> path) {
-  const Value last = LastApplied(stored);
-  const Value* before = last.At(path);
-  const Value* now = manifest.At(path);
+Apply::Apply(const Value& manifest, const Value& stored)
+    : manifest_(manifest), stored_(stored), last_(LastApplied(stored)) {}
+
+bool Apply::Keeps(std::initializer_list<std::string_view> path) const {
+  const Value* before = last_.At(path);
+  const Value* now = manifest_.At(path);
   return before == nullptr || IsContained(*before, now == nullptr ? Value() : *now);
 }
 
-const Value* AfterApply(const Value& manifest, const Value& stored,
-                        std::initializer_list<std::string_view> path) {
-  if (const Value* set = manifest.At(path)) return set;
-  return LastApplied(stored).At(path) == nullptr ? stored.At(path) : nullptr;
+const Value* Apply::After(std::initializer_list<std::string_view> path) const {
+  if (const Value* set = manifest_.At(path)) return set;
+  return last_.At(path) == nullptr ? stored_.At(path) : nullptr;
 }
 
 Value Overlay(Value stored, const Value& manifest) {

@@ -10,15 +10,23 @@
 
 namespace inspect {
 
-// True if the manifest has everything that the last applied one had at the path, so that nothing
-// there is deleted. Also true if the stored object does not tell what was applied.
-bool KeepsApplied(const json::Value& manifest, const json::Value& stored,
-                  std::initializer_list<std::string_view> path);
+class Apply {
+ public:
+  // Both must outlive it.
+  Apply(const json::Value& manifest, const json::Value& stored);
 
-// Returns what is at the path after the manifest is applied. A field that the manifest omits keeps
-// the value that another writer set. nullptr: there is nothing.
-const json::Value* AfterApply(const json::Value& manifest, const json::Value& stored,
-                              std::initializer_list<std::string_view> path);
+  // True if the manifest has everything that the last applied one had at the path, so that nothing
+  // there is deleted. Also true if the stored object does not tell what was applied.
+  [[nodiscard]] bool Keeps(std::initializer_list<std::string_view> path) const;
+  // Returns what is at the path after the manifest is applied. A field that the manifest omits
+  // keeps the value that another writer set. nullptr: there is nothing.
+  [[nodiscard]] const json::Value* After(std::initializer_list<std::string_view> path) const;
+
+ private:
+  const json::Value& manifest_;
+  const json::Value& stored_;
+  const json::Value last_;  // the manifest that was applied last; null if it is not known
+};
 
 // Returns the stored object with the fields that the manifest sets. Members of a list with the same
 // name are merged. The status stays as it is, because only the server writes it.

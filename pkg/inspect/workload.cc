@@ -183,11 +183,11 @@ base::Result<void> AddRollout(const Value& object, const PodPlan& before, const 
   return expander.AddPods(before.pod_template, kept - before.count, 0);
 }
 
-base::Result<void> AddChange(const Value& object, const Value& stored, const PodPlan& before,
+base::Result<void> AddChange(const Value& object, const Apply& apply, const PodPlan& before,
                              const PodPlan& after, Expander& expander) {
   // A template that lacks what the last one set is contained in the stored one, but is a change.
-  const bool same = IsContained(after.pod_template, before.pod_template) &&
-                    KeepsApplied(object, stored, {"spec", "template"});
+  const bool same =
+      IsContained(after.pod_template, before.pod_template) && apply.Keeps({"spec", "template"});
   if (!same && ReplacesPods(object)) return AddRollout(object, before, after, expander);
   const PodPlan& made = same ? before : after;
   return expander.AddPods(made.pod_template, std::max<std::int64_t>(0, after.count - before.count));
@@ -199,8 +199,8 @@ bool IsUnrolled(const Value& object, const Value& stored) {
          stored.At({"metadata", "annotations", "deployment.kubernetes.io/revision"}) == nullptr;
 }
 
-bool StaysPaused(const Value& object, const Value& stored) {
-  const Value* paused = AfterApply(object, stored, {"spec", "paused"});
+bool StaysPaused(const Apply& apply) {
+  const Value* paused = apply.After({"spec", "paused"});
   return paused != nullptr && paused->AsBool().value_or(false);
 }
 
@@ -212,10 +212,10 @@ const Value& SpecOf(const Value& object) {
 
 // Returns the manifest with the stored fields that decide how many pods it wants, where it omits
 // them.
-Value WithKeptCount(const Value& object, const Value& stored) {
+Value WithKeptCount(const Value& object, const Value& stored, const Apply& apply) {
   Value whole = object;
   const auto keep = [&](std::string_view field) {
-    const Value* kept = AfterApply(object, stored, {"spec", field});
+    const Value* kept = apply.After({"spec", field});
     if (kept != nullptr) whole.Make({"spec", field}) = *kept;
   };
   if (Is(object, kJob)) {
@@ -253,17 +253,19 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
                                      const Surroundings& surroundings) {
   Expander expander(object, surroundings);
   expander.AddUpdate(stored);
-  const bool same =
-      IsContained(SpecOf(object), SpecOf(stored)) && KeepsApplied(object, stored, {"spec"});
-  if (Is(object, kCronJob) && !same) {
+  const Apply apply(object, stored);
+  const auto same = [&] {
+    return IsContained(SpecOf(object), SpecOf(stored)) && apply.Keeps({"spec"});
+  };
+  if (Is(object, kCronJob) && !same()) {
     if (auto added = AddRun(object, surroundings, expander); !added) return added.error();
   }
   auto before = PodsOf(stored, surroundings.nodes_for);
-  auto after = PodsOf(WithKeptCount(object, stored), surroundings.nodes_for);
+  auto after = PodsOf(WithKeptCount(object, stored, apply), surroundings.nodes_for);
   NoteAbout(object, surroundings, after, expander);
   if (!before || !after) return expander.Take();
   if (IsUnrolled(object, stored)) {
-    if (StaysPaused(object, stored)) return expander.Take();
+    if (StaysPaused(apply)) return expander.Take();
     AddBetween(object, expander);
     auto added = expander.AddPods(after->pod_template, after->count);
     if (!added) return added.error();
@@ -271,7 +273,7 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
   }
   before->count = PresentPods(stored).value_or(before->count);
   if (Is(object, kStatefulSet)) expander.AddSetClaims(after->count);
-  auto added = AddChange(object, stored, *before, *after, expander);
+  auto added = AddChange(object, apply, *before, *after, expander);
   if (!added) return added.error();
   return expander.Take();
 }
