@@ -31,6 +31,7 @@ TEST_CASE("cluster: an invalid quota is refused when it is written",
         R"({"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"a","Team_1":""},
             "matchExpressions":[{"key":"x-1.example.com/a.b","operator":"In","values":["","A_1"]}]}})",
         R"({"hard":{"requests.storage":"5"},"scopes":["VolumeAttributesClass"]})",
+        R"({"hard":{"requests.example.com/bytes":"100Ti","count/pods":"1Pi"}})",
         R"({"hard":{"requests.cpu":2},"guaranteed":{"requests.cpu":"1999m"}})"}) {
     INFO(spec);
     CHECK(Try(s.api(), spec) == "accepted");
@@ -53,6 +54,7 @@ TEST_CASE("cluster: an invalid quota is refused when it is written",
       {R"({"hard":{"cpu":"-1"}})", "must be a quantity that is not negative"},
       {R"({"hard":{"cpu":"much"}})", "must be a quantity that is not negative"},
       {R"({"enforcement":"Maybe"})", R"(supported values: "Deny", "Warn", "Audit")"},
+      {R"({"hard":{"requests.example.com/bytes":"1.5"}})", "counted in whole numbers"},
       {R"({"hard":{"services":"1"},"scopes":["Terminating"]})", "with a scope of pods only"},
       {R"({"hard":{"cpu":"1"},"scopes":["BestEffort"]})", "only pods can be limited"},
       {R"({"scopes":["BestEffort","NotBestEffort"]})", "exclude each other"},

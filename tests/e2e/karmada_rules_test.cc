@@ -71,7 +71,8 @@ TEST_CASE("karmada: an invalid quota is refused when it is written",
        {R"({"cpu":"10","memory":"20Gi","pods":8,"services":"1","secrets":"1"})",
         R"({"requests.cpu":"500m","requests.memory":"1e3","cpu":0})",
         R"({"example.com/fpga":"3","requests.example.com/fpga":"3","a.b.c/D_e.f":"1"})",
-        R"({"count/deployments.apps":"4","count/pods":"0","count/a.b.example.com":"1k"})", "{}"}) {
+        R"({"count/deployments.apps":"4","count/pods":"0","count/a.b.example.com":"1k"})",
+        R"({"example.com/bytes":"100Ti","requests.example.com/bytes":"1Pi"})", "{}"}) {
     INFO(hard);
     CHECK(refusal(R"({"hard":)" + std::string(hard) + "}") == "accepted");
   }
