@@ -38,6 +38,7 @@ TEST_CASE("cluster: an invalid quota is refused when it is written",
         R"({"hard":{"pods":"5","count/pods":"9","requests.example.com/gpu":"4"},
             "scopes":["BestEffort"]})",
         R"({"hard":{"requests.example.com/bytes":"100Ti","count/pods":"1Pi"}})",
+        R"({"hard":{"requests.rdma/hca_shared_devices_a":"8"}})",
         R"({"hard":{"requests.cpu":2},"guaranteed":{"requests.cpu":"1999m"}})"}) {
     INFO(spec);
     CHECK(Try(s.api(), spec) == "accepted");
