@@ -46,10 +46,10 @@ long double MagnitudeOf(const json::Value& value) {
 }  // namespace
 
 std::string Departures::ToString() const {
-  constexpr std::array<std::string_view, 7> kNames = {
-      "beyond the limit",      "exponent beyond 32 bits", "suffix beyond E or Ei",
-      "no label selector",     "operator on a predicate", "pod being removed",
-      "devices beyond 64 bits"};
+  constexpr std::array<std::string_view, 8> kNames = {
+      "beyond the limit",       "exponent beyond 32 bits", "suffix beyond E or Ei",
+      "no label selector",      "operator on a predicate", "pod being removed",
+      "devices beyond 64 bits", "update without need"};
   std::string text;
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (met_[i] == 0) continue;
@@ -134,6 +134,14 @@ bool IsOperatorOnPredicate(const quota::ScopeRequirement& requirement) {
       "Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "CrossNamespacePodAffinity"};
   return requirement.op != ScopeOperator::kExists &&
          std::ranges::find(kPredicates, requirement.scope) != kPredicates.end();
+}
+
+bool IsFreeUpdate(const quota::Request& request, const quota::Verdict& verdict,
+                  std::string_view refusal) {
+  const bool free = request.before && verdict.kind == quota::Verdict::Kind::kFree;
+  return free &&
+         (refusal.find("is forbidden: failed quota: ") != std::string_view::npos ||
+          refusal.find("is forbidden: status unknown for quota: ") != std::string_view::npos);
 }
 
 }  // namespace differential

@@ -18,6 +18,9 @@
 //   kRemoval         a pod past its deletion grace counts two seconds longer, until the API server
 //                    has removed it.
 //   kManyDevices     more than 2^63 - 1 devices of one class in one claim are refused.
+//   kFreeUpdate      an update that needs no more quota is admitted, even if the quota is not
+//   counted
+//                    yet or a container does not specify what is limited; upstream refuses it.
 
 #include <array>
 #include <cstddef>
@@ -27,6 +30,7 @@
 #include "pkg/base/clock.h"
 #include "pkg/json/value.h"
 #include "pkg/quantity/quantity.h"
+#include "pkg/quota/decision.h"
 #include "pkg/quota/scope.h"
 
 namespace differential {
@@ -38,7 +42,8 @@ enum class Departure {
   kLabelSelector,
   kPredicate,
   kRemoval,
-  kManyDevices
+  kManyDevices,
+  kFreeUpdate
 };
 
 // How often each departure occurred.
@@ -48,7 +53,7 @@ class Departures {
   [[nodiscard]] std::string ToString() const;
 
  private:
-  std::array<std::size_t, 7> met_{};
+  std::array<std::size_t, 8> met_{};
 };
 
 // `nanos` is upstream's number, in decimal.
@@ -67,5 +72,8 @@ bool HasManyDevices(const json::Object& usage);
 bool IsNoLabelSelector(const quota::ScopeRequirement& requirement);
 // True if the scope has no classes and the operator is not the one it allows.
 bool IsOperatorOnPredicate(const quota::ScopeRequirement& requirement);
+// True if the request is an UPDATE that needs nothing, and upstream refuses it for another reason.
+bool IsFreeUpdate(const quota::Request& request, const quota::Verdict& verdict,
+                  std::string_view refusal);
 
 }  // namespace differential

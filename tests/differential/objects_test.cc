@@ -14,8 +14,8 @@
 #include "pkg/api/time.h"
 #include "pkg/json/projection.h"
 #include "pkg/quota/class_table.h"
-#include "pkg/quota/core/core_quota.h"
 #include "tests/differential/comparison.h"
+#include "tests/differential/core_evaluators.h"
 #include "tests/differential/random_objects.h"
 #include "tests/differential/settings.h"
 
@@ -64,24 +64,10 @@ std::string FromHex(std::string_view digits) {
   return bytes;
 }
 
-// The same classes as in upstream/main.go; "fpga", which claims also name, does not exist.
-quota::ClassTable DeviceClasses(const quota::Evaluator& evaluator) {
-  quota::ClassTable table;
-  if (!evaluator.classes) return table;
-  const std::map<std::string, std::string> resources = {
-      {"gold", "example.com/gpu"}, {"gpu", "vendor.io/fpga"}, {"a.b", ""}};
-  for (const auto& [name, resource] : resources) {
-    json::Object spec;
-    if (!resource.empty()) spec.Set("extendedResourceName", resource);
-    table.Set(name, evaluator.classes->usage_of(json::Object{{"spec", std::move(spec)}}));
-  }
-  return table;
-}
-
 class ObjectComparison : public Comparison {
  public:
   explicit ObjectComparison(const api::GroupResource& resource)
-      : evaluator_(Find(resource)),
+      : evaluator_(EvaluatorOf(resource)),
         projection_(Fields(evaluator_)),
         decoder_(
             {.resource = {resource.group, "v1", resource.resource}, .fields = evaluator_.fields}),
@@ -134,14 +120,6 @@ class ObjectComparison : public Comparison {
     std::vector<std::string> fields = evaluator.fields;
     fields.insert(fields.end(), evaluator.guard.fields.begin(), evaluator.guard.fields.end());
     return fields;
-  }
-
-  static quota::Evaluator Find(const api::GroupResource& resource) {
-    for (quota::Evaluator& evaluator : quota::core::AllEvaluators()) {
-      if (evaluator.resource == resource) return evaluator;
-    }
-    FAIL("no evaluator for " << resource.ToString());
-    return {};
   }
 
   // The facts of the object as it is served, decoded from JSON and from protobuf.
@@ -263,7 +241,7 @@ class ObjectComparison : public Comparison {
     }
   }
 
-  quota::Evaluator evaluator_;
+  const quota::Evaluator& evaluator_;
   json::Projection projection_;
   informers::ObjectDecoder decoder_;
   quota::ClassTable classes_;

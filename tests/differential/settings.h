@@ -10,7 +10,7 @@ namespace differential {
 
 struct Settings {
   std::string upstream;        // QCM_UPSTREAM: the program that tests/differential/build.sh prints
-  std::size_t count = 20'000;  // QCM_COUNT: objects, and pairs of quantities
+  std::size_t count = 20'000;  // QCM_COUNT: objects, requests, and pairs of quantities
   std::uint64_t seed = 1;      // QCM_SEED: of the random objects
 };
 

@@ -10,6 +10,13 @@
 //    "missing": "must specify …", what the object lacks where those names are limited, or "",
 //    "served": {"json": {…}, "protobuf": "0a…"}, the object in both forms in which it is sent, and,
 //      where it has several versions, "versions": {"v1beta1": {…}}}
+// or about a request, in a namespace with these quotas (without "old": a CREATE):
+//   {"quotas": […], "object": {…}, "old": {…}, "subresource": "resize", "now": "…"}
+//   {"handled": whether the plugin is concerned, "refusal": "pods \"p\" is forbidden: …" or "",
+//    "used": {quota: {name: amount}}, after the request}
+// or about the usage of claims beside the pods that they were made for:
+//   {"pods": […], "claims": […]}
+//   {"sum": {name: amount}}
 // or about two quantities:
 //   {"left": "1Gi", "right": "500m", "times": 3}
 //   {"leftError", "rightError", "left", "right", "sum", "difference", "product", "wholeUp",

@@ -1,6 +1,7 @@
 // Upstream answers each line with the result of Kubernetes' own quota code for the question on that
-// line: the usage, scopes and names of one object, or the sums of two quantities. It decides
-// nothing itself; tests/differential/upstream.h describes the lines.
+// line: the usage, scopes and names of one object, the decision on a request, the usage of claims
+// beside their pods, or the sums of two quantities. It decides nothing itself;
+// tests/differential/upstream.h describes the lines.
 package main
 
 import (
@@ -33,6 +34,13 @@ type question struct {
 	Names     []corev1.ResourceName                      `json:"names"`
 	Limited   []corev1.ResourceName                      `json:"limited"`
 	Selectors []corev1.ScopedResourceSelectorRequirement `json:"selectors"`
+	// Of a request, with its object.
+	Quotas      []corev1.ResourceQuota `json:"quotas"`
+	Old         json.RawMessage        `json:"old"`
+	Subresource string                 `json:"subresource"`
+	// Of claims and pods.
+	Pods   []corev1.Pod               `json:"pods"`
+	Claims []resourcev1.ResourceClaim `json:"claims"`
 	// Of two quantities.
 	Left  *string `json:"left"`
 	Right string  `json:"right"`
@@ -122,24 +130,44 @@ func objectCounter(resource string, alias corev1.ResourceName) quota.Evaluator {
 	return generic.NewObjectCountEvaluator(counted.GroupResource(), list, alias)
 }
 
-func answerObject(q *question) (any, error) {
-	var kind struct {
+// The kind of an object, which has an evaluator.
+func kindOf(object json.RawMessage) (string, error) {
+	var typed struct {
 		Kind string `json:"kind"`
 	}
-	if err := json.Unmarshal(q.Object, &kind); err != nil {
+	if err := json.Unmarshal(object, &typed); err != nil {
+		return "", err
+	}
+	if _, ok := evaluators[typed.Kind]; !ok {
+		return "", fmt.Errorf("no evaluator for kind %q", typed.Kind)
+	}
+	return typed.Kind, nil
+}
+
+// The object as the API server sees it: a claim with its count and its mode. Nil if there is none.
+func decode(kind string, text json.RawMessage) (runtime.Object, error) {
+	if text == nil {
+		return nil, nil
+	}
+	object := evaluators[kind].empty()
+	if err := json.Unmarshal(text, object); err != nil {
 		return nil, err
 	}
-	known, ok := evaluators[kind.Kind]
-	if !ok {
-		return nil, fmt.Errorf("no evaluator for kind %q", kind.Kind)
-	}
-	object := known.empty()
-	if err := json.Unmarshal(q.Object, object); err != nil {
-		return nil, err
-	}
-	// A claim as the API server serves it: with its count and its mode.
 	if claim, ok := object.(*resourcev1.ResourceClaim); ok {
 		resourcedefaults.SetObjectDefaults_ResourceClaim(claim)
+	}
+	return object, nil
+}
+
+func answerObject(q *question) (any, error) {
+	kind, err := kindOf(q.Object)
+	if err != nil {
+		return nil, err
+	}
+	known := evaluators[kind]
+	object, err := decode(kind, q.Object)
+	if err != nil {
+		return nil, err
 	}
 	asServed, err := serve(object)
 	if err != nil {
@@ -189,6 +217,12 @@ func answer(line []byte) (any, error) {
 	var q question
 	if err := json.Unmarshal(line, &q); err != nil {
 		return nil, err
+	}
+	if q.Quotas != nil {
+		return answerDecision(&q)
+	}
+	if q.Claims != nil {
+		return answerClaims(&q)
 	}
 	if q.Left != nil {
 		return answerQuantities(*q.Left, q.Right, q.Times), nil
