@@ -52,6 +52,26 @@ TEST_CASE("cluster: a quota without a namespace has events and metrics", "[e2e][
   quotas.WaitStatus(a, Json(R"({"available":{"pods":"0"}})"));
 }
 
+TEST_CASE("cluster: a quota with a scope counts all names of its pods", "[e2e][cluster]") {
+  Scenario s(Managed());
+  ClusterQuotas quotas(s.api());
+  const std::string a = FreshName("a");
+  const TeamNamespace ns(s.api(), a);
+  quotas.Create(a, SelectTeam(a, R"("scopes":["Terminating"],
+      "hard":{"pods":"5","count/pods":"5","requests.rdma/hca":"9"})"));
+  s.StartDaemon();
+  for (const auto& [name, deadline] : {std::pair("service", 0), std::pair("job", 600)}) {
+    json::Value pod = Pod(name);
+    const json::Value two = json::Object{{"rdma/hca", "2"}};
+    pod.Make({"spec", "containers"}).AsArray()->front().Make({"resources"}) =
+        json::Object{{"requests", two}, {"limits", two}};
+    if (deadline > 0) pod.Make({"spec", "activeDeadlineSeconds"}) = deadline;
+    s.api().Create(ns.Pods(), pod);
+  }
+  quotas.WaitUsed(a, {{"pods", "1"}, {"count/pods", "1"}, {"requests.rdma/hca", "2"}});
+  quotas.WaitCondition(a, "Ready", "True Counted");
+}
+
 TEST_CASE("cluster: a quota includes the usage of the quotas below it", "[e2e][cluster]") {
   Scenario s(Managed());
   ClusterQuotas quotas(s.api());
