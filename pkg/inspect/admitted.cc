@@ -1,5 +1,6 @@
 #include "pkg/inspect/admitted.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -14,7 +15,10 @@ using json::Object;
 using json::Value;
 
 constexpr const char* kContainerLists[] = {"containers", "initContainers"};
-constexpr const char* kDefaultStorageClass = "storageclass.kubernetes.io/is-default-class";
+// Either one makes a StorageClass the default (kubernetes v1.36.3,
+// pkg/volume/util/storageclass.go).
+constexpr const char* kDefaultStorageClass[] = {"storageclass.kubernetes.io/is-default-class",
+                                                "storageclass.beta.kubernetes.io/is-default-class"};
 constexpr const char* kBetaStorageClass = "volume.beta.kubernetes.io/storage-class";
 
 // Returns the object at a member, created if it is absent or null; nullptr for another type.
@@ -142,6 +146,12 @@ base::Result<void> RoundUpContainers(Value& pod) {
   return done;
 }
 
+bool IsDefaultClass(const Value& storage) {
+  return std::ranges::any_of(kDefaultStorageClass, [&](const char* annotation) {
+    return storage.StringAt({"metadata", "annotations", annotation}) == "true";
+  });
+}
+
 void FillClasses(const Defaults& defaults, Value& pod) {
   if (pod.StringAt({"spec", "priorityClassName"}).empty() && !defaults.priority_class.empty()) {
     pod.Make({"spec", "priorityClassName"}) = defaults.priority_class;
@@ -199,7 +209,7 @@ std::string DefaultStorageClass(const std::vector<Value>& classes) {
     return std::pair(storage.StringAt({"metadata", "creationTimestamp"}), api::Name(storage));
   };
   for (const Value& storage : classes) {
-    if (storage.StringAt({"metadata", "annotations", kDefaultStorageClass}) != "true") continue;
+    if (!IsDefaultClass(storage)) continue;
     const bool newer =
         newest == nullptr || rank(storage).first > rank(*newest).first ||
         (rank(storage).first == rank(*newest).first && rank(storage).second < rank(*newest).second);

@@ -100,6 +100,10 @@ TEST_CASE("admitted: the plugin's choice among several default classes is used",
              Parsed("{metadata: {name: new, creationTimestamp: \"2026-01-01T00:00:00Z\", " +
                     is_default + "}}"),
              Parsed("{metadata: {name: other}}")}) == "new");
+  CHECK(inspect::DefaultStorageClass(
+            {Parsed("{metadata: {name: beta, annotations: "
+                    "{storageclass.beta.kubernetes.io/is-default-class: \"true\"}}}"),
+             Parsed("{metadata: {name: other}}")}) == "beta");
   const Defaults defaults{.storage_class = "new"};
   CHECK(
       inspect::AdmittedClaim(Parsed("spec: {}"), defaults).StringAt({"spec", "storageClassName"}) ==
