@@ -126,7 +126,8 @@ base::Result<void> DefaultPodLevel(Value& pod) {
 base::Result<void> RoundUp(Value& list, const std::string& field) {
   if (!list.IsObject()) return {};
   for (auto& [name, value] : *list.AsObject()) {
-    const auto amount = quota::QuantityFrom(value, field + "[" + name + "]");
+    const std::string at = std::string(field).append("[").append(name).append("]");
+    const auto amount = quota::QuantityFrom(value, at);
     if (!amount) return amount.error();
     const auto rounded = amount->RoundUpToMilli();
     if (rounded && *rounded != *amount) value = rounded->ToString();
