@@ -71,9 +71,12 @@ KnownClasses ClassTracker::Of(const api::GroupResource& resource) const {
 bool ClassTracker::GiveNames(const quota::Evaluator& evaluator) const {
   const auto at = wanted_.find(evaluator.resource);
   if (at == wanted_.end() || !evaluator.classes || !evaluator.classes->owns) return false;
+  const Wanted& wanted = at->second;
+  const bool unlisted = wanted.watch && !wanted.watch->listed() && wanted.watch->state().trouble;
+  if (unlisted) return !wanted.names.empty();
   // During a relist or a failure the last known classes still count.
-  const quota::ClassTable& table = at->second.watch ? at->second.watch->table() : at->second.none;
-  return std::any_of(at->second.names.begin(), at->second.names.end(), [&](const auto& entry) {
+  const quota::ClassTable& table = wanted.watch ? wanted.watch->table() : wanted.none;
+  return std::any_of(wanted.names.begin(), wanted.names.end(), [&](const auto& entry) {
     return evaluator.classes->owns(entry.first, table);
   });
 }

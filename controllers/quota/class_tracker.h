@@ -54,7 +54,8 @@ class ClassTracker {
   // names. Empty for an evaluator whose classes are not kinds.
   [[nodiscard]] std::map<api::GroupResource, std::vector<std::string>> WithoutKind(
       const quota::Evaluator& evaluator, const std::vector<std::string>& names) const;
-  // True if some quota has a name that the evaluator owns because of its classes.
+  // True if some quota has a name that the evaluator owns because of its classes, or may own
+  // because they cannot be listed.
   [[nodiscard]] bool GiveNames(const quota::Evaluator& evaluator) const;
   // False while classes that are needed may still be discovered or listed.
   [[nodiscard]] bool Settled() const;

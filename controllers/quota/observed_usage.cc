@@ -227,6 +227,9 @@ base::Result<quota::Resolved> ObservedUsage::SubjectOf(const quota::Evaluator& e
     resolved.subject.usage = std::move(*usage);
     return resolved;
   }
+  if (evaluator.classes && beside.classes == nullptr && !facts.now.classes.empty()) {
+    resolved.unknown = quota::UnknownUsage{tracker_.WhyUnknown(evaluator)};
+  }
   const bool resolves = evaluator.classes || evaluator.owners;
   const TrackedResource* tracked = resolves ? tracker_.Find(evaluator.resource) : nullptr;
   if (tracked == nullptr) return resolved;

@@ -89,7 +89,8 @@ void Tracker::SetGroups(std::string_view ns, std::vector<std::string> groups) {
   }
 }
 
-// An evaluator is also wanted while it owns a name of a quota because of its classes.
+// An evaluator is also wanted while it owns a name of a quota because of its classes, or may own
+// one: admission must see its objects to refuse them.
 void Tracker::WantByClasses() {
   for (const quota::Evaluator& evaluator : api_.evaluators) {
     if (!evaluator.classes) continue;
@@ -180,6 +181,13 @@ quota::Beside Tracker::BesideOf(const quota::Evaluator& evaluator) const {
   const TrackedResource* owners = evaluator.owners ? Find(*evaluator.owners) : nullptr;
   if (owners != nullptr) beside.owners = &owners->ledger();
   return beside;
+}
+
+base::Error Tracker::WhyUnknown(const quota::Evaluator& evaluator) const {
+  const std::optional<base::Error> trouble = classes_.Of(evaluator.resource).trouble;
+  return {.code = base::ErrorCode::kUnavailable,
+          .message = evaluator.classes->called + "es are not known" +
+                     (trouble ? ": " + trouble->message : " yet")};
 }
 
 std::vector<const quota::Evaluator*> Tracker::Constrained() const {

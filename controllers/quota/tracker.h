@@ -65,6 +65,8 @@ class Tracker {
   [[nodiscard]] const TrackedResource* Find(const api::GroupResource& resource) const;
   // The data that completes the facts of the evaluator's objects. Valid until the next suspension.
   [[nodiscard]] quota::Beside BesideOf(const quota::Evaluator& evaluator) const;
+  // Why the classes that the evaluator reads are not known, for objects that have any.
+  [[nodiscard]] base::Error WhyUnknown(const quota::Evaluator& evaluator) const;
   // The evaluators of resources that quotas name and the server serves. Valid until the next
   // suspension.
   [[nodiscard]] std::vector<const quota::Evaluator*> Constrained() const;

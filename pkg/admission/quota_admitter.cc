@@ -55,6 +55,7 @@ Answer Failed(const base::Error& error) { return Refuse(500, error.message); }
 Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
                 std::vector<std::string> warnings) {
   if (verdict.kind == quota::Verdict::Kind::kRefused) {
+    if (verdict.code == 503) return Unavailable(verdict.message);
     Answer refusal = Refuse(verdict.code, verdict.message);
     if (verdict.code == 403) refusal.reason = api.refusal_reason;
     refusal.refuser = verdict.refuser;

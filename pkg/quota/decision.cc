@@ -1,6 +1,7 @@
 #include "pkg/quota/decision.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "pkg/quota/cluster/guarantee.h"
@@ -49,10 +50,16 @@ std::string Title(const Standing& standing) {
   return "cluster quota: " + name + (above.empty() ? "" : " (above " + above + ")");
 }
 
-// The names of status.hard that the evaluator owns; none if the quota does not match the object.
+// The names of status.hard that the evaluator owns, or may own because of classes that are not
+// known; none if the quota does not match the object.
 Names NamesAtStake(const Request& request, const Quota& quota) {
   const Evaluator& evaluator = *request.evaluator;
-  Names names = OwnedNames(evaluator, quota.status.hard, request.classes);
+  const ResourceList& hard = quota.status.hard;
+  Names names = OwnedNames(evaluator, hard, request.classes);
+  const bool may_own = request.unknown && evaluator.classes && evaluator.classes->owns;
+  if (may_own && request.classes == nullptr) {
+    std::ranges::move(NamesOfClasses(evaluator, hard), std::back_inserter(names));
+  }
   const bool concerns =
       !names.empty() && MatchesObject(quota.selector, request.after, evaluator.scopes);
   return concerns ? names : Names();
@@ -87,20 +94,30 @@ std::vector<Concern> ConcernsOf(const Request& request, const std::vector<Standi
   return concerns;
 }
 
-// Returns why the quota refuses before any amounts are compared; "" if it does not.
-std::string Objection(const Request& request, const Standing& standing, const Names& names) {
+bool LacksCount(const Request& request, const Quota& quota, const std::string& name) {
+  if (quota.status.used.Find(name) != nullptr) return false;
+  const auto& shares = request.evaluator->guard.shares;
+  return !shares || !shares(name) || request.after.usage.Find(name) != nullptr;
+}
+
+// Returns a refusal if the quota refuses before any amounts are compared.
+std::optional<Verdict> Objection(const Request& request, const Standing& standing,
+                                 const Names& names) {
+  const Quota& quota = *standing.quota;
   if (request.evaluator->guard.constraints && request.object != nullptr) {
     const std::string missing = request.evaluator->guard.constraints(*request.object, names);
-    if (!missing.empty()) return "failed " + Title(standing) + ": " + missing;
+    if (!missing.empty()) return RefuseBy(quota, "failed " + Title(standing) + ": " + missing);
   }
   if (AnyUnknown(request, names)) {
-    return "failed " + Title(standing) + ": " + request.unknown->why.message;
+    const base::Error& why = request.unknown->why;
+    Verdict refusal = RefuseBy(quota, "failed " + Title(standing) + ": " + why.message);
+    if (why.Is(base::ErrorCode::kUnavailable)) refusal.code = 503;
+    return refusal;
   }
-  const ResourceList& used = standing.quota->status.used;
-  const bool unknown =
-      std::ranges::any_of(names, [&](const auto& name) { return used.Find(name) == nullptr; });
-  if (unknown) return "status unknown for " + Title(standing) + ", resources: " + Join(names);
-  return "";
+  const bool unknown = std::ranges::any_of(
+      names, [&](const auto& name) { return LacksCount(request, quota, name); });
+  if (!unknown) return std::nullopt;
+  return RefuseBy(quota, "status unknown for " + Title(standing) + ", resources: " + Join(names));
 }
 
 std::string NegativeUsage(const ResourceList& usage) {
@@ -274,10 +291,8 @@ bool AnyRefuses(const Request& request, const std::vector<Standing>& standings,
                 const std::vector<Concern>& concerns, const std::vector<Need>& needs,
                 Refusals& refusals) {
   for (const auto& [index, names] : concerns) {
-    const Quota& quota = *standings[index].quota;
-    std::string objection = Objection(request, standings[index], names);
-    if (objection.empty()) continue;
-    if (refusals.Take(quota, RefuseBy(quota, std::move(objection)))) return true;
+    auto refusal = Objection(request, standings[index], names);
+    if (refusal && refusals.Take(*standings[index].quota, *std::move(refusal))) return true;
   }
   const std::string negative = NegativeUsage(request.after.usage);
   for (const auto& [index, names] : concerns) {

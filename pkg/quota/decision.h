@@ -27,7 +27,7 @@ struct Resolved {
 // The parts of a request that quotas need. The objects that it points to must outlive it.
 struct Request {
   const Evaluator* evaluator = nullptr;
-  const ClassTable* classes = nullptr;  // of the evaluator; null if unknown
+  const ClassTable* classes = nullptr;  // of the evaluator; null if not known
   const json::Value* object = nullptr;  // for Guard::constraints
   Uid uid;                              // of the object
   Subject after;
@@ -38,7 +38,7 @@ struct Request {
   // send another review with the newest version. Its increase is not known, so nothing is reserved.
   bool outdated = false;
   // The usage of `after` that is not known, unless an UPDATE's old object had it already. A quota
-  // that limits such a name refuses the request.
+  // that limits such a name refuses the request. kUnavailable: it will be known later.
   std::optional<UnknownUsage> unknown = {};
 };
 
@@ -96,7 +96,7 @@ struct Verdict {
     kRefused,  // `code` and `message`
   };
   Kind kind = Kind::kFree;
-  int code = 403;
+  int code = 403;       // 503: it cannot be judged yet
   std::string message;  // "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"
   std::vector<Need> needs;
   std::optional<Refuser> refuser = {};  // nullopt: refused, but not by one quota

@@ -40,6 +40,10 @@ struct Guard {
   // nothing is ever required.
   std::function<std::string(const json::Value& object, const std::vector<std::string>& names)>
       constraints;
+  // True for a name that other objects count under as well. While it has no count, which may be
+  // because of them, only objects that use it are refused. Null: no name; without a count all
+  // objects are refused, as upstream.
+  std::function<bool(std::string_view name)> shares = {};
 };
 
 // The classes that facts refer to (Facts::classes): cluster-scoped objects, or the kinds that the

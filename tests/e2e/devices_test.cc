@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/faults.h"
 
 namespace e2e::devices_test {
 namespace {
@@ -209,6 +210,36 @@ TEST_CASE("a claim that is no longer tied to a pod needs quota for its devices",
                              "=8, used: " + d.extended + "=8, limited: " + d.extended + "=8"));
   s.Delete("pods", "p");
   s.WaitUsed("q", {{d.extended, CurrentTier() == Tier::kReal ? "8" : "0"}});
+}
+
+TEST_CASE("claims are refused while a quota limits them by classes that cannot be listed",
+          "[e2e][devices][admission][sandbox-only]") {
+  Admission a;
+  Scenario& s = a.scenario();
+  Devices d(s);
+  d.CreateClass("gpu");
+  Inject(s, R"([{"fault":"answer","resource":"deviceclasses","verb":"list","code":403,
+              "times":-1}])");
+  const auto claim = [&](int count) {
+    client::ApiRequest request = PostOf(d.ClaimPath(), d.Claim("c", count));
+    request.query = {{"dryRun", "All"}};
+    return ToAttempt(a.api().Do(std::move(request)));
+  };
+  CHECK(claim(1).ok());
+  s.Create("resourcequotas", Quota("q", {{d.extended, "8"}}));
+  std::string said;
+  Eventually("claims are refused", [&] {
+    said = claim(1).message;
+    return said.empty() ? "not yet" : "";
+  });
+  CHECK_THAT(said, Catch::Contains("failed quota: q: device classes are not known: list "));
+  CHECK(a.Post("pods", d.PodWith("p", "1")).code == 403);
+  CHECK(a.Post("pods", Pod("other")).ok());
+  ClearFaults(s);
+  Eventually("claims are admitted", [&] { return claim(1).ok() ? "" : "not yet"; });
+  CHECK(claim(9).exceeded());
+  s.WaitUsed("q", {{d.extended, "0"}});
+  CHECK(a.Post("pods", d.PodWith("p", "1")).ok());
 }
 
 TEST_CASE("claims of a missing class count under all names that do not need the class",

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
-#include "tests/controllers/quota/controller_fixture.h"
+#include "tests/controllers/quota/devices_fixture.h"
 
 namespace classes_test {
 
@@ -11,41 +11,18 @@ namespace {
 
 using namespace std::chrono_literals;
 using fixture::ControllerFixture;
+using fixture::DeviceClaim;
+using fixture::DeviceClass;
+using fixture::GpuPod;
+using fixture::kClaims;
+using fixture::kClasses;
+using fixture::kDevices;
+using fixture::kGpu;
+using fixture::kImplicit;
 using fixture::kPods;
 using fixture::kQuotas;
-using fixture::MakePod;
 using fixture::MakeQuota;
-
-const api::GroupVersionResource kClaims{"resource.k8s.io", "v1", "resourceclaims"};
-const api::GroupVersionResource kClasses{"resource.k8s.io", "v1", "deviceclasses"};
-constexpr const char* kGpu = "requests.example.com/gpu";
-constexpr const char* kImplicit = "requests.deviceclass.resource.kubernetes.io/gpu";
-constexpr const char* kDevices = "gpu.deviceclass.resource.k8s.io/devices";
-
-json::Value DeviceClass(const std::string& name, const std::string& extended) {
-  json::Value object = json::Object{{"metadata", json::Object{{"name", name}}}};
-  if (!extended.empty()) object.Make({"spec", "extendedResourceName"}) = extended;
-  return object;
-}
-
-json::Value DeviceClaim(const std::string& name, int devices, const std::string& of = "gpu",
-                        const std::string& ns = "team-a") {
-  json::Object exactly{{"deviceClassName", of}, {"allocationMode", "ExactCount"}};
-  exactly.Set("count", devices);
-  json::Object request{{"name", "r"}, {"exactly", std::move(exactly)}};
-  json::Value object = json::Object{{"metadata", json::Object{{"name", name}, {"namespace", ns}}}};
-  object.Make({"spec", "devices", "requests"}) = json::Array{std::move(request)};
-  return object;
-}
-
-json::Value GpuPod(const std::string& name, const std::string& gpus) {
-  json::Value pod = MakePod(name);
-  json::Object requests{{"example.com/gpu", gpus}};
-  json::Object container{{"name", "main"},
-                         {"resources", json::Object{{"requests", std::move(requests)}}}};
-  pod.Make({"spec", "containers"}) = json::Array{std::move(container)};
-  return pod;
-}
+using fixture::ServeDevices;
 
 json::Value OwnedBy(json::Value claim, const std::string& pod, const std::string& pod_uid) {
   json::Object reference{
@@ -55,14 +32,6 @@ json::Value OwnedBy(json::Value claim, const std::string& pod, const std::string
       "true";
   claim.Make({"metadata", "creationTimestamp"}) = "2026-01-01T00:00:00Z";
   return claim;
-}
-
-// Called before the controller starts, as on a server that has always served them.
-void ServeDevices(ControllerFixture& f) {
-  f.Stop();
-  f.cluster.Serve(kClaims, "ResourceClaim");
-  f.cluster.Serve(kClasses, "DeviceClass", false);
-  f.Start();
 }
 
 struct Devices : ControllerFixture {

@@ -70,6 +70,40 @@ TEST_CASE("decision: a refusal lists only the exceeded names", "[quota]") {
   CHECK(verdict.needs.empty());
 }
 
+TEST_CASE("decision: a limit of unknown usage is not judged, and only by a quota that enforces it",
+          "[quota]") {
+  Evaluator evaluator = kThings;
+  evaluator.classes.emplace();
+  evaluator.classes->concerns = [](std::string_view name) { return name == "gpu"; };
+  evaluator.classes->owns = [](std::string_view name, const ClassTable& classes) {
+    return classes.AnyUses(name);
+  };
+  Quota quota = MakeQuota("q", {{"things", "3"}, {"gpu", "9"}}, {{"things", "2"}, {"gpu", "0"}});
+  Request request = Create({{"things", "1"}});
+  request.evaluator = &evaluator;
+  request.unknown =
+      UnknownUsage{{.code = base::ErrorCode::kUnavailable, .message = "classes are not known yet"}};
+
+  const Verdict unknown = Decide(request, Standings({&quota}));
+  CHECK(unknown.kind == Kind::kRefused);
+  CHECK(unknown.code == 503);
+  CHECK(unknown.message == "failed quota: q: classes are not known yet");
+
+  ClassTable classes;
+  request.classes = &classes;
+  CHECK(Decide(request, Standings({&quota})).kind == Kind::kFits);
+  request.classes = nullptr;
+
+  quota.cluster.emplace().enforcement = ClusterSpec::Enforcement::kWarn;
+  const Verdict warned = Decide(request, Standings({&quota}));
+  CHECK(warned.kind == Kind::kFits);
+  REQUIRE(warned.would_refuse.size() == 1);
+  CHECK(warned.would_refuse[0].message == "failed cluster quota: q: classes are not known yet");
+
+  const Quota other = MakeQuota("other", {{"things", "3"}}, {{"things", "2"}});
+  CHECK(Decide(request, Standings({&other})).kind == Kind::kFits);
+}
+
 TEST_CASE("decision: a refusal names the quota and the exceeded limits", "[quota]") {
   const Quota roomy = MakeQuota("roomy", {{"cpu", "10"}}, {{"cpu", "0"}});
   Quota tight = MakeQuota("tight", {{"cpu", "1"}, {"mem", "5"}, {"things", "9"}},

@@ -138,7 +138,8 @@ Evaluator MakeEvaluator() {
                                     "has(oldObject.spec.activeDeadlineSeconds)",
                 .subresources = {"resize"},
                 .fields = {},
-                .constraints = MissingFromPod},
+                .constraints = MissingFromPod,
+                .shares = IsExtendedRequest},
   };
 }
 
