@@ -30,13 +30,14 @@ json::Value OpeningPatch(const json::Value& live) {
       {"webhooks", json::Array()}};
 }
 
-base::Task<base::Result<void>> Open(client::ApiClient& client, std::string installation) {
+base::Task<base::Result<void>> Open(client::ApiClient& client, std::string installation,
+                                    std::ostream& out) {
   const std::string& name = webhook::ConfigurationOptions().name;
   const std::string path = webhook::kWebhookConfigurations.Path({}, name);
   client::ApiRequest look{.path = path, .timeout = kPatchTimeout};
   const auto live = co_await client::DoJson(client, std::move(look));
   if (!live && live.error().Is(base::ErrorCode::kNotFound)) {
-    std::cout << "validatingwebhookconfiguration " << name << ": there is none" << std::endl;
+    out << "validatingwebhookconfiguration " << name << ": there is none" << std::endl;
     co_return base::Result<void>();
   }
   if (!live) co_return live.error();
@@ -54,13 +55,23 @@ base::Task<base::Result<void>> Open(client::ApiClient& client, std::string insta
   request.timeout = kPatchTimeout;
   const auto done = co_await client.Do(std::move(request));
   if (!done) co_return done.error();
-  std::cout << "validatingwebhookconfiguration " << name
-            << ": emptied, and stays empty until its annotation " << webhook::kBreakGlassAnnotation
-            << " is removed" << std::endl;
+  out << "validatingwebhookconfiguration " << name
+      << ": emptied, and stays empty until its annotation " << webhook::kBreakGlassAnnotation
+      << " is removed" << std::endl;
   co_return base::Result<void>();
 }
 
 }  // namespace
+
+base::Task<base::Result<void>> BreakGlass(client::ApiClient& client, std::string installation,
+                                          std::ostream& out) {
+  base::Result<void> result;
+  for (int i = 0; i < kPatchTries; ++i) {
+    result = co_await Open(client, installation, out);
+    if (result || !result.error().Is(base::ErrorCode::kConflict)) break;
+  }
+  co_return result;
+}
 
 base::Result<void> BreakGlass(boost::asio::io_context& io, const Options& options) {
   auto config = client::LoadClusterConfig(LoadOptionsFrom(options));
@@ -73,10 +84,7 @@ base::Result<void> BreakGlass(boost::asio::io_context& io, const Options& option
   base::Result<void> result;
   base::TaskGroup tasks(io.get_executor());
   tasks.Spawn("break glass", [&]() -> base::Task<void> {
-    for (int i = 0; i < kPatchTries; ++i) {
-      result = co_await Open(**client, installation);
-      if (result || !result.error().Is(base::ErrorCode::kConflict)) break;
-    }
+    result = co_await BreakGlass(**client, installation, std::cout);
     (*client)->CloseIdle();
   });
   io.run();

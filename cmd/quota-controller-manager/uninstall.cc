@@ -45,17 +45,14 @@ base::Error Failure(std::string message) {
   return {.code = base::ErrorCode::kUnavailable, .message = std::move(message)};
 }
 
-void Say(const Target& target, std::string_view what_became) {
-  std::cout << target.what << ": " << what_became << std::endl;
-}
-
 class Uninstaller {
  public:
   Uninstaller(client::ApiClient& client, base::Scheduler& scheduler, const Options& options,
-              const api::ObjectKey& lease)
+              const api::ObjectKey& lease, std::ostream& out)
       : client_(client),
         scheduler_(scheduler),
         options_(options),
+        out_(out),
         installation_(lease.ToString()),
         configuration_{
             "validatingwebhookconfiguration " + webhook::ConfigurationOptions().name,
@@ -66,6 +63,9 @@ class Uninstaller {
   base::Task<base::Result<void>> Run();
 
  private:
+  void Say(const Target& target, std::string_view what_became) {
+    out_ << target.what << ": " << what_became << std::endl;
+  }
   // nullopt: the object does not exist.
   base::Task<base::Result<std::optional<json::Value>>> Get(Target target);
   base::Task<base::Result<void>> AwaitLease();
@@ -77,6 +77,7 @@ class Uninstaller {
   client::ApiClient& client_;
   base::Scheduler& scheduler_;
   const Options& options_;
+  std::ostream& out_;
   const std::string installation_;
   const Target configuration_;
   const api::ObjectKey lease_key_;
@@ -103,8 +104,7 @@ base::Task<base::Result<void>> Uninstaller::AwaitLease() {
     if (!*lease || (*lease)->holder.empty()) co_return base::Result<void>();
     if (first_renewal.empty()) {
       first_renewal = (*lease)->renew_time;
-      std::cout << lease_.what << ": held by " << (*lease)->holder
-                << ", waiting to see whether it is renewed" << std::endl;
+      Say(lease_, "held by " + (*lease)->holder + ", waiting to see whether it is renewed");
     }
     if ((*lease)->renew_time != first_renewal) {
       co_return Failure(
@@ -207,6 +207,13 @@ base::Task<base::Result<void>> Uninstaller::Run() {
 
 }  // namespace
 
+base::Task<base::Result<void>> Uninstall(client::ApiClient& client, base::Scheduler& scheduler,
+                                         Options options, api::ObjectKey lease, std::ostream& out) {
+  Uninstaller uninstaller(client, scheduler, options, lease, out);
+  auto done = co_await uninstaller.Run();
+  co_return done;
+}
+
 base::Result<void> Uninstall(boost::asio::io_context& io, const Options& options) {
   auto config = client::LoadClusterConfig(LoadOptionsFrom(options));
   if (!config) return config.error();
@@ -215,11 +222,10 @@ base::Result<void> Uninstall(boost::asio::io_context& io, const Options& options
   auto client = client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
                                       {.user_agent = client::UserAgent(Version())});
   if (!client) return client.error();
-  Uninstaller uninstaller(**client, scheduler, options, lease);
   base::Result<void> result;
   base::TaskGroup tasks(io.get_executor());
   tasks.Spawn("uninstall", [&]() -> base::Task<void> {
-    result = co_await uninstaller.Run();
+    result = co_await Uninstall(**client, scheduler, options, lease, std::cout);
     (*client)->CloseIdle();
   });
   io.run();
