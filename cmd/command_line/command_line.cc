@@ -22,12 +22,14 @@ std::string WithDashes(std::string_view name) {
 
 void PrintHelp(const Program& program) {
   std::vector<gflags::CommandLineFlagInfo> flags;
-  gflags::GetAllFlags(&flags);
+  gflags::GetAllFlags(&flags);  // by file
+  std::ranges::sort(flags, {}, &gflags::CommandLineFlagInfo::name);
   std::cout << program.usage;
   for (const gflags::CommandLineFlagInfo& flag : flags) {
     const bool borrowed = std::find(program.borrowed.begin(), program.borrowed.end(), flag.name) !=
                           program.borrowed.end();
-    if (!flag.filename.ends_with(program.flags_file) && !borrowed) continue;
+    const bool own = flag.filename.find(program.flags_folder) != std::string::npos;
+    if (!own && !borrowed) continue;
     std::cout << "  --" << WithDashes(flag.name) << "=" << flag.default_value << "\n      "
               << flag.description << "\n";
   }

@@ -17,7 +17,7 @@ struct Program {
   std::string name;
   std::string version;
   std::string_view usage;             // printed above the flags
-  std::string flags_file;             // end of the path of the source file that defines its flags
+  std::string flags_folder;           // of the source files that define its flags
   std::vector<std::string> borrowed;  // flags of libraries that --help lists too
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The command line as a value. Only flags.cc defines and reads flags.
+// The command line as a value. Only flags.cc and admission_flags.cc define and read flags.
 
 #include <optional>
 #include <string>

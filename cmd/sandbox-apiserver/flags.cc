@@ -67,7 +67,7 @@ base::Result<Flags> ParseFlags(int argc, char** argv) {
   const auto parsed = command_line::Parse({.name = "sandbox-apiserver",
                                            .version = QCM_VERSION,
                                            .usage = kUsage,
-                                           .flags_file = "sandbox-apiserver/flags.cc"},
+                                           .flags_folder = "cmd/sandbox-apiserver/"},
                                           argc, argv);
   if (!parsed) return parsed.error();
   Flags flags;
