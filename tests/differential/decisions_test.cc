@@ -105,6 +105,9 @@ class DecisionComparison : public Comparison {
     const std::string_view theirs = answer.StringAt({"refusal"});
     if (IsFreeUpdate(request, verdict, theirs)) {
       departures.Add(Departure::kFreeUpdate);
+    } else if (std::ranges::any_of(
+                   quotas, [&](const auto& one) { return IsUncounted(request, one, theirs); })) {
+      departures.Add(Departure::kUncounted);
     } else if (Canonical(ours) != Canonical(theirs)) {
       Differ("ours '" + ours + "', upstream '" + std::string(theirs) + "': " + what_);
     } else if (ours.empty() && quota::Apply(verdict.needs, standings)) {

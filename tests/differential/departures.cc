@@ -46,10 +46,10 @@ long double MagnitudeOf(const json::Value& value) {
 }  // namespace
 
 std::string Departures::ToString() const {
-  constexpr std::array<std::string_view, 8> kNames = {
+  constexpr std::array<std::string_view, 9> kNames = {
       "beyond the limit",       "exponent beyond 32 bits", "suffix beyond E or Ei",
       "no label selector",      "operator on a predicate", "pod being removed",
-      "devices beyond 64 bits", "update without need"};
+      "devices beyond 64 bits", "update without need",     "extended resource without a count"};
   std::string text;
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (met_[i] == 0) continue;
@@ -142,6 +142,18 @@ bool IsFreeUpdate(const quota::Request& request, const quota::Verdict& verdict,
   return free &&
          (refusal.find("is forbidden: failed quota: ") != std::string_view::npos ||
           refusal.find("is forbidden: status unknown for quota: ") != std::string_view::npos);
+}
+
+bool IsUncounted(const quota::Request& request, const quota::Quota& quota,
+                 std::string_view refusal) {
+  const std::string unknown = "is forbidden: status unknown for quota: " + quota.key.name + ",";
+  const auto& shares = request.evaluator->guard.shares;
+  if (!shares || refusal.find(unknown) == std::string_view::npos) return false;
+  const auto names = quota::OwnedNames(*request.evaluator, quota.status.hard, request.classes);
+  return std::ranges::all_of(names, [&](const std::string& name) {
+    return quota.status.used.Find(name) != nullptr ||
+           (shares(name) && request.after.usage.Find(name) == nullptr);
+  });
 }
 
 }  // namespace differential

@@ -19,8 +19,10 @@
 //                    has removed it.
 //   kManyDevices     more than 2^63 - 1 devices of one class in one claim are refused.
 //   kFreeUpdate      an update that needs no more quota is admitted, even if the quota is not
-//   counted
-//                    yet or a container does not specify what is limited; upstream refuses it.
+//                    counted yet or a container does not specify what is limited; upstream refuses
+//                    it.
+//   kUncounted       an extended resource without a count refuses only pods that use it; upstream
+//                    refuses every pod.
 
 #include <array>
 #include <cstddef>
@@ -43,7 +45,8 @@ enum class Departure {
   kPredicate,
   kRemoval,
   kManyDevices,
-  kFreeUpdate
+  kFreeUpdate,
+  kUncounted
 };
 
 // How often each departure occurred.
@@ -53,7 +56,7 @@ class Departures {
   [[nodiscard]] std::string ToString() const;
 
  private:
-  std::array<std::size_t, 8> met_{};
+  std::array<std::size_t, 9> met_{};
 };
 
 // `nanos` is upstream's number, in decimal.
@@ -75,5 +78,9 @@ bool IsOperatorOnPredicate(const quota::ScopeRequirement& requirement);
 // True if the request is an UPDATE that needs nothing, and upstream refuses it for another reason.
 bool IsFreeUpdate(const quota::Request& request, const quota::Verdict& verdict,
                   std::string_view refusal);
+// True if upstream refuses the request because `quota` has no count, and all names without one are
+// extended resources that the object does not use.
+bool IsUncounted(const quota::Request& request, const quota::Quota& quota,
+                 std::string_view refusal);
 
 }  // namespace differential
