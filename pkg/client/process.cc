@@ -101,6 +101,8 @@ int Spawn(ProcessOptions& options, int output, pid_t& pid) {
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  // Asio's sockets have no FD_CLOEXEC. What the program leaves running would keep our ports.
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   // The daemon ignores SIGPIPE, for example; the program must not inherit that.
   sigset_t none;
   sigset_t all;

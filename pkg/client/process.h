@@ -2,9 +2,9 @@
 
 // Runs one program to its end without blocking the executor, and collects its output.
 //
-// The program gets no input, shares our standard error, and has its own process group. If it runs
-// out of time, its output is too large, or the coroutine is cancelled, the whole group is killed.
-// No process and no descriptor is left behind. Single-threaded.
+// The program gets no input, shares our standard error and no other descriptor, and has its own
+// process group. If it runs out of time, its output is too large, or the coroutine is cancelled,
+// the whole group is killed. No process and no descriptor is left behind. Single-threaded.
 
 #include <chrono>
 #include <string>

@@ -1,5 +1,6 @@
 #include "pkg/client/exec_plugin.h"
 
+#include <boost/asio/ip/tcp.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
 
@@ -152,6 +153,22 @@ TEST_CASE("exec plugin: the error for a failed, missing or endless plugin names 
     Shell shell("while :; do echo 0123456789012345678901234567890123456789; done");
     CHECK(shell.Run().error().code == base::ErrorCode::kTooLarge);
   }
+}
+
+TEST_CASE("process: the program inherits no descriptor but the standard ones", "[client]") {
+  base::asio::io_context io;
+  // Asio opens its sockets without FD_CLOEXEC. A program that outlives us must not keep our port.
+  using Tcp = boost::asio::ip::tcp;
+  const Tcp::acceptor acceptor(io, Tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
+  const Running<base::Result<ProcessResult>> running(io, [&io] {
+    ProcessOptions options;
+    options.arguments = {"sh", "-c", "ls /proc/$$/fd"};
+    return RunProcess(io.get_executor(), std::move(options));
+  });
+  io.restart();
+  io.run();
+  REQUIRE(running.value());
+  CHECK(running.value()->output == "0\n1\n2\n");
 }
 
 TEST_CASE("process: a cancelled run ends at once", "[client]") {
