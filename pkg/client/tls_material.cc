@@ -18,6 +18,10 @@ base::Result<void> Reread(const std::string& path, std::string& into) {
   if (path.empty()) return {};
   base::Result<std::string> content = ReadFile(path);
   if (!content) return content.error();
+  // It may be in the middle of being written. Without a CA, all the system's roots are trusted.
+  if (Trim(*content).empty()) {
+    return base::Error{.code = base::ErrorCode::kInvalidArgument, .message = path + " is empty"};
+  }
   into = std::move(*content);
   return {};
 }

@@ -19,8 +19,8 @@ class TlsMaterial {
  public:
   TlsMaterial(http::Client& http, const ClusterConfig& config, base::TimePoint now);
 
-  // Reads the files that are due. If one cannot be read or used, that is logged and the old one is
-  // kept.
+  // Reads the files that are due. If one is empty, or cannot be read or used, that is logged and
+  // the old ones are kept.
   void Refresh(base::TimePoint now);
   // Errors: kInvalidArgument if they do not parse or do not match; the old ones are kept.
   base::Result<void> UseClientCertificate(std::string cert_pem, std::string key_pem);

@@ -255,5 +255,23 @@ TEST_CASE("tls material: files are read again after five minutes, and only chang
   CHECK(fixture.script.tls[1].ca_pem == "A2");
 }
 
+TEST_CASE("tls material: an emptied file does not change the trust", "[client]") {
+  const TempFolder folder;
+  Fixture fixture;
+  fixture.config.ca_file = folder.Write("ca", "A");
+  fixture.config.tls.ca_pem = "A";
+  TlsMaterial tls(fixture.http, fixture.config, fixture.scheduler.Now());
+  // It is being written, for example. Without a CA, every root of the system would be trusted.
+  folder.Write("ca", "\n");
+  fixture.scheduler.RunFor(5min);
+  tls.Refresh(fixture.scheduler.Now());
+  CHECK(fixture.script.tls.empty());
+  folder.Write("ca", "A2");
+  fixture.scheduler.RunFor(5min);
+  tls.Refresh(fixture.scheduler.Now());
+  REQUIRE(fixture.script.tls.size() == 1);
+  CHECK(fixture.script.tls[0].ca_pem == "A2");
+}
+
 }  // namespace
 }  // namespace client::credentials_test
