@@ -224,7 +224,7 @@ Task<Result<StreamedResponse>> AsioClient::OpenBefore(Request request, bool acce
 // Adds the fields of all our requests.
 void AsioClient::Complete(Request* request, bool accept_gzip) const {
   Headers& headers = request->headers;
-  if (!headers.Has("Host")) headers.Add("Host", options_.server.Authority());
+  if (!headers.Has("Host")) headers.Add("Host", options_.server.HostField());
   if (accept_gzip && !headers.Has("Accept-Encoding")) headers.Add("Accept-Encoding", "gzip");
   if (!dialer_.absolute_targets()) return;
   request->target = "http://" + options_.server.Authority() + request->target;

@@ -51,8 +51,11 @@ struct Url {
   std::string path;      // prefix without trailing slash, "" for none
   std::string username;  // for proxies
   std::string password;
-  // "host:port", brackets around IPv6: for Host headers and messages.
+  // "host:port", brackets around IPv6: for CONNECT and messages.
   [[nodiscard]] std::string Authority() const;
+  // The same without the default port of the scheme, as other clients send it: some proxies before
+  // a server compare its name literally.
+  [[nodiscard]] std::string HostField() const;
 };
 
 // Parses "https://10.0.0.1:6443/prefix". A missing port is the scheme's default. Errors:

@@ -31,6 +31,10 @@ std::uint16_t DefaultPort(std::string_view scheme) {
   return 0;
 }
 
+std::string Bracketed(const std::string& host) {
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+}
+
 struct HostPort {
   std::string_view host;
   std::string_view port;  // "" if the text has none
@@ -118,9 +122,10 @@ base::Result<Query> ParseQuery(std::string_view text) {
 
 }  // namespace
 
-std::string Url::Authority() const {
-  const bool v6 = host.find(':') != std::string::npos;
-  return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+std::string Url::Authority() const { return Bracketed(host) + ":" + std::to_string(port); }
+
+std::string Url::HostField() const {
+  return port == DefaultPort(scheme) ? Bracketed(host) : Authority();
 }
 
 base::Result<Url> ParseUrl(std::string_view text) {

@@ -32,6 +32,16 @@ TEST_CASE("url: scheme, host, port and prefix are taken apart", "[http]") {
   CHECK(url->Authority() == c.authority);
 }
 
+TEST_CASE("url: a Host field leaves out the port of the scheme, as clients usually do", "[http]") {
+  const auto host = [](std::string_view url) { return http::ParseUrl(url).value().HostField(); };
+  CHECK(host("https://api.example.com/k8s") == "api.example.com");
+  CHECK(host("https://api.example.com:443") == "api.example.com");
+  CHECK(host("https://api.example.com:80") == "api.example.com:80");
+  CHECK(host("http://api.example.com") == "api.example.com");
+  CHECK(host("https://[::1]") == "[::1]");
+  CHECK(host("https://[::1]:6443") == "[::1]:6443");
+}
+
 TEST_CASE("url: the credentials of a proxy are decoded", "[http]") {
   const auto url = http::ParseUrl("http://us%40er:p%3Aw@proxy:3128");
   REQUIRE(url.has_value());
