@@ -5,6 +5,7 @@
 
 #include "pkg/base/duration.h"
 #include "pkg/base/scheduler.h"
+#include "pkg/base/text.h"
 #include "pkg/http/dialer.h"
 #include "pkg/http/format.h"
 #include "pkg/http/gzip.h"
@@ -236,7 +237,7 @@ StreamedResponse AsioClient::Decode(Pool* pool, Exchange exchange, bool decodes)
   StreamedResponse response;
   response.status = exchange.parser->response.status;
   response.headers = std::move(exchange.parser->response.headers);
-  const bool gzip = decodes && response.headers.Get("Content-Encoding") == "gzip";
+  const bool gzip = decodes && base::ToLower(response.headers.Get("Content-Encoding")) == "gzip";
   if (gzip) {
     // Both describe the encoded body.
     response.headers.Remove("Content-Encoding");
