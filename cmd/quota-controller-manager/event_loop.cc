@@ -28,15 +28,18 @@ int __wrap_epoll_wait(int fd, epoll_event* events, int most, int milliseconds) {
 
 namespace manager {
 
-void RunLoop(boost::asio::io_context& io, const std::function<void(base::Duration)>& on_held) {
+void RunLoop(boost::asio::io_context& io, const std::function<void(base::Duration)>& on_held,
+             const std::function<bool()>& ended) {
   const base::RealClock clock;
-  base::TimePoint ended = clock.Now();
-  base::LongestHold longest(ended);
-  while (io.run_one() > 0) {
-    const base::TimePoint began = std::max(ended, waited_until);
-    ended = clock.Now();
-    if (const auto held = longest.OnWork(began, ended)) on_held(*held);
+  base::TimePoint before = clock.Now();
+  base::LongestHold longest(before);
+  while (!ended() && io.run_one() > 0) {
+    const base::TimePoint began = std::max(before, waited_until);
+    const base::TimePoint now = clock.Now();
+    if (const auto held = longest.OnWork(began, now)) on_held(*held);
+    before = now;
   }
+  io.poll();  // handlers of what was cancelled
 }
 
 }  // namespace manager

@@ -10,8 +10,10 @@
 
 namespace manager {
 
-// Returns when no work is left. While there is work, `on_held` gets the longest piece of work once
-// a second.
-void RunLoop(boost::asio::io_context& io, const std::function<void(base::Duration)>& on_held);
+// Returns when no work is left, or when `ended` says that nobody waits for the rest: a look-up of a
+// host name cannot be interrupted. Then io.stopped() is false. Once a second `on_held` gets the
+// longest piece of work.
+void RunLoop(boost::asio::io_context& io, const std::function<void(base::Duration)>& on_held,
+             const std::function<bool()>& ended);
 
 }  // namespace manager

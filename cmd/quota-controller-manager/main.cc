@@ -4,6 +4,7 @@
 // start can never work (a wrong flag, an unreadable kubeconfig).
 
 #include <glog/logging.h>
+#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 #include <csignal>
@@ -43,7 +44,12 @@ int main(int argc, char** argv) {
   auto daemon = manager::NewManager(io, *options);
   if (!daemon) return Refuse(daemon.error());
   (*daemon)->Start();
-  manager::RunLoop(io, [&](base::Duration held) { (*daemon)->OnLoopHeld(held); });
+  manager::RunLoop(
+      io, [&](base::Duration held) { (*daemon)->OnLoopHeld(held); },
+      [&] { return (*daemon)->ended(); });
   LOG(INFO) << "stopped";
-  return (*daemon)->exit_code();
+  const int code = (*daemon)->exit_code();
+  // The io_context's destructor would wait for a look-up that may not end for a minute.
+  if (!io.stopped()) _exit(code);
+  return code;
 }

@@ -85,6 +85,7 @@ class ManagerImpl final : public Manager {
   void OnLoopHeld(base::Duration longest) override {
     loop_held_.Observe(std::chrono::duration<double>(longest).count());
   }
+  [[nodiscard]] bool ended() const override { return tasks_.empty(); }
   [[nodiscard]] int exit_code() const override { return exit_code_; }
 
  private:

@@ -20,6 +20,8 @@ class Manager {
   virtual void Start() = 0;
   // Reports the longest time in the last second that one piece of work occupied the event loop.
   virtual void OnLoopHeld(base::Duration longest) = 0;
+  // True once no task is left.
+  [[nodiscard]] virtual bool ended() const = 0;
   // The process's exit code, once no task is left: 0 after a signal, 1 if the lease was lost.
   [[nodiscard]] virtual int exit_code() const = 0;
 };

@@ -80,6 +80,20 @@ TEST_CASE("the daemon exits with 0 on SIGTERM", "[e2e][outage]") {
   CHECK(daemon.Stop() == 0);
 }
 
+TEST_CASE("the daemon exits with 0 on SIGTERM, even while a name look-up does not end",
+          "[e2e][outage][sandbox-only]") {
+  const TempDir dir;
+  const std::string kubeconfig =
+      dir.Write("kubeconfig", KubeconfigText({.server = "https://api.example.test:6443"}));
+  Daemon daemon({.kubeconfig = kubeconfig, .env = Preloading("libstuck_look_up.so")});
+  Eventually("the daemon lives", [&]() -> std::string {
+    return daemon.Probe("/livez") == 200 ? "" : "no answer; its log:\n" + daemon.Log();
+  });
+  const auto began = std::chrono::steady_clock::now();
+  CHECK(daemon.Stop() == 0);
+  CHECK(std::chrono::steady_clock::now() - began < Stretched(10s));
+}
+
 TEST_CASE("the daemon follows an API server that was killed and came back", "[e2e][outage]") {
   const auto server = StartServer();
   Scenario s(*server);

@@ -57,6 +57,18 @@ std::string BuiltProgram(const std::string& name) {
   return path.string();
 }
 
+std::string PreloadPath(const std::string& library) {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / library).string();
+}
+
+std::map<std::string, std::string> Preloading(const std::string& library) {
+  // AddressSanitizer must be the first library; these do not need it.
+  const char* asan = getenv("ASAN_OPTIONS");
+  const std::string options = asan == nullptr ? "" : std::string(asan) + ":";
+  return {{"LD_PRELOAD", PreloadPath(library)},
+          {"ASAN_OPTIONS", options + "verify_asan_link_order=0"}};
+}
+
 bool IsSanitized(const std::string& program) {
   const auto content = ReadFile(program);
   return content.find("__asan_init") != std::string::npos ||

@@ -2,6 +2,7 @@
 
 // Helpers for files and the build folder.
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,10 @@ std::string ReadFile(const std::string& path);  // "" if there is none
 // quota-controller-manager and sandbox-apiserver, are taken from the folder QCM_E2E_PROGRAMS if
 // that is set: they may be sanitized although the tests are not.
 std::string BuiltProgram(const std::string& name);
+// Of a library that is preloaded into programs under test (tests/e2e/preload): its path, and the
+// environment of such a program.
+std::string PreloadPath(const std::string& library);
+std::map<std::string, std::string> Preloading(const std::string& library);
 // True if this program was built with AddressSanitizer or ThreadSanitizer.
 bool IsSanitized(const std::string& program);
 // A program on PATH; "" if there is none.
