@@ -1,12 +1,14 @@
 #include "pkg/http/dialer.h"
 
 #include "pkg/http/proxy.h"
-#include "pkg/http/resolve.h"
 
 namespace http {
 
 Dialer::Dialer(base::asio::any_io_executor executor, Url server, std::optional<Url> proxy)
-    : executor_(std::move(executor)), server_(std::move(server)), proxy_(std::move(proxy)) {}
+    : executor_(std::move(executor)),
+      server_(std::move(server)),
+      proxy_(std::move(proxy)),
+      resolver_(proxy_ ? proxy_->host : server_.host, proxy_ ? proxy_->port : server_.port) {}
 
 bool Dialer::absolute_targets() const {
   return proxy_ && proxy_->scheme != "socks5" && server_.scheme == "http";
@@ -27,7 +29,7 @@ base::Result<void> Dialer::SetTls(const TlsOptions& options) {
 }
 
 base::Task<base::Result<std::unique_ptr<Connection>>> Dialer::Dial(base::TimePoint deadline) {
-  auto connection = co_await ConnectTcp(proxy_ ? *proxy_ : server_, deadline);
+  auto connection = co_await ConnectTcp(deadline);
   if (!connection) co_return connection.error();
   if (proxy_) {
     const auto passed = co_await PassProxy(**connection, deadline);
@@ -41,9 +43,8 @@ base::Task<base::Result<std::unique_ptr<Connection>>> Dialer::Dial(base::TimePoi
   co_return std::move(*connection);
 }
 
-base::Task<base::Result<std::unique_ptr<Connection>>> Dialer::ConnectTcp(Url to,
-                                                                         base::TimePoint deadline) {
-  const auto endpoints = co_await Resolve(to.host, to.port, deadline);
+base::Task<base::Result<std::unique_ptr<Connection>>> Dialer::ConnectTcp(base::TimePoint deadline) {
+  const auto endpoints = co_await resolver_.Resolve(deadline);
   if (!endpoints) co_return endpoints.error();
   const std::string peer =
       proxy_ ? server_.Authority() + " through proxy " + proxy_->Authority() : server_.Authority();

@@ -8,6 +8,7 @@
 
 #include "pkg/http/client.h"
 #include "pkg/http/connection.h"
+#include "pkg/http/resolve.h"
 
 namespace http {
 
@@ -23,13 +24,13 @@ class Dialer {
   [[nodiscard]] bool absolute_targets() const;
 
  private:
-  base::Task<base::Result<std::unique_ptr<Connection>>> ConnectTcp(Url to,
-                                                                   base::TimePoint deadline);
+  base::Task<base::Result<std::unique_ptr<Connection>>> ConnectTcp(base::TimePoint deadline);
   base::Task<base::Result<void>> PassProxy(Connection& connection, base::TimePoint deadline);
 
   base::asio::any_io_executor executor_;
   Url server_;
   std::optional<Url> proxy_;
+  Resolver resolver_;                            // of the proxy, or else of the server
   std::shared_ptr<const TlsContext> tls_;        // null before SetTls(), and for plain http
   std::shared_ptr<const TlsContext> proxy_tls_;  // the same trust, without our certificate
   std::string server_name_;                      // the name that the server's certificate must have

@@ -2,6 +2,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <list>
 
 #include "pkg/base/asio.h"
 
@@ -10,37 +11,47 @@ namespace {
 
 namespace asio = boost::asio;
 
-struct LookUp {
-  explicit LookUp(const asio::any_io_executor& executor) : resolver(executor), wake(executor) {}
+}  // namespace
+
+// Shared by its callers and the handler, which may run after all callers have timed out.
+struct Resolver::LookUp {
+  explicit LookUp(const asio::any_io_executor& executor) : resolver(executor) {}
   Tcp::resolver resolver;
-  asio::steady_timer wake;
+  std::list<asio::steady_timer*> waiting;  // cancelled at the end
   bool done = false;
   boost::system::error_code error;
   std::vector<Tcp::endpoint> found;
 };
 
-}  // namespace
-
-base::Task<base::Result<std::vector<Tcp::endpoint>>> Resolve(std::string host, std::uint16_t port,
-                                                             base::TimePoint deadline) {
-  boost::system::error_code not_an_address;
-  const asio::ip::address address = asio::ip::make_address(host, not_an_address);
-  if (!not_an_address) co_return std::vector<Tcp::endpoint>(1, Tcp::endpoint(address, port));
-
-  const std::string what = "look up " + host + ":" + std::to_string(port);
-  const auto executor = co_await asio::this_coro::executor;
-  // Shared with the handler, which may run after this coroutine has timed out.
-  const auto look_up = std::make_shared<LookUp>(executor);
-  look_up->wake.expires_at(deadline);
+// Returns the look-up that runs now, or a new one.
+std::shared_ptr<Resolver::LookUp> Resolver::Join(const asio::any_io_executor& executor) {
+  std::shared_ptr<LookUp> look_up = running_.lock();
+  if (look_up && !look_up->done) return look_up;
+  look_up = std::make_shared<LookUp>(executor);
+  running_ = look_up;
   look_up->resolver.async_resolve(
-      host, std::to_string(port), Tcp::resolver::numeric_service,
+      host_, std::to_string(port_), Tcp::resolver::numeric_service,
       [look_up](const boost::system::error_code& error, const Tcp::resolver::results_type& found) {
         look_up->done = true;
         look_up->error = error;
         for (const auto& entry : found) look_up->found.push_back(entry.endpoint());
-        look_up->wake.cancel();
+        for (asio::steady_timer* wake : look_up->waiting) wake->cancel();
       });
-  co_await look_up->wake.async_wait(base::kTuple);
+  return look_up;
+}
+
+base::Task<base::Result<std::vector<Tcp::endpoint>>> Resolver::Resolve(base::TimePoint deadline) {
+  boost::system::error_code not_an_address;
+  const asio::ip::address address = asio::ip::make_address(host_, not_an_address);
+  if (!not_an_address) co_return std::vector<Tcp::endpoint>(1, Tcp::endpoint(address, port_));
+
+  const std::string what = "look up " + host_ + ":" + std::to_string(port_);
+  const auto executor = co_await asio::this_coro::executor;
+  const std::shared_ptr<LookUp> look_up = Join(executor);
+  asio::steady_timer wake(executor, deadline);
+  const auto place = look_up->waiting.insert(look_up->waiting.end(), &wake);
+  co_await wake.async_wait(base::kTuple);
+  look_up->waiting.erase(place);
   const auto state = co_await asio::this_coro::cancellation_state;
   if (state.cancelled() != asio::cancellation_type::none) {
     co_return base::Error{.code = base::ErrorCode::kCancelled, .message = what};
@@ -52,7 +63,7 @@ base::Task<base::Result<std::vector<Tcp::endpoint>>> Resolve(std::string host, s
     const std::string why = look_up->error ? look_up->error.message() : "no address";
     co_return base::Error{.code = base::ErrorCode::kUnavailable, .message = what + ": " + why};
   }
-  co_return std::move(look_up->found);
+  co_return look_up->found;
 }
 
 }  // namespace http
