@@ -262,10 +262,11 @@ Task<Result<Exchange>> AsioClient::Begin(Request request, TimePoint deadline) {
     const std::uint64_t written = exchange->connection->socket().bytes_written();
     auto done = co_await SendAndReadHeader(*exchange, bytes, request.method == "HEAD", deadline);
     if (done) co_return std::move(*exchange);
+    const bool unanswered = !exchange->parser->started();
+    if (unanswered && done.error().Is(ErrorCode::kTimeout)) pool_.DropIdle();
     // The server may have closed a pooled connection just when we used it.
     const bool unsent = exchange->connection->socket().bytes_written() == written;
-    const bool stale = exchange->pooled && done.error().Is(ErrorCode::kUnavailable) &&
-                       !exchange->parser->started();
+    const bool stale = unanswered && exchange->pooled && done.error().Is(ErrorCode::kUnavailable);
     if (!stale || !(unsent || IsSafeToRepeat(request.method))) co_return done.error();
   }
 }

@@ -5,9 +5,9 @@
 //
 // Guarantees: every wait has a deadline. If the server closed a pooled connection meanwhile, the
 // request is sent again on a new connection, but only where that is safe (no byte of the answer was
-// read, and the method is GET, HEAD or OPTIONS, or no byte of the request had left). A body above
-// the bound is refused (kTooLarge). A cancelled coroutine closes its connection and returns
-// kCancelled.
+// read, and the method is GET, HEAD or OPTIONS, or no byte of the request had left). If a
+// connection is silent until the deadline, the idle ones are not used again. A body above the bound
+// is refused (kTooLarge). A cancelled coroutine closes its connection and returns kCancelled.
 //
 // Single-threaded: all calls are on the executor's thread. The client must outlive its streams.
 

@@ -216,6 +216,22 @@ TEST_CASE("a leader without answers of the server exits with 1, and the other re
   CHECK(a->WaitEnd(Stretched(25s)) == 1);
 }
 
+TEST_CASE("a leader keeps its lease when all its connections lead nowhere", "[e2e][leader]") {
+  Replicas r;
+  TcpProxy proxy(r.scenario().server().port());
+  const auto a = r.Start("first", r.scenario().server().Kubeconfig(proxy.port()));
+  // Written slowly, and so at the same time: the daemon keeps several connections.
+  proxy.Slow(50ms);
+  for (int i = 0; i < 20; ++i) {
+    r.scenario().Create("resourcequotas", Quota("q" + std::to_string(i), {{"pods", "9"}}));
+  }
+  r.scenario().WaitUsed("q19", {{"pods", "2"}});
+  proxy.Slow(0ms);
+  proxy.Abandon();
+  Always(
+      "it leads", [&]() -> std::string { return Replicas::Leads(*a) ? "" : a->Log(); }, 2 * kLease);
+}
+
 TEST_CASE("the lease of another holder is not taken before it ends", "[e2e][leader][server]") {
   Replicas r;
   Scenario& s = r.scenario();

@@ -36,6 +36,7 @@ struct Pair {
   int server;
   bool client_ended = false;
   bool server_ended = false;
+  bool abandoned = false;
   std::deque<Late> late{};  // in order of time
 
   void Close() const {
@@ -80,6 +81,7 @@ class TcpProxy::Relay {
 
   std::atomic<bool> stop_{false};
   std::atomic<bool> cut_{false};
+  std::atomic<bool> abandon_{false};
   std::atomic<bool> refuse_{false};
   std::atomic<bool> stall_{false};
   std::atomic<bool> swallow_{false};
@@ -96,13 +98,18 @@ class TcpProxy::Relay {
       for (const auto& pair : pairs_) {
         // poll() ignores a negative descriptor: a stalled peer that disconnects must not make the
         // loop spin.
-        fds.push_back({stalled || pair.client_ended ? -1 : pair.client, POLLIN, 0});
-        fds.push_back({stalled || pair.server_ended ? -1 : pair.server, POLLIN, 0});
+        const bool deaf = stalled || pair.abandoned;
+        fds.push_back({deaf || pair.client_ended ? -1 : pair.client, POLLIN, 0});
+        fds.push_back({deaf || pair.server_ended ? -1 : pair.server, POLLIN, 0});
       }
       poll(fds.data(), fds.size(), stalled ? -1 : UntilDue());
       if (fds[0].revents != 0) DrainWake();
       if (cut_.exchange(false)) {
         CloseAll();
+        continue;
+      }
+      if (abandon_.exchange(false)) {
+        for (Pair& pair : pairs_) pair.abandoned = true;
         continue;
       }
       if (!stalled) RelayReady(fds);
@@ -211,6 +218,11 @@ void TcpProxy::Stall(bool stall) {
 
 void TcpProxy::Swallow(bool swallow) {
   relay_->swallow_ = swallow;
+  relay_->Wake();
+}
+
+void TcpProxy::Abandon() {
+  relay_->abandon_ = true;
   relay_->Wake();
 }
 

@@ -32,6 +32,9 @@ class TcpProxy {
   // disconnects: half-open connections. Dropped bytes are lost, so these connections are unusable
   // afterwards.
   void Swallow(bool swallow);
+  // The connections of this moment stay open and never carry a byte again; new ones are relayed. So
+  // a load balancer fails that has forgotten its connections.
+  void Abandon();
   // Delays bytes, and the end of a connection, by this time. Zero: no delay.
   void Slow(std::chrono::milliseconds delay);
   // Bytes received from the target so far.

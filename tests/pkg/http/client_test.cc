@@ -259,6 +259,43 @@ TEST_CASE("client: a fresh connection that dies is not tried again", "[http][cli
   });
 }
 
+TEST_CASE("client: after a silent kept connection the other ones are not used", "[http][client]") {
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.Run([&]() -> Task<void> {
+    Listener listener(loopback.io());
+    base::TaskGroup server(loopback.io().get_executor());
+    // Each connection is answered once, when two are there, and silent from then on.
+    int open = 0;
+    const auto serve = [&]() -> Task<void> {
+      const auto connection = co_await listener.Accept();
+      ++open;
+      while (open < 2) co_await http::test::Yield();
+      co_await ReadUntil(*connection, "\r\n\r\n");
+      co_await connection->Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Soon());
+      base::RealScheduler scheduler(loopback.io().get_executor());
+      co_await scheduler.Sleep(1h);
+    };
+    for (int i = 0; i < 3; ++i) server.Spawn("server", serve);
+    const auto client = NewClient(loopback.io(), listener.port());
+    base::TaskGroup both(loopback.io().get_executor());
+    for (int i = 0; i < 2; ++i) {
+      both.Spawn("get", [&]() -> Task<void> {
+        const auto response = co_await client->Do(Get("/"), kLong);
+        CHECK(response.has_value());
+      });
+    }
+    co_await both.Join();
+    const auto silent = co_await client->Do(Ask("PUT", "/", "{}"), 30ms);
+    REQUIRE_FALSE(silent.has_value());
+    CHECK(silent.error().Is(ErrorCode::kTimeout));
+    const auto next = co_await client->Do(Ask("PUT", "/", "{}"), 10s);
+    CHECK(next.has_value());
+    server.Cancel();
+    co_await server.Join();
+  });
+}
+
 TEST_CASE("client: a request to a silent server ends at the deadline", "[http][client]") {
   Loopback loopback;
   loopback.handler = [&](http::Request request, http::Peer,
