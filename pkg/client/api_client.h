@@ -29,7 +29,7 @@ struct ApiRequest {
   std::string content_type;  // "" if there is no body
   std::string body;
   std::chrono::milliseconds timeout{
-      30'000};                // Do(): everything, with retries; Stream(): until the headers
+      30'000};                // Do(): everything, with retries; Stream(): headers, or a refusal
   std::string if_none_match;  // an ETag; a 304 is then an answer without a body, not an error
 };
 

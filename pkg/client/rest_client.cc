@@ -44,11 +44,18 @@ http::Headers FixedHeaders(const RestOptions& options, const Impersonation& as) 
   return headers;
 }
 
+// Returns the time until `deadline`, at least a millisecond.
+milliseconds Left(const base::Clock& clock, base::TimePoint deadline) {
+  return std::max(milliseconds(1), duration_cast<milliseconds>(deadline - clock.Now()));
+}
+
 // Reads the body of a refusal that arrives as a stream. An incomplete text is good enough.
-base::Task<std::string> ReadRefusal(std::unique_ptr<http::BodyStream> body, milliseconds timeout) {
+base::Task<std::string> ReadRefusal(std::unique_ptr<http::BodyStream> body,
+                                    const base::Clock& clock, base::TimePoint deadline) {
   std::string text;
-  while (text.size() < kMaxRefusalBytes) {
-    Result<std::optional<std::string>> part = co_await body->Read(timeout);
+  while (text.size() < kMaxRefusalBytes && clock.Now() < deadline) {
+    const milliseconds left = Left(clock, deadline);
+    Result<std::optional<std::string>> part = co_await body->Read(left);
     if (!part || !*part) break;
     text += **part;
   }
@@ -186,7 +193,7 @@ base::Task<Result<std::unique_ptr<http::BodyStream>>> RestClient::Stream(ApiRequ
     prepared.headers.Add("Authorization", credential->authorization);
   }
   const base::TimePoint began = scheduler_.Now();
-  const auto left = std::max(milliseconds(1), duration_cast<milliseconds>(deadline - began));
+  const milliseconds left = Left(scheduler_, deadline);
   // Compression could hold back small events of a watch.
   const bool gzip = compress_ && !IsWatch(request);
   Result<http::StreamedResponse> response = co_await http_->Open(std::move(prepared), gzip, left);
@@ -195,7 +202,7 @@ base::Task<Result<std::unique_ptr<http::BodyStream>>> RestClient::Stream(ApiRequ
   if (IsSuccess(response->status)) co_return std::move(response->body);
   // Not repeated here: the caller tries again, with the new credential.
   if (response->status == 401) credentials_->Reject(credential->generation);
-  const std::string refusal = co_await ReadRefusal(std::move(response->body), left);
+  const std::string refusal = co_await ReadRefusal(std::move(response->body), scheduler_, deadline);
   co_return ErrorFromAnswer(request.verb, request.path, response->status,
                             response->headers.Get("Retry-After"), refusal);
 }

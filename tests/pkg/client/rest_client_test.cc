@@ -267,6 +267,31 @@ TEST_CASE("rest client: a refused stream is an error with the server's words", "
   CHECK(ReadAll(fixture, {.path = "/x"}).error().retry_after == 4s);
 }
 
+// Brings one byte every second, without end.
+struct DrippingBody final : http::BodyStream {
+  explicit DrippingBody(base::Scheduler& scheduler) : clock(scheduler) {}
+  base::Task<base::Result<std::optional<std::string>>> Read(std::chrono::milliseconds) override {
+    co_await clock.Sleep(1s);
+    co_return std::optional<std::string>("x");
+  }
+  base::Scheduler& clock;
+};
+
+TEST_CASE("rest client: a refusal that never ends is cut at the request's timeout", "[client]") {
+  Fixture fixture;
+  fixture.script.Answer(503, "");
+  fixture.script.make_body = [&](const std::string&) {
+    return std::make_unique<DrippingBody>(fixture.scheduler);
+  };
+  using Stream = base::Result<std::unique_ptr<http::BodyStream>>;
+  Running<Stream> running(fixture.io, [&rest = fixture.Client()] {
+    return rest.Stream({.path = "/x", .query = {{"watch", "1"}}, .timeout = 30s});
+  });
+  fixture.scheduler.RunFor(31s);
+  REQUIRE(running.done());
+  CHECK(running.Take().error().message.starts_with("GET /x: 503 ServiceUnavailable: xxx"));
+}
+
 TEST_CASE("rest client: the error for an answer that is not a JSON object names the request",
           "[client]") {
   Fixture fixture;

@@ -38,6 +38,8 @@ struct HttpScript {
   };
   std::deque<base::Result<http::Response>> answers;
   std::vector<Sent> sent;
+  // Makes the bodies of streams; null: they arrive whole.
+  std::function<std::unique_ptr<http::BodyStream>(std::string)> make_body;
   std::vector<http::TlsOptions> tls;
   std::optional<base::Error> refuse_tls;
   int idle_closed = 0;
@@ -68,7 +70,11 @@ class ScriptedHttp final : public http::Client {
     http::StreamedResponse streamed;
     streamed.status = answer->status;
     streamed.headers = std::move(answer->headers);
-    streamed.body = std::make_unique<StringBody>(std::move(answer->body));
+    if (script_.make_body) {
+      streamed.body = script_.make_body(std::move(answer->body));
+    } else {
+      streamed.body = std::make_unique<StringBody>(std::move(answer->body));
+    }
     co_return streamed;
   }
 
