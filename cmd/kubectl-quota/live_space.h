@@ -1,0 +1,52 @@
+#pragma once
+
+// One namespace of the cluster for `check`, with its quotas and everything that affects admission.
+// Single-threaded.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cmd/kubectl-quota/cluster_limits.h"
+#include "cmd/kubectl-quota/commands.h"
+#include "cmd/kubectl-quota/objects.h"
+#include "cmd/kubectl-quota/surroundings.h"
+#include "pkg/inspect/check_view.h"
+#include "pkg/inspect/manifest.h"
+
+namespace kubectl_quota {
+
+class LiveSpace {
+ public:
+  // `session` must outlive it.
+  LiveSpace(Session& session, std::string ns)
+      : session_(session), cluster_(session.cluster), ns_(std::move(ns)) {}
+
+  // Call first. `manifests` are all that will be added, and `limits` have been read.
+  base::Task<base::Result<void>> Read(const std::vector<inspect::Manifest>& manifests,
+                                      ClusterLimits& limits);
+  // Adds the needs of one manifest; with --server, also the server's answer to it.
+  base::Task<base::Result<void>> Add(json::Value object, inspect::Checked& checked);
+  // Returns the result, and charges it to `limits`.
+  inspect::CheckedSpace Take(ClusterLimits& limits);
+
+ private:
+  // Returns the stored object of this name; null if there is none, or with --replace.
+  base::Task<base::Result<json::Value>> Stored(const json::Value& object);
+  // Errors: of the connection. A refusal is not an error.
+  base::Task<base::Result<inspect::ServerAnswer>> AskServer(const json::Value& object,
+                                                            const inspect::Expansion& expansion);
+  // True if the object fits without the objects that controllers create for it.
+  bool FitsAlone(const inspect::ObjectName& name, const inspect::Expansion& expansion);
+
+  Session& session_;
+  Cluster& cluster_;
+  std::string ns_;
+  inspect::Surroundings surroundings_;
+  Unread unread_;
+  std::unique_ptr<Counters> counters_;
+  std::unique_ptr<inspect::FitBook> book_;
+  inspect::FitBook empty_{{}};  // without any needs
+};
+
+}  // namespace kubectl_quota

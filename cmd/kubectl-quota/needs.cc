@@ -1,0 +1,29 @@
+#include "cmd/kubectl-quota/needs.h"
+
+#include <utility>
+
+#include "pkg/api/object_meta.h"
+
+namespace kubectl_quota {
+
+std::set<std::string> LimitedNames(const std::vector<quota::Quota>& quotas) {
+  std::set<std::string> names;
+  for (const quota::Quota& quota : quotas) {
+    for (const auto& [name, limit] : inspect::LimitsOf(quota)) names.insert(name);
+  }
+  return names;
+}
+
+base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,
+                             inspect::FitBook& book, std::vector<std::string>& notes) {
+  for (std::string& note : expansion.notes) notes.push_back(std::move(note));
+  for (const inspect::Piece& piece : expansion.pieces) {
+    const inspect::Counter* counter =
+        counters.Of(api::ApiVersion(piece.object), api::Kind(piece.object));
+    if (counter == nullptr) continue;
+    if (auto added = book.Add(*counter, piece, now); !added) return added;
+  }
+  return {};
+}
+
+}  // namespace kubectl_quota

@@ -1,0 +1,32 @@
+#pragma once
+
+// Adds what manifests need to the quotas that limit them; the same with a cluster and without one.
+// Single-threaded.
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cmd/kubectl-quota/objects.h"
+#include "pkg/inspect/fit.h"
+#include "pkg/inspect/workload.h"
+
+namespace kubectl_quota {
+
+std::set<std::string> LimitedNames(const std::vector<quota::Quota>& quotas);
+
+// Adds the needs of one expanded manifest, and its notes to `notes`. Errors: of FitBook::Add().
+base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,
+                             inspect::FitBook& book, std::vector<std::string>& notes);
+
+// Charges the needs of one namespace to the ClusterQuotas, for the check of the next namespace.
+// `quotas` is a Forest or a ClusterLimits.
+void Charge(const inspect::FitBook& book, auto& quotas) {
+  const std::vector<quota::ResourceList> asked = book.Asked();
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const quota::Quota& quota = book.quotas()[i];
+    if (quota.cluster) quotas.Charge(quota.key.name, asked[i]);
+  }
+}
+
+}  // namespace kubectl_quota
