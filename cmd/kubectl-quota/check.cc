@@ -70,6 +70,7 @@ base::Result<Checked> CheckFiles(const Options& options, base::WallTime now,
   for (auto& [ns, manifests] : inputs->manifests) {
     inspect::FitBook book(inputs->QuotasOf(ns), forest.ReachOf(&inputs->labels[ns]));
     Counters counters(nothing, api);
+    inputs->surroundings.claim_templates = TemplatesIn(manifests, api, book.quotas());
     for (const Manifest& manifest : manifests) {
       auto expansion = inspect::Expand(manifest.object, inputs->surroundings);
       if (!expansion) return expansion.error().Wrap(manifest.where);

@@ -16,11 +16,11 @@ constexpr int kMostLevels = 8;
 // If a quota limits more namespaces than these, all objects of the cluster are listed at once.
 constexpr std::size_t kMostPlaces = 16;
 
-bool OwnsAny(const quota::Evaluator& evaluator, const std::vector<std::string>& names) {
+bool OwnsAny(const quota::Evaluator& evaluator, const auto& names) {
   return std::ranges::any_of(names, [&](const auto& name) { return evaluator.owns(name); });
 }
 
-bool ClassesMatter(const quota::Evaluator& evaluator, const std::vector<std::string>& names) {
+bool ClassesMatter(const quota::Evaluator& evaluator, const auto& names) {
   return evaluator.classes && std::ranges::any_of(names, [&](const std::string& name) {
            return evaluator.classes->concerns(name);
          });
@@ -118,6 +118,14 @@ const client::ApiResource* FindResource(const client::Discovered& kinds,
            (version.empty() ? served.preferred : served.gvr.version == version);
   });
   return found == kinds.resources.end() ? nullptr : &*found;
+}
+
+bool MayCount(const quota::QuotaApi& api, const api::GroupResource& resource,
+              const std::set<std::string>& names) {
+  return std::ranges::any_of(api.evaluators, [&](const quota::Evaluator& evaluator) {
+    return evaluator.resource == resource &&
+           (OwnsAny(evaluator, names) || ClassesMatter(evaluator, names));
+  });
 }
 
 base::Task<std::vector<Source>> SourcesOf(Cluster& cluster, const quota::QuotaApi& api,

@@ -27,6 +27,10 @@ struct Source {
 base::Task<std::vector<Source>> SourcesOf(Cluster& cluster, const quota::QuotaApi& api,
                                           std::vector<std::string> names);
 
+// True if objects of the resource may count under one of these names.
+bool MayCount(const quota::QuotaApi& api, const api::GroupResource& resource,
+              const std::set<std::string>& names);
+
 // Returns the served resource of a kind or resource name; nullptr if there is none.
 const client::ApiResource* FindKind(const client::Discovered& kinds, std::string_view api_version,
                                     std::string_view kind);

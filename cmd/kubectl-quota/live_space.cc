@@ -43,6 +43,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests, Clust
   auto surroundings = co_await ReadSurroundings(cluster_, ns_, unread_);
   if (!surroundings) co_return surroundings.error();
   surroundings_ = std::move(*surroundings);
+  surroundings_.claim_templates = TemplatesIn(manifests, cluster_.core(), book_->quotas());
   if (AnyOfKind(manifests, "StatefulSet")) {
     if (auto read = co_await ReadClaims(cluster_, ns_, surroundings_); !read) co_return read;
   }
@@ -61,6 +62,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests, Clust
 base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Checked& checked) {
   auto stored = co_await Stored(object);
   if (!stored) co_return stored.error();
+  if (auto read = co_await ReadTemplates(object, *stored); !read) co_return read;
   auto expansion = stored->IsNull() ? inspect::Expand(object, surroundings_)
                                     : inspect::ExpandChange(object, *stored, surroundings_);
   if (!expansion) co_return expansion.error();
@@ -99,6 +101,14 @@ base::Task<base::Result<json::Value>> LiveSpace::Stored(const json::Value& objec
                     stored.error().Is(base::ErrorCode::kForbidden);
   if (none) co_return json::Value();
   co_return stored.error();
+}
+
+base::Task<base::Result<void>> LiveSpace::ReadTemplates(const json::Value& object,
+                                                        const json::Value& stored) {
+  if (!surroundings_.claim_templates) co_return base::Result<void>();
+  std::set<std::string> names = inspect::ClaimTemplatesOf(object);
+  names.merge(inspect::ClaimTemplatesOf(stored));
+  co_return co_await ReadClaimTemplates(cluster_, ns_, std::move(names), surroundings_);
 }
 
 base::Task<base::Result<inspect::ServerAnswer>> LiveSpace::AskServer(

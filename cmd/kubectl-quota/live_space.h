@@ -33,6 +33,9 @@ class LiveSpace {
  private:
   // Returns the stored object of this name; null if there is none, or with --replace.
   base::Task<base::Result<json::Value>> Stored(const json::Value& object);
+  // Reads the ResourceClaimTemplates that pods of both refer to and no manifest has.
+  base::Task<base::Result<void>> ReadTemplates(const json::Value& object,
+                                               const json::Value& stored);
   // Errors: of the connection. A refusal is not an error.
   base::Task<base::Result<inspect::ServerAnswer>> AskServer(const json::Value& object,
                                                             const inspect::Expansion& expansion);

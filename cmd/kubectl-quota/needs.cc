@@ -5,6 +5,11 @@
 #include "pkg/api/object_meta.h"
 
 namespace kubectl_quota {
+namespace {
+
+constexpr const char* kDevices = "resource.k8s.io";
+
+}  // namespace
 
 std::set<std::string> LimitedNames(const std::vector<quota::Quota>& quotas) {
   std::set<std::string> names;
@@ -12,6 +17,20 @@ std::set<std::string> LimitedNames(const std::vector<quota::Quota>& quotas) {
     for (const auto& [name, limit] : inspect::LimitsOf(quota)) names.insert(name);
   }
   return names;
+}
+
+std::optional<inspect::ClaimTemplates> TemplatesIn(const std::vector<inspect::Manifest>& manifests,
+                                                   const quota::QuotaApi& api,
+                                                   const std::vector<quota::Quota>& quotas) {
+  if (!MayCount(api, {kDevices, "resourceclaims"}, LimitedNames(quotas))) return std::nullopt;
+  inspect::ClaimTemplates templates;
+  for (const inspect::Manifest& manifest : manifests) {
+    const json::Value& object = manifest.object;
+    const bool is_template = api::Kind(object) == "ResourceClaimTemplate" &&
+                             inspect::GroupOf(api::ApiVersion(object)) == kDevices;
+    if (is_template) templates.insert_or_assign(std::string(api::Name(object)), object);
+  }
+  return templates;
 }
 
 base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,

@@ -3,17 +3,25 @@
 // Adds what manifests need to the quotas that limit them; the same with a cluster and without one.
 // Single-threaded.
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "cmd/kubectl-quota/objects.h"
 #include "pkg/inspect/fit.h"
+#include "pkg/inspect/manifest.h"
 #include "pkg/inspect/workload.h"
 
 namespace kubectl_quota {
 
 std::set<std::string> LimitedNames(const std::vector<quota::Quota>& quotas);
+
+// Returns the ResourceClaimTemplates of the manifests; nullopt if the quotas limit nothing that is
+// created from them.
+std::optional<inspect::ClaimTemplates> TemplatesIn(const std::vector<inspect::Manifest>& manifests,
+                                                   const quota::QuotaApi& api,
+                                                   const std::vector<quota::Quota>& quotas);
 
 // Adds the needs of one expanded manifest, and its notes to `notes`. Errors: of FitBook::Add().
 base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/node_fit.h"
@@ -118,6 +119,21 @@ base::Task<base::Result<void>> ReadClaims(Cluster& cluster, std::string ns,
   if (!claims) co_return claims.error();
   for (const json::Value& claim : *claims) {
     surroundings.claims.emplace(api::Name(claim));
+  }
+  co_return base::Result<void>();
+}
+
+base::Task<base::Result<void>> ReadClaimTemplates(Cluster& cluster, std::string ns,
+                                                  std::set<std::string> names,
+                                                  inspect::Surroundings& surroundings) {
+  const client::Discovered* kinds = co_await cluster.Kinds();
+  const auto* served = FindResource(*kinds, {"resource.k8s.io", "resourceclaimtemplates"});
+  if (served == nullptr) co_return base::Result<void>();
+  for (const std::string& name : names) {
+    if (surroundings.claim_templates->contains(name)) continue;
+    auto read = co_await cluster.Get(served->gvr.Path(ns, name));
+    if (read) surroundings.claim_templates->emplace(name, std::move(*read));
+    if (!read && !read.error().Is(base::ErrorCode::kNotFound)) co_return read.error();
   }
   co_return base::Result<void>();
 }

@@ -1,8 +1,10 @@
 #pragma once
 
 // Reads what affects the admission of manifests: LimitRanges, RuntimeClasses, default classes,
-// nodes, claims. If something may not be read, a warning says what is left out. Single-threaded.
+// nodes, claims and their templates. If something may not be read, a warning says what is left out.
+// Single-threaded.
 
+#include <set>
 #include <string>
 
 #include "cmd/kubectl-quota/cluster.h"
@@ -27,5 +29,10 @@ void WarnOf(const Unread& unread, const json::Value& object,
 base::Task<base::Result<void>> ReadNodes(Cluster& cluster, inspect::Surroundings& surroundings);
 base::Task<base::Result<void>> ReadClaims(Cluster& cluster, std::string ns,
                                           inspect::Surroundings& surroundings);
+// Reads those of the named ResourceClaimTemplates that are not known yet, and that exist. REQUIRES:
+// surroundings.claim_templates has a value.
+base::Task<base::Result<void>> ReadClaimTemplates(Cluster& cluster, std::string ns,
+                                                  std::set<std::string> names,
+                                                  inspect::Surroundings& surroundings);
 
 }  // namespace kubectl_quota

@@ -53,7 +53,7 @@ class Expander {
     auto pod = AdmittedPod(PodFromTemplate(pod_template, api::Namespace(object_), name),
                            surroundings_.defaults);
     if (!pod) return pod.error().Wrap(of_.ToString());
-    AddEphemeralClaims(*pod, count, first);
+    if (auto added = AddClaims(*pod, count, first); !added) return added;
     Add(std::move(*pod), count, first);
     return {};
   }
@@ -64,7 +64,7 @@ class Expander {
       auto pod = AdmittedPod(std::move(whole), surroundings_.defaults);
       if (!pod) return pod.error().Wrap(of_.ToString());
       whole = std::move(*pod);
-      AddEphemeralClaims(whole, 1, {});
+      if (auto added = AddClaims(whole, 1, {}); !added) return added;
     } else if (Is(whole, kClaim)) {
       whole = AdmittedClaim(std::move(whole), surroundings_.defaults);
     }
@@ -79,50 +79,28 @@ class Expander {
         {.object = merged ? Overlay(stored, object_) : object_, .stored = stored, .of = of_});
   }
 
-  // Adds claims for the ordinals in [first, first + replicas) that do not exist yet.
+  // Claims of removed replicas stay, and are used again.
   void AddSetClaims(std::int64_t replicas) {
-    const std::int64_t first = NumberAt(object_, {"spec", "ordinals", "start"}, 0);
-    for (const Value& claim : object_.ArrayAt({"spec", "volumeClaimTemplates"})) {
-      const std::string prefix =
-          std::string(api::Name(claim)) + "-" + std::string(api::Name(object_)) + "-";
-      const auto there = [&](const std::string& name) {
-        return IsOrdinal(name, prefix, first, replicas);
-      };
-      // Claims of removed replicas stay, and are used again.
-      const auto present = std::ranges::count_if(surroundings_.claims, there);
-      AddClaim(claim, prefix + "…", std::max<std::int64_t>(0, replicas - present), {});
+    for (SetClaims& claims :
+         SetClaimsOf(object_, replicas, surroundings_.claims, surroundings_.defaults)) {
+      Add(std::move(claims.claim), std::max<std::int64_t>(0, replicas - claims.present));
     }
   }
 
  private:
-  static bool IsOrdinal(const std::string& name, const std::string& prefix, std::int64_t first,
-                        std::int64_t replicas) {
-    if (!name.starts_with(prefix) || name.size() > prefix.size() + 9) return false;
-    const std::string digits = name.substr(prefix.size());
-    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return false;
-    const std::int64_t ordinal = std::stoll(digits);
-    return ordinal >= first && ordinal < first + replicas;
-  }
-
-  void AddClaim(const Value& claim_template, const std::string& name, std::int64_t count,
-                std::optional<std::int64_t> first) {
-    Value claim = MadeBy(object_, "v1", "PersistentVolumeClaim", name);
-    for (const char* member : {"labels", "annotations"}) {
-      const Value* given = claim_template.At({"metadata", member});
-      if (given != nullptr) claim.Make({"metadata", member}) = *given;
+  // Adds the claims that are created with pods.
+  base::Result<void> AddClaims(const Value& pod, std::int64_t count,
+                               std::optional<std::int64_t> first) {
+    for (Value& claim : VolumeClaimsOf(pod, surroundings_.defaults)) {
+      Add(std::move(claim), count, first);
     }
-    const Value* spec = claim_template.At({"spec"});
-    claim.Make({"spec"}) = spec == nullptr ? Value(Object()) : *spec;
-    Add(AdmittedClaim(std::move(claim), surroundings_.defaults), count, first);
-  }
-
-  void AddEphemeralClaims(const Value& pod, std::int64_t count, std::optional<std::int64_t> first) {
-    for (const Value& volume : pod.ArrayAt({"spec", "volumes"})) {
-      const Value* claim = volume.At({"ephemeral", "volumeClaimTemplate"});
-      if (claim == nullptr || !claim->IsObject()) continue;
-      AddClaim(*claim, std::string(api::Name(pod)) + "-" + std::string(volume.StringAt({"name"})),
-               count, first);
-    }
+    if (!surroundings_.claim_templates) return {};
+    auto claims = DeviceClaimsOf(pod, *surroundings_.claim_templates);
+    // Pods that go may have claims from a template that is gone already.
+    if (!claims && std::max(count, first.value_or(0)) <= 0) return {};
+    if (!claims) return claims.error().Wrap(of_.ToString());
+    for (Value& claim : *claims) Add(std::move(claim), count, first);
+    return {};
   }
 
   const Value& object_;

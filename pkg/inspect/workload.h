@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pkg/inspect/admitted.h"
+#include "pkg/inspect/claims.h"
 #include "pkg/inspect/owners.h"
 #include "pkg/inspect/pod_plan.h"
 
@@ -38,13 +39,16 @@ struct Surroundings {
   Defaults defaults;
   NodeCounter nodes_for;
   std::set<std::string> claims;  // names of the namespace's PersistentVolumeClaims
+  // nullopt: no quota limits what is created from them.
+  std::optional<ClaimTemplates> claim_templates = {};
 };
 
-// Returns everything that creating the object creates in its namespace. Errors: kMalformed.
+// Returns everything that creating the object creates in its namespace. Errors: kMalformed;
+// kInvalidArgument if a needed ResourceClaimTemplate is missing.
 base::Result<Expansion> Expand(const json::Value& object, const Surroundings& surroundings);
 
 // Returns everything that applying the object over the `stored` one creates and deletes, at the
-// point of a rollout with the largest need. `stored` must be complete.
+// point of a rollout with the largest need. `stored` must be complete. Errors: the same.
 base::Result<Expansion> ExpandChange(const json::Value& object, const json::Value& stored,
                                      const Surroundings& surroundings);
 

@@ -23,6 +23,12 @@ bool FlagAt(const Value& object, std::initializer_list<std::string_view> path) {
   return value != nullptr && value->AsBool().value_or(false);
 }
 
+const Value* PodSpecOf(const Value& object) {
+  if (Is(object, kPod)) return object.At({"spec"});
+  if (Is(object, kCronJob)) return object.At({"spec", "jobTemplate", "spec", "template", "spec"});
+  return object.At({"spec", "template", "spec"});
+}
+
 Value JobOf(const Value& cron_job) {
   Value job = Object{{"apiVersion", "batch/v1"}, {"kind", "Job"}};
   job.Make({"metadata", "namespace"}) = api::Namespace(cron_job);

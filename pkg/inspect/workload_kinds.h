@@ -31,6 +31,9 @@ std::int64_t NumberAt(const json::Value& object, std::initializer_list<std::stri
 // True if the field at the path is true.
 bool FlagAt(const json::Value& object, std::initializer_list<std::string_view> path);
 
+// Returns the spec of the object's pods, or of the pod itself; nullptr if there is none.
+const json::Value* PodSpecOf(const json::Value& object);
+
 // Returns the Job that a CronJob creates.
 json::Value JobOf(const json::Value& cron_job);
 

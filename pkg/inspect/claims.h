@@ -1,0 +1,37 @@
+#pragma once
+
+// The claims that controllers create for pods: volume claims of StatefulSets and of ephemeral
+// volumes, and device claims from ResourceClaimTemplates. Pure; any thread.
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "pkg/inspect/admitted.h"
+
+namespace inspect {
+
+// ResourceClaimTemplates of a namespace by name.
+using ClaimTemplates = std::map<std::string, json::Value>;
+
+// Returns the names of the ResourceClaimTemplates that the object's pods refer to.
+std::set<std::string> ClaimTemplatesOf(const json::Value& object);
+
+// Return the claims that are created for each such pod. Errors: kInvalidArgument if a template is
+// missing.
+std::vector<json::Value> VolumeClaimsOf(const json::Value& pod, const Defaults& defaults);
+base::Result<std::vector<json::Value>> DeviceClaimsOf(const json::Value& pod,
+                                                      const ClaimTemplates& templates);
+
+// The claims of all replicas of a StatefulSet from one of its templates.
+struct SetClaims {
+  json::Value claim;
+  std::int64_t present = 0;  // exist already
+};
+// Returns them for the ordinals of `replicas` replicas. `present` are the claims of the namespace.
+std::vector<SetClaims> SetClaimsOf(const json::Value& stateful_set, std::int64_t replicas,
+                                   const std::set<std::string>& present, const Defaults& defaults);
+
+}  // namespace inspect

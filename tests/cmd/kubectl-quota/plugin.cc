@@ -1,0 +1,92 @@
+#include "tests/cmd/kubectl-quota/plugin.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <utility>
+
+#include "cmd/kubectl-quota/commands.h"
+#include "cmd/kubectl-quota/words.h"
+#include "pkg/base/task_group.h"
+#include "pkg/config/yaml.h"
+#include "pkg/quota/core/core_quota.h"
+
+namespace kubectl_quota_tests {
+namespace {
+
+using namespace kubectl_quota;
+
+// Takes what is written to a stream.
+class Captured {
+ public:
+  explicit Captured(std::ostream& stream) : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
+  ~Captured() { stream_.rdbuf(before_); }
+  Captured(const Captured&) = delete;
+  Captured& operator=(const Captured&) = delete;
+  [[nodiscard]] std::string Text() const { return text_.str(); }
+
+ private:
+  std::ostream& stream_;
+  std::ostringstream text_;
+  std::streambuf* before_;
+};
+
+base::Result<LabelsByNamespace> NoLabels(const std::vector<std::string>& namespaces) {
+  return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                     .message = "no labels of " + namespaces.front()};
+}
+
+base::Task<Outcome> Perform(Session& session) {
+  return session.options.command == Command::kWhy ? Why(session) : Check(session);
+}
+
+}  // namespace
+
+Plugin::Plugin() {
+  std::string path = std::filesystem::temp_directory_path() / "kubectl-quota-XXXXXX";
+  REQUIRE(mkdtemp(path.data()) != nullptr);
+  folder_ = path;
+  cluster.Serve(quota::CoreQuotaApi().resource, "ResourceQuota");
+}
+
+Plugin::~Plugin() { std::filesystem::remove_all(folder_); }
+
+std::string Plugin::File(const std::string& name, const std::string& text) const {
+  std::string path = folder_ + "/" + name;
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+void Plugin::Put(const api::GroupVersionResource& resource, const std::string& object) {
+  const auto value = config::ParseYaml(object);
+  REQUIRE(value.has_value());
+  cluster.Put(resource, *value);
+}
+
+Told Plugin::Ask(const std::vector<std::string>& arguments) {
+  const Parsed parsed = ParseArguments(arguments);
+  REQUIRE_FALSE(parsed.leave.has_value());
+  const Captured output(std::cout);
+  const Captured warnings(std::cerr);
+  Outcome outcome = kFailed;
+  Terminal terminal({.unicode = true});
+  if (!parsed.options.check.quota_files.empty()) {
+    outcome = CheckOffline(parsed.options, terminal, {}, NoLabels);
+  } else {
+    Cluster read(cluster, terminal);
+    Session session{read, scheduler, parsed.options, "shop", "https://fake"};
+    base::TaskGroup tasks(io_.get_executor());
+    tasks.Spawn("command", [&]() -> base::Task<void> {
+      Outcome performed = co_await Perform(session);
+      outcome = std::move(performed);
+    });
+    scheduler.RunFor(std::chrono::seconds(10));
+  }
+  if (!outcome) terminal.Fail(ErrorText(outcome.error()) + "\n");
+  return {
+      .code = outcome ? *outcome : kFailed, .output = output.Text(), .warnings = warnings.Text()};
+}
+
+}  // namespace kubectl_quota_tests
