@@ -9,6 +9,7 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/config/yaml.h"
+#include "pkg/inspect/apply.h"
 #include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/quantity_field.h"
 
@@ -123,18 +124,26 @@ base::Result<quota::Quota> QuotaFrom(json::Value object) {
   return quota;
 }
 
-void ReadLabels(const json::Value& object, LabelsByNamespace& labels) {
-  if (api::Kind(object) != "Namespace") return;
-  json::Value& own = labels[std::string(api::Name(object))];
-  const json::Value* given = object.At({"metadata", "labels"});
-  own = given != nullptr && given->IsObject() ? *given : json::Value(json::Object{});
-  own.Make({"kubernetes.io/metadata.name"}) = api::Name(object);  // as the API server does
+// Returns the labels of all namespaces after those of the manifests are applied over the `stored`.
+LabelsByNamespace LabelsAfter(const ManifestsByNamespace& manifests,
+                              const std::map<std::string, json::Value>& stored) {
+  LabelsByNamespace labels;
+  for (const auto& [ns, object] : stored) labels[ns] = inspect::LabelsAfter(object, {});
+  for (const auto& [ns, group] : manifests) {
+    for (const Manifest& manifest : group) {
+      if (!IsNamespace(manifest)) continue;
+      const auto found = stored.find(ns);
+      labels[ns] = inspect::LabelsAfter(manifest.object,
+                                        found == stored.end() ? json::Value() : found->second);
+    }
+  }
+  return labels;
 }
 
 struct ReadQuotaFiles {
   std::vector<quota::Quota> quotas;
   std::vector<quota::Quota> cluster_quotas;
-  LabelsByNamespace labels;
+  std::map<std::string, json::Value> namespaces;
 };
 
 base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
@@ -142,7 +151,9 @@ base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
   if (!manifests) return manifests.error();
   ReadQuotaFiles read;
   for (Manifest& manifest : *manifests) {
-    ReadLabels(manifest.object, read.labels);
+    if (IsNamespace(manifest)) {
+      read.namespaces[std::string(api::Name(manifest.object))] = manifest.object;
+    }
     const bool cluster = api::Kind(manifest.object) == "ClusterQuota";
     if (!cluster && api::Kind(manifest.object) != "ResourceQuota") continue;
     auto quota = cluster ? ClusterQuotaFrom(std::move(manifest.object))
@@ -214,6 +225,11 @@ std::string HomeOf(const std::vector<quota::Quota>& quotas, const std::string& g
 
 }  // namespace
 
+bool IsNamespace(const Manifest& manifest) {
+  return api::Kind(manifest.object) == "Namespace" && api::ApiVersion(manifest.object) == "v1" &&
+         !api::Name(manifest.object).empty();
+}
+
 base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns) {
   auto manifests = ReadFiles(options.check.files);
   if (!manifests) return manifests.error();
@@ -223,6 +239,10 @@ base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std
     if (auto fine = CheckNamespace(manifest, options); !fine) return fine.error();
     if (options.check.validate) {
       if (auto fine = CheckFields(manifest); !fine) return fine.error();
+    }
+    if (IsNamespace(manifest)) {
+      groups[std::string(api::Name(manifest.object))].push_back(std::move(manifest));
+      continue;
     }
     if (api::Namespace(manifest.object).empty()) {
       manifest.object.Make({"metadata", "namespace"}) = ns;
@@ -258,7 +278,6 @@ base::Result<OfflineInputs> ReadOffline(const Options& options) {
   if (!quotas) return quotas.error();
   inputs.quotas = std::move(quotas->quotas);
   inputs.cluster_quotas = std::move(quotas->cluster_quotas);
-  inputs.labels = std::move(quotas->labels);
   if (!check.used_file.empty()) {
     if (auto read = ReadUsed(check.used_file, inputs); !read) return read.error();
   }
@@ -269,9 +288,7 @@ base::Result<OfflineInputs> ReadOffline(const Options& options) {
   auto manifests = ReadGrouped(options, HomeOf(inputs.quotas, options.place.ns));
   if (!manifests) return manifests.error();
   inputs.manifests = std::move(*manifests);
-  for (const auto& [ns, group] : inputs.manifests) {
-    for (const Manifest& manifest : group) ReadLabels(manifest.object, inputs.labels);
-  }
+  inputs.labels = LabelsAfter(inputs.manifests, quotas->namespaces);
   return inputs;
 }
 

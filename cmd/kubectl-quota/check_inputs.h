@@ -15,8 +15,11 @@ namespace kubectl_quota {
 
 using ManifestsByNamespace = std::map<std::string, std::vector<inspect::Manifest>>;
 
-// Returns all manifests of -f. Those without a namespace are put into `ns`. Errors:
-// kInvalidArgument, naming the file, its line or its object.
+// True for a Namespace with a name.
+bool IsNamespace(const inspect::Manifest& manifest);
+
+// Returns all manifests of -f. Those without a namespace are put into `ns`, a Namespace beside the
+// objects in it. Errors: kInvalidArgument, naming the file, its line or its object.
 base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns);
 
 // metadata.labels by namespace.
@@ -26,7 +29,7 @@ struct OfflineInputs {
   ManifestsByNamespace manifests;
   std::vector<quota::Quota> quotas;
   std::vector<quota::Quota> cluster_quotas;
-  LabelsByNamespace labels;  // of the Namespaces in the files
+  LabelsByNamespace labels;  // of the Namespaces in the files, after those of -f are applied
   inspect::Surroundings surroundings;
   // Returns the quotas of the namespace and those without a namespace.
   [[nodiscard]] std::vector<quota::Quota> QuotasOf(const std::string& ns) const;

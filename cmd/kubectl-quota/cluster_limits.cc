@@ -22,11 +22,12 @@ base::Task<void> ClusterLimits::Read(std::string selector) {
   }
 }
 
-base::Task<inspect::Reached> ClusterLimits::In(std::string ns) {
-  if (listed_ == nullptr) co_return co_await AppliedIn(ns);
-  auto reached = co_await ReachOf(cluster_, *listed_, ns);
+base::Task<inspect::Reached> ClusterLimits::In(std::string ns, json::Value manifest) {
+  const bool labelled = !manifest.IsNull();
+  if (listed_ == nullptr) co_return co_await AppliedIn(ns, labelled);
+  auto reached = co_await ReachOf(cluster_, *listed_, ns, std::move(manifest));
   if (!reached && reached.error().Is(base::ErrorCode::kForbidden)) {
-    auto applied = co_await AppliedIn(ns);
+    auto applied = co_await AppliedIn(ns, labelled);
     if (applied.quotas.empty()) WarnLeftOut(cluster_, reached.error());
     co_return applied;
   }
@@ -41,7 +42,11 @@ base::Task<inspect::Reached> ClusterLimits::In(std::string ns) {
   co_return std::move(*reached);
 }
 
-base::Task<inspect::Reached> ClusterLimits::AppliedIn(std::string ns) {
+base::Task<inspect::Reached> ClusterLimits::AppliedIn(std::string ns, bool labelled) {
+  if (labelled) {
+    cluster_.terminal().Warn("the labels of namespace " + ns +
+                             " in the files are left out: you may not read what they select");
+  }
   auto quotas = co_await AppliedQuotas(cluster_, ns);
   inspect::AppliedForest forest(std::move(quotas));
   for (const auto& [name, amounts] : charged_) forest.Charge(name, amounts);

@@ -24,9 +24,9 @@ class ClusterLimits {
   // unless the user may not list them.
   base::Task<void> Read(std::string selector);
 
-  // Returns those that limit a namespace. A failure is a warning. Also warns if a status may be
-  // wrong.
-  base::Task<inspect::Reached> In(std::string ns);
+  // Returns those that limit a namespace after its `manifest`, which may be null, is applied. A
+  // failure is a warning. Also warns if a status may be wrong.
+  base::Task<inspect::Reached> In(std::string ns, json::Value manifest = {});
   // Returns all that may be listed.
   [[nodiscard]] std::vector<quota::Quota> Listed() const;
 
@@ -34,7 +34,8 @@ class ClusterLimits {
   void Charge(const std::string& name, const quota::ResourceList& amounts);
 
  private:
-  base::Task<inspect::Reached> AppliedIn(std::string ns);
+  // `labelled`: a manifest of the namespace cannot be taken into account, which is a warning.
+  base::Task<inspect::Reached> AppliedIn(std::string ns, bool labelled);
 
   Cluster& cluster_;
   std::unique_ptr<inspect::Forest> listed_;  // null: they may not be listed

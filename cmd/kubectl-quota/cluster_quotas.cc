@@ -7,6 +7,7 @@
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
+#include "pkg/inspect/apply.h"
 #include "pkg/quota/cluster/cluster_quota.h"
 
 namespace kubectl_quota {
@@ -17,6 +18,31 @@ const api::GroupVersionResource kNamespacesOfCluster{"", "v1", "namespaces"};
 // The label that the API server sets on each namespace.
 json::Value LabelsOfNew(const std::string& ns) {
   return json::Object{{"kubernetes.io/metadata.name", ns}};
+}
+
+// Returns null for a namespace that does not exist.
+base::Task<base::Result<json::Value>> NamespaceOf(Cluster& cluster, std::string ns) {
+  auto object = co_await cluster.Get(kNamespacesOfCluster.Path("", ns));
+  if (!object && object.error().Is(base::ErrorCode::kNotFound)) co_return json::Value();
+  co_return object;
+}
+
+json::Value LabelsIn(const json::Value& object, const std::string& ns) {
+  const json::Value* own = object.At({"metadata", "labels"});
+  return own != nullptr ? *own : LabelsOfNew(ns);
+}
+
+// Warns about the quotas that limit the namespace only once its manifest is applied.
+void WarnOfJoined(Cluster& cluster, const std::string& ns, const inspect::Reached& before,
+                  const inspect::Reached& after) {
+  for (const quota::Quota& quota : after.quotas) {
+    const bool limited = std::ranges::any_of(
+        before.quotas, [&](const quota::Quota& other) { return other.key == quota.key; });
+    if (limited) continue;
+    cluster.terminal().Warn("cluster quota " + quota.key.name + ": what namespace " + ns +
+                            " already uses is not counted: its labels in the files bring it under "
+                            "this quota");
+  }
 }
 
 }  // namespace
@@ -41,22 +67,26 @@ base::Task<base::Result<std::unique_ptr<inspect::Forest>>> ReadForest(Cluster& c
 }
 
 base::Task<base::Result<inspect::Reached>> ReachOf(Cluster& cluster, const inspect::Forest& forest,
-                                                   std::string ns) {
+                                                   std::string ns, json::Value manifest) {
   if (forest.empty()) co_return inspect::Reached();
-  const std::vector<std::string> one = {std::move(ns)};
-  const auto labels = co_await LabelsOf(cluster, one);
-  if (!labels) co_return labels.error();
-  co_return forest.ReachOf(&labels->begin()->second);
+  const auto stored = co_await NamespaceOf(cluster, ns);
+  if (!stored) co_return stored.error();
+  const json::Value before = LabelsIn(*stored, ns);
+  auto reached = forest.ReachOf(&before);
+  if (manifest.IsNull()) co_return reached;
+  const json::Value after = inspect::LabelsAfter(manifest, *stored);
+  auto then = forest.ReachOf(&after);
+  if (!stored->IsNull()) WarnOfJoined(cluster, ns, reached, then);
+  co_return then;
 }
 
 base::Task<base::Result<LabelsByNamespace>> LabelsOf(Cluster& cluster,
                                                      std::vector<std::string> namespaces) {
   LabelsByNamespace labels;
   for (const std::string& ns : namespaces) {
-    auto object = co_await cluster.Get(kNamespacesOfCluster.Path("", ns));
-    if (!object && !object.error().Is(base::ErrorCode::kNotFound)) co_return object.error();
-    const json::Value* own = object ? object->At({"metadata", "labels"}) : nullptr;
-    labels[ns] = own != nullptr ? *own : LabelsOfNew(ns);
+    const auto object = co_await NamespaceOf(cluster, ns);
+    if (!object) co_return object.error();
+    labels[ns] = LabelsIn(*object, ns);
   }
   co_return base::Result<LabelsByNamespace>(std::move(labels));
 }

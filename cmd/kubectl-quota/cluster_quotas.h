@@ -16,9 +16,11 @@ namespace kubectl_quota {
 base::Task<base::Result<std::unique_ptr<inspect::Forest>>> ReadForest(Cluster& cluster);
 
 // Returns the ClusterQuotas that limit a namespace. A namespace that does not exist yet is taken to
-// have only the label that the API server sets. Errors: of reading the namespace.
+// have only the label that the API server sets. A `manifest` of the namespace, which may be null,
+// is applied first; if that brings it under a quota, a warning says that its usage is not counted
+// there yet. Errors: of reading the namespace.
 base::Task<base::Result<inspect::Reached>> ReachOf(Cluster& cluster, const inspect::Forest& forest,
-                                                   std::string ns);
+                                                   std::string ns, json::Value manifest = {});
 
 // Warns that the answer does without ClusterQuotas, and why.
 void WarnLeftOut(Cluster& cluster, const base::Error& error);

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "cmd/kubectl-quota/check_inputs.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/needs.h"
 #include "cmd/kubectl-quota/words.h"
@@ -28,6 +29,12 @@ bool AnyOfKind(const Manifests& manifests, std::string_view kind) {
   });
 }
 
+// Returns the manifest of the namespace itself; null if there is none.
+json::Value NamespaceIn(const Manifests& manifests) {
+  const auto found = std::ranges::find_if(manifests, &IsNamespace);
+  return found == manifests.end() ? json::Value() : found->object;
+}
+
 }  // namespace
 
 base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests, ClusterLimits& limits) {
@@ -37,7 +44,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests, Clust
   for (ReadQuota& read : *quotas) {
     if (read.of->kind.empty()) core.push_back(std::move(read.quota));
   }
-  auto reached = co_await limits.In(ns_);
+  auto reached = co_await limits.In(ns_, NamespaceIn(manifests));
   book_ = std::make_unique<inspect::FitBook>(std::move(core), std::move(reached));
   empty_ = *book_;
   auto surroundings = co_await ReadSurroundings(cluster_, ns_, unread_);

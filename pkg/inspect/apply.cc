@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/inspect/containment.h"
 
 namespace inspect {
@@ -75,6 +76,21 @@ Value Overlay(Value stored, const Value& manifest) {
   Lay(manifest, stored);
   if (stored.At({"status"}) != nullptr) stored.Make({"status"}) = std::move(status);
   return stored;
+}
+
+Value LabelsAfter(const Value& manifest, const Value& stored) {
+  const Apply apply(manifest, stored);
+  json::Object labels;
+  for (const Value* object : {&stored, &manifest}) {
+    const Value* own = object->At({"metadata", "labels"});
+    if (own == nullptr || !own->IsObject()) continue;
+    for (const auto& [name, value] : *own->AsObject()) {
+      const Value* kept = apply.After({"metadata", "labels", name});
+      if (kept != nullptr) labels.Set(name, *kept);
+    }
+  }
+  labels.Set("kubernetes.io/metadata.name", api::Name(manifest));  // as the API server does
+  return labels;
 }
 
 }  // namespace inspect

@@ -32,4 +32,7 @@ class Apply {
 // name are merged. The status stays as it is, because only the server writes it.
 json::Value Overlay(json::Value stored, const json::Value& manifest);
 
+// Returns the labels of a Namespace after the manifest is applied; `stored` is null if it is new.
+json::Value LabelsAfter(const json::Value& manifest, const json::Value& stored);
+
 }  // namespace inspect

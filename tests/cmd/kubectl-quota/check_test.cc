@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "pkg/quota/cluster/cluster_quota.h"
 #include "tests/cmd/kubectl-quota/plugin.h"
 
 namespace check_test {
@@ -7,6 +8,8 @@ namespace check_test {
 using Catch::Matchers::Contains;
 using kubectl_quota_tests::Plugin;
 
+const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
+const api::GroupVersionResource kClusterQuotas = quota::ClusterQuotaApi().resource;
 const api::GroupVersionResource kQuotas{"", "v1", "resourcequotas"};
 const api::GroupVersionResource kTemplates{"resource.k8s.io", "v1", "resourceclaimtemplates"};
 
@@ -83,6 +86,90 @@ TEST_CASE("check: ResourceClaimTemplates of the cluster are read if claims are l
     CHECK(pods.code == 0);
     CHECK(pods.warnings.empty());
   }
+}
+
+// The namespace "shop" of a team.
+std::string Shop(const std::string& team) {
+  return "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {team: " + team +
+         "}}\n";
+}
+
+// A ClusterQuota for one pod in all namespaces of a team.
+std::string ClusterQuotaOf(const std::string& team) {
+  return "---\napiVersion: quota-controller-manager.io/v1alpha1\nkind: ClusterQuota\n"
+         "metadata: {name: team-" +
+         team + "}\nspec: {namespaceSelector: {matchLabels: {team: " + team +
+         "}}, hard: {pods: 1}}\nstatus: {hard: {pods: 1}, used: {pods: 0}}\n";
+}
+
+constexpr const char* kTwoPods =
+    "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: web, namespace: shop}\n"
+    "spec: {replicas: 2, template: {spec: {containers: [{name: c}]}}}\n";
+
+constexpr const char* kTeamARefuses =
+    "clusterquota/team-a   pods       0        2       2       1       no, lacks 1\n"
+    "exceeded cluster quota: team-a, requested: pods=2, used: pods=0, limited: pods=1\n"
+    "No: 1 of 1 limits would be exceeded.\n";
+
+TEST_CASE("check: labels of a Namespace in the files decide which ClusterQuotas limit it",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  plugin.cluster.Serve(kNamespaces, "Namespace", false);
+  plugin.cluster.Serve(kClusterQuotas, "ClusterQuota", false);
+  plugin.Put(kClusterQuotas, ClusterQuotaOf("a"));
+  plugin.Put(kClusterQuotas, ClusterQuotaOf("b"));
+  const auto files = plugin.File("shop.yaml", Shop("a") + kTwoPods);
+  SECTION("of a namespace that does not exist yet") {
+    const auto told = plugin.Ask({"check", "-f", files});
+    CHECK(told.code == 1);
+    CHECK_THAT(told.output, Contains(kTeamARefuses) && !Contains("team-b"));
+    CHECK(told.warnings.empty());
+  }
+  SECTION("of a namespace that moves to another team") {
+    plugin.Put(kNamespaces, Shop("b"));
+    const auto told = plugin.Ask({"check", "-f", files});
+    CHECK_THAT(told.output, Contains(kTeamARefuses) && !Contains("team-b"));
+    CHECK(told.warnings ==
+          "Warning: cluster quota team-a: what namespace shop already uses is not counted: its "
+          "labels in the files bring it under this quota\n");
+  }
+  SECTION("a label that the manifest omits stays") {
+    plugin.Put(kNamespaces, Shop("a"));
+    const auto plain =
+        plugin.File("plain.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n" +
+                                      std::string(kTwoPods));
+    const auto told = plugin.Ask({"check", "-f", plain});
+    CHECK_THAT(told.output, Contains(kTeamARefuses));
+    CHECK(told.warnings.empty());
+  }
+  SECTION("without a cluster, in the checked files") {
+    const auto quotas = plugin.File("quotas.yaml", ClusterQuotaOf("a") + ClusterQuotaOf("b"));
+    const auto told = plugin.Ask({"check", "-f", files, "--quota-file", quotas});
+    CHECK(told.warnings.empty());
+    CHECK_THAT(told.output, Contains(kTeamARefuses) && !Contains("team-b"));
+  }
+  SECTION("without a cluster, over those of a Namespace beside the quotas") {
+    const auto quotas = plugin.File("quotas.yaml", ClusterQuotaOf("a") + Shop("a"));
+    const auto plain =
+        plugin.File("plain.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n" +
+                                      std::string(kTwoPods));
+    const auto told = plugin.Ask({"check", "-f", plain, "--quota-file", quotas});
+    CHECK_THAT(told.output, Contains(kTeamARefuses));
+  }
+}
+
+TEST_CASE("check: labels in the files do not matter to a user who may not list ClusterQuotas",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  plugin.cluster.Serve(kNamespaces, "Namespace", false);
+  plugin.cluster.Serve(kClusterQuotas, "ClusterQuota", false);
+  plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("clusterquotas") == std::string::npos) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kForbidden, .message = "forbidden"};
+  };
+  const auto told = plugin.Ask({"check", "-f", plugin.File("shop.yaml", Shop("a") + kTwoPods)});
+  CHECK(told.code == 0);
+  CHECK_THAT(told.warnings, Contains("the labels of namespace shop in the files are left out"));
 }
 
 }  // namespace check_test
