@@ -7,6 +7,7 @@
 #include "cmd/kubectl-quota/documents.h"
 #include "cmd/kubectl-quota/live_space.h"
 #include "cmd/kubectl-quota/needs.h"
+#include "cmd/kubectl-quota/offline_inputs.h"
 #include "pkg/inspect/check_view.h"
 #include "pkg/quota/core/core_quota.h"
 

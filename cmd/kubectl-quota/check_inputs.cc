@@ -5,13 +5,8 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <set>
 
 #include "pkg/api/object_meta.h"
-#include "pkg/config/yaml.h"
-#include "pkg/inspect/apply.h"
-#include "pkg/quota/cluster/cluster_quota.h"
-#include "pkg/quota/quantity_field.h"
 
 namespace kubectl_quota {
 namespace {
@@ -19,18 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using inspect::Manifest;
-
-base::Error WrongInput(const std::string& why) {
-  return {.code = base::ErrorCode::kInvalidArgument, .message = why};
-}
-
-base::Result<std::string> ReadText(const std::string& path) {
-  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  std::ifstream file(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file.is_open() || file.bad()) return WrongInput("cannot read " + path);
-  return text;
-}
 
 bool IsManifestFile(const fs::path& path) {
   const std::string extension = path.extension();
@@ -48,22 +31,6 @@ base::Result<std::vector<std::string>> FilesAt(const std::string& path) {
   if (files.empty()) return WrongInput("no .yaml, .yml or .json file in " + path);
   std::ranges::sort(files);
   return files;
-}
-
-base::Result<std::vector<Manifest>> ReadFiles(const std::vector<std::string>& paths) {
-  std::vector<Manifest> all;
-  for (const std::string& path : paths) {
-    const auto files = FilesAt(path);
-    if (!files) return files.error();
-    for (const std::string& file : *files) {
-      const auto text = ReadText(file);
-      if (!text) return text.error();
-      auto manifests = inspect::ReadManifests(*text, file == "-" ? "stdin" : file);
-      if (!manifests) return manifests.error();
-      std::ranges::move(*manifests, std::back_inserter(all));
-    }
-  }
-  return all;
 }
 
 base::Result<void> CheckFields(const Manifest& manifest) {
@@ -84,146 +51,35 @@ base::Result<void> CheckNamespace(const Manifest& manifest, const Options& optio
                     "\". You must pass '--namespace=" + own + "' to perform this operation.");
 }
 
-// Adds the members that only a server sets.
-void GiveIdentity(json::Value& object) {
-  for (const char* member : {"uid", "resourceVersion"}) {
-    if (object.StringAt({"metadata", member}).empty()) object.Make({"metadata", member}) = "0";
-  }
-}
-
-// Sets the usage of names without a count to zero.
-void CountRest(quota::Quota& quota) {
-  for (const auto& [name, limit] : quota.hard) {
-    if (quota.status.used.Find(name) == nullptr) quota.status.used.Set(name, {});
-  }
-}
-
-base::Result<quota::Quota> ClusterQuotaFrom(json::Value object) {
-  GiveIdentity(object);
-  auto quota = quota::ParseQuota(object, quota::ClusterQuotaApi().form);
-  if (!quota) return quota;
-  // Decide() reads limits from the status. Those of the spec count: an old status may be in the
-  // file.
-  quota->status.hard = quota->hard;
-  quota->has_status_hard = true;
-  quota->further_status = {};
-  CountRest(*quota);
-  return quota;
-}
-
-base::Result<quota::Quota> QuotaFrom(json::Value object) {
-  GiveIdentity(object);
-  const bool nowhere = api::Namespace(object).empty();
-  if (nowhere) object.Make({"metadata", "namespace"}) = "-";
-  auto quota = quota::ParseQuota(object);
-  if (!quota) return quota;
-  if (nowhere) quota->key.ns.clear();
-  // The file has the limits. An old status.hard in it must not replace them.
-  quota->status.hard = {};
-  CountRest(*quota);
-  return quota;
-}
-
-// Returns the labels of all namespaces after those of the manifests are applied over the `stored`.
-LabelsByNamespace LabelsAfter(const ManifestsByNamespace& manifests,
-                              const std::map<std::string, json::Value>& stored) {
-  LabelsByNamespace labels;
-  for (const auto& [ns, object] : stored) labels[ns] = inspect::LabelsAfter(object, {});
-  for (const auto& [ns, group] : manifests) {
-    for (const Manifest& manifest : group) {
-      if (!IsNamespace(manifest)) continue;
-      const auto found = stored.find(ns);
-      labels[ns] = inspect::LabelsAfter(manifest.object,
-                                        found == stored.end() ? json::Value() : found->second);
-    }
-  }
-  return labels;
-}
-
-struct ReadQuotaFiles {
-  std::vector<quota::Quota> quotas;
-  std::vector<quota::Quota> cluster_quotas;
-  std::map<std::string, json::Value> namespaces;
-};
-
-base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
-  auto manifests = ReadFiles(paths);
-  if (!manifests) return manifests.error();
-  ReadQuotaFiles read;
-  for (Manifest& manifest : *manifests) {
-    if (IsNamespace(manifest)) {
-      read.namespaces[std::string(api::Name(manifest.object))] = manifest.object;
-    }
-    const bool cluster = api::Kind(manifest.object) == "ClusterQuota";
-    if (!cluster && api::Kind(manifest.object) != "ResourceQuota") continue;
-    auto quota = cluster ? ClusterQuotaFrom(std::move(manifest.object))
-                         : QuotaFrom(std::move(manifest.object));
-    if (!quota) return quota.error().Wrap(manifest.where);
-    (cluster ? read.cluster_quotas : read.quotas).push_back(std::move(*quota));
-  }
-  if (read.quotas.empty() && read.cluster_quotas.empty()) {
-    return WrongInput("no ResourceQuota or ClusterQuota in what --quota-file names");
-  }
-  return read;
-}
-
-void SetUsed(const quota::ResourceList& used, quota::Quota& quota) {
-  for (const auto& [name, limit] : quota.hard) {
-    if (const auto* amount = used.Find(name)) quota.status.used.Set(name, *amount);
-  }
-}
-
-// Sets `used` as in the quotas of the same names.
-void SetUsedAs(const std::vector<quota::Quota>& counted, std::vector<quota::Quota>& quotas) {
-  for (quota::Quota& quota : quotas) {
-    const auto same = std::ranges::find_if(
-        counted, [&](const auto& other) { return other.key.name == quota.key.name; });
-    if (same != counted.end()) SetUsed(same->status.used, quota);
-  }
-}
-
-// Reads quotas with their status (`kubectl get quota -o yaml`), or amounts by name for all quotas.
-base::Result<void> ReadUsed(const std::string& path, OfflineInputs& inputs) {
-  const auto text = ReadText(path);
-  if (!text) return text.error();
-  const auto documents = config::ParseYamlDocuments(*text);
-  if (!documents) return documents.error().Wrap(path);
-  const bool plain = documents->size() == 1 && api::Kind(documents->front()).empty();
-  if (plain) {
-    const auto used = quota::ResourceListFrom(&documents->front(), "used");
-    if (!used) return used.error().Wrap(path);
-    for (quota::Quota& quota : inputs.quotas) SetUsed(*used, quota);
-    for (quota::Quota& quota : inputs.cluster_quotas) SetUsed(*used, quota);
-    return {};
-  }
-  const auto counted = ReadQuotas({path});
-  if (!counted) return counted.error();
-  SetUsedAs(counted->quotas, inputs.quotas);
-  SetUsedAs(counted->cluster_quotas, inputs.cluster_quotas);
-  return {};
-}
-
-base::Result<void> ReadLimitRanges(const std::vector<std::string>& paths,
-                                   inspect::Defaults& defaults) {
-  const auto manifests = ReadFiles(paths);
-  if (!manifests) return manifests.error();
-  for (const Manifest& manifest : *manifests) {
-    if (api::Kind(manifest.object) != "LimitRange") continue;
-    auto added = inspect::AddLimitRange(manifest.object, defaults);
-    if (!added) return added.error().Wrap(manifest.where);
-  }
-  return {};
-}
-
-// Returns the namespace of manifests without one: the only namespace of the quotas.
-std::string HomeOf(const std::vector<quota::Quota>& quotas, const std::string& given) {
-  if (!given.empty()) return given;
-  std::set<std::string> all;
-  for (const quota::Quota& quota : quotas) all.insert(quota.key.ns);
-  return all.size() == 1 ? *all.begin() : "";
-}
-
 }  // namespace
+
+base::Error WrongInput(const std::string& why) {
+  return {.code = base::ErrorCode::kInvalidArgument, .message = why};
+}
+
+base::Result<std::string> ReadText(const std::string& path) {
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file.is_open() || file.bad()) return WrongInput("cannot read " + path);
+  return text;
+}
+
+base::Result<std::vector<Manifest>> ReadFiles(const std::vector<std::string>& paths) {
+  std::vector<Manifest> all;
+  for (const std::string& path : paths) {
+    const auto files = FilesAt(path);
+    if (!files) return files.error();
+    for (const std::string& file : *files) {
+      const auto text = ReadText(file);
+      if (!text) return text.error();
+      auto manifests = inspect::ReadManifests(*text, file == "-" ? "stdin" : file);
+      if (!manifests) return manifests.error();
+      std::ranges::move(*manifests, std::back_inserter(all));
+    }
+  }
+  return all;
+}
 
 bool IsNamespace(const Manifest& manifest) {
   return api::Kind(manifest.object) == "Namespace" && api::ApiVersion(manifest.object) == "v1" &&
@@ -250,46 +106,6 @@ base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std
     groups[std::string(api::Namespace(manifest.object))].push_back(std::move(manifest));
   }
   return groups;
-}
-
-std::vector<quota::Quota> OfflineInputs::QuotasOf(const std::string& ns) const {
-  std::vector<quota::Quota> own;
-  for (const quota::Quota& quota : quotas) {
-    if (ns.empty() || quota.key.ns.empty() || quota.key.ns == ns) own.push_back(quota);
-  }
-  return own;
-}
-
-std::vector<std::string> OfflineInputs::Unlabelled() const {
-  const bool look = std::ranges::any_of(cluster_quotas, [](const quota::Quota& quota) {
-    return quota.cluster->selector && !quota.cluster->selector->empty();
-  });
-  std::vector<std::string> unlabelled;
-  for (const auto& [ns, group] : manifests) {
-    if (look && !labels.contains(ns)) unlabelled.push_back(ns);
-  }
-  return unlabelled;
-}
-
-base::Result<OfflineInputs> ReadOffline(const Options& options) {
-  const CheckOptions& check = options.check;
-  OfflineInputs inputs;
-  auto quotas = ReadQuotas(check.quota_files);
-  if (!quotas) return quotas.error();
-  inputs.quotas = std::move(quotas->quotas);
-  inputs.cluster_quotas = std::move(quotas->cluster_quotas);
-  if (!check.used_file.empty()) {
-    if (auto read = ReadUsed(check.used_file, inputs); !read) return read.error();
-  }
-  auto ranges = ReadLimitRanges(check.limit_range_files, inputs.surroundings.defaults);
-  if (!ranges) return ranges.error();
-  const std::int64_t nodes = check.nodes;
-  if (nodes >= 0) inputs.surroundings.nodes_for = [nodes](const json::Value&) { return nodes; };
-  auto manifests = ReadGrouped(options, HomeOf(inputs.quotas, options.place.ns));
-  if (!manifests) return manifests.error();
-  inputs.manifests = std::move(*manifests);
-  inputs.labels = LabelsAfter(inputs.manifests, quotas->namespaces);
-  return inputs;
 }
 
 }  // namespace kubectl_quota

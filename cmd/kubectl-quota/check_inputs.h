@@ -1,6 +1,6 @@
 #pragma once
 
-// The input files of `check`: manifests by namespace and, offline, quotas, LimitRanges and usage.
+// The manifests of `check`, by namespace.
 
 #include <map>
 #include <string>
@@ -8,12 +8,17 @@
 
 #include "cmd/kubectl-quota/arguments.h"
 #include "pkg/inspect/manifest.h"
-#include "pkg/inspect/workload.h"
-#include "pkg/quota/quota.h"
 
 namespace kubectl_quota {
 
 using ManifestsByNamespace = std::map<std::string, std::vector<inspect::Manifest>>;
+
+// The error of a wrong file or call: kInvalidArgument.
+base::Error WrongInput(const std::string& why);
+// Returns the text of a file; "-" is stdin.
+base::Result<std::string> ReadText(const std::string& path);
+// Returns all manifests in these files and folders.
+base::Result<std::vector<inspect::Manifest>> ReadFiles(const std::vector<std::string>& paths);
 
 // True for a Namespace with a name.
 bool IsNamespace(const inspect::Manifest& manifest);
@@ -21,23 +26,5 @@ bool IsNamespace(const inspect::Manifest& manifest);
 // Returns all manifests of -f. Those without a namespace are put into `ns`, a Namespace beside the
 // objects in it. Errors: kInvalidArgument, naming the file, its line or its object.
 base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns);
-
-// metadata.labels by namespace.
-using LabelsByNamespace = std::map<std::string, json::Value>;
-
-struct OfflineInputs {
-  ManifestsByNamespace manifests;
-  std::vector<quota::Quota> quotas;
-  std::vector<quota::Quota> cluster_quotas;
-  LabelsByNamespace labels;  // of the Namespaces in the files, after those of -f are applied
-  inspect::Surroundings surroundings;
-  // Returns the quotas of the namespace and those without a namespace.
-  [[nodiscard]] std::vector<quota::Quota> QuotasOf(const std::string& ns) const;
-  // Returns the namespaces of manifests without known labels, if some ClusterQuota selects by
-  // labels.
-  [[nodiscard]] std::vector<std::string> Unlabelled() const;
-};
-
-base::Result<OfflineInputs> ReadOffline(const Options& options);
 
 }  // namespace kubectl_quota

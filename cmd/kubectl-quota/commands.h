@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cmd/kubectl-quota/arguments.h"
-#include "cmd/kubectl-quota/check_inputs.h"
 #include "cmd/kubectl-quota/cluster.h"
+#include "cmd/kubectl-quota/offline_inputs.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/inspect/table.h"
 
