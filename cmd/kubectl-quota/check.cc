@@ -15,6 +15,7 @@ namespace kubectl_quota {
 namespace {
 
 using inspect::Checked;
+using inspect::CheckedSpace;
 using inspect::Manifest;
 
 base::Task<base::Result<Checked>> CheckLive(Session& session) {
@@ -59,27 +60,38 @@ void NoteFlaws(const inspect::Forest& forest, std::vector<std::string>& notes) {
   }
 }
 
+base::Result<CheckedSpace> CheckSpace(OfflineInputs& inputs, const std::string& ns,
+                                      inspect::Forest& forest, base::WallTime now,
+                                      std::vector<std::string>& notes) {
+  const quota::QuotaApi api = quota::CoreQuotaApi();
+  const client::Discovered nothing;
+  Counters counters(nothing, api);
+  const std::vector<Manifest>& manifests = inputs.manifests[ns];
+  inspect::FitBook book(inputs.QuotasOf(ns), forest.ReachOf(&inputs.labels[ns]));
+  auto surroundings = inputs.SurroundingsOf(ns);
+  if (!surroundings) return surroundings.error();
+  surroundings->claim_templates = TemplatesIn(manifests, api, book.quotas());
+  for (const Manifest& manifest : manifests) {
+    auto expansion = inspect::Expand(manifest.object, *surroundings);
+    if (!expansion) return expansion.error().Wrap(manifest.where);
+    auto added = AddPieces(std::move(*expansion), counters, now, book, notes);
+    if (!added) return added.error().Wrap(manifest.where);
+  }
+  Charge(book, forest);
+  return CheckedSpace{ns, std::move(book)};
+}
+
 base::Result<Checked> CheckFiles(const Options& options, base::WallTime now,
                                  const AskLabels& ask_labels) {
   auto inputs = ReadOffline(options);
   if (!inputs) return inputs.error();
   if (auto complete = CompleteLabels(*inputs, ask_labels); !complete) return complete.error();
-  const quota::QuotaApi api = quota::CoreQuotaApi();
-  const client::Discovered nothing;
   inspect::Forest forest(std::move(inputs->cluster_quotas));
   Checked checked;
-  for (auto& [ns, manifests] : inputs->manifests) {
-    inspect::FitBook book(inputs->QuotasOf(ns), forest.ReachOf(&inputs->labels[ns]));
-    Counters counters(nothing, api);
-    inputs->surroundings.claim_templates = TemplatesIn(manifests, api, book.quotas());
-    for (const Manifest& manifest : manifests) {
-      auto expansion = inspect::Expand(manifest.object, inputs->surroundings);
-      if (!expansion) return expansion.error().Wrap(manifest.where);
-      auto added = AddPieces(std::move(*expansion), counters, now, book, checked.notes);
-      if (!added) return added.error().Wrap(manifest.where);
-    }
-    Charge(book, forest);
-    checked.spaces.push_back({ns, std::move(book)});
+  for (const auto& [ns, manifests] : inputs->manifests) {
+    auto space = CheckSpace(*inputs, ns, forest, now, checked.notes);
+    if (!space) return space.error();
+    checked.spaces.push_back(std::move(*space));
   }
   NoteFlaws(forest, checked.notes);
   return checked;

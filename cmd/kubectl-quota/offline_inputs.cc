@@ -104,13 +104,32 @@ void SetUsed(const quota::ResourceList& used, quota::Quota& quota) {
   }
 }
 
-// Sets `used` as in the quotas of the same names.
-void SetUsedAs(const std::vector<quota::Quota>& counted, std::vector<quota::Quota>& quotas) {
-  for (quota::Quota& quota : quotas) {
-    const auto same = std::ranges::find_if(
-        counted, [&](const auto& other) { return other.key.name == quota.key.name; });
-    if (same != counted.end()) SetUsed(same->status.used, quota);
+// True if what is stated for one of the namespaces holds for the other; "" is any.
+bool Meet(std::string_view one, std::string_view other) {
+  return one.empty() || other.empty() || one == other;
+}
+
+// Sets `used` as in the counted quota of the same name.
+void SetUsedAs(const std::vector<quota::Quota>& counted, std::string_view ns, quota::Quota& quota) {
+  const auto same = std::ranges::find_if(counted, [&](const quota::Quota& other) {
+    return other.key.name == quota.key.name && Meet(other.key.ns, ns);
+  });
+  if (same != counted.end()) SetUsed(same->status.used, quota);
+}
+
+base::Result<void> SetPlainUsed(const json::Value& amounts, OfflineInputs& inputs) {
+  const auto named = std::ranges::count_if(inputs.manifests,
+                                           [](const auto& group) { return !group.first.empty(); });
+  if (named > 1) {
+    return WrongInput(
+        "amounts by name are for one namespace, and the manifests are for several: give the quotas "
+        "with their status");
   }
+  const auto used = quota::ResourceListFrom(&amounts, "used");
+  if (!used) return used.error();
+  for (quota::Quota& quota : inputs.quotas) SetUsed(*used, quota);
+  for (quota::Quota& quota : inputs.cluster_quotas) SetUsed(*used, quota);
+  return {};
 }
 
 // Reads quotas with their status (`kubectl get quota -o yaml`), or amounts by name for all quotas.
@@ -121,28 +140,13 @@ base::Result<void> ReadUsed(const std::string& path, OfflineInputs& inputs) {
   if (!documents) return documents.error().Wrap(path);
   const bool plain = documents->size() == 1 && api::Kind(documents->front()).empty();
   if (plain) {
-    const auto used = quota::ResourceListFrom(&documents->front(), "used");
-    if (!used) return used.error().Wrap(path);
-    for (quota::Quota& quota : inputs.quotas) SetUsed(*used, quota);
-    for (quota::Quota& quota : inputs.cluster_quotas) SetUsed(*used, quota);
-    return {};
+    auto set = SetPlainUsed(documents->front(), inputs);
+    return set ? set : set.error().Wrap(path);
   }
-  const auto counted = ReadQuotas({path});
+  auto counted = ReadQuotas({path});
   if (!counted) return counted.error();
-  SetUsedAs(counted->quotas, inputs.quotas);
-  SetUsedAs(counted->cluster_quotas, inputs.cluster_quotas);
-  return {};
-}
-
-base::Result<void> ReadLimitRanges(const std::vector<std::string>& paths,
-                                   inspect::Defaults& defaults) {
-  const auto manifests = ReadFiles(paths);
-  if (!manifests) return manifests.error();
-  for (const Manifest& manifest : *manifests) {
-    if (api::Kind(manifest.object) != "LimitRange") continue;
-    auto added = inspect::AddLimitRange(manifest.object, defaults);
-    if (!added) return added.error().Wrap(manifest.where);
-  }
+  inputs.counted = std::move(counted->quotas);
+  for (quota::Quota& quota : inputs.cluster_quotas) SetUsedAs(counted->cluster_quotas, "", quota);
   return {};
 }
 
@@ -159,9 +163,21 @@ std::string HomeOf(const std::vector<quota::Quota>& quotas, const std::string& g
 std::vector<quota::Quota> OfflineInputs::QuotasOf(const std::string& ns) const {
   std::vector<quota::Quota> own;
   for (const quota::Quota& quota : quotas) {
-    if (ns.empty() || quota.key.ns.empty() || quota.key.ns == ns) own.push_back(quota);
+    if (!Meet(quota.key.ns, ns)) continue;
+    own.push_back(quota);
+    SetUsedAs(counted, quota.key.ns.empty() ? ns : quota.key.ns, own.back());
   }
   return own;
+}
+
+base::Result<inspect::Surroundings> OfflineInputs::SurroundingsOf(const std::string& ns) const {
+  inspect::Surroundings surroundings{.nodes_for = nodes_for};
+  for (const Manifest& range : limit_ranges) {
+    if (!Meet(api::Namespace(range.object), ns)) continue;
+    auto added = inspect::AddLimitRange(range.object, surroundings.defaults);
+    if (!added) return added.error().Wrap(range.where);
+  }
+  return surroundings;
 }
 
 std::vector<std::string> OfflineInputs::Unlabelled() const {
@@ -182,16 +198,19 @@ base::Result<OfflineInputs> ReadOffline(const Options& options) {
   if (!quotas) return quotas.error();
   inputs.quotas = std::move(quotas->quotas);
   inputs.cluster_quotas = std::move(quotas->cluster_quotas);
-  if (!check.used_file.empty()) {
-    if (auto read = ReadUsed(check.used_file, inputs); !read) return read.error();
-  }
-  auto ranges = ReadLimitRanges(check.limit_range_files, inputs.surroundings.defaults);
+  auto ranges = ReadFiles(check.limit_range_files);
   if (!ranges) return ranges.error();
+  std::erase_if(*ranges,
+                [](const Manifest& range) { return api::Kind(range.object) != "LimitRange"; });
+  inputs.limit_ranges = std::move(*ranges);
   const std::int64_t nodes = check.nodes;
-  if (nodes >= 0) inputs.surroundings.nodes_for = [nodes](const json::Value&) { return nodes; };
+  if (nodes >= 0) inputs.nodes_for = [nodes](const json::Value&) { return nodes; };
   auto manifests = ReadGrouped(options, HomeOf(inputs.quotas, options.place.ns));
   if (!manifests) return manifests.error();
   inputs.manifests = std::move(*manifests);
+  if (!check.used_file.empty()) {
+    if (auto read = ReadUsed(check.used_file, inputs); !read) return read.error();
+  }
   inputs.labels = LabelsAfter(inputs.manifests, quotas->namespaces);
   return inputs;
 }

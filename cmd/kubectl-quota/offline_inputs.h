@@ -19,11 +19,15 @@ using LabelsByNamespace = std::map<std::string, json::Value>;
 struct OfflineInputs {
   ManifestsByNamespace manifests;
   std::vector<quota::Quota> quotas;
+  std::vector<quota::Quota> counted;  // with the usage of quotas of the same names, if known
   std::vector<quota::Quota> cluster_quotas;
   LabelsByNamespace labels;  // of the Namespaces in the files, after those of -f are applied
-  inspect::Surroundings surroundings;
-  // Returns the quotas of the namespace and those without a namespace.
+  std::vector<inspect::Manifest> limit_ranges;
+  inspect::NodeCounter nodes_for;
+  // Return what holds in the namespace, which includes everything without a namespace. For
+  // manifests of an unknown namespace, "", everything holds. Errors: kMalformed.
   [[nodiscard]] std::vector<quota::Quota> QuotasOf(const std::string& ns) const;
+  [[nodiscard]] base::Result<inspect::Surroundings> SurroundingsOf(const std::string& ns) const;
   // Returns the namespaces of manifests without known labels, if some ClusterQuota selects by
   // labels.
   [[nodiscard]] std::vector<std::string> Unlabelled() const;

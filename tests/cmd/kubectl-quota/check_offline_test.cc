@@ -1,0 +1,77 @@
+#include <catch2/catch.hpp>
+
+#include "tests/cmd/kubectl-quota/plugin.h"
+
+namespace check_offline_test {
+
+using Catch::Matchers::Contains;
+using kubectl_quota_tests::Plugin;
+
+std::string Document(const std::string& head, const std::string& ns, const std::string& rest) {
+  return "---\n" + head + "\nmetadata: {name: x" + (ns.empty() ? "" : ", namespace: " + ns) +
+         "}\n" + rest;
+}
+
+std::string Pod(const std::string& ns) {
+  return Document("apiVersion: v1\nkind: Pod", ns, "spec: {containers: [{name: c, image: i}]}\n");
+}
+
+std::string Quota(const std::string& ns, const std::string& used = "{}") {
+  return Document("apiVersion: v1\nkind: ResourceQuota", ns,
+                  "spec: {hard: {requests.cpu: 4, pods: 4}}\nstatus: {used: " + used + "}\n");
+}
+
+std::string Defaults(const std::string& ns, const std::string& cpu) {
+  return Document("apiVersion: v1\nkind: LimitRange", ns,
+                  "spec: {limits: [{type: Container, defaultRequest: {cpu: " + cpu + "}}]}\n");
+}
+
+TEST_CASE("check offline: LimitRanges hold in their namespace, or everywhere without one",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const auto ask = [&](const std::string& ranges) {
+    return plugin.Ask({"check", "-f", plugin.File("pods.yaml", Pod("a") + Pod("b")), "--quota-file",
+                       plugin.File("quotas.yaml", Quota("a") + Quota("b")), "--limitrange-file",
+                       plugin.File("ranges.yaml", ranges)});
+  };
+  CHECK_THAT(
+      ask(Defaults("a", "1") + Defaults("b", "2")).output,
+      Contains("a           x       requests.cpu   0        1       1       4       yes\n") &&
+          Contains("b           x       requests.cpu   0        2       2       4       yes\n"));
+  CHECK_THAT(
+      ask(Defaults("", "3")).output,
+      Contains("a           x       requests.cpu   0        3       3       4       yes\n") &&
+          Contains("b           x       requests.cpu   0        3       3       4       yes\n"));
+  CHECK_THAT(ask(Defaults("c", "3")).output, Contains("must specify requests.cpu for: c"));
+}
+
+TEST_CASE("check offline: usage is that of the quota of the same namespace", "[kubectl-quota]") {
+  Plugin plugin;
+  const auto ask = [&](const std::string& quotas, const std::string& used) {
+    return plugin.Ask({"check", "-f", plugin.File("pods.yaml", Pod("a") + Pod("b")), "--quota-file",
+                       plugin.File("quotas.yaml", quotas), "--used-file",
+                       plugin.File("used.yaml", used), "--limitrange-file",
+                       plugin.File("ranges.yaml", Defaults("", "1"))});
+  };
+  const std::string used = Quota("a", "{pods: 1}") + Quota("b", "{pods: 3}");
+  for (const std::string& quotas : {Quota("a") + Quota("b"), Quota("")}) {
+    CHECK_THAT(
+        ask(quotas, used).output,
+        Contains("a           x       pods           1        1       2       4       yes\n") &&
+            Contains("b           x       pods           3        1       4       4       yes\n"));
+  }
+  CHECK_THAT(
+      ask(Quota("a") + Quota("b"), Quota("", "{pods: 3}")).output,
+      Contains("a           x       pods           3        1       4       4       yes\n") &&
+          Contains("b           x       pods           3        1       4       4       yes\n"));
+  SECTION("amounts without a quota are for one namespace") {
+    const auto plain = ask(Quota("a") + Quota("b"), "pods: 3\n");
+    CHECK(plain.code == 2);
+    CHECK_THAT(
+        plain.warnings,
+        Contains("used.yaml: amounts by name are for one namespace, and the manifests are for "
+                 "several"));
+  }
+}
+
+}  // namespace check_offline_test
