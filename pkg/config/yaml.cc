@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pkg/config/yaml_scalar.h"
+#include "pkg/json/splitter.h"
 #include "pkg/json/tree_builder.h"
 #include "pkg/json/utf8.h"
 
@@ -307,16 +308,28 @@ void ResolveNumbers(Value& value) {
   }
 }
 
+// Returns the JSON documents that `text` consists of; nullopt if there is anything else in it.
+std::optional<std::vector<Value>> ParseJsonDocuments(std::string_view text, YamlLimits limits) {
+  std::vector<Value> documents;
+  const auto add = [&](std::string_view document) -> Result<void> {
+    auto value = json::Parse(document, {.depth = limits.depth});
+    if (!value) return value.error();
+    ResolveNumbers(*value);
+    documents.push_back(std::move(*value));
+    return {};
+  };
+  json::DocumentSplitter splitter(text.size());
+  const bool whole = splitter.Feed(text, add).has_value() && splitter.AtBoundary();
+  return whole ? std::optional(std::move(documents)) : std::nullopt;
+}
+
 }  // namespace
 
 Result<std::vector<Value>> ParseYamlDocuments(std::string_view text, YamlLimits limits) {
-  // Most JSON is YAML, but escaped surrogate pairs are not; and JSON's parser is faster.
+  // Most JSON is YAML, but escaped surrogate pairs and documents without a separator are not; and
+  // JSON's parser is faster.
   if (BeginsLikeJson(text)) {
-    auto value = json::Parse(text, {.depth = limits.depth});
-    if (value) {
-      ResolveNumbers(*value);
-      return std::vector<Value>{std::move(*value)};
-    }
+    if (auto documents = ParseJsonDocuments(text, limits)) return std::move(*documents);
   }
   if (const std::size_t at = json::FindInvalidUtf8(text); at != std::string_view::npos) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(at), '\n');

@@ -27,7 +27,8 @@ struct YamlLimits {
 // (from 1), also if there is a second document.
 base::Result<json::Value> ParseYaml(std::string_view text, YamlLimits limits = {});
 
-// Parses documents separated by lines of `---`; leaves out empty ones.
+// Parses documents separated by lines of `---`, and JSON documents that follow each other without
+// them; leaves out empty ones.
 base::Result<std::vector<json::Value>> ParseYamlDocuments(std::string_view text,
                                                           YamlLimits limits = {});
 

@@ -119,6 +119,23 @@ TEST_CASE("yaml: errors name line and column", "[config]") {
   }
 }
 
+TEST_CASE("yaml: JSON documents may follow each other", "[config]") {
+  const auto written = [](std::string_view text) {
+    const auto documents = ParseYamlDocuments(text);
+    INFO(text);
+    REQUIRE(documents.has_value());
+    std::string all;
+    for (const json::Value& document : *documents) all += json::Write(document);
+    return all;
+  };
+  CHECK(written(R"({"a":"}{"}{"b":1.50})") == R"({"a":"}{"}{"b":1.5})");
+  CHECK(written("{\"a\":1}\n{\"b\":\n2}\n \n") == R"({"a":1}{"b":2})");
+  CHECK(written("{\"a\":1}\n---\n{\"b\":2}\n") == R"({"a":1}{"b":2})");
+  CHECK(ErrorOf(R"({"a":1}{"b":2})") == "expected one YAML document, found 2");
+  CHECK(ParseYamlDocuments(R"({"a":1}{"b":2)").has_error());
+  CHECK(ParseYamlDocuments(R"({"a":1}{"b":2} c)").has_error());
+}
+
 TEST_CASE("yaml: documents are separated, empty ones omitted", "[config]") {
   const auto documents = ParseYamlDocuments("---\na: 1\n---\n# nothing\n---\n- 2\n...\n---\n");
   REQUIRE(documents.has_value());
