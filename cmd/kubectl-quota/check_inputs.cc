@@ -33,13 +33,21 @@ base::Result<std::vector<std::string>> FilesAt(const std::string& path) {
   return files;
 }
 
-base::Result<void> CheckFields(const Manifest& manifest) {
-  const auto unknown = inspect::UnknownFields(manifest.object);
-  if (unknown.empty()) return {};
-  std::string names;
-  for (const std::string& name : unknown) names.append(names.empty() ? "" : ", ").append(name);
-  return WrongInput("error validating " + manifest.where + ": " +
-                    inspect::NameOf(manifest.object).ToString() + ": unknown field " + names +
+std::string Joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all.append(all.empty() ? "" : ", ").append(text);
+  return all;
+}
+
+// With and without validation, the server refuses values of a wrong type.
+base::Result<void> CheckFields(const Manifest& manifest, bool validate) {
+  const std::string name = inspect::NameOf(manifest.object).ToString() + ": ";
+  const std::string mistyped = Joined(inspect::MistypedFields(manifest.object));
+  if (!mistyped.empty()) return WrongInput(manifest.where + ": " + name + mistyped);
+  const std::string unknown = Joined(inspect::UnknownFields(manifest.object));
+  if (!validate || unknown.empty()) return {};
+  return WrongInput("error validating " + manifest.where + ": " + name + "unknown field " +
+                    unknown +
                     "; if you choose to ignore this, turn validation off with --validate=false");
 }
 
@@ -93,9 +101,7 @@ base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std
   ManifestsByNamespace groups;
   for (Manifest& manifest : *manifests) {
     if (auto fine = CheckNamespace(manifest, options); !fine) return fine.error();
-    if (options.check.validate) {
-      if (auto fine = CheckFields(manifest); !fine) return fine.error();
-    }
+    if (auto fine = CheckFields(manifest, options.check.validate); !fine) return fine.error();
     if (IsNamespace(manifest)) {
       groups[std::string(api::Name(manifest.object))].push_back(std::move(manifest));
       continue;

@@ -1,8 +1,9 @@
-// The fields of workloads and pods (k8s.io/api v0.36.3, core/v1, apps/v1 and batch/v1) that affect
-// the count.
+// The fields of workloads, pods and volume claims (k8s.io/api v0.36.3, core/v1, apps/v1 and
+// batch/v1) that affect the count, and their types.
 
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/manifest.h"
@@ -10,161 +11,263 @@
 namespace inspect {
 namespace {
 
-using Names = std::set<std::string, std::less<>>;
+using Names = std::set<std::string_view>;
 
-const Names kTop{"apiVersion", "kind", "metadata", "spec", "status"};
-const Names kResources{"limits", "requests", "claims"};
-const Names kContainer{"name",
-                       "image",
-                       "command",
-                       "args",
-                       "workingDir",
-                       "ports",
-                       "envFrom",
-                       "env",
-                       "resources",
-                       "resizePolicy",
-                       "restartPolicy",
-                       "restartPolicyRules",
-                       "volumeMounts",
-                       "volumeDevices",
-                       "livenessProbe",
-                       "readinessProbe",
-                       "startupProbe",
-                       "lifecycle",
-                       "terminationMessagePath",
-                       "terminationMessagePolicy",
-                       "imagePullPolicy",
-                       "securityContext",
-                       "stdin",
-                       "stdinOnce",
-                       "tty"};
-const Names kPodSpec{"volumes",
-                     "initContainers",
-                     "containers",
-                     "ephemeralContainers",
-                     "restartPolicy",
-                     "terminationGracePeriodSeconds",
-                     "activeDeadlineSeconds",
-                     "dnsPolicy",
-                     "nodeSelector",
-                     "serviceAccountName",
-                     "serviceAccount",
-                     "automountServiceAccountToken",
-                     "nodeName",
-                     "hostNetwork",
-                     "hostPID",
-                     "hostIPC",
-                     "shareProcessNamespace",
-                     "securityContext",
-                     "imagePullSecrets",
-                     "hostname",
-                     "subdomain",
-                     "affinity",
-                     "schedulerName",
-                     "tolerations",
-                     "hostAliases",
-                     "priorityClassName",
-                     "priority",
-                     "dnsConfig",
-                     "readinessGates",
-                     "runtimeClassName",
-                     "enableServiceLinks",
-                     "preemptionPolicy",
-                     "overhead",
-                     "topologySpreadConstraints",
-                     "setHostnameAsFQDN",
-                     "os",
-                     "hostUsers",
-                     "schedulingGates",
-                     "resourceClaims",
-                     "resources",
-                     "hostnameOverride",
-                     "workloadRef",
-                     "schedulingGroup"};
-const std::map<std::string_view, Names> kSpecs{
-    {"Deployment",
-     {"replicas", "selector", "template", "strategy", "minReadySeconds", "revisionHistoryLimit",
-      "paused", "progressDeadlineSeconds"}},
-    {"ReplicaSet", {"replicas", "minReadySeconds", "selector", "template"}},
-    {"ReplicationController", {"replicas", "minReadySeconds", "selector", "template"}},
-    {"StatefulSet",
-     {"replicas", "selector", "template", "volumeClaimTemplates", "serviceName",
-      "podManagementPolicy", "updateStrategy", "revisionHistoryLimit", "minReadySeconds",
-      "persistentVolumeClaimRetentionPolicy", "ordinals"}},
-    {"DaemonSet",
-     {"selector", "template", "updateStrategy", "minReadySeconds", "revisionHistoryLimit"}},
-    {"Job",
-     {"parallelism", "completions", "activeDeadlineSeconds", "podFailurePolicy", "successPolicy",
-      "backoffLimit", "backoffLimitPerIndex", "maxFailedIndexes", "selector", "manualSelector",
-      "template", "ttlSecondsAfterFinished", "completionMode", "suspend", "podReplacementPolicy",
-      "managedBy"}},
-    {"CronJob",
-     {"schedule", "timeZone", "startingDeadlineSeconds", "concurrencyPolicy", "suspend",
-      "jobTemplate", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"}},
+// An object, or each object of an array.
+struct Schema {
+  Names names;  // of all members; empty: only the members below are checked
+  std::map<std::string_view, const Schema*> members = {};
 };
 
-class FieldChecker {
- public:
-  std::vector<std::string> Take() { return std::move(unknown_); }
+const Schema kResources{{"limits", "requests", "claims"}};
+const Schema kContainer{{"name",
+                         "image",
+                         "command",
+                         "args",
+                         "workingDir",
+                         "ports",
+                         "envFrom",
+                         "env",
+                         "resources",
+                         "resizePolicy",
+                         "restartPolicy",
+                         "restartPolicyRules",
+                         "volumeMounts",
+                         "volumeDevices",
+                         "livenessProbe",
+                         "readinessProbe",
+                         "startupProbe",
+                         "lifecycle",
+                         "terminationMessagePath",
+                         "terminationMessagePolicy",
+                         "imagePullPolicy",
+                         "securityContext",
+                         "stdin",
+                         "stdinOnce",
+                         "tty"},
+                        {{"resources", &kResources}}};
+const Schema kClaimSpec{{"accessModes", "selector", "resources", "volumeName", "storageClassName",
+                         "volumeMode", "dataSource", "dataSourceRef", "volumeAttributesClassName"},
+                        {{"resources", &kResources}}};
+const Schema kClaimTemplate{{"apiVersion", "kind", "metadata", "spec", "status"},
+                            {{"spec", &kClaimSpec}}};
+const Schema kEphemeral{{"volumeClaimTemplate"}, {{"volumeClaimTemplate", &kClaimTemplate}}};
+const Schema kVolume{{}, {{"ephemeral", &kEphemeral}}};
+const Schema kPodClaim{{"name", "resourceClaimName", "resourceClaimTemplateName"}};
+const Schema kPodSpec{{"volumes",
+                       "initContainers",
+                       "containers",
+                       "ephemeralContainers",
+                       "restartPolicy",
+                       "terminationGracePeriodSeconds",
+                       "activeDeadlineSeconds",
+                       "dnsPolicy",
+                       "nodeSelector",
+                       "serviceAccountName",
+                       "serviceAccount",
+                       "automountServiceAccountToken",
+                       "nodeName",
+                       "hostNetwork",
+                       "hostPID",
+                       "hostIPC",
+                       "shareProcessNamespace",
+                       "securityContext",
+                       "imagePullSecrets",
+                       "hostname",
+                       "subdomain",
+                       "affinity",
+                       "schedulerName",
+                       "tolerations",
+                       "hostAliases",
+                       "priorityClassName",
+                       "priority",
+                       "dnsConfig",
+                       "readinessGates",
+                       "runtimeClassName",
+                       "enableServiceLinks",
+                       "preemptionPolicy",
+                       "overhead",
+                       "topologySpreadConstraints",
+                       "setHostnameAsFQDN",
+                       "os",
+                       "hostUsers",
+                       "schedulingGates",
+                       "resourceClaims",
+                       "resources",
+                       "hostnameOverride",
+                       "workloadRef",
+                       "schedulingGroup"},
+                      {{"containers", &kContainer},
+                       {"initContainers", &kContainer},
+                       {"resources", &kResources},
+                       {"resourceClaims", &kPodClaim},
+                       {"volumes", &kVolume}}};
+const Schema kTemplate{{"metadata", "spec"}, {{"spec", &kPodSpec}}};
+const Schema kRollingUpdate{{"maxSurge", "maxUnavailable", "partition"}};
+const Schema kStrategy{{"type", "rollingUpdate"}, {{"rollingUpdate", &kRollingUpdate}}};
+const Schema kOrdinals{{"start"}};
+const Schema kJobSpec{{"parallelism", "completions", "activeDeadlineSeconds", "podFailurePolicy",
+                       "successPolicy", "backoffLimit", "backoffLimitPerIndex", "maxFailedIndexes",
+                       "selector", "manualSelector", "template", "ttlSecondsAfterFinished",
+                       "completionMode", "suspend", "podReplacementPolicy", "managedBy"},
+                      {{"template", &kTemplate}}};
+const Schema kJobTemplate{{"metadata", "spec"}, {{"spec", &kJobSpec}}};
+const Schema kDeploymentSpec{{"replicas", "selector", "template", "strategy", "minReadySeconds",
+                              "revisionHistoryLimit", "paused", "progressDeadlineSeconds"},
+                             {{"template", &kTemplate}, {"strategy", &kStrategy}}};
+const Schema kReplicaSetSpec{{"replicas", "minReadySeconds", "selector", "template"},
+                             {{"template", &kTemplate}}};
+const Schema kStatefulSetSpec{
+    {"replicas", "selector", "template", "volumeClaimTemplates", "serviceName",
+     "podManagementPolicy", "updateStrategy", "revisionHistoryLimit", "minReadySeconds",
+     "persistentVolumeClaimRetentionPolicy", "ordinals"},
+    {{"template", &kTemplate},
+     {"updateStrategy", &kStrategy},
+     {"ordinals", &kOrdinals},
+     {"volumeClaimTemplates", &kClaimTemplate}}};
+const Schema kDaemonSetSpec{
+    {"selector", "template", "updateStrategy", "minReadySeconds", "revisionHistoryLimit"},
+    {{"template", &kTemplate}, {"updateStrategy", &kStrategy}}};
+const Schema kCronJobSpec{
+    {"schedule", "timeZone", "startingDeadlineSeconds", "concurrencyPolicy", "suspend",
+     "jobTemplate", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"},
+    {{"jobTemplate", &kJobTemplate}}};
 
-  // Reports members of `value` that are not in `known`.
-  void Check(const json::Value* value, const std::string& path, const Names& known) {
-    const json::Object* object = value == nullptr ? nullptr : value->AsObject();
-    if (object == nullptr) return;
-    for (const auto& [name, member] : *object) {
-      if (!known.contains(name)) unknown_.push_back(path.empty() ? name : path + "." + name);
-    }
+const std::map<std::string_view, const Schema*> kSpecs{{"Deployment", &kDeploymentSpec},
+                                                       {"ReplicaSet", &kReplicaSetSpec},
+                                                       {"ReplicationController", &kReplicaSetSpec},
+                                                       {"StatefulSet", &kStatefulSetSpec},
+                                                       {"DaemonSet", &kDaemonSetSpec},
+                                                       {"Job", &kJobSpec},
+                                                       {"CronJob", &kCronJobSpec},
+                                                       {"Pod", &kPodSpec},
+                                                       {"PersistentVolumeClaim", &kClaimSpec}};
+
+// A member of the same name has the same type in each schema. Those not listed are strings.
+const std::map<std::string_view, Names> kTypes{
+    {"integer",
+     {"replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds",
+      "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex",
+      "maxFailedIndexes", "ttlSecondsAfterFinished", "startingDeadlineSeconds",
+      "successfulJobsHistoryLimit", "failedJobsHistoryLimit", "terminationGracePeriodSeconds",
+      "priority", "partition", "start"}},
+    {"boolean",
+     {"paused", "suspend", "manualSelector", "hostNetwork", "hostPID", "hostIPC", "hostUsers",
+      "shareProcessNamespace", "automountServiceAccountToken", "setHostnameAsFQDN",
+      "enableServiceLinks", "stdin", "stdinOnce", "tty"}},
+    {"array",
+     {"volumes",
+      "initContainers",
+      "containers",
+      "ephemeralContainers",
+      "volumeClaimTemplates",
+      "tolerations",
+      "imagePullSecrets",
+      "hostAliases",
+      "readinessGates",
+      "topologySpreadConstraints",
+      "schedulingGates",
+      "resourceClaims",
+      "command",
+      "args",
+      "ports",
+      "envFrom",
+      "env",
+      "resizePolicy",
+      "restartPolicyRules",
+      "volumeMounts",
+      "volumeDevices",
+      "claims",
+      "accessModes"}},
+    {"object", {"metadata",        "spec",
+                "status",          "selector",
+                "template",        "jobTemplate",
+                "strategy",        "updateStrategy",
+                "rollingUpdate",   "persistentVolumeClaimRetentionPolicy",
+                "ordinals",        "podFailurePolicy",
+                "successPolicy",   "nodeSelector",
+                "securityContext", "affinity",
+                "dnsConfig",       "overhead",
+                "resources",       "limits",
+                "requests",        "livenessProbe",
+                "readinessProbe",  "startupProbe",
+                "lifecycle",       "os",
+                "workloadRef",     "schedulingGroup",
+                "dataSource",      "dataSourceRef",
+                "ephemeral",       "volumeClaimTemplate"}},
+    {"any", {"maxSurge", "maxUnavailable"}}};
+
+std::string_view TypeOf(std::string_view member) {
+  for (const auto& [type, names] : kTypes) {
+    if (names.contains(member)) return type;
   }
+  return "string";
+}
 
-  void CheckPodSpec(const json::Value* spec, const std::string& path) {
-    if (spec == nullptr) return;
-    Check(spec, path, kPodSpec);
-    Check(spec->At({"resources"}), path + ".resources", kResources);
-    for (const char* list : {"containers", "initContainers"}) CheckContainers(*spec, list, path);
+bool HasType(const json::Value& value, std::string_view type) {
+  if (value.IsNull() || type == "any") return true;
+  return type == "integer" ? value.AsInt64().has_value() : value.TypeName() == type;
+}
+
+// What is wrong with an object.
+class Findings {
+ public:
+  std::vector<std::string> unknown;
+  std::vector<std::string> mistyped;
+
+  void Check(const json::Value& value, const std::string& path, const Schema& schema) {
+    if (!value.IsObject()) return;
+    for (const auto& [name, member] : *value.AsObject()) {
+      std::string at = path;
+      at.append(path.empty() ? "" : ".").append(name);
+      const auto inner = schema.members.find(name);
+      if (schema.names.contains(name) || inner != schema.members.end()) {
+        CheckType(member, at, TypeOf(name));
+      } else if (!schema.names.empty()) {
+        unknown.push_back(at);
+      }
+      if (inner != schema.members.end()) CheckInner(member, at, *inner->second);
+    }
   }
 
  private:
-  void CheckContainers(const json::Value& spec, std::string_view list, const std::string& path) {
+  void CheckInner(const json::Value& value, const std::string& path, const Schema& schema) {
+    Check(value, path, schema);
+    if (!value.IsArray()) return;
     std::size_t index = 0;
-    for (const json::Value& container : spec.ArrayAt({list})) {
-      const std::string at = path + "." + std::string(list) + "[" + std::to_string(index++) + "]";
-      Check(&container, at, kContainer);
-      Check(container.At({"resources"}), at + ".resources", kResources);
+    for (const json::Value& element : *value.AsArray()) {
+      const std::string at = path + "[" + std::to_string(index++) + "]";
+      CheckType(element, at, "object");
+      Check(element, at, schema);
     }
   }
 
-  std::vector<std::string> unknown_;
+  void CheckType(const json::Value& value, const std::string& path, std::string_view type) {
+    if (HasType(value, type)) return;
+    mistyped.push_back(path + " must be of type " + std::string(type) + ", not " +
+                       std::string(value.TypeName()));
+  }
 };
 
-bool HasOurGroup(std::string_view api_version) {
-  return api_version == "v1" || api_version == "apps/v1" || api_version == "batch/v1";
+Findings FindingsIn(const json::Value& object) {
+  Findings findings;
+  const std::string_view version = api::ApiVersion(object);
+  const auto spec = kSpecs.find(api::Kind(object));
+  const bool known = version == "v1" || version == "apps/v1" || version == "batch/v1";
+  if (!known || spec == kSpecs.end()) return findings;
+  const Schema top{{"apiVersion", "kind", "metadata", "spec", "status"}, {{"spec", spec->second}}};
+  findings.Check(object, "", top);
+  return findings;
 }
 
 }  // namespace
 
 std::vector<std::string> UnknownFields(const json::Value& object) {
-  const std::string_view kind = api::Kind(object);
-  if (!HasOurGroup(api::ApiVersion(object))) return {};
-  FieldChecker checker;
-  if (kind == "Pod") {
-    checker.Check(&object, "", kTop);
-    checker.CheckPodSpec(object.At({"spec"}), "spec");
-    return checker.Take();
-  }
-  const auto known = kSpecs.find(kind);
-  if (known == kSpecs.end()) return {};
-  checker.Check(&object, "", kTop);
-  checker.Check(object.At({"spec"}), "spec", known->second);
-  if (kind == "CronJob") {
-    checker.Check(object.At({"spec", "jobTemplate", "spec"}), "spec.jobTemplate.spec",
-                  kSpecs.at("Job"));
-    checker.CheckPodSpec(object.At({"spec", "jobTemplate", "spec", "template", "spec"}),
-                         "spec.jobTemplate.spec.template.spec");
-  } else {
-    checker.CheckPodSpec(object.At({"spec", "template", "spec"}), "spec.template.spec");
-  }
-  return checker.Take();
+  return FindingsIn(object).unknown;
+}
+
+std::vector<std::string> MistypedFields(const json::Value& object) {
+  return FindingsIn(object).mistyped;
 }
 
 }  // namespace inspect

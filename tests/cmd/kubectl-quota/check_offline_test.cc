@@ -74,4 +74,30 @@ TEST_CASE("check offline: usage is that of the quota of the same namespace", "[k
   }
 }
 
+TEST_CASE("check offline: an error names what the server would refuse, and where",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const auto quotas = plugin.File("quotas.yaml", Quota(""));
+  const auto ask = [&](const std::string& spec, const std::vector<std::string>& more = {}) {
+    const auto file = plugin.File(
+        "web.yaml", Document("apiVersion: apps/v1\nkind: Deployment", "a", "spec: " + spec));
+    std::vector<std::string> arguments{"check", "-f", file, "--quota-file", quotas};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return plugin.Ask(arguments);
+  };
+  const auto misplaced = ask("{template: {replicas: 5}}");
+  CHECK(misplaced.code == 2);
+  CHECK_THAT(misplaced.warnings,
+             Contains("web.yaml: deployment.apps/x: unknown field spec.template.replicas"));
+  CHECK(ask("{template: {replicas: 5}}", {"--validate=false"}).code != 2);
+  // Such a value is never accepted.
+  for (const auto& more : {std::vector<std::string>{}, {"--validate=false"}}) {
+    const auto mistyped = ask("{replicas: '5'}", more);
+    CHECK(mistyped.code == 2);
+    CHECK_THAT(
+        mistyped.warnings,
+        Contains("web.yaml: deployment.apps/x: spec.replicas must be of type integer, not string"));
+  }
+}
+
 }  // namespace check_offline_test

@@ -54,6 +54,64 @@ TEST_CASE("manifest: misspelt fields of workloads are found", "[inspect]") {
   CHECK(unknown("apiVersion: example.com/v1\nkind: Deployment\nspec: {replica: 3}\n").empty());
 }
 
+TEST_CASE("manifest: misplaced fields of workloads are found", "[inspect]") {
+  const auto unknown = [](const std::string& kind, const std::string& spec) {
+    const std::string group = kind == "CronJob"                                  ? "batch/v1"
+                              : kind == "Pod" || kind == "PersistentVolumeClaim" ? "v1"
+                                                                                 : "apps/v1";
+    std::string names;
+    const auto object =
+        config::ParseYaml("apiVersion: " + group + "\nkind: " + kind + "\nspec: " + spec);
+    for (const auto& name : inspect::UnknownFields(*object)) names += name + ";";
+    return names;
+  };
+  CHECK(unknown("Deployment", "{template: {replicas: 3, metadata: {}, containers: []}}") ==
+        "spec.template.replicas;spec.template.containers;");
+  CHECK(unknown("Deployment", "{strategy: {maxSurge: 1, rollingUpdate: {surge: 1}}}") ==
+        "spec.strategy.maxSurge;spec.strategy.rollingUpdate.surge;");
+  CHECK(
+      unknown("CronJob", "{jobTemplate: {parallelism: 2, spec: {template: {restartPolicy: x}}}}") ==
+      "spec.jobTemplate.parallelism;spec.jobTemplate.spec.template.restartPolicy;");
+  CHECK(unknown("Pod", "{resourceClaims: [{name: a, resourceClaimTemplate: b}]}") ==
+        "spec.resourceClaims[0].resourceClaimTemplate;");
+  const std::string requests = "spec: {requests: {storage: 1Gi}}";
+  CHECK(unknown("Pod", "{volumes: [{name: a, emptyDir: {}}, {ephemeral: {volumeClaimTemplate: {" +
+                           requests + "}}}]}") ==
+        "spec.volumes[1].ephemeral.volumeClaimTemplate.spec.requests;");
+  CHECK(unknown("StatefulSet", "{ordinals: {first: 1}, volumeClaimTemplates: [{metadata: {}, " +
+                                   requests + "}]}") ==
+        "spec.ordinals.first;spec.volumeClaimTemplates[0].spec.requests;");
+  CHECK(unknown("PersistentVolumeClaim", "{requests: {storage: 1Gi}}") == "spec.requests;");
+}
+
+TEST_CASE("manifest: values of a wrong type are found", "[inspect]") {
+  const auto mistyped = [](const char* text) {
+    std::string findings;
+    for (const auto& finding : inspect::MistypedFields(*config::ParseYaml(text))) {
+      findings += finding + ";";
+    }
+    return findings;
+  };
+  CHECK(mistyped("{apiVersion: apps/v1, kind: Deployment, spec: {replicas: \"5\", paused: 1}}") ==
+        "spec.replicas must be of type integer, not string;"
+        "spec.paused must be of type boolean, not number;");
+  CHECK(mistyped("{apiVersion: v1, kind: Pod, spec: {containers: {name: c}}}") ==
+        "spec.containers must be of type array, not object;");
+  CHECK(
+      mistyped("{apiVersion: v1, kind: Pod, spec: {containers: [c, {resources: 1, image: 2}]}}") ==
+      "spec.containers[0] must be of type object, not string;"
+      "spec.containers[1].resources must be of type object, not number;"
+      "spec.containers[1].image must be of type string, not number;");
+  CHECK(mistyped("{apiVersion: batch/v1, kind: Job, spec: []}") ==
+        "spec must be of type object, not array;");
+  CHECK(mistyped("{apiVersion: apps/v1, kind: Deployment, spec: {replicas: null, template: null, "
+                 "strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 10%}}}}")
+            .empty());
+  CHECK(
+      mistyped("{apiVersion: v1, kind: Pod, spec: {volumes: [{name: a, configMap: {}}]}}").empty());
+  CHECK(mistyped("{apiVersion: example.com/v1, kind: Deployment, spec: 1}").empty());
+}
+
 TEST_CASE("node fit: selector, affinity and taints decide", "[inspect]") {
   const auto runs = [](const char* spec, const char* node) {
     return inspect::DaemonRunsOn(*config::ParseYaml(spec), *config::ParseYaml(node));
