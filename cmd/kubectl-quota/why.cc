@@ -14,6 +14,7 @@
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/manifest.h"
 #include "pkg/inspect/pod_plan.h"
+#include "pkg/inspect/why_pod.h"
 
 namespace kubectl_quota {
 namespace {
@@ -113,45 +114,52 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json
   co_return answer;
 }
 
-// A stored pod was admitted, so no quota is the reason why it does not run.
-int TellOfPod(Session& session, const json::Value& pod) {
-  std::string text = inspect::NameOf(pod).ToString() +
-                     " is stored, so no quota refuses it: it is " +
-                     std::string(pod.StringAt({"status", "phase"}));
-  for (const json::Value& condition : pod.ArrayAt({"status", "conditions"})) {
-    const bool waits =
-        condition.StringAt({"type"}) == "PodScheduled" && condition.StringAt({"status"}) == "False";
-    if (waits) text += ": " + std::string(condition.StringAt({"message"}));
-  }
-  session.terminal().Write(inspect::Harmless(text) + "\n");
-  return kYes;
-}
+// What is told of one object.
+struct Explained {
+  bool refused = false;
+  std::string text;
+  json::Value value;
+};
 
-base::Task<Outcome> WhyOne(Session& session, std::string argument) {
+base::Task<base::Result<Explained>> ExplainOne(Session& session, std::string argument) {
   auto named = co_await FindNamed(session.cluster, argument);
   if (!named) co_return named.error();
   auto object = co_await GetObject(session.cluster, *named, session.ns);
   if (!object) co_return object.error();
-  if (api::Kind(*object) == "Pod") co_return TellOfPod(session, *object);
+  if (api::Kind(*object) == "Pod") {
+    co_return Explained{.text = inspect::WhyPodText(*object),
+                        .value = inspect::WhyPodValue(*object)};
+  }
   auto answer = co_await ExplainWorkload(session, *object);
   if (!answer) co_return answer.error();
-  const std::string& output = session.options.output;
-  session.terminal().Write(IsDocument(output)
-                               ? PrintDocument(inspect::WhyValue(*answer), output)
-                               : inspect::WhyText(*answer, session.scheduler.WallNow()));
-  co_return answer->Refused() ? kNo : kYes;
+  co_return Explained{.refused = answer->Refused(),
+                      .text = inspect::WhyText(*answer, session.scheduler.WallNow()),
+                      .value = inspect::WhyValue(*answer)};
+}
+
+// As kubectl does: one document, or a List of several.
+json::Value OneDocument(json::Array values) {
+  if (values.size() == 1) return std::move(values.front());
+  return json::Object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(values)}};
 }
 
 }  // namespace
 
 base::Task<Outcome> Why(Session& session) {
-  int code = kYes;
+  const std::string& output = session.options.output;
+  bool refused = false;
+  json::Array values;
   for (const std::string& argument : session.options.why.objects) {
-    auto one = co_await WhyOne(session, argument);
+    auto one = co_await ExplainOne(session, argument);
     if (!one) co_return one.error();
-    code = std::max(code, *one);
+    refused = refused || one->refused;
+    values.push_back(std::move(one->value));
+    if (!IsDocument(output)) session.terminal().Write(one->text);
   }
-  co_return code;
+  if (IsDocument(output)) {
+    session.terminal().Write(PrintDocument(OneDocument(std::move(values)), output));
+  }
+  co_return refused ? kNo : kYes;
 }
 
 }  // namespace kubectl_quota

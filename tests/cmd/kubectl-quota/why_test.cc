@@ -1,0 +1,79 @@
+#include <catch2/catch.hpp>
+
+#include "pkg/config/yaml.h"
+#include "tests/cmd/kubectl-quota/plugin.h"
+
+namespace kubectl_why_test {
+
+using Catch::Matchers::Contains;
+using kubectl_quota_tests::Plugin;
+
+const api::GroupVersionResource kQuotas{"", "v1", "resourcequotas"};
+const api::GroupVersionResource kPods{"", "v1", "pods"};
+const api::GroupVersionResource kReplicaSets{"apps", "v1", "replicasets"};
+
+// A cluster whose quota has no pod left, with ReplicaSets "a" and "b" and the pod "waits".
+class Full : public Plugin {
+ public:
+  Full() {
+    cluster.Serve(kPods, "Pod");
+    cluster.Serve(kReplicaSets, "ReplicaSet");
+    Put(kQuotas,
+        "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: {hard: "
+        "{pods: 1}}, status: {hard: {pods: 1}, used: {pods: 1}}}");
+    for (const char* name : {"a", "b"}) {
+      Put(kReplicaSets,
+          "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: " + std::string(name) +
+              ", namespace: shop}, spec: {replicas: 2, template: {spec: {containers: [{name: "
+              "c}]}}}}");
+    }
+    Put(kPods,
+        "{apiVersion: v1, kind: Pod, metadata: {name: waits, namespace: shop}, spec: {containers: "
+        "[{name: c}]}, status: {phase: Pending, conditions: [{type: PodScheduled, status: "
+        "'False', message: no nodes}]}}");
+  }
+};
+
+TEST_CASE("why: one object is one document, also a pod", "[kubectl-quota]") {
+  Full plugin;
+  const auto set = plugin.Ask({"why", "rs/a", "-o", "json"});
+  CHECK(set.code == 1);
+  const auto value = json::Parse(set.output);
+  REQUIRE(value.has_value());
+  CHECK(value->StringAt({"object"}) == "replicaset.apps/a");
+  const auto pod = plugin.Ask({"why", "waits", "-o", "json"});
+  CHECK(pod.code == 0);
+  const auto told = json::Parse(pod.output);
+  REQUIRE(told.has_value());
+  CHECK(json::Write(*told) ==
+        R"({"kind":"QuotaExplanation","object":"pod/waits","wants":1,"has":1,"refused":false,)"
+        R"("quotas":[],"phase":"Pending","message":"no nodes"})");
+  CHECK(plugin.Ask({"why", "waits"}).output ==
+        "pod/waits is stored, so no quota refuses it: it is Pending: no nodes\n");
+}
+
+TEST_CASE("why: several objects are one List", "[kubectl-quota]") {
+  Full plugin;
+  for (const std::string output : {"json", "yaml"}) {
+    const auto told = plugin.Ask({"why", "rs/a", "rs/b", "waits", "-o", output});
+    CHECK(told.code == 1);
+    const auto list = config::ParseYaml(told.output);
+    REQUIRE(list.has_value());
+    CHECK(list->StringAt({"apiVersion"}) == "v1");
+    CHECK(list->StringAt({"kind"}) == "List");
+    REQUIRE(list->ArrayAt({"items"}).size() == 3);
+    CHECK(list->ArrayAt({"items"})[1].StringAt({"object"}) == "replicaset.apps/b");
+  }
+  SECTION("texts follow each other") {
+    const auto text = plugin.Ask({"why", "rs/a", "waits"}).output;
+    CHECK_THAT(text, Catch::Matchers::StartsWith("replicaset.apps/a wants 2 pods and has 0") &&
+                         Contains("\npod/waits is stored"));
+  }
+  SECTION("an error is no document") {
+    const auto told = plugin.Ask({"why", "rs/a", "rs/none", "-o", "json"});
+    CHECK(told.code == 2);
+    CHECK(told.output.empty());
+  }
+}
+
+}  // namespace kubectl_why_test
