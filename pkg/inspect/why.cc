@@ -1,12 +1,7 @@
 #include "pkg/inspect/why.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
-
-#include "pkg/api/time.h"
-#include "pkg/base/text.h"
-#include "pkg/inspect/table.h"
 
 namespace inspect {
 namespace {
@@ -74,73 +69,6 @@ class Explainer {
   std::int64_t missing_;
   std::vector<quota::ResourceList> all_;
 };
-
-std::string Words(const quota::ResourceList& list) {
-  std::string text;
-  for (const auto& [name, amount] : list) {
-    text.append(text.empty() ? "" : " ").append(name).append("=").append(amount.ToString());
-  }
-  return text;
-}
-
-std::string NameText(const WhyName& name) {
-  const std::string used = name.used ? name.used->ToString() : "-";
-  std::string text = name.name + " " + used + "/" + name.hard.ToString();
-  if (!name.used) return text + ", not counted yet";
-  if (!name.lacks_for_all) return text + ", fits";
-  const auto free = name.hard.Sub(*name.used);
-  if (free) text += ", " + (free->Sign() < 0 ? Quantity() : *free).ToString() + " free";
-  if (!name.held.IsZero()) text += ", " + name.held.ToString() + " guaranteed to others";
-  if (!name.lacks_for_next) return text + ", lacks " + name.lacks_for_all->ToString() + " for all";
-  text += ", lacks " + name.lacks_for_next->ToString();
-  if (*name.lacks_for_next == *name.lacks_for_all) return text;
-  return text + " for the next, " + name.lacks_for_all->ToString() + " for all";
-}
-
-std::string Pods(std::int64_t count) {
-  return std::to_string(count) + (count == 1 ? " pod" : " pods");
-}
-
-std::string Head(const WhyAnswer& answer) {
-  std::string text = answer.of.ToString() + " wants " + Pods(answer.wants) + " and has " +
-                     std::to_string(answer.has);
-  if (answer.earlier > 0) {
-    text += ", beside " + std::to_string(answer.earlier) + " of an earlier template";
-  }
-  text += ": ";
-  if (answer.each.empty()) {
-    return text + (answer.Refused() ? "each is refused\n" : "no quota limits what they need\n");
-  }
-  return text + "each needs " + Words(answer.each) + "\n";
-}
-
-Table QuotaTable(const WhyAnswer& answer) {
-  Table table{.titles = {"", "", ""}, .rows = {}};
-  for (const std::string& text : answer.refusals) {
-    table.rows.push_back({"  the server", text, {"← refuses", Tone::kFull}});
-  }
-  for (const WhyQuota& quota : answer.quotas) {
-    const Cell mark = quota.Tried() ? Cell{"← would " + base::ToLower(quota.mode), Tone::kNear}
-                                    : Cell{"← refuses", Tone::kFull};
-    const std::string title = (quota.mode.empty() ? "  quota " : "  cluster quota ") + quota.quota;
-    const auto row = [&](const std::string& words, bool refuses) {
-      table.rows.push_back({title, words, refuses ? mark : Cell{""}});
-    };
-    if (!quota.objection.empty()) row(quota.objection, true);
-    for (const WhyName& name : quota.names) row(NameText(name), name.lacks_for_next.has_value());
-  }
-  return table;
-}
-
-std::string Verdict(const WhyAnswer& answer) {
-  if (answer.Refused()) {
-    const auto first = std::ranges::find_if(answer.quotas, &WhyQuota::Refuses);
-    if (first == answer.quotas.end() || first->text.empty()) return "";
-    return "the next is refused: " + Harmless(first->text) + "\n";
-  }
-  if (answer.has >= answer.wants) return "it has what it wants\n";
-  return "no quota refuses the next one\n";
-}
 
 // True if the holder could be deleted to make room: it is not the workload itself, and it is a real
 // object.
@@ -230,68 +158,6 @@ std::string RoomFor(const WhyAnswer& answer, const std::vector<LackHolders>& lac
   const std::string deletion = DeletionText(answer, lacks);
   if (!text.empty() && !deletion.empty()) text += ", or ";
   return text + deletion;
-}
-
-std::string AgeText(base::WallTime::duration age) {
-  const auto seconds =
-      std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(age).count());
-  if (seconds < 120) return std::to_string(seconds) + " s";
-  if (seconds < 7200) return std::to_string(seconds / 60) + " min";
-  if (seconds < 172'800) return std::to_string(seconds / 3600) + " h";
-  return std::to_string(seconds / 86'400) + " d";
-}
-
-std::string WhyText(const WhyAnswer& answer, base::WallTime now) {
-  std::string text = Head(answer) + PrintTable(QuotaTable(answer), {.titles = false});
-  text += Verdict(answer);
-  if (answer.refusal && answer.has < answer.wants) {
-    text += "last refused " + AgeText(now - answer.refusal->last) + " ago";
-    if (answer.refusal->times > 1) text += " (" + std::to_string(answer.refusal->times) + " times)";
-    text += ": " + Harmless(answer.refusal->message) + "\n";
-  }
-  if (!answer.room.empty()) text += "room: " + answer.room + "\n";
-  return text;
-}
-
-json::Value WhyValue(const WhyAnswer& answer) {
-  json::Array quotas;
-  for (const WhyQuota& quota : answer.quotas) {
-    json::Array names;
-    for (const WhyName& name : quota.names) {
-      json::Object item{
-          {"resource", name.name}, {"hard", name.hard.ToString()}, {"each", name.each.ToString()}};
-      if (name.used) item.Set("used", name.used->ToString());
-      if (!name.held.IsZero()) item.Set("guaranteedToOthers", name.held.ToString());
-      if (name.lacks_for_next) item.Set("lacksForNext", name.lacks_for_next->ToString());
-      if (name.lacks_for_all) item.Set("lacksForAll", name.lacks_for_all->ToString());
-      names.emplace_back(std::move(item));
-    }
-    // A quota refuses nothing if no pod is missing.
-    const bool refuses = answer.has < answer.wants && quota.Refuses();
-    json::Object item{{"quota", quota.quota}, {"refuses", refuses}};
-    if (!quota.mode.empty()) item.Set("mode", quota.mode);
-    if (!quota.text.empty()) item.Set("message", quota.text);
-    if (!quota.objection.empty()) item.Set("objection", quota.objection);
-    item.Set("resources", std::move(names));
-    quotas.emplace_back(std::move(item));
-  }
-  json::Object value{{"kind", "QuotaExplanation"},
-                     {"object", answer.of.ToString()},
-                     {"wants", answer.wants},
-                     {"has", answer.has}};
-  if (answer.earlier > 0) value.Set("ofEarlierTemplate", answer.earlier);
-  value.Set("refused", answer.Refused());
-  value.Set("quotas", std::move(quotas));
-  if (!answer.refusals.empty()) {
-    value.Set("refusals", json::Array(answer.refusals.begin(), answer.refusals.end()));
-  }
-  if (answer.refusal) {
-    value.Set("lastRefusal", json::Object{{"message", answer.refusal->message},
-                                          {"time", api::FormatTime(answer.refusal->last)},
-                                          {"times", answer.refusal->times}});
-  }
-  if (!answer.room.empty()) value.Set("room", answer.room);
-  return value;
 }
 
 }  // namespace inspect
