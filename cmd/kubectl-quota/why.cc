@@ -1,6 +1,8 @@
 #include "pkg/inspect/why.h"
 
 #include <algorithm>
+#include <limits>
+#include <set>
 #include <utility>
 
 #include "cmd/kubectl-quota/cluster_limits.h"
@@ -60,55 +62,151 @@ base::Task<base::Result<std::vector<inspect::LackHolders>>> HoldersOfLacks(
   co_return lacks;
 }
 
-base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json::Value& object) {
-  Cluster& cluster = session.cluster;
+// A workload, and what affects the admission of its pods.
+struct Workload {
+  inspect::ObjectName name;
+  inspect::Surroundings surroundings;
   Unread unread;
-  auto surroundings = co_await ReadSurroundings(cluster, session.ns, unread);
+  inspect::PodPlan plan;
+};
+
+base::Task<base::Result<Workload>> ReadWorkload(Session& session, const json::Value& object) {
+  Cluster& cluster = session.cluster;
+  Workload workload{.name = inspect::NameOf(object)};
+  auto surroundings = co_await ReadSurroundings(cluster, session.ns, workload.unread);
   if (!surroundings) co_return surroundings.error();
+  workload.surroundings = std::move(*surroundings);
   if (api::Kind(object) == "DaemonSet") {
-    auto nodes = co_await ReadNodes(cluster, *surroundings);
+    auto nodes = co_await ReadNodes(cluster, workload.surroundings);
     if (!nodes) co_return nodes.error();
   }
-  const auto plan = inspect::PodsOfAny(object, surroundings->nodes_for);
-  const inspect::ObjectName name = inspect::NameOf(object);
+  if (object.At({"spec", "volumeClaimTemplates"}) != nullptr) {
+    auto claims = co_await ReadClaims(cluster, session.ns, workload.surroundings);
+    if (!claims) co_return claims.error();
+  }
+  auto plan = inspect::PodsOfAny(object, workload.surroundings.nodes_for);
   if (!plan) {
     co_return base::Error{
         .code = base::ErrorCode::kInvalidArgument,
-        .message = name.ToString() + " has no pod template: name what makes pods"};
+        .message = workload.name.ToString() + " has no pod template: name what makes pods"};
   }
-  Family family(cluster, session.ns, object);
+  workload.plan = std::move(*plan);
+  co_return workload;
+}
+
+// Returns how many pods it has.
+base::Task<base::Result<std::int64_t>> CountPods(Cluster& cluster, Family& family,
+                                                 const json::Value& object) {
   auto has = co_await family.CountPods();
-  if (!has && has.error().Is(base::ErrorCode::kForbidden)) {
-    cluster.terminal().Warn("its pods are counted by its own status: " + ErrorText(has.error()));
-    has = inspect::PresentPods(object).value_or(0);
-  }
-  if (!has) co_return has.error();
-  auto quotas = co_await CoreQuotas(cluster, session.ns);
+  if (has || !has.error().Is(base::ErrorCode::kForbidden)) co_return has;
+  cluster.terminal().Warn("its pods are counted by its own status: " + ErrorText(has.error()));
+  co_return inspect::PresentPods(object).value_or(0);
+}
+
+base::Task<base::Result<inspect::FitBook>> FitOf(Session& session) {
+  auto quotas = co_await CoreQuotas(session.cluster, session.ns);
   if (!quotas) co_return quotas.error();
-  ClusterLimits limits(cluster);
+  ClusterLimits limits(session.cluster);
   co_await limits.Read("");
   auto reached = co_await limits.In(session.ns);
-  const inspect::FitBook fit(std::move(*quotas), std::move(reached));
-  auto pod = inspect::AdmittedPod(
-      inspect::PodFromTemplate(plan->pod_template, session.ns, name.name + "-…"),
-      surroundings->defaults);
-  if (!pod) co_return pod.error();
-  WarnOf(unread, *pod, fit.quotas(), cluster.terminal());
-  Counters counters(*co_await cluster.Kinds(), cluster.core());
-  const auto demand =
-      fit.DemandOf(*counters.Of("v1", "Pod"), *pod, {}, session.scheduler.WallNow());
-  if (!demand) co_return demand.error();
-  const std::int64_t newest = inspect::NewestPods(object, *has);
-  const std::int64_t free = plan->count + inspect::SurgeOf(object, plan->count) - *has;
-  WhyAnswer answer = newest == *has
-                         ? inspect::Explain(name, plan->count, *has, fit, *demand)
-                         : inspect::Explain(name, plan->count, newest, fit, *demand, free);
-  answer.earlier = *has - newest;
-  answer.refusals = inspect::RefusalsOf(*pod, surroundings->defaults.bounds);
+  co_return inspect::FitBook(std::move(*quotas), std::move(reached));
+}
+
+// What the missing pods need of the quotas, and why the server refuses them whatever is free.
+struct Needs {
+  inspect::Demand pod;
+  std::vector<inspect::ClaimDemand> claims;
+  std::vector<std::string> refusals;
+  std::set<std::string> own_claims;  // titles
+};
+
+// Finds the needs of the missing pods.
+class NeedsFinder {
+ public:
+  // All must outlive it.
+  NeedsFinder(Session& session, const Workload& workload, const inspect::FitBook& fit,
+              Counters& counters)
+      : session_(session), workload_(workload), fit_(fit), counters_(counters) {}
+
+  base::Result<Needs> Find(const json::Value& object, std::int64_t has) {
+    auto pod =
+        inspect::AdmittedPod(inspect::PodFromTemplate(workload_.plan.pod_template, session_.ns,
+                                                      workload_.name.name + "-…"),
+                             workload_.surroundings.defaults);
+    if (!pod) return pod.error();
+    auto demand = Ask(*pod, true);
+    if (!demand) return demand.error();
+    needs_.pod = std::move(*demand);
+    if (auto added = AddClaims(object, has); !added) return added.error();
+    return std::move(needs_);
+  }
+
+ private:
+  // A pod that exists has its claims, so the other claims that exist are those of the next pods.
+  base::Result<void> AddClaims(const json::Value& object, std::int64_t has) {
+    const std::int64_t wants = workload_.plan.count;
+    if (has >= wants) return {};
+    const inspect::Surroundings& around = workload_.surroundings;
+    for (const auto& claims : inspect::SetClaimsOf(object, wants, around.claims, around.defaults)) {
+      for (const std::string& name : claims.present) {
+        needs_.own_claims.insert("persistentvolumeclaim/" + name);
+      }
+      if (claims.Present() >= wants) continue;
+      const bool for_next = claims.Present() <= has;
+      auto each = Ask(claims.claim, for_next);
+      if (!each) return each.error();
+      needs_.claims.push_back(
+          {.each = std::move(*each), .missing = wants - claims.Present(), .for_next = for_next});
+    }
+    return {};
+  }
+
+  base::Result<inspect::Demand> Ask(const json::Value& object, bool next) {
+    WarnOf(workload_.unread, object, fit_.quotas(), session_.terminal());
+    const auto refusals = inspect::RefusalsOf(object, workload_.surroundings.defaults.bounds);
+    if (next) needs_.refusals.insert(needs_.refusals.end(), refusals.begin(), refusals.end());
+    const inspect::Counter* counter = counters_.Of("v1", api::Kind(object));
+    return fit_.DemandOf(*counter, object, {}, session_.scheduler.WallNow());
+  }
+
+  Session& session_;
+  const Workload& workload_;
+  const inspect::FitBook& fit_;
+  Counters& counters_;
+  Needs needs_;
+};
+
+// Compares the needs with what is free.
+WhyAnswer Compare(const json::Value& object, const Workload& workload, std::int64_t has,
+                  const inspect::FitBook& fit, Needs needs) {
+  const std::int64_t wants = workload.plan.count;
+  const std::int64_t newest = inspect::NewestPods(object, has);
+  const std::int64_t free = wants + inspect::SurgeOf(object, wants) - has;
+  const std::int64_t at_once = newest == has ? std::numeric_limits<std::int64_t>::max() : free;
+  WhyAnswer answer =
+      inspect::Explain(workload.name, wants, newest, fit, needs.pod, at_once, needs.claims);
+  answer.earlier = has - newest;
+  answer.refusals = std::move(needs.refusals);
+  answer.own_claims = std::move(needs.own_claims);
+  return answer;
+}
+
+base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json::Value& object) {
+  auto workload = co_await ReadWorkload(session, object);
+  if (!workload) co_return workload.error();
+  Family family(session.cluster, session.ns, object);
+  const auto has = co_await CountPods(session.cluster, family, object);
+  if (!has) co_return has.error();
+  const auto fit = co_await FitOf(session);
+  if (!fit) co_return fit.error();
+  Counters counters(*co_await session.cluster.Kinds(), session.cluster.core());
+  auto needs = NeedsFinder(session, *workload, *fit, counters).Find(object, *has);
+  if (!needs) co_return needs.error();
+  WhyAnswer answer = Compare(object, *workload, *has, *fit, std::move(*needs));
   answer.top = co_await family.TopOf(object);
-  if (answer.has < plan->count) answer.refusal = co_await family.LastRefusal();
+  if (answer.has < answer.wants) answer.refusal = co_await family.LastRefusal();
   if (!answer.Refused()) co_return answer;
-  auto lacks = co_await HoldersOfLacks(session, answer, fit.quotas());
+  auto lacks = co_await HoldersOfLacks(session, answer, fit->quotas());
   if (!lacks) co_return lacks.error();
   answer.room = inspect::RoomFor(answer, *lacks);
   co_return answer;

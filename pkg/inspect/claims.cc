@@ -1,6 +1,7 @@
 #include "pkg/inspect/claims.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -95,10 +96,11 @@ std::vector<SetClaims> SetClaimsOf(const Value& stateful_set, std::int64_t repli
   for (const Value& given : stateful_set.ArrayAt({"spec", "volumeClaimTemplates"})) {
     const std::string prefix =
         std::string(api::Name(given)) + "-" + std::string(api::Name(stateful_set)) + "-";
-    const auto there = std::ranges::count_if(
-        present, [&](const std::string& name) { return IsOrdinal(name, prefix, first, replicas); });
-    all.push_back(
-        {.claim = VolumeClaim(given, stateful_set, prefix + "…", defaults), .present = there});
+    SetClaims& claims = all.emplace_back();
+    claims.claim = VolumeClaim(given, stateful_set, prefix + "…", defaults);
+    std::ranges::copy_if(present, std::back_inserter(claims.present), [&](const std::string& name) {
+      return IsOrdinal(name, prefix, first, replicas);
+    });
   }
   return all;
 }

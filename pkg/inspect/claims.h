@@ -27,8 +27,9 @@ base::Result<std::vector<json::Value>> DeviceClaimsOf(const json::Value& pod,
 
 // The claims of all replicas of a StatefulSet from one of its templates.
 struct SetClaims {
+  [[nodiscard]] std::int64_t Present() const { return static_cast<std::int64_t>(present.size()); }
   json::Value claim;
-  std::int64_t present = 0;  // exist already
+  std::vector<std::string> present = {};  // those that exist already
 };
 // Returns them for the ordinals of `replicas` replicas. `present` are the claims of the namespace.
 std::vector<SetClaims> SetClaimsOf(const json::Value& stateful_set, std::int64_t replicas,

@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/quota/saturating.h"
+
 namespace inspect {
 namespace {
 
 using quota::Quantity;
 
-// Returns by how much `used` + `times` × `each` + `held` exceeds `hard`; nullopt if it fits.
-std::optional<Quantity> Lack(const WhyName& name, std::int64_t times, const Quantity& held) {
-  const auto needed = name.each.Mul(times);
-  const auto used = needed ? needed->Add(name.used.value_or(Quantity())) : needed;
+// Returns by how much the usage and `needed` and `held` exceed the limit; nullopt if they fit.
+std::optional<Quantity> Lack(const WhyName& name, const Quantity& needed, const Quantity& held) {
+  const auto used = needed.Add(name.used.value_or(Quantity()));
   const auto then = used ? used->Add(held) : used;
   const auto beyond = then ? then->Sub(name.hard) : then;
   return beyond && beyond->Sign() > 0 ? std::optional(*beyond) : std::nullopt;
@@ -30,25 +31,40 @@ std::vector<quota::ResourceList> Times(const std::vector<quota::ResourceList>& e
   return all;
 }
 
-// Asks each quota for one pod, and for all missing pods.
+void AddAll(std::vector<quota::ResourceList>& sums, const std::vector<quota::ResourceList>& more) {
+  for (std::size_t i = 0; i < sums.size(); ++i) quota::AddTo(sums[i], more[i]);
+}
+
+// Asks each quota for one pod, and for all missing pods, with the claims that they need first.
 class Explainer {
  public:
-  Explainer(const FitBook& fit, const Demand& demand, std::int64_t missing)
+  Explainer(const FitBook& fit, const Demand& demand, std::int64_t missing,
+            const std::vector<ClaimDemand>& claims)
       : standings_(fit.Standings()),
         one_(demand.of),
-        missing_(std::max<std::int64_t>(1, missing)),
-        all_(Times(demand.of, missing_)) {}
+        all_(Times(demand.of, std::max<std::int64_t>(1, missing))) {
+    for (const ClaimDemand& claim : claims) {
+      if (claim.for_next) AddAll(one_, claim.each.of);
+      AddAll(all_, Times(claim.each.of, claim.missing));
+    }
+  }
+
+  // What the next pod needs of the quota.
+  [[nodiscard]] const quota::ResourceList& One(std::size_t index) const { return one_[index]; }
 
   [[nodiscard]] WhyQuota Explain(std::size_t index) const {
     const quota::Quota& quota = *standings_[index].quota;
     WhyQuota answer{.quota = quota.key.name, .names = {}, .objection = ""};
     if (quota.cluster) answer.mode = ModeText(quota);
-    for (const auto& [name, amount] : one_[index]) {
-      WhyName line{.name = name, .hard = LimitsOf(quota).Get(name), .each = amount};
+    for (const auto& [name, amount] : all_[index]) {
+      WhyName line{.name = name, .hard = LimitsOf(quota).Get(name)};
       if (const Quantity* used = quota.status.used.Find(name)) line.used = *used;
+      if (const Quantity* next = one_[index].Find(name)) {
+        line.each = *next;
+        line.lacks_for_next = Lack(line, *next, HeldBack(standings_, one_, index, name));
+      }
       line.held = HeldBack(standings_, all_, index, name);
-      line.lacks_for_next = Lack(line, 1, HeldBack(standings_, one_, index, name));
-      line.lacks_for_all = Lack(line, missing_, line.held);
+      line.lacks_for_all = Lack(line, amount, line.held);
       if (line.lacks_for_next) answer.text = RefusalText(standings_, one_, index);
       answer.names.push_back(std::move(line));
     }
@@ -66,15 +82,27 @@ class Explainer {
  private:
   std::vector<quota::Standing> standings_;
   std::vector<quota::ResourceList> one_;
-  std::int64_t missing_;
   std::vector<quota::ResourceList> all_;
 };
 
-// True if the holder could be deleted to make room: it is not the workload itself, and it is a real
-// object.
+// Returns what a quota demands, without the prefix of its refusals; "" if nothing.
+std::string ObjectionOf(const std::vector<const Demand*>& demands, const std::string& prefix) {
+  std::string objection;
+  for (const Demand* demand : demands) {
+    for (const auto* texts : {&demand->objections, &demand->warnings}) {
+      for (const std::string& text : *texts) {
+        if (text.starts_with(prefix)) objection = text.substr(prefix.size());
+      }
+    }
+  }
+  return objection;
+}
+
+// True if the holder could be deleted to make room: it is not the workload itself or a claim of it,
+// and it is a real object.
 bool CouldGo(const Holder& holder, const WhyAnswer& answer) {
   return holder.sort == Holder::Sort::kGroup && holder.title != answer.of.ToString() &&
-         holder.title != answer.top.ToString();
+         holder.title != answer.top.ToString() && !answer.own_claims.contains(holder.title);
 }
 
 Quantity LackOf(const WhyAnswer& answer, const LackHolders& lack) {
@@ -124,18 +152,18 @@ bool WhyAnswer::Refused() const {
 }
 
 WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, const FitBook& fit,
-                  const Demand& demand, std::int64_t at_once) {
+                  const Demand& demand, std::int64_t at_once,
+                  const std::vector<ClaimDemand>& claims) {
   WhyAnswer answer{.of = of, .top = of, .wants = wants, .has = has, .each = {}, .quotas = {}};
-  const Explainer explainer(fit, demand, std::min(wants - has, at_once));
+  const Explainer explainer(fit, demand, std::min(wants - has, at_once), claims);
+  std::vector<const Demand*> next{&demand};
+  for (const ClaimDemand& claim : claims) {
+    if (claim.for_next) next.push_back(&claim.each);
+  }
   for (std::size_t i = 0; i < fit.quotas().size(); ++i) {
     WhyQuota line = explainer.Explain(i);
-    const std::string own = explainer.PrefixOf(i);
-    for (const auto* texts : {&demand.objections, &demand.warnings}) {
-      for (const std::string& text : *texts) {
-        if (text.starts_with(own)) line.objection = text.substr(own.size());
-      }
-    }
-    for (const auto& [name, amount] : demand.of[i]) answer.each.Set(name, amount);
+    line.objection = ObjectionOf(next, explainer.PrefixOf(i));
+    for (const auto& [name, amount] : explainer.One(i)) answer.each.Set(name, amount);
     if (!line.names.empty() || !line.objection.empty()) answer.quotas.push_back(std::move(line));
   }
   return answer;

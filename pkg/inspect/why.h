@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ struct WhyName {
   std::string name;
   std::optional<quota::Quantity> used;  // nullopt: not counted yet
   quota::Quantity hard;
-  quota::Quantity each;    // what one pod needs
+  quota::Quantity each;    // what the next pod needs; 0: only later ones need anything
   quota::Quantity held{};  // guaranteed to others once all missing pods exist
   std::optional<quota::Quantity> lacks_for_next;  // nullopt: the next one fits
   std::optional<quota::Quantity> lacks_for_all;   // nullopt: all that are missing fit
@@ -48,19 +49,28 @@ struct WhyAnswer {
   std::int64_t wants = 0;
   std::int64_t has = 0;
   std::int64_t earlier = 0;  // pods of an earlier template, which a rollout replaces
-  quota::ResourceList each;  // of the names that some quota limits
+  quota::ResourceList each;  // what the next pod needs, of the names that some quota limits
   std::vector<WhyQuota> quotas;
   std::vector<std::string> refusals;  // of each pod, before amounts are compared
   std::optional<Refusal> refusal;
-  std::string room;  // "raise …, or delete …"; "" if no room is needed
+  std::set<std::string> own_claims;  // titles of the claims of its pods, which must stay
+  std::string room;                  // "raise …, or delete …"; "" if no room is needed
   [[nodiscard]] bool Refused() const;
+};
+
+// The claims of one template, which a StatefulSet creates before its missing pods.
+struct ClaimDemand {
+  Demand each;
+  std::int64_t missing = 0;
+  bool for_next = false;  // the next pod needs one
 };
 
 // `demand` is what one pod needs of each quota of `fit`. At most `at_once` of the missing pods are
 // created before others are deleted.
 WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, const FitBook& fit,
                   const Demand& demand,
-                  std::int64_t at_once = std::numeric_limits<std::int64_t>::max());
+                  std::int64_t at_once = std::numeric_limits<std::int64_t>::max(),
+                  const std::vector<ClaimDemand>& claims = {});
 
 // The holders of a name that a quota lacks.
 struct LackHolders {

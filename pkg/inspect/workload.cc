@@ -83,7 +83,7 @@ class Expander {
   void AddSetClaims(std::int64_t replicas) {
     for (SetClaims& claims :
          SetClaimsOf(object_, replicas, surroundings_.claims, surroundings_.defaults)) {
-      Add(std::move(claims.claim), std::max<std::int64_t>(0, replicas - claims.present));
+      Add(std::move(claims.claim), std::max<std::int64_t>(0, replicas - claims.Present()));
     }
   }
 

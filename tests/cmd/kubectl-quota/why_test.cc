@@ -10,6 +10,9 @@ using kubectl_quota_tests::Plugin;
 
 const api::GroupVersionResource kQuotas{"", "v1", "resourcequotas"};
 const api::GroupVersionResource kPods{"", "v1", "pods"};
+const api::GroupVersionResource kClaims{"", "v1", "persistentvolumeclaims"};
+const api::GroupVersionResource kLimitRanges{"", "v1", "limitranges"};
+const api::GroupVersionResource kStatefulSets{"apps", "v1", "statefulsets"};
 const api::GroupVersionResource kReplicaSets{"apps", "v1", "replicasets"};
 
 // A cluster whose quota has no pod left, with ReplicaSets "a" and "b" and the pod "waits".
@@ -73,6 +76,71 @@ TEST_CASE("why: several objects are one List", "[kubectl-quota]") {
     const auto told = plugin.Ask({"why", "rs/a", "rs/none", "-o", "json"});
     CHECK(told.code == 2);
     CHECK(told.output.empty());
+  }
+}
+
+// A StatefulSet "db" of three replicas with a claim each, one of which runs. Its quota has all the
+// storage that two claims use.
+class Storage : public Plugin {
+ public:
+  Storage() {
+    cluster.Serve(kPods, "Pod");
+    cluster.Serve(kClaims, "PersistentVolumeClaim");
+    cluster.Serve(kStatefulSets, "StatefulSet");
+    Put(kQuotas,
+        "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: {hard: "
+        "{requests.storage: 2Gi, pods: 9}}, status: {hard: {requests.storage: 2Gi, pods: 9}, used: "
+        "{requests.storage: 2Gi, pods: 1}}}");
+    Put(kStatefulSets,
+        "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db, namespace: shop, uid: db}, "
+        "spec: {replicas: 3, template: {spec: {containers: [{name: c}]}}, volumeClaimTemplates: "
+        "[{metadata: {name: data}, spec: {resources: {requests: {storage: 1Gi}}}}]}}");
+    Put(kPods,
+        "{apiVersion: v1, kind: Pod, metadata: {name: db-0, namespace: shop, ownerReferences: "
+        "[{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: db, controller: true}]}, spec: "
+        "{containers: [{name: c}]}, status: {phase: Running}}");
+    Claim("data-db-0");
+  }
+  void Claim(const std::string& name) {
+    Put(kClaims, "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: " + name +
+                     ", namespace: shop}, spec: {resources: {requests: {storage: 1Gi}}}}");
+  }
+};
+
+TEST_CASE("why: a StatefulSet needs the claims of its pods first", "[kubectl-quota]") {
+  Storage plugin;
+  SECTION("the next pod needs a claim") {
+    plugin.Claim("other");
+    const auto told = plugin.Ask({"why", "sts/db"});
+    CHECK(told.code == 1);
+    CHECK(told.output ==
+          "statefulset.apps/db wants 3 pods and has 1: each needs pods=1 requests.storage=1Gi\n"
+          "  quota q   pods 1/9, fits\n"
+          "  quota q   requests.storage 2Gi/2Gi, 0 free, lacks 1Gi for the next, 2Gi for all   ← "
+          "refuses\n"
+          "room: raise requests.storage of quota q to 4Gi\n");
+  }
+  SECTION("the claim of the next pod exists") {
+    plugin.Claim("data-db-1");
+    const auto told = plugin.Ask({"why", "sts/db"});
+    CHECK(told.code == 0);
+    CHECK_THAT(told.output,
+               Contains("each needs pods=1\n") &&
+                   Contains("quota q   requests.storage 2Gi/2Gi, 0 free, lacks 1Gi for all\n") &&
+                   Contains("no quota refuses the next one\n"));
+  }
+  SECTION("all claims exist") {
+    plugin.Claim("data-db-1");
+    plugin.Claim("data-db-2");
+    CHECK_THAT(plugin.Ask({"why", "sts/db"}).output, !Contains("storage"));
+  }
+  SECTION("what a LimitRange refuses") {
+    plugin.cluster.Serve(kLimitRanges, "LimitRange");
+    plugin.Put(kLimitRanges,
+               "{apiVersion: v1, kind: LimitRange, metadata: {name: l, namespace: shop}, spec: "
+               "{limits: [{type: PersistentVolumeClaim, max: {storage: 500Mi}}]}}");
+    CHECK_THAT(plugin.Ask({"why", "sts/db"}).output,
+               Contains("the server   maximum storage usage per PersistentVolumeClaim is 500Mi"));
   }
 }
 

@@ -128,7 +128,7 @@ TEST_CASE("why: a refusal before the quota check is reported", "[inspect]") {
       Catch::Matchers::Contains(R"("refusals":["maximum cpu usage per Container is 1, but)"));
 }
 
-TEST_CASE("why: the workload itself and too small holders are not offered for deletion",
+TEST_CASE("why: the workload itself, its claims and too small holders are not offered for deletion",
           "[inspect]") {
   const WhyAnswer answer = Web(5, 3);
   const std::string room =
@@ -141,6 +141,12 @@ TEST_CASE("why: the workload itself and too small holders are not offered for de
   of_set.top = {"deployment", "apps", "web"};
   CHECK(inspect::RoomFor(of_set, {{"compute", "requests.cpu", {Group("deployment.apps/web", "2")}},
                                   {"objects", "pods", {Group("deployment.apps/web", "3")}}}) ==
+        room);
+  WhyAnswer with_claims = answer;
+  with_claims.own_claims = {"persistentvolumeclaim/data-web-0"};
+  CHECK(inspect::RoomFor(
+            with_claims,
+            {{"compute", "requests.cpu", {Group("persistentvolumeclaim/data-web-0", "2")}}}) ==
         room);
 }
 
