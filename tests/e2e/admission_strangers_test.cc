@@ -141,6 +141,7 @@ TEST_CASE("strangers: a review of many small values does not fill the memory",
                                      .path = "/validate/core",
                                      .body = body,
                                      .headers = {{"Content-Type", "application/json"}}});
+    INFO(answer.error);
     CHECK(answer.status == 413);
     CHECK(answer.body.find("bytes of memory") != std::string::npos);
   }

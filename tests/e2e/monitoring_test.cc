@@ -47,7 +47,8 @@ std::vector<std::string> Expressions() {
 std::set<std::string> MetricsIn(const std::vector<std::string>& expressions) {
   static const std::regex strings_and_labels(R"("[^"]*"|\b(by|on) *\([^)]*\))");
   static const std::regex name(R"(\b[a-z]+_[a-z_]*[a-z]\b)");
-  const std::set<std::string> functions{"histogram_quantile", "group_left", "quota_api"};
+  const std::set<std::string> functions{"histogram_quantile", "label_replace", "group_left",
+                                        "quota_api"};
   std::set<std::string> metrics;
   for (const std::string& expression : expressions) {
     const std::string text = std::regex_replace(expression, strings_and_labels, "");

@@ -36,7 +36,7 @@ HttpsAnswer Call(const HttpsCall& call) {
   const auto ask = [&]() -> base::Task<void> {
     http::Request request{
         .method = call.method, .target = call.path, .headers = call.headers, .body = call.body};
-    const auto timeout = Stretched(10s);
+    const auto timeout = Patience();
     auto response = co_await (*client)->Do(std::move(request), timeout);
     if (response) {
       answer.status = response->status;
