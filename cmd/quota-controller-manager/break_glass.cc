@@ -2,12 +2,9 @@
 
 #include <iostream>
 
-#include "cmd/quota-controller-manager/leadership.h"
+#include "cmd/quota-controller-manager/run_once.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/scheduler.h"
-#include "pkg/base/task_group.h"
-#include "pkg/client/cluster_config.h"
-#include "pkg/client/rest_client.h"
 #include "pkg/webhook/ownership.h"
 #include "pkg/webhook/webhook_configuration.h"
 
@@ -74,21 +71,10 @@ base::Task<base::Result<void>> BreakGlass(client::ApiClient& client, std::string
 }
 
 base::Result<void> BreakGlass(boost::asio::io_context& io, const Options& options) {
-  auto config = client::LoadClusterConfig(LoadOptionsFrom(options));
-  if (!config) return config.error();
-  const std::string installation = LeaseOf(*config, options.leader_election).ToString();
-  base::RealScheduler scheduler(io.get_executor());
-  auto client = client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
-                                      {.user_agent = client::UserAgent(Version())});
-  if (!client) return client.error();
-  base::Result<void> result;
-  base::TaskGroup tasks(io.get_executor());
-  tasks.Spawn("break glass", [&]() -> base::Task<void> {
-    result = co_await BreakGlass(**client, installation, std::cout);
-    (*client)->CloseIdle();
-  });
-  io.run();
-  return result;
+  const auto task = [](client::ApiClient& client, base::Scheduler&, const api::ObjectKey& lease) {
+    return BreakGlass(client, lease.ToString(), std::cout);
+  };
+  return RunOnce(io, options, "break glass", task);
 }
 
 }  // namespace manager

@@ -2,13 +2,10 @@
 
 #include <iostream>
 
-#include "cmd/quota-controller-manager/leadership.h"
+#include "cmd/quota-controller-manager/run_once.h"
 #include "cmd/quota-controller-manager/uninstall_applied.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/scheduler.h"
-#include "pkg/base/task_group.h"
-#include "pkg/client/cluster_config.h"
-#include "pkg/client/rest_client.h"
 #include "pkg/leader/lease_lock.h"
 #include "pkg/webhook/certificate_secret.h"
 #include "pkg/webhook/ownership.h"
@@ -215,21 +212,11 @@ base::Task<base::Result<void>> Uninstall(client::ApiClient& client, base::Schedu
 }
 
 base::Result<void> Uninstall(boost::asio::io_context& io, const Options& options) {
-  auto config = client::LoadClusterConfig(LoadOptionsFrom(options));
-  if (!config) return config.error();
-  const api::ObjectKey lease = LeaseOf(*config, options.leader_election);
-  base::RealScheduler scheduler(io.get_executor());
-  auto client = client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
-                                      {.user_agent = client::UserAgent(Version())});
-  if (!client) return client.error();
-  base::Result<void> result;
-  base::TaskGroup tasks(io.get_executor());
-  tasks.Spawn("uninstall", [&]() -> base::Task<void> {
-    result = co_await Uninstall(**client, scheduler, options, lease, std::cout);
-    (*client)->CloseIdle();
-  });
-  io.run();
-  return result;
+  const auto task = [&](client::ApiClient& client, base::Scheduler& scheduler,
+                        api::ObjectKey lease) {
+    return Uninstall(client, scheduler, options, std::move(lease), std::cout);
+  };
+  return RunOnce(io, options, "uninstall", task);
 }
 
 }  // namespace manager
