@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cmd/kubectl-quota/completion.h"
+#include "pkg/base/text.h"
 
 namespace kubectl_quota {
 namespace {
@@ -91,15 +92,9 @@ const std::vector<CommandRow>& Rows() {
   return rows;
 }
 
-std::string JoinOutputs(const std::set<std::string>& outputs) {
-  std::string text;
-  for (const std::string& output : outputs) text.append(text.empty() ? "" : ", ").append(output);
-  return text;
-}
-
 std::string FooterOf(const CommandRow& row) {
   std::string text = "\nExamples:\n" + std::string(row.examples) + "\n";
-  if (!row.outputs.empty()) text += "Formats for -o: " + JoinOutputs(row.outputs) + ".\n";
+  if (!row.outputs.empty()) text += "Formats for -o: " + base::Join(row.outputs, ", ") + ".\n";
   return text + "Flags of every command: see 'kubectl quota --help'.\n" + kExitCodes;
 }
 
@@ -192,7 +187,7 @@ std::optional<Leave> Check(const CommandRow& row, const Options& options) {
   if (!options.output.empty() && !row.outputs.contains(options.output)) {
     if (row.outputs.empty()) return WrongCall(std::string(row.name) + " has no -o");
     return WrongCall("-o " + options.output + " is unknown to " + row.name + ", which has " +
-                     JoinOutputs(row.outputs));
+                     base::Join(row.outputs, ", "));
   }
   if (options.place.all_namespaces && !row.all_namespaces) {
     return WrongCall(std::string(row.name) + " looks into one namespace: give -n instead of -A");

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/base/text.h"
 
 namespace kubectl_quota {
 namespace {
@@ -33,18 +34,13 @@ base::Result<std::vector<std::string>> FilesAt(const std::string& path) {
   return files;
 }
 
-std::string Joined(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const std::string& text : texts) all.append(all.empty() ? "" : ", ").append(text);
-  return all;
-}
-
 // With and without validation, the server refuses values of a wrong type.
 base::Result<void> CheckFields(const Manifest& manifest, bool validate) {
   const std::string name = inspect::NameOf(manifest.object).ToString() + ": ";
-  const std::string mistyped = Joined(inspect::MistypedFields(manifest.object));
+  const inspect::FieldFindings findings = inspect::CheckFields(manifest.object);
+  const std::string mistyped = base::Join(findings.mistyped, ", ");
   if (!mistyped.empty()) return WrongInput(manifest.where + ": " + name + mistyped);
-  const std::string unknown = Joined(inspect::UnknownFields(manifest.object));
+  const std::string unknown = base::Join(findings.unknown, ", ");
   if (!validate || unknown.empty()) return {};
   return WrongInput("error validating " + manifest.where + ": " + name + "unknown field " +
                     unknown +

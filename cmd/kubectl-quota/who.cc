@@ -9,6 +9,7 @@
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/documents.h"
 #include "cmd/kubectl-quota/words.h"
+#include "pkg/base/text.h"
 #include "pkg/inspect/usage_line.h"
 #include "pkg/inspect/who_view.h"
 #include "pkg/quota/cluster/cluster_quota.h"
@@ -57,11 +58,9 @@ base::Result<std::vector<std::string>> WantedNames(const quota::Quota& quota,
   std::vector<std::string> names = NamesOf(quota);
   if (name.empty()) return names;
   if (std::ranges::find(names, name) != names.end()) return std::vector{name};
-  std::string text;
-  for (const std::string& other : names) text.append(text.empty() ? "" : ", ").append(other);
   return base::Error{.code = base::ErrorCode::kInvalidArgument,
                      .message = "quota " + quota.key.name + " does not limit " + name + ", but " +
-                                (text.empty() ? "nothing" : text)};
+                                (names.empty() ? "nothing" : base::Join(names, ", "))};
 }
 
 void ShowHolders(Session& session, const quota::Quota& quota,

@@ -18,13 +18,11 @@ base::Result<std::vector<std::string>> ParseQuotaApis(const std::string& text) {
   std::istringstream list(text);
   for (std::string name; std::getline(list, name, ',');) {
     if (!base::IsOneOf(name, kQuotaApis)) {
-      std::string all;
-      for (const std::string_view one : kQuotaApis) all.append(all.empty() ? "" : ", ").append(one);
       return base::Error{.code = base::ErrorCode::kInvalidArgument,
                          .message = std::string("unknown quota API \"")
                                         .append(name)
                                         .append("\" (known: ")
-                                        .append(all)
+                                        .append(base::Join(kQuotaApis, ", "))
                                         .append(")")};
     }
     if (!base::IsOneOf(name, apis)) apis.push_back(name);

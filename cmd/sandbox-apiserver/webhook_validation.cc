@@ -1,4 +1,5 @@
 #include "cmd/sandbox-apiserver/webhook_validation.h"
+#include "pkg/base/text.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -20,12 +21,6 @@ std::string Element(const std::string& field, std::size_t index) {
   return field + "[" + std::to_string(index) + "]";
 }
 
-std::string Joined(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : ",") + text;
-  return joined;
-}
-
 void CheckOneOf(const Value& holder, const std::string& field, std::string_view member,
                 const std::vector<std::string>& supported, FieldErrors& errors) {
   const std::string text(holder.StringAt({member}));
@@ -36,7 +31,7 @@ void CheckOneOf(const Value& holder, const std::string& field, std::string_view 
 void CheckName(const std::string& name, const std::string& field, FieldErrors& errors) {
   if (name.empty()) return errors.Required(field);
   const std::vector<std::string> wrong = CheckDns1123Subdomain(name);
-  if (!wrong.empty()) return errors.Invalid(field, name, Joined(wrong));
+  if (!wrong.empty()) return errors.Invalid(field, name, base::Join(wrong, ","));
   if (std::ranges::count(name, '.') < 2) {
     errors.Invalid(field, name,
                    "should be a domain with at least three segments separated by dots");

@@ -1,4 +1,5 @@
 #include "controllers/quota/quota_conditions.h"
+#include "pkg/base/text.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,14 +9,8 @@ namespace {
 
 using client::EventType;
 
-std::string Join(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 std::string Are(const std::vector<std::string>& names) {
-  return Join(names) + (names.size() == 1 ? " is" : " are");
+  return base::Join(names, ", ") + (names.size() == 1 ? " is" : " are");
 }
 
 bool Contains(const std::vector<std::string>& all, const std::vector<std::string>& some) {
@@ -54,7 +49,7 @@ Announcement Healed(const std::vector<std::string>& names) {
 
 Announcement UnknownNames(const std::vector<std::string>& names) {
   return {EventType::kWarning, "UnknownResourceName",
-          "nothing is counted under " + Join(names) + ": such a limit has no effect",
+          "nothing is counted under " + base::Join(names, ", ") + ": such a limit has no effect",
           "UnknownResourceName"};
 }
 
@@ -255,7 +250,7 @@ std::string WhyNothingMatches(const quota::QuotaApi& api, const quota::ScopeSele
   });
   if (some || scopes.empty()) return "";
   return scopes.size() == 1 ? "there is no scope " + scopes[0]
-                            : "no kind has all of the scopes " + Join(scopes);
+                            : "no kind has all of the scopes " + base::Join(scopes, ", ");
 }
 
 std::string_view WhenFull(const quota::Quota& quota) {

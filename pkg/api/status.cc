@@ -1,4 +1,5 @@
 #include "pkg/api/status.h"
+#include "pkg/base/text.h"
 
 #include <glog/logging.h>
 
@@ -23,15 +24,6 @@ StatusDetails About(const GroupResource& what, std::string_view name) {
 // `pods "x"`
 std::string Named(const GroupResource& what, std::string_view name) {
   return what.ToString() + " " + json::Quote(name);
-}
-
-std::string Join(const std::vector<std::string>& texts, std::string_view separator) {
-  std::string joined;
-  for (const std::string& text : texts) {
-    if (!joined.empty()) joined += separator;
-    joined += text;
-  }
-  return joined;
 }
 
 void SetUnlessEmpty(json::Object& object, std::string_view name, const std::string& text) {
@@ -154,7 +146,7 @@ Status Invalid(std::string_view group, std::string_view kind, std::string_view n
   const GroupResource what{.group = std::string(group), .resource = std::string(kind)};
   std::string message = Named(what, name) + " is invalid";
   if (texts.size() == 1) message += ": " + texts.front();
-  if (texts.size() > 1) message += ": [" + Join(texts, ", ") + "]";
+  if (texts.size() > 1) message += ": [" + base::Join(texts, ", ") + "]";
   StatusDetails details = About(what, name);
   details.causes = std::move(causes);
   return Failure(422, "Invalid", std::move(message), std::move(details));
@@ -179,14 +171,14 @@ Status MethodNotAllowed(const GroupResource& what, std::string_view verb) {
 
 Status NotAcceptable(const std::vector<std::string>& accepted) {
   return Failure(406, "NotAcceptable",
-                 "only the following media types are accepted: " + Join(accepted, ", "));
+                 "only the following media types are accepted: " + base::Join(accepted, ", "));
 }
 
 Status UnsupportedMediaType(const std::vector<std::string>& accepted) {
   return Failure(415, "UnsupportedMediaType",
                  "the body of the request was in an unknown format - accepted media types "
                  "include: " +
-                     Join(accepted, ", "));
+                     base::Join(accepted, ", "));
 }
 
 Status RequestEntityTooLarge(std::string_view why) {

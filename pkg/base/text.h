@@ -25,4 +25,14 @@ inline bool IsOneOf(std::string_view text, std::initializer_list<std::string_vie
   return std::ranges::find(texts, text) != texts.end();
 }
 
+// Returns the texts of a range with `between` after each that is not the last one.
+std::string Join(const auto& texts, std::string_view between) {
+  std::string joined;
+  for (const std::string_view text : texts) {
+    if (!joined.empty()) joined += between;
+    joined += text;
+  }
+  return joined;
+}
+
 }  // namespace base

@@ -1,5 +1,6 @@
 #include "pkg/client/cluster_config.h"
 
+#include "pkg/base/text.h"
 #include "pkg/client/context_resolver.h"
 #include "pkg/client/files.h"
 #include "pkg/client/in_cluster.h"
@@ -13,12 +14,6 @@ using base::Result;
 
 Error Bad(std::string message) {
   return {.code = ErrorCode::kInvalidArgument, .message = std::move(message)};
-}
-
-std::string Join(const std::vector<std::string>& parts) {
-  std::string joined;
-  for (const std::string& part : parts) joined += (joined.empty() ? "" : ", ") + part;
-  return joined;
 }
 
 Result<ClusterConfig> FromFlag(const LoadOptions& options) {
@@ -38,7 +33,8 @@ Places UsualPlaces(const LoadOptions& options) {
   Places places;
   places.files = SplitPathList(options.environment("KUBECONFIG").value_or(""));
   if (!places.files.empty()) {
-    places.looked_at = "$KUBECONFIG names no file that exists (" + Join(places.files) + ")";
+    places.looked_at =
+        "$KUBECONFIG names no file that exists (" + base::Join(places.files, ", ") + ")";
     return places;
   }
   places.looked_at = "$KUBECONFIG is not set";
@@ -76,7 +72,8 @@ Result<ClusterConfig> LoadClusterConfig(const LoadOptions& options) {
   const Result<LoadedKubeconfig> loaded = LoadKubeconfig(places.files);
   if (!loaded) return loaded.error();
   if (loaded->found == 0) return NothingFound(options, places);
-  return ResolveContext(loaded->config, options.context, Join(places.files), options.environment);
+  return ResolveContext(loaded->config, options.context, base::Join(places.files, ", "),
+                        options.environment);
 }
 
 }  // namespace client

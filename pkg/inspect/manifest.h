@@ -25,12 +25,18 @@ base::Result<std::vector<Manifest>> ReadManifests(std::string_view text, const s
 // "deployment.apps/web".
 ObjectName NameOf(const json::Value& object);
 
-// Returns unknown fields of workloads, pods and volume claims, as far as they affect the count
-// ("spec.template.spec.containers[0].resource"). A misspelt or misplaced field would be left out of
-// the count. Other kinds are not checked.
-std::vector<std::string> UnknownFields(const json::Value& object);
-// Returns what has a type that the server does not accept there: "spec.replicas must be of type
-// integer, not string".
-std::vector<std::string> MistypedFields(const json::Value& object);
+// What is wrong with the fields of an object.
+struct FieldFindings {
+  // "spec.template.spec.containers[0].resource". A misspelt or misplaced field would be left out of
+  // the count.
+  std::vector<std::string> unknown;
+  // The type is one that the server does not accept there: "spec.replicas must be of type integer,
+  // not string".
+  std::vector<std::string> mistyped;
+};
+
+// Checks the fields of workloads, pods and volume claims that affect the count. Other kinds are not
+// checked.
+FieldFindings CheckFields(const json::Value& object);
 
 }  // namespace inspect

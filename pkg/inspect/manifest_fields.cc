@@ -209,11 +209,9 @@ bool HasType(const json::Value& value, std::string_view type) {
   return type == "integer" ? value.AsInt64().has_value() : value.TypeName() == type;
 }
 
-// What is wrong with an object.
-class Findings {
+class FieldChecker {
  public:
-  std::vector<std::string> unknown;
-  std::vector<std::string> mistyped;
+  FieldFindings findings;
 
   void Check(const json::Value& value, const std::string& path, const Schema& schema) {
     if (!value.IsObject()) return;
@@ -224,7 +222,7 @@ class Findings {
       if (schema.names.contains(name) || inner != schema.members.end()) {
         CheckType(member, at, TypeOf(name));
       } else if (!schema.names.empty()) {
-        unknown.push_back(at);
+        findings.unknown.push_back(at);
       }
       if (inner != schema.members.end()) CheckInner(member, at, *inner->second);
     }
@@ -244,30 +242,22 @@ class Findings {
 
   void CheckType(const json::Value& value, const std::string& path, std::string_view type) {
     if (HasType(value, type)) return;
-    mistyped.push_back(path + " must be of type " + std::string(type) + ", not " +
-                       std::string(value.TypeName()));
+    findings.mistyped.push_back(path + " must be of type " + std::string(type) + ", not " +
+                                std::string(value.TypeName()));
   }
 };
 
-Findings FindingsIn(const json::Value& object) {
-  Findings findings;
+}  // namespace
+
+FieldFindings CheckFields(const json::Value& object) {
+  FieldChecker checker;
   const std::string_view version = api::ApiVersion(object);
   const auto spec = kSpecs.find(api::Kind(object));
   const bool known = version == "v1" || version == "apps/v1" || version == "batch/v1";
-  if (!known || spec == kSpecs.end()) return findings;
+  if (!known || spec == kSpecs.end()) return {};
   const Schema top{{"apiVersion", "kind", "metadata", "spec", "status"}, {{"spec", spec->second}}};
-  findings.Check(object, "", top);
-  return findings;
-}
-
-}  // namespace
-
-std::vector<std::string> UnknownFields(const json::Value& object) {
-  return FindingsIn(object).unknown;
-}
-
-std::vector<std::string> MistypedFields(const json::Value& object) {
-  return FindingsIn(object).mistyped;
+  checker.Check(object, "", top);
+  return std::move(checker.findings);
 }
 
 }  // namespace inspect

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "pkg/base/text.h"
 #include "pkg/inspect/usage_line.h"
 
 namespace inspect {
@@ -51,12 +52,6 @@ State StateOf(const Forest& forest, const Quota& quota) {
   }
   if (ready && !state.wrong) state.words.emplace_back("Ready");
   return state;
-}
-
-std::string Join(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text.append(text.empty() ? "" : between).append(word);
-  return text;
 }
 
 std::string AmountIn(const ResourceList& list, const std::string& name) {
@@ -173,10 +168,10 @@ void AddRows(const Forest& forest, const TreeEntry& entry, const TreeStyle& styl
     }
     row.emplace_back(first ? CountText(quota, "namespaces") : "");
     row.emplace_back(first ? std::string(ModeText(quota)) : "");
-    row.emplace_back(first ? Join(state.words, ", ") : "", ToneOf(state));
+    row.emplace_back(first ? base::Join(state.words, ", ") : "", ToneOf(state));
     if (style.wide) {
       row.emplace_back(!first ? "" : line.scopes.empty() ? "<none>" : line.scopes);
-      row.emplace_back(first ? Join(state.messages, "; ") : "", Tone::kFaint);
+      row.emplace_back(first ? base::Join(state.messages, "; ") : "", Tone::kFaint);
     }
     table.rows.push_back(std::move(row));
   }

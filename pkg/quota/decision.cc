@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "pkg/base/text.h"
 #include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/saturating.h"
 
@@ -20,12 +21,6 @@ ResourceList Only(const ResourceList& list, const Names& names) {
     if (const Quantity* amount = list.Find(name)) kept.Set(name, *amount);
   }
   return kept;
-}
-
-std::string Join(const Names& names) {
-  std::string text;
-  for (const std::string& name : names) text.append(text.empty() ? "" : ",").append(name);
-  return text;
 }
 
 Verdict Refuse(std::string message) {
@@ -117,7 +112,8 @@ std::optional<Verdict> Objection(const Request& request, const Standing& standin
   const bool unknown = std::ranges::any_of(
       names, [&](const auto& name) { return LacksCount(request, quota, name); });
   if (!unknown) return std::nullopt;
-  return RefuseBy(quota, "status unknown for " + Title(standing) + ", resources: " + Join(names));
+  return RefuseBy(
+      quota, "status unknown for " + Title(standing) + ", resources: " + base::Join(names, ","));
 }
 
 std::string NegativeUsage(const ResourceList& usage) {
@@ -125,7 +121,7 @@ std::string NegativeUsage(const ResourceList& usage) {
   for (const auto& [name, amount] : usage) {
     if (amount.Sign() < 0) names.push_back(name);
   }
-  return names.empty() ? "" : "quota usage is negative for resource(s): " + Join(names);
+  return names.empty() ? "" : "quota usage is negative for resource(s): " + base::Join(names, ",");
 }
 
 // The part of the object's usage that this quota counts.

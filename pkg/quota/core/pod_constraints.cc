@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "pkg/base/text.h"
 #include "pkg/quota/core/pod_resources.h"
 
 namespace quota::core {
@@ -49,12 +50,6 @@ void FindMissing(const json::Value* containers, const Requirement& required,
   }
 }
 
-std::string Join(const std::set<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-  return text;
-}
-
 }  // namespace
 
 std::string MissingFromPod(const json::Value& pod, const std::vector<std::string>& names) {
@@ -69,7 +64,7 @@ std::string MissingFromPod(const json::Value& pod, const std::vector<std::string
     FindMissing(init_containers, required, missing);
     if (missing.empty()) continue;
     text += text.empty() ? "must specify " : "; ";
-    text.append(required.name).append(" for: ").append(Join(missing));
+    text.append(required.name).append(" for: ").append(base::Join(missing, ","));
   }
   return text;
 }

@@ -40,7 +40,8 @@ TEST_CASE("manifest: an error names its place", "[inspect]") {
 TEST_CASE("manifest: misspelt fields of workloads are found", "[inspect]") {
   const auto unknown = [](const char* text) {
     std::string names;
-    for (const auto& name : inspect::UnknownFields(*config::ParseYaml(text))) names += name + ";";
+    for (const auto& name : inspect::CheckFields(*config::ParseYaml(text)).unknown)
+      names += name + ";";
     return names;
   };
   CHECK(unknown("apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - {name: c, resource: {}}\n  - "
@@ -62,7 +63,7 @@ TEST_CASE("manifest: misplaced fields of workloads are found", "[inspect]") {
     std::string names;
     const auto object =
         config::ParseYaml("apiVersion: " + group + "\nkind: " + kind + "\nspec: " + spec);
-    for (const auto& name : inspect::UnknownFields(*object)) names += name + ";";
+    for (const auto& name : inspect::CheckFields(*object).unknown) names += name + ";";
     return names;
   };
   CHECK(unknown("Deployment", "{template: {replicas: 3, metadata: {}, containers: []}}") ==
@@ -87,7 +88,7 @@ TEST_CASE("manifest: misplaced fields of workloads are found", "[inspect]") {
 TEST_CASE("manifest: values of a wrong type are found", "[inspect]") {
   const auto mistyped = [](const char* text) {
     std::string findings;
-    for (const auto& finding : inspect::MistypedFields(*config::ParseYaml(text))) {
+    for (const auto& finding : inspect::CheckFields(*config::ParseYaml(text)).mistyped) {
       findings += finding + ";";
     }
     return findings;
