@@ -2,11 +2,10 @@
 
 #include <boost/asio/ip/address.hpp>
 #include <catch2/catch.hpp>
-#include <set>
 
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
-#include "tests/pkg/http/loopback.h"
+#include "tests/pkg/http/client_fixture.h"
 
 namespace client_test {
 
@@ -14,45 +13,19 @@ namespace {
 
 using base::ErrorCode;
 using base::Task;
+using http::test::Ask;
+using http::test::Body;
+using http::test::Connections;
+using http::test::Contains;
+using http::test::Get;
 using http::test::kLong;
 using http::test::Listener;
 using http::test::Loopback;
+using http::test::NewClient;
 using http::test::ReadUntil;
 using http::test::Soon;
+using http::test::TextHeaders;
 using namespace std::chrono_literals;
-
-http::Request Ask(std::string method, std::string target, std::string body = "") {
-  return {.method = std::move(method), .target = std::move(target), .body = std::move(body)};
-}
-http::Request Get(std::string target) { return Ask("GET", std::move(target)); }
-http::Headers TextHeaders() { return {{"Content-Type", "text/plain"}}; }
-http::Response Body(std::string body) { return {.body = std::move(body)}; }
-
-std::unique_ptr<http::Client> NewClient(Loopback& loopback, http::ClientOptions options = {}) {
-  if (options.server.scheme.empty()) options.server = loopback.url();
-  return http::NewClient(loopback.io().get_executor(), std::move(options)).value();
-}
-std::unique_ptr<http::Client> NewClient(base::asio::io_context& io, std::uint16_t port) {
-  http::ClientOptions options;
-  options.server = {.scheme = "http", .host = "127.0.0.1", .port = port};
-  return http::NewClient(io.get_executor(), std::move(options)).value();
-}
-
-bool Contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-// Remembers the connection of each request.
-struct Connections {
-  std::vector<std::string> addresses;
-  http::Handler Handler() {
-    return
-        [this](http::Request request, http::Peer peer, http::ResponseWriter& writer) -> Task<void> {
-          addresses.push_back(peer.address);
-          co_await http::test::Echo(std::move(request), std::move(peer), writer);
-        };
-  }
-};
 
 TEST_CASE("client: a request is sent unchanged, and the answer is returned", "[http][client]") {
   Loopback loopback;
@@ -84,216 +57,6 @@ TEST_CASE("client: a request is sent unchanged, and the answer is returned", "[h
   CHECK(seen.headers.Get("Content-Type") == "application/json");
   CHECK(seen.headers.Get("Host") == authority);
   CHECK(seen.headers.Get("Accept-Encoding") == "gzip");
-}
-
-TEST_CASE("client: the next request uses the kept connection", "[http][client]") {
-  Loopback loopback;
-  Connections connections;
-  loopback.handler = connections.Handler();
-  loopback.Run([&]() -> Task<void> {
-    const auto client = NewClient(loopback);
-    for (int i = 0; i < 3; ++i) {
-      const auto response = co_await client->Do(Ask("POST", "/", "x"), kLong);
-      CHECK(response.has_value());
-    }
-    client->CloseIdle();
-    const auto response = co_await client->Do(Get("/"), kLong);
-    CHECK(response.has_value());
-  });
-  REQUIRE(connections.addresses.size() == 4);
-  CHECK(connections.addresses[0] == connections.addresses[2]);
-  CHECK(connections.addresses[2] != connections.addresses[3]);
-}
-
-TEST_CASE("client: an idle connection is not used after its maximum age", "[http][client]") {
-  Loopback loopback;
-  Connections connections;
-  loopback.handler = connections.Handler();
-  loopback.Run([&]() -> Task<void> {
-    http::ClientOptions options;
-    options.idle_timeout = 0ms;
-    const auto client = NewClient(loopback, std::move(options));
-    for (int i = 0; i < 2; ++i) {
-      const auto response = co_await client->Do(Get("/"), kLong);
-      CHECK(response.has_value());
-    }
-  });
-  REQUIRE(connections.addresses.size() == 2);
-  CHECK(connections.addresses[0] != connections.addresses[1]);
-}
-
-// Bursts of requests: each burst uses the connections of the one before.
-TEST_CASE("client: as many connections are kept as were used at once", "[http][client]") {
-  constexpr int kCrowd = 100;
-  Loopback loopback;
-  std::set<std::string> addresses;
-  int arrived = 0;
-  loopback.handler = [&](http::Request request, http::Peer peer,
-                         http::ResponseWriter& writer) -> Task<void> {
-    addresses.insert(peer.address);
-    ++arrived;
-    while (arrived % kCrowd != 0) co_await http::test::Yield();
-    co_await http::test::Echo(std::move(request), std::move(peer), writer);
-  };
-  loopback.Run([&]() -> Task<void> {
-    const auto client = NewClient(loopback);
-    for (int round = 0; round < 5; ++round) {
-      base::TaskGroup crowd(loopback.io().get_executor());
-      for (int i = 0; i < kCrowd; ++i) {
-        crowd.Spawn("write", [&client]() -> Task<void> {
-          const auto response = co_await client->Do(Ask("PATCH", "/", "{}"), kLong);
-          CHECK(response.has_value());
-        });
-      }
-      co_await crowd.Join();
-    }
-  });
-  CHECK(arrived == 5 * kCrowd);
-  CHECK(addresses.size() == kCrowd);
-}
-
-TEST_CASE("client: the number of kept connections is bounded", "[http][client]") {
-  Loopback loopback;
-  std::set<std::string> addresses;
-  int arrived = 0;
-  loopback.handler = [&](http::Request request, http::Peer peer,
-                         http::ResponseWriter& writer) -> Task<void> {
-    addresses.insert(peer.address);
-    ++arrived;
-    while (arrived % 8 != 0) co_await http::test::Yield();
-    co_await http::test::Echo(std::move(request), std::move(peer), writer);
-  };
-  loopback.Run([&]() -> Task<void> {
-    http::ClientOptions options;
-    options.max_idle_connections = 5;
-    const auto client = NewClient(loopback, std::move(options));
-    for (int round = 0; round < 2; ++round) {
-      base::TaskGroup crowd(loopback.io().get_executor());
-      for (int i = 0; i < 8; ++i) {
-        crowd.Spawn("read", [&client]() -> Task<void> {
-          const auto response = co_await client->Do(Get("/"), kLong);
-          CHECK(response.has_value());
-        });
-      }
-      co_await crowd.Join();
-    }
-  });
-  CHECK(addresses.size() == 8 + 3);
-}
-
-TEST_CASE("client: a kept connection that the server closed is noticed", "[http][client]") {
-  const std::string method = GENERATE("GET", "POST");
-  Loopback loopback;
-  loopback.handler = http::test::Echo;
-  loopback.Run([&]() -> Task<void> {
-    Listener listener(loopback.io());
-    base::TaskGroup server(loopback.io().get_executor());
-    server.Spawn("server", [&]() -> Task<void> {
-      for (int i = 0; i < 2; ++i) {
-        const auto connection = co_await listener.Accept();
-        co_await ReadUntil(*connection, "\r\n\r\n");
-        co_await connection->Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Soon());
-      }
-    });
-    const auto client = NewClient(loopback.io(), listener.port());
-    const auto first = co_await client->Do(Get("/"), kLong);
-    CHECK(first.has_value());
-    co_await http::test::Yield();
-    const auto second = co_await client->Do(Ask(method, "/"), kLong);
-    CHECK(second.has_value());
-    co_await server.Join();
-  });
-}
-
-// Answers a first request, and reads a second one on the same connection without answering it. A
-// repeated request is answered.
-Task<void> CloseOnSecond(Listener& listener, int& requests) {
-  const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-  auto connection = co_await listener.Accept();
-  co_await ReadUntil(*connection, "\r\n\r\n");
-  ++requests;
-  co_await connection->Send(answer, Soon());
-  co_await ReadUntil(*connection, "\r\n\r\n");
-  ++requests;
-  connection.reset();
-  connection = co_await listener.Accept();
-  const std::string again = co_await ReadUntil(*connection, "\r\n\r\n");
-  if (again.empty()) co_return;
-  ++requests;
-  co_await connection->Send(answer, Soon());
-}
-
-TEST_CASE("client: only a safe request is repeated when its connection dies", "[http][client]") {
-  const bool safe = GENERATE(true, false);
-  Loopback loopback;
-  loopback.handler = http::test::Echo;
-  int requests = 0;
-  loopback.Run([&]() -> Task<void> {
-    Listener listener(loopback.io());
-    base::TaskGroup server(loopback.io().get_executor());
-    server.Spawn("server", [&] { return CloseOnSecond(listener, requests); });
-    const auto client = NewClient(loopback.io(), listener.port());
-    const auto first = co_await client->Do(Get("/"), kLong);
-    CHECK(first.has_value());
-    const auto second = co_await client->Do(Ask(safe ? "GET" : "DELETE", "/"), kLong);
-    CHECK(second.has_value() == safe);
-    if (!second) CHECK(second.error().Is(ErrorCode::kUnavailable));
-    server.Cancel();
-    co_await server.Join();
-  });
-  CHECK(requests == (safe ? 3 : 2));
-}
-
-TEST_CASE("client: a fresh connection that dies is not tried again", "[http][client]") {
-  Loopback loopback;
-  loopback.handler = [](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
-    writer.Abort(false);
-    co_return;
-  };
-  loopback.Run([&]() -> Task<void> {
-    const auto client = NewClient(loopback);
-    const auto response = co_await client->Do(Get("/"), kLong);
-    REQUIRE_FALSE(response.has_value());
-    CHECK(response.error().Is(ErrorCode::kUnavailable));
-    CHECK(Contains(response.error().message, loopback.url().Authority()));
-  });
-}
-
-TEST_CASE("client: after a silent kept connection the other ones are not used", "[http][client]") {
-  Loopback loopback;
-  loopback.handler = http::test::Echo;
-  loopback.Run([&]() -> Task<void> {
-    Listener listener(loopback.io());
-    base::TaskGroup server(loopback.io().get_executor());
-    // Each connection is answered once, when two are there, and silent from then on.
-    int open = 0;
-    const auto serve = [&]() -> Task<void> {
-      const auto connection = co_await listener.Accept();
-      ++open;
-      while (open < 2) co_await http::test::Yield();
-      co_await ReadUntil(*connection, "\r\n\r\n");
-      co_await connection->Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Soon());
-      base::RealScheduler scheduler(loopback.io().get_executor());
-      co_await scheduler.Sleep(1h);
-    };
-    for (int i = 0; i < 3; ++i) server.Spawn("server", serve);
-    const auto client = NewClient(loopback.io(), listener.port());
-    base::TaskGroup both(loopback.io().get_executor());
-    for (int i = 0; i < 2; ++i) {
-      both.Spawn("get", [&]() -> Task<void> {
-        const auto response = co_await client->Do(Get("/"), kLong);
-        CHECK(response.has_value());
-      });
-    }
-    co_await both.Join();
-    const auto silent = co_await client->Do(Ask("PUT", "/", "{}"), 30ms);
-    REQUIRE_FALSE(silent.has_value());
-    CHECK(silent.error().Is(ErrorCode::kTimeout));
-    const auto next = co_await client->Do(Ask("PUT", "/", "{}"), 10s);
-    CHECK(next.has_value());
-    server.Cancel();
-    co_await server.Join();
-  });
 }
 
 TEST_CASE("client: a request to a silent server ends at the deadline", "[http][client]") {
