@@ -16,7 +16,7 @@
 
 namespace manager {
 
-// `lease` is that of the installation which the options name.
+// `lease` is the lease of the installation that the options name.
 using OnceTask = std::function<base::Task<base::Result<void>>(
     client::ApiClient& client, base::Scheduler& scheduler, api::ObjectKey lease)>;
 
